@@ -1,0 +1,151 @@
+"""Series against time or against each other, in one or more panels: `figure.kind = "lines"`.
+
+    [figure]
+    kind = "lines"
+    width = 3.4, height = 3.0, columns = 1      # all optional
+    [[figure.panels]]
+    title, xlabel, ylabel, xlim, ylim, xscale, yscale, x      # all optional
+    series = [{of = "closed.q[1]", name = "closed line", style = "dashdot", color = 0, scale = 1.0, x = "..."}]
+    marks = [{at = 79.06, name = "echo"}]       # thin vertical lines
+
+`x` is the first dimension's scale, usually time, unless it names another quantity: "open.q[0][0]", or "q[0][0]" in the
+group of the series. A single number is a horizontal line. Two positions of one particle are drawn to the same scale.
+"""
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+import legend
+import style
+from result import AnalysisError
+from thinning import thin
+
+
+def draw(result, spec):
+    """The figure of all panels."""
+    panels = spec.get("panels") or []
+    if not panels or not all(panel.get("series") for panel in panels):
+        raise AnalysisError(f"{result.path}: a figure of kind 'lines' needs figure.panels, each with series")
+    curves = [[_read(result, panel, series) for series in panel["series"]] for panel in panels]
+
+    columns = int(spec.get("columns") or (1 if len(panels) <= 3 else 2))
+    rows = -(-len(panels) // columns)
+    width = spec.get("width") or (style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH)
+    orbits = any(_same_scale(panel_curves) for panel_curves in curves)
+    row_height = 0.95 * width / columns if orbits else 2.3 if rows == 1 else 1.65
+    figure = style.new_figure(width, spec.get("height") or 0.2 + row_height * rows)
+    grid = figure.subplots(rows, columns, squeeze=False)
+
+    placed = []
+    for place, (panel, panel_curves) in enumerate(zip(panels, curves)):
+        axes = grid.flat[place]
+        handles = _draw_panel(axes, panel, panel_curves)
+        letter = f"({chr(ord('a') + place)})" if len(panels) > 1 else ""
+        title = panel.get("title") or ""
+        axes.set_title(title if title.startswith("(") else f"{letter} {title}".strip())
+        placed.append((axes, handles))
+    for axes in grid.flat[len(panels):]:
+        axes.set_visible(False)
+    _join_time_axes(grid, len(panels))
+    figure.align_ylabels()
+    legend.place(figure, placed)
+    return figure
+
+
+class _Curve:
+    """One series with its values at hand."""
+
+    def __init__(self, series, x, y):
+        self.series, self.x, self.y = series, x, y
+        self.scale = series.get("scale") or 1.0
+
+
+def _read(result, panel, series):
+    y = result.quantity(series["of"])
+    name = series.get("x") or panel.get("x") or "time"
+    if name == "time" or y.values.ndim == 0:
+        return _Curve(series, y.scale, y)
+    group = series["of"].split("[")[0].rpartition(".")[0]
+    beside = f"{group}.{name}"
+    x = result.quantity(beside if not result.has(name) and result.has(beside) else name)
+    if x.values.shape != y.values.shape:
+        raise AnalysisError(f"{result.path}: '{x.path}' has {x.values.size} values, '{y.path}' has {y.values.size}: "
+                            "one cannot be drawn against the other")
+    return _Curve(series, x, y)
+
+
+def _same_scale(curves):
+    """Whether x and y are positions of the same particle, an orbit."""
+    pairs = [(curve.x.path.split("["), curve.y.path.split("[")) for curve in curves if curve.x is not None]
+    return bool(pairs) and all(x[0] == y[0] and x[0].split(".")[-1] == "q" and x != y and x[1:-1] == y[1:-1]
+                               for x, y in pairs)
+
+
+def _draw_panel(axes, panel, curves):
+    """Draws one panel; returns the handles of its legend."""
+    log_x, log_y = panel.get("xscale") == "log", panel.get("yscale") == "log"
+    axes.set_xscale(panel.get("xscale") or "linear")
+    axes.set_yscale(panel.get("yscale") or "linear")
+    orbit = _same_scale(curves)
+    if not orbit:
+        axes.margins(x=0)
+
+    handles = []
+    for place, curve in enumerate(curves):
+        line_style, layer = style.line_style(curve.series.get("style") or place)
+        choice = curve.series.get("color", place)
+        look = {"color": style.color(place if choice in (-1, "") else choice), "linestyle": line_style, "zorder": layer,
+                "label": curve.series.get("name") or "_unnamed", "gid": str(line_style)}
+        if curve.series.get("name"):
+            handles.append(Line2D([], [], **look))
+        if curve.y.values.ndim == 0:
+            axes.axhline(float(curve.y.values) * curve.scale, **look)
+            continue
+        x, y = curve.x.values, curve.y.values * curve.scale
+        if panel.get("xlim") and np.all(np.diff(x) > 0):
+            first, last = np.searchsorted(x, panel["xlim"])
+            x, y = x[max(first - 1, 0):last + 1], y[max(first - 1, 0):last + 1]
+        if log_y:
+            y = np.where(y > 0, y, np.nan)
+        drawn = thin(x, y, log_x)
+        axes.plot(x[drawn], y[drawn], **look)
+
+    for mark in panel.get("marks") or []:
+        axes.axvline(mark["at"], color="0.45", linewidth=0.6, zorder=1)
+        if mark.get("name"):
+            axes.annotate(mark["name"], (mark["at"], 1), xycoords=("data", "axes fraction"), xytext=(-2, -3),
+                          textcoords="offset points", rotation=90, ha="right", va="top", fontsize=7, color="0.3")
+
+    if panel.get("xlim"):
+        axes.set_xlim(panel["xlim"])
+    if panel.get("ylim"):
+        axes.set_ylim(panel["ylim"])
+    style.round_ticks(axes)
+    if orbit:
+        axes.set_aspect("equal", adjustable="box" if panel.get("xlim") or panel.get("ylim") else "datalim")
+    _label(axes, panel, curves)
+    return handles
+
+
+def _label(axes, panel, curves):
+    """Labels both axes, by the recipe or by what the file says of the variables, with units."""
+    ys = [curve.y for curve in curves]
+    units = {y.units for y in ys if y.units} if all(curve.scale == 1.0 for curve in curves) else set()
+    label = panel.get("ylabel") or style.capital(ys[0].long_name or ys[0].path)
+    axes.set_ylabel(style.with_units(label, units.pop()) if len(units) == 1 else label)
+    x = next((curve.x for curve in curves if curve.x is not None), None)
+    if x is not None:
+        axes.set_xlabel(style.with_units(panel.get("xlabel") or style.capital(x.long_name or x.path), x.units))
+
+
+def _join_time_axes(grid, count):
+    """Panels over each other with the same x axis show its numbers once, at the bottom."""
+    if grid.shape[1] != 1 or count < 2:
+        return
+    column = [grid[row, 0] for row in range(count)]
+    if any(axes.get_aspect() != "auto" for axes in column):
+        return
+    if len({(axes.get_xlabel(), axes.get_xscale(), axes.get_xlim()) for axes in column}) == 1:
+        for axes in column[:-1]:
+            axes.set_xlabel("")
+            axes.tick_params(labelbottom=False)

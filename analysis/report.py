@@ -1,0 +1,257 @@
+#!/usr/bin/python3
+"""One page with every figure, claim and provenance under a folder of results: report.py RESULTS -o report.html.
+
+The page stands alone: pictures and style are inside it, nothing is loaded from elsewhere."""
+
+import argparse
+import base64
+import html
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from markup import to_html
+from result import AnalysisError, Claim, Result, format_number, natural_key
+
+# In this order where the file has them; any other attribute follows.
+_FACTS = {
+    "status": "status", "bathline_version": "bathline", "git_commit": "commit", "git_dirty": "uncommitted changes",
+    "mpi_ranks": "ranks", "compiler": "compiler", "compiler_flags": "compiler flags", "petsc_version": "PETSc",
+    "hdf5_version": "HDF5", "mpi_version": "MPI", "mpi_library": "MPI", "seed": "seed", "started": "started",
+    "wall_time_s": "wall time",
+}
+_TOLD_ELSEWHERE = {"title", "recipe", "recipe_resolved", "warnings"}
+
+
+@dataclass
+class Entry:
+    """What the report says of one recipe."""
+
+    folder: Path
+    title: str = ""
+    status: str = "no result"
+    trouble: str = ""
+    recipe: dict = field(default_factory=dict)
+    recipe_text: str = ""
+    claims: list[Claim] = field(default_factory=list)
+    facts: list[tuple[str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def name(self):
+        return f"{self.folder.parent.name}/{self.folder.name}"
+
+    @property
+    def anchor(self):
+        return self.name.replace("/", "-")
+
+    @property
+    def finished(self):
+        return self.status == "complete"
+
+    def count(self, condition):
+        """Number of claims for which the condition holds."""
+        return sum(1 for claim in self.claims if condition(claim))
+
+
+def read_entry(folder):
+    """Everything that a folder <paper>/<recipe> tells, however little that is."""
+    entry = Entry(folder, title=folder.name)
+    try:
+        with Result(folder / "result.h5") as result:
+            entry.title, entry.status, entry.recipe = result.title, result.status, result.recipe
+            entry.recipe_text = result.attributes.get("recipe") or result.attributes.get("recipe_resolved") or ""
+            entry.claims, entry.warnings = result.claims(), result.warnings()
+            entry.facts = _facts(result.attributes)
+            if not entry.finished:
+                reasons = [result.attributes[name] for name in ("failure", "reason", "message", "error")
+                           if name in result.attributes]
+                entry.trouble = "\n".join(map(str, reasons)) or _end_of_log(folder)
+    except AnalysisError as error:
+        if (folder / "result.h5").is_file():
+            entry.status = "unreadable"
+        entry.trouble = f"{str(error).removeprefix(str(folder) + os.sep)}\n{_end_of_log(folder)}".strip()
+    return entry
+
+
+def _end_of_log(folder):
+    log = folder / "run.log"
+    return "\n".join(log.read_text(errors="replace").splitlines()[-12:]) if log.is_file() else ""
+
+
+def _facts(attributes):
+    facts = [(label, attributes[name], name) for name, label in _FACTS.items() if name in attributes]
+    facts += [(name.replace("_", " "), value, name) for name, value in attributes.items()
+              if name not in _FACTS and name not in _TOLD_ELSEWHERE]
+    return [(label, _fact_text(name, value)) for label, value, name in facts]
+
+
+def _fact_text(name, value):
+    if name == "git_dirty":
+        return "yes" if value in (1, True, "true", "1", "yes") else "no"
+    if name == "wall_time_s" and isinstance(value, (int, float)):
+        return f"{value:.3g} s" if value < 100 else f"{value:.0f} s"
+    return str(value)
+
+
+def page(entries, home):
+    """The whole report as HTML; `home` is the folder that it will lie in."""
+    css = (Path(__file__).parent / "report.css").read_text()
+    papers = {}
+    for entry in entries:
+        papers.setdefault(entry.folder.parent.name, []).append(entry)
+    body = [_summary(entries), _contents(papers)]
+    for paper, members in papers.items():
+        body.append(f"<section>\n<h2>{html.escape(paper)}</h2>")
+        body += [_article(entry, home) for entry in members]
+        body.append("</section>")
+    return ("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+            f"<title>bathline: figures and claims</title>\n<style>\n{css}</style>\n</head>\n<body>\n"
+            + "\n".join(body) + "\n</body>\n</html>\n")
+
+
+def _summary(entries):
+    claims = [claim for entry in entries for claim in entry.claims]
+    failed = sum(not claim.passed for claim in claims)
+    unsupported = [(entry, claim) for entry in entries for claim in entry.claims if not claim.supported]
+    unfinished = [entry for entry in entries if not entry.finished]
+    sums = [(len(entries), "recipes", ""), (len(claims), "claims", ""),
+            (len(claims) - failed, "passed", "good"), (failed, "failed", "bad" if failed else ""),
+            (len(unsupported), "paper statements not supported", "odd" if unsupported else "")]
+    if unfinished:
+        sums.append((len(unfinished), "runs not complete", "bad"))
+    lines = ["<header>\n<h1>Figures and claims</h1>",
+             "<p class=\"lead\">Every figure below was drawn from a result file beside this page, and every claim was "
+             "computed from what ran. To make one again: <code>experiments/reproduce paper/recipe</code>.</p>",
+             "<ul class=\"sums\">"]
+    lines += [f"<li><b class=\"{style}\">{number}</b><span>{label}</span></li>" for number, label, style in sums]
+    lines.append("</ul>")
+    lines += [f"<p class=\"banner\">{_link(entry)}: status <b>{html.escape(entry.status)}</b></p>"
+              for entry in unfinished]
+    lines += [f"<p class=\"banner\">{_link(entry)}: claim <code>{html.escape(claim.id)}</code> <b>failed</b>: measured "
+              f"{format_number(claim.measured)}, expected {html.escape(claim.target)}</p>"
+              for entry in entries for claim in entry.claims if not claim.passed]
+    lines += [f"<p class=\"banner warning\">{_link(entry)}: the numbers do not support {html.escape(claim.source)} "
+              f"(<code>{html.escape(claim.id)}</code>). {to_html(claim.note)}</p>" for entry, claim in unsupported]
+    return "\n".join(lines) + "\n</header>"
+
+
+def _link(entry):
+    return f"<a href=\"#{html.escape(entry.anchor)}\">{html.escape(entry.name)}</a>"
+
+
+def _contents(papers):
+    lines = ["<nav>"]
+    for paper, members in papers.items():
+        lines.append(f"<h4>{html.escape(paper)}</h4>\n<ul>")
+        for entry in members:
+            title = html.escape(entry.folder.name)
+            lines.append(f"<li><span><a href=\"#{html.escape(entry.anchor)}\">{title}</a> {to_html(entry.title)}</span>"
+                         f"<span class=\"count\">{_short_verdict(entry)}</span></li>")
+        lines.append("</ul>")
+    return "\n".join(lines) + "\n</nav>"
+
+
+def _short_verdict(entry):
+    failed = entry.count(lambda claim: not claim.passed)
+    if not entry.finished:
+        return f"<span class=\"bad\">{html.escape(entry.status)}</span>"
+    if failed:
+        return f"<span class=\"bad\">{failed} of {len(entry.claims)} failed</span>"
+    odd = " <span class=\"odd\">(!)</span>" if entry.count(lambda claim: not claim.supported) else ""
+    return f"<span class=\"good\">{len(entry.claims)} passed</span>{odd}" if entry.claims else "no claims"
+
+
+def _article(entry, home):
+    paper = entry.recipe.get("paper") or {}
+    # The key is shown only where it is not the folder's name already.
+    key = paper.get("key", "") if paper.get("key") != entry.folder.parent.name else ""
+    place = ", ".join(text for text in (key, paper.get("figure", "")) if text)
+    lines = [f"<article id=\"{html.escape(entry.anchor)}\">",
+             f"<h3><span class=\"name\">{html.escape(entry.name)}{' · ' if place else ''}{html.escape(place)}</span>"
+             f"{to_html(entry.title)}</h3>"]
+    if not entry.finished:
+        detail = f"<pre>{html.escape(entry.trouble)}</pre>" if entry.trouble else ""
+        lines.append(f"<div class=\"banner\">Status of this run: <b>{html.escape(entry.status)}</b>. "
+                     f"What follows shows only what it has left.{detail}</div>")
+    lines += [f"<p class=\"banner warning\">Warning: {html.escape(text)}</p>" for text in entry.warnings]
+    lines.append(_figure(entry, home))
+    if paper.get("note"):
+        lines.append(f"<p class=\"note\"><b>What is the paper’s and what is ours.</b> {to_html(paper['note'])}</p>")
+    lines += [_claims(entry), _provenance(entry)]
+    if entry.recipe_text:
+        lines.append(f"<details><summary>Recipe</summary>\n<pre>{html.escape(entry.recipe_text)}</pre></details>")
+    return "\n".join(line for line in lines if line) + "\n</article>"
+
+
+def _figure(entry, home):
+    caption = (entry.recipe.get("figure") or {}).get("caption") or ""
+    picture = entry.folder / f"{entry.folder.name}.png"
+    pdf = picture.with_suffix(".pdf")
+    lines = ["<figure>"]
+    if picture.is_file():
+        data = base64.b64encode(picture.read_bytes()).decode("ascii")
+        width = int.from_bytes(picture.read_bytes()[16:20], "big") * 3 // 5  # drawn at 200 dots per inch, shown at 120
+        lines.append(f"<img width=\"{width}\" alt=\"{html.escape(caption or entry.title)}\" "
+                     f"src=\"data:image/png;base64,{data}\">")
+    elif not entry.recipe.get("figure") and not caption:
+        return ""
+    else:
+        lines.append("<p class=\"banner\">There is no picture of this result.</p>")
+    link = f" <a href=\"{html.escape(Path(os.path.relpath(pdf, home)).as_posix())}\">PDF</a>" if pdf.is_file() else ""
+    lines.append(f"<figcaption>{to_html(caption)}{link}</figcaption>\n</figure>")
+    return "\n".join(lines)
+
+
+def _claims(entry):
+    if not entry.claims:
+        return ""
+    lines = ["<table class=\"claims\">", "<thead><tr><th>Claim</th><th>Measured</th><th>Expected</th><th>Source</th>"
+             "<th>Verdict</th></tr></thead>", "<tbody>"]
+    for claim in entry.claims:
+        style = "failed" if not claim.passed else "unsupported" if not claim.supported else ""
+        verdict = "<span class=\"good\">passed</span>" if claim.passed else "<span class=\"bad\">failed</span>"
+        if not claim.supported:
+            verdict += "<br><span class=\"odd\">paper’s statement not supported by the numbers</span>"
+        note = f"<small>{to_html(claim.note)}</small>" if claim.note else ""
+        lines.append(f"<tr class=\"{style}\"><td><b>{html.escape(claim.id)}</b><br>"
+                     f"<code>{html.escape(claim.quantity)}</code>{note}</td>"
+                     f"<td class=\"number\" data-label=\"measured\">{format_number(claim.measured)}</td>"
+                     f"<td data-label=\"expected\">{html.escape(claim.target)}</td>"
+                     f"<td data-label=\"source\">{html.escape(claim.source)}</td><td>{verdict}</td></tr>")
+    return "\n".join(lines) + "\n</tbody></table>"
+
+
+def _provenance(entry):
+    if not entry.facts:
+        return ""
+    rows = "\n".join(f"<tr><th>{html.escape(label)}</th><td>{html.escape(text)}</td></tr>" for label, text in entry.facts)
+    return f"<details><summary>Provenance</summary>\n<div class=\"scroll\"><table class=\"facts\">\n{rows}\n</table></div></details>"
+
+
+def entries_of(folder):
+    """All <paper>/<recipe> under a folder that have run, also those whose run left no result, in natural order."""
+    folders = {path.parent for name in ("result.h5", "run.log") for path in Path(folder).glob(f"*/*/{name}")}
+    ordered = sorted(folders, key=lambda path: (natural_key(path.parent.name), natural_key(path.name)))
+    return [read_entry(path) for path in ordered]
+
+
+def main(arguments=None):
+    """Command line; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("results", metavar="RESULTS", help="folder with <paper>/<recipe>/result.h5")
+    parser.add_argument("-o", "--output", metavar="FILE.html", required=True)
+    options = parser.parse_args(arguments)
+    if not Path(options.results).is_dir():
+        print(f"report: {options.results}: no such folder", file=sys.stderr)
+        return 2
+    output = Path(options.output)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(page(entries_of(options.results), output.parent), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

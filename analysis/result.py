@@ -1,0 +1,285 @@
+"""Result files: what a run has written, by the names that recipes use.
+
+A quantity is named by a path, "<group>.<variable>[i][j]": "closed.energy_total", "open.q[0][1]" (particle 0, axis 1),
+"reduction.closed.difference[0]". The indices choose along the dimensions after the first; a dimension of length one
+needs none.
+"""
+
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+# Results are only read here, and many cluster file systems have no locks.
+os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
+
+import h5py  # noqa: E402
+import numpy as np  # noqa: E402
+
+
+class AnalysisError(Exception):
+    """Something that the user can put right; the message says what."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One variable along its first dimension, or a single number (`values` of shape ())."""
+
+    path: str
+    values: np.ndarray
+    units: str = ""
+    long_name: str = ""
+    scale: "Quantity | None" = None  # the first dimension's scale; itself without one
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement as a number, and how it came out."""
+
+    id: str
+    quantity: str = ""
+    source: str = ""
+    note: str = ""
+    measured: float = float("nan")
+    expected: float = float("nan")
+    lower: float = float("-inf")
+    upper: float = float("inf")
+    passed: bool = False
+    supported: bool = True
+
+    @property
+    def verdict(self):
+        """Whether the numbers hold, and whether they bear out what the paper says."""
+        outcome = "PASS" if self.passed else "FAIL"
+        return outcome if self.supported else f"{outcome}; paper not supported"
+
+    @property
+    def target(self):
+        """What was asked of the measured value."""
+        has_lower, has_upper = np.isfinite(self.lower), np.isfinite(self.upper)
+        if np.isfinite(self.expected):
+            text = format_number(self.expected)
+            below, above = self.expected - self.lower, self.upper - self.expected
+            if not (has_lower and has_upper):
+                return text
+            if below == above == 0:
+                return f"exactly {text}"
+            if np.isclose(below, above, rtol=1e-6, atol=0.0):
+                return f"{text} ± {above:.2g}"
+            return f"{text} in [{format_number(self.lower)}, {format_number(self.upper)}]"
+        if has_lower and has_upper:
+            return f"[{format_number(self.lower)}, {format_number(self.upper)}]"
+        if has_lower:
+            return f"at least {format_number(self.lower)}"
+        if has_upper:
+            return f"at most {format_number(self.upper)}"
+        return "any value"
+
+
+def format_number(value):
+    """Six significant digits, without an exponent where it is not needed."""
+    return f"{value:.6g}" if np.isfinite(value) else str(value)
+
+
+def natural_key(text):
+    """Sorts fig9 before fig10."""
+    return [int(part) if part.isdigit() else part.lower() for part in re.split(r"(\d+)", str(text))]
+
+
+def as_python(value):
+    """An attribute as a Python value: text, number, or a list of them."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, np.ndarray):
+        return as_python(value.flat[0]) if value.size == 1 else [as_python(item) for item in value.ravel()]
+    if isinstance(value, np.generic):
+        return as_python(value.item())
+    return value
+
+
+class Result:
+    """A result file open for reading; use it in a `with` statement."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        if not self.path.is_file():
+            raise AnalysisError(f"{path}: no such file")
+        try:
+            self.file = h5py.File(self.path, "r")
+        except OSError as error:
+            raise AnalysisError(f"{path}: not a readable HDF5 file ({error})") from error
+        self.attributes = {name: as_python(value) for name, value in self.file.attrs.items()}
+        try:
+            self.recipe = tomllib.loads(self.attributes.get("recipe_resolved") or self.attributes.get("recipe") or "")
+        except tomllib.TOMLDecodeError as error:
+            self.file.close()
+            raise AnalysisError(f"{path}: the recipe inside is not TOML ({error})") from error
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.file.close()
+
+    @property
+    def title(self):
+        return self.attributes.get("title") or self.recipe.get("title") or self.path.parent.name
+
+    @property
+    def status(self):
+        return self.attributes.get("status", "unknown")
+
+    @property
+    def figure(self):
+        """The recipe's table `figure`; empty when it has none."""
+        return self.recipe.get("figure") or {}
+
+    @property
+    def labels(self):
+        """Labels of the integrators, in the recipe's order."""
+        return [entry.get("label") or entry.get("name", "") for entry in self.recipe.get("integrators", [])]
+
+    def groups(self, parent):
+        """Names of the groups inside a group, the recipe's integrators first; empty when there is no such group."""
+        if parent not in self.file:
+            return []
+        names = [name for name, item in self.file[parent].items() if isinstance(item, h5py.Group)]
+        order = {label: place for place, label in enumerate(self.labels)}
+        return sorted(names, key=lambda name: (order.get(name, len(order)), natural_key(name)))
+
+    def has(self, path):
+        """Whether a quantity path can be read."""
+        try:
+            self.quantity(path)
+        except AnalysisError:
+            return False
+        return True
+
+    def has_variable(self, path):
+        """Whether there is a variable of this name, of any number of dimensions."""
+        return self._find(path) is not None
+
+    def quantity(self, path):
+        """The quantity with this path; AnalysisError naming what there is when there is none."""
+        name, chosen = _split(path)
+        dataset = self._find(name)
+        if dataset is None:
+            raise AnalysisError(f"{self.path}: no variable '{name}'; {self._what_there_is(name)}")
+        values = dataset[()]
+        later = list(range(1, values.ndim))
+        free = [axis for axis in later if values.shape[axis] != 1]
+        # Written-out indices go to all later dimensions, or to those longer than one.
+        axes = next((axes for axes in (later, free) if len(axes) == len(chosen)), None)
+        if axes is None:
+            raise AnalysisError(
+                f"{self.path}: '{path}' has {len(chosen)} indices, but {_shape_text(dataset)} needs "
+                f"{len(free)}, for instance {name}{'[0]' * len(free)}")
+        selection = [slice(None)] + [0] * len(later) if values.ndim else []
+        for axis, index in zip(axes, chosen):
+            if not -values.shape[axis] <= index < values.shape[axis]:
+                raise AnalysisError(f"{self.path}: '{path}': {_shape_text(dataset)} has no index {index}")
+            selection[axis] = index
+        return Quantity(path, np.asarray(values[tuple(selection)], dtype=float), _text(dataset, "units"),
+                        _text(dataset, "long_name"), self._scale(dataset))
+
+    def array(self, path):
+        """A whole variable of any number of dimensions, and its h5py dataset for the attributes."""
+        dataset = self._find(path)
+        if dataset is None:
+            raise AnalysisError(f"{self.path}: no variable '{path}'; {self._what_there_is(path)}")
+        return np.asarray(dataset[()], dtype=float), dataset
+
+    def scale_of(self, dataset, axis):
+        """The scale of one dimension of a dataset, as a Quantity; plain numbering where none is attached."""
+        dimension = dataset.dims[axis]
+        if len(dimension) > 0:
+            scale = dimension[0]
+            return Quantity(scale.name.strip("/").replace("/", "."), np.asarray(scale[()], dtype=float),
+                            _text(scale, "units"), _text(scale, "long_name"))
+        return Quantity("", np.arange(dataset.shape[axis], dtype=float), "", "index")
+
+    def claims(self):
+        """All claims of the file; columns that an older file lacks have their defaults."""
+        group = self.file.get("claims")
+        if not isinstance(group, h5py.Group) or "id" not in group:
+            return []
+        columns = {name: _column(group[name]) for name in Claim.__dataclass_fields__ if name in group}
+        claims = []
+        for row in range(len(columns["id"])):
+            values = {name: column[row] for name, column in columns.items() if row < len(column)}
+            for name in ("passed", "supported"):
+                if name in values:
+                    values[name] = bool(values[name])
+            claims.append(Claim(**values))
+        return claims
+
+    def warnings(self):
+        """What the program warned of, one text each."""
+        value = self.attributes.get("warnings", [])
+        lines = value.splitlines() if isinstance(value, str) else [str(item) for item in value]
+        return [line.strip() for line in lines if line.strip()]
+
+    def _find(self, path):
+        """The dataset of a dotted path. A label may contain dots itself, so every way to cut is tried."""
+        def search(group, parts):
+            for count in range(len(parts), 0, -1):
+                name = ".".join(parts[:count])
+                if name not in group:
+                    continue
+                item = group[name]
+                if count == len(parts):
+                    return item if isinstance(item, h5py.Dataset) else None
+                found = search(item, parts[count:]) if isinstance(item, h5py.Group) else None
+                if found is not None:
+                    return found
+            return None
+        return search(self.file, path.replace("/", ".").split("."))
+
+    def _what_there_is(self, path):
+        """The variables beside a missing one, or the groups when the group is missing too."""
+        group, parts = self.file, path.replace("/", ".").split(".")
+        while parts and isinstance(group.get(parts[0]), h5py.Group):
+            group = group[parts.pop(0)]
+        place = f"group '{group.name.strip('/').replace('/', '.')}'" if group.name != "/" else "file"
+        names = [_shape_text(item) if isinstance(item, h5py.Dataset) else f"{name}. (group)"
+                 for name, item in group.items()]
+        return f"the {place} has {', '.join(names) or 'nothing'}"
+
+    def _scale(self, dataset):
+        if dataset.ndim == 0:
+            return None
+        scale = self.scale_of(dataset, 0)
+        if scale.path == "" and "time" in dataset.parent and dataset.parent["time"].shape == dataset.shape[:1]:
+            time = dataset.parent["time"]
+            return Quantity(time.name.strip("/").replace("/", "."), np.asarray(time[()], dtype=float),
+                            _text(time, "units"), _text(time, "long_name"))
+        return scale
+
+
+def _split(path):
+    """'open.q[0][1]' -> ('open.q', [0, 1])."""
+    match = re.fullmatch(r"([^\[\]]+)((?:\[\s*-?\d+(?:\s*,\s*-?\d+)*\s*\])*)", path.strip())
+    if match is None:
+        raise AnalysisError(f"'{path}' is not a quantity; one looks like closed.energy_total or open.q[0][1]")
+    return match[1], [int(number) for number in re.findall(r"-?\d+", match[2])]
+
+
+def _column(dataset):
+    """A column of the table of claims as a list of texts or floats."""
+    values = dataset.asstr()[()] if h5py.check_string_dtype(dataset.dtype) else dataset[()]
+    return [as_python(value) for value in np.atleast_1d(values)]
+
+
+def _text(dataset, attribute):
+    return str(as_python(dataset.attrs.get(attribute, "")))
+
+
+def _shape_text(dataset):
+    """'q(time, particle, axis)' with the lengths."""
+    names = []
+    for axis, length in enumerate(dataset.shape):
+        dimension = dataset.dims[axis]
+        name = dimension[0].name.rsplit("/", 1)[-1] if len(dimension) > 0 else ""
+        names.append(f"{name} {length}".strip())
+    return f"{dataset.name.rsplit('/', 1)[-1]}({', '.join(names)})" if names else dataset.name.rsplit("/", 1)[-1]

@@ -1,0 +1,74 @@
+// Particles and environments assembled into one system of equations.
+#include "advance/assembled_system.hpp"
+
+namespace bathline {
+
+AssembledSystem::AssembledSystem(const Problem& problem, std::int64_t limit) : problem_(problem) {
+  const int axes = problem.system().axes;
+  std::vector<double> mass(problem.system().mass.begin(), problem.system().mass.end());
+  for (const auto& environment : problem.environments()) {
+    const LinearChain chain = environment->chain(limit);
+    const int first = static_cast<int>(mass.size());
+    const auto index = [&](int site, int axis) { return first + site * axes + axis; };
+    for (double m : chain.mass) mass.insert(mass.end(), static_cast<std::size_t>(axes), m);
+    for (int axis = 0; axis < axes; ++axis) {
+      for (const auto& spring : chain.springs) {
+        springs_.push_back({{{index(spring.first, axis), 1.0}, {index(spring.second, axis), -1.0}}, spring.stiffness});
+      }
+      for (const auto& [site, stiffness] : chain.to_ground) springs_.push_back({{{index(site, axis), 1.0}}, stiffness});
+      for (const auto& [site, stiffness] : chain.to_head) {
+        Spring spring{{{index(site, axis), 1.0}}, stiffness};
+        for (const Attachment::Weight& w : environment->attachment().weights()) {
+          spring.terms.push_back({w.particle * axes + axis, -w.weight});
+        }
+        springs_.push_back(std::move(spring));
+      }
+      for (const auto& [site, damping] : chain.dashpots) dashpots_.push_back({index(site, axis), damping});
+    }
+  }
+  mass_ = Eigen::Map<Eigen::VectorXd>(mass.data(), static_cast<Eigen::Index>(mass.size()));
+}
+
+Eigen::MatrixXd AssembledSystem::stiffness() const {
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(size(), size());
+  Eigen::MatrixXd hessian(particle_dofs(), particle_dofs());
+  problem_.system().potential->hessian(problem_.system().q0, hessian);
+  matrix.topLeftCorner(particle_dofs(), particle_dofs()) = hessian;
+  for (const Spring& spring : springs_) {
+    for (const auto& [i, a] : spring.terms) {
+      for (const auto& [j, b] : spring.terms) matrix(i, j) += spring.stiffness * a * b;
+    }
+  }
+  return matrix;
+}
+
+void AssembledSystem::force(std::span<const double> u, std::span<double> force) const {
+  const int n = particle_dofs();
+  q_ = problem_.system().q0 + Eigen::Map<const Eigen::VectorXd>(u.data(), n);
+  problem_.system().potential->gradient(q_, gradient_);
+  std::fill(force.begin(), force.end(), 0.0);
+  Eigen::Map<Eigen::VectorXd>(force.data(), n) = -gradient_;
+  for (const Spring& spring : springs_) {
+    double strain = 0.0;
+    for (const auto& [i, a] : spring.terms) strain += a * u[i];
+    for (const auto& [i, a] : spring.terms) force[i] -= spring.stiffness * a * strain;
+  }
+}
+
+double AssembledSystem::add_damping(std::span<const double> v, std::span<double> force) const {
+  const int n = particle_dofs();
+  double power = 0.0;
+  if (problem_.is_damped()) {
+    const Eigen::Map<const Eigen::VectorXd> velocity(v.data(), n);
+    const Eigen::VectorXd damping = problem_.damping() * velocity;
+    Eigen::Map<Eigen::VectorXd>(force.data(), n) -= damping;
+    power += velocity.dot(damping);
+  }
+  for (const auto& [i, damping] : dashpots_) {
+    force[i] -= damping * v[i];
+    power += damping * v[i] * v[i];
+  }
+  return power;
+}
+
+}  // namespace bathline

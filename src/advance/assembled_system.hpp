@@ -1,0 +1,46 @@
+// Particles and environments assembled into one system of equations, for references and stability limits.
+#pragma once
+
+#include <Eigen/Dense>
+#include <span>
+#include <vector>
+
+#include "model/environment.hpp"
+#include "model/problem.hpp"
+
+namespace bathline {
+
+/// All degrees of freedom u = (particles, sites of every environment), as displacements from the start:
+/// m u'' = f(u) - C u', with the springs and dashpots of the environments as plain lists. Environments longer than
+/// `limit` sites are cut there.
+class AssembledSystem {
+ public:
+  AssembledSystem(const Problem& problem, std::int64_t limit);
+
+  int size() const { return static_cast<int>(mass_.size()); }
+  int particle_dofs() const { return static_cast<int>(problem_.system().size()); }
+  const Eigen::VectorXd& mass() const { return mass_; }
+  bool is_damped() const { return problem_.is_damped() || !dashpots_.empty(); }
+  bool is_linear() const { return problem_.system().potential->is_quadratic(); }
+
+  /// Stiffness matrix linearised at the start.
+  Eigen::MatrixXd stiffness() const;
+  /// Force without damping at displacements u.
+  void force(std::span<const double> u, std::span<double> force) const;
+  /// Adds the damping force -C v and returns the power v^T C v that it takes.
+  double add_damping(std::span<const double> v, std::span<double> force) const;
+
+ private:
+  /// A spring of stiffness k on the combination sum_i coefficient_i u_i.
+  struct Spring {
+    std::vector<std::pair<int, double>> terms;
+    double stiffness;
+  };
+  const Problem& problem_;
+  Eigen::VectorXd mass_;
+  std::vector<Spring> springs_;
+  std::vector<std::pair<int, double>> dashpots_;
+  mutable Eigen::VectorXd q_, gradient_;
+};
+
+}  // namespace bathline

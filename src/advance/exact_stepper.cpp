@@ -1,0 +1,228 @@
+// The exact flow, on rank 0 with all sites gathered there.
+//
+//   linear, closed:  normal modes of M^-1/2 K M^-1/2, each advanced by its cosine and sine
+//   linear, open:    the matrix exponential; the work of the damping from its Gramian (vanloan1978)
+//   otherwise:       an adaptive Runge-Kutta method of order 8 near round-off, the work as one more unknown
+#include <cmath>
+#include <unsupported/Eigen/MatrixFunctions>
+
+#include "advance/assembled_system.hpp"
+#include "advance/stepper.hpp"
+#include "solve/ode_reference.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Displacements and momenta of everything, on rank 0.
+struct Phase {
+  std::vector<double> u;
+  std::vector<double> p;
+};
+
+/// Advances a gathered state by a number of steps; lives on rank 0.
+class Flow {
+ public:
+  virtual ~Flow() = default;
+  /// Returns false where the reference solver gave up. `dissipated` grows by the work of the damping.
+  virtual bool advance(Phase& phase, std::int64_t steps, double& dissipated) = 0;
+};
+
+class ModalFlow final : public Flow {
+ public:
+  ModalFlow(const AssembledSystem& system, double h) : h_(h), root_mass_(system.mass().cwiseSqrt()) {
+    const Eigen::VectorXd inverse = root_mass_.cwiseInverse();
+    const Eigen::MatrixXd matrix = inverse.asDiagonal() * system.stiffness() * inverse.asDiagonal();
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(matrix);
+    modes_ = solver.eigenvectors();
+    squares_ = solver.eigenvalues();
+    const std::vector<double> start(static_cast<std::size_t>(system.size()), 0.0);
+    std::vector<double> force(start.size());
+    system.force(start, force);
+    const Eigen::Map<const Eigen::VectorXd> constant(force.data(), system.size());
+    drive_ = modes_.transpose() * inverse.cwiseProduct(constant);
+  }
+
+  bool advance(Phase& phase, std::int64_t steps, double&) override {
+    const auto n = static_cast<Eigen::Index>(phase.u.size());
+    Eigen::Map<Eigen::VectorXd> u(phase.u.data(), n), p(phase.p.data(), n);
+    Eigen::VectorXd z = modes_.transpose() * root_mass_.cwiseProduct(u);
+    Eigen::VectorXd s = modes_.transpose() * p.cwiseQuotient(root_mass_);
+    const double t = h_ * static_cast<double>(steps);
+    const double smallest = 1e-14 * squares_.cwiseAbs().maxCoeff();
+    for (Eigen::Index i = 0; i < n; ++i) {
+      // z'' = -omega^2 z + g; a mode without stiffness moves uniformly accelerated.
+      double c = 1.0, sine = t, versine = 0.5 * t * t, square = 0.0;
+      if (squares_[i] > smallest) {
+        square = squares_[i];
+        const double omega = std::sqrt(square);
+        c = std::cos(omega * t);
+        sine = std::sin(omega * t) / omega;
+        const double half = std::sin(0.5 * omega * t);
+        versine = 2.0 * half * half / square;
+      } else if (squares_[i] < -smallest) {
+        square = squares_[i];
+        const double rate = std::sqrt(-square);
+        c = std::cosh(rate * t);
+        sine = std::sinh(rate * t) / rate;
+        versine = (1.0 - c) / square;
+      }
+      const double z0 = z[i], s0 = s[i];
+      z[i] = z0 * c + s0 * sine + drive_[i] * versine;
+      s[i] = s0 * c + (drive_[i] - square * z0) * sine;
+    }
+    u = (modes_ * z).cwiseQuotient(root_mass_);
+    p = (modes_ * s).cwiseProduct(root_mass_);
+    return true;
+  }
+
+ private:
+  double h_;
+  Eigen::VectorXd root_mass_, squares_, drive_;
+  Eigen::MatrixXd modes_;
+};
+
+/// x' = A x for x = (q, p) of an open linear system; works on positions, not displacements.
+class MatrixExponentialFlow final : public Flow {
+ public:
+  MatrixExponentialFlow(const Problem& problem, double h) : start_(problem.system().q0) {
+    const OpenSystem& system = problem.system();
+    const int n = system.size();
+    Eigen::MatrixXd hessian(n, n);
+    system.potential->hessian(system.q0, hessian);
+    const Eigen::VectorXd inverse = system.mass.cwiseInverse();
+    Eigen::MatrixXd a = Eigen::MatrixXd::Zero(2 * n, 2 * n);
+    a.topRightCorner(n, n) = inverse.asDiagonal();
+    a.bottomLeftCorner(n, n) = -hessian;
+    a.bottomRightCorner(n, n) = -problem.damping() * inverse.asDiagonal();
+    Eigen::MatrixXd power = Eigen::MatrixXd::Zero(2 * n, 2 * n);
+    power.bottomRightCorner(n, n) = inverse.asDiagonal() * problem.damping() * inverse.asDiagonal();
+    Eigen::MatrixXd block = Eigen::MatrixXd::Zero(4 * n, 4 * n);
+    block.topLeftCorner(2 * n, 2 * n) = -a.transpose();
+    block.topRightCorner(2 * n, 2 * n) = power;
+    block.bottomRightCorner(2 * n, 2 * n) = a;
+    const Eigen::MatrixXd exponential = (h * block).exp();
+    flow_ = exponential.bottomRightCorner(2 * n, 2 * n);
+    work_ = flow_.transpose() * exponential.topRightCorner(2 * n, 2 * n);
+  }
+
+  bool advance(Phase& phase, std::int64_t steps, double& dissipated) override {
+    const auto n = static_cast<Eigen::Index>(phase.u.size());
+    Eigen::Map<Eigen::VectorXd> u(phase.u.data(), n), p(phase.p.data(), n);
+    Eigen::VectorXd x(2 * n);
+    x << u + start_, p;
+    for (std::int64_t i = 0; i < steps; ++i) {
+      dissipated += x.dot(work_ * x);
+      x = flow_ * x;
+    }
+    u = x.head(n) - start_;
+    p = x.tail(n);
+    return true;
+  }
+
+ private:
+  Eigen::VectorXd start_;
+  Eigen::MatrixXd flow_, work_;
+};
+
+class AdaptiveFlow final : public Flow {
+ public:
+  AdaptiveFlow(const AssembledSystem& system, double h)
+      : h_(h), system_(system), velocity_(static_cast<std::size_t>(system.size())),
+        state_(2 * velocity_.size() + 1),
+        solver_(static_cast<int>(state_.size()), [this](std::span<const double> x, std::span<double> derivative) {
+          const std::size_t n = velocity_.size();
+          for (std::size_t i = 0; i < n; ++i) velocity_[i] = x[n + i] / system_.mass()[static_cast<Eigen::Index>(i)];
+          std::copy(velocity_.begin(), velocity_.end(), derivative.begin());
+          system_.force(x.first(n), derivative.subspan(n, n));
+          derivative[2 * n] = system_.add_damping(velocity_, derivative.subspan(n, n));
+        }) {}
+
+  bool advance(Phase& phase, std::int64_t steps, double& dissipated) override {
+    const std::size_t n = velocity_.size();
+    std::copy(phase.u.begin(), phase.u.end(), state_.begin());
+    std::copy(phase.p.begin(), phase.p.end(), state_.begin() + static_cast<std::ptrdiff_t>(n));
+    state_[2 * n] = 0.0;
+    const bool solved = solver_.advance(state_, h_ * static_cast<double>(steps));
+    std::copy_n(state_.begin(), n, phase.u.begin());
+    std::copy_n(state_.begin() + static_cast<std::ptrdiff_t>(n), n, phase.p.begin());
+    dissipated += state_[2 * n];
+    return solved;
+  }
+
+ private:
+  double h_;
+  const AssembledSystem& system_;
+  std::vector<double> velocity_, state_;
+  OdeReference solver_;
+};
+
+class ExactStepper final : public Stepper {
+ public:
+  ExactStepper(Problem& problem, double h) : problem_(problem), h_(h), system_(problem, all_sites) {}
+
+  std::optional<Failure> advance(std::int64_t steps) override {
+    Phase phase;
+    std::vector<std::size_t> ends;
+    const bool root = problem_.communicator().is_root();
+    if (root) {
+      const Eigen::VectorXd displacement = problem_.q - problem_.system().q0;
+      phase.u.assign(displacement.begin(), displacement.end());
+      phase.p.assign(problem_.p.begin(), problem_.p.end());
+    }
+    for (const auto& environment : problem_.environments()) {
+      std::vector<double> w, p;
+      environment->gather_state(w, p);
+      phase.u.insert(phase.u.end(), w.begin(), w.end());
+      phase.p.insert(phase.p.end(), p.begin(), p.end());
+      ends.push_back(phase.u.size());
+    }
+    bool solved = true;
+    if (root) {
+      if (!flow_) flow_ = make_flow();
+      solved = flow_->advance(phase, steps, problem_.dissipated);
+      const int n = system_.particle_dofs();
+      problem_.q = problem_.system().q0 + Eigen::Map<Eigen::VectorXd>(phase.u.data(), n);
+      problem_.p = Eigen::Map<Eigen::VectorXd>(phase.p.data(), n);
+    }
+    auto begin = root ? static_cast<std::size_t>(system_.particle_dofs()) : 0;
+    for (std::size_t e = 0; e < ends.size(); ++e) {
+      const std::size_t count = ends[e] - begin;
+      problem_.environments()[e]->scatter_state(std::span(phase.u).subspan(begin, count),
+                                                std::span(phase.p).subspan(begin, count));
+      begin = ends[e];
+    }
+    done_ += steps;
+    if (problem_.communicator().broadcast(solved)) return std::nullopt;
+    return Failure{done_, 0.0, "the adaptive reference solver could not hold its tolerance"};
+  }
+
+ private:
+  static constexpr std::int64_t all_sites = INT64_MAX;
+  /// Diagonalising takes the cube of this: seconds here, minutes at three times as much.
+  static constexpr int largest_modal_system = 1500;
+
+  std::unique_ptr<Flow> make_flow() const {
+    if (system_.is_linear() && !system_.is_damped() && system_.size() <= largest_modal_system) {
+      return std::make_unique<ModalFlow>(system_, h_);
+    }
+    if (system_.is_linear() && problem_.environments().empty()) {
+      return std::make_unique<MatrixExponentialFlow>(problem_, h_);
+    }
+    return std::make_unique<AdaptiveFlow>(system_, h_);
+  }
+
+  Problem& problem_;
+  double h_;
+  AssembledSystem system_;
+  std::int64_t done_ = 0;
+  std::unique_ptr<Flow> flow_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_exact_stepper(Problem& problem, double h) {
+  return std::make_unique<ExactStepper>(problem, h);
+}
+
+}  // namespace bathline

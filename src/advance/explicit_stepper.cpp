@@ -1,0 +1,130 @@
+// Explicit schemes: the particles on rank 0 in lockstep with the sites near them, everything else in blocks of steps.
+#include <algorithm>
+#include <vector>
+
+#include "advance/stepper.hpp"
+
+namespace bathline {
+
+namespace {
+
+class ExplicitStepper final : public Stepper {
+ public:
+  ExplicitStepper(const ExplicitScheme& scheme, Problem& problem, double h)
+      : scheme_(scheme), problem_(problem), h_(h), force_(problem.q.size()), stage_q_(problem.q), stage_p_(problem.p) {
+    // A kick with the velocity after it: (1 + weight h C M^-1) p+ = p + weight h f.
+    for (const Substep& substep : scheme_.substeps) {
+      Eigen::MatrixXd matrix;
+      if (substep.velocity_after && problem.is_damped()) {
+        matrix = Eigen::MatrixXd::Identity(problem.q.size(), problem.q.size()) +
+                 substep.weight * h * problem.damping() * problem.system().mass.cwiseInverse().asDiagonal();
+      }
+      solvers_.emplace_back(matrix);
+    }
+    velocities_.assign(scheme_.b.size(), problem.q);
+    forces_.assign(scheme_.b.size(), problem.q);
+    heads_.assign(problem.environments().size(), std::vector<double>(static_cast<std::size_t>(problem.system().axes)));
+    block_ = 1;
+    if (!problem.environments().empty()) {
+      block_ = problem.environments().front()->block_limit(scheme_);
+      for (const auto& environment : problem.environments()) {
+        block_ = std::min(block_, environment->block_limit(scheme_));
+      }
+    }
+  }
+
+  std::optional<Failure> advance(std::int64_t steps) override {
+    while (steps > 0) {
+      const int block = static_cast<int>(std::min<std::int64_t>(block_, steps));
+      for (const auto& environment : problem_.environments()) environment->open_block(scheme_, h_, block);
+      if (problem_.communicator().is_root()) {
+        for (int step = 0; step < block; ++step) {
+          for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) substep(scheme_.substeps[i], solvers_[i]);
+        }
+      }
+      for (const auto& environment : problem_.environments()) environment->close_block();
+      steps -= block;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  using Solver = Eigen::PartialPivLU<Eigen::MatrixXd>;
+
+  void substep(const Substep& substep, const Solver& solver) {
+    const bool in_stage = substep.kind == Substep::Kind::stage && substep.stage > 0;
+    const Eigen::VectorXd& at = in_stage ? stage_q_ : problem_.q;
+    for (std::size_t e = 0; e < heads_.size(); ++e) problem_.head(*problem_.environments()[e], at, heads_[e]);
+    // The particles' forces come first: they need the environments as they are before the substep.
+    switch (substep.kind) {
+      case Substep::Kind::drift:
+        problem_.q += (substep.weight * h_) * problem_.p.cwiseQuotient(problem_.system().mass);
+        break;
+      case Substep::Kind::kick:
+        kick(substep, solver);
+        break;
+      case Substep::Kind::stage:
+        stage(substep.stage);
+        break;
+    }
+    for (std::size_t e = 0; e < heads_.size(); ++e) problem_.environments()[e]->substep(substep, heads_[e]);
+  }
+
+  void kick(const Substep& substep, const Solver& solver) {
+    const double weighted = substep.weight * h_;
+    problem_.conservative_forces(problem_.q, force_);
+    if (!problem_.is_damped()) {
+      problem_.p += weighted * force_;
+      return;
+    }
+    velocity_ = problem_.p.cwiseQuotient(problem_.system().mass);
+    if (substep.velocity_after) {
+      problem_.p = solver.solve(problem_.p + weighted * force_);
+      velocity_ = problem_.p.cwiseQuotient(problem_.system().mass);
+    } else {
+      problem_.p += weighted * (force_ - problem_.damping() * velocity_);
+    }
+    problem_.dissipated += weighted * velocity_.dot(problem_.damping() * velocity_);
+  }
+
+  void stage(int stage) {
+    if (stage == 0) {
+      stage_q_ = problem_.q;
+      stage_p_ = problem_.p;
+    }
+    velocities_[stage] = stage_p_.cwiseQuotient(problem_.system().mass);
+    problem_.forces(stage_q_, velocities_[stage], forces_[stage]);
+    if (problem_.is_damped()) {
+      problem_.dissipated += h_ * scheme_.b[stage] * velocities_[stage].dot(problem_.damping() * velocities_[stage]);
+    }
+    const bool last = stage + 1 == static_cast<int>(scheme_.b.size());
+    const std::vector<double>& weights = last ? scheme_.b : scheme_.a[stage + 1];
+    stage_q_ = problem_.q;
+    stage_p_ = problem_.p;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      stage_q_ += (h_ * weights[i]) * velocities_[i];
+      stage_p_ += (h_ * weights[i]) * forces_[i];
+    }
+    if (last) {
+      problem_.q = stage_q_;
+      problem_.p = stage_p_;
+    }
+  }
+
+  ExplicitScheme scheme_;
+  Problem& problem_;
+  double h_;
+  int block_;
+  std::vector<Solver> solvers_;  // one per substep, empty where the damping force is explicit
+  Eigen::VectorXd force_, velocity_, stage_q_, stage_p_;
+  std::vector<Eigen::VectorXd> velocities_, forces_;
+  std::vector<std::vector<double>> heads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_explicit_stepper(const ExplicitScheme& scheme, Problem& problem, double h) {
+  return std::make_unique<ExplicitStepper>(scheme, problem, h);
+}
+
+}  // namespace bathline

@@ -1,0 +1,118 @@
+// Implicit one-stage schemes: Newton on the stage momenta of the particles, the environments eliminated.
+//
+//   P = p + a h f,  Q = q + b h P/m,  f = -grad V(Q) - C P/m + sum_e c_e (F_e - S_e c_e.P/m)
+//
+// To the particles an environment is a constant force F_e and a dashpot S_e for the length of a step.
+// Source: farshi2018, eqs. (45) and (52), with the sites of the environment eliminated.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "advance/stepper.hpp"
+#include "solve/particle_newton.hpp"
+
+namespace bathline {
+
+namespace {
+
+class OneStageStepper final : public Stepper {
+ public:
+  OneStageStepper(const OneStageScheme& scheme, Problem& problem, double h)
+      : scheme_(scheme), problem_(problem), h_(h), stage_p_(problem.p), stage_q_(problem.q), force_(problem.q.size()),
+        velocity_(problem.q.size()) {
+    for (const auto& environment : problem.environments()) environment->set_up_implicit(scheme, h);
+    head_.resize(static_cast<std::size_t>(problem.system().axes));
+    if (!problem.communicator().is_root()) return;
+    newton_ = std::make_unique<ParticleNewton>(
+        static_cast<int>(problem.q.size()),
+        [this](const Eigen::VectorXd& stage_p, Eigen::VectorXd& residual) {
+          evaluate(stage_p);
+          residual = stage_p - problem_.p - (scheme_.a * h_) * force_;
+        },
+        [this](const Eigen::VectorXd& stage_p, Eigen::MatrixXd& jacobian) {
+          evaluate(stage_p);
+          problem_.system().potential->hessian(stage_q_, hessian_);
+          jacobian = (scheme_.a * h_) * (scheme_.b * h_ * hessian_ + damping_) *
+                     problem_.system().mass.cwiseInverse().asDiagonal();
+          jacobian.diagonal().array() += 1.0;
+        });
+  }
+
+  std::optional<Failure> advance(std::int64_t steps) override {
+    for (std::int64_t i = 0; i < steps; ++i) {
+      if (std::optional<Failure> failure = step()) return failure;
+      ++done_;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// Force at the stage with momenta `stage_p`, for the responses of this step.
+  void evaluate(const Eigen::VectorXd& stage_p) {
+    velocity_ = stage_p.cwiseQuotient(problem_.system().mass);
+    stage_q_ = problem_.q + (scheme_.b * h_) * velocity_;
+    problem_.system().potential->gradient(stage_q_, force_);
+    force_ = constant_ - force_;
+    force_.noalias() -= damping_ * velocity_;
+  }
+
+  std::optional<Failure> step() {
+    constant_ = Eigen::VectorXd::Zero(problem_.q.size());
+    damping_ = problem_.damping();
+    for (const auto& environment : problem_.environments()) {
+      problem_.head(*environment, problem_.q, head_);
+      const std::optional<HeadResponse> response = environment->eliminate(head_);
+      if (!response) return Failure{done_ + 1, 0.0, environment->failure()};
+      if (!problem_.communicator().is_root()) continue;
+      environment->attachment().spread(response->constant, constant_);
+      environment->attachment().add_outer(response->damping, damping_);
+    }
+    ParticleNewton::Report report;
+    if (problem_.communicator().is_root()) {
+      // Round-off in the residual is a few units in the last place of its largest term.
+      evaluate(problem_.p);
+      stage_p_ = problem_.p;
+      const double scale = problem_.p.norm() + scheme_.a * h_ * (force_.norm() + constant_.norm());
+      report = newton_->solve(stage_p_, 2.0 * std::numeric_limits<double>::epsilon() * scale);
+    }
+    if (!problem_.communicator().broadcast(report.converged)) {
+      double residual = report.residual;
+      problem_.communicator().broadcast(std::span<double>(&residual, 1));
+      const std::string why = problem_.communicator().broadcast(
+          fmt::format("Newton's method stopped after {} iterations with residual {:.3e}: {}", report.iterations, residual,
+                      report.reason));
+      return Failure{done_ + 1, residual, why};
+    }
+    if (problem_.communicator().is_root()) {
+      evaluate(stage_p_);
+      problem_.p = stage_p_ + (scheme_.a_end * h_) * force_;
+      problem_.q = stage_q_ + (scheme_.b_end * h_) * velocity_;
+      if (problem_.is_damped()) problem_.dissipated += h_ * velocity_.dot(problem_.damping() * velocity_);
+    }
+    if (!problem_.environments().empty()) {
+      problem_.communicator().broadcast(std::span<double>(velocity_.data(), static_cast<std::size_t>(velocity_.size())));
+    }
+    for (const auto& environment : problem_.environments()) {
+      environment->attachment().gather(velocity_, head_);
+      environment->complete(head_);
+    }
+    return std::nullopt;
+  }
+
+  OneStageScheme scheme_;
+  Problem& problem_;
+  double h_;
+  std::int64_t done_ = 0;
+  std::unique_ptr<ParticleNewton> newton_;  // on rank 0
+  Eigen::VectorXd stage_p_, stage_q_, force_, velocity_, constant_;
+  Eigen::MatrixXd damping_, hessian_;
+  std::vector<double> head_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_one_stage_stepper(const OneStageScheme& scheme, Problem& problem, double h) {
+  return std::make_unique<OneStageStepper>(scheme, problem, h);
+}
+
+}  // namespace bathline

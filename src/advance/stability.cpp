@@ -1,0 +1,93 @@
+// The largest step with which an integrator stays bounded on a problem.
+#include "advance/stability.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "advance/assembled_system.hpp"
+#include "advance/step_matrix.hpp"
+
+namespace bathline {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Highest frequency of the problem linearised at its start. A vibration above the band of a long environment is
+/// localised at the particles, so that its first sites suffice; the band's edge is known in closed form.
+double highest_frequency(const Problem& problem) {
+  constexpr std::int64_t sites_that_matter = 200;
+  const AssembledSystem system(problem, sites_that_matter);
+  const Eigen::VectorXd scale = system.mass().cwiseSqrt().cwiseInverse();
+  const Eigen::MatrixXd matrix = scale.asDiagonal() * system.stiffness() * scale.asDiagonal();
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(matrix, Eigen::EigenvaluesOnly);
+  double highest = std::sqrt(std::max(0.0, solver.eigenvalues().maxCoeff()));
+  for (const auto& environment : problem.environments()) {
+    if (environment->sites() > sites_that_matter) highest = std::max(highest, environment->highest_frequency());
+  }
+  return highest;
+}
+
+double spectral_radius(const Eigen::MatrixXd& matrix) {
+  return Eigen::EigenSolver<Eigen::MatrixXd>(matrix, false).eigenvalues().cwiseAbs().maxCoeff();
+}
+
+/// The open problem with its potential replaced by the quadratic one of its start, so that a step is a matrix.
+Problem linearised(const Problem& problem) {
+  OpenSystem system = problem.system();
+  Eigen::MatrixXd hessian(system.size(), system.size());
+  system.potential->hessian(system.q0, hessian);
+  system.potential = std::make_shared<QuadraticPotential>(hessian);
+  return Problem(system, problem.damping(), {}, problem.communicator());
+}
+
+}  // namespace
+
+StabilityLimit stability_limit(const Problem& problem, const Method& method, const Section& options) {
+  StabilityLimit limit;
+  limit.is_linear = problem.system().potential->is_quadratic();
+  const Properties properties = method.properties(options);
+  if (properties.oscillation_limit == infinity && properties.decay_limit == infinity) {
+    limit.largest_step = infinity;
+    return limit;
+  }
+  if (!problem.environments().empty()) {
+    const double frequency = highest_frequency(problem);
+    limit.never_stable = properties.oscillation_limit == 0.0;
+    limit.largest_step = frequency > 0.0 ? properties.oscillation_limit / frequency : infinity;
+    return limit;
+  }
+  Problem linear = linearised(problem);
+  // A motion that grows by itself (an unstable equilibrium) is nothing that the step could cure.
+  constexpr double slack = 1e-10;
+  if (Eigen::EigenSolver<Eigen::MatrixXd>(motion_matrix(linear), false).eigenvalues().real().maxCoeff() > slack) {
+    limit.largest_step = infinity;
+    return limit;
+  }
+  const Scheme scheme = method.scheme(options);
+  const auto is_stable = [&](double h) { return spectral_radius(step_matrix(scheme, linear, h)) <= 1.0 + slack; };
+  const double fastest = std::max(motion_matrix(linear).cwiseAbs().rowwise().sum().maxCoeff(), 1e-300);
+  double stable = 1e-4 / fastest;
+  if (!is_stable(stable)) {
+    limit.never_stable = true;
+    return limit;
+  }
+  double unstable = stable;
+  do {
+    stable = unstable;
+    unstable *= 2.0;
+    if (unstable * fastest > 1e8) {
+      limit.largest_step = infinity;
+      return limit;
+    }
+  } while (is_stable(unstable));
+  for (int i = 0; i < 60 && unstable - stable > 1e-12 * stable; ++i) {
+    const double middle = 0.5 * (stable + unstable);
+    (is_stable(middle) ? stable : unstable) = middle;
+  }
+  limit.largest_step = stable;
+  return limit;
+}
+
+}  // namespace bathline

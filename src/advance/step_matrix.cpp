@@ -1,0 +1,36 @@
+// The matrix of one step of an integrator on a linear system.
+#include "advance/step_matrix.hpp"
+
+#include "advance/stepper.hpp"
+
+namespace bathline {
+
+Eigen::MatrixXd step_matrix(const Scheme& scheme, Problem& problem, double h) {
+  const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
+  const Eigen::VectorXd& mass = problem.system().mass;
+  const Eigen::Index n = problem.q.size();
+  Eigen::MatrixXd matrix(2 * n, 2 * n);
+  for (Eigen::Index column = 0; column < 2 * n; ++column) {
+    const Eigen::VectorXd unit = Eigen::VectorXd::Unit(2 * n, column);
+    problem.q = unit.head(n);
+    problem.p = mass.cwiseProduct(unit.tail(n));
+    stepper->advance(1);
+    problem.share_particles();
+    matrix.col(column) << problem.q, problem.p.cwiseQuotient(mass);
+  }
+  return matrix;
+}
+
+Eigen::MatrixXd motion_matrix(const Problem& problem) {
+  const Eigen::Index n = problem.q.size();
+  Eigen::MatrixXd hessian(n, n);
+  problem.system().potential->hessian(problem.system().q0, hessian);
+  const auto inverse_mass = problem.system().mass.cwiseInverse().asDiagonal();
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(2 * n, 2 * n);
+  matrix.topRightCorner(n, n).setIdentity();
+  matrix.bottomLeftCorner(n, n) = -(inverse_mass * hessian);
+  matrix.bottomRightCorner(n, n) = -(inverse_mass * problem.damping());
+  return matrix;
+}
+
+}  // namespace bathline

@@ -1,0 +1,19 @@
+// The matrix of one step of an integrator on a linear system.
+#pragma once
+
+#include <Eigen/Dense>
+
+#include "integrate/scheme.hpp"
+#include "model/problem.hpp"
+
+namespace bathline {
+
+/// A_d with x_{k+1} = A_d x_k, x = (q, v), found by stepping the unit vectors through the integrator itself.
+/// `problem` must be linear and without environments; its state is left changed. Same on every rank.
+/// @note Collective.
+Eigen::MatrixXd step_matrix(const Scheme& scheme, Problem& problem, double h);
+
+/// The matrix A of the exact motion, x' = A x, x = (q, v).
+Eigen::MatrixXd motion_matrix(const Problem& problem);
+
+}  // namespace bathline

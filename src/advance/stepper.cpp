@@ -1,0 +1,25 @@
+// From a scheme to the stepper that runs it.
+#include "advance/stepper.hpp"
+
+namespace bathline {
+
+namespace {
+
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_stepper(const Scheme& scheme, Problem& problem, double h) {
+  return std::visit(
+      Overloaded{
+          [&](const ExplicitScheme& explicit_scheme) { return make_explicit_stepper(explicit_scheme, problem, h); },
+          [&](const OneStageScheme& one_stage) { return make_one_stage_stepper(one_stage, problem, h); },
+          [&](const ExactFlow&) { return make_exact_stepper(problem, h); },
+      },
+      scheme);
+}
+
+}  // namespace bathline

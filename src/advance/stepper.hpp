@@ -1,0 +1,38 @@
+// A scheme at work on a problem.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "integrate/scheme.hpp"
+#include "model/problem.hpp"
+
+namespace bathline {
+
+/// A numerical failure, the same on every rank.
+struct Failure {
+  std::int64_t step = 0;  ///< the step that could not be completed, from 1
+  double residual = 0.0;
+  std::string reason;
+};
+
+/// Advances a problem by many steps at a time, so that schemes may block in time.
+class Stepper {
+ public:
+  virtual ~Stepper() = default;
+  /// Advances by `steps` steps. Where it fails the problem is left somewhere inside the failed step.
+  /// @note Collective.
+  virtual std::optional<Failure> advance(std::int64_t steps) = 0;
+};
+
+/// The stepper of a scheme; `problem` must outlive it. Reads PETSc's options where it needs a solver and throws
+/// SolverError where PETSc refuses one. @note Collective.
+std::unique_ptr<Stepper> make_stepper(const Scheme& scheme, Problem& problem, double h);
+
+// One function per kind of scheme, in files of their own.
+std::unique_ptr<Stepper> make_explicit_stepper(const ExplicitScheme& scheme, Problem& problem, double h);
+std::unique_ptr<Stepper> make_one_stage_stepper(const OneStageScheme& scheme, Problem& problem, double h);
+std::unique_ptr<Stepper> make_exact_stepper(Problem& problem, double h);
+
+}  // namespace bathline

@@ -1,0 +1,51 @@
+// The catalogue of integrators.
+#include "integrate/catalogue.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace bathline {
+
+const std::vector<Method>& methods() {
+  static const std::vector<Method> all = {
+      gamma_method(), stoermer_verlet_method(), explicit_euler_method(), implicit_euler_method(),
+      rk4_method(),   exact_method(),
+  };
+  return all;
+}
+
+const Method* find_method(const std::string& name) {
+  for (const Method& method : methods()) {
+    if (method.entry.name == name) return &method;
+  }
+  return nullptr;
+}
+
+std::string describe_properties(const Method& method) {
+  Section defaults;
+  for (const Parameter& option : method.entry.parameters) {
+    if (option.type == ValueType::number) defaults.set(option.name, std::stod(option.fallback), {});
+    if (option.type == ValueType::text) {
+      defaults.set(option.name, option.fallback.substr(1, option.fallback.size() - 2), {});
+    }
+  }
+  const Properties p = method.properties(defaults);
+  std::string text = p.order > 0 ? fmt::format("Order {}", p.order) : "Exact to the accuracy of the reference";
+  text += p.symplectic ? ", symplectic" : ", not symplectic";
+  text += p.time_reversible ? ", time-reversible." : ", not time-reversible.";
+  text += " Conserves linear invariants";
+  if (p.quadratic_invariants) text += " and quadratic ones";
+  if (p.angular_momentum && !p.quadratic_invariants) text += " and angular momentum";
+  if (p.oscillation_limit == 0.0) {
+    text += ". Unstable for undamped oscillations at any step.";
+  } else if (std::isinf(p.oscillation_limit)) {
+    text += ". Stable for oscillations at any step.";
+  } else {
+    text += fmt::format(". Stable for oscillations up to h omega = {:.4g}.", p.oscillation_limit);
+  }
+  if (!method.entry.parameters.empty()) text += " (With default options.)";
+  return text;
+}
+
+}  // namespace bathline

@@ -1,0 +1,15 @@
+// Every integrator, one function a line; a new method adds its file and its line here and in catalogue.cpp.
+#pragma once
+
+#include "integrate/method.hpp"
+
+namespace bathline {
+
+Method gamma_method();
+Method stoermer_verlet_method();
+Method explicit_euler_method();
+Method implicit_euler_method();
+Method rk4_method();
+Method exact_method();
+
+}  // namespace bathline

@@ -1,0 +1,38 @@
+// The exact flow: the reference that the other methods are measured against.
+//
+// Linear closed systems by their normal modes, linear damped systems by the matrix exponential, nonlinear systems by an
+// adaptive Runge-Kutta method of order 8 with tolerances near round-off. On a closed system all sites are gathered on
+// one rank.
+#include <limits>
+
+#include "integrate/catalogue.hpp"
+
+namespace bathline {
+
+namespace {
+
+Scheme scheme(const Section&) { return ExactFlow{}; }
+
+Properties properties(const Section&) {
+  Properties result;
+  result.symplectic = true;
+  result.time_reversible = true;
+  result.quadratic_invariants = true;
+  result.angular_momentum = true;
+  result.oscillation_limit = std::numeric_limits<double>::infinity();
+  result.decay_limit = std::numeric_limits<double>::infinity();
+  return result;
+}
+
+}  // namespace
+
+Method exact_method() {
+  return {{.name = "exact",
+           .summary = "the exact flow: normal modes, matrix exponential or an adaptive method of order 8",
+           .equation = "x(t + h) = flow_h(x(t))",
+           .source = "hairer2006, section I.1; verner2010 for the pair of order 8",
+           .notes = "A reference, not a production method: a linear closed system is diagonalised as a whole."},
+          scheme, properties};
+}
+
+}  // namespace bathline

@@ -1,0 +1,41 @@
+// An integrator as the catalogue knows it: its self-description, its properties and the scheme it stands for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "integrate/scheme.hpp"
+#include "recipe/section.hpp"
+#include "recipe/vocabulary.hpp"
+
+namespace bathline {
+
+/// What a method promises on smooth problems; the property tests hold every method of the catalogue to it.
+struct Properties {
+  int order = 0;               ///< 0: exact to the accuracy of the reference
+  bool symplectic = false;     ///< on a closed system
+  bool time_reversible = false;
+  bool linear_invariants = true;
+  bool quadratic_invariants = false;  ///< all of them, energy of a linear system included
+  bool angular_momentum = false;      ///< of a central potential
+  /// Largest h omega for which a harmonic oscillation stays bounded; 0: never bounded; infinity: always.
+  double oscillation_limit = 0.0;
+  /// Largest h rate for which pure decay p' = -rate p stays bounded, for `on = "open"`; infinity: always.
+  double decay_limit = 0.0;
+};
+
+/// One line of the catalogue.
+struct Method {
+  Entry entry;
+  Scheme (*scheme)(const Section& options);
+  Properties (*properties)(const Section& options);
+};
+
+/// All integrators, in the order of `bathline list`.
+const std::vector<Method>& methods();
+const Method* find_method(const std::string& name);
+
+/// Order, structure and stability limits of a method with its default options, in words.
+std::string describe_properties(const Method& method);
+
+}  // namespace bathline

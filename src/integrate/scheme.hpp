@@ -1,0 +1,57 @@
+// What an integrator is to the rest of the program: a scheme, as data.
+//
+// Every scheme advances q' = v, p' = f(q, v), with v = p/m and f = -grad U(q) - C v, for the particles and for all
+// sites of their environments alike. The methods in this folder fill in the numbers; `advance/` runs them on
+// particles and `model/` on environments, so that neither of those knows a method by name.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+namespace bathline {
+
+/// One substep of an explicit scheme.
+struct Substep {
+  enum class Kind {
+    drift,  ///< q += weight h v
+    kick,   ///< p += weight h f(q, v)
+    stage   ///< one stage of a Runge-Kutta method; the last one also ends the step
+  };
+  Kind kind;
+  double weight = 0.0;
+  /// For a kick: v inside f is the velocity after the kick. A kick and its mirror image, one with the velocity before
+  /// and one with the velocity after, are adjoint to each other, which keeps compositions symmetric under damping.
+  bool velocity_after = false;
+  int stage = 0;
+};
+
+/// An explicit scheme: substeps in order, and the tableau that its `stage` substeps refer to.
+struct ExplicitScheme {
+  std::vector<Substep> substeps;
+  std::vector<std::vector<double>> a;  ///< strictly lower triangular, row i has i entries; empty for a splitting
+  std::vector<double> b;
+
+  /// How many sites on each side the state of a site depends on after `steps` steps.
+  int reach(int steps) const;
+};
+
+/// A one-stage implicit scheme with stage values P = p + a h f(Q, P/m), Q = q + b h P/m and end values
+/// p+ = P + a_end h f(Q, P/m), q+ = Q + b_end h P/m.
+struct OneStageScheme {
+  double a = 0.0;
+  double b = 0.0;
+  double a_end = 0.0;
+  double b_end = 0.0;
+};
+
+/// The flow itself, to the accuracy of a reference solution.
+struct ExactFlow {};
+
+using Scheme = std::variant<ExplicitScheme, OneStageScheme, ExactFlow>;
+
+/// A kick-and-drift scheme.
+ExplicitScheme splitting(std::vector<Substep> substeps);
+/// An explicit Runge-Kutta method.
+ExplicitScheme runge_kutta(std::vector<std::vector<double>> a, std::vector<double> b);
+
+}  // namespace bathline

@@ -1,0 +1,167 @@
+// The command line of bathline.
+#include <CLI/CLI.hpp>
+#include <Eigen/Core>
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "parallel/communicator.hpp"
+#include "recipe/recipe_schema.hpp"
+#include "record/claims.hpp"
+#include "record/provenance.hpp"
+#include "solve/petsc_session.hpp"
+#include "study/recipe_library.hpp"
+#include "study/run.hpp"
+#include "study/vocabulary.hpp"
+
+namespace {
+
+using namespace bathline;
+
+struct Category {
+  const char* plural;
+  const char* singular;
+  std::vector<Entry> Vocabulary::*entries;
+};
+
+constexpr Category categories[] = {{"systems", "system", &Vocabulary::systems},
+                                   {"environments", "environment", &Vocabulary::environments},
+                                   {"integrators", "integrator", &Vocabulary::integrators},
+                                   {"studies", "study", &Vocabulary::studies}};
+
+std::string list(const std::string& what) {
+  std::string text;
+  for (const Category& category : categories) {
+    if (!what.empty() && what != category.plural) continue;
+    if (what.empty()) text += fmt::format("{}\n", category.plural);
+    for (const Entry& entry : vocabulary().*category.entries) {
+      text += fmt::format("{}{:<22} {}\n", what.empty() ? "  " : "", entry.name, entry.summary);
+    }
+  }
+  if (what.empty() || what == "recipes") {
+    if (what.empty()) text += "recipes\n";
+    for (const LibraryRecipe& recipe : library_recipes()) {
+      text += fmt::format("{}{:<22} {}\n", what.empty() ? "  " : "", recipe.name, recipe.title);
+    }
+  }
+  return text;
+}
+
+std::string describe_name(const std::string& name) {
+  if (name == "recipe") return describe_recipe();
+  std::vector<std::string> known = {"recipe"};
+  for (const Category& category : categories) {
+    const std::vector<Entry>& entries = vocabulary().*category.entries;
+    if (const Entry* entry = find_entry(entries, name)) return describe(*entry, category.singular);
+    for (const Entry& entry : entries) known.push_back(entry.name);
+  }
+  const std::string close = closest_name(name, known);
+  throw UsageError(fmt::format("there is nothing called `{}`; {}", name,
+                               close.empty() ? "`bathline list` shows all names" : fmt::format("did you mean `{}`?", close)));
+}
+
+int show_claims(const std::string& path) {
+  const ResultReader reader(path);
+  const std::vector<ClaimResult> claims = read_claims(reader);
+  fmt::print("{}", claims.empty() ? fmt::format("{} makes no claims\n", path) : claims_table(claims));
+  const bool passed = std::all_of(claims.begin(), claims.end(), [](const ClaimResult& claim) { return claim.passed; });
+  return passed ? exit_code::complete : exit_code::claim_failed;
+}
+
+/// The arguments before `--` and those behind it, which are PETSc's.
+std::pair<std::vector<std::string>, std::vector<std::string>> split_arguments(int argc, char** argv) {
+  const std::vector<std::string> all(argv + 1, argv + argc);
+  const auto separator = std::find(all.begin(), all.end(), "--");
+  return {{all.begin(), separator}, {separator == all.end() ? separator : separator + 1, all.end()}};
+}
+
+int run_command_line(int argc, char** argv, const Communicator& world) {
+  auto [arguments, petsc_options] = split_arguments(argc, argv);
+  CLI::App app("Dissipative mechanics computed as closed conservative systems.\n"
+               "Describe particles and an environment in a recipe, run it, read the HDF5 result.");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", [] {
+    return version_text(petsc_version(), fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION));
+  }, "Versions of the program and of its libraries");
+  app.footer("PETSc's options follow `--`, as in: mpirun -n 4 bathline run r.toml -- -ksp_type cg -log_view\n"
+             "Exit codes: 0 complete, 1 a claim failed, 2 usage or recipe error, 3 numerical failure.");
+
+  RunRequest request;
+  std::string name, what, file;
+  const auto add_recipe = [&](CLI::App* command) {
+    command->add_option("RECIPE", request.recipe, "recipe (TOML)")->required();
+    command->add_option("--set", request.settings, "KEY=VALUE: replaces a key of the recipe, such as time.step=0.005 or environment.0.sites=1000")
+        ->expected(1)->take_all()->type_name("KEY=VALUE");
+  };
+  CLI::App* run = app.add_subcommand("run", "run a recipe");
+  add_recipe(run);
+  run->add_option("-o,--output", request.output, "result file; default: the recipe's name with .h5 in the working directory")->type_name("FILE.h5");
+  run->add_flag("--overwrite", request.overwrite, "replace an existing result file");
+  const std::map<std::string, ProgressStyle> styles = {{"auto", ProgressStyle::automatic},
+                                                       {"bar", ProgressStyle::bar},
+                                                       {"lines", ProgressStyle::lines},
+                                                       {"none", ProgressStyle::none}};
+  run->add_option("--progress", request.progress, "auto, bar, lines or none")->transform(CLI::CheckedTransformer(styles))->type_name("STYLE");
+  CLI::App* check = app.add_subcommand("check", "validate a recipe without running it");
+  add_recipe(check);
+  CLI::App* list_command = app.add_subcommand("list", "list what recipes can name, and the recipes that come along");
+  list_command->add_option("WHAT", what, "only these")->check(CLI::IsMember({"systems", "environments", "integrators", "studies", "recipes"}));
+  CLI::App* describe_command = app.add_subcommand("describe", "equation, parameters, units and source of a name; `recipe` for the recipe's own keys");
+  describe_command->add_option("NAME", name)->required();
+  CLI::App* claims = app.add_subcommand("claims", "the claims of a result file");
+  claims->add_option("FILE", file, "result file (HDF5)")->required();
+
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    const int code = world.is_root() ? app.exit(error) : error.get_exit_code();
+    return code == 0 ? exit_code::complete : exit_code::usage;
+  }
+  if (!petsc_options.empty() && !run->parsed() && !check->parsed()) {
+    throw UsageError("options behind `--` belong to `run` and `check`");
+  }
+  request.petsc_options = petsc_options;
+  if (run->parsed()) return run_recipe(request, world);
+  if (check->parsed()) {
+    check_recipe(request, world);
+    return exit_code::complete;
+  }
+  if (claims->parsed()) {
+    const int code = world.is_root() ? show_claims(file) : 0;
+    std::int64_t agreed[] = {code};
+    world.broadcast(std::span<std::int64_t>(agreed));
+    return static_cast<int>(agreed[0]);
+  }
+  const std::string text = list_command->parsed() ? list(what) : describe_name(name);
+  if (world.is_root()) fmt::print("{}", text);
+  return exit_code::complete;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ParallelSession session(argc, argv);
+  const Communicator& world = session.world();
+  auto log = spdlog::stderr_color_mt("bathline");
+  log->set_pattern("%^%l%$: %v");
+  if (!world.is_root()) log->set_level(spdlog::level::off);
+  spdlog::set_default_logger(log);
+  try {
+    return run_command_line(argc, argv, world);
+  } catch (const UsageError& error) {
+    // Thrown on every rank alike; rank 0 speaks.
+    spdlog::error("{}", error.what());
+    return exit_code::usage;
+  } catch (const FileError& error) {
+    spdlog::error("{}", error.what());
+    return exit_code::numerical_failure;
+  } catch (const std::exception& error) {
+    // A failure that the other ranks may not know of: end all of them rather than let them wait.
+    fmt::print(stderr, "bathline: internal error on rank {}: {}\n", world.rank(), error.what());
+    session.abort(exit_code::numerical_failure);
+  }
+}

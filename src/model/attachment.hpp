@@ -1,0 +1,52 @@
+// How an environment hangs on its particles.
+#pragma once
+
+#include <Eigen/Dense>
+#include <span>
+#include <vector>
+
+namespace bathline {
+
+/// The head of an environment follows x = sum_a weight_a q_a (axis by axis), and its force F on the head acts as
+/// weight_a F on particle a: e_a for a line on one particle, e_a - e_b for a line between two.
+class Attachment {
+ public:
+  struct Weight {
+    int particle;
+    double weight;
+  };
+  Attachment(std::vector<Weight> weights, int axes) : weights_(std::move(weights)), axes_(axes) {}
+
+  int axes() const { return axes_; }
+  const std::vector<Weight>& weights() const { return weights_; }
+  /// head[axis] = sum_a weight_a values[a, axis].
+  void gather(const Eigen::VectorXd& values, std::span<double> head) const {
+    for (int axis = 0; axis < axes_; ++axis) {
+      double sum = 0.0;
+      for (const Weight& w : weights_) sum += w.weight * values[w.particle * axes_ + axis];
+      head[axis] = sum;
+    }
+  }
+  /// forces[a, axis] += weight_a force[axis].
+  void spread(std::span<const double> force, Eigen::VectorXd& forces) const {
+    for (const Weight& w : weights_) {
+      for (int axis = 0; axis < axes_; ++axis) forces[w.particle * axes_ + axis] += w.weight * force[axis];
+    }
+  }
+  /// matrix += value c c^T on every axis.
+  void add_outer(double value, Eigen::MatrixXd& matrix) const {
+    for (const Weight& v : weights_) {
+      for (const Weight& w : weights_) {
+        for (int axis = 0; axis < axes_; ++axis) {
+          matrix(v.particle * axes_ + axis, w.particle * axes_ + axis) += value * v.weight * w.weight;
+        }
+      }
+    }
+  }
+
+ private:
+  std::vector<Weight> weights_;
+  int axes_;
+};
+
+}  // namespace bathline

@@ -1,0 +1,32 @@
+// Every environment, one function a line; a new environment adds its file and its line here and in
+// environment_catalogue.cpp.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "model/environment.hpp"
+#include "model/open_system.hpp"
+#include "parallel/communicator.hpp"
+#include "recipe/mistakes.hpp"
+#include "recipe/section.hpp"
+#include "recipe/vocabulary.hpp"
+
+namespace bathline {
+
+struct EnvironmentKind {
+  Entry entry;
+  /// Builds, without allocating any sites, from the validated section; `step` is the time step of the run. What does
+  /// not make sense together is added to the mistakes, and then nothing is returned. @note Collective.
+  std::unique_ptr<Environment> (*build)(const Section& section, const OpenSystem& system, double step,
+                                        const Communicator& communicator, Mistakes& mistakes);
+};
+
+EnvironmentKind spring_mass_line_kind();
+EnvironmentKind spring_inerter_line_kind();
+
+/// All environments, in the order of `bathline list`.
+const std::vector<EnvironmentKind>& environment_kinds();
+const EnvironmentKind* find_environment(const std::string& name);
+
+}  // namespace bathline

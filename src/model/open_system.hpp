@@ -1,0 +1,42 @@
+// Particles, the potential between them, and what one likes to measure on them.
+#pragma once
+
+#include <Eigen/Dense>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/potential.hpp"
+
+namespace bathline {
+
+/// Something to record beside positions, momenta and energies: value(q, v), plus the time integral of integrand(q, v)
+/// along the path where that is given.
+struct Observable {
+  std::string name;
+  std::string units;
+  std::string long_name;
+  int size = 1;
+  std::function<Eigen::VectorXd(const Eigen::VectorXd& q, const Eigen::VectorXd& v)> value;
+  std::function<Eigen::VectorXd(const Eigen::VectorXd& q, const Eigen::VectorXd& v)> integrand;
+};
+
+/// The particles of a recipe: m q'' = -grad V(q) - C q'. Vectors have one entry per degree of freedom,
+/// index = particle * axes + axis.
+struct OpenSystem {
+  int particles = 0;
+  int axes = 1;
+  Eigen::VectorXd mass;
+  std::shared_ptr<const Potential> potential;
+  /// The damping matrix C of open runs, if the recipe states one; else the environments imply it.
+  std::optional<Eigen::MatrixXd> damping;
+  Eigen::VectorXd q0;
+  Eigen::VectorXd v0;
+  std::vector<Observable> observables;
+
+  int size() const { return particles * axes; }
+};
+
+}  // namespace bathline

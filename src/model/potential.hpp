@@ -1,0 +1,37 @@
+// Interaction potentials of the open particles.
+#pragma once
+
+#include <Eigen/Dense>
+
+namespace bathline {
+
+/// A smooth potential of all degrees of freedom q (particle by particle, axis by axis). Values in the energy unit of
+/// the recipe. Implementations are pure functions of q.
+class Potential {
+ public:
+  virtual ~Potential() = default;
+  virtual double value(const Eigen::VectorXd& q) const = 0;
+  /// `gradient` has the size of q.
+  virtual void gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const = 0;
+  /// `hessian` is square with the size of q, symmetric.
+  virtual void hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const = 0;
+  /// Whether the Hessian is the same everywhere, so that the motion is linear.
+  virtual bool is_quadratic() const { return false; }
+};
+
+/// V(q) = q^T K q / 2 with a symmetric matrix K.
+class QuadraticPotential final : public Potential {
+ public:
+  explicit QuadraticPotential(Eigen::MatrixXd stiffness) : stiffness_(std::move(stiffness)) {}
+  double value(const Eigen::VectorXd& q) const override { return 0.5 * q.dot(stiffness_ * q); }
+  void gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const override {
+    gradient.noalias() = stiffness_ * q;
+  }
+  void hessian(const Eigen::VectorXd&, Eigen::MatrixXd& hessian) const override { hessian = stiffness_; }
+  bool is_quadratic() const override { return true; }
+
+ private:
+  Eigen::MatrixXd stiffness_;
+};
+
+}  // namespace bathline

@@ -1,0 +1,68 @@
+// Particles and their environments in motion.
+#include "model/problem.hpp"
+
+namespace bathline {
+
+Problem::Problem(const OpenSystem& system, Eigen::MatrixXd damping,
+                 std::vector<std::unique_ptr<Environment>> environments, const Communicator& communicator)
+    : q(system.q0),
+      p(system.mass.cwiseProduct(system.v0)),
+      system_(system),
+      damping_(std::move(damping)),
+      is_damped_(!damping_.isZero(0.0)),
+      environments_(std::move(environments)),
+      communicator_(communicator),
+      displacement_(system.size()),
+      head_(static_cast<std::size_t>(system.axes)),
+      force_(static_cast<std::size_t>(system.axes)) {}
+
+void Problem::prepare() {
+  for (const auto& environment : environments_) environment->prepare();
+}
+
+void Problem::head(const Environment& environment, const Eigen::VectorXd& at, std::span<double> head) const {
+  displacement_.noalias() = at - system_.q0;
+  environment.attachment().gather(displacement_, head);
+}
+
+void Problem::conservative_forces(const Eigen::VectorXd& at, Eigen::VectorXd& forces) const {
+  system_.potential->gradient(at, forces);
+  forces = -forces;
+  for (const auto& environment : environments_) {
+    head(*environment, at, head_);
+    environment->force(head_, force_);
+    environment->attachment().spread(force_, forces);
+  }
+}
+
+void Problem::forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const {
+  conservative_forces(at, forces);
+  if (is_damped_) forces.noalias() -= damping_ * v;
+}
+
+void Problem::share_particles() {
+  communicator_.broadcast(std::span<double>(q.data(), static_cast<std::size_t>(q.size())));
+  communicator_.broadcast(std::span<double>(p.data(), static_cast<std::size_t>(p.size())));
+}
+
+EnergyLedger Problem::energies() {
+  EnergyLedger ledger;
+  double numbers[2] = {0.0, 0.0};
+  if (communicator_.is_root()) {
+    numbers[0] = 0.5 * p.cwiseAbs2().cwiseQuotient(system_.mass).sum() + system_.potential->value(q);
+    numbers[1] = dissipated;
+  }
+  communicator_.broadcast(std::span<double>(numbers, 2));
+  ledger.particles = numbers[0];
+  ledger.dissipated = numbers[1];
+  for (const auto& environment : environments_) {
+    head(*environment, q, head_);
+    const EnvironmentEnergy energy = environment->energy(head_);
+    ledger.environment += energy.environment;
+    ledger.interaction += energy.interaction;
+    ledger.dissipated += energy.dissipated;
+  }
+  return ledger;
+}
+
+}  // namespace bathline

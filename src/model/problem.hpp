@@ -1,0 +1,68 @@
+// Particles and their environments in motion.
+#pragma once
+
+#include <Eigen/Dense>
+#include <memory>
+#include <vector>
+
+#include "model/environment.hpp"
+#include "model/open_system.hpp"
+#include "parallel/communicator.hpp"
+
+namespace bathline {
+
+/// The energy ledger (limebeer2020, Theorem III.1): the sum of all terms is constant for the exact flow of closed and
+/// open systems alike.
+struct EnergyLedger {
+  double particles = 0.0;
+  double environment = 0.0;
+  double interaction = 0.0;
+  double dissipated = 0.0;
+  double total() const { return ((particles + environment) + interaction) + dissipated; }
+};
+
+/// What an integrator advances: m q'' = -grad V(q) - C q' + forces of the environments. A closed system has
+/// environments and C = 0, an open one a damping matrix and no environments.
+///
+/// The particles live on rank 0, where the heads are: q and p are up to date there only, until `share_particles`.
+class Problem {
+ public:
+  /// The particles stand at q0 with p0 = M v0; the environments have no storage yet.
+  Problem(const OpenSystem& system, Eigen::MatrixXd damping, std::vector<std::unique_ptr<Environment>> environments,
+          const Communicator& communicator);
+
+  /// Allocates the environments, at rest at their heads' places. @note Collective.
+  void prepare();
+
+  const OpenSystem& system() const { return system_; }
+  const Communicator& communicator() const { return communicator_; }
+  const Eigen::MatrixXd& damping() const { return damping_; }
+  bool is_damped() const { return is_damped_; }
+  const std::vector<std::unique_ptr<Environment>>& environments() const { return environments_; }
+
+  Eigen::VectorXd q, p;
+  double dissipated = 0.0;  ///< work done by C so far, kept up by the integrator on rank 0
+
+  /// Head of an environment at particle positions `at`, measured from the start: c.(at - q0).
+  void head(const Environment& environment, const Eigen::VectorXd& at, std::span<double> head) const;
+  /// All forces on the particles at positions `at` with velocities `v` (of the damping force). Rank 0 only.
+  void forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const;
+  /// -grad V plus the environments, without damping. Rank 0 only.
+  void conservative_forces(const Eigen::VectorXd& at, Eigen::VectorXd& forces) const;
+
+  /// q and p to all ranks. @note Collective.
+  void share_particles();
+  /// The same on every rank. @note Collective.
+  EnergyLedger energies();
+
+ private:
+  OpenSystem system_;
+  Eigen::MatrixXd damping_;
+  bool is_damped_;
+  std::vector<std::unique_ptr<Environment>> environments_;
+  Communicator communicator_;
+  mutable Eigen::VectorXd displacement_;
+  mutable std::vector<double> head_, force_;
+};
+
+}  // namespace bathline

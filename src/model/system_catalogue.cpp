@@ -1,0 +1,56 @@
+// The catalogue of open systems and what all of them read from a recipe.
+#include "model/system_catalogue.hpp"
+
+#include <fmt/format.h>
+
+namespace bathline {
+
+const std::vector<SystemKind>& system_kinds() {
+  static const std::vector<SystemKind> all = {single_oscillator_kind(), dual_oscillator_kind(), kepler_kind()};
+  return all;
+}
+
+const SystemKind* find_system(const std::string& name) {
+  for (const SystemKind& kind : system_kinds()) {
+    if (kind.entry.name == name) return &kind;
+  }
+  return nullptr;
+}
+
+std::vector<Parameter> start_parameters() {
+  return {{.name = "q0",
+           .type = ValueType::rows,
+           .units = "m",
+           .doc = "positions at the start: one entry per particle, a list per particle when it has several axes",
+           .required = true},
+          {.name = "v0",
+           .type = ValueType::rows,
+           .units = "m/s",
+           .doc = "velocities at the start, like q0; at rest where absent"}};
+}
+
+void read_start(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+  const auto read = [&](const char* key) {
+    Eigen::VectorXd values = Eigen::VectorXd::Zero(system.size());
+    if (!section.has(key)) return values;
+    const Section::Rows& rows = section.rows(key);
+    bool fits = static_cast<int>(rows.size()) == system.particles;
+    for (const std::vector<double>& row : rows) fits = fits && static_cast<int>(row.size()) == system.axes;
+    if (!fits) {
+      const std::string wanted =
+          system.axes == 1 ? fmt::format("{} number(s), one per particle", system.particles)
+                           : fmt::format("{} list(s) of {} numbers, one list per particle, such as [[1.0, 0.0]]",
+                                         system.particles, system.axes);
+      mistakes.add(section.where(key), fmt::format("`{}` has the wrong size: this system needs {}", key, wanted));
+      return values;
+    }
+    for (int particle = 0; particle < system.particles; ++particle) {
+      for (int axis = 0; axis < system.axes; ++axis) values[particle * system.axes + axis] = rows[particle][axis];
+    }
+    return values;
+  };
+  system.q0 = read("q0");
+  system.v0 = read("v0");
+}
+
+}  // namespace bathline

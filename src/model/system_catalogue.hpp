@@ -1,0 +1,32 @@
+// Every open system, one function a line; a new system adds its file and its line here and in system_catalogue.cpp.
+#pragma once
+
+#include <vector>
+
+#include "model/open_system.hpp"
+#include "recipe/mistakes.hpp"
+#include "recipe/section.hpp"
+#include "recipe/vocabulary.hpp"
+
+namespace bathline {
+
+struct SystemKind {
+  Entry entry;
+  /// Builds from the validated section; what does not make sense together is added to the mistakes.
+  OpenSystem (*build)(const Section& section, Mistakes& mistakes);
+};
+
+SystemKind single_oscillator_kind();
+SystemKind dual_oscillator_kind();
+SystemKind kepler_kind();
+
+/// All systems, in the order of `bathline list`.
+const std::vector<SystemKind>& system_kinds();
+const SystemKind* find_system(const std::string& name);
+
+/// The parameters `q0` and `v0` that every system with `particles` particles and `axes` axes has.
+std::vector<Parameter> start_parameters();
+/// Reads q0 and v0 (zero where absent) into the system, whose numbers of particles and axes are set.
+void read_start(const Section& section, OpenSystem& system, Mistakes& mistakes);
+
+}  // namespace bathline

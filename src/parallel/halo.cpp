@@ -1,0 +1,99 @@
+// Copies of the neighbours' sites: who sends what to whom is worked out once, from the layout alone.
+#include "parallel/halo.hpp"
+
+#include <vector>
+
+#include "parallel/mpi_handle.hpp"
+
+namespace bathline {
+
+namespace {
+
+struct Range {
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+  bool empty() const { return end <= first; }
+};
+
+Range intersection(Range a, Range b) { return {std::max(a.first, b.first), std::min(a.end, b.end)}; }
+
+/// One message: which local sites go to or come from `rank`.
+struct Message {
+  int rank;
+  std::int64_t offset;
+  std::int64_t count;
+  std::vector<double> buffer;
+};
+
+}  // namespace
+
+struct Halo::Plan {
+  MPI_Comm comm;
+  std::vector<Message> outgoing;
+  std::vector<Message> incoming;
+  std::vector<MPI_Request> requests;
+};
+
+Halo::~Halo() = default;
+Halo::Halo(Halo&&) noexcept = default;
+
+Halo::Halo(const Layout& layout, const Communicator& communicator, int depth, int fields)
+    : plan_(std::make_unique<Plan>()) {
+  plan_->comm = mpi_comm(communicator);
+  const auto owned = [&](int rank) { return Range{layout.first(rank), layout.first(rank + 1)}; };
+  const auto before = [&](int rank) {
+    return layout.count(rank) == 0 ? Range{} : Range{std::max<std::int64_t>(0, layout.first(rank) - depth), layout.first(rank)};
+  };
+  const auto after = [&](int rank) {
+    return layout.count(rank) == 0
+               ? Range{}
+               : Range{layout.first(rank + 1), std::min(layout.total(), layout.first(rank + 1) + depth)};
+  };
+  const int me = communicator.rank();
+  const Range mine = owned(me);
+  left_ = static_cast<int>(before(me).end - before(me).first);
+  right_ = static_cast<int>(after(me).end - after(me).first);
+  const std::int64_t origin = mine.first - left_;
+
+  const auto add = [&](std::vector<Message>& list, int rank, Range sites) {
+    if (sites.empty()) return;
+    const std::int64_t count = sites.end - sites.first;
+    list.push_back({rank, sites.first - origin, count, std::vector<double>(static_cast<std::size_t>(count * fields))});
+  };
+  // Going outward from here, the first rank that neither wants nor has anything ends the search.
+  for (int step : {-1, 1}) {
+    for (int other = me + step; other >= 0 && other < layout.holders() && !mine.empty(); other += step) {
+      const Range wanted = intersection(step < 0 ? after(other) : before(other), mine);
+      const Range offered = intersection(step < 0 ? before(me) : after(me), owned(other));
+      if (wanted.empty() && offered.empty()) break;
+      add(plan_->outgoing, other, wanted);
+      add(plan_->incoming, other, offered);
+    }
+  }
+  plan_->requests.resize(plan_->outgoing.size() + plan_->incoming.size());
+}
+
+void Halo::exchange(std::span<double* const> arrays) {
+  if (plan_->requests.empty()) return;
+  auto request = plan_->requests.begin();
+  for (Message& message : plan_->incoming) {
+    MPI_Irecv(message.buffer.data(), static_cast<int>(message.buffer.size()), MPI_DOUBLE, message.rank, 0, plan_->comm,
+              &*request++);
+  }
+  for (Message& message : plan_->outgoing) {
+    double* to = message.buffer.data();
+    for (const double* array : arrays) to = std::copy_n(array + message.offset, message.count, to);
+    MPI_Isend(message.buffer.data(), static_cast<int>(message.buffer.size()), MPI_DOUBLE, message.rank, 0, plan_->comm,
+              &*request++);
+  }
+  MPI_Waitall(static_cast<int>(plan_->requests.size()), plan_->requests.data(), MPI_STATUSES_IGNORE);
+  for (const Message& message : plan_->incoming) {
+    const double* from = message.buffer.data();
+    for (double* array : arrays) {
+      std::copy_n(from, message.count, array + message.offset);
+      from += message.count;
+    }
+  }
+}
+
+}  // namespace bathline

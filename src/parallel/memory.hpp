@@ -1,0 +1,18 @@
+// How much memory a node has left, against what its ranks ask for.
+#pragma once
+
+#include <cstdint>
+
+#include "parallel/communicator.hpp"
+
+namespace bathline {
+
+struct NodeMemory {
+  std::int64_t needed = 0;     ///< by all ranks of the fullest node
+  std::int64_t available = 0;  ///< on that node
+};
+
+/// Of all nodes the one with the least to spare, when this rank asks for `bytes`. @note Collective.
+NodeMemory node_memory(const Communicator& communicator, std::int64_t bytes);
+
+}  // namespace bathline

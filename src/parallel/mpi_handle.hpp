@@ -1,0 +1,17 @@
+// The MPI communicator behind a `Communicator`; included by parallel/, and by .cpp files of solve/ and record/.
+#pragma once
+
+#include <mpi.h>
+
+#include "parallel/communicator.hpp"
+
+namespace bathline {
+
+struct Communicator::Handle {
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+/// The MPI communicator of `communicator`; it stays owned by the session.
+inline MPI_Comm mpi_comm(const Communicator& communicator) { return communicator.handle().comm; }
+
+}  // namespace bathline

@@ -1,0 +1,61 @@
+// Checks and resolves the alternatives that the schema of a section states.
+#include "recipe/alternatives.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "recipe/toml_document.hpp"
+#include "recipe/value_reader.hpp"
+
+namespace bathline {
+
+namespace {
+
+void take_out_others(toml::table& table, const std::vector<Alternatives>& rules, const std::string& key) {
+  for (const Alternatives& rule : rules) {
+    if (std::find(rule.keys.begin(), rule.keys.end(), key) == rule.keys.end()) continue;
+    for (const std::string& other : rule.keys) {
+      if (other == key) continue;
+      table.erase(other);
+      // What goes only with the other goes too: the tolerances of `expect`.
+      for (const Alternatives& dependent : rules) {
+        if (dependent.when != other) continue;
+        for (const std::string& name : dependent.keys) table.erase(name);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void check_alternatives(const toml::table& table, const SectionSchema& schema, const std::string& file,
+                        Mistakes& mistakes) {
+  for (const Alternatives& rule : schema.alternatives) {
+    std::vector<std::string> given;
+    for (const std::string& key : rule.keys) {
+      if (table.contains(key)) given.push_back(key);
+    }
+    const std::string names = quoted_names(rule.keys, '`');
+    const bool applies = rule.when.empty() || table.contains(rule.when);
+    if (applies && given.empty()) {
+      const std::string because = rule.when.empty() ? "" : fmt::format(" beside `{}`", rule.when);
+      mistakes.add(place_of(table.source(), file),
+                   fmt::format("{} needs one of the keys {}{}", schema.header(), names, because));
+    } else if (given.size() > (applies ? 1u : 0u)) {
+      const std::string advice =
+          applies ? fmt::format("one of {}, not more", names) : fmt::format("{} only beside `{}`", names, rule.when);
+      mistakes.add(place_of(table.find(given.back())->first.source(), file),
+                   fmt::format("{} must have {}", schema.header(), advice));
+    }
+  }
+}
+
+void take_out_alternatives(toml::table& table, const std::string& section, const std::string& key) {
+  for (const SectionSchema& schema : recipe_sections()) {
+    if (schema.name == section) take_out_others(table, schema.alternatives, key);
+  }
+}
+
+}  // namespace bathline

@@ -1,0 +1,22 @@
+// Keys of which a recipe gives one or the other, such as `end` and `steps`.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include <toml++/toml.h>
+
+#include "recipe/mistakes.hpp"
+#include "recipe/recipe_schema.hpp"
+
+namespace bathline {
+
+/// Adds a mistake where `table` of `file`, a table of the section `schema`, gives none or more than one of keys that
+/// stand for one another. Looks at which keys are there, not at their values.
+void check_alternatives(const toml::table& table, const SectionSchema& schema, const std::string& file,
+                        Mistakes& mistakes);
+
+/// Takes the keys for which `key` stands out of `table`, a table of the section called `section`.
+void take_out_alternatives(toml::table& table, const std::string& section, const std::string& key);
+
+}  // namespace bathline

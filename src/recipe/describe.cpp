@@ -1,0 +1,197 @@
+// The text of `bathline describe`, laid out for a terminal of 100 columns.
+#include "recipe/describe.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "recipe/recipe_schema.hpp"
+
+namespace bathline {
+
+namespace {
+
+constexpr std::size_t page_width = 100;
+// Below this width a column of sentences is harder to read than sentences on lines of their own.
+constexpr std::size_t narrowest_doc = 36;
+// Choices and defaults longer than this would push all columns behind them off the page.
+constexpr std::size_t widest_cell = 30;
+
+// Characters on the screen.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, std::size_t width) {
+  const std::size_t filled = width_of(text);
+  return filled < width ? text + std::string(width - filled, ' ') : text;
+}
+
+// Words of `text` in lines that fit between `indent` and the edge of the page, without the first line's indent.
+std::string wrapped(const std::string& text, std::size_t indent) {
+  std::istringstream words(text);
+  std::string out, word;
+  std::size_t column = indent;
+  while (words >> word) {
+    const std::size_t width = width_of(word);
+    if (column > indent && column + 1 + width > page_width) {
+      out += '\n';
+      out.append(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += " ";
+      ++column;
+    }
+    out += word;
+    column += width;
+  }
+  return out;
+}
+
+// Lines as they are, indented.
+std::string indented(const std::string& text, std::size_t indent) {
+  std::istringstream lines(text);
+  std::string out, line;
+  while (std::getline(lines, line)) out += line.empty() ? "\n" : std::string(indent, ' ') + line + "\n";
+  return out;
+}
+
+// Paragraphs, each wrapped.
+std::string paragraphs(const std::string& text, std::size_t indent) {
+  std::istringstream lines(text);
+  std::string out, line;
+  while (std::getline(lines, line)) {
+    out += line.empty() ? "\n" : std::string(indent, ' ') + wrapped(line, indent) + "\n";
+  }
+  return out;
+}
+
+std::string type_words(ValueType type) {
+  switch (type) {
+    case ValueType::boolean: return "true | false";
+    case ValueType::integer: return "integer";
+    case ValueType::number: return "number";
+    case ValueType::text: return "text";
+    case ValueType::numbers: return "list of numbers";
+    case ValueType::integers: return "list of integers";
+    case ValueType::texts: return "list of texts";
+    case ValueType::rows: return "list of numbers or of rows";
+    case ValueType::table: return "table";
+    case ValueType::tables: return "list of tables";
+  }
+  return "";
+}
+
+std::string bound_words(Bound bound) {
+  switch (bound) {
+    case Bound::any: return "";
+    case Bound::positive: return " > 0";
+    case Bound::nonnegative: return " >= 0";
+    case Bound::unit_interval: return " in [0, 1]";
+  }
+  return "";
+}
+
+std::string quoted_choices(const Parameter& parameter) {
+  std::string text;
+  for (const std::string& choice : parameter.choices) {
+    text += fmt::format("{}\"{}\"", text.empty() ? "" : " | ", choice);
+  }
+  return text;
+}
+
+// One parameter, cut into the columns of the page.
+struct Line {
+  std::array<std::string, 4> cells;  // name, kind, units, default or "required"
+  std::string doc;
+};
+
+void add_lines(std::vector<Line>& lines, std::span<const Parameter> parameters, const std::string& indent) {
+  for (const Parameter& parameter : parameters) {
+    std::string kind = value_kind(parameter), doc = parameter.doc;
+    if (!parameter.choices.empty() && width_of(kind) > widest_cell) {
+      doc += " One of " + kind + ".";
+      kind = type_words(parameter.type);
+    }
+    std::string presence = parameter.required ? "required" : "optional";
+    if (width_of(parameter.fallback) > widest_cell) {
+      doc += " Default: " + parameter.fallback + ".";
+    } else if (!parameter.fallback.empty()) {
+      presence = "default " + parameter.fallback;
+    }
+    lines.push_back({{indent + parameter.name, kind, parameter.units, presence}, doc});
+    add_lines(lines, parameter.members, indent + "  ");
+  }
+}
+
+std::string described_parameters(std::span<const Parameter> parameters, std::size_t indent) {
+  std::vector<Line> lines;
+  add_lines(lines, parameters, "");
+  std::array<std::size_t, 4> widths{};
+  for (const Line& line : lines) {
+    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], width_of(line.cells[i]));
+  }
+  std::size_t doc_column = indent;
+  for (const std::size_t width : widths) doc_column += width == 0 ? 0 : width + 2;
+  const bool own_line = doc_column + narrowest_doc > page_width;
+  if (own_line) doc_column = indent + 4;
+
+  std::string text;
+  for (const Line& line : lines) {
+    std::string row(indent, ' ');
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      if (widths[i] > 0) row += padded(line.cells[i], widths[i]) + "  ";
+    }
+    if (own_line) {
+      row.erase(row.find_last_not_of(' ') + 1);
+      row += '\n';
+      row.append(doc_column, ' ');
+    }
+    row += wrapped(line.doc, doc_column);
+    row.erase(row.find_last_not_of(" \n") + 1);
+    text += row + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string value_kind(const Parameter& parameter) {
+  return parameter.choices.empty() || parameter.type != ValueType::text
+             ? type_words(parameter.type) + bound_words(parameter.bound)
+             : quoted_choices(parameter);
+}
+
+std::string describe(const Entry& entry, const std::string& category) {
+  std::string text = fmt::format("{} ({})\n{}", entry.name, category, paragraphs(entry.summary, 2));
+  if (!entry.equation.empty()) text += fmt::format("\n{}", indented(entry.equation, 4));
+  text += "\nParameters\n";
+  text += entry.parameters.empty() ? "  none\n" : described_parameters(entry.parameters, 2);
+  if (!entry.notes.empty()) text += "\nNotes\n" + paragraphs(entry.notes, 2);
+  if (!entry.source.empty()) text += "\nSource\n" + paragraphs(entry.source, 2);
+  return text;
+}
+
+std::string describe_recipe() {
+  std::string text = "recipe\n" + paragraphs("One experiment, written in TOML. Keys and sections in their order:", 2) +
+                     "\n" + described_parameters(recipe_keys(), 2);
+  for (const SectionSchema& section : recipe_sections()) {
+    const char* presence = section.repeated ? (section.required ? "one or more" : "any number")
+                                            : (section.required ? "required" : "optional");
+    text += fmt::format("\n{} ({})\n{}", section.header(), presence, paragraphs(section.doc, 2));
+    if (section.entries != nullptr) {
+      text += paragraphs(fmt::format("Further keys depend on `{}`: see `bathline list {}`, `bathline describe NAME`.",
+                                     section.chooser, section.listing),
+                         2);
+    }
+    text += described_parameters(section.parameters, 2);
+  }
+  return text;
+}
+
+}  // namespace bathline

@@ -1,0 +1,93 @@
+// The way from text to recipe: parse, apply `--set`, read every section, fill in names, check, write out again.
+#include "recipe/recipe.hpp"
+
+#include <span>
+
+#include <fmt/format.h>
+
+#include "recipe/recipe_checks.hpp"
+#include "recipe/recipe_schema.hpp"
+#include "recipe/section_reader.hpp"
+#include "recipe/settings.hpp"
+#include "recipe/toml_document.hpp"
+#include "recipe/toml_writer.hpp"
+
+namespace bathline {
+
+namespace {
+
+// Defaults that depend on other keys or on the position in the recipe.
+void fill_in_names(Recipe& recipe) {
+  std::vector<std::string> environments;
+  for (std::size_t i = 0; i < recipe.environments.size(); ++i) {
+    Section& environment = recipe.environments[i];
+    if (!environment.has("name")) environment.set("name", fmt::format("environment-{}", i), environment.where());
+    environments.push_back(environment.text("name"));
+  }
+  for (Section& integrator : recipe.integrators) {
+    if (!integrator.has("label") && integrator.has("name")) {
+      integrator.set("label", integrator.text("name"), integrator.where());
+    }
+    if (!integrator.has("environments")) integrator.set("environments", environments, integrator.where());
+  }
+}
+
+// All tables of one section as TOML.
+std::string written(const std::string& name, std::span<const Section> sections, const Vocabulary& vocabulary) {
+  const SectionSchema& schema = recipe_section(name);
+  std::string text;
+  for (const Section& section : sections) {
+    std::vector<Parameter> parameters = schema.parameters;
+    if (schema.entries != nullptr) {
+      const auto& own = find_entry(vocabulary.*schema.entries, section.text(schema.chooser))->parameters;
+      parameters.insert(parameters.end(), own.begin(), own.end());
+    }
+    const std::string keys = toml_keys(section, parameters, name);
+    if (!keys.empty()) text += fmt::format("\n{}\n{}", schema.header(), keys);
+  }
+  return text;
+}
+
+std::string resolved_text(const Recipe& recipe, const Vocabulary& vocabulary) {
+  const auto one = [&](const std::string& name, const Section& section) {
+    return written(name, std::span(&section, 1), vocabulary);
+  };
+  return fmt::format("title = {}\n", toml_text(recipe.title)) + one("paper", recipe.paper) +
+         one("system", recipe.system) + written("environment", recipe.environments, vocabulary) +
+         one("time", recipe.time) + written("integrators", recipe.integrators, vocabulary) +
+         one("study", recipe.study) + one("output", recipe.output) + written("claims", recipe.claims, vocabulary) +
+         one("figure", recipe.figure);
+}
+
+}  // namespace
+
+Recipe parse_recipe(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
+                    const Vocabulary& vocabulary, Mistakes& mistakes) {
+  Recipe recipe;
+  recipe.file = file;
+  recipe.text = text;
+  auto root = parse_toml(text, file, mistakes);
+  if (!root) return recipe;
+  apply_settings(*root, settings, mistakes);
+
+  SectionReader reader(*root, file, vocabulary, mistakes);
+  const auto read = [&](const std::string& name) { return reader.read(recipe_section(name)); };
+  const Section top = reader.read_top();
+  if (top.has("title")) recipe.title = top.text("title");
+  recipe.paper = read("paper").front();
+  recipe.system = read("system").front();
+  recipe.environments = read("environment");
+  recipe.time = read("time").front();
+  recipe.integrators = read("integrators");
+  recipe.study = read("study").front();
+  recipe.output = read("output").front();
+  recipe.claims = read("claims");
+  recipe.figure = read("figure").front();
+
+  fill_in_names(recipe);
+  check_recipe(recipe, mistakes);
+  if (mistakes.empty()) recipe.resolved = resolved_text(recipe, vocabulary);
+  return recipe;
+}
+
+}  // namespace bathline

@@ -1,0 +1,37 @@
+// Text -> immutable, validated recipe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "recipe/mistakes.hpp"
+#include "recipe/section.hpp"
+#include "recipe/vocabulary.hpp"
+
+namespace bathline {
+
+/// One experiment as its author described it, with every key known and every value of the right type.
+/// Whether the values make sense together is decided by whoever builds from them.
+struct Recipe {
+  std::string file;      ///< path as given
+  std::string text;      ///< as given, for the result file
+  std::string resolved;  ///< TOML with `--set` applied and all defaults written out; parses to the same recipe
+  std::string title;
+  Section paper;         ///< key, figure, note
+  Section system;        ///< "kind" and the parameters of that kind
+  std::vector<Section> environments;
+  Section time;          ///< step and one of end, steps
+  std::vector<Section> integrators;
+  Section study;
+  Section output;
+  std::vector<Section> claims;
+  Section figure;
+};
+
+/// Parses and validates. `settings` are the arguments of `--set`, "dotted.key=value", applied in order before
+/// validation; a value that is not TOML is taken as text. Every mistake is added to `mistakes` with its place;
+/// the recipe returned is usable only if none was added.
+Recipe parse_recipe(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
+                    const Vocabulary& vocabulary, Mistakes& mistakes);
+
+}  // namespace bathline

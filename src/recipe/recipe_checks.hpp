@@ -1,0 +1,12 @@
+// What the keys of a recipe must satisfy together, beyond each being right on its own.
+#pragma once
+
+#include "recipe/mistakes.hpp"
+#include "recipe/recipe.hpp"
+
+namespace bathline {
+
+/// Adds a mistake for every rule that `recipe` breaks. Keys that are absent because they were wrong are skipped.
+void check_recipe(const Recipe& recipe, Mistakes& mistakes);
+
+}  // namespace bathline

@@ -1,0 +1,194 @@
+// The keys of every section of a recipe, with types, units, defaults and one sentence each.
+#include "recipe/recipe_schema.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace bathline {
+
+namespace {
+
+using enum ValueType;
+
+// The few shapes that the tables below are made of.
+Parameter required(std::string name, ValueType type, std::string units, std::string doc, Bound bound = Bound::any) {
+  return {std::move(name), type, std::move(units), std::move(doc), "", true, bound, {}, {}};
+}
+
+Parameter optional(std::string name, ValueType type, std::string units, std::string doc, Bound bound = Bound::any) {
+  return {std::move(name), type, std::move(units), std::move(doc), "", false, bound, {}, {}};
+}
+
+Parameter defaulted(std::string name, ValueType type, std::string fallback, std::string doc, Bound bound = Bound::any) {
+  return {std::move(name), type, "", std::move(doc), std::move(fallback), false, bound, {}, {}};
+}
+
+Parameter choice(std::string name, std::vector<std::string> choices, std::string doc) {
+  return {std::move(name), text, "", std::move(doc), "", false, Bound::any, std::move(choices), {}};
+}
+
+Parameter list_of(std::string name, std::vector<Parameter> members, std::string doc) {
+  return {std::move(name), tables, "", std::move(doc), "", false, Bound::any, {}, std::move(members)};
+}
+
+std::vector<Parameter> paper_keys() {
+  return {
+      optional("key", text, "", "Citation key of the paper."),
+      optional("figure", text, "", "Figure or table of the paper, for instance \"6\"."),
+      optional("note", text, "", "What the paper leaves open and what was chosen for it."),
+  };
+}
+
+std::vector<Parameter> environment_keys() {
+  return {
+      required("kind", text, "", "Kind of environment."),
+      optional("name", text, "", "Name by which integrators select it; left out, \"environment-<index>\" from 0."),
+  };
+}
+
+std::vector<Parameter> time_keys() {
+  return {
+      required("step", number, "s", "Time step of every integrator that does not set its own.", Bound::positive),
+      optional("end", number, "s", "Time at which the run ends; either this or `steps`.", Bound::positive),
+      optional("steps", integer, "", "Number of steps; either this or `end`.", Bound::nonnegative),
+  };
+}
+
+std::vector<Parameter> integrator_keys() {
+  Parameter on = choice("on", {"closed", "open"},
+                        "Whether it integrates particles and environments together or the particles with damping.");
+  on.required = true;
+  return {
+      required("name", text, "", "Which integrator."),
+      optional("label", text, "", "Name of its results, from letters, digits, `_` and `-`; left out, `name`."),
+      std::move(on),
+      optional("step", number, "s", "Its own time step; left out, that of [time].", Bound::positive),
+      optional("environments", texts, "", "Names of the environments it is closed with; left out, all of them."),
+  };
+}
+
+std::vector<Parameter> output_keys() {
+  return {
+      defaulted("every", integer, "1", "Steps between two records.", Bound::positive),
+      optional("snapshots", integer, "", "Steps between two snapshots of the lines; left out, there are none.",
+               Bound::positive),
+      defaulted("site_stride", integer, "1", "Sites between two that a snapshot holds.", Bound::positive),
+      defaulted("seed", integer, "0", "Seed of everything random.", Bound::nonnegative),
+  };
+}
+
+std::vector<Parameter> claim_keys() {
+  return {
+      required("id", text, "", "Name of the claim, unique in the recipe."),
+      required("quantity", text, "", "What is measured: <label>.<variable>.<min, max, last, mean...>."),
+      optional("expect", number, "", "Expected value; needs one of the tolerances."),
+      optional("tolerance", number, "", "Largest allowed distance from `expect`.", Bound::nonnegative),
+      optional("relative_tolerance", number, "", "Largest allowed distance as a fraction of `expect`.",
+               Bound::nonnegative),
+      optional("bounds", numbers, "", "Lowest and highest allowed value; either this or `expect`."),
+      optional("from", number, "s", "Begin of the time window that counts; left out, the start."),
+      optional("until", number, "s", "End of the time window that counts; left out, the end."),
+      optional("source", text, "", "Where the claim is made."),
+      optional("note", text, "", "Remark."),
+      defaulted("supported", boolean, "true", "False marks a statement that the numbers are known not to support."),
+  };
+}
+
+std::vector<Parameter> series_keys() {
+  return {
+      required("of", text, "", "Quantity that is drawn: <label>.<variable>."),
+      optional("name", text, "", "Name in the legend."),
+      choice("style", {"solid", "dashed", "dotted", "dashdot", "points"}, "How it is drawn."),
+      optional("color", integer, "", "Index into the palette.", Bound::nonnegative),
+      defaulted("scale", number, "1.0", "Factor on the values."),
+      optional("x", text, "", "Quantity along the axis; left out, that of the panel."),
+  };
+}
+
+std::vector<Parameter> panel_keys() {
+  return {
+      optional("title", text, "", "Title above the panel."),
+      optional("xlabel", text, "", "Label of the horizontal axis."),
+      optional("ylabel", text, "", "Label of the vertical axis."),
+      defaulted("x", text, "\"time\"", "Quantity along the horizontal axis."),
+      optional("xlim", numbers, "", "Lower and upper end of the horizontal axis."),
+      optional("ylim", numbers, "", "Lower and upper end of the vertical axis."),
+      choice("xscale", {"linear", "log"}, "Scale of the horizontal axis."),
+      choice("yscale", {"linear", "log"}, "Scale of the vertical axis."),
+      list_of("series", series_keys(), "What is drawn in the panel."),
+  };
+}
+
+std::vector<Parameter> figure_keys() {
+  return {
+      defaulted("kind", text, "\"lines\"", "Kind of figure; each is one script in analysis/."),
+      optional("caption", text, "", "Text below the figure."),
+      optional("width", number, "inch", "Width of the figure.", Bound::positive),
+      optional("height", number, "inch", "Height of the figure.", Bound::positive),
+      optional("columns", integer, "", "Panels side by side.", Bound::positive),
+      list_of("panels", panel_keys(), "The panels of the figure."),
+  };
+}
+
+}  // namespace
+
+const std::vector<Parameter>& recipe_keys() {
+  static const std::vector<Parameter> keys = {required("title", text, "", "One line on what the experiment shows.")};
+  return keys;
+}
+
+const std::vector<SectionSchema>& recipe_sections() {
+  static const std::vector<SectionSchema> sections = {
+      {.name = "paper", .doc = "What the experiment reproduces.", .parameters = paper_keys()},
+      {.name = "system",
+       .doc = "The particles and the forces between them.",
+       .required = true,
+       .chooser = "kind",
+       .entries = &Vocabulary::systems,
+       .listing = "systems",
+       .parameters = {required("kind", text, "", "Kind of system.")}},
+      {.name = "environment",
+       .doc = "A line or heat bath that the particles are attached to; none for a purely open run.",
+       .repeated = true,
+       .chooser = "kind",
+       .entries = &Vocabulary::environments,
+       .listing = "environments",
+       .parameters = environment_keys()},
+      {.name = "time",
+       .doc = "Time step and length of the run.",
+       .required = true,
+       .parameters = time_keys(),
+       .alternatives = {{"", {"end", "steps"}}}},
+      {.name = "integrators",
+       .doc = "The methods that are run, each with results of its own.",
+       .repeated = true,
+       .required = true,
+       .chooser = "name",
+       .entries = &Vocabulary::integrators,
+       .listing = "integrators",
+       .parameters = integrator_keys()},
+      {.name = "study",
+       .doc = "What is done with system, environments and integrators.",
+       .chooser = "kind",
+       .entries = &Vocabulary::studies,
+       .listing = "studies",
+       .parameters = {defaulted("kind", text, "\"trajectory\"", "Kind of study.")}},
+      {.name = "output", .doc = "What is recorded.", .parameters = output_keys()},
+      {.name = "claims",
+       .doc = "A statement that the results must bear out.",
+       .repeated = true,
+       .parameters = claim_keys(),
+       .alternatives = {{"", {"expect", "bounds"}}, {"expect", {"tolerance", "relative_tolerance"}}}},
+      {.name = "figure", .doc = "What the analysis draws.", .parameters = figure_keys()},
+  };
+  return sections;
+}
+
+const SectionSchema& recipe_section(const std::string& name) {
+  for (const SectionSchema& section : recipe_sections()) {
+    if (section.name == name) return section;
+  }
+  throw std::logic_error("a recipe has no section called " + name);
+}
+
+}  // namespace bathline

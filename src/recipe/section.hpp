@@ -1,0 +1,52 @@
+// A validated table of a recipe.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "recipe/location.hpp"
+
+namespace bathline {
+
+/// One table of a recipe after validation: every value has the type that its `Parameter` asks for, defaults are
+/// filled in. Asking for a key that is absent or of another type is a bug and throws `std::logic_error`.
+class Section {
+ public:
+  using Rows = std::vector<std::vector<double>>;
+  using Value = std::variant<bool, long, double, std::string, std::vector<double>, std::vector<long>,
+                             std::vector<std::string>, Rows, std::vector<Section>>;
+
+  explicit Section(Location where = {}) : where_(std::move(where)) {}
+
+  bool has(const std::string& key) const { return values_.count(key) > 0; }
+  bool boolean(const std::string& key) const { return get<bool>(key); }
+  long integer(const std::string& key) const { return get<long>(key); }
+  double number(const std::string& key) const { return get<double>(key); }
+  const std::string& text(const std::string& key) const { return get<std::string>(key); }
+  const std::vector<double>& numbers(const std::string& key) const { return get<std::vector<double>>(key); }
+  const std::vector<long>& integers(const std::string& key) const { return get<std::vector<long>>(key); }
+  const std::vector<std::string>& texts(const std::string& key) const { return get<std::vector<std::string>>(key); }
+  /// One row per entry; an entry that was a single number is a row of length one.
+  const Rows& rows(const std::string& key) const { return get<Rows>(key); }
+  const Section& table(const std::string& key) const;
+  const std::vector<Section>& tables(const std::string& key) const { return get<std::vector<Section>>(key); }
+
+  /// Where `key` stands, or where the table begins when the key was filled in by default.
+  Location where(const std::string& key) const;
+  Location where() const { return where_; }
+
+  void set(const std::string& key, Value value, Location where);
+
+ private:
+  template <class T>
+  const T& get(const std::string& key) const;
+
+  Location where_;
+  std::map<std::string, Value> values_;
+  std::map<std::string, Location> places_;
+};
+
+}  // namespace bathline

@@ -1,0 +1,87 @@
+// Which keys a section may have, given what is chosen in it.
+#include "recipe/section_reader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "recipe/alternatives.hpp"
+#include "recipe/toml_document.hpp"
+#include "recipe/value_reader.hpp"
+
+namespace bathline {
+
+namespace {
+
+std::vector<std::string> names_of(const std::vector<Parameter>& parameters) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : parameters) names.push_back(parameter.name);
+  return names;
+}
+
+}  // namespace
+
+Section SectionReader::read_top() {
+  std::vector<std::string> known = names_of(recipe_keys());
+  for (const SectionSchema& schema : recipe_sections()) known.push_back(schema.name);
+  reader_.reject_unknown_keys(recipe_, known, "the recipe");
+  return reader_.read(recipe_, recipe_keys(), "the recipe");
+}
+
+std::vector<Section> SectionReader::read(const SectionSchema& schema) {
+  const auto entry = recipe_.find(schema.name);
+  if (entry == recipe_.end()) return read_absent(schema);
+  const toml::node& node = entry->second;
+  const auto* list = node.as_array();
+  const bool is_list_of_tables = list != nullptr && (list->empty() || node.is_array_of_tables());
+  if (schema.repeated ? !is_list_of_tables : !node.is_table()) {
+    const Location where = place_of(entry->first.source(), file_);
+    mistakes_.add(where,
+                  fmt::format("{} must be {}, not {}: write {}", schema.name,
+                              schema.repeated ? "a list of tables" : "a table", type_found(node), schema.header()));
+    // Counts as present, so that nobody complains that there is none.
+    return {Section(where)};
+  }
+  if (!schema.repeated) return {read_table(*node.as_table(), schema)};
+  if (schema.required && list->empty()) add_missing(schema, place_of(entry->first.source(), file_));
+  std::vector<Section> sections;
+  for (const toml::node& table : *list) sections.push_back(read_table(*table.as_table(), schema));
+  return sections;
+}
+
+std::vector<Section> SectionReader::read_absent(const SectionSchema& schema) {
+  const Location nowhere{file_, 0, 0};
+  if (schema.required) {
+    add_missing(schema, nowhere);
+    return {Section(nowhere)};
+  }
+  if (schema.repeated) return {};
+  return {read_table(toml::table(), schema)};
+}
+
+void SectionReader::add_missing(const SectionSchema& schema, Location where) {
+  const char* wanted = schema.repeated ? "at least one table" : "the table";
+  mistakes_.add(std::move(where), fmt::format("the recipe needs {} {}: {}", wanted, schema.header(), schema.doc));
+}
+
+Section SectionReader::read_table(const toml::table& table, const SectionSchema& schema) {
+  check_alternatives(table, schema, file_, mistakes_);
+  std::vector<Parameter> keys = schema.parameters;
+  if (schema.entries != nullptr) {
+    const auto is_chooser = [&](const Parameter& key) { return key.name == schema.chooser; };
+    const std::string& fallback = std::find_if(keys.begin(), keys.end(), is_chooser)->fallback;
+    const Entry* entry = reader_.chosen_entry(table, schema.chooser, fallback, vocabulary_.*schema.entries,
+                                              schema.listing, schema.header());
+    if (entry == nullptr) {
+      // The choice is reported already, and without it only the common keys can be judged.
+      std::erase_if(keys, is_chooser);
+      return reader_.read(table, keys, schema.header());
+    }
+    keys.insert(keys.end(), entry->parameters.begin(), entry->parameters.end());
+  }
+  reader_.reject_unknown_keys(table, names_of(keys), schema.header());
+  return reader_.read(table, keys, schema.header());
+}
+
+}  // namespace bathline

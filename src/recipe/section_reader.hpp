@@ -1,0 +1,41 @@
+// One section of a recipe -> validated Sections.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <toml++/toml.h>
+
+#include "recipe/mistakes.hpp"
+#include "recipe/recipe_schema.hpp"
+#include "recipe/section.hpp"
+#include "recipe/toml_reader.hpp"
+#include "recipe/vocabulary.hpp"
+
+namespace bathline {
+
+/// Reads the sections of one parsed recipe; mistakes are added as they are met.
+class SectionReader {
+ public:
+  SectionReader(const toml::table& recipe, const std::string& file, const Vocabulary& vocabulary, Mistakes& mistakes)
+      : recipe_(recipe), file_(file), vocabulary_(vocabulary), mistakes_(mistakes), reader_(file, mistakes) {}
+
+  /// The keys outside of all sections; reports unknown sections.
+  Section read_top();
+
+  /// The tables of a section: exactly one where it is not repeated, with its defaults where it is absent.
+  std::vector<Section> read(const SectionSchema& schema);
+
+ private:
+  std::vector<Section> read_absent(const SectionSchema& schema);
+  Section read_table(const toml::table& table, const SectionSchema& schema);
+  void add_missing(const SectionSchema& schema, Location where);
+
+  const toml::table& recipe_;
+  const std::string& file_;
+  const Vocabulary& vocabulary_;
+  Mistakes& mistakes_;
+  TomlReader reader_;
+};
+
+}  // namespace bathline

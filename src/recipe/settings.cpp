@@ -1,0 +1,151 @@
+// Walks the dotted path of a setting through tables and lists and puts the value at its end.
+#include "recipe/settings.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "recipe/alternatives.hpp"
+#include "recipe/excerpt.hpp"
+#include "recipe/toml_document.hpp"
+#include "recipe/toml_writer.hpp"
+
+namespace bathline {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::vector<std::string> split_path(std::string_view path) {
+  std::vector<std::string> segments;
+  while (true) {
+    const auto dot = path.find('.');
+    segments.emplace_back(trimmed(path.substr(0, dot)));
+    if (dot == std::string_view::npos) return segments;
+    path.remove_prefix(dot + 1);
+  }
+}
+
+std::optional<std::size_t> index_of(const std::string& segment) {
+  std::size_t index = 0;
+  const char* end = segment.data() + segment.size();
+  const auto [rest, error] = std::from_chars(segment.data(), end, index);
+  if (error != std::errc{} || rest != end) return std::nullopt;
+  return index;
+}
+
+std::string joined(const std::vector<std::string>& segments, std::size_t count) {
+  std::string path;
+  for (std::size_t i = 0; i < count; ++i) path += (i == 0 ? "" : ".") + segments[i];
+  return excerpt(path);
+}
+
+// Puts one value at the end of one path.
+class Setting {
+ public:
+  Setting(const std::string& argument, toml::table& recipe, Mistakes& mistakes)
+      : argument_(argument), origin_("--set " + excerpt(argument, 200)), recipe_(recipe), mistakes_(mistakes) {}
+
+  void apply() {
+    const auto equals = argument_.find('=');
+    if (equals == std::string::npos) return complain("has no `=`; write key=value, for instance time.step=0.01");
+    if (!is_utf8(argument_)) return complain("is not valid UTF-8");
+    segments_ = split_path(std::string_view(argument_).substr(0, equals));
+    if (std::find(segments_.begin(), segments_.end(), "") != segments_.end()) {
+      return complain("has an empty key; write key=value, for instance time.step=0.01");
+    }
+    if (toml::node* parent = find_parent()) put(*parent, std::string(trimmed(argument_.substr(equals + 1))));
+  }
+
+ private:
+  void complain(std::string message) { mistakes_.add({origin_, 0, 0}, std::move(message)); }
+
+  // The table or list that holds, or is to hold, the last segment; null after a mistake.
+  toml::node* find_parent() {
+    toml::node* node = &recipe_;
+    for (std::size_t depth = 0; depth + 1 < segments_.size(); ++depth) {
+      node = find_child(*node, depth);
+      if (node == nullptr) return nullptr;
+    }
+    return node;
+  }
+
+  toml::node* find_child(toml::node& node, std::size_t depth) {
+    if (toml::array* list = node.as_array()) return find_element(*list, depth);
+    toml::table* table = node.as_table();
+    if (table == nullptr) {
+      complain(fmt::format("`{}` is a value and has no keys", joined(segments_, depth)));
+      return nullptr;
+    }
+    const std::string& segment = segments_[depth];
+    if (toml::node* child = table->get(segment)) return child;
+    const bool missing_section = depth == 0 && segments_.size() == 2 && !index_of(segments_[1]);
+    if (!missing_section) {
+      complain(fmt::format("the recipe has no `{}` to set something in", joined(segments_, depth + 1)));
+      return nullptr;
+    }
+    put_into(*table, segment, "{}");
+    return table->get(segment);
+  }
+
+  toml::node* find_element(toml::array& list, std::size_t depth) {
+    const auto index = index_of(segments_[depth]);
+    if (index && *index < list.size()) return list.get(*index);
+    const std::string name = joined(segments_, depth);
+    const std::string allowed = list.empty()       ? fmt::format("`{}` is empty", name)
+                                : list.size() == 1 ? fmt::format("`{}` has only the index 0", name)
+                                                   : fmt::format("`{}` has the indices 0 to {}", name, list.size() - 1);
+    complain(fmt::format("`{}` is not an index: {}", excerpt(segments_[depth]), allowed));
+    return nullptr;
+  }
+
+  void put(toml::node& parent, const std::string& value) {
+    const std::string& last = segments_.back();
+    if (toml::table* table = parent.as_table()) {
+      take_out_alternatives(*table, segments_.front(), last);
+      put_into(*table, last, value);
+    } else if (toml::array* list = parent.as_array()) {
+      if (find_element(*list, segments_.size() - 1) == nullptr) return;
+      toml::table parsed = parse_value(value);
+      list->replace(list->cbegin() + static_cast<std::ptrdiff_t>(*index_of(last)), std::move(*parsed.get("value")));
+    } else {
+      complain(fmt::format("`{}` is a value and has no keys", joined(segments_, segments_.size() - 1)));
+    }
+  }
+
+  void put_into(toml::table& table, const std::string& key, const std::string& value) {
+    toml::table parsed = parse_value(value);
+    // An existing key would keep its place in the recipe.
+    table.erase(key);
+    const toml::source_region place{{}, {}, parsed.get("value")->source().path};
+    table.insert_or_assign(toml::key(key, place), std::move(*parsed.get("value")));
+  }
+
+  toml::table parse_value(const std::string& value) const {
+    auto parsed = parse_toml_value(value, origin_);
+    // Through the parser again, because only parsed values have a place.
+    if (!parsed) parsed = parse_toml_value(toml_text(value), origin_);
+    return std::move(*parsed);
+  }
+
+  const std::string& argument_;
+  std::string origin_;
+  toml::table& recipe_;
+  Mistakes& mistakes_;
+  std::vector<std::string> segments_;
+};
+
+}  // namespace
+
+void apply_settings(toml::table& recipe, const std::vector<std::string>& settings, Mistakes& mistakes) {
+  for (const std::string& argument : settings) Setting(argument, recipe, mistakes).apply();
+}
+
+}  // namespace bathline

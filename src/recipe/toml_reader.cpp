@@ -1,0 +1,198 @@
+// Goes through tables and lists along their description.
+#include "recipe/toml_reader.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "recipe/describe.hpp"
+#include "recipe/excerpt.hpp"
+#include "recipe/toml_document.hpp"
+
+namespace bathline {
+
+namespace {
+
+// "[system]" and "potential" -> "[system.potential]", in double brackets for a list of tables.
+std::string inner_header(const std::string& outer, const std::string& key, bool repeated) {
+  const auto first = outer.find_first_not_of('[');
+  const std::string path = outer.substr(first, outer.find(']') - first) + "." + key;
+  return repeated ? "[[" + path + "]]" : "[" + path + "]";
+}
+
+}  // namespace
+
+Location TomlReader::place(const toml::node& node) const {
+  return place_of_default_ ? *place_of_default_ : place_of(node.source(), file_);
+}
+
+Section TomlReader::read(const toml::table& table, std::span<const Parameter> parameters, const std::string& header) {
+  Section section(place(table));
+  for (const Parameter& parameter : parameters) {
+    const auto entry = table.find(parameter.name);
+    const bool present = entry != table.end();
+    const bool in_recipe = present && !place_of_default_;
+    const Location where = in_recipe ? place_of(entry->first.source(), file_) : section.where();
+    std::optional<Value> value;
+    if (present) {
+      value = read_value(entry->second, parameter, where, header);
+    } else if (!parameter.fallback.empty()) {
+      value = read_default(parameter, where, header);
+    } else if (parameter.required) {
+      mistakes_.add(where, fmt::format("{} needs the key `{}` ({}): {}", header, parameter.name, value_kind(parameter),
+                                       parameter.doc));
+    }
+    if (value) section.set(parameter.name, std::move(*value), where);
+  }
+  return section;
+}
+
+void TomlReader::reject_unknown_keys(const toml::table& table, std::span<const std::string> known,
+                                     const std::string& header) {
+  for (const auto& [key, value] : table) {
+    const std::string name(key.str());
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    mistakes_.add(place_of(key.source(), file_),
+                  fmt::format("unknown key `{}` in {}{}", excerpt(name), header, spelling_advice(name, known, '`')));
+  }
+}
+
+const Entry* TomlReader::chosen_entry(const toml::table& table, const std::string& key, const std::string& fallback,
+                                      std::span<const Entry> entries, const std::string& listing,
+                                      const std::string& header) {
+  const auto entry = table.find(key);
+  if (entry == table.end() && !fallback.empty()) {
+    return find_entry(entries, parse_toml_value(fallback, "")->get("value")->value_or(std::string()));
+  }
+  std::vector<std::string> names;
+  for (const Entry& known : entries) names.push_back(known.name);
+  if (entry == table.end()) {
+    mistakes_.add(place(table), fmt::format("{} needs the key `{}`, one of {}", header, key, quoted_names(names, '"')));
+    return nullptr;
+  }
+  const Location where = place_of(entry->first.source(), file_);
+  const auto name = values_.text(entry->second, key, {}, where);
+  if (!name) return nullptr;
+  const Entry* found = find_entry(entries, *name);
+  if (found == nullptr) {
+    values_.reject(entry->second, key, where, "not one of the " + listing + spelling_advice(*name, names, '"'));
+  }
+  return found;
+}
+
+std::optional<Section::Value> TomlReader::read_value(const toml::node& node, const Parameter& parameter,
+                                                     const Location& where, const std::string& header) {
+  const auto number = [&](const toml::node& n, const std::string& name, const Location& at) {
+    return values_.number(n, name, parameter.bound, at);
+  };
+  const auto integer = [&](const toml::node& n, const std::string& name, const Location& at) {
+    return values_.integer(n, name, parameter.bound, at);
+  };
+  const auto text = [&](const toml::node& n, const std::string& name, const Location& at) {
+    return values_.text(n, name, parameter.choices, at);
+  };
+  const std::string& name = parameter.name;
+  const std::string kind = value_kind(parameter);
+  switch (parameter.type) {
+    case ValueType::boolean: return values_.boolean(node, name, where);
+    case ValueType::integer: return integer(node, name, where);
+    case ValueType::number: return number(node, name, where);
+    case ValueType::text: return text(node, name, where);
+    case ValueType::numbers: return read_list<double>(node, name, kind, where, number);
+    case ValueType::integers: return read_list<long>(node, name, kind, where, integer);
+    case ValueType::texts: return read_list<std::string>(node, name, kind, where, text);
+    case ValueType::rows: return read_rows(node, parameter, where);
+    case ValueType::table:
+    case ValueType::tables: break;
+  }
+  return read_tables(node, parameter, where, header);
+}
+
+std::optional<Section::Value> TomlReader::read_default(const Parameter& parameter, const Location& where,
+                                                       const std::string& header) {
+  const auto parsed = parse_toml_value(parameter.fallback, "");
+  Mistakes mistakes;
+  TomlReader reader(file_, mistakes);
+  reader.place_of_default_ = where;
+  auto value = parsed ? reader.read_value(*parsed->get("value"), parameter, where, header) : std::nullopt;
+  if (!value || !mistakes.empty()) {
+    throw std::logic_error(fmt::format("the default of `{}` in {} is wrong: {}", parameter.name, header,
+                                       parsed ? mistakes.report() : "not TOML"));
+  }
+  return value;
+}
+
+std::optional<Section::Value> TomlReader::read_tables(const toml::node& node, const Parameter& parameter,
+                                                      const Location& where, const std::string& header) {
+  const bool repeated = parameter.type == ValueType::tables;
+  const std::string inner = inner_header(header, parameter.name, repeated);
+  std::vector<std::string> known;
+  for (const Parameter& member : parameter.members) known.push_back(member.name);
+  std::vector<Section> sections;
+  const auto add = [&](const toml::table& table) {
+    reject_unknown_keys(table, known, inner);
+    sections.push_back(read(table, parameter.members, inner));
+  };
+
+  const bool is_list = node.is_array_of_tables() || (node.is_array() && node.as_array()->empty());
+  if (repeated && is_list) {
+    for (const toml::node& table : *node.as_array()) add(*table.as_table());
+  } else if (!repeated && node.is_table()) {
+    add(*node.as_table());
+  } else {
+    const char* wanted = repeated ? "a list of tables" : "a table";
+    values_.reject(node, parameter.name, where,
+                   fmt::format("must be {}, not {}; it can be written as {}", wanted, type_found(node), inner));
+    return std::nullopt;
+  }
+  return sections;
+}
+
+template <class T, class Read>
+std::optional<std::vector<T>> TomlReader::read_list(const toml::node& node, const std::string& name,
+                                                    const std::string& kind, const Location& where, Read read) {
+  const toml::array* list = node.as_array();
+  if (list == nullptr) {
+    values_.reject(node, name, where, fmt::format("must be a list ({}), not {}", kind, type_found(node)));
+    return std::nullopt;
+  }
+  std::vector<T> values;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const toml::node& element = *list->get(i);
+    if (auto value = read(element, fmt::format("{}[{}]", name, i), place(element))) values.push_back(std::move(*value));
+  }
+  if (values.size() < list->size()) return std::nullopt;
+  return values;
+}
+
+std::optional<Section::Rows> TomlReader::read_rows(const toml::node& node, const Parameter& parameter,
+                                                   const Location& where) {
+  const std::string kind = value_kind(parameter);
+  const auto number = [&](const toml::node& n, const std::string& name, const Location& at) {
+    return values_.number(n, name, parameter.bound, at);
+  };
+  const auto row = [&](const toml::node& n, const std::string& name,
+                       const Location& at) -> std::optional<std::vector<double>> {
+    if (n.is_array()) return read_list<double>(n, name, kind, at, number);
+    const auto value = number(n, name, at);
+    return value ? std::optional(std::vector{*value}) : std::nullopt;
+  };
+  auto rows = read_list<std::vector<double>>(node, parameter.name, kind, where, row);
+  if (!rows) return std::nullopt;
+
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    const std::size_t length = (*rows)[i].size(), first = rows->front().size();
+    if (length > 0 && length == first) continue;
+    const std::string name = fmt::format("{}[{}]", parameter.name, i);
+    const std::string message = length == 0
+                                    ? name + " is an empty list: must hold at least one number"
+                                    : fmt::format("{} has length {} but {}[0] has length {}: all must be equally long",
+                                                  name, length, parameter.name, first);
+    mistakes_.add(place(*node.as_array()->get(i)), message);
+    return std::nullopt;
+  }
+  return rows;
+}
+
+}  // namespace bathline

@@ -1,0 +1,89 @@
+// Writes TOML that depends on nothing but the values, so that equal recipes have equal text.
+#include "recipe/toml_writer.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace bathline {
+
+namespace {
+
+// "[a, b]" with `write` applied to every element.
+template <class List, class Write>
+std::string written_list(const List& list, Write write) {
+  std::string text;
+  for (const auto& element : list) text += (text.empty() ? "" : ", ") + write(element);
+  return "[" + text + "]";
+}
+
+std::string written_row(const std::vector<double>& row) {
+  return row.size() == 1 ? toml_number(row.front()) : written_list(row, toml_number);
+}
+
+std::string written_value(const Section& section, const Parameter& parameter) {
+  const auto write_integer = [](long value) { return fmt::format("{}", value); };
+  switch (parameter.type) {
+    case ValueType::boolean: return section.boolean(parameter.name) ? "true" : "false";
+    case ValueType::integer: return write_integer(section.integer(parameter.name));
+    case ValueType::number: return toml_number(section.number(parameter.name));
+    case ValueType::text: return toml_text(section.text(parameter.name));
+    case ValueType::numbers: return written_list(section.numbers(parameter.name), toml_number);
+    case ValueType::integers: return written_list(section.integers(parameter.name), write_integer);
+    case ValueType::texts: return written_list(section.texts(parameter.name), toml_text);
+    case ValueType::rows: return written_list(section.rows(parameter.name), written_row);
+    case ValueType::table:
+    case ValueType::tables: break;
+  }
+  return "[]";  // a list of tables without tables, which no header can express
+}
+
+}  // namespace
+
+std::string toml_number(double value) {
+  if (std::isnan(value)) return "nan";
+  const std::string text = fmt::format("{}", value);
+  const bool is_float = text.find_first_of(".en") != std::string::npos;
+  return is_float ? text : text + ".0";
+}
+
+std::string toml_text(std::string_view value) {
+  std::string text;
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    switch (c) {
+      case '"': text += "\\\""; break;
+      case '\\': text += "\\\\"; break;
+      case '\n': text += "\\n"; break;
+      case '\t': text += "\\t"; break;
+      default:
+        if (byte < 0x20 || byte == 0x7f) {
+          text += fmt::format("\\u{:04X}", byte);
+        } else {
+          text += c;
+        }
+    }
+  }
+  return '"' + text + '"';
+}
+
+std::string toml_keys(const Section& section, std::span<const Parameter> parameters, const std::string& path) {
+  std::string keys, tables;
+  for (const Parameter& parameter : parameters) {
+    if (!section.has(parameter.name)) continue;
+    const std::string inner = path.empty() ? parameter.name : path + "." + parameter.name;
+    if (parameter.type == ValueType::table) {
+      tables += fmt::format("\n[{}]\n{}", inner, toml_keys(section.table(parameter.name), parameter.members, inner));
+    } else if (parameter.type == ValueType::tables && !section.tables(parameter.name).empty()) {
+      for (const Section& table : section.tables(parameter.name)) {
+        tables += fmt::format("\n[[{}]]\n{}", inner, toml_keys(table, parameter.members, inner));
+      }
+    } else {
+      keys += fmt::format("{} = {}\n", parameter.name, written_value(section, parameter));
+    }
+  }
+  return keys + tables;
+}
+
+}  // namespace bathline

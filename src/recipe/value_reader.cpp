@@ -1,0 +1,128 @@
+// Checks of type, bound and choice; every message quotes the value and says what would be right.
+#include "recipe/value_reader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "recipe/excerpt.hpp"
+#include "recipe/toml_writer.hpp"
+
+namespace bathline {
+
+namespace {
+
+// The value as it can stand in a message.
+std::string shown_value(const toml::node& node) {
+  if (const auto* text = node.as_string()) return '"' + excerpt(text->get()) + '"';
+  if (const auto* number = node.as_floating_point()) return toml_number(number->get());
+  if (node.is_table()) return "{...}";
+  if (node.is_array()) return "[...]";
+  std::ostringstream out;
+  node.visit([&out](const auto& concrete) { out << concrete; });
+  return out.str();
+}
+
+// What is wrong about `value`, or nullptr.
+const char* broken_bound(double value, Bound bound) {
+  if (!std::isfinite(value)) return "must be finite";
+  switch (bound) {
+    case Bound::positive: return value > 0 ? nullptr : "must be positive";
+    case Bound::nonnegative: return value >= 0 ? nullptr : "must not be negative";
+    case Bound::unit_interval: return value >= 0 && value <= 1 ? nullptr : "must lie between 0 and 1";
+    case Bound::any: break;
+  }
+  return nullptr;
+}
+
+// "; write 3" for 3.0.
+std::string integer_advice(const toml::node& node) {
+  const auto* number = node.as_floating_point();
+  const bool is_whole = number != nullptr && std::abs(**number) < 1e15 && std::trunc(**number) == **number;
+  return is_whole ? fmt::format("; write {}", static_cast<long>(**number)) : "";
+}
+
+}  // namespace
+
+void ValueReader::reject(const toml::node& node, const std::string& name, const Location& where,
+                         const std::string& message) {
+  mistakes_.add(where, fmt::format("{} = {}: {}", name, shown_value(node), message));
+}
+
+std::optional<bool> ValueReader::boolean(const toml::node& node, const std::string& name, const Location& where) {
+  if (const auto* value = node.as_boolean()) return value->get();
+  reject(node, name, where, fmt::format("must be true or false, not {}", type_found(node)));
+  return std::nullopt;
+}
+
+std::optional<long> ValueReader::integer(const toml::node& node, const std::string& name, Bound bound,
+                                         const Location& where) {
+  const auto* value = node.as_integer();
+  if (value == nullptr) {
+    reject(node, name, where, fmt::format("must be an integer, not {}{}", type_found(node), integer_advice(node)));
+    return std::nullopt;
+  }
+  if (const char* broken = broken_bound(static_cast<double>(value->get()), bound)) {
+    reject(node, name, where, broken);
+    return std::nullopt;
+  }
+  return value->get();
+}
+
+std::optional<double> ValueReader::number(const toml::node& node, const std::string& name, Bound bound,
+                                          const Location& where) {
+  if (!node.is_number()) {
+    reject(node, name, where, fmt::format("must be a number, not {}", type_found(node)));
+    return std::nullopt;
+  }
+  const auto* integer = node.as_integer();
+  const double value = integer != nullptr ? static_cast<double>(integer->get()) : node.as_floating_point()->get();
+  if (const char* broken = broken_bound(value, bound)) {
+    reject(node, name, where, broken);
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<std::string> ValueReader::text(const toml::node& node, const std::string& name,
+                                             std::span<const std::string> choices, const Location& where) {
+  const auto* value = node.as_string();
+  if (value == nullptr) {
+    const bool quotable = !node.is_table() && !node.is_array();
+    const std::string advice = quotable ? fmt::format("; write \"{}\"", shown_value(node)) : "";
+    reject(node, name, where, fmt::format("must be a text, not {}{}", type_found(node), advice));
+    return std::nullopt;
+  }
+  const std::string& text = value->get();
+  if (choices.empty() || std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
+  reject(node, name, where, "not one of the choices" + spelling_advice(text, choices, '"'));
+  return std::nullopt;
+}
+
+std::string type_found(const toml::node& node) {
+  switch (node.type()) {
+    case toml::node_type::table: return "a table";
+    case toml::node_type::array: return "a list";
+    case toml::node_type::string: return "a text";
+    case toml::node_type::integer: return "an integer";
+    case toml::node_type::floating_point: return "a number with a fraction";
+    case toml::node_type::boolean: return "a boolean";
+    default: return "a date or time";
+  }
+}
+
+std::string spelling_advice(const std::string& name, std::span<const std::string> known, char quote) {
+  const std::string closest = closest_name(name, known);
+  if (closest.empty()) return "; known are " + quoted_names(known, quote);
+  return fmt::format("; did you mean {}{}{}?", quote, closest, quote);
+}
+
+std::string quoted_names(std::span<const std::string> names, char quote) {
+  std::string text;
+  for (const std::string& name : names) text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", quote, name, quote);
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace bathline

@@ -1,0 +1,58 @@
+// What a recipe may say: the self-description of everything that has a name in a recipe.
+// `bathline describe`, the validation of recipes and the tests all read the same entries.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bathline {
+
+/// Kinds of values. `numbers` is a flat list of numbers; `rows` a list with one number or one list of numbers
+/// per row (`q0 = [1.0, 2.0]` or `q0 = [[5.0, 0.0]]`); `table` and `tables` are checked against `members`.
+enum class ValueType { boolean, integer, number, text, numbers, integers, texts, rows, table, tables };
+
+/// What a number (or each number of a list) must satisfy; it must always be finite.
+enum class Bound { any, positive, nonnegative, unit_interval };
+
+/// One key of a table of the recipe.
+struct Parameter {
+  std::string name;
+  ValueType type = ValueType::number;
+  std::string units = {};     ///< "" where the value is dimensionless or not a number
+  std::string doc = {};       ///< one sentence
+  std::string fallback = {};  ///< default value as TOML text; empty means that the key may be absent
+  bool required = false;
+  Bound bound = Bound::any;
+  std::vector<std::string> choices = {};  ///< allowed texts; empty means any
+  std::vector<Parameter> members = {};    ///< keys of a `table` or of each of the `tables`
+};
+
+/// One thing with a name: a system, an environment, an integrator, a study.
+struct Entry {
+  std::string name;
+  std::string summary = {};   ///< one line for `bathline list`
+  std::string equation = {};  ///< plain text, several lines allowed
+  std::string source = {};    ///< citation key and equation: "limebeer2020, eqs. (16)-(20)"
+  std::vector<Parameter> parameters = {};
+  std::string notes = {};     ///< further remarks for `bathline describe`: properties, limits; may be empty
+};
+
+/// Everything that a recipe may name.
+struct Vocabulary {
+  std::vector<Entry> systems;
+  std::vector<Entry> environments;
+  std::vector<Entry> integrators;
+  std::vector<Entry> studies;
+};
+
+/// The entry called `name`, or nullptr.
+const Entry* find_entry(std::span<const Entry> entries, const std::string& name);
+
+/// The name in `candidates` that is closest to a misspelt `name`, or "" where none is close.
+std::string closest_name(const std::string& name, std::span<const std::string> candidates);
+
+/// The text of `bathline describe NAME` for one entry.
+std::string describe(const Entry& entry, const std::string& category);
+
+}  // namespace bathline

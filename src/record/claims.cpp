@@ -1,0 +1,120 @@
+// Judging claims and showing the judgement.
+#include "record/claims.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace bathline {
+
+namespace {
+
+std::string text_or_empty(const Section& claim, const std::string& key) { return claim.has(key) ? claim.text(key) : ""; }
+
+double number_or(const Section& claim, const std::string& key, double fallback) {
+  return claim.has(key) ? claim.number(key) : fallback;
+}
+
+/// Fills in what the claim allows; says in `problem` where it does not say.
+void set_bounds(const Section& claim, ClaimResult& result) {
+  if (claim.has("expect")) {
+    result.expected = claim.number("expect");
+    const double tolerance = std::max(number_or(claim, "tolerance", 0.0),
+                                      number_or(claim, "relative_tolerance", 0.0) * std::abs(result.expected));
+    result.lower = result.expected - tolerance;
+    result.upper = result.expected + tolerance;
+  } else if (claim.has("bounds") && claim.numbers("bounds").size() == 2) {
+    result.lower = claim.numbers("bounds")[0];
+    result.upper = claim.numbers("bounds")[1];
+  } else {
+    result.problem = "the claim gives neither `expect` nor two `bounds`";
+    return;
+  }
+  if (!(result.lower <= result.upper)) result.problem = "no number lies within the claim's bounds";
+}
+
+ClaimResult evaluate(const ResultReader& file, const Section& claim) {
+  ClaimResult result;
+  result.id = text_or_empty(claim, "id");
+  result.quantity = text_or_empty(claim, "quantity");
+  result.source = text_or_empty(claim, "source");
+  result.note = text_or_empty(claim, "note");
+  result.supported = !claim.has("supported") || claim.boolean("supported");
+  set_bounds(claim, result);
+
+  ParsedQuantity quantity;
+  std::string why;
+  if (!parse_quantity(result.quantity, quantity, why)) {
+    result.problem = fmt::format("`{}` is not a quantity: {}", result.quantity, why);
+    return result;
+  }
+  std::optional<Window> window;
+  if (claim.has("from") || claim.has("until")) {
+    window.emplace();
+    window->from = number_or(claim, "from", window->from);
+    window->until = number_or(claim, "until", window->until);
+  }
+  const Measurement measurement = measure(file, quantity, window);
+  result.measured = measurement.value;
+  if (!measurement.problem.empty()) result.problem = measurement.problem;
+
+  result.holds = result.lower <= result.measured && result.measured <= result.upper;
+  result.passed = result.problem.empty() && result.holds == result.supported;
+  if (result.holds && !result.supported) {
+    result.problem = "the recipe marks this statement as not supported by the numbers, but it holds";
+  }
+  return result;
+}
+
+std::string mark_of(const ClaimResult& claim) {
+  if (!claim.passed) return "FAIL";
+  return claim.supported ? "PASS" : "not supported";
+}
+
+std::string asked_of(const ClaimResult& claim) {
+  if (std::isnan(claim.lower) || std::isnan(claim.upper)) return "nothing";
+  if (std::isnan(claim.expected)) return fmt::format("{:.6g} to {:.6g}", claim.lower, claim.upper);
+  if (claim.lower == claim.upper) return fmt::format("{:.6g}", claim.expected);
+  return fmt::format("{:.6g} +- {:.3g}", claim.expected, (claim.upper - claim.lower) / 2);
+}
+
+}  // namespace
+
+std::vector<ClaimResult> evaluate_claims(const ResultReader& file, std::span<const Section> claims) {
+  std::vector<ClaimResult> results;
+  for (const auto& claim : claims) results.push_back(evaluate(file, claim));
+  return results;
+}
+
+std::string claims_table(std::span<const ClaimResult> claims) {
+  using Row = std::array<std::string, 5>;
+  std::vector<Row> rows{{"", "claim", "measured", "asked", "source"}};
+  for (const auto& claim : claims) {
+    const std::string measured = std::isnan(claim.measured) ? "-" : fmt::format("{:.6g}", claim.measured);
+    rows.push_back({mark_of(claim), claim.id, measured, asked_of(claim), claim.source});
+  }
+  // fmt pads by what a terminal shows, so the widths must be counted in the same way.
+  const auto columns = [](const std::string& text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  };
+  std::array<std::size_t, 5> widths{};
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns(row[c]));
+  }
+  std::string table;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    std::string line;
+    for (std::size_t c = 0; c < rows[r].size(); ++c) {
+      const std::string& cell = rows[r][c];
+      line += c == 2 ? fmt::format("{:>{}}  ", cell, widths[c]) : fmt::format("{:<{}}  ", cell, widths[c]);
+    }
+    table += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    if (r > 0 && !claims[r - 1].problem.empty()) table += "      " + claims[r - 1].problem + "\n";
+  }
+  return table;
+}
+
+}  // namespace bathline

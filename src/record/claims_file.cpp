@@ -1,0 +1,158 @@
+// The claims and the status in a result file that is closed, written by one process.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include <fmt/format.h>
+
+#include "record/claims.hpp"
+#include "record/disk_space.hpp"
+#include "record/scale.hpp"
+
+namespace bathline {
+
+namespace {
+
+constexpr std::int64_t room_for_tables = 64 * 1024;
+
+/// Opens the file for change, lets `change` at it and closes it. Room is claimed first: a file whose tables could be
+/// written only in part is lost.
+template <class Change>
+void alter(const std::string& path, std::int64_t bytes, Change&& change) {
+  hdf5::silence();
+  const auto refuse = [&](const std::string& reason) {
+    throw FileError(fmt::format("cannot write {}: {}", path, reason));
+  };
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) refuse(words_of_error(errno));
+  struct stat found {};
+  int error = fstat(descriptor, &found) == 0 ? 0 : errno;
+  if (error == 0) error = claim_disk_space(descriptor, found.st_size, found.st_size + bytes + room_for_tables);
+  std::string problem = error == 0 ? "" : words_of_error(error);
+  if (error == 0) {
+    try {
+      const hdf5::PropertyList access(hdf5::check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
+      hdf5::check(H5Pset_file_locking(access.id(), false, true), "choosing locks");
+      hdf5::File file(hdf5::check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id()), "opening"));
+      change(file.id());
+      hdf5::check(file.close(), "H5Fclose");
+    } catch (const hdf5::Failure& failure) {
+      problem = failure.what();
+    }
+  }
+  return_unused_disk_space(descriptor);
+  ::close(descriptor);
+  if (!problem.empty()) refuse(problem);
+}
+
+struct TextVariable {
+  const char* name;
+  const char* long_name;
+  std::string ClaimResult::*member;
+};
+constexpr TextVariable text_variables[] = {
+    {"id", "identifier of the claim", &ClaimResult::id},
+    {"quantity", "what was measured", &ClaimResult::quantity},
+    {"source", "where the claim is made", &ClaimResult::source},
+    {"note", "remark", &ClaimResult::note},
+    {"problem", "why nothing was measured, or what is unexpected", &ClaimResult::problem},
+};
+
+struct NumberVariable {
+  const char* name;
+  const char* long_name;
+  double ClaimResult::*member;
+};
+constexpr NumberVariable number_variables[] = {
+    {"measured", "measured value", &ClaimResult::measured},
+    {"expected", "expected value", &ClaimResult::expected},
+    {"lower", "least value that the claim allows", &ClaimResult::lower},
+    {"upper", "greatest value that the claim allows", &ClaimResult::upper},
+};
+
+struct FlagVariable {
+  const char* name;
+  const char* long_name;
+  bool ClaimResult::*member;
+};
+constexpr FlagVariable flag_variables[] = {
+    {"passed", "1 where the claim passed", &ClaimResult::passed},
+    {"supported", "0 where the recipe marks the statement as not supported by the numbers", &ClaimResult::supported},
+};
+
+/// The values of one member of all claims.
+template <class Value, class Member>
+std::vector<Value> column(std::span<const ClaimResult> claims, Member member) {
+  std::vector<Value> values;
+  for (const auto& claim : claims) values.push_back(claim.*member);
+  return values;
+}
+
+void write_group(hid_t file, std::span<const ClaimResult> claims) {
+  if (hdf5::exists(file, "claims")) hdf5::check(H5Ldelete(file, "claims", H5P_DEFAULT), "replacing the claims");
+  const auto group = hdf5::ensure_group(file, "claims");
+  const Dimension claim = numbered_dimension("claim", claims.size());
+  const hsize_t shape[1] = {claims.size()};
+  std::vector<NewScale> scales;
+  const auto finish = [&](const hdf5::Dataset& variable, const auto& values, const char* long_name) {
+    hdf5::write_all(variable, values);
+    hdf5::describe(variable.id(), "1", long_name);
+    attach_scale(file, "claims", claim, variable, 0, scales);
+  };
+  for (const auto& [name, long_name, member] : text_variables) {
+    const auto texts = column<std::string>(claims, member);
+    const std::size_t width = hdf5::width_of(texts);
+    finish(hdf5::create_texts(group.id(), name, claims.size(), width), hdf5::TextColumn(texts, width), long_name);
+  }
+  for (const auto& [name, long_name, member] : number_variables) {
+    const auto values = column<double>(claims, member);
+    finish(hdf5::create(group.id(), name, H5T_IEEE_F64LE, shape), std::span<const double>(values), long_name);
+  }
+  for (const auto& [name, long_name, member] : flag_variables) {
+    const auto flags = column<std::int64_t>(claims, member);
+    finish(hdf5::create(group.id(), name, H5T_STD_I8LE, shape), std::span<const std::int64_t>(flags), long_name);
+  }
+  for (const auto& scale : scales) hdf5::write_all(scale.dataset, scale.values);
+}
+
+}  // namespace
+
+void write_claims(const std::string& path, std::span<const ClaimResult> claims) {
+  std::size_t bytes = 0;
+  for (const auto& variable : text_variables) {
+    bytes += claims.size() * hdf5::width_of(column<std::string>(claims, variable.member));
+  }
+  bytes += claims.size() * sizeof(double) * (std::size(number_variables) + std::size(flag_variables) + 1);
+  alter(path, static_cast<std::int64_t>(bytes), [&](hid_t file) { write_group(file, claims); });
+}
+
+void set_status(const std::string& path, const std::string& status) {
+  alter(path, static_cast<std::int64_t>(status.size()), [&](hid_t file) {
+    const hdf5::Group root(hdf5::check(H5Gopen2(file, "/", H5P_DEFAULT), "opening the root group"));
+    hdf5::write_attribute(root.id(), "status", status);
+  });
+}
+
+std::vector<ClaimResult> read_claims(const ResultReader& file) {
+  if (!file.is_group("claims")) return {};
+  std::vector<ClaimResult> claims(static_cast<std::size_t>(file.shape("claims/claim").at(0)));
+  const std::string group = "claims/";
+  for (const auto& variable : text_variables) {
+    const auto texts = file.read_texts(group + variable.name);
+    for (std::size_t i = 0; i < claims.size(); ++i) claims[i].*variable.member = texts.at(i);
+  }
+  for (const auto& variable : number_variables) {
+    const auto values = file.read(group + variable.name).values;
+    for (std::size_t i = 0; i < claims.size(); ++i) claims[i].*variable.member = values.at(i);
+  }
+  for (const auto& variable : flag_variables) {
+    const auto values = file.read(group + variable.name).values;
+    for (std::size_t i = 0; i < claims.size(); ++i) claims[i].*variable.member = values.at(i) != 0.0;
+  }
+  for (auto& claim : claims) claim.holds = claim.lower <= claim.measured && claim.measured <= claim.upper;
+  return claims;
+}
+
+}  // namespace bathline

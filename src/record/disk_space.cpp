@@ -1,0 +1,48 @@
+// Room on the disk by Linux' fallocate and statvfs.
+#include "record/disk_space.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace bathline {
+
+namespace {
+
+int compare_with_free_space(int descriptor, std::int64_t to) {
+  struct stat file {};
+  struct statvfs system {};
+  if (fstat(descriptor, &file) != 0 || fstatvfs(descriptor, &system) != 0) return errno;
+  if (system.f_blocks == 0) return 0;  // the file system does not say
+  const auto growth = std::max<std::int64_t>(0, to - static_cast<std::int64_t>(file.st_size));
+  const auto free = static_cast<std::uint64_t>(system.f_bavail) * system.f_frsize;
+  return static_cast<std::uint64_t>(growth) > free ? ENOSPC : 0;
+}
+
+}  // namespace
+
+int claim_disk_space(int descriptor, std::int64_t from, std::int64_t to) {
+  if (to <= from) return 0;
+  int result = 0;
+  do {
+    result = fallocate(descriptor, FALLOC_FL_KEEP_SIZE, from, to - from);
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return 0;
+  if (errno == EOPNOTSUPP || errno == ENOSYS) return compare_with_free_space(descriptor, to);
+  return errno;
+}
+
+void return_unused_disk_space(int descriptor) {
+  struct stat file {};
+  // Cutting a file at its end frees the blocks behind it. If that fails the file is none the worse.
+  if (fstat(descriptor, &file) == 0 && ftruncate(descriptor, file.st_size) != 0) errno = 0;
+}
+
+std::string words_of_error(int number) { return std::generic_category().message(number); }
+
+}  // namespace bathline

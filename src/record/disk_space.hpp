@@ -1,0 +1,20 @@
+// Room on the disk, claimed before it is written to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace bathline {
+
+/// Claims the bytes [from, to) of the file open as `descriptor` without changing its size or contents, so that writing
+/// there later cannot fail for want of room. Returns 0 or the system's error number (ENOSPC, EDQUOT, EIO).
+/// Where the file system cannot claim (NFS 3, some parallel ones) it only compares with the free space.
+int claim_disk_space(int descriptor, std::int64_t from, std::int64_t to);
+
+/// Gives back what was claimed beyond the end of the file.
+void return_unused_disk_space(int descriptor);
+
+/// The system's words for an error number.
+std::string words_of_error(int number);
+
+}  // namespace bathline

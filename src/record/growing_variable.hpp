@@ -1,0 +1,41 @@
+// A variable that is extended along its first dimension; for .cpp files of record/ only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "record/hdf5_layout.hpp"
+
+namespace bathline {
+
+/// Rows of doubles. The ranks extend it together; who writes into it is up to the caller.
+class GrowingVariable {
+ public:
+  /// Creates `place`; `chunk` is the shape of its chunks, `row` that of a row: one dimension less. @note Collective.
+  GrowingVariable(hid_t file, const hdf5::Place& place, std::span<const hsize_t> row, std::span<const hsize_t> chunk,
+                  const std::string& units, const std::string& long_name);
+  /// Opens the one without dimensions but the growing one that is there already.
+  GrowingVariable(hid_t file, const hdf5::Place& place, hsize_t chunk);
+
+  const hdf5::Dataset& dataset() const { return dataset_; }
+  std::int64_t rows() const { return rows_; }
+  std::int64_t width() const { return width_; }  ///< values in a row
+  /// Bytes by which the file grows when this has `rows` rows, the chunks' padding included.
+  std::int64_t growth(std::int64_t rows) const;
+  /// @note Collective.
+  void resize(std::int64_t rows);
+  /// Writes whole rows from this process alone.
+  void write_rows(std::int64_t first, std::span<const double> values) const;
+
+ private:
+  std::int64_t bytes_for(std::int64_t rows) const;
+
+  hdf5::Dataset dataset_;
+  std::vector<hsize_t> row_, chunk_;
+  std::int64_t rows_ = 0;
+  std::int64_t width_ = 1;
+};
+
+}  // namespace bathline

@@ -1,0 +1,178 @@
+// Groups, variables, dimension scales and attributes as calls of HDF5.
+#include "record/hdf5_layout.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace bathline::hdf5 {
+
+namespace {
+
+/// The paths of all prefixes of "a/b/c": "a", "a/b", "a/b/c"; slashes at the ends are dropped.
+std::vector<std::string> prefixes(const std::string& path) {
+  std::vector<std::string> result;
+  std::string walked;
+  std::size_t start = 0;
+  while (start < path.size()) {
+    const std::size_t end = std::min(path.find('/', start), path.size());
+    if (end > start) {
+      if (!walked.empty()) walked += '/';
+      walked.append(path, start, end - start);
+      result.push_back(walked);
+    }
+    start = end + 1;
+  }
+  return result;
+}
+
+Attribute replace_attribute(hid_t object, const std::string& name, hid_t type) {
+  if (check(H5Aexists(object, name.c_str()), "looking for an attribute") > 0) {
+    check(H5Adelete(object, name.c_str()), "replacing an attribute");
+  }
+  const Dataspace scalar(check(H5Screate(H5S_SCALAR), "creating a dataspace"));
+  return Attribute(check(H5Acreate2(object, name.c_str(), type, scalar.id(), H5P_DEFAULT, H5P_DEFAULT),
+                         "creating an attribute"));
+}
+
+Datatype utf8_text(std::size_t size) {
+  Datatype type(check(H5Tcopy(H5T_C_S1), "creating a text type"));
+  check(H5Tset_size(type.id(), size), "creating a text type");
+  check(H5Tset_cset(type.id(), H5T_CSET_UTF8), "creating a text type");
+  return type;
+}
+
+}  // namespace
+
+Place place_of(const std::string& group, const std::string& name) {
+  const auto walked = prefixes(group + "/" + name);
+  Place place;
+  if (walked.empty()) return place;
+  if (walked.size() > 1) place.group = walked[walked.size() - 2];
+  place.name = walked.back().substr(place.group.empty() ? 0 : place.group.size() + 1);
+  return place;
+}
+
+bool exists(hid_t file, const std::string& path) {
+  for (const auto& prefix : prefixes(path)) {
+    if (check(H5Lexists(file, prefix.c_str(), H5P_DEFAULT), "looking up a name") == 0) return false;
+  }
+  return true;
+}
+
+Group ensure_group(hid_t file, const std::string& path) {
+  Group group(check(H5Gopen2(file, "/", H5P_DEFAULT), "opening the root group"));
+  for (const auto& prefix : prefixes(path)) {
+    group = exists(file, prefix)
+                ? Group(check(H5Gopen2(file, prefix.c_str(), H5P_DEFAULT), "opening a group"))
+                : Group(check(H5Gcreate2(file, prefix.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                              "creating a group"));
+  }
+  return group;
+}
+
+void write_attribute(hid_t object, const std::string& name, const std::string& value) {
+  const Datatype type = utf8_text(H5T_VARIABLE);
+  const Attribute attribute = replace_attribute(object, name, type.id());
+  const char* text = value.c_str();
+  check(H5Awrite(attribute.id(), type.id(), &text), "writing an attribute");
+}
+
+void write_attribute(hid_t object, const std::string& name, std::int64_t value) {
+  const Attribute attribute = replace_attribute(object, name, H5T_STD_I64LE);
+  check(H5Awrite(attribute.id(), H5T_NATIVE_INT64, &value), "writing an attribute");
+}
+
+void write_attribute(hid_t object, const std::string& name, double value) {
+  const Attribute attribute = replace_attribute(object, name, H5T_IEEE_F64LE);
+  check(H5Awrite(attribute.id(), H5T_NATIVE_DOUBLE, &value), "writing an attribute");
+}
+
+void describe(hid_t object, const std::string& units, const std::string& long_name) {
+  write_attribute(object, "units", units);
+  write_attribute(object, "long_name", long_name);
+}
+
+Dataset create(hid_t group, const std::string& name, hid_t type, std::span<const hsize_t> shape,
+               std::span<const hsize_t> chunk) {
+  std::vector<hsize_t> most(shape.begin(), shape.end());
+  const PropertyList properties(check(H5Pcreate(H5P_DATASET_CREATE), "creating properties"));
+  check(H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER), "creating properties");
+  check(H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY), "creating properties");
+  if (!chunk.empty()) {
+    most.front() = H5S_UNLIMITED;
+    check(H5Pset_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data()), "setting the chunks");
+  }
+  const Dataspace space(check(shape.empty()
+                                  ? H5Screate(H5S_SCALAR)
+                                  : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), most.data()),
+                              "creating a dataspace"));
+  return Dataset(check(
+      H5Dcreate2(group, name.c_str(), type, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
+      "creating a variable"));
+}
+
+void become_scale(const Dataset& variable, const std::string& name) {
+  check(H5DSset_scale(variable.id(), name.c_str()), "making a dimension scale");
+}
+
+void attach(const Dataset& variable, const Dataset& scale, unsigned index) {
+  check(H5DSattach_scale(variable.id(), scale.id(), index), "attaching a dimension scale");
+}
+
+Dataset open(hid_t file, const std::string& path) {
+  return Dataset(check(H5Dopen2(file, path.c_str(), H5P_DEFAULT), "opening a variable"));
+}
+
+std::vector<hsize_t> shape_of(const Dataset& variable) {
+  const Dataspace space(check(H5Dget_space(variable.id()), "reading a shape"));
+  std::vector<hsize_t> shape(
+      static_cast<std::size_t>(check(H5Sget_simple_extent_ndims(space.id()), "reading a shape")));
+  if (!shape.empty()) check(H5Sget_simple_extent_dims(space.id(), shape.data(), nullptr), "reading a shape");
+  return shape;
+}
+
+Dataspace memory_of(std::size_t count) {
+  const hsize_t shape[1] = {count};
+  return Dataspace(check(H5Screate_simple(1, shape, nullptr), "creating a dataspace"));
+}
+
+void write_all(const Dataset& variable, std::span<const double> values) {
+  check(H5Dwrite(variable.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "writing");
+}
+
+void write_all(const Dataset& variable, std::span<const std::int64_t> values) {
+  check(H5Dwrite(variable.id(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "writing");
+}
+
+TextColumn::TextColumn(std::span<const std::string> texts, std::size_t width)
+    : width(width), bytes(texts.size() * width, '\0') {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::memcpy(bytes.data() + i * width, texts[i].data(), std::min(texts[i].size(), width));
+  }
+}
+
+std::size_t width_of(std::span<const std::string> texts) {
+  std::size_t width = 2;
+  for (const auto& text : texts) width = std::max(width, text.size());
+  return width;
+}
+
+Datatype text_type(std::size_t width) {
+  Datatype type = utf8_text(width);
+  check(H5Tset_strpad(type.id(), H5T_STR_NULLPAD), "creating a text type");
+  return type;
+}
+
+Dataset create_texts(hid_t group, const std::string& name, hsize_t count, std::size_t width) {
+  const hsize_t shape[1] = {count};
+  Dataset variable = create(group, name, text_type(width).id(), shape);
+  write_attribute(variable.id(), "_Encoding", std::string("utf-8"));
+  return variable;
+}
+
+void write_all(const Dataset& variable, const TextColumn& texts) {
+  check(H5Dwrite(variable.id(), text_type(texts.width).id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.bytes.data()),
+        "writing");
+}
+
+}  // namespace bathline::hdf5

@@ -1,0 +1,277 @@
+// Creating, sharing and closing a file that all ranks write.
+#include "record/open_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "recipe/mistakes.hpp"
+#include "record/disk_space.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Room claimed beyond what is about to be written, for HDF5's own tables.
+constexpr std::int64_t margin = std::int64_t{1} << 20;
+
+/// What must be left of the margin. It shrinks towards the end, so that when there is no room for more data the status
+/// can still be set and the file closed in good order.
+std::int64_t margin_for(Purpose purpose) {
+  switch (purpose) {
+    case Purpose::data: return margin;
+    case Purpose::remarks: return margin / 2;
+    case Purpose::closing: break;
+  }
+  return margin / 4;
+}
+
+/// How long a rank that failed waits for the others to hear of it, and a rank that goes away for the others to come.
+constexpr double patience_of_failure = 120.0;
+constexpr double patience_of_parting = 30.0;
+constexpr double forever = std::numeric_limits<double>::infinity();
+
+/// The vote of a rank that gives the file up; other votes are its number (failed) or the number of ranks (succeeded).
+constexpr int parting = -1;
+
+/// Exit code of a run that ends because the ranks no longer agree: what was flushed is in the file.
+constexpr int exit_code_of_failure = 3;
+
+/// How rank 0 found the place where the file shall be.
+struct Outlook {
+  enum Kind : std::int64_t { good, usage, failure };
+  Kind kind = good;
+  std::string message;  ///< if not good
+  std::string target;   ///< if good: the file that the new one replaces, links followed
+  std::string scratch;  ///< if good: what was created, empty; the target itself where there was none
+};
+
+Outlook failure_of(const std::string& path, const std::string& reason) {
+  return {Outlook::failure, fmt::format("cannot write {}: {}", path, reason), "", ""};
+}
+
+/// Finds out whether the file can be created, and creates it, empty and under another name if it has a predecessor.
+Outlook prepare(const std::string& path, bool overwrite) {
+  namespace fs = std::filesystem;
+  const Outlook refusal{Outlook::usage, path + " exists already; use --overwrite to replace it", "", ""};
+  std::error_code ignored;
+  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+  if (!fs::exists(folder, ignored)) {
+    return failure_of(path, fmt::format("there is no directory {} ({})", folder.string(), words_of_error(ENOENT)));
+  }
+
+  Outlook outlook{Outlook::good, "", path, path};
+  if (fs::exists(path, ignored)) {
+    if (!overwrite) return refusal;
+    if (fs::is_directory(path, ignored)) return failure_of(path, words_of_error(EISDIR));
+    if (!fs::is_regular_file(path, ignored)) return failure_of(path, "it is not a regular file");
+    if (access(path.c_str(), W_OK) != 0) return failure_of(path, words_of_error(errno));
+    outlook.target = fs::canonical(path, ignored).string();
+    outlook.scratch = fmt::format("{}.new-{}", outlook.target, getpid());
+    fs::remove(outlook.scratch, ignored);  // of an earlier process of the same number
+  }
+  const int descriptor = ::open(outlook.scratch.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+  if (descriptor < 0) return errno == EEXIST && !overwrite ? refusal : failure_of(path, words_of_error(errno));
+  const int error = claim_disk_space(descriptor, 0, margin);
+  ::close(descriptor);
+  if (error != 0) {
+    fs::remove(outlook.scratch, ignored);
+    return failure_of(path, words_of_error(error));
+  }
+  return outlook;
+}
+
+}  // namespace
+
+OpenFile::OpenFile(const std::string& path, const Communicator& communicator, bool overwrite)
+    : path_(path), communicator_(communicator) {
+  hdf5::silence();
+  Outlook outlook = communicator.is_root() ? prepare(path, overwrite) : Outlook{};
+  std::int64_t kind = outlook.kind;
+  communicator.broadcast(std::span<std::int64_t>(&kind, 1));
+  outlook.message = communicator.broadcast(outlook.message);
+  if (kind == Outlook::usage) throw UsageError(outlook.message);
+  if (kind == Outlook::failure) throw FileError(outlook.message);
+
+  scratch_ = communicator.broadcast(outlook.scratch);
+  const std::string target = communicator.broadcast(outlook.target);
+  MPI_Comm_dup(mpi_comm(communicator), &comm_);
+  try {
+    create(target);
+  } catch (...) {
+    forget_scratch();
+    finish();
+    throw;
+  }
+}
+
+/// Opens the scratch file on all ranks and, when that has succeeded everywhere, puts it in its place.
+void OpenFile::create(const std::string& target) {
+  // MPI-IO may hang when some ranks do not see the file, as with a directory that each node has for itself.
+  together("creating it", [&] {
+    const int descriptor = ::open(scratch_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+      throw hdf5::Failure(fmt::format("rank {}: {}; do all nodes share the directory?", communicator_.rank(),
+                                      words_of_error(errno)));
+    }
+    if (communicator_.is_root()) {
+      descriptor_ = descriptor;
+    } else {
+      ::close(descriptor);
+    }
+  });
+  try {
+    together("creating it", [&] {
+      const hdf5::PropertyList access(hdf5::check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
+      hdf5::check(H5Pset_fapl_mpio(access.id(), comm_, MPI_INFO_NULL), "choosing MPI-IO");
+      file_ = hdf5::File(
+          hdf5::check(H5Fcreate(scratch_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), "H5Fcreate"));
+    });
+  } catch (...) {
+    file_.release();  // where it succeeded: closing would wait for the ranks where it failed
+    throw;
+  }
+  flush();
+  on_root("putting it in place", [&] {
+    if (scratch_ != target && std::rename(scratch_.c_str(), target.c_str()) != 0) {
+      throw hdf5::Failure(words_of_error(errno));
+    }
+  });
+  scratch_.clear();
+}
+
+OpenFile::~OpenFile() {
+  if (!file_.is_open()) return;
+  const auto votes = vote(parting, patience_of_parting);
+  if (!votes || votes->least != parting || votes->most != parting) {
+    file_.release();  // closing is collective and would wait for the others
+    return;
+  }
+  broken_ = false;  // try at least
+  try {
+    together("closing it", [&] { hdf5::check(file_.close(), "H5Fclose"); });
+  } catch (const FileError&) {
+    // Whoever wants to know calls close().
+  }
+  finish();
+}
+
+void OpenFile::forget_scratch() {
+  if (communicator_.is_root() && !scratch_.empty()) std::remove(scratch_.c_str());
+}
+
+void OpenFile::finish() {
+  file_.close();
+  if (descriptor_ >= 0) {
+    return_unused_disk_space(descriptor_);
+    ::close(descriptor_);
+    descriptor_ = -1;
+  }
+  MPI_Comm_free(&comm_);
+}
+
+std::string OpenFile::complaint(const std::string& operation, const std::string& reason) const {
+  return fmt::format("cannot write {} ({}): {}", path_, operation, reason);
+}
+
+void OpenFile::reserve(const std::string& operation, std::int64_t bytes, Purpose purpose) {
+  std::int64_t error = 0;
+  if (communicator_.is_root()) {
+    // HDF5 does not tell its own end reliably while a parallel file is written; what is on the disk is close enough.
+    struct stat written {};
+    error = fstat(descriptor_, &written) != 0 ? errno : 0;
+    const auto end = static_cast<std::int64_t>(written.st_size);
+    // Its tables of chunks need about a thousandth of the chunks. What lies behind HDF5's own end is claimed anew each
+    // time, because HDF5 may have cut the file there.
+    const auto from = std::min(claimed_, end);
+    const auto to = end + bytes + bytes / 512 + margin_for(purpose);
+    if (error == 0) error = claim_disk_space(descriptor_, from, to);
+    if (error == 0) claimed_ = std::max(from, to);
+  }
+  communicator_.broadcast(std::span<std::int64_t>(&error, 1));
+  if (error != 0) throw FileError(complaint(operation, words_of_error(static_cast<int>(error))));
+}
+
+void OpenFile::together(const std::string& operation, const std::function<void()>& work) {
+  if (broken_) throw FileError(complaint(operation, "an earlier write has failed"));
+  std::string problem;
+  try {
+    work();
+  } catch (const std::exception& failure) {
+    problem = failure.what();
+    if (problem.empty()) problem = "unknown failure";
+  }
+  agree(operation, problem);
+}
+
+void OpenFile::on_root(const std::string& operation, const std::function<void()>& work) {
+  together(operation, [&] {
+    if (communicator_.is_root()) work();
+  });
+}
+
+void OpenFile::flush() {
+  reserve("flushing it", 0, Purpose::remarks);
+  together("flushing it", [&] { hdf5::check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "H5Fflush"); });
+}
+
+void OpenFile::close() {
+  const auto users = hdf5::check(H5Fget_obj_count(file_.id(), H5F_OBJ_DATASET | H5F_OBJ_GROUP), "counting users");
+  if (users > 0) throw std::logic_error(path_ + " is closed while its writers are alive");
+  reserve("closing it", 0, Purpose::closing);
+  together("closing it", [&] { hdf5::check(file_.close(), "H5Fclose"); });
+  finish();
+}
+
+void OpenFile::agree(const std::string& operation, const std::string& problem) {
+  const int success = communicator_.size();
+  const bool failed = !problem.empty();
+  const auto votes = vote(failed ? communicator_.rank() : success, failed ? patience_of_failure : forever);
+  if (!votes) {
+    // The others wait for this rank inside HDF5 and nothing but the end of the run can wake them.
+    fmt::print(stderr, "bathline: rank {}: {}\n", communicator_.rank(), complaint(operation, problem));
+    std::fflush(nullptr);
+    MPI_Abort(comm_, exit_code_of_failure);
+  }
+  if (votes->least == success) return;
+  broken_ = true;
+  if (votes->least == parting) throw FileError(complaint(operation, "another rank has given it up"));
+  throw FileError(complaint(operation, communicator_.broadcast(problem, votes->least)));
+}
+
+/// Least and most of what all ranks say, or nothing if they have not all spoken within `patience` seconds.
+std::optional<OpenFile::Votes> OpenFile::vote(int mine, double patience) {
+  struct Messages {
+    int sent[2], received[2];
+  };
+  auto messages = std::make_unique<Messages>(Messages{{mine, -mine}, {0, 0}});
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(messages->sent, messages->received, 2, MPI_INT, MPI_MIN, comm_, &request);
+  if (patience == forever) {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return Votes{messages->received[0], -messages->received[1]};
+  }
+  const auto start = std::chrono::steady_clock::now();
+  int done = 0;
+  for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); done == 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE)) {
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+    if (waited.count() > patience) {
+      messages.release();  // MPI may still write there
+      return std::nullopt;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return Votes{messages->received[0], -messages->received[1]};
+}
+
+}  // namespace bathline

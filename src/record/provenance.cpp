@@ -1,0 +1,76 @@
+// Gathering and writing where a result comes from.
+#include "record/provenance.hpp"
+
+#include <mpi.h>
+
+#include <ctime>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "build_facts.hpp"
+#include "record/hdf5_handle.hpp"
+
+namespace bathline {
+
+namespace {
+
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string version(text, static_cast<std::size_t>(length));
+  return version.substr(0, version.find_first_of("\r\n"));
+}
+
+std::string hdf5_version() {
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+}  // namespace
+
+std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+void write_provenance(ResultFile& file, const Communicator& communicator, const Provenance& provenance) {
+  file.attribute("title", provenance.title);
+  file.attribute("recipe", provenance.recipe);
+  file.attribute("recipe_resolved", provenance.recipe_resolved);
+  file.attribute("bathline_version", std::string(build_facts::version));
+  file.attribute("git_commit", std::string(build_facts::commit));
+  file.attribute("git_dirty", std::int64_t{build_facts::dirty});
+  file.attribute("mpi_ranks", std::int64_t{communicator.size()});
+  file.attribute("compiler", std::string(build_facts::compiler));
+  file.attribute("compiler_flags", std::string(build_facts::flags));
+  file.attribute("petsc_version", provenance.petsc_version);
+  file.attribute("petsc_options", provenance.petsc_options);
+  file.attribute("hdf5_version", hdf5_version());
+  file.attribute("mpi_version", mpi_version());
+  file.attribute("seed", provenance.seed);
+  file.attribute("started", provenance.started);
+  update_provenance(file, "partial", 0.0);
+}
+
+void update_provenance(ResultFile& file, const std::string& status, double wall_time_s) {
+  file.attribute("status", status);
+  file.attribute("wall_time_s", wall_time_s);
+}
+
+std::string version_text(const std::string& petsc_version, const std::string& eigen_version) {
+  const std::pair<const char*, std::string> lines[] = {
+      {"commit", fmt::format("{}{}", build_facts::commit, build_facts::dirty ? "-dirty" : "")},
+      {"compiler", build_facts::compiler},
+      {"flags", build_facts::flags},
+      {"MPI", mpi_version()},
+      {"PETSc", petsc_version},
+      {"HDF5", hdf5_version()},
+      {"Eigen", eigen_version},
+  };
+  std::string text = fmt::format("bathline {}\n", build_facts::version);
+  for (const auto& [name, value] : lines) text += fmt::format("{:<9} {}\n", name, value);
+  return text;
+}
+
+}  // namespace bathline

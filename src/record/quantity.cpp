@@ -1,0 +1,302 @@
+// Taking a claim's quantity apart and measuring it.
+#include "record/quantity.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <span>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "record/statistic.hpp"
+
+namespace bathline {
+
+namespace {
+
+constexpr double slack_of_window = 1e-9;            // of the coordinate's span
+constexpr std::int64_t most_values_at_once = std::int64_t{1} << 22;
+constexpr std::size_t most_names_in_a_message = 20;
+
+/// Why a quantity cannot be measured.
+class Unmeasurable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+bool is_statistic(const std::string& name) {
+  const auto& known = statistics();
+  return std::find(known.begin(), known.end(), name) != known.end();
+}
+
+/// Splits "q[0][1]" into "q" and the indices; false with the reason where that fails.
+bool parse_part(const std::string& text, std::string& name, std::vector<std::int64_t>& indices, std::string& why) {
+  const auto bracket = std::min(text.find('['), text.size());
+  name = text.substr(0, bracket);
+  if (name.empty()) {
+    why = "a name is missing";
+    return false;
+  }
+  if (name.find_first_of("]/") != std::string::npos) {
+    why = fmt::format("`{}` is not a name; names are separated by dots", name);
+    return false;
+  }
+  for (std::size_t at = bracket; at < text.size();) {
+    const auto end = text.find(']', at);
+    if (text[at] != '[' || end == std::string::npos) {
+      why = fmt::format("`{}` is not an index in brackets, like `[0]`", text.substr(at));
+      return false;
+    }
+    std::int64_t index = -1;
+    const char* stop = text.data() + end;
+    const auto [rest, error] = std::from_chars(text.data() + at + 1, stop, index);
+    if (error != std::errc() || rest != stop || index < 0) {
+      why = fmt::format("`{}` is not an index; indices are whole numbers from 0", text.substr(at, end - at + 1));
+      return false;
+    }
+    indices.push_back(index);
+    at = end + 1;
+  }
+  return true;
+}
+
+std::string join(const std::string& group, const std::string& name) { return group.empty() ? name : group + "/" + name; }
+
+std::string dotted(std::span<const std::string> parts) { return fmt::format("{}", fmt::join(parts, ".")); }
+
+/// The variable that `parts` lead to from `group`. Names with dots in them span several parts.
+std::optional<std::string> find_variable(const ResultReader& file, const std::string& group,
+                                         std::span<const std::string> parts) {
+  for (std::size_t used = 1; used <= parts.size(); ++used) {
+    const std::string path = join(group, dotted(parts.first(used)));
+    if (used == parts.size()) {
+      if (file.is_variable(path)) return path;
+    } else if (file.is_group(path)) {
+      if (auto found = find_variable(file, path, parts.subspan(used))) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string contents(const ResultReader& file, const std::string& group) {
+  auto names = file.names(group.empty() ? "/" : group);
+  if (names.empty()) return "nothing";
+  const bool cut = names.size() > most_names_in_a_message;
+  if (cut) names.resize(most_names_in_a_message);
+  return fmt::format("{}{}", fmt::join(names, ", "), cut ? ", ..." : "");
+}
+
+/// Follows `parts` as far as there are groups and says what is missing there.
+std::string why_not_found(const ResultReader& file, std::span<const std::string> parts) {
+  std::string group;
+  while (!parts.empty()) {
+    std::size_t used = 1;
+    while (used <= parts.size() && !file.is_group(join(group, dotted(parts.first(used))))) ++used;
+    if (used > parts.size()) break;
+    group = join(group, dotted(parts.first(used)));
+    parts = parts.subspan(used);
+  }
+  const std::string where = group.empty() ? "the file" : fmt::format("group `{}`", group);
+  if (parts.empty()) return fmt::format("`{}` is a group, not a variable; it has {}", group, contents(file, group));
+  if (parts.size() > 1 && file.is_variable(join(group, parts.front()))) {
+    return fmt::format("`{}` is a variable, and `{}` is neither in it nor a statistic ({})", join(group, parts.front()),
+                       dotted(parts.subspan(1)), fmt::join(statistics(), ", "));
+  }
+  return fmt::format("no {} `{}` in {}; it has {}", parts.size() > 1 ? "group" : "variable",
+                     parts.size() > 1 ? parts.front() : dotted(parts), where, contents(file, group));
+}
+
+/// What is to be measured, found in the file.
+struct Target {
+  std::string path;
+  std::string statistic;
+};
+
+Target find_target(const ResultReader& file, const ParsedQuantity& quantity) {
+  if (auto path = find_variable(file, "", quantity.parts)) return {*path, quantity.statistic};
+  // A variable may be called like a statistic.
+  if (!quantity.statistic.empty() && quantity.indices.empty()) {
+    auto parts = quantity.parts;
+    parts.push_back(quantity.statistic);
+    if (auto path = find_variable(file, "", parts)) return {*path, ""};
+  }
+  throw Unmeasurable(why_not_found(file, quantity.parts));
+}
+
+std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_scale(const ResultReader& file, const std::string& path) {
+  return file.has_attribute("CLASS", path) && file.attribute("CLASS", path) == "DIMENSION_SCALE";
+}
+
+/// Path of the values that number the first dimension: its scale, or the variable itself where it is one.
+std::string coordinate_path(const ResultReader& file, const std::string& path) {
+  const std::string scale = file.scale(path, 0);
+  return scale.empty() && is_scale(file, path) ? path : scale;
+}
+
+bool is_over_time(const ResultReader& file, const std::string& path) {
+  const std::string name = last_name(coordinate_path(file, path));
+  return file.grows(path) || name == "time" || name.ends_with("_time");
+}
+
+/// The values that indices leave of a row: contiguous, because indices fix the leading dimensions.
+struct Component {
+  std::int64_t offset = 0;
+  std::int64_t length = 1;
+};
+
+Component component_of(const ResultReader& file, const std::string& path, std::span<const std::int64_t> shape,
+                       std::span<const std::int64_t> indices, std::size_t first_dimension) {
+  Component component;
+  for (const auto length : shape) component.length *= length;
+  if (indices.size() > shape.size()) {
+    throw Unmeasurable(fmt::format("`{}` takes at most {} indices", path, shape.size()));
+  }
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] >= shape[i]) {
+      const std::string dimension = last_name(file.scale(path, first_dimension + i));
+      throw Unmeasurable(fmt::format("index {} of `{}` is out of range: dimension `{}` has {}", indices[i], path,
+                                     dimension, shape[i]));
+    }
+    component.length /= shape[i];
+    component.offset += indices[i] * component.length;
+  }
+  return component;
+}
+
+/// The rows inside the window; all of them where there is none.
+std::vector<bool> rows_inside(const std::optional<Window>& window, const std::vector<double>& coordinate,
+                              std::int64_t rows, const std::string& path) {
+  std::vector<bool> inside(static_cast<std::size_t>(rows), true);
+  if (!window || rows == 0) return inside;
+  if (coordinate.empty()) throw Unmeasurable(fmt::format("`{}` has no coordinate to choose its rows by", path));
+  const auto [least, most] = std::minmax_element(coordinate.begin(), coordinate.end());
+  const double slack = slack_of_window * (*most - *least);
+  for (std::size_t row = 0; row < inside.size(); ++row) {
+    inside[row] = coordinate[row] >= window->from - slack && coordinate[row] <= window->until + slack;
+  }
+  if (std::find(inside.begin(), inside.end(), true) == inside.end()) {
+    throw Unmeasurable(fmt::format("no entry of `{}` lies between {} and {}; they go from {} to {}", path,
+                                   window->from, window->until, *least, *most));
+  }
+  return inside;
+}
+
+Statistic collect(const ResultReader& file, const std::string& path, const std::vector<bool>& inside,
+                  const std::vector<double>& coordinate, std::int64_t width, const Component& component) {
+  Statistic statistic;
+  const auto rows = static_cast<std::int64_t>(inside.size());
+  const std::int64_t block = std::max<std::int64_t>(1, most_values_at_once / std::max<std::int64_t>(1, width));
+  for (std::int64_t first = 0; first < rows; first += block) {
+    const std::int64_t count = std::min(block, rows - first);
+    const auto values = file.read_rows(path, first, count).values;
+    for (std::int64_t row = 0; row < count; ++row) {
+      const auto entry = static_cast<std::size_t>(first + row);
+      if (!inside[entry]) continue;
+      const auto start = static_cast<std::size_t>(row * width + component.offset);
+      statistic.add(coordinate.empty() ? static_cast<double>(entry) : coordinate[entry],
+                    std::span(values).subspan(start, static_cast<std::size_t>(component.length)));
+    }
+  }
+  return statistic;
+}
+
+double only_value(const std::string& path, const Statistic& statistic) {
+  if (statistic.count() == 1) return statistic.first();
+  throw Unmeasurable(fmt::format("`{}` has {} values here; choose one by indices or by a statistic ({})", path,
+                                 statistic.count(), fmt::join(statistics(), ", ")));
+}
+
+double value_of(const ResultReader& file, const ParsedQuantity& quantity, const std::optional<Window>& window) {
+  const auto [path, name] = find_target(file, quantity);
+  const auto shape = file.shape(path);
+  std::span<const std::int64_t> indices = quantity.indices;
+  if (shape.empty()) {
+    if (!indices.empty() || window) throw Unmeasurable(fmt::format("`{}` is a single number", path));
+    Statistic statistic;
+    statistic.add(0.0, file.read(path).values);
+    return name.empty() ? statistic.first() : statistic.value(name);
+  }
+
+  const std::string scale = coordinate_path(file, path);
+  const std::vector<double> coordinate = scale.empty() ? std::vector<double>{} : file.read(scale).values;
+  const std::int64_t rows = shape.front();
+  if (!coordinate.empty() && static_cast<std::int64_t>(coordinate.size()) != rows) {
+    throw Unmeasurable(fmt::format("`{}` and its coordinate `{}` have different lengths", path, scale));
+  }
+  auto inside = rows_inside(window, coordinate, rows, path);
+  if (name.empty() && !window && !is_over_time(file, path) && !indices.empty()) {
+    component_of(file, path, shape, indices, 0);  // for its checks, the first dimension's among them
+    std::fill(inside.begin(), inside.end(), false);
+    inside[static_cast<std::size_t>(indices.front())] = true;
+    indices = indices.subspan(1);
+  }
+  const auto row_shape = std::span(shape).subspan(1);
+  std::int64_t width = 1;
+  for (const auto length : row_shape) width *= length;
+  if (name == "slope" && scale.empty()) throw Unmeasurable(fmt::format("`{}` has no coordinate for a slope", path));
+  const Component component = component_of(file, path, row_shape, indices, 1);
+  const Statistic statistic = collect(file, path, inside, coordinate, width, component);
+
+  if (statistic.count() == 0 && name != "count") throw Unmeasurable(fmt::format("`{}` is empty", path));
+  if (statistic.undefined_at()) {
+    throw Unmeasurable(fmt::format("`{}` holds NaN at {} {}", path, scale.empty() ? "entry" : last_name(scale),
+                                   *statistic.undefined_at()));
+  }
+  if (name.empty()) return only_value(path, statistic);
+  if ((name == "first" || name == "last") && component.length > 1) {
+    throw Unmeasurable(fmt::format("`{}` of `{}` needs indices: it has {} components", name, path, component.length));
+  }
+  if (name == "slope" && !statistic.has_slope()) {
+    throw Unmeasurable(fmt::format("a slope of `{}` needs two different values of `{}`", path, last_name(scale)));
+  }
+  return statistic.value(name);
+}
+
+}  // namespace
+
+const std::vector<std::string>& statistics() {
+  static const std::vector<std::string> names = {"first", "last", "min",    "max",   "mean",
+                                                 "rms",   "max_abs", "spread", "slope", "count"};
+  return names;
+}
+
+bool parse_quantity(const std::string& text, ParsedQuantity& quantity, std::string& why) {
+  quantity = {};
+  for (std::size_t start = 0; start <= text.size();) {
+    const auto end = std::min(text.find('.', start), text.size());
+    const std::string part = text.substr(start, end - start);
+    start = end + 1;
+    const bool is_last = end == text.size();
+    if (is_last && !quantity.parts.empty() && is_statistic(part)) {
+      quantity.statistic = part;
+      return true;
+    }
+    if (!quantity.indices.empty()) {
+      why = fmt::format("only a statistic ({}) may follow indices, not `{}`", fmt::join(statistics(), ", "), part);
+      return false;
+    }
+    std::string name;
+    if (!parse_part(part, name, quantity.indices, why)) return false;
+    quantity.parts.push_back(name);
+  }
+  return true;
+}
+
+Measurement measure(const ResultReader& file, const ParsedQuantity& quantity, const std::optional<Window>& window) {
+  Measurement measurement;
+  try {
+    measurement.value = value_of(file, quantity, window);
+    if (std::isnan(measurement.value)) measurement.problem = "the result is not a number";
+  } catch (const Unmeasurable& failure) {
+    measurement.problem = failure.what();
+  } catch (const FileError& failure) {
+    measurement.problem = failure.what();
+  }
+  return measurement;
+}
+
+}  // namespace bathline

@@ -1,0 +1,128 @@
+// The result file as the rest of the program sees it: attributes, small arrays, lists of texts.
+#include "record/result_file.hpp"
+
+#include <stdexcept>
+
+#include "record/hdf5_layout.hpp"
+#include "record/open_file.hpp"
+#include "record/scale.hpp"
+
+namespace bathline {
+
+namespace {
+
+OpenFile& open_file(const std::shared_ptr<OpenFile>& file) {
+  if (!file) throw std::logic_error("the result file is closed already");
+  return *file;
+}
+
+/// Attributes are the same on all ranks even if the ranks' clocks or arguments are not: rank 0's value counts, because
+/// HDF5 relies on every rank changing the file in the same way.
+template <class Value>
+void write_attribute(OpenFile& file, const std::string& name, const Value& value, const std::string& object,
+                     std::size_t bytes) {
+  const std::string operation = "attribute " + name + " of " + object;
+  if (object != "/" && !hdf5::exists(file.id(), object)) throw std::logic_error(operation + ": no such object");
+  file.reserve(operation, static_cast<std::int64_t>(bytes), Purpose::remarks);
+  file.together(operation, [&] {
+    const hdf5::Object holder(hdf5::check(H5Oopen(file.id(), object.c_str(), H5P_DEFAULT), "opening"));
+    hdf5::write_attribute(holder.id(), name, value);
+  });
+}
+
+}  // namespace
+
+ResultFile::ResultFile(const std::string& path, const Communicator& communicator, bool overwrite)
+    : state_(std::make_shared<State>(State{std::make_shared<OpenFile>(path, communicator, overwrite)})) {}
+
+ResultFile::~ResultFile() = default;
+ResultFile::ResultFile(ResultFile&&) noexcept = default;
+ResultFile& ResultFile::operator=(ResultFile&&) noexcept = default;
+
+void ResultFile::attribute(const std::string& name, const std::string& value, const std::string& object) {
+  OpenFile& file = open_file(state_->file);
+  const std::string agreed = file.communicator().broadcast(value);
+  write_attribute(file, name, agreed, object, agreed.size());
+}
+
+void ResultFile::attribute(const std::string& name, std::int64_t value, const std::string& object) {
+  OpenFile& file = open_file(state_->file);
+  file.communicator().broadcast(std::span<std::int64_t>(&value, 1));
+  write_attribute(file, name, value, object, sizeof value);
+}
+
+void ResultFile::attribute(const std::string& name, double value, const std::string& object) {
+  OpenFile& file = open_file(state_->file);
+  file.communicator().broadcast(std::span<double>(&value, 1));
+  write_attribute(file, name, value, object, sizeof value);
+}
+
+void ResultFile::array(const std::string& group, const Variable& variable, std::span<const Dimension> dimensions,
+                       std::span<const double> values) {
+  OpenFile& file = open_file(state_->file);
+  const auto place = hdf5::place_of(group, variable.name);
+  require_absent(file.id(), place.path());
+  for (const auto& dimension : dimensions) {
+    if (dimension.name == place.name) throw std::logic_error(place.path() + " cannot be a dimension of itself");
+  }
+  const std::int64_t expected = require_consistent(file.id(), place.group, dimensions);
+  const bool complete = !file.communicator().is_root() || static_cast<std::int64_t>(values.size()) == expected;
+  if (!file.communicator().broadcast(complete)) throw std::logic_error(place.path() + ": values do not fit the shape");
+
+  std::int64_t bytes = expected * 8;
+  for (const auto& dimension : dimensions) bytes += static_cast<std::int64_t>(dimension.values.size()) * 8;
+  file.reserve("creating " + place.path(), bytes);
+  std::vector<NewScale> scales;
+  hdf5::Dataset dataset;
+  file.together("creating " + place.path(), [&] {
+    const auto parent = hdf5::ensure_group(file.id(), place.group);
+    std::vector<hsize_t> shape;
+    for (const auto& dimension : dimensions) shape.push_back(dimension.values.size());
+    dataset = hdf5::create(parent.id(), place.name, H5T_IEEE_F64LE, shape);
+    hdf5::describe(dataset.id(), variable.units, variable.long_name);
+    for (unsigned i = 0; i < dimensions.size(); ++i) {
+      attach_scale(file.id(), place.group, dimensions[i], dataset, i, scales);
+    }
+  });
+  file.on_root("writing " + place.path(), [&] {
+    for (const auto& scale : scales) hdf5::write_all(scale.dataset, scale.values);
+    hdf5::write_all(dataset, values);
+  });
+}
+
+void ResultFile::texts(const std::string& group, const std::string& name, const std::string& dimension,
+                       std::span<const std::string> values, const std::string& long_name) {
+  OpenFile& file = open_file(state_->file);
+  const auto place = hdf5::place_of(group, name);
+  std::int64_t size[2] = {static_cast<std::int64_t>(values.size()), static_cast<std::int64_t>(hdf5::width_of(values))};
+  file.communicator().broadcast(std::span<std::int64_t>(size));
+  const Dimension along = numbered_dimension(dimension, static_cast<std::size_t>(size[0]));
+  require_absent(file.id(), place.path());
+  require_consistent(file.id(), place.group, std::span<const Dimension>(&along, 1));
+
+  file.reserve("creating " + place.path(), size[0] * (size[1] + 8));
+  std::vector<NewScale> scales;
+  hdf5::Dataset dataset;
+  file.together("creating " + place.path(), [&] {
+    const auto parent = hdf5::ensure_group(file.id(), place.group);
+    dataset = hdf5::create_texts(parent.id(), place.name, static_cast<hsize_t>(size[0]),
+                                 static_cast<std::size_t>(size[1]));
+    hdf5::describe(dataset.id(), "1", long_name);
+    attach_scale(file.id(), place.group, along, dataset, 0, scales);
+  });
+  file.on_root("writing " + place.path(), [&] {
+    for (const auto& scale : scales) hdf5::write_all(scale.dataset, scale.values);
+    hdf5::write_all(dataset, hdf5::TextColumn(values, static_cast<std::size_t>(size[1])));
+  });
+}
+
+void ResultFile::flush() { open_file(state_->file).flush(); }
+
+void ResultFile::close() {
+  open_file(state_->file).close();
+  state_->file.reset();
+}
+
+const std::string& ResultFile::path() const { return open_file(state_->file).path(); }
+
+}  // namespace bathline

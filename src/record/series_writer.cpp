@@ -1,0 +1,154 @@
+// Rows of small variables, buffered on rank 0.
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "record/growing_variable.hpp"
+#include "record/open_file.hpp"
+#include "record/scale.hpp"
+
+namespace bathline {
+
+namespace {
+
+constexpr hsize_t most_rows_of_a_chunk = 1024;
+constexpr hsize_t most_values_of_a_chunk = (std::size_t{1} << 20) / sizeof(double);
+
+/// Chunks of at most 1 MiB. Where a single row is larger, it is cut along its slowest dimensions, so that pieces stay
+/// contiguous.
+std::vector<hsize_t> chunk_for(std::span<const hsize_t> row) {
+  std::vector<hsize_t> chunk{1};
+  chunk.insert(chunk.end(), row.begin(), row.end());
+  hsize_t values = 1;
+  for (const auto length : row) values *= length;
+  for (std::size_t i = 1; i < chunk.size() && values > most_values_of_a_chunk; ++i) {
+    const hsize_t behind = values / chunk[i];
+    chunk[i] = std::max<hsize_t>(1, most_values_of_a_chunk / behind);
+    values = behind * chunk[i];
+  }
+  chunk[0] = std::clamp<hsize_t>(most_values_of_a_chunk / values, 1, most_rows_of_a_chunk);
+  return chunk;
+}
+
+const Dimension& dimension_of(const SeriesLayout& layout, const std::string& name) {
+  for (const auto& dimension : layout.dimensions) {
+    if (dimension.name == name) return dimension;
+  }
+  throw std::logic_error(fmt::format("the layout of {} has no dimension {}", layout.group, name));
+}
+
+/// Dimensions of a variable after time, in its order.
+std::vector<Dimension> dimensions_of(const SeriesLayout& layout, const Variable& variable) {
+  std::vector<Dimension> dimensions;
+  for (const auto& name : variable.dimensions) dimensions.push_back(dimension_of(layout, name));
+  return dimensions;
+}
+
+}  // namespace
+
+struct SeriesWriter::State {
+  std::shared_ptr<OpenFile> file;
+  std::string group;
+  std::vector<GrowingVariable> columns;  // the time first
+  std::int64_t row_width = 0;            // values in a row, the time not counted
+  std::vector<double> times, rows;       // on rank 0: what is not in the file yet
+
+  void write(std::int64_t first, std::size_t count) const;
+};
+
+/// Sorts the buffered rows by variable and writes them.
+void SeriesWriter::State::write(std::int64_t first, std::size_t count) const {
+  columns.front().write_rows(first, times);
+  std::vector<double> values;
+  std::size_t offset = 0;
+  for (std::size_t c = 1; c < columns.size(); ++c) {
+    const auto width = static_cast<std::size_t>(columns[c].width());
+    values.resize(count * width);
+    for (std::size_t row = 0; row < count; ++row) {
+      std::copy_n(rows.data() + row * static_cast<std::size_t>(row_width) + offset, width, values.data() + row * width);
+    }
+    columns[c].write_rows(first, values);
+    offset += width;
+  }
+}
+
+SeriesWriter ResultFile::series(const SeriesLayout& layout) {
+  if (!state_->file) throw std::logic_error("the result file is closed already");
+  OpenFile& file = *state_->file;
+  const auto time = hdf5::place_of(layout.group, layout.time);
+  require_absent(file.id(), time.path());
+  std::int64_t scale_bytes = 0;
+  for (const auto& dimension : layout.dimensions) scale_bytes += static_cast<std::int64_t>(dimension.values.size()) * 8;
+  for (const auto& variable : layout.variables) {
+    require_absent(file.id(), hdf5::place_of(layout.group, variable.name).path());
+    const auto dimensions = dimensions_of(layout, variable);
+    if (require_consistent(file.id(), layout.group, dimensions) == 0) {
+      throw std::logic_error(layout.group + "/" + variable.name + " has an empty dimension");
+    }
+  }
+
+  SeriesWriter writer;
+  writer.state_ = std::make_shared<SeriesWriter::State>();
+  auto& state = *writer.state_;
+  state.file = state_->file;
+  state.group = layout.group;
+  const std::string operation = "creating the variables of " + layout.group;
+  file.reserve(operation, scale_bytes);
+  std::vector<NewScale> scales;
+  file.together(operation, [&] {
+    state.columns.emplace_back(file.id(), time, std::vector<hsize_t>{}, std::vector<hsize_t>{most_rows_of_a_chunk},
+                               "s", "time");
+    hdf5::become_scale(state.columns.front().dataset(), time.name);
+    for (const auto& variable : layout.variables) {
+      const auto dimensions = dimensions_of(layout, variable);
+      std::vector<hsize_t> row;
+      for (const auto& dimension : dimensions) row.push_back(dimension.values.size());
+      state.columns.emplace_back(file.id(), hdf5::place_of(layout.group, variable.name), row, chunk_for(row),
+                                 variable.units, variable.long_name);
+      const auto& column = state.columns.back();
+      hdf5::attach(column.dataset(), state.columns.front().dataset(), 0);
+      for (unsigned i = 0; i < dimensions.size(); ++i) {
+        attach_scale(file.id(), layout.group, dimensions[i], column.dataset(), i + 1, scales);
+      }
+      state.row_width += column.width();
+    }
+  });
+  file.on_root("writing the dimensions of " + layout.group, [&] {
+    for (const auto& scale : scales) hdf5::write_all(scale.dataset, scale.values);
+  });
+  return writer;
+}
+
+void SeriesWriter::append(double time, std::span<const double> row) {
+  if (!state_->file->communicator().is_root()) return;
+  if (static_cast<std::int64_t>(row.size()) != state_->row_width) {
+    throw std::logic_error(
+        fmt::format("a row of {} has {} values, not {}", state_->group, state_->row_width, row.size()));
+  }
+  state_->times.push_back(time);
+  state_->rows.insert(state_->rows.end(), row.begin(), row.end());
+}
+
+void SeriesWriter::flush() {
+  OpenFile& file = *state_->file;
+  auto count = static_cast<std::int64_t>(buffered_rows());
+  file.communicator().broadcast(std::span<std::int64_t>(&count, 1));
+  if (count == 0) return;
+  const std::int64_t first = state_->columns.front().rows();
+  const std::string operation = "extending " + state_->group;
+  std::int64_t bytes = 0;
+  for (const auto& column : state_->columns) bytes += column.growth(first + count);
+  file.reserve(operation, bytes);
+  file.together(operation, [&] {
+    for (auto& column : state_->columns) column.resize(first + count);
+  });
+  file.on_root("writing " + state_->group, [&] { state_->write(first, static_cast<std::size_t>(count)); });
+  file.flush();
+  state_->times.clear();
+  state_->rows.clear();
+}
+
+std::size_t SeriesWriter::buffered_rows() const { return state_->times.size(); }
+
+}  // namespace bathline

@@ -1,0 +1,147 @@
+// A variable (snapshot_time, site) that all ranks write together, each its own columns.
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "record/growing_variable.hpp"
+#include "record/open_file.hpp"
+#include "record/scale.hpp"
+
+namespace bathline {
+
+namespace {
+
+constexpr hsize_t most_columns_of_a_chunk = 65536;
+constexpr hsize_t times_of_a_chunk = 1024;
+
+/// Most values that a rank hands to HDF5 at once: 512 MiB, because MPI-IO counts the bytes of a call in an int in places.
+constexpr std::int64_t most_values_of_a_write = std::int64_t{1} << 26;
+
+/// Every site must be written by one rank: what nobody writes is whatever the disk held before.
+void require_complete(const Communicator& communicator, const hdf5::Place& place, std::size_t values,
+                      std::int64_t first, std::int64_t total) {
+  const auto mine = static_cast<std::int64_t>(values);
+  const bool outside = mine > 0 && (first < 0 || first + mine > total);
+  if (communicator.any(outside) || communicator.sum(mine) != total) {
+    throw std::logic_error(fmt::format("{}: the ranks' sites are not the {} sites of the line", place.path(), total));
+  }
+}
+
+/// Writes to the columns [first, ...) of `row`, or of a variable that has columns only. @note Collective.
+void write_piece(const hdf5::Dataset& variable, std::optional<std::int64_t> row, std::int64_t first,
+                 std::span<const double> values) {
+  const hdf5::Dataspace place(hdf5::check(H5Dget_space(variable.id()), "reading a shape"));
+  const hdf5::Dataspace memory = hdf5::memory_of(values.size());
+  if (values.empty()) {
+    hdf5::check(H5Sselect_none(place.id()), "selecting");
+    hdf5::check(H5Sselect_none(memory.id()), "selecting");
+  } else {
+    std::vector<hsize_t> start{static_cast<hsize_t>(first)};
+    std::vector<hsize_t> count{values.size()};
+    if (row) {
+      start.insert(start.begin(), static_cast<hsize_t>(*row));
+      count.insert(count.begin(), 1);
+    }
+    hdf5::check(H5Sselect_hyperslab(place.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
+                "selecting");
+  }
+  const hdf5::PropertyList transfer(hdf5::check(H5Pcreate(H5P_DATASET_XFER), "creating properties"));
+  hdf5::check(H5Pset_dxpl_mpio(transfer.id(), H5FD_MPIO_COLLECTIVE), "choosing collective writing");
+  hdf5::check(H5Dwrite(variable.id(), H5T_NATIVE_DOUBLE, memory.id(), place.id(), transfer.id(), values.data()),
+              "writing");
+}
+
+/// Writes this rank's columns in as many collective calls as the rank with the most of them needs. @note Collective.
+void write_columns(OpenFile& file, const std::string& operation, const hdf5::Dataset& variable,
+                   std::optional<std::int64_t> row, std::int64_t first, std::span<const double> values) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  // Lengths are exact in double: they are below 2^53.
+  const auto most = static_cast<std::int64_t>(file.communicator().max(static_cast<double>(size)));
+  for (std::int64_t done = 0; done < most; done += most_values_of_a_write) {
+    const std::int64_t start = std::min(done, size);
+    const std::int64_t count = std::min(most_values_of_a_write, size - start);
+    file.together(operation, [&] {
+      const auto piece = values.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(count));
+      write_piece(variable, row, first + start, piece);
+    });
+  }
+}
+
+}  // namespace
+
+struct SnapshotWriter::State {
+  std::shared_ptr<OpenFile> file;
+  hdf5::Place time, place;
+  std::int64_t total = 0;
+  std::optional<GrowingVariable> variable;
+};
+
+SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string& variable, const std::string& units,
+                                     const std::string& long_name, std::span<const double> sites_of_this_rank,
+                                     std::int64_t first, std::int64_t total) {
+  if (!state_->file) throw std::logic_error("the result file is closed already");
+  OpenFile& file = *state_->file;
+  SnapshotWriter writer;
+  writer.state_ = std::make_shared<SnapshotWriter::State>(
+      SnapshotWriter::State{state_->file, hdf5::place_of(group, "snapshot_time"), hdf5::place_of(group, variable),
+                            total, std::nullopt});
+  auto& state = *writer.state_;
+  const auto site = hdf5::place_of(group, "site");
+  require_absent(file.id(), state.place.path());
+  require_complete(file.communicator(), state.place, sites_of_this_rank.size(), first, total);
+  if (total <= 0) throw std::logic_error(state.place.path() + ": a line without sites");
+  const bool new_time = !hdf5::exists(file.id(), state.time.path());
+  const bool new_site = !hdf5::exists(file.id(), site.path());
+  const auto sites = static_cast<hsize_t>(total);
+  if (!new_site && hdf5::shape_of(hdf5::open(file.id(), site.path())) != std::vector<hsize_t>{sites}) {
+    throw std::logic_error(site.path() + " is in the file with another number of sites");
+  }
+
+  const std::string operation = "creating " + state.place.path();
+  file.reserve(operation, new_site ? total * 8 : 0);
+  hdf5::Dataset site_scale;
+  file.together(operation, [&] {
+    const auto parent = hdf5::ensure_group(file.id(), group);
+    if (new_time) {
+      const GrowingVariable time(file.id(), state.time, {}, std::vector{times_of_a_chunk}, "s", "time of the snapshot");
+      hdf5::become_scale(time.dataset(), state.time.name);
+    }
+    if (new_site) {
+      site_scale = hdf5::create(parent.id(), site.name, H5T_IEEE_F64LE, std::vector{sites});
+      hdf5::describe(site_scale.id(), "1", "site of the line");
+      hdf5::become_scale(site_scale, site.name);
+    } else {
+      site_scale = hdf5::open(file.id(), site.path());
+    }
+    state.variable.emplace(file.id(), state.place, std::vector{sites},
+                           std::vector<hsize_t>{1, std::min(sites, most_columns_of_a_chunk)}, units, long_name);
+    hdf5::attach(state.variable->dataset(), hdf5::open(file.id(), state.time.path()), 0);
+    hdf5::attach(state.variable->dataset(), site_scale, 1);
+  });
+  if (new_site) write_columns(file, "writing " + site.path(), site_scale, std::nullopt, first, sites_of_this_rank);
+  return writer;
+}
+
+void SnapshotWriter::append(double time, std::span<const double> values, std::int64_t first) {
+  OpenFile& file = *state_->file;
+  GrowingVariable& variable = *state_->variable;
+  require_complete(file.communicator(), state_->place, values.size(), first, state_->total);
+  const std::int64_t row = variable.rows();
+  const std::string operation = "writing " + state_->place.path();
+  // Another variable of the same group may have brought this time already.
+  GrowingVariable times(file.id(), state_->time, times_of_a_chunk);
+  const bool new_time = times.rows() <= row;
+  file.reserve(operation, variable.growth(row + 1) + times.growth(row + 1));
+  file.together(operation, [&] {
+    if (new_time) times.resize(row + 1);
+    variable.resize(row + 1);
+  });
+  file.on_root(operation, [&] {
+    if (new_time) times.write_rows(row, std::span<const double>(&time, 1));
+  });
+  write_columns(file, operation, variable.dataset(), row, first, values);
+}
+
+}  // namespace bathline

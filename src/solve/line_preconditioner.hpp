@@ -1,0 +1,13 @@
+// The direct solver of a line as a PETSc preconditioner, `-pc_type bathline`.
+#pragma once
+
+namespace bathline {
+
+/// Makes the type known to PETSc. The preconditioner finds its solver composed with the matrix under
+/// `line_solver_key`.
+void register_line_preconditioner();
+
+inline constexpr const char* line_preconditioner_type = "bathline";
+inline constexpr const char* line_solver_key = "bathline_line_solver";
+
+}  // namespace bathline

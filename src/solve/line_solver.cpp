@@ -1,0 +1,148 @@
+// The linear system of an implicit stage on a line, solved through PETSc as the user asks for it.
+#include "solve/line_solver.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "parallel/mpi_handle.hpp"
+#include "solve/line_preconditioner.hpp"
+#include "solve/petsc_handle.hpp"
+
+namespace bathline {
+
+/// The objects of a user-selected solver. The response to the head, T g = c e_1, is solved once and kept.
+struct LineSolver::Petsc {
+  MatHandle matrix;
+  KspHandle ksp;
+  VecHandle right;
+  VecHandle solution;
+  VecHandle head_response;
+  std::int64_t count = 0;
+  double slope = 0.0;  // g_1
+};
+
+namespace {
+
+MatHandle assemble(const LineMatrix& line, const Layout& layout, const Communicator& communicator) {
+  MatHandle matrix;
+  const auto total = static_cast<PetscInt>(layout.total());
+  const auto first = static_cast<PetscInt>(layout.first(communicator.rank()));
+  const auto count = static_cast<PetscInt>(layout.count(communicator.rank()));
+  petsc_check(MatCreateAIJ(mpi_comm(communicator), count, count, total, total, 3, nullptr, 2, nullptr, matrix.out()));
+  for (PetscInt row = first; row < first + count; ++row) {
+    const PetscInt columns[] = {row - 1, row, row + 1};  // PETSc ignores column -1
+    const bool last = row == total - 1;
+    const double values[] = {-line.coupling, last ? line.last_diagonal : 1.0 + 2.0 * line.coupling, -line.coupling};
+    petsc_check(MatSetValues(matrix.get(), 1, &row, last ? 2 : 3, columns, values, INSERT_VALUES));
+  }
+  petsc_check(MatAssemblyBegin(matrix.get(), MAT_FINAL_ASSEMBLY));
+  petsc_check(MatAssemblyEnd(matrix.get(), MAT_FINAL_ASSEMBLY));
+  petsc_check(MatSetOption(matrix.get(), MAT_SPD, PETSC_TRUE));
+  return matrix;
+}
+
+/// Whether the user's options leave the default in place. The types are read from a solver without a matrix.
+bool wants_default(const Communicator& communicator) {
+  KspHandle ksp;
+  petsc_check(KSPCreate(mpi_comm(communicator), ksp.out()));
+  PC pc = nullptr;
+  petsc_check(KSPGetPC(ksp.get(), &pc));
+  petsc_check(KSPSetType(ksp.get(), KSPPREONLY));
+  petsc_check(PCSetType(pc, line_preconditioner_type));
+  petsc_check(KSPSetFromOptions(ksp.get()));
+  const char* ksp_type = nullptr;
+  const char* pc_type = nullptr;
+  petsc_check(KSPGetType(ksp.get(), &ksp_type));
+  petsc_check(PCGetType(pc, &pc_type));
+  return std::strcmp(ksp_type, KSPPREONLY) == 0 && std::strcmp(pc_type, line_preconditioner_type) == 0;
+}
+
+}  // namespace
+
+LineSolver::LineSolver(const LineMatrix& matrix, const Layout& layout, const Communicator& communicator, int fields)
+    : direct_(matrix, layout, communicator, fields) {
+  if (wants_default(communicator)) return;
+  petsc_ = std::make_unique<Petsc>();
+  Petsc& p = *petsc_;
+  p.count = layout.count(communicator.rank());
+  p.matrix = assemble(matrix, layout, communicator);
+  PetscContainer container = nullptr;
+  petsc_check(PetscContainerCreate(mpi_comm(communicator), &container));
+  petsc_check(PetscContainerSetPointer(container, &direct_));
+  petsc_check(PetscObjectCompose(reinterpret_cast<PetscObject>(p.matrix.get()), line_solver_key,
+                                 reinterpret_cast<PetscObject>(container)));
+  petsc_check(PetscContainerDestroy(&container));
+
+  petsc_check(KSPCreate(mpi_comm(communicator), p.ksp.out()));
+  petsc_check(KSPSetOperators(p.ksp.get(), p.matrix.get(), p.matrix.get()));
+  petsc_check(KSPSetType(p.ksp.get(), KSPPREONLY));
+  // Unless the user says otherwise an iterative solver goes on to near round-off.
+  petsc_check(KSPSetTolerances(p.ksp.get(), 1e-14, 1e-300, PETSC_DEFAULT, PETSC_DEFAULT));
+  PC pc = nullptr;
+  petsc_check(KSPGetPC(p.ksp.get(), &pc));
+  petsc_check(PCSetType(pc, line_preconditioner_type));
+  petsc_check(KSPSetFromOptions(p.ksp.get()));
+  petsc_check(MatCreateVecs(p.matrix.get(), p.solution.out(), p.right.out()));
+  petsc_check(VecDuplicate(p.solution.get(), p.head_response.out()));
+  petsc_check(KSPSetUp(p.ksp.get()));
+  petsc_check(KSPSetUpOnBlocks(p.ksp.get()));
+
+  if (communicator.is_root()) petsc_check(VecSetValue(p.right.get(), 0, matrix.coupling, INSERT_VALUES));
+  petsc_check(VecAssemblyBegin(p.right.get()));
+  petsc_check(VecAssemblyEnd(p.right.get()));
+  petsc_check(KSPSolve(p.ksp.get(), p.right.get(), p.head_response.get()));
+  double slope = 0.0;
+  if (communicator.is_root()) {
+    const PetscInt row = 0;
+    petsc_check(VecGetValues(p.head_response.get(), 1, &row, &slope));
+  }
+  communicator.broadcast(std::span<double>(&slope, 1));
+  p.slope = slope;
+}
+
+LineSolver::~LineSolver() = default;
+
+std::optional<HeadRelation> LineSolver::eliminate(std::span<double* const> fields) {
+  if (!petsc_) return direct_.eliminate(fields);
+  Petsc& p = *petsc_;
+  HeadRelation relation;
+  relation.slope = p.slope;
+  for (double* field : fields) {
+    petsc_check(VecPlaceArray(p.right.get(), field));
+    petsc_check(KSPSolve(p.ksp.get(), p.right.get(), p.solution.get()));
+    petsc_check(VecResetArray(p.right.get()));
+    KSPConvergedReason reason;
+    petsc_check(KSPGetConvergedReason(p.ksp.get(), &reason));
+    if (reason < 0) {
+      double norm = 0.0;
+      PetscInt iterations = 0;
+      petsc_check(KSPGetResidualNorm(p.ksp.get(), &norm));
+      petsc_check(KSPGetIterationNumber(p.ksp.get(), &iterations));
+      failure_ = fmt::format("the linear solver on a line stopped after {} iterations with residual {:.3e}: {}", iterations,
+                             norm, KSPConvergedReasons[reason]);
+      return std::nullopt;
+    }
+    const PetscScalar* values = nullptr;
+    petsc_check(VecGetArrayRead(p.solution.get(), &values));
+    std::copy_n(values, p.count, field);
+    petsc_check(VecRestoreArrayRead(p.solution.get(), &values));
+    relation.constant.push_back(p.count > 0 ? field[0] : 0.0);
+  }
+  return relation;
+}
+
+void LineSolver::substitute(std::span<double* const> fields, std::span<const double> head) {
+  if (!petsc_) {
+    direct_.substitute(fields, head);
+    return;
+  }
+  const PetscScalar* response = nullptr;
+  petsc_check(VecGetArrayRead(petsc_->head_response.get(), &response));
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    for (std::int64_t j = 0; j < petsc_->count; ++j) fields[f][j] += head[f] * response[j];
+  }
+  petsc_check(VecRestoreArrayRead(petsc_->head_response.get(), &response));
+}
+
+}  // namespace bathline

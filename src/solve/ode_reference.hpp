@@ -1,0 +1,26 @@
+// A numerically exact solution of a small or medium system of ordinary differential equations.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace bathline {
+
+/// Adaptive Runge-Kutta of order 8 (verner2010, through PETSc's TS) with tolerances near round-off, on one rank.
+/// Options with the prefix `-reference_`.
+class OdeReference {
+ public:
+  using RightHandSide = std::function<void(std::span<const double> x, std::span<double> derivative)>;
+  OdeReference(int size, RightHandSide right_hand_side);
+  ~OdeReference();
+  /// Advances the autonomous system x' = f(x) by `duration`, in place. False when the step size collapsed or the state
+  /// is no longer finite. Not collective.
+  bool advance(std::span<double> x, double duration);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace bathline

@@ -1,0 +1,43 @@
+// Ownership of PETSc objects and of PETSc's error codes; for the .cpp files of solve/ only.
+#pragma once
+
+#include <petscsnes.h>
+#include <petscts.h>
+
+#include <source_location>
+#include <utility>
+
+#include "solve/solver_error.hpp"
+
+namespace bathline {
+
+/// Throws SolverError unless `code` is success.
+void petsc_check(PetscErrorCode code, std::source_location where = std::source_location::current());
+
+/// Sole owner of a PETSc object.
+template <class T, PetscErrorCode (*Destroy)(T*)>
+class PetscHandle {
+ public:
+  PetscHandle() = default;
+  ~PetscHandle() {
+    if (object_) Destroy(&object_);
+  }
+  PetscHandle(PetscHandle&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  PetscHandle& operator=(PetscHandle&& other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  T get() const { return object_; }
+  T* out() { return &object_; }
+
+ private:
+  T object_ = nullptr;
+};
+
+using VecHandle = PetscHandle<Vec, VecDestroy>;
+using MatHandle = PetscHandle<Mat, MatDestroy>;
+using KspHandle = PetscHandle<KSP, KSPDestroy>;
+using SnesHandle = PetscHandle<SNES, SNESDestroy>;
+using TsHandle = PetscHandle<TS, TSDestroy>;
+
+}  // namespace bathline

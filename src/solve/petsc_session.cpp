@@ -1,0 +1,110 @@
+// PETSc from construction to destruction.
+#include "solve/petsc_session.hpp"
+
+#include <fmt/format.h>
+
+#include "parallel/mpi_handle.hpp"
+#include "recipe/mistakes.hpp"
+#include "solve/line_preconditioner.hpp"
+#include "solve/ode_reference.hpp"
+#include "solve/particle_newton.hpp"
+#include "solve/petsc_handle.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Keeps PETSc's first message of an error for the exception, instead of printing pages of trace on every rank.
+thread_local std::string last_message;
+
+PetscErrorCode remember_error(MPI_Comm, int, const char*, const char*, PetscErrorCode code, PetscErrorType type,
+                              const char* message, void*) {
+  if (type == PETSC_ERROR_INITIAL && message) last_message = message;
+  return code;
+}
+
+/// Makes PETSc ask once for every standard option of the solvers that a run may have, so that those are told from
+/// misspelt ones in a run that solves nothing.
+void ask_for_standard_options() {
+  SnesHandle snes;
+  petsc_check(SNESCreate(PETSC_COMM_SELF, snes.out()));
+  petsc_check(SNESSetFromOptions(snes.get()));
+  const ParticleNewton newton(1, {}, {});
+  const OdeReference reference(1, {});
+}
+
+/// Options that PETSc asks for only while or after it solves; they show something and change no result.
+bool is_asked_for_later(const std::string& name) {
+  const auto ends_with = [&](const std::string& end) {
+    return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
+  };
+  const bool shows = ends_with("_view") || ends_with("_view_pre") || ends_with("_converged_reason");
+  const std::size_t prefix = name.rfind("particles_", 0) == 0 ? 10 : name.rfind("reference_", 0) == 0 ? 10 : 0;
+  const std::string object = name.substr(prefix, name.find('_', prefix) - prefix);
+  return shows && (object == "snes" || object == "ksp" || object == "pc" || object == "mat" || object == "vec" ||
+                   object == "ts" || object == "log");
+}
+
+}  // namespace
+
+void petsc_check(PetscErrorCode code, std::source_location where) {
+  if (code == 0) return;
+  const char* text = nullptr;
+  PetscErrorMessage(code, &text, nullptr);
+  const std::string message = std::exchange(last_message, {});
+  throw SolverError(fmt::format("PETSc: {} ({}; {}:{})", message.empty() ? "call failed" : message, text ? text : "unknown error",
+                               where.file_name(), where.line()));
+}
+
+PetscSession::PetscSession(const Communicator& communicator, const std::vector<std::string>& options)
+    : communicator_(communicator) {
+  PETSC_COMM_WORLD = mpi_comm(communicator);
+  std::vector<std::string> words = {"bathline", "-no_signal_handler", "-skip_petscrc"};
+  words.insert(words.end(), options.begin(), options.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  int count = static_cast<int>(words.size());
+  char** values = arguments.data();
+  petsc_check(PetscInitialize(&count, &values, nullptr, nullptr));
+  petsc_check(PetscPushErrorHandler(remember_error, nullptr));
+  register_line_preconditioner();
+}
+
+PetscSession::~PetscSession() {
+  // What a user left unused has been judged before the run; PETSc need not repeat it.
+  PetscOptionsSetValue(nullptr, "-options_left", "no");
+  PetscPopErrorHandler();
+  PetscFinalize();
+}
+
+std::vector<std::string> PetscSession::unknown_options() const {
+  ask_for_standard_options();
+  PetscInt count = 0;
+  char** names = nullptr;
+  char** values = nullptr;
+  petsc_check(PetscOptionsLeftGet(nullptr, &count, &names, &values));
+  std::string joined;
+  for (PetscInt i = 0; i < count; ++i) {
+    const std::string name = names[i];
+    const bool ours = name == "no_signal_handler" || name == "skip_petscrc";
+    if (!ours && !is_asked_for_later(name)) joined += name + "\n";
+  }
+  petsc_check(PetscOptionsLeftRestore(nullptr, &count, &names, &values));
+  // Solvers of the particles exist on rank 0 alone, so its list is the one that counts.
+  joined = communicator_.broadcast(joined);
+  std::vector<std::string> unknown;
+  for (std::size_t begin = 0; begin < joined.size();) {
+    const std::size_t end = joined.find('\n', begin);
+    unknown.push_back("-" + joined.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return unknown;
+}
+
+std::string petsc_version() {
+  return fmt::format("{}.{}.{}, {}-bit indices", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
+                     8 * sizeof(PetscInt));
+}
+
+}  // namespace bathline

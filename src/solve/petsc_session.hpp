@@ -1,0 +1,31 @@
+// PETSc from construction to destruction, and the options that a user passes to it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "parallel/communicator.hpp"
+
+namespace bathline {
+
+/// Starts PETSc on the ranks of `communicator` with the user's options (what follows `--` on the command line).
+class PetscSession {
+ public:
+  /// @note Collective.
+  PetscSession(const Communicator& communicator, const std::vector<std::string>& options);
+  ~PetscSession();
+  PetscSession(const PetscSession&) = delete;
+  PetscSession& operator=(const PetscSession&) = delete;
+
+  /// Options that nothing has asked for: misspelt ones, once all solvers are set up. Standard solver options count as
+  /// known even where a run has no use for them. @note Collective, the same list on every rank.
+  std::vector<std::string> unknown_options() const;
+
+ private:
+  Communicator communicator_;
+};
+
+/// "3.18.5, 64-bit indices".
+std::string petsc_version();
+
+}  // namespace bathline

@@ -1,0 +1,19 @@
+// The catalogue of studies.
+#include "study/study.hpp"
+
+namespace bathline {
+
+const std::vector<StudyKind>& study_kinds() {
+  static const std::vector<StudyKind> all = {trajectory_kind(), convergence_kind(), reduction_kind(), wave_kind(),
+                                             lyapunov_kind()};
+  return all;
+}
+
+const StudyKind* find_study(const std::string& name) {
+  for (const StudyKind& kind : study_kinds()) {
+    if (kind.entry.name == name) return &kind;
+  }
+  return nullptr;
+}
+
+}  // namespace bathline

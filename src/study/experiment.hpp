@@ -1,0 +1,65 @@
+// A recipe made sense of: the particles, and for every integrator what it runs on.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "advance/stepper.hpp"
+#include "integrate/method.hpp"
+#include "model/open_system.hpp"
+#include "model/problem.hpp"
+#include "recipe/recipe.hpp"
+
+namespace bathline {
+
+/// One integrator of a recipe on its closed or open system.
+struct Case {
+  std::string label;
+  const Method* method = nullptr;
+  Section options;
+  Scheme scheme;
+  bool closed = false;
+  double step = 0.0;
+  std::int64_t steps = 0;
+  std::vector<std::size_t> environments;  ///< which of the recipe's close it, or imply its damping
+};
+
+/// Everything a study needs to know, with nothing allocated yet.
+class Experiment {
+ public:
+  /// Adds to the mistakes what does not make sense. @note Collective.
+  Experiment(const Recipe& recipe, const Communicator& communicator, Mistakes& mistakes);
+
+  const Recipe& recipe() const { return recipe_; }
+  const OpenSystem& system() const { return system_; }
+  const std::vector<Case>& cases() const { return cases_; }
+  const Case* find_case(const std::string& label) const;
+  double end_time() const { return end_; }
+  const Communicator& communicator() const { return communicator_; }
+
+  /// The closed or open problem of a case, not prepared; `step` matters to environments on the characteristic grid.
+  /// @note Collective.
+  Problem make_problem(const Case& one, double step, bool closed) const;
+  Problem make_problem(const Case& one) const { return make_problem(one, one.step, one.closed); }
+
+  /// Things that a user should know of before the run: an echo before the end, a growing method, a last step cut off.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  std::vector<std::unique_ptr<Environment>> build_environments(const Case& one, double step, Mistakes& mistakes) const;
+  void read_cases(Mistakes& mistakes);
+  void check_damping(const Case& one, Mistakes& mistakes);
+  void check_memory(Mistakes& mistakes);
+  void check_stability(const Case& one, Mistakes& mistakes);
+  void warn_of_echo(const Case& one);
+
+  Recipe recipe_;
+  Communicator communicator_;
+  OpenSystem system_;
+  double end_ = 0.0;
+  std::vector<Case> cases_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace bathline

@@ -1,0 +1,160 @@
+// Energy transfer of linear open systems by Lyapunov's equations, exact and for every integrator.
+//
+//   exact:    A^T W + W A + C^T D C = 0,       transferred x0^T (W - e^{A^T t} W e^{A t}) x0
+//   discrete: W_d = h C^T D C + A_d^T W_d A_d, transferred x0^T W_d(j) x0, W_d(j) = h C^T D C + A_d^T W_d(j-1) A_d
+//
+// Source: limebeer2020, eqs. (27)-(31) and (46)-(51), where C_d^T (D0/h) C_d = h C^T D0 C. State x = (q, v); the damping
+// matrix of all particles takes the place of C^T D0 C. A_d comes from stepping unit vectors through the integrator.
+#include <fmt/format.h>
+
+#include <unsupported/Eigen/KroneckerProduct>
+#include <unsupported/Eigen/MatrixFunctions>
+
+#include "advance/step_matrix.hpp"
+#include "study/trajectory.hpp"
+
+namespace bathline {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+MatrixXd unvec(const VectorXd& values, Index n) { return Eigen::Map<const MatrixXd>(values.data(), n, n); }
+VectorXd vec(const MatrixXd& matrix) { return Eigen::Map<const VectorXd>(matrix.data(), matrix.size()); }
+
+/// W with A^T W + W A + Q = 0.
+MatrixXd solve_lyapunov(const MatrixXd& a, const MatrixXd& q) {
+  const MatrixXd identity = MatrixXd::Identity(a.rows(), a.rows());
+  const MatrixXd system = Eigen::kroneckerProduct(identity, a.transpose()).eval() + Eigen::kroneckerProduct(a.transpose(), identity).eval();
+  return unvec(system.fullPivLu().solve(-vec(q)), a.rows());
+}
+
+/// W with W = Q + A^T W A.
+MatrixXd solve_discrete_lyapunov(const MatrixXd& a, const MatrixXd& q) {
+  const MatrixXd at = a.transpose();
+  const MatrixXd system = MatrixXd::Identity(a.size(), a.size()) - Eigen::kroneckerProduct(at, at).eval();
+  return unvec(system.fullPivLu().solve(vec(q)), a.rows());
+}
+
+double spectral_norm(const MatrixXd& matrix) { return matrix.jacobiSvd().singularValues()[0]; }
+
+/// Spectral radius below 1: otherwise nothing is dissipated in the end and W_d does not exist.
+bool is_contracting(const MatrixXd& matrix) {
+  return Eigen::EigenSolver<MatrixXd>(matrix, false).eigenvalues().cwiseAbs().maxCoeff() < 1.0;
+}
+
+struct Transfer {
+  std::vector<double> transferred, stored;
+};
+
+class LyapunovStudy final : public Study {
+ public:
+  explicit LyapunovStudy(const Experiment& experiment) : experiment_(experiment) {}
+
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress) override {
+    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, {})) return failure;
+    const OpenSystem& system = experiment_.system();
+    VectorXd start(2 * system.size());
+    start << system.q0, system.v0;
+    for (const Case& one : experiment_.cases()) {
+      if (one.closed) continue;
+      Problem problem = experiment_.make_problem(one);
+      const MatrixXd a = motion_matrix(problem);
+      MatrixXd supply = MatrixXd::Zero(a.rows(), a.cols());
+      supply.bottomRightCorner(system.size(), system.size()) = problem.damping();
+      const MatrixXd w = solve_lyapunov(a, supply);
+      std::vector<double> times;
+      const std::int64_t every = experiment_.recipe().output.integer("every");
+      for (std::int64_t k = 0; k <= one.steps; k += every) times.push_back(static_cast<double>(k) * one.step);
+
+      const MatrixXd flow = (a * (one.step * static_cast<double>(every))).exp();
+      Transfer theory;
+      VectorXd x = start;
+      for (std::size_t i = 0; i < times.size(); ++i, x = flow * x) {
+        theory.stored.push_back(x.dot(w * x));
+        theory.transferred.push_back(theory.stored.front() - theory.stored.back());
+      }
+      if (std::holds_alternative<ExactFlow>(one.scheme)) {
+        write(file, one.label, times, theory, theory, 0.0, spectral_norm(w));
+        continue;
+      }
+      const MatrixXd step = step_matrix(one.scheme, problem, one.step);
+      if (!is_contracting(step)) {
+        return CaseFailure{one.label, {0, 0.0, "the step matrix is not contracting, so its Lyapunov equation has no solution"}};
+      }
+      const MatrixXd rate = one.step * supply;
+      const MatrixXd w_d = solve_discrete_lyapunov(step, rate);
+      Transfer discrete;
+      const double total = start.dot(w_d * start);
+      double transferred = 0.0;
+      x = start;
+      for (std::int64_t k = 0; k <= one.steps; ++k) {
+        if (k % every == 0) {
+          discrete.transferred.push_back(transferred);
+          discrete.stored.push_back(total - transferred);
+        }
+        transferred += x.dot(rate * x);
+        x = step * x;
+      }
+      write(file, one.label, times, discrete, theory, spectral_norm(w_d - w), spectral_norm(w));
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static void write(ResultFile& file, const std::string& label, const std::vector<double>& times, const Transfer& transfer,
+                    const Transfer& theory, double difference, double norm) {
+    const std::string group = "lyapunov/" + label;
+    const Dimension time[] = {{"time", times, "s", "time"}};
+    std::vector<double> error;
+    for (std::size_t i = 0; i < times.size(); ++i) error.push_back(transfer.stored[i] - theory.stored[i]);
+    const auto series = [&](const char* name, const char* long_name, const std::vector<double>& values) {
+      file.array(group, {name, "J", long_name, {"time"}}, time, values);
+    };
+    series("energy_transferred", "energy given to the damper, x0^T W_d(j) x0", transfer.transferred);
+    series("energy_stored", "energy still stored, x0^T (W_d - W_d(j)) x0", transfer.stored);
+    series("error_stored", "stored energy less that of the exact theory", error);
+    file.array(group, {"norm_difference", "1", "2-norm of W_d - W", {}}, {}, std::span<const double>(&difference, 1));
+    file.array(group, {"norm_theory", "1", "2-norm of W", {}}, {}, std::span<const double>(&norm, 1));
+  }
+
+  const Experiment& experiment_;
+};
+
+void check(const Experiment& experiment, Mistakes& mistakes) {
+  const Section& study = experiment.recipe().study;
+  if (!experiment.system().potential->is_quadratic()) {
+    mistakes.add(study.where("kind"), "a lyapunov study needs a linear system, and this one's potential is not quadratic");
+    return;
+  }
+  bool any_open = false;
+  for (const Case& one : experiment.cases()) {
+    if (one.closed) continue;
+    any_open = true;
+    const Eigen::MatrixXd motion = motion_matrix(experiment.make_problem(one));
+    if (Eigen::EigenSolver<MatrixXd>(motion, false).eigenvalues().real().maxCoeff() >= 0.0) {
+      mistakes.add(study.where("kind"), fmt::format("the open system of `{}` does not come to rest (it needs damping that reaches "
+                                                    "every mode), so its Lyapunov equation has no solution",
+                                                    one.label));
+    }
+  }
+  if (!any_open) mistakes.add(study.where("kind"), "a lyapunov study needs an integrator with on = \"open\"");
+}
+
+}  // namespace
+
+StudyKind lyapunov_kind() {
+  return {{.name = "lyapunov",
+           .summary = "energy transfer of a linear open system by Lyapunov's equations, exact and discrete",
+           .equation = "A^T W + W A + C^T D C = 0;  W_d = h C^T D C + A_d^T W_d A_d",
+           .source = "limebeer2020, eqs. (27)-(31), (46)-(51)",
+           .notes = "Group lyapunov/<open label>: energy_transferred, energy_stored, error_stored, norm_difference."},
+          check,
+          [](const Experiment& experiment) -> std::unique_ptr<Study> {
+            return std::make_unique<LyapunovStudy>(experiment);
+          }};
+}
+
+}  // namespace bathline

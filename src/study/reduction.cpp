@@ -1,0 +1,163 @@
+// Closed against reduced: how well an environment stands for a damper, until, at and after its echo.
+//
+// On the characteristic grid the explicit closed scheme and the reduced one agree to round-off for 2 (sites + 1) steps
+// (limebeer2020, Theorem IV.1; farshi2018, eq. (65)); elsewhere they agree as far as the lattice is not dispersive.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "study/trajectory.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// The particles' path of some cases, on rank 0.
+class PathKeeper final : public Observer {
+ public:
+  struct Path {
+    std::vector<double> time;
+    std::vector<std::int64_t> step;
+    std::vector<Eigen::VectorXd> q;
+  };
+  void record(const Moment& moment, const EnergyLedger&) override {
+    if (!moment.problem.communicator().is_root()) return;
+    Path& path = paths_[moment.one.label];
+    path.time.push_back(moment.time);
+    path.step.push_back(moment.step);
+    path.q.push_back(moment.problem.q);
+  }
+  const Path& path(const std::string& label) { return paths_[label]; }
+
+ private:
+  std::map<std::string, Path> paths_;
+};
+
+struct Pair {
+  const Case* closed;
+  const Case* open;
+};
+
+/// The pairs that `[study] pairs` names, or every closed case with the open case of the same step.
+std::vector<Pair> find_pairs(const Experiment& experiment, Mistakes& mistakes) {
+  const Section& study = experiment.recipe().study;
+  std::vector<Pair> pairs;
+  const auto refuse = [&](const std::string& message) {
+    mistakes.add(study.has("pairs") ? study.where("pairs") : study.where("kind"), message);
+  };
+  if (study.has("pairs")) {
+    for (const std::string& text : study.texts("pairs")) {
+      const std::size_t colon = text.find(':');
+      const Case* closed = experiment.find_case(text.substr(0, colon));
+      const Case* open = colon == std::string::npos ? nullptr : experiment.find_case(text.substr(colon + 1));
+      if (!closed || !open || !closed->closed || open->closed) {
+        refuse(fmt::format("\"{}\" does not name a closed and an open integrator of this recipe, as in \"closed:reduced\"", text));
+      } else if (closed->step != open->step) {
+        refuse(fmt::format("`{}` and `{}` have different steps and cannot be compared record by record", closed->label,
+                           open->label));
+      } else {
+        pairs.push_back({closed, open});
+      }
+    }
+    return pairs;
+  }
+  for (const Case& closed : experiment.cases()) {
+    for (const Case& open : experiment.cases()) {
+      if (closed.closed && !open.closed && closed.step == open.step) {
+        pairs.push_back({&closed, &open});
+        break;
+      }
+    }
+  }
+  if (pairs.empty()) refuse("a reduction study compares a closed with an open integrator of the same step; this recipe has no such pair");
+  return pairs;
+}
+
+class ReductionStudy final : public Study {
+ public:
+  explicit ReductionStudy(const Experiment& experiment) : experiment_(experiment) {}
+
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress) override {
+    PathKeeper keeper;
+    Observer* const observers[] = {&keeper};
+    const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, observers);
+    if (failure) return failure;
+    Mistakes none;
+    for (const Pair& pair : find_pairs(experiment_, none)) compare(pair, keeper, file);
+    return std::nullopt;
+  }
+
+ private:
+  void compare(const Pair& pair, PathKeeper& keeper, ResultFile& file) {
+    double echo = std::numeric_limits<double>::infinity();
+    const Problem problem = experiment_.make_problem(*pair.closed);
+    for (const auto& environment : problem.environments()) {
+      echo = std::min(echo, environment->echo_time());
+    }
+    const int particles = experiment_.system().particles;
+    const int axes = experiment_.system().axes;
+    const PathKeeper::Path& closed = keeper.path(pair.closed->label);
+    const PathKeeper::Path& open = keeper.path(pair.open->label);
+    std::vector<double> differences;
+    double amplitude = 0.0, until = 0.0, after = 0.0;
+    for (const Eigen::VectorXd& q : open.q) amplitude = std::max(amplitude, q.cwiseAbs().maxCoeff());
+    const double threshold = experiment_.recipe().study.number("threshold") * amplitude;
+    double first_step = std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t k = 0; k < closed.q.size(); ++k) {
+      const Eigen::VectorXd difference = (closed.q[k] - open.q[k]).cwiseAbs();
+      for (int particle = 0; particle < particles; ++particle) {
+        differences.push_back(difference.segment(particle * axes, axes).maxCoeff());
+      }
+      const double largest = difference.maxCoeff();
+      double& side = closed.time[k] <= echo ? until : after;
+      side = std::max(side, largest);
+      if (std::isnan(first_step) && largest > threshold) first_step = static_cast<double>(closed.step[k]);
+    }
+    const std::string group = "reduction/" + pair.closed->label;
+    Dimension time{"time", closed.time, "s", "time"};
+    Dimension particle{"particle", {}, "1", "particle, counted from 0"};
+    for (int i = 0; i < particles; ++i) particle.values.push_back(i);
+    const Dimension dimensions[] = {time, particle};
+    file.array(group, {"difference", "m", "largest difference of a coordinate, closed against reduced", {"time", "particle"}},
+               dimensions, differences);
+    const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
+      file.array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
+    };
+    scalar("amplitude", "m", "largest coordinate of the reduced run", amplitude);
+    scalar("echo_time", "s", "when theory expects the first echo, t_r", echo);
+    scalar("until_echo", "m", "largest difference until t_r", until);
+    scalar("after_echo", "m", "largest difference after t_r", after);
+    scalar("first_difference_step", "1", "first recorded step whose difference exceeds the threshold", first_step);
+    file.attribute("reduced", pair.open->label, group);
+  }
+
+  const Experiment& experiment_;
+};
+
+}  // namespace
+
+StudyKind reduction_kind() {
+  return {{.name = "reduction",
+           .summary = "closed against reduced runs: until, at and after the echo",
+           .equation = "difference(t) = max over axes |q_closed - q_open|, per particle",
+           .source = "limebeer2020, Theorem IV.1; farshi2018, eq. (65)",
+           .parameters = {{.name = "pairs",
+                           .type = ValueType::texts,
+                           .doc = "labels to compare, \"closed:reduced\"; where absent, each closed one with the first "
+                                  "open one of its step"},
+                          {.name = "threshold",
+                           .doc = "difference that counts as one, relative to the amplitude",
+                           .fallback = "1e-9",
+                           .bound = Bound::positive}},
+           .notes = "Group reduction/<closed label>: difference, amplitude, echo_time, until_echo, after_echo, "
+                    "first_difference_step."},
+          [](const Experiment& experiment, Mistakes& mistakes) { find_pairs(experiment, mistakes); },
+          [](const Experiment& experiment) -> std::unique_ptr<Study> {
+            return std::make_unique<ReductionStudy>(experiment);
+          }};
+}
+
+}  // namespace bathline

@@ -1,0 +1,195 @@
+// One run from the recipe's text to the finished result file.
+#include "study/run.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "record/claims.hpp"
+#include "record/provenance.hpp"
+#include "solve/petsc_session.hpp"
+#include "solve/solver_error.hpp"
+#include "study/experiment.hpp"
+#include "study/study.hpp"
+#include "study/vocabulary.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// The text of a file, read by rank 0.
+std::string read_text(const std::string& path, const Communicator& communicator) {
+  std::string text, error;
+  if (communicator.is_root()) {
+    std::error_code ignored;
+    std::ifstream file(path, std::ios::binary);
+    if (std::filesystem::is_directory(path, ignored)) {
+      error = fmt::format("{} is a directory; a recipe is a .toml file", path);
+    } else if (!file) {
+      error = fmt::format("cannot read the recipe {}: {}", path, std::generic_category().message(errno));
+    } else {
+      std::ostringstream all;
+      all << file.rdbuf();
+      text = all.str();
+    }
+  }
+  error = communicator.broadcast(error);
+  if (!error.empty()) throw UsageError(error);
+  return communicator.broadcast(text);
+}
+
+[[noreturn]] void refuse(const Mistakes& mistakes) { throw UsageError(mistakes.report()); }
+
+/// Claims must name a group that this recipe will write.
+void check_claims(const Experiment& experiment, Mistakes& mistakes) {
+  const std::string& study = experiment.recipe().study.text("kind");
+  for (const Section& claim : experiment.recipe().claims) {
+    const std::string& quantity = claim.text("quantity");
+    ParsedQuantity parsed;
+    std::string why;
+    if (!parse_quantity(quantity, parsed, why)) {
+      mistakes.add(claim.where("quantity"), fmt::format("`{}` is no quantity: {}", quantity, why));
+      continue;
+    }
+    const std::string group = quantity.substr(0, quantity.find_first_of(".["));
+    if (group != study && !experiment.find_case(group)) {
+      std::string known;
+      for (const Case& one : experiment.cases()) known += one.label + ", ";
+      mistakes.add(claim.where("quantity"),
+                   fmt::format("`{}` begins with neither a label of this recipe nor its study: {}{}", quantity, known, study));
+    }
+  }
+}
+
+/// A validated recipe with all that it leads to. The solvers of every case are set up once for PETSc to see its
+/// options, so that a bad one ends the run before anything is written.
+struct Prepared {
+  Recipe recipe;
+  std::unique_ptr<Experiment> experiment;
+  std::unique_ptr<PetscSession> petsc;
+  const StudyKind* study = nullptr;
+};
+
+Prepared prepare(const RunRequest& request, const Communicator& communicator) {
+  Prepared prepared;
+  Mistakes mistakes;
+  prepared.recipe =
+      parse_recipe(read_text(request.recipe, communicator), request.recipe, request.settings, vocabulary(), mistakes);
+  if (!mistakes.empty()) refuse(mistakes);
+  prepared.petsc = std::make_unique<PetscSession>(communicator, request.petsc_options);
+  prepared.experiment = std::make_unique<Experiment>(prepared.recipe, communicator, mistakes);
+  prepared.study = find_study(prepared.recipe.study.text("kind"));
+  if (mistakes.empty()) prepared.study->check(*prepared.experiment, mistakes);
+  check_claims(*prepared.experiment, mistakes);
+  if (!mistakes.empty()) refuse(mistakes);
+  try {
+    for (const Case& one : prepared.experiment->cases()) {
+      Problem problem = prepared.experiment->make_problem(one);
+      make_stepper(one.scheme, problem, one.step);
+    }
+  } catch (const SolverError& error) {
+    throw UsageError(fmt::format("these solver options do not work: {}", error.what()));
+  }
+  std::string unknown;
+  for (const std::string& option : prepared.petsc->unknown_options()) {
+    unknown += fmt::format("{}`{}`", unknown.empty() ? "" : ", ", option);
+  }
+  if (!unknown.empty()) {
+    throw UsageError(fmt::format("PETSc knows no option {}; the solvers of this run print theirs with `-- -help`", unknown));
+  }
+  for (const std::string& warning : prepared.experiment->warnings()) spdlog::warn("{}", warning);
+  return prepared;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+/// Evaluates the claims of a closed file, on rank 0. Returns whether all passed.
+bool settle_claims(const std::string& path, const Recipe& recipe) {
+  std::vector<ClaimResult> claims;
+  {
+    const ResultReader reader(path);
+    claims = evaluate_claims(reader, recipe.claims);
+  }
+  write_claims(path, claims);
+  if (!claims.empty()) fmt::print("{}", claims_table(claims));
+  for (const ClaimResult& claim : claims) {
+    if (!claim.passed) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void check_recipe(const RunRequest& request, const Communicator& communicator) {
+  const Prepared prepared = prepare(request, communicator);
+  if (!communicator.is_root()) return;
+  fmt::print("{}: valid; {}\n", request.recipe, prepared.recipe.title);
+  for (const Case& one : prepared.experiment->cases()) {
+    std::int64_t sites = 0;
+    std::string closures;
+    for (std::size_t index : one.environments) {
+      const Section& environment = prepared.recipe.environments[index];
+      if (one.closed && environment.has("sites")) sites += environment.integer("sites");
+      closures += (closures.empty() ? "" : ", ") + environment.text("name");
+    }
+    fmt::print("  {:<24} {} on the {} system, {} steps of {}{}\n", one.label, one.method->entry.name,
+               one.closed ? "closed" : "open", one.steps, one.step,
+               one.closed ? fmt::format(", {} sites ({})", sites, closures) : "");
+  }
+}
+
+int run_recipe(const RunRequest& request, const Communicator& communicator) {
+  const auto started = std::chrono::steady_clock::now();
+  const std::string started_text = utc_now();
+  const Prepared prepared = prepare(request, communicator);
+  const std::string path =
+      request.output.empty() ? std::filesystem::path(request.recipe).stem().string() + ".h5" : request.output;
+
+  std::optional<CaseFailure> failure;
+  {
+    std::unique_ptr<ResultFile> file;
+    try {
+      file = std::make_unique<ResultFile>(path, communicator, request.overwrite);
+    } catch (const FileError& error) {
+      throw UsageError(error.what());
+    }
+    write_provenance(*file, communicator,
+                     {.title = prepared.recipe.title,
+                      .recipe = prepared.recipe.text,
+                      .recipe_resolved = prepared.recipe.resolved,
+                      .petsc_version = petsc_version(),
+                      .petsc_options = joined(request.petsc_options),
+                      .seed = prepared.recipe.output.integer("seed"),
+                      .started = started_text});
+    std::string warnings;
+    for (const std::string& warning : prepared.experiment->warnings()) warnings += warning + "\n";
+    file->attribute("warnings", warnings);
+    file->flush();
+    Progress progress(request.progress, communicator.is_root());
+    failure = prepared.study->make(*prepared.experiment)->run(*file, progress);
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    if (failure) {
+      file->attribute("failure", fmt::format("{}: step {}: {}", failure->label, failure->failure.step, failure->failure.reason));
+    }
+    update_provenance(*file, failure ? "failed" : "complete", wall);
+    file->close();
+  }
+  if (failure) {
+    spdlog::error("{}: step {} failed, residual {:.3e}: {}; what was computed until then is in {}", failure->label,
+                  failure->failure.step, failure->failure.residual, failure->failure.reason, path);
+    return exit_code::numerical_failure;
+  }
+  bool passed = true;
+  if (communicator.is_root()) passed = settle_claims(path, prepared.recipe);
+  return communicator.broadcast(passed) ? exit_code::complete : exit_code::claim_failed;
+}
+
+}  // namespace bathline

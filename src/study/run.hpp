@@ -1,0 +1,38 @@
+// One run from the recipe's text to the finished result file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "parallel/communicator.hpp"
+#include "recipe/recipe.hpp"
+#include "study/progress.hpp"
+
+namespace bathline {
+
+/// The exit codes that outsiders rely on.
+namespace exit_code {
+inline constexpr int complete = 0;
+inline constexpr int claim_failed = 1;
+inline constexpr int usage = 2;
+inline constexpr int numerical_failure = 3;
+}  // namespace exit_code
+
+struct RunRequest {
+  std::string recipe;                      ///< path
+  std::string output;                      ///< path; empty: the recipe's name with .h5, in the working directory
+  std::vector<std::string> settings;       ///< arguments of --set
+  std::vector<std::string> petsc_options;  ///< what followed --
+  bool overwrite = false;
+  ProgressStyle progress = ProgressStyle::automatic;
+};
+
+/// Reads and validates a recipe, and everything in it that can be judged before a run. Throws UsageError with all
+/// mistakes together. Warnings go to the log. @note Collective.
+void check_recipe(const RunRequest& request, const Communicator& communicator);
+
+/// Runs a recipe and returns the exit code. Throws UsageError, before anything is written, for mistakes of the user.
+/// @note Collective.
+int run_recipe(const RunRequest& request, const Communicator& communicator);
+
+}  // namespace bathline

@@ -1,0 +1,47 @@
+// What a recipe asks of its runs: a study and the catalogue of them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "record/result_file.hpp"
+#include "study/experiment.hpp"
+#include "study/progress.hpp"
+
+namespace bathline {
+
+/// A numerical failure with the case it happened in.
+struct CaseFailure {
+  std::string label;
+  Failure failure;
+};
+
+/// A study at work; everything it measures goes to the result file.
+class Study {
+ public:
+  virtual ~Study() = default;
+  /// Returns what went wrong numerically, after writing what was computed until then. @note Collective.
+  virtual std::optional<CaseFailure> run(ResultFile& file, Progress& progress) = 0;
+};
+
+/// One line of the catalogue of studies.
+struct StudyKind {
+  Entry entry;
+  /// Adds to the mistakes what the experiment lacks for this study. @note Collective.
+  void (*check)(const Experiment& experiment, Mistakes& mistakes);
+  /// `experiment` must outlive the study.
+  std::unique_ptr<Study> (*make)(const Experiment& experiment);
+};
+
+StudyKind trajectory_kind();
+StudyKind convergence_kind();
+StudyKind reduction_kind();
+StudyKind wave_kind();
+StudyKind lyapunov_kind();
+
+/// All studies, in the order of `bathline list`.
+const std::vector<StudyKind>& study_kinds();
+const StudyKind* find_study(const std::string& name);
+
+}  // namespace bathline

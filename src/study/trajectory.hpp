@@ -1,0 +1,34 @@
+// The time loop: every case of an experiment from its start to the end, recorded on the way.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "study/study.hpp"
+
+namespace bathline {
+
+/// The state at a moment worth looking at.
+struct Moment {
+  const Case& one;
+  std::int64_t step;
+  double time;
+  Problem& problem;  ///< particles up to date on every rank
+};
+
+/// Looks on while a trajectory runs. All members are collective.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// At the start, every `[output] every` steps and at the end.
+  virtual void record(const Moment&, const EnergyLedger&) {}
+  /// Every `[output] snapshots` steps, if asked for.
+  virtual void snapshot(const Moment&) {}
+};
+
+/// Runs all cases one after the other, writing each to its group; `observers` look on at every case.
+/// Stops at the first numerical failure. @note Collective.
+std::optional<CaseFailure> run_trajectories(const Experiment& experiment, ResultFile& file, Progress& progress,
+                                            std::span<Observer* const> observers);
+
+}  // namespace bathline

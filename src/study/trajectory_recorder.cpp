@@ -1,0 +1,145 @@
+// Writes one trajectory to its group of the result file.
+#include "study/trajectory_recorder.hpp"
+
+#include <fmt/format.h>
+
+namespace bathline {
+
+namespace {
+
+Dimension index_dimension(const std::string& name, int count, const std::string& long_name) {
+  Dimension dimension{name, {}, "1", long_name};
+  for (int i = 0; i < count; ++i) dimension.values.push_back(i);
+  return dimension;
+}
+
+SeriesLayout series_layout(const std::string& group, const Problem& problem) {
+  const OpenSystem& system = problem.system();
+  SeriesLayout layout;
+  layout.group = group;
+  layout.dimensions = {index_dimension("particle", system.particles, "particle, counted from 0"),
+                       index_dimension("axis", system.axes, "axis, counted from 0")};
+  layout.variables = {
+      {"q", "m", "position", {"particle", "axis"}},
+      {"p", "kg m/s", "momentum", {"particle", "axis"}},
+      {"energy_particles", "J", "kinetic and potential energy of the particles", {}},
+      {"energy_environment", "J", "energy of the sites and of the springs between them", {}},
+      {"energy_interaction", "J", "energy of the springs between particles and environments", {}},
+      {"energy_dissipated", "J", "work done by damping since the start", {}},
+      {"energy_total", "J", "sum of the four terms, constant for the exact motion", {}}};
+  if (!problem.environments().empty()) {
+    layout.dimensions.push_back(index_dimension("environment", static_cast<int>(problem.environments().size()),
+                                                "environment, in the order of the recipe"));
+    layout.variables.push_back({"environment_force", "N", "force of each environment on its head", {"environment", "axis"}});
+  }
+  for (const Observable& observable : system.observables) {
+    Variable variable{observable.name, observable.units, observable.long_name, {}};
+    if (observable.size > 1) {
+      layout.dimensions.push_back(index_dimension(observable.name + "_component", observable.size, "component"));
+      variable.dimensions = {observable.name + "_component"};
+    }
+    layout.variables.push_back(std::move(variable));
+  }
+  return layout;
+}
+
+}  // namespace
+
+TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem,
+                                       std::int64_t site_stride)
+    : series_(file.series(series_layout(one.label, problem))),
+      site_stride_(site_stride),
+      is_root_(problem.communicator().is_root()),
+      flushed_(std::chrono::steady_clock::now()) {
+  file.attribute("integrator", one.method->entry.name, one.label);
+  file.attribute("on", std::string(one.closed ? "closed" : "open"), one.label);
+  file.attribute("step", one.step, one.label);
+  file.attribute("steps", one.steps, one.label);
+  for (std::size_t e = 0; e < problem.environments().size() && site_stride > 0; ++e) {
+    const Environment& environment = *problem.environments()[e];
+    for (int axis = 0; axis < problem.system().axes; ++axis) {
+      // One environment with one axis is the common case and has the plain name.
+      std::string suffix;
+      if (problem.environments().size() > 1) suffix += "_" + environment.name();
+      if (problem.system().axes > 1) suffix += fmt::format("_axis{}", axis);
+      const std::int64_t begin = environment.first_site();
+      const auto pieces = static_cast<std::int64_t>(environment.displacement(axis).size());
+      const std::int64_t first = (begin + site_stride - 1) / site_stride;
+      const std::int64_t end = (begin + pieces + site_stride - 1) / site_stride;
+      std::vector<double> sites;
+      for (std::int64_t i = first; i < end; ++i) sites.push_back(static_cast<double>(i * site_stride + 1));
+      Snapshots snapshots{file.snapshots(one.label, "displacement" + suffix, "m",
+                                         "displacement of the sites of " + environment.name() + " from the start", sites,
+                                         first, (environment.sites() + site_stride - 1) / site_stride),
+                          e, axis, first, first * site_stride - begin, end - first};
+      snapshots_.push_back(std::move(snapshots));
+    }
+  }
+}
+
+void TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger) {
+  Problem& problem = moment.problem;
+  if (is_root_) {
+    row_.assign(problem.q.begin(), problem.q.end());
+    row_.insert(row_.end(), problem.p.begin(), problem.p.end());
+    row_.insert(row_.end(), {ledger.particles, ledger.environment, ledger.interaction, ledger.dissipated, ledger.total()});
+    const auto axes = static_cast<std::size_t>(problem.system().axes);
+    std::vector<double> head(axes), force(axes);
+    for (const auto& environment : problem.environments()) {
+      problem.head(*environment, problem.q, head);
+      environment->force(head, force);
+      row_.insert(row_.end(), force.begin(), force.end());
+    }
+    add_observables(moment, row_);
+    series_.append(moment.time, row_);
+  }
+  // Rank 0's clock and buffer decide for everyone.
+  constexpr std::size_t largest_buffer = 16384;
+  const auto now = std::chrono::steady_clock::now();
+  const bool due = is_root_ && (now - flushed_ > std::chrono::seconds(5) || series_.buffered_rows() >= largest_buffer);
+  if (problem.communicator().broadcast(due)) flush();
+}
+
+void TrajectoryRecorder::add_observables(const Moment& moment, std::vector<double>& row) {
+  const OpenSystem& system = moment.problem.system();
+  const Eigen::VectorXd v = moment.problem.p.cwiseQuotient(system.mass);
+  const bool first = integrals_.empty();
+  for (std::size_t i = 0; i < system.observables.size(); ++i) {
+    const Observable& observable = system.observables[i];
+    Eigen::VectorXd value = observable.value(moment.problem.q, v);
+    if (first) integrals_.push_back(Eigen::VectorXd::Zero(observable.size));
+    if (observable.integrand) {
+      const Eigen::VectorXd integrand = observable.integrand(moment.problem.q, v);
+      if (first) {
+        integrands_.push_back(integrand);
+      } else {
+        integrals_[i] += 0.5 * (moment.time - last_time_) * (integrands_[i] + integrand);
+        integrands_[i] = integrand;
+      }
+      value += integrals_[i];
+    } else if (first) {
+      integrands_.emplace_back();
+    }
+    row.insert(row.end(), value.begin(), value.end());
+  }
+  last_time_ = moment.time;
+}
+
+void TrajectoryRecorder::snapshot(const Moment& moment) {
+  for (Snapshots& snapshots : snapshots_) {
+    const Environment& environment = *moment.problem.environments()[snapshots.environment];
+    const std::span<const double> all = environment.displacement(snapshots.axis);
+    values_.clear();
+    for (std::int64_t i = 0; i < snapshots.count; ++i) {
+      values_.push_back(all[static_cast<std::size_t>(snapshots.local_offset + i * site_stride_)]);
+    }
+    snapshots.writer.append(moment.time, values_, snapshots.first);
+  }
+}
+
+void TrajectoryRecorder::flush() {
+  series_.flush();
+  flushed_ = std::chrono::steady_clock::now();
+}
+
+}  // namespace bathline

@@ -1,0 +1,44 @@
+// Writes one trajectory to its group of the result file.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "record/result_file.hpp"
+#include "study/trajectory.hpp"
+
+namespace bathline {
+
+/// Records path, momenta, energy ledger, forces of the environments and observables, and snapshots of the
+/// environments. All members are collective.
+class TrajectoryRecorder {
+ public:
+  /// `site_stride` 0: no snapshots; else every so many sites.
+  TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, std::int64_t site_stride);
+  void record(const Moment& moment, const EnergyLedger& ledger);
+  void snapshot(const Moment& moment);
+  void flush();
+
+ private:
+  struct Snapshots {
+    SnapshotWriter writer;
+    std::size_t environment;
+    int axis;
+    std::int64_t first;          // first written site of this rank, in units of the stride
+    std::int64_t local_offset;   // where that site lies in the rank's piece
+    std::int64_t count;
+  };
+  void add_observables(const Moment& moment, std::vector<double>& row);
+
+  SeriesWriter series_;
+  std::vector<Snapshots> snapshots_;
+  std::int64_t site_stride_;
+  bool is_root_;
+  std::chrono::steady_clock::time_point flushed_;
+  // Time integrals of the observables by the trapezoidal rule over the records.
+  std::vector<Eigen::VectorXd> integrals_, integrands_;
+  double last_time_ = 0.0;
+  std::vector<double> row_, values_;
+};
+
+}  // namespace bathline

@@ -1,0 +1,158 @@
+// The wave on a line: how fast its front travels, and when its echo is back.
+//
+// The front at a time is the farthest site displaced by at least a threshold; its speed is the slope of a straight line
+// through the front on its way out. The echo is seen where it acts: with F the force on the head and x' its velocity,
+// (x' + F/D) / 2 is the velocity that an incoming wave brings (limebeer2020, eq. (33)), zero until the echo; the echo
+// is there when it reaches half of its largest value.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "study/trajectory.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Slope of the least-squares line through (x, y).
+double slope(const std::vector<double>& x, const std::vector<double>& y) {
+  const auto n = static_cast<double>(x.size());
+  double mean_x = 0.0, mean_y = 0.0, xx = 0.0, xy = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    mean_x += x[i] / n;
+    mean_y += y[i] / n;
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - mean_x) * (x[i] - mean_x);
+    xy += (x[i] - mean_x) * (y[i] - mean_y);
+  }
+  return x.size() < 2 ? std::numeric_limits<double>::quiet_NaN() : xy / xx;
+}
+
+class WaveObserver final : public Observer {
+ public:
+  WaveObserver(std::string label, double threshold) : label_(std::move(label)), threshold_(threshold) {}
+
+  void snapshot(const Moment& moment) override {
+    if (moment.one.label != label_) return;
+    const Environment& line = *moment.problem.environments().front();
+    double farthest = 0.0;  // the head
+    for (int axis = 0; axis < moment.problem.system().axes; ++axis) {
+      const std::span<const double> w = line.displacement(axis);
+      for (std::size_t j = w.size(); j > 0; --j) {
+        if (std::abs(w[j - 1]) < threshold_) continue;
+        farthest = std::max(farthest, static_cast<double>(line.first_site()) + static_cast<double>(j));
+        break;
+      }
+    }
+    snapshot_time.push_back(moment.time);
+    front_site.push_back(moment.problem.communicator().max(farthest));
+  }
+
+  void record(const Moment& moment, const EnergyLedger&) override {
+    if (moment.one.label != label_ || !moment.problem.communicator().is_root()) return;
+    const Environment& line = *moment.problem.environments().front();
+    const auto axes = static_cast<std::size_t>(moment.problem.system().axes);
+    std::vector<double> head(axes), force(axes), velocity(axes);
+    moment.problem.head(line, moment.problem.q, head);
+    line.force(head, force);
+    line.attachment().gather(moment.problem.p.cwiseQuotient(moment.problem.system().mass), velocity);
+    time.push_back(moment.time);
+    incoming.push_back(0.5 * (velocity[0] + force[0] / line.damping()));
+  }
+
+  std::vector<double> snapshot_time, front_site, time, incoming;
+
+ private:
+  std::string label_;
+  double threshold_;
+};
+
+/// The closed case whose line is watched: the first one that has an environment.
+const Case* watched(const Experiment& experiment) {
+  for (const Case& one : experiment.cases()) {
+    if (one.closed) return &one;
+  }
+  return nullptr;
+}
+
+class WaveStudy final : public Study {
+ public:
+  explicit WaveStudy(const Experiment& experiment) : experiment_(experiment) {}
+
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress) override {
+    const Case& one = *watched(experiment_);
+    WaveObserver wave(one.label, experiment_.recipe().study.number("threshold"));
+    Observer* const observers[] = {&wave};
+    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, observers)) return failure;
+    const Problem problem = experiment_.make_problem(one);
+    const Environment& line = *problem.environments().front();
+
+    // The way out, clear of the start, where nothing has passed the threshold yet, and of the far end.
+    std::vector<double> t, x;
+    const auto sites = static_cast<double>(line.sites());
+    for (std::size_t i = 0; i < wave.front_site.size() && wave.front_site[i] < 0.95 * sites; ++i) {
+      if (wave.front_site[i] < 0.05 * sites) continue;
+      t.push_back(wave.snapshot_time[i]);
+      x.push_back(wave.front_site[i]);
+    }
+    double echo = std::numeric_limits<double>::quiet_NaN();
+    double largest = 0.0;
+    for (double velocity : wave.incoming) largest = std::max(largest, std::abs(velocity));
+    for (std::size_t k = 0; k < wave.incoming.size() && largest > 0.0; ++k) {
+      if (std::abs(wave.incoming[k]) < 0.5 * largest) continue;
+      echo = wave.time[k];
+      break;
+    }
+    const Dimension snapshot_time[] = {{"snapshot_time", wave.snapshot_time, "s", "time of the snapshot"}};
+    const Dimension time[] = {{"time", wave.time, "s", "time"}};
+    file.array("wave", {"front_site", "1", "farthest displaced site, counted from 1; 0: none yet", {"snapshot_time"}},
+               snapshot_time, wave.front_site);
+    file.array("wave", {"incoming_velocity", "m/s", "velocity brought by the incoming wave at the head", {"time"}}, time,
+               wave.incoming);
+    const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
+      file.array("wave", {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
+    };
+    scalar("front_speed", "sites/s", "measured speed of the front", slope(t, x));
+    scalar("echo_time", "s", "measured time of the first echo at the head", echo);
+    scalar("front_speed_theory", "sites/s", "sqrt(lambda/M)", 2.0 * sites / line.echo_time());
+    scalar("echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.echo_time());
+    file.attribute("label", one.label, "wave");
+    return std::nullopt;
+  }
+
+ private:
+  const Experiment& experiment_;
+};
+
+void check(const Experiment& experiment, Mistakes& mistakes) {
+  const Recipe& recipe = experiment.recipe();
+  if (!watched(experiment)) {
+    mistakes.add(recipe.study.where("kind"), "a wave study needs an integrator with on = \"closed\"");
+  }
+  if (!recipe.output.has("snapshots")) {
+    mistakes.add(recipe.study.where("kind"), "a wave study needs `snapshots` in [output]: the steps between two looks at the line");
+  }
+}
+
+}  // namespace
+
+StudyKind wave_kind() {
+  return {{.name = "wave",
+           .summary = "speed of the front on a line and time of its echo",
+           .equation = "front(t) = farthest site with |w| >= threshold;  incoming velocity (x' + F/D) / 2 at the head",
+           .source = "limebeer2020, Theorem III.1 and eq. (33)",
+           .parameters = {{.name = "threshold",
+                           .units = "m",
+                           .doc = "displacement that counts as the front",
+                           .required = true,
+                           .bound = Bound::positive}},
+           .notes = "Watches the first environment of the first closed integrator. Group wave: front_site, front_speed, "
+                    "echo_time, incoming_velocity and their theory."},
+          check,
+          [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<WaveStudy>(experiment); }};
+}
+
+}  // namespace bathline

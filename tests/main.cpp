@@ -1,0 +1,48 @@
+// The test program: starts message passing, runs the tests on every rank, fails if any rank fails.
+// Rank 0 reports as usual, the others only their failures.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "test_world.hpp"
+
+namespace bathline {
+
+namespace {
+
+const ParallelSession* session = nullptr;
+
+/// Prints the failures of the ranks that do not report otherwise, and ends the program where a test was left early:
+/// the other ranks would wait for this one.
+class RankListener : public testing::EmptyTestEventListener {
+ public:
+  void OnTestPartResult(const testing::TestPartResult& part) override {
+    if (!part.failed()) return;
+    const auto& world = session->world();
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    if (!world.is_root()) {
+      std::fprintf(stderr, "rank %d: %s:%d: Failure in %s.%s\n%s\n", world.rank(),
+                   part.file_name() == nullptr ? "?" : part.file_name(), part.line_number(),
+                   test == nullptr ? "?" : test->test_suite_name(), test == nullptr ? "?" : test->name(),
+                   part.message());
+    }
+    if (part.fatally_failed() && world.size() > 1) session->abort(1);
+  }
+};
+
+}  // namespace
+
+const Communicator& test_world() { return session->world(); }
+
+}  // namespace bathline
+
+int main(int argc, char** argv) {
+  const bathline::ParallelSession session(argc, argv);
+  bathline::session = &session;
+  testing::InitGoogleTest(&argc, argv);
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  if (!session.world().is_root()) delete listeners.Release(listeners.default_result_printer());
+  listeners.Append(new bathline::RankListener);
+  const int result = RUN_ALL_TESTS();
+  return session.world().any(result != 0) ? 1 : 0;
+}

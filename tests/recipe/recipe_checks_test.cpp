@@ -1,0 +1,94 @@
+// Tests of what the keys of a recipe must satisfy together.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sample_recipe.hpp"
+
+namespace bathline {
+
+using testing::HasSubstr;
+
+namespace {
+
+std::string report_with(const std::string& more) { return parse(sample_recipe + more).report; }
+
+std::string integrator(const std::string& lines) { return "[[integrators]]\nname = \"verlet\"\n" + lines + "\n"; }
+
+}  // namespace
+
+TEST(Labels, MustBeUnique) {
+  EXPECT_EQ(report_with(integrator("on = \"open\"")), "");
+  EXPECT_EQ(report_with("[[integrators]]\nname = \"gamma\"\non = \"open\"\n"),
+            "r.toml:14:1: label = \"gamma\": must be unique, but r.toml:11:1 has it too; set another `label`");
+  EXPECT_THAT(report_with(integrator("on = \"open\"\nlabel = \"gamma\"")), HasSubstr("r.toml:17:1: label = \"gamma\""));
+}
+
+TEST(Labels, MustBeNamesOfGroups) {
+  EXPECT_EQ(report_with(integrator("on = \"open\"\nlabel = \"Verlet_2-b\"")), "");
+  for (const char* label : {"", "a b", "a/b", "ä", "a.b"}) {
+    EXPECT_THAT(report_with(integrator("on = \"open\"\nlabel = \"" + std::string(label) + "\"")),
+                HasSubstr("must consist of letters, digits, `_` and `-`"))
+        << label;
+  }
+  for (const char* label : {"convergence", "reduction", "claims", "wave", "lyapunov"}) {
+    EXPECT_THAT(report_with(integrator("on = \"open\"\nlabel = \"" + std::string(label) + "\"")),
+                HasSubstr("is kept for the program"))
+        << label;
+  }
+}
+
+TEST(ClosedRuns, NeedAnEnvironment) {
+  const std::string no_environment = sample_with("[[environment]]\nkind = \"line\"\nsites = 10\n", "");
+  EXPECT_EQ(parse(no_environment).report,
+            "r.toml:10:1: on = \"closed\": there is no [[environment]] to close the system with; add one or set on = "
+            "\"open\"");
+  EXPECT_EQ(parse(no_environment, {"integrators.0.on=open"}).report, "");
+  EXPECT_EQ(report_with(integrator("on = \"closed\"\nenvironments = []")),
+            "r.toml:17:1: environments = []: a closed run needs at least one of \"environment-0\"");
+}
+
+TEST(ClosedRuns, NameEnvironmentsThatExist) {
+  EXPECT_EQ(report_with(integrator("on = \"closed\"\nenvironments = [\"environment-0\"]")), "");
+  EXPECT_EQ(report_with(integrator("on = \"closed\"\nenvironments = [\"environment-1\"]")),
+            "r.toml:17:1: environments: no [[environment]] is called \"environment-1\"; did you mean "
+            "\"environment-0\"?");
+  EXPECT_THAT(report_with(integrator("on = \"open\"\nenvironments = [\"x\"]")),
+              HasSubstr("is called \"x\"; known are"));
+  EXPECT_THAT(report_with(integrator("on = \"closed\"\nenvironments = [\"environment-0\", \"environment-0\"]")),
+              HasSubstr("\"environment-0\" is named twice"));
+}
+
+TEST(ClosedRuns, KnowTheNameOfAnEnvironmentOfUnknownKind) {
+  EXPECT_EQ(parse(sample_with("kind = \"line\"", "kind = \"lime\"\nname = \"left\"") +
+                  integrator("on = \"closed\"\nenvironments = [\"left\"]"))
+                .report,
+            "r.toml:6:1: kind = \"lime\": not one of the environments; did you mean \"line\"?");
+}
+
+TEST(EnvironmentNames, MustBeUniqueAndNotEmpty) {
+  const std::string second = "[[environment]]\nkind = \"bath\"\n";
+  EXPECT_EQ(report_with(second + "name = \"x\"\n"), "");
+  EXPECT_THAT(report_with(second + "name = \"environment-0\"\n"), HasSubstr("r.toml:16:1: name = \"environment-0\""));
+  EXPECT_THAT(report_with(second + "name = \"\"\n"), HasSubstr("r.toml:16:1: name = \"\": must not be empty"));
+}
+
+TEST(Claims, MustBeSound) {
+  const auto report = [](const std::string& lines) { return report_with("[[claims]]\n" + lines); };
+  const std::string good = "id = \"a\"\nquantity = \"b\"\nbounds = [0, 1]\n";
+  EXPECT_EQ(report(good + "from = 1\nuntil = 1"), "");
+  EXPECT_EQ(report(good + "from = 2\nuntil = 1"), "r.toml:19:1: until = 1: must not lie before from = 2");
+  EXPECT_THAT(report(good + "[[claims]]\n" + good), HasSubstr("r.toml:19:1: id = \"a\": must be unique"));
+  EXPECT_THAT(report("id = \"\"\nquantity = \"b\"\nbounds = [0, 1]"), HasSubstr("id = \"\": must not be empty"));
+  EXPECT_THAT(report("id = \"a\"\nquantity = \"\"\nbounds = [0, 1]"), HasSubstr("quantity = \"\": must not be empty"));
+  EXPECT_THAT(report("id = \"a\"\nquantity = \"b\"\nbounds = [2, 1]"),
+              HasSubstr("bounds = [2, 1]: must be [low, high]"));
+  EXPECT_THAT(report("id = \"a\"\nquantity = \"b\"\nbounds = [1]"), HasSubstr("bounds has 1 numbers: must be two"));
+}
+
+TEST(Figures, MustHaveLimitsInOrder) {
+  EXPECT_EQ(report_with("[[figure.panels]]\nxlim = [0, 1]\n"), "");
+  EXPECT_THAT(report_with("[[figure.panels]]\nxlim = [1, 1]\n"), HasSubstr("r.toml:15:1: xlim = [1, 1]: must be"));
+  EXPECT_THAT(report_with("[[figure.panels]]\nylim = [0, 1, 2]\n"), HasSubstr("ylim has 3 numbers: must be two"));
+}
+
+}  // namespace bathline

@@ -1,0 +1,78 @@
+// A small vocabulary and a recipe that is right, for the tests of this folder to break in one place each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "recipe/recipe.hpp"
+
+namespace bathline {
+
+inline Vocabulary sample_vocabulary() {
+  using enum ValueType;
+  Vocabulary vocabulary;
+  vocabulary.systems = {
+      {.name = "oscillator",
+       .summary = "A mass on a spring.",
+       .parameters =
+           {{.name = "m", .units = "kg", .doc = "Mass.", .fallback = "1", .bound = Bound::positive},
+            {.name = "damped", .type = boolean, .doc = "Whether it is damped.", .fallback = "false"},
+            {.name = "q0", .type = rows, .doc = "Positions."},
+            {.name = "v0", .type = numbers, .doc = "Velocities.", .bound = Bound::nonnegative},
+            {.name = "axes", .type = integers, .doc = "Axes."},
+            {.name = "potential",
+             .type = table,
+             .doc = "Potential.",
+             .members =
+                 {{.name = "kind", .type = text, .doc = "Form.", .required = true, .choices = {"quartic", "harmonic"}},
+                  {.name = "c", .doc = "Strength.", .fallback = "2.5"}}}}},
+      {.name = "kepler", .summary = "Two axes."}};
+  vocabulary.environments = {
+      {.name = "line",
+       .parameters = {{.name = "sites", .type = integer, .doc = "Sites.", .required = true, .bound = Bound::positive},
+                      {.name = "M", .units = "kg", .doc = "Mass of a site.", .bound = Bound::positive}}},
+      {.name = "bath", .parameters = {{.name = "temperature", .doc = "Temperature.", .fallback = "0.0"}}}};
+  vocabulary.integrators = {
+      {.name = "gamma",
+       .parameters = {{.name = "gamma", .doc = "Weight.", .fallback = "0.5", .bound = Bound::unit_interval}}},
+      {.name = "verlet"}};
+  vocabulary.studies = {
+      {.name = "trajectory"},
+      {.name = "ensemble", .parameters = {{.name = "members", .type = integer, .doc = "Members.", .fallback = "10"}}}};
+  return vocabulary;
+}
+
+// Line numbers of this text are used by the tests.
+inline const std::string sample_recipe = R"(title = "Sample"
+[system]
+kind = "oscillator"
+q0 = [1.0]
+[[environment]]
+kind = "line"
+sites = 10
+[time]
+step = 0.1
+end = 2
+[[integrators]]
+name = "gamma"
+on = "closed"
+)";
+
+struct Parsed {
+  Recipe recipe;
+  std::string report;  // "" where there is no mistake
+};
+
+inline Parsed parse(const std::string& text, const std::vector<std::string>& settings = {}) {
+  Mistakes mistakes;
+  Recipe recipe = parse_recipe(text, "r.toml", settings, sample_vocabulary(), mistakes);
+  return {std::move(recipe), mistakes.report()};
+}
+
+// The sample recipe with the first occurrence of `old` replaced.
+inline std::string sample_with(const std::string& old, const std::string& now) {
+  std::string text = sample_recipe;
+  return text.replace(text.find(old), old.size(), now);
+}
+
+}  // namespace bathline

@@ -1,0 +1,56 @@
+// Tests of which sections a recipe must and may have, and in which form.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sample_recipe.hpp"
+
+namespace bathline {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(SectionReader, FillsInAbsentSections) {
+  const auto [recipe, report] = parse(sample_recipe);
+  EXPECT_EQ(report, "");
+  EXPECT_FALSE(recipe.paper.has("key"));
+  EXPECT_EQ(recipe.study.text("kind"), "trajectory");
+  EXPECT_EQ(recipe.output.integer("every"), 1);
+  EXPECT_EQ(recipe.output.integer("site_stride"), 1);
+  EXPECT_EQ(recipe.output.integer("seed"), 0);
+  EXPECT_FALSE(recipe.output.has("snapshots"));
+  EXPECT_TRUE(recipe.claims.empty());
+  EXPECT_EQ(recipe.figure.text("kind"), "lines");
+}
+
+TEST(SectionReader, ReadsTheKeysOfTheChosenStudy) {
+  EXPECT_EQ(parse(sample_recipe + "[study]\nkind = \"ensemble\"\n").recipe.study.integer("members"), 10);
+  EXPECT_EQ(parse(sample_recipe + "[study]\nkind = \"ensemble\"\nmembers = 3\n").recipe.study.integer("members"), 3);
+  EXPECT_THAT(parse(sample_recipe + "[study]\nmembers = 3\n").report, HasSubstr("unknown key `members` in [study]"));
+}
+
+TEST(SectionReader, NeedsTheRequiredSections) {
+  EXPECT_EQ(parse("title = \"x\"").report,
+            "r.toml: the recipe needs the table [system]: The particles and the forces between them.\n"
+            "r.toml: the recipe needs the table [time]: Time step and length of the run.\n"
+            "r.toml: the recipe needs at least one table [[integrators]]: The methods that are run, each with results "
+            "of its own.");
+  EXPECT_THAT(parse("").report, HasSubstr("the recipe needs the key `title`"));
+  EXPECT_THAT(parse("integrators = []\n").report, HasSubstr("r.toml:1:1: the recipe needs at least one table"));
+}
+
+TEST(SectionReader, DoesNotKnowSweepsYet) {
+  EXPECT_THAT(parse(sample_recipe + "[sweep]\n\"time.step\" = [1, 2]\n").report,
+              HasSubstr("r.toml:14:2: unknown key `sweep` in the recipe; known are `title`, `paper`"));
+}
+
+TEST(SectionReader, ReportsTheWrongKindOfBrackets) {
+  EXPECT_EQ(parse(sample_with("[[environment]]", "[environment]")).report,
+            "r.toml:5:2: environment must be a list of tables, not a table: write [[environment]]");
+  EXPECT_EQ(parse(sample_with("[time]", "[[time]]")).report,
+            "r.toml:8:3: time must be a table, not a list: write [time]");
+  EXPECT_EQ(parse(sample_recipe + "[output]\nevery = 2\n", {"output=3"}).report,
+            "--set output=3: output must be a table, not an integer: write [output]");
+  EXPECT_THAT(parse(sample_recipe, {"claims=[1]"}).report, HasSubstr("claims must be a list of tables"));
+}
+
+}  // namespace bathline

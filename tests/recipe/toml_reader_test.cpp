@@ -1,0 +1,145 @@
+// Tests of tables, lists and defaults, through recipes that hold them.
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sample_recipe.hpp"
+
+namespace bathline {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+namespace {
+
+Parsed with_system_key(const std::string& line) { return parse(sample_with("q0 = [1.0]\n", line + "\n")); }
+
+}  // namespace
+
+TEST(TomlReader, ReadsEveryTypeOfList) {
+  const auto [recipe, report] = with_system_key("v0 = [1, 2.5]\naxes = [0, 1]\nq0 = [1, 2]");
+  EXPECT_EQ(report, "");
+  EXPECT_EQ(recipe.system.numbers("v0"), (std::vector<double>{1, 2.5}));
+  EXPECT_EQ(recipe.system.integers("axes"), (std::vector<long>{0, 1}));
+  EXPECT_EQ(recipe.system.rows("q0"), (Section::Rows{{1}, {2}}));
+  EXPECT_EQ(with_system_key("q0 = [[5, 0.0]]").recipe.system.rows("q0"), (Section::Rows{{5, 0}}));
+  EXPECT_EQ(with_system_key("q0 = []").recipe.system.rows("q0"), Section::Rows{});
+}
+
+TEST(TomlReader, ReportsEveryWrongElementWhereItStands) {
+  EXPECT_EQ(with_system_key("v0 = [1, \"2\",\n true]").report,
+            "r.toml:4:10: v0[1] = \"2\": must be a number, not a text\n"
+            "r.toml:5:2: v0[2] = true: must be a number, not a boolean");
+  EXPECT_EQ(with_system_key("axes = [0.0]").report,
+            "r.toml:4:9: axes[0] = 0.0: must be an integer, not a number with a fraction; write 0");
+  EXPECT_EQ(with_system_key("q0 = [[1, \"2\"]]").report, "r.toml:4:11: q0[0][1] = \"2\": must be a number, not a text");
+}
+
+TEST(TomlReader, ReportsListsThatAreNone) {
+  EXPECT_EQ(with_system_key("q0 = 1").report,
+            "r.toml:4:1: q0 = 1: must be a list (list of numbers or of rows), not an integer");
+  EXPECT_EQ(with_system_key("v0 = \"1\"").report,
+            "r.toml:4:1: v0 = \"1\": must be a list (list of numbers >= 0), not a text");
+}
+
+TEST(TomlReader, ReportsRaggedRows) {
+  EXPECT_EQ(with_system_key("q0 = [[1, 2], [3]]").report,
+            "r.toml:4:15: q0[1] has length 1 but q0[0] has length 2: all must be equally long");
+  EXPECT_EQ(with_system_key("q0 = [1, [2, 3]]").report,
+            "r.toml:4:10: q0[1] has length 2 but q0[0] has length 1: all must be equally long");
+  EXPECT_THAT(with_system_key("q0 = [[], [1]]").report, StartsWith("r.toml:4:7: q0[0] is an empty list"));
+  EXPECT_EQ(with_system_key("q0 = [1, [2]]").report, "");
+}
+
+TEST(TomlReader, FillsInDefaultsAndPlacesThemAtTheTable) {
+  const auto system = parse(sample_recipe).recipe.system;
+  EXPECT_EQ(system.number("m"), 1.0);
+  EXPECT_FALSE(system.boolean("damped"));
+  EXPECT_FALSE(system.has("v0"));
+  EXPECT_EQ(to_string(system.where("m")), "r.toml:2:1");
+  EXPECT_EQ(to_string(system.where("q0")), "r.toml:4:1");
+}
+
+TEST(TomlReader, ReportsMissingKeysAtTheTable) {
+  EXPECT_EQ(parse(sample_with("sites = 10\n", "")).report,
+            "r.toml:5:1: [[environment]] needs the key `sites` (integer > 0): Sites.");
+  EXPECT_EQ(with_system_key("potential = {c = 1}").report,
+            "r.toml:4:13: [system.potential] needs the key `kind` (\"quartic\" | \"harmonic\"): Form.");
+}
+
+TEST(TomlReader, ReportsUnknownKeysWithAdvice) {
+  EXPECT_EQ(parse(sample_with("sites = 10", "sites = 10\n sitez = 3")).report,
+            "r.toml:8:2: unknown key `sitez` in [[environment]]; did you mean `sites`?");
+  EXPECT_EQ(parse(sample_with("sites = 10", "sites = 10\nfoo = 3")).report,
+            "r.toml:8:1: unknown key `foo` in [[environment]]; known are `kind`, `name`, `sites`, `M`");
+  EXPECT_EQ(with_system_key("potential = {kind = \"quartic\", d = 1}").report,
+            "r.toml:4:32: unknown key `d` in [system.potential]; known are `kind`, `c`");
+  EXPECT_THAT(parse("tilte = \"x\"\n" + sample_recipe).report, HasSubstr("unknown key `tilte` in the recipe; did you"));
+}
+
+TEST(TomlReader, ReadsTablesHoweverTheyAreWritten) {
+  for (const char* text :
+       {"potential = {kind = \"quartic\"}", "potential.kind = \"quartic\"", "[system.potential]\nkind = \"quartic\""}) {
+    const auto [recipe, report] = with_system_key(text);
+    EXPECT_EQ(report, "") << text;
+    EXPECT_EQ(recipe.system.table("potential").text("kind"), "quartic");
+    EXPECT_EQ(recipe.system.table("potential").number("c"), 2.5);
+  }
+}
+
+TEST(TomlReader, ReportsTablesThatAreNone) {
+  EXPECT_EQ(with_system_key("potential = 3").report,
+            "r.toml:4:1: potential = 3: must be a table, not an integer; it can be written as [system.potential]");
+  EXPECT_EQ(parse(sample_recipe + "[figure.panels]\n").report,
+            "r.toml:14:9: panels = {...}: must be a list of tables, not a table; it can be written as "
+            "[[figure.panels]]");
+  EXPECT_THAT(parse(sample_recipe + "[figure]\npanels = [{}, 3]").report, HasSubstr("must be a list of tables"));
+  EXPECT_EQ(parse(sample_recipe + "[figure]\npanels = []").report, "");
+}
+
+TEST(TomlReader, NamesTheTableInsideTables) {
+  EXPECT_THAT(parse(sample_recipe + "[[figure.panels]]\nseries = [{}]").report,
+              StartsWith("r.toml:15:11: [[figure.panels.series]] needs the key `of`"));
+}
+
+TEST(TomlReader, ReportsAnUnknownKindOnce) {
+  EXPECT_EQ(parse(sample_with("\"oscillator\"", "\"oscilator\"\nfoo = 1\nbar = 2")).report,
+            "r.toml:3:1: kind = \"oscilator\": not one of the systems; did you mean \"oscillator\"?");
+  EXPECT_EQ(parse(sample_with("\"line\"", "\"x\"")).report,
+            "r.toml:6:1: kind = \"x\": not one of the environments; known are \"line\", \"bath\"");
+  EXPECT_EQ(parse(sample_with("kind = \"oscillator\"", "kind = 3")).report,
+            "r.toml:3:1: kind = 3: must be a text, not an integer; write \"3\"");
+  EXPECT_EQ(parse(sample_with("kind = \"oscillator\"\n", "")).report,
+            "r.toml:2:1: [system] needs the key `kind`, one of \"oscillator\", \"kepler\"");
+}
+
+TEST(TomlReader, JudgesTheCommonKeysOfAnUnknownKind) {
+  EXPECT_EQ(parse(sample_with("name = \"gamma\"\non = \"closed\"", "name = \"gama\"\nstep = -1\nfoo = 3")).report,
+            "r.toml:11:1: [[integrators]] needs the key `on` (\"closed\" | \"open\"): Whether it integrates particles "
+            "and environments together or the particles with damping.\n"
+            "r.toml:12:1: name = \"gama\": not one of the integrators; did you mean \"gamma\"?\n"
+            "r.toml:13:1: step = -1: must be positive");
+}
+
+TEST(TomlReader, TreatsAWrongDefaultAsABug) {
+  for (const char* fallback : {"-1", "\"x\"", "nan", "not toml", "1\nx = 2"}) {
+    Vocabulary vocabulary = sample_vocabulary();
+    vocabulary.systems[0].parameters[0].fallback = fallback;
+    Mistakes mistakes;
+    EXPECT_THROW(parse_recipe(sample_recipe, "r.toml", {}, vocabulary, mistakes), std::logic_error) << fallback;
+  }
+}
+
+TEST(TomlReader, FillsInWholeTables) {
+  Vocabulary vocabulary = sample_vocabulary();
+  vocabulary.systems[0].parameters.back().fallback = "{ kind = \"harmonic\" }";
+  Mistakes mistakes;
+  const auto system = parse_recipe(sample_recipe, "r.toml", {}, vocabulary, mistakes).system;
+  EXPECT_EQ(mistakes.report(), "");
+  EXPECT_EQ(system.table("potential").number("c"), 2.5);
+  EXPECT_EQ(to_string(system.table("potential").where("kind")), "r.toml:2:1");
+}
+
+}  // namespace bathline

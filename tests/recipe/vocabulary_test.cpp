@@ -1,0 +1,46 @@
+// Tests of finding names, misspelt ones included.
+#include "recipe/vocabulary.hpp"
+
+#include <gtest/gtest.h>
+
+namespace bathline {
+
+namespace {
+
+std::string closest(const std::string& name, const std::vector<std::string>& candidates) {
+  return closest_name(name, candidates);
+}
+
+}  // namespace
+
+TEST(FindEntry, FindsByExactName) {
+  const std::vector<Entry> entries = {{.name = "rk4"}, {.name = "gauss"}};
+  EXPECT_EQ(find_entry(entries, "gauss"), &entries[1]);
+  EXPECT_EQ(find_entry(entries, "gaus"), nullptr);
+  EXPECT_EQ(find_entry({}, "gauss"), nullptr);
+}
+
+TEST(ClosestName, CountsEachKindOfSlipAsOne) {
+  for (const char* slip : {"sitez", "site", "ssites", "sties"}) EXPECT_EQ(closest(slip, {"step", "sites"}), "sites");
+}
+
+TEST(ClosestName, AllowsAThirdOfTheLength) {
+  EXPECT_EQ(closest("stormer-verlet", {"stoermer-verlet"}), "stoermer-verlet");
+  EXPECT_EQ(closest("abcdefghi", {"abcdefxyz"}), "abcdefxyz");
+  EXPECT_EQ(closest("abcdefgh", {"abcdexyz"}), "");
+  EXPECT_EQ(closest("ab", {"cd"}), "");
+}
+
+TEST(ClosestName, PrefersTheNearest) {
+  EXPECT_EQ(closest("gamma1", {"gamut1", "gamma"}), "gamma");
+  EXPECT_EQ(closest("K0", {"M0", "k0"}), "k0");
+}
+
+TEST(ClosestName, FindsNothingInCommonBetweenSingleLetters) {
+  EXPECT_EQ(closest("x", {"k", "b"}), "");
+  EXPECT_EQ(closest("m", {"k", "M"}), "M");
+}
+
+TEST(ClosestName, IsQuickOnHugeNames) { EXPECT_EQ(closest(std::string(50'000'000, 'k'), {"kind", "sites"}), ""); }
+
+}  // namespace bathline
