@@ -1,7 +1,11 @@
 #!/usr/bin/python3
-"""Prints the claims of result files as a table: claims_table.py RESULT.h5... ; exit code 1 when a claim fails.
+"""Prints the claims of result files as a table.
 
-A file that cannot be read, or a run that did not finish, is a line of its own and gives exit code 1 too."""
+    claims_table.py RESULT.h5...
+
+The exit code is 1 when a claim fails. A file that cannot be read, or a run that did not finish, is a line
+of its own and gives exit code 1 too.
+"""
 
 import argparse
 import sys
@@ -25,10 +29,12 @@ class Table:
         try:
             with Result(path) as result:
                 for claim in result.claims():
-                    self.rows.append((name, claim.id, format_number(claim.measured), claim.target, claim.verdict))
-                    self.passed += claim.passed
+                    self.rows.append(
+                        (name, claim.id, format_number(claim.measured), claim.target, claim.verdict)
+                    )
+                    self.passed += claim.passed and claim.supported
                     self.failed += not claim.passed
-                    self.unsupported += not claim.supported
+                    self.unsupported += claim.passed and not claim.supported
                 status = result.status
         except AnalysisError as error:
             status = str(error).removeprefix(f"{path}: ")
@@ -52,7 +58,7 @@ class Table:
         """'5 PASS, 1 FAIL' and what else is worth knowing."""
         parts = [f"{self.passed} PASS", f"{self.failed} FAIL"]
         if self.unsupported:
-            parts.append(f"{self.unsupported} not as the paper says")
+            parts.append(f"{self.unsupported} not supported")
         if self.unfinished:
             parts.append(f"{self.unfinished} not finished")
         return ", ".join(parts)

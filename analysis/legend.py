@@ -3,11 +3,22 @@
 from matplotlib.transforms import Bbox, ScaledTranslation
 
 # Tried in this order.
-_CORNERS = ["upper right", "upper left", "lower right", "lower left", "center right", "upper center", "lower center"]
+_CORNERS = [
+    "upper right",
+    "upper left",
+    "lower right",
+    "lower left",
+    "center right",
+    "upper center",
+    "lower center",
+]
 
 
 def place(figure, panels):
-    """Gives each axes its legend; `panels` is a list of (axes, handles). One legend serves panels with equal entries."""
+    """Gives each axes its legend; `panels` is a list of (axes, handles).
+
+    One legend serves panels with equal entries.
+    """
     panels = [(axes, handles) for axes, handles in panels if handles]
     if not panels:
         return
@@ -34,7 +45,9 @@ def place(figure, panels):
 
 def _entries(handles):
     # The dashes of a line cannot be asked for; whoever makes handles says in `gid` what tells them apart.
-    return tuple((handle.get_label(), handle.get_color(), handle.get_marker(), handle.get_gid()) for handle in handles)
+    return tuple(
+        (handle.get_label(), handle.get_color(), handle.get_marker(), handle.get_gid()) for handle in handles
+    )
 
 
 def _place_inside(axes, handles):
@@ -62,7 +75,9 @@ def _obstacles(axes):
             tests.append(lambda box, path=path: path.intersects_bbox(box, filled=False))
         if line.get_marker() not in ("None", "none", " ", "", None):
             size = line.get_markersize() * axes.figure.dpi / 72 / 2
-            tests.append(lambda box, points=path.vertices, size=size: box.padded(size).count_contains(points) > 0)
+            tests.append(
+                lambda box, points=path.vertices, size=size: box.padded(size).count_contains(points) > 0
+            )
     for artist in [*axes.texts, *axes.patches]:
         extent = artist.get_window_extent()
         tests.append(lambda box, extent=extent: Bbox.intersection(box, extent) is not None)
@@ -74,8 +89,15 @@ def _place_above(axes, handles):
     room = (axes.title.get_fontsize() + 3) / 72 if axes.get_title(loc="left") else 0
     offset = ScaledTranslation(0, room, axes.figure.dpi_scale_trans)
     for count in range(len(handles), 0, -1):
-        legend = axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncol=count,
-                             bbox_transform=axes.transAxes + offset, borderaxespad=0.1, borderpad=0.2)
+        legend = axes.legend(
+            handles=handles,
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncol=count,
+            bbox_transform=axes.transAxes + offset,
+            borderaxespad=0.1,
+            borderpad=0.2,
+        )
         if legend.get_window_extent().width <= axes.get_window_extent().width:
             return
 

@@ -4,13 +4,60 @@ import html
 import re
 
 _SYMBOLS = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "lambda": "λ", "mu": "μ", "nu": "ν", "pi": "π",
-    "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "omega": "ω", "Delta": "Δ", "Lambda": "Λ", "Omega": "Ω",
-    "Gamma": "Γ", "Sigma": "Σ", "infty": "∞", "times": "×", "cdot": "·", "pm": "±", "approx": "≈", "leq": "≤", "geq": "≥",
-    "le": "≤", "ge": "≥", "ll": "≪", "gg": "≫", "neq": "≠", "to": "→", "sqrt": "√", "Vert": "‖", "|": "‖", "prime": "′",
-    "exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "max": "max", "min": "min", "quad": " ", ",": " ", ";": " ",
+    "alpha": "α",
+    "beta": "β",
+    "gamma": "γ",
+    "delta": "δ",
+    "epsilon": "ε",
+    "lambda": "λ",
+    "mu": "μ",
+    "nu": "ν",
+    "pi": "π",
+    "rho": "ρ",
+    "sigma": "σ",
+    "tau": "τ",
+    "phi": "φ",
+    "omega": "ω",
+    "Delta": "Δ",
+    "Lambda": "Λ",
+    "Omega": "Ω",
+    "Gamma": "Γ",
+    "Sigma": "Σ",
+    "infty": "∞",
+    "times": "×",
+    "cdot": "·",
+    "pm": "±",
+    "approx": "≈",
+    "leq": "≤",
+    "geq": "≥",
+    "le": "≤",
+    "ge": "≥",
+    "ll": "≪",
+    "gg": "≫",
+    "neq": "≠",
+    "to": "→",
+    "sqrt": "√",
+    "Vert": "‖",
+    "|": "‖",
+    "prime": "′",
+    "exp": "exp",
+    "log": "log",
+    "sin": "sin",
+    "cos": "cos",
+    "max": "max",
+    "min": "min",
+    "quad": " ",
+    ",": " ",
+    ";": " ",
 }
-_ACCENTS = {"dot": "\u0307", "ddot": "\u0308", "tilde": "\u0303", "hat": "\u0302", "bar": "\u0304", "vec": "\u20d7"}
+_ACCENTS = {
+    "dot": "\u0307",
+    "ddot": "\u0308",
+    "tilde": "\u0303",
+    "hat": "\u0302",
+    "bar": "\u0304",
+    "vec": "\u20d7",
+}
 
 
 def to_html(text):
@@ -36,8 +83,11 @@ def _formula(text):
     text = html.escape(text.replace("-", "−"))
     text = re.sub(r"&#?\w+;|[A-Za-zα-ω\u0300-\u036f\u20d7]+", _italic, text)
     for mark, tag in (("_", "sub"), ("^", "sup")):
-        text = re.sub(rf"{re.escape(mark)}(?:\{{([^{{}}]*)\}}|(<i>.*?</i>|\S))",
-                      lambda match, tag=tag: f"<{tag}>{match[1] or match[2]}</{tag}>", text)
+        text = re.sub(
+            rf"{re.escape(mark)}(?:\{{([^{{}}]*)\}}|(<i>.*?</i>|\S))",
+            lambda match, tag=tag: f"<{tag}>{match[1] or match[2]}</{tag}>",
+            text,
+        )
     return text.replace("{", "").replace("}", "")
 
 

@@ -1,5 +1,7 @@
 #!/usr/bin/python3
-"""One page with every figure, claim and provenance under a folder of results: report.py RESULTS -o report.html.
+"""One page with every figure, claim and provenance under a folder of results.
+
+    report.py RESULTS -o report.html
 
 The page stands alone: pictures and style are inside it, nothing is loaded from elsewhere."""
 
@@ -16,9 +18,19 @@ from result import AnalysisError, Claim, Result, format_number, natural_key
 
 # In this order where the file has them; any other attribute follows.
 _FACTS = {
-    "status": "status", "bathline_version": "bathline", "git_commit": "commit", "git_dirty": "uncommitted changes",
-    "mpi_ranks": "ranks", "compiler": "compiler", "compiler_flags": "compiler flags", "petsc_version": "PETSc",
-    "hdf5_version": "HDF5", "mpi_version": "MPI", "mpi_library": "MPI", "seed": "seed", "started": "started",
+    "status": "status",
+    "bathline_version": "bathline",
+    "git_commit": "commit",
+    "git_dirty": "uncommitted changes",
+    "mpi_ranks": "ranks",
+    "compiler": "compiler",
+    "compiler_flags": "compiler flags",
+    "petsc_version": "PETSc",
+    "hdf5_version": "HDF5",
+    "mpi_version": "MPI",
+    "mpi_library": "MPI",
+    "seed": "seed",
+    "started": "started",
     "wall_time_s": "wall time",
 }
 _TOLD_ELSEWHERE = {"title", "recipe", "recipe_resolved", "warnings"}
@@ -55,18 +67,28 @@ class Entry:
         return sum(1 for claim in self.claims if condition(claim))
 
 
+def is_unsupported(claim):
+    """Whether the claim is a paper's statement that the numbers contradict, as its recipe says."""
+    return claim.passed and not claim.supported
+
+
 def read_entry(folder):
     """Everything that a folder <paper>/<recipe> tells, however little that is."""
     entry = Entry(folder, title=folder.name)
     try:
         with Result(folder / "result.h5") as result:
             entry.title, entry.status, entry.recipe = result.title, result.status, result.recipe
-            entry.recipe_text = result.attributes.get("recipe") or result.attributes.get("recipe_resolved") or ""
+            entry.recipe_text = (
+                result.attributes.get("recipe") or result.attributes.get("recipe_resolved") or ""
+            )
             entry.claims, entry.warnings = result.claims(), result.warnings()
             entry.facts = _facts(result.attributes)
             if not entry.finished:
-                reasons = [result.attributes[name] for name in ("failure", "reason", "message", "error")
-                           if name in result.attributes]
+                reasons = [
+                    result.attributes[name]
+                    for name in ("failure", "reason", "message", "error")
+                    if name in result.attributes
+                ]
                 entry.trouble = "\n".join(map(str, reasons)) or _end_of_log(folder)
     except AnalysisError as error:
         if (folder / "result.h5").is_file():
@@ -82,9 +104,12 @@ def _end_of_log(folder):
 
 def _facts(attributes):
     facts = [(label, attributes[name], name) for name, label in _FACTS.items() if name in attributes]
-    facts += [(name.replace("_", " "), value, name) for name, value in attributes.items()
-              if name not in _FACTS and name not in _TOLD_ELSEWHERE]
-    return [(label, _fact_text(name, value)) for label, value, name in facts]
+    facts += [
+        (name.replace("_", " "), value, name)
+        for name, value in attributes.items()
+        if name not in _FACTS and name not in _TOLD_ELSEWHERE
+    ]
+    return [(label, _fact_text(name, value)) for label, value, name in facts if value != ""]
 
 
 def _fact_text(name, value):
@@ -106,40 +131,60 @@ def page(entries, home):
         body.append(f"<section>\n<h2>{html.escape(paper)}</h2>")
         body += [_article(entry, home) for entry in members]
         body.append("</section>")
-    return ("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-            f"<title>bathline: figures and claims</title>\n<style>\n{css}</style>\n</head>\n<body>\n"
-            + "\n".join(body) + "\n</body>\n</html>\n")
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>bathline: figures and claims</title>\n<style>\n{css}</style>\n</head>\n<body>\n"
+        + "\n".join(body)
+        + "\n</body>\n</html>\n"
+    )
 
 
 def _summary(entries):
     claims = [claim for entry in entries for claim in entry.claims]
     failed = sum(not claim.passed for claim in claims)
-    unsupported = [(entry, claim) for entry in entries for claim in entry.claims if not claim.supported]
+    unsupported = [(entry, claim) for entry in entries for claim in entry.claims if is_unsupported(claim)]
     unfinished = [entry for entry in entries if not entry.finished]
-    sums = [(len(entries), "recipes", ""), (len(claims), "claims", ""),
-            (len(claims) - failed, "passed", "good"), (failed, "failed", "bad" if failed else ""),
-            (len(unsupported), "paper statements not supported", "odd" if unsupported else "")]
+    sums = [
+        (len(entries), "recipes", ""),
+        (len(claims), "claims", ""),
+        (len(claims) - failed - len(unsupported), "passed", "good"),
+        (failed, "failed", "bad" if failed else ""),
+        (len(unsupported), "statements of papers not supported", "odd" if unsupported else ""),
+    ]
     if unfinished:
         sums.append((len(unfinished), "runs not complete", "bad"))
-    lines = ["<header>\n<h1>Figures and claims</h1>",
-             "<p class=\"lead\">Every figure below was drawn from a result file beside this page, and every claim was "
-             "computed from what ran. To make one again: <code>experiments/reproduce paper/recipe</code>.</p>",
-             "<ul class=\"sums\">"]
-    lines += [f"<li><b class=\"{style}\">{number}</b><span>{label}</span></li>" for number, label, style in sums]
+    lines = [
+        "<header>\n<h1>Figures and claims</h1>",
+        '<p class="lead">Every figure below was drawn from a result file beside this page, and every claim '
+        "was computed from what ran. To make one again: <code>experiments/reproduce paper/recipe</code>.</p>",
+        '<ul class="sums">',
+    ]
+    lines += [
+        f'<li><b class="{style}">{number}</b><span>{label}</span></li>' for number, label, style in sums
+    ]
     lines.append("</ul>")
-    lines += [f"<p class=\"banner\">{_link(entry)}: status <b>{html.escape(entry.status)}</b></p>"
-              for entry in unfinished]
-    lines += [f"<p class=\"banner\">{_link(entry)}: claim <code>{html.escape(claim.id)}</code> <b>failed</b>: measured "
-              f"{format_number(claim.measured)}, expected {html.escape(claim.target)}</p>"
-              for entry in entries for claim in entry.claims if not claim.passed]
-    lines += [f"<p class=\"banner warning\">{_link(entry)}: the numbers do not support {html.escape(claim.source)} "
-              f"(<code>{html.escape(claim.id)}</code>). {to_html(claim.note)}</p>" for entry, claim in unsupported]
+    lines += [
+        f'<p class="banner">{_link(entry)}: status <b>{html.escape(entry.status)}</b></p>'
+        for entry in unfinished
+    ]
+    lines += [
+        f'<p class="banner">{_link(entry)}: claim <code>{html.escape(claim.id)}</code> <b>failed</b>: '
+        f"measured {format_number(claim.measured)}, expected {html.escape(claim.target)}</p>"
+        for entry in entries
+        for claim in entry.claims
+        if not claim.passed
+    ]
+    lines += [
+        f'<p class="banner warning">{_link(entry)}: the numbers do not support {html.escape(claim.source)} '
+        f"(<code>{html.escape(claim.id)}</code>). {to_html(claim.note)}</p>"
+        for entry, claim in unsupported
+    ]
     return "\n".join(lines) + "\n</header>"
 
 
 def _link(entry):
-    return f"<a href=\"#{html.escape(entry.anchor)}\">{html.escape(entry.name)}</a>"
+    return f'<a href="#{html.escape(entry.anchor)}">{html.escape(entry.name)}</a>'
 
 
 def _contents(papers):
@@ -148,8 +193,10 @@ def _contents(papers):
         lines.append(f"<h4>{html.escape(paper)}</h4>\n<ul>")
         for entry in members:
             title = html.escape(entry.folder.name)
-            lines.append(f"<li><span><a href=\"#{html.escape(entry.anchor)}\">{title}</a> {to_html(entry.title)}</span>"
-                         f"<span class=\"count\">{_short_verdict(entry)}</span></li>")
+            lines.append(
+                f'<li><span><a href="#{html.escape(entry.anchor)}">{title}</a> {to_html(entry.title)}</span>'
+                f'<span class="count">{_short_verdict(entry)}</span></li>'
+            )
         lines.append("</ul>")
     return "\n".join(lines) + "\n</nav>"
 
@@ -157,11 +204,13 @@ def _contents(papers):
 def _short_verdict(entry):
     failed = entry.count(lambda claim: not claim.passed)
     if not entry.finished:
-        return f"<span class=\"bad\">{html.escape(entry.status)}</span>"
+        return f'<span class="bad">{html.escape(entry.status)}</span>'
     if failed:
-        return f"<span class=\"bad\">{failed} of {len(entry.claims)} failed</span>"
-    odd = " <span class=\"odd\">(!)</span>" if entry.count(lambda claim: not claim.supported) else ""
-    return f"<span class=\"good\">{len(entry.claims)} passed</span>{odd}" if entry.claims else "no claims"
+        return f'<span class="bad">{failed} of {len(entry.claims)} failed</span>'
+    unsupported = entry.count(is_unsupported)
+    odd = f', <span class="odd">{unsupported} not supported</span>' if unsupported else ""
+    passed = len(entry.claims) - unsupported
+    return f'<span class="good">{passed} passed</span>{odd}' if entry.claims else "no claims"
 
 
 def _article(entry, home):
@@ -169,20 +218,28 @@ def _article(entry, home):
     # The key is shown only where it is not the folder's name already.
     key = paper.get("key", "") if paper.get("key") != entry.folder.parent.name else ""
     place = ", ".join(text for text in (key, paper.get("figure", "")) if text)
-    lines = [f"<article id=\"{html.escape(entry.anchor)}\">",
-             f"<h3><span class=\"name\">{html.escape(entry.name)}{' · ' if place else ''}{html.escape(place)}</span>"
-             f"{to_html(entry.title)}</h3>"]
+    line = f"{entry.name} · {place}" if place else entry.name
+    lines = [
+        f'<article id="{html.escape(entry.anchor)}">',
+        f'<h3><span class="name">{html.escape(line)}</span>' f"{to_html(entry.title)}</h3>",
+    ]
     if not entry.finished:
         detail = f"<pre>{html.escape(entry.trouble)}</pre>" if entry.trouble else ""
-        lines.append(f"<div class=\"banner\">Status of this run: <b>{html.escape(entry.status)}</b>. "
-                     f"What follows shows only what it has left.{detail}</div>")
-    lines += [f"<p class=\"banner warning\">Warning: {html.escape(text)}</p>" for text in entry.warnings]
+        lines.append(
+            f'<div class="banner">Status of this run: <b>{html.escape(entry.status)}</b>. '
+            f"What follows shows only what it has left.{detail}</div>"
+        )
+    lines += [f'<p class="banner warning">Warning: {html.escape(text)}</p>' for text in entry.warnings]
     lines.append(_figure(entry, home))
     if paper.get("note"):
-        lines.append(f"<p class=\"note\"><b>What is the paper’s and what is ours.</b> {to_html(paper['note'])}</p>")
+        lines.append(
+            '<p class="note"><b>What is the paper’s and what is ours.</b> ' f'{to_html(paper["note"])}</p>'
+        )
     lines += [_claims(entry), _provenance(entry)]
     if entry.recipe_text:
-        lines.append(f"<details><summary>Recipe</summary>\n<pre>{html.escape(entry.recipe_text)}</pre></details>")
+        lines.append(
+            f"<details><summary>Recipe</summary>\n<pre>{html.escape(entry.recipe_text)}</pre></details>"
+        )
     return "\n".join(line for line in lines if line) + "\n</article>"
 
 
@@ -192,15 +249,21 @@ def _figure(entry, home):
     pdf = picture.with_suffix(".pdf")
     lines = ["<figure>"]
     if picture.is_file():
-        data = base64.b64encode(picture.read_bytes()).decode("ascii")
-        width = int.from_bytes(picture.read_bytes()[16:20], "big") * 3 // 5  # drawn at 200 dots per inch, shown at 120
-        lines.append(f"<img width=\"{width}\" alt=\"{html.escape(caption or entry.title)}\" "
-                     f"src=\"data:image/png;base64,{data}\">")
+        content = picture.read_bytes()
+        data = base64.b64encode(content).decode("ascii")
+        # Drawn at 200 dots per inch, shown at 120. A PNG's width stands in its bytes 16 to 19.
+        width = int.from_bytes(content[16:20], "big") * 3 // 5
+        lines.append(
+            f'<img width="{width}" alt="{html.escape(caption or entry.title)}" '
+            f'src="data:image/png;base64,{data}">'
+        )
     elif not entry.recipe.get("figure") and not caption:
         return ""
     else:
-        lines.append("<p class=\"banner\">There is no picture of this result.</p>")
-    link = f" <a href=\"{html.escape(Path(os.path.relpath(pdf, home)).as_posix())}\">PDF</a>" if pdf.is_file() else ""
+        lines.append('<p class="banner">There is no picture of this result.</p>')
+    link = ""
+    if pdf.is_file():
+        link = f' <a href="{html.escape(Path(os.path.relpath(pdf, home)).as_posix())}">PDF</a>'
     lines.append(f"<figcaption>{to_html(caption)}{link}</figcaption>\n</figure>")
     return "\n".join(lines)
 
@@ -208,31 +271,44 @@ def _figure(entry, home):
 def _claims(entry):
     if not entry.claims:
         return ""
-    lines = ["<table class=\"claims\">", "<thead><tr><th>Claim</th><th>Measured</th><th>Expected</th><th>Source</th>"
-             "<th>Verdict</th></tr></thead>", "<tbody>"]
+    lines = [
+        '<table class="claims">',
+        "<thead><tr><th>Claim</th><th>Measured</th><th>Expected</th><th>Source</th>"
+        "<th>Verdict</th></tr></thead>",
+        "<tbody>",
+    ]
     for claim in entry.claims:
-        style = "failed" if not claim.passed else "unsupported" if not claim.supported else ""
-        verdict = "<span class=\"good\">passed</span>" if claim.passed else "<span class=\"bad\">failed</span>"
-        if not claim.supported:
-            verdict += "<br><span class=\"odd\">paper’s statement not supported by the numbers</span>"
-        note = f"<small>{to_html(claim.note)}</small>" if claim.note else ""
-        lines.append(f"<tr class=\"{style}\"><td><b>{html.escape(claim.id)}</b><br>"
-                     f"<code>{html.escape(claim.quantity)}</code>{note}</td>"
-                     f"<td class=\"number\" data-label=\"measured\">{format_number(claim.measured)}</td>"
-                     f"<td data-label=\"expected\">{html.escape(claim.target)}</td>"
-                     f"<td data-label=\"source\">{html.escape(claim.source)}</td><td>{verdict}</td></tr>")
+        style, verdict = "", '<span class="good">passed</span>'
+        if not claim.passed:
+            style, verdict = "failed", '<span class="bad">failed</span>'
+        elif is_unsupported(claim):
+            style = "unsupported"
+            verdict = '<span class="odd">the paper’s statement is not supported by the numbers</span>'
+        note = "".join(f"<small>{to_html(text)}</small>" for text in (claim.note, claim.problem) if text)
+        lines.append(
+            f'<tr class="{style}"><td><b>{html.escape(claim.id)}</b><br>'
+            f"<code>{html.escape(claim.quantity)}</code>{note}</td>"
+            f'<td class="number" data-label="measured">{format_number(claim.measured)}</td>'
+            f'<td data-label="expected">{html.escape(claim.target)}</td>'
+            f'<td data-label="source">{html.escape(claim.source)}</td><td>{verdict}</td></tr>'
+        )
     return "\n".join(lines) + "\n</tbody></table>"
 
 
 def _provenance(entry):
     if not entry.facts:
         return ""
-    rows = "\n".join(f"<tr><th>{html.escape(label)}</th><td>{html.escape(text)}</td></tr>" for label, text in entry.facts)
-    return f"<details><summary>Provenance</summary>\n<div class=\"scroll\"><table class=\"facts\">\n{rows}\n</table></div></details>"
+    rows = "\n".join(
+        f"<tr><th>{html.escape(label)}</th><td>{html.escape(text)}</td></tr>" for label, text in entry.facts
+    )
+    return (
+        '<details><summary>Provenance</summary>\n<div class="scroll"><table class="facts">\n'
+        f"{rows}\n</table></div></details>"
+    )
 
 
 def entries_of(folder):
-    """All <paper>/<recipe> under a folder that have run, also those whose run left no result, in natural order."""
+    """All <paper>/<recipe> that have run, also those whose run left no result, in natural order."""
     folders = {path.parent for name in ("result.h5", "run.log") for path in Path(folder).glob(f"*/*/{name}")}
     ordered = sorted(folders, key=lambda path: (natural_key(path.parent.name), natural_key(path.name)))
     return [read_entry(path) for path in ordered]

@@ -1,8 +1,8 @@
 """Result files: what a run has written, by the names that recipes use.
 
-A quantity is named by a path, "<group>.<variable>[i][j]": "closed.energy_total", "open.q[0][1]" (particle 0, axis 1),
-"reduction.closed.difference[0]". The indices choose along the dimensions after the first; a dimension of length one
-needs none.
+A quantity is named by a path, "<group>.<variable>[i][j]": "closed.energy_total", "open.q[0][1]" (particle
+0, axis 1), "reduction.closed.difference[0]". The indices choose along the dimensions after the first; a
+dimension of length one needs none.
 """
 
 import os
@@ -35,12 +35,17 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement as a number, and how it came out."""
+    """One statement as a number, and how it came out.
+
+    `supported` is false where the recipe marks a paper's statement as one that the numbers contradict; such a
+    claim passes when the statement does not hold.
+    """
 
     id: str
     quantity: str = ""
     source: str = ""
     note: str = ""
+    problem: str = ""  # why nothing was measured, or what is unexpected
     measured: float = float("nan")
     expected: float = float("nan")
     lower: float = float("-inf")
@@ -50,9 +55,10 @@ class Claim:
 
     @property
     def verdict(self):
-        """Whether the numbers hold, and whether they bear out what the paper says."""
-        outcome = "PASS" if self.passed else "FAIL"
-        return outcome if self.supported else f"{outcome}; paper not supported"
+        """PASS, FAIL, or that a paper's statement is not supported, as its recipe says."""
+        if not self.passed:
+            return "FAIL"
+        return "PASS" if self.supported else "not supported"
 
     @property
     def target(self):
@@ -111,7 +117,9 @@ class Result:
             raise AnalysisError(f"{path}: not a readable HDF5 file ({error})") from error
         self.attributes = {name: as_python(value) for name, value in self.file.attrs.items()}
         try:
-            self.recipe = tomllib.loads(self.attributes.get("recipe_resolved") or self.attributes.get("recipe") or "")
+            self.recipe = tomllib.loads(
+                self.attributes.get("recipe_resolved") or self.attributes.get("recipe") or ""
+            )
         except tomllib.TOMLDecodeError as error:
             self.file.close()
             raise AnalysisError(f"{path}: the recipe inside is not TOML ({error})") from error
@@ -141,7 +149,7 @@ class Result:
         return [entry.get("label") or entry.get("name", "") for entry in self.recipe.get("integrators", [])]
 
     def groups(self, parent):
-        """Names of the groups inside a group, the recipe's integrators first; empty when there is no such group."""
+        """Names of the groups inside a group, the recipe's integrators first; empty without such a group."""
         if parent not in self.file:
             return []
         names = [name for name, item in self.file[parent].items() if isinstance(item, h5py.Group)]
@@ -155,6 +163,13 @@ class Result:
         except AnalysisError:
             return False
         return True
+
+    def variables(self, group):
+        """Names of the variables of a group; empty when there is no such group."""
+        item = self.file.get(group.replace(".", "/"))
+        if not isinstance(item, h5py.Group):
+            return []
+        return sorted((name for name in item if isinstance(item[name], h5py.Dataset)), key=natural_key)
 
     def has_variable(self, path):
         """Whether there is a variable of this name, of any number of dimensions."""
@@ -174,14 +189,20 @@ class Result:
         if axes is None:
             raise AnalysisError(
                 f"{self.path}: '{path}' has {len(chosen)} indices, but {_shape_text(dataset)} needs "
-                f"{len(free)}, for instance {name}{'[0]' * len(free)}")
+                f"{len(free)}, for instance {name}{'[0]' * len(free)}"
+            )
         selection = [slice(None)] + [0] * len(later) if values.ndim else []
         for axis, index in zip(axes, chosen):
             if not -values.shape[axis] <= index < values.shape[axis]:
                 raise AnalysisError(f"{self.path}: '{path}': {_shape_text(dataset)} has no index {index}")
             selection[axis] = index
-        return Quantity(path, np.asarray(values[tuple(selection)], dtype=float), _text(dataset, "units"),
-                        _text(dataset, "long_name"), self._scale(dataset))
+        return Quantity(
+            path,
+            np.asarray(values[tuple(selection)], dtype=float),
+            _text(dataset, "units"),
+            _text(dataset, "long_name"),
+            self._scale(dataset),
+        )
 
     def array(self, path):
         """A whole variable of any number of dimensions, and its h5py dataset for the attributes."""
@@ -195,8 +216,12 @@ class Result:
         dimension = dataset.dims[axis]
         if len(dimension) > 0:
             scale = dimension[0]
-            return Quantity(scale.name.strip("/").replace("/", "."), np.asarray(scale[()], dtype=float),
-                            _text(scale, "units"), _text(scale, "long_name"))
+            return Quantity(
+                scale.name.strip("/").replace("/", "."),
+                np.asarray(scale[()], dtype=float),
+                _text(scale, "units"),
+                _text(scale, "long_name"),
+            )
         return Quantity("", np.arange(dataset.shape[axis], dtype=float), "", "index")
 
     def claims(self):
@@ -222,6 +247,7 @@ class Result:
 
     def _find(self, path):
         """The dataset of a dotted path. A label may contain dots itself, so every way to cut is tried."""
+
         def search(group, parts):
             for count in range(len(parts), 0, -1):
                 name = ".".join(parts[:count])
@@ -234,6 +260,7 @@ class Result:
                 if found is not None:
                     return found
             return None
+
         return search(self.file, path.replace("/", ".").split("."))
 
     def _what_there_is(self, path):
@@ -242,18 +269,28 @@ class Result:
         while parts and isinstance(group.get(parts[0]), h5py.Group):
             group = group[parts.pop(0)]
         place = f"group '{group.name.strip('/').replace('/', '.')}'" if group.name != "/" else "file"
-        names = [_shape_text(item) if isinstance(item, h5py.Dataset) else f"{name}. (group)"
-                 for name, item in group.items()]
+        names = [
+            _shape_text(item) if isinstance(item, h5py.Dataset) else f"{name}. (group)"
+            for name, item in group.items()
+        ]
         return f"the {place} has {', '.join(names) or 'nothing'}"
 
     def _scale(self, dataset):
         if dataset.ndim == 0:
             return None
         scale = self.scale_of(dataset, 0)
-        if scale.path == "" and "time" in dataset.parent and dataset.parent["time"].shape == dataset.shape[:1]:
+        if (
+            scale.path == ""
+            and "time" in dataset.parent
+            and dataset.parent["time"].shape == dataset.shape[:1]
+        ):
             time = dataset.parent["time"]
-            return Quantity(time.name.strip("/").replace("/", "."), np.asarray(time[()], dtype=float),
-                            _text(time, "units"), _text(time, "long_name"))
+            return Quantity(
+                time.name.strip("/").replace("/", "."),
+                np.asarray(time[()], dtype=float),
+                _text(time, "units"),
+                _text(time, "long_name"),
+            )
         return scale
 
 
@@ -282,4 +319,6 @@ def _shape_text(dataset):
         dimension = dataset.dims[axis]
         name = dimension[0].name.rsplit("/", 1)[-1] if len(dimension) > 0 else ""
         names.append(f"{name} {length}".strip())
-    return f"{dataset.name.rsplit('/', 1)[-1]}({', '.join(names)})" if names else dataset.name.rsplit("/", 1)[-1]
+    return (
+        f"{dataset.name.rsplit('/', 1)[-1]}({', '.join(names)})" if names else dataset.name.rsplit("/", 1)[-1]
+    )

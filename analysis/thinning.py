@@ -6,10 +6,11 @@ BUCKETS = 2000  # about three per pixel of a journal column at 200 dpi
 
 
 def thin(x, y, log_x=False, buckets=BUCKETS):
-    """The indices to draw, in order: of every stretch of the path the first and last point and the extremes of x and y.
+    """The indices to draw, in order: of every stretch of the path its ends and the extremes of x and y.
 
-    Where x only grows, the stretches are equally wide in the picture (on a logarithmic axis if `log_x`); otherwise,
-    an orbit for instance, they hold equally many points. Points that are not numbers are kept, so that gaps stay.
+    Where x only grows, the stretches are equally wide in the picture (on a logarithmic axis if `log_x`);
+    otherwise, an orbit for instance, they hold equally many points. Points that are not numbers are kept,
+    so that gaps stay.
     """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     size = len(x)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <string>
 
 #include "test_world.hpp"
 
@@ -16,18 +17,24 @@ const ParallelSession* session = nullptr;
 /// the other ranks would wait for this one.
 class RankListener : public testing::EmptyTestEventListener {
  public:
+  // While a result is handed out GoogleTest cannot be asked for the current test.
+  void OnTestStart(const testing::TestInfo& test) override {
+    test_ = std::string(test.test_suite_name()) + "." + test.name();
+  }
+
   void OnTestPartResult(const testing::TestPartResult& part) override {
     if (!part.failed()) return;
     const auto& world = session->world();
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     if (!world.is_root()) {
-      std::fprintf(stderr, "rank %d: %s:%d: Failure in %s.%s\n%s\n", world.rank(),
-                   part.file_name() == nullptr ? "?" : part.file_name(), part.line_number(),
-                   test == nullptr ? "?" : test->test_suite_name(), test == nullptr ? "?" : test->name(),
+      std::fprintf(stderr, "rank %d: %s:%d: Failure in %s\n%s\n", world.rank(),
+                   part.file_name() == nullptr ? "?" : part.file_name(), part.line_number(), test_.c_str(),
                    part.message());
     }
     if (part.fatally_failed() && world.size() > 1) session->abort(1);
   }
+
+ private:
+  std::string test_;
 };
 
 }  // namespace

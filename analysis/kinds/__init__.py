@@ -1,7 +1,7 @@
 """Kinds of figures: one module each, found by its name.
 
-A module of this folder is a value of `figure.kind`. It has `draw(result, spec)`, which returns a matplotlib Figure of
-the open `result.Result` according to the recipe's table `figure`, and its docstring says what it draws.
+A module of this folder is a value of `figure.kind`. It has `draw(result, spec)`, which returns a matplotlib
+Figure of the open `result.Result` according to the recipe's table `figure`; its docstring says what it draws.
 """
 
 import importlib

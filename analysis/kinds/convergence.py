@@ -1,9 +1,10 @@
 """Errors against step, on logarithmic axes, with the measured orders: `figure.kind = "convergence"`.
 
-Draws, for every label in the group `convergence`, `error_q`, `error_p` and `error_energy` over `step`, as far as the
-file has them, one panel each. The line is the fit of order `order_q` (...) through the points used for it; points left
-out of the fit (`used_q` = 0: round-off, or too coarse) are hollow. `figure.panels`, when given, chooses: each with
-title, xlabel, ylabel, xlim, ylim and series = [{of = "convergence.<label>.error_q", name, color}].
+Draws, for every label in the group `convergence`, `error_q`, `error_p` and `error_energy` over `step`, as
+far as the file has them, one panel each. The line is the fit of order `order_q` (...) through the points
+used for it; points left out of the fit (`used_q` = 0: round-off, or too coarse) are hollow.
+`figure.panels`, when given, chooses: each with title, xlabel, ylabel, xlim, ylim and series = [{of =
+"convergence.<label>.error_q", name, color}].
 """
 
 import numpy as np
@@ -31,7 +32,7 @@ def draw(result, spec):
         letter = f"({chr(ord('a') + place)})" if len(panels) > 1 else ""
         axes.set_title(f"{letter} {panel.get('title') or ''}".strip())
         placed.append((axes, fits))
-    for axes in grid.flat[len(panels):]:
+    for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     figure.draw_without_rendering()
     for axes, fits in placed:
@@ -44,8 +45,11 @@ def _default_panels(result):
     labels = result.groups("convergence")
     panels = []
     for kind, title in _TITLES.items():
-        series = [{"of": f"convergence.{label}.error_{kind}", "name": label, "color": place}
-                  for place, label in enumerate(labels) if result.has(f"convergence.{label}.error_{kind}")]
+        series = [
+            {"of": f"convergence.{label}.error_{kind}", "name": label, "color": place}
+            for place, label in enumerate(labels)
+            if result.has(f"convergence.{label}.error_{kind}")
+        ]
         if series:
             panels.append({"title": title, "series": series})
     if not panels:
@@ -54,13 +58,15 @@ def _default_panels(result):
 
 
 def _steps(result, error):
-    """The steps of an error series: its own scale, or the variable `step` beside it or in the group `convergence`."""
+    """The steps of an error series: its own scale, or `step` beside it or in the group `convergence`."""
     if error.scale is not None and error.scale.path.endswith("step"):
         return error.scale
     for path in (error.path.rpartition(".")[0] + ".step", "convergence.step"):
         if result.has(path) and result.quantity(path).values.shape == error.values.shape:
             return result.quantity(path)
-    raise AnalysisError(f"{result.path}: '{error.path}' has no steps: neither a scale 'step' nor a variable of that name")
+    raise AnalysisError(
+        f"{result.path}: '{error.path}' has no steps: neither a scale 'step' nor a variable of that name"
+    )
 
 
 def _draw_panel(axes, result, panel):
@@ -76,37 +82,57 @@ def _draw_panel(axes, result, panel):
         drawn = used.copy()
         if result.has(f"{base}.used_{kind}"):
             used &= result.quantity(f"{base}.used_{kind}").values > 0
-        choice = series.get("color", place)
-        look = {"color": style.color(place if choice in (-1, "") else choice),
-                "marker": style.MARKERS[place % len(style.MARKERS)]}
+        look = {
+            "color": style.series_color(series, place),
+            "marker": style.MARKERS[place % len(style.MARKERS)],
+        }
         axes.plot(step.values[used], error.values[used], linestyle="none", **look)
-        axes.plot(step.values[drawn & ~used], error.values[drawn & ~used], linestyle="none", markerfacecolor="white",
-                  markeredgewidth=0.8, **look)
+        axes.plot(
+            step.values[drawn & ~used],
+            error.values[drawn & ~used],
+            linestyle="none",
+            markerfacecolor="white",
+            markeredgewidth=0.8,
+            **look,
+        )
         order, end = None, None
         if used.sum() > 1:
             x, y = np.log(step.values[used]), np.log(error.values[used])
-            order = float(result.quantity(f"{base}.order_{kind}").values) if result.has(f"{base}.order_{kind}") \
+            order = (
+                float(result.quantity(f"{base}.order_{kind}").values)
+                if result.has(f"{base}.order_{kind}")
                 else np.polyfit(x, y, 1)[0]
+            )
             level = np.mean(y - order * x)
             ends = np.array([x.min(), x.max()])
-            axes.plot(np.exp(ends), np.exp(level + order * ends), color=look["color"], linewidth=0.7, zorder=1.5)
+            axes.plot(
+                np.exp(ends), np.exp(level + order * ends), color=look["color"], linewidth=0.7, zorder=1.5
+            )
             end = np.exp([x.max(), y[np.argmax(x)]])
-        fits.append((Line2D([], [], linewidth=0.7, label=series.get("name") or series["of"], **look), end, order))
+        fits.append(
+            (Line2D([], [], linewidth=0.7, label=series.get("name") or series["of"], **look), end, order)
+        )
     if panel.get("xlim"):
         axes.set_xlim(panel["xlim"])
     if panel.get("ylim"):
         axes.set_ylim(panel["ylim"])
     first = result.quantity(panel["series"][0]["of"])
     step = _steps(result, first)
-    axes.set_xlabel(style.with_units(panel.get("xlabel") or style.capital(step.long_name or "step"), step.units))
-    axes.set_ylabel(style.with_units(panel.get("ylabel") or style.capital(first.long_name or "error"), first.units))
+    axes.set_xlabel(
+        style.with_units(panel.get("xlabel") or style.capital(step.long_name or "step"), step.units)
+    )
+    axes.set_ylabel(
+        style.with_units(panel.get("ylabel") or style.capital(first.long_name or "error"), first.units)
+    )
     return fits
 
 
 def _write_orders(axes, fits):
     """Writes the orders beside the ends of the fits, moved apart where they would overlap."""
-    ends = sorted(((*end, order, handle.get_color()) for handle, end, order in fits if end is not None),
-                  key=lambda end: end[1])
+    ends = sorted(
+        ((*end, order, handle.get_color()) for handle, end, order in fits if end is not None),
+        key=lambda end: end[1],
+    )
     if not ends:
         return
     # Room at the right for the text.
@@ -117,12 +143,20 @@ def _write_orders(axes, fits):
     wanted = np.array([axes.transData.transform(end[:2])[1] for end in ends])
     heights = _apart(wanted, 8.5 * dots, frame.y0 + 5 * dots, frame.y1 - 5 * dots)
     for (x, y, order, color), height, place in zip(ends, heights, wanted):
-        axes.annotate(f"order {order:.2f}", (x, y), xytext=(5, (height - place) / dots),
-                      textcoords="offset points", ha="left", va="center", fontsize=7, color=color)
+        axes.annotate(
+            f"order {order:.2f}",
+            (x, y),
+            xytext=(5, (height - place) / dots),
+            textcoords="offset points",
+            ha="left",
+            va="center",
+            fontsize=7,
+            color=color,
+        )
 
 
 def _apart(wanted, spacing, lowest, highest):
-    """Sorted heights near the wanted ones, at least `spacing` apart and between the limits where there is room."""
+    """Sorted heights near the wanted ones, at least `spacing` apart, between the limits if they fit."""
     heights = np.clip(wanted, lowest, highest)
     for _ in range(200):
         lack = np.maximum(spacing - np.diff(heights), 0.0)

@@ -5,11 +5,13 @@
     width = 3.4, height = 3.0, columns = 1      # all optional
     [[figure.panels]]
     title, xlabel, ylabel, xlim, ylim, xscale, yscale, x      # all optional
-    series = [{of = "closed.q[1]", name = "closed line", style = "dashdot", color = 0, scale = 1.0, x = "..."}]
+    series = [{of = "closed.q[1]", name = "closed line", style = "dashdot", color = 0, scale = 1.0, x = ".."}]
     marks = [{at = 79.06, name = "echo"}]       # thin vertical lines
 
-`x` is the first dimension's scale, usually time, unless it names another quantity: "open.q[0][0]", or "q[0][0]" in the
-group of the series. A single number is a horizontal line. Two positions of one particle are drawn to the same scale.
+`x` is the first dimension's scale, usually time, unless it names another quantity: "open.q[0][0]", or
+"q[0][0]" in the group of the series. A single number is a horizontal line. Two positions of one particle
+are drawn to the same scale. Styles and colours are those of `style.py`; by default each series has the next
+ones.
 """
 
 import numpy as np
@@ -44,9 +46,9 @@ def draw(result, spec):
         title = panel.get("title") or ""
         axes.set_title(title if title.startswith("(") else f"{letter} {title}".strip())
         placed.append((axes, handles))
-    for axes in grid.flat[len(panels):]:
+    for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
-    _join_time_axes(grid, len(panels))
+    _join_time_axes(grid)
     figure.align_ylabels()
     legend.place(figure, placed)
     return figure
@@ -61,6 +63,8 @@ class _Curve:
 
 
 def _read(result, panel, series):
+    if "of" not in series:
+        raise AnalysisError(f"{result.path}: a series of figure.panels does not say what it is: of = ...")
     y = result.quantity(series["of"])
     name = series.get("x") or panel.get("x") or "time"
     if name == "time" or y.values.ndim == 0:
@@ -69,16 +73,29 @@ def _read(result, panel, series):
     beside = f"{group}.{name}"
     x = result.quantity(beside if not result.has(name) and result.has(beside) else name)
     if x.values.shape != y.values.shape:
-        raise AnalysisError(f"{result.path}: '{x.path}' has {x.values.size} values, '{y.path}' has {y.values.size}: "
-                            "one cannot be drawn against the other")
+        raise AnalysisError(
+            f"{result.path}: '{x.path}' has {x.values.size} values, '{y.path}' has {y.values.size}: "
+            "one cannot be drawn against the other"
+        )
     return _Curve(series, x, y)
 
 
 def _same_scale(curves):
     """Whether x and y are positions of the same particle, an orbit."""
     pairs = [(curve.x.path.split("["), curve.y.path.split("[")) for curve in curves if curve.x is not None]
-    return bool(pairs) and all(x[0] == y[0] and x[0].split(".")[-1] == "q" and x != y and x[1:-1] == y[1:-1]
-                               for x, y in pairs)
+    return bool(pairs) and all(
+        x[0] == y[0] and x[0].split(".")[-1] == "q" and x != y and x[1:-1] == y[1:-1] for x, y in pairs
+    )
+
+
+def _look(series, place):
+    """How the series at a place of its panel is drawn, as matplotlib's options."""
+    look = {"color": style.series_color(series, place), "label": series.get("name") or "_unnamed"}
+    if series.get("style") == "points":
+        marker = style.MARKERS[place % len(style.MARKERS)]
+        return look | {"linestyle": "none", "marker": marker, "markersize": 3, "zorder": 2.6, "gid": "points"}
+    line_style, layer = style.line_style(series.get("style") or place)
+    return look | {"linestyle": line_style, "zorder": layer, "gid": str(line_style)}
 
 
 def _draw_panel(axes, panel, curves):
@@ -92,10 +109,7 @@ def _draw_panel(axes, panel, curves):
 
     handles = []
     for place, curve in enumerate(curves):
-        line_style, layer = style.line_style(curve.series.get("style") or place)
-        choice = curve.series.get("color", place)
-        look = {"color": style.color(place if choice in (-1, "") else choice), "linestyle": line_style, "zorder": layer,
-                "label": curve.series.get("name") or "_unnamed", "gid": str(line_style)}
+        look = _look(curve.series, place)
         if curve.series.get("name"):
             handles.append(Line2D([], [], **look))
         if curve.y.values.ndim == 0:
@@ -104,7 +118,7 @@ def _draw_panel(axes, panel, curves):
         x, y = curve.x.values, curve.y.values * curve.scale
         if panel.get("xlim") and np.all(np.diff(x) > 0):
             first, last = np.searchsorted(x, panel["xlim"])
-            x, y = x[max(first - 1, 0):last + 1], y[max(first - 1, 0):last + 1]
+            x, y = x[max(first - 1, 0) : last + 1], y[max(first - 1, 0) : last + 1]
         if log_y:
             y = np.where(y > 0, y, np.nan)
         drawn = thin(x, y, log_x)
@@ -113,8 +127,18 @@ def _draw_panel(axes, panel, curves):
     for mark in panel.get("marks") or []:
         axes.axvline(mark["at"], color="0.45", linewidth=0.6, zorder=1)
         if mark.get("name"):
-            axes.annotate(mark["name"], (mark["at"], 1), xycoords=("data", "axes fraction"), xytext=(-2, -3),
-                          textcoords="offset points", rotation=90, ha="right", va="top", fontsize=7, color="0.3")
+            axes.annotate(
+                mark["name"],
+                (mark["at"], 1),
+                xycoords=("data", "axes fraction"),
+                xytext=(-2, -3),
+                textcoords="offset points",
+                rotation=90,
+                ha="right",
+                va="top",
+                fontsize=7,
+                color="0.3",
+            )
 
     if panel.get("xlim"):
         axes.set_xlim(panel["xlim"])
@@ -135,17 +159,18 @@ def _label(axes, panel, curves):
     axes.set_ylabel(style.with_units(label, units.pop()) if len(units) == 1 else label)
     x = next((curve.x for curve in curves if curve.x is not None), None)
     if x is not None:
-        axes.set_xlabel(style.with_units(panel.get("xlabel") or style.capital(x.long_name or x.path), x.units))
+        axes.set_xlabel(
+            style.with_units(panel.get("xlabel") or style.capital(x.long_name or x.path), x.units)
+        )
 
 
-def _join_time_axes(grid, count):
+def _join_time_axes(grid):
     """Panels over each other with the same x axis show its numbers once, at the bottom."""
-    if grid.shape[1] != 1 or count < 2:
-        return
-    column = [grid[row, 0] for row in range(count)]
-    if any(axes.get_aspect() != "auto" for axes in column):
-        return
-    if len({(axes.get_xlabel(), axes.get_xscale(), axes.get_xlim()) for axes in column}) == 1:
-        for axes in column[:-1]:
-            axes.set_xlabel("")
-            axes.tick_params(labelbottom=False)
+    for place in range(grid.shape[1]):
+        column = [axes for axes in grid[:, place] if axes.get_visible()]
+        if any(axes.get_aspect() != "auto" for axes in column):
+            continue
+        if len({(axes.get_xlabel(), axes.get_xscale(), axes.get_xlim()) for axes in column}) == 1:
+            for axes in column[:-1]:
+                axes.set_xlabel("")
+                axes.tick_params(labelbottom=False)

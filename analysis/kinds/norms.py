@@ -17,8 +17,9 @@ from result import AnalysisError, format_number
 def draw(result, spec):
     """The figure of one row per number."""
     panel = (spec.get("panels") or [{}])[0]
-    series = panel.get("series") or [{"of": f"lyapunov.{label}.norm_difference", "name": label}
-                                     for label in result.groups("lyapunov")]
+    series = panel.get("series") or [
+        {"of": f"lyapunov.{label}.norm_difference", "name": label} for label in result.groups("lyapunov")
+    ]
     if not series:
         raise AnalysisError(f"{result.path}: the group 'lyapunov' has no numbers to draw")
     expected = {claim.quantity: claim.expected for claim in result.claims() if np.isfinite(claim.expected)}
@@ -31,12 +32,19 @@ def draw(result, spec):
     printed = []
     for row, (entry, quantity) in enumerate(zip(series, quantities)):
         if quantity.values.ndim:
-            raise AnalysisError(f"{result.path}: '{quantity.path}' is a series, a figure of kind 'norms' needs numbers")
-        value, choice = float(quantity.values), entry.get("color", row)
-        color = style.color(row if choice in (-1, "") else choice)
+            raise AnalysisError(
+                f"{result.path}: '{quantity.path}' is a series, a figure of kind 'norms' needs numbers"
+            )
+        value, color = float(quantity.values), style.series_color(entry, row)
         axes.plot([value], [row], linestyle="none", marker="o", markersize=4.5, color=color)
-        axes.annotate(format_number(float(f"{value:.5g}")), (value, row), xytext=(8, 0), textcoords="offset points",
-                      va="center", fontsize=8)
+        axes.annotate(
+            format_number(float(f"{value:.5g}")),
+            (value, row),
+            xytext=(8, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+        )
         if quantity.path in expected:
             printed.append((expected[quantity.path], row))
     if printed:
@@ -47,22 +55,42 @@ def draw(result, spec):
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", color="0.88", linewidth=0.5, zorder=0)
     axes.set_axisbelow(True)
-    _set_limits(axes, panel, [float(quantity.values) for quantity in quantities] + [value for value, _ in printed])
-    axes.set_xlabel(style.with_units(panel.get("xlabel") or style.capital(quantities[0].long_name or quantities[0].path),
-                                     quantities[0].units))
+    _set_limits(
+        axes, panel, [float(quantity.values) for quantity in quantities] + [value for value, _ in printed]
+    )
+    axes.set_xlabel(
+        style.with_units(
+            panel.get("xlabel") or style.capital(quantities[0].long_name or quantities[0].path),
+            quantities[0].units,
+        )
+    )
     axes.set_title(panel.get("title") or "")
 
-    handles = [Line2D([], [], linestyle="none", marker="o", markersize=4.5, color="0.3", label="computed here")]
+    handles = [
+        Line2D([], [], linestyle="none", marker="o", markersize=4.5, color="0.3", label="computed here")
+    ]
     if printed:
-        handles.append(Line2D([], [], **_ring(), label="expected by the claim" if not result.recipe.get("paper")
-                              else "printed in the paper"))
+        handles.append(
+            Line2D(
+                [],
+                [],
+                **_ring(),
+                label="expected by the claim" if not result.recipe.get("paper") else "printed in the paper",
+            )
+        )
     legend.on_top(figure, handles, handlelength=1.2)
     return figure
 
 
 def _ring():
-    return {"linestyle": "none", "marker": "o", "markersize": 9, "markerfacecolor": "none", "markeredgecolor": "0.3",
-            "markeredgewidth": 0.8}
+    return {
+        "linestyle": "none",
+        "marker": "o",
+        "markersize": 9,
+        "markerfacecolor": "none",
+        "markeredgecolor": "0.3",
+        "markeredgewidth": 0.8,
+    }
 
 
 def _set_limits(axes, panel, values):

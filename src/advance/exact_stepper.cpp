@@ -4,10 +4,10 @@
 //   linear, open:    the matrix exponential; the work of the damping from its Gramian (vanloan1978)
 //   otherwise:       an adaptive Runge-Kutta method of order 8 near round-off, the work as one more unknown
 #include <cmath>
-#include <unsupported/Eigen/MatrixFunctions>
 
 #include "advance/assembled_system.hpp"
 #include "advance/stepper.hpp"
+#include "solve/dense.hpp"
 #include "solve/ode_reference.hpp"
 
 namespace bathline {
@@ -33,9 +33,9 @@ class ModalFlow final : public Flow {
   ModalFlow(const AssembledSystem& system, double h) : h_(h), root_mass_(system.mass().cwiseSqrt()) {
     const Eigen::VectorXd inverse = root_mass_.cwiseInverse();
     const Eigen::MatrixXd matrix = inverse.asDiagonal() * system.stiffness() * inverse.asDiagonal();
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(matrix);
-    modes_ = solver.eigenvectors();
-    squares_ = solver.eigenvalues();
+    SymmetricEigen eigen = symmetric_eigen(matrix);
+    modes_ = std::move(eigen.vectors);
+    squares_ = std::move(eigen.values);
     const std::vector<double> start(static_cast<std::size_t>(system.size()), 0.0);
     std::vector<double> force(start.size());
     system.force(start, force);
@@ -101,7 +101,7 @@ class MatrixExponentialFlow final : public Flow {
     block.topLeftCorner(2 * n, 2 * n) = -a.transpose();
     block.topRightCorner(2 * n, 2 * n) = power;
     block.bottomRightCorner(2 * n, 2 * n) = a;
-    const Eigen::MatrixXd exponential = (h * block).exp();
+    const Eigen::MatrixXd exponential = matrix_exponential(h * block);
     flow_ = exponential.bottomRightCorner(2 * n, 2 * n);
     work_ = flow_.transpose() * exponential.topRightCorner(2 * n, 2 * n);
   }

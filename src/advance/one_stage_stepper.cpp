@@ -19,7 +19,7 @@ class OneStageStepper final : public Stepper {
  public:
   OneStageStepper(const OneStageScheme& scheme, Problem& problem, double h)
       : scheme_(scheme), problem_(problem), h_(h), stage_p_(problem.p), stage_q_(problem.q), force_(problem.q.size()),
-        velocity_(problem.q.size()) {
+        velocity_(problem.q.size()), message_(problem.q.size() + 1) {
     for (const auto& environment : problem.environments()) environment->set_up_implicit(scheme, h);
     head_.resize(static_cast<std::size_t>(problem.system().axes));
     if (!problem.communicator().is_root()) return;
@@ -75,23 +75,17 @@ class OneStageStepper final : public Stepper {
       const double scale = problem_.p.norm() + scheme_.a * h_ * (force_.norm() + constant_.norm());
       report = newton_->solve(stage_p_, 2.0 * std::numeric_limits<double>::epsilon() * scale);
     }
-    if (!problem_.communicator().broadcast(report.converged)) {
-      double residual = report.residual;
-      problem_.communicator().broadcast(std::span<double>(&residual, 1));
-      const std::string why = problem_.communicator().broadcast(
-          fmt::format("Newton's method stopped after {} iterations with residual {:.3e}: {}", report.iterations, residual,
-                      report.reason));
-      return Failure{done_ + 1, residual, why};
-    }
-    if (problem_.communicator().is_root()) {
+    if (problem_.communicator().is_root() && report.converged) {
       evaluate(stage_p_);
       problem_.p = stage_p_ + (scheme_.a_end * h_) * force_;
       problem_.q = stage_q_ + (scheme_.b_end * h_) * velocity_;
       if (problem_.is_damped()) problem_.dissipated += h_ * velocity_.dot(problem_.damping() * velocity_);
     }
-    if (!problem_.environments().empty()) {
-      problem_.communicator().broadcast(std::span<double>(velocity_.data(), static_cast<std::size_t>(velocity_.size())));
-    }
+    // One message says whether it went well and how the heads move.
+    message_ << velocity_, report.converged ? 1.0 : 0.0;
+    problem_.communicator().broadcast(std::span<double>(message_.data(), static_cast<std::size_t>(message_.size())));
+    velocity_ = message_.head(velocity_.size());
+    if (message_[velocity_.size()] == 0.0) return failure(report);
     for (const auto& environment : problem_.environments()) {
       environment->attachment().gather(velocity_, head_);
       environment->complete(head_);
@@ -99,12 +93,20 @@ class OneStageStepper final : public Stepper {
     return std::nullopt;
   }
 
+  Failure failure(const ParticleNewton::Report& report) const {
+    double residual = report.residual;
+    problem_.communicator().broadcast(std::span<double>(&residual, 1));
+    const std::string why = problem_.communicator().broadcast(fmt::format(
+        "Newton's method stopped after {} iterations with residual {:.3e}: {}", report.iterations, residual, report.reason));
+    return {done_ + 1, residual, why};
+  }
+
   OneStageScheme scheme_;
   Problem& problem_;
   double h_;
   std::int64_t done_ = 0;
   std::unique_ptr<ParticleNewton> newton_;  // on rank 0
-  Eigen::VectorXd stage_p_, stage_q_, force_, velocity_, constant_;
+  Eigen::VectorXd stage_p_, stage_q_, force_, velocity_, constant_, message_;
   Eigen::MatrixXd damping_, hessian_;
   std::vector<double> head_;
 };

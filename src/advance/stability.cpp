@@ -7,6 +7,7 @@
 
 #include "advance/assembled_system.hpp"
 #include "advance/step_matrix.hpp"
+#include "solve/dense.hpp"
 
 namespace bathline {
 
@@ -21,16 +22,11 @@ double highest_frequency(const Problem& problem) {
   const AssembledSystem system(problem, sites_that_matter);
   const Eigen::VectorXd scale = system.mass().cwiseSqrt().cwiseInverse();
   const Eigen::MatrixXd matrix = scale.asDiagonal() * system.stiffness() * scale.asDiagonal();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(matrix, Eigen::EigenvaluesOnly);
-  double highest = std::sqrt(std::max(0.0, solver.eigenvalues().maxCoeff()));
+  double highest = std::sqrt(std::max(0.0, largest_symmetric_eigenvalue(matrix)));
   for (const auto& environment : problem.environments()) {
     if (environment->sites() > sites_that_matter) highest = std::max(highest, environment->highest_frequency());
   }
   return highest;
-}
-
-double spectral_radius(const Eigen::MatrixXd& matrix) {
-  return Eigen::EigenSolver<Eigen::MatrixXd>(matrix, false).eigenvalues().cwiseAbs().maxCoeff();
 }
 
 /// The open problem with its potential replaced by the quadratic one of its start, so that a step is a matrix.
@@ -61,7 +57,7 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
   Problem linear = linearised(problem);
   // A motion that grows by itself (an unstable equilibrium) is nothing that the step could cure.
   constexpr double slack = 1e-10;
-  if (Eigen::EigenSolver<Eigen::MatrixXd>(motion_matrix(linear), false).eigenvalues().real().maxCoeff() > slack) {
+  if (spectral_abscissa(motion_matrix(linear)) > slack) {
     limit.largest_step = infinity;
     return limit;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace bathline {
 
@@ -60,7 +61,7 @@ void Line::prepare() {
     }
     own_momenta_.push_back(own(p_[axis]));
   }
-  dissipated_ = 0.0;
+  dissipated_.assign(static_cast<std::size_t>(axes_), 0.0);
   head_.resize(static_cast<std::size_t>(axes_));
   head_momentum_.resize(static_cast<std::size_t>(axes_));
 }
@@ -119,7 +120,7 @@ EnvironmentEnergy Line::energy(std::span<const double> head) {
       numbers[0] += half_stiffness * strain * strain;
     }
   }
-  if (at_far_end_) numbers[1] = dissipated_;
+  if (at_far_end_) numbers[1] = std::accumulate(dissipated_.begin(), dissipated_.end(), 0.0);
   communicator_.broadcast(std::span<double>(&numbers[0], 1));
   communicator_.broadcast(std::span<double>(&numbers[1], 1), layout_.holders() - 1);
   energy.interaction = numbers[0];

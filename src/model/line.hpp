@@ -65,6 +65,7 @@ class Line final : public Environment {
   /// An explicit block between `open_block` and `close_block`.
   struct Block {
     const ExplicitScheme* scheme = nullptr;
+    int stages = -1;  // that the windows have room for
     double h = 0.0;
     int steps = 0;
     std::int64_t overlap = 0;  // sites that the block's steps reach
@@ -90,7 +91,7 @@ class Line final : public Environment {
   bool at_far_end_;
   std::vector<std::vector<double>> w_, p_;  // one array per axis
   std::vector<double*> arrays_, thin_arrays_;
-  double dissipated_ = 0.0;  // on the rank of the last site
+  std::vector<double> dissipated_;  // by axis, on the rank of the last site
 
   Block block_;
   std::vector<LineWindow> near_;   // one per axis, on rank 0

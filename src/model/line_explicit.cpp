@@ -21,11 +21,11 @@ int Line::block_limit(const ExplicitScheme& scheme) const {
 
 void Line::open_block(const ExplicitScheme& scheme, double h, int steps) {
   const int stages = static_cast<int>(scheme.b.size());
-  if (block_.scheme != &scheme) {
+  if (block_.stages != stages) {
     tiles_.assign(2, LineWindow(constants_, tile + 2 * halo_depth, stages));
     near_.assign(at_head() ? static_cast<std::size_t>(axes_) : 0, LineWindow(constants_, 2 * halo_depth, stages));
   }
-  block_ = {.scheme = &scheme, .h = h, .steps = steps, .overlap = scheme.reach(steps), .near = 0, .open = true};
+  block_ = {.scheme = &scheme, .stages = stages, .h = h, .steps = steps, .overlap = scheme.reach(steps), .near = 0, .open = true};
   halo_.exchange(arrays_);
   if (!at_head()) return;
   const std::int64_t available = count_ + halo_.right();
@@ -33,7 +33,7 @@ void Line::open_block(const ExplicitScheme& scheme, double h, int steps) {
   block_.near = all ? count_ : std::min(count_, block_.overlap);
   const std::int64_t loaded = std::min(available, block_.near + block_.overlap);
   for (int axis = 0; axis < axes_; ++axis) {
-    near_[axis].load(own(w_[axis]), own(p_[axis]), loaded, true, loaded == sites());
+    near_[axis].load(own(w_[axis]), own(p_[axis]), loaded, true, loaded == sites(), dissipated_[axis]);
   }
 }
 
@@ -47,7 +47,7 @@ void Line::close_block() {
     advance_tiles(axis);
     if (!at_head()) continue;
     near_[axis].store(0, block_.near, own(w_[axis]), own(p_[axis]));
-    if (near_owns_last) dissipated_ += near_[axis].dissipated();
+    if (near_owns_last) dissipated_[axis] = near_[axis].dissipated();
   }
   block_.open = false;
 }
@@ -69,12 +69,12 @@ void Line::advance_tiles(int axis) {
     const std::int64_t from = begin - block_.overlap;
     const std::int64_t to = std::min(available, end + block_.overlap);
     LineWindow& window = tiles_[turn];
-    window.load(w + from, p + from, to - from, false, first_site() + to == sites());
+    window.load(w + from, p + from, to - from, false, first_site() + to == sites(), dissipated_[axis]);
     store_pending();
     for (int step = 0; step < block_.steps; ++step) {
       for (const Substep& substep : block_.scheme->substeps) window.substep(substep, *block_.scheme, block_.h, 0.0);
     }
-    if (first_site() + end == sites()) dissipated_ += window.dissipated();
+    if (first_site() + end == sites()) dissipated_[axis] = window.dissipated();
     pending = {begin, end - begin, begin - from};
     turn = 1 - turn;
   }

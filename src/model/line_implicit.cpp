@@ -73,7 +73,7 @@ void Line::complete(std::span<const double> head_velocity) {
       if (j == last && at_far_end_ && is_open_ended()) {
         const double velocity = momentum / constants_.mass;
         p[j] -= scheme_.a_end * h_ * constants_.dashpot * velocity;
-        dissipated_ += h_ * constants_.dashpot * velocity * velocity;
+        dissipated_[axis] += h_ * constants_.dashpot * velocity * velocity;
       }
       left = here;
       here = right;

@@ -20,12 +20,13 @@ LineWindow::LineWindow(const LineConstants& line, std::int64_t capacity, int sta
   }
 }
 
-void LineWindow::load(const double* w, const double* p, std::int64_t count, bool at_head, bool at_far_end) {
+void LineWindow::load(const double* w, const double* p, std::int64_t count, bool at_head, bool at_far_end,
+                      double dissipated) {
   count_ = count;
   at_head_ = at_head;
   at_far_end_ = at_far_end;
   in_stages_ = false;
-  dissipated_ = 0.0;
+  dissipated_ = dissipated;
   std::copy_n(w, count, w_.begin() + 1);
   std::copy_n(p, count, p_.begin() + 1);
   w_.front() = 0.0;

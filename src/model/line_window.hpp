@@ -36,14 +36,16 @@ class LineWindow {
   /// `capacity` sites; `stages` is the number of Runge-Kutta stages, 0 for a splitting.
   LineWindow(const LineConstants& line, std::int64_t capacity, int stages);
 
-  void load(const double* w, const double* p, std::int64_t count, bool at_head, bool at_far_end);
+  /// `dissipated` is what the dashpot of the far end has taken until now.
+  void load(const double* w, const double* p, std::int64_t count, bool at_head, bool at_far_end, double dissipated);
   /// One substep of step size h with the head at `head` (ignored where this window does not meet it).
   void substep(const Substep& substep, const ExplicitScheme& scheme, double h, double head);
   /// Writes `count` sites from `offset` on, which must still be valid.
   void store(std::int64_t offset, std::int64_t count, double* w, double* p) const;
   /// Displacement of the first site as the force on the head sees it, inside a step.
   double first() const { return current_w()[1]; }
-  /// Energy that the dashpot of the far end has taken since `load`.
+  /// Energy that the dashpot of the far end has taken: added up substep by substep, so that the length of the blocks
+  /// changes no bit.
   double dissipated() const { return dissipated_; }
 
  private:

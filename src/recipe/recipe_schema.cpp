@@ -64,6 +64,7 @@ std::vector<Parameter> integrator_keys() {
       std::move(on),
       optional("step", number, "s", "Its own time step; left out, that of [time].", Bound::positive),
       optional("environments", texts, "", "Names of the environments it is closed with; left out, all of them."),
+      defaulted("allow_unstable", boolean, "false", "Runs even where the step is beyond the stability limit."),
   };
 }
 
@@ -81,6 +82,8 @@ std::vector<Parameter> claim_keys() {
   return {
       required("id", text, "", "Name of the claim, unique in the recipe."),
       required("quantity", text, "", "What is measured: <label>.<variable>.<min, max, last, mean...>."),
+      optional("minus", text, "", "Another quantity, subtracted from `quantity`."),
+      optional("over", text, "", "Another quantity, which divides what was measured so far."),
       optional("expect", number, "", "Expected value; needs one of the tolerances."),
       optional("tolerance", number, "", "Largest allowed distance from `expect`.", Bound::nonnegative),
       optional("relative_tolerance", number, "", "Largest allowed distance as a fraction of `expect`.",
@@ -97,6 +100,7 @@ std::vector<Parameter> claim_keys() {
 std::vector<Parameter> series_keys() {
   return {
       required("of", text, "", "Quantity that is drawn: <label>.<variable>."),
+      optional("minus", text, "", "Another quantity, subtracted from it row by row."),
       optional("name", text, "", "Name in the legend."),
       choice("style", {"solid", "dashed", "dotted", "dashdot", "points"}, "How it is drawn."),
       optional("color", integer, "", "Index into the palette.", Bound::nonnegative),

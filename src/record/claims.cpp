@@ -44,21 +44,32 @@ ClaimResult evaluate(const ResultReader& file, const Section& claim) {
   result.supported = !claim.has("supported") || claim.boolean("supported");
   set_bounds(claim, result);
 
-  ParsedQuantity quantity;
-  std::string why;
-  if (!parse_quantity(result.quantity, quantity, why)) {
-    result.problem = fmt::format("`{}` is not a quantity: {}", result.quantity, why);
-    return result;
-  }
   std::optional<Window> window;
   if (claim.has("from") || claim.has("until")) {
     window.emplace();
     window->from = number_or(claim, "from", window->from);
     window->until = number_or(claim, "until", window->until);
   }
-  const Measurement measurement = measure(file, quantity, window);
-  result.measured = measurement.value;
-  if (!measurement.problem.empty()) result.problem = measurement.problem;
+  const auto measured = [&](const std::string& text) {
+    ParsedQuantity quantity;
+    std::string why;
+    if (!parse_quantity(text, quantity, why)) {
+      result.problem = fmt::format("`{}` is not a quantity: {}", text, why);
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+    const Measurement measurement = measure(file, quantity, window);
+    if (!measurement.problem.empty()) result.problem = measurement.problem;
+    return measurement.value;
+  };
+  result.measured = measured(text_or_empty(claim, "quantity"));
+  if (claim.has("minus")) {
+    result.measured -= measured(claim.text("minus"));
+    result.quantity += " - " + claim.text("minus");
+  }
+  if (claim.has("over")) {
+    result.measured /= measured(claim.text("over"));
+    result.quantity = (claim.has("minus") ? "(" + result.quantity + ")" : result.quantity) + " / " + claim.text("over");
+  }
 
   result.holds = result.lower <= result.measured && result.measured <= result.upper;
   result.passed = result.problem.empty() && result.holds == result.supported;
@@ -92,7 +103,7 @@ std::string claims_table(std::span<const ClaimResult> claims) {
   using Row = std::array<std::string, 5>;
   std::vector<Row> rows{{"", "claim", "measured", "asked", "source"}};
   for (const auto& claim : claims) {
-    const std::string measured = std::isnan(claim.measured) ? "-" : fmt::format("{:.6g}", claim.measured);
+    const std::string measured = std::isnan(claim.measured) ? "-" : fmt::format("{:.10g}", claim.measured);
     rows.push_back({mark_of(claim), claim.id, measured, asked_of(claim), claim.source});
   }
   // fmt pads by what a terminal shows, so the widths must be counted in the same way.

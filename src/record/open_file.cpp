@@ -25,6 +25,9 @@ namespace {
 /// Room claimed beyond what is about to be written, for HDF5's own tables.
 constexpr std::int64_t margin = std::int64_t{1} << 20;
 
+/// Allowance for the headers, attributes and heaps that one operation adds.
+constexpr std::int64_t tables_of_an_operation = 8 * 1024;
+
 /// What must be left of the margin. It shrinks towards the end, so that when there is no room for more data the status
 /// can still be set and the file closed in good order.
 std::int64_t margin_for(Purpose purpose) {
@@ -187,16 +190,20 @@ std::string OpenFile::complaint(const std::string& operation, const std::string&
 void OpenFile::reserve(const std::string& operation, std::int64_t bytes, Purpose purpose) {
   std::int64_t error = 0;
   if (communicator_.is_root()) {
-    // HDF5 does not tell its own end reliably while a parallel file is written; what is on the disk is close enough.
+    // HDF5 1.10 does not tell where a parallel file ends. A flush leaves the file as long as HDF5 takes it to be; what
+    // is added after that is counted here.
     struct stat written {};
-    error = fstat(descriptor_, &written) != 0 ? errno : 0;
-    const auto end = static_cast<std::int64_t>(written.st_size);
-    // Its tables of chunks need about a thousandth of the chunks. What lies behind HDF5's own end is claimed anew each
-    // time, because HDF5 may have cut the file there.
-    const auto from = std::min(claimed_, end);
-    const auto to = end + bytes + bytes / 512 + margin_for(purpose);
+    if (fstat(descriptor_, &written) != 0) error = errno;
+    const std::int64_t added = added_ + bytes + bytes / 512 + tables_of_an_operation;  // 1/512: tables of chunks
+    const std::int64_t end = std::max<std::int64_t>(written.st_size, flushed_ + added);
+    // What lies behind that end is claimed anew each time, because HDF5 may have cut the file there.
+    const std::int64_t from = std::min(claimed_, flushed_);
+    const std::int64_t to = end + margin_for(purpose);
     if (error == 0) error = claim_disk_space(descriptor_, from, to);
-    if (error == 0) claimed_ = std::max(from, to);
+    if (error == 0) {
+      claimed_ = to;
+      added_ = added;
+    }
   }
   communicator_.broadcast(std::span<std::int64_t>(&error, 1));
   if (error != 0) throw FileError(complaint(operation, words_of_error(static_cast<int>(error))));
@@ -223,6 +230,11 @@ void OpenFile::on_root(const std::string& operation, const std::function<void()>
 void OpenFile::flush() {
   reserve("flushing it", 0, Purpose::remarks);
   together("flushing it", [&] { hdf5::check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "H5Fflush"); });
+  struct stat written {};
+  if (communicator_.is_root() && fstat(descriptor_, &written) == 0) {
+    flushed_ = written.st_size;
+    added_ = 0;
+  }
 }
 
 void OpenFile::close() {

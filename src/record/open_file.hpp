@@ -62,7 +62,9 @@ class OpenFile {
   hdf5::File file_;
   std::string scratch_;    // where the file is until it may take its place
   int descriptor_ = -1;    // rank 0's own, to claim room
-  std::int64_t claimed_ = 0;
+  std::int64_t flushed_ = 0;   // length of the file after the last flush
+  std::int64_t added_ = 0;     // what may have come to it since
+  std::int64_t claimed_ = 0;   // where the room that was claimed ends
   bool broken_ = false;    // a failure inside HDF5: the ranks may no longer agree on the state of the file
 };
 

@@ -15,6 +15,9 @@ namespace {
 constexpr hsize_t most_rows_of_a_chunk = 1024;
 constexpr hsize_t most_values_of_a_chunk = (std::size_t{1} << 20) / sizeof(double);
 
+/// Allowance for the headers and attributes of a variable.
+constexpr std::int64_t tables_of_a_variable = 8 * 1024;
+
 /// Chunks of at most 1 MiB. Where a single row is larger, it is cut along its slowest dimensions, so that pieces stay
 /// contiguous.
 std::vector<hsize_t> chunk_for(std::span<const hsize_t> row) {
@@ -78,8 +81,9 @@ SeriesWriter ResultFile::series(const SeriesLayout& layout) {
   OpenFile& file = *state_->file;
   const auto time = hdf5::place_of(layout.group, layout.time);
   require_absent(file.id(), time.path());
-  std::int64_t scale_bytes = 0;
-  for (const auto& dimension : layout.dimensions) scale_bytes += static_cast<std::int64_t>(dimension.values.size()) * 8;
+  const std::size_t variables = layout.dimensions.size() + layout.variables.size();
+  auto bytes = static_cast<std::int64_t>(variables) * tables_of_a_variable;
+  for (const auto& dimension : layout.dimensions) bytes += static_cast<std::int64_t>(dimension.values.size()) * 8;
   for (const auto& variable : layout.variables) {
     require_absent(file.id(), hdf5::place_of(layout.group, variable.name).path());
     const auto dimensions = dimensions_of(layout, variable);
@@ -94,7 +98,7 @@ SeriesWriter ResultFile::series(const SeriesLayout& layout) {
   state.file = state_->file;
   state.group = layout.group;
   const std::string operation = "creating the variables of " + layout.group;
-  file.reserve(operation, scale_bytes);
+  file.reserve(operation, bytes);
   std::vector<NewScale> scales;
   file.together(operation, [&] {
     state.columns.emplace_back(file.id(), time, std::vector<hsize_t>{}, std::vector<hsize_t>{most_rows_of_a_chunk},

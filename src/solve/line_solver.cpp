@@ -13,6 +13,8 @@ namespace bathline {
 
 /// The objects of a user-selected solver. The response to the head, T g = c e_1, is solved once and kept.
 struct LineSolver::Petsc {
+  explicit Petsc(PartitionedTridiagonal one_field) : preconditioner(std::move(one_field)) {}
+  PartitionedTridiagonal preconditioner;  // PETSc's vectors hold one field
   MatHandle matrix;
   KspHandle ksp;
   VecHandle right;
@@ -63,13 +65,13 @@ bool wants_default(const Communicator& communicator) {
 LineSolver::LineSolver(const LineMatrix& matrix, const Layout& layout, const Communicator& communicator, int fields)
     : direct_(matrix, layout, communicator, fields) {
   if (wants_default(communicator)) return;
-  petsc_ = std::make_unique<Petsc>();
+  petsc_ = std::make_unique<Petsc>(PartitionedTridiagonal(matrix, layout, communicator, 1));
   Petsc& p = *petsc_;
   p.count = layout.count(communicator.rank());
   p.matrix = assemble(matrix, layout, communicator);
   PetscContainer container = nullptr;
   petsc_check(PetscContainerCreate(mpi_comm(communicator), &container));
-  petsc_check(PetscContainerSetPointer(container, &direct_));
+  petsc_check(PetscContainerSetPointer(container, &p.preconditioner));
   petsc_check(PetscObjectCompose(reinterpret_cast<PetscObject>(p.matrix.get()), line_solver_key,
                                  reinterpret_cast<PetscObject>(container)));
   petsc_check(PetscContainerDestroy(&container));

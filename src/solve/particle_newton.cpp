@@ -77,6 +77,7 @@ ParticleNewton::ParticleNewton(int size, Residual residual, Jacobian jacobian) :
   s.relative = 1e-14;
   petsc_check(SNESSetTolerances(s.snes.get(), 0.0, s.relative, 1e-16, 50, 1000));
   petsc_check(SNESSetFromOptions(s.snes.get()));
+  petsc_check(SNESSetSolution(s.snes.get(), s.unknown.get()));
   petsc_check(SNESSetUp(s.snes.get()));
   petsc_check(SNESGetTolerances(s.snes.get(), nullptr, &s.relative, &s.step, &s.iterations, &s.evaluations));
 }

@@ -143,10 +143,12 @@ void Experiment::check_stability(const Case& one, Mistakes& mistakes) {
   } else if (one.step > limit.largest_step * (1.0 + 1e-9)) {
     const std::string what = fmt::format("{}: step = {} is beyond the stability limit {:.10g} of {}", one.label, one.step,
                                          limit.largest_step, one.method->entry.name);
-    if (limit.is_linear) {
-      mistakes.add(where, what);
-    } else {
+    if (!limit.is_linear) {
       warnings_.push_back(what + " linearised at the start");
+    } else if (one.options.boolean("allow_unstable")) {
+      warnings_.push_back(what);
+    } else {
+      mistakes.add(where, what + "; take a smaller step, or `allow_unstable = true` to see what happens");
     }
   }
 }

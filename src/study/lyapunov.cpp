@@ -7,43 +7,16 @@
 // matrix of all particles takes the place of C^T D0 C. A_d comes from stepping unit vectors through the integrator.
 #include <fmt/format.h>
 
-#include <unsupported/Eigen/KroneckerProduct>
-#include <unsupported/Eigen/MatrixFunctions>
-
 #include "advance/step_matrix.hpp"
+#include "solve/dense.hpp"
 #include "study/trajectory.hpp"
 
 namespace bathline {
 
 namespace {
 
-using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-MatrixXd unvec(const VectorXd& values, Index n) { return Eigen::Map<const MatrixXd>(values.data(), n, n); }
-VectorXd vec(const MatrixXd& matrix) { return Eigen::Map<const VectorXd>(matrix.data(), matrix.size()); }
-
-/// W with A^T W + W A + Q = 0.
-MatrixXd solve_lyapunov(const MatrixXd& a, const MatrixXd& q) {
-  const MatrixXd identity = MatrixXd::Identity(a.rows(), a.rows());
-  const MatrixXd system = Eigen::kroneckerProduct(identity, a.transpose()).eval() + Eigen::kroneckerProduct(a.transpose(), identity).eval();
-  return unvec(system.fullPivLu().solve(-vec(q)), a.rows());
-}
-
-/// W with W = Q + A^T W A.
-MatrixXd solve_discrete_lyapunov(const MatrixXd& a, const MatrixXd& q) {
-  const MatrixXd at = a.transpose();
-  const MatrixXd system = MatrixXd::Identity(a.size(), a.size()) - Eigen::kroneckerProduct(at, at).eval();
-  return unvec(system.fullPivLu().solve(vec(q)), a.rows());
-}
-
-double spectral_norm(const MatrixXd& matrix) { return matrix.jacobiSvd().singularValues()[0]; }
-
-/// Spectral radius below 1: otherwise nothing is dissipated in the end and W_d does not exist.
-bool is_contracting(const MatrixXd& matrix) {
-  return Eigen::EigenSolver<MatrixXd>(matrix, false).eigenvalues().cwiseAbs().maxCoeff() < 1.0;
-}
 
 struct Transfer {
   std::vector<double> transferred, stored;
@@ -69,7 +42,7 @@ class LyapunovStudy final : public Study {
       const std::int64_t every = experiment_.recipe().output.integer("every");
       for (std::int64_t k = 0; k <= one.steps; k += every) times.push_back(static_cast<double>(k) * one.step);
 
-      const MatrixXd flow = (a * (one.step * static_cast<double>(every))).exp();
+      const MatrixXd flow = matrix_exponential(a * (one.step * static_cast<double>(every)));
       Transfer theory;
       VectorXd x = start;
       for (std::size_t i = 0; i < times.size(); ++i, x = flow * x) {
@@ -81,7 +54,8 @@ class LyapunovStudy final : public Study {
         continue;
       }
       const MatrixXd step = step_matrix(one.scheme, problem, one.step);
-      if (!is_contracting(step)) {
+      // Otherwise nothing is dissipated in the end and W_d does not exist.
+      if (spectral_radius(step) >= 1.0) {
         return CaseFailure{one.label, {0, 0.0, "the step matrix is not contracting, so its Lyapunov equation has no solution"}};
       }
       const MatrixXd rate = one.step * supply;
@@ -134,7 +108,7 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
     if (one.closed) continue;
     any_open = true;
     const Eigen::MatrixXd motion = motion_matrix(experiment.make_problem(one));
-    if (Eigen::EigenSolver<MatrixXd>(motion, false).eigenvalues().real().maxCoeff() >= 0.0) {
+    if (spectral_abscissa(motion) >= 0.0) {
       mistakes.add(study.where("kind"), fmt::format("the open system of `{}` does not come to rest (it needs damping that reaches "
                                                     "every mode), so its Lyapunov equation has no solution",
                                                     one.label));

@@ -15,7 +15,7 @@ namespace bathline {
 
 namespace {
 
-/// The particles' path of some cases, on rank 0.
+/// The particles' path of every case.
 class PathKeeper final : public Observer {
  public:
   struct Path {
@@ -24,7 +24,6 @@ class PathKeeper final : public Observer {
     std::vector<Eigen::VectorXd> q;
   };
   void record(const Moment& moment, const EnergyLedger&) override {
-    if (!moment.problem.communicator().is_root()) return;
     Path& path = paths_[moment.one.label];
     path.time.push_back(moment.time);
     path.step.push_back(moment.step);

@@ -47,20 +47,21 @@ std::string read_text(const std::string& path, const Communicator& communicator)
 /// Claims must name a group that this recipe will write.
 void check_claims(const Experiment& experiment, Mistakes& mistakes) {
   const std::string& study = experiment.recipe().study.text("kind");
+  std::string known;
+  for (const Case& one : experiment.cases()) known += one.label + ", ";
   for (const Section& claim : experiment.recipe().claims) {
-    const std::string& quantity = claim.text("quantity");
-    ParsedQuantity parsed;
-    std::string why;
-    if (!parse_quantity(quantity, parsed, why)) {
-      mistakes.add(claim.where("quantity"), fmt::format("`{}` is no quantity: {}", quantity, why));
-      continue;
-    }
-    const std::string group = quantity.substr(0, quantity.find_first_of(".["));
-    if (group != study && !experiment.find_case(group)) {
-      std::string known;
-      for (const Case& one : experiment.cases()) known += one.label + ", ";
-      mistakes.add(claim.where("quantity"),
-                   fmt::format("`{}` begins with neither a label of this recipe nor its study: {}{}", quantity, known, study));
+    for (const char* key : {"quantity", "minus", "over"}) {
+      if (!claim.has(key)) continue;
+      const std::string& quantity = claim.text(key);
+      ParsedQuantity parsed;
+      std::string why;
+      const std::string group = quantity.substr(0, quantity.find_first_of(".["));
+      if (!parse_quantity(quantity, parsed, why)) {
+        mistakes.add(claim.where(key), fmt::format("`{}` is no quantity: {}", quantity, why));
+      } else if (group != study && !experiment.find_case(group)) {
+        mistakes.add(claim.where(key), fmt::format("`{}` begins with neither a label of this recipe nor its study: {}{}",
+                                                   quantity, known, study));
+      }
     }
   }
 }
@@ -183,8 +184,8 @@ int run_recipe(const RunRequest& request, const Communicator& communicator) {
     file->close();
   }
   if (failure) {
-    spdlog::error("{}: step {} failed, residual {:.3e}: {}; what was computed until then is in {}", failure->label,
-                  failure->failure.step, failure->failure.residual, failure->failure.reason, path);
+    spdlog::error("{}: step {} failed: {}; what was computed until then is in {}", failure->label, failure->failure.step,
+                  failure->failure.reason, path);
     return exit_code::numerical_failure;
   }
   bool passed = true;

@@ -38,7 +38,10 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem) {
       layout.dimensions.push_back(index_dimension(observable.name + "_component", observable.size, "component"));
       variable.dimensions = {observable.name + "_component"};
     }
-    layout.variables.push_back(std::move(variable));
+    layout.variables.push_back(variable);
+    if (observable.size > 1) {
+      layout.variables.push_back({observable.name + "_magnitude", observable.units, "magnitude of the " + observable.long_name, {}});
+    }
   }
   return layout;
 }
@@ -121,6 +124,7 @@ void TrajectoryRecorder::add_observables(const Moment& moment, std::vector<doubl
       integrands_.emplace_back();
     }
     row.insert(row.end(), value.begin(), value.end());
+    if (observable.size > 1) row.push_back(value.norm());
   }
   last_time_ = moment.time;
 }

@@ -52,15 +52,17 @@ class WaveObserver final : public Observer {
   }
 
   void record(const Moment& moment, const EnergyLedger&) override {
-    if (moment.one.label != label_ || !moment.problem.communicator().is_root()) return;
+    if (moment.one.label != label_) return;
+    time.push_back(moment.time);
+    incoming.push_back(0.0);
+    if (!moment.problem.communicator().is_root()) return;  // the force on the head is known there
     const Environment& line = *moment.problem.environments().front();
     const auto axes = static_cast<std::size_t>(moment.problem.system().axes);
     std::vector<double> head(axes), force(axes), velocity(axes);
     moment.problem.head(line, moment.problem.q, head);
     line.force(head, force);
     line.attachment().gather(moment.problem.p.cwiseQuotient(moment.problem.system().mass), velocity);
-    time.push_back(moment.time);
-    incoming.push_back(0.5 * (velocity[0] + force[0] / line.damping()));
+    incoming.back() = 0.5 * (velocity[0] + force[0] / line.damping());
   }
 
   std::vector<double> snapshot_time, front_site, time, incoming;

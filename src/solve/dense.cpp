@@ -1,0 +1,58 @@
+// Dense linear algebra of small systems.
+#include "solve/dense.hpp"
+
+#include <Eigen/Dense>
+#include <unsupported/Eigen/KroneckerProduct>
+#include <unsupported/Eigen/MatrixFunctions>
+
+namespace bathline {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+/// The solution of a linear equation for a matrix whose entries, column by column, are the unknowns.
+MatrixXd solve_for_matrix(const MatrixXd& system, const MatrixXd& right) {
+  const VectorXd solution = system.fullPivLu().solve(Eigen::Map<const VectorXd>(right.data(), right.size()));
+  return Eigen::Map<const MatrixXd>(solution.data(), right.rows(), right.cols());
+}
+
+}  // namespace
+
+MatrixXd matrix_exponential(const MatrixXd& matrix) { return matrix.exp(); }
+
+double spectral_radius(const MatrixXd& matrix) {
+  return Eigen::EigenSolver<MatrixXd>(matrix, false).eigenvalues().cwiseAbs().maxCoeff();
+}
+
+double spectral_abscissa(const MatrixXd& matrix) {
+  return Eigen::EigenSolver<MatrixXd>(matrix, false).eigenvalues().real().maxCoeff();
+}
+
+double spectral_norm(const MatrixXd& matrix) { return std::sqrt(largest_symmetric_eigenvalue(matrix.transpose() * matrix)); }
+
+SymmetricEigen symmetric_eigen(const MatrixXd& matrix) {
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(matrix);
+  return {solver.eigenvalues(), solver.eigenvectors()};
+}
+
+double largest_symmetric_eigenvalue(const MatrixXd& matrix) {
+  return Eigen::SelfAdjointEigenSolver<MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff();
+}
+
+MatrixXd solve_lyapunov(const MatrixXd& a, const MatrixXd& q) {
+  const MatrixXd at = a.transpose();
+  const MatrixXd identity = MatrixXd::Identity(a.rows(), a.rows());
+  const MatrixXd system = MatrixXd(Eigen::kroneckerProduct(identity, at)) + MatrixXd(Eigen::kroneckerProduct(at, identity));
+  return solve_for_matrix(system, -q);
+}
+
+MatrixXd solve_discrete_lyapunov(const MatrixXd& a, const MatrixXd& q) {
+  const MatrixXd at = a.transpose();
+  const MatrixXd system = MatrixXd::Identity(a.size(), a.size()) - MatrixXd(Eigen::kroneckerProduct(at, at));
+  return solve_for_matrix(system, q);
+}
+
+}  // namespace bathline

@@ -1,0 +1,28 @@
+// Dense linear algebra of small systems, compiled once: the decompositions are slow to compile.
+#pragma once
+
+#include <Eigen/Core>
+
+namespace bathline {
+
+Eigen::MatrixXd matrix_exponential(const Eigen::MatrixXd& matrix);
+/// Largest absolute value of the eigenvalues of a square matrix.
+double spectral_radius(const Eigen::MatrixXd& matrix);
+/// Largest real part of the eigenvalues of a square matrix.
+double spectral_abscissa(const Eigen::MatrixXd& matrix);
+/// Largest singular value.
+double spectral_norm(const Eigen::MatrixXd& matrix);
+
+struct SymmetricEigen {
+  Eigen::VectorXd values;   ///< ascending
+  Eigen::MatrixXd vectors;  ///< columns
+};
+SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& matrix);
+double largest_symmetric_eigenvalue(const Eigen::MatrixXd& matrix);
+
+/// W with A^T W + W A + Q = 0, for A without eigenvalues that add up to zero in pairs.
+Eigen::MatrixXd solve_lyapunov(const Eigen::MatrixXd& a, const Eigen::MatrixXd& q);
+/// W with W = Q + A^T W A, for A without eigenvalues that multiply to one in pairs.
+Eigen::MatrixXd solve_discrete_lyapunov(const Eigen::MatrixXd& a, const Eigen::MatrixXd& q);
+
+}  // namespace bathline

@@ -1,0 +1,273 @@
+"""What the figures of each kind show, asked of matplotlib rather than of pixels."""
+
+import io
+import struct
+import tempfile
+import unittest
+from contextlib import redirect_stderr
+from pathlib import Path
+
+import numpy as np
+
+import synthetic
+import figure
+import kinds
+import style
+from result import Result
+
+LINES = """
+[figure]
+kind = "lines"
+[[figure.panels]]
+ylabel = "$q$"
+series = [{of = "closed.q[0][0]", name = "closed line", style = "dashdot", color = 0},
+          {of = "open.q[0][0]", name = "reduced", style = "solid", color = "vermillion", scale = -2.0}]
+marks = [{at = 7.9, name = "echo"}]
+[[figure.panels]]
+title = "energy"
+ylim = [0.0, 2.0]
+series = [{of = "closed.energy_total", name = "energy"}, {of = "closed.limit", name = "limit"}]
+"""
+
+ORBIT = """
+[figure]
+kind = "lines"
+[[figure.panels]]
+xlabel = "$x_1$"
+series = [{of = "open.q[0][1]", x = "open.q[0][0]"}, {of = "closed.q[0][1]", x = "q[0][0]"}]
+"""
+
+
+class FigureTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = Path(self.folder.name) / "result.h5"
+
+    def draw(self):
+        with Result(self.path) as result:
+            return figure.draw(result)
+
+    def draw_lines(self, recipe, **options):
+        synthetic.trajectory(self.path, recipe, **options)
+        return self.draw()
+
+    def errors_of(self, recipe):
+        synthetic.trajectory(self.path, recipe)
+        messages = io.StringIO()
+        with redirect_stderr(messages):
+            code = figure.main([str(self.path), "-o", str(self.path.with_name("x"))])
+        self.assertEqual(code, 2)
+        self.assertFalse(self.path.with_name("x.png").exists())
+        return messages.getvalue()
+
+    # --- lines ---
+
+    def test_lines_show_their_series(self):
+        drawn = self.draw_lines(LINES)
+        upper, lower = drawn.axes
+        closed, reduced, mark = upper.lines
+        time = np.linspace(0, 10, 201)
+        np.testing.assert_allclose(closed.get_xydata(), np.stack([time, np.cos(time)], -1))
+        np.testing.assert_allclose(reduced.get_ydata(), -2 * np.cos(time + 0.3))
+        self.assertEqual(closed.get_color(), style.PALETTE["blue"])
+        self.assertEqual(reduced.get_color(), style.PALETTE["vermillion"])
+        self.assertNotEqual(closed.get_linestyle(), reduced.get_linestyle())
+        self.assertEqual(set(mark.get_xdata()), {7.9})
+        self.assertEqual([text.get_text() for text in upper.texts], ["echo"])
+        self.assertEqual(upper.get_xlim(), (0.0, 10.0))
+        # A broken line stays visible where it coincides with a solid one.
+        self.assertGreater(closed.get_zorder(), reduced.get_zorder())
+        # A single number is a horizontal line.
+        self.assertEqual(list(lower.lines[1].get_ydata()), [0.5, 0.5])
+        self.assertEqual(lower.get_ylim(), (0.0, 2.0))
+
+    def test_lines_are_labelled_with_units(self):
+        upper, lower = self.draw_lines(LINES).axes
+        # A scaled series has left the units of the file.
+        self.assertEqual(upper.get_ylabel(), "$q$")
+        self.assertEqual(self.draw_lines(LINES.replace(", scale = -2.0", "")).axes[0].get_ylabel(), "$q$ (m)")
+        self.assertEqual(lower.get_xlabel(), "Time (s)")
+        self.assertEqual(upper.get_title(loc="left"), "(a)")
+        self.assertEqual(lower.get_title(loc="left"), "(b) energy")
+        # The common time axis is numbered once.
+        self.assertEqual(upper.get_xlabel(), "")
+        energy = self.draw_lines(ORBIT.replace('series', 'series = [{of = "open.energy_total"}] #')).axes[0]
+        self.assertEqual(energy.get_ylabel(), "Total energy (kg m$^{2}$/s$^{2}$)")
+
+    def test_orbits_have_the_same_scale_in_both_directions(self):
+        (axes,) = self.draw_lines(ORBIT).axes
+        self.assertEqual(axes.get_aspect(), 1.0)
+        self.assertEqual((axes.get_xlabel(), axes.get_ylabel()), ("$x_1$ (m)", "Position (m)"))
+        time = np.linspace(0, 10, 201)
+        # A path relative to the group of the series.
+        np.testing.assert_allclose(axes.lines[1].get_xdata(), np.cos(time))
+        np.testing.assert_allclose(axes.lines[0].get_xdata(), np.cos(time + 0.3))
+
+    def test_long_lines_are_thinned_but_keep_their_extremes(self):
+        line = (
+            self.draw_lines(
+                ORBIT.replace('x = "open.q[0][0]"', "scale = 1.0").replace('x = "q[0][0]"', "scale = 1.0"),
+                steps=100000,
+            )
+            .axes[0]
+            .lines[0]
+        )
+        self.assertLess(len(line.get_xdata()), 13000)
+        whole = np.sin(np.linspace(0, 10, 100001) + 0.3)
+        self.assertEqual((line.get_ydata().min(), line.get_ydata().max()), (whole.min(), whole.max()))
+
+    def test_values_that_a_logarithmic_axis_cannot_show_are_gaps(self):
+        (axes,) = self.draw_lines(
+            '[figure]\nkind = "lines"\n[[figure.panels]]\nyscale = "log"\n'
+            'series = [{of = "closed.q[0][0]"}]\n'
+        ).axes
+        y = axes.lines[0].get_ydata()
+        self.assertEqual(axes.get_yscale(), "log")
+        self.assertTrue(np.isnan(y).any())
+        self.assertGreater(np.nanmin(y), 0.0)
+
+    def test_legends_cover_no_data(self):
+        crowded = LINES.replace("ylim = [0.0, 2.0]\n", "").replace("closed.energy_total", "open.q[1][1]")
+        for recipe in (LINES, crowded, crowded.replace("closed.q[0][0]", "closed.q[1][1]")):
+            with self.subTest(recipe=recipe):
+                drawn = self.draw_lines(recipe)
+                drawn.canvas.draw()
+                legends = [(axes, axes.get_legend()) for axes in drawn.axes if axes.get_legend()]
+                self.assertEqual(len(legends), 2)
+                for axes, legend in legends:
+                    box = legend.get_window_extent()
+                    for line in axes.lines[:2]:
+                        points = line.get_transform().transform(np.column_stack(line.get_data()))
+                        between = np.linspace(points[:-1], points[1:], 50).reshape(-1, 2)
+                        self.assertEqual(box.count_contains(between), 0)
+                    self.assertTrue(
+                        0 <= box.x0 and box.x1 <= drawn.bbox.width + 1 and box.y1 <= drawn.bbox.height + 1
+                    )
+
+    def test_panels_with_the_same_entries_share_a_legend(self):
+        panel = LINES[LINES.index("[[figure.panels]]") : LINES.index("marks")]
+        drawn = self.draw_lines('[figure]\nkind = "lines"\n' + panel + panel)
+        self.assertEqual(sum(axes.get_legend() is not None for axes in drawn.axes) + len(drawn.legends), 1)
+
+    # --- the other kinds ---
+
+    def test_wave_is_centred_at_zero_and_shows_front_and_echo(self):
+        synthetic.wave(self.path)
+        drawn = self.draw()
+        axes, bar = drawn.axes
+        mesh = axes.collections[0]
+        self.assertEqual(mesh.get_clim(), (-3.0, 3.0))
+        self.assertEqual(mesh.get_array().size, 40 * 60)
+        np.testing.assert_allclose(axes.get_xlim(), (0.5, 40.5))
+        expected, found = axes.lines
+        np.testing.assert_allclose(expected.get_xydata(), [[0, 0], [40, 20], [0, 40]])
+        np.testing.assert_allclose(found.get_xdata(), np.minimum(2 * found.get_ydata(), 40))
+        # At the far end the front stays for the rest of the run, but gets one ring only.
+        self.assertEqual(np.sum(found.get_xdata() == 40), 1)
+        self.assertEqual(
+            (axes.get_xlabel(), axes.get_ylabel(), bar.get_ylabel()), ("Site", "Time (s)", "Displacement (m)")
+        )
+        texts = [text.get_text() for text in drawn.legends[0].get_texts()]
+        self.assertEqual(
+            texts,
+            ["theory: front 2.00 sites/s, echo at 40.0 s", "this run: front 2.02 sites/s, echo at 40.1 s"],
+        )
+
+    def test_wave_without_front_and_with_many_cells(self):
+        synthetic.wave(self.path, sites=3000, snapshots=50, front=False)
+        drawn = self.draw()
+        self.assertEqual(drawn.axes[0].collections[0].get_array().size, 1200 * 50)
+        self.assertEqual((len(drawn.axes[0].lines), len(drawn.legends)), (0, 0))
+
+    def test_convergence_shows_orders_and_hollow_points(self):
+        synthetic.convergence(self.path)
+        drawn = self.draw()
+        self.assertEqual([axes.get_title(loc="left") for axes in drawn.axes], ["(a) position", "(b) energy"])
+        axes = drawn.axes[0]
+        self.assertEqual((axes.get_xscale(), axes.get_yscale()), ("log", "log"))
+        self.assertEqual(sorted(text.get_text() for text in axes.texts), ["order 2.00", "order 4.00"])
+        hollow = [line for line in axes.lines if line.get_markerfacecolor() == "white"]
+        self.assertEqual([len(line.get_xdata()) for line in hollow], [2, 0])
+        filled = [line for line in axes.lines if line.get_marker() != "None" and line not in hollow]
+        self.assertEqual([len(line.get_xdata()) for line in filled], [4, 6])
+        right = axes.get_window_extent().x1
+        for text in axes.texts:
+            self.assertLess(text.get_window_extent().x1, right + 1)
+
+    def test_norms_show_the_printed_values_as_rings(self):
+        synthetic.norms(self.path)
+        (axes,) = self.draw().axes
+        self.assertEqual(axes.get_xscale(), "log")
+        self.assertEqual([text.get_text() for text in axes.texts], ["223.67", "135.85", "2.8816"])
+        *dots, rings = axes.lines
+        self.assertEqual(rings.get_markerfacecolor(), "none")
+        self.assertEqual(sorted(rings.get_xdata()), [2.882, 135.9])
+        names = [label.get_text() for label in axes.get_yticklabels()]
+        self.assertEqual(names, ["explicit", "implicit", "variational"])
+        self.assertEqual([float(dot.get_xdata()[0]) for dot in dots], [223.67, 135.85, 2.8816])
+
+    def test_every_kind_has_a_test_above(self):
+        self.assertEqual(kinds.names(), ["convergence", "lines", "norms", "wave"])
+
+    # --- files and mistakes ---
+
+    def test_files_have_the_size_asked_for_and_no_date(self):
+        recipe = LINES.replace('kind = "lines"', 'kind = "lines"\nwidth = 5.0\nheight = 2.5')
+        synthetic.trajectory(self.path, recipe)
+        stem = self.path.with_name("fig.04")
+        contents = []
+        for _ in range(2):
+            self.assertEqual(figure.main([str(self.path), "-o", str(stem)]), 0)
+            contents.append([stem.with_name("fig.04" + kind).read_bytes() for kind in (".png", ".pdf")])
+        self.assertEqual(contents[0], contents[1])
+        png, pdf = contents[0]
+        width, height = struct.unpack(">II", png[16:24])
+        # A legend above the panels may add to the height.
+        self.assertEqual(width, 1000)
+        self.assertTrue(500 <= height <= 600, height)
+        self.assertTrue(pdf.startswith(b"%PDF"))
+
+    def test_mistakes_say_what_would_be_right(self):
+        self.assertIn(
+            "no figure.kind 'pie'; there is: convergence, lines, norms, wave",
+            self.errors_of('[figure]\nkind = "pie"\n'),
+        )
+        self.assertIn("has no figure.kind", self.errors_of("title = 'x'\n"))
+        self.assertIn(
+            "no line style 'wavy'; there is: solid", self.errors_of(LINES.replace("dashdot", "wavy"))
+        )
+        self.assertIn("no colour 'rust'; there is: blue", self.errors_of(LINES.replace("vermillion", "rust")))
+        self.assertIn("does not say what it is", self.errors_of(LINES.replace("of = \"closed.limit\", ", "")))
+        self.assertIn("needs figure.panels", self.errors_of('[figure]\nkind = "lines"\n'))
+        self.assertIn(
+            "no variable 'closed.velocity'",
+            self.errors_of(LINES.replace("closed.energy_total", "closed.velocity")),
+        )
+        self.assertIn("does the recipe ask for snapshots?", self.errors_of('[figure]\nkind = "wave"\n'))
+        self.assertIn("has no errors to draw", self.errors_of('[figure]\nkind = "convergence"\n'))
+        self.assertIn("has no numbers to draw", self.errors_of('[figure]\nkind = "norms"\n'))
+
+
+class StyleTest(unittest.TestCase):
+    def test_the_diverging_map_has_even_lightness(self):
+        lightness = np.array(
+            [style.lab_of_rgb(color[:3])[0] for color in style.diverging_map()(np.linspace(0, 1, 257))]
+        )
+        np.testing.assert_allclose(lightness, lightness[::-1], atol=1.0)
+        slopes = np.diff(lightness[:129])
+        self.assertGreater(slopes.min(), 0.6 * slopes.mean())
+        self.assertGreater(lightness[128], 95)
+
+    def test_line_styles_differ_without_colour(self):
+        patterns = [style.line_style(place)[0] for place in range(len(style.LINE_STYLES))]
+        self.assertEqual(len(set(patterns)), len(patterns))
+
+    def test_units(self):
+        self.assertEqual(style.with_units("$q(t)$", "m"), "$q(t)$ (m)")
+        self.assertEqual(style.with_units("energy (mJ)", "J"), "energy (mJ)")
+        self.assertEqual(style.with_units("ratio", "1"), "ratio")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,114 @@
+"""Reading result files: quantity paths, scales, claims, and messages that help."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+import synthetic
+from result import AnalysisError, Claim, Result, natural_key
+
+
+class ResultTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = Path(self.folder.name) / "limebeer2020" / "fig04" / "result.h5"
+
+    def open(self, recipe="title = 'x'\n", **attributes):
+        synthetic.trajectory(self.path, recipe, **attributes)
+        result = Result(self.path)
+        self.addCleanup(result.file.close)
+        return result
+
+    def test_indices_choose_particle_and_axis(self):
+        quantity = self.open().quantity("open.q[0][1]")
+        np.testing.assert_allclose(quantity.values, np.sin(np.linspace(0, 10, 201) + 0.3))
+        self.assertEqual((quantity.units, quantity.long_name), ("m", "position"))
+        self.assertEqual(quantity.scale.units, "s")
+        np.testing.assert_allclose(quantity.scale.values, np.linspace(0, 10, 201))
+
+    def test_dimensions_of_length_one_need_no_index(self):
+        result = self.open()
+        for path in ("closed.single", "closed.single[0][0]"):
+            np.testing.assert_allclose(result.quantity(path).values, np.cos(np.linspace(0, 10, 201)))
+
+    def test_single_numbers(self):
+        quantity = self.open().quantity("closed.limit")
+        self.assertEqual(quantity.values.shape, ())
+        self.assertEqual(float(quantity.values), 0.5)
+
+    def test_labels_with_dots_and_nested_groups(self):
+        path = self.path.with_name("orders.h5")
+        synthetic.convergence(path)
+        with Result(path) as result:
+            self.assertEqual(result.groups("convergence"), ["gamma 0.5", "verlet"])
+            self.assertEqual(len(result.quantity("convergence.gamma 0.5.error_q").values), 6)
+            self.assertEqual(result.quantity("convergence.verlet.error_q").scale.path, "convergence.step")
+
+    def test_missing_variable_names_what_there_is(self):
+        with self.assertRaisesRegex(
+            AnalysisError, r"no variable 'closed\.qq'.*group 'closed' has .*q\(time 201, "
+        ):
+            self.open().quantity("closed.qq")
+
+    def test_missing_group_names_the_groups(self):
+        with self.assertRaisesRegex(AnalysisError, r"no variable 'clozed\.q'.*the file has .*closed.*open"):
+            self.open().quantity("clozed.q[0][0]")
+
+    def test_wrong_indices_are_mistakes(self):
+        result = self.open()
+        with self.assertRaisesRegex(AnalysisError, r"needs 2, for instance closed\.q\[0\]\[0\]"):
+            result.quantity("closed.q")
+        with self.assertRaisesRegex(AnalysisError, r"no index 2"):
+            result.quantity("closed.q[2][0]")
+        with self.assertRaisesRegex(AnalysisError, r"is not a quantity"):
+            result.quantity("closed.q[first]")
+
+    def test_unreadable_files_are_mistakes_of_the_user(self):
+        with self.assertRaisesRegex(AnalysisError, "no such file"):
+            Result(self.path)
+        self.path.parent.mkdir(parents=True)
+        self.path.write_text("rubbish")
+        with self.assertRaisesRegex(AnalysisError, "not a readable HDF5 file"):
+            Result(self.path)
+
+    def test_claims_and_what_they_ask_for(self):
+        claims = {claim.id: claim for claim in self.open().claims()}
+        self.assertEqual(
+            [claim.verdict for claim in claims.values()], ["PASS", "PASS", "not supported", "FAIL"]
+        )
+        self.assertEqual(claims["energy"].target, "exactly 1")
+        self.assertEqual(claims["agrees"].target, "at most 3")
+        self.assertEqual(claims["identical"].target, "0 in [0, 0.001]")
+        self.assertEqual(claims["echo"].target, "79 ± 1.6")
+        self.assertEqual(claims["echo"].source, "limebeer2020, Fig. 5")
+        self.assertEqual(Claim("x", lower=1.0, upper=2.0).target, "[1, 2]")
+
+    def test_an_older_table_of_claims(self):
+        self.path.parent.mkdir(parents=True)
+        with h5py.File(self.path, "w") as file:
+            file["claims/id"] = [b"old"]
+            file["claims/measured"] = [2.5]
+            file["claims/passed"] = np.array([True])
+        with Result(self.path) as result:
+            (claim,) = result.claims()
+            self.assertEqual(
+                (claim.id, claim.measured, claim.verdict, result.status), ("old", 2.5, "PASS", "unknown")
+            )
+            self.assertEqual(result.figure, {})
+
+    def test_warnings_one_a_line(self):
+        self.assertEqual(
+            self.open(warnings="the echo comes\n\n the bath is coarse\n").warnings(),
+            ["the echo comes", "the bath is coarse"],
+        )
+
+    def test_natural_order(self):
+        self.assertEqual(sorted(["fig10", "fig9", "fig09b"], key=natural_key), ["fig9", "fig09b", "fig10"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,73 @@
+// The whole of a small setup as dense matrices, u'' = M^-1 (-K u - grad V - C u'), put together from its springs one by
+// one: the independent description that fast code is compared with.
+#pragma once
+
+#include "setup.hpp"
+
+namespace bathline {
+
+class DenseSystem {
+ public:
+  explicit DenseSystem(const Setup& setup) : setup_(setup), particles_(setup.system.size()) {
+    const int size = setup.size();
+    const int axes = setup.system.axes;
+    mass = Eigen::VectorXd::Zero(size);
+    springs = Eigen::MatrixXd::Zero(size, size);
+    damping = Eigen::MatrixXd::Zero(size, size);
+    mass.head(particles_) = setup.system.mass;
+    if (setup.damping.size() > 0) damping.topLeftCorner(particles_, particles_) = setup.damping;
+    int begin = particles_;
+    for (const LineSetup& line : setup.lines) {
+      const int sites = static_cast<int>(line.sites);
+      for (int axis = 0; axis < axes; ++axis) {
+        // Positions along the line: the head, the sites, and what is behind the last one.
+        std::vector<Eigen::VectorXd> place(static_cast<std::size_t>(sites + 1), Eigen::VectorXd::Zero(size));
+        for (const Attachment::Weight& w : line.weights) place[0][w.particle * axes + axis] += w.weight;
+        for (int j = 0; j < sites; ++j) {
+          place[static_cast<std::size_t>(j + 1)][begin + j * axes + axis] = 1.0;
+          mass[begin + j * axes + axis] = line.constants.mass;
+        }
+        if (line.constants.far_end == FarEnd::fixed) place.push_back(Eigen::VectorXd::Zero(size));
+        for (std::size_t j = 0; j + 1 < place.size(); ++j) {
+          const Eigen::VectorXd strain = place[j + 1] - place[j];
+          springs += line.constants.stiffness * strain * strain.transpose();
+        }
+        const int last = begin + (sites - 1) * axes + axis;
+        damping(last, last) += line.dashpot();
+      }
+      begin += sites * axes;
+    }
+  }
+
+  Eigen::VectorXd mass;     ///< of every coordinate
+  Eigen::MatrixXd springs;  ///< of the lines, the potential of the particles not included
+  Eigen::MatrixXd damping;
+
+  int size() const { return static_cast<int>(mass.size()); }
+
+  Eigen::VectorXd force(const Eigen::VectorXd& u) const {
+    Eigen::VectorXd gradient(particles_);
+    setup_.system.potential->gradient(setup_.system.q0 + u.head(particles_), gradient);
+    Eigen::VectorXd force = -(springs * u);
+    force.head(particles_) -= gradient;
+    return force;
+  }
+  /// Second derivative of all potential energy.
+  Eigen::MatrixXd stiffness(const Eigen::VectorXd& u) const {
+    Eigen::MatrixXd hessian(particles_, particles_);
+    setup_.system.potential->hessian(setup_.system.q0 + u.head(particles_), hessian);
+    Eigen::MatrixXd matrix = springs;
+    matrix.topLeftCorner(particles_, particles_) += hessian;
+    return matrix;
+  }
+  double energy(const PhasePoint& point) const {
+    return 0.5 * point.p.dot(point.p.cwiseQuotient(mass)) + 0.5 * point.u.dot(springs * point.u) +
+           setup_.system.potential->value(setup_.system.q0 + point.u.head(particles_));
+  }
+
+ private:
+  const Setup& setup_;
+  int particles_;
+};
+
+}  // namespace bathline

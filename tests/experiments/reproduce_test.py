@@ -1,0 +1,220 @@
+"""experiments/reproduce from outside, in a copy of the project with stand-ins for what it calls."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+SOURCE = Path(os.environ.get("BATHLINE_SOURCE", Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(SOURCE / "tests" / "analysis"))
+
+import synthetic  # noqa: E402
+
+RECIPE = """[figure]
+kind = "lines"
+[[figure.panels]]
+series = [{of = "closed.q[0][0]"}]
+"""
+
+# Plays `bathline run RECIPE -o FILE ...` by the recipe's name.
+PROGRAM = """#!/bin/bash
+echo "arguments: $*"
+name=$(basename "$2" .toml)
+case $name in
+  fails) exit 3 ;;
+  sleeps) echo $$ > "$(dirname "$4")/pid"; exec sleep 600 ;;
+  wrong) cp "{results}/wrong/result.h5" "$4"; exit 1 ;;
+  nofigure) cp "{results}/nofigure/result.h5" "$4" ;;
+  *) cp "{results}/right/result.h5" "$4" ;;
+esac
+"""
+
+
+def write_script(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+class ReproduceTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.prepared = Path(temporary.name) / "prepared"
+        for name, passed in (("right", 1), ("wrong", 0), ("nofigure", 1)):
+            recipe = RECIPE if name != "nofigure" else RECIPE.replace("closed.q", "closed.nothing")
+            synthetic.trajectory(
+                cls.prepared / name / "result.h5",
+                recipe,
+                claims=[("first", "closed.q.max", "ours", "", 1.0, 1.0, 0.9, 1.1, passed, 1)],
+            )
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = Path(temporary.name) / "pro ject"
+        shutil.copytree(
+            SOURCE / "analysis", self.root / "analysis", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        for script in ("experiments/reproduce", "cluster/environment.sh"):
+            (self.root / script).parent.mkdir(exist_ok=True)
+            shutil.copy(SOURCE / script, self.root / script)
+        for script in ("cluster/install-dependencies", "cluster/build"):
+            write_script(self.root / script, f"#!/bin/sh\necho {Path(script).name}\n")
+        write_script(self.root / "build" / "bathline", PROGRAM.format(results=self.prepared))
+        write_script(self.root / "bin" / "mpirun", '#!/bin/bash\necho "ranks: $2"\nshift 2\n"$@"\n')
+        for name in ("limebeer2020/fig10", "limebeer2020/fig9", "ours/large"):
+            self.add_recipe(name)
+        (self.root / "experiments" / "not-by-default").write_text(
+            "# needs much memory\nours/large  # 24 GiB\n"
+        )
+
+    def add_recipe(self, name):
+        path = self.root / "experiments" / f"{name}.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(RECIPE)
+
+    def start(self, *arguments, cwd="/", **options):
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("SLURM_", "OMP_", "OPENBLAS_"))
+        }
+        environment["PATH"] = f"{self.root / 'bin'}{os.pathsep}{environment['PATH']}"
+        environment.update(options)
+        return subprocess.Popen(
+            [str(self.root / "experiments" / "reproduce"), *arguments],
+            cwd=cwd,
+            env=environment,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+
+    def reproduce(self, *arguments, **options):
+        process = self.start(*arguments, **options)
+        try:
+            output, _ = process.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        return process.returncode, output
+
+    def log(self, name):
+        return (self.root / "results" / name / "run.log").read_text()
+
+    def test_all_recipes_by_default_in_natural_order(self):
+        code, output = self.reproduce()
+        self.assertEqual(code, 0, output)
+        self.assertLess(output.index("install-dependencies"), output.index("build"))
+        self.assertRegex(
+            output, r"(?s)\[ 1/2\] limebeer2020/fig9 .*1 PASS, 0 FAIL\n\[ 2/2\] limebeer2020/fig10 "
+        )
+        self.assertIn("claims: 2 PASS, 0 FAIL", output)
+        self.assertNotIn("large", output)
+        for name in ("fig9", "fig10"):
+            folder = self.root / "results" / "limebeer2020" / name
+            self.assertEqual(
+                sorted(path.name for path in folder.iterdir()),
+                [f"{name}.pdf", f"{name}.png", "result.h5", "run.log"],
+            )
+        self.assertIn("--overwrite --progress lines", self.log("limebeer2020/fig9"))
+        self.assertIn("limebeer2020-fig9", (self.root / "results" / "report.html").read_text())
+
+    def test_named_recipes_in_every_spelling_once(self):
+        outside = self.root / "elsewhere" / "mine.toml"
+        outside.parent.mkdir()
+        outside.write_text(RECIPE)
+        code, output = self.reproduce(
+            "ours/large",
+            "experiments/ours/large.toml",
+            "../experiments/ours/large.toml",
+            "mine.toml",
+            "-n",
+            "3",
+            cwd=outside.parent,
+        )
+        self.assertEqual(code, 0, output)
+        self.assertRegex(output, r"\[ 1/2\] ours/large ")
+        self.assertRegex(output, r"\[ 2/2\] own/mine ")
+        self.assertIn("ranks: 3", self.log("own/mine"))
+
+    def test_an_unknown_recipe_lists_the_known(self):
+        code, output = self.reproduce("limebeer2020/fig9", "limebeer2020/fig99")
+        self.assertEqual(code, 2)
+        self.assertIn("no such recipe: limebeer2020/fig99", output)
+        for name in ("limebeer2020/fig9", "limebeer2020/fig10", "ours/large"):
+            self.assertIn(f"  {name}\n", output)
+        # Nothing was started for it.
+        self.assertNotIn("install-dependencies", output)
+
+    def test_wrong_usage(self):
+        for arguments in (["-n"], ["-n", "0"], ["-n", "two"], ["--fast"]):
+            self.assertEqual(self.reproduce(*arguments)[0], 2, arguments)
+
+    def test_a_failed_claim_is_exit_1(self):
+        self.add_recipe("ours/wrong")
+        code, output = self.reproduce("ours/wrong", "limebeer2020/fig9")
+        self.assertEqual(code, 1, output)
+        self.assertRegex(output, r"ours/wrong +\d+\.\d s  0 PASS, 1 FAIL")
+        self.assertIn("claims: 1 PASS, 1 FAIL", output)
+
+    def test_a_failed_run_is_exit_3_after_the_others(self):
+        self.add_recipe("ours/fails")
+        stale = self.root / "results" / "ours" / "fails"
+        stale.mkdir(parents=True)
+        for name in ("result.h5", "fails.png"):
+            (stale / name).write_text("of an earlier run")
+        code, output = self.reproduce("ours/fails", "limebeer2020/fig9")
+        self.assertEqual(code, 3, output)
+        self.assertIn("RUN FAILED with exit code 3, see results/ours/fails/run.log", output)
+        self.assertRegex(output, r"limebeer2020/fig9 .*1 PASS")
+        self.assertEqual([path.name for path in stale.iterdir()], ["run.log"])
+        report = (self.root / "results" / "report.html").read_text()
+        self.assertIn("no result", report)
+
+    def test_a_figure_that_cannot_be_drawn_is_exit_3(self):
+        self.add_recipe("ours/nofigure")
+        code, output = self.reproduce("ours/nofigure")
+        self.assertEqual(code, 3, output)
+        self.assertIn("NO FIGURE", output)
+        self.assertIn("no variable 'closed.nothing'", self.log("ours/nofigure"))
+
+    def test_inside_a_slurm_job_it_uses_srun(self):
+        write_script(self.root / "bin" / "srun", '#!/bin/bash\necho "srun $1 $2 $3"\nshift 3\n"$@"\n')
+        code, output = self.reproduce("limebeer2020/fig9", SLURM_JOB_ID="7", SLURM_NTASKS="5")
+        self.assertEqual(code, 0, output)
+        self.assertIn("srun --mpi=pmix -n 5", self.log("limebeer2020/fig9"))
+
+    def test_a_signal_ends_the_run_and_the_script(self):
+        self.add_recipe("ours/sleeps")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.start("ours/sleeps")
+            pid_file = self.root / "results" / "ours" / "sleeps" / "pid"
+            for _ in range(200):
+                if pid_file.exists() and pid_file.read_text():
+                    break
+                time.sleep(0.05)
+            pid = int(pid_file.read_text())
+            began = time.monotonic()
+            process.send_signal(number)
+            output, _ = process.communicate(timeout=30)
+            self.assertLess(time.monotonic() - began, 8)
+            self.assertEqual(process.returncode, 128 + number)
+            self.assertIn("stopped on request", output)
+            time.sleep(0.1)
+            self.assertFalse(
+                Path(f"/proc/{pid}").exists() and "sleep" in Path(f"/proc/{pid}/cmdline").read_text()
+            )
+            pid_file.unlink()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+"""Reads the file that python_reading_test.cpp writes, as users do: by h5py and by xarray. Prints what is wrong."""
+import sys
+
+import h5py
+import numpy
+import xarray
+
+path = sys.argv[1]
+wrong = []
+
+
+def check(what, found, expected):
+    if isinstance(found, numpy.ndarray):
+        found = found.tolist()
+    if isinstance(found, numpy.generic):
+        found = found.item()
+    if type(found) is not type(expected) or found != expected:
+        wrong.append(f"{what}: {found!r} instead of {expected!r}")
+
+
+def group(name):
+    return xarray.open_dataset(path, group=name, engine="h5netcdf", decode_timedelta=False)
+
+
+with h5py.File(path) as file:
+    for name, expected in {"title": "Größe", "status": "partial", "recipe": "x" * 100000, "git_dirty": 0, "seed": 7,
+                           "wall_time_s": 0.0, "petsc_options": "-ksp_type cg"}.items():
+        if name == "git_dirty":
+            check("git_dirty is 0 or 1", bool(file.attrs[name] in (0, 1)), True)
+        else:
+            check(name, file.attrs[name], expected)
+    check("units of q", file["closed/q"].attrs["units"], "m")
+    check("long_name of q", file["closed/q"].attrs["long_name"], "position, µm or m")
+    check("chunks of q", file["closed/q"].chunks, (1024, 2, 1))
+    check("chunks of time", file["closed/time"].chunks, (1024,))
+    check("chunks of displacement", file["closed/displacement"].chunks, (1, 65536))
+    check("limits of q", file["closed/q"].maxshape, (None, 2, 1))
+    chunk = file["wide/q"].chunks
+    check("a chunk is at most 1 MiB", bool(8 * numpy.prod(chunk) <= 2**20), True)
+    check("a chunk is not tiny", bool(8 * numpy.prod(chunk) > 2**18), True)
+    check("labels in h5py", [label for label in file["convergence/label"].asstr()[:]], ["Størmer-Verlet", "b", ""])
+
+closed = group("closed")
+check("dimensions of q", closed["q"].dims, ("time", "particle", "axis"))
+check("dimensions of the energy", closed["energy_total"].dims, ("time",))
+check("dimensions of the displacement", closed["displacement"].dims, ("snapshot_time", "site"))
+check("coordinates", sorted(closed.coords), ["axis", "particle", "site", "snapshot_time", "time"])
+check("time", closed["time"].values, [0.0, 0.25, 0.5])
+check("units of time", closed["time"].attrs, {"units": "s", "long_name": "time"})
+check("q", closed["q"].sel(time=0.5, particle=1).values, [5.0])
+check("energy", closed["energy_total"].values, [0.0, -1.0, -2.0])
+check("displacement", float(closed["displacement"].sel(snapshot_time=1.5, site=69999)), 69999.0)
+check("units of displacement", closed["displacement"].attrs["units"], "m")
+
+convergence = group("convergence")
+check("dimensions of the error", convergence["error_q"].dims, ("step",))
+check("error", float(convergence["error_q"].sel(step=0.2)), 2.0)
+check("labels in xarray", convergence["label"].values.tolist(), ["Størmer-Verlet", "b", ""])
+check("single letters in xarray", convergence["letter"].values.tolist(), ["a", "b", "c"])
+check("a scalar", float(group("convergence/midpoint")["order_q"]), 2.0)
+
+claims = group("claims")
+check("claims", claims["id"].values.tolist(), ["energy", "größer"])
+check("dimensions of the claims", claims["measured"].dims, ("claim",))
+check("passed", claims["passed"].values.tolist(), [1, 0])
+check("supported", claims["supported"].values.tolist(), [1, 0])
+check("expected", bool(numpy.isnan(claims["expected"].values[1])), True)
+for name in claims.variables:
+    check(f"attributes of {name}", sorted(claims[name].attrs), ["long_name", "units"])
+
+if wrong:
+    sys.exit("\n".join(wrong))

@@ -1,0 +1,96 @@
+// A uniform line in plain loops over all of its sites, one axis, on one rank: the oracle of the fast explicit paths.
+// Kicks and drifts are the documented expressions in std::fma, so that their bits can be compared.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "integrate/scheme.hpp"
+#include "model/line_window.hpp"
+
+namespace bathline {
+
+class SerialLine {
+ public:
+  SerialLine(const LineConstants& line, double dashpot, std::vector<double> displacements, std::vector<double> momenta)
+      : w(std::move(displacements)), p(std::move(momenta)), line_(line), dashpot_(dashpot) {}
+
+  std::vector<double> w, p;
+  double dissipated = 0.0;
+
+  double force_on_head(double head) const { return line_.stiffness * ((stages_.empty() ? w : stage_w_)[0] - head); }
+
+  void substep(const Substep& substep, const ExplicitScheme& scheme, double h, double head) {
+    if (substep.kind == Substep::Kind::drift) {
+      for (std::size_t j = 0; j < w.size(); ++j) w[j] = std::fma(substep.weight * h / line_.mass, p[j], w[j]);
+    } else if (substep.kind == Substep::Kind::kick) {
+      kick(substep.weight * h, substep.velocity_after, head);
+    } else {
+      stage(substep.stage, scheme, h, head);
+    }
+  }
+
+ private:
+  struct Slope {
+    std::vector<double> w, p;
+  };
+
+  /// Spring forces over the stiffness.
+  std::vector<double> differences(const std::vector<double>& at, double head) const {
+    std::vector<double> result(at.size());
+    for (std::size_t j = 0; j < at.size(); ++j) {
+      const double left = j == 0 ? head : at[j - 1];
+      const double behind = line_.far_end == FarEnd::fixed ? 0.0 : at[j];
+      const double right = j + 1 < at.size() ? at[j + 1] : behind;
+      result[j] = (right - at[j]) - (at[j] - left);
+    }
+    return result;
+  }
+
+  void kick(double weighted_step, bool velocity_after, double head) {
+    const double before = p.back();
+    const std::vector<double> difference = differences(w, head);
+    for (std::size_t j = 0; j < p.size(); ++j) p[j] = std::fma(weighted_step * line_.stiffness, difference[j], p[j]);
+    if (line_.far_end != FarEnd::matched) return;
+    const double rate = weighted_step * dashpot_ / line_.mass;
+    p.back() = velocity_after ? p.back() / (1.0 + rate) : p.back() - rate * before;
+    const double velocity = (velocity_after ? p.back() : before) / line_.mass;
+    dissipated += weighted_step * dashpot_ * velocity * velocity;
+  }
+
+  /// Textbook Runge-Kutta: slope at the stage values, then the values of the next stage or of the end.
+  void stage(int stage, const ExplicitScheme& scheme, double h, double head) {
+    if (stage == 0) {
+      stage_w_ = w;
+      stage_p_ = p;
+    }
+    Slope slope{stage_p_, differences(stage_w_, head)};
+    for (double& velocity : slope.w) velocity /= line_.mass;
+    for (double& force : slope.p) force *= line_.stiffness;
+    slope.p.back() -= dashpot_ * slope.w.back();
+    dissipated += h * scheme.b[static_cast<std::size_t>(stage)] * dashpot_ * slope.w.back() * slope.w.back();
+    stages_.push_back(std::move(slope));
+    const bool last = stages_.size() == scheme.b.size();
+    const std::vector<double>& weights = last ? scheme.b : scheme.a[stages_.size()];
+    for (std::size_t j = 0; j < w.size(); ++j) {
+      double sum_w = 0.0, sum_p = 0.0;
+      for (std::size_t i = 0; i < weights.size(); ++i) {
+        sum_w += weights[i] * stages_[i].w[j];
+        sum_p += weights[i] * stages_[i].p[j];
+      }
+      stage_w_[j] = w[j] + h * sum_w;
+      stage_p_[j] = p[j] + h * sum_p;
+    }
+    if (!last) return;
+    w = stage_w_;
+    p = stage_p_;
+    stages_.clear();
+  }
+
+  LineConstants line_;
+  double dashpot_;
+  std::vector<Slope> stages_;  // of the step under way
+  std::vector<double> stage_w_, stage_p_;
+};
+
+}  // namespace bathline

@@ -1,0 +1,114 @@
+// Problems for tests, described in plain numbers: particles, a potential, damping and the lines that hang on them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/line.hpp"
+#include "model/problem.hpp"
+#include "random_numbers.hpp"
+
+namespace bathline {
+
+struct LineSetup {
+  std::vector<Attachment::Weight> weights = {{0, 1.0}};
+  LineConstants constants;
+  std::int64_t sites = 1;
+
+  double dashpot() const {
+    return constants.far_end == FarEnd::matched ? std::sqrt(constants.mass * constants.stiffness) : 0.0;
+  }
+};
+
+struct Setup {
+  OpenSystem system;
+  Eigen::MatrixXd damping;  ///< empty: none
+  std::vector<LineSetup> lines;
+
+  /// Size of everything: particles, then line by line, site by site, axis by axis.
+  int size() const {
+    std::int64_t count = system.size();
+    for (const LineSetup& line : lines) count += line.sites * system.axes;
+    return static_cast<int>(count);
+  }
+};
+
+/// Particles with masses between 1 and 2 somewhere around the origin, in no field of force.
+inline OpenSystem random_particles(int particles, int axes, RandomNumbers& random) {
+  OpenSystem system;
+  system.particles = particles;
+  system.axes = axes;
+  system.mass.resize(system.size());
+  system.q0.resize(system.size());
+  system.v0.resize(system.size());
+  for (int a = 0; a < particles; ++a) system.mass.segment(a * axes, axes).setConstant(random.uniform(1.0, 2.0));
+  for (double& q : system.q0) q = random.uniform();
+  for (double& v : system.v0) v = random.uniform();
+  system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Zero(system.size(), system.size()));
+  return system;
+}
+
+inline Problem make_problem(const Setup& setup, const Communicator& communicator) {
+  std::vector<std::unique_ptr<Environment>> environments;
+  for (const LineSetup& line : setup.lines) {
+    environments.push_back(std::make_unique<Line>("line" + std::to_string(environments.size()),
+                                                  Attachment(line.weights, setup.system.axes), line.constants,
+                                                  line.sites, communicator));
+  }
+  const int n = setup.system.size();
+  Eigen::MatrixXd damping = setup.damping.size() > 0 ? setup.damping : Eigen::MatrixXd(Eigen::MatrixXd::Zero(n, n));
+  Problem problem(setup.system, damping, std::move(environments), communicator);
+  problem.prepare();
+  return problem;
+}
+
+/// Displacements from the start and momenta of everything, in the order of `Setup::size`.
+struct PhasePoint {
+  Eigen::VectorXd u, p;
+};
+
+/// Puts a problem into a state that every rank knows. @note Collective.
+inline void set_state(Problem& problem, const PhasePoint& point) {
+  const int n = problem.system().size();
+  problem.q = problem.system().q0 + point.u.head(n);
+  problem.p = point.p.head(n);
+  std::int64_t begin = n;
+  for (const auto& environment : problem.environments()) {
+    const std::int64_t count = environment->sites() * problem.system().axes;
+    environment->scatter_state({point.u.data() + begin, static_cast<std::size_t>(count)},
+                               {point.p.data() + begin, static_cast<std::size_t>(count)});
+    begin += count;
+  }
+}
+
+/// The state of a problem on every rank. @note Collective.
+inline PhasePoint get_state(Problem& problem) {
+  problem.share_particles();
+  const Eigen::VectorXd displacement = problem.q - problem.system().q0;
+  std::vector<double> u(displacement.begin(), displacement.end());
+  std::vector<double> p(problem.p.begin(), problem.p.end());
+  for (const auto& environment : problem.environments()) {
+    const auto count = static_cast<std::size_t>(environment->sites() * problem.system().axes);
+    std::vector<double> w, momenta;
+    environment->gather_state(w, momenta);
+    w.resize(count);
+    momenta.resize(count);
+    problem.communicator().broadcast(std::span<double>(w));
+    problem.communicator().broadcast(std::span<double>(momenta));
+    u.insert(u.end(), w.begin(), w.end());
+    p.insert(p.end(), momenta.begin(), momenta.end());
+  }
+  return {Eigen::Map<Eigen::VectorXd>(u.data(), static_cast<Eigen::Index>(u.size())),
+          Eigen::Map<Eigen::VectorXd>(p.data(), static_cast<Eigen::Index>(p.size()))};
+}
+
+/// Somewhere within `size` of the start.
+inline PhasePoint random_point(int count, double size, RandomNumbers& random) {
+  PhasePoint point{Eigen::VectorXd(count), Eigen::VectorXd(count)};
+  for (double& u : point.u) u = random.uniform(-size, size);
+  for (double& p : point.p) p = random.uniform(-size, size);
+  return point;
+}
+
+}  // namespace bathline
