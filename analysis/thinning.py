@@ -31,3 +31,18 @@ def thin(x, y, log_x=False, buckets=BUCKETS):
         kept.append(np.lexsort((np.where(np.isfinite(values), values, np.inf), bucket))[starts])
         kept.append(np.lexsort((np.where(np.isfinite(values), values, -np.inf), bucket))[ends])
     return np.unique(np.concatenate(kept))
+
+
+def sparse(x, y, count=36):
+    """The indices of about `count` points at equal distances along the drawn path, for markers that stay apart."""
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if len(x) <= 2 * count:
+        return np.arange(len(x))
+    length = np.zeros(len(x))
+    for values in (x, y):
+        finite = values[np.isfinite(values)]
+        extent = np.ptp(finite) if len(finite) else 0.0
+        step = np.nan_to_num(np.diff(values)) / (extent or 1.0)
+        length[1:] += step**2
+    path = np.cumsum(np.sqrt(length))
+    return np.unique(np.searchsorted(path, np.linspace(0.0, path[-1], count)).clip(max=len(x) - 1))

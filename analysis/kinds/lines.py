@@ -8,11 +8,14 @@
     series = [{of = "closed.q[1]", name = "closed line", style = "dashdot", color = 0, scale = 1.0, x = ".."}]
     marks = [{at = 79.06, name = "echo"}]       # thin vertical lines
 
-`x` is the first dimension's scale, usually time, unless it names another quantity: "open.q[0][0]", or
+A series may subtract another quantity row by row: minus = "theory.energy_particles". Markers (style "points") stand at
+equal distances along the path. `x` is the first dimension's scale, usually time, unless it names another quantity: "open.q[0][0]", or
 "q[0][0]" in the group of the series. A single number is a horizontal line. Two positions of one particle
 are drawn to the same scale. Styles and colours are those of `style.py`; by default each series has the next
 ones.
 """
+
+from dataclasses import replace
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -20,7 +23,7 @@ from matplotlib.lines import Line2D
 import legend
 import style
 from result import AnalysisError
-from thinning import thin
+from thinning import sparse, thin
 
 
 def draw(result, spec):
@@ -66,6 +69,14 @@ def _read(result, panel, series):
     if "of" not in series:
         raise AnalysisError(f"{result.path}: a series of figure.panels does not say what it is: of = ...")
     y = result.quantity(series["of"])
+    if series.get("minus"):
+        other = result.quantity(series["minus"])
+        if other.values.shape != y.values.shape:
+            raise AnalysisError(
+                f"{result.path}: '{other.path}' has {other.values.size} values, '{y.path}' has {y.values.size}: "
+                "one cannot be subtracted from the other"
+            )
+        y = replace(y, values=y.values - other.values)
     name = series.get("x") or panel.get("x") or "time"
     if name == "time" or y.values.ndim == 0:
         return _Curve(series, y.scale, y)
@@ -121,7 +132,7 @@ def _draw_panel(axes, panel, curves):
             x, y = x[max(first - 1, 0) : last + 1], y[max(first - 1, 0) : last + 1]
         if log_y:
             y = np.where(y > 0, y, np.nan)
-        drawn = thin(x, y, log_x)
+        drawn = sparse(x, y) if curve.series.get("style") == "points" else thin(x, y, log_x)
         axes.plot(x[drawn], y[drawn], **look)
 
     for mark in panel.get("marks") or []:

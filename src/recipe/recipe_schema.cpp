@@ -109,6 +109,13 @@ std::vector<Parameter> series_keys() {
   };
 }
 
+std::vector<Parameter> mark_keys() {
+  return {
+      required("at", number, "", "Where it stands on the horizontal axis."),
+      optional("name", text, "", "What is written at it."),
+  };
+}
+
 std::vector<Parameter> panel_keys() {
   return {
       optional("title", text, "", "Title above the panel."),
@@ -120,6 +127,7 @@ std::vector<Parameter> panel_keys() {
       choice("xscale", {"linear", "log"}, "Scale of the horizontal axis."),
       choice("yscale", {"linear", "log"}, "Scale of the vertical axis."),
       list_of("series", series_keys(), "What is drawn in the panel."),
+      list_of("marks", mark_keys(), "Vertical lines that point something out."),
   };
 }
 

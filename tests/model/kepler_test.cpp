@@ -1,0 +1,68 @@
+// The Kepler problem as a recipe describes it, and its observables on closed forms.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "recipe_text.hpp"
+
+namespace bathline {
+namespace {
+
+std::string recipe(const std::string& start) {
+  return "title = \"t\"\n[system]\nkind = \"kepler\"\nM = 2.0\nmu = 3.0\nalpha = 0.1\n" + start +
+         "\n[time]\nstep = 0.001\nsteps = 10\n[[integrators]]\nname = \"gamma\"\non = \"open\"\n";
+}
+
+TEST(MpiKepler, HasAPlanarParticleDampedOnBothAxes) {
+  const ReadRecipe read = read_recipe(recipe("q0 = [[3.0, 4.0]]\nv0 = [[0.5, -0.25]]"));
+  ASSERT_EQ(read.report(), "");
+  const OpenSystem& system = read.experiment->system();
+  EXPECT_EQ(system.particles, 1);
+  EXPECT_EQ(system.axes, 2);
+  EXPECT_EQ(system.mass, Eigen::VectorXd(Eigen::Vector2d(2.0, 2.0)));
+  EXPECT_NEAR((*system.damping - 0.2 * Eigen::Matrix2d::Identity()).norm(), 0.0, 1e-16);
+  EXPECT_NEAR(system.potential->value(system.q0), -6.0 / 5.0, 1e-15);
+  Eigen::VectorXd gradient(2);
+  system.potential->gradient(system.q0, gradient);
+  EXPECT_NEAR(gradient[0], 6.0 * 3.0 / 125.0, 1e-16);
+  EXPECT_NEAR(gradient[1], 6.0 * 4.0 / 125.0, 1e-16);
+}
+
+TEST(MpiKepler, RefusesTheCentreAndSizesThatDoNotFit) {
+  EXPECT_THAT(read_recipe(recipe("q0 = [[0.0, 0.0]]")).report(),
+              testing::AllOf(testing::HasSubstr("r.toml:7:"), testing::HasSubstr("centre")));
+  EXPECT_THAT(read_recipe(recipe("q0 = [1.0, 0.0]")).report(), testing::HasSubstr("1 list(s) of 2 numbers"));
+}
+
+TEST(MpiKepler, ObservesAngularMomentumAndTheLaplaceRungeLenzVector) {
+  const ReadRecipe read = read_recipe(recipe("q0 = [[3.0, 4.0]]"));
+  ASSERT_EQ(read.report(), "");
+  const OpenSystem& system = read.experiment->system();
+  ASSERT_EQ(system.observables.size(), 2u);
+  EXPECT_EQ(system.observables[0].name, "angular_momentum");
+  EXPECT_EQ(system.observables[1].name, "laplace_runge_lenz");
+  const Eigen::VectorXd q = Eigen::Vector2d(3.0, 4.0), v = Eigen::Vector2d(-1.0, 0.5);
+  // H = |r x v| = 3 * 0.5 + 4 * 1, turning counterclockwise.
+  const double angular = 5.5;
+  EXPECT_NEAR(system.observables[0].value(q, v)[0], angular, 1e-15);
+  EXPECT_NEAR(system.observables[0].value(q, -v)[0], angular, 1e-15);
+
+  // Undamped, d/dt (v x z^)/H = -mu (r^ x z^)/(H r^2): value and integral cancel.
+  const Observable& vector = system.observables[1];
+  Eigen::VectorXd gradient(2);
+  system.potential->gradient(q, gradient);
+  const double dt = 1e-5;
+  const auto flow = [&](double t) -> std::pair<Eigen::VectorXd, Eigen::VectorXd> {
+    const Eigen::VectorXd acceleration = -gradient / 2.0;
+    return {q + t * v + 0.5 * t * t * acceleration, v + t * acceleration};
+  };
+  const auto [q_before, v_before] = flow(-dt);
+  const auto [q_after, v_after] = flow(dt);
+  const Eigen::VectorXd rate = (vector.value(q_after, v_after) - vector.value(q_before, v_before)) / (2.0 * dt);
+  EXPECT_LT((rate + vector.integrand(q, v)).norm(), 1e-9);
+  EXPECT_GT(rate.norm(), 1e-3);
+}
+
+}  // namespace
+}  // namespace bathline

@@ -1,0 +1,94 @@
+// The three ways to describe a line in a recipe, and what does not make sense together.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "recipe_text.hpp"
+
+namespace bathline {
+namespace {
+
+using testing::HasSubstr;
+
+/// A recipe with a system and an environment; the environment's kind stands in line 10, what is given from line 11 on.
+std::string recipe(const std::string& system, const std::string& kind, const std::string& environment) {
+  return "title = \"t\"\n[system]\nkind = \"" + system + "\"\n" +
+         (system == "dual-oscillator" ? "m0 = 1.0\nM0 = 2.0\nk0 = 1.0\nK0 = 1.0\nq0 = [1.0, 0.0]\n"
+                                      : "m = 1.0\nk = 1.0\nq0 = [1.0]\n\n\n") +
+         "[[environment]]\nkind = \"" + kind + "\"\n" + environment +
+         "\n[time]\nstep = 0.1\nsteps = 10\n[[integrators]]\nname = \"gamma\"\non = \"closed\"\n";
+}
+
+LinearChain chain_of(const std::string& text) {
+  const ReadRecipe read = read_recipe(text);
+  EXPECT_EQ(read.report(), "");
+  if (!read.mistakes.empty()) return {};
+  const Problem problem = read.experiment->make_problem(read.experiment->cases().front());
+  return problem.environments().front()->chain(100);
+}
+
+TEST(MpiTransmissionLines, LumpedValuesAreTakenAsTheyAre) {
+  const LinearChain chain = chain_of(recipe("single-oscillator", "spring-mass-line", "sites = 7\nM = 3.0\nlambda = 12.0"));
+  EXPECT_EQ(chain.mass, std::vector<double>(7, 3.0));
+  EXPECT_EQ(chain.to_head.front().second, 12.0);
+  EXPECT_EQ(chain.to_ground.size(), 1u);
+  const LinearChain inerter = chain_of(recipe("dual-oscillator", "spring-inerter-line", "sites = 7\nb = 3.0\nk = 12.0"));
+  EXPECT_EQ(inerter.mass, std::vector<double>(7, 3.0));
+  EXPECT_EQ(inerter.to_head.front().second, 12.0);
+}
+
+TEST(MpiTransmissionLines, ContinuumValuesGiveTheDampingTheSpeedAndTheLength) {
+  const double damping = 6.0, length = 40.0, speed = 8.0;
+  const LinearChain chain = chain_of(
+      recipe("single-oscillator", "spring-mass-line", "sites = 100\ndamping = 6.0\nlength = 40.0\nspeed = 8.0\nfar_end = \"free\""));
+  ASSERT_EQ(chain.mass.size(), 100u);
+  const double mass = chain.mass.front(), stiffness = chain.to_head.front().second, spacing = length / 100.0;
+  EXPECT_NEAR(std::sqrt(mass * stiffness), damping, 1e-14);
+  EXPECT_NEAR(spacing * std::sqrt(stiffness / mass), speed, 1e-14);
+  EXPECT_TRUE(chain.to_ground.empty());
+}
+
+TEST(MpiTransmissionLines, CharacteristicGridFollowsTheStep) {
+  for (const char* system : {"single-oscillator", "dual-oscillator"}) {
+    const char* kind = system[0] == 's' ? "spring-mass-line" : "spring-inerter-line";
+    const LinearChain chain = chain_of(recipe(system, kind, "sites = 100\ndamping = 0.5\ngrid = \"characteristic\""));
+    EXPECT_NEAR(chain.mass.front(), 0.5 * 0.1, 1e-16);
+    EXPECT_NEAR(chain.to_head.front().second, 0.5 / 0.1, 1e-14);
+  }
+}
+
+TEST(MpiTransmissionLines, TellApartWhatDoesNotGoTogether) {
+  const auto report = [](const std::string& environment) {
+    return read_recipe(recipe("single-oscillator", "spring-mass-line", environment)).report();
+  };
+  EXPECT_THAT(report("sites = 7\nM = 1.0\nlambda = 1.0\nlength = 2.0"), HasSubstr("r.toml:14:"));
+  EXPECT_THAT(report("sites = 7\nM = 1.0\nlambda = 1.0\nlength = 2.0"), HasSubstr("described in two ways"));
+  EXPECT_THAT(report("sites = 7\nM = 1.0\nlambda = 1.0\ngrid = \"characteristic\"\ndamping = 1.0"),
+              HasSubstr("described in two ways"));
+  EXPECT_THAT(report("sites = 7\nM = 1.0\nlambda = 1.0\ndamping = 1.0"), HasSubstr("sqrt(M lambda)"));
+  EXPECT_THAT(report("sites = 7\nM = 1.0"), HasSubstr("`lambda` is missing"));
+  EXPECT_THAT(report("sites = 7\ngrid = \"characteristic\""), HasSubstr("`damping` is missing"));
+  EXPECT_THAT(report("sites = 7\ndamping = 1.0\nlength = 2.0"), HasSubstr("`speed` is missing"));
+  EXPECT_THAT(report("sites = 7"), HasSubstr("is missing"));
+}
+
+TEST(MpiTransmissionLines, NeedParticlesToHangOn) {
+  EXPECT_THAT(
+      read_recipe(recipe("single-oscillator", "spring-mass-line", "attach = 1\nsites = 7\nM = 1.0\nlambda = 1.0")).report(),
+      testing::AllOf(HasSubstr("r.toml:11:"), HasSubstr("particle 1, but the system has 1")));
+  EXPECT_THAT(read_recipe(recipe("single-oscillator", "spring-inerter-line", "sites = 7\nb = 1.0\nk = 1.0")).report(),
+              testing::AllOf(HasSubstr("r.toml:10:"), HasSubstr("between two particles")));
+  for (const char* attach : {"[0, 0]", "[0]", "[0, 1, 2]"}) {
+    EXPECT_THAT(read_recipe(recipe("dual-oscillator", "spring-inerter-line",
+                                   std::string("attach = ") + attach + "\nsites = 7\nb = 1.0\nk = 1.0"))
+                    .report(),
+                testing::AllOf(HasSubstr("r.toml:11:"), HasSubstr("two different particles")));
+  }
+  EXPECT_THAT(read_recipe(recipe("dual-oscillator", "spring-inerter-line", "attach = [0, 2]\nsites = 7\nb = 1.0\nk = 1.0"))
+                  .report(),
+              testing::AllOf(HasSubstr("r.toml:11:"), HasSubstr("particle 2")));
+}
+
+}  // namespace
+}  // namespace bathline

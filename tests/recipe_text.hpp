@@ -1,0 +1,32 @@
+// Recipes in tests: text with the program's own vocabulary, and the mistakes that come of it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "study/experiment.hpp"
+#include "study/vocabulary.hpp"
+#include "test_world.hpp"
+
+namespace bathline {
+
+struct ReadRecipe {
+  Recipe recipe;
+  Mistakes mistakes;
+  std::unique_ptr<Experiment> experiment;  ///< where the recipe itself has no mistake
+
+  std::string report() const { return mistakes.report(); }
+};
+
+/// Reads a recipe called "r.toml". @note Collective.
+inline ReadRecipe read_recipe(const std::string& text, const std::vector<std::string>& settings = {}) {
+  ReadRecipe result;
+  result.recipe = parse_recipe(text, "r.toml", settings, vocabulary(), result.mistakes);
+  if (result.mistakes.empty()) {
+    result.experiment = std::make_unique<Experiment>(result.recipe, test_world(), result.mistakes);
+  }
+  return result;
+}
+
+}  // namespace bathline
