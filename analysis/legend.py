@@ -84,11 +84,16 @@ def _obstacles(axes):
     return tests
 
 
+def _columns(entries):
+    """Numbers of columns to try, widest first, whose rows are equally full but for the last."""
+    return sorted({-(-entries // rows) for rows in range(1, entries + 1)}, reverse=True)
+
+
 def _place_above(axes, handles):
     """Puts the legend over the axes and their title, in as many columns as fit."""
     room = (axes.title.get_fontsize() + 3) / 72 if axes.get_title(loc="left") else 0
     offset = ScaledTranslation(0, room, axes.figure.dpi_scale_trans)
-    for count in range(len(handles), 0, -1):
+    for count in _columns(len(handles)):
         legend = axes.legend(
             handles=handles,
             loc="lower left",
@@ -105,7 +110,7 @@ def _place_above(axes, handles):
 def on_top(figure, handles, **options):
     """One legend over the whole figure, which grows by the legend's height; options go to matplotlib."""
     width, height = figure.get_size_inches()
-    for count in range(len(handles), 0, -1):
+    for count in _columns(len(handles)):
         legend = figure.legend(handles=handles, loc="upper center", ncol=count, borderaxespad=0.2, **options)
         box = legend.get_window_extent()
         if count == 1 or box.width <= 0.98 * figure.bbox.width:

@@ -229,12 +229,14 @@ def _article(entry, home):
             f'<div class="banner">Status of this run: <b>{html.escape(entry.status)}</b>. '
             f"What follows shows only what it has left.{detail}</div>"
         )
-    lines += [f'<p class="banner warning">Warning: {html.escape(text)}</p>' for text in entry.warnings]
     lines.append(_figure(entry, home))
     if paper.get("note"):
         lines.append(
             '<p class="note"><b>What is the paper’s and what is ours.</b> ' f'{to_html(paper["note"])}</p>'
         )
+    if entry.warnings:
+        warnings = "<br>".join(to_html(text) for text in entry.warnings)
+        lines.append(f'<p class="banner warning"><b>The program warned.</b> {warnings}</p>')
     lines += [_claims(entry), _provenance(entry)]
     if entry.recipe_text:
         lines.append(

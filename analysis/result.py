@@ -184,9 +184,12 @@ class Result:
         values = dataset[()]
         later = list(range(1, values.ndim))
         free = [axis for axis in later if values.shape[axis] != 1]
-        # Written-out indices go to all later dimensions, or to those longer than one.
-        axes = next((axes for axes in (later, free) if len(axes) == len(chosen)), None)
-        if axes is None:
+        # Written-out indices go to the first of the later dimensions, as claims take them, or to those longer
+        # than one; what is left has to be of length one.
+        leading = later[: len(chosen)]
+        covers = len(leading) == len(chosen) and all(axis in leading for axis in free)
+        axes = leading if covers else free
+        if len(axes) != len(chosen):
             raise AnalysisError(
                 f"{self.path}: '{path}' has {len(chosen)} indices, but {_shape_text(dataset)} needs "
                 f"{len(free)}, for instance {name}{'[0]' * len(free)}"

@@ -34,7 +34,7 @@ def thin(x, y, log_x=False, buckets=BUCKETS):
 
 
 def sparse(x, y, count=36):
-    """The indices of about `count` points at equal distances along the drawn path, for markers that stay apart."""
+    """The indices of about `count` points at equal distances along the drawn path, for markers."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(x) <= 2 * count:
         return np.arange(len(x))

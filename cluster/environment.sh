@@ -25,6 +25,14 @@ BATHLINE_CORES=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
 # Our messages are small: nothing is lost without them.
 : "${OMPI_MCA_btl_vader_single_copy_mechanism:=none}"
 
+# Outside a job the cores are shared with whatever else runs. A rank that waits then gives its core away instead of
+# spinning on it, and no rank is tied to a core that another program is tied to: with many messages in a short run
+# this is the difference between a second and minutes. Inside a job, Slurm and the site decide.
+if [ -z "${SLURM_JOB_ID:-}" ]; then
+  : "${OMPI_MCA_mpi_yield_when_idle:=1}" "${OMPI_MCA_hwloc_base_binding_policy:=none}"
+  export OMPI_MCA_mpi_yield_when_idle OMPI_MCA_hwloc_base_binding_policy
+fi
+
 export BATHLINE_PYTHON OMP_NUM_THREADS OPENBLAS_NUM_THREADS
 export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle OMPI_MCA_btl_vader_single_copy_mechanism
 

@@ -81,7 +81,7 @@ std::pair<std::vector<std::string>, std::vector<std::string>> split_arguments(in
 int run_command_line(int argc, char** argv, const Communicator& world) {
   auto [arguments, petsc_options] = split_arguments(argc, argv);
   CLI::App app("Dissipative mechanics computed as closed conservative systems.\n"
-               "Describe particles and an environment in a recipe, run it, read the HDF5 result.");
+               "Describe particles and an environment in a recipe, run it, read the HDF5 result.", "bathline");
   app.require_subcommand(1);
   app.set_version_flag("--version", [] {
     return version_text(petsc_version(), fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION));

@@ -1,23 +1,23 @@
-// The whole of a small setup as dense matrices, u'' = M^-1 (-K u - grad V - C u'), put together from its springs one by
+// The whole of a small scene as dense matrices, u'' = M^-1 (-K u - grad V - C u'), put together from its springs one by
 // one: the independent description that fast code is compared with.
 #pragma once
 
-#include "setup.hpp"
+#include "scene.hpp"
 
 namespace bathline {
 
 class DenseSystem {
  public:
-  explicit DenseSystem(const Setup& setup) : setup_(setup), particles_(setup.system.size()) {
-    const int size = setup.size();
-    const int axes = setup.system.axes;
+  explicit DenseSystem(const Scene& scene) : scene_(scene), particles_(scene.system.size()) {
+    const int size = scene.size();
+    const int axes = scene.system.axes;
     mass = Eigen::VectorXd::Zero(size);
     springs = Eigen::MatrixXd::Zero(size, size);
     damping = Eigen::MatrixXd::Zero(size, size);
-    mass.head(particles_) = setup.system.mass;
-    if (setup.damping.size() > 0) damping.topLeftCorner(particles_, particles_) = setup.damping;
+    mass.head(particles_) = scene.system.mass;
+    if (scene.damping.size() > 0) damping.topLeftCorner(particles_, particles_) = scene.damping;
     int begin = particles_;
-    for (const LineSetup& line : setup.lines) {
+    for (const SceneLine& line : scene.lines) {
       const int sites = static_cast<int>(line.sites);
       for (int axis = 0; axis < axes; ++axis) {
         // Positions along the line: the head, the sites, and what is behind the last one.
@@ -47,7 +47,7 @@ class DenseSystem {
 
   Eigen::VectorXd force(const Eigen::VectorXd& u) const {
     Eigen::VectorXd gradient(particles_);
-    setup_.system.potential->gradient(setup_.system.q0 + u.head(particles_), gradient);
+    scene_.system.potential->gradient(scene_.system.q0 + u.head(particles_), gradient);
     Eigen::VectorXd force = -(springs * u);
     force.head(particles_) -= gradient;
     return force;
@@ -55,18 +55,18 @@ class DenseSystem {
   /// Second derivative of all potential energy.
   Eigen::MatrixXd stiffness(const Eigen::VectorXd& u) const {
     Eigen::MatrixXd hessian(particles_, particles_);
-    setup_.system.potential->hessian(setup_.system.q0 + u.head(particles_), hessian);
+    scene_.system.potential->hessian(scene_.system.q0 + u.head(particles_), hessian);
     Eigen::MatrixXd matrix = springs;
     matrix.topLeftCorner(particles_, particles_) += hessian;
     return matrix;
   }
   double energy(const PhasePoint& point) const {
     return 0.5 * point.p.dot(point.p.cwiseQuotient(mass)) + 0.5 * point.u.dot(springs * point.u) +
-           setup_.system.potential->value(setup_.system.q0 + point.u.head(particles_));
+           scene_.system.potential->value(scene_.system.q0 + point.u.head(particles_));
   }
 
  private:
-  const Setup& setup_;
+  const Scene& scene_;
   int particles_;
 };
 

@@ -8,11 +8,11 @@
     series = [{of = "closed.q[1]", name = "closed line", style = "dashdot", color = 0, scale = 1.0, x = ".."}]
     marks = [{at = 79.06, name = "echo"}]       # thin vertical lines
 
-A series may subtract another quantity row by row: minus = "theory.energy_particles". Markers (style "points") stand at
-equal distances along the path. `x` is the first dimension's scale, usually time, unless it names another quantity: "open.q[0][0]", or
-"q[0][0]" in the group of the series. A single number is a horizontal line. Two positions of one particle
-are drawn to the same scale. Styles and colours are those of `style.py`; by default each series has the next
-ones.
+A series may subtract another quantity row by row: minus = "theory.energy_particles". Rings (style "points")
+stand at equal distances along the path. `x` is the first dimension's scale, usually time, unless it names
+another quantity: "open.q[0][0]", or "q[0][0]" in the group of the series. A single number is a horizontal
+line. Two positions of one particle are drawn to the same scale. Styles and colours are those of `style.py`;
+by default each series has the next ones.
 """
 
 from dataclasses import replace
@@ -73,8 +73,8 @@ def _read(result, panel, series):
         other = result.quantity(series["minus"])
         if other.values.shape != y.values.shape:
             raise AnalysisError(
-                f"{result.path}: '{other.path}' has {other.values.size} values, '{y.path}' has {y.values.size}: "
-                "one cannot be subtracted from the other"
+                f"{result.path}: '{other.path}' has {other.values.size} values, '{y.path}' has "
+                f"{y.values.size}: one cannot be subtracted from the other"
             )
         y = replace(y, values=y.values - other.values)
     name = series.get("x") or panel.get("x") or "time"
@@ -99,12 +99,13 @@ def _same_scale(curves):
     )
 
 
-def _look(series, place):
-    """How the series at a place of its panel is drawn, as matplotlib's options."""
+def _look(series, place, rings):
+    """How the series at a place of its panel is drawn; `rings` of the series before it are drawn in rings."""
     look = {"color": style.series_color(series, place), "label": series.get("name") or "_unnamed"}
     if series.get("style") == "points":
-        marker = style.MARKERS[place % len(style.MARKERS)]
-        return look | {"linestyle": "none", "marker": marker, "markersize": 3, "zorder": 2.6, "gid": "points"}
+        marker = style.MARKERS[rings % len(style.MARKERS)]
+        look |= {"marker": marker, "markersize": 3.4, "markerfacecolor": "white", "markeredgewidth": 0.8}
+        return look | {"linestyle": "none", "zorder": 2.6, "gid": "points"}
     line_style, layer = style.line_style(series.get("style") or place)
     return look | {"linestyle": line_style, "zorder": layer, "gid": str(line_style)}
 
@@ -120,7 +121,8 @@ def _draw_panel(axes, panel, curves):
 
     handles = []
     for place, curve in enumerate(curves):
-        look = _look(curve.series, place)
+        rings = sum(other.series.get("style") == "points" for other in curves[:place])
+        look = _look(curve.series, place, rings)
         if curve.series.get("name"):
             handles.append(Line2D([], [], **look))
         if curve.y.values.ndim == 0:

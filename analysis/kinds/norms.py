@@ -1,6 +1,7 @@
 """Single numbers side by side, beside the values that a paper prints: `figure.kind = "norms"`.
 
-Draws `norm_difference` of every label in the group `lyapunov`, on a logarithmic axis, or the numbers named by
+Draws `norm_difference` of every label in the group `lyapunov` that is not zero to round-off, on a logarithmic
+axis, or the numbers named by
 `figure.panels[0].series = [{of = "lyapunov.variational.norm_difference", name = "variational", color = 0}]`.
 A ring is the value that a claim on the same quantity expects, the paper's printed one.
 """
@@ -17,9 +18,7 @@ from result import AnalysisError, format_number
 def draw(result, spec):
     """The figure of one row per number."""
     panel = (spec.get("panels") or [{}])[0]
-    series = panel.get("series") or [
-        {"of": f"lyapunov.{label}.norm_difference", "name": label} for label in result.groups("lyapunov")
-    ]
+    series = panel.get("series") or _default_series(result)
     if not series:
         raise AnalysisError(f"{result.path}: the group 'lyapunov' has no numbers to draw")
     expected = {claim.quantity: claim.expected for claim in result.claims() if np.isfinite(claim.expected)}
@@ -80,6 +79,14 @@ def draw(result, spec):
         )
     legend.on_top(figure, handles, handlelength=1.2)
     return figure
+
+
+def _default_series(result):
+    """`norm_difference` of all labels but those that are the theory itself, to round-off."""
+    paths = {label: f"lyapunov.{label}.norm_difference" for label in result.groups("lyapunov")}
+    values = {label: float(result.quantity(path).values) for label, path in paths.items()}
+    largest = max(values.values(), default=0.0)
+    return [{"of": paths[label], "name": label} for label in paths if values[label] > 1e-9 * largest]
 
 
 def _ring():

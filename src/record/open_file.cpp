@@ -41,7 +41,7 @@ std::int64_t margin_for(Purpose purpose) {
 
 /// How long a rank that failed waits for the others to hear of it, and a rank that goes away for the others to come.
 constexpr double patience_of_failure = 120.0;
-constexpr double patience_of_parting = 30.0;
+constexpr double patience_of_parting = 10.0;
 constexpr double forever = std::numeric_limits<double>::infinity();
 
 /// The vote of a rank that gives the file up; other votes are its number (failed) or the number of ranks (succeeded).

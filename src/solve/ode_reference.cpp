@@ -62,7 +62,9 @@ bool OdeReference::advance(std::span<double> x, double duration) {
   const double step = s.step > 0.0 ? std::min(s.step, duration) : duration / 16.0;
   petsc_check(TSSetTimeStep(s.ts.get(), step));
   petsc_check(TSSetConvergedReason(s.ts.get(), TS_CONVERGED_ITERATING));
-  petsc_check(TSSolve(s.ts.get(), s.x.get()));
+  const PetscErrorCode solved = TSSolve(s.ts.get(), s.x.get());
+  if (solved == PETSC_ERR_FP) return false;  // PETSc's word for a norm that is not finite
+  petsc_check(solved);
   TSConvergedReason reason;
   petsc_check(TSGetConvergedReason(s.ts.get(), &reason));
   // The last step is cut to end on time; the one before it is what the controller would go on with.

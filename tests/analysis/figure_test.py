@@ -117,6 +117,31 @@ class FigureTest(unittest.TestCase):
         whole = np.sin(np.linspace(0, 10, 100001) + 0.3)
         self.assertEqual((line.get_ydata().min(), line.get_ydata().max()), (whole.min(), whole.max()))
 
+    def test_points_are_drawn_without_a_line(self):
+        line = self.draw_lines(LINES.replace("dashdot", "points")).axes[0].lines[0]
+        self.assertEqual((line.get_linestyle(), line.get_marker()), ("None", "o"))
+        self.assertEqual(line.get_markerfacecolor(), "white")
+        x, y = line.get_data()
+        self.assertTrue(20 <= len(x) <= 36, len(x))
+        np.testing.assert_allclose(y, np.cos(x))
+        # At about equal distances in the picture, not in time.
+        distances = np.hypot(np.diff(x) / 10, np.diff(y) / 2)
+        self.assertLess(distances.max(), 1.8 * distances.min())
+
+    def test_a_series_may_be_a_difference(self):
+        recipe = LINES.replace('of = "closed.q[0][0]"', 'of = "closed.q[0][0]", minus = "open.q[0][0]"')
+        line = self.draw_lines(recipe).axes[0].lines[0]
+        time = np.linspace(0, 10, 201)
+        np.testing.assert_allclose(line.get_ydata(), np.cos(time) - np.cos(time + 0.3))
+        wrong = recipe.replace('minus = "open.q[0][0]"', 'minus = "open.limit"')
+        self.assertIn("cannot be subtracted", self.errors_of(wrong))
+
+    def test_columns_of_panels_share_their_time_axes(self):
+        panel = '[[figure.panels]]\nseries = [{of = "open.energy_total"}]\n'
+        drawn = self.draw_lines('[figure]\nkind = "lines"\ncolumns = 2\n' + 3 * panel)
+        labels = [axes.get_xlabel() for axes in drawn.axes if axes.get_visible()]
+        self.assertEqual(labels, ["", "Time (s)", "Time (s)"])
+
     def test_values_that_a_logarithmic_axis_cannot_show_are_gaps(self):
         (axes,) = self.draw_lines(
             '[figure]\nkind = "lines"\n[[figure.panels]]\nyscale = "log"\n'

@@ -78,8 +78,9 @@ TEST(MpiLineImplicit, EqualsADenseSolution) {
                                                   Strided(p.data() + axis, sites), head[axis], velocity[axis]);
             work += expected.work;
             if (!world.is_root()) continue;
+            // The force is a small difference of terms that grow with h, of a soft line the more the longer it is.
             EXPECT_NEAR(response->constant[axis] - response->damping * velocity[axis], expected.force,
-                        1e-13 * (1.0 + std::abs(response->damping)) * 10.0);
+                        1e-13 + 4e-15 * h * constants.stiffness * (1.0 + sites));
             const double scale_w = 1.0 + expected.w.cwiseAbs().maxCoeff();
             const double scale_p = 1.0 + expected.p.cwiseAbs().maxCoeff();
             // A large step multiplies round-off in the stage momenta by h.

@@ -5,28 +5,31 @@
 #include <gtest/gtest.h>
 #include <petscsys.h>
 
+#include <utility>
+
 #include "petsc_world.hpp"
 #include "solve/line_solver.hpp"
 
 namespace bathline {
 namespace {
 
-/// The unknown ones among `names` once the solvers of a run are set up.
-std::vector<std::string> unknown_among(const std::vector<const char*>& names) {
-  for (const char* name : names) PetscOptionsSetValue(nullptr, name, "1");
+/// The unknown ones among `options` once the solvers of a run are set up.
+std::vector<std::string> unknown_among(const std::vector<std::pair<const char*, const char*>>& options) {
+  for (const auto& [name, value] : options) PetscOptionsSetValue(nullptr, name, value);
   const Layout layout(100, test_world().size(), 40);
   const LineSolver solver({0.5, 2.0}, layout, test_world(), 1);
   const std::vector<std::string> unknown = petsc_world->session().unknown_options();
-  for (const char* name : names) PetscOptionsClearValue(nullptr, name);
+  for (const auto& [name, value] : options) PetscOptionsClearValue(nullptr, name);
   return unknown;
 }
 
 TEST(MpiPetscSession, FindsMisspeltOptionsAndOnlyThose) {
-  EXPECT_THAT(unknown_among({"-ksp_tipe"}), testing::ElementsAre("-ksp_tipe"));
-  EXPECT_THAT(unknown_among({"-snes_max_it", "-no_such_thing"}), testing::ElementsAre("-no_such_thing"));
-  EXPECT_THAT(unknown_among({"-snes_rtol", "-ksp_rtol", "-particles_ksp_rtol", "-reference_ts_max_steps"}),
+  EXPECT_THAT(unknown_among({{"-ksp_tipe", "cg"}}), testing::ElementsAre("-ksp_tipe"));
+  EXPECT_THAT(unknown_among({{"-snes_max_it", "7"}, {"-no_such_thing", nullptr}}), testing::ElementsAre("-no_such_thing"));
+  EXPECT_THAT(unknown_among({{"-snes_rtol", "1e-9"}, {"-ksp_rtol", "1e-9"}, {"-reference_ts_max_steps", "7"}}),
               testing::IsEmpty());
-  EXPECT_THAT(unknown_among({"-ksp_view", "-ksp_converged_reason", "-snes_converged_reason"}), testing::IsEmpty());
+  EXPECT_THAT(unknown_among({{"-ksp_view", nullptr}, {"-ksp_converged_reason", nullptr}, {"-log_view", nullptr}}),
+              testing::IsEmpty());
 }
 
 TEST(PetscSession, NamesItsVersionAndItsIndices) {

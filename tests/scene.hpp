@@ -11,7 +11,7 @@
 
 namespace bathline {
 
-struct LineSetup {
+struct SceneLine {
   std::vector<Attachment::Weight> weights = {{0, 1.0}};
   LineConstants constants;
   std::int64_t sites = 1;
@@ -21,18 +21,26 @@ struct LineSetup {
   }
 };
 
-struct Setup {
+struct Scene {
   OpenSystem system;
   Eigen::MatrixXd damping;  ///< empty: none
-  std::vector<LineSetup> lines;
+  std::vector<SceneLine> lines;
 
   /// Size of everything: particles, then line by line, site by site, axis by axis.
   int size() const {
     std::int64_t count = system.size();
-    for (const LineSetup& line : lines) count += line.sites * system.axes;
+    for (const SceneLine& line : lines) count += line.sites * system.axes;
     return static_cast<int>(count);
   }
 };
+
+inline Eigen::MatrixXd random_matrix(int rows, int columns, RandomNumbers& random) {
+  Eigen::MatrixXd matrix(rows, columns);
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j) matrix(i, j) = random.uniform();
+  }
+  return matrix;
+}
 
 /// Particles with masses between 1 and 2 somewhere around the origin, in no field of force.
 inline OpenSystem random_particles(int particles, int axes, RandomNumbers& random) {
@@ -49,21 +57,21 @@ inline OpenSystem random_particles(int particles, int axes, RandomNumbers& rando
   return system;
 }
 
-inline Problem make_problem(const Setup& setup, const Communicator& communicator) {
+inline Problem make_problem(const Scene& scene, const Communicator& communicator) {
   std::vector<std::unique_ptr<Environment>> environments;
-  for (const LineSetup& line : setup.lines) {
+  for (const SceneLine& line : scene.lines) {
     environments.push_back(std::make_unique<Line>("line" + std::to_string(environments.size()),
-                                                  Attachment(line.weights, setup.system.axes), line.constants,
+                                                  Attachment(line.weights, scene.system.axes), line.constants,
                                                   line.sites, communicator));
   }
-  const int n = setup.system.size();
-  Eigen::MatrixXd damping = setup.damping.size() > 0 ? setup.damping : Eigen::MatrixXd(Eigen::MatrixXd::Zero(n, n));
-  Problem problem(setup.system, damping, std::move(environments), communicator);
+  const int n = scene.system.size();
+  Eigen::MatrixXd damping = scene.damping.size() > 0 ? scene.damping : Eigen::MatrixXd(Eigen::MatrixXd::Zero(n, n));
+  Problem problem(scene.system, damping, std::move(environments), communicator);
   problem.prepare();
   return problem;
 }
 
-/// Displacements from the start and momenta of everything, in the order of `Setup::size`.
+/// Displacements from the start and momenta of everything, in the order of `Scene::size`.
 struct PhasePoint {
   Eigen::VectorXd u, p;
 };

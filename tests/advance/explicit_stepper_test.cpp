@@ -1,0 +1,269 @@
+// Explicit schemes on particles and lines together, against plain loops and textbook formulas.
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "advance/stepper.hpp"
+#include "dense_system.hpp"
+#include "explicit_schemes.hpp"
+#include "quartic_potential.hpp"
+#include "self_world.hpp"
+#include "serial_line.hpp"
+#include "test_world.hpp"
+
+namespace bathline {
+namespace {
+
+struct Subject {
+  std::string name;
+  Scene scene;
+};
+
+/// A line of `sites` sites in every place where one can hang.
+std::vector<Subject> subjects(std::int64_t sites) {
+  RandomNumbers random(11);
+  std::vector<Subject> all;
+  {
+    Scene scene;
+    scene.system = random_particles(1, 1, random);
+    scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, 1.7));
+    scene.lines = {{{{0, 1.0}}, {.mass = 1.3, .stiffness = 2.9}, sites}};
+    all.push_back({"oscillator on a line", scene});
+  }
+  {
+    Scene scene;
+    scene.system = random_particles(2, 1, random);
+    scene.system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd(Eigen::Vector2d(1.0, 0.4).asDiagonal()), 0.3);
+    scene.lines = {{{{0, 1.0}, {1, -1.0}}, {.mass = 0.8, .stiffness = 1.9}, sites},
+                   {{{1, 1.0}}, {.mass = 1.8, .stiffness = 0.9, .far_end = FarEnd::matched, .dashpot = 0.0}, 3}};
+    all.push_back({"two quartic particles, a line between them, an open-ended one on the second", scene});
+  }
+  {
+    Scene scene;
+    scene.system = random_particles(2, 2, random);
+    scene.system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(4, 4), 0.5);
+    scene.lines = {{{{1, 1.0}}, {.mass = 1.0, .stiffness = 1.0, .far_end = FarEnd::free, .dashpot = 0.0}, sites},
+                   {{{1, 1.0}}, {.mass = 2.0, .stiffness = 3.0}, sites / 2 + 1}};
+    all.push_back({"planar particles with two lines on one", scene});
+  }
+  return all;
+}
+
+constexpr double h = 0.21;
+constexpr int steps = 150;
+
+/// Particles and lines in lockstep, every site at every substep.
+PhasePoint run_in_plain_loops(const Scene& scene, const ExplicitScheme& scheme) {
+  const OpenSystem& system = scene.system;
+  const int n = system.size(), axes = system.axes;
+  Eigen::VectorXd q = system.q0, p = system.mass.cwiseProduct(system.v0), force(n);
+  std::vector<std::vector<SerialLine>> lines;  // by line and axis
+  for (const SceneLine& line : scene.lines) {
+    const std::vector<double> rest(static_cast<std::size_t>(line.sites), 0.0);
+    lines.emplace_back(static_cast<std::size_t>(axes), SerialLine(line.constants, line.dashpot(), rest, rest));
+  }
+  for (int step = 0; step < steps; ++step) {
+    for (const Substep& substep : scheme.substeps) {
+      std::vector<double> heads;
+      for (const SceneLine& line : scene.lines) {
+        for (int axis = 0; axis < axes; ++axis) {
+          double head = 0.0;
+          for (const Attachment::Weight& w : line.weights) {
+            head += w.weight * (q[w.particle * axes + axis] - system.q0[w.particle * axes + axis]);
+          }
+          heads.push_back(head);
+        }
+      }
+      if (substep.kind == Substep::Kind::drift) {
+        for (int i = 0; i < n; ++i) q[i] += (substep.weight * h) * (p[i] / system.mass[i]);
+      } else {
+        system.potential->gradient(q, force);
+        force = -force;
+        for (std::size_t l = 0; l < lines.size(); ++l) {
+          for (const Attachment::Weight& w : scene.lines[l].weights) {
+            for (int axis = 0; axis < axes; ++axis) {
+              const double pull = lines[l][static_cast<std::size_t>(axis)].force_on_head(
+                  heads[l * static_cast<std::size_t>(axes) + static_cast<std::size_t>(axis)]);
+              force[w.particle * axes + axis] += w.weight * pull;
+            }
+          }
+        }
+        for (int i = 0; i < n; ++i) p[i] += (substep.weight * h) * force[i];
+      }
+      for (std::size_t l = 0; l < lines.size(); ++l) {
+        for (std::size_t axis = 0; axis < lines[l].size(); ++axis) {
+          lines[l][axis].substep(substep, scheme, h, heads[l * static_cast<std::size_t>(axes) + axis]);
+        }
+      }
+    }
+  }
+  PhasePoint end{Eigen::VectorXd(scene.size()), Eigen::VectorXd(scene.size())};
+  end.u.head(n) = q - system.q0;
+  end.p.head(n) = p;
+  Eigen::Index at = n;
+  for (const std::vector<SerialLine>& line : lines) {
+    for (std::size_t j = 0; j < line[0].w.size(); ++j) {
+      for (const SerialLine& axis : line) {
+        end.u[at] = axis.w[j];
+        end.p[at++] = axis.p[j];
+      }
+    }
+  }
+  return end;
+}
+
+/// The textbook Runge-Kutta method on the whole as one dense system.
+PhasePoint run_runge_kutta(const Scene& scene, const ExplicitScheme& scheme) {
+  const DenseSystem dense(scene);
+  PhasePoint x{Eigen::VectorXd::Zero(dense.size()), Eigen::VectorXd::Zero(dense.size())};
+  x.p.head(scene.system.size()) = scene.system.mass.cwiseProduct(scene.system.v0);
+  for (int step = 0; step < steps; ++step) {
+    std::vector<PhasePoint> slopes;
+    for (std::size_t i = 0; i < scheme.b.size(); ++i) {
+      PhasePoint at = x;
+      for (std::size_t j = 0; j < i; ++j) {
+        at.u += h * scheme.a[i][j] * slopes[j].u;
+        at.p += h * scheme.a[i][j] * slopes[j].p;
+      }
+      const Eigen::VectorXd v = at.p.cwiseQuotient(dense.mass);
+      slopes.push_back({v, dense.force(at.u) - dense.damping * v});
+    }
+    for (std::size_t i = 0; i < scheme.b.size(); ++i) {
+      x.u += h * scheme.b[i] * slopes[i].u;
+      x.p += h * scheme.b[i] * slopes[i].p;
+    }
+  }
+  return x;
+}
+
+/// Runs in pieces of the given lengths, in turn.
+PhasePoint run(const Scene& scene, const ExplicitScheme& scheme, const std::vector<int>& pieces,
+               const Communicator& world, EnergyLedger* ledger = nullptr) {
+  Problem problem = make_problem(scene, world);
+  const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
+  int done = 0;
+  for (std::size_t turn = 0; done < steps; ++turn) {
+    const int count = std::min(pieces[turn % pieces.size()], steps - done);
+    EXPECT_FALSE(stepper->advance(count).has_value());
+    done += count;
+  }
+  if (ledger) *ledger = problem.energies();
+  return get_state(problem);
+}
+
+TEST(MpiExplicitStepper, EqualsPlainLoopsBitByBit) {
+  for (const std::int64_t sites : {1, 41, 130, 600}) {
+    for (const Subject& subject : subjects(sites)) {
+      for (const NamedScheme& one : explicit_schemes()) {
+        SCOPED_TRACE(testing::Message() << one.name << ", " << subject.name << ", " << sites << " sites");
+        const PhasePoint actual = run(subject.scene, one.scheme, {steps}, test_world());
+        if (one.is_splitting()) {
+          const PhasePoint expected = run_in_plain_loops(subject.scene, one.scheme);
+          EXPECT_TRUE(actual.u == expected.u) << (actual.u - expected.u).cwiseAbs().maxCoeff();
+          EXPECT_TRUE(actual.p == expected.p) << (actual.p - expected.p).cwiseAbs().maxCoeff();
+        } else if (sites <= 130) {
+          const PhasePoint expected = run_runge_kutta(subject.scene, one.scheme);
+          const double scale = expected.u.cwiseAbs().maxCoeff() + expected.p.cwiseAbs().maxCoeff();
+          EXPECT_LT((actual.u - expected.u).cwiseAbs().maxCoeff(), 1e-12 * scale);
+          EXPECT_LT((actual.p - expected.p).cwiseAbs().maxCoeff(), 1e-12 * scale);
+        }
+      }
+    }
+  }
+}
+
+TEST(MpiExplicitStepper, NeitherPiecesNorRanksChangeABit) {
+  for (const Subject& subject : subjects(300)) {
+    for (const NamedScheme& one : explicit_schemes()) {
+      EnergyLedger one_by_one;
+      const PhasePoint expected = run(subject.scene, one.scheme, {1}, self_world(), &one_by_one);
+      for (const std::vector<int>& pieces : {std::vector<int>{steps}, {1}, {7, 64, 3}, {65, 1}}) {
+        SCOPED_TRACE(testing::Message() << one.name << ", " << subject.name << ", pieces of " << pieces.front());
+        EnergyLedger ledger;
+        const PhasePoint actual = run(subject.scene, one.scheme, pieces, test_world(), &ledger);
+        EXPECT_TRUE(actual.u == expected.u);
+        EXPECT_TRUE(actual.p == expected.p);
+        EXPECT_EQ(ledger.particles, one_by_one.particles);
+        EXPECT_EQ(ledger.environment, one_by_one.environment);
+        EXPECT_EQ(ledger.interaction, one_by_one.interaction);
+        EXPECT_EQ(ledger.dissipated, one_by_one.dissipated);
+      }
+    }
+  }
+}
+
+// Reduced schemes, farshi2018 eq. (52): p+ = p - h grad V(g q + (1-g) q+) - C (q+ - q).
+class Reduced {
+ public:
+  explicit Reduced(const Scene& scene) : system_(scene.system), c_(scene.damping), q(system_.q0), p(system_.mass.cwiseProduct(system_.v0)) {}
+
+  void step_with_gamma_zero(double dt) {
+    const Eigen::VectorXd end = q + dt * p.cwiseQuotient(system_.mass);
+    p += -dt * gradient(end) - c_ * (end - q);
+    work += (end - q).dot(c_ * (end - q)) / dt;
+    q = end;
+  }
+  void step_with_gamma_one(double dt) {
+    // (M/dt + C) (q+ - q) = p - dt grad V(q).
+    Eigen::MatrixXd matrix = c_;
+    matrix.diagonal() += system_.mass / dt;
+    const Eigen::VectorXd move = matrix.fullPivLu().solve(p - dt * gradient(q));
+    p = system_.mass.cwiseProduct(move) / dt;
+    work += move.dot(c_ * move) / dt;
+    q += move;
+  }
+
+ private:
+  Eigen::VectorXd gradient(const Eigen::VectorXd& at) const {
+    Eigen::VectorXd result(at.size());
+    system_.potential->gradient(at, result);
+    return result;
+  }
+  const OpenSystem& system_;
+  Eigen::MatrixXd c_;
+
+ public:
+  Eigen::VectorXd q, p;
+  double work = 0.0;
+};
+
+TEST(MpiExplicitStepper, DampedSplittingsAreTheReducedSchemes) {
+  RandomNumbers random(21);
+  Scene scene;
+  scene.system = random_particles(3, 1, random);
+  scene.system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(3, 3), 0.8);
+  const Eigen::MatrixXd half = random_matrix(3, 2, random);
+  scene.damping = half * half.transpose();  // semi-definite
+
+  const auto compare = [&](const std::string& name, const std::function<void(Reduced&)>& step) {
+    SCOPED_TRACE(name);
+    Problem problem = make_problem(scene, test_world());
+    const std::unique_ptr<Stepper> stepper = make_stepper(method_case(name).scheme, problem, h);
+    Reduced reference(scene);
+    for (int k = 0; k < 100; ++k) {
+      stepper->advance(1);
+      step(reference);
+    }
+    problem.share_particles();
+    EXPECT_LT((problem.q - reference.q).cwiseAbs().maxCoeff(), 1e-13);
+    EXPECT_LT((problem.p - reference.p).cwiseAbs().maxCoeff(), 1e-13);
+    EXPECT_NEAR(problem.energies().dissipated, reference.work, 1e-13 * reference.work);
+    EXPECT_GT(reference.work, 0.1);
+  };
+  compare("gamma(gamma=0.000000)", [](Reduced& r) { r.step_with_gamma_zero(h); });
+  compare("gamma(gamma=1.000000)", [](Reduced& r) { r.step_with_gamma_one(h); });
+  compare("stoermer-verlet(order_of_substeps=kick-drift-kick)", [](Reduced& r) {
+    r.step_with_gamma_one(h / 2);
+    r.step_with_gamma_zero(h / 2);
+  });
+  compare("stoermer-verlet(order_of_substeps=drift-kick-drift)", [](Reduced& r) {
+    r.step_with_gamma_zero(h / 2);
+    r.step_with_gamma_one(h / 2);
+  });
+}
+
+}  // namespace
+}  // namespace bathline

@@ -1,0 +1,145 @@
+// Stability limits against growth as it is seen in runs.
+#include "advance/stability.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "advance/stepper.hpp"
+#include "dense_system.hpp"
+#include "method_cases.hpp"
+#include "petsc_world.hpp"
+#include "quartic_potential.hpp"
+
+namespace bathline {
+namespace {
+
+/// How much larger than its start a run becomes, and infinity once that is clear.
+double growth(const Scene& scene, const Scheme& scheme, double h) {
+  Problem problem = make_problem(scene, test_world());
+  RandomNumbers random(3);
+  const PhasePoint start = random_point(scene.size(), 1.0, random);
+  set_state(problem, start);
+  const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
+  double largest = 1.0;
+  for (int piece = 0; piece < 40; ++piece) {
+    stepper->advance(50);
+    const PhasePoint now = get_state(problem);
+    // Frequencies are of order one to a hundred, so positions and momenta may be added up like this.
+    const double size = (now.u.norm() + now.p.norm()) / (start.u.norm() + start.p.norm());
+    if (!(size < 1e12)) return std::numeric_limits<double>::infinity();
+    largest = std::max(largest, size);
+  }
+  return largest;
+}
+
+Scene oscillator(double mass, double stiffness) {
+  Scene scene;
+  scene.system.particles = 1;
+  scene.system.mass = Eigen::VectorXd::Constant(1, mass);
+  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, stiffness));
+  scene.system.q0 = scene.system.v0 = Eigen::VectorXd::Zero(1);
+  return scene;
+}
+
+struct Subject {
+  std::string name;
+  Scene scene;
+};
+
+std::vector<Subject> subjects() {
+  std::vector<Subject> all;
+  const auto with_line = [](Scene scene, double mass, double stiffness, std::int64_t sites) {
+    scene.lines = {{{{0, 1.0}}, {.mass = mass, .stiffness = stiffness}, sites}};
+    return scene;
+  };
+  all.push_back({"heavy particle, short line", with_line(oscillator(5.0, 1.0), 1.0, 2.0, 10)});
+  all.push_back({"heavy particle, long line", with_line(oscillator(5.0, 1.0), 1.0, 2.0, 400)});
+  all.push_back({"light particle on a stiff line", with_line(oscillator(0.05, 1.0), 1.0, 2.0, 400)});
+  all.push_back({"particle on a stiff spring of its own", with_line(oscillator(1.0, 50.0), 1.0, 2.0, 300)});
+  {
+    Scene scene = oscillator(1.0, 4.0);
+    scene.damping = Eigen::MatrixXd::Constant(1, 1, 0.8);
+    all.push_back({"damped oscillator", scene});
+    scene.damping *= 20.0;
+    all.push_back({"overdamped oscillator", scene});
+  }
+  {
+    Scene scene;
+    scene.system.particles = 2;
+    scene.system.mass = Eigen::Vector2d(1.0, 3.0);
+    scene.system.potential = std::make_shared<QuadraticPotential>((Eigen::MatrixXd(2, 2) << 5.0, -2.0, -2.0, 3.0).finished());
+    scene.system.q0 = scene.system.v0 = Eigen::VectorXd::Zero(2);
+    scene.damping = 1.5 * (Eigen::MatrixXd(2, 2) << 1.0, -1.0, -1.0, 1.0).finished();
+    all.push_back({"two particles, damped relative to each other", scene});
+  }
+  return all;
+}
+
+TEST(MpiStability, BelowTheLimitRunsStayBoundedAndAboveTheyGrow) {
+  for (const MethodCase& method : method_cases()) {
+    if (std::holds_alternative<ExactFlow>(method.scheme)) continue;
+    for (const Subject& subject : subjects()) {
+      SCOPED_TRACE(method.name + ", " + subject.name);
+      const Problem problem = make_problem(subject.scene, test_world());
+      const StabilityLimit limit = stability_limit(problem, *method.method, method.options);
+      EXPECT_TRUE(limit.is_linear);
+      if (limit.never_stable) {
+        EXPECT_GT(growth(subject.scene, method.scheme, 0.1), 1e3);
+      } else if (std::isinf(limit.largest_step)) {
+        EXPECT_LT(growth(subject.scene, method.scheme, 10.0), 1e3);
+      } else {
+        ASSERT_GT(limit.largest_step, 0.0);
+        EXPECT_LT(growth(subject.scene, method.scheme, 0.98 * limit.largest_step), 1e3) << limit.largest_step;
+        EXPECT_GT(growth(subject.scene, method.scheme, 1.04 * limit.largest_step), 1e3) << limit.largest_step;
+      }
+    }
+  }
+}
+
+TEST(MpiStability, LimitOfALongLineIsTwoOverItsHighestFrequency) {
+  for (const std::int64_t sites : {150, 201, 100000}) {
+    Scene scene = oscillator(10.0, 1.0);
+    scene.lines = {{{{0, 1.0}}, {.mass = 0.25, .stiffness = 4.0}, sites}};
+    const Problem problem = make_problem(scene, test_world());
+    const MethodCase& method = method_case("gamma(gamma=0.000000)");
+    const StabilityLimit limit = stability_limit(problem, *method.method, method.options);
+    // h sqrt(lambda/M) = 1, reached from above by lines of finite length.
+    EXPECT_GE(limit.largest_step, 0.25 * (1.0 - 1e-12));
+    EXPECT_LT(limit.largest_step, 0.25 * 1.0002);
+  }
+}
+
+TEST(MpiStability, LightParticleLowersTheLimit) {
+  Scene scene = oscillator(0.01, 0.0);
+  scene.lines = {{{{0, 1.0}}, {.mass = 0.25, .stiffness = 4.0}, 1000}};
+  const Problem problem = make_problem(scene, test_world());
+  const MethodCase& method = method_case("gamma(gamma=0.000000)");
+  // About sqrt(lambda/m) = 20 against the band's edge at 8.
+  EXPECT_LT(stability_limit(problem, *method.method, method.options).largest_step, 2.0 / 19.0);
+}
+
+TEST(MpiStability, AnUnstableEquilibriumIsNotTheStepsFault) {
+  Scene scene = oscillator(1.0, -1.0);
+  scene.damping = Eigen::MatrixXd::Constant(1, 1, 0.5);
+  const Problem problem = make_problem(scene, test_world());
+  const MethodCase& method = method_case("explicit-euler");
+  const StabilityLimit limit = stability_limit(problem, *method.method, method.options);
+  EXPECT_FALSE(limit.never_stable);
+  EXPECT_TRUE(std::isinf(limit.largest_step));
+}
+
+TEST(MpiStability, NonlinearProblemsAreJudgedAtTheirStart) {
+  Scene scene = oscillator(1.0, 0.0);
+  scene.system.q0 = Eigen::VectorXd::Constant(1, 2.0);
+  scene.system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Zero(1, 1), 3.0);
+  const Problem problem = make_problem(scene, test_world());
+  const MethodCase& method = method_case("rk4");
+  const StabilityLimit limit = stability_limit(problem, *method.method, method.options);
+  EXPECT_FALSE(limit.is_linear);
+  EXPECT_NEAR(limit.largest_step, std::sqrt(8.0) / 6.0, 1e-6);  // omega^2 = 3 * 3 * 2^2
+}
+
+}  // namespace
+}  // namespace bathline

@@ -1,0 +1,60 @@
+// Sections for anything in a catalogue, filled in from its own description.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "recipe/section.hpp"
+#include "recipe/vocabulary.hpp"
+
+namespace bathline {
+
+/// Some value of the type that a parameter asks for, different for different `number`s; positive.
+inline Section::Value example_value(const Parameter& parameter, int number) {
+  const double some = 0.7 + 0.37 * number;
+  switch (parameter.type) {
+    case ValueType::boolean:
+      return true;
+    case ValueType::integer:
+      return parameter.fallback.empty() ? 5L : std::stol(parameter.fallback);
+    case ValueType::text:
+      if (!parameter.fallback.empty()) return parameter.fallback.substr(1, parameter.fallback.size() - 2);
+      return parameter.choices.empty() ? std::string("text") : parameter.choices.front();
+    case ValueType::numbers:
+      return std::vector<double>{some, 1.5 * some};
+    case ValueType::integers:
+      return std::vector<long>{0, 1};
+    case ValueType::texts:
+      return std::vector<std::string>{};
+    case ValueType::rows:
+      return Section::Rows{{some}};
+    case ValueType::number:
+      return parameter.bound == Bound::unit_interval ? 0.3 : some;
+    default:
+      return std::vector<Section>{};
+  }
+}
+
+/// What is required or has a default; and what `more` names.
+inline Section example_section(const Entry& entry, const std::vector<std::string>& more = {}) {
+  Section section;
+  section.set("kind", entry.name, {});
+  section.set("name", entry.name, {});
+  int number = 0;
+  for (const Parameter& parameter : entry.parameters) {
+    ++number;
+    bool wanted = parameter.required || !parameter.fallback.empty();
+    for (const std::string& name : more) wanted = wanted || name == parameter.name;
+    if (wanted) section.set(parameter.name, example_value(parameter, number), {});
+  }
+  return section;
+}
+
+inline bool has_parameter(const Entry& entry, const std::string& name) {
+  for (const Parameter& parameter : entry.parameters) {
+    if (parameter.name == name) return true;
+  }
+  return false;
+}
+
+}  // namespace bathline

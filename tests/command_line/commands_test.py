@@ -1,0 +1,217 @@
+"""The subcommands that look things up: list, describe, check, claims, --version and --help."""
+
+import re
+import unittest
+
+from program import OSCILLATOR, FolderTest, changed, run, write_recipe
+
+LISTS = {
+    "systems": ["single-oscillator", "dual-oscillator", "kepler"],
+    "environments": ["spring-mass-line", "spring-inerter-line"],
+    "integrators": ["gamma", "stoermer-verlet", "explicit-euler", "implicit-euler", "rk4", "exact"],
+    "studies": ["trajectory", "convergence", "reduction"],
+    "recipes": ["limebeer2020/fig04", "limebeer2020/ledger"],
+}
+
+
+def names_in(text):
+    """The first word of every indented line."""
+    return re.findall(r"^ *(\S+) {2,}\S", text, re.MULTILINE)
+
+
+class ListTest(FolderTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.all = run(["list"])
+
+    def test_everything_under_its_heading(self):
+        self.assert_code(self.all, 0)
+        self.assertEqual([line for line in self.all.out.splitlines() if line[0] != " "], list(LISTS))
+
+    def test_each_list_alone_has_the_same_names(self):
+        together = []
+        for what, known in LISTS.items():
+            outcome = run(["list", what])
+            self.assert_code(outcome, 0)
+            names = names_in(outcome.out)
+            self.assertLessEqual(set(known), set(names), what)
+            together += names
+        self.assertEqual(names_in(self.all.out), together)
+
+    def test_an_unknown_list(self):
+        outcome = run(["list", "sytems"])
+        self.assert_code(outcome, 2)
+        self.assertIn("systems", outcome.err)
+        self.assertEqual(outcome.out, "")
+
+    def test_every_name_of_a_list_can_be_described(self):
+        for what in ("systems", "environments", "integrators", "studies"):
+            for line in run(["list", what]).out.splitlines():
+                name, summary = line.split(None, 1)
+                outcome = run(["describe", name])
+                self.assert_code(outcome, 0)
+                self.assertTrue(outcome.out.startswith(f"{name} ("), outcome.out)
+                for heading in (summary, "Parameters", "Source"):
+                    self.assertIn(heading, outcome.out, name)
+
+    def test_several_ranks_print_it_once(self):
+        outcome = run(["list"], ranks=2)
+        self.assert_code(outcome, 0)
+        self.assertEqual(outcome.out, self.all.out)
+
+
+class DescribeTest(FolderTest):
+    def test_the_recipe_with_all_its_sections(self):
+        outcome = run(["describe", "recipe"], ranks=2)
+        self.assert_code(outcome, 0)
+        for section in ("[system]", "[[environment]]", "[time]", "[[integrators]]", "[study]", "[output]"):
+            self.assert_said_once(outcome, f"\n{section} (")
+
+    def test_an_unknown_name_is_answered_with_a_near_one(self):
+        for ranks in (None, 2):
+            outcome = run(["describe", "stormer-verlet"], ranks)
+            self.assert_code(outcome, 2)
+            self.assert_said_once(outcome, "nothing called `stormer-verlet`")
+            self.assert_said_once(outcome, "did you mean `stoermer-verlet`?")
+            self.assertEqual(outcome.out, "")
+
+    def test_a_name_like_none_is_answered_with_the_way_to_all(self):
+        outcome = run(["describe", "qqqqqqqqqqqq"])
+        self.assert_code(outcome, 2)
+        self.assertIn("bathline list", outcome.err)
+
+
+class CheckTest(FolderTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.recipe = write_recipe(cls.folder / "good.toml", OSCILLATOR)
+
+    def test_a_valid_recipe_says_what_it_would_do(self):
+        alone = run(["check", self.recipe], cwd=self.folder)
+        self.assert_code(alone, 0)
+        self.assertIn("An oscillator", alone.out)
+        self.assertRegex(alone.out, r"closed +gamma on the closed system, 60 steps of 0.05, 45 sites \(line\)")
+        self.assertRegex(alone.out, r"open +gamma on the open system, 60 steps of 0.05\n")
+        self.assertEqual(alone.err, "")
+        together = run(["check", self.recipe], ranks=2, cwd=self.folder)
+        self.assertEqual(together, alone)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["good.toml"])
+
+    def test_settings_count(self):
+        outcome = run(["check", self.recipe, "--set", "environment.0.sites=77", "--set", "time.end=1.0"])
+        self.assert_code(outcome, 0)
+        self.assertIn("20 steps of 0.05, 77 sites", outcome.out)
+
+    def test_an_invalid_recipe(self):
+        recipe = write_recipe(self.new_folder() / "bad.toml", changed(OSCILLATOR, system={"m": -1.0}))
+        outcome = run(["check", recipe])
+        self.assert_code(outcome, 2)
+        self.assertIn("must be positive", outcome.err)
+        self.assertEqual(outcome.out, "")
+
+
+class ClaimsTest(FolderTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        start = {"id": "the-start", "quantity": "closed.q.first", "expect": 1.0, "tolerance": 0.0}
+        wrong = {"id": "a-wrong-one", "quantity": "closed.q.first", "bounds": [2.0, 3.0]}
+        cls.results = {}
+        for name, claims in (("good", [start]), ("bad", [start, wrong]), ("none", None)):
+            recipe = write_recipe(cls.folder / f"{name}.toml", changed(OSCILLATOR, claims=claims))
+            cls.results[name] = run(["run", recipe, "-o", cls.folder / f"{name}.h5", "--progress", "none"])
+
+    def test_a_table_of_what_the_run_has_printed(self):
+        for name, code in (("good", 0), ("bad", 1)):
+            self.assert_code(self.results[name], code)
+            outcome = run(["claims", self.folder / f"{name}.h5"])
+            self.assert_code(outcome, code)
+            self.assertEqual(outcome.out, self.results[name].out)
+            self.assertRegex(outcome.out, r"(?m)^.*PASS.*the-start|the-start.*PASS")
+        self.assertRegex(outcome.out, r"(?m)^.*FAIL.*a-wrong-one|a-wrong-one.*FAIL")
+
+    def test_a_file_without_claims_says_so(self):
+        outcome = run(["claims", self.folder / "none.h5"])
+        self.assert_code(outcome, 0)
+        self.assertIn("no claims", outcome.out)
+
+    def test_all_ranks_end_with_the_code_and_one_prints(self):
+        outcome = run(["claims", self.folder / "bad.h5"], ranks=2)
+        self.assert_code(outcome, 1)
+        self.assert_said_once(outcome, "a-wrong-one")
+
+    def test_what_is_no_result_file(self):
+        for name, reason in (("absent.h5", "No such file"), ("good.toml", "not an HDF5 file")):
+            outcome = run(["claims", self.folder / name])
+            self.assert_code(outcome, 2)
+            self.assert_said_once(outcome, reason)
+
+    def test_a_missing_file_does_not_leave_ranks_waiting(self):
+        outcome = run(["claims", self.folder / "absent.h5"], ranks=2, patience=30)
+        self.assert_code(outcome, 2)
+        self.assert_said_once(outcome, "absent.h5")
+
+
+class VersionTest(FolderTest):
+    def test_all_libraries_once(self):
+        for ranks in (None, 2):
+            outcome = run(["--version"], ranks)
+            self.assert_code(outcome, 0)
+            self.assertRegex(outcome.out, r"^bathline \d+\.\d+\.\d+\n")
+            for name in ("commit", "compiler", "MPI", "PETSc", "HDF5", "Eigen"):
+                rows = re.findall(rf"(?m)^{name} +(\S.*)$", outcome.out)
+                self.assertEqual(len(rows), 1, f"{name}: {outcome.out}")
+                if name != "commit":
+                    self.assertRegex(rows[0], r"\d+\.\d+\.\d+", name)
+
+    def test_nothing_in_it_but_text(self):
+        self.assertRegex(run(["--version"]).out, r"\A[\x20-\x7e\n]+\Z")
+
+
+class UsageTest(FolderTest):
+    def test_help(self):
+        for ranks in (None, 2):
+            outcome = run(["--help"], ranks)
+            self.assert_code(outcome, 0)
+            for command in ("run", "check", "list", "describe", "claims"):
+                self.assertEqual(len(re.findall(rf"(?m)^  {command} ", outcome.out)), 1, outcome.out)
+            self.assert_said_once(outcome, "Usage:")
+            self.assert_said_once(outcome, "Exit codes:")
+
+    def test_help_of_a_command(self):
+        outcome = run(["run", "--help"])
+        self.assert_code(outcome, 0)
+        for option in ("--set", "--output", "--overwrite", "--progress"):
+            self.assertIn(option, outcome.out)
+
+    def test_wrong_usage(self):
+        wrong = [
+            [],
+            ["frobnicate"],
+            ["run"],
+            ["check"],
+            ["describe"],
+            ["claims"],
+            ["run", "a.toml", "--colour", "red"],
+            ["run", "a.toml", "--progress", "loud"],
+            ["run", "a.toml", "b.toml"],
+            ["list", "--", "-ksp_type", "cg"],
+        ]
+        for arguments in wrong:
+            with self.subTest(arguments=arguments):
+                outcome = run(arguments, cwd=self.folder)
+                self.assert_code(outcome, 2)
+                self.assertEqual(outcome.out, "")
+                self.assertNotEqual(outcome.err, "")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_wrong_usage_is_answered_once(self):
+        outcome = run(["frobnicate"], ranks=2)
+        self.assert_code(outcome, 2)
+        self.assertEqual(outcome, run(["frobnicate"]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,210 @@
+"""The built program from outside: how it is started and watched, and the recipes that the tests change."""
+
+import copy
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+from typing import NamedTuple
+
+import h5py
+
+SOURCE = Path(os.environ.get("BATHLINE_SOURCE", Path(__file__).resolve().parents[2]))
+PROGRAM = os.environ.get("BATHLINE", str(SOURCE / "build" / "bathline"))
+
+# Seconds after which a run counts as hanging. None of the tests' runs takes a tenth of it on a free machine.
+PATIENCE = 90.0
+
+# As tests/CMakeLists.txt, for those who start a test by hand.
+MPI_SETTINGS = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+
+# A damped oscillator and the line that stands for its damper, on the characteristic grid; the echo stays away.
+OSCILLATOR = {
+    "title": "An oscillator",
+    "system": {"kind": "single-oscillator", "m": 1.0, "k": 1.0, "q0": [1.0], "v0": [0.5]},
+    "environment": [
+        {
+            "name": "line",
+            "kind": "spring-mass-line",
+            "attach": 0,
+            "sites": 45,
+            "grid": "characteristic",
+            "damping": 0.4,
+        }
+    ],
+    "time": {"step": 0.05, "steps": 60},
+    "integrators": [
+        {"name": "gamma", "gamma": 0.0, "on": "closed", "label": "closed"},
+        {"name": "gamma", "gamma": 0.0, "on": "open", "label": "open"},
+    ],
+    "output": {"every": 1},
+}
+
+# A planet with a planar line: nonlinear, two axes.
+KEPLER = {
+    "title": "A planet",
+    "system": {"kind": "kepler", "M": 1.0, "mu": 1000.0, "q0": [[5.0, 0.0]], "v0": [[0.0, 17.0]]},
+    "environment": [
+        {"name": "plane", "kind": "spring-mass-line", "sites": 130, "grid": "characteristic", "damping": 0.05}
+    ],
+    "time": {"step": 0.001, "steps": 100},
+    "integrators": [{"name": "gamma", "gamma": 0.5, "on": "closed", "label": "planet"}],
+}
+
+
+class Outcome(NamedTuple):
+    """What a run has left behind: exit code, standard output, standard error."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def text(self):
+        """Both outputs."""
+        return self.out + self.err
+
+
+def command_of(arguments, ranks=None):
+    """The words that start the program, under mpirun where `ranks` is given."""
+    # --quiet: mpirun's own remarks on exit codes are none of the program's messages.
+    launch = [] if ranks is None else ["mpirun", "--quiet", "-n", str(ranks)]
+    return [*launch, PROGRAM, *map(str, arguments)]
+
+
+def start(arguments, ranks=None, **options):
+    """Starts the program without waiting for it."""
+    return subprocess.Popen(
+        command_of(arguments, ranks),
+        env=MPI_SETTINGS | os.environ | options.pop("env", {}),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        **options,
+    )
+
+
+def end(process):
+    """Ends a run that is in the way: mpirun ends its ranks when it is asked to, but not when it is killed."""
+    process.terminate()
+    try:
+        process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+
+
+def run(arguments, ranks=None, patience=PATIENCE, **options):
+    """Runs the program to its end; a run that does not end is a failure of the test."""
+    process = start(arguments, ranks, **options)
+    try:
+        out, err = process.communicate(timeout=patience)
+    except subprocess.TimeoutExpired:
+        end(process)
+        words = " ".join(command_of(arguments, ranks))
+        raise AssertionError(f"hangs: no end within {patience} s: {words}") from None
+    return Outcome(process.returncode, out, err)
+
+
+def changed(recipe, **sections):
+    """A copy of a recipe with keys of its sections replaced; a list or None replaces the section."""
+    result = copy.deepcopy(recipe)
+    for name, keys in sections.items():
+        if keys is None:
+            result.pop(name, None)
+        elif isinstance(keys, dict):
+            result.setdefault(name, {}).update(keys)
+        else:
+            result[name] = keys
+    return result
+
+
+def toml(recipe):
+    """A recipe as text. Scalars and lists are written in JSON, which TOML reads as well."""
+
+    def lines(table):
+        return [f"{key} = {json.dumps(value)}" for key, value in table.items()]
+
+    text = []
+    for name, section in recipe.items():
+        if isinstance(section, dict):
+            text += ["", f"[{name}]", *lines(section)]
+        elif isinstance(section, list):
+            for table in section:
+                text += ["", f"[[{name}]]", *lines(table)]
+        else:
+            text += lines({name: section})
+    return "\n".join(text) + "\n"
+
+
+def write_recipe(path, recipe):
+    """Writes a recipe, given as text or as sections, and returns its path."""
+    Path(path).write_text(recipe if isinstance(recipe, str) else toml(recipe))
+    return Path(path)
+
+
+def variables(path, skip=("claims",)):
+    """All variables of a result file by their path, without those of the groups in `skip`."""
+    found = {}
+
+    def visit(name, node):
+        if isinstance(node, h5py.Dataset) and name.split("/")[0] not in skip:
+            found[name] = node[()]
+
+    with h5py.File(path, "r") as file:
+        file.visititems(visit)
+    return found
+
+
+class FolderTest(unittest.TestCase):
+    """A test with a folder of its own, and what all tests of runs ask."""
+
+    maxDiff = None
+
+    @classmethod
+    def new_folder(cls):
+        """An empty folder that lives as long as the class."""
+        temporary = tempfile.TemporaryDirectory(prefix="bathline-")
+        cls.addClassCleanup(temporary.cleanup)
+        return Path(temporary.name)
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = cls.new_folder()
+
+    def assert_code(self, outcome, code):
+        """The exit code, with all that was printed where it is another one."""
+        self.assertEqual(outcome.code, code, outcome.text)
+
+    def assert_said_once(self, outcome, message):
+        """A message that only one rank may print."""
+        self.assertEqual(outcome.text.count(message), 1, f"not once: {message}\n{outcome.text}")
+
+    def assert_same_bits(self, one, other):
+        """Two result files hold the same variables with the same bits."""
+        first, second = variables(one), variables(other)
+        self.assertEqual(sorted(first), sorted(second))
+        self.assertTrue(first)
+        for name, values in first.items():
+            self.assertEqual(values.shape, second[name].shape, name)
+            self.assertEqual(values.tobytes(), second[name].tobytes(), f"{name} differs: {one} {other}")
+
+
+def kill(process):
+    """What a batch system does to a program that has used up its time."""
+    process.send_signal(signal.SIGKILL)
+    return process.communicate(timeout=30)

@@ -1,0 +1,61 @@
+// Every method stays bounded just below the limits that it states and grows just above them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "advance/stepper.hpp"
+#include "method_cases.hpp"
+#include "petsc_world.hpp"
+#include "scene.hpp"
+
+namespace bathline {
+namespace {
+
+/// Largest |q| + |p| over many steps of q'' = -square q - rate q', from q = 0.6, p = 0.8.
+double largest(const Scheme& scheme, double square, double rate, double h) {
+  Scene scene;
+  scene.system.particles = 1;
+  scene.system.mass = Eigen::VectorXd::Ones(1);
+  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, square));
+  scene.system.q0 = Eigen::VectorXd::Constant(1, square > 0.0 ? 0.6 : 0.0);
+  scene.system.v0 = Eigen::VectorXd::Constant(1, 0.8);
+  scene.damping = Eigen::MatrixXd::Constant(1, 1, rate);
+  Problem problem = make_problem(scene, test_world());
+  const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
+  double result = 0.0;
+  for (int step = 0; step < 3000 && result < 1e6; ++step) {
+    stepper->advance(1);
+    // In pure decay only the momentum tells.
+    result = std::max(result, std::abs(problem.p[0]) + (square > 0.0 ? std::abs(problem.q[0]) : 0.0));
+  }
+  return result;
+}
+
+void expect_limit(const Scheme& scheme, double limit, double square, double rate) {
+  if (limit == 0.0) {
+    EXPECT_GT(largest(scheme, square, rate, 0.1), 1e3);
+  } else if (std::isinf(limit)) {
+    EXPECT_LT(largest(scheme, square, rate, 1.0), 1e2);
+    EXPECT_LT(largest(scheme, square, rate, 30.0), 1e3);
+  } else {
+    EXPECT_LT(largest(scheme, square, rate, 0.995 * limit), 1e2) << limit;
+    EXPECT_GT(largest(scheme, square, rate, 1.005 * limit), 1e3) << limit;
+  }
+}
+
+TEST(Limits, OfOscillation) {
+  for (const MethodCase& method : method_cases()) {
+    SCOPED_TRACE(method.name);
+    expect_limit(method.scheme, method.properties.oscillation_limit, 1.0, 0.0);
+  }
+}
+
+TEST(Limits, OfDecay) {
+  for (const MethodCase& method : method_cases()) {
+    SCOPED_TRACE(method.name);
+    expect_limit(method.scheme, method.properties.decay_limit, 0.0, 1.0);
+  }
+}
+
+}  // namespace
+}  // namespace bathline

@@ -1,0 +1,142 @@
+// Every method has the order that it claims, on nonlinear closed and open problems.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "advance/stepper.hpp"
+#include "attracting_centre.hpp"
+#include "extrapolation.hpp"
+#include "method_cases.hpp"
+#include "petsc_world.hpp"
+#include "quartic_potential.hpp"
+#include "scene.hpp"
+
+namespace bathline {
+namespace {
+
+constexpr double end = 2.0;
+
+struct Subject {
+  std::string name;
+  Scene scene;
+  LongState solution;  // displacements and momenta at the end
+};
+
+// m = 1, V = q^2/2 + q^4/4, and a line of six sites with M = 1/2, lambda = 1, its far end fixed.
+Subject closed_subject() {
+  Subject subject{"anharmonic particle on a line", {}, {}};
+  OpenSystem& system = subject.scene.system;
+  system.particles = 1;
+  system.mass = Eigen::VectorXd::Ones(1);
+  system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(1, 1), 1.0);
+  system.q0 = Eigen::VectorXd::Constant(1, 1.25);
+  system.v0 = Eigen::VectorXd::Constant(1, 0.25);
+  subject.scene.lines = {{{{0, 1.0}}, {.mass = 0.5, .stiffness = 1.0}, 6}};
+  LongState start(14, 0.0L);
+  start[7] = 0.25L;
+  subject.solution = extrapolated(
+      [](const LongState& x) {
+        LongState f(14);
+        const long double q = 1.25L + x[0];
+        f[0] = x[7];
+        f[7] = -q - q * q * q + (x[1] - x[0]);
+        for (std::size_t j = 1; j <= 6; ++j) {
+          f[j] = x[7 + j] / 0.5L;
+          f[7 + j] = (j < 6 ? x[j + 1] : 0.0L) - 2.0L * x[j] + x[j - 1];
+        }
+        return f;
+      },
+      start, 2.0L, 40);
+  return subject;
+}
+
+// Two particles, V = sum q^2/2 + q^4/8, damped on both and relative to each other.
+Subject damped_subject() {
+  Subject subject{"damped anharmonic particles", {}, {}};
+  OpenSystem& system = subject.scene.system;
+  system.particles = 2;
+  system.mass = Eigen::Vector2d(1.0, 2.0);
+  system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(2, 2), 0.5);
+  system.q0 = Eigen::Vector2d(1.5, -0.5);
+  system.v0 = Eigen::Vector2d(0.0, 0.75);
+  subject.scene.damping = (Eigen::MatrixXd(2, 2) << 0.75, -0.5, -0.5, 1.0).finished();
+  subject.solution = extrapolated(
+      [](const LongState& x) {
+        const long double a = 1.5L + x[0], b = -0.5L + x[1];
+        const long double v = x[2], w = x[3] / 2.0L;
+        return LongState{v, w, -a - 0.5L * a * a * a - 0.75L * v + 0.5L * w, -b - 0.5L * b * b * b + 0.5L * v - w};
+      },
+      {0.0L, 0.0L, 0.0L, 1.5L}, 2.0L, 40);
+  return subject;
+}
+
+Subject kepler_subject() {
+  Subject subject{"damped Kepler problem", {}, {}};
+  OpenSystem& system = subject.scene.system;
+  system.particles = 1;
+  system.axes = 2;
+  system.mass = Eigen::Vector2d(1.0, 1.0);
+  system.potential = std::make_shared<AttractingCentre>();
+  system.q0 = Eigen::Vector2d(1.0, 0.0);
+  system.v0 = Eigen::Vector2d(0.25, 1.0);
+  subject.scene.damping = 0.25 * Eigen::MatrixXd::Identity(2, 2);
+  subject.solution = extrapolated(
+      [](const LongState& x) {
+        const long double a = 1.0L + x[0], b = x[1];
+        const long double r2 = a * a + b * b, r3 = r2 * std::sqrt(r2);
+        return LongState{x[2], x[3], -a / r3 - 0.25L * x[2], -b / r3 - 0.25L * x[3]};
+      },
+      {0.0L, 0.0L, 0.25L, 1.0L}, 2.0L, 40);
+  return subject;
+}
+
+const std::vector<Subject>& subjects() {
+  static const std::vector<Subject> all = {closed_subject(), damped_subject(), kepler_subject()};
+  return all;
+}
+
+double error_of(const Subject& subject, const Scheme& scheme, int steps) {
+  Problem problem = make_problem(subject.scene, test_world());
+  EXPECT_FALSE(make_stepper(scheme, problem, end / steps)->advance(steps).has_value());
+  const PhasePoint now = get_state(problem);
+  const auto n = static_cast<std::size_t>(now.u.size());
+  double error = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto at = static_cast<Eigen::Index>(i);
+    error = std::max(error, std::abs(now.u[at] - static_cast<double>(subject.solution[i])));
+    error = std::max(error, std::abs(now.p[at] - static_cast<double>(subject.solution[n + i])));
+  }
+  return error;
+}
+
+TEST(Order, ReferenceIsExactOnAnOscillator) {
+  const LongState x = extrapolated([](const LongState& at) { return LongState{at[1], -at[0]}; }, {1.0L, 0.0L}, 2.0L, 40);
+  EXPECT_LT(std::abs(x[0] - std::cos(2.0L)), 1e-17L);
+  EXPECT_LT(std::abs(x[1] + std::sin(2.0L)), 1e-17L);
+}
+
+TEST(Order, IsWhatEveryMethodClaims) {
+  // The finest pair of steps whose errors are clear of round-off and of the tolerance of Newton's method.
+  constexpr double floor = 3e-11;
+  for (const MethodCase& method : method_cases()) {
+    for (const Subject& subject : subjects()) {
+      SCOPED_TRACE(method.name + ", " + subject.name);
+      if (method.properties.order == 0) {
+        EXPECT_LT(error_of(subject, method.scheme, 8), 1e-11);
+        EXPECT_LT(error_of(subject, method.scheme, 64), 1e-11);
+        continue;
+      }
+      double coarse = error_of(subject, method.scheme, 16), order = std::nan("");
+      for (int steps = 32; steps <= 2048; steps *= 2) {
+        const double fine = error_of(subject, method.scheme, steps);
+        if (fine < floor) break;
+        order = std::log2(coarse / fine);
+        coarse = fine;
+      }
+      EXPECT_NEAR(order, method.properties.order, 0.1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bathline

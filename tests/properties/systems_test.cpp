@@ -1,0 +1,94 @@
+// Every open system of the catalogue: forces are those of its energy, and what it says of itself is so.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "catalogue_sections.hpp"
+#include "differences.hpp"
+#include "model/system_catalogue.hpp"
+#include "random_numbers.hpp"
+#include "solve/dense.hpp"
+
+namespace bathline {
+namespace {
+
+/// The system with any start that it accepts.
+OpenSystem build(const SystemKind& kind) {
+  std::vector<std::string> more;
+  for (const Parameter& parameter : kind.entry.parameters) {
+    if (parameter.name != "v0") more.push_back(parameter.name);
+  }
+  Section section = example_section(kind.entry, more);
+  for (std::size_t particles = 1; particles <= 4; ++particles) {
+    for (std::size_t axes = 1; axes <= 3; ++axes) {
+      section.set("q0", Section::Rows(particles, std::vector<double>(axes, 0.8)), {});
+      Mistakes mistakes;
+      OpenSystem system = kind.build(section, mistakes);
+      if (mistakes.empty()) return system;
+    }
+  }
+  ADD_FAILURE() << "no start fits " << kind.entry.name;
+  return {};
+}
+
+TEST(Systems, ForcesAreTheSlopeOfTheEnergyAndHessiansThatOfTheForces) {
+  for (const SystemKind& kind : system_kinds()) {
+    SCOPED_TRACE(kind.entry.name);
+    const OpenSystem system = build(kind);
+    ASSERT_TRUE(system.potential);
+    RandomNumbers random(71);
+    Eigen::MatrixXd first;
+    bool varies = false;
+    for (int sample = 0; sample < 5; ++sample) {
+      Eigen::VectorXd q(system.size());
+      for (double& x : q) x = random.uniform(0.5, 1.5) * (random.uniform() < 0.0 ? -1.0 : 1.0);
+      Eigen::VectorXd gradient(q.size());
+      system.potential->gradient(q, gradient);
+      const Eigen::VectorXd slope = gradient_of([&](const Eigen::VectorXd& at) { return system.potential->value(at); }, q);
+      EXPECT_LT((gradient - slope).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + gradient.norm()));
+
+      Eigen::MatrixXd hessian(q.size(), q.size());
+      system.potential->hessian(q, hessian);
+      const Eigen::MatrixXd slopes = jacobian_of(
+          [&](const Eigen::VectorXd& at) {
+            Eigen::VectorXd result(at.size());
+            system.potential->gradient(at, result);
+            return result;
+          },
+          q);
+      EXPECT_LT((hessian - slopes).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + hessian.norm()));
+      EXPECT_LT((hessian - hessian.transpose()).cwiseAbs().maxCoeff(), 1e-14 * hessian.norm());
+      if (sample == 0) first = hessian;
+      varies = varies || (hessian - first).norm() > 1e-9;
+    }
+    EXPECT_EQ(system.potential->is_quadratic(), !varies);
+  }
+}
+
+TEST(Systems, HaveMassesADampingThatOnlyTakesAndObservablesOfTheirSize) {
+  for (const SystemKind& kind : system_kinds()) {
+    SCOPED_TRACE(kind.entry.name);
+    const OpenSystem system = build(kind);
+    ASSERT_EQ(system.mass.size(), system.size());
+    EXPECT_GT(system.mass.minCoeff(), 0.0);
+    EXPECT_EQ(system.q0, Eigen::VectorXd::Constant(system.size(), 0.8));
+    EXPECT_EQ(system.v0, Eigen::VectorXd::Zero(system.size()));
+    ASSERT_TRUE(system.damping.has_value()) << "none of its parameters is its damping";
+    const Eigen::MatrixXd& c = *system.damping;
+    EXPECT_EQ((c - c.transpose()).norm(), 0.0);
+    EXPECT_GE(-largest_symmetric_eigenvalue(-c), -1e-14);
+    EXPECT_GT(c.norm(), 0.0);
+    const Eigen::VectorXd v = Eigen::VectorXd::LinSpaced(system.size(), 0.3, 0.9);
+    for (const Observable& observable : system.observables) {
+      EXPECT_FALSE(observable.long_name.empty());
+      EXPECT_EQ(observable.value(system.q0, v).size(), observable.size) << observable.name;
+      EXPECT_TRUE(observable.value(system.q0, v).allFinite()) << observable.name;
+      if (observable.integrand) {
+        EXPECT_EQ(observable.integrand(system.q0, v).size(), observable.size) << observable.name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bathline
