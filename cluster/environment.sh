@@ -18,9 +18,6 @@ BATHLINE_CORES=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
 # More ranks than cores are slow but allowed.
 : "${OMPI_MCA_rmaps_base_oversubscribe:=1}"
 
-# A rank that waits gives its core away: on a busy machine the others would wait for it to stop waiting.
-: "${OMPI_MCA_mpi_yield_when_idle:=1}"
-
 # In a container without the right to trace processes, OpenMPI's single-copy messages print an error per message.
 # Our messages are small: nothing is lost without them.
 : "${OMPI_MCA_btl_vader_single_copy_mechanism:=none}"
@@ -34,7 +31,7 @@ if [ -z "${SLURM_JOB_ID:-}" ]; then
 fi
 
 export BATHLINE_PYTHON OMP_NUM_THREADS OPENBLAS_NUM_THREADS
-export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle OMPI_MCA_btl_vader_single_copy_mechanism
+export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_btl_vader_single_copy_mechanism
 
 # OpenMPI refuses root unless told twice. Only where we are root, so that nobody else's environment says so.
 if [ "$(id -u)" -eq 0 ]; then

@@ -11,7 +11,8 @@ namespace {
 class ExplicitStepper final : public Stepper {
  public:
   ExplicitStepper(const ExplicitScheme& scheme, Problem& problem, double h)
-      : scheme_(scheme), problem_(problem), h_(h), force_(problem.q.size()), stage_q_(problem.q), stage_p_(problem.p) {
+      : scheme_(scheme), problem_(problem), h_(h), force_(problem.q.size()), velocity_(problem.q.size()),
+        drag_(problem.q.size()), stage_q_(problem.q), stage_p_(problem.p) {
     // A kick with the velocity after it: (1 + weight h C M^-1) p+ = p + weight h f.
     for (const Substep& substep : scheme_.substeps) {
       Eigen::MatrixXd matrix;
@@ -77,14 +78,14 @@ class ExplicitStepper final : public Stepper {
       problem_.p += weighted * force_;
       return;
     }
-    velocity_ = problem_.p.cwiseQuotient(problem_.system().mass);
     if (substep.velocity_after) {
-      problem_.p = solver.solve(problem_.p + weighted * force_);
-      velocity_ = problem_.p.cwiseQuotient(problem_.system().mass);
-    } else {
-      problem_.p += weighted * (force_ - problem_.damping() * velocity_);
+      force_ = problem_.p + weighted * force_;
+      problem_.p = solver.solve(force_);
     }
-    problem_.dissipated += weighted * velocity_.dot(problem_.damping() * velocity_);
+    velocity_ = problem_.p.cwiseQuotient(problem_.system().mass);
+    drag_.noalias() = problem_.damping() * velocity_;
+    if (!substep.velocity_after) problem_.p += weighted * (force_ - drag_);
+    problem_.dissipated += weighted * velocity_.dot(drag_);
   }
 
   void stage(int stage) {
@@ -95,7 +96,8 @@ class ExplicitStepper final : public Stepper {
     velocities_[stage] = stage_p_.cwiseQuotient(problem_.system().mass);
     problem_.forces(stage_q_, velocities_[stage], forces_[stage]);
     if (problem_.is_damped()) {
-      problem_.dissipated += h_ * scheme_.b[stage] * velocities_[stage].dot(problem_.damping() * velocities_[stage]);
+      drag_.noalias() = problem_.damping() * velocities_[stage];
+      problem_.dissipated += h_ * scheme_.b[stage] * velocities_[stage].dot(drag_);
     }
     const bool last = stage + 1 == static_cast<int>(scheme_.b.size());
     const std::vector<double>& weights = last ? scheme_.b : scheme_.a[stage + 1];
@@ -116,7 +118,7 @@ class ExplicitStepper final : public Stepper {
   double h_;
   int block_;
   std::vector<Solver> solvers_;  // one per substep, empty where the damping force is explicit
-  Eigen::VectorXd force_, velocity_, stage_q_, stage_p_;
+  Eigen::VectorXd force_, velocity_, drag_, stage_q_, stage_p_;
   std::vector<Eigen::VectorXd> velocities_, forces_;
   std::vector<std::vector<double>> heads_;
 };

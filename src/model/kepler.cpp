@@ -41,15 +41,15 @@ OpenSystem build(const Section& section, Mistakes& mistakes) {
   OpenSystem system;
   system.particles = 1;
   system.axes = 2;
+  read_start(section, system, mistakes);
+  if (section.has("q0") && system.q0.norm() == 0.0) {
+    mistakes.add(section.where("q0"), "`q0` is the centre itself, where the potential has no value");
+  }
   const double mass = section.number("M");
   const double mu = section.number("mu");
   system.mass = Eigen::VectorXd::Constant(2, mass);
   system.potential = std::make_shared<KeplerPotential>(mu * mass);
   if (section.has("alpha")) system.damping = section.number("alpha") * mass * Eigen::MatrixXd::Identity(2, 2);
-  read_start(section, system, mistakes);
-  if (section.has("q0") && system.q0.norm() == 0.0) {
-    mistakes.add(section.where("q0"), "`q0` is the centre itself, where the potential has no value");
-  }
   system.observables = {
       {.name = "angular_momentum",
        .units = "m^2/s",

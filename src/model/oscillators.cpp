@@ -18,16 +18,17 @@ Parameter damping_parameter() {
 OpenSystem build_single(const Section& section, Mistakes& mistakes) {
   OpenSystem system;
   system.particles = 1;
+  read_start(section, system, mistakes);
   system.mass = Eigen::VectorXd::Constant(1, section.number("m"));
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, section.number("k")));
   if (section.has("damping")) system.damping = Eigen::MatrixXd::Constant(1, 1, section.number("damping"));
-  read_start(section, system, mistakes);
   return system;
 }
 
 OpenSystem build_dual(const Section& section, Mistakes& mistakes) {
   OpenSystem system;
   system.particles = 2;
+  read_start(section, system, mistakes);
   system.mass = Eigen::Vector2d(section.number("m0"), section.number("M0"));
   const Eigen::Vector2d stiffness(section.number("k0"), section.number("K0"));
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd(stiffness.asDiagonal()));
@@ -36,7 +37,6 @@ OpenSystem build_dual(const Section& section, Mistakes& mistakes) {
     relative << 1.0, -1.0, -1.0, 1.0;
     system.damping = section.number("damping") * relative;
   }
-  read_start(section, system, mistakes);
   return system;
 }
 

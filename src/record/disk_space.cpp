@@ -43,6 +43,13 @@ void return_unused_disk_space(int descriptor) {
   if (fstat(descriptor, &file) == 0 && ftruncate(descriptor, file.st_size) != 0) errno = 0;
 }
 
+bool is_disk_full(const std::string& path) {
+  constexpr std::uint64_t next_to_nothing = 64 * 1024;
+  struct statvfs system {};
+  return statvfs(path.c_str(), &system) == 0 && system.f_blocks > 0 &&
+         static_cast<std::uint64_t>(system.f_bavail) * system.f_frsize < next_to_nothing;
+}
+
 std::string words_of_error(int number) { return std::generic_category().message(number); }
 
 }  // namespace bathline

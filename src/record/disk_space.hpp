@@ -14,6 +14,9 @@ int claim_disk_space(int descriptor, std::int64_t from, std::int64_t to);
 /// Gives back what was claimed beyond the end of the file.
 void return_unused_disk_space(int descriptor);
 
+/// Whether next to nothing is left on the disk of `path`: what a failed write means that does not give its reason.
+bool is_disk_full(const std::string& path);
+
 /// The system's words for an error number.
 std::string words_of_error(int number);
 

@@ -42,6 +42,8 @@ std::int64_t margin_for(Purpose purpose) {
 /// How long a rank that failed waits for the others to hear of it, and a rank that goes away for the others to come.
 constexpr double patience_of_failure = 120.0;
 constexpr double patience_of_parting = 10.0;
+/// How long the program may take to end after a failed write.
+constexpr double patience_of_ending = 60.0;
 constexpr double forever = std::numeric_limits<double>::infinity();
 
 /// The vote of a rank that gives the file up; other votes are its number (failed) or the number of ranks (succeeded).
@@ -49,6 +51,17 @@ constexpr int parting = -1;
 
 /// Exit code of a run that ends because the ranks no longer agree: what was flushed is in the file.
 constexpr int exit_code_of_failure = 3;
+
+/// HDF5 closes by itself at the end of the program what is still open, and in a file with a failed write its ranks may
+/// wait for each other for ever. What was flushed is on the disk by then.
+void end_program_within(double seconds, const std::string& path) {
+  std::thread([seconds, path] {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    fmt::print(stderr, "bathline: {} could not be closed after a failed write\n", path);
+    std::fflush(nullptr);
+    _exit(exit_code_of_failure);
+  }).detach();
+}
 
 /// How rank 0 found the place where the file shall be.
 struct Outlook {
@@ -156,17 +169,12 @@ void OpenFile::create(const std::string& target) {
 OpenFile::~OpenFile() {
   if (!file_.is_open()) return;
   const auto votes = vote(parting, patience_of_parting);
-  if (!votes || votes->least != parting || votes->most != parting) {
-    file_.release();  // closing is collective and would wait for the others
+  if (votes && votes->least == parting && votes->most == parting && !broken_) {
+    finish();
     return;
   }
-  broken_ = false;  // try at least
-  try {
-    together("closing it", [&] { hdf5::check(file_.close(), "H5Fclose"); });
-  } catch (const FileError&) {
-    // Whoever wants to know calls close().
-  }
-  finish();
+  file_.release();  // closing is collective and could wait for the others for ever
+  if (broken_) end_program_within(patience_of_ending, path_);
 }
 
 void OpenFile::forget_scratch() {
@@ -215,7 +223,8 @@ void OpenFile::together(const std::string& operation, const std::function<void()
   try {
     work();
   } catch (const std::exception& failure) {
-    problem = failure.what();
+    // MPI-IO reports a full disk as no more than a short write.
+    problem = is_disk_full(path_) ? words_of_error(ENOSPC) : failure.what();
     if (problem.empty()) problem = "unknown failure";
   }
   agree(operation, problem);

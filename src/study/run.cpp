@@ -80,7 +80,10 @@ Prepared prepare(const RunRequest& request, const Communicator& communicator) {
   Mistakes mistakes;
   prepared.recipe =
       parse_recipe(read_text(request.recipe, communicator), request.recipe, request.settings, vocabulary(), mistakes);
-  if (!mistakes.empty()) refuse(mistakes);
+  if (!mistakes.empty()) {
+    check_readable_parts(prepared.recipe, communicator, mistakes);
+    refuse(mistakes);
+  }
   prepared.petsc = std::make_unique<PetscSession>(communicator, request.petsc_options);
   prepared.experiment = std::make_unique<Experiment>(prepared.recipe, communicator, mistakes);
   prepared.study = find_study(prepared.recipe.study.text("kind"));

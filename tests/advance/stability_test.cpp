@@ -68,10 +68,10 @@ std::vector<Subject> subjects() {
   {
     Scene scene;
     scene.system.particles = 2;
-    scene.system.mass = Eigen::Vector2d(1.0, 3.0);
-    scene.system.potential = std::make_shared<QuadraticPotential>((Eigen::MatrixXd(2, 2) << 5.0, -2.0, -2.0, 3.0).finished());
+    scene.system.mass = Eigen::VectorXd{{1.0, 3.0}};
+    scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{5.0, -2.0}, {-2.0, 3.0}});
     scene.system.q0 = scene.system.v0 = Eigen::VectorXd::Zero(2);
-    scene.damping = 1.5 * (Eigen::MatrixXd(2, 2) << 1.0, -1.0, -1.0, 1.0).finished();
+    scene.damping = 1.5 * Eigen::MatrixXd{{1.0, -1.0}, {-1.0, 1.0}};
     all.push_back({"two particles, damped relative to each other", scene});
   }
   return all;

@@ -20,7 +20,7 @@ TEST(MpiKepler, HasAPlanarParticleDampedOnBothAxes) {
   const OpenSystem& system = read.experiment->system();
   EXPECT_EQ(system.particles, 1);
   EXPECT_EQ(system.axes, 2);
-  EXPECT_EQ(system.mass, Eigen::VectorXd(Eigen::Vector2d(2.0, 2.0)));
+  EXPECT_EQ(system.mass, (Eigen::VectorXd{{2.0, 2.0}}));
   EXPECT_NEAR((*system.damping - 0.2 * Eigen::Matrix2d::Identity()).norm(), 0.0, 1e-16);
   EXPECT_NEAR(system.potential->value(system.q0), -6.0 / 5.0, 1e-15);
   Eigen::VectorXd gradient(2);
@@ -42,7 +42,7 @@ TEST(MpiKepler, ObservesAngularMomentumAndTheLaplaceRungeLenzVector) {
   ASSERT_EQ(system.observables.size(), 2u);
   EXPECT_EQ(system.observables[0].name, "angular_momentum");
   EXPECT_EQ(system.observables[1].name, "laplace_runge_lenz");
-  const Eigen::VectorXd q = Eigen::Vector2d(3.0, 4.0), v = Eigen::Vector2d(-1.0, 0.5);
+  const Eigen::VectorXd q = Eigen::VectorXd{{3.0, 4.0}}, v = Eigen::VectorXd{{-1.0, 0.5}};
   // H = |r x v| = 3 * 0.5 + 4 * 1, turning counterclockwise.
   const double angular = 5.5;
   EXPECT_NEAR(system.observables[0].value(q, v)[0], angular, 1e-15);

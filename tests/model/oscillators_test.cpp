@@ -29,12 +29,12 @@ TEST(MpiOscillators, DualOscillatorIsDampedRelativeToEachOther) {
       "kind = \"dual-oscillator\"\nm0 = 500.0\nM0 = 200.0\nk0 = 1000.0\nK0 = 1500.0\ndamping = 7.0\nq0 = [150.0, 0.0]\nv0 = [0.0, 50.0]"));
   ASSERT_EQ(read.report(), "");
   const OpenSystem& system = read.experiment->system();
-  EXPECT_EQ(system.mass, Eigen::VectorXd(Eigen::Vector2d(500.0, 200.0)));
-  EXPECT_EQ(system.q0, Eigen::VectorXd(Eigen::Vector2d(150.0, 0.0)));
-  EXPECT_EQ(system.v0, Eigen::VectorXd(Eigen::Vector2d(0.0, 50.0)));
+  EXPECT_EQ(system.mass, (Eigen::VectorXd{{500.0, 200.0}}));
+  EXPECT_EQ(system.q0, (Eigen::VectorXd{{150.0, 0.0}}));
+  EXPECT_EQ(system.v0, (Eigen::VectorXd{{0.0, 50.0}}));
   Eigen::VectorXd gradient(2);
-  system.potential->gradient(Eigen::Vector2d(2.0, 3.0), gradient);
-  EXPECT_EQ(gradient, Eigen::VectorXd(Eigen::Vector2d(2000.0, 4500.0)));
+  system.potential->gradient(Eigen::VectorXd{{2.0, 3.0}}, gradient);
+  EXPECT_EQ(gradient, (Eigen::VectorXd{{2000.0, 4500.0}}));
   // Both moving alike: no force; otherwise opposite forces.
   EXPECT_EQ(system.damping->rowwise().sum().norm(), 0.0);
   EXPECT_EQ((*system.damping)(0, 0), 7.0);

@@ -70,8 +70,8 @@ std::vector<std::pair<std::string, Pair>> pairs(FarEnd far_end, std::int64_t sit
   single.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, random.uniform(0.5, 2.0)));
   all.emplace_back("single oscillator", make_pair(single, {{0, 1.0}}, far_end, sites, damping, h));
   OpenSystem dual = random_particles(2, 1, random);
-  const Eigen::Vector2d springs(random.uniform(0.5, 2.0), random.uniform(0.5, 2.0));
-  dual.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd(springs.asDiagonal()));
+  const double first = random.uniform(0.5, 2.0), second = random.uniform(0.5, 2.0);
+  dual.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{first, 0.0}, {0.0, second}});
   all.emplace_back("dual oscillator", make_pair(dual, {{0, 1.0}, {1, -1.0}}, far_end, sites, damping, h));
   OpenSystem nonlinear = random_particles(2, 2, random);
   const Eigen::MatrixXd half = random_matrix(4, 4, random);

@@ -18,10 +18,10 @@ namespace {
 Scene dual_oscillator(double m0, double M0, double k0, double K0) {
   Scene scene;
   scene.system.particles = 2;
-  scene.system.mass = Eigen::Vector2d(m0, M0);
-  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd(Eigen::Vector2d(k0, K0).asDiagonal()));
-  scene.system.q0 = Eigen::Vector2d(150.0, 0.0);
-  scene.system.v0 = Eigen::Vector2d(0.0, 50.0);
+  scene.system.mass = Eigen::VectorXd{{m0, M0}};
+  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{k0, 0.0}, {0.0, K0}});
+  scene.system.q0 = Eigen::VectorXd{{150.0, 0.0}};
+  scene.system.v0 = Eigen::VectorXd{{0.0, 50.0}};
   return scene;
 }
 
@@ -46,14 +46,14 @@ TEST(MpiEnergyLedger, ClosedLinearSystemKeepsItsEnergyUnderTheExactFlowAndTheMid
 
 TEST(MpiEnergyLedger, OpenSystemsLoseWhatTheDamperTakes) {
   Scene dual = dual_oscillator(500.0, 200.0, 1000.0, 1500.0);
-  dual.damping = 126.5 * (Eigen::MatrixXd(2, 2) << 1.0, -1.0, -1.0, 1.0).finished();
+  dual.damping = 126.5 * Eigen::MatrixXd{{1.0, -1.0}, {-1.0, 1.0}};
   Scene kepler;
   kepler.system.axes = 2;
   kepler.system.particles = 1;
-  kepler.system.mass = Eigen::Vector2d::Ones();
+  kepler.system.mass = Eigen::VectorXd::Ones(2);
   kepler.system.potential = std::make_shared<AttractingCentre>();
-  kepler.system.q0 = Eigen::Vector2d(1.0, 0.0);
-  kepler.system.v0 = Eigen::Vector2d(0.0, 1.1);
+  kepler.system.q0 = Eigen::VectorXd{{1.0, 0.0}};
+  kepler.system.v0 = Eigen::VectorXd{{0.0, 1.1}};
   kepler.damping = 0.02 * Eigen::MatrixXd::Identity(2, 2);
   for (const Scene& scene : {dual, kepler}) {
     Problem problem = make_problem(scene, test_world());
@@ -99,7 +99,7 @@ Eigen::MatrixXd gramian(Eigen::MatrixXd a, Eigen::MatrixXd sum) {
 TEST(MpiEnergyLedger, LyapunovNormsAreThePapers) {
   const double k = 1600.0, b = 10.0, m0 = 300.0, M0 = 200.0, k0 = 1000.0, K0 = 1000.0, h = 0.01;
   Scene scene = dual_oscillator(m0, M0, k0, K0);
-  scene.damping = std::sqrt(k * b) * (Eigen::MatrixXd(2, 2) << 1.0, -1.0, -1.0, 1.0).finished();
+  scene.damping = std::sqrt(k * b) * Eigen::MatrixXd{{1.0, -1.0}, {-1.0, 1.0}};
   // Continuous: in the end the damper has all of the energy.
   const Eigen::MatrixXd w = 0.5 * Eigen::MatrixXd(Eigen::Vector4d(k0, K0, m0, M0).asDiagonal());
   Eigen::MatrixXd supply = Eigen::MatrixXd::Zero(4, 4);

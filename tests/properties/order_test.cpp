@@ -55,11 +55,11 @@ Subject damped_subject() {
   Subject subject{"damped anharmonic particles", {}, {}};
   OpenSystem& system = subject.scene.system;
   system.particles = 2;
-  system.mass = Eigen::Vector2d(1.0, 2.0);
+  system.mass = Eigen::VectorXd{{1.0, 2.0}};
   system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(2, 2), 0.5);
-  system.q0 = Eigen::Vector2d(1.5, -0.5);
-  system.v0 = Eigen::Vector2d(0.0, 0.75);
-  subject.scene.damping = (Eigen::MatrixXd(2, 2) << 0.75, -0.5, -0.5, 1.0).finished();
+  system.q0 = Eigen::VectorXd{{1.5, -0.5}};
+  system.v0 = Eigen::VectorXd{{0.0, 0.75}};
+  subject.scene.damping = Eigen::MatrixXd{{0.75, -0.5}, {-0.5, 1.0}};
   subject.solution = extrapolated(
       [](const LongState& x) {
         const long double a = 1.5L + x[0], b = -0.5L + x[1];
@@ -75,10 +75,10 @@ Subject kepler_subject() {
   OpenSystem& system = subject.scene.system;
   system.particles = 1;
   system.axes = 2;
-  system.mass = Eigen::Vector2d(1.0, 1.0);
+  system.mass = Eigen::VectorXd{{1.0, 1.0}};
   system.potential = std::make_shared<AttractingCentre>();
-  system.q0 = Eigen::Vector2d(1.0, 0.0);
-  system.v0 = Eigen::Vector2d(0.25, 1.0);
+  system.q0 = Eigen::VectorXd{{1.0, 0.0}};
+  system.v0 = Eigen::VectorXd{{0.25, 1.0}};
   subject.scene.damping = 0.25 * Eigen::MatrixXd::Identity(2, 2);
   subject.solution = extrapolated(
       [](const LongState& x) {

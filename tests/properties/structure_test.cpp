@@ -96,7 +96,7 @@ TEST(Structure, JacobianOfAStepIsSymplectic) {
 
 TEST(Structure, EnergyOfALinearSystemIsAQuadraticInvariant) {
   Scene scene = nonlinear_scene();
-  scene.system.potential = std::make_shared<QuadraticPotential>((Eigen::MatrixXd(2, 2) << 2.0, 0.5, 0.5, 1.0).finished());
+  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{2.0, 0.5}, {0.5, 1.0}});
   const DenseSystem dense(scene);
   RandomNumbers random(64);
   const PhasePoint start = random_point(scene.size(), 0.7, random);
@@ -116,7 +116,7 @@ TEST(Structure, EnergyOfALinearSystemIsAQuadraticInvariant) {
 TEST(Structure, TotalMomentumIsALinearInvariant) {
   Scene scene = nonlinear_scene();
   // Only springs between the parts, and no far end that is held.
-  scene.system.potential = std::make_shared<QuadraticPotential>((Eigen::MatrixXd(2, 2) << 2.0, -2.0, -2.0, 2.0).finished());
+  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{2.0, -2.0}, {-2.0, 2.0}});
   scene.lines.erase(scene.lines.begin());
   RandomNumbers random(65);
   const PhasePoint start = random_point(scene.size(), 0.7, random);
@@ -134,10 +134,10 @@ TEST(Structure, AngularMomentumOfAKeplerProblem) {
   Scene alone;
   alone.system.particles = 1;
   alone.system.axes = 2;
-  alone.system.mass = Eigen::Vector2d::Ones();
+  alone.system.mass = Eigen::VectorXd::Ones(2);
   alone.system.potential = std::make_shared<AttractingCentre>();
-  alone.system.q0 = Eigen::Vector2d(1.0, 0.2);
-  alone.system.v0 = Eigen::Vector2d(-0.1, 0.8);
+  alone.system.q0 = Eigen::VectorXd{{1.0, 0.2}};
+  alone.system.v0 = Eigen::VectorXd{{-0.1, 0.8}};
   Scene on_a_line = alone;
   on_a_line.lines = {{{{0, 1.0}}, {.mass = 0.3, .stiffness = 0.7, .far_end = FarEnd::free, .dashpot = 0.0}, 4}};
   for (const Scene& scene : {alone, on_a_line}) {

@@ -1,0 +1,378 @@
+"""Mistakes of the user: exit 2, one message that says where, nothing written, nothing left waiting."""
+
+import os
+import re
+import signal
+import unittest
+
+from program import KEPLER, OSCILLATOR, FolderTest, changed, end, run, start, toml, write_recipe
+
+# Two particles, a line on each kind of attachment, a claim: something to get wrong in every section.
+BASE = """title = "Two particles"
+
+[system]
+kind = "dual-oscillator"
+m0 = 1.0
+k0 = 2.0
+M0 = 3.0
+K0 = 4.0
+q0 = [0.5, 0.0]
+v0 = [0.0, 0.1]
+
+[[environment]]
+name = "between"
+kind = "spring-inerter-line"
+attach = [0, 1]
+sites = 50
+k = 16.0
+b = 0.1
+
+[time]
+step = 0.01
+end = 0.5
+
+[[integrators]]
+name = "gamma"
+gamma = 0.0
+on = "closed"
+label = "closed"
+
+[[integrators]]
+name = "rk4"
+on = "open"
+label = "damped"
+
+[output]
+every = 5
+
+[[claims]]
+id = "amplitude"
+quantity = "closed.q.max"
+bounds = [0.0, 1.0]
+"""
+
+# What stands in the recipe, what it is replaced by, where the program must point (the text that begins there) and what
+# it must say.
+MISTAKES = {
+    "misspelt key": ("k0 = 2.0", "ko = 2.0", "ko = ", r"unknown key `ko` in \[system\]; did you mean `k0`\?"),
+    "key missing": ("k0 = 2.0\n", "", "[system]", r"`k0`"),
+    "unknown key": ("end = 0.5", "end = 0.5\ncolour = 1", "colour", r"unknown key `colour` in \[time\]"),
+    "unknown section": ("[output]", "[outputs]", "outputs]", r"unknown key `outputs`.*did you mean `output`\?"),
+    "key twice": ("k0 = 2.0", "k0 = 2.0\nk0 = 3.0", None, r"cannot redefine existing .*'k0'"),
+    "no TOML": ("[time]", "[time", None, r"not valid TOML"),
+    "unknown system": ('"dual-', '"dual', "kind = ", r"did you mean \"dual-oscillator\"\?"),
+    "unknown line": ('"spring-inerter-line"', '"spring-inert-line"', "kind = ", r"\"spring-inerter-line\"\?"),
+    "unknown integrator": ('"rk4"', '"rk5"', "name = ", r"did you mean \"rk4\"\?"),
+    "unknown choice": ('on = "open"', 'on = "opened"', "on = ", r"did you mean \"open\"\?"),
+    "text for a number": ("m0 = 1.0", 'm0 = "one"', "m0 = ", r"must be a number, not a text"),
+    "fraction for an integer": ("sites = 50", "sites = 50.5", "sites", r"must be an integer"),
+    "number for a list": ("q0 = [0.5, 0.0]", "q0 = 0.5", "q0", r"must be a list"),
+    "number for a text": ('label = "damped"', "label = 3", "label", r"must be a text"),
+    "table for a list of tables": ("[[claims]]", "[claims]", "claims]", r"claims"),
+    "q0 of the wrong size": ("q0 = [0.5, 0.0]", "q0 = [0.5]", "q0", r"`q0` has the wrong size.* 2 number"),
+    "v0 of the wrong size": ("v0 = [0.0, 0.1]", "v0 = [0.0, 0.1, 0.2]", "v0", r"`v0` has the wrong size"),
+    "a list per particle": ("q0 = [0.5, 0.0]", "q0 = [[0.5, 0.0], [1.0, 0.0]]", "q0", r"`q0` has the wrong size"),
+    "bounds of the wrong size": ("bounds = [0.0, 1.0]", "bounds = [0.0]", "bounds", r"must be two"),
+    "bounds the wrong way": ("bounds = [0.0, 1.0]", "bounds = [1.0, 0.0]", "bounds", r"lower number first"),
+    "negative mass": ("m0 = 1.0", "m0 = -1.0", "m0 = ", r"m0 = -1\.0: must be positive"),
+    "mass of zero": ("M0 = 3.0", "M0 = 0.0", "M0 = ", r"M0 = 0\.0: must be positive"),
+    "negative inertance": ("b = 0.1", "b = -0.1", "b = -", r"must be positive"),
+    "no sites": ("sites = 50", "sites = 0", "sites", r"must be positive"),
+    "nan": ("k0 = 2.0", "k0 = nan", "k0", r"must be finite"),
+    "inf": ("v0 = [0.0, 0.1]", "v0 = [0.0, -inf]", "v0", r"must be finite"),
+    "step of nan": ("step = 0.01", "step = nan", "step", r"must be finite"),
+    "step of zero": ("step = 0.01", "step = 0.0", "step", r"must be positive"),
+    "end and steps": ("end = 0.5", "end = 0.5\nsteps = 4", "[time]", r"one of `end`, `steps`"),
+    "neither end nor steps": ("end = 0.5\n", "", "[time]", r"`end`, `steps`"),
+    "same label twice": ('label = "damped"', 'label = "closed"', 'label = "closed"\n\n[output]', r"must be unique"),
+    "label of the program": ('label = "damped"', 'label = "claims"', 'label = "claims', r"kept for the program"),
+    "no such particle": ("attach = [0, 1]", "attach = [0, 2]", "attach", r"names particle 2, but the system has 2"),
+    "line to itself": ("attach = [0, 1]", "attach = [1, 1]", "attach", r"two different particles"),
+    "line described twice": ("b = 0.1", "b = 0.1\ndamping = 2.0", "damping", r"damping of a lumped line"),
+    "line half described": ("b = 0.1\n", "", "kind = \"spring", r"`b` is missing"),
+    "unstable step": ("step = 0.01", "step = 0.1", "step", r"step = 0\.1 is beyond the stability limit 0\.079"),
+    "more sites than memory": ("sites = 50", "sites = 10000000000000", "sites", r"GiB.*\d+ sites would fit"),
+    "claim on an unknown label": ("closed.q.max", "closd.q.max", "quantity", r"`closd\.q\.max` begins with neither"),
+    "claim that is no quantity": ("closed.q.max", "closed.q[0.max", "quantity", r"is no quantity"),
+    "environment of no name": ('on = "closed"', 'on = "closed"\nenvironments = ["betwen"]', "environments",
+                               r"did you mean \"between\"\?"),
+    "study without its parts": ("[output]", '[study]\nkind = "wave"\nthreshold = 0.1\n\n[output]', 'kind = "wave"',
+                                r"needs `snapshots`"),
+    "steps beyond counting": ("step = 0.01", "step = 1e-300", "step", r"that will not end"),
+}
+
+
+def place_of(text, beginning):
+    """Line and column of a text inside a text, from 1."""
+    before = text[: text.index(beginning)]
+    return f"{before.count(chr(10)) + 1}:{len(before) - (before.rfind(chr(10)) + 1) + 1}"
+
+
+class MistakeTest(FolderTest):
+    """A folder in which nothing may be left but the recipe."""
+
+    def setUp(self):
+        self.folder = self.new_folder()
+        self.recipe = self.folder / "recipe.toml"
+
+    def assert_refused(self, outcome, *messages):
+        """Exit 2, each message once, nothing on standard output, nothing written."""
+        self.assert_code(outcome, 2)
+        for message in messages:
+            self.assertEqual(len(re.findall(message, outcome.err)), 1, f"{message}\n{outcome.text}")
+        self.assertEqual(outcome.out, "")
+        left = {path.name for path in self.folder.iterdir()} - {self.recipe.name}
+        self.assertEqual(left, set())
+
+    def run_recipe(self, recipe, *arguments, ranks=None):
+        """Runs a recipe into a file of this folder."""
+        write_recipe(self.recipe, recipe)
+        return run(["run", self.recipe, "-o", self.folder / "out.h5", "--progress", "none", *arguments], ranks,
+                   cwd=self.folder)
+
+
+class RecipeMistakesTest(MistakeTest):
+    def test_the_recipe_without_mistakes_runs(self):
+        self.assert_code(self.run_recipe(BASE), 0)
+        self.assertTrue((self.folder / "out.h5").exists())
+
+    def test_each_mistake_alone(self):
+        for name, (right, wrong, where, message) in MISTAKES.items():
+            with self.subTest(name):
+                self.assertEqual(BASE.count(right), 1 if right in BASE else 0, "this test needs one place")
+                self.assertIn(right, BASE)
+                text = BASE.replace(right, wrong)
+                outcome = self.run_recipe(text)
+                place = r"\d+:\d+" if where is None else place_of(text, where)
+                self.assert_refused(outcome, rf"{re.escape(str(self.recipe))}:{place}: .*{message}")
+                # One mistake, one line.
+                self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+
+    def test_all_mistakes_at_once_in_the_order_of_the_file(self):
+        names = ["misspelt key", "fraction for an integer", "negative inertance", "step of nan", "unknown integrator",
+                 "bounds the wrong way"]
+        text = BASE
+        for name in names:
+            text = text.replace(*MISTAKES[name][:2])
+        for ranks in (None, 3):
+            outcome = self.run_recipe(text, ranks=ranks)
+            self.assert_refused(outcome, *(MISTAKES[name][3] for name in names))
+            lines = [int(line) for line in re.findall(r"recipe\.toml:(\d+):", outcome.err)]
+            self.assertEqual(lines, sorted(lines))
+            # The lost `k0` and `name` are no mistakes of their own, or are ones that the message names.
+            self.assertLessEqual(len(lines), len(names) + 1, outcome.err)
+
+    def test_what_is_seen_when_the_parts_are_put_together_is_said_at_once_too(self):
+        text = BASE
+        names = ["q0 of the wrong size", "no such particle", "claim on an unknown label"]
+        for name in names:
+            text = text.replace(*MISTAKES[name][:2])
+        self.assert_refused(self.run_recipe(text, ranks=2), *(MISTAKES[name][3] for name in names))
+
+    def test_an_inerter_line_needs_a_second_particle(self):
+        line = OSCILLATOR["environment"][0] | {"kind": "spring-inerter-line", "attach": [0, 1]}
+        text = toml(changed(OSCILLATOR, environment=[line]))
+        outcome = self.run_recipe(text, ranks=3)
+        place = place_of(text, 'kind = "spring')
+        self.assert_refused(outcome, rf"recipe\.toml:{place}: .*two particles.*takes a spring-mass-line")
+
+    def test_an_open_run_without_damping(self):
+        text = toml(changed(OSCILLATOR, environment=None, integrators=[{"name": "rk4", "on": "open"}]))
+        outcome = self.run_recipe(text, ranks=3)
+        self.assert_refused(outcome, rf"recipe\.toml:{place_of(text, 'on = ')}: .*nothing says how strongly")
+        damped = changed(OSCILLATOR, environment=None, system={"damping": 0.1})
+        damped["integrators"] = [{"name": "rk4", "on": "open"}]
+        self.assert_code(self.run_recipe(damped), 0)
+
+    def test_a_closed_run_without_environment(self):
+        text = toml(changed(OSCILLATOR, environment=None, integrators=[{"name": "rk4", "on": "closed"}]))
+        self.assert_refused(self.run_recipe(text), rf"recipe\.toml:{place_of(text, 'on = ')}: .*no \[\[environment\]\]")
+
+    def test_an_unstable_step_on_several_ranks(self):
+        right, wrong, where, message = MISTAKES["unstable step"]
+        text = BASE.replace(right, wrong)
+        outcome = self.run_recipe(text, ranks=3)
+        self.assert_refused(outcome, rf"recipe\.toml:{place_of(text, where)}: closed: {message}.*of gamma")
+
+    def test_the_stability_limit_is_where_the_run_blows_up(self):
+        line = {"kind": "spring-mass-line", "sites": 40, "M": 0.02, "lambda": 8.0}
+        recipe = changed(OSCILLATOR, environment=[line], time={"steps": 4000})
+        recipe["integrators"] = [OSCILLATOR["integrators"][0] | {"allow_unstable": True}]
+        recipe["output"] = {"every": 100}
+        limit = float(re.search(r"limit ([\d.e-]+)", self.run_recipe(recipe).err)[1])
+        (self.folder / "out.h5").unlink(missing_ok=True)
+        for factor, code in ((0.999, 0), (1.02, 3)):
+            outcome = self.run_recipe(recipe, "--overwrite", "--set", f"time.step={limit * factor}")
+            self.assert_code(outcome, code)
+
+    def test_the_characteristic_grid_sits_on_the_limit_and_is_allowed(self):
+        for gamma in (0.0, 1.0):
+            closed = OSCILLATOR["integrators"][0] | {"gamma": gamma}
+            outcome = self.run_recipe(changed(OSCILLATOR, integrators=[closed], system={"m": 1e6}), "--overwrite")
+            self.assert_code(outcome, 0)
+            self.assertNotIn("stability", outcome.err)
+
+    def test_more_sites_than_memory_is_refused_before_anything_is_taken(self):
+        outcome = self.run_recipe(OSCILLATOR, "--set", "environment.0.sites=10000000000000", ranks=3)
+        self.assert_refused(outcome, r"10000000000000 sites need [\d.]+ GiB.* has [\d.]+ GiB.*about \d+ sites would fit")
+        # What would fit does fit, as far as `check` can tell, and ten times as much does not.
+        fitting = int(re.search(r"about (\d+) sites", outcome.err)[1])
+        recipe = changed(OSCILLATOR, integrators=OSCILLATOR["integrators"][:1])
+        write_recipe(self.recipe, recipe)
+        for factor, code in ((0.5, 0), (10, 2)):
+            sites = f"environment.0.sites={int(factor * fitting)}"
+            self.assert_code(run(["check", self.recipe, "--set", sites]), code)
+
+
+class SettingMistakesTest(MistakeTest):
+    WRONG = {
+        "system.mm=2": r"--set system\.mm=2: unknown key `mm` in \[system\]; did you mean `m`\?",
+        "system.m=-1": r"--set system\.m=-1: m = -1: must be positive",
+        "system.m=nan": r"--set system\.m=nan: .*must be finite",
+        "system.m": r"--set system\.m: has no `=`",
+        "=3": r"--set =3: has an empty key",
+        "sistem.m=1": r"--set sistem\.m=1: unknown key `sistem`",
+        "environment.0.sites=many": r"--set environment\.0\.sites=many: .*must be an integer",
+        "environment.7.sites=3": r"--set environment\.7\.sites=3: `7` is not an index",
+        "environment.sites=3": r"--set environment\.sites=3: `sites` is not an index",
+        "time.step=3.0": r"--set time\.step=3\.0: closed: step = 3 is beyond the stability limit",
+        "system.q0=[1.0,2.0]": r"--set system\.q0=\[1\.0,2\.0\]: `q0` has the wrong size",
+    }
+
+    def test_each_is_named_by_its_own_words(self):
+        for setting, message in self.WRONG.items():
+            with self.subTest(setting):
+                self.assert_refused(self.run_recipe(OSCILLATOR, "--set", setting), f"error: {message}")
+
+    def test_all_of_them_at_once_on_several_ranks(self):
+        settings = ["system.mm=2", "system.m=-1", "environment.0.sites=many"]
+        arguments = [word for setting in settings for word in ("--set", setting)]
+        outcome = self.run_recipe(OSCILLATOR, *arguments, ranks=3)
+        self.assert_refused(outcome, *(self.WRONG[setting] for setting in settings))
+
+    def test_a_setting_repairs_the_recipe(self):
+        outcome = self.run_recipe(changed(OSCILLATOR, system={"m": -1.0}), "--set", "system.m=1.0")
+        self.assert_code(outcome, 0)
+
+
+class FileMistakesTest(MistakeTest):
+    def test_what_is_no_recipe(self):
+        (self.folder / "folder.toml").mkdir()
+        empty = self.new_folder() / "empty.toml"
+        empty.touch()
+        binary = empty.with_name("binary.toml")
+        binary.write_bytes(b"\xff\xfe\x00\x01")
+        for path, message in (
+            (self.folder / "absent.toml", r"absent\.toml: No such file"),
+            (self.folder / "folder.toml", r"folder\.toml is a directory"),
+            (empty, r"empty\.toml:1:1: .*`title`"),
+            (binary, r"binary\.toml:1:1: not valid TOML"),
+        ):
+            for ranks in (None, 3) if path.name == "absent.toml" else (None,):
+                with self.subTest(path.name, ranks=ranks):
+                    outcome = run(["run", path, "-o", self.folder / "out.h5"], ranks)
+                    self.assert_code(outcome, 2)
+                    self.assertEqual(len(re.findall(message, outcome.err)), 1, outcome.text)
+                    self.assertEqual([left.name for left in self.folder.iterdir()], ["folder.toml"])
+
+    def test_an_existing_file_is_left_alone(self):
+        old = b"of an earlier run"
+        (self.folder / "out.h5").write_bytes(old)
+        for ranks in (None, 3):
+            outcome = self.run_recipe(OSCILLATOR, ranks=ranks)
+            self.assert_code(outcome, 2)
+            self.assert_said_once(outcome, "out.h5 exists already; use --overwrite")
+            self.assertEqual((self.folder / "out.h5").read_bytes(), old)
+        # A mistake in the recipe does not cost the old file either, even when it was to be replaced.
+        outcome = self.run_recipe(changed(OSCILLATOR, system={"m": -1.0}), "--overwrite", ranks=3)
+        self.assert_code(outcome, 2)
+        self.assertEqual((self.folder / "out.h5").read_bytes(), old)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["out.h5", "recipe.toml"])
+
+    def test_a_place_that_cannot_be_written(self):
+        (self.folder / "folder.h5").mkdir()
+        write_recipe(self.recipe, OSCILLATOR)
+        for place, reason, arguments in (
+            (self.folder / "no" / "such" / "out.h5", "no directory", []),
+            (self.folder / "folder.h5", "Is a directory", ["--overwrite"]),
+            ("/proc/out.h5", "No such file", []),
+            (self.recipe / "out.h5", "", []),
+        ):
+            with self.subTest(place):
+                outcome = run(["run", self.recipe, "-o", place, *arguments], ranks=2)
+                self.assert_code(outcome, 2)
+                self.assertRegex(outcome.err, rf"\Aerror: cannot write {re.escape(str(place))}: .*{reason}.*\n\Z")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["folder.h5", "recipe.toml"])
+
+    def test_a_folder_without_the_right_to_write(self):
+        if os.geteuid() == 0:
+            # To root every folder is writable, so the program runs as nobody, who needs a folder that can be reached.
+            identity = {"user": 65534, "group": 65534, "extra_groups": []}
+        else:
+            identity = {}
+        self.folder.chmod(0o555)
+        self.addCleanup(self.folder.chmod, 0o755)
+        recipe = write_recipe(self.new_folder() / "recipe.toml", OSCILLATOR)
+        recipe.parent.chmod(0o755)
+        process = start(["run", recipe, "-o", self.folder / "out.h5"], env={"HOME": "/tmp"}, **identity)
+        self.addCleanup(end, process)
+        out, err = process.communicate(timeout=60)
+        if "Permission denied" in err and "exec" in err:
+            self.skipTest("the program lies where another user cannot start it")
+        self.assertEqual(process.returncode, 2, out + err)
+        self.assertEqual(err.count("cannot write"), 1, err)
+        self.assertIn("Permission denied", err)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
+class SolverOptionMistakesTest(MistakeTest):
+    def test_options_that_petsc_does_not_know_or_cannot_use(self):
+        for words, message, ranks in (
+            (["-ksp_typ", "cg"], r"knows no option `-ksp_typ`", 1),
+            (["-ksp_typ", "cg", "-sness_rtol", "1e-3"], r"`-ksp_typ`, `-sness_rtol`", 3),
+            (["-pc_type", "nonsense"], r"do not work: .*PC type nonsense", 3),
+            (["-ksp_type", "nonsense"], r"do not work: .*KSP type nonsense", 1),
+            (["-snes_type", "nonsense"], r"do not work: .*SNES type nonsense", 1),
+            (["-ksp_rtol", "small"], r"small has no numeric value", 3),
+            (["stray"], r"stray", 3),
+        ):
+            with self.subTest(words, ranks=ranks):
+                outcome = self.run_recipe(KEPLER, "--", *words, ranks=ranks)
+                self.assert_refused(outcome, message)
+                self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+
+
+class WarningTest(MistakeTest):
+    def test_an_echo_before_the_end(self):
+        # 45 sites on the characteristic grid: t_r = 2 * 45 * 0.05 = 4.5.
+        for steps, warned in ((90, False), (91, True)):
+            for ranks in (None, 3) if warned else (None,):
+                outcome = self.run_recipe(OSCILLATOR, "--overwrite", "--set", f"time.steps={steps}", ranks=ranks)
+                self.assert_code(outcome, 0)
+                found = re.findall(r"warning: closed: the echo of `line` is back at t_r = 4\.5, before the end 4\.55",
+                                   outcome.err)
+                self.assertEqual(len(found), warned, outcome.err)
+                self.assertEqual(outcome.err.count("warning"), warned, outcome.err)
+
+    def test_explicit_euler_on_a_closed_system(self):
+        recipe = changed(OSCILLATOR, integrators=[{"name": "explicit-euler", "on": "closed", "label": "euler"}])
+        outcome = self.run_recipe(recipe, ranks=3)
+        self.assert_code(outcome, 0)
+        self.assert_said_once(outcome, "warning: euler: explicit-euler is unstable at any step here")
+
+    def test_an_end_between_two_steps(self):
+        outcome = self.run_recipe(OSCILLATOR, "--set", "time.end=0.33")
+        self.assert_code(outcome, 0)
+        self.assertRegex(outcome.err, r"warning: closed: step 0\.05 does not divide the end 0\.33; .*ends at 0\.3")
+
+
+class WatchdogTest(FolderTest):
+    def test_a_run_that_does_not_end_is_a_failure(self):
+        recipe = write_recipe(self.folder / "long.toml", changed(OSCILLATOR, time={"steps": 10**12}))
+        with self.assertRaisesRegex(AssertionError, "hangs"):
+            run(["run", recipe, "-o", self.folder / "out.h5", "--set", "output.every=1000000"], ranks=2, patience=3)
+
+
+if __name__ == "__main__":
+    signal.alarm(300)
+    unittest.main()
