@@ -59,8 +59,9 @@ std::string describe_name(const std::string& name) {
     for (const Entry& entry : entries) known.push_back(entry.name);
   }
   const std::string close = closest_name(name, known);
-  throw UsageError(fmt::format("there is nothing called `{}`; {}", name,
-                               close.empty() ? "`bathline list` shows all names" : fmt::format("did you mean `{}`?", close)));
+  throw UsageError(
+      fmt::format("there is nothing called `{}`; {}", name,
+                  close.empty() ? "`bathline list` shows all names" : fmt::format("did you mean `{}`?", close)));
 }
 
 int show_claims(const std::string& path) {
@@ -80,36 +81,53 @@ std::pair<std::vector<std::string>, std::vector<std::string>> split_arguments(in
 
 int run_command_line(int argc, char** argv, const Communicator& world) {
   auto [arguments, petsc_options] = split_arguments(argc, argv);
-  CLI::App app("Dissipative mechanics computed as closed conservative systems.\n"
-               "Describe particles and an environment in a recipe, run it, read the HDF5 result.", "bathline");
+  CLI::App app(
+      "Dissipative mechanics computed as closed conservative systems.\n"
+      "Describe particles and an environment in a recipe, run it, read the HDF5 result.",
+      "bathline");
   app.require_subcommand(1);
-  app.set_version_flag("--version", [] {
-    return version_text(petsc_version(), fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION));
-  }, "Versions of the program and of its libraries");
-  app.footer("PETSc's options follow `--`, as in: mpirun -n 4 bathline run r.toml -- -ksp_type cg -log_view\n"
-             "Exit codes: 0 complete, 1 a claim failed, 2 usage or recipe error, 3 numerical failure.");
+  app.set_version_flag(
+      "--version",
+      [] {
+        return version_text(petsc_version(),
+                            fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION));
+      },
+      "Versions of the program and of its libraries");
+  app.footer(
+      "PETSc's options follow `--`, as in: mpirun -n 4 bathline run r.toml -- -ksp_type cg -log_view\n"
+      "Exit codes: 0 complete, 1 a claim failed, 2 usage or recipe error, 3 numerical failure.");
 
   RunRequest request;
   std::string name, what, file;
   const auto add_recipe = [&](CLI::App* command) {
     command->add_option("RECIPE", request.recipe, "recipe (TOML)")->required();
-    command->add_option("--set", request.settings, "KEY=VALUE: replaces a key of the recipe, such as time.step=0.005 or environment.0.sites=1000")
-        ->expected(1)->take_all()->type_name("KEY=VALUE");
+    command
+        ->add_option("--set", request.settings,
+                     "KEY=VALUE: replaces a key of the recipe, such as time.step=0.005 or environment.0.sites=1000")
+        ->expected(1)
+        ->take_all()
+        ->type_name("KEY=VALUE");
   };
   CLI::App* run = app.add_subcommand("run", "run a recipe");
   add_recipe(run);
-  run->add_option("-o,--output", request.output, "result file; default: the recipe's name with .h5 in the working directory")->type_name("FILE.h5");
+  run->add_option("-o,--output", request.output,
+                  "result file; default: the recipe's name with .h5 in the working directory")
+      ->type_name("FILE.h5");
   run->add_flag("--overwrite", request.overwrite, "replace an existing result file");
   const std::map<std::string, ProgressStyle> styles = {{"auto", ProgressStyle::automatic},
                                                        {"bar", ProgressStyle::bar},
                                                        {"lines", ProgressStyle::lines},
                                                        {"none", ProgressStyle::none}};
-  run->add_option("--progress", request.progress, "auto, bar, lines or none")->transform(CLI::CheckedTransformer(styles))->type_name("STYLE");
+  run->add_option("--progress", request.progress, "auto, bar, lines or none")
+      ->transform(CLI::CheckedTransformer(styles))
+      ->type_name("STYLE");
   CLI::App* check = app.add_subcommand("check", "validate a recipe without running it");
   add_recipe(check);
   CLI::App* list_command = app.add_subcommand("list", "list what recipes can name, and the recipes that come along");
-  list_command->add_option("WHAT", what, "only these")->check(CLI::IsMember({"systems", "environments", "integrators", "studies", "recipes"}));
-  CLI::App* describe_command = app.add_subcommand("describe", "equation, parameters, units and source of a name; `recipe` for the recipe's own keys");
+  list_command->add_option("WHAT", what, "only these")
+      ->check(CLI::IsMember({"systems", "environments", "integrators", "studies", "recipes"}));
+  CLI::App* describe_command = app.add_subcommand(
+      "describe", "equation, parameters, units and source of a name; `recipe` for the recipe's own keys");
   describe_command->add_option("NAME", name)->required();
   CLI::App* claims = app.add_subcommand("claims", "the claims of a result file");
   claims->add_option("FILE", file, "result file (HDF5)")->required();

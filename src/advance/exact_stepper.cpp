@@ -128,7 +128,9 @@ class MatrixExponentialFlow final : public Flow {
 class AdaptiveFlow final : public Flow {
  public:
   AdaptiveFlow(const AssembledSystem& system, double h)
-      : h_(h), system_(system), velocity_(static_cast<std::size_t>(system.size())),
+      : h_(h),
+        system_(system),
+        velocity_(static_cast<std::size_t>(system.size())),
         state_(2 * velocity_.size() + 1),
         solver_(static_cast<int>(state_.size()), [this](std::span<const double> x, std::span<double> derivative) {
           const std::size_t n = velocity_.size();

@@ -11,8 +11,14 @@ namespace {
 class ExplicitStepper final : public Stepper {
  public:
   ExplicitStepper(const ExplicitScheme& scheme, Problem& problem, double h)
-      : scheme_(scheme), problem_(problem), h_(h), force_(problem.q.size()), velocity_(problem.q.size()),
-        drag_(problem.q.size()), stage_q_(problem.q), stage_p_(problem.p) {
+      : scheme_(scheme),
+        problem_(problem),
+        h_(h),
+        force_(problem.q.size()),
+        velocity_(problem.q.size()),
+        drag_(problem.q.size()),
+        stage_q_(problem.q),
+        stage_p_(problem.p) {
     // A kick with the velocity after it: (1 + weight h C M^-1) p+ = p + weight h f.
     for (const Substep& substep : scheme_.substeps) {
       Eigen::MatrixXd matrix;

@@ -18,8 +18,14 @@ namespace {
 class OneStageStepper final : public Stepper {
  public:
   OneStageStepper(const OneStageScheme& scheme, Problem& problem, double h)
-      : scheme_(scheme), problem_(problem), h_(h), stage_p_(problem.p), stage_q_(problem.q), force_(problem.q.size()),
-        velocity_(problem.q.size()), message_(problem.q.size() + 1) {
+      : scheme_(scheme),
+        problem_(problem),
+        h_(h),
+        stage_p_(problem.p),
+        stage_q_(problem.q),
+        force_(problem.q.size()),
+        velocity_(problem.q.size()),
+        message_(problem.q.size() + 1) {
     for (const auto& environment : problem.environments()) environment->set_up_implicit(scheme, h);
     head_.resize(static_cast<std::size_t>(problem.system().axes));
     if (!problem.communicator().is_root()) return;
@@ -96,8 +102,9 @@ class OneStageStepper final : public Stepper {
   Failure failure(const ParticleNewton::Report& report) const {
     double residual = report.residual;
     problem_.communicator().broadcast(std::span<double>(&residual, 1));
-    const std::string why = problem_.communicator().broadcast(fmt::format(
-        "Newton's method stopped after {} iterations with residual {:.3e}: {}", report.iterations, residual, report.reason));
+    const std::string why = problem_.communicator().broadcast(
+        fmt::format("Newton's method stopped after {} iterations with residual {:.3e}: {}", report.iterations, residual,
+                    report.reason));
     return {done_ + 1, residual, why};
   }
 

@@ -7,9 +7,9 @@
 namespace bathline {
 
 struct StabilityLimit {
-  double largest_step = 0.0;   ///< infinity where every step is stable
-  bool never_stable = false;   ///< no step is
-  bool is_linear = true;       ///< else the limit is that of the system linearised at the start
+  double largest_step = 0.0;  ///< infinity where every step is stable
+  bool never_stable = false;  ///< no step is
+  bool is_linear = true;      ///< else the limit is that of the system linearised at the start
 };
 
 /// Closed problems: the highest frequency of particles and environments against the method's limit for an oscillation.

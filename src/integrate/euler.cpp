@@ -38,7 +38,8 @@ Method explicit_euler_method() {
            .summary = "forward Euler, a baseline: every undamped oscillation grows",
            .equation = "q+ = q + h v,  p+ = p + h f(q, v),  v = M^-1 p",
            .source = "hairer2006, section I.1.1"},
-          explicit_scheme, explicit_properties};
+          explicit_scheme,
+          explicit_properties};
 }
 
 Method implicit_euler_method() {
@@ -46,7 +47,8 @@ Method implicit_euler_method() {
            .summary = "backward Euler, a baseline: every oscillation loses energy",
            .equation = "q+ = q + h v+,  p+ = p + h f(q+, v+),  v+ = M^-1 p+",
            .source = "hairer2006, section I.1.1"},
-          implicit_scheme, implicit_properties};
+          implicit_scheme,
+          implicit_properties};
 }
 
 }  // namespace bathline

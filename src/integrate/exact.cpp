@@ -32,7 +32,8 @@ Method exact_method() {
            .equation = "x(t + h) = flow_h(x(t))",
            .source = "hairer2006, section I.1; verner2010 for the pair of order 8",
            .notes = "A reference, not a production method: a linear closed system is diagonalised as a whole."},
-          scheme, properties};
+          scheme,
+          properties};
 }
 
 }  // namespace bathline

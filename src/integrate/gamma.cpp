@@ -39,18 +39,18 @@ Properties properties(const Section& options) {
 }  // namespace
 
 Method gamma_method() {
-  return {{.name = "gamma",
-           .summary = "symplectic one-step family; 0 and 1 explicit, 1/2 the implicit midpoint rule",
-           .equation = "q+ = q + h M^-1 ((1-g) p + g p+)\n"
-                       "p+ = p - h grad U(g q + (1-g) q+) - C (q+ - q)",
-           .source = "farshi2018, eqs. (45) and (52); limebeer2020, eqs. (53)-(54) for g = 0",
-           .parameters = {{.name = "gamma",
-                           .doc = "weight g of the end momentum",
-                           .fallback = "0.0",
-                           .bound = Bound::unit_interval}},
-           .notes = "Closed: symplectic for every g. Open: the reduced scheme, g = 0 being the variational scheme of "
-                    "limebeer2020. Implicit for 0 < g < 1: Newton on the particles, the environments eliminated."},
-          scheme, properties};
+  return {
+      {.name = "gamma",
+       .summary = "symplectic one-step family; 0 and 1 explicit, 1/2 the implicit midpoint rule",
+       .equation = "q+ = q + h M^-1 ((1-g) p + g p+)\n"
+                   "p+ = p - h grad U(g q + (1-g) q+) - C (q+ - q)",
+       .source = "farshi2018, eqs. (45) and (52); limebeer2020, eqs. (53)-(54) for g = 0",
+       .parameters =
+           {{.name = "gamma", .doc = "weight g of the end momentum", .fallback = "0.0", .bound = Bound::unit_interval}},
+       .notes = "Closed: symplectic for every g. Open: the reduced scheme, g = 0 being the variational scheme of "
+                "limebeer2020. Implicit for 0 < g < 1: Newton on the particles, the environments eliminated."},
+      scheme,
+      properties};
 }
 
 }  // namespace bathline

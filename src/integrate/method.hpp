@@ -12,8 +12,8 @@ namespace bathline {
 
 /// What a method promises on smooth problems; the property tests hold every method of the catalogue to it.
 struct Properties {
-  int order = 0;               ///< 0: exact to the accuracy of the reference
-  bool symplectic = false;     ///< on a closed system
+  int order = 0;            ///< 0: exact to the accuracy of the reference
+  bool symplectic = false;  ///< on a closed system
   bool time_reversible = false;
   bool linear_invariants = true;
   bool quadratic_invariants = false;  ///< all of them, energy of a linear system included

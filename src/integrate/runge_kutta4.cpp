@@ -28,7 +28,8 @@ Method rk4_method() {
            .summary = "classical Runge-Kutta, a baseline: order 4, slow loss of energy",
            .equation = "k_i = F(x + h sum_j a_ij k_j),  x+ = x + h (k_1 + 2 k_2 + 2 k_3 + k_4) / 6",
            .source = "hairer2006, section II.1.1"},
-          scheme, properties};
+          scheme,
+          properties};
 }
 
 }  // namespace bathline

@@ -45,7 +45,8 @@ Method stoermer_verlet_method() {
                            .fallback = "\"kick-drift-kick\"",
                            .choices = {"kick-drift-kick", "drift-kick-drift"}}},
            .notes = "On a damped system the composition of the reduced gamma schemes 1 and 0 with half the step."},
-          scheme, properties};
+          scheme,
+          properties};
 }
 
 }  // namespace bathline

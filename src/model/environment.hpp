@@ -22,10 +22,10 @@ struct LinearChain {
     double stiffness;
   };
   std::vector<double> mass;
-  std::vector<Spring> springs;                       ///< between sites
-  std::vector<std::pair<int, double>> to_head;       ///< springs from a site to the head
-  std::vector<std::pair<int, double>> to_ground;     ///< springs from a site to a fixed point
-  std::vector<std::pair<int, double>> dashpots;      ///< from a site to a fixed point
+  std::vector<Spring> springs;                    ///< between sites
+  std::vector<std::pair<int, double>> to_head;    ///< springs from a site to the head
+  std::vector<std::pair<int, double>> to_ground;  ///< springs from a site to a fixed point
+  std::vector<std::pair<int, double>> dashpots;   ///< from a site to a fixed point
 };
 
 /// The energy of an environment, ledger entries of limebeer2020 Theorem III.1.
@@ -101,7 +101,8 @@ class Environment {
   virtual void set_up_implicit(const OneStageScheme& scheme, double h) = 0;
   /// Nothing where a linear solver did not converge; `failure` says why. `head` is x on rank 0. @note Collective.
   virtual std::optional<HeadResponse> eliminate(std::span<const double> head) = 0;
-  /// Ends the step that `eliminate` began; `head_velocity` is the stage velocity, the same on every rank. @note Collective.
+  /// Ends the step that `eliminate` began; `head_velocity` is the stage velocity, the same on every rank. @note
+  /// Collective.
   virtual void complete(std::span<const double> head_velocity) = 0;
   virtual std::string failure() const = 0;
 

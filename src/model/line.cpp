@@ -70,8 +70,7 @@ void Line::gather_state(std::vector<double>& w, std::vector<double>& p) const {
   const auto gather = [&](const std::vector<std::vector<double>>& fields, std::vector<double>& all) {
     all.assign(communicator_.is_root() ? static_cast<std::size_t>(sites() * axes_) : 0, 0.0);
     for (int axis = 0; axis < axes_; ++axis) {
-      const std::vector<double> field =
-          communicator_.gather({own(fields[axis]), static_cast<std::size_t>(count_)});
+      const std::vector<double> field = communicator_.gather({own(fields[axis]), static_cast<std::size_t>(count_)});
       for (std::size_t site = 0; site < field.size(); ++site) all[site * axes_ + axis] = field[site];
     }
   };
@@ -91,9 +90,7 @@ void Line::scatter_state(std::span<const double> w, std::span<const double> p) {
   scatter(p, p_);
 }
 
-std::span<const double> Line::displacement(int axis) const {
-  return {own(w_[axis]), static_cast<std::size_t>(count_)};
-}
+std::span<const double> Line::displacement(int axis) const { return {own(w_[axis]), static_cast<std::size_t>(count_)}; }
 
 void Line::exchange_next_neighbours() { thin_halo_.exchange(thin_arrays_); }
 

@@ -12,8 +12,7 @@ namespace bathline {
 
 int Line::block_limit(const ExplicitScheme& scheme) const {
   // What the particles can reach within a block has to lie on their rank.
-  const std::int64_t depth =
-      layout_.holders() == 1 ? halo_depth : std::min<std::int64_t>(halo_depth, layout_.count(0));
+  const std::int64_t depth = layout_.holders() == 1 ? halo_depth : std::min<std::int64_t>(halo_depth, layout_.count(0));
   int steps = 1;
   while (scheme.reach(steps + 1) <= depth) ++steps;
   return steps;
@@ -25,7 +24,13 @@ void Line::open_block(const ExplicitScheme& scheme, double h, int steps) {
     tiles_.assign(2, LineWindow(constants_, tile + 2 * halo_depth, stages));
     near_.assign(at_head() ? static_cast<std::size_t>(axes_) : 0, LineWindow(constants_, 2 * halo_depth, stages));
   }
-  block_ = {.scheme = &scheme, .stages = stages, .h = h, .steps = steps, .overlap = scheme.reach(steps), .near = 0, .open = true};
+  block_ = {.scheme = &scheme,
+            .stages = stages,
+            .h = h,
+            .steps = steps,
+            .overlap = scheme.reach(steps),
+            .near = 0,
+            .open = true};
   halo_.exchange(arrays_);
   if (!at_head()) return;
   const std::int64_t available = count_ + halo_.right();

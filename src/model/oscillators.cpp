@@ -52,25 +52,44 @@ SystemKind single_oscillator_kind() {
            .summary = "one particle on a spring, damped",
            .equation = "m q'' + k q + D q' = 0",
            .source = "limebeer2020, Fig. 2a",
-           .parameters = with_start({{.name = "m", .units = "kg", .doc = "mass", .required = true, .bound = Bound::positive},
-                                     {.name = "k", .units = "N/m", .doc = "stiffness", .required = true, .bound = Bound::nonnegative},
-                                     damping_parameter()}),
+           .parameters = with_start(
+               {{.name = "m", .units = "kg", .doc = "mass", .required = true, .bound = Bound::positive},
+                {.name = "k", .units = "N/m", .doc = "stiffness", .required = true, .bound = Bound::nonnegative},
+                damping_parameter()}),
            .notes = "One particle with one axis."},
           build_single};
 }
 
 SystemKind dual_oscillator_kind() {
-  return {{.name = "dual-oscillator",
-           .summary = "two particles on springs of their own, a damper between them",
-           .equation = "m0 q0'' + k0 q0 = D (Q0' - q0')\nM0 Q0'' + K0 Q0 = -D (Q0' - q0')",
-           .source = "limebeer2020, Fig. 2b, eq. (28)",
-           .parameters = with_start({{.name = "m0", .units = "kg", .doc = "mass of the first (small) particle", .required = true, .bound = Bound::positive},
-                                     {.name = "k0", .units = "N/m", .doc = "stiffness of its spring", .required = true, .bound = Bound::nonnegative},
-                                     {.name = "M0", .units = "kg", .doc = "mass of the second (large) particle", .required = true, .bound = Bound::positive},
-                                     {.name = "K0", .units = "N/m", .doc = "stiffness of its spring", .required = true, .bound = Bound::nonnegative},
-                                     damping_parameter()}),
-           .notes = "Particles in the order small, large: q0 = [q0, Q0]. Close it with a spring-inerter-line, attach = [0, 1]."},
-          build_dual};
+  return {
+      {.name = "dual-oscillator",
+       .summary = "two particles on springs of their own, a damper between them",
+       .equation = "m0 q0'' + k0 q0 = D (Q0' - q0')\nM0 Q0'' + K0 Q0 = -D (Q0' - q0')",
+       .source = "limebeer2020, Fig. 2b, eq. (28)",
+       .parameters = with_start({{.name = "m0",
+                                  .units = "kg",
+                                  .doc = "mass of the first (small) particle",
+                                  .required = true,
+                                  .bound = Bound::positive},
+                                 {.name = "k0",
+                                  .units = "N/m",
+                                  .doc = "stiffness of its spring",
+                                  .required = true,
+                                  .bound = Bound::nonnegative},
+                                 {.name = "M0",
+                                  .units = "kg",
+                                  .doc = "mass of the second (large) particle",
+                                  .required = true,
+                                  .bound = Bound::positive},
+                                 {.name = "K0",
+                                  .units = "N/m",
+                                  .doc = "stiffness of its spring",
+                                  .required = true,
+                                  .bound = Bound::nonnegative},
+                                 damping_parameter()}),
+       .notes =
+           "Particles in the order small, large: q0 = [q0, Q0]. Close it with a spring-inerter-line, attach = [0, 1]."},
+      build_dual};
 }
 
 }  // namespace bathline

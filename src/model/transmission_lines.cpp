@@ -79,8 +79,9 @@ std::optional<LineConstants> read_line(const Section& section, const char* mass,
 /// Whether `particle` exists; adds a mistake if not.
 bool check_particle(const Section& section, long particle, const OpenSystem& system, Mistakes& mistakes) {
   if (particle >= 0 && particle < system.particles) return true;
-  mistakes.add(section.where("attach"), fmt::format("`attach` names particle {}, but the system has {} (counted from 0)",
-                                                    particle, system.particles));
+  mistakes.add(
+      section.where("attach"),
+      fmt::format("`attach` names particle {}, but the system has {} (counted from 0)", particle, system.particles));
   return false;
 }
 
@@ -89,8 +90,8 @@ std::unique_ptr<Environment> build_spring_mass(const Section& section, const Ope
   const std::optional<LineConstants> line = read_line(section, "M", "lambda", step, mistakes);
   const long particle = section.integer("attach");
   if (!check_particle(section, particle, system, mistakes) || !line) return nullptr;
-  return std::make_unique<Line>(section.text("name"), Attachment({{static_cast<int>(particle), 1.0}}, system.axes), *line,
-                                section.integer("sites"), communicator);
+  return std::make_unique<Line>(section.text("name"), Attachment({{static_cast<int>(particle), 1.0}}, system.axes),
+                                *line, section.integer("sites"), communicator);
 }
 
 std::unique_ptr<Environment> build_spring_inerter(const Section& section, const OpenSystem& system, double step,
@@ -107,45 +108,63 @@ std::unique_ptr<Environment> build_spring_inerter(const Section& section, const 
     mistakes.add(section.where("attach"), "`attach` needs two different particles, such as [0, 1]");
     return nullptr;
   }
-  const bool known = check_particle(section, ends[0], system, mistakes) && check_particle(section, ends[1], system, mistakes);
+  const bool known =
+      check_particle(section, ends[0], system, mistakes) && check_particle(section, ends[1], system, mistakes);
   if (!known || !line) return nullptr;
-  return std::make_unique<Line>(section.text("name"),
-                                Attachment({{static_cast<int>(ends[0]), 1.0}, {static_cast<int>(ends[1]), -1.0}}, system.axes),
-                                *line, section.integer("sites"), communicator);
+  return std::make_unique<Line>(
+      section.text("name"),
+      Attachment({{static_cast<int>(ends[0]), 1.0}, {static_cast<int>(ends[1]), -1.0}}, system.axes), *line,
+      section.integer("sites"), communicator);
 }
 
 std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass, const char* mass_doc,
                                        const char* stiffness) {
   return {attach,
-          {.name = "sites", .type = ValueType::integer, .doc = "number of sites N", .required = true, .bound = Bound::positive},
+          {.name = "sites",
+           .type = ValueType::integer,
+           .doc = "number of sites N",
+           .required = true,
+           .bound = Bound::positive},
           {.name = mass, .units = "kg", .doc = mass_doc, .bound = Bound::positive},
           {.name = stiffness, .units = "N/m", .doc = "stiffness of each spring", .bound = Bound::positive},
-          {.name = "damping", .units = "kg/s", .doc = "damping constant D, in the continuum form and on the characteristic grid", .bound = Bound::positive},
+          {.name = "damping",
+           .units = "kg/s",
+           .doc = "damping constant D, in the continuum form and on the characteristic grid",
+           .bound = Bound::positive},
           {.name = "length", .units = "m", .doc = "length of the line, continuum form", .bound = Bound::positive},
           {.name = "speed", .units = "m/s", .doc = "speed of waves, continuum form", .bound = Bound::positive},
-          {.name = "grid", .type = ValueType::text, .doc = "\"characteristic\": the line follows from `damping` and the time step", .choices = {"characteristic"}}};
+          {.name = "grid",
+           .type = ValueType::text,
+           .doc = "\"characteristic\": the line follows from `damping` and the time step",
+           .choices = {"characteristic"}}};
 }
 
 }  // namespace
 
 EnvironmentKind spring_mass_line_kind() {
-  std::vector<Parameter> parameters =
-      line_parameters({.name = "attach", .type = ValueType::integer, .doc = "particle at the head, from 0", .fallback = "0", .bound = Bound::nonnegative},
-                      "M", "mass of each site", "lambda");
-  parameters.push_back({.name = "far_end",
-                        .type = ValueType::text,
-                        .doc = "what is behind the last site; \"matched\" is a dashpot D, which makes the line open-ended",
-                        .fallback = "\"fixed\"",
-                        .choices = {"fixed", "free", "matched"}});
-  return {{.name = "spring-mass-line",
-           .summary = "Rubin line: masses joined by springs, its head on one particle",
-           .equation = "M Q_j'' = lambda (Q_{j+1} - 2 Q_j + Q_{j-1}),  Q_0 = q_a,  force on the particle lambda (Q_1 - q_a)",
-           .source = "farshi2018, section 6; limebeer2020, Remark III.2",
-           .parameters = std::move(parameters),
-           .notes = "Damps its particle by D = sqrt(lambda M) until the echo at t_r = 2 sites sqrt(M/lambda). On the "
-                    "characteristic grid (lambda = D/h, M = D h) the explicit closed scheme equals the reduced open one "
-                    "to round-off for 2 (sites + 1) steps. A particle with several axes has a line with as many per site."},
-          build_spring_mass};
+  std::vector<Parameter> parameters = line_parameters({.name = "attach",
+                                                       .type = ValueType::integer,
+                                                       .doc = "particle at the head, from 0",
+                                                       .fallback = "0",
+                                                       .bound = Bound::nonnegative},
+                                                      "M", "mass of each site", "lambda");
+  parameters.push_back(
+      {.name = "far_end",
+       .type = ValueType::text,
+       .doc = "what is behind the last site; \"matched\" is a dashpot D, which makes the line open-ended",
+       .fallback = "\"fixed\"",
+       .choices = {"fixed", "free", "matched"}});
+  return {
+      {.name = "spring-mass-line",
+       .summary = "Rubin line: masses joined by springs, its head on one particle",
+       .equation =
+           "M Q_j'' = lambda (Q_{j+1} - 2 Q_j + Q_{j-1}),  Q_0 = q_a,  force on the particle lambda (Q_1 - q_a)",
+       .source = "farshi2018, section 6; limebeer2020, Remark III.2",
+       .parameters = std::move(parameters),
+       .notes = "Damps its particle by D = sqrt(lambda M) until the echo at t_r = 2 sites sqrt(M/lambda). On the "
+                "characteristic grid (lambda = D/h, M = D h) the explicit closed scheme equals the reduced open one "
+                "to round-off for 2 (sites + 1) steps. A particle with several axes has a line with as many per site."},
+      build_spring_mass};
 }
 
 EnvironmentKind spring_inerter_line_kind() {
@@ -154,7 +173,10 @@ EnvironmentKind spring_inerter_line_kind() {
            .equation = "b u_i'' = k (u_{i+1} - 2 u_i + u_{i-1}),  u_i = q_i - Q0,  u_0 = q0 - Q0,  u_{n+1} = 0\n"
                        "force k (u_1 - u_0) on the first particle, its opposite on the second",
            .source = "limebeer2020, eqs. (15)-(20)",
-           .parameters = line_parameters({.name = "attach", .type = ValueType::integers, .doc = "the two particles [head, far], from 0", .fallback = "[0, 1]"},
+           .parameters = line_parameters({.name = "attach",
+                                          .type = ValueType::integers,
+                                          .doc = "the two particles [head, far], from 0",
+                                          .fallback = "[0, 1]"},
                                          "b", "inertance of each site", "k"),
            .notes = "Damps the relative motion of the two by D = sqrt(k b) until the echo at t_r = 2 sites sqrt(b/k). "
                     "Displacements of its sites are relative to the second particle."},

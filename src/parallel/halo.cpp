@@ -42,7 +42,8 @@ Halo::Halo(const Layout& layout, const Communicator& communicator, int depth, in
   plan_->comm = mpi_comm(communicator);
   const auto owned = [&](int rank) { return Range{layout.first(rank), layout.first(rank + 1)}; };
   const auto before = [&](int rank) {
-    return layout.count(rank) == 0 ? Range{} : Range{std::max<std::int64_t>(0, layout.first(rank) - depth), layout.first(rank)};
+    return layout.count(rank) == 0 ? Range{}
+                                   : Range{std::max<std::int64_t>(0, layout.first(rank) - depth), layout.first(rank)};
   };
   const auto after = [&](int rank) {
     return layout.count(rank) == 0

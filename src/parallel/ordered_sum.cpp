@@ -45,8 +45,8 @@ void OrderedSum::finish_block(const Partial& partial, std::int64_t stop) {
     MPI_Send(partial.data(), lanes, MPI_DOUBLE, communicator_.rank() + 1, 1, mpi_comm(communicator_));
     return;
   }
-  const double sum = ((partial[0] + partial[1]) + (partial[2] + partial[3])) +
-                     ((partial[4] + partial[5]) + (partial[6] + partial[7]));
+  const double sum =
+      ((partial[0] + partial[1]) + (partial[2] + partial[3])) + ((partial[4] + partial[5]) + (partial[6] + partial[7]));
   // The foreign block is finished after the others and stands before them.
   if (first_block_is_foreign_ && stop == std::min(end_, (first_ + block - 1) / block * block)) {
     blocks_.insert(blocks_.begin(), sum);

@@ -73,26 +73,40 @@ std::string paragraphs(const std::string& text, std::size_t indent) {
 
 std::string type_words(ValueType type) {
   switch (type) {
-    case ValueType::boolean: return "true | false";
-    case ValueType::integer: return "integer";
-    case ValueType::number: return "number";
-    case ValueType::text: return "text";
-    case ValueType::numbers: return "list of numbers";
-    case ValueType::integers: return "list of integers";
-    case ValueType::texts: return "list of texts";
-    case ValueType::rows: return "list of numbers or of rows";
-    case ValueType::table: return "table";
-    case ValueType::tables: return "list of tables";
+    case ValueType::boolean:
+      return "true | false";
+    case ValueType::integer:
+      return "integer";
+    case ValueType::number:
+      return "number";
+    case ValueType::text:
+      return "text";
+    case ValueType::numbers:
+      return "list of numbers";
+    case ValueType::integers:
+      return "list of integers";
+    case ValueType::texts:
+      return "list of texts";
+    case ValueType::rows:
+      return "list of numbers or of rows";
+    case ValueType::table:
+      return "table";
+    case ValueType::tables:
+      return "list of tables";
   }
   return "";
 }
 
 std::string bound_words(Bound bound) {
   switch (bound) {
-    case Bound::any: return "";
-    case Bound::positive: return " > 0";
-    case Bound::nonnegative: return " >= 0";
-    case Bound::unit_interval: return " in [0, 1]";
+    case Bound::any:
+      return "";
+    case Bound::positive:
+      return " > 0";
+    case Bound::nonnegative:
+      return " >= 0";
+    case Bound::unit_interval:
+      return " in [0, 1]";
   }
   return "";
 }

@@ -17,10 +17,10 @@ struct Recipe {
   std::string text;      ///< as given, for the result file
   std::string resolved;  ///< TOML with `--set` applied and all defaults written out; parses to the same recipe
   std::string title;
-  Section paper;         ///< key, figure, note
-  Section system;        ///< "kind" and the parameters of that kind
+  Section paper;   ///< key, figure, note
+  Section system;  ///< "kind" and the parameters of that kind
   std::vector<Section> environments;
-  Section time;          ///< step and one of end, steps
+  Section time;  ///< step and one of end, steps
   std::vector<Section> integrators;
   Section study;
   Section output;

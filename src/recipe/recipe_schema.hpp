@@ -19,13 +19,13 @@ struct Alternatives {
 /// One section of a recipe: `[name]`, or `[[name]]` where it is repeated.
 struct SectionSchema {
   std::string name;
-  std::string doc;           ///< one sentence
+  std::string doc;  ///< one sentence
   bool repeated = false;
   bool required = false;     ///< at least one where it is repeated
   std::string chooser = {};  ///< key that names an entry of the vocabulary; empty where there is none
   std::vector<Entry> Vocabulary::*entries = nullptr;  ///< the entries that `chooser` names
-  std::string listing = {};  ///< argument of `bathline list` that shows these entries
-  std::vector<Parameter> parameters = {};  ///< the keys always known, `chooser` among them
+  std::string listing = {};                           ///< argument of `bathline list` that shows these entries
+  std::vector<Parameter> parameters = {};             ///< the keys always known, `chooser` among them
   std::vector<Alternatives> alternatives = {};
 
   /// "[name]" or "[[name]]".

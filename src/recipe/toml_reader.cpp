@@ -95,16 +95,25 @@ std::optional<Section::Value> TomlReader::read_value(const toml::node& node, con
   const std::string& name = parameter.name;
   const std::string kind = value_kind(parameter);
   switch (parameter.type) {
-    case ValueType::boolean: return values_.boolean(node, name, where);
-    case ValueType::integer: return integer(node, name, where);
-    case ValueType::number: return number(node, name, where);
-    case ValueType::text: return text(node, name, where);
-    case ValueType::numbers: return read_list<double>(node, name, kind, where, number);
-    case ValueType::integers: return read_list<long>(node, name, kind, where, integer);
-    case ValueType::texts: return read_list<std::string>(node, name, kind, where, text);
-    case ValueType::rows: return read_rows(node, parameter, where);
+    case ValueType::boolean:
+      return values_.boolean(node, name, where);
+    case ValueType::integer:
+      return integer(node, name, where);
+    case ValueType::number:
+      return number(node, name, where);
+    case ValueType::text:
+      return text(node, name, where);
+    case ValueType::numbers:
+      return read_list<double>(node, name, kind, where, number);
+    case ValueType::integers:
+      return read_list<long>(node, name, kind, where, integer);
+    case ValueType::texts:
+      return read_list<std::string>(node, name, kind, where, text);
+    case ValueType::rows:
+      return read_rows(node, parameter, where);
     case ValueType::table:
-    case ValueType::tables: break;
+    case ValueType::tables:
+      break;
   }
   return read_tables(node, parameter, where, header);
 }

@@ -25,16 +25,25 @@ std::string written_row(const std::vector<double>& row) {
 std::string written_value(const Section& section, const Parameter& parameter) {
   const auto write_integer = [](long value) { return fmt::format("{}", value); };
   switch (parameter.type) {
-    case ValueType::boolean: return section.boolean(parameter.name) ? "true" : "false";
-    case ValueType::integer: return write_integer(section.integer(parameter.name));
-    case ValueType::number: return toml_number(section.number(parameter.name));
-    case ValueType::text: return toml_text(section.text(parameter.name));
-    case ValueType::numbers: return written_list(section.numbers(parameter.name), toml_number);
-    case ValueType::integers: return written_list(section.integers(parameter.name), write_integer);
-    case ValueType::texts: return written_list(section.texts(parameter.name), toml_text);
-    case ValueType::rows: return written_list(section.rows(parameter.name), written_row);
+    case ValueType::boolean:
+      return section.boolean(parameter.name) ? "true" : "false";
+    case ValueType::integer:
+      return write_integer(section.integer(parameter.name));
+    case ValueType::number:
+      return toml_number(section.number(parameter.name));
+    case ValueType::text:
+      return toml_text(section.text(parameter.name));
+    case ValueType::numbers:
+      return written_list(section.numbers(parameter.name), toml_number);
+    case ValueType::integers:
+      return written_list(section.integers(parameter.name), write_integer);
+    case ValueType::texts:
+      return written_list(section.texts(parameter.name), toml_text);
+    case ValueType::rows:
+      return written_list(section.rows(parameter.name), written_row);
     case ValueType::table:
-    case ValueType::tables: break;
+    case ValueType::tables:
+      break;
   }
   return "[]";  // a list of tables without tables, which no header can express
 }
@@ -53,10 +62,18 @@ std::string toml_text(std::string_view value) {
   for (const char c : value) {
     const auto byte = static_cast<unsigned char>(c);
     switch (c) {
-      case '"': text += "\\\""; break;
-      case '\\': text += "\\\\"; break;
-      case '\n': text += "\\n"; break;
-      case '\t': text += "\\t"; break;
+      case '"':
+        text += "\\\"";
+        break;
+      case '\\':
+        text += "\\\\";
+        break;
+      case '\n':
+        text += "\\n";
+        break;
+      case '\t':
+        text += "\\t";
+        break;
       default:
         if (byte < 0x20 || byte == 0x7f) {
           text += fmt::format("\\u{:04X}", byte);

@@ -29,10 +29,14 @@ std::string shown_value(const toml::node& node) {
 const char* broken_bound(double value, Bound bound) {
   if (!std::isfinite(value)) return "must be finite";
   switch (bound) {
-    case Bound::positive: return value > 0 ? nullptr : "must be positive";
-    case Bound::nonnegative: return value >= 0 ? nullptr : "must not be negative";
-    case Bound::unit_interval: return value >= 0 && value <= 1 ? nullptr : "must lie between 0 and 1";
-    case Bound::any: break;
+    case Bound::positive:
+      return value > 0 ? nullptr : "must be positive";
+    case Bound::nonnegative:
+      return value >= 0 ? nullptr : "must not be negative";
+    case Bound::unit_interval:
+      return value >= 0 && value <= 1 ? nullptr : "must lie between 0 and 1";
+    case Bound::any:
+      break;
   }
   return nullptr;
 }
@@ -103,13 +107,20 @@ std::optional<std::string> ValueReader::text(const toml::node& node, const std::
 
 std::string type_found(const toml::node& node) {
   switch (node.type()) {
-    case toml::node_type::table: return "a table";
-    case toml::node_type::array: return "a list";
-    case toml::node_type::string: return "a text";
-    case toml::node_type::integer: return "an integer";
-    case toml::node_type::floating_point: return "a number with a fraction";
-    case toml::node_type::boolean: return "a boolean";
-    default: return "a date or time";
+    case toml::node_type::table:
+      return "a table";
+    case toml::node_type::array:
+      return "a list";
+    case toml::node_type::string:
+      return "a text";
+    case toml::node_type::integer:
+      return "an integer";
+    case toml::node_type::floating_point:
+      return "a number with a fraction";
+    case toml::node_type::boolean:
+      return "a boolean";
+    default:
+      return "a date or time";
   }
 }
 

@@ -23,8 +23,8 @@ class ValueReader {
   /// Accepts integers too; always finite.
   std::optional<double> number(const toml::node& node, const std::string& name, Bound bound, const Location& where);
   /// One of `choices`, or any text where there are none.
-  std::optional<std::string> text(const toml::node& node, const std::string& name,
-                                  std::span<const std::string> choices, const Location& where);
+  std::optional<std::string> text(const toml::node& node, const std::string& name, std::span<const std::string> choices,
+                                  const Location& where);
 
   /// Adds the mistake "name = value: message".
   void reject(const toml::node& node, const std::string& name, const Location& where, const std::string& message);

@@ -35,7 +35,7 @@ struct Entry {
   std::string equation = {};  ///< plain text, several lines allowed
   std::string source = {};    ///< citation key and equation: "limebeer2020, eqs. (16)-(20)"
   std::vector<Parameter> parameters = {};
-  std::string notes = {};     ///< further remarks for `bathline describe`: properties, limits; may be empty
+  std::string notes = {};  ///< further remarks for `bathline describe`: properties, limits; may be empty
 };
 
 /// Everything that a recipe may name.

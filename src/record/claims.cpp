@@ -11,7 +11,9 @@ namespace bathline {
 
 namespace {
 
-std::string text_or_empty(const Section& claim, const std::string& key) { return claim.has(key) ? claim.text(key) : ""; }
+std::string text_or_empty(const Section& claim, const std::string& key) {
+  return claim.has(key) ? claim.text(key) : "";
+}
 
 double number_or(const Section& claim, const std::string& key, double fallback) {
   return claim.has(key) ? claim.number(key) : fallback;

@@ -10,8 +10,7 @@ hsize_t divide_up(hsize_t a, hsize_t b) { return (a + b - 1) / b; }
 }  // namespace
 
 GrowingVariable::GrowingVariable(hid_t file, const hdf5::Place& place, std::span<const hsize_t> row,
-                                 std::span<const hsize_t> chunk, const std::string& units,
-                                 const std::string& long_name)
+                                 std::span<const hsize_t> chunk, const std::string& units, const std::string& long_name)
     : row_(row.begin(), row.end()), chunk_(chunk.begin(), chunk.end()) {
   const auto group = hdf5::ensure_group(file, place.group);
   std::vector<hsize_t> shape{0};
@@ -47,11 +46,11 @@ void GrowingVariable::write_rows(std::int64_t first, std::span<const double> val
   std::vector<hsize_t> count{values.size() / static_cast<hsize_t>(width_)};
   start[0] = static_cast<hsize_t>(first);
   count.insert(count.end(), row_.begin(), row_.end());
-  hdf5::check(
-      H5Sselect_hyperslab(file_space.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr), "selecting");
+  hdf5::check(H5Sselect_hyperslab(file_space.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
+              "selecting");
   const auto memory = hdf5::memory_of(values.size());
-  hdf5::check(
-      H5Dwrite(dataset_.id(), H5T_NATIVE_DOUBLE, memory.id(), file_space.id(), H5P_DEFAULT, values.data()), "writing");
+  hdf5::check(H5Dwrite(dataset_.id(), H5T_NATIVE_DOUBLE, memory.id(), file_space.id(), H5P_DEFAULT, values.data()),
+              "writing");
 }
 
 }  // namespace bathline

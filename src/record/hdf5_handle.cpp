@@ -8,8 +8,8 @@ namespace bathline::hdf5 {
 
 namespace {
 
-/// HDF5 quotes the system ("... errno = 28, error message = 'No space left on device', ...") and MPI ("MPI_ERR_NO_SPACE:
-/// no space left on device"); a user wants to see the system's words alone.
+/// HDF5 quotes the system ("... errno = 28, error message = 'No space left on device', ...") and MPI
+/// ("MPI_ERR_NO_SPACE: no space left on device"); a user wants to see the system's words alone.
 std::string words_of_system(std::string_view description) {
   constexpr std::string_view opening = "error message = '";
   if (const auto start = description.find(opening); start != std::string_view::npos) {

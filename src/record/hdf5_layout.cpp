@@ -30,8 +30,8 @@ Attribute replace_attribute(hid_t object, const std::string& name, hid_t type) {
     check(H5Adelete(object, name.c_str()), "replacing an attribute");
   }
   const Dataspace scalar(check(H5Screate(H5S_SCALAR), "creating a dataspace"));
-  return Attribute(check(H5Acreate2(object, name.c_str(), type, scalar.id(), H5P_DEFAULT, H5P_DEFAULT),
-                         "creating an attribute"));
+  return Attribute(
+      check(H5Acreate2(object, name.c_str(), type, scalar.id(), H5P_DEFAULT, H5P_DEFAULT), "creating an attribute"));
 }
 
 Datatype utf8_text(std::size_t size) {
@@ -62,10 +62,10 @@ bool exists(hid_t file, const std::string& path) {
 Group ensure_group(hid_t file, const std::string& path) {
   Group group(check(H5Gopen2(file, "/", H5P_DEFAULT), "opening the root group"));
   for (const auto& prefix : prefixes(path)) {
-    group = exists(file, prefix)
-                ? Group(check(H5Gopen2(file, prefix.c_str(), H5P_DEFAULT), "opening a group"))
-                : Group(check(H5Gcreate2(file, prefix.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                              "creating a group"));
+    group =
+        exists(file, prefix)
+            ? Group(check(H5Gopen2(file, prefix.c_str(), H5P_DEFAULT), "opening a group"))
+            : Group(check(H5Gcreate2(file, prefix.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "creating a group"));
   }
   return group;
 }
@@ -106,9 +106,8 @@ Dataset create(hid_t group, const std::string& name, hid_t type, std::span<const
                                   ? H5Screate(H5S_SCALAR)
                                   : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), most.data()),
                               "creating a dataspace"));
-  return Dataset(check(
-      H5Dcreate2(group, name.c_str(), type, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
-      "creating a variable"));
+  return Dataset(check(H5Dcreate2(group, name.c_str(), type, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
+                       "creating a variable"));
 }
 
 void become_scale(const Dataset& variable, const std::string& name) {

@@ -32,9 +32,12 @@ constexpr std::int64_t tables_of_an_operation = 8 * 1024;
 /// can still be set and the file closed in good order.
 std::int64_t margin_for(Purpose purpose) {
   switch (purpose) {
-    case Purpose::data: return margin;
-    case Purpose::remarks: return margin / 2;
-    case Purpose::closing: break;
+    case Purpose::data:
+      return margin;
+    case Purpose::remarks:
+      return margin / 2;
+    case Purpose::closing:
+      break;
   }
   return margin / 4;
 }
@@ -137,8 +140,8 @@ void OpenFile::create(const std::string& target) {
   together("creating it", [&] {
     const int descriptor = ::open(scratch_.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) {
-      throw hdf5::Failure(fmt::format("rank {}: {}; do all nodes share the directory?", communicator_.rank(),
-                                      words_of_error(errno)));
+      throw hdf5::Failure(
+          fmt::format("rank {}: {}; do all nodes share the directory?", communicator_.rank(), words_of_error(errno)));
     }
     if (communicator_.is_root()) {
       descriptor_ = descriptor;
@@ -150,11 +153,11 @@ void OpenFile::create(const std::string& target) {
     together("creating it", [&] {
       const hdf5::PropertyList access(hdf5::check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
       hdf5::check(H5Pset_fapl_mpio(access.id(), comm_, MPI_INFO_NULL), "choosing MPI-IO");
-      file_ = hdf5::File(
-          hdf5::check(H5Fcreate(scratch_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), "H5Fcreate"));
+      file_ =
+          hdf5::File(hdf5::check(H5Fcreate(scratch_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), "H5Fcreate"));
     });
   } catch (...) {
-    file_.release();  // where it succeeded: closing would wait for the ranks where it failed
+    if (file_.is_open()) abandon();  // it has failed elsewhere
     throw;
   }
   flush();
@@ -167,14 +170,24 @@ void OpenFile::create(const std::string& target) {
 }
 
 OpenFile::~OpenFile() {
-  if (!file_.is_open()) return;
+  if (comm_ == MPI_COMM_NULL) return;  // closed
   const auto votes = vote(parting, patience_of_parting);
   if (votes && votes->least == parting && votes->most == parting && !broken_) {
-    finish();
-    return;
+    try {
+      together("closing it", [&] { hdf5::check(file_.close(), "H5Fclose"); });
+      finish();
+      return;
+    } catch (const FileError&) {
+      // Whoever wants to know calls close().
+    }
   }
-  file_.release();  // closing is collective and could wait for the others for ever
-  if (broken_) end_program_within(patience_of_ending, path_);
+  abandon();
+}
+
+/// Leaves the file as the last flush has left it: closing is collective and could wait for the others for ever.
+void OpenFile::abandon() {
+  file_.release();
+  if (broken_ && communicator_.size() > 1) end_program_within(patience_of_ending, path_);
 }
 
 void OpenFile::forget_scratch() {

@@ -54,18 +54,19 @@ class OpenFile {
   std::optional<Votes> vote(int mine, double patience);
   void forget_scratch();
   void finish();
+  void abandon();
   std::string complaint(const std::string& operation, const std::string& reason) const;
 
   std::string path_;
   Communicator communicator_;
   MPI_Comm comm_ = MPI_COMM_NULL;  // our own, so that waiting here cannot be mistaken for anybody else's messages
   hdf5::File file_;
-  std::string scratch_;    // where the file is until it may take its place
-  int descriptor_ = -1;    // rank 0's own, to claim room
-  std::int64_t flushed_ = 0;   // length of the file after the last flush
-  std::int64_t added_ = 0;     // what may have come to it since
-  std::int64_t claimed_ = 0;   // where the room that was claimed ends
-  bool broken_ = false;    // a failure inside HDF5: the ranks may no longer agree on the state of the file
+  std::string scratch_;       // where the file is until it may take its place
+  int descriptor_ = -1;       // rank 0's own, to claim room
+  std::int64_t flushed_ = 0;  // length of the file after the last flush
+  std::int64_t added_ = 0;    // what may have come to it since
+  std::int64_t claimed_ = 0;  // where the room that was claimed ends
+  bool broken_ = false;       // a failure inside HDF5: the ranks may no longer agree on the state of the file
 };
 
 struct ResultFile::State {

@@ -17,7 +17,7 @@ struct Provenance {
   std::string petsc_version;    ///< given by the caller: this room does not see PETSc
   std::string petsc_options;    ///< what followed `--` on the command line
   std::int64_t seed = 0;
-  std::string started;          ///< `utc_now()` when the run began
+  std::string started;  ///< `utc_now()` when the run began
 };
 
 /// The time now, ISO 8601 in UTC to the second: "2025-06-30T12:00:00Z".

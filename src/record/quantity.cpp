@@ -16,7 +16,7 @@ namespace bathline {
 
 namespace {
 
-constexpr double slack_of_window = 1e-9;            // of the coordinate's span
+constexpr double slack_of_window = 1e-9;  // of the coordinate's span
 constexpr std::int64_t most_values_at_once = std::int64_t{1} << 22;
 constexpr std::size_t most_names_in_a_message = 20;
 
@@ -62,7 +62,9 @@ bool parse_part(const std::string& text, std::string& name, std::vector<std::int
   return true;
 }
 
-std::string join(const std::string& group, const std::string& name) { return group.empty() ? name : group + "/" + name; }
+std::string join(const std::string& group, const std::string& name) {
+  return group.empty() ? name : group + "/" + name;
+}
 
 std::string dotted(std::span<const std::string> parts) { return fmt::format("{}", fmt::join(parts, ".")); }
 
@@ -179,8 +181,8 @@ std::vector<bool> rows_inside(const std::optional<Window>& window, const std::ve
     inside[row] = coordinate[row] >= window->from - slack && coordinate[row] <= window->until + slack;
   }
   if (std::find(inside.begin(), inside.end(), true) == inside.end()) {
-    throw Unmeasurable(fmt::format("no entry of `{}` lies between {} and {}; they go from {} to {}", path,
-                                   window->from, window->until, *least, *most));
+    throw Unmeasurable(fmt::format("no entry of `{}` lies between {} and {}; they go from {} to {}", path, window->from,
+                                   window->until, *least, *most));
   }
   return inside;
 }
@@ -259,7 +261,7 @@ double value_of(const ResultReader& file, const ParsedQuantity& quantity, const 
 }  // namespace
 
 const std::vector<std::string>& statistics() {
-  static const std::vector<std::string> names = {"first", "last", "min",    "max",   "mean",
+  static const std::vector<std::string> names = {"first", "last",    "min",    "max",   "mean",
                                                  "rms",   "max_abs", "spread", "slope", "count"};
   return names;
 }

@@ -13,9 +13,9 @@ namespace bathline {
 
 /// "closed.q[0][1].last" taken apart. The parts are not yet names of groups: a name may itself contain a dot.
 struct ParsedQuantity {
-  std::vector<std::string> parts;      ///< "closed", "q"
-  std::vector<std::int64_t> indices;   ///< 0, 1; they follow the last part
-  std::string statistic;               ///< "last"; "" where none is given
+  std::vector<std::string> parts;     ///< "closed", "q"
+  std::vector<std::int64_t> indices;  ///< 0, 1; they follow the last part
+  std::string statistic;              ///< "last"; "" where none is given
 };
 
 /// The statistics that a quantity may end in.

@@ -105,8 +105,8 @@ void ResultFile::texts(const std::string& group, const std::string& name, const 
   hdf5::Dataset dataset;
   file.together("creating " + place.path(), [&] {
     const auto parent = hdf5::ensure_group(file.id(), place.group);
-    dataset = hdf5::create_texts(parent.id(), place.name, static_cast<hsize_t>(size[0]),
-                                 static_cast<std::size_t>(size[1]));
+    dataset =
+        hdf5::create_texts(parent.id(), place.name, static_cast<hsize_t>(size[0]), static_cast<std::size_t>(size[1]));
     hdf5::describe(dataset.id(), "1", long_name);
     attach_scale(file.id(), place.group, along, dataset, 0, scales);
   });

@@ -37,8 +37,8 @@ struct Variable {
 
 /// What a group of growing variables looks like.
 struct SeriesLayout {
-  std::string group;                      ///< "closed"
-  std::string time = "time";              ///< name of the unlimited dimension
+  std::string group;          ///< "closed"
+  std::string time = "time";  ///< name of the unlimited dimension
   std::vector<Dimension> dimensions;
   std::vector<Variable> variables;
 };
@@ -75,8 +75,8 @@ class SnapshotWriter {
 /// A result file open for writing on all ranks.
 class ResultFile {
  public:
-  /// Creates the file. An existing file is refused (UsageError) unless `overwrite`; then it stays in its place until the
-  /// new one could be created. Throws FileError where it cannot be, naming the reason. @note Collective.
+  /// Creates the file. An existing file is refused (UsageError) unless `overwrite`; then it stays in its place until
+  /// the new one could be created. Throws FileError where it cannot be, naming the reason. @note Collective.
   ResultFile(const std::string& path, const Communicator& communicator, bool overwrite);
   ~ResultFile();
   ResultFile(ResultFile&&) noexcept;
@@ -93,8 +93,8 @@ class ResultFile {
   /// Creates `variable` and, where the group lacks them, the scales `site` and `snapshot_time`. Several variables of a
   /// group share these; they must then be appended to in turn. The ranks' sites make up all of `total`.
   SnapshotWriter snapshots(const std::string& group, const std::string& variable, const std::string& units,
-                           const std::string& long_name, std::span<const double> sites_of_this_rank,
-                           std::int64_t first, std::int64_t total);
+                           const std::string& long_name, std::span<const double> sites_of_this_rank, std::int64_t first,
+                           std::int64_t total);
 
   /// A small fixed array (row-major, values on rank 0; other ranks may pass nothing) over dimensions of its group.
   /// A dimension scale that the group lacks is created, one that it has must have the same length. No dimensions:

@@ -39,9 +39,8 @@ struct ResultReader::State {
   }
 
   bool is_of_kind(const std::string& object, H5I_type_t kind) const {
-    return reading(object, [&] {
-      return hdf5::exists(file.id(), object) && H5Iget_type(open_object(object).id()) == kind;
-    });
+    return reading(object,
+                   [&] { return hdf5::exists(file.id(), object) && H5Iget_type(open_object(object).id()) == kind; });
   }
 };
 
@@ -191,9 +190,8 @@ ResultReader::Array ResultReader::read_rows(const std::string& path, std::int64_
     hdf5::check(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, shape.data(), nullptr),
                 "selecting");
     const auto memory = hdf5::memory_of(array.values.size());
-    hdf5::check(
-        H5Dread(variable.id(), H5T_NATIVE_DOUBLE, memory.id(), space.id(), H5P_DEFAULT, array.values.data()),
-        "reading");
+    hdf5::check(H5Dread(variable.id(), H5T_NATIVE_DOUBLE, memory.id(), space.id(), H5P_DEFAULT, array.values.data()),
+                "reading");
     return array;
   });
 }

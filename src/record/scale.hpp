@@ -25,8 +25,8 @@ void require_absent(hid_t file, const std::string& path);
 /// of that name in `group`. Returns the number of values over these dimensions.
 std::int64_t require_consistent(hid_t file, const std::string& group, std::span<const Dimension> dimensions);
 
-/// Attaches the scale of `dimension` to `variable` as number `index`, after creating it where `group` lacks it; what was
-/// created is added to `created`.
+/// Attaches the scale of `dimension` to `variable` as number `index`, after creating it where `group` lacks it; what
+/// was created is added to `created`.
 void attach_scale(hid_t file, const std::string& group, const Dimension& dimension, const hdf5::Dataset& variable,
                   unsigned index, std::vector<NewScale>& created);
 

@@ -101,8 +101,8 @@ SeriesWriter ResultFile::series(const SeriesLayout& layout) {
   file.reserve(operation, bytes);
   std::vector<NewScale> scales;
   file.together(operation, [&] {
-    state.columns.emplace_back(file.id(), time, std::vector<hsize_t>{}, std::vector<hsize_t>{most_rows_of_a_chunk},
-                               "s", "time");
+    state.columns.emplace_back(file.id(), time, std::vector<hsize_t>{}, std::vector<hsize_t>{most_rows_of_a_chunk}, "s",
+                               "time");
     hdf5::become_scale(state.columns.front().dataset(), time.name);
     for (const auto& variable : layout.variables) {
       const auto dimensions = dimensions_of(layout, variable);

@@ -16,7 +16,8 @@ namespace {
 constexpr hsize_t most_columns_of_a_chunk = 65536;
 constexpr hsize_t times_of_a_chunk = 1024;
 
-/// Most values that a rank hands to HDF5 at once: 512 MiB, because MPI-IO counts the bytes of a call in an int in places.
+/// Most values that a rank hands to HDF5 at once: 512 MiB, because MPI-IO counts the bytes of a call in an int in
+/// places.
 constexpr std::int64_t most_values_of_a_write = std::int64_t{1} << 26;
 
 /// Every site must be written by one rank: what nobody writes is whatever the disk held before.
@@ -84,9 +85,8 @@ SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string
   if (!state_->file) throw std::logic_error("the result file is closed already");
   OpenFile& file = *state_->file;
   SnapshotWriter writer;
-  writer.state_ = std::make_shared<SnapshotWriter::State>(
-      SnapshotWriter::State{state_->file, hdf5::place_of(group, "snapshot_time"), hdf5::place_of(group, variable),
-                            total, std::nullopt});
+  writer.state_ = std::make_shared<SnapshotWriter::State>(SnapshotWriter::State{
+      state_->file, hdf5::place_of(group, "snapshot_time"), hdf5::place_of(group, variable), total, std::nullopt});
   auto& state = *writer.state_;
   const auto site = hdf5::place_of(group, "site");
   require_absent(file.id(), state.place.path());

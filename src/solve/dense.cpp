@@ -31,7 +31,9 @@ double spectral_abscissa(const MatrixXd& matrix) {
   return Eigen::EigenSolver<MatrixXd>(matrix, false).eigenvalues().real().maxCoeff();
 }
 
-double spectral_norm(const MatrixXd& matrix) { return std::sqrt(largest_symmetric_eigenvalue(matrix.transpose() * matrix)); }
+double spectral_norm(const MatrixXd& matrix) {
+  return std::sqrt(largest_symmetric_eigenvalue(matrix.transpose() * matrix));
+}
 
 SymmetricEigen symmetric_eigen(const MatrixXd& matrix) {
   const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(matrix);
@@ -45,7 +47,8 @@ double largest_symmetric_eigenvalue(const MatrixXd& matrix) {
 MatrixXd solve_lyapunov(const MatrixXd& a, const MatrixXd& q) {
   const MatrixXd at = a.transpose();
   const MatrixXd identity = MatrixXd::Identity(a.rows(), a.rows());
-  const MatrixXd system = MatrixXd(Eigen::kroneckerProduct(identity, at)) + MatrixXd(Eigen::kroneckerProduct(at, identity));
+  const MatrixXd system =
+      MatrixXd(Eigen::kroneckerProduct(identity, at)) + MatrixXd(Eigen::kroneckerProduct(at, identity));
   return solve_for_matrix(system, -q);
 }
 

@@ -33,8 +33,11 @@ PetscErrorCode apply(PC pc, Vec x, Vec y) {
 PetscErrorCode set_up(PC pc) {
   PetscFunctionBegin;
   PetscContainer container = nullptr;
-  PetscCall(PetscObjectQuery(reinterpret_cast<PetscObject>(pc->pmat), line_solver_key, reinterpret_cast<PetscObject*>(&container)));
-  if (!container) SETERRQ(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_WRONGSTATE, "-pc_type bathline solves lines only");
+  PetscCall(PetscObjectQuery(reinterpret_cast<PetscObject>(pc->pmat), line_solver_key,
+                             reinterpret_cast<PetscObject*>(&container)));
+  if (!container)
+    SETERRQ(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_WRONGSTATE,
+            "-pc_type bathline solves lines only");
   PetscCall(PetscContainerGetPointer(container, &pc->data));
   PetscFunctionReturn(0);
 }

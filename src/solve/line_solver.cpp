@@ -121,8 +121,8 @@ std::optional<HeadRelation> LineSolver::eliminate(std::span<double* const> field
       PetscInt iterations = 0;
       petsc_check(KSPGetResidualNorm(p.ksp.get(), &norm));
       petsc_check(KSPGetIterationNumber(p.ksp.get(), &iterations));
-      failure_ = fmt::format("the linear solver on a line stopped after {} iterations with residual {:.3e}: {}", iterations,
-                             norm, KSPConvergedReasons[reason]);
+      failure_ = fmt::format("the linear solver on a line stopped after {} iterations with residual {:.3e}: {}",
+                             iterations, norm, KSPConvergedReasons[reason]);
       return std::nullopt;
     }
     const PetscScalar* values = nullptr;

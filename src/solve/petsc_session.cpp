@@ -52,8 +52,8 @@ void petsc_check(PetscErrorCode code, std::source_location where) {
   const char* text = nullptr;
   PetscErrorMessage(code, &text, nullptr);
   const std::string message = std::exchange(last_message, {});
-  throw SolverError(fmt::format("PETSc: {} ({}; {}:{})", message.empty() ? "call failed" : message, text ? text : "unknown error",
-                               where.file_name(), where.line()));
+  throw SolverError(fmt::format("PETSc: {} ({}; {}:{})", message.empty() ? "call failed" : message,
+                                text ? text : "unknown error", where.file_name(), where.line()));
 }
 
 PetscSession::PetscSession(const Communicator& communicator, const std::vector<std::string>& options)

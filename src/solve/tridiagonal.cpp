@@ -81,7 +81,8 @@ const HeadRelation& PartitionedTridiagonal::eliminate(std::span<double* const> f
     }
     double value = 0.0;
     const std::int64_t settled = std::max<std::int64_t>(0, count_ - static_cast<std::int64_t>(backward_.size()));
-    for (std::int64_t j = count_ - 1; j >= settled; --j) x[j] = value = (x[j] + coupling_ * value) * backward_[count_ - 1 - j];
+    for (std::int64_t j = count_ - 1; j >= settled; --j)
+      x[j] = value = (x[j] + coupling_ * value) * backward_[count_ - 1 - j];
     const double last = backward_.back();
     for (std::int64_t j = settled - 1; j >= 0; --j) x[j] = value = (x[j] + coupling_ * value) * last;
     mine_[2 * field] = value;

@@ -60,11 +60,11 @@ class PartitionedTridiagonal {
   std::vector<double> backward_;  // reciprocal pivots by distance from the far end of the piece, until they repeat
   std::vector<double> forward_;   // reciprocal pivots by distance from its near end, until they repeat
   double last_diagonal_;
-  double last_pivot_ = 0.0;       // reciprocal pivot of the last row in the elimination from the near end
-  std::vector<Piece> pieces_;     // of all ranks that hold sites
-  std::vector<double> ends_;      // u and v of all ranks and fields
+  double last_pivot_ = 0.0;    // reciprocal pivot of the last row in the elimination from the near end
+  std::vector<Piece> pieces_;  // of all ranks that hold sites
+  std::vector<double> ends_;   // u and v of all ranks and fields
   std::vector<double> mine_;
-  std::vector<double> first_;     // x_first = first_[rank, field] + slope_[rank] * x_left, right neighbours eliminated
+  std::vector<double> first_;  // x_first = first_[rank, field] + slope_[rank] * x_left, right neighbours eliminated
   std::vector<double> slope_;
   HeadRelation relation_;
 };

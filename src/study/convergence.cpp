@@ -91,23 +91,24 @@ class ConvergenceStudy final : public Study {
       fit(steps_, scale_energy, end_, energy);
       const std::string group = "convergence/" + one.label;
       const auto write = [&](const char* name, const char* units, const char* what, const Errors& errors) {
-        file.array(group, {fmt::format("error_{}", name), units, fmt::format("error of the final {}", what), {"step"}}, step,
-                   errors.values);
-        file.array(group, {fmt::format("used_{}", name), "1", "1 where the fit of the order uses the point", {"step"}}, step,
-                   errors.used);
+        file.array(group, {fmt::format("error_{}", name), units, fmt::format("error of the final {}", what), {"step"}},
+                   step, errors.values);
+        file.array(group, {fmt::format("used_{}", name), "1", "1 where the fit of the order uses the point", {"step"}},
+                   step, errors.used);
         file.array(group, {fmt::format("order_{}", name), "1", fmt::format("fitted order of the {}", what), {}}, {},
                    std::span<const double>(&errors.order, 1));
       };
       write("q", "m", "positions", q);
       write("p", "kg m/s", "momenta", p);
-      write("energy", "J", "energy of the particles", energy);
+      write("energy", "J", "energy", energy);
       file.flush();
     }
     return std::nullopt;
   }
 
  private:
-  std::optional<Failure> advance(const Case& one, const Scheme& scheme, double h, bool closed, FinalState& state) const {
+  std::optional<Failure> advance(const Case& one, const Scheme& scheme, double h, bool closed,
+                                 FinalState& state) const {
     Problem problem = experiment_.make_problem(one, h, closed);
     problem.prepare();
     const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
@@ -141,28 +142,30 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
 }  // namespace
 
 StudyKind convergence_kind() {
-  return {{.name = "convergence",
-           .summary = "errors against the exact flow over a list of steps, and the fitted order",
-           .equation = "error(h) = |x_h(end) - x(end)|,  order = slope of log error against log h",
-           .source = "hairer2006, section II.1",
-           .parameters = {{.name = "step_sizes",
-                           .type = ValueType::numbers,
-                           .units = "s",
-                           .doc = "steps to compare; each divides the end",
-                           .required = true,
-                           .bound = Bound::positive},
-                          {.name = "reference",
-                           .type = ValueType::text,
-                           .doc = "exact flow of the case's own system, or of the open system that its environments stand for",
-                           .fallback = "\"own\"",
-                           .choices = {"own", "open"}}},
-           .notes = "Group convergence: step, and per label error_q, error_p, error_energy, order_q, order_p, "
-                    "order_energy; used_* marks the points above round-off. The environments of a case on the "
-                    "characteristic grid change with the step; measure those against \"open\"."},
-          check,
-          [](const Experiment& experiment) -> std::unique_ptr<Study> {
-            return std::make_unique<ConvergenceStudy>(experiment);
-          }};
+  return {
+      {.name = "convergence",
+       .summary = "errors against the exact flow over a list of steps, and the fitted order",
+       .equation = "error(h) = |x_h(end) - x(end)|,  order = slope of log error against log h",
+       .source = "hairer2006, section II.1",
+       .parameters = {{.name = "step_sizes",
+                       .type = ValueType::numbers,
+                       .units = "s",
+                       .doc = "steps to compare; each divides the end",
+                       .required = true,
+                       .bound = Bound::positive},
+                      {.name = "reference",
+                       .type = ValueType::text,
+                       .doc =
+                           "exact flow of the case's own system, or of the open system that its environments stand for",
+                       .fallback = "\"own\"",
+                       .choices = {"own", "open"}}},
+       .notes = "Group convergence: step, and per label error_q, error_p, error_energy, order_q, order_p, "
+                "order_energy; used_* marks the points above round-off. The environments of a case on the "
+                "characteristic grid change with the step; measure those against \"open\"."},
+      check,
+      [](const Experiment& experiment) -> std::unique_ptr<Study> {
+        return std::make_unique<ConvergenceStudy>(experiment);
+      }};
 }
 
 }  // namespace bathline

@@ -58,8 +58,9 @@ void Experiment::read_cases(Mistakes& mistakes) {
     if (!time.has("end")) end_ = time.number("step") * static_cast<double>(time.integer("steps"));
     const double steps = end_ / one.step;
     if (steps > 1e15) {
-      mistakes.add(section.has("step") ? section.where("step") : time.where("step"),
-                   fmt::format("step = {} needs {:.1e} steps to reach the end {}; that will not end", one.step, steps, end_));
+      mistakes.add(
+          section.has("step") ? section.where("step") : time.where("step"),
+          fmt::format("step = {} needs {:.1e} steps to reach the end {}; that will not end", one.step, steps, end_));
       continue;
     }
     // A step that divides the end up to round-off does divide it.
@@ -68,7 +69,8 @@ void Experiment::read_cases(Mistakes& mistakes) {
       warnings_.push_back(fmt::format("{}: step {} does not divide the end {}; the run ends at {}", one.label, one.step,
                                       end_, static_cast<double>(one.steps) * one.step));
     }
-    const std::vector<std::string> chosen = section.has("environments") ? section.texts("environments") : std::vector<std::string>{};
+    const std::vector<std::string> chosen =
+        section.has("environments") ? section.texts("environments") : std::vector<std::string>{};
     for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
       const std::string& name = recipe_.environments[index].text("name");
       if (!section.has("environments") || std::find(chosen.begin(), chosen.end(), name) != chosen.end()) {
@@ -106,10 +108,11 @@ Problem Experiment::make_problem(const Case& one, double step, bool closed) cons
 
 void Experiment::check_damping(const Case& one, Mistakes& mistakes) {
   if (one.closed || system_.damping || !one.environments.empty()) return;
-  mistakes.add(one.options.where("on"),
-               fmt::format("`{}` runs on the open system, but nothing says how strongly that is damped: state the damping "
-                           "in [system] or add an [[environment]] that implies it",
-                           one.label));
+  mistakes.add(
+      one.options.where("on"),
+      fmt::format("`{}` runs on the open system, but nothing says how strongly that is damped: state the damping "
+                  "in [system] or add an [[environment]] that implies it",
+                  one.label));
 }
 
 void Experiment::check_memory(Mistakes& mistakes) {
@@ -125,12 +128,13 @@ void Experiment::check_memory(Mistakes& mistakes) {
     const NodeMemory memory = node_memory(communicator_, bytes);
     if (memory.needed <= memory.available) continue;
     const double share = static_cast<double>(memory.available) / static_cast<double>(memory.needed);
-    mistakes.add(recipe_.environments[one.environments.front()].where("sites"),
-                 fmt::format("{} sites need {:.1f} GiB on a node that has {:.1f} GiB to spare; about {} sites would fit, or "
-                             "more nodes",
-                             sites, static_cast<double>(memory.needed) / (1 << 30),
-                             static_cast<double>(memory.available) / (1 << 30),
-                             static_cast<std::int64_t>(share * static_cast<double>(sites))));
+    mistakes.add(
+        recipe_.environments[one.environments.front()].where("sites"),
+        fmt::format("{} sites need {:.1f} GiB on a node that has {:.1f} GiB to spare; about {} sites would fit, or "
+                    "more nodes",
+                    sites, static_cast<double>(memory.needed) / (1 << 30),
+                    static_cast<double>(memory.available) / (1 << 30),
+                    static_cast<std::int64_t>(share * static_cast<double>(sites))));
     return;
   }
 }
@@ -139,11 +143,11 @@ void Experiment::check_stability(const Case& one, Mistakes& mistakes) {
   const StabilityLimit limit = stability_limit(make_problem(one), *one.method, one.options);
   const Location where = one.options.has("step") ? one.options.where("step") : recipe_.time.where("step");
   if (limit.never_stable) {
-    warnings_.push_back(fmt::format("{}: {} is unstable at any step here; its energy will grow", one.label,
-                                    one.method->entry.name));
+    warnings_.push_back(
+        fmt::format("{}: {} is unstable at any step here; its energy will grow", one.label, one.method->entry.name));
   } else if (one.step > limit.largest_step * (1.0 + 1e-9)) {
-    const std::string what = fmt::format("{}: step = {} is beyond the stability limit {:.10g} of {}", one.label, one.step,
-                                         limit.largest_step, one.method->entry.name);
+    const std::string what = fmt::format("{}: step = {} is beyond the stability limit {:.10g} of {}", one.label,
+                                         one.step, limit.largest_step, one.method->entry.name);
     if (!limit.is_linear) {
       warnings_.push_back(what + " linearised at the start");
     } else if (one.options.boolean("allow_unstable")) {
@@ -159,10 +163,10 @@ void Experiment::warn_of_echo(const Case& one) {
   const Problem problem = make_problem(one);
   for (const auto& environment : problem.environments()) {
     if (environment->echo_time() < end_ * (1.0 - 1e-12)) {
-      warnings_.push_back(fmt::format("{}: the echo of `{}` is back at t_r = {:.6g}, before the end {}; until then it "
-                                      "damps by D = {:.6g}",
-                                      one.label, environment->name(), environment->echo_time(), end_,
-                                      environment->damping()));
+      warnings_.push_back(
+          fmt::format("{}: the echo of `{}` is back at t_r = {:.6g}, before the end {}; until then it "
+                      "damps by D = {:.6g}",
+                      one.label, environment->name(), environment->echo_time(), end_, environment->damping()));
     }
   }
 }

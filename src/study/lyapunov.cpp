@@ -3,8 +3,9 @@
 //   exact:    A^T W + W A + C^T D C = 0,       transferred x0^T (W - e^{A^T t} W e^{A t}) x0
 //   discrete: W_d = h C^T D C + A_d^T W_d A_d, transferred x0^T W_d(j) x0, W_d(j) = h C^T D C + A_d^T W_d(j-1) A_d
 //
-// Source: limebeer2020, eqs. (27)-(31) and (46)-(51), where C_d^T (D0/h) C_d = h C^T D0 C. State x = (q, v); the damping
-// matrix of all particles takes the place of C^T D0 C. A_d comes from stepping unit vectors through the integrator.
+// Source: limebeer2020, eqs. (27)-(31) and (46)-(51), where C_d^T (D0/h) C_d = h C^T D0 C. State x = (q, v); the
+// damping matrix of all particles takes the place of C^T D0 C. A_d comes from stepping unit vectors through the
+// integrator.
 #include <fmt/format.h>
 
 #include "advance/step_matrix.hpp"
@@ -56,7 +57,8 @@ class LyapunovStudy final : public Study {
       const MatrixXd step = step_matrix(one.scheme, problem, one.step);
       // Otherwise nothing is dissipated in the end and W_d does not exist.
       if (spectral_radius(step) >= 1.0) {
-        return CaseFailure{one.label, {0, 0.0, "the step matrix is not contracting, so its Lyapunov equation has no solution"}};
+        return CaseFailure{one.label,
+                           {0, 0.0, "the step matrix is not contracting, so its Lyapunov equation has no solution"}};
       }
       const MatrixXd rate = one.step * supply;
       const MatrixXd w_d = solve_discrete_lyapunov(step, rate);
@@ -78,8 +80,8 @@ class LyapunovStudy final : public Study {
   }
 
  private:
-  static void write(ResultFile& file, const std::string& label, const std::vector<double>& times, const Transfer& transfer,
-                    const Transfer& theory, double difference, double norm) {
+  static void write(ResultFile& file, const std::string& label, const std::vector<double>& times,
+                    const Transfer& transfer, const Transfer& theory, double difference, double norm) {
     const std::string group = "lyapunov/" + label;
     const Dimension time[] = {{"time", times, "s", "time"}};
     std::vector<double> error;
@@ -100,7 +102,8 @@ class LyapunovStudy final : public Study {
 void check(const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = experiment.recipe().study;
   if (!experiment.system().potential->is_quadratic()) {
-    mistakes.add(study.where("kind"), "a lyapunov study needs a linear system, and this one's potential is not quadratic");
+    mistakes.add(study.where("kind"),
+                 "a lyapunov study needs a linear system, and this one's potential is not quadratic");
     return;
   }
   bool any_open = false;
@@ -109,9 +112,10 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
     any_open = true;
     const Eigen::MatrixXd motion = motion_matrix(experiment.make_problem(one));
     if (spectral_abscissa(motion) >= 0.0) {
-      mistakes.add(study.where("kind"), fmt::format("the open system of `{}` does not come to rest (it needs damping that reaches "
-                                                    "every mode), so its Lyapunov equation has no solution",
-                                                    one.label));
+      mistakes.add(study.where("kind"),
+                   fmt::format("the open system of `{}` does not come to rest (it needs damping that reaches "
+                               "every mode), so its Lyapunov equation has no solution",
+                               one.label));
     }
   }
   if (!any_open) mistakes.add(study.where("kind"), "a lyapunov study needs an integrator with on = \"open\"");

@@ -64,7 +64,8 @@ void Progress::show(std::int64_t step, double seconds) {
   if (style_ == ProgressStyle::bar) {
     constexpr int width = 28;
     const int filled = static_cast<int>(share * width);
-    fmt::print(stderr, "\r\x1b[K{} [{}{}] {}", label_, std::string(filled, '='), std::string(width - filled, ' '), numbers);
+    fmt::print(stderr, "\r\x1b[K{} [{}{}] {}", label_, std::string(filled, '='), std::string(width - filled, ' '),
+               numbers);
   } else {
     fmt::print(stderr, "{}: step {} of {}, {}\n", label_, step, steps_, numbers);
   }

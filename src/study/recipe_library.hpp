@@ -7,7 +7,7 @@
 namespace bathline {
 
 struct LibraryRecipe {
-  std::string name;   ///< "limebeer2020/fig04"
+  std::string name;  ///< "limebeer2020/fig04"
   std::string title;
   std::string path;
 };

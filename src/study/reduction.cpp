@@ -53,7 +53,8 @@ std::vector<Pair> find_pairs(const Experiment& experiment, Mistakes& mistakes) {
       const Case* closed = experiment.find_case(text.substr(0, colon));
       const Case* open = colon == std::string::npos ? nullptr : experiment.find_case(text.substr(colon + 1));
       if (!closed || !open || !closed->closed || open->closed) {
-        refuse(fmt::format("\"{}\" does not name a closed and an open integrator of this recipe, as in \"closed:reduced\"", text));
+        refuse(fmt::format(
+            "\"{}\" does not name a closed and an open integrator of this recipe, as in \"closed:reduced\"", text));
       } else if (closed->step != open->step) {
         refuse(fmt::format("`{}` and `{}` have different steps and cannot be compared record by record", closed->label,
                            open->label));
@@ -71,7 +72,9 @@ std::vector<Pair> find_pairs(const Experiment& experiment, Mistakes& mistakes) {
       }
     }
   }
-  if (pairs.empty()) refuse("a reduction study compares a closed with an open integrator of the same step; this recipe has no such pair");
+  if (pairs.empty())
+    refuse(
+        "a reduction study compares a closed with an open integrator of the same step; this recipe has no such pair");
   return pairs;
 }
 
@@ -120,7 +123,8 @@ class ReductionStudy final : public Study {
     Dimension particle{"particle", {}, "1", "particle, counted from 0"};
     for (int i = 0; i < particles; ++i) particle.values.push_back(i);
     const Dimension dimensions[] = {time, particle};
-    file.array(group, {"difference", "m", "largest difference of a coordinate, closed against reduced", {"time", "particle"}},
+    file.array(group,
+               {"difference", "m", "largest difference of a coordinate, closed against reduced", {"time", "particle"}},
                dimensions, differences);
     const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
       file.array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));

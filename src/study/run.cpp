@@ -59,8 +59,9 @@ void check_claims(const Experiment& experiment, Mistakes& mistakes) {
       if (!parse_quantity(quantity, parsed, why)) {
         mistakes.add(claim.where(key), fmt::format("`{}` is no quantity: {}", quantity, why));
       } else if (group != study && !experiment.find_case(group)) {
-        mistakes.add(claim.where(key), fmt::format("`{}` begins with neither a label of this recipe nor its study: {}{}",
-                                                   quantity, known, study));
+        mistakes.add(
+            claim.where(key),
+            fmt::format("`{}` begins with neither a label of this recipe nor its study: {}{}", quantity, known, study));
       }
     }
   }
@@ -103,7 +104,8 @@ Prepared prepare(const RunRequest& request, const Communicator& communicator) {
     unknown += fmt::format("{}`{}`", unknown.empty() ? "" : ", ", option);
   }
   if (!unknown.empty()) {
-    throw UsageError(fmt::format("PETSc knows no option {}; the solvers of this run print theirs with `-- -help`", unknown));
+    throw UsageError(
+        fmt::format("PETSc knows no option {}; the solvers of this run print theirs with `-- -help`", unknown));
   }
   for (const std::string& warning : prepared.experiment->warnings()) spdlog::warn("{}", warning);
   return prepared;
@@ -181,14 +183,15 @@ int run_recipe(const RunRequest& request, const Communicator& communicator) {
     failure = prepared.study->make(*prepared.experiment)->run(*file, progress);
     const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     if (failure) {
-      file->attribute("failure", fmt::format("{}: step {}: {}", failure->label, failure->failure.step, failure->failure.reason));
+      file->attribute("failure",
+                      fmt::format("{}: step {}: {}", failure->label, failure->failure.step, failure->failure.reason));
     }
     update_provenance(*file, failure ? "failed" : "complete", wall);
     file->close();
   }
   if (failure) {
-    spdlog::error("{}: step {} failed: {}; what was computed until then is in {}", failure->label, failure->failure.step,
-                  failure->failure.reason, path);
+    spdlog::error("{}: step {} failed: {}; what was computed until then is in {}", failure->label,
+                  failure->failure.step, failure->failure.reason, path);
     return exit_code::numerical_failure;
   }
   bool passed = true;

@@ -19,18 +19,18 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem) {
   layout.group = group;
   layout.dimensions = {index_dimension("particle", system.particles, "particle, counted from 0"),
                        index_dimension("axis", system.axes, "axis, counted from 0")};
-  layout.variables = {
-      {"q", "m", "position", {"particle", "axis"}},
-      {"p", "kg m/s", "momentum", {"particle", "axis"}},
-      {"energy_particles", "J", "kinetic and potential energy of the particles", {}},
-      {"energy_environment", "J", "energy of the sites and of the springs between them", {}},
-      {"energy_interaction", "J", "energy of the springs between particles and environments", {}},
-      {"energy_dissipated", "J", "work done by damping since the start", {}},
-      {"energy_total", "J", "sum of the four terms, constant for the exact motion", {}}};
+  layout.variables = {{"q", "m", "position", {"particle", "axis"}},
+                      {"p", "kg m/s", "momentum", {"particle", "axis"}},
+                      {"energy_particles", "J", "kinetic and potential energy of the particles", {}},
+                      {"energy_environment", "J", "energy of the sites and of the springs between them", {}},
+                      {"energy_interaction", "J", "energy of the springs between particles and environments", {}},
+                      {"energy_dissipated", "J", "work done by damping since the start", {}},
+                      {"energy_total", "J", "sum of the four terms, constant for the exact motion", {}}};
   if (!problem.environments().empty()) {
     layout.dimensions.push_back(index_dimension("environment", static_cast<int>(problem.environments().size()),
                                                 "environment, in the order of the recipe"));
-    layout.variables.push_back({"environment_force", "N", "force of each environment on its head", {"environment", "axis"}});
+    layout.variables.push_back(
+        {"environment_force", "N", "force of each environment on its head", {"environment", "axis"}});
   }
   for (const Observable& observable : system.observables) {
     Variable variable{observable.name, observable.units, observable.long_name, {}};
@@ -40,7 +40,8 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem) {
     }
     layout.variables.push_back(variable);
     if (observable.size > 1) {
-      layout.variables.push_back({observable.name + "_magnitude", observable.units, "magnitude of the " + observable.long_name, {}});
+      layout.variables.push_back(
+          {observable.name + "_magnitude", observable.units, "magnitude of the " + observable.long_name, {}});
     }
   }
   return layout;
@@ -72,9 +73,13 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
       std::vector<double> sites;
       for (std::int64_t i = first; i < end; ++i) sites.push_back(static_cast<double>(i * site_stride + 1));
       Snapshots snapshots{file.snapshots(one.label, "displacement" + suffix, "m",
-                                         "displacement of the sites of " + environment.name() + " from the start", sites,
-                                         first, (environment.sites() + site_stride - 1) / site_stride),
-                          e, axis, first, first * site_stride - begin, end - first};
+                                         "displacement of the sites of " + environment.name() + " from the start",
+                                         sites, first, (environment.sites() + site_stride - 1) / site_stride),
+                          e,
+                          axis,
+                          first,
+                          first * site_stride - begin,
+                          end - first};
       snapshots_.push_back(std::move(snapshots));
     }
   }
@@ -85,7 +90,8 @@ void TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger
   if (is_root_) {
     row_.assign(problem.q.begin(), problem.q.end());
     row_.insert(row_.end(), problem.p.begin(), problem.p.end());
-    row_.insert(row_.end(), {ledger.particles, ledger.environment, ledger.interaction, ledger.dissipated, ledger.total()});
+    row_.insert(row_.end(),
+                {ledger.particles, ledger.environment, ledger.interaction, ledger.dissipated, ledger.total()});
     const auto axes = static_cast<std::size_t>(problem.system().axes);
     std::vector<double> head(axes), force(axes);
     for (const auto& environment : problem.environments()) {

@@ -24,8 +24,8 @@ class TrajectoryRecorder {
     SnapshotWriter writer;
     std::size_t environment;
     int axis;
-    std::int64_t first;          // first written site of this rank, in units of the stride
-    std::int64_t local_offset;   // where that site lies in the rank's piece
+    std::int64_t first;         // first written site of this rank, in units of the stride
+    std::int64_t local_offset;  // where that site lies in the rank's piece
     std::int64_t count;
   };
   void add_observables(const Moment& moment, std::vector<double>& row);

@@ -112,8 +112,8 @@ class WaveStudy final : public Study {
     const Dimension time[] = {{"time", wave.time, "s", "time"}};
     file.array("wave", {"front_site", "1", "farthest displaced site, counted from 1; 0: none yet", {"snapshot_time"}},
                snapshot_time, wave.front_site);
-    file.array("wave", {"incoming_velocity", "m/s", "velocity brought by the incoming wave at the head", {"time"}}, time,
-               wave.incoming);
+    file.array("wave", {"incoming_velocity", "m/s", "velocity brought by the incoming wave at the head", {"time"}},
+               time, wave.incoming);
     const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
       file.array("wave", {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
     };
@@ -135,26 +135,28 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
     mistakes.add(recipe.study.where("kind"), "a wave study needs an integrator with on = \"closed\"");
   }
   if (!recipe.output.has("snapshots")) {
-    mistakes.add(recipe.study.where("kind"), "a wave study needs `snapshots` in [output]: the steps between two looks at the line");
+    mistakes.add(recipe.study.where("kind"),
+                 "a wave study needs `snapshots` in [output]: the steps between two looks at the line");
   }
 }
 
 }  // namespace
 
 StudyKind wave_kind() {
-  return {{.name = "wave",
-           .summary = "speed of the front on a line and time of its echo",
-           .equation = "front(t) = farthest site with |w| >= threshold;  incoming velocity (x' + F/D) / 2 at the head",
-           .source = "limebeer2020, Theorem III.1 and eq. (33)",
-           .parameters = {{.name = "threshold",
-                           .units = "m",
-                           .doc = "displacement that counts as the front",
-                           .required = true,
-                           .bound = Bound::positive}},
-           .notes = "Watches the first environment of the first closed integrator. Group wave: front_site, front_speed, "
-                    "echo_time, incoming_velocity and their theory."},
-          check,
-          [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<WaveStudy>(experiment); }};
+  return {
+      {.name = "wave",
+       .summary = "speed of the front on a line and time of its echo",
+       .equation = "front(t) = farthest site with |w| >= threshold;  incoming velocity (x' + F/D) / 2 at the head",
+       .source = "limebeer2020, Theorem III.1 and eq. (33)",
+       .parameters = {{.name = "threshold",
+                       .units = "m",
+                       .doc = "displacement that counts as the front",
+                       .required = true,
+                       .bound = Bound::positive}},
+       .notes = "Watches the first environment of the first closed integrator. Group wave: front_site, front_speed, "
+                "echo_time, incoming_velocity and their theory."},
+      check,
+      [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<WaveStudy>(experiment); }};
 }
 
 }  // namespace bathline

@@ -1,0 +1,47 @@
+// The catalogue of integrators describes itself completely.
+#include "integrate/catalogue.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "method_cases.hpp"
+
+namespace bathline {
+namespace {
+
+TEST(MethodCatalogue, HasEveryMethodOnceWithItsSource) {
+  std::set<std::string> names;
+  for (const Method& method : methods()) {
+    SCOPED_TRACE(method.entry.name);
+    EXPECT_TRUE(names.insert(method.entry.name).second);
+    EXPECT_EQ(find_method(method.entry.name), &method);
+    EXPECT_FALSE(method.entry.summary.empty());
+    EXPECT_FALSE(method.entry.equation.empty());
+    EXPECT_THAT(method.entry.source, testing::ContainsRegex("[a-z]+[0-9][0-9][0-9][0-9]"));
+    EXPECT_FALSE(describe_properties(method).empty());
+  }
+  EXPECT_EQ(find_method("no-such-method"), nullptr);
+}
+
+TEST(MethodCatalogue, SaysWhatTheDefaultsDo) {
+  EXPECT_THAT(describe_properties(*find_method("gamma")),
+              testing::AllOf(testing::HasSubstr("Order 1, symplectic, not time-reversible"), testing::HasSubstr("h omega = 2."),
+                             testing::HasSubstr("default options")));
+  EXPECT_THAT(describe_properties(*find_method("explicit-euler")), testing::HasSubstr("Unstable for undamped oscillations"));
+  EXPECT_THAT(describe_properties(*find_method("implicit-euler")), testing::HasSubstr("Stable for oscillations at any step"));
+}
+
+TEST(MethodCatalogue, GammaIsExplicitAtBothEnds) {
+  EXPECT_TRUE(std::holds_alternative<ExplicitScheme>(method_case("gamma(gamma=0.000000)").scheme));
+  EXPECT_TRUE(std::holds_alternative<ExplicitScheme>(method_case("gamma(gamma=1.000000)").scheme));
+  const auto& scheme = std::get<OneStageScheme>(method_case("gamma(gamma=0.250000)").scheme);
+  EXPECT_EQ(scheme.a, 0.25);
+  EXPECT_EQ(scheme.b, 0.75);
+  EXPECT_EQ(scheme.a_end, 0.75);
+  EXPECT_EQ(scheme.b_end, 0.25);
+}
+
+}  // namespace
+}  // namespace bathline

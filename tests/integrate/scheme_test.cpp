@@ -1,0 +1,79 @@
+// Schemes as data: how far they reach and what they are made of.
+#include "integrate/scheme.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "explicit_schemes.hpp"
+#include "serial_line.hpp"
+
+namespace bathline {
+namespace {
+
+using Kind = Substep::Kind;
+
+TEST(Scheme, ReachCountsForcesAtNewPositions) {
+  const ExplicitScheme leapfrog = splitting({{Kind::drift, 1.0}, {Kind::kick, 1.0}});
+  EXPECT_EQ(leapfrog.reach(0), 0);
+  EXPECT_EQ(leapfrog.reach(1), 1);
+  EXPECT_EQ(leapfrog.reach(64), 64);
+  // Two half kicks between drifts see the same positions.
+  const ExplicitScheme verlet = splitting({{Kind::kick, 0.5, true}, {Kind::drift, 1.0}, {Kind::kick, 0.5}});
+  EXPECT_EQ(verlet.reach(1), 2);
+  EXPECT_EQ(verlet.reach(10), 11);
+  const ExplicitScheme midpoint = runge_kutta({{}, {0.5}}, {0.0, 1.0});
+  EXPECT_EQ(midpoint.reach(3), 6);
+}
+
+// A disturbance in one place of a long line travels exactly as far as the scheme says.
+TEST(Scheme, ReachIsHowFarADisturbanceTravels) {
+  for (const NamedScheme& one : explicit_schemes()) {
+    for (const int steps : {1, 2, 5}) {
+      SCOPED_TRACE(testing::Message() << one.name << ", " << steps << " steps");
+      constexpr std::size_t centre = 50;
+      std::vector<double> w(101, 0.0), p(101, 0.0);
+      w[centre] = 1.0;
+      p[centre] = 0.3;
+      SerialLine line({.mass = 1.0, .stiffness = 1.0}, 0.0, w, p);
+      for (int step = 0; step < steps; ++step) {
+        for (const Substep& substep : one.scheme.substeps) line.substep(substep, one.scheme, 0.1, 0.0);
+      }
+      std::size_t farthest = 0;
+      for (std::size_t j = centre; j < 101; ++j) {
+        if (line.w[j] != 0.0 || line.p[j] != 0.0) farthest = j - centre;
+      }
+      EXPECT_LE(static_cast<int>(farthest), one.scheme.reach(steps));
+      EXPECT_GE(static_cast<int>(farthest), one.scheme.reach(steps) - 1);
+    }
+  }
+}
+
+TEST(Scheme, RungeKuttaHasAStagePerWeightInOrder) {
+  const ExplicitScheme scheme = runge_kutta({{}, {0.5}, {-1.0, 2.0}}, {0.25, 0.5, 0.25});
+  ASSERT_EQ(scheme.substeps.size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(scheme.substeps[static_cast<std::size_t>(i)].kind, Kind::stage);
+    EXPECT_EQ(scheme.substeps[static_cast<std::size_t>(i)].stage, i);
+  }
+}
+
+TEST(Scheme, EveryExplicitMethodIsConsistent) {
+  for (const NamedScheme& one : explicit_schemes()) {
+    SCOPED_TRACE(one.name);
+    if (!one.is_splitting()) {
+      EXPECT_NEAR(std::accumulate(one.scheme.b.begin(), one.scheme.b.end(), 0.0), 1.0, 1e-15);
+      ASSERT_EQ(one.scheme.a.size(), one.scheme.b.size());
+      for (std::size_t i = 0; i < one.scheme.a.size(); ++i) EXPECT_EQ(one.scheme.a[i].size(), i);
+      continue;
+    }
+    double drift = 0.0, kick = 0.0;
+    for (const Substep& substep : one.scheme.substeps) (substep.kind == Kind::drift ? drift : kick) += substep.weight;
+    EXPECT_NEAR(drift, 1.0, 1e-15);
+    EXPECT_NEAR(kick, 1.0, 1e-15);
+  }
+}
+
+}  // namespace
+}  // namespace bathline

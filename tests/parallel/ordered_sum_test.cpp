@@ -1,0 +1,55 @@
+// Sums over sites: the bits of the documented order on any number of ranks.
+#include "parallel/ordered_sum.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "random_numbers.hpp"
+#include "serial_sum.hpp"
+#include "test_world.hpp"
+
+namespace bathline {
+namespace {
+
+TEST(MpiOrderedSum, HasTheBitsOfItsOrder) {
+  const Communicator& world = test_world();
+  for (const std::int64_t total : {1, 7, 8, 9, 100, 4095, 4096, 4097, 8192, 12289, 20480, 50021}) {
+    for (const std::int64_t minimum : {1, 40}) {
+      SCOPED_TRACE(testing::Message() << total << " sites");
+      RandomNumbers random(static_cast<std::uint64_t>(total));
+      std::vector<double> values = random.list(static_cast<std::size_t>(total));
+      for (std::size_t i = 0; i < values.size(); i += 17) values[i] *= 1e9;
+      const Layout layout(total, world.size(), minimum);
+      OrderedSum sum(layout, world);
+      for (int round = 0; round < 2; ++round) {
+        const double actual = sum([&](std::int64_t site) { return values[static_cast<std::size_t>(site)]; });
+        EXPECT_EQ(actual, serial_sum(values));
+        std::reverse(values.begin(), values.end());
+      }
+    }
+  }
+}
+
+// The order alone would not matter much if the sum were inaccurate.
+TEST(MpiOrderedSum, IsAccurateOverManyBlocks) {
+  const Communicator& world = test_world();
+  constexpr std::int64_t total = 3'000'000;
+  const Layout layout(total, world.size(), 40);
+  OrderedSum sum(layout, world);
+  const double tenth = sum([](std::int64_t) { return 0.1; });
+  EXPECT_NEAR(tenth, 3e5, 3e5 * 2e-14);
+  const double cancelling = sum([](std::int64_t site) { return site < total / 2 ? 0.1 : -0.1; });
+  EXPECT_NEAR(cancelling, 0.0, 1e-8);
+}
+
+TEST(MpiOrderedSum, CarriesWhatIsNoNumber) {
+  const Communicator& world = test_world();
+  const Layout layout(9000, world.size(), 40);
+  OrderedSum sum(layout, world);
+  EXPECT_TRUE(std::isnan(sum([](std::int64_t site) { return site == 4321 ? std::nan("") : 1.0; })));
+}
+
+}  // namespace
+}  // namespace bathline
