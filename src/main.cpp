@@ -65,6 +65,8 @@ std::string describe_name(const std::string& name) {
 }
 
 int show_claims(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) throw UsageError(fmt::format("there is no file {}", path));
   const ResultReader reader(path);
   const std::vector<ClaimResult> claims = read_claims(reader);
   fmt::print("{}", claims.empty() ? fmt::format("{} makes no claims\n", path) : claims_table(claims));
@@ -149,10 +151,7 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
     return exit_code::complete;
   }
   if (claims->parsed()) {
-    const int code = world.is_root() ? show_claims(file) : 0;
-    std::int64_t agreed[] = {code};
-    world.broadcast(std::span<std::int64_t>(agreed));
-    return static_cast<int>(agreed[0]);
+    return run_on_root(world, exit_code::usage, [&] { return show_claims(file); });
   }
   const std::string text = list_command->parsed() ? list(what) : describe_name(name);
   if (world.is_root()) fmt::print("{}", text);

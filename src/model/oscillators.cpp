@@ -29,14 +29,10 @@ OpenSystem build_dual(const Section& section, Mistakes& mistakes) {
   OpenSystem system;
   system.particles = 2;
   read_start(section, system, mistakes);
-  system.mass = Eigen::Vector2d(section.number("m0"), section.number("M0"));
-  const Eigen::Vector2d stiffness(section.number("k0"), section.number("K0"));
-  system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd(stiffness.asDiagonal()));
-  if (section.has("damping")) {
-    Eigen::Matrix2d relative;
-    relative << 1.0, -1.0, -1.0, 1.0;
-    system.damping = section.number("damping") * relative;
-  }
+  system.mass = Eigen::VectorXd{{section.number("m0"), section.number("M0")}};
+  const Eigen::MatrixXd stiffness{{section.number("k0"), 0.0}, {0.0, section.number("K0")}};
+  system.potential = std::make_shared<QuadraticPotential>(stiffness);
+  if (section.has("damping")) system.damping = section.number("damping") * Eigen::MatrixXd{{1.0, -1.0}, {-1.0, 1.0}};
   return system;
 }
 

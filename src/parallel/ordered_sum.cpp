@@ -28,11 +28,13 @@ OrderedSum::OrderedSum(const Layout& layout, const Communicator& communicator)
       total_(layout.total()),
       first_(layout.first(communicator.rank())),
       end_(layout.first(communicator.rank() + 1)),
-      first_block_is_foreign_(end_ > first_ && first_ % block != 0) {
+      first_block_is_foreign_(end_ > first_ && first_ % block != 0) {}
+
+void OrderedSum::begin() {
+  blocks_.clear();
+  // Not before: a line may be described that nobody has the memory for.
   blocks_.reserve(static_cast<std::size_t>((end_ - first_) / block + 2));
 }
-
-void OrderedSum::begin() { blocks_.clear(); }
 
 OrderedSum::Partial OrderedSum::receive() {
   Partial partial;

@@ -91,7 +91,8 @@ class ResultFile {
   /// @note Collective. The writers hold on to the file; destroy them before `close`.
   SeriesWriter series(const SeriesLayout& layout);
   /// Creates `variable` and, where the group lacks them, the scales `site` and `snapshot_time`. Several variables of a
-  /// group share these; they must then be appended to in turn. The ranks' sites make up all of `total`.
+  /// group share these; a time is that of whichever was first to
+  /// have a row for it. The ranks' sites make up all of `total`.
   SnapshotWriter snapshots(const std::string& group, const std::string& variable, const std::string& units,
                            const std::string& long_name, std::span<const double> sites_of_this_rank, std::int64_t first,
                            std::int64_t total);

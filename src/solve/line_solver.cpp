@@ -26,6 +26,28 @@ struct LineSolver::Petsc {
 
 namespace {
 
+/// An event of `-log_view` around the direct solver, which uses no object of PETSc's that would log itself.
+class LoggedEvent {
+ public:
+  explicit LoggedEvent(int event) : event_(event) {
+    petsc_check(PetscLogEventBegin(event_, nullptr, nullptr, nullptr, nullptr));
+  }
+  ~LoggedEvent() { PetscLogEventEnd(event_, nullptr, nullptr, nullptr, nullptr); }
+  LoggedEvent(const LoggedEvent&) = delete;
+  LoggedEvent& operator=(const LoggedEvent&) = delete;
+
+ private:
+  int event_;
+};
+
+/// The event called `name`, made known to PETSc by the first solver that wants it.
+int logged_event(const char* name) {
+  PetscLogEvent event = -1;
+  petsc_check(PetscLogEventGetId(name, &event));
+  if (event < 0) petsc_check(PetscLogEventRegister(name, KSP_CLASSID, &event));
+  return event;
+}
+
 MatHandle assemble(const LineMatrix& line, const Layout& layout, const Communicator& communicator) {
   MatHandle matrix;
   const auto total = static_cast<PetscInt>(layout.total());
@@ -60,10 +82,26 @@ bool wants_default(const Communicator& communicator) {
   return std::strcmp(ksp_type, KSPPREONLY) == 0 && std::strcmp(pc_type, line_preconditioner_type) == 0;
 }
 
+/// Why it did not converge; "" where it did.
+std::string solve(KSP ksp, Vec right, Vec solution) {
+  petsc_check(KSPSolve(ksp, right, solution));
+  KSPConvergedReason reason;
+  petsc_check(KSPGetConvergedReason(ksp, &reason));
+  if (reason >= 0) return "";
+  double norm = 0.0;
+  PetscInt iterations = 0;
+  petsc_check(KSPGetResidualNorm(ksp, &norm));
+  petsc_check(KSPGetIterationNumber(ksp, &iterations));
+  return fmt::format("the linear solver on a line stopped after {} iterations with residual {:.3e}: {}", iterations, norm,
+                     KSPConvergedReasons[reason]);
+}
+
 }  // namespace
 
 LineSolver::LineSolver(const LineMatrix& matrix, const Layout& layout, const Communicator& communicator, int fields)
-    : direct_(matrix, layout, communicator, fields) {
+    : direct_(matrix, layout, communicator, fields),
+      eliminate_event_(logged_event("LineEliminate")),
+      substitute_event_(logged_event("LineSubstitute")) {
   if (wants_default(communicator)) return;
   petsc_ = std::make_unique<Petsc>(PartitionedTridiagonal(matrix, layout, communicator, 1));
   Petsc& p = *petsc_;
@@ -93,7 +131,7 @@ LineSolver::LineSolver(const LineMatrix& matrix, const Layout& layout, const Com
   if (communicator.is_root()) petsc_check(VecSetValue(p.right.get(), 0, matrix.coupling, INSERT_VALUES));
   petsc_check(VecAssemblyBegin(p.right.get()));
   petsc_check(VecAssemblyEnd(p.right.get()));
-  petsc_check(KSPSolve(p.ksp.get(), p.right.get(), p.head_response.get()));
+  failure_ = solve(p.ksp.get(), p.right.get(), p.head_response.get());
   double slope = 0.0;
   if (communicator.is_root()) {
     const PetscInt row = 0;
@@ -106,25 +144,19 @@ LineSolver::LineSolver(const LineMatrix& matrix, const Layout& layout, const Com
 LineSolver::~LineSolver() = default;
 
 std::optional<HeadRelation> LineSolver::eliminate(std::span<double* const> fields) {
-  if (!petsc_) return direct_.eliminate(fields);
+  if (!petsc_) {
+    const LoggedEvent logged(eliminate_event_);
+    return direct_.eliminate(fields);
+  }
   Petsc& p = *petsc_;
+  if (!failure_.empty()) return std::nullopt;
   HeadRelation relation;
   relation.slope = p.slope;
   for (double* field : fields) {
     petsc_check(VecPlaceArray(p.right.get(), field));
-    petsc_check(KSPSolve(p.ksp.get(), p.right.get(), p.solution.get()));
+    failure_ = solve(p.ksp.get(), p.right.get(), p.solution.get());
     petsc_check(VecResetArray(p.right.get()));
-    KSPConvergedReason reason;
-    petsc_check(KSPGetConvergedReason(p.ksp.get(), &reason));
-    if (reason < 0) {
-      double norm = 0.0;
-      PetscInt iterations = 0;
-      petsc_check(KSPGetResidualNorm(p.ksp.get(), &norm));
-      petsc_check(KSPGetIterationNumber(p.ksp.get(), &iterations));
-      failure_ = fmt::format("the linear solver on a line stopped after {} iterations with residual {:.3e}: {}",
-                             iterations, norm, KSPConvergedReasons[reason]);
-      return std::nullopt;
-    }
+    if (!failure_.empty()) return std::nullopt;
     const PetscScalar* values = nullptr;
     petsc_check(VecGetArrayRead(p.solution.get(), &values));
     std::copy_n(values, p.count, field);
@@ -136,6 +168,7 @@ std::optional<HeadRelation> LineSolver::eliminate(std::span<double* const> field
 
 void LineSolver::substitute(std::span<double* const> fields, std::span<const double> head) {
   if (!petsc_) {
+    const LoggedEvent logged(substitute_event_);
     direct_.substitute(fields, head);
     return;
   }

@@ -194,9 +194,23 @@ int run_recipe(const RunRequest& request, const Communicator& communicator) {
                   failure->failure.step, failure->failure.reason, path);
     return exit_code::numerical_failure;
   }
-  bool passed = true;
-  if (communicator.is_root()) passed = settle_claims(path, prepared.recipe);
-  return communicator.broadcast(passed) ? exit_code::complete : exit_code::claim_failed;
+  return run_on_root(communicator, exit_code::numerical_failure, [&] {
+    return settle_claims(path, prepared.recipe) ? exit_code::complete : exit_code::claim_failed;
+  });
+}
+
+int run_on_root(const Communicator& communicator, int failure_code, const std::function<int()>& work) {
+  std::int64_t code[] = {0};
+  if (communicator.is_root()) {
+    try {
+      code[0] = work();
+    } catch (const std::exception& error) {
+      spdlog::error("{}", error.what());
+      code[0] = failure_code;
+    }
+  }
+  communicator.broadcast(std::span<std::int64_t>(code));
+  return static_cast<int>(code[0]);
 }
 
 }  // namespace bathline

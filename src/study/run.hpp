@@ -1,6 +1,7 @@
 // One run from the recipe's text to the finished result file.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -34,5 +35,9 @@ void check_recipe(const RunRequest& request, const Communicator& communicator);
 /// Runs a recipe and returns the exit code. Throws UsageError, before anything is written, for mistakes of the user.
 /// @note Collective.
 int run_recipe(const RunRequest& request, const Communicator& communicator);
+
+/// The exit code of `work`, which rank 0 alone does; where it throws, rank 0 says why and `failure_code` is returned.
+/// The same on every rank. @note Collective.
+int run_on_root(const Communicator& communicator, int failure_code, const std::function<int()>& work);
 
 }  // namespace bathline

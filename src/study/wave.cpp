@@ -102,9 +102,13 @@ class WaveStudy final : public Study {
     }
     double echo = std::numeric_limits<double>::quiet_NaN();
     double largest = 0.0;
-    for (double velocity : wave.incoming) largest = std::max(largest, std::abs(velocity));
+    // Until the first sites have followed the head, the force lags behind its velocity.
+    const double settled = 0.05 * line.echo_time();
+    for (std::size_t k = 0; k < wave.incoming.size(); ++k) {
+      if (wave.time[k] > settled) largest = std::max(largest, std::abs(wave.incoming[k]));
+    }
     for (std::size_t k = 0; k < wave.incoming.size() && largest > 0.0; ++k) {
-      if (std::abs(wave.incoming[k]) < 0.5 * largest) continue;
+      if (wave.time[k] <= settled || std::abs(wave.incoming[k]) < 0.5 * largest) continue;
       echo = wave.time[k];
       break;
     }

@@ -77,7 +77,7 @@ std::vector<Subject> subjects() {
   return all;
 }
 
-TEST(MpiStability, BelowTheLimitRunsStayBoundedAndAboveTheyGrow) {
+TEST(Stability, BelowTheLimitRunsStayBoundedAndAboveTheyGrow) {
   for (const MethodCase& method : method_cases()) {
     if (std::holds_alternative<ExactFlow>(method.scheme)) continue;
     for (const Subject& subject : subjects()) {
@@ -98,7 +98,7 @@ TEST(MpiStability, BelowTheLimitRunsStayBoundedAndAboveTheyGrow) {
   }
 }
 
-TEST(MpiStability, LimitOfALongLineIsTwoOverItsHighestFrequency) {
+TEST(Stability, LimitOfALongLineIsTwoOverItsHighestFrequency) {
   for (const std::int64_t sites : {150, 201, 100000}) {
     Scene scene = oscillator(10.0, 1.0);
     scene.lines = {{{{0, 1.0}}, {.mass = 0.25, .stiffness = 4.0}, sites}};
@@ -111,7 +111,7 @@ TEST(MpiStability, LimitOfALongLineIsTwoOverItsHighestFrequency) {
   }
 }
 
-TEST(MpiStability, LightParticleLowersTheLimit) {
+TEST(Stability, LightParticleLowersTheLimit) {
   Scene scene = oscillator(0.01, 0.0);
   scene.lines = {{{{0, 1.0}}, {.mass = 0.25, .stiffness = 4.0}, 1000}};
   const Problem problem = make_problem(scene, test_world());
@@ -120,7 +120,7 @@ TEST(MpiStability, LightParticleLowersTheLimit) {
   EXPECT_LT(stability_limit(problem, *method.method, method.options).largest_step, 2.0 / 19.0);
 }
 
-TEST(MpiStability, AnUnstableEquilibriumIsNotTheStepsFault) {
+TEST(Stability, AnUnstableEquilibriumIsNotTheStepsFault) {
   Scene scene = oscillator(1.0, -1.0);
   scene.damping = Eigen::MatrixXd::Constant(1, 1, 0.5);
   const Problem problem = make_problem(scene, test_world());
@@ -130,7 +130,7 @@ TEST(MpiStability, AnUnstableEquilibriumIsNotTheStepsFault) {
   EXPECT_TRUE(std::isinf(limit.largest_step));
 }
 
-TEST(MpiStability, NonlinearProblemsAreJudgedAtTheirStart) {
+TEST(Stability, NonlinearProblemsAreJudgedAtTheirStart) {
   Scene scene = oscillator(1.0, 0.0);
   scene.system.q0 = Eigen::VectorXd::Constant(1, 2.0);
   scene.system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Zero(1, 1), 3.0);

@@ -92,7 +92,9 @@ class CheckTest(FolderTest):
         alone = run(["check", self.recipe], cwd=self.folder)
         self.assert_code(alone, 0)
         self.assertIn("An oscillator", alone.out)
-        self.assertRegex(alone.out, r"closed +gamma on the closed system, 60 steps of 0.05, 45 sites \(line\)")
+        self.assertRegex(
+            alone.out, r"closed +gamma on the closed system, 60 steps of 0.05, 45 sites \(line\)"
+        )
         self.assertRegex(alone.out, r"open +gamma on the open system, 60 steps of 0.05\n")
         self.assertEqual(alone.err, "")
         together = run(["check", self.recipe], ranks=2, cwd=self.folder)
@@ -143,10 +145,11 @@ class ClaimsTest(FolderTest):
         self.assert_said_once(outcome, "a-wrong-one")
 
     def test_what_is_no_result_file(self):
-        for name, reason in (("absent.h5", "No such file"), ("good.toml", "not an HDF5 file")):
+        for name, reason in (("absent.h5", "no(t| such)? .*file"), ("good.toml", "not an HDF5 file")):
             outcome = run(["claims", self.folder / name])
             self.assert_code(outcome, 2)
-            self.assert_said_once(outcome, reason)
+            self.assert_said_once(outcome, name)
+            self.assertRegex(outcome.err.lower(), reason.lower())
 
     def test_a_missing_file_does_not_leave_ranks_waiting(self):
         outcome = run(["claims", self.folder / "absent.h5"], ranks=2, patience=30)
@@ -159,15 +162,13 @@ class VersionTest(FolderTest):
         for ranks in (None, 2):
             outcome = run(["--version"], ranks)
             self.assert_code(outcome, 0)
+            self.assertRegex(outcome.out, r"\A[\x20-\x7e\n]+\Z")
             self.assertRegex(outcome.out, r"^bathline \d+\.\d+\.\d+\n")
             for name in ("commit", "compiler", "MPI", "PETSc", "HDF5", "Eigen"):
                 rows = re.findall(rf"(?m)^{name} +(\S.*)$", outcome.out)
                 self.assertEqual(len(rows), 1, f"{name}: {outcome.out}")
                 if name != "commit":
                     self.assertRegex(rows[0], r"\d+\.\d+\.\d+", name)
-
-    def test_nothing_in_it_but_text(self):
-        self.assertRegex(run(["--version"]).out, r"\A[\x20-\x7e\n]+\Z")
 
 
 class UsageTest(FolderTest):

@@ -50,17 +50,32 @@ quantity = "closed.q.max"
 bounds = [0.0, 1.0]
 """
 
-# What stands in the recipe, what it is replaced by, where the program must point (the text that begins there) and what
-# it must say.
+# What stands in the recipe, what it is replaced by, where the program must point (the text that begins there)
+# and what it must say.
 MISTAKES = {
-    "misspelt key": ("every = 5", "evry = 5", "evry", r"unknown key `evry` in \[output\]; did you mean `every`\?"),
+    "misspelt key": (
+        "every = 5",
+        "evry = 5",
+        "evry",
+        r"unknown key `evry` in \[output\]; did you mean `every`\?",
+    ),
     "key missing": ("k0 = 2.0\n", "", "[system]", r"`k0`"),
     "unknown key": ("end = 0.5", "end = 0.5\ncolour = 1", "colour", r"unknown key `colour` in \[time\]"),
-    "unknown section": ("[output]", "[outputs]", "outputs]", r"unknown key `outputs`.*did you mean `output`\?"),
+    "unknown section": (
+        "[output]",
+        "[outputs]",
+        "outputs]",
+        r"unknown key `outputs`.*did you mean `output`\?",
+    ),
     "key twice": ("k0 = 2.0", "k0 = 2.0\nk0 = 3.0", None, r"cannot redefine existing .*'k0'"),
     "no TOML": ("[time]", "[time", None, r"not valid TOML"),
     "unknown system": ('"dual-', '"dual', "kind = ", r"did you mean \"dual-oscillator\"\?"),
-    "unknown line": ('"spring-inerter-line"', '"spring-inert-line"', 'kind = "spring', r"\"spring-inerter-line\"\?"),
+    "unknown line": (
+        '"spring-inerter-line"',
+        '"spring-inert-line"',
+        'kind = "spring',
+        r"\"spring-inerter-line\"\?",
+    ),
     "unknown integrator": ('"rk4"', '"rk5"', 'name = "rk5', r"did you mean \"rk4\"\?"),
     "unknown choice": ('on = "open"', 'on = "opened"', 'on = "opened', r"did you mean \"open\"\?"),
     "text for a number": ("m0 = 1.0", 'm0 = "one"', "m0 = ", r"must be a number, not a text"),
@@ -70,7 +85,12 @@ MISTAKES = {
     "table for a list of tables": ("[[claims]]", "[claims]", "claims]", r"claims"),
     "q0 of the wrong size": ("q0 = [0.5, 0.0]", "q0 = [0.5]", "q0", r"`q0` has the wrong size.* 2 number"),
     "v0 of the wrong size": ("v0 = [0.0, 0.1]", "v0 = [0.0, 0.1, 0.2]", "v0", r"`v0` has the wrong size"),
-    "a list per particle": ("q0 = [0.5, 0.0]", "q0 = [[0.5, 0.0], [1.0, 0.0]]", "q0", r"`q0` has the wrong size"),
+    "a list per particle": (
+        "q0 = [0.5, 0.0]",
+        "q0 = [[0.5, 0.0], [1.0, 0.0]]",
+        "q0",
+        r"`q0` has the wrong size",
+    ),
     "bounds of the wrong size": ("bounds = [0.0, 1.0]", "bounds = [0.0]", "bounds", r"must be two"),
     "bounds the wrong way": ("bounds = [0.0, 1.0]", "bounds = [1.0, 0.0]", "bounds", r"lower number first"),
     "negative mass": ("m0 = 1.0", "m0 = -1.0", "m0 = ", r"m0 = -1\.0: must be positive"),
@@ -83,20 +103,53 @@ MISTAKES = {
     "step of zero": ("step = 0.01", "step = 0.0", "step", r"must be positive"),
     "end and steps": ("end = 0.5", "end = 0.5\nsteps = 4", "steps", r"one of `end`, `steps`"),
     "neither end nor steps": ("end = 0.5\n", "", "[time]", r"`end`, `steps`"),
-    "same label twice": ('label = "damped"', 'label = "closed"', 'label = "closed"\n\n[output]', r"must be unique"),
-    "label of the program": ('label = "damped"', 'label = "claims"', 'label = "claims', r"kept for the program"),
-    "no such particle": ("attach = [0, 1]", "attach = [0, 2]", "attach", r"names particle 2, but the system has 2"),
+    "same label twice": (
+        'label = "damped"',
+        'label = "closed"',
+        'label = "closed"\n\n[output]',
+        r"must be unique",
+    ),
+    "label of the program": (
+        'label = "damped"',
+        'label = "claims"',
+        'label = "claims',
+        r"kept for the program",
+    ),
+    "no such particle": (
+        "attach = [0, 1]",
+        "attach = [0, 2]",
+        "attach",
+        r"names particle 2, but the system has 2",
+    ),
     "line to itself": ("attach = [0, 1]", "attach = [1, 1]", "attach", r"two different particles"),
     "line described twice": ("b = 0.1", "b = 0.1\ndamping = 2.0", "damping", r"damping of a lumped line"),
-    "line half described": ("b = 0.1\n", "", "kind = \"spring", r"`b` is missing"),
-    "unstable step": ("step = 0.01", "step = 0.1", "step", r"step = 0\.1 is beyond the stability limit 0\.079"),
+    "line half described": ("b = 0.1\n", "", 'kind = "spring', r"`b` is missing"),
+    "unstable step": (
+        "step = 0.01",
+        "step = 0.1",
+        "step",
+        r"step = 0\.1 is beyond the stability limit 0\.079",
+    ),
     "more sites than memory": ("sites = 50", "sites = 10000000000000", "sites", r"GiB.*\d+ sites would fit"),
-    "claim on an unknown label": ("closed.q.max", "closd.q.max", "quantity", r"`closd\.q\.max` begins with neither"),
+    "claim on an unknown label": (
+        "closed.q.max",
+        "closd.q.max",
+        "quantity",
+        r"`closd\.q\.max` begins with neither",
+    ),
     "claim that is no quantity": ("closed.q.max", "closed.q[0.max", "quantity", r"is no quantity"),
-    "environment of no name": ('on = "closed"', 'on = "closed"\nenvironments = ["betwen"]', "environments",
-                               r"did you mean \"between\"\?"),
-    "study without its parts": ("[output]", '[study]\nkind = "wave"\nthreshold = 0.1\n\n[output]', 'kind = "wave"',
-                                r"needs `snapshots`"),
+    "environment of no name": (
+        'on = "closed"',
+        'on = "closed"\nenvironments = ["betwen"]',
+        "environments",
+        r"did you mean \"between\"\?",
+    ),
+    "study without its parts": (
+        "[output]",
+        '[study]\nkind = "wave"\nthreshold = 0.1\n\n[output]',
+        'kind = "wave"',
+        r"needs `snapshots`",
+    ),
     "steps beyond counting": ("step = 0.01", "step = 1e-300", "step", r"that will not end"),
 }
 
@@ -126,8 +179,11 @@ class MistakeTest(FolderTest):
     def run_recipe(self, recipe, *arguments, ranks=None):
         """Runs a recipe into a file of this folder."""
         write_recipe(self.recipe, recipe)
-        return run(["run", self.recipe, "-o", self.folder / "out.h5", "--progress", "none", *arguments], ranks,
-                   cwd=self.folder)
+        return run(
+            ["run", self.recipe, "-o", self.folder / "out.h5", "--progress", "none", *arguments],
+            ranks,
+            cwd=self.folder,
+        )
 
 
 class RecipeMistakesTest(MistakeTest):
@@ -148,8 +204,14 @@ class RecipeMistakesTest(MistakeTest):
                 self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
 
     def test_all_mistakes_at_once_in_the_order_of_the_file(self):
-        names = ["misspelt key", "fraction for an integer", "negative inertance", "step of nan", "unknown integrator",
-                 "bounds the wrong way"]
+        names = [
+            "misspelt key",
+            "fraction for an integer",
+            "negative inertance",
+            "step of nan",
+            "unknown integrator",
+            "bounds the wrong way",
+        ]
         text = BASE
         for name in names:
             text = text.replace(*MISTAKES[name][:2])
@@ -184,7 +246,9 @@ class RecipeMistakesTest(MistakeTest):
 
     def test_a_closed_run_without_environment(self):
         text = toml(changed(OSCILLATOR, environment=None, integrators=[{"name": "rk4", "on": "closed"}]))
-        self.assert_refused(self.run_recipe(text), rf"recipe\.toml:{place_of(text, 'on = ')}: .*no \[\[environment\]\]")
+        self.assert_refused(
+            self.run_recipe(text), rf"recipe\.toml:{place_of(text, 'on = ')}: .*no \[\[environment\]\]"
+        )
 
     def test_an_unstable_step_on_several_ranks(self):
         right, wrong, where, message = MISTAKES["unstable step"]
@@ -197,7 +261,9 @@ class RecipeMistakesTest(MistakeTest):
         recipe = changed(OSCILLATOR, environment=[line], time={"steps": 4000})
         recipe["integrators"] = [OSCILLATOR["integrators"][0] | {"allow_unstable": True}]
         recipe["output"] = {"every": 100}
-        refusal = self.run_recipe(recipe, "--set", "integrators.0.allow_unstable=false", "--set", "time.step=0.3")
+        refusal = self.run_recipe(
+            recipe, "--set", "integrators.0.allow_unstable=false", "--set", "time.step=0.3"
+        )
         self.assert_refused(refusal, r"step = 0\.3 is beyond the stability limit 0\.05")
         limit = float(re.search(r"limit ([\d.]+)", refusal.err)[1])
         for factor, code in ((0.999, 0), (1.02, 3)):
@@ -207,13 +273,17 @@ class RecipeMistakesTest(MistakeTest):
     def test_the_characteristic_grid_sits_on_the_limit_and_is_allowed(self):
         for gamma in (0.0, 1.0):
             closed = OSCILLATOR["integrators"][0] | {"gamma": gamma}
-            outcome = self.run_recipe(changed(OSCILLATOR, integrators=[closed], system={"m": 1e6}), "--overwrite")
+            outcome = self.run_recipe(
+                changed(OSCILLATOR, integrators=[closed], system={"m": 1e6}), "--overwrite"
+            )
             self.assert_code(outcome, 0)
             self.assertNotIn("stability", outcome.err)
 
     def test_more_sites_than_memory_is_refused_before_anything_is_taken(self):
         outcome = self.run_recipe(OSCILLATOR, "--set", "environment.0.sites=10000000000000", ranks=3)
-        self.assert_refused(outcome, r"10000000000000 sites need [\d.]+ GiB.* has [\d.]+ GiB.*about \d+ sites would fit")
+        self.assert_refused(
+            outcome, r"10000000000000 sites need [\d.]+ GiB.* has [\d.]+ GiB.*about \d+ sites would fit"
+        )
         # What would fit does fit, as far as `check` can tell, and ten times as much does not.
         fitting = int(re.search(r"about (\d+) sites", outcome.err)[1])
         recipe = changed(OSCILLATOR, integrators=OSCILLATOR["integrators"][:1])
@@ -300,12 +370,14 @@ class FileMistakesTest(MistakeTest):
             with self.subTest(place):
                 outcome = run(["run", self.recipe, "-o", place, *arguments], ranks=2)
                 self.assert_code(outcome, 2)
-                self.assertRegex(outcome.err, rf"\Aerror: cannot write {re.escape(str(place))}: .*{reason}.*\n\Z")
+                self.assertRegex(
+                    outcome.err, rf"\Aerror: cannot write {re.escape(str(place))}: .*{reason}.*\n\Z"
+                )
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["folder.h5", "recipe.toml"])
 
     def test_a_folder_without_the_right_to_write(self):
         if os.geteuid() == 0:
-            # To root every folder is writable, so the program runs as nobody, who needs a folder that can be reached.
+            # To root every folder is writable, so the program runs as nobody.
             identity = {"user": 65534, "group": 65534, "extra_groups": []}
         else:
             identity = {}
@@ -313,7 +385,9 @@ class FileMistakesTest(MistakeTest):
         self.addCleanup(self.folder.chmod, 0o755)
         recipe = write_recipe(self.new_folder() / "recipe.toml", OSCILLATOR)
         recipe.parent.chmod(0o755)
-        process = start(["run", recipe, "-o", self.folder / "out.h5"], env={"HOME": "/tmp"}, **identity)
+        process = start(
+            ["run", recipe, "-o", self.folder / "out.h5"], env={"HOME": str(recipe.parent)}, **identity
+        )
         self.addCleanup(end, process)
         out, err = process.communicate(timeout=60)
         if "Permission denied" in err and "exec" in err:
@@ -346,15 +420,21 @@ class WarningTest(MistakeTest):
         # 45 sites on the characteristic grid: t_r = 2 * 45 * 0.05 = 4.5.
         for steps, warned in ((90, False), (91, True)):
             for ranks in (None, 3) if warned else (None,):
-                outcome = self.run_recipe(OSCILLATOR, "--overwrite", "--set", f"time.steps={steps}", ranks=ranks)
+                outcome = self.run_recipe(
+                    OSCILLATOR, "--overwrite", "--set", f"time.steps={steps}", ranks=ranks
+                )
                 self.assert_code(outcome, 0)
-                found = re.findall(r"warning: closed: the echo of `line` is back at t_r = 4\.5, before the end 4\.55",
-                                   outcome.err)
+                found = re.findall(
+                    r"warning: closed: the echo of `line` is back at t_r = 4\.5, before the end 4\.55",
+                    outcome.err,
+                )
                 self.assertEqual(len(found), warned, outcome.err)
                 self.assertEqual(outcome.err.count("warning"), warned, outcome.err)
 
     def test_explicit_euler_on_a_closed_system(self):
-        recipe = changed(OSCILLATOR, integrators=[{"name": "explicit-euler", "on": "closed", "label": "euler"}])
+        recipe = changed(
+            OSCILLATOR, integrators=[{"name": "explicit-euler", "on": "closed", "label": "euler"}]
+        )
         outcome = self.run_recipe(recipe, ranks=3)
         self.assert_code(outcome, 0)
         self.assert_said_once(outcome, "warning: euler: explicit-euler is unstable at any step here")
@@ -362,14 +442,20 @@ class WarningTest(MistakeTest):
     def test_an_end_between_two_steps(self):
         outcome = self.run_recipe(OSCILLATOR, "--set", "time.end=0.33")
         self.assert_code(outcome, 0)
-        self.assertRegex(outcome.err, r"warning: closed: step 0\.05 does not divide the end 0\.33; .*ends at 0\.3")
+        self.assertRegex(
+            outcome.err, r"warning: closed: step 0\.05 does not divide the end 0\.33; .*ends at 0\.3"
+        )
 
 
 class WatchdogTest(FolderTest):
     def test_a_run_that_does_not_end_is_a_failure(self):
         recipe = write_recipe(self.folder / "long.toml", changed(OSCILLATOR, time={"steps": 10**12}))
         with self.assertRaisesRegex(AssertionError, "hangs"):
-            run(["run", recipe, "-o", self.folder / "out.h5", "--set", "output.every=1000000"], ranks=2, patience=3)
+            run(
+                ["run", recipe, "-o", self.folder / "out.h5", "--set", "output.every=1000000"],
+                ranks=2,
+                patience=3,
+            )
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ MPI_SETTINGS = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 
-# A damped oscillator and the line that stands for its damper, on the characteristic grid; the echo stays away.
+# A damped oscillator and the line that stands for its damper, on the characteristic grid; no echo comes.
 OSCILLATOR = {
     "title": "An oscillator",
     "system": {"kind": "single-oscillator", "m": 1.0, "k": 1.0, "q0": [1.0], "v0": [0.5]},

@@ -156,10 +156,10 @@ TEST_P(MpiLineExplicit, EqualsThePlainLoop) {
 
 TEST_P(MpiLineExplicit, NeitherBlocksNorRanksChangeABit) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::matched}) {
-    for (const std::int64_t sites : {2, 41, 129, 131, 500, 4000}) {
+    for (const std::int64_t sites : {2, 131, 500, 4000}) {
       const LineConstants constants = constants_with(far_end);
       const Outcome one_by_one = run(constants, sites, 2, one().scheme, {1}, self_world());
-      for (const std::vector<int>& blocks : {std::vector<int>{1}, {1000}, {7, 1, 13}, {2, 50}}) {
+      for (const std::vector<int>& blocks : {std::vector<int>{1}, {1000}, {7, 1, 50}}) {
         SCOPED_TRACE(testing::Message() << one().name << ", " << sites << " sites, blocks of " << blocks.front());
         const Outcome actual = run(constants, sites, 2, one().scheme, blocks, test_world());
         EXPECT_EQ(actual.energy.environment, one_by_one.energy.environment);

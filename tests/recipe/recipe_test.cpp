@@ -169,6 +169,7 @@ name = "gamma"
 label = "gamma"
 on = "closed"
 environments = ["environment-0"]
+allow_unstable = false
 gamma = 0.5
 
 [study]

@@ -250,6 +250,7 @@ TEST(MpiResultFile, TakesNoMoreRoomThanItNeedsWhenClosed) {
   const SharedFolder folder;
   ResultFile file(folder.file("a.h5"), test_world(), false);
   file.attribute("title", std::string("small"));
+  file.flush();
   file.close();
   test_world().barrier();
   struct stat found {};

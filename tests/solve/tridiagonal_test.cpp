@@ -31,7 +31,7 @@ class MpiTridiagonal : public testing::TestWithParam<std::tuple<double, int>> {}
 TEST_P(MpiTridiagonal, EqualsDenseElimination) {
   const auto [coupling, minimum] = GetParam();
   const Communicator& world = test_world();
-  for (const int size : {1, 2, 3, 4, 5, 7, 11, 40, 81, 200, 333}) {
+  for (const int size : {1, 2, 3, 5, 7, 81, 333}) {
     for (const double last : last_diagonals(coupling)) {
       SCOPED_TRACE(testing::Message() << "size " << size << ", last diagonal " << last);
       const LineMatrix line{coupling, last};
@@ -90,7 +90,7 @@ TEST_P(MpiTridiagonal, EqualsDenseElimination) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Couplings, MpiTridiagonal,
-                         testing::Combine(testing::Values(0.0, 1e-6, 0.1, 1.0, 100.0, 1e6), testing::Values(1, 3, 40)));
+                         testing::Combine(testing::Values(0.0, 1e-6, 0.1, 1.0, 100.0, 1e6), testing::Values(1, 40)));
 
 // Long pieces go through the table of pivots that repeat, where a dense reference is out of reach: a known solution.
 TEST(MpiTridiagonal, RecoversAKnownSolutionOfALongLine) {

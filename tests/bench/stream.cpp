@@ -1,0 +1,27 @@
+// The bandwidth of reading and writing two arrays in place, which bounds one sweep over a line.
+#include <vector>
+
+#include "bench_world.hpp"
+
+namespace bathline {
+namespace {
+
+void two_arrays(benchmark::State& state) {
+  const std::int64_t sites = memory_resident_sites();
+  std::vector<double> a(static_cast<std::size_t>(sites), 1.0), b(static_cast<std::size_t>(sites), 2.0);
+  time_together(state, sites * bench_world().size(), [&] {
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      a[i] += 1e-9 * b[i];
+      b[i] -= 1e-9 * a[i];
+    }
+    benchmark::DoNotOptimize(a.data());
+    benchmark::DoNotOptimize(b.data());
+    benchmark::ClobberMemory();
+  });
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * sites * bench_world().size() * 32);
+}
+
+BENCHMARK(two_arrays)->Name("stream/two_arrays")->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace bathline

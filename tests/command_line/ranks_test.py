@@ -1,0 +1,267 @@
+"""The number of ranks: explicit runs give the same bits on all, implicit ones the same to round-off."""
+
+import re
+import unittest
+
+import h5py
+import numpy as np
+
+from program import FolderTest, run, variables, write_recipe
+
+RANKS = (1, 2, 3, 5)
+
+EXPLICIT = {
+    "gamma-0": {"name": "gamma", "gamma": 0.0},
+    "gamma-1": {"name": "gamma", "gamma": 1.0},
+    "verlet": {"name": "stoermer-verlet"},
+    "verlet-drift": {"name": "stoermer-verlet", "order_of_substeps": "drift-kick-drift"},
+    "explicit-euler": {"name": "explicit-euler"},
+    "rk4": {"name": "rk4"},
+}
+IMPLICIT = {
+    "midpoint": {"name": "gamma", "gamma": 0.5},
+    "gamma-third": {"name": "gamma", "gamma": 0.3},
+    "implicit-euler": {"name": "implicit-euler"},
+}
+
+# h omega_max = 0.8 on the lumped lines: every integrator is stable, and nothing is a round number.
+STEP = 0.02
+STEPS = 40
+EVERY = 10
+
+
+def mass_line(sites, far_end, attach=0):
+    """A spring-mass line called by its length and its end."""
+    name = f"{sites}-{far_end}" + (f"-on-{attach}" if attach else "")
+    return {
+        "name": name,
+        "kind": "spring-mass-line",
+        "attach": attach,
+        "sites": sites,
+        "M": 0.02,
+        "lambda": 8.0,
+        "far_end": far_end,
+    }
+
+
+def inerter_line(sites):
+    """A spring-inerter line called by its length."""
+    return {
+        "name": f"inerter-{sites}",
+        "kind": "spring-inerter-line",
+        "attach": [0, 1],
+        "sites": sites,
+        "k": 8.0,
+        "b": 0.02,
+    }
+
+
+def grid_line(sites, far_end):
+    """A line on the characteristic grid, where explicit methods stand on the edge of stability."""
+    return {
+        "name": f"grid-{sites}",
+        "kind": "spring-mass-line",
+        "sites": sites,
+        "grid": "characteristic",
+        "damping": 0.4,
+        "far_end": far_end,
+    }
+
+
+def closed(methods, choices):
+    """Every method with every choice of environments."""
+    return [
+        options | {"on": "closed", "label": "_".join([label, *names]), "environments": names}
+        for label, options in methods.items()
+        for names in choices
+    ]
+
+
+def names(environments):
+    """Each environment as a choice of its own."""
+    return [[environment["name"]] for environment in environments]
+
+
+def recipe_of(title, system, environments, integrators, output=("snapshots", "site_stride")):
+    """A short run with everything recorded."""
+    intervals = {"snapshots": 20, "site_stride": 3}
+    return {
+        "title": title,
+        "system": system,
+        "environment": environments,
+        "time": {"step": STEP, "steps": STEPS},
+        "integrators": integrators,
+        "output": {"every": EVERY} | {key: intervals[key] for key in output},
+    }
+
+
+OSCILLATOR = {"kind": "single-oscillator", "m": 1.3, "k": 2.1, "q0": [1.0], "v0": [-0.7]}
+TWO = {
+    "kind": "dual-oscillator",
+    "m0": 1.3,
+    "k0": 2.1,
+    "M0": 0.9,
+    "K0": 1.7,
+    "q0": [1.0, -0.2],
+    "v0": [0.1, 0.3],
+}
+PLANET = {"kind": "kepler", "M": 1.1, "mu": 9.7, "q0": [[2.0, 0.3]], "v0": [[-0.2, 1.9]]}
+
+# Every length, every far end on a short and on a long line.
+MASS_LINES = [
+    mass_line(1, "fixed"),
+    mass_line(1, "free"),
+    mass_line(1, "matched"),
+    mass_line(7, "fixed"),
+    mass_line(7, "free"),
+    mass_line(45, "matched"),
+    mass_line(130, "free"),
+    mass_line(4100, "fixed"),
+    mass_line(4100, "matched"),
+    mass_line(9000, "free"),
+    grid_line(130, "fixed"),
+]
+INERTER_LINES = [inerter_line(sites) for sites in (1, 7, 45, 130, 4100, 9000)]
+PLANAR_LINES = [mass_line(7, "free"), mass_line(130, "fixed"), mass_line(4100, "matched")]
+
+# Lines of both kinds on the same particles.
+LINES_TOGETHER = [
+    mass_line(45, "free", 0),
+    mass_line(4100, "matched", 1),
+    mass_line(7, "fixed", 1),
+    inerter_line(130),
+]
+
+
+class RanksTest(FolderTest):
+    """Runs on each number of ranks, made once."""
+
+    @classmethod
+    def run_on_all(cls, name, recipe):
+        """The result files of a recipe on all numbers of ranks."""
+        path = write_recipe(cls.folder / f"{name}.toml", recipe)
+        results = []
+        for ranks in RANKS:
+            result = cls.folder / f"{name}-{ranks}.h5"
+            outcome = run(["run", path, "-o", result, "--progress", "none"], ranks)
+            if outcome.code != 0:
+                raise AssertionError(f"{name} on {ranks} ranks: exit code {outcome.code}: {outcome.text}")
+            results.append(result)
+        return results
+
+    def assert_something_happened(self, data):
+        """Everything moved and was recorded, so that there is something to compare."""
+        seen = 0
+        for name, values in data.items():
+            if name.endswith("/q"):
+                self.assertEqual(values.shape[0], STEPS // EVERY + 1, name)
+                self.assertGreater(np.abs(np.diff(values, axis=0)).max(), 1e-3, name)
+                seen += 1
+            if "/displacement" in name:
+                self.assertEqual(values.shape[0], STEPS // 20 + 1, name)
+                self.assertGreater(np.abs(values[-1]).max(), 1e-3, name)
+        self.assertGreater(seen, 0)
+
+    def assert_independent(self, name, system, environments, choices, output=("snapshots", "site_stride")):
+        """Explicit and implicit integrators on every number of ranks."""
+        explicit = closed(EXPLICIT, choices)
+        # Every third line is enough for the implicit ones where there are many.
+        implicit = closed(IMPLICIT, choices[:: 3 if len(choices) > 4 else 1])
+        recipe = recipe_of(name, system, environments, explicit + implicit, output)
+        results = self.run_on_all(name, recipe)
+        data = {}
+        for ranks, result in zip(RANKS, results):
+            with h5py.File(result) as file:
+                self.assertEqual(file.attrs["mpi_ranks"], ranks)
+            data[ranks] = variables(result)
+        self.assert_something_happened(data[1])
+        labels = {integrator["label"] for integrator in explicit}
+        for ranks in RANKS[1:]:
+            self.assertEqual(sorted(data[1]), sorted(data[ranks]))
+            for path, values in data[1].items():
+                other = data[ranks][path]
+                label, variable = path.split("/")
+                where = f"{path} on {ranks} ranks"
+                self.assertEqual(values.shape, other.shape, where)
+                if label in labels:
+                    self.assertEqual(values.tobytes(), other.tobytes(), where)
+                    continue
+                # Energies are compared with the whole energy.
+                whole = data[1][f"{label}/energy_total"] if variable.startswith("energy") else values
+                self.assertLessEqual(np.abs(other - values).max(), 1e-11 * np.abs(whole).max(), where)
+
+
+class IndependenceTest(RanksTest):
+    def test_spring_mass_lines_of_all_lengths_and_ends(self):
+        self.assert_independent("mass", OSCILLATOR, MASS_LINES, names(MASS_LINES))
+
+    def test_spring_inerter_lines_of_all_lengths(self):
+        self.assert_independent("inerter", TWO, INERTER_LINES, names(INERTER_LINES))
+
+    def test_lines_in_the_plane(self):
+        self.assert_independent("planet", PLANET, PLANAR_LINES, names(PLANAR_LINES))
+
+    def test_several_lines_on_a_particle(self):
+        together = [[line["name"] for line in LINES_TOGETHER]]
+        self.assert_independent("together", TWO, LINES_TOGETHER, together, output=())
+
+    def test_several_lines_on_a_planet(self):
+        together = [[line["name"] for line in PLANAR_LINES]]
+        self.assert_independent("orbit", PLANET, PLANAR_LINES, together, output=())
+
+
+class SolverOptionsTest(FolderTest):
+    """PETSc's own options reach the solvers of the implicit steps, on any number of ranks."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        midpoint = closed({"midpoint": IMPLICIT["midpoint"]}, names(PLANAR_LINES))
+        recipe = recipe_of("Planet", PLANET, PLANAR_LINES, midpoint)
+        cls.recipe = write_recipe(cls.folder / "recipe.toml", recipe)
+        cls.direct = cls.folder / "direct.h5"
+        cls.outcome = run(["run", cls.recipe, "-o", cls.direct, "--progress", "none"])
+
+    def run_with(self, *words, ranks):
+        """A run with PETSc's words and its result."""
+        result = self.folder / "with.h5"
+        arguments = ["run", self.recipe, "-o", result, "--overwrite", "--progress", "none", "--", *words]
+        outcome = run(arguments, ranks)
+        self.assert_code(outcome, 0)
+        return outcome, result
+
+    def test_iterative_solvers_agree_with_the_direct_one(self):
+        self.assert_code(self.outcome, 0)
+        direct = variables(self.direct)
+        for ranks, words in (
+            (1, "-ksp_type cg -pc_type jacobi"),
+            (3, "-ksp_type cg -pc_type jacobi"),
+            (2, "-ksp_type gmres -pc_type none"),
+        ):
+            _, result = self.run_with(*words.split(), ranks=ranks)
+            iterative = variables(result)
+            changed_bits = False
+            for name, values in direct.items():
+                scale = max(1.0, np.abs(values).max())
+                self.assertLessEqual(np.abs(iterative[name] - values).max(), 1e-10 * scale, (name, words))
+                changed_bits |= iterative[name].tobytes() != values.tobytes()
+            # Otherwise the options would have had no effect.
+            self.assertTrue(changed_bits, words)
+
+    def test_log_view(self):
+        outcome, _ = self.run_with("-log_view", ranks=2)
+        self.assert_said_once(outcome, "PETSc Performance Summary")
+        self.assertRegex(outcome.out, r"(?m)^SNESSolve +\d+ ")
+
+    def test_snes_monitor(self):
+        outcome, _ = self.run_with("-snes_monitor", ranks=3)
+        # Each of the steps of each of the three runs, by one rank.
+        self.assertEqual(len(re.findall(r"(?m)^ +0 SNES Function norm", outcome.out)), 3 * STEPS)
+
+    def test_ksp_converged_reason(self):
+        outcome, _ = self.run_with("-ksp_type", "cg", "-pc_type", "jacobi", "-ksp_converged_reason", ranks=2)
+        self.assertIn("Linear solve converged due to CONVERGED_RTOL", outcome.out)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,144 @@
+"""The recipes that come along: valid, documented, run in a short form and drawn, true to their claims."""
+
+import os
+import subprocess
+import sys
+import time
+import tomllib
+import unittest
+from pathlib import Path
+
+import h5py
+
+SOURCE = Path(os.environ.get("BATHLINE_SOURCE", Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(SOURCE / "tests" / "command_line"))
+
+import program  # noqa: E402
+from program import FolderTest, run  # noqa: E402
+
+EXPERIMENTS = SOURCE / "experiments"
+RECIPES = sorted(EXPERIMENTS.glob("*/*.toml"))
+
+# Steps of a short run, by the coarsest step of the recipe: enough for some records and snapshots.
+SHORT_STEPS = 60
+
+# Recipes that take more than a few seconds: experiments/reproduce runs them, not this test.
+SLOW = set()
+
+
+def name_of(recipe):
+    """The name by which experiments/reproduce and `bathline list recipes` know a recipe."""
+    return recipe.relative_to(EXPERIMENTS).with_suffix("").as_posix()
+
+
+def settings_of_short_run(document):
+    """What makes a run of the recipe short without making it another one."""
+    steps = [document["time"]["step"], *(one["step"] for one in document["integrators"] if "step" in one)]
+    study = document.get("study", {})
+    settings = {}
+    if "step_sizes" in study:
+        # Each step size has to divide the end.
+        settings["time.end"] = max(study["step_sizes"]) * 4
+    else:
+        settings["time.end"] = max(steps) * SHORT_STEPS
+    output = document.get("output", {})
+    for key in ("every", "snapshots"):
+        if output.get(key, 1) > SHORT_STEPS // 4:
+            settings[f"output.{key}"] = SHORT_STEPS // 4
+    return [word for key, value in settings.items() for word in ("--set", f"{key}={value!r}")]
+
+
+class RecipesTest(FolderTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.documents = {}
+        for recipe in RECIPES:
+            with recipe.open("rb") as file:
+                cls.documents[recipe] = tomllib.load(file)
+
+    def for_each(self, examine):
+        """Calls `examine` with every recipe and its contents; one that fails does not hide the others."""
+        self.assertGreaterEqual(len(RECIPES), 9)
+        for recipe, document in self.documents.items():
+            with self.subTest(name_of(recipe)):
+                examine(recipe, document)
+
+    def test_check_finds_nothing_wrong(self):
+        def examine(recipe, document):
+            outcome = run(["check", recipe])
+            self.assert_code(outcome, 0)
+            self.assertIn(document["title"], outcome.out)
+            self.assertNotIn("error", outcome.err)
+
+        self.for_each(examine)
+
+    def test_they_are_listed_with_their_titles(self):
+        outcome = run(["list", "recipes"], env={"BATHLINE_EXPERIMENTS": str(EXPERIMENTS)})
+        lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
+        expected = [f"{name_of(recipe)} {document['title']}" for recipe, document in self.documents.items()]
+        self.assertEqual(lines, expected)
+
+    def test_they_say_what_is_the_papers_and_claim_something(self):
+        def examine(_, document):
+            self.assertTrue(document["paper"]["key"])
+            self.assertTrue(document["paper"]["figure"])
+            self.assertRegex(document["paper"]["note"].lower(), r"\bours\b|\bpaper's\b")
+            self.assertTrue(document["figure"]["caption"].strip())
+            self.assertTrue(document["claims"])
+            for claim in document["claims"]:
+                self.assertTrue(claim["source"].strip(), claim["id"])
+                # What the numbers do not bear out is explained.
+                self.assertTrue(claim.get("supported", True) or claim.get("note", "").strip(), claim["id"])
+
+        self.for_each(examine)
+
+    def test_a_short_run_and_its_figure(self):
+        def examine(recipe, document):
+            stem = self.folder / name_of(recipe).replace("/", "-")
+            result = stem.with_suffix(".h5")
+            began = time.monotonic()
+            outcome = run(
+                ["run", recipe, "-o", result, "--progress", "none", *settings_of_short_run(document)]
+            )
+            # The claims are about the whole run.
+            self.assertIn(outcome.code, (0, 1), outcome.text)
+            self.assertLess(time.monotonic() - began, 30.0, "this is no short run")
+            with h5py.File(result) as file:
+                self.assertEqual(file.attrs["status"], "complete")
+                self.assertEqual(len(file["claims/id"]), len(document["claims"]))
+            self.assert_figure(result, stem)
+
+        self.for_each(examine)
+
+    def test_whole_runs_keep_all_claims(self):
+        def examine(recipe, document):
+            if name_of(recipe) in SLOW:
+                return
+            result = self.folder / "whole.h5"
+            outcome = run(["run", recipe, "-o", result, "--overwrite", "--progress", "none"], ranks=2)
+            self.assert_code(outcome, 0)
+            with h5py.File(result) as file:
+                self.assertEqual(file["claims/passed"][()].tolist(), [1] * len(document["claims"]))
+
+        self.for_each(examine)
+
+    def assert_figure(self, result, stem):
+        """analysis/figure.py draws it, and there is something in it."""
+        drawn = subprocess.run(
+            [sys.executable, str(SOURCE / "analysis" / "figure.py"), str(result), "-o", str(stem)],
+            capture_output=True,
+            text=True,
+            timeout=program.PATIENCE,
+            check=False,
+            env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"},
+        )
+        self.assertEqual(drawn.returncode, 0, drawn.stdout + drawn.stderr)
+        picture = stem.with_suffix(".png").read_bytes()
+        self.assertTrue(picture.startswith(b"\x89PNG"))
+        self.assertGreater(len(picture), 5000)
+        self.assertTrue(stem.with_suffix(".pdf").read_bytes().startswith(b"%PDF"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,197 @@
+// What does not make sense in a recipe is found before the run, all of it, with its place.
+#include "study/experiment.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "petsc_world.hpp"
+#include "recipe_text.hpp"
+
+namespace bathline {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// Line numbers of this text are used below.
+const std::string recipe = R"(title = "t"
+[system]
+kind = "single-oscillator"
+m = 1.0
+k = 1.0
+q0 = [1.0]
+[[environment]]
+name = "line"
+kind = "spring-mass-line"
+sites = 100
+M = 0.1
+lambda = 10.0
+[time]
+step = 0.05
+end = 1.0
+[[integrators]]
+name = "gamma"
+label = "closed"
+on = "closed"
+[[integrators]]
+name = "gamma"
+label = "open"
+on = "open"
+)";
+
+std::string with(const std::string& old, const std::string& now, std::string text = recipe) {
+  const std::size_t at = text.find(old);
+  EXPECT_NE(at, std::string::npos) << old;
+  return text.replace(at, old.size(), now);
+}
+
+TEST(MpiExperiment, BuildsTheCasesOfARecipe) {
+  const ReadRecipe read = read_recipe(recipe);
+  ASSERT_EQ(read.report(), "");
+  const Experiment& experiment = *read.experiment;
+  ASSERT_EQ(experiment.cases().size(), 2u);
+  EXPECT_THAT(experiment.warnings(), testing::IsEmpty());
+  const Case* closed = experiment.find_case("closed");
+  const Case* open = experiment.find_case("open");
+  ASSERT_TRUE(closed && open);
+  EXPECT_EQ(experiment.find_case("other"), nullptr);
+  EXPECT_EQ(closed->steps, 20);
+  EXPECT_EQ(closed->step, 0.05);
+  EXPECT_EQ(experiment.end_time(), 1.0);
+
+  const Problem closed_problem = experiment.make_problem(*closed);
+  ASSERT_EQ(closed_problem.environments().size(), 1u);
+  EXPECT_EQ(closed_problem.environments()[0]->sites(), 100);
+  EXPECT_EQ(closed_problem.environments()[0]->name(), "line");
+  EXPECT_FALSE(closed_problem.is_damped());
+  // Without a damping of its own the open system has what the line implies.
+  const Problem open_problem = experiment.make_problem(*open);
+  EXPECT_TRUE(open_problem.environments().empty());
+  EXPECT_NEAR(open_problem.damping()(0, 0), 1.0, 1e-15);
+}
+
+TEST(MpiExperiment, StatedDampingCountsMoreThanWhatTheLineImplies) {
+  const ReadRecipe read = read_recipe(with("k = 1.0", "k = 1.0\ndamping = 0.25"));
+  ASSERT_EQ(read.report(), "");
+  EXPECT_EQ(read.experiment->make_problem(*read.experiment->find_case("open")).damping()(0, 0), 0.25);
+}
+
+TEST(MpiExperiment, LinesBetweenParticlesDampTheirDifference) {
+  std::string text = with("kind = \"single-oscillator\"\nm = 1.0\nk = 1.0\nq0 = [1.0]",
+                          "kind = \"dual-oscillator\"\nm0 = 1.0\nM0 = 1.0\nk0 = 1.0\nK0 = 1.0\nq0 = [1.0, 0.0]");
+  text = with("kind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0",
+              "kind = \"spring-inerter-line\"\nsites = 100\nb = 0.1\nk = 10.0", text);
+  const ReadRecipe read = read_recipe(text);
+  ASSERT_EQ(read.report(), "");
+  const Problem problem = read.experiment->make_problem(*read.experiment->find_case("open"));
+  EXPECT_NEAR(problem.damping()(0, 0), 1.0, 1e-15);
+  EXPECT_NEAR(problem.damping()(0, 1), -1.0, 1e-15);
+  EXPECT_NEAR(problem.damping()(1, 1), 1.0, 1e-15);
+}
+
+TEST(MpiExperiment, ChoosesEnvironmentsAndStepsByCase) {
+  std::string text = with("[time]",
+                          "[[environment]]\nname = \"other\"\nkind = \"spring-mass-line\"\nsites = 7\nM = 0.2\nlambda = 20.0\n[time]");
+  text = with("on = \"closed\"", "on = \"closed\"\nenvironments = [\"other\"]\nstep = 0.01", text);
+  const ReadRecipe read = read_recipe(text);
+  ASSERT_EQ(read.report(), "");
+  const Case& closed = *read.experiment->find_case("closed");
+  EXPECT_EQ(closed.steps, 100);
+  EXPECT_EQ(read.experiment->make_problem(closed).environments()[0]->sites(), 7);
+  // Two lines on one particle add up.
+  EXPECT_NEAR(read.experiment->make_problem(*read.experiment->find_case("open")).damping()(0, 0), 1.0 + 2.0, 1e-14);
+}
+
+TEST(MpiExperiment, FindsParticlesThatAreNotThere) {
+  EXPECT_THAT(read_recipe(with("sites = 100", "sites = 100\nattach = 3")).report(),
+              AllOf(HasSubstr("r.toml:11:"), HasSubstr("particle 3")));
+  EXPECT_THAT(read_recipe(with("kind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0",
+                               "kind = \"spring-inerter-line\"\nsites = 100\nb = 0.1\nk = 10.0"))
+                  .report(),
+              AllOf(HasSubstr("r.toml:9:"), HasSubstr("between two particles")));
+}
+
+TEST(MpiExperiment, ReportsTheMistakesOfSeveralPartsTogetherAndOnce) {
+  std::string text = with("q0 = [1.0]", "q0 = [1.0, 2.0]");
+  text = with("M = 0.1", "M = 0.1\nlength = 3.0", text);
+  const std::string report = read_recipe(text).report();
+  EXPECT_THAT(report, AllOf(HasSubstr("r.toml:6:"), HasSubstr("r.toml:12:")));
+  const std::size_t first = report.find("described in two ways");
+  EXPECT_NE(first, std::string::npos);
+  // Both integrators use the line.
+  EXPECT_EQ(report.find("described in two ways", first + 1), std::string::npos);
+}
+
+TEST(MpiExperiment, WantsADamperForOpenRuns) {
+  std::string text = with("[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0\n", "");
+  text = with("[[integrators]]\nname = \"gamma\"\nlabel = \"closed\"\non = \"closed\"\n", "", text);
+  EXPECT_THAT(read_recipe(text).report(), AllOf(HasSubstr("r.toml:13:"), HasSubstr("`open`"), HasSubstr("damp")));
+  EXPECT_EQ(read_recipe(with("k = 1.0", "k = 1.0\ndamping = 0.0", text)).report(), "");
+}
+
+TEST(MpiExperiment, FindsLinesLargerThanTheMemory) {
+  const std::string report = read_recipe(with("sites = 100", "sites = 100000000000000")).report();
+  EXPECT_THAT(report, AllOf(HasSubstr("r.toml:10:"), HasSubstr("GiB"), HasSubstr("would fit")));
+}
+
+TEST(MpiExperiment, FindsStepsBeyondTheStabilityLimit) {
+  // h sqrt(lambda/M) = 10 h <= 1, a little less for the finite line.
+  const std::string report = read_recipe(with("step = 0.05", "step = 0.12")).report();
+  EXPECT_THAT(report, AllOf(HasSubstr("r.toml:14:"), HasSubstr("step = 0.12"), HasSubstr("limit 0.100")));
+  // Where the integrator has a step of its own, that is the place.
+  EXPECT_THAT(read_recipe(with("on = \"closed\"", "on = \"closed\"\nstep = 0.125")).report(), HasSubstr("r.toml:20:"));
+  // The midpoint rule has no limit.
+  EXPECT_EQ(read_recipe(with("label = \"closed\"", "label = \"closed\"\ngamma = 0.5\nstep = 0.125")).report(), "");
+  // A light particle on a stiff line is faster than the line itself.
+  EXPECT_THAT(read_recipe(with("m = 1.0", "m = 0.001")).report(), HasSubstr("stability limit"));
+}
+
+TEST(MpiExperiment, AcceptsTheCharacteristicGridExactlyAtTheLimit) {
+  for (const char* sites : {"1", "100", "5000"}) {
+    for (const char* step : {"0.1", "0.05", "0.3", "0.01"}) {
+      std::string text = with("M = 0.1\nlambda = 10.0", "grid = \"characteristic\"\ndamping = 1.3");
+      text = with("step = 0.05", std::string("step = ") + step, with("sites = 100", std::string("sites = ") + sites, text));
+      text = with("end = 1.0", "end = 0.3", text);
+      EXPECT_EQ(read_recipe(text).report(), "") << sites << " sites, step " << step;
+    }
+  }
+}
+
+TEST(MpiExperiment, WarnsOfAStepThatDoesNotDivideTheEnd) {
+  const ReadRecipe read = read_recipe(with("end = 1.0", "end = 1.02"));
+  ASSERT_EQ(read.report(), "");
+  ASSERT_EQ(read.experiment->warnings().size(), 2u);
+  EXPECT_THAT(read.experiment->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("0.05"), HasSubstr("1.02"), HasSubstr("ends at 1")));
+  EXPECT_EQ(read.experiment->find_case("closed")->steps, 20);
+  // Up to round-off is not at all.
+  const ReadRecipe thirds = read_recipe(with("step = 0.05", "step = 0.06666666666666667"));
+  EXPECT_THAT(thirds.experiment->warnings(), testing::IsEmpty());
+  EXPECT_EQ(thirds.experiment->find_case("closed")->steps, 15);
+}
+
+TEST(MpiExperiment, WarnsOfAnEchoBeforeTheEnd) {
+  // t_r = 2 * 100 sqrt(0.1/10) = 20.
+  EXPECT_THAT(read_recipe(with("end = 1.0", "end = 19.95")).experiment->warnings(), testing::IsEmpty());
+  const ReadRecipe read = read_recipe(with("end = 1.0", "end = 25.0"));
+  ASSERT_EQ(read.experiment->warnings().size(), 1u);
+  EXPECT_THAT(read.experiment->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("line"), HasSubstr("t_r = 20")));
+  EXPECT_THAT(read_recipe(with("sites = 100", "sites = 100\nfar_end = \"matched\"", with("end = 1.0", "end = 25.0")))
+                  .experiment->warnings(),
+              testing::IsEmpty());
+}
+
+TEST(MpiExperiment, WarnsOfAMethodThatGrows) {
+  const ReadRecipe read = read_recipe(with("name = \"gamma\"\nlabel = \"closed\"", "name = \"explicit-euler\"\nlabel = \"closed\""));
+  ASSERT_EQ(read.report(), "");
+  ASSERT_EQ(read.experiment->warnings().size(), 1u);
+  EXPECT_THAT(read.experiment->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("unstable at any step")));
+}
+
+TEST(MpiExperiment, FindsRunsThatWouldNotEnd) {
+  EXPECT_THAT(read_recipe(with("step = 0.05", "step = 1e-16")).report(), AllOf(HasSubstr("r.toml:14:"), HasSubstr("steps to reach the end")));
+}
+
+}  // namespace
+}  // namespace bathline

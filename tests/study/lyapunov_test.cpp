@@ -1,0 +1,115 @@
+// Energy transfer by Lyapunov's equations against the energies of the runs themselves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "run_study.hpp"
+
+namespace bathline {
+namespace {
+
+std::string recipe(const std::string& damping = "damping = 126.49110640673517") {
+  return R"(title = "t"
+[system]
+kind = "dual-oscillator"
+m0 = 300.0
+M0 = 200.0
+k0 = 1000.0
+K0 = 1000.0
+q0 = [150.0, 0.0]
+v0 = [0.0, 50.0]
+)" + damping +
+         R"(
+[time]
+step = 0.01
+end = 5.0
+[[integrators]]
+name = "gamma"
+label = "variational"
+on = "open"
+[[integrators]]
+name = "implicit-euler"
+label = "implicit"
+on = "open"
+[[integrators]]
+name = "explicit-euler"
+label = "explicit"
+on = "open"
+[[integrators]]
+name = "exact"
+label = "exact"
+on = "open"
+[output]
+every = 10
+[study]
+kind = "lyapunov"
+)";
+}
+
+TEST(MpiLyapunov, NormsAreThoseOfThePaper) {
+  const RunStudy run(recipe());
+  ASSERT_EQ(run.report, "");
+  EXPECT_NEAR(run.value("lyapunov/variational/norm_difference"), 2.8816, 5e-5);
+  EXPECT_NEAR(run.value("lyapunov/implicit/norm_difference"), 135.85, 5e-3);
+  EXPECT_NEAR(run.value("lyapunov/explicit/norm_difference"), 223.67, 5e-3);
+  EXPECT_NEAR(run.value("lyapunov/variational/norm_theory"), 500.0, 1e-9);  // diag(K0, M0, k0, m0) / 2
+}
+
+TEST(MpiLyapunov, TheoryIsWhatTheExactRunDissipates) {
+  const RunStudy run(recipe());
+  ASSERT_EQ(run.report, "");
+  const std::vector<double> transferred = run.values("lyapunov/exact/energy_transferred");
+  const std::vector<double> stored = run.values("lyapunov/exact/energy_stored");
+  const std::vector<double> dissipated = run.values("exact/energy_dissipated"), particles = run.values("exact/energy_particles");
+  ASSERT_EQ(transferred.size(), dissipated.size());
+  const double start = particles.front();
+  for (std::size_t i = 0; i < dissipated.size(); ++i) {
+    EXPECT_NEAR(transferred[i], dissipated[i], 1e-9 * start);
+    EXPECT_NEAR(stored[i], particles[i], 1e-9 * start);
+  }
+  EXPECT_GT(dissipated.back(), 0.3 * start);
+}
+
+TEST(MpiLyapunov, DiscreteTransferAddsUpTheStepsOfTheRun) {
+  const RunStudy run(recipe());
+  ASSERT_EQ(run.report, "");
+  // Transferred in a step: h v^T C v with the velocities at its start, from the recorded run at its records.
+  const std::vector<double> transferred = run.values("lyapunov/variational/energy_transferred");
+  const std::vector<double> stored = run.values("lyapunov/variational/energy_stored");
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    EXPECT_NEAR(transferred[i] + stored[i], stored[0], 1e-9 * stored[0]);
+    if (i > 0) {
+      EXPECT_LE(stored[i], stored[i - 1]);
+    }
+  }
+  EXPECT_NEAR(transferred.back(), run.values("variational/energy_dissipated").back(), 1e-9 * stored[0]);
+  const std::vector<double> error = run.values("lyapunov/variational/error_stored");
+  const std::vector<double> theory = run.values("lyapunov/exact/energy_stored");
+  for (std::size_t i = 0; i < error.size(); ++i) EXPECT_NEAR(error[i], stored[i] - theory[i], 1e-9 * stored[0]);
+}
+
+TEST(MpiLyapunov, WantsALinearSystemThatComesToRest) {
+  EXPECT_THAT(RunStudy(recipe("damping = 0.0")).report, testing::AllOf(testing::HasSubstr("r.toml:"), testing::HasSubstr("does not come to rest")));
+  EXPECT_THAT(RunStudy(R"(title = "t"
+[system]
+kind = "kepler"
+M = 1.0
+mu = 1.0
+alpha = 0.1
+q0 = [[1.0, 0.0]]
+[time]
+step = 0.01
+end = 1.0
+[[integrators]]
+name = "gamma"
+on = "open"
+[study]
+kind = "lyapunov"
+)")
+                  .report,
+              testing::AllOf(testing::HasSubstr("r.toml:15:"), testing::HasSubstr("not quadratic")));
+}
+
+}  // namespace
+}  // namespace bathline

@@ -1,0 +1,95 @@
+// Closed against reduced, until, at and after the echo.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "run_study.hpp"
+
+namespace bathline {
+namespace {
+
+using testing::HasSubstr;
+
+std::string recipe(const std::string& study, const std::string& more = "") {
+  return R"(title = "t"
+[system]
+kind = "dual-oscillator"
+m0 = 5.0
+M0 = 2.0
+k0 = 10.0
+K0 = 15.0
+q0 = [1.5, 0.0]
+v0 = [0.0, 0.5]
+[[environment]]
+kind = "spring-inerter-line"
+sites = 50
+grid = "characteristic"
+damping = 1.3
+[time]
+step = 0.05
+end = 8.0
+[[integrators]]
+name = "gamma"
+label = "closed"
+on = "closed"
+[[integrators]]
+name = "gamma"
+label = "reduced"
+on = "open"
+)" + more + "[study]\nkind = \"reduction\"\n" +
+         study;
+}
+
+TEST(MpiReduction, MeasuresTheDifferenceOnBothSidesOfTheEcho) {
+  const RunStudy run(recipe(""));
+  ASSERT_EQ(run.report, "");
+  EXPECT_EQ(run.value("reduction/closed/first_difference_step"), 2 * (50 + 1) + 1);
+  EXPECT_NEAR(run.value("reduction/closed/echo_time"), 2 * 50 * 0.05, 1e-12);
+  EXPECT_LT(run.value("reduction/closed/until_echo"), 1e-12);
+  EXPECT_GT(run.value("reduction/closed/after_echo"), 1e-2);
+
+  const std::vector<double> difference = run.values("reduction/closed/difference");
+  const std::vector<double> closed = run.values("closed/q"), reduced = run.values("reduced/q");
+  ASSERT_EQ(difference.size(), closed.size());
+  double amplitude = 0.0, after = 0.0;
+  for (std::size_t i = 0; i < closed.size(); ++i) {
+    EXPECT_EQ(difference[i], std::abs(closed[i] - reduced[i]));
+    amplitude = std::max(amplitude, std::abs(reduced[i]));
+    after = std::max(after, difference[i]);
+  }
+  EXPECT_EQ(run.value("reduction/closed/amplitude"), amplitude);
+  EXPECT_EQ(run.value("reduction/closed/after_echo"), after);
+}
+
+TEST(MpiReduction, ThresholdDecidesWhatCountsAsADifference) {
+  const RunStudy run(recipe("threshold = 1e30\n"));
+  ASSERT_EQ(run.report, "");
+  EXPECT_TRUE(std::isnan(run.value("reduction/closed/first_difference_step")));
+}
+
+TEST(MpiReduction, PairsTheNamedOnes) {
+  const std::string other = "[[integrators]]\nname = \"rk4\"\nlabel = \"other\"\non = \"open\"\n";
+  const RunStudy run(recipe("pairs = [\"closed:other\"]\n", other));
+  ASSERT_EQ(run.report, "");
+  // Another scheme: not to round-off, but close to the same damper.
+  EXPECT_GT(run.value("reduction/closed/until_echo"), 1e-6);
+  EXPECT_LT(run.value("reduction/closed/until_echo"), 0.2);
+}
+
+TEST(MpiReduction, SaysWhatCannotBePaired) {
+  EXPECT_THAT(RunStudy(recipe("pairs = [\"closed:nothing\"]\n")).report,
+              testing::AllOf(HasSubstr("r.toml:28:"), HasSubstr("closed:nothing")));
+  EXPECT_THAT(RunStudy(recipe("pairs = [\"reduced:closed\"]\n")).report, HasSubstr("reduced:closed"));
+  EXPECT_THAT(RunStudy(recipe("pairs = [\"closed\"]\n")).report, HasSubstr("\"closed\" does not name"));
+  const std::string shorter = "[[integrators]]\nname = \"gamma\"\nlabel = \"short\"\non = \"open\"\nstep = 0.01\n";
+  EXPECT_THAT(RunStudy(recipe("pairs = [\"closed:short\"]\n", shorter)).report, HasSubstr("different steps"));
+  std::string alone = recipe("");
+  const std::string reduced = "[[integrators]]\nname = \"gamma\"\nlabel = \"reduced\"\non = \"open\"\n";
+  alone.replace(alone.find(reduced), reduced.size(), "");
+  EXPECT_THAT(RunStudy(alone).report, HasSubstr("no such pair"));
+}
+
+}  // namespace
+}  // namespace bathline

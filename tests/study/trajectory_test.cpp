@@ -1,0 +1,160 @@
+// Trajectories in the result file against the motion itself.
+#include "study/trajectory.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "run_study.hpp"
+
+namespace bathline {
+namespace {
+
+std::string recipe(const std::string& integrators, const std::string& output = "") {
+  return R"(title = "t"
+[system]
+kind = "single-oscillator"
+m = 2.0
+k = 8.0
+q0 = [1.5]
+v0 = [-0.5]
+[[environment]]
+name = "line"
+kind = "spring-mass-line"
+sites = 120
+M = 0.1
+lambda = 10.0
+[time]
+step = 0.05
+steps = 53
+)" + integrators +
+         "[output]\n" + output + "[study]\nkind = \"trajectory\"\n";
+}
+
+const std::string closed = "[[integrators]]\nname = \"gamma\"\nlabel = \"closed\"\non = \"closed\"\n";
+
+TEST(MpiTrajectory, RecordsTheStartEveryFewStepsAndTheEnd) {
+  const RunStudy run(recipe(closed, "every = 10\n"));
+  ASSERT_EQ(run.report, "");
+  ASSERT_FALSE(run.failure.has_value());
+  const std::vector<double> time = run.values("closed/time");
+  ASSERT_EQ(time.size(), 7u);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_DOUBLE_EQ(time[i], 0.5 * static_cast<double>(i));
+  EXPECT_DOUBLE_EQ(time[6], 53 * 0.05);
+  EXPECT_EQ(run.value("closed/q"), 1.5);
+  EXPECT_EQ(run.value("closed/p"), -1.0);
+}
+
+TEST(MpiTrajectory, RecordsWhatTheProblemDoes) {
+  const RunStudy run(recipe(closed, "every = 1\nsnapshots = 20\nsite_stride = 7\n"));
+  ASSERT_EQ(run.report, "");
+  const std::vector<double> q = run.values("closed/q"), p = run.values("closed/p");
+  const std::vector<double> total = run.values("closed/energy_total"), force = run.values("closed/environment_force");
+  const std::vector<double> interaction = run.values("closed/energy_interaction");
+  const std::vector<double> displacement = run.values("closed/displacement"), sites = run.values("closed/site");
+  const std::vector<double> snapshot_time = run.values("closed/snapshot_time");
+  ASSERT_EQ(q.size(), 54u);
+  ASSERT_EQ(sites.size(), 18u);
+  EXPECT_EQ(sites[0], 1.0);
+  EXPECT_EQ(sites[17], 120.0);
+  EXPECT_EQ(snapshot_time, (std::vector<double>{0.0, 1.0, 2.0}));
+
+  const Experiment& experiment = run.experiment();
+  Problem problem = experiment.make_problem(experiment.cases()[0]);
+  problem.prepare();
+  const std::unique_ptr<Stepper> stepper = make_stepper(experiment.cases()[0].scheme, problem, 0.05);
+  for (std::size_t k = 0; k < q.size(); ++k) {
+    if (k > 0) stepper->advance(1);
+    problem.share_particles();
+    const EnergyLedger ledger = problem.energies();
+    ASSERT_EQ(q[k], problem.q[0]);
+    ASSERT_EQ(p[k], problem.p[0]);
+    EXPECT_EQ(total[k], ledger.total());
+    EXPECT_EQ(interaction[k], ledger.interaction);
+    std::vector<double> w, momenta;
+    problem.environments()[0]->gather_state(w, momenta);
+    if (!test_world().is_root()) continue;
+    EXPECT_NEAR(force[k], 10.0 * (w[0] - (problem.q[0] - 1.5)), 1e-14);
+    if (k % 20 != 0) continue;
+    for (std::size_t i = 0; i < sites.size(); ++i) {
+      EXPECT_EQ(displacement[k / 20 * sites.size() + i], w[static_cast<std::size_t>(sites[i]) - 1]);
+    }
+  }
+}
+
+TEST(MpiTrajectory, LedgerOfTheOpenSystemCloses) {
+  const RunStudy run(recipe("[[integrators]]\nname = \"exact\"\nlabel = \"open\"\non = \"open\"\n"));
+  ASSERT_EQ(run.report, "");
+  const std::vector<double> total = run.values("open/energy_total"), dissipated = run.values("open/energy_dissipated");
+  const double start = 0.5 * 2.0 * 0.25 + 0.5 * 8.0 * 2.25;
+  for (const double energy : total) EXPECT_NEAR(energy, start, 1e-12);
+  EXPECT_EQ(dissipated.front(), 0.0);
+  EXPECT_GT(dissipated.back(), 1.0);
+}
+
+// Round a damped orbit the analogue of the Laplace-Runge-Lenz vector stays where it is (limebeer2020, section V).
+TEST(MpiTrajectory, IntegratesObservablesAlongThePath) {
+  const RunStudy run(R"(title = "t"
+[system]
+kind = "kepler"
+M = 1.0
+mu = 1.0
+alpha = 0.05
+q0 = [[1.0, 0.0]]
+v0 = [[0.0, 1.2]]
+[time]
+step = 0.01
+end = 6.0
+[[integrators]]
+name = "exact"
+label = "open"
+on = "open"
+[study]
+kind = "trajectory"
+)");
+  ASSERT_EQ(run.report, "");
+  const std::vector<double> angular = run.values("open/angular_momentum"), time = run.values("open/time");
+  const std::vector<double> vector = run.values("open/laplace_runge_lenz");
+  ASSERT_EQ(vector.size(), 2 * time.size());
+  for (std::size_t k = 0; k < time.size(); ++k) {
+    EXPECT_NEAR(angular[k], 1.2 * std::exp(-0.05 * time[k]), 1e-10);
+    // The trapezoidal rule over the records is what limits it.
+    EXPECT_NEAR(vector[2 * k], vector[0], 1e-4);
+    EXPECT_NEAR(vector[2 * k + 1], vector[1], 1e-4);
+  }
+}
+
+TEST(MpiTrajectory, ReportsAStateThatIsNoLongerFinite) {
+  // Explicit Euler gains energy at every step; with a step of ten it overflows within a few hundred.
+  const RunStudy run(R"(title = "t"
+[system]
+kind = "single-oscillator"
+m = 1.0
+k = 1.0
+damping = 0.0
+q0 = [1.0]
+[time]
+step = 10.0
+steps = 1000
+[[integrators]]
+name = "explicit-euler"
+label = "open"
+on = "open"
+[output]
+every = 100
+[study]
+kind = "trajectory"
+)");
+  ASSERT_EQ(run.report, "");
+  ASSERT_TRUE(run.failure.has_value());
+  EXPECT_EQ(run.failure->label, "open");
+  EXPECT_EQ(run.failure->failure.step % 100, 0);
+  EXPECT_GT(run.failure->failure.step, 0);
+  EXPECT_THAT(run.failure->failure.reason, testing::HasSubstr("finite"));
+  // What came before is in the file.
+  for (const double q : run.values("open/q")) EXPECT_TRUE(std::isfinite(q));
+}
+
+}  // namespace
+}  // namespace bathline

@@ -1,0 +1,67 @@
+// Speed of the front and time of the echo on a line where both are known.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "run_study.hpp"
+
+namespace bathline {
+namespace {
+
+const std::string grid = "grid = \"characteristic\"\ndamping = 2.0\n";
+
+std::string recipe(const std::string& output, const std::string& on = "closed", const std::string& line = grid) {
+  return R"(title = "t"
+[system]
+kind = "single-oscillator"
+m = 1.0
+k = 1.0
+q0 = [1.0]
+v0 = [1.0]
+[[environment]]
+kind = "spring-mass-line"
+sites = 200
+)" + line + R"([time]
+step = 0.05
+end = 25.0
+[[integrators]]
+name = "gamma"
+on = ")" + on + "\"\nlabel = \"line\"\n" +
+         output + "[study]\nkind = \"wave\"\nthreshold = 1e-3\n";
+}
+
+TEST(MpiWave, FrontMovesASiteAStepOnTheCharacteristicGrid) {
+  const RunStudy run(recipe("[output]\nsnapshots = 10\n"));
+  ASSERT_EQ(run.report, "");
+  EXPECT_NEAR(run.value("wave/front_speed"), 20.0, 0.05);
+  EXPECT_NEAR(run.value("wave/front_speed_theory"), 20.0, 1e-12);
+  EXPECT_NEAR(run.value("wave/echo_time_theory"), 2.0 * 200 * 0.05, 1e-12);
+  // It returns with its steep front first.
+  EXPECT_NEAR(run.value("wave/echo_time"), 20.0, 0.5);
+  const std::vector<double> front = run.values("wave/front_site");
+  EXPECT_EQ(front[0], 0.0);
+  // The head has moved after one step, and every step carries that on by a site.
+  for (std::size_t i = 1; i <= 20; ++i) EXPECT_EQ(front[i], 10.0 * static_cast<double>(i) - 1.0);
+  // Nothing comes in before the echo, once the head has moved at all.
+  const std::vector<double> incoming = run.values("wave/incoming_velocity");
+  for (std::size_t k = 1; k < 390; ++k) ASSERT_NEAR(incoming[k], 0.0, 0.1) << "step " << k;
+}
+
+// Off the grid the lattice is dispersive: the front is smeared out, and its echo lower than what the start stirs up.
+TEST(MpiWave, EchoIsToldFromTheStart) {
+  std::string text = recipe("[output]\nsnapshots = 10\n", "closed", "M = 0.1\nlambda = 40.0\n");
+  text.replace(text.find("step = 0.05"), 11, "step = 0.01");
+  const RunStudy run(text);
+  ASSERT_EQ(run.report, "");
+  EXPECT_NEAR(run.value("wave/echo_time_theory"), 20.0, 1e-12);
+  EXPECT_NEAR(run.value("wave/echo_time"), 20.0, 0.5);
+}
+
+TEST(MpiWave, WantsALineAndSnapshots) {
+  EXPECT_THAT(RunStudy(recipe("")).report, testing::AllOf(testing::HasSubstr("r.toml:"), testing::HasSubstr("`snapshots`")));
+  EXPECT_THAT(RunStudy(recipe("[output]\nsnapshots = 10\n", "open")).report, testing::HasSubstr("closed"));
+}
+
+}  // namespace
+}  // namespace bathline
