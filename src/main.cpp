@@ -69,6 +69,10 @@ int show_claims(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, ignored)) throw UsageError(fmt::format("there is no file {}", path));
   const ResultReader reader(path);
   const std::vector<ClaimResult> claims = read_claims(reader);
+  if (claims.empty() && reader.attribute("status") != "complete") {
+    throw UsageError(fmt::format("{} is not complete (status {}), so its claims have not been judged", path,
+                                 reader.attribute("status")));
+  }
   fmt::print("{}", claims.empty() ? fmt::format("{} makes no claims\n", path) : claims_table(claims));
   const bool passed = std::all_of(claims.begin(), claims.end(), [](const ClaimResult& claim) { return claim.passed; });
   return passed ? exit_code::complete : exit_code::claim_failed;
@@ -120,8 +124,9 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
                                                        {"bar", ProgressStyle::bar},
                                                        {"lines", ProgressStyle::lines},
                                                        {"none", ProgressStyle::none}};
-  run->add_option("--progress", request.progress, "auto, bar, lines or none")
-      ->transform(CLI::CheckedTransformer(styles))
+  std::string style = "auto";
+  run->add_option("--progress", style, "how far the run has come: auto, bar, lines or none")
+      ->check(CLI::IsMember({"auto", "bar", "lines", "none"}))
       ->type_name("STYLE");
   CLI::App* check = app.add_subcommand("check", "validate a recipe without running it");
   add_recipe(check);
@@ -145,6 +150,7 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
     throw UsageError("options behind `--` belong to `run` and `check`");
   }
   request.petsc_options = petsc_options;
+  request.progress = styles.at(style);
   if (run->parsed()) return run_recipe(request, world);
   if (check->parsed()) {
     check_recipe(request, world);

@@ -38,7 +38,8 @@ inline LongState extrapolated(const LongMotion& motion, LongState x, long double
       for (int j = k - 1; j >= 0; --j) {
         const long double ratio = static_cast<long double>(n) / (2 * (j + 1));
         const auto lower = static_cast<std::size_t>(j);
-        table[lower] = plus(table[lower + 1], 1.0L / (ratio * ratio - 1.0L), plus(table[lower + 1], -1.0L, table[lower]));
+        table[lower] =
+            plus(table[lower + 1], 1.0L / (ratio * ratio - 1.0L), plus(table[lower + 1], -1.0L, table[lower]));
       }
     }
     x = table[0];

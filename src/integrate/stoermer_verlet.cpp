@@ -41,7 +41,7 @@ Method stoermer_verlet_method() {
            .source = "hairer2006, section I.1.4",
            .parameters = {{.name = "order_of_substeps",
                            .type = ValueType::text,
-                           .doc = "which substep comes first and last",
+                           .doc = "which substep comes first and last.",
                            .fallback = "\"kick-drift-kick\"",
                            .choices = {"kick-drift-kick", "drift-kick-drift"}}},
            .notes = "On a damped system the composition of the reduced gamma schemes 1 and 0 with half the step."},

@@ -18,6 +18,11 @@ constexpr std::size_t shown = 20;
 }  // namespace
 
 void Mistakes::add(Location where, std::string message) {
+  // The same value can be found wrong twice in a row, where two integrators use it.
+  const auto is_same = [&](const Mistake& last) {
+    return last.message == message && last.where.file == where.file && last.where.line == where.line;
+  };
+  if (!found_.empty() && is_same(found_.back())) return;
   ++count_;
   if (found_.size() < kept) found_.push_back({std::move(where), std::move(message)});
 }

@@ -90,12 +90,12 @@ class ResultFile {
 
   /// @note Collective. The writers hold on to the file; destroy them before `close`.
   SeriesWriter series(const SeriesLayout& layout);
-  /// Creates `variable` and, where the group lacks them, the scales `site` and `snapshot_time`. Several variables of a
-  /// group share these; a time is that of whichever was first to
-  /// have a row for it. The ranks' sites make up all of `total`.
+  /// Creates `variable` and, where the group lacks them, the scales `site_dimension` and `snapshot_time`. Several
+  /// variables of a group share these; a time is that of whichever was first to have a row for it. The ranks' sites
+  /// make up all of `total`.
   SnapshotWriter snapshots(const std::string& group, const std::string& variable, const std::string& units,
                            const std::string& long_name, std::span<const double> sites_of_this_rank, std::int64_t first,
-                           std::int64_t total);
+                           std::int64_t total, const std::string& site_dimension = "site");
 
   /// A small fixed array (row-major, values on rank 0; other ranks may pass nothing) over dimensions of its group.
   /// A dimension scale that the group lacks is created, one that it has must have the same length. No dimensions:

@@ -81,14 +81,14 @@ struct SnapshotWriter::State {
 
 SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string& variable, const std::string& units,
                                      const std::string& long_name, std::span<const double> sites_of_this_rank,
-                                     std::int64_t first, std::int64_t total) {
+                                     std::int64_t first, std::int64_t total, const std::string& site_dimension) {
   if (!state_->file) throw std::logic_error("the result file is closed already");
   OpenFile& file = *state_->file;
   SnapshotWriter writer;
   writer.state_ = std::make_shared<SnapshotWriter::State>(SnapshotWriter::State{
       state_->file, hdf5::place_of(group, "snapshot_time"), hdf5::place_of(group, variable), total, std::nullopt});
   auto& state = *writer.state_;
-  const auto site = hdf5::place_of(group, "site");
+  const auto site = hdf5::place_of(group, site_dimension);
   require_absent(file.id(), state.place.path());
   require_complete(file.communicator(), state.place, sites_of_this_rank.size(), first, total);
   if (total <= 0) throw std::logic_error(state.place.path() + ": a line without sites");

@@ -92,8 +92,8 @@ std::string solve(KSP ksp, Vec right, Vec solution) {
   PetscInt iterations = 0;
   petsc_check(KSPGetResidualNorm(ksp, &norm));
   petsc_check(KSPGetIterationNumber(ksp, &iterations));
-  return fmt::format("the linear solver on a line stopped after {} iterations with residual {:.3e}: {}", iterations, norm,
-                     KSPConvergedReasons[reason]);
+  return fmt::format("the linear solver on a line stopped after {} iterations with residual {:.3e}: {}", iterations,
+                     norm, KSPConvergedReasons[reason]);
 }
 
 }  // namespace

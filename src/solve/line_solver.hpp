@@ -31,7 +31,7 @@ class LineSolver {
   struct Petsc;
   PartitionedTridiagonal direct_;
   std::unique_ptr<Petsc> petsc_;  // only where the user wants something else
-  int eliminate_event_;   // in -log_view
+  int eliminate_event_;           // in -log_view
   int substitute_event_;
   std::string failure_;
 };

@@ -171,26 +171,11 @@ void Experiment::warn_of_echo(const Case& one) {
   }
 }
 
-void check_readable_parts(const Recipe& recipe, const Communicator& communicator, Mistakes& mistakes) {
-  OpenSystem system;
-  // A section asked for a value that could not be read throws; that mistake is known already.
-  const auto as_far_as_possible = [](const auto& build) {
-    try {
-      build();
-      return true;
-    } catch (const std::logic_error&) {
-      return false;
-    }
-  };
-  const bool has_system = as_far_as_possible([&] {
-    if (const SystemKind* kind = find_system(recipe.system.text("kind"))) system = kind->build(recipe.system, mistakes);
-  });
-  if (!has_system || system.particles == 0) return;
-  for (const Section& section : recipe.environments) {
-    as_far_as_possible([&] {
-      const EnvironmentKind* kind = find_environment(section.text("kind"));
-      if (kind) kind->build(section, system, recipe.time.number("step"), communicator, mistakes);
-    });
+void check_readable_system(const Recipe& recipe, Mistakes& mistakes) {
+  try {
+    if (const SystemKind* kind = find_system(recipe.system.text("kind"))) kind->build(recipe.system, mistakes);
+  } catch (const std::logic_error&) {
+    // It asked for a value that could not be read; that mistake is known already.
   }
 }
 

@@ -62,8 +62,8 @@ class Experiment {
   std::vector<std::string> warnings_;
 };
 
-/// Looks for what does not make sense in the parts of a recipe that were read, when others were not: so that a user
-/// sees as many mistakes as possible at once. @note Collective.
-void check_readable_parts(const Recipe& recipe, const Communicator& communicator, Mistakes& mistakes);
+/// Looks for what does not make sense in the [system] of a recipe of which other parts could not be read, so that a
+/// user sees as many mistakes as possible at once.
+void check_readable_system(const Recipe& recipe, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -76,31 +77,47 @@ struct Prepared {
   const StudyKind* study = nullptr;
 };
 
+/// PETSc's options are words that begin with a dash, each with at most one value behind it.
+void check_option_words(const std::vector<std::string>& words) {
+  bool takes_value = false;
+  for (const std::string& word : words) {
+    const bool is_option = word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]));
+    if (!is_option && !takes_value) {
+      throw UsageError(
+          fmt::format("`{}` behind `--` belongs to no option; PETSc's options look like -ksp_type cg", word));
+    }
+    takes_value = is_option;
+  }
+}
+
 Prepared prepare(const RunRequest& request, const Communicator& communicator) {
   Prepared prepared;
   Mistakes mistakes;
   prepared.recipe =
       parse_recipe(read_text(request.recipe, communicator), request.recipe, request.settings, vocabulary(), mistakes);
   if (!mistakes.empty()) {
-    check_readable_parts(prepared.recipe, communicator, mistakes);
+    check_readable_system(prepared.recipe, mistakes);
     refuse(mistakes);
   }
+  check_option_words(request.petsc_options);
   prepared.petsc = std::make_unique<PetscSession>(communicator, request.petsc_options);
   prepared.experiment = std::make_unique<Experiment>(prepared.recipe, communicator, mistakes);
   prepared.study = find_study(prepared.recipe.study.text("kind"));
   if (mistakes.empty()) prepared.study->check(*prepared.experiment, mistakes);
-  check_claims(*prepared.experiment, mistakes);
+  if (mistakes.empty()) check_claims(*prepared.experiment, mistakes);
   if (!mistakes.empty()) refuse(mistakes);
+  std::vector<std::string> unknown_options;
+  std::string unknown;
   try {
     for (const Case& one : prepared.experiment->cases()) {
       Problem problem = prepared.experiment->make_problem(one);
       make_stepper(one.scheme, problem, one.step);
     }
+    unknown_options = prepared.petsc->unknown_options();
   } catch (const SolverError& error) {
     throw UsageError(fmt::format("these solver options do not work: {}", error.what()));
   }
-  std::string unknown;
-  for (const std::string& option : prepared.petsc->unknown_options()) {
+  for (const std::string& option : unknown_options) {
     unknown += fmt::format("{}`{}`", unknown.empty() ? "" : ", ", option);
   }
   if (!unknown.empty()) {

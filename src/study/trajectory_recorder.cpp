@@ -64,7 +64,11 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
     for (int axis = 0; axis < problem.system().axes; ++axis) {
       // One environment with one axis is the common case and has the plain name.
       std::string suffix;
-      if (problem.environments().size() > 1) suffix += "_" + environment.name();
+      std::string site = "site";
+      if (problem.environments().size() > 1) {
+        suffix += "_" + environment.name();
+        site += "_" + environment.name();
+      }
       if (problem.system().axes > 1) suffix += fmt::format("_axis{}", axis);
       const std::int64_t begin = environment.first_site();
       const auto pieces = static_cast<std::int64_t>(environment.displacement(axis).size());
@@ -74,7 +78,7 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
       for (std::int64_t i = first; i < end; ++i) sites.push_back(static_cast<double>(i * site_stride + 1));
       Snapshots snapshots{file.snapshots(one.label, "displacement" + suffix, "m",
                                          "displacement of the sites of " + environment.name() + " from the start",
-                                         sites, first, (environment.sites() + site_stride - 1) / site_stride),
+                                         sites, first, (environment.sites() + site_stride - 1) / site_stride, site),
                           e,
                           axis,
                           first,

@@ -49,8 +49,9 @@ TEST(Allocation, NoneInExplicitStepsOnLines) {
   Scene scene;
   scene.system = random_particles(2, 2, random);
   scene.system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(4, 4), 0.5);
-  scene.lines = {{{{0, 1.0}}, {.mass = 1.0, .stiffness = 1.0}, 5000},
-                 {{{0, 1.0}, {1, -1.0}}, {.mass = 1.0, .stiffness = 1.0, .far_end = FarEnd::matched, .dashpot = 0.0}, 50}};
+  scene.lines = {
+      {{{0, 1.0}}, {.mass = 1.0, .stiffness = 1.0}, 5000},
+      {{{0, 1.0}, {1, -1.0}}, {.mass = 1.0, .stiffness = 1.0, .far_end = FarEnd::matched, .dashpot = 0.0}, 50}};
   for (const NamedScheme& one : explicit_schemes()) EXPECT_EQ(allocations_of(scene, one.scheme), 0) << one.name;
 }
 

@@ -224,7 +224,8 @@ constexpr double h = 0.21;
 // Reduced schemes, farshi2018 eq. (52): p+ = p - h grad V(g q + (1-g) q+) - C (q+ - q).
 class Reduced {
  public:
-  explicit Reduced(const Scene& scene) : system_(scene.system), c_(scene.damping), q(system_.q0), p(system_.mass.cwiseProduct(system_.v0)) {}
+  explicit Reduced(const Scene& scene)
+      : system_(scene.system), c_(scene.damping), q(system_.q0), p(system_.mass.cwiseProduct(system_.v0)) {}
 
   void step_with_gamma_zero(double dt) {
     const Eigen::VectorXd end = q + dt * p.cwiseQuotient(system_.mass);

@@ -68,8 +68,8 @@ PhasePoint newton(const DenseSystem& dense, const PhasePoint& start, double h, d
     const Eigen::VectorXd at = implicit_euler ? u : Eigen::VectorXd(g * start.u + (1.0 - g) * u);
     return start.p + h * dense.force(at) - dense.damping * (u - start.u);
   };
-  const double weight = implicit_euler ? 1.0 : g;           // of p+ in the drift
-  const double at_end = implicit_euler ? 1.0 : 1.0 - g;     // of u+ in the force
+  const double weight = implicit_euler ? 1.0 : g;        // of p+ in the drift
+  const double at_end = implicit_euler ? 1.0 : 1.0 - g;  // of u+ in the force
   Eigen::VectorXd u = start.u + h * start.p.cwiseQuotient(dense.mass);
   for (int i = 0; i < 30; ++i) {
     const Eigen::VectorXd at = start.u + at_end * (u - start.u);

@@ -28,9 +28,9 @@ Problem dual_oscillator() {
 
 /// x = (q0, Q0, q0', Q0').
 Eigen::Matrix4d motion() {
-  return (Eigen::Matrix4d() << 0.0, 0.0, 1.0, 0.0,             //
-          0.0, 0.0, 0.0, 1.0,                                  //
-          -k0 / m0, 0.0, -D0 / m0, D0 / m0,                    //
+  return (Eigen::Matrix4d() << 0.0, 0.0, 1.0, 0.0,  //
+          0.0, 0.0, 0.0, 1.0,                       //
+          -k0 / m0, 0.0, -D0 / m0, D0 / m0,         //
           0.0, -K0 / M0, D0 / M0, -D0 / M0)
       .finished();
 }
@@ -60,9 +60,9 @@ TEST(MpiStepMatrix, RungeKuttaIsTheTaylorPolynomial) {
 // limebeer2020, eq. (47) with entry (3, 4) corrected to h, in our order of the particles.
 TEST(MpiStepMatrix, VariationalSchemeIsThePapers) {
   Problem problem = dual_oscillator();
-  const Eigen::Matrix4d paper = (Eigen::Matrix4d() << 1.0, 0.0, h, 0.0,                              //
-                                 0.0, 1.0, 0.0, h,                                                   //
-                                 -k0 * h / m0, 0.0, 1.0 - (k0 * h + D0) * h / m0, D0 * h / m0,       //
+  const Eigen::Matrix4d paper = (Eigen::Matrix4d() << 1.0, 0.0, h, 0.0,                         //
+                                 0.0, 1.0, 0.0, h,                                              //
+                                 -k0 * h / m0, 0.0, 1.0 - (k0 * h + D0) * h / m0, D0 * h / m0,  //
                                  0.0, -K0 * h / M0, D0 * h / M0, 1.0 - (K0 * h + D0) * h / M0)
                                     .finished();
   const Eigen::MatrixXd ours = step_matrix(method_case("gamma(gamma=0.000000)").scheme, problem, h);

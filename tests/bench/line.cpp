@@ -16,8 +16,8 @@ Problem oscillator_on_a_line(std::int64_t sites) {
   system.q0 = Eigen::VectorXd::Zero(1);
   system.v0 = Eigen::VectorXd::Ones(1);
   std::vector<std::unique_ptr<Environment>> line;
-  line.push_back(std::make_unique<Line>("line", Attachment({{0, 1.0}}, 1), LineConstants{}, sites * bench_world().size(),
-                                        bench_world()));
+  line.push_back(std::make_unique<Line>("line", Attachment({{0, 1.0}}, 1), LineConstants{},
+                                        sites * bench_world().size(), bench_world()));
   Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(line), bench_world());
   problem.prepare();
   return problem;
@@ -42,8 +42,16 @@ void explicit_blocked_in_cache(benchmark::State& state) { advance_line(state, 0.
 void midpoint(benchmark::State& state) { advance_line(state, 0.5, memory_resident_sites(), 1, 1); }
 
 BENCHMARK(explicit_fused)->Name("line/explicit/fused")->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(explicit_blocked)->Name("line/explicit/blocked")->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(explicit_blocked_in_cache)->Name("line/explicit/blocked_in_cache")->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(explicit_blocked)
+    ->Name("line/explicit/blocked")
+    ->Iterations(3)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(explicit_blocked_in_cache)
+    ->Name("line/explicit/blocked_in_cache")
+    ->Iterations(10)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(midpoint)->Name("line/midpoint/ours")->Iterations(5)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace

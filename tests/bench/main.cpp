@@ -1,6 +1,7 @@
 // The benchmark program: alone on one core or under mpirun; rank 0 reports.
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,36 @@ class SilentReporter final : public benchmark::BenchmarkReporter {
   bool ReportContext(const Context&) override { return true; }
   void ReportRuns(const std::vector<Run>&) override {}
 };
+
+/// Reports under the plain names, without how often and by which clock.
+template <class Reporter>
+class PlainNames final : public Reporter {
+ public:
+  using Run = benchmark::BenchmarkReporter::Run;
+  void ReportRuns(const std::vector<Run>& runs) override {
+    std::vector<Run> plain = runs;
+    for (Run& run : plain) {
+      run.run_name.iterations.clear();
+      run.run_name.time_type.clear();
+    }
+    Reporter::ReportRuns(plain);
+  }
+};
+
+/// A reporter as `--benchmark_format` or `--benchmark_out_format` asks for it.
+std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(const std::string& format) {
+  if (format == "json") return std::make_unique<PlainNames<benchmark::JSONReporter>>();
+  return std::make_unique<PlainNames<benchmark::ConsoleReporter>>();
+}
+
+/// The value of `--name=value`, or `fallback`.
+std::string argument(int argc, char** argv, const std::string& name, const std::string& fallback) {
+  const std::string begin = "--" + name + "=";
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]).rfind(begin, 0) == 0) return argv[i] + begin.size();
+  }
+  return fallback;
+}
 
 }  // namespace
 
@@ -40,11 +71,14 @@ int main(int argc, char** argv) {
     const auto writes = [](const char* word) { return std::string(word).rfind("--benchmark_out", 0) == 0; };
     argc = static_cast<int>(std::remove_if(argv + 1, argv + argc, writes) - argv);
   }
+  const auto display = bathline::make_reporter(bathline::argument(argc, argv, "benchmark_format", "console"));
+  const auto file = bathline::make_reporter(bathline::argument(argc, argv, "benchmark_out_format", "json"));
+  const bool to_file = !bathline::argument(argc, argv, "benchmark_out", "").empty();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   if (session.world().is_root()) {
     benchmark::AddCustomContext("mpi_ranks", std::to_string(session.world().size()));
-    benchmark::RunSpecifiedBenchmarks();
+    benchmark::RunSpecifiedBenchmarks(display.get(), to_file ? file.get() : nullptr);
   } else {
     bathline::SilentReporter silent;
     benchmark::RunSpecifiedBenchmarks(&silent);

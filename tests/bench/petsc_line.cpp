@@ -12,8 +12,8 @@ namespace {
 MatHandle tridiagonal(double diagonal, double beside) {
   const auto rows = static_cast<PetscInt>(memory_resident_sites());
   MatHandle matrix;
-  petsc_check(MatCreateAIJ(mpi_comm(bench_world()), rows, rows, PETSC_DETERMINE, PETSC_DETERMINE, 3, nullptr, 1, nullptr,
-                           matrix.out()));
+  petsc_check(MatCreateAIJ(mpi_comm(bench_world()), rows, rows, PETSC_DETERMINE, PETSC_DETERMINE, 3, nullptr, 1,
+                           nullptr, matrix.out()));
   PetscInt first = 0, end = 0, total = 0;
   petsc_check(MatGetOwnershipRange(matrix.get(), &first, &end));
   petsc_check(MatGetSize(matrix.get(), &total, nullptr));
@@ -43,8 +43,9 @@ void explicit_petsc_vec(benchmark::State& state) {
   });
 }
 
-/// (1 + 2c) on the diagonal and -c beside it with c = 1/16, once a step. The best that PETSc has for it: Cholesky on one
-/// rank, on several conjugate gradients with Cholesky of each rank's block. One product and two updates complete a step.
+/// (1 + 2c) on the diagonal and -c beside it with c = 1/16, once a step. The best that PETSc has for it: Cholesky on
+/// one rank, on several conjugate gradients with Cholesky of each rank's block. One product and two updates complete a
+/// step.
 void midpoint_petsc_best(benchmark::State& state) {
   const double c = 1.0 / 16.0;
   const MatHandle matrix = tridiagonal(1.0 + 2.0 * c, -c);
@@ -88,8 +89,16 @@ void midpoint_petsc_best(benchmark::State& state) {
   });
 }
 
-BENCHMARK(explicit_petsc_vec)->Name("line/explicit/petsc_vec")->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(midpoint_petsc_best)->Name("line/midpoint/petsc_best")->Iterations(2)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(explicit_petsc_vec)
+    ->Name("line/explicit/petsc_vec")
+    ->Iterations(3)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(midpoint_petsc_best)
+    ->Name("line/midpoint/petsc_best")
+    ->Iterations(2)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace bathline

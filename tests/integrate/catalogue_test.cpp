@@ -27,10 +27,12 @@ TEST(MethodCatalogue, HasEveryMethodOnceWithItsSource) {
 
 TEST(MethodCatalogue, SaysWhatTheDefaultsDo) {
   EXPECT_THAT(describe_properties(*find_method("gamma")),
-              testing::AllOf(testing::HasSubstr("Order 1, symplectic, not time-reversible"), testing::HasSubstr("h omega = 2."),
-                             testing::HasSubstr("default options")));
-  EXPECT_THAT(describe_properties(*find_method("explicit-euler")), testing::HasSubstr("Unstable for undamped oscillations"));
-  EXPECT_THAT(describe_properties(*find_method("implicit-euler")), testing::HasSubstr("Stable for oscillations at any step"));
+              testing::AllOf(testing::HasSubstr("Order 1, symplectic, not time-reversible"),
+                             testing::HasSubstr("h omega = 2."), testing::HasSubstr("default options")));
+  EXPECT_THAT(describe_properties(*find_method("explicit-euler")),
+              testing::HasSubstr("Unstable for undamped oscillations"));
+  EXPECT_THAT(describe_properties(*find_method("implicit-euler")),
+              testing::HasSubstr("Stable for oscillations at any step"));
 }
 
 TEST(MethodCatalogue, GammaIsExplicitAtBothEnds) {

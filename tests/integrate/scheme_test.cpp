@@ -28,7 +28,8 @@ TEST(Scheme, ReachCountsForcesAtNewPositions) {
 }
 
 // A disturbance in one place of a long line travels no farther than the scheme says, and a splitting does go that far.
-// The stages of a Runge-Kutta method carry momenta and displacements in turn, so they need half of what is kept for them.
+// The stages of a Runge-Kutta method carry momenta and displacements in turn, so they need half of what is kept for
+// them.
 TEST(Scheme, ReachIsHowFarADisturbanceTravels) {
   for (const NamedScheme& one : explicit_schemes()) {
     for (const int steps : {1, 2, 5}) {
@@ -46,7 +47,8 @@ TEST(Scheme, ReachIsHowFarADisturbanceTravels) {
         if (line.w[j] != 0.0 || line.p[j] != 0.0) farthest = j - centre;
       }
       EXPECT_LE(static_cast<int>(farthest), one.scheme.reach(steps));
-      EXPECT_GE(static_cast<int>(farthest), one.is_splitting() ? one.scheme.reach(steps) - 1 : one.scheme.reach(steps) / 2);
+      EXPECT_GE(static_cast<int>(farthest),
+                one.is_splitting() ? one.scheme.reach(steps) - 1 : one.scheme.reach(steps) / 2);
     }
   }
 }

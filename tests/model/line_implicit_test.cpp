@@ -51,8 +51,8 @@ TEST(MpiLineImplicit, EqualsADenseSolution) {
     for (const int sites : {1, 2, 41, 127, 200}) {
       for (const OneStageScheme& scheme : schemes()) {
         for (const double h : {0.01, 0.7, 12.0, 1000.0}) {
-          SCOPED_TRACE(testing::Message() << "far end " << static_cast<int>(far_end) << ", " << sites << " sites, a = "
-                                          << scheme.a << ", h = " << h);
+          SCOPED_TRACE(testing::Message() << "far end " << static_cast<int>(far_end) << ", " << sites
+                                          << " sites, a = " << scheme.a << ", h = " << h);
           const LineConstants constants{.mass = 1.3, .stiffness = 2.9, .far_end = far_end, .dashpot = 0.0};
           const double dashpot = far_end == FarEnd::matched ? std::sqrt(1.3 * 2.9) : 0.0;
           constexpr int axes = 2;

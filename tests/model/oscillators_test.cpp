@@ -13,7 +13,8 @@ std::string recipe(const std::string& system) {
 }
 
 TEST(MpiOscillators, SingleOscillatorHasOneDamper) {
-  const ReadRecipe read = read_recipe(recipe("kind = \"single-oscillator\"\nm = 2.0\nk = 3.0\ndamping = 0.5\nq0 = [1.5]\nv0 = [-0.5]"));
+  const ReadRecipe read =
+      read_recipe(recipe("kind = \"single-oscillator\"\nm = 2.0\nk = 3.0\ndamping = 0.5\nq0 = [1.5]\nv0 = [-0.5]"));
   ASSERT_EQ(read.report(), "");
   const OpenSystem& system = read.experiment->system();
   EXPECT_EQ(system.size(), 1);
@@ -25,8 +26,9 @@ TEST(MpiOscillators, SingleOscillatorHasOneDamper) {
 }
 
 TEST(MpiOscillators, DualOscillatorIsDampedRelativeToEachOther) {
-  const ReadRecipe read = read_recipe(recipe(
-      "kind = \"dual-oscillator\"\nm0 = 500.0\nM0 = 200.0\nk0 = 1000.0\nK0 = 1500.0\ndamping = 7.0\nq0 = [150.0, 0.0]\nv0 = [0.0, 50.0]"));
+  const ReadRecipe read =
+      read_recipe(recipe("kind = \"dual-oscillator\"\nm0 = 500.0\nM0 = 200.0\nk0 = 1000.0\nK0 = 1500.0\ndamping = "
+                         "7.0\nq0 = [150.0, 0.0]\nv0 = [0.0, 50.0]"));
   ASSERT_EQ(read.report(), "");
   const OpenSystem& system = read.experiment->system();
   EXPECT_EQ(system.mass, (Eigen::VectorXd{{500.0, 200.0}}));
@@ -45,7 +47,8 @@ TEST(MpiOscillators, StartHasOneEntryPerParticle) {
   const std::string two = "kind = \"dual-oscillator\"\nm0 = 1.0\nM0 = 1.0\nk0 = 1.0\nK0 = 1.0\ndamping = 1.0\n";
   EXPECT_THAT(read_recipe(recipe(two + "q0 = [1.0]")).report(),
               testing::AllOf(testing::HasSubstr("r.toml:9:"), testing::HasSubstr("2 number(s)")));
-  EXPECT_THAT(read_recipe(recipe(two + "q0 = [1.0, 2.0]\nv0 = [1.0, 2.0, 3.0]")).report(), testing::HasSubstr("r.toml:10:"));
+  EXPECT_THAT(read_recipe(recipe(two + "q0 = [1.0, 2.0]\nv0 = [1.0, 2.0, 3.0]")).report(),
+              testing::HasSubstr("r.toml:10:"));
   EXPECT_THAT(read_recipe(recipe(two + "q0 = [[1.0, 2.0], [1.0, 2.0]]")).report(), testing::HasSubstr("r.toml:9:"));
 }
 

@@ -29,19 +29,22 @@ LinearChain chain_of(const std::string& text) {
 }
 
 TEST(MpiTransmissionLines, LumpedValuesAreTakenAsTheyAre) {
-  const LinearChain chain = chain_of(recipe("single-oscillator", "spring-mass-line", "sites = 7\nM = 3.0\nlambda = 12.0"));
+  const LinearChain chain =
+      chain_of(recipe("single-oscillator", "spring-mass-line", "sites = 7\nM = 3.0\nlambda = 12.0"));
   EXPECT_EQ(chain.mass, std::vector<double>(7, 3.0));
   EXPECT_EQ(chain.to_head.front().second, 12.0);
   EXPECT_EQ(chain.to_ground.size(), 1u);
-  const LinearChain inerter = chain_of(recipe("dual-oscillator", "spring-inerter-line", "sites = 7\nb = 3.0\nk = 12.0"));
+  const LinearChain inerter =
+      chain_of(recipe("dual-oscillator", "spring-inerter-line", "sites = 7\nb = 3.0\nk = 12.0"));
   EXPECT_EQ(inerter.mass, std::vector<double>(7, 3.0));
   EXPECT_EQ(inerter.to_head.front().second, 12.0);
 }
 
 TEST(MpiTransmissionLines, ContinuumValuesGiveTheDampingTheSpeedAndTheLength) {
   const double damping = 6.0, length = 40.0, speed = 2.0;
-  const LinearChain chain = chain_of(
-      recipe("single-oscillator", "spring-mass-line", "sites = 100\ndamping = 6.0\nlength = 40.0\nspeed = 2.0\nfar_end = \"free\""));
+  const LinearChain chain =
+      chain_of(recipe("single-oscillator", "spring-mass-line",
+                      "sites = 100\ndamping = 6.0\nlength = 40.0\nspeed = 2.0\nfar_end = \"free\""));
   ASSERT_EQ(chain.mass.size(), 100u);
   const double mass = chain.mass.front(), stiffness = chain.to_head.front().second, spacing = length / 100.0;
   EXPECT_NEAR(std::sqrt(mass * stiffness), damping, 1e-14);
@@ -75,7 +78,8 @@ TEST(MpiTransmissionLines, TellApartWhatDoesNotGoTogether) {
 
 TEST(MpiTransmissionLines, NeedParticlesToHangOn) {
   EXPECT_THAT(
-      read_recipe(recipe("single-oscillator", "spring-mass-line", "attach = 1\nsites = 7\nM = 1.0\nlambda = 1.0")).report(),
+      read_recipe(recipe("single-oscillator", "spring-mass-line", "attach = 1\nsites = 7\nM = 1.0\nlambda = 1.0"))
+          .report(),
       testing::AllOf(HasSubstr("r.toml:11:"), HasSubstr("particle 1, but the system has 1")));
   EXPECT_THAT(read_recipe(recipe("single-oscillator", "spring-inerter-line", "sites = 7\nb = 1.0\nk = 1.0")).report(),
               testing::AllOf(HasSubstr("r.toml:10:"), HasSubstr("between two particles")));
@@ -85,9 +89,10 @@ TEST(MpiTransmissionLines, NeedParticlesToHangOn) {
                     .report(),
                 testing::AllOf(HasSubstr("r.toml:11:"), HasSubstr("two different particles")));
   }
-  EXPECT_THAT(read_recipe(recipe("dual-oscillator", "spring-inerter-line", "attach = [0, 2]\nsites = 7\nb = 1.0\nk = 1.0"))
-                  .report(),
-              testing::AllOf(HasSubstr("r.toml:11:"), HasSubstr("particle 2")));
+  EXPECT_THAT(
+      read_recipe(recipe("dual-oscillator", "spring-inerter-line", "attach = [0, 2]\nsites = 7\nb = 1.0\nk = 1.0"))
+          .report(),
+      testing::AllOf(HasSubstr("r.toml:11:"), HasSubstr("particle 2")));
 }
 
 }  // namespace

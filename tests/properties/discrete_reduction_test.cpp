@@ -25,12 +25,14 @@ Pair make_pair(const OpenSystem& system, const std::vector<Attachment::Weight>& 
   Pair pair;
   pair.h = h;
   pair.closed.system = pair.open.system = system;
-  pair.closed.lines = {{weights, {.mass = damping * h, .stiffness = damping / h, .far_end = far_end, .dashpot = 0.0}, sites}};
+  pair.closed.lines = {
+      {weights, {.mass = damping * h, .stiffness = damping / h, .far_end = far_end, .dashpot = 0.0}, sites}};
   pair.open.damping = Eigen::MatrixXd::Zero(system.size(), system.size());
   for (const Attachment::Weight& v : weights) {
     for (const Attachment::Weight& w : weights) {
       for (int axis = 0; axis < system.axes; ++axis) {
-        pair.open.damping(v.particle * system.axes + axis, w.particle * system.axes + axis) += damping * v.weight * w.weight;
+        pair.open.damping(v.particle * system.axes + axis, w.particle * system.axes + axis) +=
+            damping * v.weight * w.weight;
       }
     }
   }
@@ -59,7 +61,8 @@ std::vector<double> differences(const Pair& pair, std::int64_t steps) {
 
 void expect_equal_until(const Pair& pair, std::int64_t last_equal) {
   const std::vector<double> difference = differences(pair, last_equal + 1);
-  EXPECT_LT(*std::max_element(difference.begin(), difference.end() - 1), 1e-13 * (10.0 + static_cast<double>(last_equal)));
+  EXPECT_LT(*std::max_element(difference.begin(), difference.end() - 1),
+            1e-13 * (10.0 + static_cast<double>(last_equal)));
   EXPECT_GT(difference.back(), 1e-6);
 }
 
@@ -107,7 +110,8 @@ TEST(MpiDiscreteReduction, AMatchedEndNeverEchoes) {
     for (const auto& [name, pair] : pairs(FarEnd::matched, sites, random)) {
       SCOPED_TRACE(testing::Message() << name << ", " << sites << " sites");
       const std::vector<double> difference = differences(pair, 12 * (sites + 1));
-      EXPECT_LT(*std::max_element(difference.begin(), difference.end()), 1e-13 * (10.0 + 12.0 * static_cast<double>(sites)));
+      EXPECT_LT(*std::max_element(difference.begin(), difference.end()),
+                1e-13 * (10.0 + 12.0 * static_cast<double>(sites)));
     }
   }
 }

@@ -76,7 +76,8 @@ TEST(MpiEnergyLedger, OpenSystemsLoseWhatTheDamperTakes) {
 // The midpoint rule's ledger closes on linear open systems as well: its damper works with the stage velocity.
 TEST(MpiEnergyLedger, MidpointRuleClosesTheLedgerOfAnOpenLinearSystem) {
   Scene scene = dual_oscillator(500.0, 200.0, 1000.0, 1500.0);
-  scene.lines = {{{{0, 1.0}, {1, -1.0}}, {.mass = 10.0, .stiffness = 1600.0, .far_end = FarEnd::matched, .dashpot = 0.0}, 90}};
+  scene.lines = {
+      {{{0, 1.0}, {1, -1.0}}, {.mass = 10.0, .stiffness = 1600.0, .far_end = FarEnd::matched, .dashpot = 0.0}, 90}};
   scene.damping = 3.0 * Eigen::MatrixXd::Identity(2, 2);
   Problem problem = make_problem(scene, test_world());
   const std::unique_ptr<Stepper> stepper = make_stepper(method_case("gamma(gamma=0.500000)").scheme, problem, 0.1);

@@ -1,4 +1,5 @@
-// Every environment of the catalogue: its forces are those of its energy, and its description as a chain is what it does.
+// Every environment of the catalogue: its forces are those of its energy, and its description as a chain is what it
+// does.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,8 +28,8 @@ std::vector<Built> build_all() {
   std::vector<Built> all;
   for (const EnvironmentKind& kind : environment_kinds()) {
     std::size_t before = all.size();
-    for (const std::vector<std::string>& form :
-         std::vector<std::vector<std::string>>{{}, {"grid", "damping"}, {"damping", "length", "speed"}, {"M", "lambda"}, {"b", "k"}}) {
+    for (const std::vector<std::string>& form : std::vector<std::vector<std::string>>{
+             {}, {"grid", "damping"}, {"damping", "length", "speed"}, {"M", "lambda"}, {"b", "k"}}) {
       Section section = example_section(kind.entry, form);
       std::vector<std::string> ends = {""};
       if (has_parameter(kind.entry, "far_end")) ends = {"fixed", "free", "matched"};
@@ -73,8 +74,8 @@ struct Matrices {
 
 Matrices matrices_of(const LinearChain& chain) {
   const auto n = static_cast<Eigen::Index>(chain.mass.size());
-  Matrices m{Eigen::Map<const Eigen::VectorXd>(chain.mass.data(), n), Eigen::VectorXd::Zero(n), Eigen::VectorXd::Zero(n),
-             Eigen::MatrixXd::Zero(n, n)};
+  Matrices m{Eigen::Map<const Eigen::VectorXd>(chain.mass.data(), n), Eigen::VectorXd::Zero(n),
+             Eigen::VectorXd::Zero(n), Eigen::MatrixXd::Zero(n, n)};
   for (const LinearChain::Spring& spring : chain.springs) {
     m.stiffness(spring.first, spring.first) += spring.stiffness;
     m.stiffness(spring.second, spring.second) += spring.stiffness;
@@ -98,7 +99,8 @@ TEST(Environments, ForceOnTheHeadIsTheSlopeOfTheEnergy) {
     const Eigen::VectorXd head = random_vector(2, 4);
     std::vector<double> force(2);
     environment.force({head.data(), 2}, force);
-    const Eigen::VectorXd slope = gradient_of([&](const Eigen::VectorXd& x) { return energy_of(environment, x); }, head);
+    const Eigen::VectorXd slope =
+        gradient_of([&](const Eigen::VectorXd& x) { return energy_of(environment, x); }, head);
     EXPECT_NEAR(force[0], -slope[0], 1e-9 * (1.0 + std::abs(slope[0])));
     EXPECT_NEAR(force[1], -slope[1], 1e-9 * (1.0 + std::abs(slope[1])));
     EXPECT_GT(slope.norm(), 1e-3);
@@ -133,7 +135,8 @@ TEST(Environments, ChainHasTheirEnergyAndTheirForces) {
     }
     EXPECT_NEAR(energy_of(environment, head), energy, 1e-12 * energy);
 
-    // A kick gives every site its force, with the dashpots' at the velocity before it; a drift moves it by its velocity.
+    // A kick gives every site its force, with the dashpots' at the velocity before it; a drift moves it by its
+    // velocity.
     using Kind = Substep::Kind;
     for (const Kind kind : {Kind::kick, Kind::drift}) {
       const ExplicitScheme scheme = splitting({{kind, 1.0}});
@@ -146,7 +149,8 @@ TEST(Environments, ChainHasTheirEnergyAndTheirForces) {
       for (int axis = 0; axis < 2; ++axis) {
         const Eigen::VectorXd w0 = Axis(start.data() + axis, sites), p0 = Axis(start.data() + 2 * sites + axis, sites);
         const Eigen::VectorXd v0 = p0.cwiseQuotient(chain.mass);
-        const Eigen::VectorXd force = -chain.stiffness * w0 + chain.coupling * head[axis] - chain.dashpots.cwiseProduct(v0);
+        const Eigen::VectorXd force =
+            -chain.stiffness * w0 + chain.coupling * head[axis] - chain.dashpots.cwiseProduct(v0);
         const Eigen::VectorXd w1 = kind == Kind::drift ? Eigen::VectorXd(w0 + step * v0) : w0;
         const Eigen::VectorXd p1 = kind == Kind::kick ? Eigen::VectorXd(p0 + step * force) : p0;
         EXPECT_LT((Axis(w.data() + axis, sites) - w1).cwiseAbs().maxCoeff(), 1e-12);
@@ -162,7 +166,8 @@ TEST(Environments, StateNumbersAreThoseOfTheChain) {
     const Environment& environment = *built.environment;
     const Matrices chain = matrices_of(environment.chain(environment.sites()));
     const Eigen::VectorXd root = chain.mass.cwiseSqrt().cwiseInverse();
-    const double highest = std::sqrt(largest_symmetric_eigenvalue(root.asDiagonal() * chain.stiffness * root.asDiagonal()));
+    const double highest =
+        std::sqrt(largest_symmetric_eigenvalue(root.asDiagonal() * chain.stiffness * root.asDiagonal()));
     EXPECT_LE(highest, environment.highest_frequency());
     EXPECT_GT(environment.damping(), 0.0);
     EXPECT_GT(environment.echo_time(), 0.0);

@@ -110,7 +110,11 @@ double error_of(const Subject& subject, const Scheme& scheme, int steps) {
 }
 
 TEST(Order, ReferenceIsExactOnAnOscillator) {
-  const LongState x = extrapolated([](const LongState& at) { return LongState{at[1], -at[0]}; }, {1.0L, 0.0L}, 2.0L, 40);
+  const LongState x = extrapolated(
+      [](const LongState& at) {
+        return LongState{at[1], -at[0]};
+      },
+      {1.0L, 0.0L}, 2.0L, 40);
   EXPECT_LT(std::abs(x[0] - std::cos(2.0L)), 1e-17L);
   EXPECT_LT(std::abs(x[1] + std::sin(2.0L)), 1e-17L);
 }

@@ -44,7 +44,8 @@ TEST(Systems, ForcesAreTheSlopeOfTheEnergyAndHessiansThatOfTheForces) {
       for (double& x : q) x = random.uniform(0.5, 1.5) * (random.uniform() < 0.0 ? -1.0 : 1.0);
       Eigen::VectorXd gradient(q.size());
       system.potential->gradient(q, gradient);
-      const Eigen::VectorXd slope = gradient_of([&](const Eigen::VectorXd& at) { return system.potential->value(at); }, q);
+      const Eigen::VectorXd slope =
+          gradient_of([&](const Eigen::VectorXd& at) { return system.potential->value(at); }, q);
       EXPECT_LT((gradient - slope).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + gradient.norm()));
 
       Eigen::MatrixXd hessian(q.size(), q.size());

@@ -50,7 +50,7 @@ TEST(TomlDocument, ReportsInvalidUtf8) {
 TEST(TomlDocument, AcceptsByteOrderMarksAndLineEndsOfWindows) {
   std::string text = "\xef\xbb\xbf";
   text += sample_recipe;
-  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.insert(at, "\r");
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.insert(at, 1, '\r');
   EXPECT_EQ(parse(text).report, "");
 }
 

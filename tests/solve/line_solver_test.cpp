@@ -94,11 +94,10 @@ TEST(MpiLineSolver, DefaultIsExactToRoundOff) {
 }
 
 TEST(MpiLineSolver, EveryChoiceOfTheUserSolvesTheSameSystem) {
-  const std::vector<Choice> choices = {
-      {{"-ksp_type", "cg"}},
-      {{"-ksp_type", "cg"}, {"-pc_type", "jacobi"}},
-      {{"-ksp_type", "gmres"}, {"-pc_type", "bjacobi"}},
-      {{"-ksp_type", "preonly"}, {"-pc_type", "redundant"}}};
+  const std::vector<Choice> choices = {{{"-ksp_type", "cg"}},
+                                       {{"-ksp_type", "cg"}, {"-pc_type", "jacobi"}},
+                                       {{"-ksp_type", "gmres"}, {"-pc_type", "bjacobi"}},
+                                       {{"-ksp_type", "preonly"}, {"-pc_type", "redundant"}}};
   for (const double c : {0.25, 2.0}) {
     for (const std::int64_t size : {1, 7, 213}) {
       const LineMatrix matrix{c, 1.0 + 2.0 * c};

@@ -62,7 +62,8 @@ TEST(ParticleNewton, ReportsWhenThereIsNoRoot) {
 
 TEST(ParticleNewton, ReportsAResidualThatIsNoNumber) {
   ParticleNewton newton(
-      1, [](const VectorXd&, VectorXd& r) { r[0] = std::nan(""); }, [](const VectorXd&, MatrixXd& j) { j(0, 0) = 1.0; });
+      1, [](const VectorXd&, VectorXd& r) { r[0] = std::nan(""); },
+      [](const VectorXd&, MatrixXd& j) { j(0, 0) = 1.0; });
   VectorXd x = VectorXd::Constant(1, 3.0);
   EXPECT_FALSE(newton.solve(x, 1e-15).converged);
 }

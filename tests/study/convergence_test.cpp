@@ -55,7 +55,8 @@ TEST(MpiConvergence, LeavesOutWhatRoundOffCovers) {
   const RunStudy run(
       recipe("name = \"rk4\"", "[0.2, 0.1, 0.05, 0.025, 0.0125, 0.004, 0.002, 0.001, 0.0005, 0.00025, 0.000125]"));
   ASSERT_EQ(run.report, "");
-  const std::vector<double> used = run.values("convergence/case/used_q"), errors = run.values("convergence/case/error_q");
+  const std::vector<double> used = run.values("convergence/case/used_q"),
+                            errors = run.values("convergence/case/error_q");
   EXPECT_NEAR(run.value("convergence/case/order_q"), 4.0, 0.05);
   EXPECT_EQ(used.front(), 1.0);
   EXPECT_EQ(used.back(), 0.0);

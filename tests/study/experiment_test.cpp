@@ -92,8 +92,9 @@ TEST(MpiExperiment, LinesBetweenParticlesDampTheirDifference) {
 }
 
 TEST(MpiExperiment, ChoosesEnvironmentsAndStepsByCase) {
-  std::string text = with("[time]",
-                          "[[environment]]\nname = \"other\"\nkind = \"spring-mass-line\"\nsites = 7\nM = 0.2\nlambda = 20.0\n[time]");
+  std::string text =
+      with("[time]",
+           "[[environment]]\nname = \"other\"\nkind = \"spring-mass-line\"\nsites = 7\nM = 0.2\nlambda = 20.0\n[time]");
   text = with("on = \"closed\"", "on = \"closed\"\nenvironments = [\"other\"]\nstep = 0.01", text);
   const ReadRecipe read = read_recipe(text);
   ASSERT_EQ(read.report(), "");
@@ -125,7 +126,8 @@ TEST(MpiExperiment, ReportsTheMistakesOfSeveralPartsTogetherAndOnce) {
 }
 
 TEST(MpiExperiment, WantsADamperForOpenRuns) {
-  std::string text = with("[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0\n", "");
+  std::string text =
+      with("[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0\n", "");
   text = with("[[integrators]]\nname = \"gamma\"\nlabel = \"closed\"\non = \"closed\"\n", "", text);
   EXPECT_THAT(read_recipe(text).report(), AllOf(HasSubstr("r.toml:13:"), HasSubstr("`open`"), HasSubstr("damp")));
   EXPECT_EQ(read_recipe(with("k = 1.0", "k = 1.0\ndamping = 0.0", text)).report(), "");
@@ -152,7 +154,8 @@ TEST(MpiExperiment, AcceptsTheCharacteristicGridExactlyAtTheLimit) {
   for (const char* sites : {"1", "100", "5000"}) {
     for (const char* step : {"0.1", "0.05", "0.3", "0.01"}) {
       std::string text = with("M = 0.1\nlambda = 10.0", "grid = \"characteristic\"\ndamping = 1.3");
-      text = with("step = 0.05", std::string("step = ") + step, with("sites = 100", std::string("sites = ") + sites, text));
+      text = with("step = 0.05", std::string("step = ") + step,
+                  with("sites = 100", std::string("sites = ") + sites, text));
       text = with("end = 1.0", "end = 0.3", text);
       EXPECT_EQ(read_recipe(text).report(), "") << sites << " sites, step " << step;
     }
@@ -163,7 +166,8 @@ TEST(MpiExperiment, WarnsOfAStepThatDoesNotDivideTheEnd) {
   const ReadRecipe read = read_recipe(with("end = 1.0", "end = 1.02"));
   ASSERT_EQ(read.report(), "");
   ASSERT_EQ(read.experiment->warnings().size(), 2u);
-  EXPECT_THAT(read.experiment->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("0.05"), HasSubstr("1.02"), HasSubstr("ends at 1")));
+  EXPECT_THAT(read.experiment->warnings()[0],
+              AllOf(HasSubstr("closed"), HasSubstr("0.05"), HasSubstr("1.02"), HasSubstr("ends at 1")));
   EXPECT_EQ(read.experiment->find_case("closed")->steps, 20);
   // Up to round-off is not at all.
   const ReadRecipe thirds = read_recipe(with("step = 0.05", "step = 0.06666666666666667"));
@@ -183,14 +187,16 @@ TEST(MpiExperiment, WarnsOfAnEchoBeforeTheEnd) {
 }
 
 TEST(MpiExperiment, WarnsOfAMethodThatGrows) {
-  const ReadRecipe read = read_recipe(with("name = \"gamma\"\nlabel = \"closed\"", "name = \"explicit-euler\"\nlabel = \"closed\""));
+  const ReadRecipe read =
+      read_recipe(with("name = \"gamma\"\nlabel = \"closed\"", "name = \"explicit-euler\"\nlabel = \"closed\""));
   ASSERT_EQ(read.report(), "");
   ASSERT_EQ(read.experiment->warnings().size(), 1u);
   EXPECT_THAT(read.experiment->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("unstable at any step")));
 }
 
 TEST(MpiExperiment, FindsRunsThatWouldNotEnd) {
-  EXPECT_THAT(read_recipe(with("step = 0.05", "step = 1e-16")).report(), AllOf(HasSubstr("r.toml:14:"), HasSubstr("steps to reach the end")));
+  EXPECT_THAT(read_recipe(with("step = 0.05", "step = 1e-16")).report(),
+              AllOf(HasSubstr("r.toml:14:"), HasSubstr("steps to reach the end")));
 }
 
 }  // namespace

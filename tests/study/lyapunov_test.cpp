@@ -61,7 +61,8 @@ TEST(MpiLyapunov, TheoryIsWhatTheExactRunDissipates) {
   ASSERT_EQ(run.report, "");
   const std::vector<double> transferred = run.values("lyapunov/exact/energy_transferred");
   const std::vector<double> stored = run.values("lyapunov/exact/energy_stored");
-  const std::vector<double> dissipated = run.values("exact/energy_dissipated"), particles = run.values("exact/energy_particles");
+  const std::vector<double> dissipated = run.values("exact/energy_dissipated"),
+                            particles = run.values("exact/energy_particles");
   ASSERT_EQ(transferred.size(), dissipated.size());
   const double start = particles.front();
   for (std::size_t i = 0; i < dissipated.size(); ++i) {
@@ -90,7 +91,8 @@ TEST(MpiLyapunov, DiscreteTransferAddsUpTheStepsOfTheRun) {
 }
 
 TEST(MpiLyapunov, WantsALinearSystemThatComesToRest) {
-  EXPECT_THAT(RunStudy(recipe("damping = 0.0")).report, testing::AllOf(testing::HasSubstr("r.toml:"), testing::HasSubstr("does not come to rest")));
+  EXPECT_THAT(RunStudy(recipe("damping = 0.0")).report,
+              testing::AllOf(testing::HasSubstr("r.toml:"), testing::HasSubstr("does not come to rest")));
   EXPECT_THAT(RunStudy(R"(title = "t"
 [system]
 kind = "kepler"

@@ -23,8 +23,9 @@ std::string shown(ProgressStyle style, bool is_root) {
 
 TEST(Progress, BarShowsShareRateAndWhatIsLeft) {
   const std::string text = shown(ProgressStyle::bar, true);
-  EXPECT_THAT(text, testing::AllOf(testing::HasSubstr("closed ["), testing::HasSubstr("25 %"), testing::HasSubstr("site-steps/s"),
-                                   testing::HasSubstr("left"), testing::Not(testing::HasSubstr("\n"))));
+  EXPECT_THAT(text, testing::AllOf(testing::HasSubstr("closed ["), testing::HasSubstr("25 %"),
+                                   testing::HasSubstr("site-steps/s"), testing::HasSubstr("left"),
+                                   testing::Not(testing::HasSubstr("\n"))));
   EXPECT_THAT(text, testing::EndsWith("\r\x1b[K"));  // and is gone at the end
 }
 

@@ -38,8 +38,8 @@ on = "closed"
 name = "gamma"
 label = "reduced"
 on = "open"
-)" + more + "[study]\nkind = \"reduction\"\n" +
-         study;
+)" + more +
+         "[study]\nkind = \"reduction\"\n" + study;
 }
 
 TEST(MpiReduction, MeasuresTheDifferenceOnBothSidesOfTheEcho) {

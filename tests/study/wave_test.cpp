@@ -22,13 +22,14 @@ v0 = [1.0]
 [[environment]]
 kind = "spring-mass-line"
 sites = 200
-)" + line + R"([time]
+)" + line +
+         R"([time]
 step = 0.05
 end = 25.0
 [[integrators]]
 name = "gamma"
-on = ")" + on + "\"\nlabel = \"line\"\n" +
-         output + "[study]\nkind = \"wave\"\nthreshold = 1e-3\n";
+on = ")" +
+         on + "\"\nlabel = \"line\"\n" + output + "[study]\nkind = \"wave\"\nthreshold = 1e-3\n";
 }
 
 TEST(MpiWave, FrontMovesASiteAStepOnTheCharacteristicGrid) {
@@ -59,7 +60,8 @@ TEST(MpiWave, EchoIsToldFromTheStart) {
 }
 
 TEST(MpiWave, WantsALineAndSnapshots) {
-  EXPECT_THAT(RunStudy(recipe("")).report, testing::AllOf(testing::HasSubstr("r.toml:"), testing::HasSubstr("`snapshots`")));
+  EXPECT_THAT(RunStudy(recipe("")).report,
+              testing::AllOf(testing::HasSubstr("r.toml:"), testing::HasSubstr("`snapshots`")));
   EXPECT_THAT(RunStudy(recipe("[output]\nsnapshots = 10\n", "open")).report, testing::HasSubstr("closed"));
 }
 
