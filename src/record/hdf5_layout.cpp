@@ -151,7 +151,7 @@ TextColumn::TextColumn(std::span<const std::string> texts, std::size_t width)
 }
 
 std::size_t width_of(std::span<const std::string> texts) {
-  std::size_t width = 2;
+  std::size_t width = 1;
   for (const auto& text : texts) width = std::max(width, text.size());
   return width;
 }

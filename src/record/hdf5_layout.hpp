@@ -61,7 +61,7 @@ struct TextColumn {
   std::size_t width;
   std::vector<char> bytes;
 };
-/// The width that holds all of `texts`: at least 2, as xarray takes texts of width 1 for letters of a longer word.
+/// The width that holds all of `texts`; at least 1, as HDF5 knows no texts of width 0.
 std::size_t width_of(std::span<const std::string> texts);
 Datatype text_type(std::size_t width);
 /// Creates a list of texts, marked so that xarray decodes it to str.

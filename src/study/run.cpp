@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "record/claims.hpp"
@@ -46,11 +47,15 @@ std::string read_text(const std::string& path, const Communicator& communicator)
 [[noreturn]] void refuse(const Mistakes& mistakes) { throw UsageError(mistakes.report()); }
 
 /// Claims must name a group that this recipe will write.
-void check_claims(const Experiment& experiment, Mistakes& mistakes) {
-  const std::string& study = experiment.recipe().study.text("kind");
+void check_claims(const Recipe& recipe, Mistakes& mistakes) {
+  const std::string& study = recipe.study.text("kind");
   std::string known;
-  for (const Case& one : experiment.cases()) known += one.label + ", ";
-  for (const Section& claim : experiment.recipe().claims) {
+  std::set<std::string> labels;
+  for (const Section& integrator : recipe.integrators) {
+    labels.insert(integrator.text("label"));
+    known += integrator.text("label") + ", ";
+  }
+  for (const Section& claim : recipe.claims) {
     for (const char* key : {"quantity", "minus", "over"}) {
       if (!claim.has(key)) continue;
       const std::string& quantity = claim.text(key);
@@ -59,7 +64,7 @@ void check_claims(const Experiment& experiment, Mistakes& mistakes) {
       const std::string group = quantity.substr(0, quantity.find_first_of(".["));
       if (!parse_quantity(quantity, parsed, why)) {
         mistakes.add(claim.where(key), fmt::format("`{}` is no quantity: {}", quantity, why));
-      } else if (group != study && !experiment.find_case(group)) {
+      } else if (group != study && labels.count(group) == 0) {
         mistakes.add(
             claim.where(key),
             fmt::format("`{}` begins with neither a label of this recipe nor its study: {}{}", quantity, known, study));
@@ -104,7 +109,7 @@ Prepared prepare(const RunRequest& request, const Communicator& communicator) {
   prepared.experiment = std::make_unique<Experiment>(prepared.recipe, communicator, mistakes);
   prepared.study = find_study(prepared.recipe.study.text("kind"));
   if (mistakes.empty()) prepared.study->check(*prepared.experiment, mistakes);
-  if (mistakes.empty()) check_claims(*prepared.experiment, mistakes);
+  check_claims(prepared.recipe, mistakes);
   if (!mistakes.empty()) refuse(mistakes);
   std::vector<std::string> unknown_options;
   std::string unknown;
