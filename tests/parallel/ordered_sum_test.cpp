@@ -32,6 +32,22 @@ TEST(MpiOrderedSum, HasTheBitsOfItsOrder) {
   }
 }
 
+// Between two large numbers that cancel, the compensation itself is a plain sum, in which the order of the blocks
+// shows.
+TEST(MpiOrderedSum, KeepsTheBlocksInOrder) {
+  const Communicator& world = test_world();
+  for (const std::int64_t total : {50021, 100003, 200017, 300007}) {
+    RandomNumbers random(static_cast<std::uint64_t>(total));
+    std::vector<double> values = random.list(static_cast<std::size_t>(total));
+    values.front() = 1e30;
+    values.back() = -1e30;
+    const Layout layout(total, world.size(), 40);
+    OrderedSum sum(layout, world);
+    EXPECT_EQ(sum([&](std::int64_t site) { return values[static_cast<std::size_t>(site)]; }), serial_sum(values))
+        << total;
+  }
+}
+
 // The order alone would not matter much if the sum were inaccurate.
 TEST(MpiOrderedSum, IsAccurateOverManyBlocks) {
   const Communicator& world = test_world();

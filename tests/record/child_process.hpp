@@ -26,8 +26,9 @@ inline Outcome run_command(const std::string& command) {
     const std::string name(*entry, std::string(*entry).find('='));
     if (name.starts_with("OMPI_") || name.starts_with("PMIX_") || name.starts_with("PRTE_")) clean += " -u " + name;
   }
-  clean += " OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1"
-           " OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_hwloc_base_binding_policy=none ";
+  clean +=
+      " OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1"
+      " OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_hwloc_base_binding_policy=none ";
   Outcome outcome;
   FILE* pipe = popen((clean + command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return outcome;

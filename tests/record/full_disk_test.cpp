@@ -82,8 +82,8 @@ TEST_F(MpiFullDisk, StopsASeriesOnAllRanksAndKeepsItsRows) {
   file.attribute("status", std::string("partial"));
   int flushed = 0;
   {
-    SeriesWriter writer = file.series(
-        {"closed", "time", {{"i", std::vector<double>(100, 0.0), "1", "i"}}, {{"q", "m", "q", {"i"}}}});
+    SeriesWriter writer =
+        file.series({"closed", "time", {{"i", std::vector<double>(100, 0.0), "1", "i"}}, {{"q", "m", "q", {"i"}}}});
     const auto [count, message] = append_until_full([&](int step) {
       for (int row = 0; row < 200; ++row) writer.append(step, std::vector<double>(100, step));
       writer.flush();
@@ -113,9 +113,8 @@ TEST_F(MpiFullDisk, StopsSnapshotsOnAllRanksAndKeepsThem) {
   int written = 0;
   {
     SnapshotWriter writer = file.snapshots("closed", "q", "m", "q", sites, first, total);
-    const auto [count, message] = append_until_full([&](int row) {
-      writer.append(row, std::vector<double>(static_cast<std::size_t>(mine), row), first);
-    });
+    const auto [count, message] = append_until_full(
+        [&](int row) { writer.append(row, std::vector<double>(static_cast<std::size_t>(mine), row), first); });
     written = count;
     EXPECT_THAT(message, HasSubstr("No space left on device"));
     EXPECT_GT(count, 2);
@@ -182,10 +181,10 @@ TEST_F(MpiFullDisk, RefusesArraysTextsAndAttributesOnAllRanks) {
     return "";
   }();
   EXPECT_THAT(message, HasSubstr("No space left on device"));
-  EXPECT_THROW(file.array("g", {"x", "m", "x", {}},
-                          std::vector<Dimension>{{"i", std::vector<double>(500000, 0.0), "1", "i"}},
-                          std::vector<double>(500000)),
-               FileError);
+  EXPECT_THROW(
+      file.array("g", {"x", "m", "x", {}}, std::vector<Dimension>{{"i", std::vector<double>(500000, 0.0), "1", "i"}},
+                 std::vector<double>(500000)),
+      FileError);
   EXPECT_THROW(file.texts("g", "t", "j", std::vector<std::string>(7, std::string(1 << 20, 'x')), "t"), FileError);
   file.array("g", {"x", "m", "x", {}}, {}, std::vector<double>{1.0});
   file.close();

@@ -48,8 +48,8 @@ void expect_readable_up_to_the_flush(const std::string& path, int ranks) {
   ASSERT_THAT(line.shape, testing::ElementsAre(1, ranks));
   for (int rank = 0; rank < ranks; ++rank) EXPECT_EQ(line.values[static_cast<std::size_t>(rank)], rank);
   EXPECT_FALSE(reader.has("late"));
-  const Outcome h5py = run_command("/usr/bin/python3 -c \"import h5py; print(h5py.File('" + path +
-                                   "')['closed/energy'][-1])\"");
+  const Outcome h5py =
+      run_command("/usr/bin/python3 -c \"import h5py; print(h5py.File('" + path + "')['closed/energy'][-1])\"");
   EXPECT_EQ(h5py.output, "2998.0\n");
 }
 

@@ -16,8 +16,7 @@ using testing::MatchesRegex;
 TEST(MpiProvenance, IsCompleteAndUpdated) {
   const SharedFolder folder;
   const std::string path = folder.file("a.h5");
-  const Provenance provenance{"a title",       "text", "resolved text", "3.18.4", "-ksp_type cg", 42,
-                              "2025-06-30T12:00:00Z"};
+  const Provenance provenance{"a title", "text", "resolved text", "3.18.4", "-ksp_type cg", 42, "2025-06-30T12:00:00Z"};
   ResultFile file(path, test_world(), false);
   write_provenance(file, test_world(), provenance);
   file.flush();
@@ -31,10 +30,9 @@ TEST(MpiProvenance, IsCompleteAndUpdated) {
   file.close();
 
   const ResultReader reader(path);
-  for (const char* name :
-       {"title", "recipe", "recipe_resolved", "status", "bathline_version", "git_commit", "git_dirty", "mpi_ranks",
-        "compiler", "compiler_flags", "petsc_version", "petsc_options", "hdf5_version", "mpi_version", "seed", "started",
-        "wall_time_s"}) {
+  for (const char* name : {"title", "recipe", "recipe_resolved", "status", "bathline_version", "git_commit",
+                           "git_dirty", "mpi_ranks", "compiler", "compiler_flags", "petsc_version", "petsc_options",
+                           "hdf5_version", "mpi_version", "seed", "started", "wall_time_s"}) {
     EXPECT_TRUE(reader.has_attribute(name)) << name;
   }
   EXPECT_FALSE(reader.has_attribute("hostname"));

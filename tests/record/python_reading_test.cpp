@@ -14,11 +14,11 @@ namespace {
 void write_series(ResultFile& file) {
   const Dimension particle{"particle", {0, 1}, "1", "particle"};
   const Dimension axis{"axis", {0}, "1", "axis"};
-  SeriesWriter closed = file.series({"closed",
-                                     "time",
-                                     {particle, axis},
-                                     {{"q", "m", "position, µm or m", {"particle", "axis"}},
-                                      {"energy_total", "J", "total energy", {}}}});
+  SeriesWriter closed =
+      file.series({"closed",
+                   "time",
+                   {particle, axis},
+                   {{"q", "m", "position, µm or m", {"particle", "axis"}}, {"energy_total", "J", "total energy", {}}}});
   for (int row = 0; row < 3; ++row) {
     closed.append(0.25 * row, std::vector<double>{2.0 * row, 2.0 * row + 1, -1.0 * row});
   }
@@ -88,9 +88,9 @@ TEST(PythonReading, XarrayOpensAFileWithoutClaims) {
   const std::string path = folder.file("a.h5");
   { ResultFile file(path, test_world(), false); }
   write_claims(path, {});
-  const Outcome outcome = run_command(
-      "/usr/bin/python3 -c \"import xarray; d = xarray.open_dataset('" + path +
-      "', group='claims', engine='h5netcdf'); print(d['id'].dims, d['id'].shape, d['measured'].shape)\"");
+  const Outcome outcome =
+      run_command("/usr/bin/python3 -c \"import xarray; d = xarray.open_dataset('" + path +
+                  "', group='claims', engine='h5netcdf'); print(d['id'].dims, d['id'].shape, d['measured'].shape)\"");
   EXPECT_EQ(outcome.output, "('claim',) (0,) (0,)\n");
   EXPECT_TRUE(read_claims(ResultReader(path)).empty());
 }

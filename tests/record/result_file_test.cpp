@@ -161,7 +161,8 @@ TEST(MpiResultFile, StoresArraysOverSharedScales) {
   const Dimension step = steps();
   const Dimension axis{"axis", {0, 1}, "1", "axis"};
   file.array("convergence", {"error_q", "m", "error of q", {}}, std::span(&step, 1), on_root({1, 2, 3}));
-  file.array("convergence", {"error_p", "kg m/s", "error of p", {}}, std::vector{step, axis}, on_root({1, 2, 3, 4, 5, 6}));
+  file.array("convergence", {"error_p", "kg m/s", "error of p", {}}, std::vector{step, axis},
+             on_root({1, 2, 3, 4, 5, 6}));
   file.array("convergence", {"midpoint/order_q", "1", "order", {}}, {}, on_root({2.01}));
   file.array("convergence/midpoint", {"error_q", "m", "error of q", {}}, std::span(&step, 1), on_root({7, 8, 9}));
   file.close();

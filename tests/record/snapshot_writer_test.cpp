@@ -68,7 +68,8 @@ TEST_P(MpiSnapshotWriter, PutsEverySiteInItsPlace) {
   const auto displacement = reader.read("closed/displacement");
   EXPECT_EQ(displacement.units, "m");
   ASSERT_THAT(displacement.shape, ElementsAre(3, total));
-  for (std::size_t row = 0; row < 3; ++row) expect_line(displacement.values, row, total, 1e6 * static_cast<double>(row));
+  for (std::size_t row = 0; row < 3; ++row)
+    expect_line(displacement.values, row, total, 1e6 * static_cast<double>(row));
 }
 
 // Fewer sites than ranks, and more than a chunk holds.
