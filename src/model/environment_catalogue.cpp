@@ -1,10 +1,13 @@
 // The catalogue of environments.
 #include "model/environment_catalogue.hpp"
 
+#include <fmt/format.h>
+
 namespace bathline {
 
 const std::vector<EnvironmentKind>& environment_kinds() {
-  static const std::vector<EnvironmentKind> all = {spring_mass_line_kind(), spring_inerter_line_kind()};
+  static const std::vector<EnvironmentKind> all = {spring_mass_line_kind(), spring_inerter_line_kind(),
+                                                   heat_bath_kind()};
   return all;
 }
 
@@ -13,6 +16,14 @@ const EnvironmentKind* find_environment(const std::string& name) {
     if (kind.entry.name == name) return &kind;
   }
   return nullptr;
+}
+
+bool check_particle(const Section& section, long particle, const OpenSystem& system, Mistakes& mistakes) {
+  if (particle >= 0 && particle < system.particles) return true;
+  mistakes.add(
+      section.where("attach"),
+      fmt::format("`attach` names particle {}, but the system has {} (counted from 0)", particle, system.particles));
+  return false;
 }
 
 }  // namespace bathline

@@ -22,8 +22,12 @@ struct EnvironmentKind {
                                         const Communicator& communicator, Mistakes& mistakes);
 };
 
+/// Whether `attach` names a particle that exists; adds a mistake if not.
+bool check_particle(const Section& section, long particle, const OpenSystem& system, Mistakes& mistakes);
+
 EnvironmentKind spring_mass_line_kind();
 EnvironmentKind spring_inerter_line_kind();
+EnvironmentKind heat_bath_kind();
 
 /// All environments, in the order of `bathline list`.
 const std::vector<EnvironmentKind>& environment_kinds();

@@ -76,15 +76,6 @@ std::optional<LineConstants> read_line(const Section& section, const char* mass,
   return line;
 }
 
-/// Whether `particle` exists; adds a mistake if not.
-bool check_particle(const Section& section, long particle, const OpenSystem& system, Mistakes& mistakes) {
-  if (particle >= 0 && particle < system.particles) return true;
-  mistakes.add(
-      section.where("attach"),
-      fmt::format("`attach` names particle {}, but the system has {} (counted from 0)", particle, system.particles));
-  return false;
-}
-
 std::unique_ptr<Environment> build_spring_mass(const Section& section, const OpenSystem& system, double step,
                                                const Communicator& communicator, Mistakes& mistakes) {
   const std::optional<LineConstants> line = read_line(section, "M", "lambda", step, mistakes);

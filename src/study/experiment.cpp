@@ -11,8 +11,21 @@
 #include "model/environment_catalogue.hpp"
 #include "model/system_catalogue.hpp"
 #include "parallel/memory.hpp"
+#include "solve/dense.hpp"
 
 namespace bathline {
+
+namespace {
+
+/// Highest frequency of the particles alone, linearised at the start; zero where nothing holds them.
+double own_frequency(const OpenSystem& system) {
+  Eigen::MatrixXd hessian(system.size(), system.size());
+  system.potential->hessian(system.q0, hessian);
+  const Eigen::VectorXd scale = system.mass.cwiseSqrt().cwiseInverse();
+  return std::sqrt(std::max(0.0, largest_symmetric_eigenvalue(scale.asDiagonal() * hessian * scale.asDiagonal())));
+}
+
+}  // namespace
 
 Experiment::Experiment(const Recipe& recipe, const Communicator& communicator, Mistakes& mistakes)
     : recipe_(recipe), communicator_(communicator) {
@@ -33,7 +46,7 @@ Experiment::Experiment(const Recipe& recipe, const Communicator& communicator, M
     check_damping(one, mistakes);
     if (!mistakes.empty()) continue;
     check_stability(one, mistakes);
-    warn_of_echo(one);
+    warn_of_limits(one);
   }
 }
 
@@ -128,8 +141,9 @@ void Experiment::check_memory(Mistakes& mistakes) {
     const NodeMemory memory = node_memory(communicator_, bytes);
     if (memory.needed <= memory.available) continue;
     const double share = static_cast<double>(memory.available) / static_cast<double>(memory.needed);
+    const Section& first = recipe_.environments[one.environments.front()];
     mistakes.add(
-        recipe_.environments[one.environments.front()].where("sites"),
+        first.has("sites") ? first.where("sites") : first.where("oscillators"),
         fmt::format("{} sites need {:.1f} GiB on a node that has {:.1f} GiB to spare; about {} sites would fit, or "
                     "more nodes",
                     sites, static_cast<double>(memory.needed) / (1 << 30),
@@ -158,15 +172,22 @@ void Experiment::check_stability(const Case& one, Mistakes& mistakes) {
   }
 }
 
-void Experiment::warn_of_echo(const Case& one) {
+void Experiment::warn_of_limits(const Case& one) {
   if (!one.closed) return;
   const Problem problem = make_problem(one);
+  const double frequency = own_frequency(system_);
   for (const auto& environment : problem.environments()) {
     if (environment->echo_time() < end_ * (1.0 - 1e-12)) {
       warnings_.push_back(
-          fmt::format("{}: the echo of `{}` is back at t_r = {:.6g}, before the end {}; until then it "
+          fmt::format("{}: the {} of `{}` is back at t_r = {:.6g}, before the end {}; until then it "
                       "damps by D = {:.6g}",
-                      one.label, environment->name(), environment->echo_time(), end_, environment->damping()));
+                      one.label, environment->echo_name(), environment->name(), environment->echo_time(), end_,
+                      environment->damping()));
+    }
+    if (environment->highest_frequency() < frequency) {
+      warnings_.push_back(fmt::format(
+          "{}: the highest frequency {:.6g} of `{}` lies below the particles' own {:.6g}; it cannot damp them",
+          one.label, environment->highest_frequency(), environment->name(), frequency));
     }
   }
 }

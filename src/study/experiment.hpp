@@ -43,7 +43,8 @@ class Experiment {
   Problem make_problem(const Case& one, double step, bool closed) const;
   Problem make_problem(const Case& one) const { return make_problem(one, one.step, one.closed); }
 
-  /// Things that a user should know of before the run: an echo before the end, a growing method, a last step cut off.
+  /// Things that a user should know of before the run: an echo before the end, an environment too slow to damp, a growing
+  /// method, a last step cut off.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -52,7 +53,7 @@ class Experiment {
   void check_damping(const Case& one, Mistakes& mistakes);
   void check_memory(Mistakes& mistakes);
   void check_stability(const Case& one, Mistakes& mistakes);
-  void warn_of_echo(const Case& one);
+  void warn_of_limits(const Case& one);
 
   Recipe recipe_;
   Communicator communicator_;

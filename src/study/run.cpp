@@ -158,16 +158,15 @@ bool settle_claims(const std::string& path, const Recipe& recipe) {
 
 void check_recipe(const RunRequest& request, const Communicator& communicator) {
   const Prepared prepared = prepare(request, communicator);
-  if (!communicator.is_root()) return;
-  fmt::print("{}: valid; {}\n", request.recipe, prepared.recipe.title);
+  if (communicator.is_root()) fmt::print("{}: valid; {}\n", request.recipe, prepared.recipe.title);
   for (const Case& one : prepared.experiment->cases()) {
     std::int64_t sites = 0;
     std::string closures;
-    for (std::size_t index : one.environments) {
-      const Section& environment = prepared.recipe.environments[index];
-      if (one.closed && environment.has("sites")) sites += environment.integer("sites");
-      closures += (closures.empty() ? "" : ", ") + environment.text("name");
+    for (const auto& environment : prepared.experiment->make_problem(one).environments()) {
+      sites += environment->sites();
+      closures += (closures.empty() ? "" : ", ") + environment->name();
     }
+    if (!communicator.is_root()) continue;
     fmt::print("  {:<24} {} on the {} system, {} steps of {}{}\n", one.label, one.method->entry.name,
                one.closed ? "closed" : "open", one.steps, one.step,
                one.closed ? fmt::format(", {} sites ({})", sites, closures) : "");
