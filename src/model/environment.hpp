@@ -67,6 +67,8 @@ class Environment {
   virtual double echo_time() const = 0;
   /// What that is called.
   virtual std::string echo_name() const { return "echo"; }
+  /// kT of its start, J; 0 at rest.
+  virtual double temperature() const { return 0.0; }
   /// Supremum of its own frequencies with the head held, rad/s.
   virtual double highest_frequency() const = 0;
   /// Whether it loses energy (a matched end).

@@ -35,6 +35,7 @@ class Star final : public Environment {
   double damping() const override { return spectrum_.damping; }
   double echo_time() const override { return spectrum_.recurrence; }
   std::string echo_name() const override { return "recurrence"; }
+  double temperature() const override { return temperature_; }
   double highest_frequency() const override { return spectrum_.oscillator(spectrum_.size - 1).frequency; }
   bool is_open_ended() const override { return false; }
   LinearChain chain(std::int64_t limit) const override;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "advance/stability.hpp"
@@ -36,7 +37,7 @@ Experiment::Experiment(const Recipe& recipe, const Communicator& communicator, M
   for (const Case& one : cases_) {
     Case fresh = one;
     std::erase_if(fresh.environments, [&](std::size_t index) { return built[index]; });
-    build_environments(fresh, one.step, mistakes);
+    build_environments(fresh, one.step, communicator_, mistakes);
     for (std::size_t index : one.environments) built[index] = true;
   }
   if (!mistakes.empty()) return;
@@ -95,28 +96,41 @@ void Experiment::read_cases(Mistakes& mistakes) {
 }
 
 std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const Case& one, double step,
+                                                                         const Communicator& communicator,
                                                                          Mistakes& mistakes) const {
   std::vector<std::unique_ptr<Environment>> environments;
   for (std::size_t index : one.environments) {
     const Section& section = recipe_.environments[index];
     std::unique_ptr<Environment> environment =
-        find_environment(section.text("kind"))->build(section, system_, step, communicator_, mistakes);
+        find_environment(section.text("kind"))->build(section, system_, step, communicator, mistakes);
     if (environment) environments.push_back(std::move(environment));
   }
   return environments;
 }
 
-Problem Experiment::make_problem(const Case& one, double step, bool closed) const {
+Problem Experiment::make_problem(const Case& one, double step, bool closed, const Communicator& communicator) const {
   Mistakes none;
-  std::vector<std::unique_ptr<Environment>> environments = build_environments(one, step, none);
+  std::vector<std::unique_ptr<Environment>> environments = build_environments(one, step, communicator, none);
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
-  if (closed) return Problem(system_, damping, std::move(environments), communicator_);
+  if (closed) return Problem(system_, damping, std::move(environments), communicator);
   if (system_.damping) {
     damping = *system_.damping;
   } else {
     for (const auto& environment : environments) environment->attachment().add_outer(environment->damping(), damping);
   }
-  return Problem(system_, damping, {}, communicator_);
+  return Problem(system_, damping, {}, communicator);
+}
+
+Problem Experiment::make_held_problem(const Case& one) const {
+  Mistakes none;
+  OpenSystem system = system_;
+  system.mass.setConstant(std::numeric_limits<double>::infinity());
+  system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Zero(system.size(), system.size()));
+  system.observables.clear();
+  Problem problem(system, Eigen::MatrixXd::Zero(system.size(), system.size()),
+                  build_environments(one, one.step, communicator_, none), communicator_);
+  problem.p.setZero();
+  return problem;
 }
 
 void Experiment::check_damping(const Case& one, Mistakes& mistakes) {

@@ -40,15 +40,23 @@ class Experiment {
 
   /// The closed or open problem of a case, not prepared; `step` matters to environments on the characteristic grid.
   /// @note Collective.
-  Problem make_problem(const Case& one, double step, bool closed) const;
+  Problem make_problem(const Case& one, double step, bool closed) const {
+    return make_problem(one, step, closed, communicator_);
+  }
   Problem make_problem(const Case& one) const { return make_problem(one, one.step, one.closed); }
+  /// The closed problem of a case with particles so heavy that nothing moves them, and no potential. @note Collective.
+  Problem make_held_problem(const Case& one) const;
+  /// A problem as above, over the ranks of `communicator` alone.
+  Problem make_problem(const Case& one, double step, bool closed, const Communicator& communicator) const;
 
-  /// Things that a user should know of before the run: an echo before the end, an environment too slow to damp, a growing
-  /// method, a last step cut off.
+  /// Things that a user should know of before the run: an echo before the end, an environment too slow to damp, a
+  /// growing method, a last step cut off.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  std::vector<std::unique_ptr<Environment>> build_environments(const Case& one, double step, Mistakes& mistakes) const;
+  std::vector<std::unique_ptr<Environment>> build_environments(const Case& one, double step,
+                                                               const Communicator& communicator,
+                                                               Mistakes& mistakes) const;
   void read_cases(Mistakes& mistakes);
   void check_damping(const Case& one, Mistakes& mistakes);
   void check_memory(Mistakes& mistakes);

@@ -49,6 +49,7 @@ std::string read_text(const std::string& path, const Communicator& communicator)
 /// Claims must name a group that this recipe will write.
 void check_claims(const Recipe& recipe, Mistakes& mistakes) {
   const std::string& study = recipe.study.text("kind");
+  const bool has_memory = recipe.study.has("memory") && recipe.study.boolean("memory");
   std::string known;
   std::set<std::string> labels;
   for (const Section& integrator : recipe.integrators) {
@@ -64,7 +65,7 @@ void check_claims(const Recipe& recipe, Mistakes& mistakes) {
       const std::string group = quantity.substr(0, quantity.find_first_of(".["));
       if (!parse_quantity(quantity, parsed, why)) {
         mistakes.add(claim.where(key), fmt::format("`{}` is no quantity: {}", quantity, why));
-      } else if (group != study && labels.count(group) == 0) {
+      } else if (group != study && labels.count(group) == 0 && !(has_memory && group == "memory")) {
         mistakes.add(
             claim.where(key),
             fmt::format("`{}` begins with neither a label of this recipe nor its study: {}{}", quantity, known, study));
@@ -162,7 +163,8 @@ void check_recipe(const RunRequest& request, const Communicator& communicator) {
   for (const Case& one : prepared.experiment->cases()) {
     std::int64_t sites = 0;
     std::string closures;
-    for (const auto& environment : prepared.experiment->make_problem(one).environments()) {
+    const Problem problem = prepared.experiment->make_problem(one);
+    for (const auto& environment : problem.environments()) {
       sites += environment->sites();
       closures += (closures.empty() ? "" : ", ") + environment->name();
     }
