@@ -12,7 +12,7 @@ namespace {
 
 // Enough leaves for as many ranks, few enough that one message to rank 0 takes them all.
 constexpr std::int64_t most_leaves = 1024;
-constexpr std::int64_t smallest_leaf = 64;
+constexpr std::int64_t smallest_leaf = 256;
 
 std::int64_t leaf_size_of(std::int64_t total) {
   return std::max(smallest_leaf, (total + most_leaves - 1) / most_leaves);
