@@ -6,7 +6,7 @@
 
 namespace bathline {
 
-/// Adds a mistake for every rule that `recipe` breaks. Keys that are absent because they were wrong are skipped.
+/// Adds a mistake for every rule that `recipe` breaks. Rules about values that could not be read are skipped.
 void check_recipe(const Recipe& recipe, Mistakes& mistakes);
 
 }  // namespace bathline

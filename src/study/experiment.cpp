@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 #include "advance/stability.hpp"
 #include "model/environment_catalogue.hpp"
@@ -16,86 +15,102 @@ namespace bathline {
 
 Experiment::Experiment(const Recipe& recipe, const Communicator& communicator, Mistakes& mistakes)
     : recipe_(recipe), communicator_(communicator) {
-  system_ = find_system(recipe.system.text("kind"))->build(recipe.system, mistakes);
-  read_cases(mistakes);
-  // Whatever follows builds the environments, so their own mistakes have to be known first, each of them once.
-  std::vector<bool> built(recipe_.environments.size(), false);
-  for (const Case& one : cases_) {
-    Case fresh = one;
-    std::erase_if(fresh.environments, [&](std::size_t index) { return built[index]; });
-    build_environments(fresh, one.step, mistakes);
-    for (std::size_t index : one.environments) built[index] = true;
+  const std::size_t before_system = mistakes.count();
+  system_is_sound_ =
+      where_readable([&] { find_system(recipe_.system.text("kind"))->build(recipe_.system, system_, mistakes); }) &&
+      mistakes.count() == before_system;
+  where_readable([&] { read_end(); });
+  for (const Section& section : recipe_.integrators) {
+    cases_are_complete_ &= where_readable([&] { cases_.push_back(read_case(section, mistakes)); });
   }
-  if (!mistakes.empty()) return;
+  // Here each of them once, for its own mistakes, which do not depend on the step.
+  for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
+    where_readable([&] { build_environment(index, 1.0, mistakes); });
+  }
+  for (const Case& one : cases_) check_damping(one, mistakes);
+  const std::size_t before_memory = mistakes.count();
   check_memory(mistakes);
-  if (!mistakes.empty()) return;
+  if (mistakes.count() > before_memory) return;
   for (const Case& one : cases_) {
-    check_damping(one, mistakes);
-    if (!mistakes.empty()) continue;
-    check_stability(one, mistakes);
-    warn_of_echo(one);
+    where_readable([&] {
+      check_stability(one, mistakes);
+      warn_of_echo(one);
+    });
   }
+}
+
+const OpenSystem& Experiment::system() const {
+  if (!system_is_sound_) throw UnreadableValue();
+  return system_;
+}
+
+const std::vector<Case>& Experiment::cases() const {
+  if (!cases_are_complete_) throw UnreadableValue();
+  return cases_;
+}
+
+double Experiment::end_time() const {
+  if (!end_) throw UnreadableValue();
+  return *end_;
 }
 
 const Case* Experiment::find_case(const std::string& label) const {
   for (const Case& one : cases_) {
     if (one.label == label) return &one;
   }
+  if (!cases_are_complete_) throw UnreadableValue();
   return nullptr;
 }
 
-void Experiment::read_cases(Mistakes& mistakes) {
+void Experiment::read_end() {
   const Section& time = recipe_.time;
-  if (time.has("end")) end_ = time.number("end");
-  for (const Section& section : recipe_.integrators) {
-    Case one;
-    one.label = section.text("label");
-    one.method = find_method(section.text("name"));
-    one.options = section;
-    one.scheme = one.method->scheme(section);
-    one.closed = section.text("on") == "closed";
-    one.step = section.has("step") ? section.number("step") : time.number("step");
-    if (!time.has("end")) end_ = time.number("step") * static_cast<double>(time.integer("steps"));
-    const double steps = end_ / one.step;
-    if (steps > 1e15) {
-      mistakes.add(
-          section.has("step") ? section.where("step") : time.where("step"),
-          fmt::format("step = {} needs {:.1e} steps to reach the end {}; that will not end", one.step, steps, end_));
-      continue;
-    }
-    // A step that divides the end up to round-off does divide it.
-    one.steps = static_cast<std::int64_t>(std::floor(steps * (1.0 + 1e-12) + 1e-9));
-    if (std::abs(static_cast<double>(one.steps) * one.step - end_) > 1e-9 * end_) {
-      warnings_.push_back(fmt::format("{}: step {} does not divide the end {}; the run ends at {}", one.label, one.step,
-                                      end_, static_cast<double>(one.steps) * one.step));
-    }
-    const std::vector<std::string> chosen =
-        section.has("environments") ? section.texts("environments") : std::vector<std::string>{};
-    for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
-      const std::string& name = recipe_.environments[index].text("name");
-      if (!section.has("environments") || std::find(chosen.begin(), chosen.end(), name) != chosen.end()) {
-        one.environments.push_back(index);
-      }
-    }
-    cases_.push_back(std::move(one));
-  }
+  end_ = time.has("end") ? time.number("end") : time.number("step") * static_cast<double>(time.integer("steps"));
 }
 
-std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const Case& one, double step,
-                                                                         Mistakes& mistakes) const {
-  std::vector<std::unique_ptr<Environment>> environments;
-  for (std::size_t index : one.environments) {
-    const Section& section = recipe_.environments[index];
-    std::unique_ptr<Environment> environment =
-        find_environment(section.text("kind"))->build(section, system_, step, communicator_, mistakes);
-    if (environment) environments.push_back(std::move(environment));
+Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
+  const Section& time = recipe_.time;
+  Case one;
+  one.step = section.has("step") ? section.number("step") : time.number("step");
+  const double end = end_.value_or(0.0);
+  const double steps = end / one.step;
+  if (steps > 1e15) {
+    mistakes.add(
+        section.has("step") ? section.where("step") : time.where("step"),
+        fmt::format("step = {} needs {:.1e} steps to reach the end {}; that will not end", one.step, steps, end));
+    throw UnreadableValue();
   }
-  return environments;
+  one.label = section.text("label");
+  one.method = find_method(section.text("name"));
+  one.options = section;
+  one.scheme = one.method->scheme(section);
+  one.closed = section.text("on") == "closed";
+  // A step that divides the end up to round-off does divide it.
+  one.steps = static_cast<std::int64_t>(std::floor(steps * (1.0 + 1e-12) + 1e-9));
+  if (std::abs(static_cast<double>(one.steps) * one.step - end) > 1e-9 * end) {
+    warnings_.push_back(fmt::format("{}: step {} does not divide the end {}; the run ends at {}", one.label, one.step,
+                                    end, static_cast<double>(one.steps) * one.step));
+  }
+  const std::vector<std::string>& chosen = section.texts("environments");
+  for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
+    const std::string& name = recipe_.environments[index].text("name");
+    if (std::find(chosen.begin(), chosen.end(), name) != chosen.end()) one.environments.push_back(index);
+  }
+  return one;
+}
+
+std::unique_ptr<Environment> Experiment::build_environment(std::size_t index, double step, Mistakes& mistakes) const {
+  const Section& section = recipe_.environments[index];
+  return find_environment(section.text("kind"))->build(section, system_, step, communicator_, mistakes);
 }
 
 Problem Experiment::make_problem(const Case& one, double step, bool closed) const {
-  Mistakes none;
-  std::vector<std::unique_ptr<Environment>> environments = build_environments(one, step, none);
+  if (!system_is_sound_ || lacks_damping(one, closed)) throw UnreadableValue();
+  std::vector<std::unique_ptr<Environment>> environments;
+  for (std::size_t index : one.environments) {
+    Mistakes known;
+    environments.push_back(build_environment(index, step, known));
+    if (!environments.back()) throw UnreadableValue();
+  }
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
   if (closed) return Problem(system_, damping, std::move(environments), communicator_);
   if (system_.damping) {
@@ -106,8 +121,12 @@ Problem Experiment::make_problem(const Case& one, double step, bool closed) cons
   return Problem(system_, damping, {}, communicator_);
 }
 
+bool Experiment::lacks_damping(const Case& one, bool closed) const {
+  return !closed && !system_.damping && one.environments.empty();
+}
+
 void Experiment::check_damping(const Case& one, Mistakes& mistakes) {
-  if (one.closed || system_.damping || !one.environments.empty()) return;
+  if (!system_is_sound_ || !lacks_damping(one, one.closed)) return;
   mistakes.add(
       one.options.where("on"),
       fmt::format("`{}` runs on the open system, but nothing says how strongly that is damped: state the damping "
@@ -119,12 +138,14 @@ void Experiment::check_memory(Mistakes& mistakes) {
   // Cases run one after the other; the largest one counts.
   for (const Case& one : cases_) {
     if (!one.closed) continue;
-    const Problem problem = make_problem(one);
     std::int64_t bytes = 0, sites = 0;
-    for (const auto& environment : problem.environments()) {
-      bytes += environment->bytes();
-      sites += environment->sites();
-    }
+    where_readable([&] {
+      const Problem problem = make_problem(one);
+      for (const auto& environment : problem.environments()) {
+        bytes += environment->bytes();
+        sites += environment->sites();
+      }
+    });
     const NodeMemory memory = node_memory(communicator_, bytes);
     if (memory.needed <= memory.available) continue;
     const double share = static_cast<double>(memory.available) / static_cast<double>(memory.needed);
@@ -162,20 +183,12 @@ void Experiment::warn_of_echo(const Case& one) {
   if (!one.closed) return;
   const Problem problem = make_problem(one);
   for (const auto& environment : problem.environments()) {
-    if (environment->echo_time() < end_ * (1.0 - 1e-12)) {
+    if (environment->echo_time() < end_time() * (1.0 - 1e-12)) {
       warnings_.push_back(
           fmt::format("{}: the echo of `{}` is back at t_r = {:.6g}, before the end {}; until then it "
                       "damps by D = {:.6g}",
-                      one.label, environment->name(), environment->echo_time(), end_, environment->damping()));
+                      one.label, environment->name(), environment->echo_time(), end_time(), environment->damping()));
     }
-  }
-}
-
-void check_readable_system(const Recipe& recipe, Mistakes& mistakes) {
-  try {
-    if (const SystemKind* kind = find_system(recipe.system.text("kind"))) kind->build(recipe.system, mistakes);
-  } catch (const std::logic_error&) {
-    // It asked for a value that could not be read; that mistake is known already.
   }
 }
 
