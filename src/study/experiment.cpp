@@ -161,14 +161,24 @@ void Experiment::check_memory(Mistakes& mistakes) {
 }
 
 void Experiment::check_stability(const Case& one, Mistakes& mistakes) {
-  const StabilityLimit limit = stability_limit(make_problem(one), *one.method, one.options);
-  const Location where = one.options.has("step") ? one.options.where("step") : recipe_.time.where("step");
-  if (limit.never_stable) {
-    warnings_.push_back(
-        fmt::format("{}: {} is unstable at any step here; its energy will grow", one.label, one.method->entry.name));
-  } else if (one.step > limit.largest_step * (1.0 + 1e-9)) {
-    const std::string what = fmt::format("{}: step = {} is beyond the stability limit {:.10g} of {}", one.label,
-                                         one.step, limit.largest_step, one.method->entry.name);
+  const Section& study = recipe_.study;
+  std::vector<double> steps = {one.step};
+  Location where = one.options.has("step") ? one.options.where("step") : recipe_.time.where("step");
+  study.text("kind");  // tells which keys there can be: without it nothing is known of the steps
+  if (study.has("step_sizes")) {
+    steps = study.numbers("step_sizes");
+    where = study.where("step_sizes");
+  }
+  for (double step : steps) {
+    const StabilityLimit limit = stability_limit(make_problem(one, step, one.closed), *one.method, one.options);
+    if (limit.never_stable) {
+      warnings_.push_back(
+          fmt::format("{}: {} is unstable at any step here; its energy will grow", one.label, one.method->entry.name));
+      return;
+    }
+    if (step <= limit.largest_step * (1.0 + 1e-9)) continue;
+    const std::string what = fmt::format("{}: step = {} is beyond the stability limit {:.10g} of {}", one.label, step,
+                                         limit.largest_step, one.method->entry.name);
     if (!limit.is_linear) {
       warnings_.push_back(what + " linearised at the start");
     } else if (one.options.boolean("allow_unstable")) {

@@ -56,6 +56,7 @@ class Experiment {
   bool lacks_damping(const Case& one, bool closed) const;
   void check_damping(const Case& one, Mistakes& mistakes);
   void check_memory(Mistakes& mistakes);
+  /// Of the steps that the study runs with: its own where it has a list of them.
   void check_stability(const Case& one, Mistakes& mistakes);
   void warn_of_echo(const Case& one);
 
