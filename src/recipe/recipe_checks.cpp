@@ -125,7 +125,8 @@ void check_figure(const Section& figure, Mistakes& mistakes) {
 
 }  // namespace
 
-void check_recipe(const Recipe& recipe, Mistakes& mistakes) {
+void check_recipe(const Section& top, const Recipe& recipe, Mistakes& mistakes) {
+  check_not_empty(top, "title", mistakes);
   check_labels(recipe.integrators, mistakes);
   check_environment_names(recipe.environments, mistakes);
   for (const Section& integrator : recipe.integrators) {

@@ -315,6 +315,7 @@ class RecipeMistakesTest(MistakeTest):
 
 class SettingMistakesTest(MistakeTest):
     WRONG = {
+        "title=": r"--set title=: title = \"\": must not be empty",
         "system.mm=2": r"--set system\.mm=2: unknown key `mm` in \[system\]; did you mean `m`\?",
         "system.m=-1": r"--set system\.m=-1: m = -1: must be positive",
         "system.m=nan": r"--set system\.m=nan: .*must be finite",

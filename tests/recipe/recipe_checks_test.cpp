@@ -16,6 +16,10 @@ std::string integrator(const std::string& lines) { return "[[integrators]]\nname
 
 }  // namespace
 
+TEST(Title, MustNotBeEmpty) {
+  EXPECT_EQ(parse(sample_with("\"Sample\"", "\"\"")).report, "r.toml:1:1: title = \"\": must not be empty");
+}
+
 TEST(Labels, MustBeUnique) {
   EXPECT_EQ(report_with(integrator("on = \"open\"")), "");
   EXPECT_EQ(report_with("[[integrators]]\nname = \"gamma\"\non = \"open\"\n"),
