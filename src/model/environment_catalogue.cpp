@@ -18,11 +18,16 @@ const EnvironmentKind* find_environment(const std::string& name) {
   return nullptr;
 }
 
+int particles_of(const OpenSystem& system) {
+  if (system.particles == 0) throw UnreadableValue();
+  return system.particles;
+}
+
 bool check_particle(const Section& section, long particle, const OpenSystem& system, Mistakes& mistakes) {
-  if (particle >= 0 && particle < system.particles) return true;
-  mistakes.add(
-      section.where("attach"),
-      fmt::format("`attach` names particle {}, but the system has {} (counted from 0)", particle, system.particles));
+  const int particles = particles_of(system);
+  if (particle >= 0 && particle < particles) return true;
+  mistakes.add(section.where("attach"),
+               fmt::format("`attach` names particle {}, but the system has {} (counted from 0)", particle, particles));
   return false;
 }
 

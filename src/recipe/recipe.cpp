@@ -19,16 +19,22 @@ namespace {
 // Defaults that depend on other keys or on the position in the recipe.
 void fill_in_names(Recipe& recipe) {
   std::vector<std::string> environments;
+  bool all_are_known = true;
   for (std::size_t i = 0; i < recipe.environments.size(); ++i) {
     Section& environment = recipe.environments[i];
     if (!environment.has("name")) environment.set("name", fmt::format("environment-{}", i), environment.where());
-    environments.push_back(environment.text("name"));
+    all_are_known &= where_readable([&] { environments.push_back(environment.text("name")); });
   }
   for (Section& integrator : recipe.integrators) {
-    if (!integrator.has("label") && integrator.has("name")) {
-      integrator.set("label", integrator.text("name"), integrator.where());
-    }
-    if (!integrator.has("environments")) integrator.set("environments", environments, integrator.where());
+    const auto fill_in = [&](const std::string& key, bool is_known, const auto& value) {
+      if (integrator.has(key)) return;
+      if (!is_known) integrator.set_unreadable(key, integrator.where());
+      if (is_known) integrator.set(key, value, integrator.where());
+    };
+    std::string name;
+    const bool has_name = where_readable([&] { name = integrator.text("name"); });
+    fill_in("label", has_name, name);
+    fill_in("environments", all_are_known, environments);
   }
 }
 
@@ -68,12 +74,13 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   recipe.text = text;
   auto root = parse_toml(text, file, mistakes);
   if (!root) return recipe;
+  recipe.is_toml = true;
   apply_settings(*root, settings, mistakes);
 
   SectionReader reader(*root, file, vocabulary, mistakes);
   const auto read = [&](const std::string& name) { return reader.read(recipe_section(name)); };
   const Section top = reader.read_top();
-  if (top.has("title")) recipe.title = top.text("title");
+  where_readable([&] { recipe.title = top.text("title"); });
   recipe.paper = read("paper").front();
   recipe.system = read("system").front();
   recipe.environments = read("environment");
@@ -85,7 +92,7 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   recipe.figure = read("figure").front();
 
   fill_in_names(recipe);
-  check_recipe(recipe, mistakes);
+  check_recipe(top, recipe, mistakes);
   if (mistakes.empty()) recipe.resolved = resolved_text(recipe, vocabulary);
   return recipe;
 }

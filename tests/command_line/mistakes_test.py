@@ -95,7 +95,7 @@ MISTAKES = {
     "bounds the wrong way": ("bounds = [0.0, 1.0]", "bounds = [1.0, 0.0]", "bounds", r"lower number first"),
     "negative mass": ("m0 = 1.0", "m0 = -1.0", "m0 = ", r"m0 = -1\.0: must be positive"),
     "mass of zero": ("M0 = 3.0", "M0 = 0.0", "M0 = ", r"M0 = 0\.0: must be positive"),
-    "negative inertance": ("b = 0.1", "b = -0.1", "b = -", r"must be positive"),
+    "negative inertance": ("b = 0.1", "b = -0.1", "b = -", r"b = -0\.1: must be positive"),
     "no sites": ("sites = 50", "sites = 0", "sites", r"must be positive"),
     "nan": ("k0 = 2.0", "k0 = nan", "k0", r"must be finite"),
     "inf": ("v0 = [0.0, 0.1]", "v0 = [0.0, -inf]", "-inf", r"must be finite"),
@@ -229,6 +229,26 @@ class RecipeMistakesTest(MistakeTest):
             text = text.replace(*MISTAKES[name][:2])
         self.assert_refused(self.run_recipe(text, ranks=2), *(MISTAKES[name][3] for name in names))
 
+    def test_mistakes_of_every_kind_in_one_go(self):
+        names = [
+            "misspelt key",
+            "fraction for an integer",
+            "negative mass",
+            "v0 of the wrong size",
+            "no such particle",
+            "negative inertance",
+            "claim on an unknown label",
+        ]
+        second = {"kind": "spring-mass-line", "sites": 9, "M": 0.1, "lambda": 10.0, "length": 1.0}
+        text = BASE.replace("[time]", toml({"environment": [second]}) + "\n[time]")
+        for name in names:
+            text = text.replace(*MISTAKES[name][:2])
+        messages = [MISTAKES[name][3] for name in names] + [r"described in two ways"]
+        for ranks in (None, 3):
+            outcome = self.run_recipe(text, ranks=ranks)
+            self.assert_refused(outcome, *messages)
+            self.assertEqual(outcome.err.count("\n"), len(messages), outcome.err)
+
     def test_an_inerter_line_needs_a_second_particle(self):
         line = OSCILLATOR["environment"][0] | {"kind": "spring-inerter-line", "attach": [0, 1]}
         text = toml(changed(OSCILLATOR, environment=[line]))
@@ -295,6 +315,7 @@ class RecipeMistakesTest(MistakeTest):
 
 class SettingMistakesTest(MistakeTest):
     WRONG = {
+        "title=": r"--set title=: title = \"\": must not be empty",
         "system.mm=2": r"--set system\.mm=2: unknown key `mm` in \[system\]; did you mean `m`\?",
         "system.m=-1": r"--set system\.m=-1: m = -1: must be positive",
         "system.m=nan": r"--set system\.m=nan: .*must be finite",

@@ -23,7 +23,8 @@ OpenSystem build(const SystemKind& kind) {
     for (std::size_t axes = 1; axes <= 3; ++axes) {
       section.set("q0", Section::Rows(particles, std::vector<double>(axes, 0.8)), {});
       Mistakes mistakes;
-      OpenSystem system = kind.build(section, mistakes);
+      OpenSystem system;
+      kind.build(section, system, mistakes);
       if (mistakes.empty()) return system;
     }
   }
