@@ -19,22 +19,21 @@ namespace {
 // Defaults that depend on other keys or on the position in the recipe.
 void fill_in_names(Recipe& recipe) {
   std::vector<std::string> environments;
-  bool all_are_known = true;
   for (std::size_t i = 0; i < recipe.environments.size(); ++i) {
     Section& environment = recipe.environments[i];
     if (!environment.has("name")) environment.set("name", fmt::format("environment-{}", i), environment.where());
-    all_are_known &= where_readable([&] { environments.push_back(environment.text("name")); });
+    if (environment.is_readable("name")) environments.push_back(environment.text("name"));
   }
+  const bool all_are_known = environments.size() == recipe.environments.size();
   for (Section& integrator : recipe.integrators) {
-    const auto fill_in = [&](const std::string& key, bool is_known, const auto& value) {
-      if (integrator.has(key)) return;
-      if (!is_known) integrator.set_unreadable(key, integrator.where());
-      if (is_known) integrator.set(key, value, integrator.where());
-    };
-    std::string name;
-    const bool has_name = where_readable([&] { name = integrator.text("name"); });
-    fill_in("label", has_name, name);
-    fill_in("environments", all_are_known, environments);
+    if (!integrator.has("label")) {
+      integrator.set_unreadable("label", integrator.where());
+      if (integrator.is_readable("name")) integrator.set("label", integrator.text("name"), integrator.where());
+    }
+    if (!integrator.has("environments")) {
+      integrator.set_unreadable("environments", integrator.where());
+      if (all_are_known) integrator.set("environments", environments, integrator.where());
+    }
   }
 }
 
@@ -80,7 +79,7 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   SectionReader reader(*root, file, vocabulary, mistakes);
   const auto read = [&](const std::string& name) { return reader.read(recipe_section(name)); };
   const Section top = reader.read_top();
-  where_readable([&] { recipe.title = top.text("title"); });
+  if (top.is_readable("title")) recipe.title = top.text("title");
   recipe.paper = read("paper").front();
   recipe.system = read("system").front();
   recipe.environments = read("environment");

@@ -19,41 +19,37 @@ const std::vector<std::string> reserved_labels = {"convergence", "reduction", "c
 const char* const label_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
 void check_not_empty(const Section& section, const std::string& key, Mistakes& mistakes) {
-  where_readable([&] {
-    if (section.text(key).empty()) {
-      mistakes.add(section.where(key), fmt::format("{} = \"\": must not be empty", key));
-    }
-  });
-}
-
-// No two sections may have the same text at `key`, which all of them have.
-void check_unique(const std::vector<Section>& sections, const std::string& key, Mistakes& mistakes) {
-  std::map<std::string, Location> seen;
-  for (const Section& section : sections) {
-    where_readable([&] {
-      const std::string& text = section.text(key);
-      const auto [first, is_new] = seen.emplace(text, section.where(key));
-      if (is_new) return;
-      mistakes.add(section.where(key), fmt::format("{} = \"{}\": must be unique, but {} has it too; set another `{}`",
-                                                   key, excerpt(text), to_string(first->second), key));
-    });
+  if (section.is_readable(key) && section.text(key).empty()) {
+    mistakes.add(section.where(key), fmt::format("{} = \"\": must not be empty", key));
   }
 }
 
-void check_label(const Section& integrator, Mistakes& mistakes) {
-  const std::string& label = integrator.text("label");
-  const bool is_reserved = std::find(reserved_labels.begin(), reserved_labels.end(), label) != reserved_labels.end();
-  const bool is_spelt_well = !label.empty() && label.find_first_not_of(label_characters) == std::string::npos;
-  if (is_spelt_well && !is_reserved) return;
-  const std::string message = is_reserved
-                                  ? "is kept for the program; not allowed are " + quoted_names(reserved_labels, '"')
-                                  : "must consist of letters, digits, `_` and `-`, and not be empty";
-  mistakes.add(integrator.where("label"), fmt::format("label = \"{}\": {}", excerpt(label), message));
+// No two sections may have the same text at `key`.
+void check_unique(const std::vector<Section>& sections, const std::string& key, Mistakes& mistakes) {
+  std::map<std::string, Location> seen;
+  for (const Section& section : sections) {
+    if (!section.is_readable(key)) continue;
+    const std::string& text = section.text(key);
+    const auto [first, is_new] = seen.emplace(text, section.where(key));
+    if (is_new) continue;
+    mistakes.add(section.where(key), fmt::format("{} = \"{}\": must be unique, but {} has it too; set another `{}`",
+                                                 key, excerpt(text), to_string(first->second), key));
+  }
 }
 
 void check_labels(const std::vector<Section>& integrators, Mistakes& mistakes) {
   check_unique(integrators, "label", mistakes);
-  for (const Section& integrator : integrators) where_readable([&] { check_label(integrator, mistakes); });
+  for (const Section& integrator : integrators) {
+    if (!integrator.is_readable("label")) continue;
+    const std::string& label = integrator.text("label");
+    const bool is_reserved = std::find(reserved_labels.begin(), reserved_labels.end(), label) != reserved_labels.end();
+    const bool is_spelt_well = !label.empty() && label.find_first_not_of(label_characters) == std::string::npos;
+    if (is_spelt_well && !is_reserved) continue;
+    const std::string message = is_reserved
+                                    ? "is kept for the program; not allowed are " + quoted_names(reserved_labels, '"')
+                                    : "must consist of letters, digits, `_` and `-`, and not be empty";
+    mistakes.add(integrator.where("label"), fmt::format("label = \"{}\": {}", excerpt(label), message));
+  }
 }
 
 void check_environment_names(const std::vector<Section>& environments, Mistakes& mistakes) {
@@ -62,19 +58,19 @@ void check_environment_names(const std::vector<Section>& environments, Mistakes&
 }
 
 void check_closed_run(const Section& integrator, const std::vector<Section>& environments, Mistakes& mistakes) {
-  bool is_closed = false;
-  where_readable([&] { is_closed = integrator.text("on") == "closed"; });
+  const bool is_closed = integrator.is_readable("on") && integrator.text("on") == "closed";
   if (is_closed && environments.empty()) {
     mistakes.add(integrator.where("on"),
                  "on = \"closed\": there is no [[environment]] to close the system with; add one or set on = \"open\"");
     return;
   }
+  if (!integrator.is_readable("environments")) return;
 
   std::vector<std::string> known;
-  bool all_are_known = true;
   for (const Section& environment : environments) {
-    all_are_known &= where_readable([&] { known.push_back(environment.text("name")); });
+    if (environment.is_readable("name")) known.push_back(environment.text("name"));
   }
+  const bool all_are_known = known.size() == environments.size();
   const Location where = integrator.where("environments");
   const auto& selected = integrator.texts("environments");
   for (auto name = selected.begin(); name != selected.end(); ++name) {
@@ -92,31 +88,28 @@ void check_closed_run(const Section& integrator, const std::vector<Section>& env
 
 // `key` holds two numbers in rising order; equal ones only where `may_be_equal`.
 void check_limits(const Section& section, const std::string& key, bool may_be_equal, Mistakes& mistakes) {
-  where_readable([&] {
-    if (!section.has(key)) return;
-    const auto& limits = section.numbers(key);
-    if (limits.size() != 2) {
-      mistakes.add(section.where(key), fmt::format("{} has {} numbers: must be two, [low, high]", key, limits.size()));
-    } else if (may_be_equal ? limits[0] > limits[1] : limits[0] >= limits[1]) {
-      mistakes.add(section.where(key), fmt::format("{} = [{}, {}]: must be [low, high] with the lower number first",
-                                                   key, limits[0], limits[1]));
-    }
-  });
+  if (!section.is_readable(key)) return;
+  const auto& limits = section.numbers(key);
+  if (limits.size() != 2) {
+    mistakes.add(section.where(key), fmt::format("{} has {} numbers: must be two, [low, high]", key, limits.size()));
+  } else if (may_be_equal ? limits[0] > limits[1] : limits[0] >= limits[1]) {
+    mistakes.add(section.where(key), fmt::format("{} = [{}, {}]: must be [low, high] with the lower number first", key,
+                                                 limits[0], limits[1]));
+  }
 }
 
 void check_claim(const Section& claim, Mistakes& mistakes) {
   check_not_empty(claim, "id", mistakes);
   check_not_empty(claim, "quantity", mistakes);
   check_limits(claim, "bounds", true, mistakes);
-  where_readable([&] {
-    if (!claim.has("from") || !claim.has("until") || claim.number("from") <= claim.number("until")) return;
+  if (claim.is_readable("from") && claim.is_readable("until") && claim.number("from") > claim.number("until")) {
     mistakes.add(claim.where("until"),
                  fmt::format("until = {}: must not lie before from = {}", claim.number("until"), claim.number("from")));
-  });
+  }
 }
 
 void check_figure(const Section& figure, Mistakes& mistakes) {
-  if (!figure.has("panels")) return;
+  if (!figure.is_readable("panels")) return;
   for (const Section& panel : figure.tables("panels")) {
     check_limits(panel, "xlim", false, mistakes);
     check_limits(panel, "ylim", false, mistakes);
@@ -129,12 +122,10 @@ void check_recipe(const Section& top, const Recipe& recipe, Mistakes& mistakes) 
   check_not_empty(top, "title", mistakes);
   check_labels(recipe.integrators, mistakes);
   check_environment_names(recipe.environments, mistakes);
-  for (const Section& integrator : recipe.integrators) {
-    where_readable([&] { check_closed_run(integrator, recipe.environments, mistakes); });
-  }
+  for (const Section& integrator : recipe.integrators) check_closed_run(integrator, recipe.environments, mistakes);
   check_unique(recipe.claims, "id", mistakes);
   for (const Section& claim : recipe.claims) check_claim(claim, mistakes);
-  where_readable([&] { check_figure(recipe.figure, mistakes); });
+  check_figure(recipe.figure, mistakes);
 }
 
 }  // namespace bathline

@@ -44,6 +44,7 @@ class Section {
 
   /// Also true of a key whose value could not be read.
   bool has(const std::string& key) const { return places_.count(key) > 0; }
+  bool is_readable(const std::string& key) const { return values_.count(key) > 0; }
   bool boolean(const std::string& key) const { return get<bool>(key); }
   long integer(const std::string& key) const { return get<long>(key); }
   double number(const std::string& key) const { return get<double>(key); }

@@ -52,6 +52,8 @@ TEST(Section, TellsWhatCouldNotBeReadFromWhatIsNotThere) {
   section.set_unreadable("count", {"r", 9, 1});
   section.set_unreadable("potential", {"r", 10, 1});
   EXPECT_TRUE(section.has("count"));
+  EXPECT_FALSE(section.is_readable("count"));
+  EXPECT_TRUE(section.is_readable("step"));
   EXPECT_EQ(to_string(section.where("count")), "r:9:1");
   EXPECT_THROW(section.integer("count"), UnreadableValue);
   EXPECT_THROW(section.table("potential"), UnreadableValue);
