@@ -39,6 +39,7 @@ StudyKind convergence_kind();
 StudyKind reduction_kind();
 StudyKind wave_kind();
 StudyKind lyapunov_kind();
+StudyKind commutativity_kind();
 
 /// All studies, in the order of `bathline list`.
 const std::vector<StudyKind>& study_kinds();
