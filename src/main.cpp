@@ -28,6 +28,7 @@ struct Category {
 };
 
 constexpr Category categories[] = {{"systems", "system", &Vocabulary::systems},
+                                   {"potentials", "potential", &Vocabulary::potentials},
                                    {"environments", "environment", &Vocabulary::environments},
                                    {"integrators", "integrator", &Vocabulary::integrators},
                                    {"studies", "study", &Vocabulary::studies}};
@@ -133,7 +134,7 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   add_recipe(check);
   CLI::App* list_command = app.add_subcommand("list", "list what recipes can name, and the recipes that come along");
   list_command->add_option("WHAT", what, "only these")
-      ->check(CLI::IsMember({"systems", "environments", "integrators", "studies", "recipes"}));
+      ->check(CLI::IsMember({"systems", "potentials", "environments", "integrators", "studies", "recipes"}));
   CLI::App* describe_command = app.add_subcommand(
       "describe", "equation, parameters, units and source of a name; `recipe` for the recipe's own keys");
   describe_command->add_option("NAME", name)->required();

@@ -9,6 +9,8 @@
 
 namespace bathline {
 
+inline Section example_section(const Entry& entry, const std::vector<std::string>& more = {});
+
 /// Some value of the type that a parameter asks for, different for different `number`s; positive.
 inline Section::Value example_value(const Parameter& parameter, int number) {
   const double some = 0.7 + 0.37 * number;
@@ -32,12 +34,14 @@ inline Section::Value example_value(const Parameter& parameter, int number) {
       if (!parameter.fallback.empty()) return std::stod(parameter.fallback);
       return parameter.bound == Bound::unit_interval ? 0.3 : some;
     default:
-      return std::vector<Section>{};
+      break;
   }
+  if (parameter.kinds == nullptr) return std::vector<Section>{};
+  return std::vector<Section>{example_section(parameter.kinds->front())};
 }
 
 /// What is required or has a default; and what `more` names.
-inline Section example_section(const Entry& entry, const std::vector<std::string>& more = {}) {
+inline Section example_section(const Entry& entry, const std::vector<std::string>& more) {
   Section section;
   section.set("kind", entry.name, {});
   section.set("name", entry.name, {});

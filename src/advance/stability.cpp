@@ -29,13 +29,32 @@ double highest_frequency(const Problem& problem) {
   return highest;
 }
 
+/// Makes motions that nothing holds and nothing damps decay slowly. Drifting away is no instability, but its double
+/// eigenvalue 1 would be split by the square root of round-off and look like one.
+void hold_free_motions(const Eigen::VectorXd& mass, Eigen::MatrixXd& stiffness, Eigen::MatrixXd& damping) {
+  const Eigen::VectorXd root = mass.cwiseSqrt(), scale = root.cwiseInverse();
+  const Eigen::MatrixXd k = scale.asDiagonal() * stiffness * scale.asDiagonal();
+  const Eigen::MatrixXd c = scale.asDiagonal() * damping * scale.asDiagonal();
+  const double rate = std::sqrt(k.norm()) + c.norm();
+  if (!std::isfinite(rate) || rate == 0.0) return;
+  const SymmetricEigen modes = symmetric_eigen(k * k / std::pow(rate, 4) + c / rate);
+  for (Eigen::Index i = 0; i < modes.values.size(); ++i) {
+    if (modes.values[i] > 1e-13) continue;
+    // Decay at a fifth and a tenth of the fastest rate: two simple eigenvalues, and no limit lower than the others'.
+    const Eigen::VectorXd shape = root.asDiagonal() * modes.vectors.col(i);
+    stiffness += 0.02 * rate * rate * shape * shape.transpose();
+    damping += 0.3 * rate * shape * shape.transpose();
+  }
+}
+
 /// The open problem with its potential replaced by the quadratic one of its start, so that a step is a matrix.
 Problem linearised(const Problem& problem) {
   OpenSystem system = problem.system();
-  Eigen::MatrixXd hessian(system.size(), system.size());
+  Eigen::MatrixXd hessian(system.size(), system.size()), damping = problem.damping();
   system.potential->hessian(system.q0, hessian);
+  hold_free_motions(system.mass, hessian, damping);
   system.potential = std::make_shared<QuadraticPotential>(hessian);
-  return Problem(system, problem.damping(), {}, problem.communicator());
+  return Problem(system, damping, {}, problem.communicator());
 }
 
 }  // namespace

@@ -6,7 +6,8 @@
 namespace bathline {
 
 const std::vector<SystemKind>& system_kinds() {
-  static const std::vector<SystemKind> all = {single_oscillator_kind(), dual_oscillator_kind(), kepler_kind()};
+  static const std::vector<SystemKind> all = {single_oscillator_kind(), dual_oscillator_kind(),
+                                              binary_oscillator_kind(), kepler_kind(), pair_potential_kind()};
   return all;
 }
 

@@ -19,7 +19,9 @@ struct SystemKind {
 
 SystemKind single_oscillator_kind();
 SystemKind dual_oscillator_kind();
+SystemKind binary_oscillator_kind();
 SystemKind kepler_kind();
+SystemKind pair_potential_kind();
 
 /// All systems, in the order of `bathline list`.
 const std::vector<SystemKind>& system_kinds();

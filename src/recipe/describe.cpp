@@ -132,6 +132,7 @@ void add_lines(std::vector<Line>& lines, std::span<const Parameter> parameters, 
       doc += " One of " + kind + ".";
       kind = type_words(parameter.type);
     }
+    if (parameter.kinds != nullptr) doc += fmt::format(" Its `kind`: `bathline list {}`.", parameter.listing);
     std::string presence = parameter.required ? "required" : "optional";
     if (width_of(parameter.fallback) > widest_cell) {
       doc += " Default: " + parameter.fallback + ".";

@@ -148,12 +148,20 @@ std::optional<Section::Value> TomlReader::read_tables(const toml::node& node, co
                                                       const Location& where, const std::string& header) {
   const bool repeated = parameter.type == ValueType::tables;
   const std::string inner = inner_header(header, parameter.name, repeated);
-  std::vector<std::string> known;
-  for (const Parameter& member : parameter.members) known.push_back(member.name);
   std::vector<Section> sections;
+  bool chosen = true;
   const auto add = [&](const toml::table& table) {
+    std::vector<Parameter> members = parameter.members;
+    if (parameter.kinds != nullptr) {
+      const Entry* entry = chosen_entry(table, "kind", "", *parameter.kinds, parameter.listing, inner);
+      chosen = chosen && entry != nullptr;
+      if (entry == nullptr) return;
+      members = keys_of_kind(*entry);
+    }
+    std::vector<std::string> known;
+    for (const Parameter& member : members) known.push_back(member.name);
     const std::vector<std::string> misspelt = reject_unknown_keys(table, known, inner);
-    sections.push_back(read(table, parameter.members, inner, misspelt));
+    sections.push_back(read(table, members, inner, misspelt));
   };
 
   const bool is_list = node.is_array_of_tables() || (node.is_array() && node.as_array()->empty());
@@ -167,6 +175,7 @@ std::optional<Section::Value> TomlReader::read_tables(const toml::node& node, co
                    fmt::format("must be {}, not {}; it can be written as {}", wanted, type_found(node), inner));
     return std::nullopt;
   }
+  if (!chosen) return std::nullopt;
   return sections;
 }
 

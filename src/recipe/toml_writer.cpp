@@ -91,7 +91,10 @@ std::string toml_keys(const Section& section, std::span<const Parameter> paramet
     if (!section.has(parameter.name)) continue;
     const std::string inner = path.empty() ? parameter.name : path + "." + parameter.name;
     if (parameter.type == ValueType::table) {
-      tables += fmt::format("\n[{}]\n{}", inner, toml_keys(section.table(parameter.name), parameter.members, inner));
+      const Section& table = section.table(parameter.name);
+      const std::vector<Parameter> members =
+          parameter.kinds ? keys_of_kind(*find_entry(*parameter.kinds, table.text("kind"))) : parameter.members;
+      tables += fmt::format("\n[{}]\n{}", inner, toml_keys(table, members, inner));
     } else if (parameter.type == ValueType::tables && !section.tables(parameter.name).empty()) {
       for (const Section& table : section.tables(parameter.name)) {
         tables += fmt::format("\n[[{}]]\n{}", inner, toml_keys(table, parameter.members, inner));

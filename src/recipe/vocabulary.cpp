@@ -40,6 +40,12 @@ const Entry* find_entry(std::span<const Entry> entries, const std::string& name)
   return entry == entries.end() ? nullptr : &*entry;
 }
 
+std::vector<Parameter> keys_of_kind(const Entry& entry) {
+  std::vector<Parameter> keys = {{.name = "kind", .type = ValueType::text, .doc = "Which one.", .required = true}};
+  keys.insert(keys.end(), entry.parameters.begin(), entry.parameters.end());
+  return keys;
+}
+
 std::string closest_name(const std::string& name, std::span<const std::string> candidates) {
   std::size_t nearest = std::max<std::size_t>(1, name.size() / 3) + 1;
   std::string closest;

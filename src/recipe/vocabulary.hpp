@@ -15,6 +15,8 @@ enum class ValueType { boolean, integer, number, text, numbers, integers, texts,
 /// What a number (or each number of a list) must satisfy; it must always be finite.
 enum class Bound { any, positive, nonnegative, unit_interval };
 
+struct Entry;
+
 /// One key of a table of the recipe.
 struct Parameter {
   std::string name;
@@ -26,9 +28,12 @@ struct Parameter {
   Bound bound = Bound::any;
   std::vector<std::string> choices = {};  ///< allowed texts; empty means any
   std::vector<Parameter> members = {};    ///< keys of a `table` or of each of the `tables`
+  /// Of a `table` instead of `members`: its key `kind` names one of these, whose parameters are the other keys.
+  const std::vector<Entry>* kinds = nullptr;
+  std::string listing = {};  ///< argument of `bathline list` that shows `kinds`
 };
 
-/// One thing with a name: a system, an environment, an integrator, a study.
+/// One thing with a name: a system, a potential, an environment, an integrator, a study.
 struct Entry {
   std::string name;
   std::string summary = {};   ///< one line for `bathline list`
@@ -41,6 +46,7 @@ struct Entry {
 /// Everything that a recipe may name.
 struct Vocabulary {
   std::vector<Entry> systems;
+  std::vector<Entry> potentials;
   std::vector<Entry> environments;
   std::vector<Entry> integrators;
   std::vector<Entry> studies;
@@ -48,6 +54,9 @@ struct Vocabulary {
 
 /// The entry called `name`, or nullptr.
 const Entry* find_entry(std::span<const Entry> entries, const std::string& name);
+
+/// The keys of a table whose key `kind` names `entry`: that one, and the parameters of the entry.
+std::vector<Parameter> keys_of_kind(const Entry& entry);
 
 /// The name in `candidates` that is closest to a misspelt `name`, or "" where none is close.
 std::string closest_name(const std::string& name, std::span<const std::string> candidates);

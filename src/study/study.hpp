@@ -39,6 +39,7 @@ StudyKind convergence_kind();
 StudyKind reduction_kind();
 StudyKind wave_kind();
 StudyKind lyapunov_kind();
+StudyKind commutativity_kind();
 StudyKind energy_kind();
 StudyKind memory_kind();
 StudyKind ensemble_kind();

@@ -3,6 +3,7 @@
 
 #include "integrate/method.hpp"
 #include "model/environment_catalogue.hpp"
+#include "model/potentials/catalogue.hpp"
 #include "model/system_catalogue.hpp"
 #include "study/study.hpp"
 
@@ -12,6 +13,7 @@ const Vocabulary& vocabulary() {
   static const Vocabulary all = [] {
     Vocabulary words;
     for (const SystemKind& kind : system_kinds()) words.systems.push_back(kind.entry);
+    words.potentials = potential_entries();
     for (const EnvironmentKind& kind : environment_kinds()) words.environments.push_back(kind.entry);
     for (const Method& method : methods()) {
       Entry entry = method.entry;

@@ -5,7 +5,7 @@
 
 namespace bathline {
 
-/// Every system, environment, integrator and study that the program knows.
+/// Every system, potential, environment, integrator and study that the program knows.
 const Vocabulary& vocabulary();
 
 }  // namespace bathline

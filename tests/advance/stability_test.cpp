@@ -130,6 +130,31 @@ TEST(Stability, AnUnstableEquilibriumIsNotTheStepsFault) {
   EXPECT_TRUE(std::isinf(limit.largest_step));
 }
 
+// Nothing holds the centre of mass; that it drifts away is no instability.
+TEST(Stability, FreeMotionsAreNoInstability) {
+  for (int axes = 1; axes <= 3; ++axes) {
+    Scene scene;
+    scene.system.particles = 2;
+    scene.system.axes = axes;
+    scene.system.mass = Eigen::VectorXd::Constant(2 * axes, 0.7);
+    scene.system.mass.head(axes).setConstant(1.9);
+    Eigen::MatrixXd stiffness = 3.0 * Eigen::MatrixXd::Identity(2 * axes, 2 * axes);
+    stiffness.topRightCorner(axes, axes).diagonal().setConstant(-3.0);
+    stiffness.bottomLeftCorner(axes, axes).diagonal().setConstant(-3.0);
+    scene.system.potential = std::make_shared<QuadraticPotential>(stiffness);
+    scene.system.q0 = scene.system.v0 = Eigen::VectorXd::Zero(2 * axes);
+    const double frequency = std::sqrt(3.0 / 1.9 + 3.0 / 0.7);
+    const Problem problem = make_problem(scene, test_world());
+    const auto limit = [&](const char* name) {
+      const MethodCase& method = method_case(name);
+      return stability_limit(problem, *method.method, method.options);
+    };
+    EXPECT_NEAR(limit("gamma(gamma=0.000000)").largest_step, 2.0 / frequency, 1e-6);
+    EXPECT_NEAR(limit("rk4").largest_step, std::sqrt(8.0) / frequency, 1e-6);
+    EXPECT_TRUE(limit("explicit-euler").never_stable);
+  }
+}
+
 TEST(Stability, NonlinearProblemsAreJudgedAtTheirStart) {
   Scene scene = oscillator(1.0, 0.0);
   scene.system.q0 = Eigen::VectorXd::Constant(1, 2.0);

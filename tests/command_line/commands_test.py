@@ -6,7 +6,8 @@ import unittest
 from program import OSCILLATOR, FolderTest, changed, run, write_recipe
 
 LISTS = {
-    "systems": ["single-oscillator", "dual-oscillator", "kepler"],
+    "systems": ["single-oscillator", "dual-oscillator", "binary-oscillator", "kepler", "pair-potential"],
+    "potentials": ["harmonic", "quartic", "double-well", "morse", "lennard-jones"],
     "environments": ["spring-mass-line", "spring-inerter-line"],
     "integrators": ["gamma", "stoermer-verlet", "explicit-euler", "implicit-euler", "rk4", "exact"],
     "studies": ["trajectory", "convergence", "reduction"],
@@ -46,7 +47,7 @@ class ListTest(FolderTest):
         self.assertEqual(outcome.out, "")
 
     def test_every_name_of_a_list_can_be_described(self):
-        for what in ("systems", "environments", "integrators", "studies"):
+        for what in ("systems", "potentials", "environments", "integrators", "studies"):
             for line in run(["list", what]).out.splitlines():
                 name, summary = line.split(None, 1)
                 outcome = run(["describe", name])

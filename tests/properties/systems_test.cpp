@@ -22,6 +22,12 @@ OpenSystem build(const SystemKind& kind) {
   for (std::size_t particles = 1; particles <= 4; ++particles) {
     for (std::size_t axes = 1; axes <= 3; ++axes) {
       section.set("q0", Section::Rows(particles, std::vector<double>(axes, 0.8)), {});
+      // Lists whose form the type does not tell: a constant per particle, two different particles.
+      for (const Parameter& parameter : kind.entry.parameters) {
+        if (parameter.type != ValueType::rows) continue;
+        if (parameter.name == "damping") section.set("damping", Section::Rows(particles, {0.6}), {});
+        if (parameter.name == "pairs") section.set("pairs", Section::Rows{{0.0, 1.0}}, {});
+      }
       Mistakes mistakes;
       OpenSystem system;
       kind.build(section, system, mistakes);
@@ -63,7 +69,10 @@ TEST(Systems, ForcesAreTheSlopeOfTheEnergyAndHessiansThatOfTheForces) {
       if (sample == 0) first = hessian;
       varies = varies || (hessian - first).norm() > 1e-9;
     }
-    EXPECT_EQ(system.potential->is_quadratic(), !varies);
+    // Linear motion: a constant Hessian, and no force at the origin.
+    Eigen::VectorXd at_origin(system.size());
+    system.potential->gradient(Eigen::VectorXd::Zero(system.size()), at_origin);
+    EXPECT_EQ(system.potential->is_quadratic(), !varies && at_origin.norm() == 0.0);
   }
 }
 

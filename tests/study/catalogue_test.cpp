@@ -23,7 +23,8 @@ TEST(StudyCatalogue, HasEveryStudyOnce) {
 TEST(StudyCatalogue, EverythingInTheVocabularyDescribesItself) {
   std::set<std::string> names;
   const Vocabulary& words = vocabulary();
-  for (const auto* entries : {&words.systems, &words.environments, &words.integrators, &words.studies}) {
+  for (const auto* entries :
+       {&words.systems, &words.potentials, &words.environments, &words.integrators, &words.studies}) {
     EXPECT_FALSE(entries->empty());
     for (const Entry& entry : *entries) {
       SCOPED_TRACE(entry.name);

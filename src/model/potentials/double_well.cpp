@@ -1,0 +1,52 @@
+// Two wells with a barrier between them: V(s) = E ((s/a)^2 - 1)^2. Source: kramers1940, the bistable potential.
+#include "model/potentials/catalogue.hpp"
+
+namespace bathline {
+
+namespace {
+
+class DoubleWellPotential final : public SeparationPotential {
+ public:
+  DoubleWellPotential(double barrier, double half_distance) : barrier_(barrier), half_distance_(half_distance) {}
+  double value(double s) const override {
+    const double x = s / half_distance_;
+    return barrier_ * ((x * x - 1.0) * (x * x - 1.0));
+  }
+  double slope(double s) const override {
+    const double x = s / half_distance_;
+    return 4.0 * barrier_ / half_distance_ * (x * (x * x - 1.0));
+  }
+  double curvature(double s) const override {
+    const double x = s / half_distance_;
+    return 4.0 * barrier_ / (half_distance_ * half_distance_) * (3.0 * (x * x) - 1.0);
+  }
+
+ private:
+  double barrier_, half_distance_;
+};
+
+}  // namespace
+
+PotentialKind double_well_potential_kind() {
+  return {{.name = "double-well",
+           .summary = "two wells with a barrier between them",
+           .equation = "V(s) = barrier ((s / half_distance)^2 - 1)^2",
+           .source = "kramers1940, the bistable potential",
+           .parameters = {{.name = "barrier",
+                           .units = "J",
+                           .doc = "height of the barrier over the wells",
+                           .required = true,
+                           .bound = Bound::positive},
+                          {.name = "half_distance",
+                           .units = "m",
+                           .doc = "distance of the wells from the barrier",
+                           .required = true,
+                           .bound = Bound::positive}},
+           .notes = "Wells at s = -half_distance and half_distance, of stiffness 8 barrier / half_distance^2; with "
+                    "several axes the two are one shell."},
+          [](const Section& section) -> std::shared_ptr<const SeparationPotential> {
+            return std::make_shared<DoubleWellPotential>(section.number("barrier"), section.number("half_distance"));
+          }};
+}
+
+}  // namespace bathline

@@ -1,0 +1,39 @@
+// A spring: V(s) = k (s - rest_length)^2 / 2. Source: farshi2018, section 6, its potential of the binary oscillator.
+#include "model/potentials/catalogue.hpp"
+
+namespace bathline {
+
+namespace {
+
+class HarmonicPotential final : public SeparationPotential {
+ public:
+  HarmonicPotential(double k, double rest_length) : k_(k), rest_length_(rest_length) {}
+  double value(double s) const override { return 0.5 * k_ * (s - rest_length_) * (s - rest_length_); }
+  double slope(double s) const override { return k_ * (s - rest_length_); }
+  double curvature(double) const override { return k_; }
+  bool is_quadratic() const override { return rest_length_ == 0.0; }
+
+ private:
+  double k_, rest_length_;
+};
+
+}  // namespace
+
+PotentialKind harmonic_potential_kind() {
+  return {{.name = "harmonic",
+           .summary = "a spring",
+           .equation = "V(s) = k (s - rest_length)^2 / 2",
+           .source = "farshi2018, section 6: V of the binary oscillator is the one with rest length 0",
+           .parameters = {{.name = "k", .units = "N/m", .doc = "stiffness", .required = true, .bound = Bound::positive},
+                          {.name = "rest_length",
+                           .units = "m",
+                           .doc = "separation at which it is relaxed",
+                           .fallback = "0.0",
+                           .bound = Bound::nonnegative}},
+           .notes = "With rest length 0 the motion is linear, and exact references are matrix exponentials."},
+          [](const Section& section) -> std::shared_ptr<const SeparationPotential> {
+            return std::make_shared<HarmonicPotential>(section.number("k"), section.number("rest_length"));
+          }};
+}
+
+}  // namespace bathline

@@ -1,0 +1,53 @@
+// Atoms of a noble gas: V(s) = 4 epsilon ((sigma/s)^12 - (sigma/s)^6). Source: lennardjones1931.
+#include "model/potentials/catalogue.hpp"
+
+namespace bathline {
+
+namespace {
+
+class LennardJonesPotential final : public SeparationPotential {
+ public:
+  LennardJonesPotential(double epsilon, double sigma) : epsilon_(epsilon), sigma_(sigma) {}
+  double value(double s) const override {
+    const double x6 = sixth_power(s);
+    return 4.0 * epsilon_ * (x6 * (x6 - 1.0));
+  }
+  double slope(double s) const override {
+    const double x6 = sixth_power(s);
+    return 24.0 * epsilon_ / s * (x6 * (1.0 - 2.0 * x6));
+  }
+  double curvature(double s) const override {
+    const double x6 = sixth_power(s);
+    return 24.0 * epsilon_ / (s * s) * (x6 * (26.0 * x6 - 7.0));
+  }
+
+ private:
+  double sixth_power(double s) const {
+    const double x = sigma_ / s;
+    return (x * x) * (x * x) * (x * x);
+  }
+  double epsilon_, sigma_;
+};
+
+}  // namespace
+
+PotentialKind lennard_jones_potential_kind() {
+  return {
+      {.name = "lennard-jones",
+       .summary = "attraction between atoms that repel each other when close",
+       .equation = "V(s) = 4 epsilon ((sigma / s)^12 - (sigma / s)^6)",
+       .source = "lennardjones1931",
+       .parameters =
+           {{.name = "epsilon", .units = "J", .doc = "depth of the well", .required = true, .bound = Bound::positive},
+            {.name = "sigma",
+             .units = "m",
+             .doc = "separation at which V changes sign",
+             .required = true,
+             .bound = Bound::positive}},
+       .notes = "Lowest at s = 2^(1/6) sigma. No value at s = 0."},
+      [](const Section& section) -> std::shared_ptr<const SeparationPotential> {
+        return std::make_shared<LennardJonesPotential>(section.number("epsilon"), section.number("sigma"));
+      }};
+}
+
+}  // namespace bathline

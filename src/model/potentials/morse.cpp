@@ -1,0 +1,61 @@
+// A chemical bond that can break: V(s) = depth ((1 - e)^2 - 1), e = exp(-(s - r0)/width). Source: morse1929.
+#include <cmath>
+
+#include "model/potentials/catalogue.hpp"
+
+namespace bathline {
+
+namespace {
+
+class MorsePotential final : public SeparationPotential {
+ public:
+  MorsePotential(double depth, double width, double r0) : depth_(depth), width_(width), r0_(r0) {}
+  double value(double s) const override {
+    const double e = decay(s);
+    return depth_ * (e * (e - 2.0));
+  }
+  double slope(double s) const override {
+    const double e = decay(s);
+    return 2.0 * depth_ / width_ * (e * (1.0 - e));
+  }
+  double curvature(double s) const override {
+    const double e = decay(s);
+    return 2.0 * depth_ / (width_ * width_) * (e * (2.0 * e - 1.0));
+  }
+
+ private:
+  double decay(double s) const { return std::exp(-(s - r0_) / width_); }
+  double depth_, width_, r0_;
+};
+
+}  // namespace
+
+PotentialKind morse_potential_kind() {
+  return {{.name = "morse",
+           .summary = "a bond that can break",
+           .equation = "V(s) = depth ((1 - e)^2 - 1),  e = exp(-(s - r0) / width)",
+           .source = "morse1929",
+           .parameters = {{.name = "depth",
+                           .units = "J",
+                           .doc = "energy that breaks the bond",
+                           .required = true,
+                           .bound = Bound::positive},
+                          {.name = "width",
+                           .units = "m",
+                           .doc = "distance over which it decays",
+                           .required = true,
+                           .bound = Bound::positive},
+                          {.name = "r0",
+                           .units = "m",
+                           .doc = "separation at equilibrium",
+                           .required = true,
+                           .bound = Bound::nonnegative}},
+           .notes = "Zero when far apart; stiffness 2 depth / width^2 at equilibrium. With one axis s is signed, "
+                    "q[b] - q[a] of a pair a < b: the later particle stands to the right."},
+          [](const Section& section) -> std::shared_ptr<const SeparationPotential> {
+            return std::make_shared<MorsePotential>(section.number("depth"), section.number("width"),
+                                                    section.number("r0"));
+          }};
+}
+
+}  // namespace bathline

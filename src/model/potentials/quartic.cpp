@@ -1,0 +1,38 @@
+// A spring that stiffens or softens, that of Duffing's oscillator: V(s) = k s^2 / 2 + beta s^4 / 4.
+// Source: kovacic2011, chapter 1.
+#include "model/potentials/catalogue.hpp"
+
+namespace bathline {
+
+namespace {
+
+class QuarticPotential final : public SeparationPotential {
+ public:
+  QuarticPotential(double k, double beta) : k_(k), beta_(beta) {}
+  double value(double s) const override { return s * s * (0.5 * k_ + 0.25 * beta_ * (s * s)); }
+  double slope(double s) const override { return s * (k_ + beta_ * (s * s)); }
+  double curvature(double s) const override { return k_ + 3.0 * beta_ * (s * s); }
+
+ private:
+  double k_, beta_;
+};
+
+}  // namespace
+
+PotentialKind quartic_potential_kind() {
+  return {{.name = "quartic",
+           .summary = "a spring that stiffens or softens (Duffing)",
+           .equation = "V(s) = k s^2 / 2 + beta s^4 / 4",
+           .source = "kovacic2011, chapter 1",
+           .parameters = {{.name = "k", .units = "N/m", .doc = "stiffness at zero, of either sign", .required = true},
+                          {.name = "beta",
+                           .units = "N/m^3",
+                           .doc = "quartic coefficient; positive stiffens, negative softens",
+                           .required = true}},
+           .notes = "Duffing's oscillator is one particle of a pair-potential with this as `external`."},
+          [](const Section& section) -> std::shared_ptr<const SeparationPotential> {
+            return std::make_shared<QuarticPotential>(section.number("k"), section.number("beta"));
+          }};
+}
+
+}  // namespace bathline

@@ -1,0 +1,81 @@
+// The chain rule between separations and positions.
+//
+//   distance r, e = separation / r:  gradient V' e,  Hessian V'' e e^T + (V'/r) (1 - e e^T);  at r = 0, if V' = 0
+//   there, the limits 0 and V'' 1
+#include "model/potentials/separation_sum.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace bathline {
+
+Eigen::Vector3d SeparationSum::separation(const Term& term, const Eigen::VectorXd& q) const {
+  Eigen::Vector3d result = Eigen::Vector3d::Zero();
+  for (int axis = 0; axis < axes_; ++axis) {
+    result[axis] = q[term.to * axes_ + axis] - (term.from == origin ? 0.0 : q[term.from * axes_ + axis]);
+  }
+  return result;
+}
+
+double SeparationSum::argument(const Eigen::Vector3d& separation) const {
+  // hypot neither overflows nor underflows, so that r = 0 means the same place.
+  return axes_ == 1 ? separation[0] : std::hypot(separation[0], separation[1], separation[2]);
+}
+
+double SeparationSum::value(const Eigen::VectorXd& q) const {
+  double sum = 0.0;
+  for (const Term& term : terms_) sum += term.potential->value(argument(separation(term, q)));
+  return sum;
+}
+
+void SeparationSum::gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const {
+  gradient.setZero(q.size());
+  for (const Term& term : terms_) {
+    Eigen::Vector3d direction = separation(term, q);
+    const double s = argument(direction);
+    const double slope = term.potential->slope(s);
+    if (axes_ == 1) {
+      direction[0] = 1.0;
+    } else if (s > 0.0 || slope != 0.0) {
+      direction /= s;  // NaN where a cone has its tip
+    }
+    for (int axis = 0; axis < axes_; ++axis) {
+      gradient[term.to * axes_ + axis] += slope * direction[axis];
+      if (term.from != origin) gradient[term.from * axes_ + axis] -= slope * direction[axis];
+    }
+  }
+}
+
+void SeparationSum::hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const {
+  hessian.setZero(q.size(), q.size());
+  for (const Term& term : terms_) {
+    const Eigen::Vector3d direction = separation(term, q);
+    const double s = argument(direction);
+    const double slope = term.potential->slope(s), curvature = term.potential->curvature(s);
+    Eigen::Matrix3d block = Eigen::Matrix3d::Zero();
+    if (axes_ == 1) {
+      block(0, 0) = curvature;
+    } else if (s == 0.0) {
+      block.diagonal().setConstant(slope == 0.0 ? curvature : std::numeric_limits<double>::quiet_NaN());
+    } else {
+      const Eigen::Vector3d e = direction / s;
+      block = (curvature - slope / s) * (e * e.transpose());
+      block.diagonal().array() += slope / s;
+    }
+    const auto add = [&](int a, int b, double sign) {
+      if (a == origin || b == origin) return;
+      hessian.block(a * axes_, b * axes_, axes_, axes_) += sign * block.topLeftCorner(axes_, axes_);
+    };
+    add(term.to, term.to, 1.0);
+    add(term.from, term.from, 1.0);
+    add(term.to, term.from, -1.0);
+    add(term.from, term.to, -1.0);
+  }
+}
+
+bool SeparationSum::is_quadratic() const {
+  return std::all_of(terms_.begin(), terms_.end(), [](const Term& term) { return term.potential->is_quadratic(); });
+}
+
+}  // namespace bathline

@@ -1,0 +1,194 @@
+// Particles with a potential of their separations as a recipe describes them, their damping matrix, and what is wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "recipe_text.hpp"
+
+namespace bathline {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// The keys of [system] begin on line 4.
+std::string recipe(const std::string& system) {
+  return "title = \"t\"\n[system]\nkind = \"pair-potential\"\n" + system +
+         "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nname = \"gamma\"\non = \"open\"\n";
+}
+
+const std::string harmonic = "potential = { kind = \"harmonic\", k = 2.0 }\n";
+const std::string chain = "masses = [1.0, 2.0, 3.0]\n" + harmonic + "q0 = [0.0, 1.0, 3.0]\n";
+
+ReadRecipe read(const std::string& system) { return read_recipe(recipe(system)); }
+
+double energy(const ReadRecipe& read) {
+  return read.experiment->system().potential->value(read.experiment->system().q0);
+}
+
+TEST(MpiPairPotential, ActsBetweenEveryTwoOrTheNamedPairs) {
+  const ReadRecipe all = read(chain + "damping = [0.1, 0.2, 0.3]");
+  ASSERT_EQ(all.report(), "");
+  EXPECT_EQ(all.experiment->system().mass, (Eigen::VectorXd{{1.0, 2.0, 3.0}}));
+  EXPECT_EQ(energy(all), 1.0 + 4.0 + 9.0);
+  EXPECT_TRUE(all.experiment->system().potential->is_quadratic());
+  const ReadRecipe neighbours = read(chain + "damping = [0.1, 0.2, 0.3]\npairs = [[0, 1], [2, 1]]");
+  ASSERT_EQ(neighbours.report(), "");
+  EXPECT_EQ(energy(neighbours), 1.0 + 4.0);
+}
+
+TEST(MpiPairPotential, SeparationsHaveASignOnOneAxisOnly) {
+  // Relaxed at +1: the later particle stands to the right, however a pair is written.
+  const std::string spring = "masses = [1.0, 1.0]\npotential = { kind = \"harmonic\", k = 2.0, rest_length = 1.0 }\n";
+  for (const std::string pairs : {"", "pairs = [[0, 1]]\n", "pairs = [[1, 0]]\n"}) {
+    const ReadRecipe right = read(spring + pairs + "damping = [0.0, 0.0]\nq0 = [2.0, 3.0]");
+    ASSERT_EQ(right.report(), "");
+    EXPECT_EQ(energy(right), 0.0);
+    EXPECT_FALSE(right.experiment->system().potential->is_quadratic());
+    EXPECT_EQ(energy(read(spring + pairs + "damping = [0.0, 0.0]\nq0 = [3.0, 2.0]")), 4.0);
+    EXPECT_EQ(energy(read(spring + pairs + "damping = [0.0, 0.0]\nq0 = [[3.0, 0.0], [2.0, 0.0]]")), 0.0);
+  }
+}
+
+TEST(MpiPairPotential, ExternalActsTowardsTheOrigin) {
+  const ReadRecipe duffing =
+      read("masses = [2.0]\nexternal = { kind = \"quartic\", k = -1.0, beta = 1.0 }\ndamping = [0.3]\nq0 = [-2.0]");
+  ASSERT_EQ(duffing.report(), "");
+  EXPECT_EQ(energy(duffing), -2.0 + 4.0);
+  const ReadRecipe spatial = read(
+      "masses = [2.0, 1.0]\nexternal = { kind = \"harmonic\", k = 2.0 }\ndamping = [0.3, 0.1]\n"
+      "q0 = [[1.0, 2.0, 2.0], [0.0, 0.0, 0.0]]");
+  ASSERT_EQ(spatial.report(), "");
+  const OpenSystem& system = spatial.experiment->system();
+  EXPECT_EQ(system.axes, 3);
+  EXPECT_EQ(system.mass, (Eigen::VectorXd{{2.0, 2.0, 2.0, 1.0, 1.0, 1.0}}));
+  EXPECT_EQ(energy(spatial), 9.0);
+  EXPECT_TRUE(system.potential->is_quadratic());
+}
+
+TEST(MpiPairPotential, DampingIsOneConstantPerParticleOrAMatrixOnEveryAxis) {
+  const ReadRecipe diagonal = read(chain + "damping = [0.1, 0.2, 0.3]");
+  ASSERT_EQ(diagonal.report(), "");
+  EXPECT_EQ(*diagonal.experiment->system().damping, Eigen::MatrixXd(Eigen::Vector3d(0.1, 0.2, 0.3).asDiagonal()));
+  const ReadRecipe full =
+      read("masses = [1.0, 2.0]\n" + harmonic + "q0 = [[0.0, 1.0], [1.0, 0.0]]\ndamping = [[2.0, -1.0], [-1.0, 0.5]]");
+  ASSERT_EQ(full.report(), "");
+  EXPECT_EQ(
+      *full.experiment->system().damping,
+      (Eigen::MatrixXd{{2.0, 0.0, -1.0, 0.0}, {0.0, 2.0, 0.0, -1.0}, {-1.0, 0.0, 0.5, 0.0}, {0.0, -1.0, 0.0, 0.5}}));
+  // A dashpot between particles is singular; round-off must not make it a mistake.
+  EXPECT_EQ(read(chain + "damping = [[0.1, -0.1, 0.0], [-0.1, 0.4, -0.3], [0.0, -0.3, 0.3]]").report(), "");
+}
+
+TEST(MpiPairPotential, FindsDampingThatIsNone) {
+  EXPECT_THAT(read(chain + "damping = [0.1, 0.2]").report(), AllOf(HasSubstr("r.toml:7:"), HasSubstr("3 number(s)")));
+  EXPECT_THAT(read(chain + "damping = [[0.1, 0.2], [0.2, 0.1], [0.0, 0.0]]").report(), HasSubstr("r.toml:7:"));
+  EXPECT_THAT(read(chain + "damping = [0.1, -0.25, 0.3]").report(),
+              AllOf(HasSubstr("r.toml:7:"), HasSubstr("eigenvalue -0.25")));
+  EXPECT_THAT(read(chain + "damping = [[1, 2, 0], [2, 1, 0], [0, 0, 0]]").report(),
+              AllOf(HasSubstr("r.toml:7:"), HasSubstr("eigenvalue -1 ")));
+  EXPECT_THAT(read(chain + "damping = [[1, 0.5, 0], [0.25, 1, 0], [0, 0, 0]]").report(),
+              AllOf(HasSubstr("r.toml:7:"), HasSubstr("damping[1][0] = 0.25 but damping[0][1] = 0.5")));
+}
+
+TEST(MpiPairPotential, FindsWrongPairs) {
+  for (const auto& [pairs, why] : std::vector<std::pair<std::string, std::string>>{{"[[0, 3]]", "not there"},
+                                                                                   {"[[0, 0.5]]", "not there"},
+                                                                                   {"[[-1, 0]]", "not there"},
+                                                                                   {"[[1, 1]]", "one particle twice"},
+                                                                                   {"[[0, 1], [1, 0]]", "listed twice"},
+                                                                                   {"[[0, 1, 2]]", "no pair"},
+                                                                                   {"[0, 1]", "no pair"}}) {
+    EXPECT_THAT(read(chain + "damping = [0.0, 0.0, 0.0]\npairs = " + pairs).report(),
+                AllOf(HasSubstr("r.toml:8:"), HasSubstr(why)))
+        << pairs;
+  }
+}
+
+TEST(MpiPairPotential, FindsWhatDoesNotFitTogether) {
+  const std::string quiet = "damping = [0.0]\n";
+  EXPECT_THAT(read("masses = [1.0]\nq0 = [1.0]\n" + quiet).report(),
+              AllOf(HasSubstr("r.toml:2:"), HasSubstr("`potential`"), HasSubstr("`external`")));
+  EXPECT_THAT(read("masses = [1.0]\nq0 = [1.0]\n" + harmonic + quiet).report(),
+              AllOf(HasSubstr("r.toml:6:"), HasSubstr("only one")));
+  EXPECT_THAT(
+      read("masses = [1.0]\nq0 = [1.0]\nexternal = { kind = \"harmonic\", k = 2.0 }\npairs = [[0, 1]]\n" + quiet)
+          .report(),
+      AllOf(HasSubstr("r.toml:7:"), HasSubstr("needs a `potential`")));
+  EXPECT_THAT(read("masses = []\nq0 = [1.0]\n" + harmonic + quiet).report(),
+              AllOf(HasSubstr("r.toml:4:"), HasSubstr("empty")));
+  EXPECT_THAT(read("masses = [1.0, 1.0]\nq0 = [1.0]\n" + harmonic + "damping = [0.0, 0.0]").report(),
+              AllOf(HasSubstr("r.toml:5:"), HasSubstr("2 number(s)")));
+  EXPECT_THAT(read("masses = [1.0]\nq0 = [[1.0, 2.0, 3.0, 4.0]]\n" + quiet).report(),
+              AllOf(HasSubstr("r.toml:5:"), HasSubstr("at most 3 axes")));
+  EXPECT_THAT(read("masses = [1.0, 1.0]\nq0 = []\n" + harmonic + "damping = [0.0, 0.0]").report(),
+              HasSubstr("r.toml:5:"));
+}
+
+TEST(MpiPairPotential, FindsAStartWithoutForces) {
+  const std::string atoms = "masses = [1.0, 1.0]\ndamping = [0.0, 0.0]\n";
+  const std::string argon = "potential = { kind = \"lennard-jones\", epsilon = 1.0, sigma = 1.0 }\n";
+  EXPECT_THAT(read(atoms + argon + "q0 = [1.0, 1.0]").report(),
+              AllOf(HasSubstr("r.toml:7:"), HasSubstr("particles 0 and 1")));
+  const std::string bond = "external = { kind = \"morse\", depth = 1.0, width = 1.0, r0 = 1.0 }\n";
+  EXPECT_THAT(read(atoms + bond + "q0 = [[1.0, 1.0], [0.0, 0.0]]").report(),
+              AllOf(HasSubstr("r.toml:7:"), HasSubstr("particle 1 and the origin")));
+  EXPECT_EQ(read(atoms + bond + "q0 = [1.0, 0.0]").report(), "");
+  EXPECT_EQ(read(atoms + harmonic + "q0 = [[1.0, 1.0], [1.0, 1.0]]").report(), "");
+}
+
+TEST(MpiPairPotential, FindsWrongPotentials) {
+  const std::string rest = "masses = [1.0, 1.0]\nq0 = [0.0, 1.0]\ndamping = [0.0, 0.0]\n";
+  EXPECT_THAT(read(rest + "potential = { kind = \"morze\" }").report(),
+              AllOf(HasSubstr("r.toml:7:15: "), HasSubstr("did you mean \"morse\"?")));
+  EXPECT_THAT(read(rest + "potential = { k = 2.0 }").report(),
+              AllOf(HasSubstr("r.toml:7:"), HasSubstr("[system.potential] needs the key `kind`")));
+  EXPECT_THAT(read(rest + "potential = { kind = \"harmonic\", k = 2.0, sigma = 1.0 }").report(),
+              AllOf(HasSubstr("r.toml:7:"), HasSubstr("unknown key `sigma` in [system.potential]")));
+  EXPECT_THAT(read(rest + "potential = { kind = \"harmonic\", k = -2.0 }").report(),
+              AllOf(HasSubstr("r.toml:7:"), HasSubstr("k = -2.0: must be positive")));
+  EXPECT_THAT(read(rest + "potential = { kind = \"harmonic\" }").report(), HasSubstr("needs the key `k`"));
+  EXPECT_THAT(read(rest + "potential = \"harmonic\"").report(), AllOf(HasSubstr("r.toml:7:"), HasSubstr("a table")));
+}
+
+// The resolved recipe holds everything that was chosen, defaults included, and means the same.
+TEST(MpiPairPotential, PotentialsSurviveTheResolvedRecipe) {
+  const ReadRecipe first = read_recipe(recipe(chain + "damping = [0.1, 0.2, 0.3]\npairs = [[0, 1]]"),
+                                       {"system.potential.k=5.0", "system.external={kind=\"quartic\",k=1.0,beta=2.0}"});
+  ASSERT_EQ(first.report(), "");
+  EXPECT_THAT(first.recipe.resolved,
+              AllOf(HasSubstr("[system.potential]\nkind = \"harmonic\"\nk = 5.0\nrest_length = 0.0"),
+                    HasSubstr("[system.external]\nkind = \"quartic\"")));
+  const ReadRecipe second = read_recipe(first.recipe.resolved);
+  ASSERT_EQ(second.report(), "");
+  EXPECT_EQ(second.recipe.resolved, first.recipe.resolved);
+  EXPECT_EQ(energy(second), energy(first));
+}
+
+TEST(MpiBinaryOscillator, IsOneSpringAndTwoDampers) {
+  const std::string start = "title = \"t\"\n[system]\nkind = \"binary-oscillator\"\nm1 = 100.0\nm2 = 50.0\nk = 10.0\n";
+  const std::string rest = "q0 = [3.0, -1.0]\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nname = \"gamma\"\n";
+  const ReadRecipe read = read_recipe(start + "damping = [7.0, 9.0]\n" + rest + "on = \"open\"\n");
+  ASSERT_EQ(read.report(), "");
+  const OpenSystem& system = read.experiment->system();
+  EXPECT_EQ(system.mass, (Eigen::VectorXd{{100.0, 50.0}}));
+  EXPECT_EQ(energy(read), 0.5 * 10.0 * 16.0);
+  Eigen::VectorXd gradient(2);
+  system.potential->gradient(system.q0, gradient);
+  EXPECT_EQ(gradient, (Eigen::VectorXd{{40.0, -40.0}}));
+  EXPECT_EQ(*system.damping, (Eigen::MatrixXd{{7.0, 0.0}, {0.0, 9.0}}));
+  EXPECT_TRUE(system.potential->is_quadratic());
+  EXPECT_THAT(read_recipe(start + "damping = [7.0]\n" + rest + "on = \"open\"\n").report(),
+              AllOf(HasSubstr("r.toml:7:"), HasSubstr("2 number(s)")));
+  // Lines that damp each particle take the place of `damping`.
+  const ReadRecipe lines = read_recipe(
+      start + rest +
+      "on = \"open\"\n[[environment]]\nkind = \"spring-mass-line\"\nattach = 1\nsites = 9\nM = 4.0\nlambda = 9.0\n");
+  ASSERT_EQ(lines.report(), "");
+  const Problem problem = lines.experiment->make_problem(lines.experiment->cases().front());
+  EXPECT_EQ(problem.damping(), (Eigen::MatrixXd{{0.0, 0.0}, {0.0, 6.0}}));
+}
+
+}  // namespace
+}  // namespace bathline

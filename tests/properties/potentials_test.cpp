@@ -1,0 +1,139 @@
+// Every potential of the catalogue: slope and curvature are those of its value, and as a potential between particles in
+// one, two and three axes it knows neither where they are nor how they are turned.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "catalogue_sections.hpp"
+#include "differences.hpp"
+#include "model/potentials/catalogue.hpp"
+#include "model/potentials/separation_sum.hpp"
+#include "random_numbers.hpp"
+
+namespace bathline {
+namespace {
+
+std::shared_ptr<const SeparationPotential> example(const PotentialKind& kind) {
+  return kind.build(example_section(kind.entry));
+}
+
+/// Three particles with all pairs, and each of them with the origin.
+SeparationSum three_particles(const std::shared_ptr<const SeparationPotential>& potential, int axes) {
+  const int origin = SeparationSum::origin;
+  return SeparationSum(
+      {{0, 1, potential}, {0, 2, potential}, {1, 2, potential}, {origin, 0, potential}, {origin, 2, potential}}, axes);
+}
+
+/// A triangle whose sides, and distances to the origin, are a few of the lengths that the examples are made of. A table
+/// of three axes; fewer axes take the first columns.
+Eigen::VectorXd triangle(int axes, RandomNumbers& random) {
+  const double corners[3][3] = {{1.4, 0.3, -0.4}, {-1.5, 0.9, 0.5}, {3.1, 1.4, 1.1}};
+  Eigen::VectorXd q(3 * axes);
+  for (int a = 0; a < 3; ++a) {
+    for (int axis = 0; axis < axes; ++axis) q[a * axes + axis] = corners[a][axis] + random.uniform(-0.1, 0.1);
+  }
+  return q;
+}
+
+TEST(Potentials, SlopeAndCurvatureAreThoseOfTheValue) {
+  for (const PotentialKind& kind : potential_kinds()) {
+    SCOPED_TRACE(kind.entry.name);
+    const auto potential = example(kind);
+    for (const double s : {0.9, 1.3, 1.9, 2.6, -1.1}) {
+      const auto derivative = [&](double (SeparationPotential::*f)(double) const) {
+        return gradient_of([&](const Eigen::VectorXd& x) { return (*potential.*f)(x[0]); },
+                           Eigen::VectorXd::Constant(1, s), 1e-3)[0];
+      };
+      const double slope = potential->slope(s), curvature = potential->curvature(s);
+      EXPECT_NEAR(derivative(&SeparationPotential::value), slope, 1e-9 * (1.0 + std::abs(slope))) << s;
+      EXPECT_NEAR(derivative(&SeparationPotential::slope), curvature, 1e-9 * (1.0 + std::abs(curvature))) << s;
+      EXPECT_NE(slope, 0.0);
+    }
+  }
+}
+
+TEST(Potentials, BetweenParticlesForcesAreThoseOfTheEnergy) {
+  RandomNumbers random(31);
+  for (const PotentialKind& kind : potential_kinds()) {
+    for (int axes = 1; axes <= 3; ++axes) {
+      SCOPED_TRACE(testing::Message() << kind.entry.name << ", " << axes << " axes");
+      const SeparationSum sum = three_particles(example(kind), axes);
+      const Eigen::VectorXd q = triangle(axes, random);
+      Eigen::VectorXd gradient;
+      Eigen::MatrixXd hessian;
+      sum.gradient(q, gradient);
+      sum.hessian(q, hessian);
+      const Eigen::VectorXd slopes = gradient_of([&](const Eigen::VectorXd& at) { return sum.value(at); }, q, 1e-3);
+      EXPECT_LT((gradient - slopes).norm(), 1e-9 * (1.0 + gradient.norm()));
+      const Eigen::MatrixXd curvatures = jacobian_of(
+          [&](const Eigen::VectorXd& at) {
+            Eigen::VectorXd result;
+            sum.gradient(at, result);
+            return result;
+          },
+          q, 1e-3);
+      EXPECT_LT((hessian - curvatures).norm(), 1e-9 * (1.0 + hessian.norm()));
+      EXPECT_LT((hessian - hessian.transpose()).norm(), 1e-15 * hessian.norm());
+      EXPECT_GT(gradient.norm(), 1e-3);
+    }
+  }
+}
+
+TEST(Potentials, BetweenParticlesNeitherPlaceNorDirectionMatters) {
+  RandomNumbers random(32);
+  for (const PotentialKind& kind : potential_kinds()) {
+    SCOPED_TRACE(kind.entry.name);
+    const auto potential = example(kind);
+    const SeparationSum sum({{0, 1, potential}, {0, 2, potential}, {1, 2, potential}}, 3);
+    const Eigen::VectorXd q = triangle(3, random);
+    const double angle = 0.7;
+    const Eigen::Matrix3d turn =
+        Eigen::AngleAxisd(angle, Eigen::Vector3d(1.0, 2.0, -1.0).normalized()).toRotationMatrix();
+    Eigen::VectorXd moved(9);
+    for (int a = 0; a < 3; ++a) moved.segment<3>(3 * a) = turn * q.segment<3>(3 * a) + Eigen::Vector3d(0.3, -2.0, 5.0);
+    EXPECT_NEAR(sum.value(moved), sum.value(q), 1e-12 * (1.0 + std::abs(sum.value(q))));
+    Eigen::VectorXd gradient, turned;
+    sum.gradient(q, gradient);
+    sum.gradient(moved, turned);
+    for (int a = 0; a < 3; ++a) {
+      EXPECT_LT((turned.segment<3>(3 * a) - turn * gradient.segment<3>(3 * a)).norm(), 1e-11 * (1.0 + gradient.norm()));
+    }
+    Eigen::Vector3d total = Eigen::Vector3d::Zero();
+    for (int a = 0; a < 3; ++a) total += gradient.segment<3>(3 * a);
+    EXPECT_LT(total.norm(), 1e-14 * (1.0 + gradient.norm()));
+  }
+}
+
+// At the same place the direction is lost. What is smooth there has its limit, V'' in every direction; a cone has none.
+TEST(Potentials, AtTheSamePlaceTheyAreSmoothOrHaveNoForce) {
+  const Eigen::VectorXd same = Eigen::VectorXd::Constant(4, 0.7);
+  for (const PotentialKind& kind : potential_kinds()) {
+    SCOPED_TRACE(kind.entry.name);
+    for (const double rest_length : {0.0, 0.5}) {
+      Section section = example_section(kind.entry);
+      if (has_parameter(kind.entry, "rest_length")) section.set("rest_length", rest_length, {});
+      const auto potential = kind.build(section);
+      const SeparationSum sum({{0, 1, potential}}, 2);
+      Eigen::VectorXd gradient;
+      Eigen::MatrixXd hessian;
+      sum.gradient(same, gradient);
+      sum.hessian(same, hessian);
+      if (potential->slope(0.0) == 0.0) {
+        EXPECT_EQ(gradient, Eigen::VectorXd::Zero(4));
+        EXPECT_EQ(hessian(0, 0), potential->curvature(0.0));
+        EXPECT_EQ(hessian(1, 3), -potential->curvature(0.0));
+        EXPECT_EQ(hessian(0, 1), 0.0);
+        // And it is the limit: a hair's breadth away nothing jumps.
+        Eigen::MatrixXd beside;
+        sum.hessian(same + Eigen::VectorXd{{0.0, 0.0, 1e-160, 1e-161}}, beside);
+        EXPECT_LT((beside - hessian).norm(), 1e-12 * hessian.norm());
+      } else {
+        EXPECT_FALSE(gradient.allFinite());
+        EXPECT_FALSE(hessian.allFinite());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bathline
