@@ -27,7 +27,7 @@ TEST(Scheme, ReachCountsForcesAtNewPositions) {
   // Every stage sees the forces and the velocities of the one before, so that two of them go one site further.
   const ExplicitScheme midpoint = runge_kutta({{}, {0.5}}, {0.0, 1.0});
   EXPECT_EQ(midpoint.reach(3), 3);
-  EXPECT_EQ(std::get<ExplicitScheme>(rk4_method().scheme({})).reach(8), 16);
+  EXPECT_EQ(std::get<ExplicitScheme>(rk4_method().scheme(Section())).reach(8), 16);
 }
 
 // A disturbance in one place of a long line travels no farther than the scheme says, and does go that far.
