@@ -162,7 +162,8 @@ void check_recipe(const RunRequest& request, const Communicator& communicator) {
   for (const Case& one : prepared.experiment->cases()) {
     std::int64_t sites = 0;
     std::string closures;
-    for (const auto& environment : prepared.experiment->make_problem(one).environments()) {
+    const Problem problem = prepared.experiment->make_problem(one);
+    for (const auto& environment : problem.environments()) {
       sites += environment->sites();
       closures += (closures.empty() ? "" : ", ") + environment->name();
     }
