@@ -392,17 +392,19 @@ TEST(MpiStar, SchemesTakeTurns) {
   Closed closed{1.0, mass * 0.6, SerialStar(spectrum)};
   Problem problem = make_problem(spectrum, 8, false, test_world());
   const double step = 0.03;
-  for (int turn = 0; turn < 2; ++turn) {
+  for (const OneStageScheme& implicit : {OneStageScheme{0.5, 0.5, 0.5, 0.5}, OneStageScheme{1.0, 1.0, 0.0, 0.0}}) {
+    const auto stepper = make_one_stage_stepper(implicit, problem, step);
     for (const NamedScheme& one : explicit_schemes()) {
       make_explicit_stepper(one.scheme, problem, step)->advance(3);
       for (int i = 0; i < 3; ++i) step_plainly(closed, one.scheme, step);
-      const OneStageScheme midpoint{0.5, 0.5, 0.5, 0.5};
-      make_one_stage_stepper(midpoint, problem, step)->advance(2);
-      for (int i = 0; i < 2; ++i) step_densely(closed, midpoint, step);
+      stepper->advance(2);
+      for (int i = 0; i < 2; ++i) step_densely(closed, implicit, step);
       make_explicit_stepper(one.scheme, problem, 0.5 * step)->advance(3);
       for (int i = 0; i < 3; ++i) step_plainly(closed, one.scheme, 0.5 * step);
       for (double& w : closed.star.w) w *= 0.9;
       problem.environments()[0]->scatter_state(closed.star.w, closed.star.p);
+      stepper->advance(1);
+      step_densely(closed, implicit, step);
     }
   }
   if (!test_world().is_root()) return;
