@@ -23,6 +23,13 @@ int particles_of(const OpenSystem& system) {
   return system.particles;
 }
 
+bool check_size(const Section& section, const char* key, Mistakes& mistakes) {
+  constexpr long most = 1'000'000'000'000'000;
+  if (section.integer(key) <= most) return true;
+  mistakes.add(section.where(key), fmt::format("{} = {}: must be at most {}", key, section.integer(key), most));
+  return false;
+}
+
 bool check_particle(const Section& section, long particle, const OpenSystem& system, Mistakes& mistakes) {
   const int particles = particles_of(system);
   if (particle >= 0 && particle < particles) return true;

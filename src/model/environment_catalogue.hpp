@@ -25,6 +25,8 @@ struct EnvironmentKind {
 
 /// The number of particles; asks for what is not known where the system could not be read.
 int particles_of(const OpenSystem& system);
+/// Whether the number of sites `key` is one that memory can be counted for; adds a mistake if not.
+bool check_size(const Section& section, const char* key, Mistakes& mistakes);
 /// Whether `attach` names a particle that exists; adds a mistake if not.
 bool check_particle(const Section& section, long particle, const OpenSystem& system, Mistakes& mistakes);
 

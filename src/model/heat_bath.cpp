@@ -13,21 +13,27 @@ namespace bathline {
 
 namespace {
 
+/// More would gain nothing, and what a pass holds grows with their number.
+constexpr long most_steps_per_pass = 256;
+
 /// The text of the table that `file` names, seen from the recipe's folder; every rank gets it from rank 0.
 std::optional<std::string> read_file(const Section& section, const Communicator& communicator, Mistakes& mistakes) {
-  const Location where = section.where("file");
-  const std::filesystem::path path = std::filesystem::path(where.file).parent_path() / section.text("file");
-  std::string text;
+  // The recipe's name is the table's place; the key itself may come from the command line.
+  const std::filesystem::path path = std::filesystem::path(section.where().file).parent_path() / section.text("file");
+  std::ostringstream all;
   bool found = false;
-  if (communicator.is_root()) {
+  std::error_code ignored;
+  if (communicator.is_root() && std::filesystem::is_regular_file(path, ignored)) {
     std::ifstream file(path, std::ios::binary);
-    std::ostringstream all;
-    found = std::filesystem::is_regular_file(path) && file && (all << file.rdbuf());
-    text = all.str();
+    found = file.is_open();
+    // An empty file would count as a failure to write.
+    if (found && file.peek() != std::ifstream::traits_type::eof()) all << file.rdbuf();
+    found = found && !file.bad();
   }
-  if (communicator.broadcast(found)) return communicator.broadcast(text);
-  mistakes.add(where, fmt::format("file = \"{}\": cannot be read; it is looked for beside the recipe, as {}",
-                                  section.text("file"), path.string()));
+  if (communicator.broadcast(found)) return communicator.broadcast(all.str());
+  mistakes.add(section.where("file"),
+               fmt::format("file = \"{}\": cannot be read; it is looked for beside the recipe, as {}",
+                           section.text("file"), path.string()));
   return std::nullopt;
 }
 
@@ -72,7 +78,7 @@ std::optional<Spectrum> read_spectrum(const Section& section, const Communicator
   good = (is_power ? check_keys(section, {"exponent", "reference"}, {}, mistakes)
                    : check_keys(section, {}, {"exponent", "reference"}, mistakes)) &&
          good;
-  if (!good) return std::nullopt;
+  if (!good || !check_size(section, "oscillators", mistakes)) return std::nullopt;
   const std::int64_t size = section.integer("oscillators");
   const double damping = section.number("damping"), highest = section.number("omega_max");
   if (is_drude) return drude_spectrum(size, damping, highest, section.number("cutoff"));
@@ -85,11 +91,15 @@ std::optional<Spectrum> read_spectrum(const Section& section, const Communicator
 std::unique_ptr<Environment> build_heat_bath(const Section& section, const OpenSystem& system, double,
                                              const Communicator& communicator, Mistakes& mistakes) {
   std::optional<Spectrum> spectrum = read_spectrum(section, communicator, mistakes);
-  const long particle = section.integer("attach");
-  if (!check_particle(section, particle, system, mistakes) || !spectrum) return nullptr;
+  const long particle = section.integer("attach"), steps = section.integer("steps_per_pass");
+  if (steps > most_steps_per_pass) {
+    mistakes.add(section.where("steps_per_pass"),
+                 fmt::format("steps_per_pass = {}: must be at most {}", steps, most_steps_per_pass));
+  }
+  if (!check_particle(section, particle, system, mistakes) || !spectrum || steps > most_steps_per_pass) return nullptr;
   return std::make_unique<Star>(section.text("name"), Attachment({{static_cast<int>(particle), 1.0}}, system.axes),
-                                std::move(*spectrum), section.number("temperature"),
-                                static_cast<int>(section.integer("steps_per_pass")), communicator);
+                                std::move(*spectrum), section.number("temperature"), static_cast<int>(steps),
+                                communicator);
 }
 
 }  // namespace

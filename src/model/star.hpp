@@ -69,8 +69,8 @@ class Star final : public Environment {
 
   // Explicit schemes, in star_explicit.cpp.
   void measure_reply(const ExplicitScheme& scheme, double h);
-  /// Advances by `steps` steps with the head's motion in `heads_`, and forecasts the next pass where `then_forecast`.
-  void pass(int steps, bool then_forecast);
+  /// Advances the oscillators by the block whose heads are known, where it `advances`, and forecasts the next pass.
+  void pass(bool advances, bool then_forecast);
   double pull(std::size_t axis, int substep) const;
 
   // Implicit schemes, in star_implicit.cpp.
@@ -92,13 +92,14 @@ class Star final : public Environment {
     std::unique_ptr<StarKernel> kernel;  // of the scheme that the pass is for
     bool forecast = false;               // whether `free` is there
     bool open = false;
-    int steps = 0;                // of the block that is open
-    int done = 0;                 // steps of the pass before this block
-    int substep = 0;              // substeps of the pass that the head has taken
-    std::vector<double> free;     // pull without the head, by axis, then substep of the pass; on rank 0
+    int steps = 0;             // of the block that is open
+    int done = 0;              // steps of the pass before this block
+    int substep = 0;           // substeps of the pass that the head has taken
+    std::vector<double> free;  // pull without the head, by axis, then substep of the pass, where one is felt; on rank 0
     std::vector<double> reply;    // pull at substep i of the pass to a unit head in substep l of its first step
     std::vector<double> history;  // the head, by axis, then substep of the pass; on rank 0
     std::vector<double> heads;    // the part of it that belongs to the open block, everywhere
+    std::vector<double> still;    // a head that stays, as long as a pass
   };
   Pass pass_;
 

@@ -19,7 +19,7 @@ void Star::open_block(const ExplicitScheme& scheme, double h, int steps) {
   }
   if (!pass_.forecast) {
     pass_.done = pass_.substep = 0;
-    pass(0, true);
+    pass(false, true);
   }
   eliminated_ = false;
   pass_.steps = steps;
@@ -46,10 +46,9 @@ void Star::close_block() {
   communicator_.broadcast(std::span<double>(pass_.heads));
   pass_.done += pass_.steps;
   const bool complete = pass_.done == steps_per_pass_;
-  pass(pass_.steps, complete);
+  pass(true, complete);
   if (complete) pass_.done = pass_.substep = 0;
   pass_.open = false;
-  for (std::size_t axis = 0; axis < axes_ && communicator_.is_root(); ++axis) pull_[axis] = pull(axis, pass_.substep);
 }
 
 double Star::pull(std::size_t axis, int substep) const {
@@ -69,44 +68,46 @@ void Star::measure_reply(const ExplicitScheme& scheme, double h) {
   pass_.kernel = std::make_unique<StarKernel>(scheme, h);
   const int substeps = pass_.kernel->substeps();
   const auto length = static_cast<std::size_t>(steps_per_pass_ * substeps);
-  const std::vector<double> nothing(StarKernel::chunk);
-  sum_.open(static_cast<int>(length) * substeps);
+  pass_.still.assign(length, 0.0);
+  pass_.free.assign(axes_ * length, 0.0);
+  pass_.history.assign(axes_ * length, 0.0);
+  pass_.reply.assign(length * static_cast<std::size_t>(substeps), 0.0);
+  std::vector<double> w(StarKernel::chunk), p(StarKernel::chunk);
+  // One substep at a time: schemes of high order have so many that all at once would be a long message.
   for (int l = 0; l < substeps; ++l) {
     std::vector<double> heads(length);
     heads[static_cast<std::size_t>(l)] = 1.0;
+    sum_.open(static_cast<int>(length));
     for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int count) {
-      pass_.kernel->forecast(steps_per_pass_, heads, count, nothing.data(), nothing.data(), stiffness_.data() + begin,
-                             inverse_mass_.data() + begin,
-                             sum_.leaf(leaf).subspan(static_cast<std::size_t>(l) * length, length));
+      pass_.kernel->pass({}, heads, count, w.data(), p.data(), stiffness_.data() + begin, inverse_mass_.data() + begin,
+                         sum_.leaf(leaf));
     });
+    sum_.reduce(std::span(pass_.reply).subspan(static_cast<std::size_t>(l) * length, length));
   }
-  pass_.reply.assign(length * static_cast<std::size_t>(substeps), 0.0);
-  sum_.reduce(pass_.reply);
-  pass_.free.assign(axes_ * length, 0.0);
-  pass_.history.assign(axes_ * length, 0.0);
 }
 
-void Star::pass(int steps, bool then_forecast) {
+void Star::pass(bool advances, bool then_forecast) {
   const auto length = static_cast<std::size_t>(steps_per_pass_ * pass_.kernel->substeps());
-  const std::size_t count = pass_.heads.size() / axes_;
-  if (then_forecast) sum_.open(static_cast<int>(axes_ * length));
-  for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int n) {
-    const double* k = stiffness_.data() + begin;
-    const double* inverse = inverse_mass_.data() + begin;
+  const std::size_t taken = advances ? pass_.heads.size() / axes_ : 0;
+  const std::span<const double> ahead = std::span(pass_.still).first(then_forecast ? length : 0);
+  // Without a forecast the pull after the block has to be summed up by itself.
+  sum_.open(static_cast<int>(then_forecast ? axes_ * length : axes_));
+  for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int count) {
     for (std::size_t axis = 0; axis < axes_; ++axis) {
-      double* w = w_[axis].data() + begin;
-      double* p = p_[axis].data() + begin;
-      if (steps > 0) {
-        pass_.kernel->run(steps, std::span(pass_.heads).subspan(axis * count, count), n, w, p, k, inverse, {});
-      }
-      if (then_forecast) {
-        pass_.kernel->forecast(steps_per_pass_, {}, n, w, p, k, inverse,
-                               sum_.leaf(leaf).subspan(axis * length, length));
+      pass_.kernel->pass(std::span(pass_.heads).subspan(axis * taken, taken), ahead, count, w_[axis].data() + begin,
+                         p_[axis].data() + begin, stiffness_.data() + begin, inverse_mass_.data() + begin,
+                         then_forecast ? sum_.leaf(leaf).subspan(axis * length, length) : std::span<double>());
+      if (!then_forecast) {
+        sum_.leaf(leaf)[axis] += StarKernel::pull(count, stiffness_.data() + begin, w_[axis].data() + begin);
       }
     }
   });
-  if (!then_forecast) return;
+  if (!then_forecast) {
+    sum_.reduce(pull_);
+    return;
+  }
   sum_.reduce(pass_.free);
+  for (std::size_t axis = 0; axis < axes_; ++axis) pull_[axis] = pass_.free[axis * length];
   pass_.forecast = true;
 }
 

@@ -170,20 +170,25 @@ void Experiment::check_memory(Mistakes& mistakes) {
   // Cases run one after the other; the largest one counts.
   for (const Case& one : cases_) {
     if (!one.closed) continue;
-    std::int64_t bytes = 0, sites = 0;
+    std::int64_t bytes = 0, sites = 0, most = 0;
+    std::size_t largest = 0;  // the environment to make smaller
     where_readable([&] {
       const Problem problem = make_problem(one);
-      for (const auto& environment : problem.environments()) {
-        bytes += environment->bytes();
-        sites += environment->sites();
+      for (std::size_t i = 0; i < problem.environments().size(); ++i) {
+        const Environment& environment = *problem.environments()[i];
+        bytes += environment.bytes();
+        sites += environment.sites();
+        if (environment.sites() <= most) continue;
+        most = environment.sites();
+        largest = one.environments[i];
       }
     });
     const NodeMemory memory = node_memory(communicator_, bytes);
     if (memory.needed <= memory.available) continue;
     const double share = static_cast<double>(memory.available) / static_cast<double>(memory.needed);
-    const Section& first = recipe_.environments[one.environments.front()];
+    const Section& section = recipe_.environments[largest];
     mistakes.add(
-        first.has("sites") ? first.where("sites") : first.where("oscillators"),
+        section.where(section.has("sites") ? "sites" : "oscillators"),
         fmt::format("{} sites need {:.1f} GiB on a node that has {:.1f} GiB to spare; about {} sites would fit, or "
                     "more nodes",
                     sites, static_cast<double>(memory.needed) / (1 << 30),

@@ -325,6 +325,83 @@ class RecipeMistakesTest(MistakeTest):
             self.assert_code(run(["check", self.recipe, "--set", sites]), code)
 
 
+class HeatBathMistakesTest(MistakeTest):
+    BATH = {
+        "name": "bath",
+        "kind": "heat-bath",
+        "oscillators": 100,
+        "damping": 0.2,
+        "omega_max": 10.0,
+        "temperature": 0.5,
+    }
+
+    def recipe_with(self, **keys):
+        """The oscillator in a bath; a key that is None is left out."""
+        bath = {key: value for key, value in (self.BATH | keys).items() if value is not None}
+        return changed(OSCILLATOR, environment=[bath])
+
+    def assert_refused_at(self, beginning, message, ranks=None, **keys):
+        """One message, with the place of the text that begins so."""
+        text = toml(self.recipe_with(**keys))
+        outcome = self.run_recipe(text, ranks=ranks)
+        place = place_of(text, beginning)
+        self.assert_refused(outcome, rf"{re.escape(str(self.recipe))}:{place}: .*{message}")
+        self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+
+    def test_the_bath_without_mistakes_runs(self):
+        self.assert_code(self.run_recipe(self.recipe_with()), 0)
+
+    def test_each_mistake_alone(self):
+        self.assert_refused_at("temperature", r"temperature = -0\.5: must not be negative", temperature=-0.5)
+        self.assert_refused_at("oscillators", r"oscillators = 0: must be positive", oscillators=0)
+        self.assert_refused_at("[[environment]]", r"`omega_max`", omega_max=None, ranks=3)
+        self.assert_refused_at("steps_per_pass", r"at most 256", steps_per_pass=100000)
+        self.assert_refused_at(
+            'spectrum = "drud"', r"did you mean \"drude\"\?", spectrum="drud", cutoff=1.0
+        )
+        self.assert_refused_at("oscillators", r"GiB.*\d+ sites would fit", oscillators=10**12, ranks=3)
+
+    def test_tables(self):
+        table = {"oscillators": None, "damping": None, "omega_max": None, "spectrum": "table"}
+        # Beside the recipe, wherever the program runs; the folder itself must stay empty.
+        path = self.new_folder() / "bath.txt"
+        for text, message in (
+            ("0.5 0.1\n0.7\n", r"line 2: must be two numbers"),
+            ("0.5 0.1\n0.4 0.1\n", r"line 2: frequency 0\.4 must be above"),
+            ("", r"holds no oscillator"),
+            (None, r"cannot be read"),
+        ):
+            path.unlink(missing_ok=True)
+            if text is not None:
+                path.write_text(text)
+            with self.subTest(text):
+                self.assert_refused_at("file", message, ranks=3, file=str(path), **table)
+        path.write_text("0.5 0.1\n1.5 0.1\n")
+        self.assert_code(self.run_recipe(self.recipe_with(file=str(path), **table)), 0)
+
+    def test_a_table_is_looked_for_beside_the_recipe(self):
+        (self.folder / "bath.txt").write_text("0.5 0.1\n1.5 0.1\n")
+        recipe = self.recipe_with(
+            oscillators=None, damping=None, omega_max=None, spectrum="table", file="bath.txt"
+        )
+        write_recipe(self.recipe, recipe)
+        elsewhere = self.new_folder()
+        for words in ([], ["--set", "environment.0.file=bath.txt"]):
+            self.assert_code(run(["check", self.recipe, *words], cwd=elsewhere), 0)
+        outcome = run(["check", self.recipe, "--set", "environment.0.file=no/bath.txt"], cwd=elsewhere)
+        self.assert_code(outcome, 2)
+        self.assertIn(f"as {self.folder}/no/bath.txt", outcome.err)
+
+    def test_warnings(self):
+        slow = self.run_recipe(self.recipe_with(omega_max=0.9))
+        self.assert_code(slow, 0)
+        self.assert_said_once(slow, "lies below the particles' own 1; it cannot damp them")
+        # Two oscillators 5 rad/s apart are back after 2 pi / 5 = 1.257, before the end 3.
+        returning = self.run_recipe(self.recipe_with(oscillators=2), "--overwrite")
+        self.assert_code(returning, 0)
+        self.assert_said_once(returning, "closed: the recurrence of `bath` is back at t_r = 1.25664")
+
+
 class SettingMistakesTest(MistakeTest):
     WRONG = {
         "title=": r"--set title=: title = \"\": must not be empty",

@@ -41,6 +41,11 @@ def settings_of_short_run(document):
         settings["time.end"] = max(study["step_sizes"]) * 4
     else:
         settings["time.end"] = max(steps) * SHORT_STEPS
+    if "from" in study:
+        # Of an ensemble: the averages have to begin before the end.
+        settings |= {"study.from": 0.0, "study.longest_lag": 0.0, "study.realisations": 8}
+    if "blocks" in study:
+        settings["study.blocks"] = 3
     output = document.get("output", {})
     for key in ("every", "snapshots"):
         if output.get(key, 1) > SHORT_STEPS // 4:

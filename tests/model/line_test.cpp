@@ -137,5 +137,45 @@ TEST(MpiLine, EnergyIsSummedInTheDocumentedOrder) {
   }
 }
 
+// The head jumps by one and stays: the velocity was a delta function, so the force is -gamma(t), here until the echo.
+TEST(MpiLine, MemoryKernelIsTheForceAfterAJump) {
+  Line line("line", Attachment({{0, 1.0}}, 1), {.mass = 0.7, .stiffness = 2.3}, 400, test_world());
+  line.prepare({});
+  // Stoermer's and Verlet's error at frequency omega is (omega h)^2 omega t / 24, below 1e-4 here.
+  const double step = 0.002;
+  const ExplicitScheme scheme =
+      splitting({{Substep::Kind::kick, 0.5}, {Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 0.5}});
+  const std::vector<double> head = {1.0};
+  std::vector<double> times, forces, force(1);
+  for (int done = 0; done * step < 12.0; done += 50) {
+    times.push_back(done * step);
+    line.force(head, force);
+    forces.push_back(force[0]);
+    for (int step_in_block = 0; step_in_block < 50; ++step_in_block) {
+      line.open_block(scheme, step, 1);
+      for (std::size_t i = 0; i < 3 && test_world().is_root(); ++i) line.substep(scheme.substeps[i], head);
+      line.close_block();
+    }
+  }
+  const std::vector<double> kernel = line.memory_kernel(times);
+  ASSERT_EQ(kernel.size(), times.size());
+  EXPECT_EQ(kernel[0], 2.3);
+  for (std::size_t i = 0; i < times.size() && test_world().is_root(); ++i) {
+    EXPECT_NEAR(forces[i], -kernel[i], 2.3e-4) << "t = " << times[i];
+  }
+}
+
+// gamma reaches D when integrated; what lies beyond x = omega_max t is at most 2 D x^(-3/2).
+TEST(MpiLine, MemoryKernelAddsUpToTheDamping) {
+  const Line line = make_line(100, 1, FarEnd::fixed);
+  const double step = 0.01 / line.highest_frequency(), end = 500.0;
+  std::vector<double> times;
+  for (int i = 0; i * 0.01 <= end; ++i) times.push_back(i * step);
+  const std::vector<double> kernel = line.memory_kernel(times);
+  double integral = -0.5 * step * (kernel.front() + kernel.back());
+  for (double value : kernel) integral += step * value;
+  EXPECT_NEAR(integral, line.damping(), 2.0 * line.damping() * std::pow(end, -1.5));
+}
+
 }  // namespace
 }  // namespace bathline

@@ -190,6 +190,14 @@ TEST(MpiExperiment, FindsLinesLargerThanTheMemory) {
   EXPECT_THAT(report, AllOf(HasSubstr("r.toml:10:"), HasSubstr("GiB"), HasSubstr("would fit")));
 }
 
+TEST(MpiExperiment, FindsBathsLargerThanTheMemoryWhereverTheyStand) {
+  const std::string bath =
+      "[[environment]]\nname = \"bath\"\nkind = \"heat-bath\"\ndamping = 1.0\nomega_max = 20.0\noscillators = "
+      "1000000000000\n";
+  const std::string report = read_recipe(with("[time]", bath + "[time]")).report();
+  EXPECT_THAT(report, AllOf(HasSubstr("r.toml:18:"), HasSubstr("1000000000100 sites need"), HasSubstr("would fit")));
+}
+
 TEST(MpiExperiment, FindsStepsBeyondTheStabilityLimit) {
   // h sqrt(lambda/M) = 10 h <= 1, a little less for the finite line.
   const std::string report = read_recipe(with("step = 0.05", "step = 0.12")).report();
@@ -236,6 +244,26 @@ TEST(MpiExperiment, WarnsOfAnEchoBeforeTheEnd) {
   EXPECT_THAT(read_recipe(with("sites = 100", "sites = 100\nfar_end = \"matched\"", with("end = 1.0", "end = 25.0")))
                   .experiment->warnings(),
               testing::IsEmpty());
+}
+
+TEST(MpiExperiment, WarnsOfABathThatIsTooSlowOrComesBack) {
+  // 50 oscillators up to 2 rad/s: back at 2 pi / 0.04 = 157.08, the highest at 1.98.
+  const auto bath = [](const std::string& system, const std::string& end) {
+    return read_recipe(with("kind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0",
+                            "kind = \"heat-bath\"\noscillators = 50\nomega_max = 2.0\ndamping = 0.3",
+                            with("end = 1.0", "end = " + end, with("k = 1.0", system))));
+  };
+  EXPECT_THAT(bath("k = 3.9", "157.0").experiment->warnings(), testing::IsEmpty());
+  const ReadRecipe slow = bath("k = 4.0", "157.0");
+  ASSERT_EQ(slow.report(), "");
+  ASSERT_EQ(slow.experiment->warnings().size(), 1u);
+  EXPECT_THAT(slow.experiment->warnings()[0],
+              AllOf(HasSubstr("closed: "), HasSubstr("highest frequency 1.98 of `line`"),
+                    HasSubstr("below the particles' own 2"), HasSubstr("cannot damp")));
+  const ReadRecipe returning = bath("k = 3.9", "157.1");
+  ASSERT_EQ(returning.experiment->warnings().size(), 1u);
+  EXPECT_THAT(returning.experiment->warnings()[0],
+              HasSubstr("closed: the recurrence of `line` is back at t_r = 157.08"));
 }
 
 TEST(MpiExperiment, WarnsOfAMethodThatGrows) {

@@ -1,0 +1,175 @@
+// The heat bath of a recipe: what each spectrum needs, tables beside the recipe, and what does not make sense.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <numbers>
+
+#include "record/shared_folder.hpp"
+#include "recipe_text.hpp"
+
+namespace bathline {
+namespace {
+
+using std::numbers::pi;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A recipe whose bath has its `kind` in line 9 and the given keys from line 10 on.
+std::string recipe(const std::string& keys) {
+  return "title = \"t\"\n[system]\nkind = \"single-oscillator\"\nm = 1.0\nk = 1.0\nq0 = [1.0]\n\n[[environment]]\n"
+         "kind = \"heat-bath\"\n" +
+         keys + "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nname = \"gamma\"\ngamma = 0.0\non = \"closed\"\n";
+}
+
+/// The bath of a recipe without mistakes.
+class Bath {
+ public:
+  explicit Bath(const std::string& keys) : read_(read_recipe(recipe(keys))) {
+    EXPECT_EQ(read_.report(), "");
+    if (read_.mistakes.empty()) problem_.emplace(read_.experiment->make_problem(read_.experiment->cases().front()));
+  }
+  bool is_there() const { return problem_.has_value(); }
+  Environment& operator*() { return *problem_->environments().front(); }
+  Environment* operator->() { return problem_->environments().front().get(); }
+
+ private:
+  ReadRecipe read_;
+  std::optional<Problem> problem_;
+};
+
+std::string report(const std::string& keys, const std::vector<std::string>& settings = {}) {
+  return read_recipe(recipe(keys), settings).report();
+}
+
+const std::string ohmic = "oscillators = 200\ndamping = 0.3\nomega_max = 20.0";
+
+TEST(MpiHeatBath, OhmicUnlessSaidOtherwise) {
+  Bath bath(ohmic);
+  ASSERT_TRUE(bath.is_there());
+  EXPECT_EQ(bath->sites(), 200);
+  EXPECT_EQ(bath->damping(), 0.3);
+  EXPECT_EQ(bath->echo_name(), "recurrence");
+  EXPECT_NEAR(bath->echo_time(), 2.0 * pi / 0.1, 1e-12);
+  EXPECT_NEAR(bath->highest_frequency(), 19.95, 1e-12);
+  EXPECT_FALSE(bath->is_open_ended());
+  EXPECT_NEAR(bath->memory_kernel(std::vector<double>{0.0})[0], 2.0 * 0.3 * 20.0 / pi, 1e-13);
+  // Cold, and eight steps a pass.
+  bath->prepare({});
+  std::vector<double> w, p;
+  bath->gather_state(w, p);
+  for (double value : w) EXPECT_EQ(value, 0.0);
+  EXPECT_EQ(bath->block_limit({}), 8);
+}
+
+TEST(MpiHeatBath, TakesTheKeysOfItsSpectrum) {
+  Bath drude("spectrum = \"drude\"\ncutoff = 2.0\n" + ohmic);
+  ASSERT_TRUE(drude.is_there());
+  EXPECT_NEAR(drude->memory_kernel_limit(std::vector<double>{0.5})[0], 0.3 * 2.0 * std::exp(-1.0), 1e-15);
+  Bath power("spectrum = \"power\"\nexponent = 3.0\nreference = 4.0\n" + ohmic);
+  ASSERT_TRUE(power.is_there());
+  const LinearChain chain = power->chain(200);
+  EXPECT_NEAR(chain.to_head[10].second, 2.0 * 0.3 * 0.1 / pi * std::pow(1.05 / 4.0, 2), 1e-15);
+}
+
+TEST(MpiHeatBath, ThermalStartFollowsTemperatureAndPasses) {
+  Bath bath("temperature = 0.5\nsteps_per_pass = 3\n" + ohmic);
+  ASSERT_TRUE(bath.is_there());
+  bath->prepare({.seed = 4});
+  EXPECT_EQ(bath->block_limit({}), 3);
+  // Of 200 oscillators kT/2 each, with a standard error of sqrt(1/2) kT.
+  const EnvironmentEnergy energy = bath->energy(std::vector<double>{0.0});
+  EXPECT_NEAR(energy.environment, 200 * 0.25, 5.0 * std::sqrt(200 * 0.125));
+  EXPECT_NEAR(energy.interaction, 200 * 0.25, 5.0 * std::sqrt(200 * 0.125));
+}
+
+TEST(MpiHeatBath, NamesTheKeysThatASpectrumNeeds) {
+  struct Missing {
+    std::string keys, spectrum, key;
+  };
+  for (const Missing& one : {Missing{"oscillators = 9\ndamping = 0.3", "ohmic", "omega_max"},
+                             Missing{"omega_max = 9.0\ndamping = 0.3", "ohmic", "oscillators"},
+                             Missing{"omega_max = 9.0\noscillators = 3", "ohmic", "damping"},
+                             Missing{"spectrum = \"drude\"\n" + ohmic, "drude", "cutoff"},
+                             Missing{"spectrum = \"power\"\nexponent = 2.0\n" + ohmic, "power", "reference"},
+                             Missing{"spectrum = \"power\"\nreference = 2.0\n" + ohmic, "power", "exponent"},
+                             Missing{"spectrum = \"table\"", "table", "file"}}) {
+    const std::string said = "spectrum = \"" + one.spectrum + "\" needs the key `" + one.key + "`";
+    EXPECT_THAT(report(one.keys), HasSubstr(said));
+    EXPECT_THAT(report(one.keys), Not(HasSubstr("\n" + said)));
+  }
+  // All at once.
+  EXPECT_THAT(report("spectrum = \"power\"\ndamping = 0.3"),
+              AllOf(HasSubstr("r.toml:10:"), HasSubstr("`oscillators`"), HasSubstr("`omega_max`"),
+                    HasSubstr("`exponent`"), HasSubstr("`reference`")));
+}
+
+TEST(MpiHeatBath, NamesTheKeysThatHaveNoMeaning) {
+  struct Extra {
+    std::string keys, spectrum, key;
+  };
+  for (const Extra& one :
+       {Extra{"cutoff = 1.0\n" + ohmic, "ohmic", "cutoff"}, Extra{"file = \"t\"\n" + ohmic, "ohmic", "file"},
+        Extra{"exponent = 1.0\n" + ohmic, "ohmic", "exponent"},
+        Extra{"reference = 1.0\nspectrum = \"drude\"\ncutoff = 1.0\n" + ohmic, "drude", "reference"},
+        Extra{"cutoff = 1.0\nspectrum = \"power\"\nexponent = 1.0\nreference = 1.0\n" + ohmic, "power", "cutoff"},
+        Extra{"damping = 1.0\nspectrum = \"table\"\nfile = \"t\"", "table", "damping"},
+        Extra{"oscillators = 1\nspectrum = \"table\"\nfile = \"t\"", "table", "oscillators"}}) {
+    const std::string text = report(one.keys);
+    EXPECT_THAT(text, HasSubstr("r.toml:10:"));
+    EXPECT_THAT(text, HasSubstr("`" + one.key + "` has no meaning with spectrum = \"" + one.spectrum + "\""));
+  }
+}
+
+TEST(MpiHeatBath, RefusesNumbersThatMakeNoSense) {
+  EXPECT_THAT(report("temperature = -1.0\n" + ohmic), AllOf(HasSubstr("r.toml:10:"), HasSubstr("temperature")));
+  EXPECT_THAT(report("attach = 3\n" + ohmic), AllOf(HasSubstr("r.toml:10:"), HasSubstr("particle 3")));
+  EXPECT_THAT(report("steps_per_pass = 0\n" + ohmic), HasSubstr("must be positive"));
+  // Beyond this nothing is gained, and the tables of a pass grow with its square.
+  EXPECT_EQ(report("steps_per_pass = 256\n" + ohmic), "");
+  for (const char* steps : {"257", "4294967296"}) {
+    EXPECT_THAT(report(std::string("steps_per_pass = ") + steps + "\n" + ohmic),
+                AllOf(HasSubstr("r.toml:10:"), HasSubstr("must be at most 256")));
+  }
+}
+
+class MpiHeatBathTable : public testing::Test {
+ protected:
+  /// Writes a table and returns the keys of a bath that reads it.
+  std::string table(const std::string& text) {
+    const std::string path = std::filesystem::absolute(folder_.file("bath.txt")).string();
+    if (test_world().is_root()) std::ofstream(path) << text;
+    test_world().barrier();
+    return "spectrum = \"table\"\nfile = \"" + path + "\"";
+  }
+  SharedFolder folder_;
+};
+
+TEST_F(MpiHeatBathTable, IsReadByEveryRank) {
+  Bath bath(table("# a bath\n0.5 0.1\n1.5 0.2\n2.5 0.4\n"));
+  ASSERT_TRUE(bath.is_there());
+  EXPECT_EQ(bath->sites(), 3);
+  EXPECT_EQ(bath->highest_frequency(), 2.5);
+  EXPECT_NEAR(bath->memory_kernel(std::vector<double>{0.0})[0], 0.7, 1e-15);
+}
+
+TEST_F(MpiHeatBathTable, SaysInWhichLineItIsWrong) {
+  EXPECT_THAT(report(table("0.5 0.1\n0.4 0.2\n")),
+              AllOf(HasSubstr("r.toml:11:"), HasSubstr("bath.txt\": line 2: frequency 0.4 must be above")));
+  EXPECT_THAT(report(table("0.5 0.1\n0.7\n")), HasSubstr("line 2: must be two numbers"));
+  EXPECT_THAT(report(table("")), HasSubstr("it holds no oscillator"));
+}
+
+TEST_F(MpiHeatBathTable, HasToBeThere) {
+  EXPECT_THAT(report("spectrum = \"table\"\nfile = \"/no/such/table.txt\""),
+              AllOf(HasSubstr("r.toml:11:"), HasSubstr("cannot be read"), HasSubstr("/no/such/table.txt")));
+  EXPECT_THAT(report("spectrum = \"table\"\nfile = \"/tmp\""), HasSubstr("cannot be read"));
+  const std::string endless(5000, 'x');
+  EXPECT_THAT(report("spectrum = \"table\"\nfile = \"/" + endless + "\""), HasSubstr("cannot be read"));
+}
+
+}  // namespace
+}  // namespace bathline
