@@ -31,6 +31,7 @@ inline Section::Value example_value(const Parameter& parameter, int number) {
     case ValueType::rows:
       return Section::Rows{{some}};
     case ValueType::number:
+      if (!parameter.fallback.empty()) return std::stod(parameter.fallback);
       return parameter.bound == Bound::unit_interval ? 0.3 : some;
     default:
       break;

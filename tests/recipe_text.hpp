@@ -14,7 +14,7 @@ namespace bathline {
 struct ReadRecipe {
   Recipe recipe;
   Mistakes mistakes;
-  std::unique_ptr<Experiment> experiment;  ///< where the recipe itself has no mistake
+  std::unique_ptr<Experiment> experiment;  ///< where the text is TOML
 
   std::string report() const { return mistakes.report(); }
 };
@@ -23,7 +23,7 @@ struct ReadRecipe {
 inline ReadRecipe read_recipe(const std::string& text, const std::vector<std::string>& settings = {}) {
   ReadRecipe result;
   result.recipe = parse_recipe(text, "r.toml", settings, vocabulary(), result.mistakes);
-  if (result.mistakes.empty()) {
+  if (result.recipe.is_toml) {
     result.experiment = std::make_unique<Experiment>(result.recipe, test_world(), result.mistakes);
   }
   return result;

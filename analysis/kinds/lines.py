@@ -8,8 +8,9 @@
     series = [{of = "closed.q[1]", name = "closed line", style = "dashdot", color = 0, scale = 1.0, x = ".."}]
     marks = [{at = 79.06, name = "echo"}]       # thin vertical lines
 
-A series may subtract another quantity row by row: minus = "theory.energy_particles". Rings (style "points")
-stand at equal distances along the path. `x` is the first dimension's scale, usually time, unless it names
+A series may subtract another quantity row by row: minus = "theory.energy_particles"; error = ".." is its
+standard error, drawn as bars on rings and as a band around a line. Rings (style "points") stand at equal
+distances along the path. `x` is the first dimension's scale, usually time, unless it names
 another quantity: "open.q[0][0]", or "q[0][0]" in the group of the series. A single number is a horizontal
 line. Two positions of one particle are drawn to the same scale. Styles and colours are those of `style.py`;
 by default each series has the next ones.
@@ -31,7 +32,7 @@ def draw(result, spec):
     panels = spec.get("panels") or []
     if not panels or not all(panel.get("series") for panel in panels):
         raise AnalysisError(f"{result.path}: a figure of kind 'lines' needs figure.panels, each with series")
-    curves = [[_read(result, panel, series) for series in panel["series"]] for panel in panels]
+    curves = [[_read_with_error(result, panel, series) for series in panel["series"]] for panel in panels]
 
     columns = int(spec.get("columns") or (1 if len(panels) <= 3 else 2))
     rows = -(-len(panels) // columns)
@@ -61,8 +62,21 @@ class _Curve:
     """One series with its values at hand."""
 
     def __init__(self, series, x, y):
-        self.series, self.x, self.y = series, x, y
+        self.series, self.x, self.y, self.error = series, x, y, None
         self.scale = series.get("scale") or 1.0
+
+
+def _read_with_error(result, panel, series):
+    curve = _read(result, panel, series)
+    if series.get("error"):
+        error = result.quantity(series["error"])
+        if error.values.shape != curve.y.values.shape:
+            raise AnalysisError(
+                f"{result.path}: '{error.path}' has {error.values.size} values, '{curve.y.path}' has "
+                f"{curve.y.values.size}: one cannot be the error of the other"
+            )
+        curve.error = error.values * abs(curve.scale)
+    return curve
 
 
 def _read(result, panel, series):
@@ -129,13 +143,23 @@ def _draw_panel(axes, panel, curves):
             axes.axhline(float(curve.y.values) * curve.scale, **look)
             continue
         x, y = curve.x.values, curve.y.values * curve.scale
+        error = curve.error
         if panel.get("xlim") and np.all(np.diff(x) > 0):
             first, last = np.searchsorted(x, panel["xlim"])
-            x, y = x[max(first - 1, 0) : last + 1], y[max(first - 1, 0) : last + 1]
+            shown = slice(max(first - 1, 0), last + 1)
+            x, y, error = x[shown], y[shown], None if error is None else error[shown]
         if log_y:
             y = np.where(y > 0, y, np.nan)
         drawn = sparse(x, y) if curve.series.get("style") == "points" else thin(x, y, log_x)
         axes.plot(x[drawn], y[drawn], **look)
+        if error is not None and curve.series.get("style") == "points":
+            axes.errorbar(
+                x[drawn], y[drawn], error[drawn], fmt="none", ecolor=look["color"], elinewidth=0.8, zorder=2.5
+            )
+        elif error is not None:
+            axes.fill_between(
+                x[drawn], (y - error)[drawn], (y + error)[drawn], color=look["color"], alpha=0.25, linewidth=0
+            )
 
     for mark in panel.get("marks") or []:
         axes.axvline(mark["at"], color="0.45", linewidth=0.6, zorder=1)

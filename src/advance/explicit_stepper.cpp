@@ -31,18 +31,14 @@ class ExplicitStepper final : public Stepper {
     velocities_.assign(scheme_.b.size(), problem.q);
     forces_.assign(scheme_.b.size(), problem.q);
     heads_.assign(problem.environments().size(), std::vector<double>(static_cast<std::size_t>(problem.system().axes)));
-    block_ = 1;
-    if (!problem.environments().empty()) {
-      block_ = problem.environments().front()->block_limit(scheme_);
-      for (const auto& environment : problem.environments()) {
-        block_ = std::min(block_, environment->block_limit(scheme_));
-      }
-    }
   }
 
   std::optional<Failure> advance(std::int64_t steps) override {
     while (steps > 0) {
-      const int block = static_cast<int>(std::min<std::int64_t>(block_, steps));
+      int block = static_cast<int>(std::min<std::int64_t>(steps, longest_block));
+      for (const auto& environment : problem_.environments()) {
+        block = std::min(block, environment->block_limit(scheme_));
+      }
       for (const auto& environment : problem_.environments()) environment->open_block(scheme_, h_, block);
       if (problem_.communicator().is_root()) {
         for (int step = 0; step < block; ++step) {
@@ -57,6 +53,8 @@ class ExplicitStepper final : public Stepper {
 
  private:
   using Solver = Eigen::PartialPivLU<Eigen::MatrixXd>;
+  /// Without environments there is nothing to limit it.
+  static constexpr std::int64_t longest_block = 1 << 20;
 
   void substep(const Substep& substep, const Solver& solver) {
     const bool in_stage = substep.kind == Substep::Kind::stage && substep.stage > 0;
@@ -122,7 +120,6 @@ class ExplicitStepper final : public Stepper {
   ExplicitScheme scheme_;
   Problem& problem_;
   double h_;
-  int block_;
   std::vector<Solver> solvers_;  // one per substep, empty where the damping force is explicit
   Eigen::VectorXd force_, velocity_, drag_, stage_q_, stage_p_;
   std::vector<Eigen::VectorXd> velocities_, forces_;

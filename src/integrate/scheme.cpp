@@ -1,24 +1,23 @@
 // Schemes as data: how they are put together and how far they reach.
 #include "integrate/scheme.hpp"
 
+#include <algorithm>
+
 namespace bathline {
 
 int ExplicitScheme::reach(int steps) const {
-  // A force carries the displacement of a neighbour over one site; a second force at the same positions does not carry
-  // anything further.
-  int reach = 0;
-  bool moved = true;
+  // A drift carries what the momenta depend on over to the displacements, a force that of the displacements one site
+  // further over to the momenta. A stage does both, each with the values of the stage before.
+  int displacement = 0, momentum = 0;
   for (int step = 0; step < steps; ++step) {
     for (const Substep& substep : substeps) {
-      if (substep.kind == Substep::Kind::drift) {
-        moved = true;
-      } else if (moved || substep.kind == Substep::Kind::stage) {
-        ++reach;
-        moved = false;
-      }
+      const int drifted = std::max(displacement, momentum);
+      const int kicked = std::max(momentum, displacement + 1);
+      if (substep.kind != Substep::Kind::kick) displacement = drifted;
+      if (substep.kind != Substep::Kind::drift) momentum = kicked;
     }
   }
-  return reach;
+  return std::max(displacement, momentum);
 }
 
 ExplicitScheme splitting(std::vector<Substep> substeps) { return {std::move(substeps), {}, {}}; }

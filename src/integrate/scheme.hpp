@@ -23,6 +23,8 @@ struct Substep {
   /// and one with the velocity after, are adjoint to each other, which keeps compositions symmetric under damping.
   bool velocity_after = false;
   int stage = 0;
+
+  bool operator==(const Substep&) const = default;
 };
 
 /// An explicit scheme: substeps in order, and the tableau that its `stage` substeps refer to.
@@ -33,6 +35,8 @@ struct ExplicitScheme {
 
   /// How many sites on each side the state of a site depends on after `steps` steps.
   int reach(int steps) const;
+
+  bool operator==(const ExplicitScheme&) const = default;
 };
 
 /// A one-stage implicit scheme with stage values P = p + a h f(Q, P/m), Q = q + b h P/m and end values

@@ -8,15 +8,13 @@ namespace bathline {
 
 namespace {
 
-OpenSystem build(const Section& section, Mistakes& mistakes) {
-  OpenSystem system;
+void build(const Section& section, OpenSystem& system, Mistakes& mistakes) {
   system.particles = 2;
   read_start(section, system, mistakes);
   system.mass = Eigen::VectorXd{{section.number("m1"), section.number("m2")}};
   system.potential =
       std::make_shared<QuadraticPotential>(section.number("k") * Eigen::MatrixXd{{1.0, -1.0}, {-1.0, 1.0}});
   system.damping = read_damping_matrix(section, system.particles, system.axes, mistakes);
-  return system;
 }
 
 }  // namespace

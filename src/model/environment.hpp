@@ -10,6 +10,7 @@
 
 #include "integrate/scheme.hpp"
 #include "model/attachment.hpp"
+#include "parallel/random_key.hpp"
 
 namespace bathline {
 
@@ -64,16 +65,29 @@ class Environment {
   virtual double damping() const = 0;
   /// When the first echo is back at the head, s; infinity if never.
   virtual double echo_time() const = 0;
+  /// What that is called.
+  virtual std::string echo_name() const { return "echo"; }
+  /// kT of its start, J; 0 at rest.
+  virtual double temperature() const { return 0.0; }
   /// Supremum of its own frequencies with the head held, rad/s.
   virtual double highest_frequency() const = 0;
   /// Whether it loses energy (a matched end).
   virtual bool is_open_ended() const = 0;
-  /// Its first `limit` sites, those nearest to the head; the cut is held fixed.
+  /// The whole, or at most `limit` sites that answer fast motions of the head like the whole.
   virtual LinearChain chain(std::int64_t limit) const = 0;
+  /// Its memory kernel gamma(t), N/m, until the echo: the force on the head is -integral gamma(t - s) x'(s) ds when it
+  /// starts at rest. The same on every rank. @note Collective.
+  virtual std::vector<double> memory_kernel(std::span<const double> times) const = 0;
+  /// What that kernel tends to with ever more sites; empty where no formula is known.
+  virtual std::vector<double> memory_kernel_limit(std::span<const double>) const { return {}; }
+  /// The force on a head at rest that follows from the present state, by time, then axis, N; empty where no formula is
+  /// known. @note Collective.
+  virtual std::vector<double> random_force(std::span<const double>) const { return {}; }
 
   // Its state.
-  /// Allocates, and puts every site at rest at the head's place. @note Collective.
-  virtual void prepare() = 0;
+  /// Allocates, and puts every site at rest at the head's place, or where a thermal start has it, for which `key` says
+  /// which one. @note Collective.
+  virtual void prepare(const RandomKey& key) = 0;
   /// All displacements and momenta on rank 0, site by site, axis by axis; empty elsewhere. @note Collective.
   virtual void gather_state(std::vector<double>& w, std::vector<double>& p) const = 0;
   /// The converse. @note Collective.
@@ -85,7 +99,7 @@ class Environment {
   virtual EnvironmentEnergy energy(std::span<const double> head) = 0;
 
   // Explicit schemes.
-  /// How many steps a block may have. The same on every rank.
+  /// How many steps the next block may have. The same on every rank.
   virtual int block_limit(const ExplicitScheme& scheme) const = 0;
   /// @note Collective.
   virtual void open_block(const ExplicitScheme& scheme, double h, int steps) = 0;

@@ -1,10 +1,13 @@
 // The catalogue of environments.
 #include "model/environment_catalogue.hpp"
 
+#include <fmt/format.h>
+
 namespace bathline {
 
 const std::vector<EnvironmentKind>& environment_kinds() {
-  static const std::vector<EnvironmentKind> all = {spring_mass_line_kind(), spring_inerter_line_kind()};
+  static const std::vector<EnvironmentKind> all = {spring_mass_line_kind(), spring_inerter_line_kind(),
+                                                   heat_bath_kind()};
   return all;
 }
 
@@ -13,6 +16,19 @@ const EnvironmentKind* find_environment(const std::string& name) {
     if (kind.entry.name == name) return &kind;
   }
   return nullptr;
+}
+
+int particles_of(const OpenSystem& system) {
+  if (system.particles == 0) throw UnreadableValue();
+  return system.particles;
+}
+
+bool check_particle(const Section& section, long particle, const OpenSystem& system, Mistakes& mistakes) {
+  const int particles = particles_of(system);
+  if (particle >= 0 && particle < particles) return true;
+  mistakes.add(section.where("attach"),
+               fmt::format("`attach` names particle {}, but the system has {} (counted from 0)", particle, particles));
+  return false;
 }
 
 }  // namespace bathline

@@ -17,13 +17,20 @@ namespace bathline {
 struct EnvironmentKind {
   Entry entry;
   /// Builds, without allocating any sites, from the validated section; `step` is the time step of the run. What does
-  /// not make sense together is added to the mistakes, and then nothing is returned. @note Collective.
+  /// not make sense together is added to the mistakes, whatever the step, and then nothing is returned; nor is it where
+  /// a value cannot be read. A system with no particles is one that could not be read. @note Collective.
   std::unique_ptr<Environment> (*build)(const Section& section, const OpenSystem& system, double step,
                                         const Communicator& communicator, Mistakes& mistakes);
 };
 
+/// The number of particles; asks for what is not known where the system could not be read.
+int particles_of(const OpenSystem& system);
+/// Whether `attach` names a particle that exists; adds a mistake if not.
+bool check_particle(const Section& section, long particle, const OpenSystem& system, Mistakes& mistakes);
+
 EnvironmentKind spring_mass_line_kind();
 EnvironmentKind spring_inerter_line_kind();
+EnvironmentKind heat_bath_kind();
 
 /// All environments, in the order of `bathline list`.
 const std::vector<EnvironmentKind>& environment_kinds();

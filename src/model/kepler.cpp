@@ -39,8 +39,7 @@ double angular_momentum_per_mass(const Eigen::VectorXd& q, const Eigen::VectorXd
 /// a x z^ for a vector a of the plane and the unit normal z^.
 Eigen::Vector2d cross_normal(const Eigen::Vector2d& a) { return {a[1], -a[0]}; }
 
-OpenSystem build(const Section& section, Mistakes& mistakes) {
-  OpenSystem system;
+void build(const Section& section, OpenSystem& system, Mistakes& mistakes) {
   system.particles = 1;
   system.axes = 2;
   read_start(section, system, mistakes);
@@ -70,7 +69,6 @@ OpenSystem build(const Section& section, Mistakes& mistakes) {
                            const double r2 = q.squaredNorm();
                            return mu / (angular_momentum_per_mass(q, v) * r2 * std::sqrt(r2)) * cross_normal(q);
                          }}};
-  return system;
 }
 
 }  // namespace

@@ -47,7 +47,17 @@ LinearChain Line::chain(std::int64_t limit) const {
   return chain;
 }
 
-void Line::prepare() {
+std::vector<double> Line::memory_kernel(std::span<const double> times) const {
+  std::vector<double> kernel;
+  for (double t : times) {
+    const double phase = highest_frequency() * t;
+    kernel.push_back(phase == 0.0 ? constants_.stiffness
+                                  : 2.0 * constants_.stiffness * std::cyl_bessel_j(1.0, phase) / phase);
+  }
+  return kernel;
+}
+
+void Line::prepare(const RandomKey&) {
   const auto size = static_cast<std::size_t>(halo_.left() + count_ + halo_.right());
   w_.assign(static_cast<std::size_t>(axes_), std::vector<double>(size));
   p_.assign(static_cast<std::size_t>(axes_), std::vector<double>(size));

@@ -34,9 +34,12 @@ class Line final : public Environment {
   double echo_time() const override;
   double highest_frequency() const override;
   bool is_open_ended() const override { return constants_.far_end == FarEnd::matched; }
+  /// Cut after its first `limit` sites, where it is held: vibrations above the band do not get further.
   LinearChain chain(std::int64_t limit) const override;
+  /// Of the infinite line: 2 lambda J_1(wm t) / (wm t), wm = 2 sqrt(lambda/M). Source: weiss2012, section 3.1.
+  std::vector<double> memory_kernel(std::span<const double> times) const override;
 
-  void prepare() override;
+  void prepare(const RandomKey& key) override;
   void gather_state(std::vector<double>& w, std::vector<double>& p) const override;
   void scatter_state(std::span<const double> w, std::span<const double> p) override;
   std::span<const double> displacement(int axis) const override;

@@ -15,25 +15,21 @@ Parameter damping_parameter() {
           .bound = Bound::nonnegative};
 }
 
-OpenSystem build_single(const Section& section, Mistakes& mistakes) {
-  OpenSystem system;
+void build_single(const Section& section, OpenSystem& system, Mistakes& mistakes) {
   system.particles = 1;
   read_start(section, system, mistakes);
   system.mass = Eigen::VectorXd::Constant(1, section.number("m"));
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, section.number("k")));
   if (section.has("damping")) system.damping = Eigen::MatrixXd::Constant(1, 1, section.number("damping"));
-  return system;
 }
 
-OpenSystem build_dual(const Section& section, Mistakes& mistakes) {
-  OpenSystem system;
+void build_dual(const Section& section, OpenSystem& system, Mistakes& mistakes) {
   system.particles = 2;
   read_start(section, system, mistakes);
   system.mass = Eigen::VectorXd{{section.number("m0"), section.number("M0")}};
   const Eigen::MatrixXd stiffness{{section.number("k0"), 0.0}, {0.0, section.number("K0")}};
   system.potential = std::make_shared<QuadraticPotential>(stiffness);
   if (section.has("damping")) system.damping = section.number("damping") * Eigen::MatrixXd{{1.0, -1.0}, {-1.0, 1.0}};
-  return system;
 }
 
 std::vector<Parameter> with_start(std::vector<Parameter> parameters) {

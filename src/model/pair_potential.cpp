@@ -89,14 +89,13 @@ void check_start(const OpenSystem& system, const std::vector<SeparationSum::Term
   }
 }
 
-OpenSystem build(const Section& section, Mistakes& mistakes) {
-  const std::size_t mistakes_before = mistakes.found().size();
-  OpenSystem system;
+void build(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+  const std::size_t mistakes_before = mistakes.count();
   const std::vector<double>& masses = section.numbers("masses");
   system.particles = static_cast<int>(masses.size());
   if (masses.empty()) {
     mistakes.add(section.where("masses"), "`masses` is empty: a system has at least one particle");
-    return system;
+    return;
   }
   // A list per particle has one entry per axis.
   const Section::Rows& start = section.rows("q0");
@@ -104,16 +103,15 @@ OpenSystem build(const Section& section, Mistakes& mistakes) {
   if (system.axes > 3) {
     mistakes.add(section.where("q0"),
                  fmt::format("`q0` has {} numbers per particle: space has at most 3 axes", system.axes));
-    return system;
+    return;
   }
   read_start(section, system, mistakes);
   system.mass.resize(system.size());
   for (int a = 0; a < system.particles; ++a) system.mass.segment(a * system.axes, system.axes).setConstant(masses[a]);
   system.damping = read_damping_matrix(section, system.particles, system.axes, mistakes);
   std::vector<SeparationSum::Term> terms = read_terms(section, system.particles, mistakes);
-  if (mistakes.found().size() == mistakes_before) check_start(system, terms, section.where("q0"), mistakes);
+  if (mistakes.count() == mistakes_before) check_start(system, terms, section.where("q0"), mistakes);
   system.potential = std::make_shared<SeparationSum>(std::move(terms), system.axes);
-  return system;
 }
 
 Parameter potential_parameter(std::string name, std::string doc) {

@@ -16,8 +16,9 @@ Problem::Problem(const OpenSystem& system, Eigen::MatrixXd damping,
       head_(static_cast<std::size_t>(system.axes)),
       force_(static_cast<std::size_t>(system.axes)) {}
 
-void Problem::prepare() {
-  for (const auto& environment : environments_) environment->prepare();
+void Problem::prepare(std::uint64_t seed, std::uint32_t realisation) {
+  std::uint32_t stream = 0;
+  for (const auto& environment : environments_) environment->prepare({seed, realisation, stream++});
 }
 
 void Problem::head(const Environment& environment, const Eigen::VectorXd& at, std::span<double> head) const {

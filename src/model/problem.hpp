@@ -31,8 +31,9 @@ class Problem {
   Problem(const OpenSystem& system, Eigen::MatrixXd damping, std::vector<std::unique_ptr<Environment>> environments,
           const Communicator& communicator);
 
-  /// Allocates the environments, at rest at their heads' places. @note Collective.
-  void prepare();
+  /// Allocates the environments, at rest at their heads' places or in the thermal start that belongs to the seed and
+  /// the realisation. @note Collective.
+  void prepare(std::uint64_t seed = 0, std::uint32_t realisation = 0);
 
   const OpenSystem& system() const { return system_; }
   const Communicator& communicator() const { return communicator_; }

@@ -50,8 +50,10 @@ void read_start(const Section& section, OpenSystem& system, Mistakes& mistakes) 
     }
     return values;
   };
-  system.q0 = read("q0");
+  // The one is judged also where the other cannot be read.
+  const bool has_q0 = where_readable([&] { system.q0 = read("q0"); });
   system.v0 = read("v0");
+  if (!has_q0) throw UnreadableValue();
 }
 
 }  // namespace bathline

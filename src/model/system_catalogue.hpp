@@ -12,8 +12,9 @@ namespace bathline {
 
 struct SystemKind {
   Entry entry;
-  /// Builds from the validated section; what does not make sense together is added to the mistakes.
-  OpenSystem (*build)(const Section& section, Mistakes& mistakes);
+  /// Fills in `system` from the validated section; what does not make sense together is added to the mistakes. The
+  /// numbers of particles and axes come first, and are known even where a value turns out not to be readable.
+  void (*build)(const Section& section, OpenSystem& system, Mistakes& mistakes);
 };
 
 SystemKind single_oscillator_kind();

@@ -66,23 +66,14 @@ std::optional<SiteValues> read_site_values(const Section& section, const char* m
 
 std::optional<LineConstants> read_line(const Section& section, const char* mass, const char* stiffness, double step,
                                        Mistakes& mistakes) {
-  const std::optional<SiteValues> values = read_site_values(section, mass, stiffness, step, mistakes);
-  if (!values) return std::nullopt;
-  LineConstants line{values->mass, values->stiffness, FarEnd::fixed, 0.0};
-  if (section.has("far_end")) {
-    const std::string& end = section.text("far_end");
-    line.far_end = end == "free" ? FarEnd::free : end == "matched" ? FarEnd::matched : FarEnd::fixed;
-  }
+  std::optional<LineConstants> line;
+  where_readable([&] {
+    const std::optional<SiteValues> values = read_site_values(section, mass, stiffness, step, mistakes);
+    const std::string end = section.has("far_end") ? section.text("far_end") : "fixed";
+    const FarEnd far_end = end == "free" ? FarEnd::free : end == "matched" ? FarEnd::matched : FarEnd::fixed;
+    if (values) line = {values->mass, values->stiffness, far_end, 0.0};
+  });
   return line;
-}
-
-/// Whether `particle` exists; adds a mistake if not.
-bool check_particle(const Section& section, long particle, const OpenSystem& system, Mistakes& mistakes) {
-  if (particle >= 0 && particle < system.particles) return true;
-  mistakes.add(
-      section.where("attach"),
-      fmt::format("`attach` names particle {}, but the system has {} (counted from 0)", particle, system.particles));
-  return false;
 }
 
 std::unique_ptr<Environment> build_spring_mass(const Section& section, const OpenSystem& system, double step,
@@ -97,13 +88,13 @@ std::unique_ptr<Environment> build_spring_mass(const Section& section, const Ope
 std::unique_ptr<Environment> build_spring_inerter(const Section& section, const OpenSystem& system, double step,
                                                   const Communicator& communicator, Mistakes& mistakes) {
   const std::optional<LineConstants> line = read_line(section, "b", "k", step, mistakes);
-  const std::vector<long>& ends = section.integers("attach");
-  if (system.particles < 2) {
+  if (particles_of(system) < 2) {
     mistakes.add(section.where("kind"),
                  "a spring-inerter line lies between two particles, but the system has one; a single particle takes a "
                  "spring-mass-line");
     return nullptr;
   }
+  const std::vector<long>& ends = section.integers("attach");
   if (ends.size() != 2 || ends[0] == ends[1]) {
     mistakes.add(section.where("attach"), "`attach` needs two different particles, such as [0, 1]");
     return nullptr;

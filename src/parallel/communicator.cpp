@@ -170,6 +170,15 @@ void Communicator::scatter(std::span<const double> all, std::span<double> mine) 
   }
 }
 
+Communicator Communicator::split(int group) const {
+  std::shared_ptr<Handle> part(new Handle, [](Handle* handle) {
+    if (message_passing_runs()) MPI_Comm_free(&handle->comm);
+    delete handle;
+  });
+  MPI_Comm_split(mpi_comm(*this), group, rank_, &part->comm);
+  return Communicator(std::move(part));
+}
+
 bool Communicator::any(bool mine) const {
   int here = mine ? 1 : 0;
   int anywhere = 0;

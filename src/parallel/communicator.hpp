@@ -37,6 +37,9 @@ class Communicator {
   /// The converse: rank 0's `all` cut into pieces of the lengths that the ranks ask for.
   void scatter(std::span<const double> all, std::span<double> mine) const;
 
+  /// The ranks that pass the same `group`, in their order, as a group of their own.
+  Communicator split(int group) const;
+
   bool any(bool mine) const;
   double max(double mine) const;  ///< NaN if any rank has NaN
   std::int64_t sum(std::int64_t mine) const;

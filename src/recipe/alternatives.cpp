@@ -2,7 +2,6 @@
 #include "recipe/alternatives.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -30,8 +29,9 @@ void take_out_others(toml::table& table, const std::vector<Alternatives>& rules,
 
 }  // namespace
 
-void check_alternatives(const toml::table& table, const SectionSchema& schema, const std::string& file,
-                        Mistakes& mistakes) {
+std::vector<std::string> check_alternatives(const toml::table& table, const SectionSchema& schema,
+                                            const std::string& file, Mistakes& mistakes) {
+  std::vector<std::string> unclear;
   for (const Alternatives& rule : schema.alternatives) {
     std::vector<std::string> given;
     for (const std::string& key : rule.keys) {
@@ -39,17 +39,20 @@ void check_alternatives(const toml::table& table, const SectionSchema& schema, c
     }
     const std::string names = quoted_names(rule.keys, '`');
     const bool applies = rule.when.empty() || table.contains(rule.when);
+    if (given.size() == (applies ? 1u : 0u)) continue;
+    unclear.insert(unclear.end(), rule.keys.begin(), rule.keys.end());
     if (applies && given.empty()) {
       const std::string because = rule.when.empty() ? "" : fmt::format(" beside `{}`", rule.when);
       mistakes.add(place_of(table.source(), file),
                    fmt::format("{} needs one of the keys {}{}", schema.header(), names, because));
-    } else if (given.size() > (applies ? 1u : 0u)) {
+    } else {
       const std::string advice =
           applies ? fmt::format("one of {}, not more", names) : fmt::format("{} only beside `{}`", names, rule.when);
       mistakes.add(place_of(table.find(given.back())->first.source(), file),
                    fmt::format("{} must have {}", schema.header(), advice));
     }
   }
+  return unclear;
 }
 
 void take_out_alternatives(toml::table& table, const std::string& section, const std::string& key) {

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include <toml++/toml.h>
 
@@ -12,9 +13,10 @@
 namespace bathline {
 
 /// Adds a mistake where `table` of `file`, a table of the section `schema`, gives none or more than one of keys that
-/// stand for one another. Looks at which keys are there, not at their values.
-void check_alternatives(const toml::table& table, const SectionSchema& schema, const std::string& file,
-                        Mistakes& mistakes);
+/// stand for one another. Looks at which keys are there, not at their values. Returns the keys of which none or too
+/// many are given.
+std::vector<std::string> check_alternatives(const toml::table& table, const SectionSchema& schema,
+                                            const std::string& file, Mistakes& mistakes);
 
 /// Takes the keys for which `key` stands out of `table`, a table of the section called `section`.
 void take_out_alternatives(toml::table& table, const std::string& section, const std::string& key);

@@ -21,6 +21,7 @@ class Mistakes {
  public:
   void add(Location where, std::string message);
   bool empty() const { return count_ == 0; }
+  std::size_t count() const { return count_; }
   /// The mistakes in the order in which they were added; the first thousand, should there be more.
   const std::vector<Mistake>& found() const { return found_; }
   /// One line a mistake, in the order of the lines of the recipe; beyond twenty only how many more there are.

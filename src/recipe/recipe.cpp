@@ -22,13 +22,18 @@ void fill_in_names(Recipe& recipe) {
   for (std::size_t i = 0; i < recipe.environments.size(); ++i) {
     Section& environment = recipe.environments[i];
     if (!environment.has("name")) environment.set("name", fmt::format("environment-{}", i), environment.where());
-    environments.push_back(environment.text("name"));
+    if (environment.is_readable("name")) environments.push_back(environment.text("name"));
   }
+  const bool all_are_known = environments.size() == recipe.environments.size();
   for (Section& integrator : recipe.integrators) {
-    if (!integrator.has("label") && integrator.has("name")) {
-      integrator.set("label", integrator.text("name"), integrator.where());
+    if (!integrator.has("label")) {
+      integrator.set_unreadable("label", integrator.where());
+      if (integrator.is_readable("name")) integrator.set("label", integrator.text("name"), integrator.where());
     }
-    if (!integrator.has("environments")) integrator.set("environments", environments, integrator.where());
+    if (!integrator.has("environments")) {
+      integrator.set_unreadable("environments", integrator.where());
+      if (all_are_known) integrator.set("environments", environments, integrator.where());
+    }
   }
 }
 
@@ -68,12 +73,13 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   recipe.text = text;
   auto root = parse_toml(text, file, mistakes);
   if (!root) return recipe;
+  recipe.is_toml = true;
   apply_settings(*root, settings, mistakes);
 
   SectionReader reader(*root, file, vocabulary, mistakes);
   const auto read = [&](const std::string& name) { return reader.read(recipe_section(name)); };
   const Section top = reader.read_top();
-  if (top.has("title")) recipe.title = top.text("title");
+  if (top.is_readable("title")) recipe.title = top.text("title");
   recipe.paper = read("paper").front();
   recipe.system = read("system").front();
   recipe.environments = read("environment");
@@ -85,7 +91,7 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   recipe.figure = read("figure").front();
 
   fill_in_names(recipe);
-  check_recipe(recipe, mistakes);
+  check_recipe(top, recipe, mistakes);
   if (mistakes.empty()) recipe.resolved = resolved_text(recipe, vocabulary);
   return recipe;
 }

@@ -13,6 +13,7 @@ namespace bathline {
 /// One experiment as its author described it, with every key known and every value of the right type.
 /// Whether the values make sense together is decided by whoever builds from them.
 struct Recipe {
+  bool is_toml = false;  ///< whether it could be parsed; if not, no section below has any key
   std::string file;      ///< path as given
   std::string text;      ///< as given, for the result file
   std::string resolved;  ///< TOML with `--set` applied and all defaults written out; parses to the same recipe
@@ -30,7 +31,7 @@ struct Recipe {
 
 /// Parses and validates. `settings` are the arguments of `--set`, "dotted.key=value", applied in order before
 /// validation; a value that is not TOML is taken as text. Every mistake is added to `mistakes` with its place;
-/// the recipe returned is usable only if none was added.
+/// with mistakes the recipe returned serves only to find more of them in what could be read.
 Recipe parse_recipe(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
                     const Vocabulary& vocabulary, Mistakes& mistakes);
 

@@ -14,12 +14,13 @@ namespace bathline {
 namespace {
 
 // Labels become groups of the result file, beside these.
-const std::vector<std::string> reserved_labels = {"convergence", "reduction", "claims", "wave", "lyapunov", "commutativity"};
+const std::vector<std::string> reserved_labels = {"convergence", "reduction", "claims",   "wave",         "lyapunov",
+                                                  "energy",      "memory",    "ensemble", "commutativity"};
 
 const char* const label_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
 void check_not_empty(const Section& section, const std::string& key, Mistakes& mistakes) {
-  if (section.has(key) && section.text(key).empty()) {
+  if (section.is_readable(key) && section.text(key).empty()) {
     mistakes.add(section.where(key), fmt::format("{} = \"\": must not be empty", key));
   }
 }
@@ -28,7 +29,7 @@ void check_not_empty(const Section& section, const std::string& key, Mistakes& m
 void check_unique(const std::vector<Section>& sections, const std::string& key, Mistakes& mistakes) {
   std::map<std::string, Location> seen;
   for (const Section& section : sections) {
-    if (!section.has(key)) continue;
+    if (!section.is_readable(key)) continue;
     const std::string& text = section.text(key);
     const auto [first, is_new] = seen.emplace(text, section.where(key));
     if (is_new) continue;
@@ -40,7 +41,7 @@ void check_unique(const std::vector<Section>& sections, const std::string& key, 
 void check_labels(const std::vector<Section>& integrators, Mistakes& mistakes) {
   check_unique(integrators, "label", mistakes);
   for (const Section& integrator : integrators) {
-    if (!integrator.has("label")) continue;
+    if (!integrator.is_readable("label")) continue;
     const std::string& label = integrator.text("label");
     const bool is_reserved = std::find(reserved_labels.begin(), reserved_labels.end(), label) != reserved_labels.end();
     const bool is_spelt_well = !label.empty() && label.find_first_not_of(label_characters) == std::string::npos;
@@ -58,22 +59,23 @@ void check_environment_names(const std::vector<Section>& environments, Mistakes&
 }
 
 void check_closed_run(const Section& integrator, const std::vector<Section>& environments, Mistakes& mistakes) {
-  const bool is_closed = integrator.has("on") && integrator.text("on") == "closed";
+  const bool is_closed = integrator.is_readable("on") && integrator.text("on") == "closed";
   if (is_closed && environments.empty()) {
     mistakes.add(integrator.where("on"),
                  "on = \"closed\": there is no [[environment]] to close the system with; add one or set on = \"open\"");
     return;
   }
-  if (!integrator.has("environments")) return;
+  if (!integrator.is_readable("environments")) return;
 
   std::vector<std::string> known;
   for (const Section& environment : environments) {
-    if (environment.has("name")) known.push_back(environment.text("name"));
+    if (environment.is_readable("name")) known.push_back(environment.text("name"));
   }
+  const bool all_are_known = known.size() == environments.size();
   const Location where = integrator.where("environments");
   const auto& selected = integrator.texts("environments");
   for (auto name = selected.begin(); name != selected.end(); ++name) {
-    if (std::find(known.begin(), known.end(), *name) == known.end()) {
+    if (all_are_known && std::find(known.begin(), known.end(), *name) == known.end()) {
       mistakes.add(where, fmt::format("environments: no [[environment]] is called \"{}\"{}", excerpt(*name),
                                       spelling_advice(*name, known, '"')));
     } else if (std::find(selected.begin(), name, *name) != name) {
@@ -87,7 +89,7 @@ void check_closed_run(const Section& integrator, const std::vector<Section>& env
 
 // `key` holds two numbers in rising order; equal ones only where `may_be_equal`.
 void check_limits(const Section& section, const std::string& key, bool may_be_equal, Mistakes& mistakes) {
-  if (!section.has(key)) return;
+  if (!section.is_readable(key)) return;
   const auto& limits = section.numbers(key);
   if (limits.size() != 2) {
     mistakes.add(section.where(key), fmt::format("{} has {} numbers: must be two, [low, high]", key, limits.size()));
@@ -101,14 +103,14 @@ void check_claim(const Section& claim, Mistakes& mistakes) {
   check_not_empty(claim, "id", mistakes);
   check_not_empty(claim, "quantity", mistakes);
   check_limits(claim, "bounds", true, mistakes);
-  if (claim.has("from") && claim.has("until") && claim.number("from") > claim.number("until")) {
+  if (claim.is_readable("from") && claim.is_readable("until") && claim.number("from") > claim.number("until")) {
     mistakes.add(claim.where("until"),
                  fmt::format("until = {}: must not lie before from = {}", claim.number("until"), claim.number("from")));
   }
 }
 
 void check_figure(const Section& figure, Mistakes& mistakes) {
-  if (!figure.has("panels")) return;
+  if (!figure.is_readable("panels")) return;
   for (const Section& panel : figure.tables("panels")) {
     check_limits(panel, "xlim", false, mistakes);
     check_limits(panel, "ylim", false, mistakes);
@@ -117,7 +119,8 @@ void check_figure(const Section& figure, Mistakes& mistakes) {
 
 }  // namespace
 
-void check_recipe(const Recipe& recipe, Mistakes& mistakes) {
+void check_recipe(const Section& top, const Recipe& recipe, Mistakes& mistakes) {
+  check_not_empty(top, "title", mistakes);
   check_labels(recipe.integrators, mistakes);
   check_environment_names(recipe.environments, mistakes);
   for (const Section& integrator : recipe.integrators) check_closed_run(integrator, recipe.environments, mistakes);

@@ -6,7 +6,8 @@
 
 namespace bathline {
 
-/// Adds a mistake for every rule that `recipe` breaks. Keys that are absent because they were wrong are skipped.
-void check_recipe(const Recipe& recipe, Mistakes& mistakes);
+/// Adds a mistake for every rule that `recipe`, and `top` outside of its sections, break. Rules about values that could
+/// not be read are skipped.
+void check_recipe(const Section& top, const Recipe& recipe, Mistakes& mistakes);
 
 }  // namespace bathline

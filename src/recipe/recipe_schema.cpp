@@ -101,6 +101,7 @@ std::vector<Parameter> series_keys() {
   return {
       required("of", text, "", "Quantity that is drawn: <label>.<variable>."),
       optional("minus", text, "", "Another quantity, subtracted from it row by row."),
+      optional("error", text, "", "Its standard error, drawn as bars or as a band."),
       optional("name", text, "", "Name in the legend."),
       choice("style", {"solid", "dashed", "dotted", "dashdot", "points"}, "How it is drawn."),
       optional("color", integer, "", "Index into the palette.", Bound::nonnegative),

@@ -11,6 +11,7 @@ template <class T>
 const T& Section::get(const std::string& key) const {
   const auto entry = values_.find(key);
   if (entry == values_.end()) {
+    if (has(key)) throw UnreadableValue();
     throw std::logic_error(fmt::format("the table at {} has no `{}`", to_string(where_), key));
   }
   const T* value = std::get_if<T>(&entry->second);
@@ -44,6 +45,11 @@ Location Section::where(const std::string& key) const {
 
 void Section::set(const std::string& key, Value value, Location where) {
   values_[key] = std::move(value);
+  places_[key] = std::move(where);
+}
+
+void Section::set_unreadable(const std::string& key, Location where) {
+  values_.erase(key);
   places_[key] = std::move(where);
 }
 

@@ -1,6 +1,7 @@
 // A validated table of a recipe.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <string>
 #include <utility>
@@ -11,8 +12,28 @@
 
 namespace bathline {
 
+/// Thrown where a value is asked for that the recipe does not give in a form that could be read. The mistake itself is
+/// reported by whoever read the recipe.
+class UnreadableValue : public std::exception {
+ public:
+  const char* what() const noexcept override { return "a value of the recipe could not be read"; }
+};
+
+/// Does `judge`, which looks for further mistakes, as far as the values it asks for could be read; returns whether it
+/// came to its end.
+template <class Judge>
+bool where_readable(Judge judge) {
+  try {
+    judge();
+    return true;
+  } catch (const UnreadableValue&) {
+    return false;
+  }
+}
+
 /// One table of a recipe after validation: every value has the type that its `Parameter` asks for, defaults are
-/// filled in. Asking for a key that is absent or of another type is a bug and throws `std::logic_error`.
+/// filled in. Asking for a key that is absent or of another type is a bug and throws `std::logic_error`; asking for the
+/// value of one that could not be read throws `UnreadableValue`.
 class Section {
  public:
   using Rows = std::vector<std::vector<double>>;
@@ -21,7 +42,9 @@ class Section {
 
   explicit Section(Location where = {}) : where_(std::move(where)) {}
 
-  bool has(const std::string& key) const { return values_.count(key) > 0; }
+  /// Also true of a key whose value could not be read.
+  bool has(const std::string& key) const { return places_.count(key) > 0; }
+  bool is_readable(const std::string& key) const { return values_.count(key) > 0; }
   bool boolean(const std::string& key) const { return get<bool>(key); }
   long integer(const std::string& key) const { return get<long>(key); }
   double number(const std::string& key) const { return get<double>(key); }
@@ -39,6 +62,8 @@ class Section {
   Location where() const { return where_; }
 
   void set(const std::string& key, Value value, Location where);
+  /// Marks a key that was given, or had to be, but whose value is not known because of a mistake.
+  void set_unreadable(const std::string& key, Location where);
 
  private:
   template <class T>

@@ -20,13 +20,21 @@ std::vector<std::string> names_of(const std::vector<Parameter>& parameters) {
   return names;
 }
 
+// Stands for a section that is not there as it should be. It counts as present, so that nobody complains that there is
+// none.
+Section unreadable_section(const SectionSchema& schema, const Location& where) {
+  Section section(where);
+  for (const Parameter& parameter : schema.parameters) section.set_unreadable(parameter.name, where);
+  return section;
+}
+
 }  // namespace
 
 Section SectionReader::read_top() {
   std::vector<std::string> known = names_of(recipe_keys());
   for (const SectionSchema& schema : recipe_sections()) known.push_back(schema.name);
-  reader_.reject_unknown_keys(recipe_, known, "the recipe");
-  return reader_.read(recipe_, recipe_keys(), "the recipe");
+  const std::vector<std::string> misspelt = reader_.reject_unknown_keys(recipe_, known, "the recipe");
+  return reader_.read(recipe_, recipe_keys(), "the recipe", misspelt);
 }
 
 std::vector<Section> SectionReader::read(const SectionSchema& schema) {
@@ -40,8 +48,7 @@ std::vector<Section> SectionReader::read(const SectionSchema& schema) {
     mistakes_.add(where,
                   fmt::format("{} must be {}, not {}: write {}", schema.name,
                               schema.repeated ? "a list of tables" : "a table", type_found(node), schema.header()));
-    // Counts as present, so that nobody complains that there is none.
-    return {Section(where)};
+    return {unreadable_section(schema, where)};
   }
   if (!schema.repeated) return {read_table(*node.as_table(), schema)};
   if (schema.required && list->empty()) add_missing(schema, place_of(entry->first.source(), file_));
@@ -54,7 +61,7 @@ std::vector<Section> SectionReader::read_absent(const SectionSchema& schema) {
   const Location nowhere{file_, 0, 0};
   if (schema.required) {
     add_missing(schema, nowhere);
-    return {Section(nowhere)};
+    return {unreadable_section(schema, nowhere)};
   }
   if (schema.repeated) return {};
   return {read_table(toml::table(), schema)};
@@ -66,7 +73,14 @@ void SectionReader::add_missing(const SectionSchema& schema, Location where) {
 }
 
 Section SectionReader::read_table(const toml::table& table, const SectionSchema& schema) {
-  check_alternatives(table, schema, file_, mistakes_);
+  Section section = read_keys(table, schema);
+  for (const std::string& key : check_alternatives(table, schema, file_, mistakes_)) {
+    section.set_unreadable(key, section.where(key));
+  }
+  return section;
+}
+
+Section SectionReader::read_keys(const toml::table& table, const SectionSchema& schema) {
   std::vector<Parameter> keys = schema.parameters;
   if (schema.entries != nullptr) {
     const auto is_chooser = [&](const Parameter& key) { return key.name == schema.chooser; };
@@ -76,12 +90,14 @@ Section SectionReader::read_table(const toml::table& table, const SectionSchema&
     if (entry == nullptr) {
       // The choice is reported already, and without it only the common keys can be judged.
       std::erase_if(keys, is_chooser);
-      return reader_.read(table, keys, schema.header());
+      Section section = reader_.read(table, keys, schema.header());
+      section.set_unreadable(schema.chooser, section.where());
+      return section;
     }
     keys.insert(keys.end(), entry->parameters.begin(), entry->parameters.end());
   }
-  reader_.reject_unknown_keys(table, names_of(keys), schema.header());
-  return reader_.read(table, keys, schema.header());
+  const std::vector<std::string> misspelt = reader_.reject_unknown_keys(table, names_of(keys), schema.header());
+  return reader_.read(table, keys, schema.header(), misspelt);
 }
 
 }  // namespace bathline

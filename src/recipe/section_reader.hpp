@@ -29,6 +29,7 @@ class SectionReader {
  private:
   std::vector<Section> read_absent(const SectionSchema& schema);
   Section read_table(const toml::table& table, const SectionSchema& schema);
+  Section read_keys(const toml::table& table, const SectionSchema& schema);
   void add_missing(const SectionSchema& schema, Location where);
 
   const toml::table& recipe_;

@@ -27,35 +27,47 @@ Location TomlReader::place(const toml::node& node) const {
   return place_of_default_ ? *place_of_default_ : place_of(node.source(), file_);
 }
 
-Section TomlReader::read(const toml::table& table, std::span<const Parameter> parameters, const std::string& header) {
+Section TomlReader::read(const toml::table& table, std::span<const Parameter> parameters, const std::string& header,
+                         std::span<const std::string> misspelt) {
   Section section(place(table));
   for (const Parameter& parameter : parameters) {
     const auto entry = table.find(parameter.name);
     const bool present = entry != table.end();
     const bool in_recipe = present && !place_of_default_;
+    const bool is_misspelt = std::find(misspelt.begin(), misspelt.end(), parameter.name) != misspelt.end();
     const Location where = in_recipe ? place_of(entry->first.source(), file_) : section.where();
     std::optional<Value> value;
     if (present) {
       value = read_value(entry->second, parameter, where, header);
-    } else if (!parameter.fallback.empty()) {
-      value = read_default(parameter, where, header);
-    } else if (parameter.required) {
-      mistakes_.add(where, fmt::format("{} needs the key `{}` ({}): {}", header, parameter.name, value_kind(parameter),
-                                       parameter.doc));
+    } else if (!is_misspelt) {
+      if (parameter.fallback.empty() && !parameter.required) continue;
+      if (!parameter.fallback.empty()) {
+        value = read_default(parameter, where, header);
+      } else {
+        mistakes_.add(where, fmt::format("{} needs the key `{}` ({}): {}", header, parameter.name,
+                                         value_kind(parameter), parameter.doc));
+      }
     }
-    if (value) section.set(parameter.name, std::move(*value), where);
+    if (value) {
+      section.set(parameter.name, std::move(*value), where);
+    } else {
+      section.set_unreadable(parameter.name, where);
+    }
   }
   return section;
 }
 
-void TomlReader::reject_unknown_keys(const toml::table& table, std::span<const std::string> known,
-                                     const std::string& header) {
+std::vector<std::string> TomlReader::reject_unknown_keys(const toml::table& table, std::span<const std::string> known,
+                                                         const std::string& header) {
+  std::vector<std::string> meant;
   for (const auto& [key, value] : table) {
     const std::string name(key.str());
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     mistakes_.add(place_of(key.source(), file_),
                   fmt::format("unknown key `{}` in {}{}", excerpt(name), header, spelling_advice(name, known, '`')));
+    meant.push_back(closest_name(name, known));
   }
+  return meant;
 }
 
 const Entry* TomlReader::chosen_entry(const toml::table& table, const std::string& key, const std::string& fallback,
@@ -148,8 +160,8 @@ std::optional<Section::Value> TomlReader::read_tables(const toml::node& node, co
     }
     std::vector<std::string> known;
     for (const Parameter& member : members) known.push_back(member.name);
-    reject_unknown_keys(table, known, inner);
-    sections.push_back(read(table, members, inner));
+    const std::vector<std::string> misspelt = reject_unknown_keys(table, known, inner);
+    sections.push_back(read(table, members, inner, misspelt));
   };
 
   const bool is_list = node.is_array_of_tables() || (node.is_array() && node.as_array()->empty());

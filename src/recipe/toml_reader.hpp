@@ -17,16 +17,19 @@
 namespace bathline {
 
 /// Reads tables of one recipe. Every mistake is added with its place and reading goes on, so that one pass finds all
-/// of them; a key with a mistake is left out of the Section.
+/// of them; a key with a mistake is marked in the Section as unreadable.
 class TomlReader {
  public:
   TomlReader(std::string file, Mistakes& mistakes) : file_(std::move(file)), mistakes_(mistakes), values_(mistakes) {}
 
-  /// The values that `parameters` describe, defaults filled in. `header` ("[time]") names the table in messages.
-  Section read(const toml::table& table, std::span<const Parameter> parameters, const std::string& header);
+  /// The values that `parameters` describe, defaults filled in. `header` ("[time]") names the table in messages. A key
+  /// among `misspelt` is not called missing, and has no default.
+  Section read(const toml::table& table, std::span<const Parameter> parameters, const std::string& header,
+               std::span<const std::string> misspelt = {});
 
-  /// Reports every key of `table` that is not among `known`.
-  void reject_unknown_keys(const toml::table& table, std::span<const std::string> known, const std::string& header);
+  /// Reports every key of `table` that is not among `known`. Returns the known ones that they seem to stand for.
+  std::vector<std::string> reject_unknown_keys(const toml::table& table, std::span<const std::string> known,
+                                               const std::string& header);
 
   /// The entry that the text at `key` names, or that `fallback` (TOML) names where the key is absent. A mistake there
   /// is reported and gives nullptr. `listing` is what `bathline list` calls the entries.

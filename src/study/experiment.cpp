@@ -5,109 +5,160 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+#include <limits>
 
 #include "advance/stability.hpp"
 #include "model/environment_catalogue.hpp"
 #include "model/system_catalogue.hpp"
 #include "parallel/memory.hpp"
+#include "solve/dense.hpp"
 
 namespace bathline {
 
+namespace {
+
+/// Highest frequency of the particles alone, linearised at the start; zero where nothing holds them.
+double own_frequency(const OpenSystem& system) {
+  Eigen::MatrixXd hessian(system.size(), system.size());
+  system.potential->hessian(system.q0, hessian);
+  const Eigen::VectorXd scale = system.mass.cwiseSqrt().cwiseInverse();
+  return std::sqrt(std::max(0.0, largest_symmetric_eigenvalue(scale.asDiagonal() * hessian * scale.asDiagonal())));
+}
+
+}  // namespace
+
 Experiment::Experiment(const Recipe& recipe, const Communicator& communicator, Mistakes& mistakes)
     : recipe_(recipe), communicator_(communicator) {
-  system_ = find_system(recipe.system.text("kind"))->build(recipe.system, mistakes);
-  read_cases(mistakes);
-  // Whatever follows builds the environments, so their own mistakes have to be known first, each of them once.
-  std::vector<bool> built(recipe_.environments.size(), false);
-  for (const Case& one : cases_) {
-    Case fresh = one;
-    std::erase_if(fresh.environments, [&](std::size_t index) { return built[index]; });
-    build_environments(fresh, one.step, mistakes);
-    for (std::size_t index : one.environments) built[index] = true;
+  const std::size_t before_system = mistakes.count();
+  system_is_sound_ =
+      where_readable([&] { find_system(recipe_.system.text("kind"))->build(recipe_.system, system_, mistakes); }) &&
+      mistakes.count() == before_system;
+  where_readable([&] { read_end(); });
+  for (const Section& section : recipe_.integrators) {
+    cases_are_complete_ &= where_readable([&] { cases_.push_back(read_case(section, mistakes)); });
   }
-  if (!mistakes.empty()) return;
+  // Here each of them once, for its own mistakes, which do not depend on the step.
+  for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
+    where_readable([&] { build_environment(index, 1.0, communicator_, mistakes); });
+  }
+  for (const Case& one : cases_) check_damping(one, mistakes);
+  const std::size_t before_memory = mistakes.count();
   check_memory(mistakes);
-  if (!mistakes.empty()) return;
+  if (mistakes.count() > before_memory) return;
   for (const Case& one : cases_) {
-    check_damping(one, mistakes);
-    if (!mistakes.empty()) continue;
-    check_stability(one, mistakes);
-    warn_of_echo(one);
+    where_readable([&] {
+      check_stability(one, mistakes);
+      warn_of_limits(one);
+    });
   }
+}
+
+const OpenSystem& Experiment::system() const {
+  if (!system_is_sound_) throw UnreadableValue();
+  return system_;
+}
+
+const std::vector<Case>& Experiment::cases() const {
+  if (!cases_are_complete_) throw UnreadableValue();
+  return cases_;
+}
+
+double Experiment::end_time() const {
+  if (!end_) throw UnreadableValue();
+  return *end_;
 }
 
 const Case* Experiment::find_case(const std::string& label) const {
   for (const Case& one : cases_) {
     if (one.label == label) return &one;
   }
+  if (!cases_are_complete_) throw UnreadableValue();
   return nullptr;
 }
 
-void Experiment::read_cases(Mistakes& mistakes) {
+void Experiment::read_end() {
   const Section& time = recipe_.time;
-  if (time.has("end")) end_ = time.number("end");
-  for (const Section& section : recipe_.integrators) {
-    Case one;
-    one.label = section.text("label");
-    one.method = find_method(section.text("name"));
-    one.options = section;
-    one.scheme = one.method->scheme(section);
-    one.closed = section.text("on") == "closed";
-    one.step = section.has("step") ? section.number("step") : time.number("step");
-    if (!time.has("end")) end_ = time.number("step") * static_cast<double>(time.integer("steps"));
-    const double steps = end_ / one.step;
-    if (steps > 1e15) {
-      mistakes.add(
-          section.has("step") ? section.where("step") : time.where("step"),
-          fmt::format("step = {} needs {:.1e} steps to reach the end {}; that will not end", one.step, steps, end_));
-      continue;
-    }
-    // A step that divides the end up to round-off does divide it.
-    one.steps = static_cast<std::int64_t>(std::floor(steps * (1.0 + 1e-12) + 1e-9));
-    if (std::abs(static_cast<double>(one.steps) * one.step - end_) > 1e-9 * end_) {
-      warnings_.push_back(fmt::format("{}: step {} does not divide the end {}; the run ends at {}", one.label, one.step,
-                                      end_, static_cast<double>(one.steps) * one.step));
-    }
-    const std::vector<std::string> chosen =
-        section.has("environments") ? section.texts("environments") : std::vector<std::string>{};
-    for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
-      const std::string& name = recipe_.environments[index].text("name");
-      if (!section.has("environments") || std::find(chosen.begin(), chosen.end(), name) != chosen.end()) {
-        one.environments.push_back(index);
-      }
-    }
-    cases_.push_back(std::move(one));
+  end_ = time.has("end") ? time.number("end") : time.number("step") * static_cast<double>(time.integer("steps"));
+}
+
+Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
+  const Section& time = recipe_.time;
+  Case one;
+  one.step = section.has("step") ? section.number("step") : time.number("step");
+  const double end = end_.value_or(0.0);
+  const double steps = end / one.step;
+  if (steps > 1e15) {
+    mistakes.add(
+        section.has("step") ? section.where("step") : time.where("step"),
+        fmt::format("step = {} needs {:.1e} steps to reach the end {}; that will not end", one.step, steps, end));
+    throw UnreadableValue();
   }
+  one.label = section.text("label");
+  one.method = find_method(section.text("name"));
+  one.options = section;
+  one.scheme = one.method->scheme(section);
+  one.closed = section.text("on") == "closed";
+  // A step that divides the end up to round-off does divide it.
+  one.steps = static_cast<std::int64_t>(std::floor(steps * (1.0 + 1e-12) + 1e-9));
+  if (std::abs(static_cast<double>(one.steps) * one.step - end) > 1e-9 * end) {
+    warnings_.push_back(fmt::format("{}: step {} does not divide the end {}; the run ends at {}", one.label, one.step,
+                                    end, static_cast<double>(one.steps) * one.step));
+  }
+  const std::vector<std::string>& chosen = section.texts("environments");
+  for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
+    const std::string& name = recipe_.environments[index].text("name");
+    if (std::find(chosen.begin(), chosen.end(), name) != chosen.end()) one.environments.push_back(index);
+  }
+  return one;
+}
+
+std::unique_ptr<Environment> Experiment::build_environment(std::size_t index, double step,
+                                                           const Communicator& communicator, Mistakes& mistakes) const {
+  const Section& section = recipe_.environments[index];
+  return find_environment(section.text("kind"))->build(section, system_, step, communicator, mistakes);
 }
 
 std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const Case& one, double step,
-                                                                         Mistakes& mistakes) const {
+                                                                         const Communicator& communicator) const {
   std::vector<std::unique_ptr<Environment>> environments;
   for (std::size_t index : one.environments) {
-    const Section& section = recipe_.environments[index];
-    std::unique_ptr<Environment> environment =
-        find_environment(section.text("kind"))->build(section, system_, step, communicator_, mistakes);
-    if (environment) environments.push_back(std::move(environment));
+    Mistakes known;
+    environments.push_back(build_environment(index, step, communicator, known));
+    if (!environments.back()) throw UnreadableValue();
   }
   return environments;
 }
 
-Problem Experiment::make_problem(const Case& one, double step, bool closed) const {
-  Mistakes none;
-  std::vector<std::unique_ptr<Environment>> environments = build_environments(one, step, none);
+Problem Experiment::make_problem(const Case& one, double step, bool closed, const Communicator& communicator) const {
+  if (!system_is_sound_ || lacks_damping(one, closed)) throw UnreadableValue();
+  std::vector<std::unique_ptr<Environment>> environments = build_environments(one, step, communicator);
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
-  if (closed) return Problem(system_, damping, std::move(environments), communicator_);
+  if (closed) return Problem(system_, damping, std::move(environments), communicator);
   if (system_.damping) {
     damping = *system_.damping;
   } else {
     for (const auto& environment : environments) environment->attachment().add_outer(environment->damping(), damping);
   }
-  return Problem(system_, damping, {}, communicator_);
+  return Problem(system_, damping, {}, communicator);
+}
+
+Problem Experiment::make_held_problem(const Case& one) const {
+  OpenSystem system = system_;
+  system.mass.setConstant(std::numeric_limits<double>::infinity());
+  system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Zero(system.size(), system.size()));
+  system.observables.clear();
+  Problem problem(system, Eigen::MatrixXd::Zero(system.size(), system.size()),
+                  build_environments(one, one.step, communicator_), communicator_);
+  problem.p.setZero();
+  return problem;
+}
+
+bool Experiment::lacks_damping(const Case& one, bool closed) const {
+  return !closed && !system_.damping && one.environments.empty();
 }
 
 void Experiment::check_damping(const Case& one, Mistakes& mistakes) {
-  if (one.closed || system_.damping || !one.environments.empty()) return;
+  if (!system_is_sound_ || !lacks_damping(one, one.closed)) return;
   mistakes.add(
       one.options.where("on"),
       fmt::format("`{}` runs on the open system, but nothing says how strongly that is damped: state the damping "
@@ -119,17 +170,20 @@ void Experiment::check_memory(Mistakes& mistakes) {
   // Cases run one after the other; the largest one counts.
   for (const Case& one : cases_) {
     if (!one.closed) continue;
-    const Problem problem = make_problem(one);
     std::int64_t bytes = 0, sites = 0;
-    for (const auto& environment : problem.environments()) {
-      bytes += environment->bytes();
-      sites += environment->sites();
-    }
+    where_readable([&] {
+      const Problem problem = make_problem(one);
+      for (const auto& environment : problem.environments()) {
+        bytes += environment->bytes();
+        sites += environment->sites();
+      }
+    });
     const NodeMemory memory = node_memory(communicator_, bytes);
     if (memory.needed <= memory.available) continue;
     const double share = static_cast<double>(memory.available) / static_cast<double>(memory.needed);
+    const Section& first = recipe_.environments[one.environments.front()];
     mistakes.add(
-        recipe_.environments[one.environments.front()].where("sites"),
+        first.has("sites") ? first.where("sites") : first.where("oscillators"),
         fmt::format("{} sites need {:.1f} GiB on a node that has {:.1f} GiB to spare; about {} sites would fit, or "
                     "more nodes",
                     sites, static_cast<double>(memory.needed) / (1 << 30),
@@ -140,14 +194,24 @@ void Experiment::check_memory(Mistakes& mistakes) {
 }
 
 void Experiment::check_stability(const Case& one, Mistakes& mistakes) {
-  const StabilityLimit limit = stability_limit(make_problem(one), *one.method, one.options);
-  const Location where = one.options.has("step") ? one.options.where("step") : recipe_.time.where("step");
-  if (limit.never_stable) {
-    warnings_.push_back(
-        fmt::format("{}: {} is unstable at any step here; its energy will grow", one.label, one.method->entry.name));
-  } else if (one.step > limit.largest_step * (1.0 + 1e-9)) {
-    const std::string what = fmt::format("{}: step = {} is beyond the stability limit {:.10g} of {}", one.label,
-                                         one.step, limit.largest_step, one.method->entry.name);
+  const Section& study = recipe_.study;
+  std::vector<double> steps = {one.step};
+  Location where = one.options.has("step") ? one.options.where("step") : recipe_.time.where("step");
+  study.text("kind");  // tells which keys there can be: without it nothing is known of the steps
+  if (study.has("step_sizes")) {
+    steps = study.numbers("step_sizes");
+    where = study.where("step_sizes");
+  }
+  for (double step : steps) {
+    const StabilityLimit limit = stability_limit(make_problem(one, step, one.closed), *one.method, one.options);
+    if (limit.never_stable) {
+      warnings_.push_back(
+          fmt::format("{}: {} is unstable at any step here; its energy will grow", one.label, one.method->entry.name));
+      return;
+    }
+    if (step <= limit.largest_step * (1.0 + 1e-9)) continue;
+    const std::string what = fmt::format("{}: step = {} is beyond the stability limit {:.10g} of {}", one.label, step,
+                                         limit.largest_step, one.method->entry.name);
     if (!limit.is_linear) {
       warnings_.push_back(what + " linearised at the start");
     } else if (one.options.boolean("allow_unstable")) {
@@ -158,24 +222,23 @@ void Experiment::check_stability(const Case& one, Mistakes& mistakes) {
   }
 }
 
-void Experiment::warn_of_echo(const Case& one) {
+void Experiment::warn_of_limits(const Case& one) {
   if (!one.closed) return;
   const Problem problem = make_problem(one);
+  const double frequency = own_frequency(system_);
   for (const auto& environment : problem.environments()) {
-    if (environment->echo_time() < end_ * (1.0 - 1e-12)) {
+    if (environment->echo_time() < end_time() * (1.0 - 1e-12)) {
       warnings_.push_back(
-          fmt::format("{}: the echo of `{}` is back at t_r = {:.6g}, before the end {}; until then it "
+          fmt::format("{}: the {} of `{}` is back at t_r = {:.6g}, before the end {}; until then it "
                       "damps by D = {:.6g}",
-                      one.label, environment->name(), environment->echo_time(), end_, environment->damping()));
+                      one.label, environment->echo_name(), environment->name(), environment->echo_time(), end_time(),
+                      environment->damping()));
     }
-  }
-}
-
-void check_readable_system(const Recipe& recipe, Mistakes& mistakes) {
-  try {
-    if (const SystemKind* kind = find_system(recipe.system.text("kind"))) kind->build(recipe.system, mistakes);
-  } catch (const std::logic_error&) {
-    // It asked for a value that could not be read; that mistake is known already.
+    if (environment->highest_frequency() < frequency) {
+      warnings_.push_back(fmt::format(
+          "{}: the highest frequency {:.6g} of `{}` lies below the particles' own {:.6g}; it cannot damp them",
+          one.label, environment->highest_frequency(), environment->name(), frequency));
+    }
   }
 }
 

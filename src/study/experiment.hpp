@@ -26,44 +26,58 @@ struct Case {
 };
 
 /// Everything a study needs to know, with nothing allocated yet.
+///
+/// It is also made from a recipe with mistakes, to find more of them. What it could then not make sense of throws
+/// `UnreadableValue` where it is asked for.
 class Experiment {
  public:
-  /// Adds to the mistakes what does not make sense. @note Collective.
+  /// Adds to the mistakes what does not make sense in what could be read. @note Collective.
   Experiment(const Recipe& recipe, const Communicator& communicator, Mistakes& mistakes);
 
   const Recipe& recipe() const { return recipe_; }
-  const OpenSystem& system() const { return system_; }
-  const std::vector<Case>& cases() const { return cases_; }
+  const OpenSystem& system() const;
+  const std::vector<Case>& cases() const;
   const Case* find_case(const std::string& label) const;
-  double end_time() const { return end_; }
+  double end_time() const;
   const Communicator& communicator() const { return communicator_; }
 
   /// The closed or open problem of a case, not prepared; `step` matters to environments on the characteristic grid.
   /// @note Collective.
-  Problem make_problem(const Case& one, double step, bool closed) const;
+  Problem make_problem(const Case& one, double step, bool closed) const {
+    return make_problem(one, step, closed, communicator_);
+  }
   Problem make_problem(const Case& one) const { return make_problem(one, one.step, one.closed); }
+  /// The closed problem of a case with particles so heavy that nothing moves them, and no potential. @note Collective.
+  Problem make_held_problem(const Case& one) const;
+  /// A problem as above, over the ranks of `communicator` alone.
+  Problem make_problem(const Case& one, double step, bool closed, const Communicator& communicator) const;
 
-  /// Things that a user should know of before the run: an echo before the end, a growing method, a last step cut off.
+  /// Things that a user should know of before the run: an echo before the end, an environment too slow to
+  /// damp, a growing method, a last step cut off.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  std::vector<std::unique_ptr<Environment>> build_environments(const Case& one, double step, Mistakes& mistakes) const;
-  void read_cases(Mistakes& mistakes);
+  std::unique_ptr<Environment> build_environment(std::size_t index, double step, const Communicator& communicator,
+                                                 Mistakes& mistakes) const;
+  std::vector<std::unique_ptr<Environment>> build_environments(const Case& one, double step,
+                                                               const Communicator& communicator) const;
+  void read_end();
+  Case read_case(const Section& section, Mistakes& mistakes);
+  bool lacks_damping(const Case& one, bool closed) const;
   void check_damping(const Case& one, Mistakes& mistakes);
   void check_memory(Mistakes& mistakes);
+  /// Of the steps that the study runs with: its own where it has a list of them.
   void check_stability(const Case& one, Mistakes& mistakes);
-  void warn_of_echo(const Case& one);
+  void warn_of_limits(const Case& one);
 
   Recipe recipe_;
   Communicator communicator_;
   OpenSystem system_;
-  double end_ = 0.0;
+  bool system_is_sound_ = false;
+  std::optional<double> end_;
   std::vector<Case> cases_;
+  bool cases_are_complete_ = true;
   std::vector<std::string> warnings_;
 };
-
-/// Looks for what does not make sense in the [system] of a recipe of which other parts could not be read, so that a
-/// user sees as many mistakes as possible at once.
-void check_readable_system(const Recipe& recipe, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include "study/memory.hpp"
 #include "study/trajectory.hpp"
 
 namespace bathline {
@@ -89,7 +90,8 @@ class ReductionStudy final : public Study {
     if (failure) return failure;
     Mistakes none;
     for (const Pair& pair : find_pairs(experiment_, none)) compare(pair, keeper, file);
-    return std::nullopt;
+    if (!experiment_.recipe().study.boolean("memory")) return std::nullopt;
+    return measure_memory(experiment_, file, progress);
   }
 
  private:
@@ -154,7 +156,12 @@ StudyKind reduction_kind() {
                           {.name = "threshold",
                            .doc = "difference that counts as one, relative to the amplitude",
                            .fallback = "1e-9",
-                           .bound = Bound::positive}},
+                           .bound = Bound::positive},
+                          {.name = "memory",
+                           .type = ValueType::boolean,
+                           .doc = "measures memory kernel and random force of the environments as well, as the study "
+                                  "`memory` does",
+                           .fallback = "false"}},
            .notes = "Group reduction/<closed label>: difference, amplitude, echo_time, until_echo, after_echo, "
                     "first_difference_step."},
           [](const Experiment& experiment, Mistakes& mistakes) { find_pairs(experiment, mistakes); },

@@ -48,28 +48,35 @@ std::string read_text(const std::string& path, const Communicator& communicator)
 
 /// Claims must name a group that this recipe will write.
 void check_claims(const Recipe& recipe, Mistakes& mistakes) {
-  const std::string& study = recipe.study.text("kind");
   std::string known;
-  std::set<std::string> labels;
-  for (const Section& integrator : recipe.integrators) {
-    labels.insert(integrator.text("label"));
-    known += integrator.text("label") + ", ";
-  }
-  for (const Section& claim : recipe.claims) {
-    for (const char* key : {"quantity", "minus", "over"}) {
-      if (!claim.has(key)) continue;
-      const std::string& quantity = claim.text(key);
-      ParsedQuantity parsed;
-      std::string why;
-      const std::string group = quantity.substr(0, quantity.find_first_of(".["));
-      if (!parse_quantity(quantity, parsed, why)) {
-        mistakes.add(claim.where(key), fmt::format("`{}` is no quantity: {}", quantity, why));
-      } else if (group != study && labels.count(group) == 0) {
-        mistakes.add(
-            claim.where(key),
-            fmt::format("`{}` begins with neither a label of this recipe nor its study: {}{}", quantity, known, study));
-      }
+  std::set<std::string> groups;
+  const auto add_group = [&](const Section& section, const std::string& key) {
+    return where_readable([&] {
+      groups.insert(section.text(key));
+      known += (known.empty() ? "" : ", ") + section.text(key);
+    });
+  };
+  bool all_are_known = true;
+  for (const Section& integrator : recipe.integrators) all_are_known &= add_group(integrator, "label");
+  all_are_known &= add_group(recipe.study, "kind");
+  all_are_known &= where_readable([&] {
+    if (recipe.study.has("memory") && recipe.study.boolean("memory")) groups.insert("memory");
+  });
+  const auto check = [&](const Section& claim, const std::string& key) {
+    if (!claim.has(key)) return;
+    const std::string& quantity = claim.text(key);
+    ParsedQuantity parsed;
+    std::string why;
+    const std::string group = quantity.substr(0, quantity.find_first_of(".["));
+    if (!parse_quantity(quantity, parsed, why)) {
+      mistakes.add(claim.where(key), fmt::format("`{}` is no quantity: {}", quantity, why));
+    } else if (all_are_known && groups.count(group) == 0) {
+      mistakes.add(claim.where(key),
+                   fmt::format("`{}` begins with neither a label of this recipe nor its study: {}", quantity, known));
     }
+  };
+  for (const Section& claim : recipe.claims) {
+    for (const char* key : {"quantity", "minus", "over"}) where_readable([&] { check(claim, key); });
   }
 }
 
@@ -100,15 +107,14 @@ Prepared prepare(const RunRequest& request, const Communicator& communicator) {
   Mistakes mistakes;
   prepared.recipe =
       parse_recipe(read_text(request.recipe, communicator), request.recipe, request.settings, vocabulary(), mistakes);
-  if (!mistakes.empty()) {
-    check_readable_system(prepared.recipe, mistakes);
-    refuse(mistakes);
-  }
+  if (!prepared.recipe.is_toml) refuse(mistakes);
   check_option_words(request.petsc_options);
   prepared.petsc = std::make_unique<PetscSession>(communicator, request.petsc_options);
   prepared.experiment = std::make_unique<Experiment>(prepared.recipe, communicator, mistakes);
-  prepared.study = find_study(prepared.recipe.study.text("kind"));
-  if (mistakes.empty()) prepared.study->check(*prepared.experiment, mistakes);
+  where_readable([&] {
+    prepared.study = find_study(prepared.recipe.study.text("kind"));
+    prepared.study->check(*prepared.experiment, mistakes);
+  });
   check_claims(prepared.recipe, mistakes);
   if (!mistakes.empty()) refuse(mistakes);
   std::vector<std::string> unknown_options;
@@ -158,16 +164,16 @@ bool settle_claims(const std::string& path, const Recipe& recipe) {
 
 void check_recipe(const RunRequest& request, const Communicator& communicator) {
   const Prepared prepared = prepare(request, communicator);
-  if (!communicator.is_root()) return;
-  fmt::print("{}: valid; {}\n", request.recipe, prepared.recipe.title);
+  if (communicator.is_root()) fmt::print("{}: valid; {}\n", request.recipe, prepared.recipe.title);
   for (const Case& one : prepared.experiment->cases()) {
     std::int64_t sites = 0;
     std::string closures;
-    for (std::size_t index : one.environments) {
-      const Section& environment = prepared.recipe.environments[index];
-      if (one.closed && environment.has("sites")) sites += environment.integer("sites");
-      closures += (closures.empty() ? "" : ", ") + environment.text("name");
+    const Problem problem = prepared.experiment->make_problem(one);
+    for (const auto& environment : problem.environments()) {
+      sites += environment->sites();
+      closures += (closures.empty() ? "" : ", ") + environment->name();
     }
+    if (!communicator.is_root()) continue;
     fmt::print("  {:<24} {} on the {} system, {} steps of {}{}\n", one.label, one.method->entry.name,
                one.closed ? "closed" : "open", one.steps, one.step,
                one.closed ? fmt::format(", {} sites ({})", sites, closures) : "");

@@ -40,6 +40,9 @@ StudyKind reduction_kind();
 StudyKind wave_kind();
 StudyKind lyapunov_kind();
 StudyKind commutativity_kind();
+StudyKind energy_kind();
+StudyKind memory_kind();
+StudyKind ensemble_kind();
 
 /// All studies, in the order of `bathline list`.
 const std::vector<StudyKind>& study_kinds();

@@ -21,7 +21,7 @@ std::optional<Failure> run_case(const Experiment& experiment, const Case& one, R
   const std::int64_t every = output.integer("every");
   const std::int64_t snapshots = output.has("snapshots") ? output.integer("snapshots") : 0;
   Problem problem = experiment.make_problem(one);
-  problem.prepare();
+  problem.prepare(static_cast<std::uint64_t>(output.integer("seed")));
   const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
   TrajectoryRecorder recorder(file, one, problem, snapshots > 0 ? output.integer("site_stride") : 0);
 

@@ -135,12 +135,12 @@ class WaveStudy final : public Study {
 
 void check(const Experiment& experiment, Mistakes& mistakes) {
   const Recipe& recipe = experiment.recipe();
-  if (!watched(experiment)) {
-    mistakes.add(recipe.study.where("kind"), "a wave study needs an integrator with on = \"closed\"");
-  }
   if (!recipe.output.has("snapshots")) {
     mistakes.add(recipe.study.where("kind"),
                  "a wave study needs `snapshots` in [output]: the steps between two looks at the line");
+  }
+  if (!watched(experiment)) {
+    mistakes.add(recipe.study.where("kind"), "a wave study needs an integrator with on = \"closed\"");
   }
 }
 

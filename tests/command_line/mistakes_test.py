@@ -95,7 +95,7 @@ MISTAKES = {
     "bounds the wrong way": ("bounds = [0.0, 1.0]", "bounds = [1.0, 0.0]", "bounds", r"lower number first"),
     "negative mass": ("m0 = 1.0", "m0 = -1.0", "m0 = ", r"m0 = -1\.0: must be positive"),
     "mass of zero": ("M0 = 3.0", "M0 = 0.0", "M0 = ", r"M0 = 0\.0: must be positive"),
-    "negative inertance": ("b = 0.1", "b = -0.1", "b = -", r"must be positive"),
+    "negative inertance": ("b = 0.1", "b = -0.1", "b = -", r"b = -0\.1: must be positive"),
     "no sites": ("sites = 50", "sites = 0", "sites", r"must be positive"),
     "nan": ("k0 = 2.0", "k0 = nan", "k0", r"must be finite"),
     "inf": ("v0 = [0.0, 0.1]", "v0 = [0.0, -inf]", "-inf", r"must be finite"),
@@ -123,6 +123,12 @@ MISTAKES = {
     ),
     "line to itself": ("attach = [0, 1]", "attach = [1, 1]", "attach", r"two different particles"),
     "line described twice": ("b = 0.1", "b = 0.1\ndamping = 2.0", "damping", r"damping of a lumped line"),
+    "line in two ways": (
+        "k = 16.0",
+        "k = 16.0\nlength = 3.0",
+        "length",
+        r"described in two ways",
+    ),
     "line half described": ("b = 0.1\n", "", 'kind = "spring', r"`b` is missing"),
     "unstable step": (
         "step = 0.01",
@@ -151,6 +157,34 @@ MISTAKES = {
         r"needs `snapshots`",
     ),
     "steps beyond counting": ("step = 0.01", "step = 1e-300", "step", r"that will not end"),
+}
+
+# Which of them stand in one recipe together.
+TOGETHER = {
+    "values": [
+        "misspelt key",
+        "fraction for an integer",
+        "negative inertance",
+        "step of nan",
+        "unknown integrator",
+        "bounds the wrong way",
+    ],
+    "what is seen when the parts are put together": [
+        "q0 of the wrong size",
+        "no such particle",
+        "claim on an unknown label",
+    ],
+    "what only a whole experiment shows": ["unstable step", "misspelt key", "bounds the wrong way"],
+    "both": [
+        "misspelt key",
+        "fraction for an integer",
+        "negative mass",
+        "v0 of the wrong size",
+        "no such particle",
+        "negative inertance",
+        "line in two ways",
+        "claim on an unknown label",
+    ],
 }
 
 
@@ -203,52 +237,50 @@ class RecipeMistakesTest(MistakeTest):
                 # One mistake, one line.
                 self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
 
-    def test_all_mistakes_at_once_in_the_order_of_the_file(self):
-        names = [
-            "misspelt key",
-            "fraction for an integer",
-            "negative inertance",
-            "step of nan",
-            "unknown integrator",
-            "bounds the wrong way",
-        ]
-        text = BASE
-        for name in names:
-            text = text.replace(*MISTAKES[name][:2])
-        for ranks in (None, 3):
-            outcome = self.run_recipe(text, ranks=ranks)
-            self.assert_refused(outcome, *(MISTAKES[name][3] for name in names))
-            lines = [int(line) for line in re.findall(r"recipe\.toml:(\d+):", outcome.err)]
-            self.assertEqual(lines, sorted(lines))
-            self.assertEqual(len(lines), len(names), outcome.err)
+    def test_mistakes_together_are_said_at_once_in_the_order_of_the_file(self):
+        for what, names in TOGETHER.items():
+            text = BASE
+            for name in names:
+                text = text.replace(*MISTAKES[name][:2])
+            for ranks in (None, 3):
+                with self.subTest(what, ranks=ranks):
+                    outcome = self.run_recipe(text, ranks=ranks)
+                    self.assert_refused(outcome, *(MISTAKES[name][3] for name in names))
+                    lines = [int(line) for line in re.findall(r"recipe\.toml:(\d+):", outcome.err)]
+                    self.assertEqual(lines, sorted(lines))
+                    # Nothing that merely follows from another mistake.
+                    self.assertEqual(outcome.err.count("\n"), len(names), outcome.err)
 
-    def test_what_is_seen_when_the_parts_are_put_together_is_said_at_once_too(self):
-        text = BASE
-        names = ["q0 of the wrong size", "no such particle", "claim on an unknown label"]
-        for name in names:
-            text = text.replace(*MISTAKES[name][:2])
-        self.assert_refused(self.run_recipe(text, ranks=2), *(MISTAKES[name][3] for name in names))
-
-    def test_an_inerter_line_needs_a_second_particle(self):
-        line = OSCILLATOR["environment"][0] | {"kind": "spring-inerter-line", "attach": [0, 1]}
-        text = toml(changed(OSCILLATOR, environment=[line]))
-        outcome = self.run_recipe(text, ranks=3)
-        place = place_of(text, 'kind = "spring')
-        self.assert_refused(outcome, rf"recipe\.toml:{place}: .*two particles.*takes a spring-mass-line")
-
-    def test_an_open_run_without_damping(self):
-        text = toml(changed(OSCILLATOR, environment=None, integrators=[{"name": "rk4", "on": "open"}]))
-        outcome = self.run_recipe(text, ranks=3)
-        self.assert_refused(outcome, rf"recipe\.toml:{place_of(text, 'on = ')}: .*nothing says how strongly")
-        damped = changed(OSCILLATOR, environment=None, system={"damping": 0.1})
-        damped["integrators"] = [{"name": "rk4", "on": "open"}]
+    def test_parts_that_do_not_fit_together_on_several_ranks(self):
+        inerter = OSCILLATOR["environment"][0] | {"kind": "spring-inerter-line", "attach": [0, 1]}
+        none = changed(OSCILLATOR, environment=None)
+        for what, recipe, where, message in (
+            (
+                "an inerter line on one particle",
+                changed(OSCILLATOR, environment=[inerter]),
+                'kind = "spring',
+                r"two particles.*takes a spring-mass-line",
+            ),
+            (
+                "an open run without damping",
+                changed(none, integrators=[{"name": "rk4", "on": "open"}]),
+                "on = ",
+                r"nothing says how strongly",
+            ),
+            (
+                "a closed run without environment",
+                changed(none, integrators=[{"name": "rk4", "on": "closed"}]),
+                "on = ",
+                r"no \[\[environment\]\]",
+            ),
+        ):
+            with self.subTest(what):
+                text = toml(recipe)
+                outcome = self.run_recipe(text, ranks=3)
+                self.assert_refused(outcome, rf"recipe\.toml:{place_of(text, where)}: .*{message}")
+                self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+        damped = changed(none, system={"damping": 0.1}, integrators=[{"name": "rk4", "on": "open"}])
         self.assert_code(self.run_recipe(damped), 0)
-
-    def test_a_closed_run_without_environment(self):
-        text = toml(changed(OSCILLATOR, environment=None, integrators=[{"name": "rk4", "on": "closed"}]))
-        self.assert_refused(
-            self.run_recipe(text), rf"recipe\.toml:{place_of(text, 'on = ')}: .*no \[\[environment\]\]"
-        )
 
     def test_an_unstable_step_on_several_ranks(self):
         right, wrong, where, message = MISTAKES["unstable step"]
@@ -295,6 +327,7 @@ class RecipeMistakesTest(MistakeTest):
 
 class SettingMistakesTest(MistakeTest):
     WRONG = {
+        "title=": r"--set title=: title = \"\": must not be empty",
         "system.mm=2": r"--set system\.mm=2: unknown key `mm` in \[system\]; did you mean `m`\?",
         "system.m=-1": r"--set system\.m=-1: m = -1: must be positive",
         "system.m=nan": r"--set system\.m=nan: .*must be finite",

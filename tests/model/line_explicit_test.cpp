@@ -47,7 +47,7 @@ struct Outcome {
 Outcome run(const LineConstants& constants, std::int64_t sites, int axes, const ExplicitScheme& scheme,
             const std::vector<int>& blocks, const Communicator& world) {
   Line line("line", Attachment({{0, 1.0}}, axes), constants, sites, world);
-  line.prepare();
+  line.prepare({});
   const Start start = random_start(sites, axes);
   line.scatter_state(start.w, start.p);
   const int limit = line.block_limit(scheme);
@@ -187,7 +187,7 @@ TEST(MpiLineExplicitSchemes, TakeTurns) {
   const LineConstants constants = constants_with(FarEnd::free);
   constexpr std::int64_t sites = 200;
   Line line("line", Attachment({{0, 1.0}}, 1), constants, sites, test_world());
-  line.prepare();
+  line.prepare({});
   const Start start = random_start(sites, 1);
   line.scatter_state(start.w, start.p);
   SerialLine serial(constants, 0.0, start.w, start.p);

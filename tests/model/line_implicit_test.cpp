@@ -57,7 +57,7 @@ TEST(MpiLineImplicit, EqualsADenseSolution) {
           const double dashpot = far_end == FarEnd::matched ? std::sqrt(1.3 * 2.9) : 0.0;
           constexpr int axes = 2;
           Line line("line", Attachment({{0, 1.0}}, axes), constants, sites, world);
-          line.prepare();
+          line.prepare({});
           RandomNumbers random(17);
           const std::vector<double> w = random.list(static_cast<std::size_t>(sites * axes));
           const std::vector<double> p = random.list(static_cast<std::size_t>(sites * axes));
@@ -101,7 +101,7 @@ TEST(MpiLineImplicit, ResponseIsPassive) {
   for (const OneStageScheme& scheme : schemes()) {
     for (const double h : {1e-6, 0.1, 10.0, 1e6}) {
       Line line("line", Attachment({{0, 1.0}}, 1), {.mass = 2.0, .stiffness = 0.5}, 300, test_world());
-      line.prepare();
+      line.prepare({});
       line.set_up_implicit(scheme, h);
       const double head[] = {0.0};
       const std::optional<HeadResponse> response = line.eliminate(head);

@@ -68,7 +68,7 @@ TEST(MpiLine, KeepsItsState) {
   for (const std::int64_t sites : {1, 2, 39, 41, 200, 777}) {
     for (const int axes : {1, 3}) {
       Line line = make_line(sites, axes, FarEnd::fixed);
-      line.prepare();
+      line.prepare({});
       std::vector<double> w, p;
       line.gather_state(w, p);
       const auto count = static_cast<std::size_t>(sites * axes);
@@ -108,7 +108,7 @@ TEST(MpiLine, EnergyIsSummedInTheDocumentedOrder) {
       constexpr int axes = 2;
       SCOPED_TRACE(testing::Message() << sites << " sites, far end " << static_cast<int>(far_end));
       Line line = make_line(sites, axes, far_end);
-      line.prepare();
+      line.prepare({});
       RandomNumbers random(3);
       const std::vector<double> w = random.list(static_cast<std::size_t>(sites * axes));
       const std::vector<double> p = random.list(static_cast<std::size_t>(sites * axes));

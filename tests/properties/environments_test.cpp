@@ -28,8 +28,13 @@ std::vector<Built> build_all() {
   std::vector<Built> all;
   for (const EnvironmentKind& kind : environment_kinds()) {
     std::size_t before = all.size();
-    for (const std::vector<std::string>& form : std::vector<std::vector<std::string>>{
-             {}, {"grid", "damping"}, {"damping", "length", "speed"}, {"M", "lambda"}, {"b", "k"}}) {
+    for (const std::vector<std::string>& form :
+         std::vector<std::vector<std::string>>{{},
+                                               {"grid", "damping"},
+                                               {"damping", "length", "speed"},
+                                               {"M", "lambda"},
+                                               {"b", "k"},
+                                               {"oscillators", "damping", "omega_max"}}) {
       Section section = example_section(kind.entry, form);
       std::vector<std::string> ends = {""};
       if (has_parameter(kind.entry, "far_end")) ends = {"fixed", "free", "matched"};
@@ -38,7 +43,7 @@ std::vector<Built> build_all() {
         Mistakes mistakes;
         std::unique_ptr<Environment> environment = kind.build(section, system, step, test_world(), mistakes);
         if (!mistakes.empty()) continue;
-        environment->prepare();
+        environment->prepare({});
         all.push_back({kind.entry.name + " " + end, std::move(environment)});
       }
     }
@@ -194,7 +199,7 @@ TEST(Environments, PullAtTheHeadLikeTheDamperThatTheyState) {
     Mistakes mistakes;
     const std::unique_ptr<Environment> environment = kind.build(section, system, step, test_world(), mistakes);
     ASSERT_TRUE(mistakes.empty()) << mistakes.report();
-    environment->prepare();
+    environment->prepare({});
     EXPECT_NEAR(environment->damping(), section.number("damping"), 1e-14);
     EXPECT_NEAR(environment->echo_time(), 2.0 * 400 * step, 1e-9);
     const ExplicitScheme scheme = splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}});

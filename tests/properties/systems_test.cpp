@@ -29,7 +29,8 @@ OpenSystem build(const SystemKind& kind) {
         if (parameter.name == "pairs") section.set("pairs", Section::Rows{{0.0, 1.0}}, {});
       }
       Mistakes mistakes;
-      OpenSystem system = kind.build(section, mistakes);
+      OpenSystem system;
+      kind.build(section, system, mistakes);
       if (mistakes.empty()) return system;
     }
   }

@@ -16,6 +16,10 @@ std::string integrator(const std::string& lines) { return "[[integrators]]\nname
 
 }  // namespace
 
+TEST(Title, MustNotBeEmpty) {
+  EXPECT_EQ(parse(sample_with("\"Sample\"", "\"\"")).report, "r.toml:1:1: title = \"\": must not be empty");
+}
+
 TEST(Labels, MustBeUnique) {
   EXPECT_EQ(report_with(integrator("on = \"open\"")), "");
   EXPECT_EQ(report_with("[[integrators]]\nname = \"gamma\"\non = \"open\"\n"),
@@ -63,6 +67,17 @@ TEST(ClosedRuns, KnowTheNameOfAnEnvironmentOfUnknownKind) {
                   integrator("on = \"closed\"\nenvironments = [\"left\"]"))
                 .report,
             "r.toml:6:1: kind = \"lime\": not one of the environments; did you mean \"line\"?");
+}
+
+TEST(ClosedRuns, AreNotJudgedByNamesThatCouldNotBeRead) {
+  EXPECT_EQ(parse(sample_with("kind = \"line\"", "kind = \"line\"\nname = 3") +
+                  integrator("on = \"closed\"\nenvironments = [\"left\"]"))
+                .report,
+            "r.toml:7:1: name = 3: must be a text, not an integer; write \"3\"");
+  // What they close is judged also where it is not known whether they are closed.
+  EXPECT_EQ(report_with(integrator("on = 1\nenvironments = [\"x\"]")),
+            "r.toml:16:1: on = 1: must be a text, not an integer; write \"1\"\n"
+            "r.toml:17:1: environments: no [[environment]] is called \"x\"; known are \"environment-0\"");
 }
 
 TEST(EnvironmentNames, MustBeUniqueAndNotEmpty) {

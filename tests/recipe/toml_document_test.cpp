@@ -8,6 +8,7 @@
 
 namespace bathline {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -40,7 +41,9 @@ TEST(TomlDocument, ReportsSyntaxErrorsWhereTheyStand) {
   EXPECT_THAT(parse(sample_with("[time]", "[time")).report, StartsWith("r.toml:8:6: not valid TOML"));
 }
 
-TEST(TomlDocument, ReportsOnlyTheSyntaxError) { EXPECT_THAT(parse("foo = 1\nbar = \n").report, Not(HasSubstr("foo"))); }
+TEST(TomlDocument, ReportsOnlyTheSyntaxError) {
+  EXPECT_THAT(parse("foo = 1\nbar = \n").report, AllOf(StartsWith("r.toml:2:7: not valid TOML"), Not(HasSubstr("\n"))));
+}
 
 TEST(TomlDocument, ReportsInvalidUtf8) {
   EXPECT_THAT(parse(sample_recipe + "# \xc3\x28\n").report, HasSubstr("r.toml:14:"));

@@ -123,6 +123,54 @@ TEST(TomlReader, JudgesTheCommonKeysOfAnUnknownKind) {
             "r.toml:13:1: step = -1: must be positive");
 }
 
+TEST(TomlReader, MarksWhatCouldNotBeRead) {
+  const struct {
+    const char* lines;
+    const char* key;
+  } cases[] = {{"q0 = [1]\nm = -1", "m"},
+               {"q0 = [1]\nv0 = [1, \"2\"]", "v0"},
+               {"q0 = [[1, 2], [3]]", "q0"},
+               {"q0 = [1]\npotential = 3", "potential"},
+               {"q0 = [1]\ndamped = 0", "damped"},
+               {"q0 = [1]\naxis = [0]", "axes"},
+               {"q0 = [1]\ndampde = true", "damped"}};
+  for (const auto& [lines, key] : cases) {
+    SCOPED_TRACE(lines);
+    const auto [recipe, report] = with_system_key(lines);
+    EXPECT_NE(report, "");
+    EXPECT_TRUE(recipe.system.has(key));
+    EXPECT_FALSE(where_readable([&] { recipe.system.boolean(key); }));
+    EXPECT_EQ(recipe.system.text("kind"), "oscillator");
+  }
+  const Section environment = parse(sample_with("sites = 10\n", "")).recipe.environments.front();
+  EXPECT_THROW(environment.integer("sites"), UnreadableValue);
+  EXPECT_FALSE(environment.has("M"));
+  const Section potential = with_system_key("potential = {kind = 3}").recipe.system.table("potential");
+  EXPECT_THROW(potential.text("kind"), UnreadableValue);
+  EXPECT_EQ(potential.number("c"), 2.5);
+}
+
+TEST(TomlReader, MarksWhatAWrongSectionShouldHold) {
+  const auto unknown = parse(sample_with("name = \"gamma\"", "name = \"gama\"")).recipe.integrators.front();
+  EXPECT_THROW(unknown.text("name"), UnreadableValue);
+  // What would be the label could not be read either.
+  EXPECT_THROW(unknown.text("label"), UnreadableValue);
+  EXPECT_EQ(unknown.texts("environments"), std::vector<std::string>{"environment-0"});
+  const auto time = parse(sample_with("end = 2", "end = 2\nsteps = 3")).recipe.time;
+  EXPECT_EQ(time.number("step"), 0.1);
+  EXPECT_THROW(time.number("end"), UnreadableValue);
+  EXPECT_THROW(time.integer("steps"), UnreadableValue);
+  EXPECT_THROW(parse(sample_with("[time]\nstep = 0.1\nend = 2\n", "")).recipe.time.number("step"), UnreadableValue);
+  EXPECT_THROW(parse("output = 3\n" + sample_recipe).recipe.output.integer("every"), UnreadableValue);
+}
+
+TEST(TomlReader, DoesNotMissAKeyThatIsOnlyMisspelt) {
+  EXPECT_EQ(parse(sample_with("sites = 10", "sitez = 10")).report,
+            "r.toml:7:1: unknown key `sitez` in [[environment]]; did you mean `sites`?");
+  EXPECT_EQ(parse(sample_with("title", "titel")).report,
+            "r.toml:1:1: unknown key `titel` in the recipe; did you mean `title`?");
+}
+
 TEST(TomlReader, TreatsAWrongDefaultAsABug) {
   for (const char* fallback : {"-1", "\"x\"", "nan", "not toml", "1\nx = 2"}) {
     Vocabulary vocabulary = sample_vocabulary();

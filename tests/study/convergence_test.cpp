@@ -78,11 +78,55 @@ TEST(MpiConvergence, HasNoOrderWhereAllIsRoundOff) {
 TEST(MpiConvergence, MeasuresClosedSystemsAgainstTheirOwnFlow) {
   std::string text = recipe("name = \"stoermer-verlet\"", "[0.1, 0.05, 0.025]");
   text.replace(text.find("\"open\""), 6, "\"closed\"");
-  text.replace(text.find("step = 0.5"), 10, "step = 0.1");
   text.insert(text.find("[time]"), "[[environment]]\nkind = \"spring-mass-line\"\nsites = 90\nM = 0.2\nlambda = 1.0\n");
   const RunStudy run(text);
   ASSERT_EQ(run.report, "");
   EXPECT_NEAR(run.value("convergence/case/order_q"), 2.0, 0.05);
+}
+
+TEST(MpiConvergence, WantsStepsWithinTheStabilityLimit) {
+  // The step of [time] is not taken, so that it may be anything; the limit is 2 / omega.
+  const std::string text = recipe("name = \"stoermer-verlet\"", "[4.0, 2.0, 0.5]");
+  const std::string far = text.substr(0, text.find("step = 0.5")) + "step = 4.0" + text.substr(text.find("\nend"));
+  EXPECT_THAT(RunStudy(far).report,
+              testing::AllOf(testing::HasSubstr("r.toml:17:1: case: step = 4 is beyond the stability limit"),
+                             testing::Not(testing::HasSubstr("\n"))));
+  const RunStudy within(recipe("name = \"stoermer-verlet\"", "[1.0, 0.5]"));
+  EXPECT_EQ(within.report, "");
+  EXPECT_THAT(within.experiment().warnings(), testing::IsEmpty());
+  // Refused no longer, but spoken of, each step.
+  const RunStudy allowed(recipe("name = \"stoermer-verlet\"\nallow_unstable = true", "[4.0, 2.5, 0.5]"));
+  EXPECT_THAT(allowed.report, testing::HasSubstr("2.5 does not divide"));
+  EXPECT_THAT(allowed.experiment().warnings(), testing::ElementsAre(testing::HasSubstr("step = 4 is beyond"),
+                                                                    testing::HasSubstr("step = 2.5 is beyond")));
+}
+
+TEST(MpiConvergence, WarnsOfStepsBeyondTheLimitOfANonlinearSystem) {
+  const RunStudy run(R"(title = "t"
+[system]
+kind = "kepler"
+M = 1.0
+mu = 1.0
+q0 = [[1.0, 0.0]]
+v0 = [[0.0, 1.0]]
+[[environment]]
+kind = "spring-mass-line"
+sites = 100
+M = 0.1
+lambda = 10.0
+[time]
+step = 0.1
+end = 4.0
+[[integrators]]
+name = "rk4"
+on = "closed"
+[study]
+kind = "convergence"
+step_sizes = [0.2, 0.02]
+)");
+  EXPECT_EQ(run.report, "");
+  EXPECT_THAT(run.experiment().warnings(),
+              testing::ElementsAre(testing::HasSubstr("step = 0.2 is beyond the stability limit")));
 }
 
 TEST(MpiConvergence, WantsStepsThatDivideTheEnd) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "petsc_world.hpp"
@@ -123,6 +124,57 @@ TEST(MpiExperiment, ReportsTheMistakesOfSeveralPartsTogetherAndOnce) {
   EXPECT_NE(first, std::string::npos);
   // Both integrators use the line.
   EXPECT_EQ(report.find("described in two ways", first + 1), std::string::npos);
+}
+
+TEST(MpiExperiment, JudgesWhatCouldBeReadAndNothingElse) {
+  const struct {
+    const char* old;
+    const char* now;
+    std::vector<const char*> places;  // of all mistakes, in the order of the file
+  } cases[] = {
+      // The rest of the system, and what hangs on it.
+      {"m = 1.0\nk = 1.0\nq0 = [1.0]", "m = -1.0\nk = 1.0\nq0 = [1.0, 2.0]", {"r.toml:4:", "r.toml:6:"}},
+      {"q0 = [1.0]", "q0 = 1.0\nv0 = [1.0, 2.0]", {"r.toml:6:", "r.toml:7:"}},
+      {"kind = \"single-oscillator\"", "kind = \"single\"", {"r.toml:3:"}},
+      {"M = 0.1", "M = 0.1\nattach = 3\nlength = 1.0", {"r.toml:12:", "r.toml:13:"}},
+      // The rest of the line.
+      {"M = 0.1\n", "M = -0.1\nattach = 3\n", {"r.toml:11:", "r.toml:12:"}},
+      {"M = 0.1\n", "M = -0.1\nlength = 1.0\n", {"r.toml:11:", "r.toml:12:"}},
+      {"lambda = 10.0", "lamda = 10.0", {"r.toml:12:"}},
+      {"M = 0.1\n", "attach = \"0\"\n", {"r.toml:9:", "r.toml:11:"}},
+      {"M = 0.1\nlambda = 10.0", "grid = \"characteristics\"\ndamping = 1.0\nattach = 2", {"r.toml:11:", "r.toml:13:"}},
+      {"step = 0.05", "step = nan\nstpe = 1", {"r.toml:14:", "r.toml:15:"}},
+      // The integrators: beyond the limit of stability whatever else is wrong.
+      {"step = 0.05\nend = 1.0", "step = 0.12\nend = -1.0", {"r.toml:14:", "r.toml:15:"}},
+      {"step = 0.05\nend = 1.0", "step = 0.12\nend = 1.0\n[output]\nevry = 2", {"r.toml:14:", "r.toml:17:"}},
+      {"name = \"gamma\"\nlabel = \"open\"",
+       "name = \"gamma\"\ngamma = 2\nlabel = \"open\"\nstep = 1e-300",
+       {"r.toml:22:", "r.toml:24:"}},
+  };
+  for (const auto& [old, now, places] : cases) {
+    SCOPED_TRACE(now);
+    const std::string report = read_recipe(with(old, now)).report();
+    std::size_t at = 0;
+    for (const char* place : places) {
+      at = report.find(place, at);
+      ASSERT_NE(at, std::string::npos) << place << "\n" << report;
+    }
+    EXPECT_EQ(std::count(report.begin(), report.end(), '\n') + 1, static_cast<long>(places.size())) << report;
+  }
+}
+
+TEST(MpiExperiment, DoesNotGiveWhatCouldNotBeRead) {
+  const ReadRecipe no_mass = read_recipe(with("m = 1.0", "m = -1.0"));
+  EXPECT_THROW(no_mass.experiment->system(), UnreadableValue);
+  EXPECT_THROW(no_mass.experiment->make_problem(no_mass.experiment->cases().front()), UnreadableValue);
+  const ReadRecipe no_line = read_recipe(with("M = 0.1", "M = 0.1\nlength = 1.0"));
+  EXPECT_EQ(no_line.experiment->system().particles, 1);
+  EXPECT_THROW(no_line.experiment->make_problem(no_line.experiment->cases().front()), UnreadableValue);
+  const ReadRecipe no_case = read_recipe(with("label = \"closed\"", "label = \"closed\"\ngamma = 2"));
+  EXPECT_THROW(no_case.experiment->cases(), UnreadableValue);
+  EXPECT_THROW(no_case.experiment->find_case("closed"), UnreadableValue);
+  EXPECT_TRUE(no_case.experiment->find_case("open"));
+  EXPECT_THROW(read_recipe(with("end = 1.0", "end = -1.0")).experiment->end_time(), UnreadableValue);
 }
 
 TEST(MpiExperiment, WantsADamperForOpenRuns) {

@@ -1,0 +1,154 @@
+// The heat bath of a recipe: which oscillators, and how warm they start.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "model/environment_catalogue.hpp"
+#include "model/spectrum.hpp"
+#include "model/star.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// The text of the table that `file` names, seen from the recipe's folder; every rank gets it from rank 0.
+std::optional<std::string> read_file(const Section& section, const Communicator& communicator, Mistakes& mistakes) {
+  const Location where = section.where("file");
+  const std::filesystem::path path = std::filesystem::path(where.file).parent_path() / section.text("file");
+  std::string text;
+  bool found = false;
+  if (communicator.is_root()) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream all;
+    found = std::filesystem::is_regular_file(path) && file && (all << file.rdbuf());
+    text = all.str();
+  }
+  if (communicator.broadcast(found)) return communicator.broadcast(text);
+  mistakes.add(where, fmt::format("file = \"{}\": cannot be read; it is looked for beside the recipe, as {}",
+                                  section.text("file"), path.string()));
+  return std::nullopt;
+}
+
+/// Adds a mistake for each of `needed` that is absent and each of `unused` that is given. Returns whether there is
+/// none.
+bool check_keys(const Section& section, std::initializer_list<const char*> needed,
+                std::initializer_list<const char*> unused, Mistakes& mistakes) {
+  bool good = true;
+  const std::string& kind = section.text("spectrum");
+  for (const char* key : needed) {
+    if (section.has(key)) continue;
+    mistakes.add(section.where("spectrum"), fmt::format("spectrum = \"{}\" needs the key `{}`", kind, key));
+    good = false;
+  }
+  for (const char* key : unused) {
+    if (!section.has(key)) continue;
+    mistakes.add(section.where(key), fmt::format("`{}` has no meaning with spectrum = \"{}\"", key, kind));
+    good = false;
+  }
+  return good;
+}
+
+std::optional<Spectrum> read_spectrum(const Section& section, const Communicator& communicator, Mistakes& mistakes) {
+  const std::string& kind = section.text("spectrum");
+  if (kind == "table") {
+    if (!check_keys(section, {"file"}, {"oscillators", "damping", "omega_max", "cutoff", "exponent", "reference"},
+                    mistakes)) {
+      return std::nullopt;
+    }
+    const std::optional<std::string> text = read_file(section, communicator, mistakes);
+    if (!text) return std::nullopt;
+    std::vector<BathOscillator> oscillators;
+    const std::string why = read_table(*text, oscillators);
+    if (why.empty()) return table_spectrum(std::move(oscillators));
+    mistakes.add(section.where("file"), fmt::format("file = \"{}\": {}", section.text("file"), why));
+    return std::nullopt;
+  }
+  const bool is_drude = kind == "drude", is_power = kind == "power";
+  bool good = check_keys(section, {"oscillators", "damping", "omega_max"}, {"file"}, mistakes);
+  good = (is_drude ? check_keys(section, {"cutoff"}, {}, mistakes) : check_keys(section, {}, {"cutoff"}, mistakes)) &&
+         good;
+  good = (is_power ? check_keys(section, {"exponent", "reference"}, {}, mistakes)
+                   : check_keys(section, {}, {"exponent", "reference"}, mistakes)) &&
+         good;
+  if (!good) return std::nullopt;
+  const std::int64_t size = section.integer("oscillators");
+  const double damping = section.number("damping"), highest = section.number("omega_max");
+  if (is_drude) return drude_spectrum(size, damping, highest, section.number("cutoff"));
+  if (is_power) {
+    return power_spectrum(size, damping, highest, section.number("exponent"), section.number("reference"));
+  }
+  return ohmic_spectrum(size, damping, highest);
+}
+
+std::unique_ptr<Environment> build_heat_bath(const Section& section, const OpenSystem& system, double,
+                                             const Communicator& communicator, Mistakes& mistakes) {
+  std::optional<Spectrum> spectrum = read_spectrum(section, communicator, mistakes);
+  const long particle = section.integer("attach");
+  if (!check_particle(section, particle, system, mistakes) || !spectrum) return nullptr;
+  return std::make_unique<Star>(section.text("name"), Attachment({{static_cast<int>(particle), 1.0}}, system.axes),
+                                std::move(*spectrum), section.number("temperature"),
+                                static_cast<int>(section.integer("steps_per_pass")), communicator);
+}
+
+}  // namespace
+
+EnvironmentKind heat_bath_kind() {
+  return {
+      {.name = "heat-bath",
+       .summary = "Caldeira-Leggett star: independent oscillators around one particle",
+       .equation = "m_j Q_j'' = k_j (q_a - Q_j),  omega_j^2 = k_j/m_j,  force on the particle sum_j k_j (Q_j - q_a)\n"
+                   "so m q'' + V'(q) + integral_0^t gamma(t-s) q'(s) ds = F(t),  gamma(t) = sum_j k_j cos(omega_j t)\n"
+                   "ohmic: k_j = 2 D dw/pi,  omega_j = (j - 1/2) dw,  dw = omega_max/oscillators\n"
+                   "drude: the same times cutoff^2 / (cutoff^2 + omega_j^2)\n"
+                   "power: the same times (omega_j/reference)^(exponent - 1)",
+       .source = "farshi2018, section 4.3, eq. (36); limebeer2020, section II-A",
+       .parameters = {{.name = "attach",
+                       .type = ValueType::integer,
+                       .doc = "particle that the bath surrounds, from 0",
+                       .fallback = "0",
+                       .bound = Bound::nonnegative},
+                      {.name = "spectrum",
+                       .type = ValueType::text,
+                       .doc = "spectral density; \"power\" is sub-Ohmic for an exponent below 1, super-Ohmic above",
+                       .fallback = "\"ohmic\"",
+                       .choices = {"ohmic", "drude", "power", "table"}},
+                      {.name = "oscillators", .type = ValueType::integer, .doc = "how many", .bound = Bound::positive},
+                      {.name = "damping",
+                       .units = "kg/s",
+                       .doc = "damping constant D that the bath stands for",
+                       .bound = Bound::positive},
+                      {.name = "omega_max", .units = "rad/s", .doc = "highest frequency", .bound = Bound::positive},
+                      {.name = "cutoff",
+                       .units = "rad/s",
+                       .doc = "cut-off of the Drude spectrum; the memory lasts its inverse",
+                       .bound = Bound::positive},
+                      {.name = "exponent", .doc = "exponent of the power spectrum", .bound = Bound::positive},
+                      {.name = "reference",
+                       .units = "rad/s",
+                       .doc = "frequency at which the power spectrum damps by D",
+                       .bound = Bound::positive},
+                      {.name = "file",
+                       .type = ValueType::text,
+                       .doc = "table for spectrum = \"table\": a frequency (rad/s) and a stiffness (N/m) per line, in "
+                              "rising order, seen from the recipe's folder"},
+                      {.name = "temperature",
+                       .units = "J",
+                       .doc =
+                           "kT of the start: oscillators drawn from the Gibbs distribution around the particle; 0: at "
+                           "rest there",
+                       .fallback = "0.0",
+                       .bound = Bound::nonnegative},
+                      {.name = "steps_per_pass",
+                       .type = ValueType::integer,
+                       .doc = "steps of an explicit scheme that one pass over the oscillators takes",
+                       .fallback = "8",
+                       .bound = Bound::positive}},
+       .notes = "Evenly spaced oscillators come back together at 2 pi/dw. Before, an Ohmic bath damps by D up to an "
+                "error of "
+                "first order in 1/omega_max. Thermal starts depend on [output] seed and not on the number of ranks."},
+      build_heat_bath};
+}
+
+}  // namespace bathline

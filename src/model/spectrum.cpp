@@ -1,0 +1,96 @@
+// Spectral densities of heat baths.
+#include "model/spectrum.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <sstream>
+
+namespace bathline {
+
+namespace {
+
+using std::numbers::pi;
+
+/// Evenly spaced frequencies in the middle of their intervals, with 2 D dw/pi times `shape`.
+template <class Shape>
+Spectrum even_spectrum(std::int64_t size, double damping, double highest, Shape shape) {
+  const double spacing = highest / static_cast<double>(size);
+  const double stiffness = 2.0 * damping * spacing / pi;
+  return {.size = size,
+          .oscillator =
+              [=](std::int64_t j) {
+                const double frequency = (static_cast<double>(j) + 0.5) * spacing;
+                return BathOscillator{frequency, stiffness * shape(frequency)};
+              },
+          .damping = damping,
+          .recurrence = 2.0 * pi / spacing,
+          .kernel_limit = {}};
+}
+
+}  // namespace
+
+Spectrum ohmic_spectrum(std::int64_t size, double damping, double highest) {
+  Spectrum spectrum = even_spectrum(size, damping, highest, [](double) { return 1.0; });
+  spectrum.kernel_limit = [=](double t) {
+    return 2.0 * damping / pi * (t == 0.0 ? highest : std::sin(highest * t) / t);
+  };
+  return spectrum;
+}
+
+Spectrum drude_spectrum(std::int64_t size, double damping, double highest, double cutoff) {
+  Spectrum spectrum =
+      even_spectrum(size, damping, highest, [=](double w) { return cutoff * cutoff / (cutoff * cutoff + w * w); });
+  spectrum.kernel_limit = [=](double t) { return damping * cutoff * std::exp(-cutoff * t); };
+  return spectrum;
+}
+
+Spectrum power_spectrum(std::int64_t size, double damping, double highest, double exponent, double reference) {
+  return even_spectrum(size, damping, highest, [=](double w) { return std::pow(w / reference, exponent - 1.0); });
+}
+
+Spectrum table_spectrum(std::vector<BathOscillator> oscillators) {
+  double stiffness = 0.0;
+  double gap = oscillators.front().frequency;
+  for (std::size_t j = 0; j < oscillators.size(); ++j) {
+    stiffness += oscillators[j].stiffness;
+    if (j > 0) gap = std::max(gap, oscillators[j].frequency - oscillators[j - 1].frequency);
+  }
+  const double highest = oscillators.back().frequency;
+  return {.size = static_cast<std::int64_t>(oscillators.size()),
+          .oscillator = [all = std::move(oscillators)](std::int64_t j) { return all[static_cast<std::size_t>(j)]; },
+          .damping = 0.5 * pi * stiffness / highest,
+          .recurrence = 2.0 * pi / gap,
+          .kernel_limit = {}};
+}
+
+std::string read_table(const std::string& text, std::vector<BathOscillator>& oscillators) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    line.resize(std::min(line.size(), line.find('#')));
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    std::istringstream words(line);
+    BathOscillator one;
+    std::string more;
+    if (!(words >> one.frequency >> one.stiffness) || (words >> more)) {
+      return fmt::format("line {}: must be two numbers, a frequency (rad/s) and a stiffness (N/m)", number);
+    }
+    if (!(std::isfinite(one.frequency) && one.frequency > 0.0)) {
+      return fmt::format("line {}: frequency {} must be positive", number, one.frequency);
+    }
+    if (!(std::isfinite(one.stiffness) && one.stiffness > 0.0)) {
+      return fmt::format("line {}: stiffness {} must be positive", number, one.stiffness);
+    }
+    if (!oscillators.empty() && one.frequency <= oscillators.back().frequency) {
+      return fmt::format("line {}: frequency {} must be above that of the line before, {}", number, one.frequency,
+                         oscillators.back().frequency);
+    }
+    oscillators.push_back(one);
+  }
+  return oscillators.empty() ? "it holds no oscillator" : "";
+}
+
+}  // namespace bathline

@@ -1,0 +1,185 @@
+// A heat bath: its description, its state, its energy and what it does to a head in theory.
+#include "model/star.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bathline {
+
+Star::Star(std::string name, Attachment attachment, Spectrum spectrum, double temperature, int steps_per_pass,
+           const Communicator& communicator)
+    : Environment(std::move(name), std::move(attachment)),
+      spectrum_(std::move(spectrum)),
+      temperature_(temperature),
+      steps_per_pass_(steps_per_pass),
+      communicator_(communicator),
+      axes_(static_cast<std::size_t>(Environment::attachment().axes())),
+      sum_(spectrum_.size, communicator) {}
+
+std::int64_t Star::bytes() const {
+  return (2 + 2 * static_cast<std::int64_t>(axes_)) * sum_.count() * static_cast<std::int64_t>(sizeof(double));
+}
+
+LinearChain Star::chain(std::int64_t limit) const {
+  // The highest half as they are; of the others, as many at a time as it takes, with the frequency of the highest.
+  const std::int64_t single = sites() <= limit ? sites() : limit / 2;
+  const std::int64_t rest = sites() - single;
+  const std::int64_t lump = rest == 0 ? 1 : (rest + limit - single - 1) / (limit - single);
+  LinearChain chain;
+  const auto add = [&](std::int64_t begin, std::int64_t end) {
+    double stiffness = 0.0;
+    for (std::int64_t j = begin; j < end; ++j) stiffness += spectrum_.oscillator(j).stiffness;
+    const double frequency = spectrum_.oscillator(end - 1).frequency;
+    chain.to_head.emplace_back(static_cast<int>(chain.mass.size()), stiffness);
+    chain.mass.push_back(stiffness / (frequency * frequency));
+  };
+  for (std::int64_t j = 0; j < rest; j += lump) add(j, std::min(rest, j + lump));
+  for (std::int64_t j = rest; j < sites(); ++j) add(j, j + 1);
+  return chain;
+}
+
+std::vector<double> Star::memory_kernel(std::span<const double> times) const {
+  sum_.open(static_cast<int>(times.size()));
+  for (std::int64_t leaf = 0; leaf < sum_.leaves(); ++leaf) {
+    const std::span<double> sums = sum_.leaf(leaf);
+    const std::int64_t end = std::min(sum_.count(), (leaf + 1) * sum_.leaf_size());
+    for (std::int64_t j = leaf * sum_.leaf_size(); j < end; ++j) {
+      const BathOscillator one = spectrum_.oscillator(sum_.first() + j);
+      for (std::size_t i = 0; i < times.size(); ++i) sums[i] += one.stiffness * std::cos(one.frequency * times[i]);
+    }
+  }
+  std::vector<double> kernel(times.size());
+  sum_.reduce(kernel);
+  communicator_.broadcast(std::span<double>(kernel));
+  return kernel;
+}
+
+std::vector<double> Star::memory_kernel_limit(std::span<const double> times) const {
+  std::vector<double> kernel;
+  for (double t : times) {
+    if (spectrum_.kernel_limit) kernel.push_back(spectrum_.kernel_limit(t));
+  }
+  return kernel;
+}
+
+std::vector<double> Star::random_force(std::span<const double> times) const {
+  const auto width = times.size() * axes_;
+  sum_.open(static_cast<int>(width));
+  for (std::int64_t leaf = 0; leaf < sum_.leaves(); ++leaf) {
+    const std::span<double> sums = sum_.leaf(leaf);
+    const std::int64_t end = std::min(sum_.count(), (leaf + 1) * sum_.leaf_size());
+    for (std::int64_t j = leaf * sum_.leaf_size(); j < end; ++j) {
+      const BathOscillator one = spectrum_.oscillator(sum_.first() + j);
+      for (std::size_t i = 0; i < times.size(); ++i) {
+        const double cosine = one.stiffness * std::cos(one.frequency * times[i]);
+        // k/(m omega) = omega
+        const double sine = one.frequency * std::sin(one.frequency * times[i]);
+        for (std::size_t axis = 0; axis < axes_; ++axis) {
+          sums[i * axes_ + axis] +=
+              cosine * w_[axis][static_cast<std::size_t>(j)] + sine * p_[axis][static_cast<std::size_t>(j)];
+        }
+      }
+    }
+  }
+  std::vector<double> force(width);
+  sum_.reduce(force);
+  communicator_.broadcast(std::span<double>(force));
+  return force;
+}
+
+void Star::prepare(const RandomKey& key) {
+  const auto count = static_cast<std::size_t>(sum_.count());
+  stiffness_.resize(count);
+  inverse_mass_.resize(count);
+  w_.assign(axes_, std::vector<double>(count));
+  p_.assign(axes_, std::vector<double>(count));
+  pull_.assign(axes_, 0.0);
+  head_.assign(axes_, 0.0);
+  for (std::size_t j = 0; j < count; ++j) {
+    const std::int64_t site = sum_.first() + static_cast<std::int64_t>(j);
+    const BathOscillator one = spectrum_.oscillator(site);
+    stiffness_[j] = one.stiffness;
+    inverse_mass_[j] = one.frequency * one.frequency / one.stiffness;
+    if (temperature_ == 0.0) continue;
+    // Gibbs: k w^2 and p^2/m have the mean kT.
+    for (std::size_t axis = 0; axis < axes_; ++axis) {
+      const auto [first, second] = normal_pair(key, static_cast<std::uint64_t>(site) * axes_ + axis);
+      w_[axis][j] = std::sqrt(temperature_ / one.stiffness) * first;
+      p_[axis][j] = std::sqrt(temperature_ / inverse_mass_[j]) * second;
+    }
+  }
+  sum_.open(1);
+  for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int n) {
+    for (int j = 0; j < n; ++j) sum_.leaf(leaf)[0] += stiffness_[static_cast<std::size_t>(begin + j)];
+  });
+  sum_.reduce({&total_stiffness_, 1});
+  refresh_pull();
+}
+
+void Star::refresh_pull() {
+  pass_.forecast = false;
+  eliminated_ = false;
+  sum_.open(static_cast<int>(axes_));
+  for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int n) {
+    for (std::size_t axis = 0; axis < axes_; ++axis) {
+      for (auto j = static_cast<std::size_t>(begin); j < static_cast<std::size_t>(begin + n); ++j) {
+        sum_.leaf(leaf)[axis] += stiffness_[j] * w_[axis][j];
+      }
+    }
+  });
+  sum_.reduce(pull_);
+}
+
+void Star::gather_state(std::vector<double>& w, std::vector<double>& p) const {
+  const auto gather = [&](const std::vector<std::vector<double>>& fields, std::vector<double>& all) {
+    all.assign(communicator_.is_root() ? static_cast<std::size_t>(sites()) * axes_ : 0, 0.0);
+    for (std::size_t axis = 0; axis < axes_; ++axis) {
+      const std::vector<double> field = communicator_.gather(fields[axis]);
+      for (std::size_t site = 0; site < field.size(); ++site) all[site * axes_ + axis] = field[site];
+    }
+  };
+  gather(w_, w);
+  gather(p_, p);
+}
+
+void Star::scatter_state(std::span<const double> w, std::span<const double> p) {
+  const auto scatter = [&](std::span<const double> all, std::vector<std::vector<double>>& fields) {
+    for (std::size_t axis = 0; axis < axes_; ++axis) {
+      std::vector<double> field(communicator_.is_root() ? static_cast<std::size_t>(sites()) : 0);
+      for (std::size_t site = 0; site < field.size(); ++site) field[site] = all[site * axes_ + axis];
+      communicator_.scatter(field, fields[axis]);
+    }
+  };
+  scatter(w, w_);
+  scatter(p, p_);
+  refresh_pull();
+}
+
+EnvironmentEnergy Star::energy(std::span<const double> head) {
+  std::vector<double> x(head.begin(), head.end());
+  communicator_.broadcast(std::span<double>(x));
+  sum_.open(2);
+  for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int n) {
+    const std::span<double> sums = sum_.leaf(leaf);
+    for (std::size_t axis = 0; axis < axes_; ++axis) {
+      for (auto j = static_cast<std::size_t>(begin); j < static_cast<std::size_t>(begin + n); ++j) {
+        const double strain = w_[axis][j] - x[axis];
+        sums[0] += 0.5 * inverse_mass_[j] * (p_[axis][j] * p_[axis][j]);
+        sums[1] += 0.5 * stiffness_[j] * (strain * strain);
+      }
+    }
+  });
+  double sums[2] = {};
+  sum_.reduce(sums);
+  communicator_.broadcast(std::span<double>(sums));
+  return {.environment = sums[0], .interaction = sums[1], .dissipated = 0.0};
+}
+
+void Star::force(std::span<const double> head, std::span<double> force) const {
+  for (std::size_t axis = 0; axis < axes_; ++axis) {
+    const double pulled = pass_.open ? pull(axis, pass_.substep) : pull_[axis];
+    force[axis] = pulled - total_stiffness_ * head[axis];
+  }
+}
+
+}  // namespace bathline

@@ -1,0 +1,173 @@
+// Energy over a long time: how far it swings, and whether it drifts.
+//
+// The drift is the slope of a straight line through the means of equal blocks of time, so that oscillations shorter
+// than a block cancel; its uncertainty is what the scatter of these means about the line allows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "study/trajectory.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Total energy at every record of a case.
+struct EnergySeries {
+  std::vector<double> time, total;
+};
+
+class EnergyKeeper final : public Observer {
+ public:
+  void record(const Moment& moment, const EnergyLedger& ledger) override {
+    if (all_.empty() || label_ != moment.one.label) {
+      label_ = moment.one.label;
+      all_.push_back({});
+    }
+    all_.back().time.push_back(moment.time);
+    all_.back().total.push_back(ledger.total());
+  }
+  /// In the order of the cases.
+  const std::vector<EnergySeries>& all() const { return all_; }
+
+ private:
+  std::string label_;
+  std::vector<EnergySeries> all_;
+};
+
+struct Line {
+  double slope = std::numeric_limits<double>::quiet_NaN();
+  double error = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// Least squares with the standard error of the slope.
+Line fit_line(const std::vector<double>& x, const std::vector<double>& y) {
+  const auto n = static_cast<double>(x.size());
+  double mean_x = 0.0, mean_y = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    mean_x += x[i] / n;
+    mean_y += y[i] / n;
+  }
+  double xx = 0.0, xy = 0.0, rest = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - mean_x) * (x[i] - mean_x);
+    xy += (x[i] - mean_x) * (y[i] - mean_y);
+  }
+  Line line{.slope = xy / xx};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double off = y[i] - mean_y - line.slope * (x[i] - mean_x);
+    rest += off * off;
+  }
+  line.error = std::sqrt(rest / (n - 2.0) / xx);
+  return line;
+}
+
+struct Report {
+  std::vector<double> block_time, block_mean;
+  double initial = 0.0, largest_deviation = 0.0, swing_first_half = 0.0, swing_second_half = 0.0;
+  Line drift;
+};
+
+Report judge(const EnergySeries& series, std::size_t blocks) {
+  Report report;
+  report.initial = series.total.front();
+  const std::size_t count = series.total.size();
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::size_t begin = count * block / blocks, end = count * (block + 1) / blocks;
+    double time = 0.0, deviation = 0.0;
+    for (std::size_t i = begin; i < end; ++i) {
+      time += series.time[i];
+      deviation += series.total[i] - report.initial;
+    }
+    report.block_time.push_back(time / static_cast<double>(end - begin));
+    report.block_mean.push_back(report.initial + deviation / static_cast<double>(end - begin));
+  }
+  for (double total : series.total) {
+    report.largest_deviation = std::max(report.largest_deviation, std::abs(total - report.initial));
+  }
+  const auto swing = [&](std::size_t begin, std::size_t end) {
+    const auto [low, high] = std::minmax_element(series.total.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                 series.total.begin() + static_cast<std::ptrdiff_t>(end));
+    return *high - *low;
+  };
+  report.swing_first_half = swing(0, count / 2);
+  report.swing_second_half = swing(count / 2, count);
+  report.drift = fit_line(report.block_time, report.block_mean);
+  return report;
+}
+
+class EnergyStudy final : public Study {
+ public:
+  explicit EnergyStudy(const Experiment& experiment) : experiment_(experiment) {}
+
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress) override {
+    EnergyKeeper keeper;
+    Observer* const observers[] = {&keeper};
+    const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, observers);
+    if (failure) return failure;
+    const auto blocks = static_cast<std::size_t>(experiment_.recipe().study.integer("blocks"));
+    for (std::size_t i = 0; i < experiment_.cases().size(); ++i) {
+      write(experiment_.cases()[i].label, judge(keeper.all()[i], blocks), file);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static void write(const std::string& label, const Report& report, ResultFile& file) {
+    const std::string group = "energy/" + label;
+    const Dimension block[] = {{"block_time", report.block_time, "s", "middle of the block of time"}};
+    file.array(group, {"block_mean", "J", "mean total energy of the block", {"block_time"}}, block, report.block_mean);
+    const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
+      file.array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
+    };
+    scalar("initial", "J", "total energy at the start", report.initial);
+    scalar("largest_deviation", "J", "largest distance of the total energy from its start", report.largest_deviation);
+    scalar("swing_first_half", "J", "highest less lowest total energy in the first half", report.swing_first_half);
+    scalar("swing_second_half", "J", "highest less lowest total energy in the second half", report.swing_second_half);
+    scalar("drift", "J/s", "slope of the total energy", report.drift.slope);
+    scalar("drift_error", "J/s", "standard error of the slope", report.drift.error);
+    scalar("drift_in_errors", "1", "slope over its standard error", report.drift.slope / report.drift.error);
+  }
+
+  const Experiment& experiment_;
+};
+
+void check(const Experiment& experiment, Mistakes& mistakes) {
+  const Section& study = experiment.recipe().study;
+  const long blocks = study.integer("blocks");
+  if (blocks < 3) {
+    mistakes.add(study.where("blocks"), fmt::format("blocks = {}: a slope with its uncertainty needs 3", blocks));
+    return;
+  }
+  const long every = experiment.recipe().output.integer("every");
+  for (const Case& one : experiment.cases()) {
+    if (one.steps / every + 1 >= blocks) continue;
+    mistakes.add(study.where("blocks"),
+                 fmt::format("{} blocks need as many records, but `{}` has {}; record more often or run longer", blocks,
+                             one.label, one.steps / every + 1));
+  }
+}
+
+}  // namespace
+
+StudyKind energy_kind() {
+  return {
+      {.name = "energy",
+       .summary = "total energy over a long time: swing, drift and the drift's uncertainty",
+       .equation = "E(t) = c + drift t, fitted to the means of equal blocks of time",
+       .source = "hairer2006, section IX.8",
+       .parameters = {{.name = "blocks",
+                       .type = ValueType::integer,
+                       .doc = "blocks of time whose means are fitted; oscillations shorter than a block cancel",
+                       .fallback = "50",
+                       .bound = Bound::positive}},
+       .notes = "Group energy/<label>: block_mean, initial, largest_deviation, swing_first_half, swing_second_half, "
+                "drift, drift_error, drift_in_errors. A drift within two or three of its errors is none. Trajectories "
+                "are recorded as well; raise [output] every on long runs."},
+      check,
+      [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<EnergyStudy>(experiment); }};
+}
+
+}  // namespace bathline

@@ -1,0 +1,364 @@
+// Many realisations of the same experiment with different thermal starts, spread over the ranks: means and error bars.
+//
+// Realisations are summed up in batches of fixed size, and the batches one after the other, so that the number of ranks
+// changes no bit.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "advance/step_matrix.hpp"
+#include "solve/dense.hpp"
+#include "study/study.hpp"
+
+namespace bathline {
+
+namespace {
+
+constexpr std::int64_t batch_size = 8;
+
+/// Sums over realisations of many numbers and of their squares.
+struct Sums {
+  explicit Sums(std::size_t width) : both(2 * width) {}
+  void add(const std::vector<double>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      both[i] += values[i];
+      both[values.size() + i] += values[i] * values[i];
+    }
+  }
+  std::vector<double> both;
+};
+
+/// Mean over the realisations and its standard error.
+struct Estimate {
+  std::vector<double> mean, error;
+};
+
+Estimate estimate(const std::vector<double>& both, std::size_t begin, std::size_t count, std::int64_t realisations) {
+  const auto n = static_cast<double>(realisations);
+  const std::size_t width = both.size() / 2;
+  Estimate estimate;
+  for (std::size_t i = begin; i < begin + count; ++i) {
+    const double mean = both[i] / n;
+    const double variance = std::max(0.0, both[width + i] / n - mean * mean) * n / (n - 1.0);
+    estimate.mean.push_back(mean);
+    estimate.error.push_back(std::sqrt(variance / n));
+  }
+  return estimate;
+}
+
+/// Where the numbers of a realisation lie: q and v by record and degree of freedom, kinetic energy by record and
+/// particle, velocity autocorrelation by lag and particle, mean kinetic energy by particle.
+struct Columns {
+  std::size_t records, lags, dofs, particles, axes;
+  std::size_t q() const { return 0; }
+  std::size_t v() const { return records * dofs; }
+  std::size_t kinetic() const { return 2 * records * dofs; }
+  std::size_t correlation() const { return kinetic() + records * particles; }
+  std::size_t kinetic_mean() const { return correlation() + lags * particles; }
+  std::size_t width() const { return kinetic_mean() + particles; }
+};
+
+class EnsembleStudy final : public Study {
+ public:
+  explicit EnsembleStudy(const Experiment& experiment)
+      : experiment_(experiment),
+        realisations_(experiment.recipe().study.integer("realisations")),
+        every_(experiment.recipe().output.integer("every")),
+        together_(static_cast<int>(std::min<long>(experiment.recipe().study.integer("ranks_per_realisation"),
+                                                  experiment.communicator().size()))) {}
+
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress) override {
+    const Communicator& world = experiment_.communicator();
+    const int team = world.rank() / together_;
+    const Communicator mine = world.split(team);
+    for (const Case& one : experiment_.cases()) {
+      const Columns columns = columns_of(one);
+      std::vector<double> total(world.is_root() ? 2 * columns.width() : 0);
+      const std::int64_t batches = (realisations_ + batch_size - 1) / batch_size;
+      const int teams = (world.size() + together_ - 1) / together_;
+      progress.begin(one.label, realisations_, 0);
+      for (std::int64_t first = 0; first < batches; first += teams) {
+        Sums sums(columns.width());
+        std::optional<Failure> failure;
+        const std::int64_t batch = first + team;
+        if (batch < batches) failure = run_batch(one, columns, batch, mine, sums);
+        if (std::optional<Failure> known = shared(world, failure)) return CaseFailure{one.label, *known};
+        const bool speaks = mine.is_root() && batch < batches;
+        const std::vector<double> all =
+            world.gather(speaks ? std::span<const double>(sums.both) : std::span<const double>());
+        for (std::size_t i = 0; i < all.size(); ++i) total[i % total.size()] += all[i];
+        progress.update(std::min(realisations_, (first + teams) * batch_size));
+      }
+      progress.end();
+      total.resize(2 * columns.width());
+      world.broadcast(std::span<double>(total));
+      write(one, columns, total, file);
+      file.flush();
+    }
+    return std::nullopt;
+  }
+
+ private:
+  Columns columns_of(const Case& one) const {
+    const OpenSystem& system = experiment_.system();
+    const Section& study = experiment_.recipe().study;
+    const auto records = static_cast<std::size_t>(one.steps / every_ + 1);
+    const double spacing = static_cast<double>(every_) * one.step;
+    const double longest =
+        study.has("longest_lag") ? study.number("longest_lag") : 0.25 * (experiment_.end_time() - from());
+    return {
+        .records = records,
+        .lags = std::min(records - first_record(one), static_cast<std::size_t>(longest / spacing * (1.0 + 1e-12)) + 1),
+        .dofs = static_cast<std::size_t>(system.size()),
+        .particles = static_cast<std::size_t>(system.particles),
+        .axes = static_cast<std::size_t>(system.axes)};
+  }
+
+  double from() const { return experiment_.recipe().study.number("from"); }
+  /// The first record of the averages over time.
+  std::size_t first_record(const Case& one) const {
+    return static_cast<std::size_t>(std::ceil(from() / (static_cast<double>(every_) * one.step) * (1.0 - 1e-12)));
+  }
+
+  /// The failure of whichever rank has one, on every rank.
+  static std::optional<Failure> shared(const Communicator& world, const std::optional<Failure>& failure) {
+    const double highest = world.max(failure ? world.rank() : -1.0);
+    if (highest < 0.0) return std::nullopt;
+    const int from = static_cast<int>(highest);
+    std::int64_t step[] = {failure ? failure->step : 0};
+    double residual[] = {failure ? failure->residual : 0.0};
+    world.broadcast(std::span<std::int64_t>(step), from);
+    world.broadcast(std::span<double>(residual), from);
+    return Failure{step[0], residual[0], world.broadcast(failure ? failure->reason : std::string(), from)};
+  }
+
+  std::optional<Failure> run_batch(const Case& one, const Columns& columns, std::int64_t batch,
+                                   const Communicator& mine, Sums& sums) const {
+    const std::int64_t end = std::min(realisations_, (batch + 1) * batch_size);
+    std::vector<double> values;
+    for (std::int64_t realisation = batch * batch_size; realisation < end; ++realisation) {
+      Problem problem = experiment_.make_problem(one, one.step, one.closed, mine);
+      problem.prepare(static_cast<std::uint64_t>(experiment_.recipe().output.integer("seed")),
+                      static_cast<std::uint32_t>(realisation));
+      if (std::optional<Failure> failure = realise(one, columns, problem, values)) {
+        failure->reason = fmt::format("realisation {}: {}", realisation, failure->reason);
+        return failure;
+      }
+      sums.add(values);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Failure> realise(const Case& one, const Columns& columns, Problem& problem,
+                                 std::vector<double>& values) const {
+    values.assign(columns.width(), 0.0);
+    const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
+    const Eigen::VectorXd& mass = problem.system().mass;
+    for (std::size_t record = 0; record < columns.records; ++record) {
+      if (record > 0) {
+        if (std::optional<Failure> failure = stepper->advance(every_)) return failure;
+      }
+      for (std::size_t i = 0; i < columns.dofs; ++i) {
+        const auto dof = static_cast<Eigen::Index>(i);
+        const double v = problem.p[dof] / mass[dof];
+        values[columns.q() + record * columns.dofs + i] = problem.q[dof];
+        values[columns.v() + record * columns.dofs + i] = v;
+        values[columns.kinetic() + record * columns.particles + i / columns.axes] += 0.5 * mass[dof] * v * v;
+      }
+    }
+    if (problem.communicator().is_root() &&
+        !std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); })) {
+      return Failure{one.steps, 0.0, "the state is no longer finite"};
+    }
+    average_over_time(columns, first_record(one), values);
+    return std::nullopt;
+  }
+
+  static void average_over_time(const Columns& columns, std::size_t first, std::vector<double>& values) {
+    const std::size_t count = columns.records - first;
+    for (std::size_t record = first; record < columns.records; ++record) {
+      for (std::size_t particle = 0; particle < columns.particles; ++particle) {
+        values[columns.kinetic_mean() + particle] +=
+            values[columns.kinetic() + record * columns.particles + particle] / static_cast<double>(count);
+      }
+    }
+    for (std::size_t lag = 0; lag < columns.lags; ++lag) {
+      const double share = 1.0 / static_cast<double>((count - lag) * columns.axes);
+      for (std::size_t record = first; record + lag < columns.records; ++record) {
+        const double* now = &values[columns.v() + record * columns.dofs];
+        const double* later = now + lag * columns.dofs;
+        for (std::size_t i = 0; i < columns.dofs; ++i) {
+          values[columns.correlation() + lag * columns.particles + i / columns.axes] += share * now[i] * later[i];
+        }
+      }
+    }
+  }
+
+  /// kT of the environments where all have the same, else NaN.
+  double temperature(const Case& one) const {
+    const Problem problem = experiment_.make_problem(one);
+    double kt = std::numeric_limits<double>::quiet_NaN();
+    for (const auto& environment : problem.environments()) {
+      if (std::isnan(kt)) kt = environment->temperature();
+      if (environment->temperature() != kt) return std::numeric_limits<double>::quiet_NaN();
+    }
+    return kt;
+  }
+
+  /// The velocity autocorrelation of the damped particles in equilibrium with white noise; empty where they are not
+  /// linear. <v(t) v(0)> = exp(A t)_vv kT/m, by limebeer2020, section II-A, and weiss2012, section 2.
+  std::vector<double> langevin_correlation(const Case& one, const Columns& columns, double kt) const {
+    std::vector<double> theory;
+    const Problem open = experiment_.make_problem(one, one.step, false);
+    if (!open.system().potential->is_quadratic()) return theory;
+    const Eigen::MatrixXd motion = motion_matrix(open);
+    const auto n = static_cast<Eigen::Index>(columns.dofs);
+    for (std::size_t lag = 0; lag < columns.lags; ++lag) {
+      const double t = static_cast<double>(lag) * static_cast<double>(every_) * one.step;
+      const Eigen::MatrixXd flow = matrix_exponential(t * motion);
+      for (std::size_t particle = 0; particle < columns.particles; ++particle) {
+        double mean = 0.0;
+        for (std::size_t axis = 0; axis < columns.axes; ++axis) {
+          const auto dof = static_cast<Eigen::Index>(particle * columns.axes + axis);
+          mean += flow(n + dof, n + dof) * kt / open.system().mass[dof] / static_cast<double>(columns.axes);
+        }
+        theory.push_back(mean);
+      }
+    }
+    return theory;
+  }
+
+  void write(const Case& one, const Columns& columns, const std::vector<double>& total, ResultFile& file) const {
+    const std::string group = "ensemble/" + one.label;
+    const auto indices = [](std::size_t count) {
+      std::vector<double> values;
+      for (std::size_t i = 0; i < count; ++i) values.push_back(static_cast<double>(i));
+      return values;
+    };
+    const double spacing = static_cast<double>(every_) * one.step;
+    Dimension time{"time", indices(columns.records), "s", "time"}, lag{"lag", indices(columns.lags), "s", "lag"};
+    for (double& t : time.values) t *= spacing;
+    for (double& t : lag.values) t *= spacing;
+    const Dimension particle{"particle", indices(columns.particles), "1", "particle, counted from 0"};
+    const Dimension axis{"axis", indices(columns.axes), "1", "axis, counted from 0"};
+
+    const auto put = [&](const std::string& name, const char* units, const std::string& long_name,
+                         std::vector<Dimension> dimensions, std::size_t begin, std::size_t count) {
+      const Estimate found = estimate(total, begin, count, realisations_);
+      file.array(group, {name, units, long_name, {}}, dimensions, found.mean);
+      file.array(group, {name + "_error", units, "standard error of the " + long_name, {}}, dimensions, found.error);
+      return found;
+    };
+    put("mean_q", "m", "mean position", {time, particle, axis}, columns.q(), columns.records * columns.dofs);
+    put("mean_v", "m/s", "mean velocity", {time, particle, axis}, columns.v(), columns.records * columns.dofs);
+    put("kinetic_energy", "J", "mean kinetic energy", {time, particle}, columns.kinetic(),
+        columns.records * columns.particles);
+    const Estimate correlation = put("velocity_autocorrelation", "m2/s2", "mean velocity autocorrelation per axis",
+                                     {lag, particle}, columns.correlation(), columns.lags * columns.particles);
+    const Estimate kinetic = put("kinetic_mean", "J", "kinetic energy averaged over time and realisations", {particle},
+                                 columns.kinetic_mean(), columns.particles);
+    file.attribute("realisations", realisations_, group);
+
+    const double kt = temperature(one);
+    if (!(kt > 0.0)) return;
+    const double expected = 0.5 * kt * static_cast<double>(columns.axes);
+    std::vector<double> deviation;
+    for (std::size_t i = 0; i < columns.particles; ++i) {
+      deviation.push_back((kinetic.mean[i] - expected) / kinetic.error[i]);
+    }
+    file.array(group, {"kinetic_expected", "J", "axes times kT/2", {}}, {}, std::span<const double>(&expected, 1));
+    file.array(group, {"kinetic_deviation", "1", "distance from equipartition in standard errors", {}},
+               std::vector<Dimension>{particle}, deviation);
+    const std::vector<double> theory = langevin_correlation(one, columns, kt);
+    if (theory.empty()) return;
+    file.array(group, {"velocity_autocorrelation_theory", "m2/s2", "the same of the Langevin equation", {}},
+               std::vector<Dimension>{lag, particle}, theory);
+    std::vector<double> off;
+    for (std::size_t i = 0; i < theory.size(); ++i)
+      off.push_back((correlation.mean[i] - theory[i]) / correlation.error[i]);
+    file.array(group, {"correlation_deviation", "1", "distance of the two in standard errors", {}},
+               std::vector<Dimension>{lag, particle}, off);
+  }
+
+  const Experiment& experiment_;
+  std::int64_t realisations_;
+  std::int64_t every_;
+  int together_;
+};
+
+void check(const Experiment& experiment, Mistakes& mistakes) {
+  const Section& study = experiment.recipe().study;
+  if (study.integer("realisations") < 2) {
+    mistakes.add(study.where("realisations"), "an error bar needs at least two realisations");
+  }
+  if (study.number("from") >= experiment.end_time()) {
+    mistakes.add(study.where("from"), fmt::format("from = {}: averages must begin before the end {}",
+                                                  study.number("from"), experiment.end_time()));
+  }
+  if (study.has("longest_lag") && study.number("longest_lag") > experiment.end_time() - study.number("from")) {
+    mistakes.add(study.where("longest_lag"),
+                 fmt::format("longest_lag = {}: from {} to the end {} there is less", study.number("longest_lag"),
+                             study.number("from"), experiment.end_time()));
+  }
+  bool warm = false;
+  for (const Case& one : experiment.cases()) {
+    if (!one.closed) {
+      mistakes.add(one.options.where("on"),
+                   "every realisation of an open run is the same; an ensemble needs "
+                   "on = \"closed\" and an environment with a `temperature`");
+      continue;
+    }
+    const Problem problem = experiment.make_problem(one);
+    for (const auto& environment : problem.environments()) {
+      warm = warm || environment->temperature() > 0.0;
+    }
+  }
+  if (!warm) {
+    mistakes.add(study.where("kind"),
+                 "no environment has a `temperature` above 0, so all realisations would be the same");
+  }
+}
+
+}  // namespace
+
+StudyKind ensemble_kind() {
+  return {
+      {.name = "ensemble",
+       .summary = "many thermal starts in one run, spread over the ranks: means, error bars, velocity autocorrelation",
+       .equation = "mean +- standard error over realisations;  C(l) = <v(t + l) v(t)> over realisations and t >= from",
+       .source = "farshi2018, section 4.3; weiss2012, section 2",
+       .parameters = {{.name = "realisations",
+                       .type = ValueType::integer,
+                       .doc = "number of thermal starts",
+                       .required = true,
+                       .bound = Bound::positive},
+                      {.name = "from",
+                       .units = "s",
+                       .doc =
+                           "begin of the averages over time; by then the particles should have forgotten their start",
+                       .fallback = "0.0",
+                       .bound = Bound::nonnegative},
+                      {.name = "longest_lag",
+                       .units = "s",
+                       .doc = "longest lag of the velocity autocorrelation; left out, a quarter of the time that is "
+                              "averaged over",
+                       .bound = Bound::nonnegative},
+                      {.name = "ranks_per_realisation",
+                       .type = ValueType::integer,
+                       .doc = "ranks that share one realisation, for environments too large for one",
+                       .fallback = "1",
+                       .bound = Bound::positive}},
+       .notes = "Group ensemble/<label>, each with its _error: mean_q, mean_v, kinetic_energy (time), "
+                "velocity_autocorrelation (lag), kinetic_mean; and where all environments have one temperature "
+                "kinetic_expected, kinetic_deviation, and for linear systems velocity_autocorrelation_theory and "
+                "correlation_deviation. Deviations count standard errors."},
+      check,
+      [](const Experiment& experiment) -> std::unique_ptr<Study> {
+        return std::make_unique<EnsembleStudy>(experiment);
+      }};
+}
+
+}  // namespace bathline

@@ -1,0 +1,151 @@
+// What an environment does to particles that are held: its memory kernel and its random force, measured beside their
+// formulas.
+//
+// Held at their start, the particles feel the random force F(t). Held elsewhere, one unit away, they feel F(t) -
+// gamma(t): the kernel is the reply to a step of the head (farshi2018, eq. (36)).
+#include <cmath>
+#include <limits>
+
+#include "study/memory.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Force on a held head at every record, by time, then axis.
+using ForceSeries = std::vector<double>;
+
+std::optional<Failure> hold(const Case& one, std::int64_t every, Problem& problem, ForceSeries& forces) {
+  const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
+  const Environment& environment = *problem.environments().front();
+  const auto axes = static_cast<std::size_t>(problem.system().axes);
+  std::vector<double> head(axes), force(axes);
+  for (std::int64_t step = 0;; step += every) {
+    if (problem.communicator().is_root()) {
+      problem.head(environment, problem.q, head);
+      environment.force(head, force);
+      forces.insert(forces.end(), force.begin(), force.end());
+    }
+    if (step + every > one.steps) return std::nullopt;
+    if (std::optional<Failure> failure = stepper->advance(every)) return failure;
+  }
+}
+
+/// `one` has a single environment.
+std::optional<Failure> measure(const Experiment& experiment, const Case& one, ResultFile& file) {
+  ForceSeries at_start, displaced;
+  const auto seed = static_cast<std::uint64_t>(experiment.recipe().output.integer("seed"));
+  Problem problem = experiment.make_held_problem(one);
+  problem.prepare(seed);
+  const Environment& environment = *problem.environments().front();
+  const auto axes = static_cast<std::size_t>(problem.system().axes);
+  const std::int64_t every = experiment.recipe().output.integer("every");
+  std::vector<double> times;
+  for (std::int64_t step = 0; step <= one.steps; step += every) times.push_back(static_cast<double>(step) * one.step);
+  const std::vector<double> formula = environment.memory_kernel(times);
+  const std::vector<double> limit = environment.memory_kernel_limit(times);
+  const std::vector<double> force_formula = environment.random_force(times);
+  if (std::optional<Failure> failure = hold(one, every, problem, at_start)) return failure;
+  Problem moved = experiment.make_held_problem(one);
+  moved.prepare(seed);
+  const Attachment::Weight& weight = moved.environments().front()->attachment().weights().front();
+  moved.q[static_cast<Eigen::Index>(weight.particle) * moved.system().axes] += 1.0 / weight.weight;
+  if (std::optional<Failure> failure = hold(one, every, moved, displaced)) return failure;
+
+  std::vector<double> kernel, integral;
+  double kernel_error = 0.0, force_error = 0.0;
+  for (std::size_t i = 0; i < at_start.size() / axes; ++i) {
+    kernel.push_back(at_start[i * axes] - displaced[i * axes]);
+    integral.push_back(i == 0 ? 0.0 : integral[i - 1] + 0.5 * (times[i] - times[i - 1]) * (kernel[i - 1] + kernel[i]));
+    kernel_error = std::max(kernel_error, std::abs(kernel[i] - formula[i]));
+    for (std::size_t axis = 0; axis < axes && !force_formula.empty(); ++axis) {
+      force_error = std::max(force_error, std::abs(at_start[i * axes + axis] - force_formula[i * axes + axis]));
+    }
+  }
+  const std::string group = "memory/" + one.label + "/" + environment.name();
+  Dimension axis{"axis", {}, "1", "axis, counted from 0"};
+  for (std::size_t i = 0; i < axes; ++i) axis.values.push_back(static_cast<double>(i));
+  const Dimension over_time[] = {{"time", times, "s", "time"}};
+  const Dimension over_both[] = {over_time[0], axis};
+  file.array(group, {"kernel", "N/m", "measured memory kernel", {"time"}}, over_time, kernel);
+  file.array(group, {"kernel_formula", "N/m", "memory kernel by its formula", {"time"}}, over_time, formula);
+  if (!limit.empty()) {
+    file.array(group, {"kernel_limit", "N/m", "memory kernel of infinitely many sites", {"time"}}, over_time, limit);
+  }
+  file.array(group, {"kernel_integral", "kg/s", "integral of the measured kernel from 0", {"time"}}, over_time,
+             integral);
+  file.array(group, {"random_force", "N", "measured force on the held particle", {"time", "axis"}}, over_both,
+             at_start);
+  const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
+    file.array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
+  };
+  scalar("kernel_error", "N/m", "largest distance of the measured kernel from its formula", kernel_error);
+  if (!force_formula.empty()) {
+    file.array(group, {"random_force_formula", "N", "random force by its formula", {"time", "axis"}}, over_both,
+               force_formula);
+    scalar("random_force_error", "N", "largest distance of the measured random force from its formula", force_error);
+  }
+  return std::nullopt;
+}
+
+class MemoryStudy final : public Study {
+ public:
+  explicit MemoryStudy(const Experiment& experiment) : experiment_(experiment) {}
+
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress) override {
+    return measure_memory(experiment_, file, progress);
+  }
+
+ private:
+  const Experiment& experiment_;
+};
+
+void check(const Experiment& experiment, Mistakes& mistakes) {
+  bool any = false;
+  for (const Case& one : experiment.cases()) {
+    any = any || one.closed;
+    if (one.closed && std::holds_alternative<ExactFlow>(one.scheme)) {
+      mistakes.add(one.options.where("name"),
+                   "the memory study holds the particles, which the exact flow cannot; measure with `gamma`, "
+                   "`stoermer-verlet` or `rk4`");
+    }
+  }
+  if (!any) {
+    mistakes.add(experiment.recipe().study.where("kind"),
+                 "the memory study measures environments; this recipe has no integrator with on = \"closed\"");
+  }
+}
+
+}  // namespace
+
+std::optional<CaseFailure> measure_memory(const Experiment& experiment, ResultFile& file, Progress& progress) {
+  for (const Case& one : experiment.cases()) {
+    if (!one.closed || std::holds_alternative<ExactFlow>(one.scheme)) continue;
+    progress.begin(one.label + " held", static_cast<std::int64_t>(one.environments.size()), 0);
+    for (std::size_t i = 0; i < one.environments.size(); ++i) {
+      Case single = one;
+      single.environments = {one.environments[i]};
+      if (std::optional<Failure> failure = measure(experiment, single, file)) return CaseFailure{one.label, *failure};
+      progress.update(static_cast<std::int64_t>(i + 1));
+    }
+    progress.end();
+    file.flush();
+  }
+  return std::nullopt;
+}
+
+StudyKind memory_kind() {
+  return {
+      {.name = "memory",
+       .summary = "memory kernel and random force of each environment, measured beside their formulas",
+       .equation = "particles held: force = F(t);  held one unit away: force = F(t) - gamma(t)",
+       .source = "farshi2018, section 4.3, eq. (36)",
+       .notes =
+           "Group memory/<label>/<environment>: kernel, kernel_formula, kernel_limit (infinitely many sites, where "
+           "a formula is known), kernel_integral (tends to D), random_force, random_force_formula, kernel_error, "
+           "random_force_error. Runs closed integrators only."},
+      check,
+      [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<MemoryStudy>(experiment); }};
+}
+
+}  // namespace bathline
