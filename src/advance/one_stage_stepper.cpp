@@ -75,10 +75,13 @@ class OneStageStepper final : public Stepper {
     }
     ParticleNewton::Report report;
     if (problem_.communicator().is_root()) {
-      // Round-off in the residual is a few units in the last place of its largest term.
+      // Round-off in the residual is a few units in the last place of its largest term. A force is known no better than
+      // at positions that are wrong in the last place: near an equilibrium that is all that is left of it.
       evaluate(problem_.p);
       stage_p_ = problem_.p;
-      const double scale = problem_.p.norm() + scheme_.a * h_ * (force_.norm() + constant_.norm());
+      problem_.system().potential->hessian(stage_q_, hessian_);
+      const double uncertain = hessian_.cwiseAbs().lazyProduct(stage_q_.cwiseAbs()).norm();
+      const double scale = problem_.p.norm() + scheme_.a * h_ * (force_.norm() + constant_.norm() + uncertain);
       report = newton_->solve(stage_p_, 2.0 * std::numeric_limits<double>::epsilon() * scale);
     }
     if (problem_.communicator().is_root() && report.converged) {

@@ -65,7 +65,7 @@ void RoundoffBound::step(const VectorXd& q, const VectorXd& p, const VectorXd& n
   VectorXd in_p = rounding_ * (impulses + h_ * force + damping_.cwiseAbs() * (h_ * impulses.cwiseQuotient(mass_)));
   if (g > 0.0 && g < 1.0) {
     const double change = (next_p - p).norm();
-    const double left_over = newton_roundoff * (p.norm() + change) / g + newton_relative * change;
+    const double left_over = newton_roundoff * ((p.norm() + change) / g + h_ * force.norm()) + newton_relative * change;
     in_q.array() += h_ * left_over / mass_.array();
     in_p.array() += left_over;
   }

@@ -10,6 +10,8 @@
 #include "attracting_centre.hpp"
 #include "dense_system.hpp"
 #include "method_cases.hpp"
+#include "model/potentials/catalogue.hpp"
+#include "model/potentials/separation_sum.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
 #include "self_world.hpp"
@@ -144,6 +146,31 @@ TEST(MpiOneStageStepperFailure, IsTheSameOnEveryRankAndNamesTheStep) {
   const double mine[] = {static_cast<double>(failure->step), failure->residual};
   const std::vector<double> all = test_world().gather_all(mine);
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], mine[i % 2]);
+}
+
+// A motion that dies down leaves Newton's method nothing but the round-off of forces that cancel, which is more than
+// that of the force itself. It must not fail there.
+TEST(MpiOneStageStepperFailure, IsNoneAtRest) {
+  Section bond;
+  bond.set("kind", std::string("morse"), {});
+  for (const auto& [key, value] : {std::pair("depth", 4.0), {"width", 0.5}, {"r0", 1.0}}) bond.set(key, value, {});
+  Scene scene;
+  scene.system.particles = 2;
+  scene.system.mass = Eigen::VectorXd{{1.0, 2.0}};
+  scene.system.potential =
+      std::make_shared<SeparationSum>(std::vector<SeparationSum::Term>{{0, 1, build_potential(bond)}}, 1);
+  scene.system.q0 = Eigen::VectorXd{{4.9, 6.1}};
+  scene.system.v0 = Eigen::VectorXd::Zero(2);
+  scene.damping = Eigen::MatrixXd{{2.0, -0.3}, {-0.3, 1.5}};
+  for (const char* method : {"gamma(gamma=0.250000)", "gamma(gamma=0.500000)", "implicit-euler"}) {
+    SCOPED_TRACE(method);
+    Problem problem = make_problem(scene, test_world());
+    const std::unique_ptr<Stepper> stepper = make_stepper(method_case(method).scheme, problem, 0.02);
+    const std::optional<Failure> failure = stepper->advance(20000);
+    EXPECT_FALSE(failure) << failure->step << ": " << failure->reason;
+    problem.share_particles();
+    EXPECT_NEAR(problem.q[1] - problem.q[0], 1.0, 1e-14);
+  }
 }
 
 TEST(MpiOneStageStepperFailure, ComesFromALinearSolverToo) {

@@ -67,6 +67,14 @@ Source
 )");
 }
 
+TEST(Describe, SaysWhereTheKindsOfATableAreListed) {
+  const std::vector<Entry> kinds = {{.name = "soft"}};
+  const Entry entry = {
+      .name = "particles",
+      .parameters = {{.name = "bond", .type = table, .doc = "What ties them.", .kinds = &kinds, .listing = "bonds"}}};
+  EXPECT_THAT(describe(entry, "system"), HasSubstr("What ties them. Its `kind`: `bathline list bonds`."));
+}
+
 TEST(Describe, LeavesOutWhatIsEmpty) {
   EXPECT_EQ(describe({.name = "rk4", .summary = "Runge-Kutta."}, "integrator"),
             "rk4 (integrator)\n  Runge-Kutta.\n\nParameters\n  none\n");

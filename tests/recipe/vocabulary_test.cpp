@@ -21,6 +21,15 @@ TEST(FindEntry, FindsByExactName) {
   EXPECT_EQ(find_entry({}, "gauss"), nullptr);
 }
 
+TEST(KeysOfKind, AreTheKindAndItsParameters) {
+  const std::vector<Parameter> keys = keys_of_kind({.name = "soft", .parameters = {{.name = "k"}, {.name = "r0"}}});
+  ASSERT_EQ(keys.size(), 3u);
+  EXPECT_EQ(keys[0].name, "kind");
+  EXPECT_EQ(keys[0].type, ValueType::text);
+  EXPECT_TRUE(keys[0].required);
+  EXPECT_EQ(keys[2].name, "r0");
+}
+
 TEST(ClosestName, CountsEachKindOfSlipAsOne) {
   for (const char* slip : {"sitez", "site", "ssites", "sties"}) EXPECT_EQ(closest(slip, {"step", "sites"}), "sites");
 }
