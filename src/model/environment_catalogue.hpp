@@ -2,7 +2,9 @@
 // environment_catalogue.cpp.
 #pragma once
 
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "model/environment.hpp"
@@ -27,6 +29,8 @@ struct EnvironmentKind {
 int particles_of(const OpenSystem& system);
 /// Whether the number of sites `key` is one that memory can be counted for; adds a mistake if not.
 bool check_size(const Section& section, const char* key, Mistakes& mistakes);
+/// Where the file that `key` names lies: seen from the recipe's folder, also where `key` comes from the command line.
+std::filesystem::path path_beside_recipe(const Section& section, const std::string& key);
 /// Whether `attach` names a particle that exists; adds a mistake if not.
 bool check_particle(const Section& section, long particle, const OpenSystem& system, Mistakes& mistakes);
 

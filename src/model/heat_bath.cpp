@@ -1,13 +1,10 @@
 // The heat bath of a recipe: which oscillators, and how warm they start.
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "model/environment_catalogue.hpp"
 #include "model/spectrum.hpp"
 #include "model/star.hpp"
+#include "parallel/shared_file.hpp"
 
 namespace bathline {
 
@@ -18,19 +15,9 @@ constexpr long most_steps_per_pass = 256;
 
 /// The text of the table that `file` names, seen from the recipe's folder; every rank gets it from rank 0.
 std::optional<std::string> read_file(const Section& section, const Communicator& communicator, Mistakes& mistakes) {
-  // The recipe's name is the table's place; the key itself may come from the command line.
-  const std::filesystem::path path = std::filesystem::path(section.where().file).parent_path() / section.text("file");
-  std::ostringstream all;
-  bool found = false;
-  std::error_code ignored;
-  if (communicator.is_root() && std::filesystem::is_regular_file(path, ignored)) {
-    std::ifstream file(path, std::ios::binary);
-    found = file.is_open();
-    // An empty file would count as a failure to write.
-    if (found && file.peek() != std::ifstream::traits_type::eof()) all << file.rdbuf();
-    found = found && !file.bad();
-  }
-  if (communicator.broadcast(found)) return communicator.broadcast(all.str());
+  const std::filesystem::path path = path_beside_recipe(section, "file");
+  std::optional<std::string> text = read_shared_file(path, communicator);
+  if (text) return text;
   mistakes.add(section.where("file"),
                fmt::format("file = \"{}\": cannot be read; it is looked for beside the recipe, as {}",
                            section.text("file"), path.string()));

@@ -11,6 +11,8 @@
 #include <set>
 #include <sstream>
 
+#include "model/environment_catalogue.hpp"
+#include "parallel/shared_file.hpp"
 #include "record/claims.hpp"
 #include "record/provenance.hpp"
 #include "solve/petsc_session.hpp"
@@ -145,6 +147,15 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+/// Keeps the files that environments were read from, so that the result can be had again from itself alone.
+void write_input_files(ResultFile& file, const Recipe& recipe, const Communicator& communicator) {
+  for (const Section& environment : recipe.environments) {
+    if (!environment.has("file")) continue;
+    const std::optional<std::string> text = read_shared_file(path_beside_recipe(environment, "file"), communicator);
+    if (text) file.attribute("input_file:" + environment.text("file"), *text);
+  }
+}
+
 /// Evaluates the claims of a closed file, on rank 0. Returns whether all passed.
 bool settle_claims(const std::string& path, const Recipe& recipe) {
   std::vector<ClaimResult> claims;
@@ -203,6 +214,7 @@ int run_recipe(const RunRequest& request, const Communicator& communicator) {
                       .petsc_options = joined(request.petsc_options),
                       .seed = prepared.recipe.output.integer("seed"),
                       .started = started_text});
+    write_input_files(*file, prepared.recipe, communicator);
     std::string warnings;
     for (const std::string& warning : prepared.experiment->warnings()) warnings += warning + "\n";
     file->attribute("warnings", warnings);
