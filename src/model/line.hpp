@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "model/environment.hpp"
+#include "model/line_sweeps.hpp"
+#include "model/line_tile.hpp"
 #include "model/line_window.hpp"
 #include "parallel/communicator.hpp"
 #include "parallel/halo.hpp"
@@ -62,8 +64,8 @@ class Line final : public Environment {
   static constexpr std::int64_t minimum_piece = 40;
   /// Sites copied from the neighbours on each side.
   static constexpr int halo_depth = 64;
-  /// Sites that a tile owns; with its overlap it fits the first-level cache.
-  static constexpr std::int64_t tile = 1536;
+  /// Sites that a window owns; with its overlap it fits the first-level cache.
+  static constexpr std::int64_t window = 1536;
 
   /// An explicit block between `open_block` and `close_block`.
   struct Block {
@@ -81,7 +83,7 @@ class Line final : public Environment {
   double* own(std::vector<double>& field) { return field.data() + halo_.left(); }
   const double* own(const std::vector<double>& field) const { return field.data() + halo_.left(); }
   void exchange_next_neighbours();
-  void advance_tiles(int axis);
+  void advance_pieces(int axis);
 
   LineConstants constants_;
   Layout layout_;
@@ -97,8 +99,10 @@ class Line final : public Environment {
   std::vector<double> dissipated_;  // by axis, on the rank of the last site
 
   Block block_;
-  std::vector<LineWindow> near_;   // one per axis, on rank 0
-  std::vector<LineWindow> tiles_;  // two, used in turn
+  LineSweeps sweeps_;
+  std::vector<LineWindow> near_;     // one per axis, on rank 0
+  std::vector<LineTile> tiles_;      // two, used in turn
+  std::vector<LineWindow> windows_;  // two, used in turn where a tile cannot be
 
   OneStageScheme scheme_;
   double h_ = 0.0;
