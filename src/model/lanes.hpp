@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__))
 #include <immintrin.h>
@@ -40,5 +41,47 @@ inline Lanes fused(Lanes a, Lanes b, Lanes c) {
   return c;
 #endif
 }
+/// The same for one number, for expressions that serve both.
+inline double fused(double a, double b, double c) { return std::fma(a, b, c); }
+
+namespace lane_order {
+
+/// `pick(i)` says what lane i of the result is: lane k of `a` for k < lanes, of `b` for lanes + k.
+template <class Pick, int... i>
+[[gnu::always_inline]] inline Lanes mixed(Lanes a, Lanes b, Pick, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(a, b, Pick{}(i)...);
+}
+template <class Pick>
+[[gnu::always_inline]] inline Lanes mixed(Lanes a, Lanes b, Pick pick) {
+  return mixed(a, b, pick, std::make_integer_sequence<int, lanes>{});
+}
+
+/// Exchanges what lies beside the diagonal in blocks of `size` x `size`, then in ever smaller ones.
+template <int size>
+[[gnu::always_inline]] inline void transpose_blocks(Lanes* rows) {
+  if constexpr (size > 0) {
+    for (int i = 0; i < lanes; ++i) {
+      if (i & size) continue;
+      const Lanes upper = rows[i], lower = rows[i + size];
+      rows[i] = mixed(upper, lower, [](int k) { return k & size ? lanes + k - size : k; });
+      rows[i + size] = mixed(upper, lower, [](int k) { return k & size ? lanes + k : k + size; });
+    }
+    transpose_blocks<size / 2>(rows);
+  }
+}
+
+}  // namespace lane_order
+
+/// Every lane takes the value of the lane before it; the first keeps its own.
+inline Lanes from_lane_before(Lanes x) {
+  return lane_order::mixed(x, x, [](int i) { return i > 0 ? i - 1 : 0; });
+}
+/// Every lane takes the value of the lane behind it; the last keeps its own.
+inline Lanes from_lane_behind(Lanes x) {
+  return lane_order::mixed(x, x, [](int i) { return i + 1 < lanes ? i + 1 : i; });
+}
+
+/// Turns `lanes` rows of a square into its columns.
+[[gnu::always_inline]] inline void transpose(Lanes* rows) { lane_order::transpose_blocks<lanes / 2>(rows); }
 
 }  // namespace bathline

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "model/environment.hpp"
+#include "model/line_sweeps.hpp"
+#include "model/line_tile.hpp"
 #include "model/line_window.hpp"
 #include "parallel/communicator.hpp"
 #include "parallel/halo.hpp"
@@ -64,8 +66,8 @@ class Line final : public Environment {
   static constexpr std::int64_t minimum_piece = 40;
   /// Sites copied from the neighbours on each side.
   static constexpr int halo_depth = 64;
-  /// Sites that a tile owns; with its overlap it fits the first-level cache.
-  static constexpr std::int64_t tile = 1536;
+  /// Sites that a window owns; with its overlap it fits the first-level cache.
+  static constexpr std::int64_t window = 1536;
 
   /// An explicit block between `open_block` and `close_block`.
   struct Block {
@@ -85,7 +87,7 @@ class Line final : public Environment {
   void exchange_next_neighbours();
   /// A thermal start of one axis. @note Collective.
   void warm_up(const RandomKey& key, int axis);
-  void advance_tiles(int axis);
+  void advance_pieces(int axis);
 
   LineConstants constants_;
   double temperature_;
@@ -102,8 +104,10 @@ class Line final : public Environment {
   std::vector<double> dissipated_;  // by axis, on the rank of the last site
 
   Block block_;
-  std::vector<LineWindow> near_;   // one per axis, on rank 0
-  std::vector<LineWindow> tiles_;  // two, used in turn
+  LineSweeps sweeps_;
+  std::vector<LineWindow> near_;     // one per axis, on rank 0
+  std::vector<LineTile> tiles_;      // two, used in turn
+  std::vector<LineWindow> windows_;  // two, used in turn where a tile cannot be
 
   OneStageScheme scheme_;
   double h_ = 0.0;

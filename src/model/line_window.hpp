@@ -1,11 +1,11 @@
 // A piece of a uniform line that is advanced by explicit schemes on its own, for one axis.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "integrate/scheme.hpp"
+#include "model/line_update.hpp"
 
 namespace bathline {
 
@@ -18,15 +18,6 @@ struct LineConstants {
   FarEnd far_end = FarEnd::fixed;
   double dashpot = 0.0;  ///< on the last site; zero unless the far end is matched
 };
-
-/// Second difference of the displacements around a site: the spring forces on it, over the stiffness.
-inline double second_difference(double left, double here, double right) { return (right - here) - (here - left); }
-/// The update that every path shares: momentum after a kick of `strength` = weight h stiffness.
-inline double kicked(double p, double strength, double left, double here, double right) {
-  return std::fma(strength, second_difference(left, here, right), p);
-}
-/// Displacement after a drift of `rate` = weight h / mass.
-inline double drifted(double w, double rate, double p) { return std::fma(rate, p, w); }
 
 /// Scratch copy of consecutive sites. An end of it is the head (whose place is given at every substep), the far end of
 /// the line, or a cut: next to a cut the values become stale by one site with every force, so that after some steps

@@ -1,0 +1,39 @@
+// The kicks and drifts of a block of steps in the order in which a tile of a line is swept.
+#pragma once
+
+#include <vector>
+
+#include "integrate/scheme.hpp"
+
+namespace bathline {
+
+/// Up to two kicks in a row, which see the same displacements, then up to two drifts in a row.
+struct LineLevel {
+  int kicks = 0;
+  int drifts = 0;
+  double kick[2] = {};   ///< weight h
+  double drift[2] = {};  ///< weight h
+
+  bool same_kind(const LineLevel& other) const { return kicks == other.kicks && drifts == other.drifts; }
+};
+
+/// The levels of a block of steps.
+class LineSweeps {
+ public:
+  LineSweeps() = default;
+  /// `scheme` is a splitting.
+  LineSweeps(const ExplicitScheme& scheme, double h, int steps);
+
+  const std::vector<LineLevel>& levels() const { return levels_; }
+  bool match(const ExplicitScheme& scheme, double h, int steps) const {
+    return steps == steps_ && h == h_ && scheme == scheme_;
+  }
+
+ private:
+  ExplicitScheme scheme_;
+  double h_ = 0.0;
+  int steps_ = 0;
+  std::vector<LineLevel> levels_;
+};
+
+}  // namespace bathline
