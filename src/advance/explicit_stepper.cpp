@@ -11,7 +11,7 @@ namespace {
 class ExplicitStepper final : public Stepper {
  public:
   ExplicitStepper(const ExplicitScheme& scheme, Problem& problem, double h)
-      : scheme_(scheme),
+      : scheme_(is_damped(problem) ? scheme : scheme.merged()),
         problem_(problem),
         h_(h),
         force_(problem.q.size()),
@@ -52,6 +52,12 @@ class ExplicitStepper final : public Stepper {
   }
 
  private:
+  static bool is_damped(const Problem& problem) {
+    bool damped = problem.is_damped();
+    for (const auto& environment : problem.environments()) damped = damped || environment->is_open_ended();
+    return damped;
+  }
+
   using Solver = Eigen::PartialPivLU<Eigen::MatrixXd>;
   /// Without environments there is nothing to limit it.
   static constexpr std::int64_t longest_block = 1 << 20;

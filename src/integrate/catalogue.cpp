@@ -8,10 +8,14 @@
 namespace bathline {
 
 const std::vector<Method>& methods() {
-  static const std::vector<Method> all = {
-      gamma_method(), stoermer_verlet_method(), explicit_euler_method(), implicit_euler_method(),
-      rk4_method(),   exact_method(),
-  };
+  static const std::vector<Method> all = [] {
+    std::vector<Method> list = {gamma_method(), stoermer_verlet_method()};
+    for (Method& method : composition_methods()) list.push_back(std::move(method));
+    for (const Method& method : {explicit_euler_method(), implicit_euler_method(), rk4_method(), exact_method()}) {
+      list.push_back(method);
+    }
+    return list;
+  }();
   return all;
 }
 
@@ -32,6 +36,7 @@ std::string describe_properties(const Method& method) {
   }
   const Properties p = method.properties(defaults);
   std::string text = p.order > 0 ? fmt::format("Order {}", p.order) : "Exact to the accuracy of the reference";
+  if (p.order_damped > 0) text += fmt::format(", {} on damped systems", p.order_damped);
   text += p.symplectic ? ", symplectic" : ", not symplectic";
   text += p.time_reversible ? ", time-reversible." : ", not time-reversible.";
   text += " Conserves linear invariants";

@@ -1,6 +1,7 @@
 // An integrator as the catalogue knows it: its self-description, its properties and the scheme it stands for.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace bathline {
 /// What a method promises on smooth problems; the property tests hold every method of the catalogue to it.
 struct Properties {
   int order = 0;            ///< 0: exact to the accuracy of the reference
+  int order_damped = 0;     ///< on damped systems, where that is lower; else 0
   bool symplectic = false;  ///< on a closed system
   bool time_reversible = false;
   bool linear_invariants = true;
@@ -27,8 +29,8 @@ struct Properties {
 /// One line of the catalogue.
 struct Method {
   Entry entry;
-  Scheme (*scheme)(const Section& options);
-  Properties (*properties)(const Section& options);
+  std::function<Scheme(const Section& options)> scheme;
+  std::function<Properties(const Section& options)> properties;
 };
 
 /// All integrators, in the order of `bathline list`.

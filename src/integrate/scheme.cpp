@@ -20,6 +20,22 @@ int ExplicitScheme::reach(int steps) const {
   return std::max(displacement, momentum);
 }
 
+ExplicitScheme ExplicitScheme::merged() const {
+  ExplicitScheme result = *this;
+  result.substeps.clear();
+  for (const Substep& substep : substeps) {
+    const bool goes_on =
+        !result.substeps.empty() && substep.kind != Substep::Kind::stage && result.substeps.back().kind == substep.kind;
+    if (!goes_on) {
+      result.substeps.push_back(substep);
+    } else {
+      result.substeps.back().weight += substep.weight;
+      result.substeps.back().velocity_after = false;
+    }
+  }
+  return result;
+}
+
 ExplicitScheme splitting(std::vector<Substep> substeps) { return {std::move(substeps), {}, {}}; }
 
 ExplicitScheme runge_kutta(std::vector<std::vector<double>> a, std::vector<double> b) {

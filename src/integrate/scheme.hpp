@@ -33,6 +33,8 @@ struct ExplicitScheme {
   std::vector<std::vector<double>> a;  ///< strictly lower triangular, row i has i entries; empty for a splitting
   std::vector<double> b;
 
+  /// The same without damping: kicks in a row, at the same positions, are one, and so are drifts.
+  ExplicitScheme merged() const;
   /// How many sites on each side the state of a site depends on after `steps` steps.
   int reach(int steps) const;
 

@@ -61,9 +61,10 @@ class Line final : public Environment {
   void complete(std::span<const double> head_velocity) override;
   std::string failure() const override { return solver_ ? solver_->failure() : ""; }
 
- private:
-  /// Sites that a rank holds at least, if it holds any: more than any explicit scheme reaches in one step.
+  /// Sites that a rank holds at least, if it holds any. No explicit scheme may reach farther in one step.
   static constexpr std::int64_t minimum_piece = 40;
+
+ private:
   /// Sites copied from the neighbours on each side.
   static constexpr int halo_depth = 64;
   /// Sites that a window owns; with its overlap it fits the first-level cache.

@@ -68,7 +68,11 @@ PhasePoint start_of(const Scene& scene) {
 }
 
 /// Particles and lines in lockstep, every site at every substep.
-PhasePoint run_in_plain_loops(const Scene& scene, const ExplicitScheme& scheme) {
+PhasePoint run_in_plain_loops(const Scene& scene, const ExplicitScheme& any_scheme) {
+  // Where nothing is damped there is no reason to kick twice in the same place.
+  bool damped = scene.damping.size() > 0;
+  for (const SceneLine& line : scene.lines) damped = damped || line.dashpot() > 0.0;
+  const ExplicitScheme scheme = damped ? any_scheme : any_scheme.merged();
   const OpenSystem& system = scene.system;
   const int n = system.size(), axes = system.axes;
   Eigen::VectorXd q = system.q0, p = system.mass.cwiseProduct(system.v0), force(n);

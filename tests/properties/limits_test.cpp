@@ -11,8 +11,8 @@
 namespace bathline {
 namespace {
 
-/// Largest |q| + |p| over many steps of q'' = -square q - rate q', from q = 0.6, p = 0.8.
-double largest(const Scheme& scheme, double square, double rate, double h) {
+/// Largest |q| + |p| over `steps` steps of q'' = -square q - rate q', from q = 0.6, p = 0.8.
+double largest(const Scheme& scheme, double square, double rate, double h, int steps = 3000) {
   Scene scene;
   scene.system.particles = 1;
   scene.system.mass = Eigen::VectorXd::Ones(1);
@@ -23,7 +23,7 @@ double largest(const Scheme& scheme, double square, double rate, double h) {
   Problem problem = make_problem(scene, test_world());
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
   double result = 0.0;
-  for (int step = 0; step < 3000 && result < 1e6; ++step) {
+  for (int step = 0; step < steps && result < 1e6; ++step) {
     stepper->advance(1);
     // In pure decay only the momentum tells.
     result = std::max(result, std::abs(problem.p[0]) + (square > 0.0 ? std::abs(problem.q[0]) : 0.0));
@@ -39,7 +39,12 @@ void expect_limit(const Scheme& scheme, double limit, double square, double rate
     EXPECT_LT(largest(scheme, square, rate, 30.0), 1e3);
   } else {
     EXPECT_LT(largest(scheme, square, rate, 0.995 * limit), 1e2) << limit;
-    EXPECT_GT(largest(scheme, square, rate, 1.005 * limit), 1e3) << limit;
+    // Accurate methods have a gap of slow growth there, at order 10 narrower than a part in a thousand.
+    bool grows = largest(scheme, square, rate, 1.005 * limit) > 1e3;
+    for (const double beyond : {1.002, 1.00012}) {
+      grows = grows || largest(scheme, square, rate, beyond * limit, 100000) > 1e3;
+    }
+    EXPECT_TRUE(grows) << limit;
   }
 }
 

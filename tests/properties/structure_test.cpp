@@ -109,7 +109,9 @@ TEST(Structure, EnergyOfALinearSystemIsAQuadraticInvariant) {
       point = step(point);
       worst = std::max(worst, std::abs(dense.energy(point) / dense.energy(start) - 1.0));
     }
-    expect_iff(worst, method.properties.quadratic_invariants, 1e-12, 1e-4);
+    // The higher the order the less is seen of what is lost.
+    const double visible = method.properties.order > 4 ? 5e-12 : 1e-5;
+    expect_iff(worst, method.properties.quadratic_invariants, 1e-12, visible);
   }
 }
 
