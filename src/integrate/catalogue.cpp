@@ -10,7 +10,7 @@ namespace bathline {
 const std::vector<Method>& methods() {
   static const std::vector<Method> all = {
       gamma_method(), stoermer_verlet_method(), explicit_euler_method(), implicit_euler_method(),
-      rk4_method(),   exact_method(),
+      rk4_method(),   time_centred_method(),    exact_method(),
   };
   return all;
 }
