@@ -40,6 +40,7 @@ StudyKind reduction_kind();
 StudyKind wave_kind();
 StudyKind lyapunov_kind();
 StudyKind commutativity_kind();
+StudyKind substitution_kind();
 StudyKind energy_kind();
 StudyKind memory_kind();
 StudyKind ensemble_kind();

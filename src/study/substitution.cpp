@@ -1,0 +1,206 @@
+// A damped step as a step of a conservative system: luo2010's substituting system along a trajectory.
+//
+// Every open case of `time-centred` is run once more. At each step the damped transition matrix F1 has a substitute F2
+// (study/substituting_system.hpp): how far either is from symplectic, and how far F2 z is from F1 z, against bounds of
+// the round-off. F1 is formed from M, K and C; that it is the integrator's step is measured, too.
+// Source: luo2010, section 3.2.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "study/substituting_system.hpp"
+#include "study/trajectory.hpp"
+
+namespace bathline {
+
+namespace {
+
+using Eigen::VectorXd;
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+bool is_substituted(const Case& one) { return !one.closed && one.method->entry.name == "time-centred"; }
+
+/// Keeps the larger one; a value that is not there yet is NaN.
+void keep_largest(double& largest, double value) { largest = std::fmax(largest, value); }
+
+/// The largest of a number of steps, NaN where no step had a substitute.
+struct Largest {
+  double defect = none, defect_bound = none, difference_q = none, difference_p = none;
+  double bound_q = none, bound_p = none;
+  double fraction = none;
+  double undefined = 0.0;  // components, summed
+  VectorXd stiffness;      // of the last step
+
+  void add(const SubstitutingSystem::Substitute& step) {
+    undefined += step.undefined;
+    stiffness = step.stiffness;
+    if (!step.is_defined) return;
+    const Eigen::Index n = step.stiffness.size();
+    const VectorXd size = step.difference.cwiseAbs();
+    keep_largest(defect, step.defect);
+    keep_largest(defect_bound, step.defect_bound);
+    keep_largest(difference_q, size.head(n).maxCoeff());
+    keep_largest(difference_p, size.tail(n).maxCoeff());
+    keep_largest(bound_q, step.difference_bound.head(n).maxCoeff());
+    keep_largest(bound_p, step.difference_bound.tail(n).maxCoeff());
+    keep_largest(fraction, step.defect_fraction);
+    for (Eigen::Index i = 0; i < size.size(); ++i) {
+      // Where nothing can be wrong nothing may be.
+      keep_largest(fraction, size[i] == 0.0 ? 0.0 : size[i] / step.difference_bound[i]);
+    }
+  }
+  void add(const Largest& other) {
+    for (double Largest::*member : {&Largest::defect, &Largest::defect_bound, &Largest::difference_q,
+                                    &Largest::difference_p, &Largest::bound_q, &Largest::bound_p, &Largest::fraction}) {
+      keep_largest(this->*member, other.*member);
+    }
+    undefined += other.undefined;
+  }
+};
+
+/// What rank 0 has measured of one case.
+struct Measured {
+  double damped_defect = 0.0;
+  double run_difference_q = 0.0, run_difference_p = 0.0;  // the integrator's step against F1
+  std::int64_t undefined_steps = 0, first_undefined_step = 0;
+  std::vector<Largest> records;
+  Largest whole;
+};
+
+class SubstitutionStudy final : public Study {
+ public:
+  explicit SubstitutionStudy(const Experiment& experiment) : experiment_(experiment) {}
+
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress) override {
+    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, {})) return failure;
+    for (const Case& one : experiment_.cases()) {
+      if (!is_substituted(one)) continue;
+      Measured measured;
+      progress.begin(one.label + ", substitution", one.steps, 0);
+      const std::optional<Failure> failure = follow(one, progress, measured);
+      progress.end();
+      if (failure) return CaseFailure{one.label, *failure};
+      write(file, one, measured);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// @note Collective.
+  std::optional<Failure> follow(const Case& one, Progress& progress, Measured& measured) const {
+    Problem problem = experiment_.make_problem(one);
+    problem.prepare();
+    const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
+    const SubstitutingSystem system(problem.system(), problem.damping(), one.step);
+    const Eigen::Index n = problem.q.size();
+    const std::int64_t every = experiment_.recipe().output.integer("every");
+    measured.damped_defect = system.damped_defect();
+    Largest since_record;
+    for (std::int64_t step = 1; step <= one.steps; ++step) {
+      const VectorXd q = problem.q, p = problem.p;
+      if (std::optional<Failure> failure = stepper->advance(1)) return failure;
+      progress.update(step);
+      if (!problem.communicator().is_root()) continue;
+      const VectorXd damped = system.damped_step(q, p);
+      keep_largest(measured.run_difference_q, (problem.q - damped.head(n)).cwiseAbs().maxCoeff());
+      keep_largest(measured.run_difference_p, (problem.p - damped.tail(n)).cwiseAbs().maxCoeff());
+      const SubstitutingSystem::Substitute substitute = system.substitute(q, p);
+      since_record.add(substitute);
+      if (!substitute.is_defined && measured.undefined_steps++ == 0) measured.first_undefined_step = step;
+      if (step % every != 0 && step != one.steps) continue;
+      measured.records.push_back(since_record);
+      measured.whole.add(since_record);
+      since_record = {};
+    }
+    return std::nullopt;
+  }
+
+  void write(ResultFile& file, const Case& one, const Measured& measured) const {
+    const std::string group = "substitution/" + one.label;
+    Dimension time{"time", {}, "s", "time"};
+    const std::int64_t every = experiment_.recipe().output.integer("every");
+    for (std::int64_t step = every; step < one.steps + every; step += every) {
+      time.values.push_back(static_cast<double>(std::min(step, one.steps)) * one.step);
+    }
+    const auto series = [&](const char* name, const char* units, const char* long_name, double Largest::*member) {
+      std::vector<double> values;
+      for (const Largest& record : measured.records) values.push_back(record.*member);
+      file.array(group, {name, units, long_name, {"time"}}, std::span(&time, 1), values);
+    };
+    series("defect", "1", "largest entry of F2^T J F2 - J since the record before", &Largest::defect);
+    series("defect_bound", "1", "round-off bound of defect", &Largest::defect_bound);
+    series("difference_q", "m", "largest position of F2 z - F1 z since the record before", &Largest::difference_q);
+    series("difference_p", "kg m/s", "largest momentum of F2 z - F1 z since the record before", &Largest::difference_p);
+    series("bound_q", "m", "round-off bound of difference_q", &Largest::bound_q);
+    series("bound_p", "kg m/s", "round-off bound of difference_p", &Largest::bound_p);
+    series("undefined", "1", "components without substitute since the record before", &Largest::undefined);
+    Dimension particle{"particle", {}, "1", "particle, counted from 0"};
+    for (int i = 0; i < experiment_.system().size(); ++i) particle.values.push_back(i);
+    const Dimension both[] = {time, particle};
+    std::vector<double> stiffness;
+    for (const Largest& record : measured.records) {
+      stiffness.insert(stiffness.end(), record.stiffness.begin(), record.stiffness.end());
+    }
+    file.array(group, {"stiffness", "N/m", "substitute stiffness of the last step", {"time", "particle"}}, both,
+               stiffness);
+    const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
+      file.array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
+    };
+    scalar("damped_defect", "1", "largest entry of F1^T J F1 - J", measured.damped_defect);
+    scalar("largest_defect", "1", "largest entry of F2^T J F2 - J overall", measured.whole.defect);
+    scalar("largest_difference_q", "m", "largest position of F2 z - F1 z overall", measured.whole.difference_q);
+    scalar("largest_difference_p", "kg m/s", "largest momentum of F2 z - F1 z overall", measured.whole.difference_p);
+    scalar("fraction", "1", "largest part of a round-off bound that a defect or difference reaches",
+           measured.whole.fraction);
+    scalar("run_difference_q", "m", "largest position of the integrator's step less F1 z", measured.run_difference_q);
+    scalar("run_difference_p", "kg m/s", "largest momentum of the integrator's step less F1 z",
+           measured.run_difference_p);
+    scalar("undefined_steps", "1", "steps without substitute", static_cast<double>(measured.undefined_steps));
+    scalar("undefined_components", "1", "components without substitute, summed over the steps",
+           measured.whole.undefined);
+    scalar("first_undefined_step", "1", "the first of these steps, from 1; 0 where there is none",
+           static_cast<double>(measured.first_undefined_step));
+    file.flush();
+  }
+
+  const Experiment& experiment_;
+};
+
+void check(const Experiment& experiment, Mistakes& mistakes) {
+  const Section& study = experiment.recipe().study;
+  const std::vector<Case>& cases = experiment.cases();
+  if (std::none_of(cases.begin(), cases.end(), is_substituted)) {
+    mistakes.add(study.where("kind"),
+                 "a substitution study follows open runs of `time-centred`; this recipe has no [[integrators]] with "
+                 "name = \"time-centred\" and on = \"open\"");
+  }
+  if (!experiment.system().potential->is_quadratic()) {
+    mistakes.add(study.where("kind"),
+                 "a substitution study needs a linear system, and this one's potential is not quadratic");
+  }
+}
+
+}  // namespace
+
+StudyKind substitution_kind() {
+  return {
+      {.name = "substitution",
+       .summary = "a damped linear system step by step as a conservative one: transition matrices compared",
+       .equation = "K~_ii = 2 sum_j C_ij (q_j+ - q_j) / (tau (q_i + q_i+));  F1 with K and C, F2 with K + K~",
+       .source = "luo2010, eqs. (37), (42), (51)-(71)",
+       .notes = "Every open run of `time-centred` is followed. Group substitution/<label>: damped_defect, max |F1^T J "
+                "F1 - J|; defect, difference_q, difference_p of F2 and F2 z - F1 z with their round-off bounds over "
+                "time, largest_... and `fraction` of the bounds overall; stiffness, the diagonal of K~; "
+                "run_difference_q and run_difference_p, the integrator's step less F1 z. Where q_i + q_i+ is zero "
+                "or so small that K~_ii overflows, the step has no F2: it is left out of defect and differences "
+                "(NaN over time) and counted in undefined, undefined_components and undefined_steps."},
+      check,
+      [](const Experiment& experiment) -> std::unique_ptr<Study> {
+        return std::make_unique<SubstitutionStudy>(experiment);
+      }};
+}
+
+}  // namespace bathline
