@@ -435,7 +435,8 @@ class RefusedTest(ResumeTest):
 
     def test_a_result_of_another_recipe(self):
         result, copy = self.copies()
-        self.must(["run", self.recipe, "-o", result, "--overwrite", "--set", "system.k=2"])
+        settings = ["--set", "system.k=2", "--set", "output.checkpoint_every=1000"]
+        self.must(["run", self.recipe, "-o", result, "--overwrite", *settings])
         # Overwriting has removed the checkpoint, which belonged to the old result.
         self.assertFalse(copy.exists())
         _, copy = self.copies()
