@@ -103,7 +103,8 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
       "Versions of the program and of its libraries");
   app.footer(
       "PETSc's options follow `--`, as in: mpirun -n 4 bathline run r.toml -- -ksp_type cg -log_view\n"
-      "Exit codes: 0 complete, 1 a claim failed, 2 usage or recipe error, 3 numerical failure.");
+      "Exit codes: 0 complete, 1 a claim failed, 2 usage or recipe error, 3 numerical failure,\n"
+      "85 stopped on request with a checkpoint.");
 
   RunRequest request;
   std::string name, what, file;
@@ -121,15 +122,45 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   run->add_option("-o,--output", request.output,
                   "result file; default: the recipe's name with .h5 in the working directory")
       ->type_name("FILE.h5");
-  run->add_flag("--overwrite", request.overwrite, "replace an existing result file");
+  run->add_flag("--overwrite", request.overwrite, "replace an existing result file and its checkpoints");
+  double wall_time = 0.0;
+  const auto add_wall_time = [&](CLI::App* command) {
+    command
+        ->add_option("--wall-time", wall_time,
+                     "stop with a checkpoint (exit code 85) shortly before so many seconds have gone by")
+        ->envname("BATHLINE_WALL_TIME")
+        ->check(CLI::PositiveNumber)
+        ->type_name("SECONDS");
+  };
+  add_wall_time(run);
   const std::map<std::string, ProgressStyle> styles = {{"auto", ProgressStyle::automatic},
                                                        {"bar", ProgressStyle::bar},
                                                        {"lines", ProgressStyle::lines},
                                                        {"none", ProgressStyle::none}};
   std::string style = "auto";
-  run->add_option("--progress", style, "how far the run has come: auto, bar, lines or none")
-      ->check(CLI::IsMember({"auto", "bar", "lines", "none"}))
-      ->type_name("STYLE");
+  const auto add_progress = [&](CLI::App* command) {
+    command->add_option("--progress", style, "how far the run has come: auto, bar, lines or none")
+        ->check(CLI::IsMember({"auto", "bar", "lines", "none"}))
+        ->type_name("STYLE");
+  };
+  add_progress(run);
+  ResumeRequest resumption;
+  CLI::App* resume = app.add_subcommand("resume", "go on with a run from a checkpoint");
+  resume
+      ->add_option("CHECKPOINT", resumption.checkpoint,
+                   "checkpoint (HDF5), or a result file: then the newest of its checkpoints that is not damaged")
+      ->required();
+  resume->add_option("-o,--output", resumption.output, "result file, where it is no longer beside the checkpoint")
+      ->type_name("FILE.h5");
+  resume->add_option("--recipe", resumption.recipe, "refuse a checkpoint of another recipe than this one")
+      ->type_name("RECIPE");
+  resume->add_option("--set", resumption.settings, "KEY=VALUE: a setting of that recipe")
+      ->expected(1)
+      ->take_all()
+      ->type_name("KEY=VALUE");
+  resume->add_flag("--any-build", resumption.any_build, "go on with a checkpoint of another build of the program");
+  add_progress(resume);
+  add_wall_time(resume);
   CLI::App* check = app.add_subcommand("check", "validate a recipe without running it");
   add_recipe(check);
   CLI::App* list_command = app.add_subcommand("list", "list what recipes can name, and the recipes that come along");
@@ -153,7 +184,15 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   }
   request.petsc_options = petsc_options;
   request.progress = styles.at(style);
+  request.wall_time = resumption.wall_time = wall_time;
+  resumption.progress = request.progress;
   if (run->parsed()) return run_recipe(request, world);
+  if (resume->parsed()) {
+    if (!resumption.settings.empty() && resumption.recipe.empty()) {
+      throw UsageError("--set belongs to --recipe: a run goes on with the recipe that is in its checkpoint");
+    }
+    return resume_run(resumption, world);
+  }
   if (check->parsed()) {
     check_recipe(request, world);
     return exit_code::complete;

@@ -26,6 +26,8 @@ class Flow {
   virtual ~Flow() = default;
   /// Returns false where the reference solver gave up. `dissipated` grows by the work of the damping.
   virtual bool advance(Phase& phase, std::int64_t steps, double& dissipated) = 0;
+  virtual std::vector<double> memory() const { return {}; }
+  virtual void remember(std::span<const double>) {}
 };
 
 class ModalFlow final : public Flow {
@@ -152,6 +154,9 @@ class AdaptiveFlow final : public Flow {
     return solved;
   }
 
+  std::vector<double> memory() const override { return {solver_.step()}; }
+  void remember(std::span<const double> memory) override { solver_.set_step(memory.front()); }
+
  private:
   double h_;
   const AssembledSystem& system_;
@@ -197,6 +202,14 @@ class ExactStepper final : public Stepper {
     done_ += steps;
     if (problem_.communicator().broadcast(solved)) return std::nullopt;
     return Failure{done_, 0.0, "the adaptive reference solver could not hold its tolerance"};
+  }
+
+  std::vector<double> memory() const override { return flow_ ? flow_->memory() : std::vector<double>(); }
+
+  void remember(std::span<const double> memory) override {
+    if (memory.empty() || !problem_.communicator().is_root()) return;
+    flow_ = make_flow();
+    flow_->remember(memory);
   }
 
  private:

@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "integrate/scheme.hpp"
 #include "model/problem.hpp"
@@ -24,6 +26,10 @@ class Stepper {
   /// Advances by `steps` steps. Where it fails the problem is left somewhere inside the failed step.
   /// @note Collective.
   virtual std::optional<Failure> advance(std::int64_t steps) = 0;
+  /// What the next steps depend on besides the problem's state, on rank 0. Most steppers depend on nothing else.
+  virtual std::vector<double> memory() const { return {}; }
+  /// The converse, on a stepper that has not advanced yet.
+  virtual void remember(std::span<const double>) {}
 };
 
 /// The stepper of a scheme; `problem` must outlive it. Reads PETSc's options where it needs a solver and throws

@@ -95,6 +95,15 @@ class Environment {
   /// This rank's displacements along `axis`; its first entry is global site `first_site()`.
   virtual std::span<const double> displacement(int axis) const = 0;
   virtual std::int64_t first_site() const = 0;
+  /// This rank's momenta along `axis`, of the same sites.
+  virtual std::span<const double> momentum(int axis) const = 0;
+  /// Puts this rank's sites back to what `displacement` and `momentum` once were, on as many ranks or others.
+  virtual void restore(int axis, std::span<const double> w, std::span<const double> p) = 0;
+  /// What the steps to come depend on besides displacements and momenta, such as energy lost so far and sums kept from
+  /// the last step; the same on every rank. @note Collective.
+  virtual std::vector<double> carried() const = 0;
+  /// The converse, after `restore` and once a stepper has been made; the same on every rank.
+  virtual void carry_on(std::span<const double> carried) = 0;
   /// `head` is x on rank 0. The values are the same on every rank. @note Collective.
   virtual EnvironmentEnergy energy(std::span<const double> head) = 0;
 

@@ -104,6 +104,23 @@ void Line::scatter_state(std::span<const double> w, std::span<const double> p) {
 
 std::span<const double> Line::displacement(int axis) const { return {own(w_[axis]), static_cast<std::size_t>(count_)}; }
 
+std::span<const double> Line::momentum(int axis) const { return {own(p_[axis]), static_cast<std::size_t>(count_)}; }
+
+void Line::restore(int axis, std::span<const double> w, std::span<const double> p) {
+  std::copy(w.begin(), w.end(), own(w_[axis]));
+  std::copy(p.begin(), p.end(), own(p_[axis]));
+}
+
+std::vector<double> Line::carried() const {
+  std::vector<double> dissipated = dissipated_;
+  communicator_.broadcast(std::span<double>(dissipated), layout_.holders() - 1);
+  return dissipated;
+}
+
+void Line::carry_on(std::span<const double> carried) {
+  if (at_far_end_) std::copy(carried.begin(), carried.end(), dissipated_.begin());
+}
+
 void Line::exchange_next_neighbours() { thin_halo_.exchange(thin_arrays_); }
 
 EnvironmentEnergy Line::energy(std::span<const double> head) {

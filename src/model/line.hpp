@@ -48,6 +48,10 @@ class Line final : public Environment {
   void scatter_state(std::span<const double> w, std::span<const double> p) override;
   std::span<const double> displacement(int axis) const override;
   std::int64_t first_site() const override { return layout_.first(communicator_.rank()); }
+  std::span<const double> momentum(int axis) const override;
+  void restore(int axis, std::span<const double> w, std::span<const double> p) override;
+  std::vector<double> carried() const override;
+  void carry_on(std::span<const double> carried) override;
   EnvironmentEnergy energy(std::span<const double> head) override;
 
   int block_limit(const ExplicitScheme& scheme) const override;

@@ -155,6 +155,39 @@ void Star::scatter_state(std::span<const double> w, std::span<const double> p) {
   refresh_pull();
 }
 
+void Star::restore(int axis, std::span<const double> w, std::span<const double> p) {
+  std::copy(w.begin(), w.end(), w_[static_cast<std::size_t>(axis)].begin());
+  std::copy(p.begin(), p.end(), p_[static_cast<std::size_t>(axis)].begin());
+}
+
+std::vector<double> Star::carried() const {
+  std::vector<double> all = pull_;
+  all.insert(all.end(), {eliminated_ ? 1.0 : 0.0, condensed_stiffness_, static_cast<double>(elimination_.size())});
+  all.insert(all.end(), elimination_.begin(), elimination_.end());
+  all.insert(all.end(), {pass_.forecast ? 1.0 : 0.0, static_cast<double>(pass_.done), static_cast<double>(pass_.substep)});
+  if (pass_.forecast) {
+    all.insert(all.end(), pass_.free.begin(), pass_.free.end());
+    all.insert(all.end(), pass_.history.begin(), pass_.history.end());
+  }
+  // Rank 0 has most of it, and what the others have has the same length.
+  communicator_.broadcast(std::span<double>(all));
+  return all;
+}
+
+void Star::carry_on(std::span<const double> carried) {
+  auto next = carried.begin();
+  const auto take = [&] { return *next++; };
+  for (double& pull : pull_) pull = take();
+  eliminated_ = take() != 0.0;
+  condensed_stiffness_ = take();
+  elimination_.resize(static_cast<std::size_t>(take()));
+  for (double& sum : elimination_) sum = take();
+  pass_.forecast = take() != 0.0;
+  pass_.done = static_cast<int>(take());
+  pass_.substep = static_cast<int>(take());
+  unfinished_.assign(next, carried.end());
+}
+
 EnvironmentEnergy Star::energy(std::span<const double> head) {
   std::vector<double> x(head.begin(), head.end());
   communicator_.broadcast(std::span<double>(x));

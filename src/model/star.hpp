@@ -48,6 +48,10 @@ class Star final : public Environment {
   void scatter_state(std::span<const double> w, std::span<const double> p) override;
   std::span<const double> displacement(int axis) const override { return w_[static_cast<std::size_t>(axis)]; }
   std::int64_t first_site() const override { return sum_.first(); }
+  std::span<const double> momentum(int axis) const override { return p_[static_cast<std::size_t>(axis)]; }
+  void restore(int axis, std::span<const double> w, std::span<const double> p) override;
+  std::vector<double> carried() const override;
+  void carry_on(std::span<const double> carried) override;
   EnvironmentEnergy energy(std::span<const double> head) override;
 
   int block_limit(const ExplicitScheme& scheme) const override;
@@ -102,6 +106,7 @@ class Star final : public Environment {
     std::vector<double> still;    // a head that stays, as long as a pass
   };
   Pass pass_;
+  std::vector<double> unfinished_;  // `free` and `history` of a pass from before a restart, until it goes on
 
   OneStageScheme scheme_;
   double h_ = 0.0;

@@ -15,7 +15,13 @@ void Star::open_block(const ExplicitScheme& scheme, double h, int steps) {
   const bool is_new = !pass_.kernel || pass_.kernel->step() != h || !(pass_.kernel->scheme() == scheme);
   if (is_new) {
     measure_reply(scheme, h);
-    pass_.forecast = false;
+    pass_.forecast = !unfinished_.empty();
+    if (pass_.forecast) {
+      const auto middle = unfinished_.begin() + static_cast<std::ptrdiff_t>(pass_.free.size());
+      pass_.free.assign(unfinished_.begin(), middle);
+      pass_.history.assign(middle, unfinished_.end());
+      unfinished_.clear();
+    }
   }
   if (!pass_.forecast) {
     pass_.done = pass_.substep = 0;

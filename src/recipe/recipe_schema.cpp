@@ -75,6 +75,11 @@ std::vector<Parameter> output_keys() {
                Bound::positive),
       defaulted("site_stride", integer, "1", "Sites between two that a snapshot holds.", Bound::positive),
       defaulted("seed", integer, "0", "Seed of everything random.", Bound::nonnegative),
+      optional("checkpoint_every", integer, "", "Steps of an integrator between two checkpoints; left out, there are none.",
+               Bound::positive),
+      optional("checkpoint_interval", number, "s", "Wall-clock time between two checkpoints; left out, there are none.",
+               Bound::positive),
+      defaulted("keep_checkpoints", integer, "2", "How many of the last checkpoints are kept.", Bound::positive),
   };
 }
 

@@ -1,6 +1,8 @@
 // Extending and filling a variable along its first dimension.
 #include "record/growing_variable.hpp"
 
+#include <fmt/format.h>
+
 namespace bathline {
 
 namespace {
@@ -23,6 +25,25 @@ GrowingVariable::GrowingVariable(hid_t file, const hdf5::Place& place, std::span
 GrowingVariable::GrowingVariable(hid_t file, const hdf5::Place& place, hsize_t chunk)
     : dataset_(hdf5::open(file, place.path())), chunk_{chunk} {
   rows_ = static_cast<std::int64_t>(hdf5::shape_of(dataset_).at(0));
+}
+
+GrowingVariable::GrowingVariable(hid_t file, const hdf5::Place& place) : dataset_(hdf5::open(file, place.path())) {
+  const auto shape = hdf5::shape_of(dataset_);
+  if (shape.empty()) throw hdf5::Failure(place.path() + " has no rows");
+  const hdf5::PropertyList properties(hdf5::check(H5Dget_create_plist(dataset_.id()), "reading the chunks"));
+  chunk_.resize(shape.size());
+  hdf5::check(H5Pget_chunk(properties.id(), static_cast<int>(chunk_.size()), chunk_.data()), "reading the chunks");
+  row_.assign(shape.begin() + 1, shape.end());
+  rows_ = static_cast<std::int64_t>(shape.front());
+  for (const auto length : row_) width_ *= static_cast<std::int64_t>(length);
+}
+
+void GrowingVariable::cut(hid_t file, const hdf5::Place& place, std::int64_t rows) {
+  GrowingVariable variable(file, place);
+  if (variable.rows() < rows) {
+    throw hdf5::Failure(fmt::format("{} has {} rows and not {}", place.path(), variable.rows(), rows));
+  }
+  if (variable.rows() > rows) variable.resize(rows);
 }
 
 std::int64_t GrowingVariable::bytes_for(std::int64_t rows) const {

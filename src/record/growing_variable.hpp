@@ -18,6 +18,13 @@ class GrowingVariable {
                   const std::string& units, const std::string& long_name);
   /// Opens the one without dimensions but the growing one that is there already.
   GrowingVariable(hid_t file, const hdf5::Place& place, hsize_t chunk);
+  /// Opens any that is there already.
+  GrowingVariable(hid_t file, const hdf5::Place& place);
+
+  /// Cuts the variable off behind its first `rows` rows; a Failure where it has fewer. Nobody may have it open: HDF5
+  /// keeps what it has cut in a cache that later writes of other ranks do not see, until the variable is closed.
+  /// @note Collective.
+  static void cut(hid_t file, const hdf5::Place& place, std::int64_t rows);
 
   const hdf5::Dataset& dataset() const { return dataset_; }
   std::int64_t rows() const { return rows_; }

@@ -134,11 +134,46 @@ OpenFile::OpenFile(const std::string& path, const Communicator& communicator, bo
   }
 }
 
+OpenFile::OpenFile(const std::string& path, const Communicator& communicator)
+    : path_(path), communicator_(communicator) {
+  hdf5::silence();
+  std::string reason;
+  if (communicator.is_root()) {
+    if (access(path.c_str(), R_OK | W_OK) != 0) {
+      reason = words_of_error(errno);
+    } else if (H5Fis_hdf5(path.c_str()) <= 0) {
+      reason = "it is not an HDF5 file";
+    }
+  }
+  reason = communicator.broadcast(reason);
+  if (!reason.empty()) throw FileError(fmt::format("cannot go on writing {}: {}", path, reason));
+  MPI_Comm_dup(mpi_comm(communicator), &comm_);
+  try {
+    open_everywhere(path, false);
+    flush();
+  } catch (...) {
+    finish();
+    throw;
+  }
+}
+
 /// Opens the scratch file on all ranks and, when that has succeeded everywhere, puts it in its place.
 void OpenFile::create(const std::string& target) {
+  open_everywhere(scratch_, true);
+  flush();
+  on_root("putting it in place", [&] {
+    if (scratch_ != target && std::rename(scratch_.c_str(), target.c_str()) != 0) {
+      throw hdf5::Failure(words_of_error(errno));
+    }
+  });
+  scratch_.clear();
+}
+
+void OpenFile::open_everywhere(const std::string& place, bool fresh) {
+  const std::string operation = fresh ? "creating it" : "opening it";
   // MPI-IO may hang when some ranks do not see the file, as with a directory that each node has for itself.
-  together("creating it", [&] {
-    const int descriptor = ::open(scratch_.c_str(), O_WRONLY | O_CLOEXEC);
+  together(operation, [&] {
+    const int descriptor = ::open(place.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) {
       throw hdf5::Failure(
           fmt::format("rank {}: {}; do all nodes share the directory?", communicator_.rank(), words_of_error(errno)));
@@ -150,23 +185,17 @@ void OpenFile::create(const std::string& target) {
     }
   });
   try {
-    together("creating it", [&] {
+    together(operation, [&] {
       const hdf5::PropertyList access(hdf5::check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
       hdf5::check(H5Pset_fapl_mpio(access.id(), comm_, MPI_INFO_NULL), "choosing MPI-IO");
-      file_ =
-          hdf5::File(hdf5::check(H5Fcreate(scratch_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), "H5Fcreate"));
+      file_ = hdf5::File(
+          fresh ? hdf5::check(H5Fcreate(place.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), "H5Fcreate")
+                : hdf5::check(H5Fopen(place.c_str(), H5F_ACC_RDWR, access.id()), "H5Fopen"));
     });
   } catch (...) {
     if (file_.is_open()) abandon();  // it has failed elsewhere
     throw;
   }
-  flush();
-  on_root("putting it in place", [&] {
-    if (scratch_ != target && std::rename(scratch_.c_str(), target.c_str()) != 0) {
-      throw hdf5::Failure(words_of_error(errno));
-    }
-  });
-  scratch_.clear();
 }
 
 OpenFile::~OpenFile() {

@@ -23,6 +23,8 @@ class OpenFile {
  public:
   /// @note Collective.
   OpenFile(const std::string& path, const Communicator& communicator, bool overwrite);
+  /// Opens a file that is there, to go on writing it. @note Collective.
+  OpenFile(const std::string& path, const Communicator& communicator);
   /// Closes unless the ranks do not come together here, as when only one of them is unwinding an exception.
   ~OpenFile();
   OpenFile(const OpenFile&) = delete;
@@ -47,6 +49,8 @@ class OpenFile {
 
  private:
   void create(const std::string& target);
+  /// Opens or creates `place` on all ranks.
+  void open_everywhere(const std::string& place, bool fresh);
   void agree(const std::string& operation, const std::string& problem);
   struct Votes {
     int least, most;

@@ -53,6 +53,14 @@ void write_provenance(ResultFile& file, const Communicator& communicator, const 
   update_provenance(file, "partial", 0.0);
 }
 
+std::vector<std::pair<std::string, std::string>> build_attributes() {
+  return {{"bathline_version", build_facts::version},
+          {"git_commit", build_facts::commit},
+          {"git_dirty", build_facts::dirty ? "1" : "0"},
+          {"compiler", build_facts::compiler},
+          {"compiler_flags", build_facts::flags}};
+}
+
 void update_provenance(ResultFile& file, const std::string& status, double wall_time_s) {
   file.attribute("status", status);
   file.attribute("wall_time_s", wall_time_s);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "parallel/communicator.hpp"
 #include "record/result_file.hpp"
@@ -25,6 +27,10 @@ std::string utc_now();
 
 /// Writes all attributes, with `status` "partial" and no wall time yet. @note Collective.
 void write_provenance(ResultFile& file, const Communicator& communicator, const Provenance& provenance);
+
+/// The attributes in which two builds differ, with the values of this one. Builds that agree in them compute the same
+/// bits.
+std::vector<std::pair<std::string, std::string>> build_attributes();
 
 /// Sets `status` ("complete", "failed", "partial") and the wall time so far. @note Collective.
 void update_provenance(ResultFile& file, const std::string& status, double wall_time_s);

@@ -1,6 +1,7 @@
 // The result file as the rest of the program sees it: attributes, small arrays, lists of texts.
 #include "record/result_file.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "record/hdf5_layout.hpp"
@@ -34,6 +35,9 @@ void write_attribute(OpenFile& file, const std::string& name, const Value& value
 
 ResultFile::ResultFile(const std::string& path, const Communicator& communicator, bool overwrite)
     : state_(std::make_shared<State>(State{std::make_shared<OpenFile>(path, communicator, overwrite)})) {}
+
+ResultFile::ResultFile(const std::string& path, const Communicator& communicator)
+    : state_(std::make_shared<State>(State{std::make_shared<OpenFile>(path, communicator)})) {}
 
 ResultFile::~ResultFile() = default;
 ResultFile::ResultFile(ResultFile&&) noexcept = default;
@@ -113,6 +117,38 @@ void ResultFile::texts(const std::string& group, const std::string& name, const 
   file.on_root("writing " + place.path(), [&] {
     for (const auto& scale : scales) hdf5::write_all(scale.dataset, scale.values);
     hdf5::write_all(dataset, hdf5::TextColumn(values, static_cast<std::size_t>(size[1])));
+  });
+}
+
+void ResultFile::numbers(const std::string& path, std::span<const double> values) {
+  OpenFile& file = open_file(state_->file);
+  const auto place = hdf5::place_of("", path);
+  auto count = static_cast<std::int64_t>(values.size());
+  file.communicator().broadcast(std::span<std::int64_t>(&count, 1));
+  file.reserve("creating " + path, count * 8);
+  hdf5::Dataset dataset;
+  file.together("creating " + path, [&] {
+    const auto parent = hdf5::ensure_group(file.id(), place.group);
+    dataset = hdf5::create(parent.id(), place.name, H5T_IEEE_F64LE, std::vector{static_cast<hsize_t>(count)});
+  });
+  file.on_root("writing " + path, [&] {
+    if (count > 0) hdf5::write_all(dataset, values);
+  });
+}
+
+void ResultFile::remove_all_but(const std::vector<std::string>& groups) {
+  OpenFile& file = open_file(state_->file);
+  file.together("removing what is computed anew", [&] {
+    const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* names) -> herr_t {
+      static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+      return 0;
+    };
+    std::vector<std::string> names;
+    hdf5::check(H5Literate(file.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names), "listing the groups");
+    for (const std::string& name : names) {
+      if (std::find(groups.begin(), groups.end(), name) != groups.end()) continue;
+      hdf5::check(H5Ldelete(file.id(), name.c_str(), H5P_DEFAULT), "removing a group");
+    }
   });
 }
 

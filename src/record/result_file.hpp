@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -78,6 +79,8 @@ class ResultFile {
   /// Creates the file. An existing file is refused (UsageError) unless `overwrite`; then it stays in its place until
   /// the new one could be created. Throws FileError where it cannot be, naming the reason. @note Collective.
   ResultFile(const std::string& path, const Communicator& communicator, bool overwrite);
+  /// Opens a file that is there, to go on writing it. Throws FileError where that cannot be. @note Collective.
+  ResultFile(const std::string& path, const Communicator& communicator);
   ~ResultFile();
   ResultFile(ResultFile&&) noexcept;
   ResultFile& operator=(ResultFile&&) noexcept;
@@ -88,14 +91,16 @@ class ResultFile {
   void attribute(const std::string& name, std::int64_t value, const std::string& object = "/");
   void attribute(const std::string& name, double value, const std::string& object = "/");
 
+  /// With `rows`, the group is in the file already, is cut to so many rows and grows from there.
   /// @note Collective. The writers hold on to the file; destroy them before `close`.
-  SeriesWriter series(const SeriesLayout& layout);
+  SeriesWriter series(const SeriesLayout& layout, std::optional<std::int64_t> rows = std::nullopt);
   /// Creates `variable` and, where the group lacks them, the scales `site_dimension` and `snapshot_time`. Several
   /// variables of a group share these; a time is that of whichever was first to have a row for it. The ranks' sites
-  /// make up all of `total`.
+  /// make up all of `total`. `rows` as for `series`. @note Collective.
   SnapshotWriter snapshots(const std::string& group, const std::string& variable, const std::string& units,
                            const std::string& long_name, std::span<const double> sites_of_this_rank, std::int64_t first,
-                           std::int64_t total, const std::string& site_dimension = "site");
+                           std::int64_t total, const std::string& site_dimension = "site",
+                           std::optional<std::int64_t> rows = std::nullopt);
 
   /// A small fixed array (row-major, values on rank 0; other ranks may pass nothing) over dimensions of its group.
   /// A dimension scale that the group lacks is created, one that it has must have the same length. No dimensions:
@@ -107,6 +112,13 @@ class ResultFile {
   /// HDF5 cannot write data of variable length); xarray gives str, h5py bytes, or str by `.asstr()`. @note Collective.
   void texts(const std::string& group, const std::string& name, const std::string& dimension,
              std::span<const std::string> values, const std::string& long_name);
+
+  /// A plain list of rank 0's values; `path` may lead through groups, which are created. @note Collective.
+  void numbers(const std::string& path, std::span<const double> values);
+  /// A plain list of `total` values of which every rank writes its own from `first` on. @note Collective.
+  void pieces(const std::string& path, std::span<const double> values, std::int64_t first, std::int64_t total);
+  /// Removes everything but the groups named. @note Collective.
+  void remove_all_but(const std::vector<std::string>& groups);
 
   /// Everything written so far survives the death of the program after this. @note Collective.
   void flush();
@@ -144,6 +156,7 @@ class ResultReader {
   std::vector<std::string> read_texts(const std::string& path) const;
 
   std::string attribute(const std::string& name, const std::string& object = "/") const;  ///< numbers as text
+  std::vector<std::string> attribute_names() const;  ///< of the root group, in alphabetical order
   bool has_attribute(const std::string& name, const std::string& object = "/") const;
   const std::string& path() const;
 

@@ -232,6 +232,19 @@ std::vector<std::string> ResultReader::read_texts(const std::string& path) const
   });
 }
 
+std::vector<std::string> ResultReader::attribute_names() const {
+  return state_->reading("the attributes", [&] {
+    const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* names) -> herr_t {
+      static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+      return 0;
+    };
+    std::vector<std::string> names;
+    hdf5::check(H5Aiterate2(state_->file.id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, collect, &names),
+                "listing the attributes");
+    return names;
+  });
+}
+
 bool ResultReader::has_attribute(const std::string& name, const std::string& object) const {
   return state_->reading(name, [&] {
     if (!hdf5::exists(state_->file.id(), object)) return false;

@@ -76,10 +76,29 @@ void SeriesWriter::State::write(std::int64_t first, std::size_t count) const {
   }
 }
 
-SeriesWriter ResultFile::series(const SeriesLayout& layout) {
+SeriesWriter ResultFile::series(const SeriesLayout& layout, std::optional<std::int64_t> rows) {
   if (!state_->file) throw std::logic_error("the result file is closed already");
   OpenFile& file = *state_->file;
   const auto time = hdf5::place_of(layout.group, layout.time);
+  if (rows) {
+    SeriesWriter writer;
+    writer.state_ = std::make_shared<SeriesWriter::State>();
+    SeriesWriter::State& state = *writer.state_;
+    state.file = state_->file;
+    state.group = layout.group;
+    file.together("going on with " + layout.group, [&] {
+      GrowingVariable::cut(file.id(), time, *rows);
+      for (const auto& variable : layout.variables) {
+        GrowingVariable::cut(file.id(), hdf5::place_of(layout.group, variable.name), *rows);
+      }
+      state.columns.emplace_back(file.id(), time);
+      for (const auto& variable : layout.variables) {
+        state.columns.emplace_back(file.id(), hdf5::place_of(layout.group, variable.name));
+        state.row_width += state.columns.back().width();
+      }
+    });
+    return writer;
+  }
   require_absent(file.id(), time.path());
   const std::size_t variables = layout.dimensions.size() + layout.variables.size();
   auto bytes = static_cast<std::int64_t>(variables) * tables_of_a_variable;

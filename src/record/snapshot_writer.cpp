@@ -81,7 +81,8 @@ struct SnapshotWriter::State {
 
 SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string& variable, const std::string& units,
                                      const std::string& long_name, std::span<const double> sites_of_this_rank,
-                                     std::int64_t first, std::int64_t total, const std::string& site_dimension) {
+                                     std::int64_t first, std::int64_t total, const std::string& site_dimension,
+                                     std::optional<std::int64_t> rows) {
   if (!state_->file) throw std::logic_error("the result file is closed already");
   OpenFile& file = *state_->file;
   SnapshotWriter writer;
@@ -89,6 +90,14 @@ SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string
       state_->file, hdf5::place_of(group, "snapshot_time"), hdf5::place_of(group, variable), total, std::nullopt});
   auto& state = *writer.state_;
   const auto site = hdf5::place_of(group, site_dimension);
+  if (rows) {
+    file.together("going on with " + state.place.path(), [&] {
+      GrowingVariable::cut(file.id(), state.time, *rows);
+      GrowingVariable::cut(file.id(), state.place, *rows);
+      state.variable.emplace(file.id(), state.place);
+    });
+    return writer;
+  }
   require_absent(file.id(), state.place.path());
   require_complete(file.communicator(), state.place, sites_of_this_rank.size(), first, total);
   if (total <= 0) throw std::logic_error(state.place.path() + ": a line without sites");
@@ -122,6 +131,21 @@ SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string
   });
   if (new_site) write_columns(file, "writing " + site.path(), site_scale, std::nullopt, first, sites_of_this_rank);
   return writer;
+}
+
+void ResultFile::pieces(const std::string& path, std::span<const double> values, std::int64_t first,
+                        std::int64_t total) {
+  if (!state_->file) throw std::logic_error("the result file is closed already");
+  OpenFile& file = *state_->file;
+  const auto place = hdf5::place_of("", path);
+  require_complete(file.communicator(), place, values.size(), first, total);
+  file.reserve("creating " + path, total * 8);
+  hdf5::Dataset dataset;
+  file.together("creating " + path, [&] {
+    const auto parent = hdf5::ensure_group(file.id(), place.group);
+    dataset = hdf5::create(parent.id(), place.name, H5T_IEEE_F64LE, std::vector{static_cast<hsize_t>(total)});
+  });
+  write_columns(file, "writing " + path, dataset, std::nullopt, first, values);
 }
 
 void SnapshotWriter::append(double time, std::span<const double> values, std::int64_t first) {

@@ -50,6 +50,9 @@ OdeReference::OdeReference(int size, RightHandSide right_hand_side) : state_(std
 
 OdeReference::~OdeReference() = default;
 
+double OdeReference::step() const { return state_->step; }
+void OdeReference::set_step(double step) { state_->step = step; }
+
 bool OdeReference::advance(std::span<double> x, double duration) {
   State& s = *state_;
   PetscScalar* values = nullptr;

@@ -17,6 +17,9 @@ class OdeReference {
   /// Advances the autonomous system x' = f(x) by `duration`, in place. False when the step size collapsed or the state
   /// is no longer finite. Not collective.
   bool advance(std::span<double> x, double duration);
+  /// The time step that the controller would go on with, which the next call begins with; 0 before the first.
+  double step() const;
+  void set_step(double step);
 
  private:
   struct State;

@@ -64,8 +64,8 @@ class CommutativityStudy final : public Study {
                         static_cast<std::uint64_t>(experiment.recipe().output.integer("seed")));
   }
 
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress) override {
-    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, {})) return failure;
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
+    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {})) return failure;
     for (const Case& one : experiment_.cases()) {
       if (!is_compared(one)) continue;
       Measured measured;

@@ -59,7 +59,7 @@ class ConvergenceStudy final : public Study {
     std::sort(steps_.begin(), steps_.end(), std::greater<>());
   }
 
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress) override {
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints&) override {
     const Dimension step[] = {{"step", steps_, "s", "time step"}};
     file.array("convergence", {"end", "s", "time at which errors are taken", {}}, {},
                std::span<const double>(&end_, 1));
@@ -165,7 +165,8 @@ StudyKind convergence_kind() {
       check,
       [](const Experiment& experiment) -> std::unique_ptr<Study> {
         return std::make_unique<ConvergenceStudy>(experiment);
-      }};
+      },
+      false};
 }
 
 }  // namespace bathline

@@ -29,6 +29,19 @@ class EnergyKeeper final : public Observer {
     all_.back().time.push_back(moment.time);
     all_.back().total.push_back(ledger.total());
   }
+  void save(CheckpointWriter& checkpoint, const std::string& path) const override {
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      checkpoint.numbers(fmt::format("{}/{:06}/time", path, i), all_[i].time);
+      checkpoint.numbers(fmt::format("{}/{:06}/total", path, i), all_[i].total);
+    }
+    checkpoint.file().attribute("label", label_, path);
+  }
+  void restore(const CheckpointReader& checkpoint, const std::string& path) override {
+    for (const std::string& one : checkpoint.names(path)) {
+      all_.push_back({checkpoint.numbers(path + "/" + one + "/time"), checkpoint.numbers(path + "/" + one + "/total")});
+    }
+    label_ = checkpoint.attribute("label", path);
+  }
   /// In the order of the cases.
   const std::vector<EnergySeries>& all() const { return all_; }
 
@@ -102,10 +115,10 @@ class EnergyStudy final : public Study {
  public:
   explicit EnergyStudy(const Experiment& experiment) : experiment_(experiment) {}
 
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress) override {
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     EnergyKeeper keeper;
     Observer* const observers[] = {&keeper};
-    const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, observers);
+    const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers);
     if (failure) return failure;
     const auto blocks = static_cast<std::size_t>(experiment_.recipe().study.integer("blocks"));
     for (std::size_t i = 0; i < experiment_.cases().size(); ++i) {

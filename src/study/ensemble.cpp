@@ -70,7 +70,7 @@ class EnsembleStudy final : public Study {
         together_(static_cast<int>(std::min<long>(experiment.recipe().study.integer("ranks_per_realisation"),
                                                   experiment.communicator().size()))) {}
 
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress) override {
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints&) override {
     const Communicator& world = experiment_.communicator();
     const int team = world.rank() / together_;
     const Communicator mine = world.split(team);
@@ -358,7 +358,8 @@ StudyKind ensemble_kind() {
       check,
       [](const Experiment& experiment) -> std::unique_ptr<Study> {
         return std::make_unique<EnsembleStudy>(experiment);
-      }};
+      },
+      false};
 }
 
 }  // namespace bathline

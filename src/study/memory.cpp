@@ -92,7 +92,7 @@ class MemoryStudy final : public Study {
  public:
   explicit MemoryStudy(const Experiment& experiment) : experiment_(experiment) {}
 
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress) override {
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints&) override {
     return measure_memory(experiment_, file, progress);
   }
 
@@ -145,7 +145,8 @@ StudyKind memory_kind() {
            "a formula is known), kernel_integral (tends to D), random_force, random_force_formula, kernel_error, "
            "random_force_error. Runs closed integrators only."},
       check,
-      [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<MemoryStudy>(experiment); }};
+      [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<MemoryStudy>(experiment); },
+      false};
 }
 
 }  // namespace bathline

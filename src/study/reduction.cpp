@@ -30,6 +30,29 @@ class PathKeeper final : public Observer {
     path.step.push_back(moment.step);
     path.q.push_back(moment.problem.q);
   }
+  void save(CheckpointWriter& checkpoint, const std::string& path) const override {
+    for (const auto& [label, kept] : paths_) {
+      std::vector<double> step(kept.step.begin(), kept.step.end()), q;
+      for (const Eigen::VectorXd& one : kept.q) q.insert(q.end(), one.begin(), one.end());
+      checkpoint.numbers(path + "/" + label + "/time", kept.time);
+      checkpoint.numbers(path + "/" + label + "/step", step);
+      checkpoint.numbers(path + "/" + label + "/q", q);
+    }
+  }
+  void restore(const CheckpointReader& checkpoint, const std::string& path) override {
+    for (const std::string& label : checkpoint.names(path)) {
+      Path& kept = paths_[label];
+      kept.time = checkpoint.numbers(path + "/" + label + "/time");
+      for (double step : checkpoint.numbers(path + "/" + label + "/step")) {
+        kept.step.push_back(static_cast<std::int64_t>(step));
+      }
+      const std::vector<double> q = checkpoint.numbers(path + "/" + label + "/q");
+      const std::size_t size = kept.time.empty() ? 0 : q.size() / kept.time.size();
+      for (std::size_t k = 0; k < kept.time.size(); ++k) {
+        kept.q.emplace_back(Eigen::Map<const Eigen::VectorXd>(q.data() + k * size, static_cast<Eigen::Index>(size)));
+      }
+    }
+  }
   const Path& path(const std::string& label) { return paths_[label]; }
 
  private:
@@ -83,10 +106,10 @@ class ReductionStudy final : public Study {
  public:
   explicit ReductionStudy(const Experiment& experiment) : experiment_(experiment) {}
 
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress) override {
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     PathKeeper keeper;
     Observer* const observers[] = {&keeper};
-    const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, observers);
+    const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers);
     if (failure) return failure;
     Mistakes none;
     for (const Pair& pair : find_pairs(experiment_, none)) compare(pair, keeper, file);

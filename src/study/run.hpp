@@ -17,6 +17,7 @@ inline constexpr int complete = 0;
 inline constexpr int claim_failed = 1;
 inline constexpr int usage = 2;
 inline constexpr int numerical_failure = 3;
+inline constexpr int stopped = 85;  ///< on request, with a checkpoint that `resume` continues
 }  // namespace exit_code
 
 struct RunRequest {
@@ -25,6 +26,17 @@ struct RunRequest {
   std::vector<std::string> settings;       ///< arguments of --set
   std::vector<std::string> petsc_options;  ///< what followed --
   bool overwrite = false;
+  double wall_time = 0.0;  ///< seconds from now in which the run has to be over; 0: without limit
+  ProgressStyle progress = ProgressStyle::automatic;
+};
+
+struct ResumeRequest {
+  std::string checkpoint;  ///< path of a checkpoint, or of a result whose newest good checkpoint it shall be
+  std::string output;      ///< result file; empty: the one beside the checkpoint
+  std::string recipe;      ///< path of the recipe that the checkpoint has to be of; empty: whatever it is of
+  std::vector<std::string> settings;  ///< arguments of --set to that recipe
+  bool any_build = false;             ///< goes on although another build has begun
+  double wall_time = 0.0;
   ProgressStyle progress = ProgressStyle::automatic;
 };
 
@@ -35,6 +47,10 @@ void check_recipe(const RunRequest& request, const Communicator& communicator);
 /// Runs a recipe and returns the exit code. Throws UsageError, before anything is written, for mistakes of the user.
 /// @note Collective.
 int run_recipe(const RunRequest& request, const Communicator& communicator);
+
+/// Goes on with a run from a checkpoint, and returns the exit code. Throws UsageError, before anything is changed, where
+/// checkpoint, result, recipe or build do not belong together. @note Collective.
+int resume_run(const ResumeRequest& request, const Communicator& communicator);
 
 /// The exit code of `work`, which rank 0 alone does; where it throws, rank 0 says why and `failure_code` is returned.
 /// The same on every rank. @note Collective.

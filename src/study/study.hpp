@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "record/result_file.hpp"
+#include "study/checkpoints.hpp"
 #include "study/experiment.hpp"
 #include "study/progress.hpp"
 
@@ -21,8 +22,9 @@ struct CaseFailure {
 class Study {
  public:
   virtual ~Study() = default;
-  /// Returns what went wrong numerically, after writing what was computed until then. @note Collective.
-  virtual std::optional<CaseFailure> run(ResultFile& file, Progress& progress) = 0;
+  /// Returns what went wrong numerically, after writing what was computed until then. Throws Stopped, on every rank,
+  /// where `checkpoints` wants it to. @note Collective.
+  virtual std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) = 0;
 };
 
 /// One line of the catalogue of studies.
@@ -32,6 +34,8 @@ struct StudyKind {
   void (*check)(const Experiment& experiment, Mistakes& mistakes);
   /// `experiment` must outlive the study.
   std::unique_ptr<Study> (*make)(const Experiment& experiment);
+  /// Whether it can be stopped with a checkpoint: it is made of trajectories and what follows from them.
+  bool resumes = true;
 };
 
 StudyKind trajectory_kind();

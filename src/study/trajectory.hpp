@@ -24,11 +24,16 @@ class Observer {
   virtual void record(const Moment&, const EnergyLedger&) {}
   /// Every `[output] snapshots` steps, if asked for.
   virtual void snapshot(const Moment&) {}
+  /// Writes all that was seen so far to a checkpoint, below the group `path`.
+  virtual void save(CheckpointWriter& checkpoint, const std::string& path) const = 0;
+  /// The converse, before anything else is seen.
+  virtual void restore(const CheckpointReader& checkpoint, const std::string& path) = 0;
 };
 
 /// Runs all cases one after the other, writing each to its group; `observers` look on at every case.
-/// Stops at the first numerical failure. @note Collective.
+/// Stops at the first numerical failure. Goes on where `checkpoints` begins, and throws Stopped where it ends.
+/// @note Collective.
 std::optional<CaseFailure> run_trajectories(const Experiment& experiment, ResultFile& file, Progress& progress,
-                                            std::span<Observer* const> observers);
+                                            Checkpoints& checkpoints, std::span<Observer* const> observers);
 
 }  // namespace bathline

@@ -47,14 +47,26 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem) {
   return layout;
 }
 
+/// How many rows of the file a checkpoint knows of.
+struct Rows {
+  std::optional<std::int64_t> records, snapshots;
+};
+
+Rows rows_in(const CheckpointReader* from) {
+  if (from == nullptr) return {};
+  const std::vector<double> rows = from->numbers("recorder/rows");
+  return {static_cast<std::int64_t>(rows.at(0)), static_cast<std::int64_t>(rows.at(1))};
+}
+
 }  // namespace
 
 TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem,
-                                       std::int64_t site_stride)
-    : series_(file.series(series_layout(one.label, problem))),
+                                       std::int64_t site_stride, const CheckpointReader* from)
+    : series_(file.series(series_layout(one.label, problem), rows_in(from).records)),
       site_stride_(site_stride),
       is_root_(problem.communicator().is_root()),
       flushed_(std::chrono::steady_clock::now()) {
+  if (from != nullptr) restore(*from, problem.system());
   file.attribute("integrator", one.method->entry.name, one.label);
   file.attribute("on", std::string(one.closed ? "closed" : "open"), one.label);
   file.attribute("step", one.step, one.label);
@@ -78,7 +90,8 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
       for (std::int64_t i = first; i < end; ++i) sites.push_back(static_cast<double>(i * site_stride + 1));
       Snapshots snapshots{file.snapshots(one.label, "displacement" + suffix, "m",
                                          "displacement of the sites of " + environment.name() + " from the start",
-                                         sites, first, (environment.sites() + site_stride - 1) / site_stride, site),
+                                         sites, first, (environment.sites() + site_stride - 1) / site_stride, site,
+                                         from == nullptr ? std::nullopt : std::optional(snapshots_taken_)),
                           e,
                           axis,
                           first,
@@ -89,7 +102,38 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
   }
 }
 
+void TrajectoryRecorder::save(CheckpointWriter& checkpoint) const {
+  const double rows[] = {static_cast<double>(records_), static_cast<double>(snapshots_taken_)};
+  checkpoint.numbers("recorder/rows", rows);
+  std::vector<double> integrals{last_time_};
+  for (std::size_t i = 0; i < integrals_.size(); ++i) {
+    integrals.insert(integrals.end(), integrals_[i].begin(), integrals_[i].end());
+    integrals.insert(integrals.end(), integrands_[i].begin(), integrands_[i].end());
+  }
+  checkpoint.numbers("recorder/integrals", integrals);
+}
+
+void TrajectoryRecorder::restore(const CheckpointReader& from, const OpenSystem& system) {
+  const Rows rows = rows_in(&from);
+  records_ = *rows.records;
+  snapshots_taken_ = *rows.snapshots;
+  const std::vector<double> integrals = from.numbers("recorder/integrals");
+  auto next = integrals.begin();
+  last_time_ = *next++;
+  if (next == integrals.end()) return;
+  const auto take = [&](int size) {
+    const Eigen::VectorXd values = Eigen::Map<const Eigen::VectorXd>(&*next, size);
+    next += size;
+    return values;
+  };
+  for (const Observable& observable : system.observables) {
+    integrals_.push_back(take(observable.size));
+    integrands_.push_back(observable.integrand ? take(observable.size) : Eigen::VectorXd());
+  }
+}
+
 void TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger) {
+  ++records_;
   Problem& problem = moment.problem;
   if (is_root_) {
     row_.assign(problem.q.begin(), problem.q.end());
@@ -140,6 +184,7 @@ void TrajectoryRecorder::add_observables(const Moment& moment, std::vector<doubl
 }
 
 void TrajectoryRecorder::snapshot(const Moment& moment) {
+  ++snapshots_taken_;
   for (Snapshots& snapshots : snapshots_) {
     const Environment& environment = *moment.problem.environments()[snapshots.environment];
     const std::span<const double> all = environment.displacement(snapshots.axis);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "record/checkpoint_file.hpp"
 #include "record/result_file.hpp"
 #include "study/trajectory.hpp"
 
@@ -14,10 +15,14 @@ namespace bathline {
 class TrajectoryRecorder {
  public:
   /// `site_stride` 0: no snapshots; else every so many sites.
-  TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, std::int64_t site_stride);
+  /// `from`: goes on after the records that the checkpoint knows of; those behind them are cut off.
+  TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, std::int64_t site_stride,
+                     const CheckpointReader* from);
   void record(const Moment& moment, const EnergyLedger& ledger);
   void snapshot(const Moment& moment);
   void flush();
+  /// What belongs to the file must have been flushed.
+  void save(CheckpointWriter& checkpoint) const;
 
  private:
   struct Snapshots {
@@ -28,6 +33,7 @@ class TrajectoryRecorder {
     std::int64_t local_offset;  // where that site lies in the rank's piece
     std::int64_t count;
   };
+  void restore(const CheckpointReader& from, const OpenSystem& system);
   void add_observables(const Moment& moment, std::vector<double>& row);
 
   SeriesWriter series_;
@@ -38,6 +44,7 @@ class TrajectoryRecorder {
   // Time integrals of the observables by the trapezoidal rule over the records.
   std::vector<Eigen::VectorXd> integrals_, integrands_;
   double last_time_ = 0.0;
+  std::int64_t records_ = 0, snapshots_taken_ = 0;
   std::vector<double> row_, values_;
 };
 

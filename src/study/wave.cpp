@@ -65,6 +65,19 @@ class WaveObserver final : public Observer {
     incoming.back() = 0.5 * (velocity[0] + force[0] / line.damping());
   }
 
+  void save(CheckpointWriter& checkpoint, const std::string& path) const override {
+    checkpoint.numbers(path + "/snapshot_time", snapshot_time);
+    checkpoint.numbers(path + "/front_site", front_site);
+    checkpoint.numbers(path + "/time", time);
+    checkpoint.numbers(path + "/incoming", incoming);
+  }
+  void restore(const CheckpointReader& checkpoint, const std::string& path) override {
+    snapshot_time = checkpoint.numbers(path + "/snapshot_time");
+    front_site = checkpoint.numbers(path + "/front_site");
+    time = checkpoint.numbers(path + "/time");
+    incoming = checkpoint.numbers(path + "/incoming");
+  }
+
   std::vector<double> snapshot_time, front_site, time, incoming;
 
  private:
@@ -84,11 +97,11 @@ class WaveStudy final : public Study {
  public:
   explicit WaveStudy(const Experiment& experiment) : experiment_(experiment) {}
 
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress) override {
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     const Case& one = *watched(experiment_);
     WaveObserver wave(one.label, experiment_.recipe().study.number("threshold"));
     Observer* const observers[] = {&wave};
-    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, observers)) return failure;
+    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers)) return failure;
     const Problem problem = experiment_.make_problem(one);
     const Environment& line = *problem.environments().front();
 

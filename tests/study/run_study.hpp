@@ -28,7 +28,8 @@ class RunStudy {
     {
       ResultFile file(folder_.file("result.h5"), test_world(), false);
       Progress progress(ProgressStyle::none, test_world().is_root());
-      failure = kind->make(*read_.experiment)->run(file, progress);
+      Checkpoints none;
+      failure = kind->make(*read_.experiment)->run(file, progress, none);
       file.close();
     }
     if (test_world().is_root()) reader_ = std::make_unique<ResultReader>(folder_.file("result.h5"));

@@ -1,0 +1,119 @@
+// Signals, clocks and the agreement of the ranks on them.
+#include "study/checkpoints.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+namespace bathline {
+
+namespace {
+
+// What a signal handler may touch.
+volatile std::sig_atomic_t signal_received = 0;
+volatile std::sig_atomic_t stops = 0;
+volatile std::sig_atomic_t speaks = 0;
+
+struct sigaction previous_usr1, previous_term;
+
+void handle(int signal) {
+  if (stops) {
+    signal_received = signal;
+    return;
+  }
+  if (signal == SIGTERM) {
+    std::signal(SIGTERM, SIG_DFL);
+    std::raise(SIGTERM);
+    return;
+  }
+  if (!speaks) return;
+  constexpr const char* words = "warning: this part of the run cannot be stopped with a checkpoint; it goes on\n";
+  const int error = errno;
+  if (write(STDERR_FILENO, words, std::strlen(words)) < 0) errno = error;
+  errno = error;
+}
+
+// Votes on what to do; the highest wins.
+enum Vote { nothing = 0, saving = 1, time_is_up = 2, terminated = 3, user_signal = 4 };
+
+/// Seconds kept free before the limit, besides what a block of steps and a checkpoint take.
+double margin_of(double limit) { return std::min(30.0, 0.05 * limit); }
+
+}  // namespace
+
+StopSignals::StopSignals(bool can_stop, bool is_root) {
+  signal_received = 0;
+  stops = can_stop ? 1 : 0;
+  speaks = is_root ? 1 : 0;
+  struct sigaction action {};
+  action.sa_handler = handle;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGUSR1, &action, &previous_usr1);
+  sigaction(SIGTERM, &action, &previous_term);
+}
+
+StopSignals::~StopSignals() {
+  sigaction(SIGUSR1, &previous_usr1, nullptr);
+  sigaction(SIGTERM, &previous_term, nullptr);
+}
+
+void StopSignals::past_stopping() { stops = 0; }
+
+int StopSignals::received() { return signal_received; }
+
+Checkpoints::Checkpoints(CheckpointPlan plan, const Communicator& communicator, std::unique_ptr<CheckpointReader> from)
+    : plan_(std::move(plan)),
+      communicator_(std::make_unique<Communicator>(communicator)),
+      from_(std::move(from)),
+      saved_at_(elapsed()) {}
+
+Checkpoints::Wish Checkpoints::wish(double block) {
+  if (!communicator_) return Wish::go_on;
+  longest_block_ = std::max(longest_block_, block);
+  int mine = nothing;
+  const double now = elapsed();
+  if (plan_.interval > 0.0 && now - saved_at_ >= plan_.interval) mine = saving;
+  // A first block is always done, so that a run whose limit is too short gets on all the same.
+  const double needed = margin_of(plan_.wall_time) + 1.5 * longest_block_ + 2.0 * longest_save_;
+  if (plan_.wall_time > 0.0 && block > 0.0 && now + needed >= plan_.wall_time) mine = time_is_up;
+  if (StopSignals::received() == SIGTERM) mine = terminated;
+  if (StopSignals::received() == SIGUSR1) mine = user_signal;
+  reason_ = static_cast<int>(communicator_->max(mine));
+  return reason_ == nothing ? Wish::go_on : reason_ == saving ? Wish::save : Wish::stop;
+}
+
+std::string Checkpoints::why() const {
+  return reason_ == user_signal ? "SIGUSR1" : reason_ == terminated ? "SIGTERM" : "the wall-time limit";
+}
+
+std::string Checkpoints::save(std::int64_t total, bool stops, const std::function<void(CheckpointWriter&)>& save) {
+  const double begin = elapsed();
+  const std::string path = checkpoint_name(plan_.result, total);
+  try {
+    CheckpointWriter writer(path, *communicator_);
+    plan_.describe(writer.file());
+    const double steps = static_cast<double>(total);
+    writer.numbers("total_steps", {&steps, 1});
+    save(writer);
+    writer.commit();
+  } catch (const FileError& error) {
+    // Thrown on every rank alike.
+    if (stops) throw;
+    spdlog::warn("no checkpoint could be written, and the run goes on: {}", error.what());
+    saved_at_ = elapsed();
+    return "";
+  }
+  if (communicator_->is_root()) prune_checkpoints(plan_.result, total, plan_.keep);
+  saved_at_ = elapsed();
+  longest_save_ = std::max(longest_save_, saved_at_ - begin);
+  return path;
+}
+
+}  // namespace bathline

@@ -1,0 +1,501 @@
+"""Runs that are stopped, killed or run out of time, and go on from their checkpoints with the bits they would have had."""
+
+import contextlib
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from program import KEPLER, OSCILLATOR, FolderTest, changed, end, kill, run, start, variables, write_recipe
+
+LINE = {"name": "line", "kind": "spring-mass-line", "sites": 300, "M": 0.02, "lambda": 8.0, "far_end": "matched"}
+BATH = {"name": "bath", "kind": "heat-bath", "oscillators": 500, "damping": 0.3, "omega_max": 9.0, "temperature": 0.1}
+
+# Long enough to be interrupted, with 20 records a second or so.
+LONG = changed(
+    OSCILLATOR,
+    environment=[OSCILLATOR["environment"][0] | {"sites": 20000}],
+    time={"steps": 200000},
+    output={"every": 1000, "snapshots": 50000, "site_stride": 100},
+)
+
+
+def checkpoints_of(result):
+    """The checkpoints beside a result, the oldest first."""
+    found = Path(result).parent.glob(f"{Path(result).stem}.checkpoint.*.h5")
+    return sorted(found, key=lambda path: int(path.name.split(".")[-2]))
+
+
+def mixed(value):
+    """As the program mixes bits for its checksum."""
+    mask = 2**64 - 1
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & mask
+    return value ^ (value >> 31)
+
+
+def seal(path):
+    """Writes the last line of a checkpoint anew, as if the program had written what stands before it."""
+    mask = 2**64 - 1
+    content = path.read_bytes()
+    content = content[: content.rindex(b"bathline checkpoint of ")]
+    total = 0
+    for index in range(0, len(content), 1 << 20):
+        block = content[index : index + (1 << 20)]
+        value = (0x9E3779B97F4A7C15 ^ len(block)) & mask
+        for (word,) in struct.iter_unpack("<Q", block + bytes(-len(block) % 8)):
+            value = ((((value << 27) | (value >> 37)) & mask) ^ word) * 0xFF51AFD7ED558CCD & mask
+        total = (total + mixed((mixed(value) + (index >> 20)) & mask)) & mask
+    path.write_bytes(content + b"bathline checkpoint of %020d bytes with checksum %016x\n" % (len(content), total))
+
+
+class ResumeTest(FolderTest):
+    """What the tests of this file share."""
+
+    def must(self, arguments, code=0, **options):
+        outcome = run([*arguments, "--progress", "none"], **options)
+        self.assert_code(outcome, code)
+        return outcome
+
+    def fresh(self, recipe, name="run"):
+        """A folder with the recipe; path of the recipe and of the result to be."""
+        folder = self.new_folder()
+        return write_recipe(folder / f"{name}.toml", recipe), folder / f"{name}.h5"
+
+    def copy_of(self, result, checkpoint):
+        """A result and one of its checkpoints in a folder of their own."""
+        folder = self.new_folder()
+        return shutil.copy(result, folder), Path(shutil.copy(checkpoint, folder))
+
+    def wait_for(self, condition, process, what):
+        for _ in range(3000):
+            if condition():
+                return
+            if process.poll() is not None:
+                self.fail(f"ended before {what}: {process.communicate()}")
+            time.sleep(0.01)
+        end(process)
+        self.fail(f"no {what} came")
+
+    def records(self, result, group="closed"):
+        """Records that are on the disk by now; the run may be writing."""
+        with contextlib.suppress(OSError, KeyError), h5py.File(result, "r", locking=False) as file:
+            return file[group]["time"].shape[0]
+        return 0
+
+    def pids(self, process):
+        """The ranks of a run, whether started by mpirun or not."""
+        listing = subprocess.run(["ps", "-eo", "pid=,ppid=,comm="], capture_output=True, text=True, check=True)
+        rows = [line.split() for line in listing.stdout.splitlines()]
+        ranks = sorted(int(row[0]) for row in rows if int(row[1]) == process.pid and row[2] == "bathline")
+        return ranks or [process.pid]
+
+
+class EveryIntegratorTest(ResumeTest):
+    """Every integrator on every kind of environment, from a checkpoint in the middle of everything."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        names = [line.split()[0] for line in run(["list", "integrators"]).out.splitlines()]
+        cls.cases = []
+        # What an integrator cannot run on is refused by `check`; it is left out here.
+        for name in names:
+            for on in ("closed", "open"):
+                case = {"name": name, "on": on, "label": f"{name}_{on}", "allow_unstable": True}
+                recipe = write_recipe(cls.folder / "one.toml", cls.recipe_of([case]))
+                if run(["check", recipe]).code == 0:
+                    cls.cases.append(case)
+        cls.cases.append({"name": "gamma", "gamma": 0.5, "on": "closed", "label": "midpoint"})
+        recipe = write_recipe(cls.folder / "all.toml", cls.recipe_of(cls.cases))
+        outcome = run(["run", recipe, "--progress", "none", "-o", cls.folder / "all.h5"])
+        if outcome.code != 0:
+            raise AssertionError(outcome.text)
+
+    @staticmethod
+    def recipe_of(cases):
+        # 23 is no multiple of the 8 steps that a bath takes at a time, nor of the records.
+        output = {"every": 7, "snapshots": 11, "site_stride": 3, "checkpoint_every": 23, "keep_checkpoints": 1000}
+        return changed(
+            OSCILLATOR, environment=[LINE, BATH], time={"step": 0.02, "steps": 45}, integrators=cases, output=output
+        )
+
+    def test_all_names_are_there(self):
+        self.assertGreaterEqual(len(self.cases), 12)
+        self.assertEqual(len(checkpoints_of(self.folder / "all.h5")), len(self.cases))
+
+    def test_the_same_bits_on_the_same_number_of_ranks(self):
+        for checkpoint in checkpoints_of(self.folder / "all.h5"):
+            with self.subTest(checkpoint=checkpoint.name):
+                result, copy = self.copy_of(self.folder / "all.h5", checkpoint)
+                self.must(["resume", copy])
+                self.assert_same_bits(result, self.folder / "all.h5")
+
+    def test_on_other_ranks_the_same_bits_where_explicit(self):
+        # The first checkpoint has every integrator before or after it, the last one only the implicit midpoint rule.
+        expected = variables(self.folder / "all.h5")
+        every = checkpoints_of(self.folder / "all.h5")
+        for checkpoint, ranks in ((every[0], 2), (every[len(every) // 2], 3), (every[-1], 3)):
+            result, copy = self.copy_of(self.folder / "all.h5", checkpoint)
+            self.must(["resume", copy], ranks=ranks)
+            found = variables(result)
+            self.assertEqual(sorted(found), sorted(expected))
+            for name, values in expected.items():
+                if name.split("/")[0] in ("gamma_closed", "stoermer-verlet_closed", "rk4_closed"):
+                    self.assertEqual(found[name].tobytes(), values.tobytes(), name)
+                else:
+                    scale = max(1.0, np.max(np.abs(values)))
+                    np.testing.assert_allclose(found[name], values, rtol=0, atol=1e-11 * scale, err_msg=name)
+
+
+class StudiesTest(ResumeTest):
+    """What a study has seen before the checkpoint counts after it."""
+
+    def check_study(self, recipe, group):
+        recipe = changed(recipe, output={"checkpoint_every": 37, "keep_checkpoints": 100})
+        path, result = self.fresh(recipe)
+        self.must(["run", path, "-o", result])
+        self.assertTrue([name for name in variables(result) if name.startswith(group)])
+        every = checkpoints_of(result)
+        for checkpoint in (every[0], every[-1]):
+            copied, copy = self.copy_of(result, checkpoint)
+            outcome = self.must(["resume", copy], ranks=2)
+            self.assertIn("PASS", outcome.out)
+            self.assert_same_bits(copied, result)
+
+    claims = [{"id": "start", "quantity": "closed.q.first", "expect": 1.0, "tolerance": 0.0}]
+
+    def test_reduction(self):
+        self.check_study(changed(OSCILLATOR, study={"kind": "reduction"}, claims=self.claims), "reduction")
+
+    def test_energy(self):
+        self.check_study(changed(OSCILLATOR, study={"kind": "energy", "blocks": 6}, claims=self.claims), "energy")
+
+    def test_wave(self):
+        wave = changed(
+            OSCILLATOR,
+            time={"steps": 130},
+            integrators=OSCILLATOR["integrators"][:1],
+            study={"kind": "wave", "threshold": 1e-3},
+            output={"snapshots": 5},
+            claims=self.claims,
+        )
+        self.check_study(wave, "wave")
+
+    def test_lyapunov(self):
+        self.check_study(changed(OSCILLATOR, study={"kind": "lyapunov"}, claims=self.claims), "lyapunov")
+
+    def test_integrals_of_observables(self):
+        # The drag on a planet moves its Laplace vector, which is integrated over the records.
+        planet = changed(KEPLER, output={"every": 7, "checkpoint_every": 45}, time={"steps": 95})
+        planet["system"]["alpha"] = 0.01
+        path, result = self.fresh(planet)
+        self.must(["run", path, "-o", result])
+        copied, copy = self.copy_of(result, checkpoints_of(result)[0])
+        self.must(["resume", copy])
+        self.assert_same_bits(copied, result)
+
+    def test_a_study_that_cannot_says_so(self):
+        recipe = changed(
+            OSCILLATOR,
+            integrators=[OSCILLATOR["integrators"][1]],
+            time={"steps": None, "end": 1.0},
+            study={"kind": "convergence", "step_sizes": [0.1, 0.05]},
+            output={"checkpoint_every": 5},
+        )
+        del recipe["time"]["steps"]
+        path, result = self.fresh(recipe)
+        outcome = self.must(["run", path, "-o", result], code=2)
+        self.assert_said_once(outcome, "`convergence` cannot be stopped with a checkpoint")
+        self.assertFalse(result.exists())
+        del recipe["output"]["checkpoint_every"]
+        write_recipe(path, recipe)
+        outcome = self.must(["run", path, "-o", result, "--wall-time", "1e-3"])
+        self.assert_said_once(outcome, "--wall-time has no effect")
+
+
+class StoppedTest(ResumeTest):
+    """Requests to stop: exit code 85, a checkpoint, and in the end the bits of an uninterrupted run."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        recipe = write_recipe(cls.folder / "long.toml", LONG)
+        outcome = run(["run", recipe, "-o", cls.folder / "long.h5", "--progress", "none"])
+        if outcome.code != 0:
+            raise AssertionError(outcome.text)
+
+    def stop(self, number, ranks=None, to_rank=None):
+        """Starts the long run, sends it a signal in the middle and returns what it has left."""
+        path, result = self.fresh(LONG)
+        process = start(["run", path, "-o", result, "--progress", "none"], ranks)
+        self.addCleanup(end, process) if process.poll() is None else None
+        # Records come to the disk every few seconds: the file alone says that the run has begun.
+        self.wait_for(result.exists, process, "result file")
+        time.sleep(0.7)
+        target = process.pid if to_rank is None else self.pids(process)[to_rank]
+        os.kill(target, number)
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out + err, result
+
+    def check_stopped(self, code, text, result, why):
+        self.assertEqual(code, 85, text)
+        self.assertEqual(text.count(f"on {why}"), 1, text)
+        (checkpoint,) = checkpoints_of(result)
+        self.assertIn(f"bathline resume {checkpoint}", text)
+        with h5py.File(result) as file:
+            self.assertEqual(file.attrs["status"], "partial")
+        return checkpoint
+
+    def test_a_user_signal(self):
+        checkpoint = self.check_stopped(*(stopped := self.stop(signal.SIGUSR1)), "SIGUSR1")
+        self.must(["resume", checkpoint], ranks=2)
+        self.assert_same_bits(stopped[2], self.folder / "long.h5")
+        with h5py.File(stopped[2]) as file:
+            self.assertEqual(file.attrs["status"], "complete")
+            self.assertIn("on 2 ranks", file.attrs["resumed"])
+
+    def test_a_termination(self):
+        checkpoint = self.check_stopped(*(stopped := self.stop(signal.SIGTERM)), "SIGTERM")
+        self.must(["resume", checkpoint])
+        self.assert_same_bits(stopped[2], self.folder / "long.h5")
+
+    def test_a_signal_to_mpirun(self):
+        checkpoint = self.check_stopped(*(stopped := self.stop(signal.SIGUSR1, ranks=2)), "SIGUSR1")
+        self.must(["resume", checkpoint])
+        self.assert_same_bits(stopped[2], self.folder / "long.h5")
+
+    def test_a_signal_to_one_rank_stops_all_at_the_same_step(self):
+        self.check_stopped(*self.stop(signal.SIGUSR1, ranks=3, to_rank=1), "SIGUSR1")
+
+    def test_a_limit_of_time_again_and_again(self):
+        path, result = self.fresh(LONG)
+        outcome = run(["run", path, "-o", result, "--progress", "none", "--wall-time", "0.6"])
+        times = 0
+        while outcome.code == 85 and times < 100:
+            self.assert_said_once(outcome, "the wall-time limit")
+            self.assertLessEqual(len(checkpoints_of(result)), 2)
+            times += 1
+            ranks = 2 if times == 2 else None
+            outcome = run(["resume", result, "--progress", "none"], ranks, env={"BATHLINE_WALL_TIME": "0.6"})
+        self.assert_code(outcome, 0)
+        self.assertGreaterEqual(times, 2)
+        self.assert_same_bits(result, self.folder / "long.h5")
+
+    def test_a_limit_that_is_too_short_gets_on_all_the_same(self):
+        path, result = self.fresh(changed(LONG, time={"steps": 3000}))
+        steps = []
+        outcome = run(["run", path, "-o", result, "--progress", "none", "--wall-time", "1e-6"])
+        while outcome.code == 85 and len(steps) < 1000:
+            steps.append(int(checkpoints_of(result)[-1].name.split(".")[-2]))
+            outcome = run(["resume", result, "--progress", "none", "--wall-time", "1e-6"])
+            if len(steps) == 3:
+                break
+        self.assertEqual(steps, sorted(set(steps)))
+
+
+class KilledTest(ResumeTest):
+    """kill -9 at the worst of times: the last good checkpoint goes on."""
+
+    def test_in_mid_step(self):
+        recipe = changed(LONG, output={"checkpoint_every": 20000}, time={"steps": 120000})
+        path, whole = self.fresh(recipe, "whole")
+        self.must(["run", path, "-o", whole])
+        for ranks in (None, 2):
+            path, result = self.fresh(recipe)
+            process = start(["run", path, "-o", result, "--progress", "none"], ranks)
+            self.wait_for(lambda: len(checkpoints_of(result)) >= 2, process, "second checkpoint")
+            time.sleep(0.2)
+            victim = self.pids(process)[-1]
+            os.kill(victim, signal.SIGKILL)
+            process.communicate(timeout=60)
+            self.assertNotEqual(process.returncode, 0)
+            # The oldest that is kept: the result has records beyond it.
+            oldest = checkpoints_of(result)[0]
+            with h5py.File(result) as file:
+                self.assertEqual(file.attrs["status"], "partial")
+            self.must(["resume", oldest])
+            self.assert_same_bits(result, whole)
+
+    def test_in_mid_checkpoint(self):
+        # 160 MB of state take a while to write.
+        recipe = changed(
+            LONG,
+            environment=[OSCILLATOR["environment"][0] | {"sites": 10000000}],
+            integrators=OSCILLATOR["integrators"][:1],
+            time={"steps": 60},
+            output={"every": 5, "snapshots": 1000000, "site_stride": 1000000, "checkpoint_every": 20},
+        )
+        path, whole = self.fresh(recipe, "whole")
+        self.must(["run", path, "-o", whole])
+        path, result = self.fresh(recipe)
+        process = start(["run", path, "-o", result, "--progress", "none"])
+        second = result.with_name("run.checkpoint.40.h5.unfinished")
+        self.wait_for(second.exists, process, "second checkpoint")
+        time.sleep(0.02)
+        kill(process)
+        self.assertTrue(second.exists())
+        (first,) = checkpoints_of(result)
+        self.assertEqual(first.name, "run.checkpoint.20.h5")
+        self.must(["resume", result])
+        self.assert_same_bits(result, whole)
+        self.assertFalse(second.exists())
+
+
+class RefusedTest(ResumeTest):
+    """What cannot be gone on with is refused in one message, and nothing is changed."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        output = {"checkpoint_every": 25, "keep_checkpoints": 2}
+        cls.recipe = write_recipe(cls.folder / "run.toml", changed(OSCILLATOR, output=output))
+        cls.result = cls.folder / "run.h5"
+        outcome = run(["run", cls.recipe, "-o", cls.result, "--progress", "none"])
+        if outcome.code != 0:
+            raise AssertionError(outcome.text)
+
+    def copies(self):
+        return self.copy_of(self.result, checkpoints_of(self.result)[-1])
+
+    def check_refused(self, arguments, message, result, ranks=(None, 2)):
+        before = Path(result).read_bytes() if Path(result).exists() else None
+        for count in ranks:
+            outcome = self.must(["resume", *arguments], code=2, ranks=count, patience=40)
+            self.assertRegex(outcome.err, message)
+            self.assertEqual(outcome.err.count("error: "), 1, outcome.err)
+        if before is not None:
+            self.assertEqual(Path(result).read_bytes(), before)
+
+    def test_the_last_two_are_kept(self):
+        # 25 and 50 steps of the first integrator, 60 and 25 or 50 of the second.
+        names = [path.name for path in checkpoints_of(self.result)]
+        self.assertEqual(names, ["run.checkpoint.85.h5", "run.checkpoint.110.h5"])
+
+    def test_cut_short(self):
+        result, copy = self.copies()
+        content = copy.read_bytes()
+        for length in (0, 40, len(content) // 2, len(content) - 1):
+            copy.write_bytes(content[:length])
+            self.check_refused([copy], "not a checkpoint, or not all of one", result, ranks=(None,))
+        self.check_refused([copy], "not a checkpoint, or not all of one", result)
+
+    def test_damaged(self):
+        result, copy = self.copies()
+        content = bytearray(copy.read_bytes())
+        for place in (0, 600, len(content) // 2, len(content) - 200):
+            changed_content = bytearray(content)
+            changed_content[place] ^= 4
+            copy.write_bytes(changed_content)
+            self.check_refused([copy], "is damaged: its checksum is another one", result, ranks=(None,))
+        self.check_refused([copy], "is damaged", result)
+
+    def test_the_last_good_one_is_found(self):
+        folder = self.new_folder()
+        for path in [self.result, *checkpoints_of(self.result)]:
+            shutil.copy(path, folder)
+        newest = checkpoints_of(folder / "run.h5")[-1]
+        content = bytearray(newest.read_bytes())
+        content[len(content) // 3] ^= 1
+        newest.write_bytes(content)
+        outcome = self.must(["resume", folder / "run.h5"], ranks=2)
+        self.assert_said_once(outcome, "looking for an earlier one")
+        self.assert_same_bits(folder / "run.h5", self.result)
+
+    def test_foreign_files(self):
+        result, copy = self.copies()
+        self.check_refused([self.new_folder() / "absent.h5"], "absent.h5: No such file", result)
+        self.check_refused([self.recipe], "not a checkpoint", result)
+        self.check_refused([self.folder], "not a regular file", result)
+        copy.unlink()
+        self.check_refused([result], "not a checkpoint", result)
+        # HDF5, with a checksum, but something else.
+        with h5py.File(copy, "w") as file:
+            file["x"] = 1.0
+        with open(copy, "ab") as file:
+            file.write(b"bathline checkpoint of ")
+        seal(copy)
+        self.check_refused([copy], "is not a checkpoint", result)
+
+    def test_another_recipe(self):
+        result, copy = self.copies()
+        self.check_refused(
+            [copy, "--recipe", self.recipe, "--set", "time.step=0.04"],
+            r"another recipe than .*\n.*`step = 0.05` there, `step = 0.04` here",
+            result,
+        )
+        self.must(["resume", copy, "--recipe", self.recipe])
+
+    def test_a_result_of_another_recipe(self):
+        result, copy = self.copies()
+        settings = ["--set", "system.k=2", "--set", "output.checkpoint_every=1000"]
+        self.must(["run", self.recipe, "-o", result, "--overwrite", *settings])
+        # Overwriting has removed the checkpoint, which belonged to the old result.
+        self.assertFalse(copy.exists())
+        _, copy = self.copies()
+        shutil.copy(result, copy.parent)
+        self.check_refused([copy], "of another recipe.*\n.*`k = 2.0` there, `k = 1.0` here", copy.parent / "run.h5")
+
+    def test_a_result_that_lacks_records(self):
+        result, copy = self.copies()
+        with h5py.File(result, "r+") as file:
+            for variable in file["open"].values():
+                if variable.maxshape[0] is None:
+                    variable.resize(20, axis=0)
+        self.check_refused([copy], "holds 20 records of open, but .* was written after 51", result)
+        Path(result).unlink()
+        self.check_refused([copy], "run.h5: No such file", result)
+
+    def test_another_build(self):
+        result, copy = self.copies()
+        with h5py.File(copy, "r+") as file:
+            file.attrs["git_commit"] = "f" * 40
+        # h5py has cut the last line off or not; seal() needs it.
+        with open(copy, "ab") as file:
+            file.write(b"bathline checkpoint of ")
+        seal(copy)
+        self.check_refused([copy], r"another build.*--any-build.*\n.*git_commit is f{40} there", result)
+        self.must(["resume", copy, "--any-build"])
+        self.assert_same_bits(result, self.result)
+
+    def test_settings_without_a_recipe(self):
+        result, copy = self.copies()
+        self.check_refused([copy, "--set", "time.step=1"], "belongs to --recipe", result)
+
+    def test_beginning_anew_among_old_checkpoints(self):
+        result, copy = self.copies()
+        Path(result).unlink()
+        outcome = self.must(["run", self.recipe, "-o", result], code=2)
+        self.assert_said_once(outcome, "use --overwrite to begin anew")
+        self.must(["run", self.recipe, "-o", result, "--overwrite"])
+        self.assert_same_bits(result, self.result)
+
+
+class InputFileTest(ResumeTest):
+    def test_a_table_that_is_gone(self):
+        bath = {"name": "bath", "kind": "heat-bath", "spectrum": "table", "file": "../tables/bath.txt"}
+        recipe = changed(OSCILLATOR, environment=[bath], output={"checkpoint_every": 20})
+        recipe["integrators"] = OSCILLATOR["integrators"][:1]
+        folder = self.new_folder()
+        (folder / "tables").mkdir()
+        (folder / "recipes").mkdir()
+        (folder / "tables" / "bath.txt").write_text("".join(f"{0.3 * j} 0.02\n" for j in range(1, 30)))
+        path = write_recipe(folder / "recipes" / "run.toml", recipe)
+        result = folder / "run.h5"
+        self.must(["run", path, "-o", result])
+        copied, copy = self.copy_of(result, checkpoints_of(result)[0])
+        shutil.rmtree(folder / "tables")
+        path.unlink()
+        self.must(["resume", copy], ranks=2)
+        self.assert_same_bits(copied, result)
+
+
+if __name__ == "__main__":
+    unittest.main()
