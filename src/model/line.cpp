@@ -9,9 +9,10 @@
 namespace bathline {
 
 Line::Line(std::string name, Attachment attachment, const LineConstants& constants, std::int64_t sites,
-           const Communicator& communicator)
+           const Communicator& communicator, double temperature)
     : Environment(std::move(name), std::move(attachment)),
       constants_(constants),
+      temperature_(temperature),
       layout_(sites, communicator.size(), minimum_piece),
       communicator_(communicator),
       axes_(Environment::attachment().axes()),
@@ -57,7 +58,7 @@ std::vector<double> Line::memory_kernel(std::span<const double> times) const {
   return kernel;
 }
 
-void Line::prepare(const RandomKey&) {
+void Line::prepare(const RandomKey& key) {
   const auto size = static_cast<std::size_t>(halo_.left() + count_ + halo_.right());
   w_.assign(static_cast<std::size_t>(axes_), std::vector<double>(size));
   p_.assign(static_cast<std::size_t>(axes_), std::vector<double>(size));
@@ -74,6 +75,7 @@ void Line::prepare(const RandomKey&) {
   dissipated_.assign(static_cast<std::size_t>(axes_), 0.0);
   head_.resize(static_cast<std::size_t>(axes_));
   head_momentum_.resize(static_cast<std::size_t>(axes_));
+  for (int axis = 0; axis < axes_ && temperature_ > 0.0; ++axis) warm_up(key, axis);
 }
 
 void Line::gather_state(std::vector<double>& w, std::vector<double>& p) const {

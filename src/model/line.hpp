@@ -27,14 +27,16 @@ namespace bathline {
 class Line final : public Environment {
  public:
   /// @note Collective.
+  /// `temperature` is kT of the start, J.
   Line(std::string name, Attachment attachment, const LineConstants& constants, std::int64_t sites,
-       const Communicator& communicator);
+       const Communicator& communicator, double temperature = 0.0);
 
   std::int64_t sites() const override { return layout_.total(); }
   std::int64_t bytes() const override;
   double damping() const override;
   double echo_time() const override;
   double highest_frequency() const override;
+  double temperature() const override { return temperature_; }
   bool is_open_ended() const override { return constants_.far_end == FarEnd::matched; }
   /// Cut after its first `limit` sites, where it is held: vibrations above the band do not get further.
   LinearChain chain(std::int64_t limit) const override;
@@ -83,9 +85,12 @@ class Line final : public Environment {
   double* own(std::vector<double>& field) { return field.data() + halo_.left(); }
   const double* own(const std::vector<double>& field) const { return field.data() + halo_.left(); }
   void exchange_next_neighbours();
+  /// A thermal start of one axis. @note Collective.
+  void warm_up(const RandomKey& key, int axis);
   void advance_pieces(int axis);
 
   LineConstants constants_;
+  double temperature_;
   Layout layout_;
   Communicator communicator_;
   int axes_;

@@ -82,7 +82,7 @@ std::unique_ptr<Environment> build_spring_mass(const Section& section, const Ope
   const long particle = section.integer("attach");
   if (!check_particle(section, particle, system, mistakes) || !line) return nullptr;
   return std::make_unique<Line>(section.text("name"), Attachment({{static_cast<int>(particle), 1.0}}, system.axes),
-                                *line, section.integer("sites"), communicator);
+                                *line, section.integer("sites"), communicator, section.number("temperature"));
 }
 
 std::unique_ptr<Environment> build_spring_inerter(const Section& section, const OpenSystem& system, double step,
@@ -105,7 +105,7 @@ std::unique_ptr<Environment> build_spring_inerter(const Section& section, const 
   return std::make_unique<Line>(
       section.text("name"),
       Attachment({{static_cast<int>(ends[0]), 1.0}, {static_cast<int>(ends[1]), -1.0}}, system.axes), *line,
-      section.integer("sites"), communicator);
+      section.integer("sites"), communicator, section.number("temperature"));
 }
 
 std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass, const char* mass_doc,
@@ -127,7 +127,12 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
           {.name = "grid",
            .type = ValueType::text,
            .doc = "\"characteristic\": the line follows from `damping` and the time step",
-           .choices = {"characteristic"}}};
+           .choices = {"characteristic"}},
+          {.name = "temperature",
+           .units = "J",
+           .doc = "kT of the start: sites drawn from the Gibbs distribution around the head; 0: at rest there",
+           .fallback = "0.0",
+           .bound = Bound::nonnegative}};
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // Newton's method on the few unknowns of the particles, through PETSc's SNES.
 #include "solve/particle_newton.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "solve/petsc_handle.hpp"
 
 namespace bathline {
@@ -90,6 +93,8 @@ ParticleNewton::Report ParticleNewton::solve(Eigen::VectorXd& x, double roundoff
   petsc_check(VecGetArrayWrite(s.unknown.get(), &values));
   s.x = x;
   petsc_check(VecRestoreArrayWrite(s.unknown.get(), &values));
+  // PETSc asks for less than the tolerance, which not even zero is where nothing is to be done.
+  roundoff = std::max(roundoff, std::numeric_limits<double>::min());
   petsc_check(SNESSetTolerances(s.snes.get(), roundoff, s.relative, s.step, s.iterations, s.evaluations));
   petsc_check(SNESSolve(s.snes.get(), nullptr, s.unknown.get()));
   SNESConvergedReason reason;

@@ -173,6 +173,19 @@ TEST(MpiOneStageStepperFailure, IsNoneAtRest) {
   }
 }
 
+TEST(MpiOneStageStepperFailure, IsNoneWhereNothingMoves) {
+  Scene scene;
+  scene.system.particles = 1;
+  scene.system.mass = Eigen::VectorXd::Ones(1);
+  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Ones(1, 1));
+  scene.system.q0 = scene.system.v0 = Eigen::VectorXd::Zero(1);
+  Problem problem = make_problem(scene, test_world());
+  const std::unique_ptr<Stepper> stepper = make_stepper(method_case("gamma(gamma=0.500000)").scheme, problem, 0.1);
+  const std::optional<Failure> failure = stepper->advance(3);
+  EXPECT_FALSE(failure) << failure->reason;
+  EXPECT_EQ(problem.q[0], 0.0);
+}
+
 TEST(MpiOneStageStepperFailure, ComesFromALinearSolverToo) {
   const Subject subject = subjects()[0];
   for (const char* option : {"-ksp_type", "-pc_type", "-ksp_max_it"}) {

@@ -38,6 +38,15 @@ series = [{of = "open.q[0][1]", x = "open.q[0][0]"}, {of = "closed.q[0][1]", x =
 """
 
 
+ERRORS = """
+[figure]
+kind = "lines"
+[[figure.panels]]
+series = [{of = "closed.q[0][0]", error = "closed.energy_total"},
+          {of = "open.q[0][0]", error = "closed.energy_total", style = "points", scale = 2.0}]
+"""
+
+
 class FigureTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -135,6 +144,23 @@ class FigureTest(unittest.TestCase):
         np.testing.assert_allclose(line.get_ydata(), np.cos(time) - np.cos(time + 0.3))
         wrong = recipe.replace('minus = "open.q[0][0]"', 'minus = "open.limit"')
         self.assertIn("cannot be subtracted", self.errors_of(wrong))
+
+    def test_standard_errors_are_bands_and_bars(self):
+        (axes,) = self.draw_lines(ERRORS).axes
+        with Result(self.path) as result:
+            error = result.quantity("closed.energy_total").values
+        time = np.linspace(0, 10, 201)
+        band, bars = axes.collections
+        points = {tuple(point) for point in np.round(band.get_paths()[0].vertices, 9)}
+        for x, y, half in zip(time, np.cos(time), error):
+            self.assertIn((round(x, 9), round(y - half, 9)), points)
+            self.assertIn((round(x, 9), round(y + half, 9)), points)
+        for low, high in bars.get_segments():
+            place = int(np.argmin(abs(time - low[0])))
+            self.assertAlmostEqual(high[1] - low[1], 4.0 * error[place])
+            self.assertAlmostEqual(0.5 * (low[1] + high[1]), 2.0 * np.cos(time[place] + 0.3))
+        wrong = ERRORS.replace('error = "closed.energy_total"', 'error = "closed.limit"', 1)
+        self.assertIn("cannot be the error", self.errors_of(wrong))
 
     def test_columns_of_panels_share_their_time_axes(self):
         panel = '[[figure.panels]]\nseries = [{of = "open.energy_total"}]\n'

@@ -102,6 +102,61 @@ TEST(MpiLine, KeepsItsState) {
   }
 }
 
+TEST(MpiLine, ThermalStartIsTheSameOnAnyNumberOfRanks) {
+  const Communicator alone = test_world().split(test_world().rank());
+  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
+    for (const std::int64_t sites : {1, 41, 4096, 4097, 20011}) {
+      const LineConstants constants{.mass = 5.0, .stiffness = 2000.0, .far_end = far_end};
+      Line spread("line", Attachment({{0, 1.0}}, 2), constants, sites, test_world(), 0.7);
+      Line whole("line", Attachment({{0, 1.0}}, 2), constants, sites, alone, 0.7);
+      const RandomKey key{.seed = 9, .realisation = 4, .stream = 1};
+      spread.prepare(key);
+      whole.prepare(key);
+      std::vector<double> w, p, all_w, all_p;
+      spread.gather_state(w, p);
+      whole.gather_state(all_w, all_p);
+      if (test_world().is_root()) {
+        EXPECT_EQ(w, all_w) << sites;
+        EXPECT_EQ(p, all_p) << sites;
+      }
+      // Each of the 4 N degrees of freedom has kT/2 on average, with a standard deviation of kT/sqrt(2).
+      const EnvironmentEnergy energy = spread.energy(std::vector<double>{0.0, 0.0});
+      const double dofs = 4.0 * static_cast<double>(sites);
+      EXPECT_NEAR(energy.environment + energy.interaction, 0.35 * dofs, 5.0 * 0.7 * std::sqrt(0.5 * dofs)) << sites;
+    }
+  }
+}
+
+TEST(MpiLine, ThermalStartHasTheCovarianceOfTheSprings) {
+  constexpr int sites = 4, realisations = 20000;
+  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
+    Line line("line", Attachment({{0, 1.0}}, 1), {.mass = 5.0, .stiffness = 2000.0, .far_end = far_end}, sites,
+              test_world(), 0.7);
+    double squares[sites] = {}, product = 0.0, momenta = 0.0;
+    for (std::uint32_t r = 0; r < realisations; ++r) {
+      line.prepare({.seed = 1, .realisation = r, .stream = 0});
+      const std::span<const double> w = line.displacement(0);
+      std::vector<double> all, p;
+      line.gather_state(all, p);
+      if (!test_world().is_root()) continue;
+      for (int j = 0; j < sites; ++j) squares[j] += all[j] * all[j] / realisations;
+      product += all[0] * all[3] / realisations;
+      momenta += p[2] * p[2] / realisations;
+      EXPECT_EQ(w[0], all[0]);
+    }
+    if (!test_world().is_root()) continue;
+    const auto covariance = [&](int i, int j) {
+      // Inverse of the stiffness matrix: (i + 1)(N - j)/(N + 1) between two fixed points, i + 1 with one of them free.
+      const double unit = 0.7 / 2000.0;
+      return unit * (far_end == FarEnd::fixed ? (i + 1.0) * (sites - j) / (sites + 1.0) : i + 1.0);
+    };
+    const double error = 5.0 * std::sqrt(2.0 / realisations);
+    for (int j = 0; j < sites; ++j) EXPECT_NEAR(squares[j] / covariance(j, j), 1.0, error) << j;
+    EXPECT_NEAR(product, covariance(0, 3), error * std::sqrt(covariance(0, 0) * covariance(3, 3)));
+    EXPECT_NEAR(momenta / (5.0 * 0.7), 1.0, error);
+  }
+}
+
 TEST(MpiLine, EnergyIsSummedInTheDocumentedOrder) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     for (const std::int64_t sites : {1, 2, 41, 4095, 4096, 4097, 20011}) {

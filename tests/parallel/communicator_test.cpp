@@ -142,6 +142,14 @@ TEST(MpiCommunicator, SumsNumbersBeyondThirtyTwoBits) {
   EXPECT_EQ(world.sum(large), large * world.size());
 }
 
+TEST(MpiCommunicator, SplitsIntoGroupsInTheOrderOfTheRanks) {
+  const auto& world = test_world();
+  const Communicator half = world.split(world.rank() % 2);
+  EXPECT_EQ(half.size(), (world.size() + 1 - world.rank() % 2) / 2);
+  EXPECT_EQ(half.rank(), world.rank() / 2);
+  EXPECT_EQ(half.max(world.rank()), world.size() - 1 - (world.size() - 1 - world.rank()) % 2);
+}
+
 TEST(MpiCommunicator, CountsTheRanksOfANode) {
   const auto& world = test_world();
   const int ranks = world.ranks_on_node();

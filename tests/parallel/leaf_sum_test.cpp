@@ -53,7 +53,7 @@ double sum_plainly(std::int64_t total, int i, std::int64_t leaf_size) {
 TEST(MpiLeafSum, HasTheBitsOfItsOrder) {
   const Communicator& world = test_world();
   // From less than one leaf, so more ranks than leaves, to more than 1024 of the smallest.
-  for (const std::int64_t total : {1, 2, 63, 64, 65, 128, 129, 1000, 65536, 65537, 200003}) {
+  for (const std::int64_t total : {1, 2, 255, 256, 257, 512, 513, 1000, 262144, 262145, 300003}) {
     for (const int width : {1, 2, 5}) {
       SCOPED_TRACE(testing::Message() << total << " elements, " << width << " sums");
       const std::vector<double> totals = sum_up(total, width, world);
@@ -67,7 +67,7 @@ TEST(MpiLeafSum, HasTheBitsOfItsOrder) {
 
 TEST(MpiLeafSum, PiecesAreWholeLeavesInTheOrderOfTheRanks) {
   const Communicator& world = test_world();
-  for (const std::int64_t total : {1, 64, 65, 200, 1000, 70000, 3000000}) {
+  for (const std::int64_t total : {1, 256, 257, 800, 4000, 280000, 3000000}) {
     SCOPED_TRACE(total);
     const LeafSum sum(total, world), alone(total, self_world());
     EXPECT_EQ(alone.first(), 0);
@@ -94,7 +94,7 @@ TEST(MpiLeafSum, PiecesAreWholeLeavesInTheOrderOfTheRanks) {
 // Many leaves that cancel: a plain sum of the leaves would lose what is left.
 TEST(MpiLeafSum, IsAccurateOverManyLeaves) {
   const Communicator& world = test_world();
-  LeafSum sum(1024 * 64, world);
+  LeafSum sum(1024 * 256, world);
   sum.open(1);
   for (std::int64_t leaf = 0; leaf < sum.leaves(); ++leaf) {
     const std::int64_t global = (sum.first() + leaf * sum.leaf_size()) / sum.leaf_size();

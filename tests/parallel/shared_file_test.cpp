@@ -1,0 +1,29 @@
+// A file that rank 0 reads for all.
+#include "parallel/shared_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "record/shared_folder.hpp"
+#include "test_world.hpp"
+
+namespace bathline {
+namespace {
+
+TEST(MpiSharedFile, GivesItsTextToEveryRank) {
+  const SharedFolder folder;
+  const std::string path = folder.file("table.txt"), empty = folder.file("empty.txt");
+  if (test_world().is_root()) {
+    std::ofstream(path) << "1 2\n3 4\n";
+    std::ofstream file(empty);
+  }
+  test_world().barrier();
+  EXPECT_EQ(read_shared_file(path, test_world()), "1 2\n3 4\n");
+  EXPECT_EQ(read_shared_file(empty, test_world()), "");
+  EXPECT_EQ(read_shared_file(folder.file("nothing.txt"), test_world()), std::nullopt);
+  EXPECT_EQ(read_shared_file(std::filesystem::path(path).parent_path(), test_world()), std::nullopt);
+}
+
+}  // namespace
+}  // namespace bathline

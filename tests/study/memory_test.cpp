@@ -1,0 +1,119 @@
+// Memory kernel and random force of held particles, against plain sums.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "run_study.hpp"
+
+namespace bathline {
+namespace {
+
+using testing::HasSubstr;
+
+std::string recipe(const std::string& environment, const std::string& integrators) {
+  return R"(title = "t"
+[system]
+kind = "single-oscillator"
+m = 1.0
+k = 1.0
+q0 = [0.7]
+v0 = [3.0]
+)" + environment +
+         "[time]\nstep = 0.01\nend = 2.0\n" + integrators +
+         "[output]\nevery = 20\nseed = 5\n[study]\nkind = \"memory\"\n";
+}
+
+std::string bath(const std::string& more = "") {
+  return "[[environment]]\nname = \"bath\"\nkind = \"heat-bath\"\noscillators = 3\ndamping = 0.4\nomega_max = 6.0\n" +
+         more;
+}
+
+const std::string midpoint = "[[integrators]]\nname = \"gamma\"\ngamma = 0.5\non = \"closed\"\nlabel = \"midpoint\"\n";
+const std::string verlet = "[[integrators]]\nname = \"stoermer-verlet\"\non = \"closed\"\nlabel = \"verlet\"\n";
+
+TEST(MpiMemory, KernelOfABathIsTheSumOfItsCosines) {
+  const RunStudy run(recipe(bath(), midpoint + verlet));
+  ASSERT_EQ(run.report, "");
+  for (const std::string label : {"midpoint", "verlet"}) {
+    const std::string group = "memory/" + label + "/bath/";
+    const std::vector<double> time = run.values(group + "time"), kernel = run.values(group + "kernel");
+    const std::vector<double> formula = run.values(group + "kernel_formula");
+    ASSERT_EQ(kernel.size(), 11u);
+    double worst = 0.0;
+    for (std::size_t i = 0; i < kernel.size(); ++i) {
+      double sum = 0.0;
+      for (const double omega : {1.0, 3.0, 5.0}) sum += 2.0 * 0.4 * 2.0 / M_PI * std::cos(omega * time[i]);
+      EXPECT_NEAR(formula[i], sum, 1e-14);
+      // Phases are off by h^2 omega^3 t/12 at most: 2e-3 of an oscillator's 0.5.
+      EXPECT_NEAR(kernel[i], sum, 1.1e-3);
+      worst = std::max(worst, std::abs(kernel[i] - formula[i]));
+    }
+    EXPECT_EQ(run.value(group + "kernel_error"), worst);
+    EXPECT_GT(worst, 1e-6);
+    EXPECT_EQ(run.values(group + "random_force"), std::vector<double>(11, 0.0));
+  }
+}
+
+TEST(MpiMemory, RandomForceOfAWarmBathIsThatOfItsStart) {
+  const RunStudy cold(recipe(bath(), midpoint));
+  const RunStudy warm(recipe(bath("temperature = 2.0\n"), midpoint));
+  ASSERT_EQ(warm.report, "");
+  EXPECT_LT(warm.value("memory/midpoint/bath/random_force_error"), 0.05);
+  const std::vector<double> force = warm.values("memory/midpoint/bath/random_force");
+  EXPECT_GT(std::abs(force.front()), 1e-3);
+  // The kernel is what is left when the random force is taken off.
+  const std::vector<double> one = cold.values("memory/midpoint/bath/kernel"),
+                            other = warm.values("memory/midpoint/bath/kernel");
+  for (std::size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one[i], other[i], 1e-13);
+}
+
+TEST(MpiMemory, KernelOfALineIsABesselFunctionWhoseIntegralIsTheDamping) {
+  const std::string line =
+      "[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 60\nM = 0.01\nlambda = 1.0\n";
+  const RunStudy run(recipe(line, verlet));
+  ASSERT_EQ(run.report, "");
+  const std::vector<double> time = run.values("memory/verlet/line/time"),
+                            kernel = run.values("memory/verlet/line/kernel");
+  for (std::size_t i = 1; i < kernel.size(); ++i) {
+    const double phase = 20.0 * time[i];
+    EXPECT_NEAR(kernel[i], 2.0 * std::cyl_bessel_j(1.0, phase) / phase, 0.01) << time[i];
+  }
+  EXPECT_EQ(kernel[0], 1.0);
+}
+
+TEST(MpiMemory, HoldsAnyParticleOfTheHead) {
+  // Between two particles: the kernel belongs to the relative motion.
+  const std::string text = R"(title = "t"
+[system]
+kind = "dual-oscillator"
+m0 = 1.0
+k0 = 1.0
+M0 = 1.0
+K0 = 1.0
+q0 = [0.5, 0.1]
+[[environment]]
+name = "line"
+kind = "spring-inerter-line"
+attach = [1, 0]
+sites = 30
+k = 2.0
+b = 0.02
+[time]
+step = 0.01
+steps = 2
+)" + verlet + "[study]\nkind = \"memory\"\n";
+  const RunStudy run(text);
+  ASSERT_EQ(run.report, "");
+  EXPECT_NEAR(run.values("memory/verlet/line/kernel").front(), 2.0, 1e-15);
+}
+
+TEST(MpiMemory, SaysWhatItCannotDo) {
+  const std::string exact = "[[integrators]]\nname = \"exact\"\non = \"closed\"\nlabel = \"exact\"\n";
+  EXPECT_THAT(RunStudy(recipe(bath(), exact)).report, HasSubstr("the exact flow cannot"));
+  const std::string open = "[[integrators]]\nname = \"rk4\"\non = \"open\"\n";
+  EXPECT_THAT(RunStudy(recipe(bath(), open)).report, HasSubstr("no integrator with on = \"closed\""));
+}
+
+}  // namespace
+}  // namespace bathline
