@@ -15,6 +15,8 @@
 #include "solve/petsc_session.hpp"
 #include "study/recipe_library.hpp"
 #include "study/run.hpp"
+#include "study/sweep_run.hpp"
+#include "study/verify.hpp"
 #include "study/vocabulary.hpp"
 
 namespace {
@@ -161,6 +163,26 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   resume->add_flag("--any-build", resumption.any_build, "go on with a checkpoint of another build of the program");
   add_progress(resume);
   add_wall_time(resume);
+  run->add_option("--element", request.element, "run this element of the recipe's sweep alone, counted from 0")
+      ->type_name("N");
+  CLI::App* sweep = app.add_subcommand("sweep", "list the elements of a recipe's sweep");
+  add_recipe(sweep);
+  sweep->add_option("-o,--output", request.output, "as for `run`: what the result files are named after")
+      ->type_name("FILE.h5");
+  bool count_only = false;
+  sweep->add_flag("--count", count_only, "print only how many there are");
+  VerifyRequest verification;
+  CLI::App* verify = app.add_subcommand("verify", "compute a result again from what it holds, and compare");
+  verify->add_option("FILE", verification.result, "result file (HDF5)")->required();
+  verify
+      ->add_option("-o,--output", verification.output, "keep the rerun here; default: beside the result, removed at the end")
+      ->type_name("FILE.h5");
+  verify
+      ->add_option("--tolerance", verification.tolerance,
+                   "largest difference where bits need not agree, relative to a variable's largest value")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  add_progress(verify);
   CLI::App* check = app.add_subcommand("check", "validate a recipe without running it");
   add_recipe(check);
   CLI::App* list_command = app.add_subcommand("list", "list what recipes can name, and the recipes that come along");
@@ -186,7 +208,15 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   request.progress = styles.at(style);
   request.wall_time = resumption.wall_time = wall_time;
   resumption.progress = request.progress;
-  if (run->parsed()) return run_recipe(request, world);
+  if (run->parsed()) return run_all(request, world);
+  if (sweep->parsed()) {
+    list_sweep(request, count_only, world);
+    return exit_code::complete;
+  }
+  if (verify->parsed()) {
+    verification.progress = request.progress;
+    return verify_result(verification, world);
+  }
   if (resume->parsed()) {
     if (!resumption.settings.empty() && resumption.recipe.empty()) {
       throw UsageError("--set belongs to --recipe: a run goes on with the recipe that is in its checkpoint");
@@ -194,7 +224,7 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
     return resume_run(resumption, world);
   }
   if (check->parsed()) {
-    check_recipe(request, world);
+    check_all(request, world);
     return exit_code::complete;
   }
   if (claims->parsed()) {

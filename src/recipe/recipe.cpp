@@ -75,6 +75,8 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   if (!root) return recipe;
   recipe.is_toml = true;
   apply_settings(*root, settings, mistakes);
+  // Of a recipe with a sweep this is what its elements have in common; `expand_sweep` gives their settings.
+  root->erase("sweep");
 
   SectionReader reader(*root, file, vocabulary, mistakes);
   const auto read = [&](const std::string& name) { return reader.read(recipe_section(name)); };

@@ -29,11 +29,11 @@ std::string content(const fs::path& path) {
 
 }  // namespace
 
-RecipeFolder::RecipeFolder(const ResultReader& file, const Communicator& communicator) {
+RecipeFolder::RecipeFolder(const ResultReader* file, const Communicator& communicator) {
   std::string reason;
   if (communicator.is_root()) {
     try {
-      unpack(file);
+      unpack(*file);
     } catch (const std::exception& error) {
       reason = error.what();
     }

@@ -13,8 +13,8 @@ namespace bathline {
 class RecipeFolder {
  public:
   /// Throws UsageError on every rank where an input file cannot be had: one with an absolute path has to be there
-  /// still, unchanged. @note Collective.
-  RecipeFolder(const ResultReader& file, const Communicator& communicator);
+  /// still, unchanged. Only rank 0's file is read. @note Collective.
+  RecipeFolder(const ResultReader* file, const Communicator& communicator);
   ~RecipeFolder();
   RecipeFolder(const RecipeFolder&) = delete;
   RecipeFolder& operator=(const RecipeFolder&) = delete;

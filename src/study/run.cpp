@@ -18,36 +18,13 @@
 #include "solve/petsc_session.hpp"
 #include "solve/solver_error.hpp"
 #include "study/experiment.hpp"
-#include "study/recipe_folder.hpp"
+#include "study/launch.hpp"
 #include "study/study.hpp"
 #include "study/vocabulary.hpp"
 
 namespace bathline {
 
 namespace {
-
-/// The text of a file, read by rank 0.
-std::string read_text(const std::string& path, const Communicator& communicator) {
-  std::string text, error;
-  if (communicator.is_root()) {
-    std::error_code ignored;
-    std::ifstream file(path, std::ios::binary);
-    if (std::filesystem::is_directory(path, ignored)) {
-      error = fmt::format("{} is a directory; a recipe is a .toml file", path);
-    } else if (!file) {
-      error = fmt::format("cannot read the recipe {}: {}", path, std::generic_category().message(errno));
-    } else {
-      std::ostringstream all;
-      all << file.rdbuf();
-      text = all.str();
-    }
-  }
-  error = communicator.broadcast(error);
-  if (!error.empty()) throw UsageError(error);
-  return communicator.broadcast(text);
-}
-
-[[noreturn]] void refuse(const Mistakes& mistakes) { throw UsageError(mistakes.report()); }
 
 /// Claims must name a group that this recipe will write.
 void check_claims(const Recipe& recipe, Mistakes& mistakes) {
@@ -83,15 +60,6 @@ void check_claims(const Recipe& recipe, Mistakes& mistakes) {
   }
 }
 
-/// A validated recipe with all that it leads to. The solvers of every case are set up once for PETSc to see its
-/// options, so that a bad one ends the run before anything is written.
-struct Prepared {
-  Recipe recipe;
-  std::unique_ptr<Experiment> experiment;
-  std::unique_ptr<PetscSession> petsc;
-  const StudyKind* study = nullptr;
-};
-
 /// Only trajectories can be saved on their way.
 void check_checkpoints(const Prepared& prepared, Mistakes& mistakes) {
   if (prepared.study == nullptr || prepared.study->resumes) return;
@@ -116,7 +84,62 @@ void check_option_words(const std::vector<std::string>& words) {
   }
 }
 
-/// `file` is where the recipe's text stands, or stood: files that it names are looked for beside it.
+/// Keeps the files that environments were read from, so that the result can be had again from itself alone.
+void write_input_files(ResultFile& file, const Recipe& recipe, const Communicator& communicator) {
+  for (const Section& environment : recipe.environments) {
+    if (!environment.has("file")) continue;
+    const std::optional<std::string> text = read_shared_file(path_beside_recipe(environment, "file"), communicator);
+    if (text) file.attribute("input_file:" + environment.text("file"), *text);
+  }
+}
+
+/// Evaluates the claims of a closed file, on rank 0. Returns whether all passed.
+bool settle_claims(const std::string& path, const Recipe& recipe) {
+  std::vector<ClaimResult> claims;
+  {
+    const ResultReader reader(path);
+    claims = evaluate_claims(reader, recipe.claims);
+  }
+  write_claims(path, claims);
+  if (!claims.empty()) fmt::print("{}", claims_table(claims));
+  for (const ClaimResult& claim : claims) {
+    if (!claim.passed) return false;
+  }
+  return true;
+}
+
+CheckpointPlan plan_for(const Launch& launch, const Prepared& prepared, const Communicator& communicator) {
+  const Section& output = prepared.recipe.output;
+  CheckpointPlan plan;
+  plan.result = launch.path;
+  if (output.has("checkpoint_every")) plan.every = output.integer("checkpoint_every");
+  if (output.has("checkpoint_interval")) plan.interval = output.number("checkpoint_interval");
+  plan.keep = output.integer("keep_checkpoints");
+  plan.wall_time = launch.wall_time;
+  plan.started = launch.began;
+  plan.describe = [&launch, &prepared, communicator](ResultFile& file) {
+    file.attribute("checkpoint_format", std::int64_t{checkpoint_format});
+    file.attribute("result", std::filesystem::path(launch.path).filename().string());
+    write_provenance(file, communicator, launch.provenance);
+    update_provenance(file, "checkpoint", launch.wall());
+    write_input_files(file, prepared.recipe, communicator);
+  };
+  return plan;
+}
+
+/// A new run would write its checkpoints among those of a run that could still be resumed. @note Collective.
+void refuse_remains(const std::string& path, const Communicator& communicator) {
+  judge_on_root(communicator, [&] {
+    std::error_code ignored;
+    const std::vector<FoundCheckpoint> found = find_checkpoints(path);
+    if (found.empty() || std::filesystem::exists(path, ignored)) return;
+    throw FileError(fmt::format("{} is not there, but its checkpoint {} is; use --overwrite to begin anew", path,
+                                found.front().path));
+  });
+}
+
+}  // namespace
+
 Prepared prepare(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
                  const std::vector<std::string>& petsc_options, const Communicator& communicator) {
   Prepared prepared;
@@ -155,72 +178,6 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
   return prepared;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
-/// Keeps the files that environments were read from, so that the result can be had again from itself alone.
-void write_input_files(ResultFile& file, const Recipe& recipe, const Communicator& communicator) {
-  for (const Section& environment : recipe.environments) {
-    if (!environment.has("file")) continue;
-    const std::optional<std::string> text = read_shared_file(path_beside_recipe(environment, "file"), communicator);
-    if (text) file.attribute("input_file:" + environment.text("file"), *text);
-  }
-}
-
-/// Counts up when the same state is written in another way.
-constexpr int checkpoint_format = 1;
-
-/// Evaluates the claims of a closed file, on rank 0. Returns whether all passed.
-bool settle_claims(const std::string& path, const Recipe& recipe) {
-  std::vector<ClaimResult> claims;
-  {
-    const ResultReader reader(path);
-    claims = evaluate_claims(reader, recipe.claims);
-  }
-  write_claims(path, claims);
-  if (!claims.empty()) fmt::print("{}", claims_table(claims));
-  for (const ClaimResult& claim : claims) {
-    if (!claim.passed) return false;
-  }
-  return true;
-}
-
-/// How a run is carried out, new or resumed.
-struct Launch {
-  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
-  std::string path;  ///< of the result
-  Provenance provenance;
-  double wall_time = 0.0;
-  double wall_before = 0.0;  ///< seconds that went by before this program began
-  ProgressStyle progress = ProgressStyle::automatic;
-  double wall() const {
-    return wall_before + std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  }
-};
-
-CheckpointPlan plan_for(const Launch& launch, const Prepared& prepared, const Communicator& communicator) {
-  const Section& output = prepared.recipe.output;
-  CheckpointPlan plan;
-  plan.result = launch.path;
-  if (output.has("checkpoint_every")) plan.every = output.integer("checkpoint_every");
-  if (output.has("checkpoint_interval")) plan.interval = output.number("checkpoint_interval");
-  plan.keep = output.integer("keep_checkpoints");
-  plan.wall_time = launch.wall_time;
-  plan.started = launch.began;
-  plan.describe = [&launch, &prepared, communicator](ResultFile& file) {
-    file.attribute("checkpoint_format", std::int64_t{checkpoint_format});
-    file.attribute("result", std::filesystem::path(launch.path).filename().string());
-    write_provenance(file, communicator, launch.provenance);
-    update_provenance(file, "checkpoint", launch.wall());
-    write_input_files(file, prepared.recipe, communicator);
-  };
-  return plan;
-}
-
-/// Runs the study into its open file, and says how it ended.
 int carry_out(const Launch& launch, const Prepared& prepared, std::unique_ptr<ResultFile> file,
               std::unique_ptr<CheckpointReader> from, const Communicator& communicator) {
   const StopSignals signals(prepared.study->resumes, communicator.is_root());
@@ -260,119 +217,6 @@ int carry_out(const Launch& launch, const Prepared& prepared, std::unique_ptr<Re
   });
 }
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
-
-/// Runs what rank 0 alone can judge; its FileError becomes everyone's UsageError. @note Collective.
-void judge_on_root(const Communicator& communicator, const std::function<void()>& judge) {
-  std::string reason;
-  if (communicator.is_root()) {
-    try {
-      judge();
-    } catch (const std::exception& error) {
-      reason = error.what();
-    }
-  }
-  reason = communicator.broadcast(reason);
-  if (!reason.empty()) throw UsageError(reason);
-}
-
-/// A new run would write its checkpoints among those of a run that could still be resumed. @note Collective.
-void refuse_remains(const std::string& path, const Communicator& communicator) {
-  judge_on_root(communicator, [&] {
-    std::error_code ignored;
-    const std::vector<FoundCheckpoint> found = find_checkpoints(path);
-    if (found.empty() || std::filesystem::exists(path, ignored)) return;
-    throw FileError(fmt::format("{} is not there, but its checkpoint {} is; use --overwrite to begin anew", path,
-                                found.front().path));
-  });
-}
-
-/// Throws UsageError with the first lines that differ.
-void refuse_difference(const std::string& what, const std::string& one, const std::string& other) {
-  if (one == other) return;
-  std::istringstream first(one), second(other);
-  std::string differences, a, b;
-  int count = 0;
-  while (count < 5) {
-    const bool more_a = static_cast<bool>(std::getline(first, a)), more_b = static_cast<bool>(std::getline(second, b));
-    if (!more_a && !more_b) break;
-    if (more_a && more_b && a == b) continue;
-    differences += fmt::format("\n  `{}` there, `{}` here", more_a ? a : "", more_b ? b : "");
-    ++count;
-  }
-  throw UsageError(what + ":" + differences);
-}
-
-/// The checkpoint of that name; for a result the newest of its checkpoints that is not damaged. @note Collective.
-std::unique_ptr<CheckpointReader> open_checkpoint(const std::string& path, const Communicator& communicator) {
-  // One a line, the newest first: the paths of files are not expected to have line ends.
-  std::string candidates;
-  if (communicator.is_root()) {
-    for (const FoundCheckpoint& one : find_checkpoints(path)) candidates += one.path + "\n";
-  }
-  std::istringstream lines(communicator.broadcast(candidates));
-  for (std::string candidate; std::getline(lines, candidate);) {
-    try {
-      return std::make_unique<CheckpointReader>(candidate, communicator);
-    } catch (const FileError& error) {
-      spdlog::warn("{}; looking for an earlier one", error.what());
-    }
-  }
-  try {
-    return std::make_unique<CheckpointReader>(path, communicator);
-  } catch (const FileError& error) {
-    throw UsageError(error.what());
-  }
-}
-
-/// Another build may round differently, and another version may mean something else by the same state. @note
-/// Collective.
-void check_build(const CheckpointReader& checkpoint) {
-  if (checkpoint.attribute("checkpoint_format") != fmt::format("{}", checkpoint_format)) {
-    throw UsageError(fmt::format("{} has format {}, and this program reads format {}", checkpoint.path(),
-                                 checkpoint.attribute("checkpoint_format"), checkpoint_format));
-  }
-  std::string differences;
-  for (const auto& [name, value] : build_attributes()) {
-    const std::string there = checkpoint.attribute(name);
-    if (there != value) differences += fmt::format("\n  {} is {} there, {} here", name, there, value);
-  }
-  if (differences.empty()) return;
-  throw UsageError(fmt::format("{} was written by another build of bathline; use --any-build to go on all the same:{}",
-                               checkpoint.path(), differences));
-}
-
-/// The result must be of the same run and hold the records that the checkpoint relies on. @note Collective.
-void check_result(const std::string& path, const CheckpointReader& checkpoint, const Prepared& prepared,
-                  const Communicator& communicator) {
-  const auto index = static_cast<std::size_t>(checkpoint.numbers("case").at(0));
-  const std::vector<double> rows = checkpoint.numbers("recorder/rows");
-  const std::vector<Case>& cases = prepared.experiment->cases();
-  if (index >= cases.size() || rows.size() != 2) throw UsageError(checkpoint.path() + " does not fit its own recipe");
-  judge_on_root(communicator, [&] {
-    const ResultReader result(path);
-    refuse_difference(fmt::format("{} is the result of another recipe than {}", path, checkpoint.path()),
-                      result.attribute("recipe_resolved"), prepared.recipe.resolved);
-    for (std::size_t i = 0; i <= index; ++i) {
-      const std::int64_t needed =
-          i == index ? static_cast<std::int64_t>(rows[0])
-                     : (cases[i].steps + prepared.recipe.output.integer("every") - 1) / prepared.recipe.output.integer("every") + 1;
-      const std::string time = cases[i].label + "/time";
-      const std::int64_t there = result.has(time) ? result.shape(time).front() : 0;
-      if (there >= needed) continue;
-      throw FileError(fmt::format("{} holds {} records of {}, but {} was written after {}; resume an earlier one", path,
-                                  there, cases[i].label, checkpoint.path(), needed));
-    }
-  });
-}
-
-}  // namespace
-
 void check_recipe(const RunRequest& request, const Communicator& communicator) {
   const Prepared prepared = prepare(read_text(request.recipe, communicator), request.recipe, request.settings,
                                     request.petsc_options, communicator);
@@ -392,6 +236,25 @@ void check_recipe(const RunRequest& request, const Communicator& communicator) {
   }
 }
 
+std::unique_ptr<ResultFile> create_result(const Launch& launch, const Prepared& prepared, bool overwrite,
+                                          const Communicator& communicator) {
+  if (!overwrite) refuse_remains(launch.path, communicator);
+  std::unique_ptr<ResultFile> file;
+  try {
+    file = std::make_unique<ResultFile>(launch.path, communicator, overwrite);
+  } catch (const FileError& error) {
+    throw UsageError(error.what());
+  }
+  if (communicator.is_root()) prune_checkpoints(launch.path, -1, 0);  // of the result that was replaced
+  write_provenance(*file, communicator, launch.provenance);
+  write_input_files(*file, prepared.recipe, communicator);
+  std::string warnings;
+  for (const std::string& warning : prepared.experiment->warnings()) warnings += warning + "\n";
+  file->attribute("warnings", warnings);
+  file->flush();
+  return file;
+}
+
 int run_recipe(const RunRequest& request, const Communicator& communicator) {
   Launch launch;
   launch.wall_time = request.wall_time;
@@ -407,67 +270,77 @@ int run_recipe(const RunRequest& request, const Communicator& communicator) {
                        .petsc_options = joined(request.petsc_options),
                        .seed = prepared.recipe.output.integer("seed"),
                        .started = utc_now()};
-  if (!request.overwrite) refuse_remains(launch.path, communicator);
-  std::unique_ptr<ResultFile> file;
-  try {
-    file = std::make_unique<ResultFile>(launch.path, communicator, request.overwrite);
-  } catch (const FileError& error) {
-    throw UsageError(error.what());
+  std::unique_ptr<ResultFile> file = create_result(launch, prepared, request.overwrite, communicator);
+  if (!request.sweep_settings.empty()) {
+    std::string lines;
+    for (const std::string& setting : request.sweep_settings) lines += setting + "\n";
+    file->attribute("sweep_settings", lines);
+    file->flush();
   }
-  if (communicator.is_root()) prune_checkpoints(launch.path, -1, 0);  // of the result that was replaced
-  write_provenance(*file, communicator, launch.provenance);
-  write_input_files(*file, prepared.recipe, communicator);
-  std::string warnings;
-  for (const std::string& warning : prepared.experiment->warnings()) warnings += warning + "\n";
-  file->attribute("warnings", warnings);
-  file->flush();
   return carry_out(launch, prepared, std::move(file), nullptr, communicator);
 }
 
-int resume_run(const ResumeRequest& request, const Communicator& communicator) {
-  Launch launch;
-  launch.wall_time = request.wall_time;
-  launch.progress = request.progress;
-  std::unique_ptr<CheckpointReader> from = open_checkpoint(request.checkpoint, communicator);
-  const CheckpointReader& checkpoint = *from;
-  if (!request.any_build) check_build(checkpoint);
-  const RecipeFolder folder(checkpoint.reader(), communicator);
-  const Prepared prepared = prepare(checkpoint.attribute("recipe_resolved"), folder.recipe_file(), {},
-                                    words_of(checkpoint.attribute("petsc_options")), communicator);
-  if (!request.recipe.empty()) {
-    Mistakes mistakes;
-    const Recipe wanted = parse_recipe(read_text(request.recipe, communicator), request.recipe, request.settings,
-                                       vocabulary(), mistakes);
-    if (!mistakes.empty()) refuse(mistakes);
-    refuse_difference(checkpoint.path() + " is of another recipe than " + request.recipe, prepared.recipe.resolved,
-                      wanted.resolved);
+std::string read_text(const std::string& path, const Communicator& communicator) {
+  std::string text, error;
+  if (communicator.is_root()) {
+    std::error_code ignored;
+    std::ifstream file(path, std::ios::binary);
+    if (std::filesystem::is_directory(path, ignored)) {
+      error = fmt::format("{} is a directory; a recipe is a .toml file", path);
+    } else if (!file) {
+      error = fmt::format("cannot read the recipe {}: {}", path, std::generic_category().message(errno));
+    } else {
+      std::ostringstream all;
+      all << file.rdbuf();
+      text = all.str();
+    }
   }
-  launch.path = request.output;
-  if (launch.path.empty()) {
-    const std::filesystem::path beside = std::filesystem::path(checkpoint.path()).parent_path();
-    launch.path = (beside / checkpoint.attribute("result")).string();
+  error = communicator.broadcast(error);
+  if (!error.empty()) throw UsageError(error);
+  return communicator.broadcast(text);
+}
+
+void judge_on_root(const Communicator& communicator, const std::function<void()>& judge) {
+  std::string reason;
+  if (communicator.is_root()) {
+    try {
+      judge();
+    } catch (const std::exception& error) {
+      reason = error.what();
+    }
   }
-  launch.provenance = {.title = prepared.recipe.title,
-                       .recipe = checkpoint.attribute("recipe"),
-                       .recipe_resolved = prepared.recipe.resolved,
-                       .petsc_version = petsc_version(),
-                       .petsc_options = checkpoint.attribute("petsc_options"),
-                       .seed = prepared.recipe.output.integer("seed"),
-                       .started = checkpoint.attribute("started")};
-  launch.wall_before = std::stod(checkpoint.attribute("wall_time_s"));
-  check_result(launch.path, checkpoint, prepared, communicator);
-  std::unique_ptr<ResultFile> file;
-  try {
-    file = std::make_unique<ResultFile>(launch.path, communicator);
-  } catch (const FileError& error) {
-    throw UsageError(error.what());
+  reason = communicator.broadcast(reason);
+  if (!reason.empty()) throw UsageError(reason);
+}
+
+void refuse_difference(const std::string& what, const std::string& there, const std::string& here) {
+  if (there == here) return;
+  std::istringstream first(there), second(here);
+  std::string differences, a, b;
+  int count = 0;
+  while (count < 5) {
+    const bool more_a = static_cast<bool>(std::getline(first, a)), more_b = static_cast<bool>(std::getline(second, b));
+    if (!more_a && !more_b) break;
+    if (more_a && more_b && a == b) continue;
+    differences += fmt::format("\n  `{}` there, `{}` here", more_a ? a : "", more_b ? b : "");
+    ++count;
   }
-  update_provenance(*file, "partial", launch.wall_before);
-  file->attribute("failure", std::string());
-  file->attribute("resumed", fmt::format("{} at step {} on {} ranks", utc_now(),
-                                         static_cast<std::int64_t>(checkpoint.numbers("total_steps").at(0)),
-                                         communicator.size()));
-  return carry_out(launch, prepared, std::move(file), std::move(from), communicator);
+  throw UsageError(what + ":" + differences);
+}
+
+[[noreturn]] void refuse(const Mistakes& mistakes) { throw UsageError(mistakes.report()); }
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
 }
 
 int run_on_root(const Communicator& communicator, int failure_code, const std::function<int()>& work) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct RunRequest {
   std::string output;                      ///< path; empty: the recipe's name with .h5, in the working directory
   std::vector<std::string> settings;       ///< arguments of --set
   std::vector<std::string> petsc_options;  ///< what followed --
+  std::optional<std::int64_t> element;  ///< the one of a sweep that is to be run
+  std::vector<std::string> sweep_settings;  ///< those among the settings that make up the element, for the result
   bool overwrite = false;
   double wall_time = 0.0;  ///< seconds from now in which the run has to be over; 0: without limit
   ProgressStyle progress = ProgressStyle::automatic;

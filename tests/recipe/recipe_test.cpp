@@ -179,6 +179,7 @@ kind = "trajectory"
 every = 3
 site_stride = 1
 seed = 0
+keep_checkpoints = 2
 
 [figure]
 kind = "lines"

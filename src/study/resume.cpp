@@ -1,0 +1,127 @@
+// Going on with a run: its checkpoint, result, recipe and build have to belong together.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "study/launch.hpp"
+#include "study/recipe_folder.hpp"
+#include "study/vocabulary.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// The checkpoint of that name; for a result the newest of its checkpoints that is not damaged. @note Collective.
+std::unique_ptr<CheckpointReader> open_checkpoint(const std::string& path, const Communicator& communicator) {
+  // One a line, the newest first: the paths of files are not expected to have line ends.
+  std::string candidates;
+  if (communicator.is_root()) {
+    for (const FoundCheckpoint& one : find_checkpoints(path)) candidates += one.path + "\n";
+  }
+  std::istringstream lines(communicator.broadcast(candidates));
+  for (std::string candidate; std::getline(lines, candidate);) {
+    try {
+      return std::make_unique<CheckpointReader>(candidate, communicator);
+    } catch (const FileError& error) {
+      spdlog::warn("{}; looking for an earlier one", error.what());
+    }
+  }
+  try {
+    return std::make_unique<CheckpointReader>(path, communicator);
+  } catch (const FileError& error) {
+    throw UsageError(error.what());
+  }
+}
+
+/// Another build may round differently, and another version may mean something else by the same state. @note
+/// Collective.
+void check_build(const CheckpointReader& checkpoint) {
+  if (checkpoint.attribute("checkpoint_format") != fmt::format("{}", checkpoint_format)) {
+    throw UsageError(fmt::format("{} has format {}, and this program reads format {}", checkpoint.path(),
+                                 checkpoint.attribute("checkpoint_format"), checkpoint_format));
+  }
+  std::string differences;
+  for (const auto& [name, value] : build_attributes()) {
+    const std::string there = checkpoint.attribute(name);
+    if (there != value) differences += fmt::format("\n  {} is {} there, {} here", name, there, value);
+  }
+  if (differences.empty()) return;
+  throw UsageError(fmt::format("{} was written by another build of bathline; use --any-build to go on all the same:{}",
+                               checkpoint.path(), differences));
+}
+
+/// The result must be of the same run and hold the records that the checkpoint relies on. @note Collective.
+void check_result(const std::string& path, const CheckpointReader& checkpoint, const Prepared& prepared,
+                  const Communicator& communicator) {
+  const auto index = static_cast<std::size_t>(checkpoint.numbers("case").at(0));
+  const std::vector<double> rows = checkpoint.numbers("recorder/rows");
+  const std::vector<Case>& cases = prepared.experiment->cases();
+  if (index >= cases.size() || rows.size() != 2) throw UsageError(checkpoint.path() + " does not fit its own recipe");
+  judge_on_root(communicator, [&] {
+    const ResultReader result(path);
+    refuse_difference(fmt::format("{} is the result of another recipe than {}", path, checkpoint.path()),
+                      result.attribute("recipe_resolved"), prepared.recipe.resolved);
+    for (std::size_t i = 0; i <= index; ++i) {
+      const std::int64_t needed =
+          i == index ? static_cast<std::int64_t>(rows[0])
+                     : (cases[i].steps + prepared.recipe.output.integer("every") - 1) / prepared.recipe.output.integer("every") + 1;
+      const std::string time = cases[i].label + "/time";
+      const std::int64_t there = result.has(time) ? result.shape(time).front() : 0;
+      if (there >= needed) continue;
+      throw FileError(fmt::format("{} holds {} records of {}, but {} was written after {}; resume an earlier one", path,
+                                  there, cases[i].label, checkpoint.path(), needed));
+    }
+  });
+}
+
+}  // namespace
+
+int resume_run(const ResumeRequest& request, const Communicator& communicator) {
+  Launch launch;
+  launch.wall_time = request.wall_time;
+  launch.progress = request.progress;
+  std::unique_ptr<CheckpointReader> from = open_checkpoint(request.checkpoint, communicator);
+  const CheckpointReader& checkpoint = *from;
+  if (!request.any_build) check_build(checkpoint);
+  const RecipeFolder folder(&checkpoint.reader(), communicator);
+  const Prepared prepared = prepare(checkpoint.attribute("recipe_resolved"), folder.recipe_file(), {},
+                                    words_of(checkpoint.attribute("petsc_options")), communicator);
+  if (!request.recipe.empty()) {
+    Mistakes mistakes;
+    const Recipe wanted = parse_recipe(read_text(request.recipe, communicator), request.recipe, request.settings,
+                                       vocabulary(), mistakes);
+    if (!mistakes.empty()) refuse(mistakes);
+    refuse_difference(checkpoint.path() + " is of another recipe than " + request.recipe, prepared.recipe.resolved,
+                      wanted.resolved);
+  }
+  launch.path = request.output;
+  if (launch.path.empty()) {
+    const std::filesystem::path beside = std::filesystem::path(checkpoint.path()).parent_path();
+    launch.path = (beside / checkpoint.attribute("result")).string();
+  }
+  launch.provenance = {.title = prepared.recipe.title,
+                       .recipe = checkpoint.attribute("recipe"),
+                       .recipe_resolved = prepared.recipe.resolved,
+                       .petsc_version = petsc_version(),
+                       .petsc_options = checkpoint.attribute("petsc_options"),
+                       .seed = prepared.recipe.output.integer("seed"),
+                       .started = checkpoint.attribute("started")};
+  launch.wall_before = std::stod(checkpoint.attribute("wall_time_s"));
+  check_result(launch.path, checkpoint, prepared, communicator);
+  std::unique_ptr<ResultFile> file;
+  try {
+    file = std::make_unique<ResultFile>(launch.path, communicator);
+  } catch (const FileError& error) {
+    throw UsageError(error.what());
+  }
+  update_provenance(*file, "partial", launch.wall_before);
+  file->attribute("failure", std::string());
+  file->attribute("resumed", fmt::format("{} at step {} on {} ranks", utc_now(),
+                                         static_cast<std::int64_t>(checkpoint.numbers("total_steps").at(0)),
+                                         communicator.size()));
+  return carry_out(launch, prepared, std::move(file), std::move(from), communicator);
+}
+
+}  // namespace bathline

@@ -1,0 +1,138 @@
+"""Recipes with [sweep]: the product of its lists, and elements that are skipped, gone on with or run anew."""
+
+import csv
+import io
+import re
+import subprocess
+import unittest
+
+import h5py
+
+from program import OSCILLATOR, SOURCE, FolderTest, changed, run, toml
+
+SWEEP = '\n[sweep]\nsystem.k = [1.0, 2.5]\nenvironment.0.sites = [45, 50, 60]\n'
+CLAIM = {"id": "start", "quantity": "closed.q.max", "bounds": [0.0, 1.1]}
+
+
+class SweepTest(FolderTest):
+    def setUp(self):
+        self.folder = self.new_folder()
+        self.recipe = self.folder / "many.toml"
+        self.recipe.write_text(toml(OSCILLATOR) + SWEEP)
+
+    def must(self, *arguments, code=0, ranks=None, **options):
+        outcome = run([*arguments], ranks, cwd=self.folder, **options)
+        self.assert_code(outcome, code)
+        return outcome
+
+    def elements(self):
+        """Number, file, state and settings of every element."""
+        rows = re.findall(r"^ *(\d+)  (\S+)  (\S.*?)  +(\S.*)$", self.must("sweep", self.recipe).out, re.MULTILINE)
+        self.assertTrue(rows)
+        return rows
+
+    def test_the_product_in_order(self):
+        self.assertEqual(
+            [(row[0], row[2], row[3]) for row in self.elements()],
+            [
+                (str(2 * i + j), "to do", f"environment.0.sites={n} system.k={k}")
+                for i, n in enumerate((45, 50, 60))
+                for j, k in enumerate((1.0, 2.5))
+            ],
+        )
+        self.assertEqual(self.must("sweep", self.recipe, "--count", ranks=2).out, "6\n")
+        self.assertEqual(len({row[1] for row in self.elements()}), 6)
+
+    def test_all_in_order_then_none_again(self):
+        self.must("run", self.recipe, "--progress", "none", ranks=2)
+        for number, path, state, settings in self.elements():
+            self.assertEqual(state, "finished")
+            with h5py.File(self.folder / path) as file:
+                self.assertEqual(" ".join(file.attrs["sweep_settings"].split()), settings)
+                self.assertEqual(file.attrs["status"], "complete")
+        times = {path: path.stat().st_mtime_ns for path in self.folder.glob("*.h5")}
+        # Built for the same number of ranks or not makes no difference to the content.
+        outcome = self.must("run", self.recipe, "--progress", "none")
+        self.assertEqual(outcome.out.count("finished already"), 6)
+        self.assertEqual({path: path.stat().st_mtime_ns for path in self.folder.glob("*.h5")}, times)
+
+    def test_the_content_decides_and_not_the_number(self):
+        self.must("run", self.recipe, "--progress", "none")
+        # A value before the others: every number has changed, no content has.
+        text = self.recipe.read_text()
+        self.recipe.write_text(text.replace("[45, 50, 60]", "[40, 45, 50, 60]"))
+        self.assertEqual([row[2] for row in self.elements()], ["to do"] * 2 + ["finished"] * 6)
+        self.must("run", self.recipe, "--element", "1", "--progress", "none")
+        self.assertEqual([row[2] for row in self.elements()], ["to do"] + ["finished"] * 7)
+        # A change outside of the sweep concerns all.
+        self.recipe.write_text(text.replace("steps = 60", "steps = 61"))
+        self.assertEqual([row[2] for row in self.elements()], ["to do"] * 6)
+
+    def test_another_build_and_other_options_are_not_taken_for_finished(self):
+        first = self.elements()[0][1]
+        self.must("run", self.recipe, "--element", "0", "--progress", "none")
+        with h5py.File(self.folder / first, "r+") as file:
+            file.attrs["git_commit"] = "0" * 40
+        self.assertIn("of another build", self.elements()[0][2])
+        outcome = self.must("run", self.recipe, "--element", "0", code=2)
+        self.assert_said_once(outcome, "use --overwrite")
+        self.must("run", self.recipe, "--element", "0", "--overwrite", "--progress", "none")
+        self.assertEqual(self.elements()[0][2], "finished")
+
+    def test_an_interrupted_element_goes_on(self):
+        sites = SWEEP.replace("[45, 50, 60]", "[20000, 20010]").replace("[1.0, 2.5]", "[1.0]")
+        recipe = changed(OSCILLATOR, time={"steps": 120000}, output={"every": 1000})
+        self.recipe.write_text(toml(recipe) + sites)
+        outcome = run(["run", self.recipe, "--progress", "none", "--wall-time", "0.8"], cwd=self.folder)
+        self.assert_code(outcome, 85)
+        self.assertEqual([row[2] for row in self.elements()], ["interrupted", "to do"])
+        times = 0
+        while outcome.code == 85 and times < 50:
+            outcome = run(["run", self.recipe, "--progress", "none", "--wall-time", "1.5"], 1, cwd=self.folder)
+            times += 1
+        self.assert_code(outcome, 0)
+        self.assertEqual([row[2] for row in self.elements()], ["finished", "finished"])
+
+    def test_the_worst_code_counts_also_of_what_is_skipped(self):
+        self.recipe.write_text(toml(changed(OSCILLATOR, claims=[CLAIM])) + SWEEP)
+        for _ in range(2):
+            outcome = self.must("run", self.recipe, "--progress", "none", code=1)
+        self.assertIn("finished already", outcome.out)
+
+    def test_a_table_of_all(self):
+        self.recipe.write_text(toml(changed(OSCILLATOR, claims=[CLAIM])) + SWEEP)
+        self.must("run", self.recipe, "--progress", "none", code=1)
+        command = ["/usr/bin/python3", str(SOURCE / "analysis" / "sweep_table.py"), *map(str, self.folder.glob("*.h5"))]
+        table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        rows = list(csv.DictReader(io.StringIO(table)))
+        self.assertEqual(len(rows), 6)
+        self.assertEqual({row["environment.0.sites"] for row in rows}, {"45", "50", "60"})
+        for row in rows:
+            with h5py.File(row["file"]) as file:
+                self.assertEqual(float(row["start"]), file["claims/measured"][0])
+                self.assertEqual(row["start passed"], str(int(file["claims/passed"][0])))
+
+    def test_mistakes(self):
+        for sweep, message in (
+            ("[sweep]\n", "has no list"),
+            ("[sweep]\ntime.step = 0.1\n", "`time.step`: must be a list"),
+            ("[sweep]\ntime.step = []\n", "`time.step`: must be a list"),
+            ("[sweep]\ntime.stop = [0.1]\n", "time.stop"),
+            ("[sweep]\ntime.step = [0.1, -0.1]\n", "positive"),
+            (f"[sweep]\nsystem.k = {list(range(1, 1100))}\nsystem.m = {list(range(1, 1100))}\n", "combinations"),
+        ):
+            with self.subTest(sweep=sweep[:40]):
+                self.recipe.write_text(toml(OSCILLATOR) + "\n" + sweep)
+                for command in ("run", "check", "sweep"):
+                    outcome = self.must(command, self.recipe, code=2)
+                    self.assertIn(message, outcome.err)
+                    self.assertEqual(outcome.err.count("error: "), 1)
+        self.recipe.write_text(toml(OSCILLATOR))
+        self.assertIn("has no [sweep]", self.must("run", self.recipe, "--element", "0", code=2).err)
+        self.recipe.write_text(toml(OSCILLATOR) + SWEEP)
+        self.assertIn("elements 0 to 5", self.must("run", self.recipe, "--element", "6", code=2).err)
+        self.assertEqual(list(self.folder.glob("*.h5")), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,115 @@
+"""`bathline verify`: a result computed again from itself, and compared."""
+
+import shutil
+import unittest
+from pathlib import Path
+
+import h5py
+
+from program import OSCILLATOR, FolderTest, changed, run, write_recipe
+
+IMPLICIT = {"name": "gamma", "gamma": 0.5, "on": "closed", "label": "midpoint"}
+CLAIM = {"id": "wrong", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}
+
+
+class VerifyTest(FolderTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        bath = {"name": "bath", "kind": "heat-bath", "spectrum": "table", "file": "bath.txt", "temperature": 0.3}
+        recipe = changed(
+            OSCILLATOR,
+            environment=[OSCILLATOR["environment"][0] | {"sites": 200}, bath],
+            integrators=[*OSCILLATOR["integrators"], IMPLICIT],
+            output={"seed": 5, "snapshots": 20},
+            claims=[CLAIM],
+        )
+        (cls.folder / "bath.txt").write_text("".join(f"{0.3 * j} 0.02\n" for j in range(1, 30)))
+        path = write_recipe(cls.folder / "run.toml", recipe)
+        cls.result = cls.folder / "run.h5"
+        # Settings and PETSc's options are part of what a result is computed from.
+        outcome = run(
+            ["run", path, "-o", cls.result, "--progress", "none", "--set", "system.k=1.5", "--", "-ksp_type", "cg"]
+        )
+        if outcome.code != 1:
+            raise AssertionError(outcome.text)
+        (cls.folder / "bath.txt").unlink()
+        path.unlink()
+
+    def copy(self):
+        return shutil.copy(self.result, self.new_folder())
+
+    def verify(self, result, *arguments, code=0, ranks=None):
+        outcome = run(["verify", result, "--progress", "none", *arguments], ranks)
+        self.assert_code(outcome, code)
+        return outcome
+
+    def test_the_same_bits(self):
+        result = self.copy()
+        before = Path(result).read_bytes()
+        outcome = self.verify(result)
+        self.assertRegex(outcome.out, r"VERIFIED: all \d+ variables have the same bits")
+        self.assertEqual(Path(result).read_bytes(), before)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["run.h5"])
+
+    def test_on_other_ranks_to_a_tolerance(self):
+        outcome = self.verify(self.copy(), ranks=3)
+        self.assert_said_once(outcome, "was computed on 1 ranks, not 3")
+        self.assert_said_once(outcome, "VERIFIED")
+
+    def test_a_changed_value(self):
+        result = self.copy()
+        with h5py.File(result, "r+") as file:
+            file["closed/q"][17] *= 1 + 1e-15
+        outcome = self.verify(result, code=1)
+        self.assertIn("closed/q differs by", outcome.out)
+        self.assert_said_once(outcome, "DIFFERS: 1 of")
+        # Other ranks need not agree to the bit; a difference beyond the tolerance shows there as well.
+        self.verify(result, ranks=2)
+        with h5py.File(result, "r+") as file:
+            file["closed/q"][17] += 1e-6
+        self.verify(result, code=1, ranks=2)
+        self.verify(result, "--tolerance", "1e-3", ranks=2)
+
+    def test_a_variable_too_many_or_of_another_shape(self):
+        result = self.copy()
+        with h5py.File(result, "r+") as file:
+            file["closed/extra"] = 1.0
+        self.assertIn("closed/extra", self.verify(result, code=1).out)
+        result = self.copy()
+        with h5py.File(result, "r+") as file:
+            file["closed/energy_total"].resize(30, axis=0)
+        self.assertIn("closed/energy_total differs", self.verify(result, code=1, ranks=2).out)
+
+    def test_another_build(self):
+        result = self.copy()
+        with h5py.File(result, "r+") as file:
+            file.attrs["compiler"] = "a better one"
+            file["closed/q"][17] *= 1 + 1e-15
+        outcome = self.verify(result)
+        self.assert_said_once(outcome, "another build")
+        self.assert_said_once(outcome, "compiler is a better one there")
+        self.assertIn("the others agree to", outcome.out)
+
+    def test_a_rerun_that_is_kept(self):
+        result = self.copy()
+        kept = self.new_folder() / "kept.h5"
+        self.verify(result, "-o", kept)
+        self.assert_same_bits(result, kept)
+        self.assertIn("exists already", self.verify(result, "-o", kept, code=2).err)
+
+    def test_what_cannot_be_verified(self):
+        result = self.copy()
+        with h5py.File(result, "r+") as file:
+            file.attrs["status"] = "partial"
+        for ranks in (None, 2):
+            outcome = self.verify(result, code=2, ranks=ranks)
+            self.assert_said_once(outcome, "only what is complete can be verified")
+            self.assertIn("No such file", self.verify(self.folder / "absent.h5", code=2, ranks=ranks).err)
+        with h5py.File(result, "w") as file:
+            file["x"] = 1
+        self.assertIn("no result of bathline", self.verify(result, code=2).err)
+
+
+if __name__ == "__main__":
+    unittest.main()
