@@ -10,7 +10,7 @@ namespace bathline {
 const std::vector<Method>& methods() {
   static const std::vector<Method> all = {
       gamma_method(), stoermer_verlet_method(), explicit_euler_method(), implicit_euler_method(),
-      rk4_method(),   time_centred_method(),    exact_method(),
+      rk4_method(),   time_centred_method(),    herglotz_method(),       exact_method(),
   };
   return all;
 }
@@ -22,6 +22,12 @@ const Method* find_method(const std::string& name) {
   return nullptr;
 }
 
+namespace {
+
+const char* const defaults_note = " (With default options.)";
+
+}  // namespace
+
 std::string describe_properties(const Method& method) {
   Section defaults;
   for (const Parameter& option : method.entry.parameters) {
@@ -32,6 +38,12 @@ std::string describe_properties(const Method& method) {
   }
   const Properties p = method.properties(defaults);
   std::string text = p.order > 0 ? fmt::format("Order {}", p.order) : "Exact to the accuracy of the reference";
+  if (method.domain == Method::Domain::contact) {
+    return text +
+           ", conformally contact: a step scales the contact form dz - p dq, and with it the momenta of "
+           "symmetries, by the same factor everywhere." +
+           (method.entry.parameters.empty() ? "" : defaults_note);
+  }
   text += p.symplectic ? ", symplectic" : ", not symplectic";
   text += p.time_reversible ? ", time-reversible." : ", not time-reversible.";
   text += " Conserves linear invariants";
@@ -44,7 +56,7 @@ std::string describe_properties(const Method& method) {
   } else {
     text += fmt::format(". Stable for oscillations up to h omega = {:.4g}.", p.oscillation_limit);
   }
-  if (!method.entry.parameters.empty()) text += " (With default options.)";
+  if (!method.entry.parameters.empty()) text += defaults_note;
   return text;
 }
 

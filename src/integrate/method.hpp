@@ -26,9 +26,13 @@ struct Properties {
 
 /// One line of the catalogue.
 struct Method {
+  /// What a method advances: q and p of a mechanical system, or z beside them of a contact system.
+  enum class Domain { mechanical, contact, both };
+
   Entry entry;
   Scheme (*scheme)(const Section& options);
   Properties (*properties)(const Section& options);
+  Domain domain = Domain::mechanical;
 };
 
 /// All integrators, in the order of `bathline list`.

@@ -40,7 +40,7 @@ std::optional<Failure> run_case(const Experiment& experiment, const Case& one, R
       const Moment moment{one, step, static_cast<double>(step) * one.step, problem};
       if (to_record) {
         const EnergyLedger ledger = problem.energies();
-        const double size = problem.q.norm() + problem.p.norm() + ledger.total();
+        const double size = problem.q.norm() + problem.p.norm() + problem.z + ledger.total();
         if (!std::isfinite(size)) {
           recorder.flush();
           return Failure{step, size, "the state is no longer finite"};
