@@ -32,6 +32,7 @@ inline Section::Value example_value(const Parameter& parameter, int number) {
       return Section::Rows{{some}};
     case ValueType::number:
       if (!parameter.fallback.empty()) return std::stod(parameter.fallback);
+      if (parameter.bound == Bound::negative) return -some;
       return parameter.bound == Bound::unit_interval ? 0.3 : some;
     default:
       break;

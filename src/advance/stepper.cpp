@@ -17,7 +17,10 @@ std::unique_ptr<Stepper> make_stepper(const Scheme& scheme, Problem& problem, do
       Overloaded{
           [&](const ExplicitScheme& explicit_scheme) { return make_explicit_stepper(explicit_scheme, problem, h); },
           [&](const OneStageScheme& one_stage) { return make_one_stage_stepper(one_stage, problem, h); },
-          [&](const ExactFlow&) { return make_exact_stepper(problem, h); },
+          [&](const ExactFlow&) {
+            return problem.system().contact ? make_exact_contact_stepper(problem, h) : make_exact_stepper(problem, h);
+          },
+          [&](const HerglotzScheme& herglotz) { return make_herglotz_stepper(herglotz, problem, h); },
       },
       scheme);
 }

@@ -33,12 +33,15 @@ class Stepper {
 };
 
 /// The stepper of a scheme; `problem` must outlive it. Reads PETSc's options where it needs a solver and throws
-/// SolverError where PETSc refuses one. @note Collective.
+/// SolverError where PETSc refuses one. A contact problem whose start is given by two positions gets its momentum here.
+/// @note Collective.
 std::unique_ptr<Stepper> make_stepper(const Scheme& scheme, Problem& problem, double h);
 
 // One function per kind of scheme, in files of their own.
 std::unique_ptr<Stepper> make_explicit_stepper(const ExplicitScheme& scheme, Problem& problem, double h);
 std::unique_ptr<Stepper> make_one_stage_stepper(const OneStageScheme& scheme, Problem& problem, double h);
 std::unique_ptr<Stepper> make_exact_stepper(Problem& problem, double h);
+std::unique_ptr<Stepper> make_exact_contact_stepper(Problem& problem, double h);
+std::unique_ptr<Stepper> make_herglotz_stepper(const HerglotzScheme& scheme, Problem& problem, double h);
 
 }  // namespace bathline

@@ -11,8 +11,8 @@ const std::vector<Method>& methods() {
   static const std::vector<Method> all = [] {
     std::vector<Method> list = {gamma_method(), stoermer_verlet_method()};
     for (Method& method : composition_methods()) list.push_back(std::move(method));
-    for (const Method& method :
-         {explicit_euler_method(), implicit_euler_method(), rk4_method(), time_centred_method(), exact_method()}) {
+    for (const Method& method : {explicit_euler_method(), implicit_euler_method(), rk4_method(), time_centred_method(),
+                                 herglotz_method(), exact_method()}) {
       list.push_back(method);
     }
     return list;
@@ -27,6 +27,12 @@ const Method* find_method(const std::string& name) {
   return nullptr;
 }
 
+namespace {
+
+const char* const defaults_note = " (With default options.)";
+
+}  // namespace
+
 std::string describe_properties(const Method& method) {
   Section defaults;
   for (const Parameter& option : method.entry.parameters) {
@@ -37,6 +43,12 @@ std::string describe_properties(const Method& method) {
   }
   const Properties p = method.properties(defaults);
   std::string text = p.order > 0 ? fmt::format("Order {}", p.order) : "Exact to the accuracy of the reference";
+  if (method.domain == Method::Domain::contact) {
+    return text +
+           ", conformally contact: a step scales the contact form dz - p dq, and with it the momenta of "
+           "symmetries, by the same factor everywhere." +
+           (method.entry.parameters.empty() ? "" : defaults_note);
+  }
   if (p.order_damped > 0) text += fmt::format(", {} on damped systems", p.order_damped);
   text += p.symplectic ? ", symplectic" : ", not symplectic";
   text += p.time_reversible ? ", time-reversible." : ", not time-reversible.";
@@ -50,7 +62,7 @@ std::string describe_properties(const Method& method) {
   } else {
     text += fmt::format(". Stable for oscillations up to h omega = {:.4g}.", p.oscillation_limit);
   }
-  if (!method.entry.parameters.empty()) text += " (With default options.)";
+  if (!method.entry.parameters.empty()) text += defaults_note;
   return text;
 }
 

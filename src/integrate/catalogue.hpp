@@ -11,6 +11,7 @@ Method explicit_euler_method();
 Method implicit_euler_method();
 Method rk4_method();
 Method time_centred_method();
+Method herglotz_method();
 Method exact_method();
 /// All symmetric compositions and splittings of the tables in compositions.cpp.
 std::vector<Method> composition_methods();

@@ -33,7 +33,8 @@ Method exact_method() {
            .source = "hairer2006, section I.1; verner2010 for the pair of order 8",
            .notes = "A reference, not a production method: a linear closed system is diagonalised as a whole."},
           scheme,
-          properties};
+          properties,
+          Method::Domain::both};
 }
 
 }  // namespace bathline

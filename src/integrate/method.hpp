@@ -28,9 +28,13 @@ struct Properties {
 
 /// One line of the catalogue.
 struct Method {
+  /// What a method advances: q and p of a mechanical system, or z beside them of a contact system.
+  enum class Domain { mechanical, contact, both };
+
   Entry entry;
   std::function<Scheme(const Section& options)> scheme;
   std::function<Properties(const Section& options)> properties;
+  Domain domain = Domain::mechanical;
 };
 
 /// All integrators, in the order of `bathline list`.

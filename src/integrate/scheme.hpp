@@ -53,7 +53,13 @@ struct OneStageScheme {
 /// The flow itself, to the accuracy of a reference solution.
 struct ExactFlow {};
 
-using Scheme = std::variant<ExplicitScheme, OneStageScheme, ExactFlow>;
+/// The discrete Herglotz equations of a contact system, for the discrete Lagrangian of the midpoint rule or the exact
+/// one (advance/contact_lagrangian.hpp).
+struct HerglotzScheme {
+  bool exact_lagrangian = false;
+};
+
+using Scheme = std::variant<ExplicitScheme, OneStageScheme, ExactFlow, HerglotzScheme>;
 
 /// A kick-and-drift scheme.
 ExplicitScheme splitting(std::vector<Substep> substeps);

@@ -23,6 +23,14 @@ struct Observable {
   std::function<Eigen::VectorXd(const Eigen::VectorXd& q, const Eigen::VectorXd& v)> integrand;
 };
 
+/// What makes the Lagrangian one of contact mechanics, L = v^T M v / 2 - V(q) + gamma z with the action z' = L.
+struct Contact {
+  double gamma = 0.0;  ///< 1/s, negative: the damping matrix is -gamma M
+  double z0 = 0.0;     ///< J s
+  /// The position one step after q0, where the start is given by both; the method finds the momentum that leads there.
+  std::optional<Eigen::VectorXd> q1;
+};
+
 /// The particles of a recipe: m q'' = -grad V(q) - C q'. Vectors have one entry per degree of freedom,
 /// index = particle * axes + axis.
 struct OpenSystem {
@@ -35,6 +43,7 @@ struct OpenSystem {
   Eigen::VectorXd q0;
   Eigen::VectorXd v0;
   std::vector<Observable> observables;
+  std::optional<Contact> contact;
 
   int size() const { return particles * axes; }
 };

@@ -14,7 +14,11 @@ Problem::Problem(const OpenSystem& system, Eigen::MatrixXd damping,
       communicator_(communicator),
       displacement_(system.size()),
       head_(static_cast<std::size_t>(system.axes)),
-      force_(static_cast<std::size_t>(system.axes)) {}
+      force_(static_cast<std::size_t>(system.axes)) {
+  if (!system.contact) return;
+  z = system.contact->z0;
+  second_q = system.contact->q1;
+}
 
 void Problem::prepare(std::uint64_t seed, std::uint32_t realisation) {
   std::uint32_t stream = 0;
@@ -44,6 +48,7 @@ void Problem::forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen:
 void Problem::share_particles() {
   communicator_.broadcast(std::span<double>(q.data(), static_cast<std::size_t>(q.size())));
   communicator_.broadcast(std::span<double>(p.data(), static_cast<std::size_t>(p.size())));
+  if (system_.contact) communicator_.broadcast(std::span<double>(&z, 1));
 }
 
 EnergyLedger Problem::energies() {

@@ -3,6 +3,7 @@
 
 #include <Eigen/Dense>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/environment.hpp"
@@ -42,6 +43,9 @@ class Problem {
   const std::vector<std::unique_ptr<Environment>>& environments() const { return environments_; }
 
   Eigen::VectorXd q, p;
+  double z = 0.0;  ///< action of a contact system in J s, kept up by the integrator on rank 0
+  /// Of a contact system: the position after the first step, until a stepper has turned it into p.
+  std::optional<Eigen::VectorXd> second_q;
   double dissipated = 0.0;  ///< work done by C so far, kept up by the integrator on rank 0
 
   /// Head of an environment at particle positions `at`, measured from the start: c.(at - q0).
@@ -51,7 +55,7 @@ class Problem {
   /// -grad V plus the environments, without damping. Rank 0 only.
   void conservative_forces(const Eigen::VectorXd& at, Eigen::VectorXd& forces) const;
 
-  /// q and p to all ranks. @note Collective.
+  /// q and p, and z of a contact system, to all ranks. @note Collective.
   void share_particles();
   /// The same on every rank. @note Collective.
   EnergyLedger energies();

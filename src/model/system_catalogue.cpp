@@ -6,9 +6,13 @@
 namespace bathline {
 
 const std::vector<SystemKind>& system_kinds() {
-  static const std::vector<SystemKind> all = {single_oscillator_kind(), dual_oscillator_kind(),
-                                              binary_oscillator_kind(), kepler_kind(),
-                                              pair_potential_kind(),    linear_kind()};
+  static const std::vector<SystemKind> all = {single_oscillator_kind(),
+                                              dual_oscillator_kind(),
+                                              binary_oscillator_kind(),
+                                              kepler_kind(),
+                                              pair_potential_kind(),
+                                              linear_kind(),
+                                              contact_kind()};
   return all;
 }
 
@@ -31,29 +35,31 @@ std::vector<Parameter> start_parameters() {
            .doc = "velocities at the start, like q0; at rest where absent"}};
 }
 
-void read_start(const Section& section, OpenSystem& system, Mistakes& mistakes) {
-  const auto read = [&](const char* key) {
-    Eigen::VectorXd values = Eigen::VectorXd::Zero(system.size());
-    if (!section.has(key)) return values;
-    const Section::Rows& rows = section.rows(key);
-    bool fits = static_cast<int>(rows.size()) == system.particles;
-    for (const std::vector<double>& row : rows) fits = fits && static_cast<int>(row.size()) == system.axes;
-    if (!fits) {
-      const std::string wanted =
-          system.axes == 1 ? fmt::format("{} number(s), one per particle", system.particles)
-                           : fmt::format("{} list(s) of {} numbers, one list per particle, such as [[1.0, 0.0]]",
-                                         system.particles, system.axes);
-      mistakes.add(section.where(key), fmt::format("`{}` has the wrong size: this system needs {}", key, wanted));
-      return values;
-    }
-    for (int particle = 0; particle < system.particles; ++particle) {
-      for (int axis = 0; axis < system.axes; ++axis) values[particle * system.axes + axis] = rows[particle][axis];
-    }
+Eigen::VectorXd read_positions(const Section& section, const std::string& key, const OpenSystem& system,
+                               Mistakes& mistakes) {
+  Eigen::VectorXd values = Eigen::VectorXd::Zero(system.size());
+  const Section::Rows& rows = section.rows(key);
+  bool fits = static_cast<int>(rows.size()) == system.particles;
+  for (const std::vector<double>& row : rows) fits = fits && static_cast<int>(row.size()) == system.axes;
+  if (!fits) {
+    const std::string wanted =
+        system.axes == 1 ? fmt::format("{} number(s), one per particle", system.particles)
+                         : fmt::format("{} list(s) of {} numbers, one list per particle, such as [[1.0, 0.0]]",
+                                       system.particles, system.axes);
+    mistakes.add(section.where(key), fmt::format("`{}` has the wrong size: this system needs {}", key, wanted));
     return values;
-  };
+  }
+  for (int particle = 0; particle < system.particles; ++particle) {
+    for (int axis = 0; axis < system.axes; ++axis) values[particle * system.axes + axis] = rows[particle][axis];
+  }
+  return values;
+}
+
+void read_start(const Section& section, OpenSystem& system, Mistakes& mistakes) {
   // The one is judged also where the other cannot be read.
-  const bool has_q0 = where_readable([&] { system.q0 = read("q0"); });
-  system.v0 = read("v0");
+  const bool has_q0 = where_readable([&] { system.q0 = read_positions(section, "q0", system, mistakes); });
+  system.v0 = Eigen::VectorXd::Zero(system.size());
+  if (section.has("v0")) system.v0 = read_positions(section, "v0", system, mistakes);
   if (!has_q0) throw UnreadableValue();
 }
 

@@ -23,6 +23,7 @@ SystemKind binary_oscillator_kind();
 SystemKind kepler_kind();
 SystemKind pair_potential_kind();
 SystemKind linear_kind();
+SystemKind contact_kind();
 
 /// All systems, in the order of `bathline list`.
 const std::vector<SystemKind>& system_kinds();
@@ -30,6 +31,9 @@ const SystemKind* find_system(const std::string& name);
 
 /// The parameters `q0` and `v0` that every system with `particles` particles and `axes` axes has.
 std::vector<Parameter> start_parameters();
+/// The value of `key`, given like q0, as one vector: zero, and a mistake, where it has the wrong size.
+Eigen::VectorXd read_positions(const Section& section, const std::string& key, const OpenSystem& system,
+                               Mistakes& mistakes);
 /// Reads q0 and v0 (zero where absent) into the system, whose numbers of particles and axes are set.
 void read_start(const Section& section, OpenSystem& system, Mistakes& mistakes);
 

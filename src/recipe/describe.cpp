@@ -105,6 +105,8 @@ std::string bound_words(Bound bound) {
       return " > 0";
     case Bound::nonnegative:
       return " >= 0";
+    case Bound::negative:
+      return " < 0";
     case Bound::unit_interval:
       return " in [0, 1]";
   }

@@ -33,6 +33,8 @@ const char* broken_bound(double value, Bound bound) {
       return value > 0 ? nullptr : "must be positive";
     case Bound::nonnegative:
       return value >= 0 ? nullptr : "must not be negative";
+    case Bound::negative:
+      return value < 0 ? nullptr : "must be negative";
     case Bound::unit_interval:
       return value >= 0 && value <= 1 ? nullptr : "must lie between 0 and 1";
     case Bound::any:

@@ -13,7 +13,7 @@ namespace bathline {
 enum class ValueType { boolean, integer, number, text, numbers, integers, texts, rows, table, tables };
 
 /// What a number (or each number of a list) must satisfy; it must always be finite.
-enum class Bound { any, positive, nonnegative, unit_interval };
+enum class Bound { any, positive, nonnegative, negative, unit_interval };
 
 struct Entry;
 

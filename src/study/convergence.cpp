@@ -130,6 +130,12 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = experiment.recipe().study;
   const std::vector<double>& steps = study.numbers("step_sizes");
   if (steps.size() < 2) mistakes.add(study.where("step_sizes"), "an order needs at least two steps");
+  const std::optional<Contact>& contact = experiment.system().contact;
+  if (contact && contact->q1) {
+    mistakes.add(experiment.recipe().system.where("q1"),
+                 "`q1` is the position one step after q0, so that the start would change with the step; give `v0` to a "
+                 "convergence study");
+  }
   for (double step : steps) {
     const double count = experiment.end_time() / step;
     if (std::abs(count - std::round(count)) > 1e-9 * count || count < 0.5) {

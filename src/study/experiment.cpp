@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "advance/contact_lagrangian.hpp"
 #include "advance/stability.hpp"
 #include "model/environment_catalogue.hpp"
 #include "model/system_catalogue.hpp"
@@ -42,6 +43,15 @@ Experiment::Experiment(const Recipe& recipe, const Communicator& communicator, M
     where_readable([&] { build_environment(index, 1.0, communicator_, mistakes); });
   }
   for (const Case& one : cases_) check_damping(one, mistakes);
+  const std::size_t before_contact = mistakes.count();
+  if (system_is_sound_ && system_.contact && !recipe_.environments.empty()) {
+    mistakes.add(recipe_.environments.front().where("kind"),
+                 "a contact system is open and has no environment: its damping is part of the Lagrangian");
+  }
+  for (const Case& one : cases_) {
+    where_readable([&] { check_contact(one, mistakes); });
+  }
+  if (mistakes.count() > before_contact) return;
   const std::size_t before_memory = mistakes.count();
   check_memory(mistakes);
   if (mistakes.count() > before_memory) return;
@@ -198,15 +208,42 @@ void Experiment::check_memory(Mistakes& mistakes) {
   }
 }
 
-void Experiment::check_stability(const Case& one, Mistakes& mistakes) {
+std::pair<std::vector<double>, Location> Experiment::steps_of(const Case& one) const {
   const Section& study = recipe_.study;
-  std::vector<double> steps = {one.step};
-  Location where = one.options.has("step") ? one.options.where("step") : recipe_.time.where("step");
   study.text("kind");  // tells which keys there can be: without it nothing is known of the steps
-  if (study.has("step_sizes")) {
-    steps = study.numbers("step_sizes");
-    where = study.where("step_sizes");
+  if (study.has("step_sizes")) return {study.numbers("step_sizes"), study.where("step_sizes")};
+  return {{one.step}, one.options.has("step") ? one.options.where("step") : recipe_.time.where("step")};
+}
+
+void Experiment::check_contact(const Case& one, Mistakes& mistakes) {
+  if (!system_is_sound_) return;
+  const std::string& name = one.method->entry.name;
+  const Method::Domain other = system_.contact ? Method::Domain::mechanical : Method::Domain::contact;
+  if (one.method->domain == other) {
+    std::string right;
+    for (const Method& method : methods()) {
+      if (method.domain != other) right += (right.empty() ? "`" : ", `") + method.entry.name + "`";
+    }
+    mistakes.add(one.options.where("name"),
+                 system_.contact
+                     ? fmt::format("`{}` does not advance the z of a contact system; {} do", name, right)
+                     : fmt::format("`{}` is for systems with a z, such as `contact`; others run with {}", name, right));
+    return;
   }
+  const auto* scheme = std::get_if<HerglotzScheme>(&one.scheme);
+  if (scheme == nullptr) return;
+  const auto [steps, where] = steps_of(one);
+  for (double step : steps) {
+    const ContactObstacle obstacle = contact_obstacle(*scheme, system_, step);
+    if (obstacle.text.empty()) continue;
+    mistakes.add(obstacle.is_of_step ? where : one.options.where("lagrangian"),
+                 fmt::format("{}: {}", one.label, obstacle.text));
+    if (!obstacle.is_of_step) return;
+  }
+}
+
+void Experiment::check_stability(const Case& one, Mistakes& mistakes) {
+  const auto [steps, where] = steps_of(one);
   for (double step : steps) {
     const StabilityLimit limit = stability_limit(make_problem(one, step, one.closed), *one.method, one.options);
     if (limit.never_stable) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "advance/stepper.hpp"
@@ -65,8 +66,11 @@ class Experiment {
   Case read_case(const Section& section, Mistakes& mistakes);
   bool lacks_damping(const Case& one, bool closed) const;
   void check_damping(const Case& one, Mistakes& mistakes);
+  /// Whether the system has a z if and only if the method advances one, and whether the method can do its steps.
+  void check_contact(const Case& one, Mistakes& mistakes);
+  /// The steps that a case runs with, and where the recipe states them: the study's list where it has one.
+  std::pair<std::vector<double>, Location> steps_of(const Case& one) const;
   void check_memory(Mistakes& mistakes);
-  /// Of the steps that the study runs with: its own where it has a list of them.
   void check_stability(const Case& one, Mistakes& mistakes);
   void warn_of_limits(const Case& one);
 

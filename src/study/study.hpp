@@ -45,6 +45,7 @@ StudyKind wave_kind();
 StudyKind lyapunov_kind();
 StudyKind commutativity_kind();
 StudyKind substitution_kind();
+StudyKind contact_form_kind();
 StudyKind energy_kind();
 StudyKind memory_kind();
 StudyKind ensemble_kind();

@@ -137,7 +137,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
       const Moment moment{one, step, static_cast<double>(step) * one.step, problem};
       if (to_record) {
         const EnergyLedger ledger = problem.energies();
-        const double size = problem.q.norm() + problem.p.norm() + ledger.total();
+        const double size = problem.q.norm() + problem.p.norm() + problem.z + ledger.total();
         if (!std::isfinite(size)) {
           recorder.flush();
           return Failure{step, size, "the state is no longer finite"};

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace bathline {
 
 namespace {
@@ -31,6 +33,11 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem) {
                                                 "environment, in the order of the recipe"));
     layout.variables.push_back(
         {"environment_force", "N", "force of each environment on its head", {"environment", "axis"}});
+  }
+  if (system.contact) {
+    layout.variables.push_back({"z", "J s", "action", {}});
+    layout.variables.push_back({"hamiltonian", "J", "energy of the particle less gamma z", {}});
+    layout.variables.push_back({"log_hamiltonian", "1", "logarithm of the magnitude of the hamiltonian", {}});
   }
   for (const Observable& observable : system.observables) {
     Variable variable{observable.name, observable.units, observable.long_name, {}};
@@ -146,6 +153,10 @@ void TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger
       problem.head(*environment, problem.q, head);
       environment->force(head, force);
       row_.insert(row_.end(), force.begin(), force.end());
+    }
+    if (const auto& contact = problem.system().contact) {
+      const double hamiltonian = ledger.particles - contact->gamma * problem.z;
+      row_.insert(row_.end(), {problem.z, hamiltonian, std::log(std::abs(hamiltonian))});
     }
     add_observables(moment, row_);
     series_.append(moment.time, row_);

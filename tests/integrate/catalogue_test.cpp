@@ -35,6 +35,24 @@ TEST(MethodCatalogue, SaysWhatTheDefaultsDo) {
               testing::HasSubstr("Stable for oscillations at any step"));
 }
 
+TEST(MethodCatalogue, SaysWhatRunsOnContactSystems) {
+  EXPECT_THAT(describe_properties(*find_method("herglotz")),
+              testing::AllOf(testing::HasSubstr("Order 1, conformally contact"), testing::HasSubstr("default options"),
+                             testing::Not(testing::HasSubstr("Conserves"))));
+  EXPECT_EQ(find_method("herglotz")->domain, Method::Domain::contact);
+  EXPECT_EQ(find_method("exact")->domain, Method::Domain::both);
+  EXPECT_EQ(find_method("rk4")->domain, Method::Domain::mechanical);
+}
+
+TEST(MethodCatalogue, TimeCentredIsTheMiddleOfTheGammaFamily) {
+  const auto& time_centred = std::get<OneStageScheme>(method_case("time-centred").scheme);
+  const auto& middle = std::get<OneStageScheme>(method_case("gamma(gamma=0.500000)").scheme);
+  EXPECT_EQ(time_centred.a, middle.a);
+  EXPECT_EQ(time_centred.b, middle.b);
+  EXPECT_EQ(time_centred.a_end, middle.a_end);
+  EXPECT_EQ(time_centred.b_end, middle.b_end);
+}
+
 TEST(MethodCatalogue, GammaIsExplicitAtBothEnds) {
   EXPECT_TRUE(std::holds_alternative<ExplicitScheme>(method_case("gamma(gamma=0.000000)").scheme));
   EXPECT_TRUE(std::holds_alternative<ExplicitScheme>(method_case("gamma(gamma=1.000000)").scheme));

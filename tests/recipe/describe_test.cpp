@@ -29,6 +29,7 @@ void expect_within_page(const std::string& text) {
 TEST(ValueKind, NamesTypeBoundAndChoices) {
   EXPECT_EQ(value_kind({.name = "m", .bound = Bound::positive}), "number > 0");
   EXPECT_EQ(value_kind({.name = "n", .type = integer, .bound = Bound::nonnegative}), "integer >= 0");
+  EXPECT_EQ(value_kind({.name = "x", .bound = Bound::negative}), "number < 0");
   EXPECT_EQ(value_kind({.name = "gamma", .bound = Bound::unit_interval}), "number in [0, 1]");
   EXPECT_EQ(value_kind({.name = "on", .type = text, .choices = {"closed", "open"}}), "\"closed\" | \"open\"");
   EXPECT_EQ(value_kind({.name = "q0", .type = rows}), "list of numbers or of rows");

@@ -1,0 +1,51 @@
+// The discrete Herglotz equations: a variational integrator of contact systems.
+//
+//   D1 L_d(q, q+, z) + (1 + D_z L_d) D2 L_d(q-, q, z-) = 0,   z+ - z = L_d(q, q+, z)
+//   L_d = (q+ - q)^T M (q+ - q) / 2h - h V((q + q+)/2) + h gamma z, or the exact discrete Lagrangian
+//
+// Source: simoes2020, sections 3 and 5. Order 1: the factor 1 + h gamma takes the place of exp(h gamma). A step scales
+// the contact form dz - p dq by sigma = 1 + D_z L_d, and the momentum of every symmetry of L_d as well (Theorem 3.11).
+#include <limits>
+
+#include "integrate/catalogue.hpp"
+
+namespace bathline {
+
+namespace {
+
+bool is_exact(const Section& options) { return options.text("lagrangian") == "exact"; }
+
+Scheme scheme(const Section& options) { return HerglotzScheme{is_exact(options)}; }
+
+Properties properties(const Section& options) {
+  Properties result;
+  result.order = is_exact(options) ? 0 : 1;
+  result.linear_invariants = false;
+  result.oscillation_limit = std::numeric_limits<double>::infinity();
+  // p+ = (1 + h gamma) p of a free particle.
+  result.decay_limit = is_exact(options) ? std::numeric_limits<double>::infinity() : 2.0;
+  return result;
+}
+
+}  // namespace
+
+Method herglotz_method() {
+  return {{.name = "herglotz",
+           .summary = "discrete Herglotz equations, for contact systems: conformally contact, order 1",
+           .equation = "sigma p = -D1 L_d(q, q+),  p+ = D2 L_d(q, q+),  z+ = z + L_d(q, q+, z),  sigma = 1 + D_z L_d\n"
+                       "L_d = (q+ - q)^T M (q+ - q) / 2h - h V((q + q+)/2) + h gamma z",
+           .source = "simoes2020, sections 3 and 5",
+           .parameters = {{.name = "lagrangian",
+                           .type = ValueType::text,
+                           .doc = "discrete Lagrangian: by the midpoint rule, or the exact one of a free particle or a "
+                                  "harmonic oscillator, whose steps lie on the exact motion.",
+                           .fallback = "\"midpoint\"",
+                           .choices = {"midpoint", "exact"}}},
+           .notes = "The momenta recorded are those of the discrete Legendre transforms, p^- = p^+. The dissipated "
+                    "energy is that of a damper -gamma M at the mean velocity of every step."},
+          scheme,
+          properties,
+          Method::Domain::contact};
+}
+
+}  // namespace bathline

@@ -1,0 +1,121 @@
+// A contact system as a recipe states it, and what cannot be one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recipe_text.hpp"
+
+namespace bathline {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string herglotz = "[[integrators]]\nname = \"herglotz\"\non = \"open\"\n";
+
+/// The keys of [system] begin on line 4.
+ReadRecipe read(const std::string& system, const std::string& methods = herglotz, const std::string& step = "0.5") {
+  return read_recipe("title = \"t\"\n[system]\nkind = \"contact\"\n" + system + "\n[time]\nstep = " + step +
+                     "\nsteps = 10\n" + methods);
+}
+
+TEST(MpiContact, HasTheDamperThatGammaStandsFor) {
+  const ReadRecipe oscillator = read(
+      "potential = \"harmonic\"\ngamma = -0.25\nq0 = [1.5]\nv0 = [-0.5]\nz0 = 0.75\nexternal = { kind = "
+      "\"quartic\", k = 2.0, beta = 4.0 }");
+  ASSERT_EQ(oscillator.report(), "");
+  const OpenSystem& system = oscillator.experiment->system();
+  EXPECT_EQ(system.mass, Eigen::VectorXd::Ones(1));
+  EXPECT_EQ(system.q0[0], 1.5);
+  EXPECT_EQ(system.v0[0], -0.5);
+  EXPECT_EQ((*system.damping)(0, 0), 0.25);
+  EXPECT_EQ(system.contact->gamma, -0.25);
+  EXPECT_EQ(system.contact->z0, 0.75);
+  EXPECT_FALSE(system.contact->q1);
+  // (1 + 2) q^2 / 2 + q^4.
+  EXPECT_EQ(system.potential->value(system.q0), 1.5 * 2.25 + 2.25 * 2.25);
+  const Problem problem = oscillator.experiment->make_problem(oscillator.experiment->cases().front());
+  EXPECT_EQ(problem.z, 0.75);
+  EXPECT_EQ(problem.p[0], -0.5);
+}
+
+TEST(MpiContact, IsFreeAndStartsAtRestWhereNothingIsSaid) {
+  const ReadRecipe plane = read("gamma = -0.25\nq0 = [[1.0, 2.0]]\nq1 = [[1.25, 2.5]]");
+  ASSERT_EQ(plane.report(), "");
+  const OpenSystem& system = plane.experiment->system();
+  EXPECT_EQ(system.axes, 2);
+  EXPECT_EQ(system.potential->value(system.q0), 0.0);
+  EXPECT_TRUE(system.potential->is_quadratic());
+  EXPECT_EQ(system.contact->z0, 0.0);
+  EXPECT_EQ(*system.contact->q1, (Eigen::VectorXd{{1.25, 2.5}}));
+  EXPECT_EQ(system.v0.norm(), 0.0);
+  EXPECT_EQ(*system.damping, 0.25 * Eigen::MatrixXd::Identity(2, 2));
+  ASSERT_EQ(system.observables.size(), 1u);
+  EXPECT_EQ(system.observables[0].value(system.q0, Eigen::VectorXd{{3.0, -1.0}})[0], -1.0 - 6.0);
+}
+
+TEST(MpiContact, FindsWhatDoesNotDissipate) {
+  for (const std::string gamma : {"0.0", "0.05"}) {
+    EXPECT_THAT(read("gamma = " + gamma + "\nq0 = [1.0]").report(),
+                AllOf(HasSubstr("r.toml:4:"), HasSubstr("must be negative")));
+  }
+  EXPECT_THAT(read("q0 = [1.0]").report(), HasSubstr("needs the key `gamma`"));
+}
+
+TEST(MpiContact, FindsStepsThatLoseEverything) {
+  const std::string free = "gamma = -0.25\nq0 = [1.0]\n";
+  EXPECT_THAT(read(free, herglotz, "4.0").report(), AllOf(HasSubstr("r.toml:8:"), HasSubstr("1 + h gamma = 0")));
+  EXPECT_THAT(read(free, herglotz + "step = 4.0\n").report(),
+              AllOf(HasSubstr("r.toml:13:"), HasSubstr("1 + h gamma = 0")));
+  EXPECT_EQ(read(free, herglotz, "3.9").report(), "");
+  // The exact factor e^{gamma h} never vanishes; a free particle decays while |1 + h gamma| < 1.
+  EXPECT_EQ(read(free, herglotz + "lagrangian = \"exact\"\n", "4.0").report(), "");
+  EXPECT_EQ(read(free, herglotz, "7.9").report(), "");
+  EXPECT_THAT(read(free, herglotz, "8.1").report(),
+              AllOf(HasSubstr("r.toml:8:"), HasSubstr("beyond the stability limit 8 of herglotz")));
+}
+
+TEST(MpiContact, FindsWhereThereIsNoExactLagrangian) {
+  const std::string exact = herglotz + "lagrangian = \"exact\"\n";
+  EXPECT_THAT(read("gamma = -0.25\nq0 = [1.0]\nexternal = { kind = \"quartic\", k = 2.0, beta = 4.0 }", exact).report(),
+              AllOf(HasSubstr("r.toml:13:"), HasSubstr("free particles and harmonic oscillators only")));
+  // Half a period with w^2 = 1 - 1/4 gamma^2 = 3/4 for gamma = -1.
+  const std::string step = "3.627598728468435";  // pi / sqrt(3/4)
+  EXPECT_THAT(read("potential = \"harmonic\"\ngamma = -1.0\nq0 = [1.0]", exact, step).report(),
+              AllOf(HasSubstr("r.toml:8:"), HasSubstr("half the period")));
+  EXPECT_EQ(read("potential = \"harmonic\"\ngamma = -1.0\nq0 = [1.0]", exact, "3.5").report(), "");
+}
+
+TEST(MpiContact, FindsMethodsThatDoNotFit) {
+  const std::string free = "gamma = -0.25\nq0 = [1.0]\n";
+  EXPECT_THAT(read(free, "[[integrators]]\nname = \"rk4\"\non = \"open\"\n").report(),
+              AllOf(HasSubstr("r.toml:11:"), HasSubstr("`rk4` does not advance the z"), HasSubstr("`herglotz`"),
+                    HasSubstr("`exact`")));
+  EXPECT_EQ(read(free, "[[integrators]]\nname = \"exact\"\non = \"open\"\n").report(), "");
+  EXPECT_THAT(
+      read_recipe("title = \"t\"\n[system]\nkind = \"single-oscillator\"\nm = 1.0\nk = 1.0\ndamping = 0.1\nq0 = "
+                  "[1.0]\n[time]\nstep = 0.1\nsteps = 5\n" +
+                  herglotz)
+          .report(),
+      AllOf(HasSubstr("r.toml:12:"), HasSubstr("`herglotz` is for systems with a z")));
+  const std::string line =
+      "[[environment]]\nkind = \"spring-mass-line\"\nattach = 0\nsites = 9\nM = 4.0\nlambda = 9.0\n";
+  EXPECT_THAT(read(free + line).report(), AllOf(HasSubstr("r.toml:7:"), HasSubstr("has no environment")));
+}
+
+TEST(MpiContact, FindsWrongStarts) {
+  EXPECT_THAT(read("gamma = -0.25\nq0 = [1.0]\nq1 = [1.0, 2.0]").report(),
+              AllOf(HasSubstr("r.toml:6:"), HasSubstr("`q1` has the wrong size")));
+  EXPECT_THAT(read("gamma = -0.25\nq0 = [1.0]\nq1 = [1.0]\nv0 = [2.0]").report(),
+              AllOf(HasSubstr("r.toml:6:"), HasSubstr("one of them")));
+  EXPECT_THAT(read("gamma = -0.25\nq0 = [1.0, 2.0]").report(), AllOf(HasSubstr("r.toml:5:"), HasSubstr("1 number(s)")));
+  EXPECT_THAT(read("gamma = -0.25\nq0 = [[1.0, 2.0, 3.0, 4.0]]").report(),
+              AllOf(HasSubstr("r.toml:5:"), HasSubstr("at most 3 axes")));
+  EXPECT_THAT(
+      read("gamma = -0.25\nq0 = [0.0]\nexternal = { kind = \"lennard-jones\", epsilon = 1.0, sigma = 1.0 }").report(),
+      AllOf(HasSubstr("r.toml:5:"), HasSubstr("no finite value")));
+  EXPECT_THAT(read("potential = \"harmonc\"\ngamma = -0.25\nq0 = [0.0]").report(),
+              AllOf(HasSubstr("r.toml:4:"), HasSubstr("did you mean \"harmonic\"?")));
+}
+
+}  // namespace
+}  // namespace bathline

@@ -1,0 +1,248 @@
+// Methods for contact systems: order, exactness, the contact form, momenta of symmetries, and the paper's own formulas.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "advance/contact_lagrangian.hpp"
+#include "advance/stepper.hpp"
+#include "attracting_centre.hpp"
+#include "differences.hpp"
+#include "extrapolation.hpp"
+#include "petsc_world.hpp"
+#include "quartic_potential.hpp"
+#include "scene.hpp"
+
+namespace bathline {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+OpenSystem contact_system(std::shared_ptr<const Potential> potential, const VectorXd& q0, const VectorXd& v0,
+                          double gamma, double z0) {
+  OpenSystem system;
+  system.particles = 1;
+  system.axes = static_cast<int>(q0.size());
+  system.mass = VectorXd::Ones(q0.size());
+  system.potential = std::move(potential);
+  system.q0 = q0;
+  system.v0 = v0;
+  system.contact = Contact{.gamma = gamma, .z0 = z0, .q1 = {}};
+  return system;
+}
+
+Problem problem_of(const OpenSystem& system) {
+  return Problem(system, -system.contact->gamma * MatrixXd::Identity(system.size(), system.size()), {}, test_world());
+}
+
+/// V = q^2/2 + q^4/4, gamma = -1/2.
+OpenSystem duffing() {
+  return contact_system(std::make_shared<QuarticPotential>(MatrixXd::Identity(1, 1), 1.0), VectorXd::Constant(1, 1.25),
+                        VectorXd::Constant(1, 0.25), -0.5, 0.75);
+}
+
+OpenSystem linear(double k, double q0, double v0, double gamma, double z0) {
+  return contact_system(std::make_shared<QuadraticPotential>(MatrixXd::Constant(1, 1, k)), VectorXd::Constant(1, q0),
+                        VectorXd::Constant(1, v0), gamma, z0);
+}
+
+/// (q, p, z, work of the damping) at time 2 of one particle with force f = -V'.
+LongState reference(long double (*potential)(long double), long double (*force)(long double), long double gamma,
+                    const LongState& start) {
+  return extrapolated(
+      [=](const LongState& x) {
+        const long double v = x[1];
+        return LongState{v, force(x[0]) + gamma * v, 0.5L * v * v - potential(x[0]) + gamma * x[2], -gamma * v * v};
+      },
+      start, 2.0L, 40);
+}
+
+double error(const OpenSystem& system, const Scheme& scheme, const LongState& solution, int steps) {
+  Problem problem = problem_of(system);
+  EXPECT_FALSE(make_stepper(scheme, problem, 2.0 / steps)->advance(steps));
+  problem.share_particles();
+  return std::abs(problem.q[0] - static_cast<double>(solution[0])) +
+         std::abs(problem.p[0] - static_cast<double>(solution[1])) +
+         std::abs(problem.z - static_cast<double>(solution[2]));
+}
+
+const LongState& duffing_solution() {
+  static const LongState solution =
+      reference([](long double q) { return 0.5L * q * q + 0.25L * q * q * q * q; },
+                [](long double q) { return -q - q * q * q; }, -0.5L, {1.25L, 0.25L, 0.75L, 0.0L});
+  return solution;
+}
+
+TEST(MpiContactMethods, HerglotzHasOrderOneWithItsAction) {
+  double coarse = error(duffing(), HerglotzScheme{}, duffing_solution(), 64), order = 0.0;
+  for (int steps = 128; steps <= 2048; steps *= 2) {
+    const double fine = error(duffing(), HerglotzScheme{}, duffing_solution(), steps);
+    order = std::log2(coarse / fine);
+    coarse = fine;
+  }
+  EXPECT_NEAR(order, 1.0, 0.02);
+  // q, p and z each, and not only their sum.
+  Problem problem = problem_of(duffing());
+  make_stepper(HerglotzScheme{}, problem, 1.0 / 1024.0)->advance(2048);
+  problem.share_particles();
+  EXPECT_NEAR(problem.q[0], static_cast<double>(duffing_solution()[0]), 1e-3);
+  EXPECT_NEAR(problem.p[0], static_cast<double>(duffing_solution()[1]), 1e-3);
+  EXPECT_NEAR(problem.z, static_cast<double>(duffing_solution()[2]), 1e-3);
+  EXPECT_NEAR(problem.energies().dissipated, static_cast<double>(duffing_solution()[3]), 1e-3);
+}
+
+TEST(MpiContactMethods, ExactFlowIsExactWithItsActionAndItsWork) {
+  const auto zero = [](long double) { return 0.0L; };
+  const LongState free = reference(zero, zero, -0.5L, {0.5L, -1.5L, 0.25L, 0.0L});
+  const LongState harmonic = reference([](long double q) { return q * q; }, [](long double q) { return -2.0L * q; },
+                                       -0.5L, {0.5L, -1.5L, 0.25L, 0.0L});
+  const std::vector<std::pair<OpenSystem, LongState>> subjects = {{duffing(), duffing_solution()},
+                                                                  {linear(0.0, 0.5, -1.5, -0.5, 0.25), free},
+                                                                  {linear(2.0, 0.5, -1.5, -0.5, 0.25), harmonic}};
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    SCOPED_TRACE(i);
+    const auto& [system, solution] = subjects[i];
+    for (const int steps : {1, 8, 64}) EXPECT_LT(error(system, ExactFlow{}, solution, steps), i == 0 ? 1e-11 : 1e-13);
+    Problem problem = problem_of(system);
+    const double start = problem.energies().total(), hamiltonian = problem.energies().particles + 0.5 * problem.z;
+    make_stepper(ExactFlow{}, problem, 0.25)->advance(8);
+    problem.share_particles();
+    EXPECT_NEAR(problem.energies().dissipated, static_cast<double>(solution[3]), 1e-11);
+    EXPECT_NEAR(problem.energies().total(), start, 1e-11);
+    EXPECT_NEAR(problem.energies().particles + 0.5 * problem.z, hamiltonian * std::exp(-1.0), 1e-11);
+    // The exact discrete Lagrangian, where there is one, lies on the same motion.
+    if (i == 0) continue;
+    // Its slopes are differences of numbers some m q / h in size: 64 steps x 64/2 x a few u x 1.5.
+    for (const int steps : {1, 8, 64}) EXPECT_LT(error(system, HerglotzScheme{true}, solution, steps), 1e-12);
+  }
+}
+
+// simoes2020, section 5: the discrete Herglotz equations as two-step recursions.
+TEST(MpiContactMethods, HerglotzTakesThePapersSteps) {
+  const double gamma = -0.05, h = 0.5;
+  for (const double k : {0.0, 1.0}) {
+    OpenSystem system = linear(k, 1.0, 99.0, gamma, 0.125);
+    system.contact->q1 = VectorXd::Constant(1, 2.0);
+    Problem problem = problem_of(system);
+    const std::unique_ptr<Stepper> stepper = make_stepper(HerglotzScheme{}, problem, h);
+    double before = 1.0, now = 2.0, z = 0.125;
+    for (int step = 0; step < 40; ++step) {
+      ASSERT_FALSE(stepper->advance(1));
+      problem.share_particles();
+      z = (now - before) * (now - before) / (2.0 * h) - k * h / 8.0 * (now + before) * (now + before) +
+          (1.0 + h * gamma) * z;
+      ASSERT_NEAR(problem.q[0], now, 1e-12);
+      ASSERT_NEAR(problem.z, z, 1e-12);
+      double next = (h * gamma + 2.0) * now - (h * gamma + 1.0) * before;
+      if (k == 1.0) {
+        next = ((8.0 - 2.0 * h * h + 4.0 * h * gamma - h * h * h * gamma) * now -
+                (4.0 + h * h + 4.0 * h * gamma + h * h * h * gamma) * before) /
+               (4.0 + h * h);
+      }
+      before = now;
+      now = next;
+    }
+  }
+}
+
+TEST(MpiContactMethods, EveryMethodGoesFromQ0ToQ1) {
+  for (const bool nonlinear : {false, true}) {
+    OpenSystem system = nonlinear ? duffing() : linear(1.0, 1.25, 0.0, -0.5, 0.0);
+    system.contact->q1 = VectorXd::Constant(1, 0.5);
+    for (const Scheme& scheme : {Scheme(HerglotzScheme{}), Scheme(ExactFlow{})}) {
+      Problem problem = problem_of(system);
+      const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, 0.5);
+      EXPECT_FALSE(problem.second_q) << "used once";
+      ASSERT_FALSE(stepper->advance(1));
+      problem.share_particles();
+      EXPECT_NEAR(problem.q[0], 0.5, 1e-12);
+    }
+  }
+}
+
+TEST(MpiContactMethods, AStartThatNothingLeadsToIsAFailure) {
+  // After half a period every motion is at the same place.
+  OpenSystem system = linear(1.0, 1.0, 0.0, -0.5, 0.0);
+  system.contact->q1 = VectorXd::Constant(1, 5.0);
+  Problem problem = problem_of(system);
+  const std::optional<Failure> failure = make_stepper(ExactFlow{}, problem, M_PI / std::sqrt(0.9375))->advance(1);
+  if (failure) {
+    EXPECT_NE(failure->reason.find("q1"), std::string::npos);
+    return;
+  }
+  // Round-off may turn it into an enormous momentum; nothing in between.
+  EXPECT_GT(problem.p.norm(), 1e10);
+}
+
+/// One step as a map of (q, p, z).
+VectorXd stepped(const OpenSystem& system, const Scheme& scheme, double h, const VectorXd& x) {
+  Problem problem = problem_of(system);
+  const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
+  const Eigen::Index n = problem.q.size();
+  problem.q = x.head(n);
+  problem.p = x.segment(n, n);
+  problem.z = x[2 * n];
+  EXPECT_FALSE(stepper->advance(1));
+  problem.share_particles();
+  VectorXd result(2 * n + 1);
+  result << problem.q, problem.p, problem.z;
+  return result;
+}
+
+TEST(MpiContactMethods, AStepScalesTheContactForm) {
+  RandomNumbers random(43);
+  const MatrixXd half = random_matrix(2, 2, random);
+  const VectorXd zero = VectorXd::Zero(2);
+  const OpenSystem nonlinear =
+      contact_system(std::make_shared<QuarticPotential>(half * half.transpose(), 0.8), zero, zero, -0.6, 0.0);
+  const OpenSystem harmonic =
+      contact_system(std::make_shared<QuadraticPotential>(1.5 * MatrixXd::Identity(2, 2)), zero, zero, -0.6, 0.0);
+  const double h = 0.4, exact_factor = std::exp(-0.24);
+  struct Subject {
+    const OpenSystem& system;
+    Scheme scheme;
+    double factor;
+  };
+  for (const Subject& subject :
+       {Subject{nonlinear, HerglotzScheme{}, 0.76}, Subject{harmonic, HerglotzScheme{}, 0.76},
+        Subject{harmonic, HerglotzScheme{true}, exact_factor}, Subject{harmonic, ExactFlow{}, exact_factor}}) {
+    const VectorXd x = random_matrix(5, 1, random);
+    const auto map = [&](const VectorXd& at) { return stepped(subject.system, subject.scheme, h, at); };
+    const auto form = [](const VectorXd& at) {
+      VectorXd eta = VectorXd::Zero(5);
+      eta << -at.segment(2, 2), VectorXd::Zero(2), 1.0;
+      return eta;
+    };
+    const VectorXd pulled_back = jacobian_of(map, x).transpose() * form(map(x));
+    EXPECT_LT((pulled_back - subject.factor * form(x)).cwiseAbs().maxCoeff(), 1e-10);
+    EXPECT_NEAR(pulled_back[4], subject.factor, 1e-11);
+  }
+}
+
+TEST(MpiContactMethods, AngularMomentumDecaysByTheFactor) {
+  const OpenSystem planet =
+      contact_system(std::make_shared<AttractingCentre>(), VectorXd{{1.0, 0.2}}, VectorXd{{-0.1, 1.0}}, -0.1, 0.0);
+  Problem problem = problem_of(planet);
+  const std::unique_ptr<Stepper> stepper = make_stepper(HerglotzScheme{}, problem, 0.05);
+  double expected = 1.0 + 0.02;
+  for (int step = 0; step < 60; ++step) {
+    ASSERT_FALSE(stepper->advance(1));
+    problem.share_particles();
+    expected *= 0.995;
+    EXPECT_NEAR(problem.q[0] * problem.p[1] - problem.q[1] * problem.p[0], expected, 1e-12);
+  }
+}
+
+TEST(MpiContactMethods, AStepWithoutSolutionIsAFailure) {
+  // The middle of the first guess is the centre itself, where there is no force.
+  const OpenSystem comet = contact_system(std::make_shared<AttractingCentre>(), VectorXd{{1.0, 0.0}},
+                                          VectorXd{{-2.0, 0.0}}, -0.1, 0.0);
+  Problem problem = problem_of(comet);
+  const std::optional<Failure> failure = make_stepper(HerglotzScheme{}, problem, 1.0)->advance(50);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->step, 1);
+  EXPECT_NE(failure->reason.find("Newton"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace bathline

@@ -1,0 +1,89 @@
+// The study of the contact form on runs from recipes, and what it and the trajectories record.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "run_study.hpp"
+
+namespace bathline {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string plane =
+    "external = { kind = \"quartic\", k = 1.0, beta = 2.0 }\ngamma = -0.2\nq0 = [[1.0, 0.5]]\nv0 = [[0.0, 1.0]]\n";
+const std::string methods =
+    "[[integrators]]\nname = \"herglotz\"\non = \"open\"\n[[integrators]]\nname = \"exact\"\non = \"open\"\n";
+
+/// Line 4 is the first of `system`.
+std::string recipe(const std::string& system, const std::string& integrators, const std::string& study) {
+  return "title = \"t\"\n[system]\nkind = \"contact\"\n" + system + "[time]\nstep = 0.1\nsteps = 40\n" + integrators +
+         "[output]\nevery = 3\n[study]\nkind = " + study + "\n";
+}
+
+double largest(const std::vector<double>& values) { return *std::max_element(values.begin(), values.end()); }
+
+TEST(MpiContactForm, IsScaledByTheFactorWithTheMomenta) {
+  const RunStudy run(recipe(plane, methods, "\"contact-form\""));
+  ASSERT_EQ(run.report, "");
+  ASSERT_FALSE(run.failure);
+  const std::string group = "contact-form/herglotz/";
+  EXPECT_EQ(run.value(group + "conformal_factor"), 0.98);
+  EXPECT_EQ(run.values(group + "time").size(), 14u);  // 3, 6, ..., 39, 40
+  EXPECT_LT(largest(run.values(group + "form_defect")), 1e-13);
+  EXPECT_LT(largest(run.values(group + "momentum_defect")), 1e-13);
+  EXPECT_GT(largest(run.values(group + "momentum_defect")), 0.0);
+  const std::vector<double> angular = run.values("herglotz/angular_momentum");
+  EXPECT_NEAR(angular.back(), std::pow(0.98, 40.0), 1e-12);
+  EXPECT_NEAR(run.values("exact/angular_momentum").back(), std::exp(-0.8), 1e-11);
+}
+
+TEST(MpiContactForm, TrajectoriesRecordActionAndHamiltonian) {
+  const RunStudy run(recipe(plane, methods, "\"contact-form\""));
+  ASSERT_EQ(run.report, "");
+  for (const std::string label : {"herglotz", "exact"}) {
+    const std::vector<double> z = run.values(label + "/z"), h = run.values(label + "/hamiltonian");
+    const std::vector<double> logarithm = run.values(label + "/log_hamiltonian");
+    const std::vector<double> particles = run.values(label + "/energy_particles");
+    ASSERT_EQ(z.size(), 15u);
+    EXPECT_EQ(z.front(), 0.0);
+    EXPECT_GT(std::abs(z.back()), 1e-3);
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      EXPECT_NEAR(h[i], particles[i] + 0.2 * z[i], 1e-15);
+      EXPECT_NEAR(logarithm[i], std::log(h[i]), 1e-15);
+    }
+  }
+  const std::vector<double> exact = run.values("exact/hamiltonian");
+  EXPECT_NEAR(exact.back(), exact.front() * std::exp(-0.8), 1e-11);
+}
+
+TEST(MpiContactForm, AFreeParticleLosesItsMomentumByTheFactor) {
+  const RunStudy run(recipe("gamma = -0.2\nq0 = [1.0]\nq1 = [1.3]\n", methods, "\"contact-form\""));
+  ASSERT_EQ(run.report, "");
+  EXPECT_LT(largest(run.values("contact-form/herglotz/momentum_defect")), 1e-13);
+  const std::vector<double> p = run.values("herglotz/p");
+  EXPECT_NEAR(p.back() / p.front(), std::pow(0.98, 40.0), 1e-13);
+  EXPECT_NEAR(p.front(), 3.0 / 0.98, 1e-14);
+}
+
+TEST(MpiContactForm, SaysWhatItLacks) {
+  EXPECT_THAT(RunStudy(recipe(plane, "[[integrators]]\nname = \"exact\"\non = \"open\"\n", "\"contact-form\"")).report,
+              AllOf(HasSubstr("r.toml:17:"), HasSubstr("follows runs of `herglotz`")));
+  EXPECT_THAT(
+      RunStudy(recipe("gamma = -0.2\nq0 = [1.0]\nq1 = [1.3]\n", methods, "\"convergence\"\nstep_sizes = [0.1, 0.05]"))
+          .report,
+      AllOf(HasSubstr("r.toml:6:"), HasSubstr("give `v0` to a convergence study")));
+}
+
+TEST(MpiContactForm, ConvergenceFindsOrderOne) {
+  const RunStudy run(recipe(plane, methods, "\"convergence\"\nstep_sizes = [0.005, 0.0025, 0.00125]"));
+  ASSERT_EQ(run.report, "");
+  EXPECT_NEAR(run.value("convergence/herglotz/order_q"), 1.0, 0.1);
+  EXPECT_NEAR(run.value("convergence/herglotz/order_p"), 1.0, 0.1);
+}
+
+}  // namespace
+}  // namespace bathline
