@@ -27,6 +27,7 @@ void restore_state(const CheckpointReader& from, Problem& problem, Stepper& step
   problem.q = vector("particles/q");
   problem.p = vector("particles/p");
   problem.dissipated = from.numbers("particles/dissipated").at(0);
+  problem.z = from.numbers("particles/z").at(0);
   for (std::size_t e = 0; e < problem.environments().size(); ++e) {
     Environment& environment = *problem.environments()[e];
     for (int axis = 0; axis < problem.system().axes; ++axis) {
@@ -48,6 +49,7 @@ void save_state(CheckpointWriter& checkpoint, const Problem& problem, const Step
   checkpoint.numbers("particles/q", {problem.q.data(), size});
   checkpoint.numbers("particles/p", {problem.p.data(), size});
   checkpoint.numbers("particles/dissipated", {&problem.dissipated, 1});
+  checkpoint.numbers("particles/z", {&problem.z, 1});
   for (std::size_t e = 0; e < problem.environments().size(); ++e) {
     const Environment& environment = *problem.environments()[e];
     for (int axis = 0; axis < problem.system().axes; ++axis) {
