@@ -46,6 +46,7 @@ TEST(MpiContact, IsFreeAndStartsAtRestWhereNothingIsSaid) {
   EXPECT_EQ(system.potential->value(system.q0), 0.0);
   EXPECT_TRUE(system.potential->is_quadratic());
   EXPECT_EQ(system.contact->z0, 0.0);
+  ASSERT_TRUE(system.contact->q1);
   EXPECT_EQ(*system.contact->q1, (Eigen::VectorXd{{1.25, 2.5}}));
   EXPECT_EQ(system.v0.norm(), 0.0);
   EXPECT_EQ(*system.damping, 0.25 * Eigen::MatrixXd::Identity(2, 2));
