@@ -65,6 +65,7 @@ class Experiment {
   Case read_case(const Section& section, Mistakes& mistakes);
   bool lacks_damping(const Case& one, bool closed) const;
   void check_damping(const Case& one, Mistakes& mistakes);
+  void check_implicit(const Case& one, Mistakes& mistakes);
   void check_memory(Mistakes& mistakes);
   /// Of the steps that the study runs with: its own where it has a list of them.
   void check_stability(const Case& one, Mistakes& mistakes);
