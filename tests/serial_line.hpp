@@ -1,4 +1,4 @@
-// A uniform line in plain loops over all of its sites, one axis, on one rank: the oracle of the fast explicit paths.
+// A line in plain loops over all of its sites, one axis, on one rank: the oracle of the fast explicit paths.
 // Kicks and drifts are the documented expressions in std::fma, so that their bits can be compared.
 #pragma once
 
@@ -17,12 +17,20 @@ class SerialLine {
 
   std::vector<double> w, p;
   double dissipated = 0.0;
+  /// Of unequal sites: the stiffness of the spring before each and of the one behind the last, and 1/mass.
+  std::vector<double> springs, inverse_masses;
 
-  double force_on_head(double head) const { return line_.stiffness * ((stages_.empty() ? w : stage_w_)[0] - head); }
+  double force_on_head(double head) const {
+    const double stiffness = springs.empty() ? line_.stiffness : springs[0];
+    return stiffness * ((stages_.empty() ? w : stage_w_)[0] - head);
+  }
 
   void substep(const Substep& substep, const ExplicitScheme& scheme, double h, double head) {
     if (substep.kind == Substep::Kind::drift) {
-      for (std::size_t j = 0; j < w.size(); ++j) w[j] = std::fma(substep.weight * h / line_.mass, p[j], w[j]);
+      for (std::size_t j = 0; j < w.size(); ++j) {
+        const double rate = springs.empty() ? substep.weight * h / line_.mass : substep.weight * h * inverse_masses[j];
+        w[j] = std::fma(rate, p[j], w[j]);
+      }
     } else if (substep.kind == Substep::Kind::kick) {
       kick(substep.weight * h, substep.velocity_after, head);
     } else {
@@ -35,14 +43,15 @@ class SerialLine {
     std::vector<double> w, p;
   };
 
-  /// Spring forces over the stiffness.
+  /// Spring forces, over the stiffness where that is the same everywhere.
   std::vector<double> differences(const std::vector<double>& at, double head) const {
     std::vector<double> result(at.size());
     for (std::size_t j = 0; j < at.size(); ++j) {
       const double left = j == 0 ? head : at[j - 1];
       const double behind = line_.far_end == FarEnd::fixed ? 0.0 : at[j];
       const double right = j + 1 < at.size() ? at[j + 1] : behind;
-      result[j] = (right - at[j]) - (at[j] - left);
+      const double before = at[j] - left, after = right - at[j];
+      result[j] = springs.empty() ? after - before : springs[j + 1] * after - springs[j] * before;
     }
     return result;
   }
@@ -50,7 +59,8 @@ class SerialLine {
   void kick(double weighted_step, bool velocity_after, double head) {
     const double before = p.back();
     const std::vector<double> difference = differences(w, head);
-    for (std::size_t j = 0; j < p.size(); ++j) p[j] = std::fma(weighted_step * line_.stiffness, difference[j], p[j]);
+    const double strength = springs.empty() ? weighted_step * line_.stiffness : weighted_step;
+    for (std::size_t j = 0; j < p.size(); ++j) p[j] = std::fma(strength, difference[j], p[j]);
     if (line_.far_end != FarEnd::matched) return;
     const double rate = weighted_step * dashpot_ / line_.mass;
     p.back() = velocity_after ? p.back() / (1.0 + rate) : p.back() - rate * before;
@@ -65,8 +75,10 @@ class SerialLine {
       stage_p_ = p;
     }
     Slope slope{stage_p_, differences(stage_w_, head)};
-    for (double& velocity : slope.w) velocity /= line_.mass;
-    for (double& force : slope.p) force *= line_.stiffness;
+    for (std::size_t j = 0; j < w.size(); ++j) {
+      slope.w[j] *= springs.empty() ? 1.0 / line_.mass : inverse_masses[j];
+      if (springs.empty()) slope.p[j] *= line_.stiffness;
+    }
     slope.p.back() -= dashpot_ * slope.w.back();
     dissipated += h * scheme.b[static_cast<std::size_t>(stage)] * dashpot_ * slope.w.back() * slope.w.back();
     stages_.push_back(std::move(slope));

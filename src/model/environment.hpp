@@ -76,7 +76,7 @@ class Environment {
   /// The whole, or at most `limit` sites that answer fast motions of the head like the whole.
   virtual LinearChain chain(std::int64_t limit) const = 0;
   /// Its memory kernel gamma(t), N/m, until the echo: the force on the head is -integral gamma(t - s) x'(s) ds when it
-  /// starts at rest. The same on every rank. @note Collective.
+  /// starts at rest. The same on every rank; empty where no formula is known. @note Collective.
   virtual std::vector<double> memory_kernel(std::span<const double> times) const = 0;
   /// What that kernel tends to with ever more sites; empty where no formula is known.
   virtual std::vector<double> memory_kernel_limit(std::span<const double>) const { return {}; }
@@ -120,6 +120,8 @@ class Environment {
   virtual void close_block() = 0;
 
   // Implicit schemes.
+  /// Whether there are any for it.
+  virtual bool allows_implicit() const { return true; }
   /// Reads PETSc's options and prepares the solver. @note Collective.
   virtual void set_up_implicit(const OneStageScheme& scheme, double h) = 0;
   /// Nothing where a linear solver did not converge; `failure` says why. `head` is x on rank 0. @note Collective.

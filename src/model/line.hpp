@@ -1,4 +1,4 @@
-// A uniform line of sites, each tied to the next by a spring, its head following the particles.
+// A line of sites, each tied to the next by a spring, its head following the particles.
 //
 //   M w_j'' = lambda (w_{j+1} - 2 w_j + w_{j-1}),   w_0 = x(t),   force on the head lambda (w_1 - x)
 //
@@ -8,11 +8,13 @@
 // axes meet only in the particles.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "model/environment.hpp"
+#include "model/line_springs.hpp"
 #include "model/line_sweeps.hpp"
 #include "model/line_tile.hpp"
 #include "model/line_window.hpp"
@@ -24,23 +26,42 @@
 
 namespace bathline {
 
+/// What one site is made of.
+struct LineSite {
+  double mass = 1.0;
+  double stiffness = 1.0;  ///< of the spring before it; behind the last site a fixed end has one like the last
+
+  bool operator==(const LineSite&) const = default;
+};
+
+struct LineOptions {
+  double temperature = 0.0;  ///< kT of the start, J; only where all sites are equal
+  /// Where sites differ: what each of them is made of, by its index.
+  std::function<LineSite(std::int64_t)> site = {};
+  /// Leaves out sites that nothing can have moved yet; no result depends on it.
+  bool skip_resting = true;
+};
+
 class Line final : public Environment {
  public:
+  /// Mass and stiffness of `constants` have no meaning where the options say what the sites are made of.
   /// @note Collective.
-  /// `temperature` is kT of the start, J.
   Line(std::string name, Attachment attachment, const LineConstants& constants, std::int64_t sites,
-       const Communicator& communicator, double temperature = 0.0);
+       const Communicator& communicator, LineOptions options = {});
 
   std::int64_t sites() const override { return layout_.total(); }
   std::int64_t bytes() const override;
+  /// On a line of unequal sites the one of a line that goes on as it begins.
   double damping() const override;
+  /// The first site that differs from those before it sends an echo back, too.
   double echo_time() const override;
   double highest_frequency() const override;
-  double temperature() const override { return temperature_; }
+  double temperature() const override { return options_.temperature; }
   bool is_open_ended() const override { return constants_.far_end == FarEnd::matched; }
   /// Cut after its first `limit` sites, where it is held: vibrations above the band do not get further.
   LinearChain chain(std::int64_t limit) const override;
   /// Of the infinite line: 2 lambda J_1(wm t) / (wm t), wm = 2 sqrt(lambda/M). Source: weiss2012, section 3.1.
+  /// None for unequal sites.
   std::vector<double> memory_kernel(std::span<const double> times) const override;
 
   void prepare(const RandomKey& key) override;
@@ -60,6 +81,7 @@ class Line final : public Environment {
   void substep(const Substep& substep, std::span<const double> head) override;
   void close_block() override;
 
+  bool allows_implicit() const override { return is_uniform(); }
   void set_up_implicit(const OneStageScheme& scheme, double h) override;
   std::optional<HeadResponse> eliminate(std::span<const double> head) override;
   void complete(std::span<const double> head_velocity) override;
@@ -73,6 +95,10 @@ class Line final : public Environment {
   static constexpr int halo_depth = 64;
   /// Sites that a window owns; with its overlap it fits the first-level cache.
   static constexpr std::int64_t window = 1536;
+  /// Blocks with more levels of kicks and drifts than this go through tiles.
+  static constexpr std::size_t levels_in_place = 8;
+  /// Sites that stay in the first-level cache for all levels of a block done in place.
+  static constexpr std::int64_t stretch = 512;
 
   /// An explicit block between `open_block` and `close_block`.
   struct Block {
@@ -81,6 +107,7 @@ class Line final : public Environment {
     double h = 0.0;
     int steps = 0;
     std::int64_t overlap = 0;  // sites that the block's steps reach
+    std::int64_t moved = 0;    // sites before this one have moved before
     std::int64_t near = 0;     // sites that advance in lockstep with the particles
     bool open = false;
   };
@@ -92,20 +119,39 @@ class Line final : public Environment {
   void exchange_next_neighbours();
   /// A thermal start of one axis. @note Collective.
   void warm_up(const RandomKey& key, int axis);
-  void advance_pieces(int axis);
+  bool is_uniform() const { return !options_.site; }
+  LineSite site(std::int64_t index) const;
+  LineSprings springs() const;
+  void prepare_springs();
+  /// Sites before `end` may have moved from now on, and sums over the sites are out of date.
+  void touch(std::int64_t end);
+  /// Energy of a site and of the spring behind it, by its global index.
+  template <class Use>
+  void use_site_energy(int axis, Use use) const;
+  void add_energies(int axis, std::int64_t end);
+  void advance_pieces(int axis, std::int64_t tiles_end);
+  void advance_in_place(int axis, std::int64_t end);
+  /// Loads what the sites from `begin` to before `end` depend on.
+  void load(LineWindow& window, int axis, std::int64_t begin, std::int64_t end);
+  void advance(LineWindow& window, int axis, bool holds_last);
 
   LineConstants constants_;
-  double temperature_;
+  LineOptions options_;
   Layout layout_;
   Communicator communicator_;
   int axes_;
   Halo halo_;
   Halo thin_halo_;
-  OrderedSum sum_;
+  std::vector<OrderedSum> sums_;  // of the energy, by axis
   std::int64_t count_;
   bool at_far_end_;
   std::vector<std::vector<double>> w_, p_;  // one array per axis
   std::vector<double*> arrays_, thin_arrays_;
+  std::vector<double> spring_, inverse_mass_;  // of unequal sites, with those copied
+  double head_stiffness_ = 0.0;
+  std::int64_t moved_ = 0;                     // no site from here on has ever moved
+  bool energy_is_wanted_ = false;              // so that the next block adds it up while its sites are in cache
+  bool energy_is_under_way_ = false;
   std::vector<double> dissipated_;  // by axis, on the rank of the last site
 
   Block block_;

@@ -4,11 +4,15 @@
 //   (I + a b h^2 K/M) P = p + a h F(w),   Q = w + b h P/M,   p+ = P + a_end h F(Q),   w+ = Q + b_end h P/M
 //
 // Written in the momenta, the unknown is of the size of the change in a step, and nothing is lost for small steps.
+#include <stdexcept>
+
 #include "model/line.hpp"
+#include "model/line_update.hpp"
 
 namespace bathline {
 
 void Line::set_up_implicit(const OneStageScheme& scheme, double h) {
+  if (!is_uniform()) throw std::logic_error("implicit schemes need a line of equal sites");
   scheme_ = scheme;
   h_ = h;
   const double ratio = constants_.stiffness / constants_.mass;
@@ -19,6 +23,7 @@ void Line::set_up_implicit(const OneStageScheme& scheme, double h) {
 }
 
 std::optional<HeadResponse> Line::eliminate(std::span<const double> head) {
+  touch(sites());
   exchange_next_neighbours();
   const double strength = scheme_.a * h_ * constants_.stiffness;
   for (int axis = 0; axis < axes_; ++axis) {

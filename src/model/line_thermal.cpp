@@ -19,8 +19,8 @@ constexpr std::int64_t block = 4096;
 void Line::warm_up(const RandomKey& key, int axis) {
   const bool fixed = constants_.far_end == FarEnd::fixed;
   const std::int64_t springs = fixed ? sites() + 1 : sites();
-  const double elongation = std::sqrt(temperature_ / constants_.stiffness);
-  const double momentum = std::sqrt(temperature_ * constants_.mass);
+  const double elongation = std::sqrt(options_.temperature / constants_.stiffness);
+  const double momentum = std::sqrt(options_.temperature * constants_.mass);
   const auto draw = [&](std::int64_t spring) {
     return normal_pair(key, static_cast<std::uint64_t>(spring * axes_ + axis));
   };

@@ -159,6 +159,7 @@ template <bool uniform, int at_once, int kicks, int drifts>
   const Register* spring = inside(spring_);
   const Register* inverse_mass = inside(inverse_mass_);
   const std::int64_t end = part_ + at_once;
+#pragma GCC unroll 2
   for (std::int64_t j = -at_once; j < end; ++j) {
     Lanes next_w = w[j].at, next_p = p[j].at;
 #pragma GCC unroll 4

@@ -22,7 +22,4 @@ inline Number drifted(Number w, Number rate, Number p) {
 inline double kicked(double p, double strength, double left, double here, double right) {
   return kicked(p, strength, here - left, right - here);
 }
-/// Second difference of the displacements around a site: the spring forces on it, over the stiffness.
-inline double second_difference(double left, double here, double right) { return (right - here) - (here - left); }
-
 }  // namespace bathline

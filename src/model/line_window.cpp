@@ -1,10 +1,11 @@
-// A piece of a uniform line that is advanced by explicit schemes on its own.
+// A piece of a line that is advanced by explicit schemes on its own.
 //
 // Stale values next to a cut are computed like all others and never stored, so the loops have no cases; the window is
 // small enough to stay in the first-level cache over many steps.
 #include "model/line_window.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace bathline {
 
@@ -20,8 +21,9 @@ LineWindow::LineWindow(const LineConstants& line, std::int64_t capacity, int sta
   }
 }
 
-void LineWindow::load(const double* w, const double* p, std::int64_t count, bool at_head, bool at_far_end,
-                      double dissipated) {
+void LineWindow::load(const double* w, const double* p, std::int64_t count, const LineSprings& springs,
+                      bool at_head, bool at_far_end, double dissipated) {
+  springs_ = springs;
   count_ = count;
   at_head_ = at_head;
   at_far_end_ = at_far_end;
@@ -41,10 +43,10 @@ void LineWindow::store(std::int64_t offset, std::int64_t count, double* w, doubl
 void LineWindow::substep(const Substep& substep, const ExplicitScheme& scheme, double h, double head) {
   switch (substep.kind) {
     case Substep::Kind::kick:
-      kick(substep.weight * h * line_.stiffness, substep.weight * h, substep.velocity_after, head);
+      kick(substep.weight * h, substep.velocity_after, head);
       break;
     case Substep::Kind::drift:
-      drift(substep.weight * h / line_.mass);
+      drift_sites(springs_, substep.weight * h, 0, count_, w_.data() + 1, p_.data() + 1);
       break;
     case Substep::Kind::stage:
       stage(substep.stage, scheme, h, head);
@@ -58,12 +60,10 @@ void LineWindow::set_ghosts(std::vector<double>& w, double head) const {
   if (at_far_end_) w[count_ + 1] = line_.far_end == FarEnd::fixed ? 0.0 : w[count_];
 }
 
-void LineWindow::kick(double strength, double weighted_step, bool velocity_after, double head) {
+void LineWindow::kick(double weighted_step, bool velocity_after, double head) {
   set_ghosts(w_, head);
   const double before = p_[count_];
-  const double* w = w_.data() + 1;
-  double* p = p_.data() + 1;
-  for (std::int64_t j = 0; j < count_; ++j) p[j] = kicked(p[j], strength, w[j - 1], w[j], w[j + 1]);
+  kick_sites(springs_, weighted_step, 0, count_, w_.data() + 1, p_.data() + 1);
   if (at_far_end_ && line_.far_end == FarEnd::matched) {
     const double rate = weighted_step * line_.dashpot / line_.mass;
     double& last = p_[count_];
@@ -71,12 +71,6 @@ void LineWindow::kick(double strength, double weighted_step, bool velocity_after
     const double velocity = (velocity_after ? last : before) / line_.mass;
     dissipated_ += weighted_step * line_.dashpot * velocity * velocity;
   }
-}
-
-void LineWindow::drift(double rate) {
-  double* w = w_.data() + 1;
-  const double* p = p_.data() + 1;
-  for (std::int64_t j = 0; j < count_; ++j) w[j] = drifted(w[j], rate, p[j]);
 }
 
 void LineWindow::stage(int stage, const ExplicitScheme& scheme, double h, double head) {
@@ -92,8 +86,8 @@ void LineWindow::stage(int stage, const ExplicitScheme& scheme, double h, double
     double* velocity = velocities_[stage].data() + 1;
     double* force = forces_[stage].data() + 1;
     for (std::int64_t j = 0; j < count_; ++j) {
-      velocity[j] = p[j] / line_.mass;
-      force[j] = line_.stiffness * second_difference(w[j - 1], w[j], w[j + 1]);
+      velocity[j] = springs_.velocity(j, p[j]);
+      force[j] = springs_.pull(j + 1, w[j + 1] - w[j]) - springs_.pull(j, w[j] - w[j - 1]);
     }
     if (at_far_end_ && line_.far_end == FarEnd::matched) {
       force[count_ - 1] -= line_.dashpot * velocity[count_ - 1];

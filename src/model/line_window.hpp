@@ -1,17 +1,17 @@
-// A piece of a uniform line that is advanced by explicit schemes on its own, for one axis.
+// A piece of a line that is advanced by explicit schemes on its own, for one axis.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "integrate/scheme.hpp"
-#include "model/line_update.hpp"
+#include "model/line_springs.hpp"
 
 namespace bathline {
 
 enum class FarEnd { fixed, free, matched };
 
-/// The numbers that define a uniform line.
+/// The numbers that define a line of equal sites; where they differ, mass and stiffness are those at the far end.
 struct LineConstants {
   double mass = 1.0;
   double stiffness = 1.0;
@@ -27,8 +27,10 @@ class LineWindow {
   /// `capacity` sites; `stages` is the number of Runge-Kutta stages, 0 for a splitting.
   LineWindow(const LineConstants& line, std::int64_t capacity, int stages);
 
-  /// `dissipated` is what the dashpot of the far end has taken until now.
-  void load(const double* w, const double* p, std::int64_t count, bool at_head, bool at_far_end, double dissipated);
+  /// `springs` are those of the sites loaded and must outlive their use; `dissipated` is what the dashpot of the far
+  /// end has taken until now.
+  void load(const double* w, const double* p, std::int64_t count, const LineSprings& springs, bool at_head,
+            bool at_far_end, double dissipated);
   /// One substep of step size h with the head at `head` (ignored where this window does not meet it).
   void substep(const Substep& substep, const ExplicitScheme& scheme, double h, double head);
   /// Writes `count` sites from `offset` on, which must still be valid.
@@ -40,13 +42,13 @@ class LineWindow {
   double dissipated() const { return dissipated_; }
 
  private:
-  void kick(double strength, double weighted_step, bool velocity_after, double head);
-  void drift(double rate);
+  void kick(double weighted_step, bool velocity_after, double head);
   void stage(int stage, const ExplicitScheme& scheme, double h, double head);
   void set_ghosts(std::vector<double>& w, double head) const;
   const std::vector<double>& current_w() const { return in_stages_ ? stage_w_ : w_; }
 
   LineConstants line_;
+  LineSprings springs_;
   // Entry 0 and entry count + 1 are ghosts: the head, the far end's mirror or the cut.
   std::vector<double> w_, p_;
   std::vector<double> stage_w_, stage_p_;

@@ -4,13 +4,18 @@
 //   continuum: K = lambda dx, rho = M/dx, speed v = sqrt(K/rho), D = sqrt(K rho), dx = length / sites
 //   characteristic grid: dx = v h, that is h sqrt(lambda/M) = 1, lambda = D/h, M = D h
 //
+// or with a table of unequal sites.
+//
 // Source: farshi2018, section 6, and limebeer2020, section III; the grid is limebeer2020, proof of Theorem IV.1.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <optional>
+#include <sstream>
 
 #include "model/environment_catalogue.hpp"
 #include "model/line.hpp"
+#include "parallel/shared_file.hpp"
 
 namespace bathline {
 
@@ -30,7 +35,7 @@ std::optional<SiteValues> read_site_values(const Section& section, const char* m
   const bool continuum = section.has("length") || section.has("speed");
   const std::string forms = fmt::format(
       "give `{}` and `{}` (lumped), or `damping`, `length` and `speed` (continuum), or `grid = \"characteristic\"` and "
-      "`damping`",
+      "`damping`, or `file` (a table of unequal sites)",
       mass, stiffness);
   const auto refuse = [&](const std::string& key, const std::string& why) {
     mistakes.add(section.where(key), why + "; " + forms);
@@ -64,30 +69,108 @@ std::optional<SiteValues> read_site_values(const Section& section, const char* m
   return SiteValues{damping / speed * spacing, damping * speed / spacing};
 }
 
-std::optional<LineConstants> read_line(const Section& section, const char* mass, const char* stiffness, double step,
-                                       Mistakes& mistakes) {
-  std::optional<LineConstants> line;
-  where_readable([&] {
+/// The sites of a table, a mass and a stiffness per line; what is wrong with it, if anything.
+std::string read_sites(const std::string& text, std::vector<LineSite>& sites) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int number = 1; std::getline(lines, line); ++number) {
+    line.resize(std::min(line.size(), line.find('#')));
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    std::istringstream words(line);
+    LineSite one;
+    std::string more;
+    if (!(words >> one.mass >> one.stiffness) || (words >> more)) {
+      return fmt::format("line {}: must be two numbers, a mass (kg) and a stiffness (N/m)", number);
+    }
+    if (!(std::isfinite(one.mass) && one.mass > 0.0)) {
+      return fmt::format("line {}: mass {} must be positive", number, one.mass);
+    }
+    if (!(std::isfinite(one.stiffness) && one.stiffness > 0.0)) {
+      return fmt::format("line {}: stiffness {} must be positive", number, one.stiffness);
+    }
+    sites.push_back(one);
+  }
+  return sites.empty() ? "it holds no site" : "";
+}
+
+/// What the sites of the section's `file` are made of, or nothing where that is wrong. @note Collective.
+std::function<LineSite(std::int64_t)> read_unequal_sites(const Section& section, const char* mass,
+                                                         const char* stiffness, const Communicator& communicator,
+                                                         Mistakes& mistakes) {
+  bool good = true;
+  const auto refuse = [&](const std::string& key, const std::string& why) {
+    mistakes.add(section.where(key), why);
+    good = false;
+  };
+  for (const char* key : {mass, stiffness, "damping", "length", "speed", "grid"}) {
+    if (section.has(key)) refuse(key, fmt::format("`{}` has no meaning where `file` says what the sites are", key));
+  }
+  if (section.number("temperature") > 0.0) refuse("temperature", "a line of unequal sites cannot start warm yet");
+  const std::string& name = section.text("file");
+  const std::filesystem::path path = path_beside_recipe(section, "file");
+  const std::optional<std::string> text = read_shared_file(path, communicator);
+  auto sites = std::make_shared<std::vector<LineSite>>();
+  if (!text) {
+    refuse("file", fmt::format("file = \"{}\": cannot be read; it is looked for beside the recipe, as {}", name,
+                               path.string()));
+  } else if (const std::string why = read_sites(*text, *sites); !why.empty()) {
+    refuse("file", fmt::format("file = \"{}\": {}", name, why));
+  } else if (const auto rows = static_cast<long>(sites->size()); rows > section.integer("sites")) {
+    refuse("file", fmt::format("file = \"{}\": it describes {} sites, but the line has {}", name, rows,
+                               section.integer("sites")));
+  }
+  if (!good) return {};
+  return [sites](std::int64_t index) { return (*sites)[static_cast<std::size_t>(index) % sites->size()]; };
+}
+
+/// Builds the line of a section on `attachment`; `mass` and `stiffness` are the kind's names of its lumped values.
+/// @note Collective.
+std::unique_ptr<Environment> build_line(const Section& section, const char* mass, const char* stiffness, double step,
+                                        const Attachment& attachment, const Communicator& communicator,
+                                        Mistakes& mistakes) {
+  const std::string end = section.has("far_end") ? section.text("far_end") : "fixed";
+  LineConstants constants;
+  constants.far_end = end == "free" ? FarEnd::free : end == "matched" ? FarEnd::matched : FarEnd::fixed;
+  LineOptions options;
+  options.temperature = section.number("temperature");
+  options.skip_resting = section.boolean("skip_resting");
+  if (section.has("file")) {
+    options.site = read_unequal_sites(section, mass, stiffness, communicator, mistakes);
+    if (!options.site) return nullptr;
+  } else {
     const std::optional<SiteValues> values = read_site_values(section, mass, stiffness, step, mistakes);
-    const std::string end = section.has("far_end") ? section.text("far_end") : "fixed";
-    const FarEnd far_end = end == "free" ? FarEnd::free : end == "matched" ? FarEnd::matched : FarEnd::fixed;
-    if (values) line = {values->mass, values->stiffness, far_end, 0.0};
-  });
-  return line;
+    if (!values) return nullptr;
+    constants.mass = values->mass;
+    constants.stiffness = values->stiffness;
+  }
+  return std::make_unique<Line>(section.text("name"), attachment, constants, section.integer("sites"), communicator,
+                                std::move(options));
 }
 
 std::unique_ptr<Environment> build_spring_mass(const Section& section, const OpenSystem& system, double step,
                                                const Communicator& communicator, Mistakes& mistakes) {
-  const std::optional<LineConstants> line = read_line(section, "M", "lambda", step, mistakes);
-  const long particle = section.integer("attach");
-  if (!check_particle(section, particle, system, mistakes) || !line) return nullptr;
-  return std::make_unique<Line>(section.text("name"), Attachment({{static_cast<int>(particle), 1.0}}, system.axes),
-                                *line, section.integer("sites"), communicator, section.number("temperature"));
+  std::unique_ptr<Environment> line;
+  where_readable([&] {
+    line = build_line(section, "M", "lambda", step,
+                      Attachment({{static_cast<int>(section.integer("attach")), 1.0}}, std::max(1, system.axes)),
+                      communicator, mistakes);
+  });
+  if (!check_particle(section, section.integer("attach"), system, mistakes)) return nullptr;
+  return line;
 }
 
 std::unique_ptr<Environment> build_spring_inerter(const Section& section, const OpenSystem& system, double step,
                                                   const Communicator& communicator, Mistakes& mistakes) {
-  const std::optional<LineConstants> line = read_line(section, "b", "k", step, mistakes);
+  std::unique_ptr<Environment> line;
+  where_readable([&] {
+    const std::vector<long>& ends = section.integers("attach");
+    const std::size_t far = ends.size() > 1 ? 1 : 0;
+    if (ends.empty()) return;
+    line = build_line(
+        section, "b", "k", step,
+        Attachment({{static_cast<int>(ends[0]), 1.0}, {static_cast<int>(ends[far]), -1.0}}, std::max(1, system.axes)),
+        communicator, mistakes);
+  });
   if (particles_of(system) < 2) {
     mistakes.add(section.where("kind"),
                  "a spring-inerter line lies between two particles, but the system has one; a single particle takes a "
@@ -101,11 +184,7 @@ std::unique_ptr<Environment> build_spring_inerter(const Section& section, const 
   }
   const bool known =
       check_particle(section, ends[0], system, mistakes) && check_particle(section, ends[1], system, mistakes);
-  if (!known || !line) return nullptr;
-  return std::make_unique<Line>(
-      section.text("name"),
-      Attachment({{static_cast<int>(ends[0]), 1.0}, {static_cast<int>(ends[1]), -1.0}}, system.axes), *line,
-      section.integer("sites"), communicator, section.number("temperature"));
+  return known ? std::move(line) : nullptr;
 }
 
 std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass, const char* mass_doc,
@@ -132,7 +211,15 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
            .units = "J",
            .doc = "kT of the start: sites drawn from the Gibbs distribution around the head; 0: at rest there",
            .fallback = "0.0",
-           .bound = Bound::nonnegative}};
+           .bound = Bound::nonnegative},
+          {.name = "file",
+           .type = ValueType::text,
+           .doc = "table of unequal sites: a mass (kg) and the stiffness (N/m) of the spring before it per line, seen "
+                  "from the recipe's folder; begun again where it has fewer lines than there are sites"},
+          {.name = "skip_resting",
+           .type = ValueType::boolean,
+           .doc = "leave out sites that the disturbance cannot have reached yet; changes no result",
+           .fallback = "true"}};
 }
 
 }  // namespace
@@ -159,7 +246,8 @@ EnvironmentKind spring_mass_line_kind() {
        .parameters = std::move(parameters),
        .notes = "Damps its particle by D = sqrt(lambda M) until the echo at t_r = 2 sites sqrt(M/lambda). On the "
                 "characteristic grid (lambda = D/h, M = D h) the explicit closed scheme equals the reduced open one "
-                "to round-off for 2 (sites + 1) steps. A particle with several axes has a line with as many per site."},
+                "to round-off for 2 (sites + 1) steps. A particle with several axes has a line with as many per site. Unequal "
+                "sites take explicit integrators or `exact`; the first one that differs sends an echo back."},
       build_spring_mass};
 }
 

@@ -25,12 +25,15 @@ double compensated_sum(const std::vector<double>& values) {
 
 OrderedSum::OrderedSum(const Layout& layout, const Communicator& communicator)
     : communicator_(communicator),
-      total_(layout.total()),
+      all_(layout.total()),
       first_(layout.first(communicator.rank())),
       end_(layout.first(communicator.rank() + 1)),
+      own_(std::min(end_, (first_ + block - 1) / block * block)),
       first_block_is_foreign_(end_ > first_ && first_ % block != 0) {}
 
 void OrderedSum::begin() {
+  site_ = own_;
+  partial_ = {};
   blocks_.clear();
   // Not before: a line may be described that nobody has the memory for.
   blocks_.reserve(static_cast<std::size_t>((end_ - first_) / block + 2));
@@ -42,22 +45,27 @@ OrderedSum::Partial OrderedSum::receive() {
   return partial;
 }
 
-void OrderedSum::finish_block(const Partial& partial, std::int64_t stop) {
-  if (stop % block != 0 && stop != total_) {
+void OrderedSum::finish_block() {
+  pass_on(partial_, site_);
+  partial_ = {};
+}
+
+void OrderedSum::pass_on(const Partial& partial, std::int64_t stop) {
+  if (stop % block != 0 && stop != all_) {
     MPI_Send(partial.data(), lanes, MPI_DOUBLE, communicator_.rank() + 1, 1, mpi_comm(communicator_));
     return;
   }
   const double sum =
       ((partial[0] + partial[1]) + (partial[2] + partial[3])) + ((partial[4] + partial[5]) + (partial[6] + partial[7]));
   // The foreign block is finished after the others and stands before them.
-  if (first_block_is_foreign_ && stop == std::min(end_, (first_ + block - 1) / block * block)) {
+  if (first_block_is_foreign_ && stop == own_) {
     blocks_.insert(blocks_.begin(), sum);
   } else {
     blocks_.push_back(sum);
   }
 }
 
-double OrderedSum::end() {
+double OrderedSum::total() {
   double sum = 0.0;
   if (communicator_.size() == 1) return compensated_sum(blocks_);
   const std::vector<double> all = communicator_.gather(blocks_);

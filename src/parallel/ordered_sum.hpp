@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "parallel/communicator.hpp"
@@ -20,27 +21,38 @@ class OrderedSum {
 
   OrderedSum(const Layout& layout, const Communicator& communicator);
 
-  /// The sum of `value(site)` over all sites, on every rank; `value` takes a global index of this rank's piece.
-  /// @note Collective.
+  /// The sum of `value(site)` over all sites, on every rank; `value` takes a global index of this rank's piece. From
+  /// site `zero_from` on it is known to be zero. @note Collective.
   template <class Value>
-  double operator()(Value&& value) {
+  double operator()(Value&& value, std::int64_t zero_from = std::numeric_limits<std::int64_t>::max()) {
     begin();
-    std::int64_t site = first_;
+    return end(value, zero_from);
+  }
+
+  // The same bit by bit, while the sites are at hand: `begin`, any number of `add`, `end`.
+  void begin();
+  /// Adds this rank's sites before `stop` that have not been added yet, except those in a block that another rank began.
+  template <class Value>
+  void add(Value&& value, std::int64_t stop, std::int64_t zero_from) {
+    for (stop = std::min(stop, end_); site_ < stop;) {
+      const std::int64_t next = std::min(stop, (site_ / block + 1) * block);
+      accumulate(value, site_, std::min(next, zero_from), partial_);
+      site_ = next;
+      if (site_ % block == 0) finish_block();
+    }
+  }
+  /// Adds the rest. @note Collective.
+  template <class Value>
+  double end(Value&& value, std::int64_t zero_from) {
+    add(value, end_, zero_from);
+    if (site_ % block != 0 && site_ > own_) pass_on(partial_, end_);
     // The piece of a block that another rank began comes last: its partial sums have to arrive first.
-    const std::int64_t own = std::min(end_, (first_ + block - 1) / block * block);
-    for (site = own; site < end_;) {
-      const std::int64_t stop = std::min(end_, site + block);
-      Partial partial{};
-      accumulate(value, site, stop, partial);
-      finish_block(partial, stop);
-      site = stop;
-    }
-    if (own > first_) {
+    if (own_ > first_) {
       Partial partial = receive();
-      accumulate(value, first_, own, partial);
-      finish_block(partial, own);
+      accumulate(value, first_, std::min(own_, zero_from), partial);
+      pass_on(partial, own_);
     }
-    return end();
+    return total();
   }
 
  private:
@@ -52,16 +64,19 @@ class OrderedSum {
     }
     for (; site < stop; ++site) partial[site % lanes] += value(site);
   }
-  void begin();
   Partial receive();
+  void finish_block();
   /// A block that ends at `stop` is complete, or goes on at the next rank.
-  void finish_block(const Partial& partial, std::int64_t stop);
-  double end();
+  void pass_on(const Partial& partial, std::int64_t stop);
+  double total();
 
   Communicator communicator_;
-  std::int64_t total_;
+  std::int64_t all_;
   std::int64_t first_;
   std::int64_t end_;
+  std::int64_t own_;             // where the first block begins that no other rank began
+  std::int64_t site_ = 0;        // the next one to be added
+  Partial partial_{};            // of the block under way
   std::vector<double> blocks_;   // sums of the blocks that end here, in order
   bool first_block_is_foreign_;  // its sum is produced last and belongs first
 };

@@ -2,6 +2,7 @@
 #include "solve/particle_newton.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "solve/petsc_handle.hpp"
@@ -88,6 +89,8 @@ ParticleNewton::ParticleNewton(int size, Residual residual, Jacobian jacobian) :
 ParticleNewton::~ParticleNewton() = default;
 
 ParticleNewton::Report ParticleNewton::solve(Eigen::VectorXd& x, double roundoff) {
+  // A force that is not finite at the start leaves nothing to measure a residual by.
+  if (!std::isfinite(roundoff)) return {.residual = roundoff, .reason = "the force is not finite at the first guess"};
   State& s = *state_;
   PetscScalar* values = nullptr;
   petsc_check(VecGetArrayWrite(s.unknown.get(), &values));

@@ -57,6 +57,7 @@ Experiment::Experiment(const Recipe& recipe, const Communicator& communicator, M
   if (mistakes.count() > before_memory) return;
   for (const Case& one : cases_) {
     where_readable([&] {
+      check_implicit(one, mistakes);
       check_stability(one, mistakes);
       warn_of_limits(one);
     });
@@ -174,6 +175,18 @@ void Experiment::check_damping(const Case& one, Mistakes& mistakes) {
       fmt::format("`{}` runs on the open system, but nothing says how strongly that is damped: state the damping "
                   "in [system] or add an [[environment]] that implies it",
                   one.label));
+}
+
+void Experiment::check_implicit(const Case& one, Mistakes& mistakes) {
+  if (!one.closed || !std::holds_alternative<OneStageScheme>(one.scheme)) return;
+  const Problem problem = make_problem(one);
+  for (const auto& environment : problem.environments()) {
+    if (environment->allows_implicit()) continue;
+    mistakes.add(one.options.where("name"),
+                 fmt::format("`{}` is implicit, and the sites of `{}` are not all equal: that takes an explicit "
+                             "integrator such as `stoermer-verlet`, or `exact`",
+                             one.label, environment->name()));
+  }
 }
 
 void Experiment::check_memory(Mistakes& mistakes) {

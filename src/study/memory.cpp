@@ -57,7 +57,7 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& one, Re
   for (std::size_t i = 0; i < at_start.size() / axes; ++i) {
     kernel.push_back(at_start[i * axes] - displaced[i * axes]);
     integral.push_back(i == 0 ? 0.0 : integral[i - 1] + 0.5 * (times[i] - times[i - 1]) * (kernel[i - 1] + kernel[i]));
-    kernel_error = std::max(kernel_error, std::abs(kernel[i] - formula[i]));
+    if (!formula.empty()) kernel_error = std::max(kernel_error, std::abs(kernel[i] - formula[i]));
     for (std::size_t axis = 0; axis < axes && !force_formula.empty(); ++axis) {
       force_error = std::max(force_error, std::abs(at_start[i * axes + axis] - force_formula[i * axes + axis]));
     }
@@ -68,7 +68,9 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& one, Re
   const Dimension over_time[] = {{"time", times, "s", "time"}};
   const Dimension over_both[] = {over_time[0], axis};
   file.array(group, {"kernel", "N/m", "measured memory kernel", {"time"}}, over_time, kernel);
-  file.array(group, {"kernel_formula", "N/m", "memory kernel by its formula", {"time"}}, over_time, formula);
+  if (!formula.empty()) {
+    file.array(group, {"kernel_formula", "N/m", "memory kernel by its formula", {"time"}}, over_time, formula);
+  }
   if (!limit.empty()) {
     file.array(group, {"kernel_limit", "N/m", "memory kernel of infinitely many sites", {"time"}}, over_time, limit);
   }

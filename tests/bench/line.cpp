@@ -1,45 +1,69 @@
-// Explicit and implicit steps of a particle with a long uniform line, by the program's own kernels.
+// Explicit and implicit steps of a particle with a long line, by the program's own kernels. Nothing is left out: what
+// has not moved yet is computed all the same.
 #include "advance/stepper.hpp"
 #include "bench_world.hpp"
 #include "integrate/method.hpp"
 #include "model/line.hpp"
+#include "model/line_tile.hpp"
 
 namespace bathline {
 namespace {
 
 /// An oscillator on a fixed line of `sites` sites on every rank, with h sqrt(lambda/M) = 1/2.
-Problem oscillator_on_a_line(std::int64_t sites) {
+Problem oscillator_on_a_line(std::int64_t sites, bool unequal) {
   OpenSystem system;
   system.particles = 1;
   system.mass = Eigen::VectorXd::Ones(1);
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Ones(1, 1));
   system.q0 = Eigen::VectorXd::Zero(1);
   system.v0 = Eigen::VectorXd::Ones(1);
+  LineOptions options{.skip_resting = false};
+  if (unequal) options.site = [](std::int64_t j) { return LineSite{1.0 + 0.1 * static_cast<double>(j % 7), 1.0}; };
   std::vector<std::unique_ptr<Environment>> line;
   line.push_back(std::make_unique<Line>("line", Attachment({{0, 1.0}}, 1), LineConstants{},
-                                        sites * bench_world().size(), bench_world()));
+                                        sites * bench_world().size(), bench_world(), options));
   Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(line), bench_world());
   problem.prepare();
   return problem;
 }
 
-/// `calls` times `steps` steps at a time with the given gamma, on `sites` sites of every rank.
-void advance_line(benchmark::State& state, double gamma, std::int64_t sites, int calls, int steps) {
+/// `steps` steps with the given gamma on `sites` sites of every rank, and then the energies, if wanted.
+void advance_line(benchmark::State& state, double gamma, std::int64_t sites, int steps, bool unequal = false,
+                  bool energies = false) {
   Section options;
   options.set("gamma", gamma, {});
   const Scheme scheme = find_method("gamma")->scheme(options);
-  Problem problem = oscillator_on_a_line(sites);
+  Problem problem = oscillator_on_a_line(sites, unequal);
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, 0.5);
-  time_together(state, sites * bench_world().size() * calls * steps, [&] {
-    for (int call = 0; call < calls; ++call) stepper->advance(steps);
+  time_together(state, sites * bench_world().size() * steps, [&] {
+    stepper->advance(steps);
+    if (energies) benchmark::DoNotOptimize(problem.energies());
   });
 }
 
-void explicit_fused(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 1, 1); }
-void explicit_blocked(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 1, 64); }
-/// Two arrays of this size share the first-level cache with their copies.
-void explicit_blocked_in_cache(benchmark::State& state) { advance_line(state, 0.0, 1500, 1, 64 * 200); }
-void midpoint(benchmark::State& state) { advance_line(state, 0.5, memory_resident_sites(), 1, 1); }
+void explicit_fused(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 1); }
+void explicit_blocked(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 64); }
+void explicit_energies(benchmark::State& state) {
+  advance_line(state, 0.0, memory_resident_sites(), 64, false, true);
+}
+void explicit_nonuniform(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 64, true); }
+void explicit_nonuniform_fused(benchmark::State& state) {
+  advance_line(state, 0.0, memory_resident_sites(), 1, true);
+}
+void midpoint(benchmark::State& state) { advance_line(state, 0.5, memory_resident_sites(), 1); }
+
+/// What no line can exceed: one tile that stays in cache, of which nothing is computed twice.
+void explicit_blocked_in_cache(benchmark::State& state) {
+  constexpr int blocks = 400, steps = 64;
+  const LineSweeps sweeps(
+      splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}}), 0.5, steps);
+  LineTile tile(1.0, 1.0);
+  const std::vector<double> start(LineTile::capacity, 1e-3);
+  tile.load(start.data(), start.data(), LineTile::capacity);
+  time_together(state, LineTile::capacity * bench_world().size() * blocks * steps, [&] {
+    for (int block = 0; block < blocks; ++block) tile.advance(sweeps.levels(), {});
+  });
+}
 
 BENCHMARK(explicit_fused)->Name("line/explicit/fused")->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(explicit_blocked)
@@ -50,6 +74,21 @@ BENCHMARK(explicit_blocked)
 BENCHMARK(explicit_blocked_in_cache)
     ->Name("line/explicit/blocked_in_cache")
     ->Iterations(10)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(explicit_energies)
+    ->Name("line/explicit/blocked_with_energies")
+    ->Iterations(3)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(explicit_nonuniform_fused)
+    ->Name("line/explicit/nonuniform_fused")
+    ->Iterations(10)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(explicit_nonuniform)
+    ->Name("line/explicit/nonuniform")
+    ->Iterations(3)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(midpoint)->Name("line/midpoint/ours")->Iterations(5)->UseManualTime()->Unit(benchmark::kMillisecond);

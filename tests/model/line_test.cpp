@@ -107,8 +107,8 @@ TEST(MpiLine, ThermalStartIsTheSameOnAnyNumberOfRanks) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
     for (const std::int64_t sites : {1, 41, 4096, 4097, 20011}) {
       const LineConstants constants{.mass = 5.0, .stiffness = 2000.0, .far_end = far_end};
-      Line spread("line", Attachment({{0, 1.0}}, 2), constants, sites, test_world(), 0.7);
-      Line whole("line", Attachment({{0, 1.0}}, 2), constants, sites, alone, 0.7);
+      Line spread("line", Attachment({{0, 1.0}}, 2), constants, sites, test_world(), {.temperature = 0.7});
+      Line whole("line", Attachment({{0, 1.0}}, 2), constants, sites, alone, {.temperature = 0.7});
       const RandomKey key{.seed = 9, .realisation = 4, .stream = 1};
       spread.prepare(key);
       whole.prepare(key);
@@ -131,7 +131,7 @@ TEST(MpiLine, ThermalStartHasTheCovarianceOfTheSprings) {
   constexpr int sites = 4, realisations = 20000;
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
     Line line("line", Attachment({{0, 1.0}}, 1), {.mass = 5.0, .stiffness = 2000.0, .far_end = far_end}, sites,
-              test_world(), 0.7);
+              test_world(), {.temperature = 0.7});
     double squares[sites] = {}, product = 0.0, momenta = 0.0;
     for (std::uint32_t r = 0; r < realisations; ++r) {
       line.prepare({.seed = 1, .realisation = r, .stream = 0});
