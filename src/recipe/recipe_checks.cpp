@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -75,11 +76,14 @@ void check_closed_run(const Section& integrator, const std::vector<Section>& env
   const bool all_are_known = known.size() == environments.size();
   const Location where = integrator.where("environments");
   const auto& selected = integrator.texts("environments");
+  const std::set<std::string> all_known(known.begin(), known.end());
+  std::set<std::string> seen;
   for (auto name = selected.begin(); name != selected.end(); ++name) {
-    if (all_are_known && std::find(known.begin(), known.end(), *name) == known.end()) {
+    const bool is_new = seen.insert(*name).second;
+    if (all_are_known && all_known.count(*name) == 0) {
       mistakes.add(where, fmt::format("environments: no [[environment]] is called \"{}\"{}", excerpt(*name),
                                       spelling_advice(*name, known, '"')));
-    } else if (std::find(selected.begin(), name, *name) != name) {
+    } else if (!is_new) {
       mistakes.add(where, fmt::format("environments: \"{}\" is named twice", excerpt(*name)));
     }
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "advance/contact_lagrangian.hpp"
 #include "advance/stability.hpp"
@@ -115,10 +116,11 @@ Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
     warnings_.push_back(fmt::format("{}: step {} does not divide the end {}; the run ends at {}", one.label, one.step,
                                     end, static_cast<double>(one.steps) * one.step));
   }
-  const std::vector<std::string>& chosen = section.texts("environments");
+  const std::vector<std::string>& named = section.texts("environments");
+  const std::set<std::string> chosen(named.begin(), named.end());
   for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
     const std::string& name = recipe_.environments[index].text("name");
-    if (std::find(chosen.begin(), chosen.end(), name) != chosen.end()) one.environments.push_back(index);
+    if (chosen.count(name) > 0) one.environments.push_back(index);
   }
   return one;
 }

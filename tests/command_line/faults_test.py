@@ -1,0 +1,156 @@
+"""Faults tried for real: full and read-only disks, motions that blow up, and rubbish for a recipe.
+
+Each ends in one clear message and the exit code that is promised, and what was good before still is.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+import h5py
+
+from program import OSCILLATOR, FolderTest, changed, end, run, start, toml, variables, write_recipe
+
+# 1.6 MB of state in every checkpoint, hardly anything in the result.
+STATE = changed(
+    OSCILLATOR,
+    environment=[OSCILLATOR["environment"][0] | {"sites": 100000}],
+    integrators=OSCILLATOR["integrators"][:1],
+    time={"steps": 100},
+    output={"every": 10, "checkpoint_every": 10, "keep_checkpoints": 2},
+)
+
+
+class SmallDiskTest(FolderTest):
+    """Runs on a disk of 12 MiB."""
+
+    def setUp(self):
+        self.disk = self.new_folder()
+        done = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", self.disk], capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            self.skipTest(f"cannot mount a small disk: {done.stderr.strip()}")
+        self.addCleanup(subprocess.run, ["umount", "-l", self.disk], check=True)
+        self.result = self.disk / "run.h5"
+
+    def names(self):
+        return sorted(path.name for path in self.disk.iterdir())
+
+    def fill_but(self, rest):
+        space = os.statvfs(self.disk)
+        (self.disk / "ballast").write_bytes(bytes(space.f_bavail * space.f_frsize - rest))
+
+    def test_checkpoints_without_room_do_not_end_the_run(self):
+        path = write_recipe(self.folder / "state.toml", STATE)
+        whole = self.folder / "whole.h5"
+        self.assert_code(run(["run", path, "-o", whole, "--progress", "none"]), 0)
+        for ranks in (None, 2):
+            for path_of_old in self.disk.iterdir():
+                path_of_old.unlink()
+            self.fill_but(4 << 20)
+            # One checkpoint fits, the second does not beside it.
+            outcome = run(["run", path, "-o", self.result, "--progress", "none", "--overwrite"], ranks)
+            self.assert_code(outcome, 0)
+            self.assertIn("no checkpoint could be written, and the run goes on", outcome.err)
+            self.assertIn("No space left on device", outcome.err)
+            self.assert_same_bits(self.result, whole)
+            self.assertEqual(self.names(), ["ballast", "run.checkpoint.10.h5", "run.h5"])
+            (self.disk / "ballast").unlink()
+            # The last good one goes on.
+            self.assert_code(run(["resume", self.result, "--progress", "none"], ranks), 0)
+            self.assert_same_bits(self.result, whole)
+
+    def test_a_stop_without_room_says_so(self):
+        recipe = changed(STATE, time={"steps": 10000000}, output={"every": 100000})
+        del recipe["output"]["checkpoint_every"]
+        path = write_recipe(self.folder / "stop.toml", recipe)
+        self.fill_but(2 << 20)
+        process = start(["run", path, "-o", self.result, "--progress", "none"])
+        for _ in range(1000):
+            if self.result.exists():
+                break
+            time.sleep(0.01)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGUSR1)
+        try:
+            out, err = process.communicate(timeout=60)
+        finally:
+            end(process)
+        self.assertEqual(process.returncode, 3, out + err)
+        self.assertEqual(err.count("No space left on device"), 1, err)
+        self.assertEqual(self.names(), ["ballast", "run.h5"])
+        self.assertTrue(variables(self.result))
+
+    def test_a_read_only_folder(self):
+        path = write_recipe(self.folder / "state.toml", changed(STATE, time={"steps": 20}))
+        self.assert_code(run(["run", path, "-o", self.result, "--progress", "none"]), 0)
+        subprocess.run(["mount", "-o", "remount,ro", self.disk], check=True)
+        for ranks in (None, 2):
+            for arguments in (
+                ["run", path, "-o", self.disk / "new.h5"],
+                ["run", path, "-o", self.result, "--overwrite"],
+                ["resume", self.disk / "run.checkpoint.10.h5"],
+                ["verify", self.result],
+            ):
+                outcome = run([*arguments, "--progress", "none"], ranks)
+                self.assert_code(outcome, 2)
+                self.assert_said_once(outcome, "Read-only file system")
+        self.assertEqual(self.names(), ["run.checkpoint.10.h5", "run.h5"])
+
+
+class BlowUpTest(FolderTest):
+    def test_a_motion_that_blows_up_after_a_checkpoint(self):
+        recipe = changed(
+            OSCILLATOR,
+            environment=[{"name": "line", "kind": "spring-mass-line", "sites": 45, "M": 0.02, "lambda": 8.0}],
+            time={"step": 0.2, "steps": 2000},
+            integrators=[OSCILLATOR["integrators"][0] | {"allow_unstable": True}],
+            output={"checkpoint_every": 50, "keep_checkpoints": 1},
+        )
+        path = write_recipe(self.folder / "blow-up.toml", recipe)
+        result = self.folder / "blow-up.h5"
+        first = run(["run", path, "-o", result, "--progress", "none"])
+        self.assert_code(first, 3)
+        self.assert_said_once(first, "no longer finite")
+        with h5py.File(result) as file:
+            self.assertEqual(file.attrs["status"], "failed")
+            reason = file.attrs["failure"]
+        before = variables(result)
+        # From the checkpoint it fails again at the same step, and the file says the same.
+        again = run(["resume", result, "--progress", "none"], ranks=2)
+        self.assert_code(again, 3)
+        with h5py.File(result) as file:
+            self.assertEqual((file.attrs["status"], file.attrs["failure"]), ("failed", reason))
+        self.assertEqual({name: v.tobytes() for name, v in variables(result).items()},
+                         {name: v.tobytes() for name, v in before.items()})
+
+
+class RubbishTest(FolderTest):
+    def test_ten_megabytes_of_rubbish(self):
+        generator = random.Random(5)
+        size = 10 << 20
+        texts = {
+            "bytes": generator.randbytes(size),
+            "letters": bytes(generator.choices(b"abc =[]{}\"'.#\n0123456789", k=size)),
+            "open": b"[" * size,
+            "one-key": b"a" * size,
+            "tables": toml(OSCILLATOR).encode() + b"[[environment]]\n" * (size // 16),
+            "keys": b"[system]\n" + b"".join(b"key%d = 1\n" % i for i in range(size // 16)),
+        }
+        for name, text in texts.items():
+            with self.subTest(rubbish=name):
+                path = self.folder / f"{name}.toml"
+                path.write_bytes(text)
+                outcome = run(["run", path, "-o", self.folder / "rubbish.h5"], ranks=None, patience=120)
+                self.assert_code(outcome, 2)
+                self.assertEqual(outcome.err.count("error: "), 1, outcome.err[:2000])
+                self.assertLess(len(outcome.text), 20000)
+        self.assertFalse((self.folder / "rubbish.h5").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
