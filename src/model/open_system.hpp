@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/force.hpp"
 #include "model/potential.hpp"
 
 namespace bathline {
@@ -23,7 +24,7 @@ struct Observable {
   std::function<Eigen::VectorXd(const Eigen::VectorXd& q, const Eigen::VectorXd& v)> integrand;
 };
 
-/// The particles of a recipe: m q'' = -grad V(q) - C q'. Vectors have one entry per degree of freedom,
+/// The particles of a recipe: m q'' = -grad V(q) - C q' + f(q, q'). Vectors have one entry per degree of freedom,
 /// index = particle * axes + axis.
 struct OpenSystem {
   int particles = 0;
@@ -32,11 +33,14 @@ struct OpenSystem {
   std::shared_ptr<const Potential> potential;
   /// The damping matrix C of open runs, if the recipe states one; else the environments imply it.
   std::optional<Eigen::MatrixXd> damping;
+  /// The force f, if there is one.
+  std::shared_ptr<const Force> force;
   Eigen::VectorXd q0;
   Eigen::VectorXd v0;
   std::vector<Observable> observables;
 
   int size() const { return particles * axes; }
+  bool is_linear() const { return potential->is_quadratic() && !force; }
 };
 
 }  // namespace bathline

@@ -7,7 +7,8 @@ namespace bathline {
 
 const std::vector<SystemKind>& system_kinds() {
   static const std::vector<SystemKind> all = {single_oscillator_kind(), dual_oscillator_kind(),
-                                              binary_oscillator_kind(), kepler_kind(), pair_potential_kind()};
+                                              binary_oscillator_kind(), kepler_kind(),
+                                              pair_potential_kind(),    coupled_van_der_pol_kind()};
   return all;
 }
 
