@@ -27,6 +27,9 @@ inline std::vector<Section::Value> representative_values(const Parameter& option
     for (const std::string& choice : option.choices) values.emplace_back(choice);
   } else if (option.type == ValueType::integer) {
     values.emplace_back(std::stol(option.fallback));
+    for (const std::string& choice : option.choices) {
+      if (choice != option.fallback) values.emplace_back(std::stol(choice));
+    }
   } else if (option.type == ValueType::boolean) {
     values = {true, false};
   } else if (option.bound == Bound::unit_interval) {

@@ -55,14 +55,17 @@ void AssembledSystem::force(std::span<const double> u, std::span<double> force) 
   }
 }
 
-double AssembledSystem::add_damping(std::span<const double> v, std::span<double> force) const {
+double AssembledSystem::add_damping(std::span<const double> u, std::span<const double> v,
+                                    std::span<double> force) const {
   const int n = particle_dofs();
   double power = 0.0;
   if (problem_.is_damped()) {
     const Eigen::Map<const Eigen::VectorXd> velocity(v.data(), n);
-    const Eigen::VectorXd damping = problem_.damping() * velocity;
-    Eigen::Map<Eigen::VectorXd>(force.data(), n) -= damping;
-    power += velocity.dot(damping);
+    q_ = problem_.system().q0 + Eigen::Map<const Eigen::VectorXd>(u.data(), n);
+    Eigen::VectorXd drag(n);
+    problem_.drag(q_, velocity, drag);
+    Eigen::Map<Eigen::VectorXd>(force.data(), n) += drag;
+    power -= velocity.dot(drag);
   }
   for (const auto& [i, damping] : dashpots_) {
     force[i] -= damping * v[i];

@@ -21,14 +21,14 @@ class AssembledSystem {
   int particle_dofs() const { return static_cast<int>(problem_.system().size()); }
   const Eigen::VectorXd& mass() const { return mass_; }
   bool is_damped() const { return problem_.is_damped() || !dashpots_.empty(); }
-  bool is_linear() const { return problem_.system().potential->is_quadratic(); }
+  bool is_linear() const { return problem_.system().is_linear(); }
 
   /// Stiffness matrix linearised at the start.
   Eigen::MatrixXd stiffness() const;
   /// Force without damping at displacements u.
   void force(std::span<const double> u, std::span<double> force) const;
-  /// Adds the damping force -C v and returns the power v^T C v that it takes.
-  double add_damping(std::span<const double> v, std::span<double> force) const;
+  /// Adds the drag, -C v and the particles' own force at displacements u, and returns the power that it takes.
+  double add_damping(std::span<const double> u, std::span<const double> v, std::span<double> force) const;
 
  private:
   /// A spring of stiffness k on the combination sum_i coefficient_i u_i.

@@ -139,7 +139,7 @@ class AdaptiveFlow final : public Flow {
           for (std::size_t i = 0; i < n; ++i) velocity_[i] = x[n + i] / system_.mass()[static_cast<Eigen::Index>(i)];
           std::copy(velocity_.begin(), velocity_.end(), derivative.begin());
           system_.force(x.first(n), derivative.subspan(n, n));
-          derivative[2 * n] = system_.add_damping(velocity_, derivative.subspan(n, n));
+          derivative[2 * n] = system_.add_damping(x.first(n), velocity_, derivative.subspan(n, n));
         }) {}
 
   bool advance(Phase& phase, std::int64_t steps, double& dissipated) override {

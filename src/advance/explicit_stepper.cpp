@@ -1,5 +1,7 @@
 // Explicit schemes: the particles on rank 0 in lockstep with the sites near them, everything else in blocks of steps.
+#include <Eigen/LU>
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "advance/stepper.hpp"
@@ -22,7 +24,7 @@ class ExplicitStepper final : public Stepper {
     // A kick with the velocity after it: (1 + weight h C M^-1) p+ = p + weight h f.
     for (const Substep& substep : scheme_.substeps) {
       Eigen::MatrixXd matrix;
-      if (substep.velocity_after && problem.is_damped()) {
+      if (substep.velocity_after && problem.is_damped() && !problem.system().force) {
         matrix = Eigen::MatrixXd::Identity(problem.q.size(), problem.q.size()) +
                  substep.weight * h * problem.damping() * problem.system().mass.cwiseInverse().asDiagonal();
       }
@@ -90,12 +92,38 @@ class ExplicitStepper final : public Stepper {
     }
     if (substep.velocity_after) {
       force_ = problem_.p + weighted * force_;
-      problem_.p = solver.solve(force_);
+      if (problem_.system().force) {
+        solve_for_momenta(weighted);
+      } else {
+        problem_.p = solver.solve(force_);
+      }
     }
     velocity_ = problem_.p.cwiseQuotient(problem_.system().mass);
-    drag_.noalias() = problem_.damping() * velocity_;
-    if (!substep.velocity_after) problem_.p += weighted * (force_ - drag_);
-    problem_.dissipated += weighted * velocity_.dot(drag_);
+    problem_.drag(problem_.q, velocity_, drag_);
+    if (!substep.velocity_after) problem_.p += weighted * (force_ + drag_);
+    problem_.dissipated -= weighted * velocity_.dot(drag_);
+  }
+
+  /// p = force_ + weighted drag(q, M^-1 p) by Newton's method, from the present momenta. A force that is linear in the
+  /// velocities takes one step. Momenta that it does not find become no numbers, which the studies report.
+  void solve_for_momenta(double weighted) {
+    constexpr double epsilon = std::numeric_limits<double>::epsilon();
+    const auto inverse_mass = problem_.system().mass.cwiseInverse().asDiagonal();
+    Eigen::VectorXd& p = problem_.p;
+    double last = std::numeric_limits<double>::infinity();
+    for (int iteration = 0; iteration < 50; ++iteration) {
+      velocity_ = inverse_mass * p;
+      problem_.drag(problem_.q, velocity_, drag_);
+      problem_.drag_slopes(problem_.q, velocity_, by_q_, by_v_);
+      const Eigen::MatrixXd jacobian = Eigen::MatrixXd::Identity(p.size(), p.size()) - weighted * by_v_ * inverse_mass;
+      const Eigen::VectorXd update = jacobian.partialPivLu().solve(force_ + weighted * drag_ - p);
+      p += update;
+      const double size = update.norm(), scale = p.norm() + force_.norm();
+      // Either nothing is left to correct, or round-off is all that the corrections still consist of.
+      if (size <= epsilon * scale || (size >= 0.5 * last && size <= 1e-8 * scale)) return;
+      last = size;
+    }
+    p.setConstant(std::numeric_limits<double>::quiet_NaN());
   }
 
   void stage(int stage) {
@@ -106,8 +134,8 @@ class ExplicitStepper final : public Stepper {
     velocities_[stage] = stage_p_.cwiseQuotient(problem_.system().mass);
     problem_.forces(stage_q_, velocities_[stage], forces_[stage]);
     if (problem_.is_damped()) {
-      drag_.noalias() = problem_.damping() * velocities_[stage];
-      problem_.dissipated += h_ * scheme_.b[stage] * velocities_[stage].dot(drag_);
+      problem_.drag(stage_q_, velocities_[stage], drag_);
+      problem_.dissipated -= h_ * scheme_.b[stage] * velocities_[stage].dot(drag_);
     }
     const bool last = stage + 1 == static_cast<int>(scheme_.b.size());
     const std::vector<double>& weights = last ? scheme_.b : scheme_.a[stage + 1];
@@ -128,6 +156,7 @@ class ExplicitStepper final : public Stepper {
   double h_;
   std::vector<Solver> solvers_;  // one per substep, empty where the damping force is explicit
   Eigen::VectorXd force_, velocity_, drag_, stage_q_, stage_p_;
+  Eigen::MatrixXd by_q_, by_v_;
   std::vector<Eigen::VectorXd> velocities_, forces_;
   std::vector<std::vector<double>> heads_;
 };

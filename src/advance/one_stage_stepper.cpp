@@ -1,6 +1,6 @@
 // Implicit one-stage schemes: Newton on the stage momenta of the particles, the environments eliminated.
 //
-//   P = p + a h f,  Q = q + b h P/m,  f = -grad V(Q) - C P/m + sum_e c_e (F_e - S_e c_e.P/m)
+//   P = p + a h f,  Q = q + b h P/m,  f = -grad V(Q) - C P/m + f(Q, P/m) + sum_e c_e (F_e - S_e c_e.P/m)
 //
 // To the particles an environment is a constant force F_e and a dashpot S_e for the length of a step.
 // Source: farshi2018, eqs. (45) and (52), with the sites of the environment eliminated.
@@ -25,6 +25,7 @@ class OneStageStepper final : public Stepper {
         stage_q_(problem.q),
         force_(problem.q.size()),
         velocity_(problem.q.size()),
+        drag_(problem.q.size()),
         message_(problem.q.size() + 1) {
     for (const auto& environment : problem.environments()) environment->set_up_implicit(scheme, h);
     head_.resize(static_cast<std::size_t>(problem.system().axes));
@@ -38,7 +39,13 @@ class OneStageStepper final : public Stepper {
         [this](const Eigen::VectorXd& stage_p, Eigen::MatrixXd& jacobian) {
           evaluate(stage_p);
           problem_.system().potential->hessian(stage_q_, hessian_);
-          jacobian = (scheme_.a * h_) * (scheme_.b * h_ * hessian_ + damping_) *
+          slopes_ = damping_;
+          if (problem_.system().force) {
+            problem_.system().force->slopes(stage_q_, velocity_, by_q_, by_v_);
+            hessian_ -= by_q_;
+            slopes_ -= by_v_;
+          }
+          jacobian = (scheme_.a * h_) * (scheme_.b * h_ * hessian_ + slopes_) *
                      problem_.system().mass.cwiseInverse().asDiagonal();
           jacobian.diagonal().array() += 1.0;
         });
@@ -60,6 +67,9 @@ class OneStageStepper final : public Stepper {
     problem_.system().potential->gradient(stage_q_, force_);
     force_ = constant_ - force_;
     force_.noalias() -= damping_ * velocity_;
+    if (!problem_.system().force) return;
+    problem_.system().force->value(stage_q_, velocity_, drag_);
+    force_ += drag_;
   }
 
   std::optional<Failure> step() {
@@ -88,7 +98,10 @@ class OneStageStepper final : public Stepper {
       evaluate(stage_p_);
       problem_.p = stage_p_ + (scheme_.a_end * h_) * force_;
       problem_.q = stage_q_ + (scheme_.b_end * h_) * velocity_;
-      if (problem_.is_damped()) problem_.dissipated += h_ * velocity_.dot(problem_.damping() * velocity_);
+      if (problem_.is_damped()) {
+        problem_.drag(stage_q_, velocity_, drag_);
+        problem_.dissipated -= h_ * velocity_.dot(drag_);
+      }
     }
     // One message says whether it went well and how the heads move.
     message_ << velocity_, report.converged ? 1.0 : 0.0;
@@ -116,8 +129,8 @@ class OneStageStepper final : public Stepper {
   double h_;
   std::int64_t done_ = 0;
   std::unique_ptr<ParticleNewton> newton_;  // on rank 0
-  Eigen::VectorXd stage_p_, stage_q_, force_, velocity_, constant_, message_;
-  Eigen::MatrixXd damping_, hessian_;
+  Eigen::VectorXd stage_p_, stage_q_, force_, velocity_, drag_, constant_, message_;
+  Eigen::MatrixXd damping_, slopes_, hessian_, by_q_, by_v_;
   std::vector<double> head_;
 };
 

@@ -53,6 +53,13 @@ Problem linearised(const Problem& problem) {
   Eigen::MatrixXd hessian(system.size(), system.size()), damping = problem.damping();
   system.potential->hessian(system.q0, hessian);
   hold_free_motions(system.mass, hessian, damping);
+  if (system.force) {
+    Eigen::MatrixXd by_q, by_v;
+    system.force->slopes(system.q0, system.v0, by_q, by_v);
+    hessian -= by_q;
+    damping -= by_v;
+    system.force = nullptr;
+  }
   system.potential = std::make_shared<QuadraticPotential>(hessian);
   return Problem(system, damping, {}, problem.communicator());
 }
@@ -61,7 +68,7 @@ Problem linearised(const Problem& problem) {
 
 StabilityLimit stability_limit(const Problem& problem, const Method& method, const Section& options) {
   StabilityLimit limit;
-  limit.is_linear = problem.system().potential->is_quadratic();
+  limit.is_linear = problem.system().is_linear();
   const Properties properties = method.properties(options);
   if (properties.oscillation_limit == infinity && properties.decay_limit == infinity) {
     limit.largest_step = infinity;

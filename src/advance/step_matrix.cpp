@@ -28,8 +28,10 @@ Eigen::MatrixXd motion_matrix(const Problem& problem) {
   const auto inverse_mass = problem.system().mass.cwiseInverse().asDiagonal();
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(2 * n, 2 * n);
   matrix.topRightCorner(n, n).setIdentity();
-  matrix.bottomLeftCorner(n, n) = -(inverse_mass * hessian);
-  matrix.bottomRightCorner(n, n) = -(inverse_mass * problem.damping());
+  Eigen::MatrixXd by_q, by_v;
+  problem.drag_slopes(problem.system().q0, problem.system().v0, by_q, by_v);
+  matrix.bottomLeftCorner(n, n) = inverse_mass * (by_q - hessian);
+  matrix.bottomRightCorner(n, n) = inverse_mass * by_v;
   return matrix;
 }
 

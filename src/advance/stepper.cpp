@@ -17,6 +17,7 @@ std::unique_ptr<Stepper> make_stepper(const Scheme& scheme, Problem& problem, do
       Overloaded{
           [&](const ExplicitScheme& explicit_scheme) { return make_explicit_stepper(explicit_scheme, problem, h); },
           [&](const OneStageScheme& one_stage) { return make_one_stage_stepper(one_stage, problem, h); },
+          [&](const CollocationScheme& stages) { return make_collocation_stepper(stages, problem, h); },
           [&](const ExactFlow&) {
             return problem.system().contact ? make_exact_contact_stepper(problem, h) : make_exact_stepper(problem, h);
           },

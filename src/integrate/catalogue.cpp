@@ -11,8 +11,9 @@ const std::vector<Method>& methods() {
   static const std::vector<Method> all = [] {
     std::vector<Method> list = {gamma_method(), stoermer_verlet_method()};
     for (Method& method : composition_methods()) list.push_back(std::move(method));
-    for (const Method& method : {explicit_euler_method(), implicit_euler_method(), rk4_method(), time_centred_method(),
-                                 herglotz_method(), exact_method()}) {
+    for (const Method& method :
+         {gauss_method(), lobatto_method(), explicit_euler_method(), implicit_euler_method(), rk4_method(),
+          time_centred_method(), herglotz_method(), exact_method()}) {
       list.push_back(method);
     }
     return list;
@@ -37,6 +38,7 @@ std::string describe_properties(const Method& method) {
   Section defaults;
   for (const Parameter& option : method.entry.parameters) {
     if (option.type == ValueType::number) defaults.set(option.name, std::stod(option.fallback), {});
+    if (option.type == ValueType::integer) defaults.set(option.name, std::stol(option.fallback), {});
     if (option.type == ValueType::text) {
       defaults.set(option.name, option.fallback.substr(1, option.fallback.size() - 2), {});
     }

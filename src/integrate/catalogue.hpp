@@ -7,6 +7,8 @@ namespace bathline {
 
 Method gamma_method();
 Method stoermer_verlet_method();
+Method gauss_method();
+Method lobatto_method();
 Method explicit_euler_method();
 Method implicit_euler_method();
 Method rk4_method();

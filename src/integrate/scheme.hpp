@@ -5,6 +5,7 @@
 // particles and `model/` on environments, so that neither of those knows a method by name.
 #pragma once
 
+#include <Eigen/Core>
 #include <variant>
 #include <vector>
 
@@ -50,6 +51,16 @@ struct OneStageScheme {
   double b_end = 0.0;
 };
 
+/// A partitioned implicit method with s stages: Q_i = q + h sum_j a_ij V_j, P_i = p + h sum_j a_hat_ij f(Q_j, V_j),
+/// V = P/m, q+ = q + h sum_i b_i V_i, p+ = p + h sum_i b_i f(Q_i, V_i).
+struct CollocationScheme {
+  Eigen::MatrixXd a;      ///< s x s
+  Eigen::MatrixXd a_hat;  ///< s x s
+  Eigen::VectorXd b;      ///< s
+
+  int stages() const { return static_cast<int>(b.size()); }
+};
+
 /// The flow itself, to the accuracy of a reference solution.
 struct ExactFlow {};
 
@@ -59,7 +70,7 @@ struct HerglotzScheme {
   bool exact_lagrangian = false;
 };
 
-using Scheme = std::variant<ExplicitScheme, OneStageScheme, ExactFlow, HerglotzScheme>;
+using Scheme = std::variant<ExplicitScheme, OneStageScheme, CollocationScheme, ExactFlow, HerglotzScheme>;
 
 /// A kick-and-drift scheme.
 ExplicitScheme splitting(std::vector<Substep> substeps);

@@ -43,6 +43,12 @@ struct HeadResponse {
   double damping = 0.0;
 };
 
+/// The same with several stages: force on the head at stage i = constant_i - sum_j damping_ij v_j.
+struct StageResponse {
+  Eigen::MatrixXd constant;  ///< stages x axes, on rank 0
+  Eigen::MatrixXd damping;   ///< stages x stages
+};
+
 /// An environment in motion. Displacements w are measured from the start, where every site stands at the head's place:
 /// the head is at x = c.(q - q(0)), and an environment at rest is zero everywhere, exactly.
 ///
@@ -130,6 +136,15 @@ class Environment {
   /// Collective.
   virtual void complete(std::span<const double> head_velocity) = 0;
   virtual std::string failure() const = 0;
+
+  // Implicit schemes with several stages.
+  /// @note Collective.
+  virtual void set_up_stages(const CollocationScheme& scheme, double h) = 0;
+  /// `head` is x on rank 0. @note Collective.
+  virtual StageResponse eliminate_stages(std::span<const double> head) = 0;
+  /// Ends the step that `eliminate_stages` began; `head_velocities` is stages x axes, the same on every rank. @note
+  /// Collective.
+  virtual void complete_stages(const Eigen::MatrixXd& head_velocities) = 0;
 
  private:
   std::string name_;

@@ -23,6 +23,7 @@
 #include "parallel/layout.hpp"
 #include "parallel/ordered_sum.hpp"
 #include "solve/line_solver.hpp"
+#include "solve/stage_tridiagonal.hpp"
 
 namespace bathline {
 
@@ -86,6 +87,10 @@ class Line final : public Environment {
   std::optional<HeadResponse> eliminate(std::span<const double> head) override;
   void complete(std::span<const double> head_velocity) override;
   std::string failure() const override { return solver_ ? solver_->failure() : ""; }
+
+  void set_up_stages(const CollocationScheme& scheme, double h) override;
+  StageResponse eliminate_stages(std::span<const double> head) override;
+  void complete_stages(const Eigen::MatrixXd& head_velocities) override;
 
   /// Sites that a rank holds at least, if it holds any. No explicit scheme may reach farther in one step.
   static constexpr std::int64_t minimum_piece = 40;
@@ -166,6 +171,11 @@ class Line final : public Environment {
   std::vector<double> head_;           // at the start of the step
   std::vector<double> head_momentum_;  // what a site would have at the head's stage velocity
   std::vector<double*> own_momenta_;
+
+  CollocationScheme stages_;
+  std::unique_ptr<StageSolver> stage_solver_;
+  std::vector<std::vector<double>> stage_momenta_;  // by axis, then site, then stage
+  std::vector<double*> stage_fields_;
 };
 
 }  // namespace bathline

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/force.hpp"
 #include "model/potential.hpp"
 
 namespace bathline {
@@ -31,7 +32,7 @@ struct Contact {
   std::optional<Eigen::VectorXd> q1;
 };
 
-/// The particles of a recipe: m q'' = -grad V(q) - C q'. Vectors have one entry per degree of freedom,
+/// The particles of a recipe: m q'' = -grad V(q) - C q' + f(q, q'). Vectors have one entry per degree of freedom,
 /// index = particle * axes + axis.
 struct OpenSystem {
   int particles = 0;
@@ -40,12 +41,15 @@ struct OpenSystem {
   std::shared_ptr<const Potential> potential;
   /// The damping matrix C of open runs, if the recipe states one; else the environments imply it.
   std::optional<Eigen::MatrixXd> damping;
+  /// The force f, if there is one.
+  std::shared_ptr<const Force> force;
   Eigen::VectorXd q0;
   Eigen::VectorXd v0;
   std::vector<Observable> observables;
   std::optional<Contact> contact;
 
   int size() const { return particles * axes; }
+  bool is_linear() const { return potential->is_quadratic() && !force; }
 };
 
 }  // namespace bathline

@@ -9,7 +9,7 @@ Problem::Problem(const OpenSystem& system, Eigen::MatrixXd damping,
       p(system.mass.cwiseProduct(system.v0)),
       system_(system),
       damping_(std::move(damping)),
-      is_damped_(!damping_.isZero(0.0)),
+      is_damped_(!damping_.isZero(0.0) || system.force),
       environments_(std::move(environments)),
       communicator_(communicator),
       displacement_(system.size()),
@@ -42,7 +42,30 @@ void Problem::conservative_forces(const Eigen::VectorXd& at, Eigen::VectorXd& fo
 
 void Problem::forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const {
   conservative_forces(at, forces);
-  if (is_damped_) forces.noalias() -= damping_ * v;
+  if (!is_damped_) return;
+  drag(at, v, displacement_);
+  forces += displacement_;
+}
+
+void Problem::drag(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const {
+  if (!system_.force) {
+    drag.setZero(v.size());
+    drag.noalias() -= damping_ * v;
+    return;
+  }
+  system_.force->value(at, v, drag);
+  drag.noalias() -= damping_ * v;
+}
+
+void Problem::drag_slopes(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::MatrixXd& by_q,
+                          Eigen::MatrixXd& by_v) const {
+  if (!system_.force) {
+    by_q.setZero(v.size(), v.size());
+    by_v = -damping_;
+    return;
+  }
+  system_.force->slopes(at, v, by_q, by_v);
+  by_v -= damping_;
 }
 
 void Problem::share_particles() {

@@ -22,7 +22,7 @@ struct EnergyLedger {
   double total() const { return ((particles + environment) + interaction) + dissipated; }
 };
 
-/// What an integrator advances: m q'' = -grad V(q) - C q' + forces of the environments. A closed system has
+/// What an integrator advances: m q'' = -grad V(q) - C q' + f(q, q') + forces of the environments. A closed system has
 /// environments and C = 0, an open one a damping matrix and no environments.
 ///
 /// The particles live on rank 0, where the heads are: q and p are up to date there only, until `share_particles`.
@@ -39,6 +39,7 @@ class Problem {
   const OpenSystem& system() const { return system_; }
   const Communicator& communicator() const { return communicator_; }
   const Eigen::MatrixXd& damping() const { return damping_; }
+  /// Whether C or f does work on the particles.
   bool is_damped() const { return is_damped_; }
   const std::vector<std::unique_ptr<Environment>>& environments() const { return environments_; }
 
@@ -46,7 +47,7 @@ class Problem {
   double z = 0.0;  ///< action of a contact system in J s, kept up by the integrator on rank 0
   /// Of a contact system: the position after the first step, until a stepper has turned it into p.
   std::optional<Eigen::VectorXd> second_q;
-  double dissipated = 0.0;  ///< work done by C so far, kept up by the integrator on rank 0
+  double dissipated = 0.0;  ///< work that C and f have taken so far, kept up by the integrator on rank 0
 
   /// Head of an environment at particle positions `at`, measured from the start: c.(at - q0).
   void head(const Environment& environment, const Eigen::VectorXd& at, std::span<double> head) const;
@@ -54,6 +55,12 @@ class Problem {
   void forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const;
   /// -grad V plus the environments, without damping. Rank 0 only.
   void conservative_forces(const Eigen::VectorXd& at, Eigen::VectorXd& forces) const;
+
+  /// The drag f(q, v) - C v.
+  void drag(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const;
+  /// Its derivatives with respect to q and v.
+  void drag_slopes(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::MatrixXd& by_q,
+                   Eigen::MatrixXd& by_v) const;
 
   /// q and p, and z of a contact system, to all ranks. @note Collective.
   void share_particles();

@@ -65,6 +65,10 @@ class Star final : public Environment {
   void complete(std::span<const double> head_velocity) override;
   std::string failure() const override { return ""; }
 
+  void set_up_stages(const CollocationScheme& scheme, double h) override;
+  StageResponse eliminate_stages(std::span<const double> head) override;
+  void complete_stages(const Eigen::MatrixXd& head_velocities) override;
+
  private:
   /// Calls work(leaf, begin, count) for every chunk of this rank's oscillators, leaf by leaf.
   template <class Work>
@@ -79,6 +83,13 @@ class Star final : public Environment {
 
   // Implicit schemes, in star_implicit.cpp.
   void refresh_elimination();
+  // With several stages, in star_stages.cpp; S is their number.
+  template <int S>
+  void measure_stage_damping();
+  template <int S>
+  void eliminate_with(Eigen::MatrixXd& constant);
+  template <int S>
+  void complete_with(const Eigen::MatrixXd& head_velocities);
 
   Spectrum spectrum_;
   double temperature_;
@@ -114,6 +125,9 @@ class Star final : public Environment {
   double condensed_stiffness_ = 0.0;  // sum of k / (1 + a b h^2 k/m)
   std::vector<double> elimination_;   // sum of k (w + b h p/m) / (1 + a b h^2 k/m), one per axis; on rank 0
   std::vector<double> head_;          // at the start of the step
+
+  CollocationScheme stages_;
+  Eigen::MatrixXd stage_damping_;
 };
 
 template <class Work>

@@ -11,6 +11,7 @@ const std::vector<SystemKind>& system_kinds() {
                                               binary_oscillator_kind(),
                                               kepler_kind(),
                                               pair_potential_kind(),
+                                              coupled_van_der_pol_kind(),
                                               linear_kind(),
                                               contact_kind()};
   return all;

@@ -22,6 +22,7 @@ SystemKind dual_oscillator_kind();
 SystemKind binary_oscillator_kind();
 SystemKind kepler_kind();
 SystemKind pair_potential_kind();
+SystemKind coupled_van_der_pol_kind();
 SystemKind linear_kind();
 SystemKind contact_kind();
 

@@ -116,7 +116,8 @@ std::string bound_words(Bound bound) {
 std::string quoted_choices(const Parameter& parameter) {
   std::string text;
   for (const std::string& choice : parameter.choices) {
-    text += fmt::format("{}\"{}\"", text.empty() ? "" : " | ", choice);
+    const char* quote = parameter.type == ValueType::text ? "\"" : "";
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : " | ", quote, choice, quote);
   }
   return text;
 }
@@ -179,9 +180,9 @@ std::string described_parameters(std::span<const Parameter> parameters, std::siz
 }  // namespace
 
 std::string value_kind(const Parameter& parameter) {
-  return parameter.choices.empty() || parameter.type != ValueType::text
-             ? type_words(parameter.type) + bound_words(parameter.bound)
-             : quoted_choices(parameter);
+  const bool has_choices = parameter.type == ValueType::text || parameter.type == ValueType::integer;
+  return parameter.choices.empty() || !has_choices ? type_words(parameter.type) + bound_words(parameter.bound)
+                                                   : quoted_choices(parameter);
 }
 
 std::string describe(const Entry& entry, const std::string& category) {

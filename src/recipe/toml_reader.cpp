@@ -99,7 +99,7 @@ std::optional<Section::Value> TomlReader::read_value(const toml::node& node, con
     return values_.number(n, name, parameter.bound, at);
   };
   const auto integer = [&](const toml::node& n, const std::string& name, const Location& at) {
-    return values_.integer(n, name, parameter.bound, at);
+    return values_.integer(n, name, parameter.bound, at, parameter.choices);
   };
   const auto text = [&](const toml::node& n, const std::string& name, const Location& at) {
     return values_.text(n, name, parameter.choices, at);

@@ -64,7 +64,7 @@ std::optional<bool> ValueReader::boolean(const toml::node& node, const std::stri
 }
 
 std::optional<long> ValueReader::integer(const toml::node& node, const std::string& name, Bound bound,
-                                         const Location& where) {
+                                         const Location& where, std::span<const std::string> choices) {
   const auto* value = node.as_integer();
   if (value == nullptr) {
     reject(node, name, where, fmt::format("must be an integer, not {}{}", type_found(node), integer_advice(node)));
@@ -72,6 +72,12 @@ std::optional<long> ValueReader::integer(const toml::node& node, const std::stri
   }
   if (const char* broken = broken_bound(static_cast<double>(value->get()), bound)) {
     reject(node, name, where, broken);
+    return std::nullopt;
+  }
+  if (!choices.empty() && std::find(choices.begin(), choices.end(), std::to_string(value->get())) == choices.end()) {
+    std::string known;
+    for (const std::string& choice : choices) known += (known.empty() ? "" : ", ") + choice;
+    reject(node, name, where, "must be one of " + known);
     return std::nullopt;
   }
   return value->get();

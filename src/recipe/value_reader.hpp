@@ -19,7 +19,8 @@ class ValueReader {
   explicit ValueReader(Mistakes& mistakes) : mistakes_(mistakes) {}
 
   std::optional<bool> boolean(const toml::node& node, const std::string& name, const Location& where);
-  std::optional<long> integer(const toml::node& node, const std::string& name, Bound bound, const Location& where);
+  std::optional<long> integer(const toml::node& node, const std::string& name, Bound bound, const Location& where,
+                              std::span<const std::string> choices = {});
   /// Accepts integers too; always finite.
   std::optional<double> number(const toml::node& node, const std::string& name, Bound bound, const Location& where);
   /// One of `choices`, or any text where there are none.

@@ -26,7 +26,7 @@ struct Parameter {
   std::string fallback = {};  ///< default value as TOML text; empty means that the key may be absent
   bool required = false;
   Bound bound = Bound::any;
-  std::vector<std::string> choices = {};  ///< allowed texts; empty means any
+  std::vector<std::string> choices = {};  ///< allowed texts or integers; empty means any
   std::vector<Parameter> members = {};    ///< keys of a `table` or of each of the `tables`
   /// Of a `table` instead of `members`: its key `kind` names one of these, whose parameters are the other keys.
   const std::vector<Entry>* kinds = nullptr;

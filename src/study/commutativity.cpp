@@ -196,6 +196,10 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
                  "a commutativity study compares open runs of `gamma`; this recipe has no [[integrators]] with name = "
                  "\"gamma\" and on = \"open\"");
   }
+  if (experiment.system().force) {
+    mistakes.add(experiment.recipe().system.where("kind"),
+                 "a commutativity study knows potentials and dampings only; this system has a force beside them");
+  }
   if (study.integer("random_dampings") > 0 && !study.has("damping_scale")) {
     mistakes.add(study.where("random_dampings"), "random dampings need a `damping_scale`, the mean of their diagonals");
   }

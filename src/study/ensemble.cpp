@@ -213,7 +213,7 @@ class EnsembleStudy final : public Study {
   std::vector<double> langevin_correlation(const Case& one, const Columns& columns, double kt) const {
     std::vector<double> theory;
     const Problem open = experiment_.make_problem(one, one.step, false);
-    if (!open.system().potential->is_quadratic()) return theory;
+    if (!open.system().is_linear()) return theory;
     const Eigen::MatrixXd motion = motion_matrix(open);
     const auto n = static_cast<Eigen::Index>(columns.dofs);
     for (std::size_t lag = 0; lag < columns.lags; ++lag) {

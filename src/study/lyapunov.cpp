@@ -101,7 +101,7 @@ class LyapunovStudy final : public Study {
 
 void check(const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = experiment.recipe().study;
-  if (!experiment.system().potential->is_quadratic()) {
+  if (!experiment.system().is_linear()) {
     mistakes.add(study.where("kind"),
                  "a lyapunov study needs a linear system, and this one's potential is not quadratic");
     return;

@@ -39,7 +39,7 @@ TEST(MpiAssembledSystem, IsTheDenseSystem) {
   const Eigen::Map<const Eigen::VectorXd> actual(force.data(), system.size());
   const Eigen::VectorXd expected = dense.force(point.u);
   EXPECT_LT((actual - expected).cwiseAbs().maxCoeff(), 1e-13);
-  const double power = system.add_damping(v, force);
+  const double power = system.add_damping(u, v, force);
   EXPECT_LT((actual - (expected - dense.damping * point.p)).cwiseAbs().maxCoeff(), 1e-13);
   EXPECT_NEAR(power, point.p.dot(dense.damping * point.p), 1e-13);
 }

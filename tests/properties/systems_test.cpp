@@ -88,7 +88,7 @@ TEST(Systems, HaveMassesADampingThatOnlyTakesAndObservablesOfTheirSize) {
     const Eigen::MatrixXd& c = *system.damping;
     EXPECT_EQ((c - c.transpose()).norm(), 0.0);
     EXPECT_GE(-largest_symmetric_eigenvalue(-c), -1e-14);
-    EXPECT_GT(c.norm(), 0.0);
+    EXPECT_TRUE(c.norm() > 0.0 || system.force);
     const Eigen::VectorXd v = Eigen::VectorXd::LinSpaced(system.size(), 0.3, 0.9);
     for (const Observable& observable : system.observables) {
       EXPECT_FALSE(observable.long_name.empty());
@@ -99,6 +99,35 @@ TEST(Systems, HaveMassesADampingThatOnlyTakesAndObservablesOfTheirSize) {
       }
     }
   }
+}
+
+TEST(Systems, SlopesOfAForceAreThoseOfItsValue) {
+  int found = 0;
+  for (const SystemKind& kind : system_kinds()) {
+    const OpenSystem system = build(kind);
+    if (!system.force) continue;
+    SCOPED_TRACE(kind.entry.name);
+    ++found;
+    RandomNumbers random(72);
+    for (int sample = 0; sample < 5; ++sample) {
+      Eigen::VectorXd q(system.size()), v(system.size());
+      for (double& x : q) x = random.uniform(0.5, 1.5);
+      for (double& x : v) x = random.uniform(0.5, 1.5);
+      Eigen::MatrixXd by_q, by_v;
+      system.force->slopes(q, v, by_q, by_v);
+      const auto value = [&](const Eigen::VectorXd& at, const Eigen::VectorXd& velocity) {
+        Eigen::VectorXd result(at.size());
+        system.force->value(at, velocity, result);
+        return result;
+      };
+      const Eigen::MatrixXd slopes_q = jacobian_of([&](const Eigen::VectorXd& at) { return value(at, v); }, q);
+      const Eigen::MatrixXd slopes_v = jacobian_of([&](const Eigen::VectorXd& at) { return value(q, at); }, v);
+      EXPECT_LT((by_q - slopes_q).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + by_q.norm()));
+      EXPECT_LT((by_v - slopes_v).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + by_v.norm()));
+      EXPECT_GT(by_v.norm(), 0.0);
+    }
+  }
+  EXPECT_GE(found, 1);
 }
 
 }  // namespace

@@ -1,0 +1,199 @@
+// Implicit schemes with several stages: Newton on the stage velocities of the particles, the environments eliminated.
+//
+//   M V_i = p + h sum_j a^_ij F_j,  F_j = -grad V(Q_j) + drag(Q_j, V_j) + sum_e c_e (F_ej - sum_k S_ejk c_e.V_k)
+//   Q_j = q + h sum_k a_jk V_k,  q+ = q + h sum_i b_i V_i,  p+ = p + h sum_i b_i F_i
+//
+// To the particles an environment is a constant force F_ej at every stage and an s x s matrix of dashpots S_e between
+// the stages. Source: hairer2006, section II.2; martin2018, section 7 for forces.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "advance/stepper.hpp"
+#include "solve/particle_newton.hpp"
+
+namespace bathline {
+
+namespace {
+
+class CollocationStepper final : public Stepper {
+ public:
+  CollocationStepper(const CollocationScheme& scheme, Problem& problem, double h)
+      : scheme_(scheme),
+        problem_(problem),
+        h_(h),
+        n_(problem.q.size()),
+        all_(n_ * scheme.stages()),
+        stage_q_(static_cast<std::size_t>(scheme.stages()), problem.q),
+        velocity_(problem.q),
+        gradient_(problem.q),
+        drag_(problem.q),
+        force_(all_),
+        unknown_(all_),
+        message_(all_ + 1) {
+    for (const auto& environment : problem.environments()) environment->set_up_stages(scheme, h);
+    head_.resize(static_cast<std::size_t>(problem.system().axes));
+    if (!problem.communicator().is_root()) return;
+    newton_ = std::make_unique<ParticleNewton>(
+        static_cast<int>(all_),
+        [this](const Eigen::VectorXd& velocities, Eigen::VectorXd& residual) {
+          evaluate(velocities);
+          for (int i = 0; i < scheme_.stages(); ++i) {
+            residual.segment(i * n_, n_) = problem_.system().mass.cwiseProduct(velocities.segment(i * n_, n_)) -
+                                           problem_.p - h_ * combined(scheme_.a_hat.row(i), force_);
+          }
+        },
+        [this](const Eigen::VectorXd& velocities, Eigen::MatrixXd& jacobian) { linearise(velocities, jacobian); });
+  }
+
+  std::optional<Failure> advance(std::int64_t steps) override {
+    for (std::int64_t i = 0; i < steps; ++i) {
+      if (std::optional<Failure> failure = step()) return failure;
+      ++done_;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// sum_j weights_j values_j of stage values one after the other.
+  template <class Weights>
+  Eigen::VectorXd combined(const Weights& weights, const Eigen::VectorXd& values) const {
+    Eigen::VectorXd sum = Eigen::VectorXd::Zero(n_);
+    for (int j = 0; j < scheme_.stages(); ++j) sum += weights[j] * values.segment(j * n_, n_);
+    return sum;
+  }
+
+  /// Positions and forces of all stages.
+  void evaluate(const Eigen::VectorXd& velocities) {
+    force_ = constant_;
+    force_.noalias() -= response_ * velocities;
+    for (int i = 0; i < scheme_.stages(); ++i) {
+      Eigen::VectorXd& q = stage_q_[static_cast<std::size_t>(i)];
+      q = problem_.q + h_ * combined(scheme_.a.row(i), velocities);
+      problem_.system().potential->gradient(q, gradient_);
+      force_.segment(i * n_, n_) -= gradient_;
+      if (!problem_.is_damped()) continue;
+      velocity_ = velocities.segment(i * n_, n_);
+      problem_.drag(q, velocity_, drag_);
+      force_.segment(i * n_, n_) += drag_;
+    }
+  }
+
+  /// Derivative of the residual: M - h a^ dF/dV, dF_k/dV_j = h a_kj dF/dq + delta_kj dF/dv - S_kj.
+  void linearise(const Eigen::VectorXd& velocities, Eigen::MatrixXd& jacobian) {
+    evaluate(velocities);
+    Eigen::MatrixXd slopes = -response_;
+    for (int k = 0; k < scheme_.stages(); ++k) {
+      const Eigen::VectorXd& q = stage_q_[static_cast<std::size_t>(k)];
+      problem_.system().potential->hessian(q, hessian_);
+      by_q_ = -hessian_;
+      if (problem_.is_damped()) {
+        velocity_ = velocities.segment(k * n_, n_);
+        problem_.drag_slopes(q, velocity_, hessian_, by_v_);
+        by_q_ += hessian_;
+        slopes.block(k * n_, k * n_, n_, n_) += by_v_;
+      }
+      for (int j = 0; j < scheme_.stages(); ++j) slopes.block(k * n_, j * n_, n_, n_) += h_ * scheme_.a(k, j) * by_q_;
+    }
+    for (int i = 0; i < scheme_.stages(); ++i) {
+      auto rows = jacobian.middleRows(i * n_, n_);
+      rows.setZero();
+      rows.middleCols(i * n_, n_).diagonal() = problem_.system().mass;
+      for (int k = 0; k < scheme_.stages(); ++k) rows -= h_ * scheme_.a_hat(i, k) * slopes.middleRows(k * n_, n_);
+    }
+  }
+
+  /// Constant forces and dashpots of all environments.
+  void eliminate_environments() {
+    const int stages = scheme_.stages(), axes = problem_.system().axes;
+    constant_ = Eigen::VectorXd::Zero(all_);
+    response_ = Eigen::MatrixXd::Zero(all_, all_);
+    Eigen::VectorXd forces(n_);
+    Eigen::MatrixXd block(n_, n_);
+    for (const auto& environment : problem_.environments()) {
+      problem_.head(*environment, problem_.q, head_);
+      const StageResponse response = environment->eliminate_stages(head_);
+      if (!problem_.communicator().is_root()) continue;
+      for (int i = 0; i < stages; ++i) {
+        forces.setZero();
+        for (int axis = 0; axis < axes; ++axis) head_[static_cast<std::size_t>(axis)] = response.constant(i, axis);
+        environment->attachment().spread(head_, forces);
+        constant_.segment(i * n_, n_) += forces;
+        for (int j = 0; j < stages; ++j) {
+          block.setZero();
+          environment->attachment().add_outer(response.damping(i, j), block);
+          response_.block(i * n_, j * n_, n_, n_) += block;
+        }
+      }
+    }
+  }
+
+  std::optional<Failure> step() {
+    const int stages = scheme_.stages(), axes = problem_.system().axes;
+    const bool root = problem_.communicator().is_root();
+    eliminate_environments();
+    ParticleNewton::Report report;
+    if (root) {
+      for (int i = 0; i < stages; ++i) {
+        unknown_.segment(i * n_, n_) = problem_.p.cwiseQuotient(problem_.system().mass);
+      }
+      // Round-off in the residual is a few units in the last place of its largest term.
+      evaluate(unknown_);
+      const double scale = std::sqrt(stages) * problem_.p.norm() + h_ * (force_.norm() + constant_.norm());
+      report = newton_->solve(unknown_, 2.0 * std::numeric_limits<double>::epsilon() * scale);
+    }
+    if (root && report.converged) {
+      evaluate(unknown_);
+      for (int i = 0; i < stages && problem_.is_damped(); ++i) {
+        velocity_ = unknown_.segment(i * n_, n_);
+        problem_.drag(stage_q_[static_cast<std::size_t>(i)], velocity_, drag_);
+        problem_.dissipated -= h_ * scheme_.b[i] * velocity_.dot(drag_);
+      }
+      problem_.q += h_ * combined(scheme_.b, unknown_);
+      problem_.p += h_ * combined(scheme_.b, force_);
+    }
+    // One message says whether it went well and how the heads move.
+    message_ << unknown_, report.converged ? 1.0 : 0.0;
+    problem_.communicator().broadcast(std::span<double>(message_.data(), static_cast<std::size_t>(message_.size())));
+    if (message_[all_] == 0.0) return failure(report);
+    for (const auto& environment : problem_.environments()) {
+      Eigen::MatrixXd heads(stages, axes);
+      for (int i = 0; i < stages; ++i) {
+        velocity_ = message_.segment(i * n_, n_);
+        environment->attachment().gather(velocity_, head_);
+        for (int axis = 0; axis < axes; ++axis) heads(i, axis) = head_[static_cast<std::size_t>(axis)];
+      }
+      environment->complete_stages(heads);
+    }
+    return std::nullopt;
+  }
+
+  Failure failure(const ParticleNewton::Report& report) const {
+    double residual = report.residual;
+    problem_.communicator().broadcast(std::span<double>(&residual, 1));
+    const std::string why = problem_.communicator().broadcast(
+        fmt::format("Newton's method stopped after {} iterations with residual {:.3e}: {}", report.iterations, residual,
+                    report.reason));
+    return {done_ + 1, residual, why};
+  }
+
+  CollocationScheme scheme_;
+  Problem& problem_;
+  double h_;
+  Eigen::Index n_;    // degrees of freedom of the particles
+  Eigen::Index all_;  // n_ times the stages
+  std::int64_t done_ = 0;
+  std::unique_ptr<ParticleNewton> newton_;  // on rank 0
+  std::vector<Eigen::VectorXd> stage_q_;
+  Eigen::VectorXd velocity_, gradient_, drag_, force_, unknown_, message_, constant_;
+  Eigen::MatrixXd response_, hessian_, by_q_, by_v_;
+  std::vector<double> head_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_collocation_stepper(const CollocationScheme& scheme, Problem& problem, double h) {
+  return std::make_unique<CollocationStepper>(scheme, problem, h);
+}
+
+}  // namespace bathline

@@ -1,0 +1,163 @@
+// Implicit schemes with several stages on lines and heat baths: the eliminated environment and the completed step
+// against one dense system of all sites and stages.
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+#include <cmath>
+#include <unsupported/Eigen/KroneckerProduct>
+
+#include "method_cases.hpp"
+#include "model/line.hpp"
+#include "model/spectrum.hpp"
+#include "model/star.hpp"
+#include "petsc_world.hpp"
+#include "random_numbers.hpp"
+
+namespace bathline {
+namespace {
+
+/// M w'' = -K w + g x - C w', force on the head sum g_j w_j - x sum g_j.
+struct Dense {
+  Eigen::VectorXd mass;
+  Eigen::MatrixXd stiffness, damping;
+  Eigen::VectorXd to_head;
+
+  explicit Dense(const LinearChain& chain) : mass(static_cast<Eigen::Index>(chain.mass.size())) {
+    const auto n = mass.size();
+    for (Eigen::Index j = 0; j < n; ++j) mass[j] = chain.mass[static_cast<std::size_t>(j)];
+    stiffness = damping = Eigen::MatrixXd::Zero(n, n);
+    to_head = Eigen::VectorXd::Zero(n);
+    for (const auto& [i, j, k] : chain.springs) {
+      stiffness(i, i) += k;
+      stiffness(j, j) += k;
+      stiffness(i, j) -= k;
+      stiffness(j, i) -= k;
+    }
+    for (const auto& [j, k] : chain.to_head) {
+      stiffness(j, j) += k;
+      to_head[j] += k;
+    }
+    for (const auto& [j, k] : chain.to_ground) stiffness(j, j) += k;
+    for (const auto& [j, d] : chain.dashpots) damping(j, j) += d;
+  }
+};
+
+struct DenseStep {
+  Eigen::VectorXd w, p;
+  Eigen::VectorXd forces;  // on the head, by stage
+  double work = 0.0;       // of the dashpots
+};
+
+DenseStep dense_step(const Dense& d, const CollocationScheme& s, double h, const Eigen::VectorXd& w,
+                     const Eigen::VectorXd& p, double head, const Eigen::VectorXd& velocities) {
+  const auto n = w.size();
+  const Eigen::Index stages = s.stages();
+  const Eigen::VectorXd heads = Eigen::VectorXd::Constant(stages, head) + h * s.a * velocities;
+  const Eigen::MatrixXd in_site = Eigen::MatrixXd::Identity(n, n), one = Eigen::MatrixXd::Identity(stages, stages);
+  const Eigen::MatrixXd drift = d.mass.cwiseInverse().asDiagonal();
+  // Stage momenta, site by site within a stage: P = 1 p + h a^ (g x - K W - C P/M),  W = 1 w + h a P/M.
+  const Eigen::MatrixXd system = Eigen::MatrixXd::Identity(n * stages, n * stages) +
+                                 h * h * Eigen::kroneckerProduct(s.a_hat * s.a, d.stiffness * drift).eval() +
+                                 h * Eigen::kroneckerProduct(s.a_hat, d.damping * drift).eval();
+  Eigen::VectorXd right(n * stages);
+  for (Eigen::Index i = 0; i < stages; ++i) {
+    Eigen::VectorXd force = Eigen::VectorXd::Zero(n);
+    for (Eigen::Index j = 0; j < stages; ++j) force += s.a_hat(i, j) * (d.to_head * heads[j] - d.stiffness * w);
+    right.segment(i * n, n) = p + h * force;
+  }
+  const Eigen::VectorXd momenta = system.partialPivLu().solve(right);
+  DenseStep end{w, p, Eigen::VectorXd(stages)};
+  for (Eigen::Index i = 0; i < stages; ++i) {
+    Eigen::VectorXd place = w;
+    for (Eigen::Index j = 0; j < stages; ++j) place += h * s.a(i, j) * drift * momenta.segment(j * n, n);
+    const Eigen::VectorXd velocity = drift * momenta.segment(i * n, n);
+    end.forces[i] = d.to_head.dot(place) - d.to_head.sum() * heads[i];
+    end.w += h * s.b[i] * velocity;
+    end.p += h * s.b[i] * (d.to_head * heads[i] - d.stiffness * place - d.damping * velocity);
+    end.work += h * s.b[i] * velocity.dot(d.damping * velocity);
+  }
+  return end;
+}
+
+void expect_dense_step(Environment& environment, const CollocationScheme& scheme, double h) {
+  constexpr int axes = 2;
+  const auto sites = static_cast<int>(environment.sites());
+  environment.prepare({});
+  RandomNumbers random(17);
+  const std::vector<double> w = random.list(static_cast<std::size_t>(sites * axes));
+  const std::vector<double> p = random.list(static_cast<std::size_t>(sites * axes));
+  environment.scatter_state(w, p);
+  environment.set_up_stages(scheme, h);
+  const std::vector<double> head = {0.4, -0.9};
+  Eigen::MatrixXd velocities(scheme.stages(), axes);
+  for (double& v : velocities.reshaped()) v = random.uniform();
+  const StageResponse response = environment.eliminate_stages(head);
+  environment.complete_stages(velocities);
+  std::vector<double> end_w, end_p;
+  environment.gather_state(end_w, end_p);
+  const double dissipated = environment.energy(head).dissipated;
+
+  const Dense dense(environment.chain(sites));
+  double work = 0.0;
+  for (int axis = 0; axis < axes; ++axis) {
+    using Strided = Eigen::Map<const Eigen::VectorXd, 0, Eigen::InnerStride<axes>>;
+    const DenseStep expected = dense_step(dense, scheme, h, Strided(w.data() + axis, sites),
+                                          Strided(p.data() + axis, sites), head[axis], velocities.col(axis));
+    work += expected.work;
+    if (end_w.empty()) continue;  // not on rank 0
+    const Eigen::VectorXd forces = response.constant.col(axis) - response.damping * velocities.col(axis);
+    const double scale = 1.0 + expected.forces.norm() + dense.to_head.sum() * (1.0 + h);
+    EXPECT_LT((forces - expected.forces).norm(), 2e-14 * scale * (1.0 + h));
+    const double scale_w = 1.0 + expected.w.cwiseAbs().maxCoeff(), scale_p = 1.0 + expected.p.cwiseAbs().maxCoeff();
+    for (int j = 0; j < sites; ++j) {
+      const auto at = static_cast<std::size_t>(j * axes + axis);
+      ASSERT_NEAR(end_w[at], expected.w[j], 1e-13 * scale_w * (1.0 + h)) << "site " << j;
+      ASSERT_NEAR(end_p[at], expected.p[j], 1e-13 * scale_p * (1.0 + h) * (1.0 + h)) << "site " << j;
+    }
+  }
+  EXPECT_NEAR(dissipated, work, 1e-12 * (1.0 + work));
+}
+
+/// The collocation methods of the catalogue, and a pair without any structure.
+std::vector<std::pair<std::string, CollocationScheme>> schemes() {
+  std::vector<std::pair<std::string, CollocationScheme>> all;
+  for (const MethodCase& method : method_cases()) {
+    if (const auto* scheme = std::get_if<CollocationScheme>(&method.scheme)) all.emplace_back(method.name, *scheme);
+  }
+  all.emplace_back("lopsided", CollocationScheme{.a = Eigen::MatrixXd{{0.3, 0.1}, {0.5, 0.4}},
+                                                 .a_hat = Eigen::MatrixXd{{0.2, 0.0}, {0.7, 0.1}},
+                                                 .b = Eigen::VectorXd{{0.4, 0.6}}});
+  return all;
+}
+
+TEST(MpiStages, OfALineEqualADenseSolution) {
+  for (const auto& [name, scheme] : schemes()) {
+    for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
+      for (const int sites : {1, 2, 41, 127, 200}) {
+        if (sites == 200 && scheme.stages() > 3) continue;
+        for (const double h : {0.01, 0.7, 6.0}) {
+          SCOPED_TRACE(testing::Message()
+                       << name << ", far end " << static_cast<int>(far_end) << ", " << sites << " sites, h = " << h);
+          Line line("line", Attachment({{0, 1.0}}, 2),
+                    {.mass = 1.3, .stiffness = 2.9, .far_end = far_end, .dashpot = 0.0}, sites, test_world());
+          expect_dense_step(line, scheme, h);
+        }
+      }
+    }
+  }
+}
+
+TEST(MpiStages, OfAHeatBathEqualADenseSolution) {
+  for (const auto& [name, scheme] : schemes()) {
+    for (const int oscillators : {1, 7, 60}) {
+      for (const double h : {0.01, 0.3}) {
+        SCOPED_TRACE(testing::Message() << name << ", " << oscillators << " oscillators, h = " << h);
+        Star star("bath", Attachment({{0, 1.0}}, 2), ohmic_spectrum(oscillators, 0.7, 5.0), 0.0, 4, test_world());
+        expect_dense_step(star, scheme, h);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bathline
