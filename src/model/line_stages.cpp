@@ -7,6 +7,7 @@
 //
 // A dashpot D on the last site adds h D/M a^ P_N to its row. Source: hairer2006, section II.2.
 #include "model/line.hpp"
+#include "model/line_update.hpp"
 
 namespace bathline {
 
@@ -37,7 +38,7 @@ StageResponse Line::eliminate_stages(std::span<const double> head) {
       const double left = j == 0 && at_head() ? head_[axis] : w[j - 1];
       const double behind = constants_.far_end == FarEnd::fixed ? 0.0 : w[j];
       const double right = j + 1 == count_ && at_far_end_ ? behind : w[j + 1];
-      const double difference = second_difference(left, w[j], right);
+      const double difference = (right - w[j]) - (w[j] - left);
       for (int i = 0; i < s; ++i) stage[j * s + i] = std::fma(reach[i], difference, p[j]);
     }
   }

@@ -180,7 +180,9 @@ void Experiment::check_damping(const Case& one, Mistakes& mistakes) {
 }
 
 void Experiment::check_implicit(const Case& one, Mistakes& mistakes) {
-  if (!one.closed || !std::holds_alternative<OneStageScheme>(one.scheme)) return;
+  const bool is_implicit =
+      std::holds_alternative<OneStageScheme>(one.scheme) || std::holds_alternative<CollocationScheme>(one.scheme);
+  if (!one.closed || !is_implicit) return;
   const Problem problem = make_problem(one);
   for (const auto& environment : problem.environments()) {
     if (environment->allows_implicit()) continue;
