@@ -20,14 +20,17 @@ void Line::set_up_stages(const CollocationScheme& scheme, double h) {
   const StageMatrix matrix{coupling, Eigen::MatrixXd::Identity(s, s) + springs * coupling +
                                          h * constants_.dashpot / constants_.mass * scheme.a_hat};
   stage_solver_ = make_stage_solver(matrix, layout_, communicator_, axes_);
-  stage_momenta_.assign(static_cast<std::size_t>(axes_), std::vector<double>(static_cast<std::size_t>(count_ * s)));
-  stage_fields_.clear();
-  for (std::vector<double>& field : stage_momenta_) stage_fields_.push_back(field.data());
+  stage_momenta_.clear();
 }
 
 StageResponse Line::eliminate_stages(std::span<const double> head) {
   exchange_next_neighbours();
   const int s = stages_.stages();
+  if (stage_momenta_.empty()) {
+    stage_momenta_.assign(static_cast<std::size_t>(axes_), std::vector<double>(static_cast<std::size_t>(count_ * s)));
+    stage_fields_.clear();
+    for (std::vector<double>& field : stage_momenta_) stage_fields_.push_back(field.data());
+  }
   const Eigen::VectorXd reach = h_ * constants_.stiffness * stages_.a_hat.rowwise().sum();
   for (int axis = 0; axis < axes_; ++axis) {
     const double* w = own(w_[axis]);

@@ -59,7 +59,7 @@ struct Stages {
 void Star::set_up_stages(const CollocationScheme& scheme, double h) {
   stages_ = scheme;
   h_ = h;
-  with_stages(scheme.stages(), [&](auto s) { measure_stage_damping<decltype(s)::value>(); });
+  stage_damping_.resize(0, 0);
 }
 
 template <int S>
@@ -78,6 +78,10 @@ void Star::measure_stage_damping() {
 }
 
 StageResponse Star::eliminate_stages(std::span<const double> head) {
+  // Not before: setting up needs no oscillators yet.
+  if (stage_damping_.size() == 0) {
+    with_stages(stages_.stages(), [&](auto s) { measure_stage_damping<decltype(s)::value>(); });
+  }
   if (communicator_.is_root()) head_.assign(head.begin(), head.end());
   communicator_.broadcast(std::span<double>(head_));
   StageResponse response{Eigen::MatrixXd(stages_.stages(), static_cast<Eigen::Index>(axes_)), stage_damping_};

@@ -82,12 +82,12 @@ DenseStep dense_step(const Dense& d, const CollocationScheme& s, double h, const
 void expect_dense_step(Environment& environment, const CollocationScheme& scheme, double h) {
   constexpr int axes = 2;
   const auto sites = static_cast<int>(environment.sites());
+  environment.set_up_stages(scheme, h);  // needs no storage
   environment.prepare({});
   RandomNumbers random(17);
   const std::vector<double> w = random.list(static_cast<std::size_t>(sites * axes));
   const std::vector<double> p = random.list(static_cast<std::size_t>(sites * axes));
   environment.scatter_state(w, p);
-  environment.set_up_stages(scheme, h);
   const std::vector<double> head = {0.4, -0.9};
   Eigen::MatrixXd velocities(scheme.stages(), axes);
   for (double& v : velocities.reshaped()) v = random.uniform();
