@@ -7,8 +7,8 @@ LineSweeps::LineSweeps(const ExplicitScheme& scheme, double h, int steps) : sche
   for (int step = 0; step < steps; ++step) {
     for (const Substep& substep : scheme.substeps) {
       const bool kicks = substep.kind == Substep::Kind::kick;
-      const bool fits = !levels_.empty() && (kicks ? levels_.back().kicks < 2 && levels_.back().drifts == 0
-                                                   : levels_.back().drifts < 2);
+      const bool fits = !levels_.empty() &&
+                        (kicks ? levels_.back().kicks < 2 && levels_.back().drifts == 0 : levels_.back().drifts < 2);
       if (!fits) levels_.emplace_back();
       LineLevel& level = levels_.back();
       if (kicks) {
