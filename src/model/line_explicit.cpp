@@ -36,7 +36,7 @@ void Line::open_block(const ExplicitScheme& scheme, double h, int steps) {
             .moved = moved_,
             .near = 0,
             .open = true};
-  if (stages == 0 && !sweeps_.match(scheme, h, steps)) sweeps_ = LineSweeps(scheme, h, steps);
+  if (stages == 0) sweeps_.set(scheme, h, steps);
   touch(moved_ + block_.overlap);
   halo_.exchange(arrays_);
   if (!at_head()) return;

@@ -3,7 +3,12 @@
 
 namespace bathline {
 
-LineSweeps::LineSweeps(const ExplicitScheme& scheme, double h, int steps) : scheme_(scheme), h_(h), steps_(steps) {
+void LineSweeps::set(const ExplicitScheme& scheme, double h, int steps) {
+  if (steps == steps_ && h == h_ && scheme == scheme_) return;
+  if (scheme != scheme_) scheme_ = scheme;
+  h_ = h;
+  steps_ = steps;
+  levels_.clear();
   for (int step = 0; step < steps; ++step) {
     for (const Substep& substep : scheme.substeps) {
       const bool kicks = substep.kind == Substep::Kind::kick;
