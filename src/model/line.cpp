@@ -55,7 +55,7 @@ double Line::highest_frequency() const {
   // Gershgorin's circles: twice the diagonal bounds every eigenvalue.
   double highest = 0.0;
   for (std::int64_t j = 0; j < sites(); ++j) {
-    const double behind = j + 1 < sites()                          ? site(j + 1).stiffness
+    const double behind = j + 1 < sites()                       ? site(j + 1).stiffness
                           : constants_.far_end == FarEnd::fixed ? site(j).stiffness
                                                                 : 0.0;
     highest = std::max(highest, 2.0 * (site(j).stiffness + behind) / site(j).mass);

@@ -154,8 +154,8 @@ class Line final : public Environment {
   std::vector<double*> arrays_, thin_arrays_;
   std::vector<double> spring_, inverse_mass_;  // of unequal sites, with those copied
   double head_stiffness_ = 0.0;
-  std::int64_t moved_ = 0;                     // no site from here on has ever moved
-  bool energy_is_wanted_ = false;              // so that the next block adds it up while its sites are in cache
+  std::int64_t moved_ = 0;         // no site from here on has ever moved
+  bool energy_is_wanted_ = false;  // so that the next block adds it up while its sites are in cache
   bool energy_is_under_way_ = false;
   std::vector<double> dissipated_;  // by axis, on the rank of the last site
 

@@ -36,7 +36,7 @@ void Line::open_block(const ExplicitScheme& scheme, double h, int steps) {
             .moved = moved_,
             .near = 0,
             .open = true};
-  if (stages == 0 && !sweeps_.match(scheme, h, steps)) sweeps_ = LineSweeps(scheme, h, steps);
+  if (stages == 0) sweeps_.set(scheme, h, steps);
   touch(moved_ + block_.overlap);
   halo_.exchange(arrays_);
   if (!at_head()) return;
@@ -45,8 +45,7 @@ void Line::open_block(const ExplicitScheme& scheme, double h, int steps) {
   block_.near = all ? count_ : std::min(count_, block_.overlap);
   const std::int64_t loaded = std::min(available, block_.near + block_.overlap);
   for (int axis = 0; axis < axes_; ++axis) {
-    near_[axis].load(own(w_[axis]), own(p_[axis]), loaded, springs(), true, loaded == sites(),
-                     dissipated_[axis]);
+    near_[axis].load(own(w_[axis]), own(p_[axis]), loaded, springs(), true, loaded == sites(), dissipated_[axis]);
   }
 }
 

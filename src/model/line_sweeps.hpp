@@ -21,13 +21,11 @@ struct LineLevel {
 class LineSweeps {
  public:
   LineSweeps() = default;
-  /// `scheme` is a splitting.
-  LineSweeps(const ExplicitScheme& scheme, double h, int steps);
+  LineSweeps(const ExplicitScheme& scheme, double h, int steps) { set(scheme, h, steps); }
+  /// `scheme` is a splitting. Allocates nothing for a scheme that it has had in longer blocks.
+  void set(const ExplicitScheme& scheme, double h, int steps);
 
   const std::vector<LineLevel>& levels() const { return levels_; }
-  bool match(const ExplicitScheme& scheme, double h, int steps) const {
-    return steps == steps_ && h == h_ && scheme == scheme_;
-  }
 
  private:
   ExplicitScheme scheme_;

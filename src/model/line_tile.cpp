@@ -18,11 +18,7 @@ LineTile::LineTile(double stiffness, double mass)
     : uniform_(true), stiffness_(stiffness), mass_(mass), w_(longest_part + 2 * margin), p_(w_.size()) {}
 
 LineTile::LineTile()
-    : uniform_(false),
-      w_(longest_part + 2 * margin),
-      p_(w_.size()),
-      spring_(w_.size()),
-      inverse_mass_(w_.size()) {}
+    : uniform_(false), w_(longest_part + 2 * margin), p_(w_.size()), spring_(w_.size()), inverse_mass_(w_.size()) {}
 
 void LineTile::load(const double* w, const double* p, std::int64_t count) {
   count_ = count;
@@ -108,14 +104,30 @@ void LineTile::sweep_all(std::span<const LineLevel> levels, std::span<const std:
     const LineLevel& first = levels.front();
     std::size_t done = 1;
     switch (3 * first.kicks + first.drifts) {
-      case 1: done = sweep_some<uniform, 0, 1>(levels); break;
-      case 2: done = sweep_some<uniform, 0, 2>(levels); break;
-      case 3: done = sweep_some<uniform, 1, 0>(levels); break;
-      case 4: done = sweep_some<uniform, 1, 1>(levels); break;
-      case 5: done = sweep_some<uniform, 1, 2>(levels); break;
-      case 6: done = sweep_some<uniform, 2, 0>(levels); break;
-      case 7: done = sweep_some<uniform, 2, 1>(levels); break;
-      case 8: done = sweep_some<uniform, 2, 2>(levels); break;
+      case 1:
+        done = sweep_some<uniform, 0, 1>(levels);
+        break;
+      case 2:
+        done = sweep_some<uniform, 0, 2>(levels);
+        break;
+      case 3:
+        done = sweep_some<uniform, 1, 0>(levels);
+        break;
+      case 4:
+        done = sweep_some<uniform, 1, 1>(levels);
+        break;
+      case 5:
+        done = sweep_some<uniform, 1, 2>(levels);
+        break;
+      case 6:
+        done = sweep_some<uniform, 2, 0>(levels);
+        break;
+      case 7:
+        done = sweep_some<uniform, 2, 1>(levels);
+        break;
+      case 8:
+        done = sweep_some<uniform, 2, 2>(levels);
+        break;
     }
     levels = levels.subspan(done);
     const std::size_t share = all - levels.size();
@@ -131,8 +143,9 @@ void LineTile::sweep_all(std::span<const LineLevel> levels, std::span<const std:
 template <bool uniform, int kicks, int drifts>
 std::size_t LineTile::sweep_some(std::span<const LineLevel> levels) {
   if constexpr (kicks > 0 && drifts > 0) {
-    if (levels.size() >= depth && std::all_of(levels.begin(), levels.begin() + depth,
-                                              [&](const LineLevel& level) { return level.same_kind(levels.front()); })) {
+    if (levels.size() >= depth && std::all_of(levels.begin(), levels.begin() + depth, [&](const LineLevel& level) {
+          return level.same_kind(levels.front());
+        })) {
       sweep<uniform, depth, kicks, drifts>(levels);
       return depth;
     }

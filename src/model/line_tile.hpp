@@ -1,7 +1,8 @@
 // A piece of a line that meets neither its head nor its far end, taken through a splitting's kicks and drifts in cache.
 //
 // Every lane of a register owns a contiguous part of the piece: neighbours stand in neighbouring registers, and only
-// at the ends of the parts does a value change lanes. Two levels of kicks and drifts pass through the registers at once.
+// at the ends of the parts does a value change lanes. Two levels of kicks and drifts pass through the registers at
+// once.
 #pragma once
 
 #include <cstdint>

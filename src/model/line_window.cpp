@@ -21,8 +21,8 @@ LineWindow::LineWindow(const LineConstants& line, std::int64_t capacity, int sta
   }
 }
 
-void LineWindow::load(const double* w, const double* p, std::int64_t count, const LineSprings& springs,
-                      bool at_head, bool at_far_end, double dissipated) {
+void LineWindow::load(const double* w, const double* p, std::int64_t count, const LineSprings& springs, bool at_head,
+                      bool at_far_end, double dissipated) {
   springs_ = springs;
   count_ = count;
   at_head_ = at_head;

@@ -31,7 +31,8 @@ class OrderedSum {
 
   // The same bit by bit, while the sites are at hand: `begin`, any number of `add`, `end`.
   void begin();
-  /// Adds this rank's sites before `stop` that have not been added yet, except those in a block that another rank began.
+  /// Adds this rank's sites before `stop` that have not been added yet, except those in a block that another rank
+  /// began.
   template <class Value>
   void add(Value&& value, std::int64_t stop, std::int64_t zero_from) {
     for (stop = std::min(stop, end_); site_ < stop;) {
@@ -59,9 +60,11 @@ class OrderedSum {
   template <class Value>
   static void accumulate(Value& value, std::int64_t site, std::int64_t stop, Partial& partial) {
     for (; site < stop && site % lanes != 0; ++site) partial[site % lanes] += value(site);
+    Partial sums = partial;  // which the sites cannot be stored in
     for (; site + lanes <= stop; site += lanes) {
-      for (int lane = 0; lane < lanes; ++lane) partial[lane] += value(site + lane);
+      for (int lane = 0; lane < lanes; ++lane) sums[lane] += value(site + lane);
     }
+    partial = sums;
     for (; site < stop; ++site) partial[site % lanes] += value(site);
   }
   Partial receive();

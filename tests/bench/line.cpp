@@ -43,20 +43,15 @@ void advance_line(benchmark::State& state, double gamma, std::int64_t sites, int
 
 void explicit_fused(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 1); }
 void explicit_blocked(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 64); }
-void explicit_energies(benchmark::State& state) {
-  advance_line(state, 0.0, memory_resident_sites(), 64, false, true);
-}
+void explicit_energies(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 64, false, true); }
 void explicit_nonuniform(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 64, true); }
-void explicit_nonuniform_fused(benchmark::State& state) {
-  advance_line(state, 0.0, memory_resident_sites(), 1, true);
-}
+void explicit_nonuniform_fused(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 1, true); }
 void midpoint(benchmark::State& state) { advance_line(state, 0.5, memory_resident_sites(), 1); }
 
 /// What no line can exceed: one tile that stays in cache, of which nothing is computed twice.
 void explicit_blocked_in_cache(benchmark::State& state) {
   constexpr int blocks = 400, steps = 64;
-  const LineSweeps sweeps(
-      splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}}), 0.5, steps);
+  const LineSweeps sweeps(splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}}), 0.5, steps);
   LineTile tile(1.0, 1.0);
   const std::vector<double> start(LineTile::capacity, 1e-3);
   tile.load(start.data(), start.data(), LineTile::capacity);

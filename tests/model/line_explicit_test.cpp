@@ -205,7 +205,8 @@ struct Record {
   std::vector<double> numbers;  // on rank 0
 };
 
-/// From rest, with steps so short that nothing overflows, in blocks of `length`; the energies are asked for after every `every` of them, the state at the end.
+/// From rest, with steps so short that nothing overflows, in blocks of `length`; the energies are asked for after every
+/// `every` of them, the state at the end.
 Record run_from_rest(const ExplicitScheme& scheme, std::int64_t sites, int length, int every,
                      const LineOptions& options, const Communicator& world) {
   Line line("line", Attachment({{0, 1.0}}, 2), constants_with(FarEnd::matched), sites, world, options);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
 #include "recipe_text.hpp"
 
@@ -74,6 +75,41 @@ TEST(MpiTransmissionLines, TellApartWhatDoesNotGoTogether) {
   EXPECT_THAT(report("sites = 7\ngrid = \"characteristic\""), HasSubstr("`damping` is missing"));
   EXPECT_THAT(report("sites = 7\ndamping = 1.0\nlength = 2.0"), HasSubstr("`speed` is missing"));
   EXPECT_THAT(report("sites = 7"), HasSubstr("is missing"));
+}
+
+/// Rank 0 writes the table and reads it.
+std::string table_of_sites(const std::string& text) {
+  const std::string path = testing::TempDir() + "bathline_sites_" + std::to_string(test_world().size()) + ".txt";
+  if (test_world().is_root()) std::ofstream(path) << text;
+  return "file = \"" + path + "\"\n";
+}
+
+TEST(MpiTransmissionLines, UnequalSitesComeFromATable) {
+  const std::string table = table_of_sites("# mass, stiffness\n1.0 4.0\n2.0 5.0\n");
+  const LinearChain chain = chain_of(recipe("single-oscillator", "spring-mass-line", "sites = 5\n" + table));
+  EXPECT_EQ(chain.mass, (std::vector<double>{1.0, 2.0, 1.0, 2.0, 1.0}));
+  EXPECT_EQ(chain.to_head.front().second, 4.0);
+  ASSERT_EQ(chain.springs.size(), 4u);
+  EXPECT_EQ(chain.springs[0].stiffness, 5.0);
+  EXPECT_EQ(chain.springs[1].stiffness, 4.0);
+  EXPECT_EQ(chain.to_ground.front().second, 4.0);
+}
+
+TEST(MpiTransmissionLines, UnequalSitesAreCheckedLineByLine) {
+  const auto report = [](const std::string& text, const std::string& more) {
+    return read_recipe(recipe("single-oscillator", "spring-mass-line", "sites = 2\n" + table_of_sites(text) + more))
+        .report();
+  };
+  EXPECT_EQ(report("1.0 1.0\n", ""), "");
+  EXPECT_THAT(report("1.0 1.0\n1.0\n", ""), HasSubstr("line 2: must be two numbers"));
+  EXPECT_THAT(report("-1.0 1.0\n", ""), HasSubstr("line 1: mass -1 must be positive"));
+  EXPECT_THAT(report("1.0 0.0\n", ""), HasSubstr("line 1: stiffness 0 must be positive"));
+  EXPECT_THAT(report("# nothing\n", ""), HasSubstr("it holds no site"));
+  EXPECT_THAT(report("1 1\n1 1\n1 1\n", ""), HasSubstr("it describes 3 sites, but the line has 2"));
+  EXPECT_THAT(report("1.0 1.0\n", "M = 1.0"), HasSubstr("`M` has no meaning"));
+  EXPECT_THAT(report("1.0 1.0\n", "temperature = 1.0"), HasSubstr("cannot start warm"));
+  EXPECT_THAT(report("1.0 1.0\n", "[[integrators]]\nname = \"gamma\"\ngamma = 0.5\non = \"closed\""),
+              HasSubstr("is implicit, and the sites of"));
 }
 
 TEST(MpiTransmissionLines, NeedParticlesToHangOn) {
