@@ -92,7 +92,8 @@ int show_claims(const std::string& path) {
 class JsonLines final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   explicit JsonLines(const std::string& path) : file_(path, std::ios::app) {
-    if (!file_) throw UsageError(fmt::format("cannot write the log {}: {}", path, std::generic_category().message(errno)));
+    if (!file_)
+      throw UsageError(fmt::format("cannot write the log {}: {}", path, std::generic_category().message(errno)));
   }
 
  protected:
@@ -238,7 +239,8 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   CLI::App* verify = app.add_subcommand("verify", "compute a result again from what it holds, and compare");
   verify->add_option("FILE", verification.result, "result file (HDF5)")->required();
   verify
-      ->add_option("-o,--output", verification.output, "keep the rerun here; default: beside the result, removed at the end")
+      ->add_option("-o,--output", verification.output,
+                   "keep the rerun here; default: beside the result, removed at the end")
       ->type_name("FILE.h5");
   verify
       ->add_option("--tolerance", verification.tolerance,

@@ -263,8 +263,7 @@ int run_recipe(const RunRequest& request, const Communicator& communicator) {
   launch.progress = request.progress;
   const Prepared prepared = prepare(read_text(request.recipe, communicator), request.recipe, request.settings,
                                     request.petsc_options, communicator);
-  launch.path =
-      request.output.empty() ? std::filesystem::path(request.recipe).stem().string() + ".h5" : request.output;
+  launch.path = request.output.empty() ? std::filesystem::path(request.recipe).stem().string() + ".h5" : request.output;
   launch.provenance = {.title = prepared.recipe.title,
                        .recipe = prepared.recipe.text,
                        .recipe_resolved = prepared.recipe.resolved,
