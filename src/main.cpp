@@ -2,11 +2,17 @@
 #include <CLI/CLI.hpp>
 #include <Eigen/Core>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <spdlog/sinks/base_sink.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <mutex>
 
 #include "parallel/communicator.hpp"
 #include "recipe/recipe_schema.hpp"
@@ -82,6 +88,57 @@ int show_claims(const std::string& path) {
   return passed ? exit_code::complete : exit_code::claim_failed;
 }
 
+/// Every message as one JSON object a line: time, level, message.
+class JsonLines final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit JsonLines(const std::string& path) : file_(path, std::ios::app) {
+    if (!file_)
+      throw UsageError(fmt::format("cannot write the log {}: {}", path, std::generic_category().message(errno)));
+  }
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    std::string text;
+    for (const char c : std::string_view(message.payload.data(), message.payload.size())) {
+      if (c == '"' || c == '\\') {
+        text += '\\';
+        text += c;
+      } else if (static_cast<unsigned char>(c) < 0x20) {
+        text += fmt::format("\\u{:04x}", static_cast<int>(c));
+      } else {
+        text += c;
+      }
+    }
+    const auto level = spdlog::level::to_string_view(message.level);
+    file_ << fmt::format("{{\"time\": \"{}\", \"level\": \"{}\", \"message\": \"{}\"}}\n", utc_now(),
+                         std::string_view(level.data(), level.size()), text);
+  }
+  void flush_() override { file_.flush(); }
+
+ private:
+  std::ofstream file_;
+};
+
+/// Adds the log of JSON lines to the one on standard error, which does not get the messages of the level `info`.
+void log_to(const std::string& path, const Communicator& world) {
+  std::shared_ptr<JsonLines> lines;
+  std::string reason;
+  if (world.is_root()) {
+    try {
+      lines = std::make_shared<JsonLines>(path);
+    } catch (const UsageError& error) {
+      reason = error.what();
+    }
+  }
+  reason = world.broadcast(reason);
+  if (!reason.empty()) throw UsageError(reason);
+  if (!lines) return;
+  const auto log = spdlog::default_logger();
+  for (const auto& sink : log->sinks()) sink->set_level(spdlog::level::warn);
+  log->sinks().push_back(lines);
+  log->flush_on(spdlog::level::trace);
+}
+
 /// The arguments before `--` and those behind it, which are PETSc's.
 std::pair<std::vector<std::string>, std::vector<std::string>> split_arguments(int argc, char** argv) {
   const std::vector<std::string> all(argv + 1, argv + argc);
@@ -135,6 +192,12 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
         ->type_name("SECONDS");
   };
   add_wall_time(run);
+  std::string json;
+  const auto add_log = [&](CLI::App* command) {
+    command->add_option("--log-json", json, "append the messages to this file as well, one JSON object a line")
+        ->type_name("FILE");
+  };
+  add_log(run);
   const std::map<std::string, ProgressStyle> styles = {{"auto", ProgressStyle::automatic},
                                                        {"bar", ProgressStyle::bar},
                                                        {"lines", ProgressStyle::lines},
@@ -162,6 +225,7 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
       ->type_name("KEY=VALUE");
   resume->add_flag("--any-build", resumption.any_build, "go on with a checkpoint of another build of the program");
   add_progress(resume);
+  add_log(resume);
   add_wall_time(resume);
   run->add_option("--element", request.element, "run this element of the recipe's sweep alone, counted from 0")
       ->type_name("N");
@@ -175,7 +239,8 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   CLI::App* verify = app.add_subcommand("verify", "compute a result again from what it holds, and compare");
   verify->add_option("FILE", verification.result, "result file (HDF5)")->required();
   verify
-      ->add_option("-o,--output", verification.output, "keep the rerun here; default: beside the result, removed at the end")
+      ->add_option("-o,--output", verification.output,
+                   "keep the rerun here; default: beside the result, removed at the end")
       ->type_name("FILE.h5");
   verify
       ->add_option("--tolerance", verification.tolerance,
@@ -194,6 +259,7 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   CLI::App* claims = app.add_subcommand("claims", "the claims of a result file");
   claims->add_option("FILE", file, "result file (HDF5)")->required();
 
+  const std::vector<std::string> all_arguments = arguments;
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     app.parse(arguments);
@@ -206,9 +272,15 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   }
   request.petsc_options = petsc_options;
   request.progress = styles.at(style);
+  if (!json.empty()) log_to(json, world);
   request.wall_time = resumption.wall_time = wall_time;
   resumption.progress = request.progress;
-  if (run->parsed()) return run_all(request, world);
+  const auto logged = [](const std::string& what, int code) {
+    spdlog::get("bathline")->info("{} ended with exit code {}", what, code);
+    return code;
+  };
+  if (!json.empty()) spdlog::info("bathline {}", fmt::join(all_arguments, " "));
+  if (run->parsed()) return json.empty() ? run_all(request, world) : logged("run", run_all(request, world));
   if (sweep->parsed()) {
     list_sweep(request, count_only, world);
     return exit_code::complete;
@@ -221,7 +293,7 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
     if (!resumption.settings.empty() && resumption.recipe.empty()) {
       throw UsageError("--set belongs to --recipe: a run goes on with the recipe that is in its checkpoint");
     }
-    return resume_run(resumption, world);
+    return json.empty() ? resume_run(resumption, world) : logged("resume", resume_run(resumption, world));
   }
   if (check->parsed()) {
     check_all(request, world);

@@ -164,7 +164,8 @@ std::vector<double> Star::carried() const {
   std::vector<double> all = pull_;
   all.insert(all.end(), {eliminated_ ? 1.0 : 0.0, condensed_stiffness_, static_cast<double>(elimination_.size())});
   all.insert(all.end(), elimination_.begin(), elimination_.end());
-  all.insert(all.end(), {pass_.forecast ? 1.0 : 0.0, static_cast<double>(pass_.done), static_cast<double>(pass_.substep)});
+  all.insert(all.end(),
+             {pass_.forecast ? 1.0 : 0.0, static_cast<double>(pass_.done), static_cast<double>(pass_.substep)});
   if (pass_.forecast) {
     all.insert(all.end(), pass_.free.begin(), pass_.free.end());
     all.insert(all.end(), pass_.history.begin(), pass_.history.end());

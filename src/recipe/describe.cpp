@@ -210,10 +210,11 @@ std::string describe_recipe() {
     text += described_parameters(section.parameters, 2);
   }
   text += "\n[sweep] (optional)\n" +
-          paragraphs("Lists of values under dotted keys of the recipe, such as time.step = [0.1, 0.05] or "
-                     "environment.0.sites = [100, 200]: the recipe stands for one run for every combination, the last key "
-                     "in alphabetical order changing fastest. See `bathline sweep RECIPE`.",
-                     2);
+          paragraphs(
+              "Lists of values under dotted keys of the recipe, such as time.step = [0.1, 0.05] or "
+              "environment.0.sites = [100, 200]: the recipe stands for one run for every combination, the last key "
+              "in alphabetical order changing fastest. See `bathline sweep RECIPE`.",
+              2);
   return text;
 }
 

@@ -46,8 +46,9 @@ void collect(const toml::table& table, const std::string& path, const std::strin
     }
     const toml::array* list = node.as_array();
     if (list == nullptr || list->empty()) {
-      mistakes.add(place_of(node.source(), file),
-                   fmt::format("sweep of `{}`: must be a list of at least one value, such as [1.0, 2.0]", excerpt(key)));
+      mistakes.add(
+          place_of(node.source(), file),
+          fmt::format("sweep of `{}`: must be a list of at least one value, such as [1.0, 2.0]", excerpt(key)));
       continue;
     }
     Axis axis{key, {}};

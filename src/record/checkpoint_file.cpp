@@ -39,7 +39,8 @@ void everywhere(const Communicator& communicator, const std::function<void()>& w
     if (reason.empty()) reason = "unknown failure";
   }
   // The largest number belongs to the lowest rank that failed.
-  const double vote = communicator.max(reason.empty() ? -1.0 : static_cast<double>(communicator.size() - communicator.rank()));
+  const double vote =
+      communicator.max(reason.empty() ? -1.0 : static_cast<double>(communicator.size() - communicator.rank()));
   if (vote < 0.0) return;
   throw FileError(communicator.broadcast(reason, communicator.size() - static_cast<int>(vote)));
 }
@@ -143,7 +144,8 @@ void prune_checkpoints(const std::string& result, std::int64_t step, std::int64_
   std::vector<fs::path> remains;
   for (const auto& entry : fs::directory_iterator(folder_of(result), ignored)) {
     const std::string name = entry.path().filename().string();
-    if (step_in(name, stem_of(result) + ".checkpoint.", std::string(".h5") + unfinished)) remains.push_back(entry.path());
+    if (step_in(name, stem_of(result) + ".checkpoint.", std::string(".h5") + unfinished))
+      remains.push_back(entry.path());
   }
   for (const fs::path& path : remains) fs::remove(path, ignored);
 }

@@ -188,9 +188,9 @@ void OpenFile::open_everywhere(const std::string& place, bool fresh) {
     together(operation, [&] {
       const hdf5::PropertyList access(hdf5::check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
       hdf5::check(H5Pset_fapl_mpio(access.id(), comm_, MPI_INFO_NULL), "choosing MPI-IO");
-      file_ = hdf5::File(
-          fresh ? hdf5::check(H5Fcreate(place.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), "H5Fcreate")
-                : hdf5::check(H5Fopen(place.c_str(), H5F_ACC_RDWR, access.id()), "H5Fopen"));
+      file_ =
+          hdf5::File(fresh ? hdf5::check(H5Fcreate(place.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), "H5Fcreate")
+                           : hdf5::check(H5Fopen(place.c_str(), H5F_ACC_RDWR, access.id()), "H5Fopen"));
     });
   } catch (...) {
     if (file_.is_open()) abandon();  // it has failed elsewhere

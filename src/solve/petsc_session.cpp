@@ -102,6 +102,15 @@ std::vector<std::string> PetscSession::unknown_options() const {
   return unknown;
 }
 
+RunStage::RunStage(const char* name) {
+  PetscLogStage stage = -1;
+  petsc_check(PetscLogStageGetId(name, &stage));
+  if (stage < 0) petsc_check(PetscLogStageRegister(name, &stage));
+  petsc_check(PetscLogStagePush(stage));
+}
+
+RunStage::~RunStage() { PetscLogStagePop(); }
+
 std::string petsc_version() {
   return fmt::format("{}.{}.{}, {}-bit indices", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,
                      8 * sizeof(PetscInt));

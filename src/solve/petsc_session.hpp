@@ -25,6 +25,16 @@ class PetscSession {
   Communicator communicator_;
 };
 
+/// A part of a run, as long as this lives: a stage of its own in what `-log_view` prints. Needs a PetscSession.
+class RunStage {
+ public:
+  /// @note Collective.
+  explicit RunStage(const char* name);
+  ~RunStage();
+  RunStage(const RunStage&) = delete;
+  RunStage& operator=(const RunStage&) = delete;
+};
+
 /// "3.18.5, 64-bit indices".
 std::string petsc_version();
 

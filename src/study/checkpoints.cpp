@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "solve/petsc_session.hpp"
+
 namespace bathline {
 
 namespace {
@@ -94,6 +96,7 @@ std::string Checkpoints::why() const {
 }
 
 std::string Checkpoints::save(std::int64_t total, bool stops, const std::function<void(CheckpointWriter&)>& save) {
+  const RunStage stage("Checkpoint");
   const double begin = elapsed();
   const std::string path = checkpoint_name(plan_.result, total);
   try {

@@ -36,11 +36,11 @@ class StopSignals {
 
 /// What the recipe and the command line say of saving and stopping.
 struct CheckpointPlan {
-  std::string result;         ///< path of the result file
-  std::int64_t every = 0;     ///< steps of an integrator between checkpoints; 0: none
-  double interval = 0.0;      ///< wall-clock seconds between checkpoints; 0: none
+  std::string result;      ///< path of the result file
+  std::int64_t every = 0;  ///< steps of an integrator between checkpoints; 0: none
+  double interval = 0.0;   ///< wall-clock seconds between checkpoints; 0: none
   std::int64_t keep = 2;
-  double wall_time = 0.0;     ///< seconds from `started` in which the run has to be over; 0: without limit
+  double wall_time = 0.0;  ///< seconds from `started` in which the run has to be over; 0: without limit
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   std::function<void(ResultFile&)> describe;  ///< writes the attributes by which `resume` knows the run
 };

@@ -65,7 +65,8 @@ class CommutativityStudy final : public Study {
   }
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {})) return failure;
+    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
+      return failure;
     for (const Case& one : experiment_.cases()) {
       if (!is_compared(one)) continue;
       Measured measured;

@@ -28,7 +28,8 @@ class LyapunovStudy final : public Study {
   explicit LyapunovStudy(const Experiment& experiment) : experiment_(experiment) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {})) return failure;
+    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
+      return failure;
     const OpenSystem& system = experiment_.system();
     VectorXd start(2 * system.size());
     start << system.q0, system.v0;

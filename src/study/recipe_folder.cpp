@@ -75,7 +75,8 @@ void RecipeFolder::unpack(const ResultReader& file) {
     const fs::path path = place / name;  // an absolute name stays where it is
     if (fs::path(name).is_absolute()) {
       if (content(path) == text) continue;
-      throw FileError(fmt::format("the recipe names {}, which is no longer what {} was computed from", name, file.path()));
+      throw FileError(
+          fmt::format("the recipe names {}, which is no longer what {} was computed from", name, file.path()));
     }
     fs::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary) << text;

@@ -64,9 +64,10 @@ void check_result(const std::string& path, const CheckpointReader& checkpoint, c
     refuse_difference(fmt::format("{} is the result of another recipe than {}", path, checkpoint.path()),
                       result.attribute("recipe_resolved"), prepared.recipe.resolved);
     for (std::size_t i = 0; i <= index; ++i) {
-      const std::int64_t needed =
-          i == index ? static_cast<std::int64_t>(rows[0])
-                     : (cases[i].steps + prepared.recipe.output.integer("every") - 1) / prepared.recipe.output.integer("every") + 1;
+      const std::int64_t needed = i == index ? static_cast<std::int64_t>(rows[0])
+                                             : (cases[i].steps + prepared.recipe.output.integer("every") - 1) /
+                                                       prepared.recipe.output.integer("every") +
+                                                   1;
       const std::string time = cases[i].label + "/time";
       const std::int64_t there = result.has(time) ? result.shape(time).front() : 0;
       if (there >= needed) continue;
@@ -90,8 +91,8 @@ int resume_run(const ResumeRequest& request, const Communicator& communicator) {
                                     words_of(checkpoint.attribute("petsc_options")), communicator);
   if (!request.recipe.empty()) {
     Mistakes mistakes;
-    const Recipe wanted = parse_recipe(read_text(request.recipe, communicator), request.recipe, request.settings,
-                                       vocabulary(), mistakes);
+    const Recipe wanted =
+        parse_recipe(read_text(request.recipe, communicator), request.recipe, request.settings, vocabulary(), mistakes);
     if (!mistakes.empty()) refuse(mistakes);
     refuse_difference(checkpoint.path() + " is of another recipe than " + request.recipe, prepared.recipe.resolved,
                       wanted.resolved);
@@ -118,9 +119,9 @@ int resume_run(const ResumeRequest& request, const Communicator& communicator) {
   }
   update_provenance(*file, "partial", launch.wall_before);
   file->attribute("failure", std::string());
-  file->attribute("resumed", fmt::format("{} at step {} on {} ranks", utc_now(),
-                                         static_cast<std::int64_t>(checkpoint.numbers("total_steps").at(0)),
-                                         communicator.size()));
+  file->attribute("resumed",
+                  fmt::format("{} at step {} on {} ranks", utc_now(),
+                              static_cast<std::int64_t>(checkpoint.numbers("total_steps").at(0)), communicator.size()));
   return carry_out(launch, prepared, std::move(file), std::move(from), communicator);
 }
 

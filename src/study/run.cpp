@@ -148,6 +148,7 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
   if (!prepared.recipe.is_toml) refuse(mistakes);
   check_option_words(petsc_options);
   prepared.petsc = std::make_unique<PetscSession>(communicator, petsc_options);
+  const RunStage stage("Setting up");
   prepared.experiment = std::make_unique<Experiment>(prepared.recipe, communicator, mistakes);
   where_readable([&] {
     prepared.study = find_study(prepared.recipe.study.text("kind"));
@@ -189,6 +190,7 @@ int carry_out(const Launch& launch, const Prepared& prepared, std::unique_ptr<Re
   std::optional<CaseFailure> failure;
   std::optional<Stopped> stopped;
   try {
+    const RunStage stage("Study");
     Checkpoints checkpoints(plan_for(launch, prepared, communicator), communicator, std::move(from));
     failure = prepared.study->make(*prepared.experiment)->run(*file, progress, checkpoints);
   } catch (const Stopped& stop) {
@@ -261,8 +263,7 @@ int run_recipe(const RunRequest& request, const Communicator& communicator) {
   launch.progress = request.progress;
   const Prepared prepared = prepare(read_text(request.recipe, communicator), request.recipe, request.settings,
                                     request.petsc_options, communicator);
-  launch.path =
-      request.output.empty() ? std::filesystem::path(request.recipe).stem().string() + ".h5" : request.output;
+  launch.path = request.output.empty() ? std::filesystem::path(request.recipe).stem().string() + ".h5" : request.output;
   launch.provenance = {.title = prepared.recipe.title,
                        .recipe = prepared.recipe.text,
                        .recipe_resolved = prepared.recipe.resolved,

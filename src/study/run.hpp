@@ -22,11 +22,11 @@ inline constexpr int stopped = 85;  ///< on request, with a checkpoint that `res
 }  // namespace exit_code
 
 struct RunRequest {
-  std::string recipe;                      ///< path
-  std::string output;                      ///< path; empty: the recipe's name with .h5, in the working directory
-  std::vector<std::string> settings;       ///< arguments of --set
-  std::vector<std::string> petsc_options;  ///< what followed --
-  std::optional<std::int64_t> element;  ///< the one of a sweep that is to be run
+  std::string recipe;                       ///< path
+  std::string output;                       ///< path; empty: the recipe's name with .h5, in the working directory
+  std::vector<std::string> settings;        ///< arguments of --set
+  std::vector<std::string> petsc_options;   ///< what followed --
+  std::optional<std::int64_t> element;      ///< the one of a sweep that is to be run
   std::vector<std::string> sweep_settings;  ///< those among the settings that make up the element, for the result
   bool overwrite = false;
   double wall_time = 0.0;  ///< seconds from now in which the run has to be over; 0: without limit
@@ -34,9 +34,9 @@ struct RunRequest {
 };
 
 struct ResumeRequest {
-  std::string checkpoint;  ///< path of a checkpoint, or of a result whose newest good checkpoint it shall be
-  std::string output;      ///< result file; empty: the one beside the checkpoint
-  std::string recipe;      ///< path of the recipe that the checkpoint has to be of; empty: whatever it is of
+  std::string checkpoint;             ///< path of a checkpoint, or of a result whose newest good checkpoint it shall be
+  std::string output;                 ///< result file; empty: the one beside the checkpoint
+  std::string recipe;                 ///< path of the recipe that the checkpoint has to be of; empty: whatever it is of
   std::vector<std::string> settings;  ///< arguments of --set to that recipe
   bool any_build = false;             ///< goes on although another build has begun
   double wall_time = 0.0;
@@ -51,8 +51,8 @@ void check_recipe(const RunRequest& request, const Communicator& communicator);
 /// @note Collective.
 int run_recipe(const RunRequest& request, const Communicator& communicator);
 
-/// Goes on with a run from a checkpoint, and returns the exit code. Throws UsageError, before anything is changed, where
-/// checkpoint, result, recipe or build do not belong together. @note Collective.
+/// Goes on with a run from a checkpoint, and returns the exit code. Throws UsageError, before anything is changed,
+/// where checkpoint, result, recipe or build do not belong together. @note Collective.
 int resume_run(const ResumeRequest& request, const Communicator& communicator);
 
 /// The exit code of `work`, which rank 0 alone does; where it throws, rank 0 says why and `failure_code` is returned.

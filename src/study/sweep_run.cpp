@@ -116,9 +116,10 @@ int run_element(const Element& element, const RunRequest& request, double wall_t
     return code;
   }
   if (state == State::other && !request.overwrite) {
-    throw UsageError(fmt::format(
-        "{} is of this recipe, but of another build, other input files or other options; use --overwrite to run it anew",
-        element.path));
+    throw UsageError(
+        fmt::format("{} is of this recipe, but of another build, other input files or other options; use --overwrite "
+                    "to run it anew",
+                    element.path));
   }
   if (state == State::interrupted && !request.overwrite && has_checkpoints(element.path, communicator)) {
     ResumeRequest resumption;

@@ -100,8 +100,10 @@ int compare(const std::string& result, const std::string& rerun, bool to_the_bit
   if (equal == paths.size()) {
     fmt::print("{}: VERIFIED: all {} variables have the same bits\n", result, paths.size());
   } else {
-    fmt::print("{}: VERIFIED: {} of {} variables have the same bits, the others agree to {:.1e} of their largest value "
-               "({})\n", result, equal, paths.size(), worst, where);
+    fmt::print(
+        "{}: VERIFIED: {} of {} variables have the same bits, the others agree to {:.1e} of their largest value "
+        "({})\n",
+        result, equal, paths.size(), worst, where);
   }
   return exit_code::complete;
 }
@@ -122,7 +124,8 @@ int verify_result(const VerifyRequest& request, const Communicator& communicator
     status = result.attribute("status");
     ranks[0] = std::stoll(result.attribute("mpi_ranks"));
     if (status != "complete") {
-      throw FileError(fmt::format("{} has the status {}; only what is complete can be verified", request.result, status));
+      throw FileError(
+          fmt::format("{} has the status {}; only what is complete can be verified", request.result, status));
     }
     for (const auto& [name, value] : build_attributes()) {
       const std::string there = result.attribute(name);

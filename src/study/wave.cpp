@@ -101,7 +101,8 @@ class WaveStudy final : public Study {
     const Case& one = *watched(experiment_);
     WaveObserver wave(one.label, experiment_.recipe().study.number("threshold"));
     Observer* const observers[] = {&wave};
-    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers)) return failure;
+    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers))
+      return failure;
     const Problem problem = experiment_.make_problem(one);
     const Environment& line = *problem.environments().front();
 

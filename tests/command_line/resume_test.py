@@ -16,6 +16,8 @@ import numpy as np
 from program import KEPLER, OSCILLATOR, FolderTest, changed, end, kill, run, start, variables, write_recipe
 
 LINE = {"name": "line", "kind": "spring-mass-line", "sites": 300, "M": 0.02, "lambda": 8.0, "far_end": "matched"}
+# So short that its matched end has lost energy before the checkpoint.
+SHORT = LINE | {"name": "short", "sites": 5}
 BATH = {"name": "bath", "kind": "heat-bath", "oscillators": 500, "damping": 0.3, "omega_max": 9.0, "temperature": 0.1}
 
 # Long enough to be interrupted, with 20 records a second or so.
@@ -124,7 +126,7 @@ class EveryIntegratorTest(ResumeTest):
         # 23 is no multiple of the 8 steps that a bath takes at a time, nor of the records.
         output = {"every": 7, "snapshots": 11, "site_stride": 3, "checkpoint_every": 23, "keep_checkpoints": 1000}
         return changed(
-            OSCILLATOR, environment=[LINE, BATH], time={"step": 0.02, "steps": 45}, integrators=cases, output=output
+            OSCILLATOR, environment=[LINE, BATH, SHORT], time={"step": 0.02, "steps": 45}, integrators=cases, output=output
         )
 
     def test_all_names_are_there(self):

@@ -1,0 +1,18 @@
+"""The recipe reference of experiments/README.md is what the program says of itself."""
+
+import subprocess
+import sys
+import unittest
+
+from program import SOURCE
+
+
+class ReferenceTest(unittest.TestCase):
+    def test_it_is_up_to_date(self):
+        command = [sys.executable, str(SOURCE / "experiments" / "reference.py"), "--check"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
