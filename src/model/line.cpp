@@ -174,11 +174,13 @@ void Line::restore(int axis, std::span<const double> w, std::span<const double> 
 std::vector<double> Line::carried() const {
   std::vector<double> dissipated = dissipated_;
   communicator_.broadcast(std::span<double>(dissipated), layout_.holders() - 1);
+  dissipated.push_back(static_cast<double>(moved_));
   return dissipated;
 }
 
 void Line::carry_on(std::span<const double> carried) {
-  if (at_far_end_) std::copy(carried.begin(), carried.end(), dissipated_.begin());
+  if (at_far_end_) std::copy(carried.begin(), carried.end() - 1, dissipated_.begin());
+  moved_ = static_cast<std::int64_t>(carried.back());
 }
 
 void Line::exchange_next_neighbours() { thin_halo_.exchange(thin_arrays_); }

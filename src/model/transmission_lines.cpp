@@ -150,10 +150,12 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
 std::unique_ptr<Environment> build_spring_mass(const Section& section, const OpenSystem& system, double step,
                                                const Communicator& communicator, Mistakes& mistakes) {
   std::unique_ptr<Environment> line;
+  // The line is judged also where nobody knows what it hangs on.
+  const long particle = section.is_readable("attach") ? section.integer("attach") : 0;
   where_readable([&] {
     line = build_line(section, "M", "lambda", step,
-                      Attachment({{static_cast<int>(section.integer("attach")), 1.0}}, std::max(1, system.axes)),
-                      communicator, mistakes);
+                      Attachment({{static_cast<int>(particle), 1.0}}, std::max(1, system.axes)), communicator,
+                      mistakes);
   });
   if (!check_particle(section, section.integer("attach"), system, mistakes)) return nullptr;
   return line;
@@ -163,7 +165,8 @@ std::unique_ptr<Environment> build_spring_inerter(const Section& section, const 
                                                   const Communicator& communicator, Mistakes& mistakes) {
   std::unique_ptr<Environment> line;
   where_readable([&] {
-    const std::vector<long>& ends = section.integers("attach");
+    const std::vector<long> ends =
+        section.is_readable("attach") ? section.integers("attach") : std::vector<long>{0, 1};
     const std::size_t far = ends.size() > 1 ? 1 : 0;
     if (ends.empty()) return;
     line = build_line(

@@ -220,7 +220,7 @@ class SlurmTest(FolderTest):
             OSCILLATOR,
             environment=[OSCILLATOR["environment"][0] | {"sites": 60000}],
             integrators=OSCILLATOR["integrators"][:1],
-            time={"steps": 500000},
+            time={"steps": 2200000},
             output={"every": 4000},
         )
         path = write_recipe(self.folder / "long.toml", recipe)

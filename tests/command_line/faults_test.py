@@ -51,7 +51,7 @@ class SmallDiskTest(FolderTest):
         for ranks in (None, 2):
             for path_of_old in self.disk.iterdir():
                 path_of_old.unlink()
-            self.fill_but(4 << 20)
+            self.fill_but(5 << 20)
             # One checkpoint fits, the second does not beside it.
             outcome = run(["run", path, "-o", self.result, "--progress", "none", "--overwrite"], ranks)
             self.assert_code(outcome, 0)

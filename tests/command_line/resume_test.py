@@ -24,7 +24,7 @@ BATH = {"name": "bath", "kind": "heat-bath", "oscillators": 500, "damping": 0.3,
 LONG = changed(
     OSCILLATOR,
     environment=[OSCILLATOR["environment"][0] | {"sites": 20000}],
-    time={"steps": 200000},
+    time={"steps": 1000000},
     output={"every": 1000, "snapshots": 50000, "site_stride": 100},
 )
 

@@ -81,7 +81,7 @@ class SweepTest(FolderTest):
 
     def test_an_interrupted_element_goes_on(self):
         sites = SWEEP.replace("[45, 50, 60]", "[20000, 20010]").replace("[1.0, 2.5]", "[1.0]")
-        recipe = changed(OSCILLATOR, time={"steps": 120000}, output={"every": 1000})
+        recipe = changed(OSCILLATOR, time={"steps": 1200000}, output={"every": 10000})
         self.recipe.write_text(toml(recipe) + sites)
         outcome = run(["run", self.recipe, "--progress", "none", "--wall-time", "0.8"], cwd=self.folder)
         self.assert_code(outcome, 85)
