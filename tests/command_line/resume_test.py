@@ -307,7 +307,7 @@ class KilledTest(ResumeTest):
     """kill -9 at the worst of times: the last good checkpoint goes on."""
 
     def test_in_mid_step(self):
-        recipe = changed(LONG, output={"checkpoint_every": 20000}, time={"steps": 120000})
+        recipe = changed(LONG, output={"checkpoint_every": 200000}, time={"steps": 1200000})
         path, whole = self.fresh(recipe, "whole")
         self.must(["run", path, "-o", whole])
         for ranks in (None, 2):
