@@ -5,10 +5,9 @@
 //
 // To the particles an environment is a constant force F_ej at every stage and an s x s matrix of dashpots S_e between
 // the stages. Source: hairer2006, section II.2; martin2018, section 7 for forces.
-#include <fmt/format.h>
-
 #include <limits>
 
+#include "advance/newton_failure.hpp"
 #include "advance/stepper.hpp"
 #include "solve/particle_newton.hpp"
 
@@ -155,7 +154,7 @@ class CollocationStepper final : public Stepper {
     // One message says whether it went well and how the heads move.
     message_ << unknown_, report.converged ? 1.0 : 0.0;
     problem_.communicator().broadcast(std::span<double>(message_.data(), static_cast<std::size_t>(message_.size())));
-    if (message_[all_] == 0.0) return failure(report);
+    if (message_[all_] == 0.0) return newton_failure(problem_.communicator(), done_ + 1, report);
     for (const auto& environment : problem_.environments()) {
       Eigen::MatrixXd heads(stages, axes);
       for (int i = 0; i < stages; ++i) {
@@ -166,15 +165,6 @@ class CollocationStepper final : public Stepper {
       environment->complete_stages(heads);
     }
     return std::nullopt;
-  }
-
-  Failure failure(const ParticleNewton::Report& report) const {
-    double residual = report.residual;
-    problem_.communicator().broadcast(std::span<double>(&residual, 1));
-    const std::string why = problem_.communicator().broadcast(
-        fmt::format("Newton's method stopped after {} iterations with residual {:.3e}: {}", report.iterations, residual,
-                    report.reason));
-    return {done_ + 1, residual, why};
   }
 
   CollocationScheme scheme_;

@@ -3,12 +3,11 @@
 //   sigma p = -D1 L_d(q, q+),   p+ = D2 L_d(q, q+),   z+ = z + L_d(q, q+, z),   sigma = 1 + D_z L_d
 //
 // Eliminating p gives D1 L_d(q, q+) + sigma D2 L_d(q-, q) = 0. Source: simoes2020, section 3, with p = p^- = p^+ there.
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 
 #include "advance/contact_lagrangian.hpp"
+#include "advance/newton_failure.hpp"
 #include "advance/stepper.hpp"
 #include "solve/particle_newton.hpp"
 
@@ -45,13 +44,7 @@ class HerglotzStepper final : public Stepper {
     }
     if (problem_.communicator().broadcast(report.converged)) return std::nullopt;
     std::int64_t at = done_ + 1;
-    double residual = report.residual;
-    problem_.communicator().broadcast(std::span<std::int64_t>(&at, 1));
-    problem_.communicator().broadcast(std::span<double>(&residual, 1));
-    return Failure{at, residual,
-                   problem_.communicator().broadcast(
-                       fmt::format("Newton's method stopped after {} iterations with residual {:.3e}: {}",
-                                   report.iterations, residual, report.reason))};
+    return newton_failure(problem_.communicator(), at, report);
   }
 
  private:

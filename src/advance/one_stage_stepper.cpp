@@ -4,10 +4,9 @@
 //
 // To the particles an environment is a constant force F_e and a dashpot S_e for the length of a step.
 // Source: farshi2018, eqs. (45) and (52), with the sites of the environment eliminated.
-#include <fmt/format.h>
-
 #include <limits>
 
+#include "advance/newton_failure.hpp"
 #include "advance/stepper.hpp"
 #include "solve/particle_newton.hpp"
 
@@ -107,21 +106,12 @@ class OneStageStepper final : public Stepper {
     message_ << velocity_, report.converged ? 1.0 : 0.0;
     problem_.communicator().broadcast(std::span<double>(message_.data(), static_cast<std::size_t>(message_.size())));
     velocity_ = message_.head(velocity_.size());
-    if (message_[velocity_.size()] == 0.0) return failure(report);
+    if (message_[velocity_.size()] == 0.0) return newton_failure(problem_.communicator(), done_ + 1, report);
     for (const auto& environment : problem_.environments()) {
       environment->attachment().gather(velocity_, head_);
       environment->complete(head_);
     }
     return std::nullopt;
-  }
-
-  Failure failure(const ParticleNewton::Report& report) const {
-    double residual = report.residual;
-    problem_.communicator().broadcast(std::span<double>(&residual, 1));
-    const std::string why = problem_.communicator().broadcast(
-        fmt::format("Newton's method stopped after {} iterations with residual {:.3e}: {}", report.iterations, residual,
-                    report.reason));
-    return {done_ + 1, residual, why};
   }
 
   OneStageScheme scheme_;

@@ -4,7 +4,7 @@
 #include "model/environment_catalogue.hpp"
 #include "model/spectrum.hpp"
 #include "model/star.hpp"
-#include "parallel/shared_file.hpp"
+#include "model/table_file.hpp"
 
 namespace bathline {
 
@@ -12,17 +12,6 @@ namespace {
 
 /// More would gain nothing, and what a pass holds grows with their number.
 constexpr long most_steps_per_pass = 256;
-
-/// The text of the table that `file` names, seen from the recipe's folder; every rank gets it from rank 0.
-std::optional<std::string> read_file(const Section& section, const Communicator& communicator, Mistakes& mistakes) {
-  const std::filesystem::path path = path_beside_recipe(section, "file");
-  std::optional<std::string> text = read_shared_file(path, communicator);
-  if (text) return text;
-  mistakes.add(section.where("file"),
-               fmt::format("file = \"{}\": cannot be read; it is looked for beside the recipe, as {}",
-                           section.text("file"), path.string()));
-  return std::nullopt;
-}
 
 /// Adds a mistake for each of `needed` that is absent and each of `unused` that is given. Returns whether there is
 /// none.
@@ -50,13 +39,13 @@ std::optional<Spectrum> read_spectrum(const Section& section, const Communicator
                     mistakes)) {
       return std::nullopt;
     }
-    const std::optional<std::string> text = read_file(section, communicator, mistakes);
-    if (!text) return std::nullopt;
+    const TableForm form{
+        .row = "oscillator", .first = {"frequency", "rad/s"}, .second = {"stiffness", "N/m"}, .rising = true};
+    const auto rows = read_table_file(section, form, communicator, mistakes);
+    if (!rows) return std::nullopt;
     std::vector<BathOscillator> oscillators;
-    const std::string why = read_table(*text, oscillators);
-    if (why.empty()) return table_spectrum(std::move(oscillators));
-    mistakes.add(section.where("file"), fmt::format("file = \"{}\": {}", section.text("file"), why));
-    return std::nullopt;
+    for (const auto& [frequency, stiffness] : *rows) oscillators.push_back({frequency, stiffness});
+    return table_spectrum(std::move(oscillators));
   }
   const bool is_drude = kind == "drude", is_power = kind == "power";
   bool good = check_keys(section, {"oscillators", "damping", "omega_max"}, {"file"}, mistakes);

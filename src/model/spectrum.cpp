@@ -1,12 +1,9 @@
 // Spectral densities of heat baths.
 #include "model/spectrum.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <sstream>
 
 namespace bathline {
 
@@ -64,33 +61,6 @@ Spectrum table_spectrum(std::vector<BathOscillator> oscillators) {
           .damping = 0.5 * pi * stiffness / highest,
           .recurrence = 2.0 * pi / gap,
           .kernel_limit = {}};
-}
-
-std::string read_table(const std::string& text, std::vector<BathOscillator>& oscillators) {
-  std::istringstream lines(text);
-  std::string line;
-  for (int number = 1; std::getline(lines, line); ++number) {
-    line.resize(std::min(line.size(), line.find('#')));
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    std::istringstream words(line);
-    BathOscillator one;
-    std::string more;
-    if (!(words >> one.frequency >> one.stiffness) || (words >> more)) {
-      return fmt::format("line {}: must be two numbers, a frequency (rad/s) and a stiffness (N/m)", number);
-    }
-    if (!(std::isfinite(one.frequency) && one.frequency > 0.0)) {
-      return fmt::format("line {}: frequency {} must be positive", number, one.frequency);
-    }
-    if (!(std::isfinite(one.stiffness) && one.stiffness > 0.0)) {
-      return fmt::format("line {}: stiffness {} must be positive", number, one.stiffness);
-    }
-    if (!oscillators.empty() && one.frequency <= oscillators.back().frequency) {
-      return fmt::format("line {}: frequency {} must be above that of the line before, {}", number, one.frequency,
-                         oscillators.back().frequency);
-    }
-    oscillators.push_back(one);
-  }
-  return oscillators.empty() ? "it holds no oscillator" : "";
 }
 
 }  // namespace bathline

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <vector>
 
 namespace bathline {
@@ -34,9 +33,5 @@ Spectrum power_spectrum(std::int64_t size, double damping, double highest, doubl
 /// As given; the oscillators must be in rising frequency. Stands for D = pi/2 (sum of stiffnesses) / (highest
 /// frequency), the mean of what its parts would be as an Ohmic bath.
 Spectrum table_spectrum(std::vector<BathOscillator> oscillators);
-
-/// Reads a table from the text of a file: a frequency and a stiffness per line, # begins a comment. Returns "" or what
-/// is wrong, with the number of the line.
-std::string read_table(const std::string& text, std::vector<BathOscillator>& oscillators);
 
 }  // namespace bathline

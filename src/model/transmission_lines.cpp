@@ -9,13 +9,12 @@
 // Source: farshi2018, section 6, and limebeer2020, section III; the grid is limebeer2020, proof of Theorem IV.1.
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 #include <optional>
-#include <sstream>
 
 #include "model/environment_catalogue.hpp"
 #include "model/line.hpp"
-#include "parallel/shared_file.hpp"
+#include "model/table_file.hpp"
 
 namespace bathline {
 
@@ -69,30 +68,6 @@ std::optional<SiteValues> read_site_values(const Section& section, const char* m
   return SiteValues{damping / speed * spacing, damping * speed / spacing};
 }
 
-/// The sites of a table, a mass and a stiffness per line; what is wrong with it, if anything.
-std::string read_sites(const std::string& text, std::vector<LineSite>& sites) {
-  std::istringstream lines(text);
-  std::string line;
-  for (int number = 1; std::getline(lines, line); ++number) {
-    line.resize(std::min(line.size(), line.find('#')));
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    std::istringstream words(line);
-    LineSite one;
-    std::string more;
-    if (!(words >> one.mass >> one.stiffness) || (words >> more)) {
-      return fmt::format("line {}: must be two numbers, a mass (kg) and a stiffness (N/m)", number);
-    }
-    if (!(std::isfinite(one.mass) && one.mass > 0.0)) {
-      return fmt::format("line {}: mass {} must be positive", number, one.mass);
-    }
-    if (!(std::isfinite(one.stiffness) && one.stiffness > 0.0)) {
-      return fmt::format("line {}: stiffness {} must be positive", number, one.stiffness);
-    }
-    sites.push_back(one);
-  }
-  return sites.empty() ? "it holds no site" : "";
-}
-
 /// What the sites of the section's `file` are made of, or nothing where that is wrong. @note Collective.
 std::function<LineSite(std::int64_t)> read_unequal_sites(const Section& section, const char* mass,
                                                          const char* stiffness, const Communicator& communicator,
@@ -106,20 +81,15 @@ std::function<LineSite(std::int64_t)> read_unequal_sites(const Section& section,
     if (section.has(key)) refuse(key, fmt::format("`{}` has no meaning where `file` says what the sites are", key));
   }
   if (section.number("temperature") > 0.0) refuse("temperature", "a line of unequal sites cannot start warm yet");
-  const std::string& name = section.text("file");
-  const std::filesystem::path path = path_beside_recipe(section, "file");
-  const std::optional<std::string> text = read_shared_file(path, communicator);
-  auto sites = std::make_shared<std::vector<LineSite>>();
-  if (!text) {
-    refuse("file", fmt::format("file = \"{}\": cannot be read; it is looked for beside the recipe, as {}", name,
-                               path.string()));
-  } else if (const std::string why = read_sites(*text, *sites); !why.empty()) {
-    refuse("file", fmt::format("file = \"{}\": {}", name, why));
-  } else if (const auto rows = static_cast<long>(sites->size()); rows > section.integer("sites")) {
-    refuse("file", fmt::format("file = \"{}\": it describes {} sites, but the line has {}", name, rows,
-                               section.integer("sites")));
+  const TableForm form{.row = "site", .first = {"mass", "kg"}, .second = {"stiffness", "N/m"}};
+  const auto rows = read_table_file(section, form, communicator, mistakes);
+  if (rows && static_cast<long>(rows->size()) > section.integer("sites")) {
+    refuse("file", fmt::format("file = \"{}\": it describes {} sites, but the line has {}", section.text("file"),
+                               rows->size(), section.integer("sites")));
   }
-  if (!good) return {};
+  if (!good || !rows) return {};
+  auto sites = std::make_shared<std::vector<LineSite>>();
+  for (const auto& [row_mass, row_stiffness] : *rows) sites->push_back({row_mass, row_stiffness});
   return [sites](std::int64_t index) { return (*sites)[static_cast<std::size_t>(index) % sites->size()]; };
 }
 
@@ -153,9 +123,9 @@ std::unique_ptr<Environment> build_spring_mass(const Section& section, const Ope
   // The line is judged also where nobody knows what it hangs on.
   const long particle = section.is_readable("attach") ? section.integer("attach") : 0;
   where_readable([&] {
-    line = build_line(section, "M", "lambda", step,
-                      Attachment({{static_cast<int>(particle), 1.0}}, std::max(1, system.axes)), communicator,
-                      mistakes);
+    line =
+        build_line(section, "M", "lambda", step,
+                   Attachment({{static_cast<int>(particle), 1.0}}, std::max(1, system.axes)), communicator, mistakes);
   });
   if (!check_particle(section, section.integer("attach"), system, mistakes)) return nullptr;
   return line;
@@ -165,8 +135,7 @@ std::unique_ptr<Environment> build_spring_inerter(const Section& section, const 
                                                   const Communicator& communicator, Mistakes& mistakes) {
   std::unique_ptr<Environment> line;
   where_readable([&] {
-    const std::vector<long> ends =
-        section.is_readable("attach") ? section.integers("attach") : std::vector<long>{0, 1};
+    const std::vector<long> ends = section.is_readable("attach") ? section.integers("attach") : std::vector<long>{0, 1};
     const std::size_t far = ends.size() > 1 ? 1 : 0;
     if (ends.empty()) return;
     line = build_line(

@@ -1,0 +1,23 @@
+// A Newton iteration of the particles that did not end well, told to every rank.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "advance/stepper.hpp"
+#include "parallel/communicator.hpp"
+#include "solve/particle_newton.hpp"
+
+namespace bathline {
+
+/// `step` and `report` of rank 0 as a failure, the same on every rank. @note Collective.
+inline Failure newton_failure(const Communicator& communicator, std::int64_t step,
+                              const ParticleNewton::Report& report) {
+  double residual = report.residual;
+  communicator.broadcast(std::span<std::int64_t>(&step, 1));
+  communicator.broadcast(std::span<double>(&residual, 1));
+  return {step, residual,
+          communicator.broadcast(fmt::format("Newton's method stopped after {} iterations with residual {:.3e}: {}",
+                                             report.iterations, residual, report.reason))};
+}
+
+}  // namespace bathline
