@@ -122,6 +122,7 @@ std::optional<MatrixXd> ForcedPath::leaving(const Impulses& impulses, const Vect
 
 std::optional<MatrixXd> ForcedPath::solve(const Impulses& impulses, MatrixXd nodes, Index from, Index count,
                                           Index first, const VectorXd& p) const {
+  if (count == 0) return nodes;
   const Index n = nodes.rows();
   for (int iteration = 0; iteration < 50; ++iteration) {
     MatrixXd residual = impulses(nodes).middleCols(first, count);
@@ -131,11 +132,13 @@ std::optional<MatrixXd> ForcedPath::solve(const Impulses& impulses, MatrixXd nod
       allowed.col(0) += rounding_ * p.cwiseAbs();
     }
     if (!residual.allFinite()) return std::nullopt;
-    // The equations are solved when what is left of them cannot be told from round-off.
-    if ((residual.array().abs() <= allowed.array()).all()) return nodes;
+    // The equations are solved when what is left of them cannot be told from round-off, which is counted generously: the
+    // correction that belongs to it is worth making.
+    const bool is_solved = (residual.array().abs() <= allowed.array()).all();
     const MatrixXd jacobian = slopes(nodes).block(first * n, from * n, count * n, count * n);
     const VectorXd update = jacobian.partialPivLu().solve(residual.reshaped());
     nodes.middleCols(from, count) -= update.reshaped(n, count);
+    if (is_solved) return nodes;
   }
   return std::nullopt;
 }
