@@ -209,7 +209,9 @@ class DuplicationStudy final : public Study {
   void write(ResultFile& file, const Case& one, const Measured& measured) const {
     const std::string group = "duplication/" + one.label;
     Dimension draw{"draw", {}, "1", "draw of random positions, counted from 0"};
-    for (std::size_t i = 0; i < measured.equations.size(); ++i) draw.values.push_back(static_cast<double>(i));
+    for (std::int64_t i = 0; i < experiment_.recipe().study.integer("draws"); ++i) {
+      draw.values.push_back(static_cast<double>(i));
+    }
     Dimension time{"time", {}, "s", "time"};
     const std::int64_t every = experiment_.recipe().output.integer("every");
     for (std::int64_t step = every; step < one.steps + every; step += every) {
