@@ -4,9 +4,10 @@
 namespace bathline {
 
 const std::vector<StudyKind>& study_kinds() {
-  static const std::vector<StudyKind> all = {
-      trajectory_kind(),   convergence_kind(),  reduction_kind(), wave_kind(),   lyapunov_kind(), commutativity_kind(),
-      substitution_kind(), contact_form_kind(), energy_kind(),    memory_kind(), ensemble_kind()};
+  static const std::vector<StudyKind> all = {trajectory_kind(),  convergence_kind(),  reduction_kind(),
+                                             wave_kind(),        lyapunov_kind(),     commutativity_kind(),
+                                             duplication_kind(), substitution_kind(), contact_form_kind(),
+                                             energy_kind(),      memory_kind(),       ensemble_kind()};
   return all;
 }
 

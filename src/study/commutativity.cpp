@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
+#include "study/comparison.hpp"
 #include "study/forced_lagrangian.hpp"
 #include "study/random_damping.hpp"
 #include "study/roundoff_bound.hpp"
@@ -21,26 +21,6 @@ namespace bathline {
 namespace {
 
 using Eigen::VectorXd;
-
-/// One of the things compared: the largest difference, the largest bound and the largest part of its own bound.
-struct Comparison {
-  double difference = 0.0, bound = 0.0, fraction = 0.0;
-
-  void add(const VectorXd& values, const VectorXd& bounds) {
-    for (Eigen::Index i = 0; i < values.size(); ++i) {
-      const double value = std::abs(values[i]);
-      difference = std::max(difference, value);
-      bound = std::max(bound, bounds[i]);
-      // Where nothing can be wrong nothing may be.
-      fraction = std::max(fraction, value == 0.0 ? 0.0 : value / bounds[i]);
-    }
-  }
-  void add(const Comparison& other) {
-    difference = std::max(difference, other.difference);
-    bound = std::max(bound, other.bound);
-    fraction = std::max(fraction, other.fraction);
-  }
-};
 
 /// Positions, momenta, and p+ against p-.
 struct Comparisons {

@@ -44,6 +44,7 @@ StudyKind reduction_kind();
 StudyKind wave_kind();
 StudyKind lyapunov_kind();
 StudyKind commutativity_kind();
+StudyKind duplication_kind();
 StudyKind substitution_kind();
 StudyKind contact_form_kind();
 StudyKind energy_kind();
