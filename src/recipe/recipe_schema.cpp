@@ -63,6 +63,8 @@ std::vector<Parameter> integrator_keys() {
       optional("label", text, "", "Name of its results, from letters, digits, `_` and `-`; left out, `name`."),
       std::move(on),
       optional("step", number, "s", "Its own time step; left out, that of [time].", Bound::positive),
+      optional("end", number, "s", "Its own end, before that of [time]; studies that compare runs refuse it.",
+               Bound::positive),
       optional("environments", texts, "", "Names of the environments it is closed with; left out, all of them."),
       defaulted("allow_unstable", boolean, "false", "Runs even where the step is beyond the stability limit."),
   };

@@ -1,26 +1,31 @@
 // Energy over a long time: how far it swings, and whether it drifts.
 //
 // The drift is the slope of a straight line through the means of equal blocks of time, so that oscillations shorter
-// than a block cancel; its uncertainty is what the scatter of these means about the line allows.
+// than a block cancel; its uncertainty is what the scatter of these means about the line allows. Where the scheme has a
+// quadratic invariant of its own (study/discrete_invariant.hpp) that does not swing, and what is left is round-off.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "study/discrete_invariant.hpp"
 #include "study/trajectory.hpp"
 
 namespace bathline {
 
 namespace {
 
-/// Total energy at every record of a case.
+/// What is kept at every record of a case.
 struct EnergySeries {
   std::vector<double> time, total;
+  std::vector<double> invariant;  // empty where none is known
 };
 
 class EnergyKeeper final : public Observer {
  public:
+  explicit EnergyKeeper(bool wants_invariants) : wants_invariants_(wants_invariants) {}
+
   void record(const Moment& moment, const EnergyLedger& ledger) override {
     if (all_.empty() || label_ != moment.one.label) {
       label_ = moment.one.label;
@@ -28,17 +33,23 @@ class EnergyKeeper final : public Observer {
     }
     all_.back().time.push_back(moment.time);
     all_.back().total.push_back(ledger.total());
+    if (!wants_invariants_ || !DiscreteInvariant::is_known(moment.one.scheme, moment.problem)) return;
+    const DiscreteInvariant invariant(moment.one.scheme, moment.problem, moment.one.step);
+    all_.back().invariant.push_back(invariant.value(ledger.total()));
   }
   void save(CheckpointWriter& checkpoint, const std::string& path) const override {
     for (std::size_t i = 0; i < all_.size(); ++i) {
       checkpoint.numbers(fmt::format("{}/{:06}/time", path, i), all_[i].time);
       checkpoint.numbers(fmt::format("{}/{:06}/total", path, i), all_[i].total);
+      checkpoint.numbers(fmt::format("{}/{:06}/invariant", path, i), all_[i].invariant);
     }
     checkpoint.file().attribute("label", label_, path);
   }
   void restore(const CheckpointReader& checkpoint, const std::string& path) override {
     for (const std::string& one : checkpoint.names(path)) {
-      all_.push_back({checkpoint.numbers(path + "/" + one + "/time"), checkpoint.numbers(path + "/" + one + "/total")});
+      const std::string series = path + "/" + one;
+      all_.push_back({checkpoint.numbers(series + "/time"), checkpoint.numbers(series + "/total"),
+                      checkpoint.numbers(series + "/invariant")});
     }
     label_ = checkpoint.attribute("label", path);
   }
@@ -46,6 +57,7 @@ class EnergyKeeper final : public Observer {
   const std::vector<EnergySeries>& all() const { return all_; }
 
  private:
+  bool wants_invariants_;
   std::string label_;
   std::vector<EnergySeries> all_;
 };
@@ -83,26 +95,26 @@ struct Report {
   Line drift;
 };
 
-Report judge(const EnergySeries& series, std::size_t blocks) {
+Report judge(const std::vector<double>& time_of, const std::vector<double>& values, std::size_t blocks) {
   Report report;
-  report.initial = series.total.front();
-  const std::size_t count = series.total.size();
+  report.initial = values.front();
+  const std::size_t count = values.size();
   for (std::size_t block = 0; block < blocks; ++block) {
     const std::size_t begin = count * block / blocks, end = count * (block + 1) / blocks;
     double time = 0.0, deviation = 0.0;
     for (std::size_t i = begin; i < end; ++i) {
-      time += series.time[i];
-      deviation += series.total[i] - report.initial;
+      time += time_of[i];
+      deviation += values[i] - report.initial;
     }
     report.block_time.push_back(time / static_cast<double>(end - begin));
     report.block_mean.push_back(report.initial + deviation / static_cast<double>(end - begin));
   }
-  for (double total : series.total) {
-    report.largest_deviation = std::max(report.largest_deviation, std::abs(total - report.initial));
+  for (double value : values) {
+    report.largest_deviation = std::max(report.largest_deviation, std::abs(value - report.initial));
   }
   const auto swing = [&](std::size_t begin, std::size_t end) {
-    const auto [low, high] = std::minmax_element(series.total.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                 series.total.begin() + static_cast<std::ptrdiff_t>(end));
+    const auto [low, high] = std::minmax_element(values.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                 values.begin() + static_cast<std::ptrdiff_t>(end));
     return *high - *low;
   };
   report.swing_first_half = swing(0, count / 2);
@@ -116,13 +128,16 @@ class EnergyStudy final : public Study {
   explicit EnergyStudy(const Experiment& experiment) : experiment_(experiment) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    EnergyKeeper keeper;
+    EnergyKeeper keeper(experiment_.recipe().study.boolean("invariants"));
     Observer* const observers[] = {&keeper};
     const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers);
     if (failure) return failure;
     const auto blocks = static_cast<std::size_t>(experiment_.recipe().study.integer("blocks"));
     for (std::size_t i = 0; i < experiment_.cases().size(); ++i) {
-      write(experiment_.cases()[i].label, judge(keeper.all()[i], blocks), file);
+      const EnergySeries& series = keeper.all()[i];
+      const std::string& label = experiment_.cases()[i].label;
+      write(label, judge(series.time, series.total, blocks), file);
+      if (!series.invariant.empty()) write_invariant(label, judge(series.time, series.invariant, blocks), file);
     }
     return std::nullopt;
   }
@@ -142,6 +157,24 @@ class EnergyStudy final : public Study {
     scalar("drift", "J/s", "slope of the total energy", report.drift.slope);
     scalar("drift_error", "J/s", "standard error of the slope", report.drift.error);
     scalar("drift_in_errors", "1", "slope over its standard error", report.drift.slope / report.drift.error);
+  }
+
+  static void write_invariant(const std::string& label, const Report& report, ResultFile& file) {
+    const std::string group = "energy/" + label;
+    std::vector<double> deviation;
+    for (double mean : report.block_mean) deviation.push_back(mean - report.initial);
+    const Dimension block[] = {{"block_time", report.block_time, "s", "middle of the block of time"}};
+    file.array(group,
+               {"invariant_deviation", "J", "mean distance of the discrete invariant from its start", {"block_time"}},
+               block, deviation);
+    const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
+      file.array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
+    };
+    scalar("invariant", "J", "discrete invariant at the start", report.initial);
+    scalar("invariant_largest_deviation", "J", "largest distance of the discrete invariant from its start",
+           report.largest_deviation);
+    scalar("invariant_drift", "J/s", "slope of the discrete invariant", report.drift.slope);
+    scalar("invariant_drift_error", "J/s", "standard error of that slope", report.drift.error);
   }
 
   const Experiment& experiment_;
@@ -175,12 +208,22 @@ StudyKind energy_kind() {
                        .type = ValueType::integer,
                        .doc = "blocks of time whose means are fitted; oscillations shorter than a block cancel",
                        .fallback = "50",
-                       .bound = Bound::positive}},
-       .notes = "Group energy/<label>: block_mean, initial, largest_deviation, swing_first_half, swing_second_half, "
-                "drift, drift_error, drift_in_errors. A drift within two or three of its errors is none. Trajectories "
-                "are recorded as well; raise [output] every on long runs."},
+                       .bound = Bound::positive},
+                      {.name = "invariants",
+                       .type = ValueType::boolean,
+                       .doc = "whether the invariants of splittings on linear closed systems are followed as well, for "
+                              "which every record gathers all sites",
+                       .fallback = "false"}},
+       .notes =
+           "Group energy/<label>: block_mean, initial, largest_deviation, swing_first_half, swing_second_half, "
+           "drift, drift_error, drift_in_errors; of the discrete invariant of `gamma` with 0 or 1 and of "
+           "`stoermer-verlet`: invariant, invariant_deviation (block_time), invariant_largest_deviation, "
+           "invariant_drift, invariant_drift_error. A drift within two or three of its errors is none. Trajectories "
+           "are recorded as well; raise [output] every on long runs."},
       check,
-      [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<EnergyStudy>(experiment); }};
+      [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<EnergyStudy>(experiment); },
+      true,
+      true};
 }
 
 }  // namespace bathline

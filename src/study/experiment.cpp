@@ -106,7 +106,14 @@ Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
   const Section& time = recipe_.time;
   Case one;
   one.step = section.has("step") ? section.number("step") : time.number("step");
-  const double end = end_.value_or(0.0);
+  double end = end_.value_or(0.0);
+  if (section.has("end")) {
+    if (section.number("end") > end * (1.0 + 1e-12)) {
+      mistakes.add(section.where("end"),
+                   fmt::format("end = {} lies behind the end {} of [time]", section.number("end"), end));
+    }
+    end = section.number("end");
+  }
   const double steps = end / one.step;
   if (steps > 1e15) {
     mistakes.add(
@@ -316,12 +323,13 @@ void Experiment::warn_of_limits(const Case& one) {
   if (!one.closed) return;
   const Problem problem = make_problem(one);
   const double frequency = own_frequency(system_);
+  const double end = static_cast<double>(one.steps) * one.step;
   for (const auto& environment : problem.environments()) {
-    if (environment->echo_time() < end_time() * (1.0 - 1e-12)) {
+    if (environment->echo_time() < end * (1.0 - 1e-12)) {
       warnings_.push_back(
           fmt::format("{}: the {} of `{}` is back at t_r = {:.6g}, before the end {}; until then it "
                       "damps by D = {:.6g}",
-                      one.label, environment->echo_name(), environment->name(), environment->echo_time(), end_time(),
+                      one.label, environment->echo_name(), environment->name(), environment->echo_time(), end,
                       environment->damping()));
     }
     if (environment->highest_frequency() < frequency) {

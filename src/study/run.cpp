@@ -71,6 +71,16 @@ void check_checkpoints(const Prepared& prepared, Mistakes& mistakes) {
   }
 }
 
+/// Runs that are compared end together.
+void check_ends(const Prepared& prepared, Mistakes& mistakes) {
+  if (prepared.study == nullptr || prepared.study->allows_own_ends) return;
+  for (const Section& integrator : prepared.recipe.integrators) {
+    if (!integrator.has("end")) continue;
+    mistakes.add(integrator.where("end"),
+                 fmt::format("end: in a study of the kind `{}` all runs end together", prepared.study->entry.name));
+  }
+}
+
 /// PETSc's options are words that begin with a dash, each with at most one value behind it.
 void check_option_words(const std::vector<std::string>& words) {
   bool takes_value = false;
@@ -156,6 +166,7 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
   });
   check_claims(prepared.recipe, mistakes);
   check_checkpoints(prepared, mistakes);
+  check_ends(prepared, mistakes);
   if (!mistakes.empty()) refuse(mistakes);
   std::vector<std::string> unknown_options;
   std::string unknown;

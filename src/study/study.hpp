@@ -36,6 +36,8 @@ struct StudyKind {
   std::unique_ptr<Study> (*make)(const Experiment& experiment);
   /// Whether it can be stopped with a checkpoint: it is made of trajectories and what follows from them.
   bool resumes = true;
+  /// Whether runs may end at times of their own: it compares none with another.
+  bool allows_own_ends = false;
 };
 
 StudyKind trajectory_kind();

@@ -244,7 +244,9 @@ StudyKind trajectory_kind() {
           [](const Experiment&, Mistakes&) {},
           [](const Experiment& experiment) -> std::unique_ptr<Study> {
             return std::make_unique<TrajectoryStudy>(experiment);
-          }};
+          },
+          true,
+          true};
 }
 
 }  // namespace bathline

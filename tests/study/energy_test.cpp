@@ -74,6 +74,80 @@ TEST(MpiEnergy, BlocksAreMeansOfTheRecords) {
   }
 }
 
+/// A dual oscillator away from its equilibrium, closed with a line and a bath, 1024 steps of 0.125 s.
+std::string closed(const std::string& method, const std::string& study = "invariants = true\n") {
+  return R"(title = "t"
+[system]
+kind = "dual-oscillator"
+m0 = 1.0
+k0 = 2.0
+M0 = 1.5
+K0 = 1.0
+q0 = [1.0, -0.5]
+v0 = [0.0, 0.25]
+[[environment]]
+kind = "spring-inerter-line"
+attach = [0, 1]
+sites = 6
+k = 2.0
+b = 1.0
+[[environment]]
+kind = "heat-bath"
+oscillators = 4
+damping = 0.2
+omega_max = 3.0
+[time]
+step = 0.125
+end = 128.0
+[[integrators]]
+label = "run"
+on = "closed"
+)" + method +
+         "[study]\nkind = \"energy\"\nblocks = 16\n" + study;
+}
+
+// A rounding or two of each of 12 momenta and positions a step, u = 1.1e-16, and the energy of about 1 J that they
+// belong to: 1024 x 24 x 2 u = 5e-12 if all went the same way.
+TEST(MpiEnergy, SplittingsKeepTheirInvariantsOnLinearClosedSystems) {
+  const std::string verlet = "name = \"stoermer-verlet\"\norder_of_substeps = ";
+  for (const std::string& method :
+       {std::string("name = \"gamma\"\ngamma = 0.0\n"), std::string("name = \"gamma\"\ngamma = 1.0\n"),
+        verlet + "\"kick-drift-kick\"\n", verlet + "\"drift-kick-drift\"\n"}) {
+    const RunStudy run(closed(method));
+    ASSERT_EQ(run.report, "") << method;
+    const std::string group = "energy/run/";
+    EXPECT_LT(run.value(group + "invariant_largest_deviation"), 5e-12) << method;
+    EXPECT_GT(run.value(group + "largest_deviation"), 1e-4) << method;
+    EXPECT_NE(run.value(group + "invariant"), run.value(group + "initial")) << method;
+    const std::vector<double> deviation = run.values(group + "invariant_deviation");
+    EXPECT_EQ(deviation.size(), 16u);
+    // The slope is that of the means: least squares over the middles of the blocks, by hand.
+    const std::vector<double> time = run.values(group + "block_time");
+    double mean = 0.0, up = 0.0, down = 0.0;
+    for (double t : time) mean += t / 16.0;
+    for (std::size_t i = 0; i < 16; ++i) {
+      up += (time[i] - mean) * deviation[i];
+      down += (time[i] - mean) * (time[i] - mean);
+    }
+    EXPECT_NEAR(run.value(group + "invariant_drift"), up / down, 1e-3 * std::abs(up / down) + 1e-18) << method;
+  }
+}
+
+TEST(MpiEnergy, KnowsNoInvariantOfOtherRuns) {
+  const auto has = [](const std::string& text) {
+    const RunStudy run(text);
+    EXPECT_EQ(run.report, "");
+    return run.has("energy/run/invariant");
+  };
+  EXPECT_FALSE(has(closed("name = \"stoermer-verlet\"\n", "")));
+  EXPECT_FALSE(has(closed("name = \"rk4\"\n")));
+  EXPECT_FALSE(has(closed("name = \"yoshida4\"\n")));
+  std::string damped = recipe("stoermer-verlet", "blocks = 16\ninvariants = true\n");
+  EXPECT_TRUE(has(damped));
+  damped.replace(damped.find("damping = 0.0"), 13, "damping = 0.1");
+  EXPECT_FALSE(has(damped));
+}
+
 TEST(MpiEnergy, NeedsBlocksAndRecordsToFillThem) {
   EXPECT_THAT(RunStudy(recipe("rk4", "blocks = 2\n")).report,
               testing::AllOf(HasSubstr("r.toml:17:"), HasSubstr("needs 3")));

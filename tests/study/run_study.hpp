@@ -53,6 +53,10 @@ class RunStudy {
     return all;
   }
   double value(const std::string& path) const { return values(path).front(); }
+  /// The same on every rank. @note Collective.
+  bool has(const std::string& path) const {
+    return test_world().broadcast(reader_ != nullptr && reader_->is_variable(path));
+  }
 
  private:
   SharedFolder folder_;
