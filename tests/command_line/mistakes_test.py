@@ -59,6 +59,12 @@ MISTAKES = {
         "evry",
         r"unknown key `evry` in \[output\]; did you mean `every`\?",
     ),
+    "end of its own where runs are compared": (
+        '[output]\nevery = 5\n',
+        'end = 0.25\n[study]\nkind = "reduction"\n',
+        "end = 0.25",
+        r"in a study of the kind `reduction` all runs end together",
+    ),
     "key missing": ("k0 = 2.0\n", "", "[system]", r"`k0`"),
     "unknown key": ("end = 0.5", "end = 0.5\ncolour = 1", "colour", r"unknown key `colour` in \[time\]"),
     "unknown section": (

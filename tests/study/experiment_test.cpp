@@ -106,6 +106,15 @@ TEST(MpiExperiment, ChoosesEnvironmentsAndStepsByCase) {
   EXPECT_NEAR(read.experiment->make_problem(*read.experiment->find_case("open")).damping()(0, 0), 1.0 + 2.0, 1e-14);
 }
 
+TEST(MpiExperiment, ARunMayEndBeforeTheOthers) {
+  const ReadRecipe read = read_recipe(with("label = \"closed\"", "label = \"closed\"\nend = 0.5"));
+  ASSERT_EQ(read.report(), "");
+  EXPECT_EQ(read.experiment->find_case("closed")->steps, 10);
+  EXPECT_EQ(read.experiment->find_case("open")->steps, 20);
+  EXPECT_THAT(read_recipe(with("label = \"closed\"", "label = \"closed\"\nend = 1.5")).report(),
+              AllOf(HasSubstr("r.toml:19:1: end = 1.5 lies behind the end 1 of [time]")));
+}
+
 TEST(MpiExperiment, FindsParticlesThatAreNotThere) {
   EXPECT_THAT(read_recipe(with("sites = 100", "sites = 100\nattach = 3")).report(),
               AllOf(HasSubstr("r.toml:11:"), HasSubstr("particle 3")));
