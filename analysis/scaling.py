@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Scaling over ranks: gathers the measurements of cluster/scaling, fits a model and draws both.
+
+    analysis/scaling.py FOLDER
+
+Reads FOLDER/<kind>.<ranks>.<sites per rank>.<repeat>.json, writes FOLDER/scaling.csv, scaling.png and scaling.pdf.
+The model of a step with n sites on each of R ranks is
+
+    t = a (n + 2 d [R > 1]) + b + c log2 R
+
+with a the time of a site, d = 64 the depth of the halo that both sides of a cut compute, b what a step costs however short
+the line is, and c what ranks wait for each other; a, b and c are fitted to the relative errors of all measurements.
+"""
+
+import argparse
+import csv
+import json
+import pathlib
+import sys
+
+import numpy as np
+from scipy.optimize import nnls
+
+HALO = 64
+
+
+def read(folder):
+    """The fastest time of a step in seconds, by ranks and sites per rank."""
+    times = {}
+    for path in sorted(folder.glob("*.*.*.*.json")):
+        _, ranks, sites, _, _ = path.name.split(".")
+        ranks, sites = int(ranks), int(sites)
+        try:
+            rate = json.loads(path.read_text())["benchmarks"][0]["items_per_second"]
+        except (ValueError, KeyError, IndexError):
+            sys.exit(f"scaling: {path} is no measurement of the benchmark program")
+        time = ranks * sites / rate
+        times[ranks, sites] = min(time, times.get((ranks, sites), np.inf))
+    if not times:
+        sys.exit(f"scaling: no measurements in {folder}; cluster/scaling makes them")
+    return times
+
+
+class Model:
+    """What is fitted to the times of steps."""
+
+    def __init__(self, times):
+        keys = list(times)
+        measured = np.array([times[key] for key in keys])
+        terms = np.array([self._terms(*key) for key in keys])
+        # Equal relative errors weigh the same.
+        scale = np.abs(terms / measured[:, None]).max(axis=0)
+        scale[scale == 0] = 1.0
+        solution, _ = nnls(terms / measured[:, None] / scale, np.ones(len(keys)))
+        self.site, self.step, self.wait = solution / scale
+        self.misfit = float(np.abs(self(*np.array(keys).T) / measured - 1).max())
+
+    @staticmethod
+    def _terms(ranks, sites):
+        cut = np.where(np.asarray(ranks) > 1, 2.0 * HALO, 0.0)
+        return np.stack([sites + cut, np.ones(np.shape(sites + cut)), np.log2(ranks)], axis=-1)
+
+    def __call__(self, ranks, sites):
+        return self._terms(np.asarray(ranks), np.asarray(sites, float)) @ [self.site, self.step, self.wait]
+
+
+def write_table(times, model, path):
+    """Every measurement with its efficiencies, beside the model."""
+    smallest = min(ranks for ranks, _ in times)
+    with open(path, "w", newline="") as out:
+        table = csv.writer(out, lineterminator="\n")
+        table.writerow(
+            ["ranks", "sites_per_rank", "seconds_per_step", "site_steps_per_second", "weak_efficiency"]
+            + ["strong_efficiency", "model_seconds_per_step"]
+        )
+        for (ranks, sites), time in sorted(times.items()):
+            weak = times.get((smallest, sites), np.nan) / time
+            whole = times.get((smallest, sites * ranks // smallest), np.nan)
+            strong = whole * smallest / (time * ranks)
+            table.writerow(
+                [ranks, sites, f"{time:.6e}", f"{ranks * sites / time:.4e}", f"{weak:.4f}", f"{strong:.4f}"]
+                + [f"{float(model(ranks, sites)):.6e}"]
+            )
+
+
+def draw(times, model, stem):
+    """Time of a step against sites, and both efficiencies against ranks."""
+    import style
+
+    style.use()
+    counts = sorted({ranks for ranks, _ in times})
+    sizes = sorted({sites for _, sites in times})
+    figure = style.new_figure(style.PAGE_WIDTH, 3.0)
+    left, right = figure.subplots(1, 2)
+    for place, ranks in enumerate(counts):
+        color = style.color(place)
+        mine = np.array([sites for count, sites in sorted(times) if count == ranks])
+        label = f"{ranks} rank" + ("s" if ranks > 1 else "")
+        measured = [times[ranks, sites] for sites in mine]
+        left.loglog(mine, measured, style.MARKERS[place % 8], color=color, markerfacecolor="white", label=label)
+        left.loglog(mine, model(ranks, mine), color=color, linewidth=0.8)
+    left.set_xlabel("sites per rank")
+    left.set_ylabel("time of a step (s)")
+    left.set_title("(a) points: measured; lines: model")
+    left.legend(loc="upper left")
+
+    most = max(counts)
+    ahead = 2.0 ** np.arange(np.log2(counts[0]), np.log2(most) + 10.01, 0.25)
+    largest = sizes[-1]
+    for place, (name, per_rank) in enumerate(
+        [("weak", lambda ranks: np.full(np.shape(ranks), float(largest))), ("strong", lambda ranks: largest / ranks)]
+    ):
+        color = style.color(place)
+        whole = model(counts[0], per_rank(np.array(counts[0])))
+        share = 1.0 if name == "weak" else counts[0] / ahead
+        efficiency = whole * share / model(ahead, per_rank(ahead))
+        known = ahead <= most * 1.001
+        right.semilogx(ahead[known], efficiency[known], color=color, linewidth=0.9, base=2)
+        right.semilogx(ahead[~known], efficiency[~known], color=color, linewidth=0.9, linestyle=(0, (3, 2)), base=2)
+        points = []
+        for ranks in counts:
+            sites = largest if name == "weak" else largest * counts[0] // ranks
+            if (ranks, sites) not in times:
+                continue
+            time = times[counts[0], largest] * (1.0 if name == "weak" else counts[0] / ranks)
+            points.append((ranks, time / times[ranks, sites]))
+        right.plot(*np.array(points).T, style.MARKERS[place], color=color, markerfacecolor="white", label=name)
+    right.axvspan(most, ahead[-1], color="0.93", zorder=0, linewidth=0)
+    right.annotate(
+        "extrapolated by the model", (np.sqrt(most * ahead[-1]), 0.03), ha="center", fontsize=7, color="0.35"
+    )
+    right.set_ylim(0.0, 1.15)
+    right.set_xlim(counts[0] / 1.2, ahead[-1])
+    right.set_xticks([2**k for k in range(int(np.log2(counts[0])), int(np.log2(ahead[-1])) + 1, 2)])
+    right.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    right.set_xlabel("ranks")
+    right.set_ylabel("efficiency")
+    right.set_title(f"(b) {largest:.2g} sites: on each rank, in all")
+    right.legend(loc="lower left", bbox_to_anchor=(0.0, 0.08))
+    figure.savefig(f"{stem}.png")
+    figure.savefig(f"{stem}.pdf")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path)
+    folder = parser.parse_args().folder
+    times = read(folder)
+    model = Model(times)
+    write_table(times, model, folder / "scaling.csv")
+    draw(times, model, folder / "scaling")
+    print(f"a step takes {model.site * 1e9:.4g} ns a site, {model.step * 1e6:.3g} us however short the line is, and")
+    print(f"{model.wait * 1e6:.3g} us for every doubling of the ranks; largest misfit {100 * model.misfit:.0f} %")
+    print(f"{folder / 'scaling.csv'}, {folder / 'scaling.png'}")
+
+
+if __name__ == "__main__":
+    main()
