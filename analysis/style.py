@@ -10,7 +10,7 @@ import numpy as np  # noqa: E402
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
 from matplotlib.colors import ListedColormap, is_color_like  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.ticker import MaxNLocator  # noqa: E402
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter  # noqa: E402
 
 from result import AnalysisError  # noqa: E402
 
@@ -113,6 +113,15 @@ def round_ticks(axes):
     for axis in (axes.xaxis, axes.yaxis):
         if axis.get_scale() == "linear":
             axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
+
+
+def label_short_decades(axis):
+    """Numbers at 1, 2 and 5 times the powers of ten of a logarithmic axis too short to have several of these."""
+    low, high = axis.get_view_interval()
+    if high / low < 60:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def color(choice):

@@ -2,7 +2,8 @@
 
 Draws, for every label in the group `convergence`, `error_q`, `error_p` and `error_energy` over `step`, as
 far as the file has them, one panel each. The line is the fit of order `order_q` (...) through the points
-used for it; points left out of the fit (`used_q` = 0: round-off, or too coarse) are hollow.
+used for it; points left out of the fit (`used_q` = 0: round-off, or too coarse) are hollow. Means over
+several starts have a band from `least_error_q` to `largest_error_q`.
 `figure.panels`, when given, chooses: each with title, xlabel, ylabel, xlim, ylim and series = [{of =
 "convergence.<label>.error_q", name, color}].
 """
@@ -36,8 +37,15 @@ def draw(result, spec):
         axes.set_visible(False)
     figure.draw_without_rendering()
     for axes, fits in placed:
+        _make_room(axes, fits)
         _write_orders(axes, fits)
     legend.place(figure, [(axes, [handle for handle, *_ in fits]) for axes, fits in placed])
+    # Legends above the axes have made these smaller.
+    figure.draw_without_rendering()
+    for axes, fits in placed:
+        for text in list(axes.texts):
+            text.remove()
+        _write_orders(axes, fits)
     return figure
 
 
@@ -86,6 +94,11 @@ def _draw_panel(axes, result, panel):
             "color": style.series_color(series, place),
             "marker": style.MARKERS[place % len(style.MARKERS)],
         }
+        if result.has(f"{base}.largest_error_{kind}"):
+            edges = [
+                result.quantity(f"{base}.{which}_error_{kind}").values for which in ("least", "largest")
+            ]
+            axes.fill_between(step.values, *edges, color=look["color"], alpha=0.18, linewidth=0, zorder=1)
         axes.plot(step.values[used], error.values[used], linestyle="none", **look)
         axes.plot(
             step.values[drawn & ~used],
@@ -116,6 +129,7 @@ def _draw_panel(axes, result, panel):
         axes.set_xlim(panel["xlim"])
     if panel.get("ylim"):
         axes.set_ylim(panel["ylim"])
+    style.label_short_decades(axes.xaxis)
     first = result.quantity(panel["series"][0]["of"])
     step = _steps(result, first)
     axes.set_xlabel(
@@ -127,6 +141,15 @@ def _draw_panel(axes, result, panel):
     return fits
 
 
+def _make_room(axes, fits):
+    """Widens the axes at the right for the text of the orders."""
+    if all(end is None for _, end, _ in fits):
+        return
+    frame, dots = axes.get_window_extent(), axes.figure.dpi / 72
+    left, right = axes.get_xlim()
+    axes.set_xlim(left, left * (right / left) ** (1 / (1 - min(38 * dots / frame.width, 0.6))))
+
+
 def _write_orders(axes, fits):
     """Writes the orders beside the ends of the fits, moved apart where they would overlap."""
     ends = sorted(
@@ -135,11 +158,7 @@ def _write_orders(axes, fits):
     )
     if not ends:
         return
-    # Room at the right for the text.
     frame, dots = axes.get_window_extent(), axes.figure.dpi / 72
-    left, right = axes.get_xlim()
-    axes.set_xlim(left, left * (right / left) ** (1 / (1 - min(38 * dots / frame.width, 0.6))))
-
     wanted = np.array([axes.transData.transform(end[:2])[1] for end in ends])
     heights = _apart(wanted, 8.5 * dots, frame.y0 + 5 * dots, frame.y1 - 5 * dots)
     for (x, y, order, color), height, place in zip(ends, heights, wanted):
