@@ -132,8 +132,8 @@ std::optional<MatrixXd> ForcedPath::solve(const Impulses& impulses, MatrixXd nod
       allowed.col(0) += rounding_ * p.cwiseAbs();
     }
     if (!residual.allFinite()) return std::nullopt;
-    // The equations are solved when what is left of them cannot be told from round-off, which is counted generously: the
-    // correction that belongs to it is worth making.
+    // The equations are solved when what is left of them cannot be told from round-off, which is counted generously:
+    // the correction that belongs to it is worth making.
     const bool is_solved = (residual.array().abs() <= allowed.array()).all();
     const MatrixXd jacobian = slopes(nodes).block(first * n, from * n, count * n, count * n);
     const VectorXd update = jacobian.partialPivLu().solve(residual.reshaped());

@@ -7,8 +7,10 @@
 #include "advance/step_matrix.hpp"
 #include "advance/stepper.hpp"
 #include "attracting_centre.hpp"
+#include "extrapolation.hpp"
 #include "method_cases.hpp"
 #include "petsc_world.hpp"
+#include "recipe_text.hpp"
 #include "scene.hpp"
 #include "solve/dense.hpp"
 
@@ -85,6 +87,63 @@ TEST(MpiEnergyLedger, MidpointRuleClosesTheLedgerOfAnOpenLinearSystem) {
   stepper->advance(300);
   EXPECT_NEAR(problem.energies().total(), start, 1e-12 * start);
   EXPECT_GT(problem.energies().dissipated, 0.5 * start);
+}
+
+/// Two coupled van der Pol oscillators, whose force feeds one of them and brakes the other at the start.
+OpenSystem coupled_van_der_pol() {
+  const ReadRecipe read = read_recipe(
+      "title = \"t\"\n[system]\nkind = \"coupled-van-der-pol\"\nepsilon = 0.5\nrho = 0.1\nlambda = 0.3\nq0 = [1.0, "
+      "0.5]\n"
+      "v0 = [0.25, 1.5]\n[time]\nstep = 0.1\nsteps = 1\n[[integrators]]\nname = \"rk4\"\non = \"open\"\n");
+  EXPECT_EQ(read.report(), "");
+  return read.experiment->system();
+}
+
+// Energy of the particles and work of the force: each is right, and their sum constant, to the order of the scheme
+// or better.
+TEST(MpiEnergyLedger, ForcesAreInItToTheOrderOfTheScheme) {
+  const OpenSystem system = coupled_van_der_pol();
+  // (q1, q2, v1, v2, work taken by the force) at time 2.
+  const LongState solution = extrapolated(
+      [](const LongState& x) {
+        const long double f = (0.5L - x[0] * x[0]) * x[2], g = (0.5L - x[1] * x[1]) * x[3];
+        return LongState{x[2], x[3], -1.3L * x[0] + 0.3L * x[1] + f, 0.3L * x[0] - 1.4L * x[1] + g,
+                         -f * x[2] - g * x[3]};
+      },
+      {1.0L, 0.5L, 0.25L, 1.5L, 0.0L}, 2.0L, 40);
+  const double work = static_cast<double>(solution[4]);
+  ASSERT_GT(std::abs(work), 0.1);
+  struct Errors {
+    double work, total;
+  };
+  for (const MethodCase& method : method_cases()) {
+    SCOPED_TRACE(method.name);
+    const auto errors = [&](int steps) {
+      Problem problem(system, *system.damping, {}, test_world());
+      problem.prepare();
+      const double start = problem.energies().total();
+      EXPECT_FALSE(make_stepper(method.scheme, problem, 2.0 / steps)->advance(steps));
+      const EnergyLedger ledger = problem.energies();
+      EXPECT_EQ(ledger.environment, 0.0);
+      return Errors{std::abs(ledger.dissipated - work), std::abs(ledger.total() - start)};
+    };
+    if (method.properties.order == 0) {
+      EXPECT_LT(errors(8).work, 1e-11);
+      EXPECT_LT(errors(8).total, 1e-11);
+      continue;
+    }
+    const int claimed = method.properties.order_damped > 0 ? method.properties.order_damped : method.properties.order;
+    const int steps = claimed <= 2 ? 256 : claimed <= 4 ? 64 : claimed <= 6 ? 16 : 8;
+    const Errors coarse = errors(steps), fine = errors(2 * steps);
+    EXPECT_NEAR(std::log2(coarse.work / fine.work), claimed, 0.1 * claimed);
+    if (method.properties.quadratic_invariants) {
+      // With springs only, energy plus work is a quadratic invariant of the motion that has the work as a coordinate.
+      EXPECT_LT(coarse.total, 1e-13);
+    } else {
+      // A sum may do better than its parts.
+      EXPECT_GT(std::log2(coarse.total / fine.total), 0.9 * claimed);
+    }
+  }
 }
 
 /// W = sum_j (A^T)^j Q A^j by doubling: no equation is solved.

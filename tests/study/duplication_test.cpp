@@ -319,7 +319,8 @@ TEST(MpiDuplication, SaysWhatItLacks) {
                   .report,
               AllOf(HasSubstr("r.toml:3:"), HasSubstr("depends on its action")));
   EXPECT_THAT(RunStudy(recipe(van_der_pol, "")).report, HasSubstr("`spread`"));
-  EXPECT_THAT(RunStudy(recipe(van_der_pol, "spread = 0.4\ndraws = 0\n")).report, HasSubstr("draws = 0: must be positive"));
+  EXPECT_THAT(RunStudy(recipe(van_der_pol, "spread = 0.4\ndraws = 0\n")).report,
+              HasSubstr("draws = 0: must be positive"));
   EXPECT_THAT(
       RunStudy(recipe(van_der_pol, study, method("name = \"lobatto\"\nlabel = \"duplication\"\non = \"open\"\n")))
           .report,
