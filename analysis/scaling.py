@@ -57,11 +57,12 @@ class Model:
 
     @staticmethod
     def _terms(ranks, sites):
-        cut = np.where(np.asarray(ranks) > 1, 2.0 * HALO, 0.0)
-        return np.stack([sites + cut, np.ones(np.shape(sites + cut)), np.log2(ranks)], axis=-1)
+        ranks, sites = np.broadcast_arrays(ranks, np.asarray(sites, float))
+        cut = np.where(ranks > 1, 2.0 * HALO, 0.0)
+        return np.stack([sites + cut, np.ones(ranks.shape), np.log2(ranks)], axis=-1)
 
     def __call__(self, ranks, sites):
-        return self._terms(np.asarray(ranks), np.asarray(sites, float)) @ [self.site, self.step, self.wait]
+        return self._terms(ranks, sites) @ [self.site, self.step, self.wait]
 
 
 def write_table(times, model, path):
