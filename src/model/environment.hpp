@@ -113,6 +113,11 @@ class Environment {
   /// `head` is x on rank 0. The values are the same on every rank. @note Collective.
   virtual EnvironmentEnergy energy(std::span<const double> head) = 0;
 
+  /// Promises that from now on nothing matters but how the head moves, in `steps` more steps: sites that it will not
+  /// feel any more may be left behind, whose displacements, momenta and energies are then worthless. To be repeated
+  /// before every advance.
+  virtual void foresee_end(std::int64_t) {}
+
   // Explicit schemes.
   /// How many steps the next block may have. The same on every rank.
   virtual int block_limit(const ExplicitScheme& scheme) const = 0;

@@ -76,6 +76,7 @@ class Line final : public Environment {
   void carry_on(std::span<const double> carried) override;
   EnvironmentEnergy energy(std::span<const double> head) override;
 
+  void foresee_end(std::int64_t steps) override { steps_left_ = steps; }
   int block_limit(const ExplicitScheme& scheme) const override;
   void open_block(const ExplicitScheme& scheme, double h, int steps) override;
   void force(std::span<const double> head, std::span<double> force) const override;
@@ -113,6 +114,7 @@ class Line final : public Environment {
     int steps = 0;
     std::int64_t overlap = 0;  // sites that the block's steps reach
     std::int64_t moved = 0;    // sites before this one have moved before
+    std::int64_t needed = 0;   // sites from this one on will not be felt any more
     std::int64_t near = 0;     // sites that advance in lockstep with the particles
     bool open = false;
   };
@@ -154,6 +156,7 @@ class Line final : public Environment {
   std::vector<double*> arrays_, thin_arrays_;
   std::vector<double> spring_, inverse_mass_;  // of unequal sites, with those copied
   double head_stiffness_ = 0.0;
+  std::optional<std::int64_t> steps_left_;  // that matter, and only to the head; all sites matter where there is none
   std::int64_t moved_ = 0;         // no site from here on has ever moved
   bool energy_is_wanted_ = false;  // so that the next block adds it up while its sites are in cache
   bool energy_is_under_way_ = false;

@@ -7,6 +7,7 @@
 // it lies, so neither the tiles nor the number of ranks change a bit.
 //
 // What has never moved is left out: a block's steps cannot carry the front of the disturbance further than they reach.
+// So is, where nothing but the head's motion is asked for, what cannot reach the head any more before the end.
 #include <algorithm>
 
 #include "model/line.hpp"
@@ -34,8 +35,13 @@ void Line::open_block(const ExplicitScheme& scheme, double h, int steps) {
             .steps = steps,
             .overlap = scheme.reach(steps),
             .moved = moved_,
+            .needed = sites(),
             .near = 0,
             .open = true};
+  if (steps_left_) {
+    *steps_left_ -= steps;
+    block_.needed = std::min(sites(), 1 + *steps_left_ * scheme.reach(1));  // the first site pulls at the end as well
+  }
   if (stages == 0) sweeps_.set(scheme, h, steps);
   touch(moved_ + block_.overlap);
   halo_.exchange(arrays_);
@@ -112,7 +118,7 @@ void Line::advance_pieces(int axis, std::int64_t tiles_end) {
   };
   for (std::int64_t begin = block_.near; begin < count_; begin = pending.end) {
     const std::int64_t from = begin - block_.overlap;
-    if (first_site() + from >= block_.moved) break;
+    if (first_site() + from >= block_.moved || first_site() + begin >= block_.needed) break;
     // Only the last piece may be shorter than the overlap.
     const std::int64_t tile_end = std::min(begin + tile, tiles_end);
     const bool is_tile = tile_end == count_ ? tile_end > begin : tile_end >= begin + block_.overlap;
@@ -150,9 +156,11 @@ void Line::advance_pieces(int axis, std::int64_t tiles_end) {
 void Line::advance_in_place(int axis, std::int64_t end) {
   double* w = own(w_[axis]);
   double* p = own(p_[axis]);
-  if (end < count_) load(windows_[0], axis, end, count_);
+  const bool to_far_end = end < count_ && first_site() + end < block_.needed;
+  if (to_far_end) load(windows_[0], axis, end, count_);
   const std::int64_t first = block_.near - block_.overlap;
-  const std::int64_t last = std::min(end, std::max(moved_ - first_site(), block_.near)) + block_.overlap;
+  const std::int64_t matters = std::min(moved_, block_.needed) - first_site();
+  const std::int64_t last = std::min(end, std::max(matters, block_.near)) + block_.overlap;
   const LineSprings line = springs();
   const std::vector<LineLevel>& levels = sweeps_.levels();
   // By level: sites that have become worthless on each side, and up to where its kicks and its drifts have come.
@@ -180,7 +188,7 @@ void Line::advance_in_place(int axis, std::int64_t end) {
     }
     if (at_end) break;
   }
-  if (end < count_) {
+  if (to_far_end) {
     advance(windows_[0], axis, first_site() + count_ == sites());
     windows_[0].store(block_.overlap, count_ - end, w + end, p + end);
   }

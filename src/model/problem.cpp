@@ -1,6 +1,8 @@
 // Particles and their environments in motion.
 #include "model/problem.hpp"
 
+#include <limits>
+
 namespace bathline {
 
 Problem::Problem(const OpenSystem& system, Eigen::MatrixXd damping,
@@ -74,8 +76,9 @@ void Problem::share_particles() {
   if (system_.contact) communicator_.broadcast(std::span<double>(&z, 1));
 }
 
-EnergyLedger Problem::energies() {
-  EnergyLedger ledger;
+EnergyLedger Problem::energies_of_particles() {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  EnergyLedger ledger{.environment = unknown, .interaction = unknown};
   double numbers[2] = {0.0, 0.0};
   if (communicator_.is_root()) {
     numbers[0] = 0.5 * p.cwiseAbs2().cwiseQuotient(system_.mass).sum() + system_.potential->value(q);
@@ -84,6 +87,12 @@ EnergyLedger Problem::energies() {
   communicator_.broadcast(std::span<double>(numbers, 2));
   ledger.particles = numbers[0];
   ledger.dissipated = numbers[1];
+  return ledger;
+}
+
+EnergyLedger Problem::energies() {
+  EnergyLedger ledger = energies_of_particles();
+  ledger.environment = ledger.interaction = 0.0;
   for (const auto& environment : environments_) {
     head(*environment, q, head_);
     const EnvironmentEnergy energy = environment->energy(head_);

@@ -66,6 +66,8 @@ class Problem {
   void share_particles();
   /// The same on every rank. @note Collective.
   EnergyLedger energies();
+  /// That of the particles and what C and f have taken; NaN for the environments. @note Collective.
+  EnergyLedger energies_of_particles();
 
  private:
   OpenSystem system_;

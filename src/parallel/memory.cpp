@@ -1,6 +1,8 @@
 // How much memory a node has left, against what its ranks ask for.
 #include "parallel/memory.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
@@ -48,6 +50,14 @@ NodeMemory node_memory(const Communicator& communicator, std::int64_t bytes) {
   std::int64_t numbers[] = {mine.needed, mine.available};
   communicator.broadcast(std::span<std::int64_t>(numbers), least.rank);
   return {numbers[0], numbers[1]};
+}
+
+std::int64_t peak_memory(const Communicator& communicator) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::int64_t bytes = std::int64_t{usage.ru_maxrss} * 1024;  // Linux counts in KiB
+  MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_SUM, mpi_comm(communicator));
+  return bytes;
 }
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// How much memory a node has left, against what its ranks ask for.
+// How much memory a node has left, against what its ranks ask for, and how much they had.
 #pragma once
 
 #include <cstdint>
@@ -14,5 +14,9 @@ struct NodeMemory {
 
 /// Of all nodes the one with the least to spare, when this rank asks for `bytes`. @note Collective.
 NodeMemory node_memory(const Communicator& communicator, std::int64_t bytes);
+
+/// The most memory that the ranks have had resident since they began, each at its own time, in bytes, added up. The same
+/// on every rank. @note Collective.
+std::int64_t peak_memory(const Communicator& communicator);
 
 }  // namespace bathline

@@ -190,7 +190,10 @@ StudyKind reduction_kind() {
           [](const Experiment& experiment, Mistakes& mistakes) { find_pairs(experiment, mistakes); },
           [](const Experiment& experiment) -> std::unique_ptr<Study> {
             return std::make_unique<ReductionStudy>(experiment);
-          }};
+          },
+          true,
+          false,
+          true};
 }
 
 }  // namespace bathline

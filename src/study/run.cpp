@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "model/environment_catalogue.hpp"
+#include "parallel/memory.hpp"
 #include "parallel/shared_file.hpp"
 #include "record/claims.hpp"
 #include "record/provenance.hpp"
@@ -78,6 +79,20 @@ void check_ends(const Prepared& prepared, Mistakes& mistakes) {
     if (!integrator.has("end")) continue;
     mistakes.add(integrator.where("end"),
                  fmt::format("end: in a study of the kind `{}` all runs end together", prepared.study->entry.name));
+  }
+}
+
+/// Where environments are left behind nothing can be seen of them.
+void check_particles_only(const Prepared& prepared, Mistakes& mistakes) {
+  const Section& output = prepared.recipe.output;
+  if (prepared.study == nullptr || !output.boolean("particles_only")) return;
+  if (!prepared.study->looks_at_particles) {
+    mistakes.add(output.where("particles_only"),
+                 fmt::format("particles_only: a study of the kind `{}` needs the environments to the end",
+                             prepared.study->entry.name));
+  }
+  if (output.has("snapshots")) {
+    mistakes.add(output.where("snapshots"), "snapshots need the sites that `particles_only` leaves out; drop one of them");
   }
 }
 
@@ -167,6 +182,7 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
   check_claims(prepared.recipe, mistakes);
   check_checkpoints(prepared, mistakes);
   check_ends(prepared, mistakes);
+  where_readable([&] { check_particles_only(prepared, mistakes); });
   if (!mistakes.empty()) refuse(mistakes);
   std::vector<std::string> unknown_options;
   std::string unknown;
@@ -213,6 +229,7 @@ int carry_out(const Launch& launch, const Prepared& prepared, std::unique_ptr<Re
                     fmt::format("{}: step {}: {}", failure->label, failure->failure.step, failure->failure.reason));
   }
   update_provenance(*file, failure ? "failed" : stopped ? "partial" : "complete", launch.wall());
+  file->attribute("peak_memory_bytes", peak_memory(communicator));
   file->close();
   file.reset();
   if (stopped) {

@@ -38,6 +38,8 @@ struct StudyKind {
   bool resumes = true;
   /// Whether runs may end at times of their own: it compares none with another.
   bool allows_own_ends = false;
+  /// Whether it can do without what the environments do: it looks at nothing but the particles.
+  bool looks_at_particles = false;
 };
 
 StudyKind trajectory_kind();

@@ -110,6 +110,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   const std::int64_t every = output.integer("every");
   const std::int64_t snapshots = output.has("snapshots") ? output.integer("snapshots") : 0;
   const std::int64_t saves = run.checkpoints.plan().every;
+  const bool particles_only = output.boolean("particles_only");
   Problem problem = experiment.make_problem(one);
   problem.prepare(static_cast<std::uint64_t>(output.integer("seed")));
   const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
@@ -138,8 +139,9 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
       problem.share_particles();
       const Moment moment{one, step, static_cast<double>(step) * one.step, problem};
       if (to_record) {
-        const EnergyLedger ledger = problem.energies();
-        const double size = problem.q.norm() + problem.p.norm() + problem.z + ledger.total();
+        const EnergyLedger ledger = particles_only ? problem.energies_of_particles() : problem.energies();
+        const double energy = particles_only ? ledger.particles : ledger.total();
+        const double size = problem.q.norm() + problem.p.norm() + problem.z + energy;
         if (!std::isfinite(size)) {
           recorder.flush();
           return Failure{step, size, "the state is no longer finite"};
@@ -178,6 +180,9 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
     std::int64_t next = std::min(next_multiple(step, every, one.steps), step + portions.steps());
     if (snapshots > 0) next = std::min(next, next_multiple(step, snapshots, one.steps));
     if (saves > 0) next = std::min(next, next_multiple(step, saves, one.steps));
+    if (particles_only) {
+      for (const auto& environment : problem.environments()) environment->foresee_end(one.steps - step);
+    }
     const auto begin = std::chrono::steady_clock::now();
     if (std::optional<Failure> failure = stepper->advance(next - step)) {
       recorder.flush();
@@ -245,6 +250,7 @@ StudyKind trajectory_kind() {
           [](const Experiment& experiment) -> std::unique_ptr<Study> {
             return std::make_unique<TrajectoryStudy>(experiment);
           },
+          true,
           true,
           true};
 }

@@ -251,6 +251,56 @@ TEST_P(MpiLineExplicit, LeavingOutWhatRestsChangesNoBit) {
   }
 }
 
+// The force on the head is what it is with all sites, to the bit, up to the last step; what cannot reach the head any
+// more has been left behind.
+TEST_P(MpiLineExplicit, LeavingOutWhatComesTooLateChangesNoBitOfTheForce) {
+  constexpr int all_steps = 200;
+  for (const std::int64_t sites : {1, 50, 700, 9000}) {
+    for (const int length : {1, 5, 1000}) {
+      SCOPED_TRACE(testing::Message() << one().name << ", " << sites << " sites, blocks of " << length);
+      LineOptions options;
+      if (length == 5) options.site = unequal_site;
+      const auto forces = [&](bool foresees, std::vector<double>& w) {
+        Line line("line", Attachment({{0, 1.0}}, 1), constants_with(FarEnd::fixed), sites, test_world(), options);
+        line.prepare({});
+        const Start start = random_start(sites, 1);
+        line.scatter_state(start.w, start.p);
+        std::vector<double> all, head = {0.0}, force = {0.0};
+        int substeps = 0;
+        for (int done = 0; done < all_steps;) {
+          const int block = std::min({length, line.block_limit(one().scheme), all_steps - done});
+          if (foresees) line.foresee_end(all_steps - done);
+          line.open_block(one().scheme, 0.03125, block);
+          for (int step = 0; step < block && test_world().is_root(); ++step) {
+            for (const Substep& substep : one().scheme.substeps) {
+              head[0] = head_at(substeps++, 0);
+              line.force(head, force);
+              all.push_back(force[0]);
+              line.substep(substep, head);
+            }
+          }
+          line.close_block();
+          done += block;
+        }
+        if (test_world().is_root()) {
+          line.force(head, force);
+          all.push_back(force[0]);
+        }
+        std::vector<double> p;
+        line.gather_state(w, p);
+        return all;
+      };
+      std::vector<double> w, w_left;
+      EXPECT_TRUE(forces(true, w_left) == forces(false, w));
+      if (test_world().is_root() && sites == 9000) {
+        // The last site is what it was at the start.
+        EXPECT_EQ(w_left.back(), random_start(sites, 1).w.back());
+        EXPECT_NE(w.back(), w_left.back());
+      }
+    }
+  }
+}
+
 // After a block whose energies were asked for the next one adds them up on its way, after any other it does not.
 TEST_P(MpiLineExplicit, EnergiesAreTheSameHoweverTheyAreAddedUp) {
   for (const std::int64_t sites : {2, 700, 4096, 9001}) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "test_world.hpp"
 
 namespace bathline {
@@ -15,6 +17,22 @@ TEST(MpiMemory, AddsUpTheRanksOfANode) {
   EXPECT_EQ(memory.needed, 1000 * world.size() + world.size() * (world.size() - 1) / 2);
   EXPECT_GT(memory.available, 1 << 20);
   EXPECT_LT(memory.available, std::int64_t{1} << 50);
+}
+
+TEST(MpiMemory, RemembersTheMostThatWasThere) {
+  const Communicator& world = test_world();
+  const std::int64_t before = peak_memory(world);
+  constexpr std::int64_t size = 256 << 20;
+  {
+    // Touched page by page, on one rank alone.
+    std::vector<char> large(world.is_root() ? size : 0);
+    for (std::size_t i = 0; i < large.size(); i += 4096) large[i] = 1;
+    volatile char kept = large.empty() ? '\0' : large[size / 2];
+    (void)kept;
+  }
+  const std::int64_t after = peak_memory(world);
+  EXPECT_GT(after - before, size * 9 / 10);
+  EXPECT_LT(after - before, size + (std::int64_t{64} << 20) * world.size());
 }
 
 TEST(MpiMemory, IsTheSameOnEveryRank) {

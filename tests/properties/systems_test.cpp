@@ -16,7 +16,8 @@ namespace {
 OpenSystem build(const SystemKind& kind) {
   std::vector<std::string> more;
   for (const Parameter& parameter : kind.entry.parameters) {
-    if (parameter.name != "v0") more.push_back(parameter.name);
+    // A list of tables says for each particle what a table says for all.
+    if (parameter.name != "v0" && parameter.type != ValueType::tables) more.push_back(parameter.name);
   }
   Section section = example_section(kind.entry, more);
   for (std::size_t particles = 1; particles <= 4; ++particles) {
