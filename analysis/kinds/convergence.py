@@ -2,7 +2,8 @@
 
 Draws, for every label in the group `convergence`, `error_q`, `error_p` and `error_energy` over `step`, as
 far as the file has them, one panel each. The line is the fit of order `order_q` (...) through the points
-used for it; points left out of the fit (`used_q` = 0: round-off, or too coarse) are hollow.
+used for it; points left out of the fit (`used_q` = 0: round-off, or too coarse) are hollow. Means over
+several starts have a band from `least_error_q` to `largest_error_q`.
 `figure.panels`, when given, chooses: each with title, xlabel, ylabel, xlim, ylim and series = [{of =
 "convergence.<label>.error_q", name, color}].
 """
@@ -86,6 +87,11 @@ def _draw_panel(axes, result, panel):
             "color": style.series_color(series, place),
             "marker": style.MARKERS[place % len(style.MARKERS)],
         }
+        if result.has(f"{base}.largest_error_{kind}"):
+            edges = [
+                result.quantity(f"{base}.{which}_error_{kind}").values for which in ("least", "largest")
+            ]
+            axes.fill_between(step.values, *edges, color=look["color"], alpha=0.18, linewidth=0, zorder=1)
         axes.plot(step.values[used], error.values[used], linestyle="none", **look)
         axes.plot(
             step.values[drawn & ~used],

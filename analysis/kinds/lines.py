@@ -8,9 +8,10 @@
     series = [{of = "closed.q[1]", name = "closed line", style = "dashdot", color = 0, scale = 1.0, x = ".."}]
     marks = [{at = 79.06, name = "echo"}]       # thin vertical lines
 
-A series may subtract another quantity row by row: minus = "theory.energy_particles"; error = ".." is its
+A series may subtract another quantity row by row: minus = "theory.energy_particles", of which a
+logarithmic axis shows the magnitude; error = ".." is its
 standard error, drawn as bars on rings and as a band around a line. Rings (style "points") stand at equal
-distances along the path. `x` is the first dimension's scale, usually time, unless it names
+distances along the path; style "marked" is a line with a mark at every value. `x` is the first dimension's scale, usually time, unless it names
 another quantity: "open.q[0][0]", or "q[0][0]" in the group of the series. A single number is a horizontal
 line. Two positions of one particle are drawn to the same scale. Styles and colours are those of `style.py`;
 by default each series has the next ones.
@@ -25,6 +26,9 @@ import legend
 import style
 from result import AnalysisError
 from thinning import sparse, thin
+
+
+_MARKED = ("points", "marked")
 
 
 def draw(result, spec):
@@ -113,13 +117,14 @@ def _same_scale(curves):
     )
 
 
-def _look(series, place, rings):
-    """How the series at a place of its panel is drawn; `rings` of the series before it are drawn in rings."""
+def _look(series, place, marked):
+    """How the series at a place of its panel is drawn; `marked` of the series before it have marks."""
     look = {"color": style.series_color(series, place), "label": series.get("name") or "_unnamed"}
-    if series.get("style") == "points":
-        marker = style.MARKERS[rings % len(style.MARKERS)]
+    if series.get("style") in _MARKED:
+        marker = style.MARKERS[marked % len(style.MARKERS)]
         look |= {"marker": marker, "markersize": 3.4, "markerfacecolor": "white", "markeredgewidth": 0.8}
-        return look | {"linestyle": "none", "zorder": 2.6, "gid": "points"}
+        line = "none" if series["style"] == "points" else "solid"
+        return look | {"linestyle": line, "linewidth": 0.8, "zorder": 2.6, "gid": series["style"]}
     line_style, layer = style.line_style(series.get("style") or place)
     return look | {"linestyle": line_style, "zorder": layer, "gid": str(line_style)}
 
@@ -130,13 +135,13 @@ def _draw_panel(axes, panel, curves):
     axes.set_xscale(panel.get("xscale") or "linear")
     axes.set_yscale(panel.get("yscale") or "linear")
     orbit = _same_scale(curves)
-    if not orbit:
+    if not orbit and not any(curve.series.get("style") == "marked" for curve in curves):
         axes.margins(x=0)
 
     handles = []
     for place, curve in enumerate(curves):
-        rings = sum(other.series.get("style") == "points" for other in curves[:place])
-        look = _look(curve.series, place, rings)
+        marked = sum(other.series.get("style") in _MARKED for other in curves[:place])
+        look = _look(curve.series, place, marked)
         if curve.series.get("name"):
             handles.append(Line2D([], [], **look))
         if curve.y.values.ndim == 0:
@@ -149,6 +154,7 @@ def _draw_panel(axes, panel, curves):
             shown = slice(max(first - 1, 0), last + 1)
             x, y, error = x[shown], y[shown], None if error is None else error[shown]
         if log_y:
+            y = np.abs(y) if curve.series.get("minus") else y
             y = np.where(y > 0, y, np.nan)
         drawn = sparse(x, y) if curve.series.get("style") == "points" else thin(x, y, log_x)
         axes.plot(x[drawn], y[drawn], **look)

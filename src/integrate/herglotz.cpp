@@ -31,7 +31,7 @@ Properties properties(const Section& options) {
 
 Method herglotz_method() {
   return {{.name = "herglotz",
-           .summary = "discrete Herglotz equations, for contact systems: conformally contact, order 1",
+           .summary = "discrete Herglotz equations, for contact systems and damping C = -gamma M: order 1",
            .equation = "sigma p = -D1 L_d(q, q+),  p+ = D2 L_d(q, q+),  z+ = z + L_d(q, q+, z),  sigma = 1 + D_z L_d\n"
                        "L_d = (q+ - q)^T M (q+ - q) / 2h - h V((q + q+)/2) + h gamma z",
            .source = "simoes2020, sections 3 and 5",
@@ -41,7 +41,9 @@ Method herglotz_method() {
                                   "harmonic oscillator, whose steps lie on the exact motion.",
                            .fallback = "\"midpoint\"",
                            .choices = {"midpoint", "exact"}}},
-           .notes = "The momenta recorded are those of the discrete Legendre transforms, p^- = p^+. The dissipated "
+           .notes = "Runs on systems of kind `contact` and on open ones whose damping is C = -gamma M, which "
+                    "become contact systems with z = 0 at the start. The momenta recorded are those of the discrete "
+                    "Legendre transforms, p^- = p^+. The dissipated "
                     "energy is that of a damper -gamma M at the mean velocity of every step."},
           scheme,
           properties,

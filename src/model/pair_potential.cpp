@@ -1,6 +1,6 @@
-// Particles with one potential between their pairs, and one towards the origin.
+// Particles with one potential between their pairs, and one towards the origin, for all or for each its own.
 //
-//   m_a q_a'' = -grad_a [ sum over pairs V(s_ab) + sum over particles V_ext(s_a) ] - (C q')_a
+//   m_a q_a'' = -grad_a [ sum over pairs V(s_ab) + sum over particles V_a(s_a) ] - (C q')_a
 //
 // Source: farshi2018, Figs. 2 and 4: open particles with an arbitrary interaction potential.
 #include <fmt/format.h>
@@ -70,7 +70,21 @@ std::vector<SeparationSum::Term> read_terms(const Section& section, int particle
     const auto potential = build_potential(section.table("external"));
     for (int a = 0; a < particles; ++a) terms.push_back({SeparationSum::origin, a, potential});
   }
-  if (!section.has("potential") && !section.has("external")) {
+  if (section.has("externals")) {
+    const std::vector<Section>& externals = section.tables("externals");
+    if (section.has("external")) {
+      mistakes.add(section.where("externals"),
+                   "`external` is for all particles, `externals` has one for each; give one of them");
+    } else if (static_cast<int>(externals.size()) != particles) {
+      mistakes.add(section.where("externals"),
+                   fmt::format("`externals` has {} potentials for {} particles", externals.size(), particles));
+    } else {
+      for (int a = 0; a < particles; ++a) {
+        terms.push_back({SeparationSum::origin, a, build_potential(externals[static_cast<std::size_t>(a)])});
+      }
+    }
+  }
+  if (!section.has("potential") && !section.has("external") && !section.has("externals")) {
     mistakes.add(section.where(), "[system] needs a `potential` between the particles, or one that is `external`");
   }
   return terms;
@@ -114,9 +128,9 @@ void build(const Section& section, OpenSystem& system, Mistakes& mistakes) {
   system.potential = std::make_shared<SeparationSum>(std::move(terms), system.axes);
 }
 
-Parameter potential_parameter(std::string name, std::string doc) {
+Parameter potential_parameter(std::string name, std::string doc, ValueType type = ValueType::table) {
   return {.name = std::move(name),
-          .type = ValueType::table,
+          .type = type,
           .doc = std::move(doc),
           .kinds = &potential_entries(),
           .listing = "potentials"};
@@ -137,11 +151,12 @@ SystemKind pair_potential_kind() {
        .type = ValueType::rows,
        .doc = "which particles it acts between, such as [[0, 1], [1, 2]]; where absent, every two"},
       potential_parameter("external", "what acts between each particle and the origin."),
+      potential_parameter("externals", "the same where it differs: one table per particle.", ValueType::tables),
       damping_matrix_parameter()};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   return {{.name = "pair-potential",
            .summary = "any number of particles with a potential of their separations",
-           .equation = "m_a q_a'' = -grad_a [ sum_pairs V(s_ab) + sum_a V_ext(s_a) ] - (C q')_a",
+           .equation = "m_a q_a'' = -grad_a [ sum_pairs V(s_ab) + sum_a V_a(s_a) ] - (C q')_a",
            .source = "farshi2018, Figs. 2 and 4: arbitrary interaction potential",
            .parameters = std::move(parameters),
            .notes = "q0 says how many axes there are: [0.0, 1.5] is one, [[0.0, 0.0], [1.5, 0.0]] two. With one axis s "

@@ -13,8 +13,12 @@ struct RandomKey {
   std::uint32_t stream = 0;
 };
 
+/// Two independent numbers, uniform in (0, 1], for element `index`: the same on any number of ranks.
+/// Source: salmon2011, Philox4x32-10.
+std::pair<double, double> uniform_pair(const RandomKey& key, std::uint64_t index);
+
 /// Two independent standard normal numbers for element `index`: the same on any number of ranks.
-/// Source: salmon2011, Philox4x32-10, and the transformation of Box and Muller.
+/// Source: those above and the transformation of Box and Muller.
 std::pair<double, double> normal_pair(const RandomKey& key, std::uint64_t index);
 
 }  // namespace bathline

@@ -108,7 +108,7 @@ std::vector<Parameter> series_keys() {
       optional("minus", text, "", "Another quantity, subtracted from it row by row."),
       optional("error", text, "", "Its standard error, drawn as bars or as a band."),
       optional("name", text, "", "Name in the legend."),
-      choice("style", {"solid", "dashed", "dotted", "dashdot", "points"}, "How it is drawn."),
+      choice("style", {"solid", "dashed", "dotted", "dashdot", "points", "marked"}, "How it is drawn."),
       optional("color", integer, "", "Index into the palette.", Bound::nonnegative),
       defaulted("scale", number, "1.0", "Factor on the values."),
       optional("x", text, "", "Quantity along the axis; left out, that of the panel."),

@@ -18,6 +18,12 @@ std::string written_list(const List& list, Write write) {
   return "[" + text + "]";
 }
 
+/// The keys that `table`, the value of `parameter`, may have.
+std::vector<Parameter> members_of(const Parameter& parameter, const Section& table) {
+  if (parameter.kinds == nullptr) return parameter.members;
+  return keys_of_kind(*find_entry(*parameter.kinds, table.text("kind")));
+}
+
 std::string written_row(const std::vector<double>& row) {
   return row.size() == 1 ? toml_number(row.front()) : written_list(row, toml_number);
 }
@@ -92,12 +98,10 @@ std::string toml_keys(const Section& section, std::span<const Parameter> paramet
     const std::string inner = path.empty() ? parameter.name : path + "." + parameter.name;
     if (parameter.type == ValueType::table) {
       const Section& table = section.table(parameter.name);
-      const std::vector<Parameter> members =
-          parameter.kinds ? keys_of_kind(*find_entry(*parameter.kinds, table.text("kind"))) : parameter.members;
-      tables += fmt::format("\n[{}]\n{}", inner, toml_keys(table, members, inner));
+      tables += fmt::format("\n[{}]\n{}", inner, toml_keys(table, members_of(parameter, table), inner));
     } else if (parameter.type == ValueType::tables && !section.tables(parameter.name).empty()) {
       for (const Section& table : section.tables(parameter.name)) {
-        tables += fmt::format("\n[[{}]]\n{}", inner, toml_keys(table, parameter.members, inner));
+        tables += fmt::format("\n[[{}]]\n{}", inner, toml_keys(table, members_of(parameter, table), inner));
       }
     } else {
       keys += fmt::format("{} = {}\n", parameter.name, written_value(section, parameter));

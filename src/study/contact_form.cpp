@@ -67,7 +67,7 @@ class ContactFormStudy final : public Study {
   /// The momenta of the symmetries.
   VectorXd symmetry_momenta(const VectorXd& q, const VectorXd& p) const {
     if (is_free_) return p;
-    if (q.size() == 2) return VectorXd::Constant(1, q[0] * p[1] - q[1] * p[0]);
+    if (is_planar_) return VectorXd::Constant(1, q[0] * p[1] - q[1] * p[0]);
     return VectorXd::Zero(1);
   }
 
@@ -80,6 +80,7 @@ class ContactFormStudy final : public Study {
     MatrixXd hessian(problem.q.size(), problem.q.size());
     problem.system().potential->hessian(problem.q, hessian);
     is_free_ = problem.system().potential->is_quadratic() && hessian.isZero(0.0);
+    is_planar_ = problem.system().particles == 1 && problem.system().axes == 2;
     measured.factor = lagrangian->sigma();
     const std::int64_t every = experiment_.recipe().output.integer("every");
     double form = 0.0, momentum = 0.0;
@@ -120,6 +121,7 @@ class ContactFormStudy final : public Study {
 
   const Experiment& experiment_;
   bool is_free_ = false;
+  bool is_planar_ = false;
 };
 
 void check(const Experiment& experiment, Mistakes& mistakes) {

@@ -1,14 +1,18 @@
 // Measured order: errors against the exact flow over a list of steps.
 //
-// An error that has sunk to round-off says nothing about the order, so the fit leaves out points near the floor that
-// accumulated round-off sets, and whatever follows once the error no longer shrinks with the step.
+// With several random starts the error of a step is the mean over them, recorded with the least and the largest.
+//
+// The work of a run is counted in components of forces, on particles and on sites.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "study/study.hpp"
+#include "parallel/random_key.hpp"
+#include "study/force_count.hpp"
+#include "study/measured_order.hpp"
+#include "study/trajectory.hpp"
 
 namespace bathline {
 
@@ -17,118 +21,184 @@ namespace {
 struct FinalState {
   Eigen::VectorXd q, p;
   double energy = 0.0;  // of the particles
+  double work = 0.0;
 };
 
-struct Errors {
-  std::vector<double> values;
-  std::vector<double> used;  // 1 where the fit uses the point
-  double order = std::numeric_limits<double>::quiet_NaN();
+/// The error of one quantity, as the file has it.
+struct Measured {
+  std::string name;
+  const char* units;
+  std::string what;
+  MeasuredOrder errors = {};
 };
 
-/// Fits log(error) = order log(step) + constant over the points above the round-off floor.
-void fit(const std::vector<double>& steps, double scale, double end, Errors& errors) {
-  std::vector<double> x, y;
-  bool plateau = false;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    // N steps accumulate round-off like a random walk at best and linearly at worst; a hundred times the geometric
-    // mean of the two keeps its influence on the slope below a percent.
-    const double floor = 100.0 * std::numeric_limits<double>::epsilon() * scale * std::pow(end / steps[i], 0.75);
-    plateau = plateau || errors.values[i] < floor || (i > 0 && errors.values[i] >= errors.values[i - 1]);
-    errors.used.push_back(plateau ? 0.0 : 1.0);
-    if (plateau) continue;
-    x.push_back(std::log(steps[i]));
-    y.push_back(std::log(errors.values[i]));
+double largest(const Eigen::VectorXd& x) { return x.lpNorm<Eigen::Infinity>(); }
+
+/// The recipe's start, or as many random ones as the study asks for, uniform in a cube around it.
+std::vector<OpenSystem> starts_of(const Experiment& experiment) {
+  const Section& study = experiment.recipe().study;
+  std::vector<OpenSystem> starts;
+  for (std::int64_t i = 0; i < study.integer("starts"); ++i) {
+    OpenSystem start = experiment.system();
+    const RandomKey key{.seed = static_cast<std::uint64_t>(experiment.recipe().output.integer("seed")),
+                        .realisation = static_cast<std::uint32_t>(i)};
+    for (int j = 0; j < start.size(); ++j) {
+      const auto [for_q, for_v] = uniform_pair(key, static_cast<std::uint64_t>(j));
+      start.q0[j] += study.number("spread_q") * (2.0 * for_q - 1.0);
+      start.v0[j] += study.number("spread_v") * (2.0 * for_v - 1.0);
+    }
+    starts.push_back(std::move(start));
   }
-  if (x.size() < 2) return;
-  double mean_x = 0.0, mean_y = 0.0, xx = 0.0, xy = 0.0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    mean_x += x[i] / static_cast<double>(x.size());
-    mean_y += y[i] / static_cast<double>(x.size());
-  }
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (x[i] - mean_x) * (x[i] - mean_x);
-    xy += (x[i] - mean_x) * (y[i] - mean_y);
-  }
-  errors.order = xy / xx;
+  return starts;
+}
+
+double time_of_errors(const Experiment& experiment) {
+  const Section& study = experiment.recipe().study;
+  return study.has("at") ? study.number("at") : experiment.end_time();
 }
 
 class ConvergenceStudy final : public Study {
  public:
-  explicit ConvergenceStudy(const Experiment& experiment) : experiment_(experiment) {
+  explicit ConvergenceStudy(const Experiment& experiment)
+      : experiment_(experiment), end_(time_of_errors(experiment)), starts_(starts_of(experiment)) {
     steps_ = experiment.recipe().study.numbers("step_sizes");
     std::sort(steps_.begin(), steps_.end(), std::greater<>());
   }
 
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints&) override {
-    const Dimension step[] = {{"step", steps_, "s", "time step"}};
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
+    if (experiment_.recipe().study.boolean("trajectories")) {
+      if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {})) {
+        return failure;
+      }
+    }
     file.array("convergence", {"end", "s", "time at which errors are taken", {}}, {},
                std::span<const double>(&end_, 1));
     for (const Case& one : experiment_.cases()) {
       if (std::holds_alternative<ExactFlow>(one.scheme)) continue;
-      progress.begin(one.label, static_cast<std::int64_t>(steps_.size()), 0);
-      Errors q, p, energy;
-      double scale_q = 0.0, scale_p = 0.0, scale_energy = 0.0;
+      progress.begin(one.label + ", errors", static_cast<std::int64_t>(steps_.size()), 0);
+      std::vector<Measured> all = quantities();
+      std::vector<double> work;
       for (std::size_t i = 0; i < steps_.size(); ++i) {
-        FinalState numerical, exact;
-        if (std::optional<Failure> failure = advance(one, one.scheme, steps_[i], one.closed, numerical)) {
+        if (std::optional<Failure> failure = measure(one, steps_[i], all, work))
           return CaseFailure{one.label, *failure};
-        }
-        const bool against_open = experiment_.recipe().study.text("reference") == "open";
-        if (std::optional<Failure> failure = advance(one, ExactFlow{}, steps_[i], one.closed && !against_open, exact)) {
-          return CaseFailure{one.label, *failure};
-        }
-        q.values.push_back((numerical.q - exact.q).lpNorm<Eigen::Infinity>());
-        p.values.push_back((numerical.p - exact.p).lpNorm<Eigen::Infinity>());
-        energy.values.push_back(std::abs(numerical.energy - exact.energy));
-        scale_q = std::max(scale_q, exact.q.lpNorm<Eigen::Infinity>());
-        scale_p = std::max(scale_p, exact.p.lpNorm<Eigen::Infinity>());
-        scale_energy = std::max(scale_energy, std::abs(exact.energy));
         progress.update(static_cast<std::int64_t>(i + 1));
       }
       progress.end();
-      fit(steps_, scale_q, end_, q);
-      fit(steps_, scale_p, end_, p);
-      fit(steps_, scale_energy, end_, energy);
-      const std::string group = "convergence/" + one.label;
-      const auto write = [&](const char* name, const char* units, const char* what, const Errors& errors) {
-        file.array(group, {fmt::format("error_{}", name), units, fmt::format("error of the final {}", what), {"step"}},
-                   step, errors.values);
-        file.array(group, {fmt::format("used_{}", name), "1", "1 where the fit of the order uses the point", {"step"}},
-                   step, errors.used);
-        file.array(group, {fmt::format("order_{}", name), "1", fmt::format("fitted order of the {}", what), {}}, {},
-                   std::span<const double>(&errors.order, 1));
-      };
-      write("q", "m", "positions", q);
-      write("p", "kg m/s", "momenta", p);
-      write("energy", "J", "energy", energy);
+      for (Measured& measured : all) measured.errors.fit(steps_, end_);
+      write(one, all, work, file);
       file.flush();
     }
     return std::nullopt;
   }
 
  private:
-  std::optional<Failure> advance(const Case& one, const Scheme& scheme, double h, bool closed,
-                                 FinalState& state) const {
-    Problem problem = experiment_.make_problem(one, h, closed);
-    problem.prepare();
-    const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
-    if (std::optional<Failure> failure = stepper->advance(std::llround(end_ / h))) return failure;
-    problem.share_particles();
-    state = {problem.q, problem.p, problem.energies().particles};
-    if (!state.q.allFinite() || !state.p.allFinite()) {
-      return Failure{std::llround(end_ / h), 0.0, fmt::format("with step {} the state is no longer finite", h)};
+  /// What errors are taken of: all particles, their energy, and every particle where there are several.
+  std::vector<Measured> quantities() const {
+    std::vector<Measured> all = {{"q", "m", "positions"}, {"p", "kg m/s", "momenta"}, {"energy", "J", "energy"}};
+    const int particles = experiment_.system().particles;
+    for (int a = 0; a < particles && particles > 1; ++a) {
+      all.push_back({fmt::format("q_{}", a), "m", fmt::format("position of particle {}", a)});
+      all.push_back({fmt::format("p_{}", a), "kg m/s", fmt::format("momentum of particle {}", a)});
+    }
+    return all;
+  }
+
+  /// Adds the errors with step `h` to `all`, in the order of `quantities`. @note Collective.
+  std::optional<Failure> measure(const Case& one, double h, std::vector<Measured>& all,
+                                 std::vector<double>& work) const {
+    const bool against_open = experiment_.recipe().study.text("reference") == "open";
+    for (Measured& measured : all) measured.errors.begin_step();
+    work.push_back(0.0);
+    for (const OpenSystem& start : starts_) {
+      FinalState numerical, exact;
+      if (std::optional<Failure> failure = advance(one, one.scheme, start, h, one.closed, numerical)) return failure;
+      if (std::optional<Failure> failure = advance(one, ExactFlow{}, start, h, one.closed && !against_open, exact)) {
+        return failure;
+      }
+      auto next = all.begin();
+      const auto add = [&](double error, double size) { (next++)->errors.add(error, size, starts_.size()); };
+      add(largest(numerical.q - exact.q), largest(exact.q));
+      add(largest(numerical.p - exact.p), largest(exact.p));
+      add(std::abs(numerical.energy - exact.energy), std::abs(exact.energy));
+      for (Eigen::Index at = 0; next != all.end(); at += start.axes) {
+        add(largest((numerical.q - exact.q).segment(at, start.axes)), largest(exact.q.segment(at, start.axes)));
+        add(largest((numerical.p - exact.p).segment(at, start.axes)), largest(exact.p.segment(at, start.axes)));
+      }
+      work.back() += numerical.work / static_cast<double>(starts_.size());
     }
     return std::nullopt;
   }
 
+  std::optional<Failure> advance(const Case& one, const Scheme& scheme, const OpenSystem& start, double h, bool closed,
+                                 FinalState& state) const {
+    const auto potential = std::make_shared<CountingPotential>(start.potential);
+    OpenSystem counted = start;
+    counted.potential = potential;
+    Problem problem = experiment_.make_problem(one, h, closed, counted);
+    problem.prepare();
+    const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
+    const std::int64_t steps = std::llround(end_ / h);
+    if (std::optional<Failure> failure = stepper->advance(steps)) return failure;
+    problem.share_particles();
+    double work = static_cast<double>(potential->count());
+    for (const auto& environment : problem.environments()) {
+      work += static_cast<double>(steps) * site_forces_per_step(scheme) * start.axes *
+              static_cast<double>(environment->sites());
+    }
+    state = {problem.q, problem.p, problem.energies().particles, work};
+    if (!state.q.allFinite() || !state.p.allFinite()) {
+      return Failure{steps, 0.0, fmt::format("with step {} the state is no longer finite", h)};
+    }
+    return std::nullopt;
+  }
+
+  void write(const Case& one, const std::vector<Measured>& all, const std::vector<double>& work,
+             ResultFile& file) const {
+    const Dimension step[] = {{"step", steps_, "s", "time step"}};
+    const std::string group = "convergence/" + one.label;
+    const bool several = starts_.size() > 1;
+    for (const auto& [name, units, what, errors] : all) {
+      const auto write_errors = [&, &name = name, &units = units, &what = what](const char* which, const char* words,
+                                                                                const std::vector<double>& values) {
+        file.array(group,
+                   {fmt::format("{}error_{}", which, name),
+                    units,
+                    fmt::format("{}error of the final {}", words, what),
+                    {"step"}},
+                   step, values);
+      };
+      write_errors("", several ? "mean " : "", errors.mean());
+      if (several) {
+        write_errors("least_", "least ", errors.least());
+        write_errors("largest_", "largest ", errors.largest());
+      }
+      file.array(group, {fmt::format("used_{}", name), "1", "1 where the fit of the order uses the point", {"step"}},
+                 step, errors.used());
+      file.array(group, {fmt::format("order_{}", name), "1", fmt::format("fitted order of the {}", what), {}}, {},
+                 std::span<const double>(&errors.order(), 1));
+    }
+    file.array(group, {"work", "1", "components of forces evaluated", {"step"}}, step, work);
+  }
+
   const Experiment& experiment_;
-  const double end_ = experiment_.end_time();
+  const double end_;
+  std::vector<OpenSystem> starts_;
   std::vector<double> steps_;
 };
 
 void check(const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = experiment.recipe().study;
   const std::vector<double>& steps = study.numbers("step_sizes");
+  if (study.integer("starts") < 1) mistakes.add(study.where("starts"), "`starts` must be at least 1");
+  const bool is_random = study.number("spread_q") > 0.0 || study.number("spread_v") > 0.0;
+  if (study.integer("starts") > 1 && !is_random) {
+    mistakes.add(study.where("starts"),
+                 "all starts would be the same; `spread_q` or `spread_v` says how far apart they are");
+  }
+  if (study.integer("starts") == 1 && is_random) {
+    mistakes.add(study.where(study.number("spread_q") > 0.0 ? "spread_q" : "spread_v"),
+                 "one start is the one of [system]; `starts` says how many random ones there are");
+  }
   if (steps.size() < 2) mistakes.add(study.where("step_sizes"), "an order needs at least two steps");
   const std::optional<Contact>& contact = experiment.system().contact;
   if (contact && contact->q1) {
@@ -136,11 +206,15 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
                  "`q1` is the position one step after q0, so that the start would change with the step; give `v0` to a "
                  "convergence study");
   }
+  const double at = time_of_errors(experiment);
+  if (at > experiment.end_time() * (1.0 + 1e-12)) {
+    mistakes.add(study.where("at"), fmt::format("at = {} lies behind the end {}", at, experiment.end_time()));
+  }
   for (double step : steps) {
-    const double count = experiment.end_time() / step;
+    const double count = at / step;
     if (std::abs(count - std::round(count)) > 1e-9 * count || count < 0.5) {
-      mistakes.add(study.where("step_sizes"),
-                   fmt::format("step {} does not divide the end {}", step, experiment.end_time()));
+      mistakes.add(study.where("step_sizes"), fmt::format("step {} does not divide the {} {}", step,
+                                                          study.has("at") ? "time of the errors," : "end", at));
     }
   }
 }
@@ -156,7 +230,7 @@ StudyKind convergence_kind() {
        .parameters = {{.name = "step_sizes",
                        .type = ValueType::numbers,
                        .units = "s",
-                       .doc = "steps to compare; each divides the end",
+                       .doc = "steps to compare; each divides the time at which errors are taken",
                        .required = true,
                        .bound = Bound::positive},
                       {.name = "reference",
@@ -164,9 +238,33 @@ StudyKind convergence_kind() {
                        .doc =
                            "exact flow of the case's own system, or of the open system that its environments stand for",
                        .fallback = "\"own\"",
-                       .choices = {"own", "open"}}},
+                       .choices = {"own", "open"}},
+                      {.name = "at",
+                       .units = "s",
+                       .doc = "when errors are taken; where absent, at the end",
+                       .bound = Bound::positive},
+                      {.name = "trajectories",
+                       .type = ValueType::boolean,
+                       .doc = "whether the runs with the steps of [time] are recorded as well",
+                       .fallback = "false"},
+                      {.name = "starts",
+                       .type = ValueType::integer,
+                       .doc = "how many random starts the errors are averaged over; 1: the start of [system]",
+                       .fallback = "1"},
+                      {.name = "spread_q",
+                       .units = "m",
+                       .doc = "random starts: every position lies within so much of q0, uniformly",
+                       .fallback = "0.0",
+                       .bound = Bound::nonnegative},
+                      {.name = "spread_v",
+                       .units = "m/s",
+                       .doc = "random starts: every velocity lies within so much of v0, uniformly",
+                       .fallback = "0.0",
+                       .bound = Bound::nonnegative}},
        .notes = "Group convergence: step, and per label error_q, error_p, error_energy, order_q, order_p, "
-                "order_energy; used_* marks the points above round-off. The environments of a case on the "
+                "order_energy; with several starts these are of the mean over them, and least_error_*, largest_error_* "
+                "stand beside them; with several particles error_q_0 and so on, one by one; work counts components of "
+                "forces; used_* marks the points above round-off. The environments of a case on the "
                 "characteristic grid change with the step; measure those against \"open\"."},
       check,
       [](const Experiment& experiment) -> std::unique_ptr<Study> {

@@ -27,6 +27,15 @@ double own_frequency(const OpenSystem& system) {
   return std::sqrt(std::max(0.0, largest_symmetric_eigenvalue(scale.asDiagonal() * hessian * scale.asDiagonal())));
 }
 
+/// The contact system that a damped one is when C = -gamma M, with z = 0 at the start; nothing for any other.
+std::optional<Contact> contact_of(const OpenSystem& system, const Eigen::MatrixXd& damping) {
+  const double gamma = -damping(0, 0) / system.mass[0];
+  const Eigen::MatrixXd proportional = (-gamma * system.mass).asDiagonal();
+  constexpr double roundoff = 8.0 * std::numeric_limits<double>::epsilon();
+  if (system.force || !(gamma < 0.0) || !damping.isApprox(proportional, roundoff)) return std::nullopt;
+  return Contact{.gamma = gamma, .z0 = 0.0, .q1 = {}};
+}
+
 }  // namespace
 
 Experiment::Experiment(const Recipe& recipe, const Communicator& communicator, Mistakes& mistakes)
@@ -142,17 +151,28 @@ std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const C
   return environments;
 }
 
-Problem Experiment::make_problem(const Case& one, double step, bool closed, const Communicator& communicator) const {
+Problem Experiment::make_problem(const Case& one, double step, bool closed, const Communicator& communicator,
+                                 const OpenSystem& start) const {
   if (!system_is_sound_ || lacks_damping(one, closed)) throw UnreadableValue();
   std::vector<std::unique_ptr<Environment>> environments = build_environments(one, step, communicator);
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
-  if (closed) return Problem(system_, damping, std::move(environments), communicator);
-  if (system_.damping) {
-    damping = *system_.damping;
-  } else {
-    for (const auto& environment : environments) environment->attachment().add_outer(environment->damping(), damping);
+  if (closed) return Problem(start, damping, std::move(environments), communicator);
+  damping = open_damping(one, environments);
+  if (one.method->domain != Method::Domain::contact || start.contact) return Problem(start, damping, {}, communicator);
+  OpenSystem with_action = start;
+  with_action.contact = contact_of(start, damping);
+  if (!with_action.contact) throw UnreadableValue();
+  return Problem(with_action, damping, {}, communicator);
+}
+
+Eigen::MatrixXd Experiment::open_damping(const Case& one,
+                                         const std::vector<std::unique_ptr<Environment>>& environments) const {
+  if (system_.damping) return *system_.damping;
+  Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
+  for (std::size_t i = 0; i < one.environments.size(); ++i) {
+    environments[i]->attachment().add_outer(environments[i]->damping(), damping);
   }
-  return Problem(system_, damping, {}, communicator);
+  return damping;
 }
 
 Problem Experiment::make_held_problem(const Case& one) const {
@@ -235,23 +255,34 @@ std::pair<std::vector<double>, Location> Experiment::steps_of(const Case& one) c
 void Experiment::check_contact(const Case& one, Mistakes& mistakes) {
   if (!system_is_sound_) return;
   const std::string& name = one.method->entry.name;
-  const Method::Domain other = system_.contact ? Method::Domain::mechanical : Method::Domain::contact;
-  if (one.method->domain == other) {
+  if (system_.contact && one.method->domain == Method::Domain::mechanical) {
     std::string right;
     for (const Method& method : methods()) {
-      if (method.domain != other) right += (right.empty() ? "`" : ", `") + method.entry.name + "`";
+      if (method.domain != Method::Domain::mechanical) right += (right.empty() ? "`" : ", `") + method.entry.name + "`";
     }
     mistakes.add(one.options.where("name"),
-                 system_.contact
-                     ? fmt::format("`{}` does not advance the z of a contact system; {} do", name, right)
-                     : fmt::format("`{}` is for systems with a z, such as `contact`; others run with {}", name, right));
+                 fmt::format("`{}` does not advance the z of a contact system; {} do", name, right));
+    return;
+  }
+  if (one.method->domain != Method::Domain::contact || lacks_damping(one, one.closed)) return;
+  OpenSystem system = system_;
+  if (!system.contact && !one.closed) {
+    system.contact = contact_of(system_, open_damping(one, build_environments(one, one.step, communicator_)));
+  }
+  if (!system.contact) {
+    mistakes.add(
+        one.options.where(one.closed ? "on" : "name"),
+        fmt::format("`{}` is for damping of which the Lagrangian knows: that of a system of kind `contact`, or "
+                    "an open one whose damping takes the momenta of all particles away at the same rate, "
+                    "C = -gamma M",
+                    name));
     return;
   }
   const auto* scheme = std::get_if<HerglotzScheme>(&one.scheme);
   if (scheme == nullptr) return;
   const auto [steps, where] = steps_of(one);
   for (double step : steps) {
-    const ContactObstacle obstacle = contact_obstacle(*scheme, system_, step);
+    const ContactObstacle obstacle = contact_obstacle(*scheme, system, step);
     if (obstacle.text.empty()) continue;
     mistakes.add(obstacle.is_of_step ? where : one.options.where("lagrangian"),
                  fmt::format("{}: {}", one.label, obstacle.text));

@@ -51,7 +51,14 @@ class Experiment {
   /// The closed problem of a case with particles so heavy that nothing moves them, and no potential. @note Collective.
   Problem make_held_problem(const Case& one) const;
   /// A problem as above, over the ranks of `communicator` alone.
-  Problem make_problem(const Case& one, double step, bool closed, const Communicator& communicator) const;
+  Problem make_problem(const Case& one, double step, bool closed, const Communicator& communicator) const {
+    return make_problem(one, step, closed, communicator, system());
+  }
+  /// A problem as above whose particles start where `start` has them: the system but for its q0 and v0. @note
+  /// Collective.
+  Problem make_problem(const Case& one, double step, bool closed, const OpenSystem& start) const {
+    return make_problem(one, step, closed, communicator_, start);
+  }
 
   /// Things that a user should know of before the run: an echo before the end, an environment too slow to
   /// damp, a growing method, a last step cut off.
@@ -62,11 +69,16 @@ class Experiment {
                                                  Mistakes& mistakes) const;
   std::vector<std::unique_ptr<Environment>> build_environments(const Case& one, double step,
                                                                const Communicator& communicator) const;
+  Problem make_problem(const Case& one, double step, bool closed, const Communicator& communicator,
+                       const OpenSystem& start) const;
   void read_end();
   Case read_case(const Section& section, Mistakes& mistakes);
   bool lacks_damping(const Case& one, bool closed) const;
+  /// C of the open problem of a case.
+  Eigen::MatrixXd open_damping(const Case& one, const std::vector<std::unique_ptr<Environment>>& environments) const;
   void check_damping(const Case& one, Mistakes& mistakes);
-  /// Whether the system has a z if and only if the method advances one, and whether the method can do its steps.
+  /// Whether the system has a z, or can be given one, if and only if the method advances one, and whether the method
+  /// can do its steps.
   void check_contact(const Case& one, Mistakes& mistakes);
   /// The steps that a case runs with, and where the recipe states them: the study's list where it has one.
   std::pair<std::vector<double>, Location> steps_of(const Case& one) const;

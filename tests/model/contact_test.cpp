@@ -92,12 +92,21 @@ TEST(MpiContact, FindsMethodsThatDoNotFit) {
               AllOf(HasSubstr("r.toml:11:"), HasSubstr("`rk4` does not advance the z"), HasSubstr("`herglotz`"),
                     HasSubstr("`exact`")));
   EXPECT_EQ(read(free, "[[integrators]]\nname = \"exact\"\non = \"open\"\n").report(), "");
-  EXPECT_THAT(
-      read_recipe("title = \"t\"\n[system]\nkind = \"single-oscillator\"\nm = 1.0\nk = 1.0\ndamping = 0.1\nq0 = "
-                  "[1.0]\n[time]\nstep = 0.1\nsteps = 5\n" +
-                  herglotz)
-          .report(),
-      AllOf(HasSubstr("r.toml:12:"), HasSubstr("`herglotz` is for systems with a z")));
+  // An open system is one of contact mechanics where its damping takes all momenta away at the same rate.
+  const auto damped = [](const std::string& damping, const std::string& on = "open") {
+    std::string text =
+        "title = \"t\"\n[system]\nkind = \"pair-potential\"\nmasses = [1.0, 2.0]\nexternal = { kind = "
+        "\"harmonic\", k = 1.0 }\ndamping = " +
+        damping +
+        "\nq0 = [1.0, 2.0]\n[[environment]]\nkind = "
+        "\"spring-mass-line\"\nsites = 9\nM = 4.0\nlambda = 9.0\n[time]\nstep = 0.1\nsteps = 5\n" +
+        herglotz;
+    text.replace(text.rfind("\"open\""), 6, '"' + on + '"');
+    return read_recipe(text).report();
+  };
+  EXPECT_EQ(damped("[0.1, 0.2]"), "");
+  EXPECT_THAT(damped("[0.1, 0.1]"), AllOf(HasSubstr("r.toml:17:"), HasSubstr("C = -gamma M")));
+  EXPECT_THAT(damped("[0.1, 0.2]", "closed"), AllOf(HasSubstr("r.toml:18:"), HasSubstr("C = -gamma M")));
   const std::string line =
       "[[environment]]\nkind = \"spring-mass-line\"\nattach = 0\nsites = 9\nM = 4.0\nlambda = 9.0\n";
   EXPECT_THAT(read(free + line).report(), AllOf(HasSubstr("r.toml:7:"), HasSubstr("has no environment")));

@@ -134,6 +134,25 @@ TEST(MpiPairPotential, FindsWhatDoesNotFitTogether) {
               HasSubstr("r.toml:5:"));
 }
 
+TEST(MpiPairPotential, MayHoldEveryParticleByItsOwnSpring) {
+  const std::string two = "masses = [1.0, 2.0]\ndamping = [0.0, 0.0]\nq0 = [3.0, 2.0]\n";
+  const std::string externals =
+      "externals = [{ kind = \"harmonic\", k = 4.0 }, { kind = \"quartic\", k = 1.0, beta = 2.0 }]\n";
+  const ReadRecipe read_back = read_recipe(recipe(two + externals));
+  ASSERT_EQ(read_back.report(), "");
+  const auto value = [](const ReadRecipe& r) {
+    return r.experiment->system().potential->value(Eigen::Vector2d(3.0, 2.0));
+  };
+  EXPECT_EQ(value(read_back), 2.0 * 9.0 + 0.5 * 4.0 + 0.5 * 16.0);
+  const ReadRecipe again = read_recipe(read_back.recipe.resolved);
+  ASSERT_EQ(again.report(), "");
+  EXPECT_EQ(value(again), value(read_back));
+  EXPECT_THAT(read("masses = [1.0]\ndamping = [0.0]\nq0 = [3.0]\n" + externals).report(),
+              AllOf(HasSubstr("r.toml:7:"), HasSubstr("has 2 potentials for 1 particles")));
+  EXPECT_THAT(read(two + externals + "external = { kind = \"harmonic\", k = 4.0 }").report(),
+              AllOf(HasSubstr("r.toml:7:"), HasSubstr("one of them")));
+}
+
 TEST(MpiPairPotential, FindsAStartWithoutForces) {
   const std::string atoms = "masses = [1.0, 1.0]\ndamping = [0.0, 0.0]\n";
   const std::string argon = "potential = { kind = \"lennard-jones\", epsilon = 1.0, sigma = 1.0 }\n";

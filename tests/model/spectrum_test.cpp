@@ -104,37 +104,5 @@ TEST(Spectrum, ATableStandsForTheDamperOfItsMeanDensity) {
   EXPECT_NEAR(table_spectrum(all).damping, damping, damping * 0.6 / 1000);
 }
 
-TEST(Spectrum, ReadsTables) {
-  std::vector<BathOscillator> all;
-  EXPECT_EQ(read_table("# frequency stiffness\n\n 1.0 0.5\n2e0\t.25 # the second\r\n   \n3 1", all), "");
-  ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(all[0].frequency, 1.0);
-  EXPECT_EQ(all[0].stiffness, 0.5);
-  EXPECT_EQ(all[1].frequency, 2.0);
-  EXPECT_EQ(all[1].stiffness, 0.25);
-  EXPECT_EQ(all[2].frequency, 3.0);
-}
-
-TEST(Spectrum, SaysWhatIsWrongWithATableAndWhere) {
-  const auto why = [](const std::string& text) {
-    std::vector<BathOscillator> all;
-    return read_table(text, all);
-  };
-  EXPECT_EQ(why(""), "it holds no oscillator");
-  EXPECT_EQ(why("# nothing\n\n"), "it holds no oscillator");
-  for (const char* line : {"2.0", "2.0 1.0 3.0", "two 1.0", "2.0 one", "2.0, 1.0", "2.0 1.0x", "nan 1.0", "2.0 inf",
-                           "1e999 1.0", "2.0 0x10"}) {
-    EXPECT_THAT(why(std::string("# two numbers\n1.0 1.0\n") + line + "\n4.0 1.0\n"),
-                HasSubstr("line 3: must be two numbers, a frequency (rad/s) and a stiffness (N/m)"))
-        << line;
-  }
-  EXPECT_EQ(why("-1.0 1.0"), "line 1: frequency -1 must be positive");
-  EXPECT_EQ(why("0 1.0"), "line 1: frequency 0 must be positive");
-  EXPECT_EQ(why("1.0 1.0\n2.0 0.0"), "line 2: stiffness 0 must be positive");
-  EXPECT_EQ(why("1.0 -3.0"), "line 1: stiffness -3 must be positive");
-  EXPECT_EQ(why("1.0 1.0\n\n1.0 2.0"), "line 3: frequency 1 must be above that of the line before, 1");
-  EXPECT_EQ(why("2.0 1.0\n1.5 2.0"), "line 2: frequency 1.5 must be above that of the line before, 2");
-}
-
 }  // namespace
 }  // namespace bathline

@@ -41,6 +41,23 @@ TEST(MpiContactForm, IsScaledByTheFactorWithTheMomenta) {
   EXPECT_NEAR(run.values("exact/angular_momentum").back(), std::exp(-0.8), 1e-11);
 }
 
+TEST(MpiContactForm, FollowsOpenSystemsWhoseDampingIsThatOfAContactSystem) {
+  const RunStudy contact(recipe(plane, methods, "\"contact-form\""));
+  std::string text = recipe(
+      "masses = [1.0]\nexternal = { kind = \"quartic\", k = 1.0, beta = 2.0 }\ndamping = [0.2]\nq0 = [[1.0, 0.5]]\nv0 "
+      "= "
+      "[[0.0, 1.0]]\n",
+      methods, "\"contact-form\"");
+  text.replace(text.find("\"contact\""), 9, "\"pair-potential\"");
+  const RunStudy open(text);
+  ASSERT_EQ(open.report, "");
+  for (const char* name : {"herglotz/q", "herglotz/p", "herglotz/z", "herglotz/hamiltonian",
+                           "herglotz/energy_dissipated", "contact-form/herglotz/momentum_defect"}) {
+    EXPECT_EQ(open.values(name), contact.values(name)) << name;
+  }
+  EXPECT_EQ(open.value("contact-form/herglotz/conformal_factor"), 0.98);
+}
+
 TEST(MpiContactForm, TrajectoriesRecordActionAndHamiltonian) {
   const RunStudy run(recipe(plane, methods, "\"contact-form\""));
   ASSERT_EQ(run.report, "");

@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 
+#include "parallel/random_key.hpp"
 #include "run_study.hpp"
 
 namespace bathline {
@@ -49,6 +52,96 @@ TEST(MpiConvergence, FindsTheOrderAndTheErrors) {
     p = end;
   }
   EXPECT_NEAR(run.value("convergence/case/error_q"), std::abs(q - exact), 1e-12);
+}
+
+TEST(MpiConvergence, TakesErrorsBeforeTheEndWhereAskedTo) {
+  const std::string rule = "name = \"gamma\"\ngamma = 0.5";
+  const RunStudy whole(recipe(rule, "[0.2, 0.1]"));
+  std::string longer = recipe(rule, "[0.2, 0.1]\nat = 4.0\ntrajectories = true");
+  longer.replace(longer.find("end = 4.0"), 9, "end = 6.0");
+  const RunStudy at(longer);
+  ASSERT_EQ(at.report, "");
+  EXPECT_EQ(at.values("convergence/case/error_q"), whole.values("convergence/case/error_q"));
+  EXPECT_EQ(at.value("convergence/end"), 4.0);
+  // The run itself goes on to the end with its own step.
+  EXPECT_EQ(at.values("case/time").size(), 13u);
+  EXPECT_EQ(at.values("case/time").back(), 6.0);
+  EXPECT_THAT(RunStudy(recipe(rule, "[0.2, 0.1]\nat = 4.1")).report,
+              testing::AllOf(testing::HasSubstr("at = 4.1 lies behind the end 4"), testing::HasSubstr("r.toml:")));
+}
+
+/// Two particles that do not meet, with a potential each.
+std::string pair(const std::string& start, const std::string& study) {
+  return "title = \"t\"\n[system]\nkind = \"pair-potential\"\nmasses = [1.0, 2.0]\nexternals = [{ kind = "
+         "\"harmonic\", k = 2.0 }, { kind = \"quartic\", k = 1.0, beta = 0.5 }]\ndamping = [0.2, 0.4]\n" +
+         start +
+         "[time]\nstep = 0.1\nend = 2.0\n[[integrators]]\nname = \"stoermer-verlet\"\nlabel = \"case\"\non = "
+         "\"open\"\n[output]\nseed = 5\n[study]\nkind = \"convergence\"\nstep_sizes = [0.1, 0.05]\n" +
+         study;
+}
+
+TEST(MpiConvergence, TellsParticlesApart) {
+  const RunStudy both(pair("q0 = [1.0, 0.7]\nv0 = [0.0, 0.3]\n", ""));
+  ASSERT_EQ(both.report, "");
+  const RunStudy first(pair("q0 = [1.0, 0.0]\nv0 = [0.0, 0.0]\n", ""));
+  const RunStudy second(pair("q0 = [0.0, 0.7]\nv0 = [0.0, 0.3]\n", ""));
+  for (std::size_t i = 0; i < 2; ++i) {
+    const double of_first = first.values("convergence/case/error_q")[i];
+    const double of_second = second.values("convergence/case/error_q")[i];
+    EXPECT_NEAR(both.values("convergence/case/error_q_0")[i], of_first, 1e-12);
+    EXPECT_NEAR(both.values("convergence/case/error_q_1")[i], of_second, 1e-12);
+    EXPECT_EQ(both.values("convergence/case/error_q")[i],
+              std::max(both.values("convergence/case/error_q_0")[i], both.values("convergence/case/error_q_1")[i]));
+    EXPECT_NE(of_first, of_second);
+  }
+  EXPECT_NEAR(both.value("convergence/case/order_p_1"), 2.0, 0.1);
+}
+
+TEST(MpiConvergence, AveragesOverRandomStarts) {
+  const std::string start = "q0 = [1.0, 0.5]\nv0 = [0.2, 0.0]\n";
+  const RunStudy run(pair(start, "starts = 6\nspread_q = 0.5\nspread_v = 0.1\n"));
+  ASSERT_EQ(run.report, "");
+  // The same starts one by one, drawn as documented: Philox by (seed, start), an entry per degree of freedom.
+  std::vector<double> mean(2, 0.0), least(2, 1e300), largest(2, 0.0);
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    double q[2] = {1.0, 0.5}, v[2] = {0.2, 0.0};
+    for (int j = 0; j < 2; ++j) {
+      const auto [for_q, for_v] = uniform_pair({.seed = 5, .realisation = i}, static_cast<std::uint64_t>(j));
+      q[j] += 0.5 * (2.0 * for_q - 1.0);
+      v[j] += 0.1 * (2.0 * for_v - 1.0);
+      EXPECT_LE(std::abs(2.0 * for_q - 1.0), 1.0);
+    }
+    char text[200];
+    std::snprintf(text, sizeof text, "q0 = [%.17g, %.17g]\nv0 = [%.17g, %.17g]\n", q[0], q[1], v[0], v[1]);
+    const RunStudy one(pair(text, ""));
+    for (std::size_t s = 0; s < 2; ++s) {
+      const double error = one.values("convergence/case/error_q")[s];
+      mean[s] += error / 6.0;
+      least[s] = std::min(least[s], error);
+      largest[s] = std::max(largest[s], error);
+    }
+  }
+  for (std::size_t s = 0; s < 2; ++s) {
+    EXPECT_NEAR(run.values("convergence/case/error_q")[s], mean[s], 1e-14);
+    EXPECT_EQ(run.values("convergence/case/least_error_q")[s], least[s]);
+    EXPECT_EQ(run.values("convergence/case/largest_error_q")[s], largest[s]);
+    EXPECT_LT(least[s], largest[s]);
+  }
+  EXPECT_THAT(RunStudy(pair(start, "starts = 3\n")).report, testing::HasSubstr("all starts would be the same"));
+  EXPECT_THAT(RunStudy(pair(start, "spread_v = 0.1\n")).report, testing::HasSubstr("`starts` says how many"));
+  EXPECT_THAT(RunStudy(pair(start, "starts = 0\n")).report, testing::HasSubstr("must be at least 1"));
+}
+
+TEST(MpiConvergence, CountsTheWork) {
+  // One kick a step, or four stages.
+  const auto work = [](const std::string& text) { return RunStudy(text).values("convergence/case/work"); };
+  EXPECT_EQ(work(recipe("name = \"gamma\"\ngamma = 0.0", "[0.1, 0.05]")), (std::vector<double>{40.0, 80.0}));
+  EXPECT_EQ(work(recipe("name = \"rk4\"", "[0.1, 0.05]")), (std::vector<double>{160.0, 320.0}));
+  // On a line every site takes part, 90 of them beside the particle.
+  std::string text = recipe("name = \"rk4\"", "[0.1, 0.05]");
+  text.replace(text.find("\"open\""), 6, "\"closed\"");
+  text.insert(text.find("[time]"), "[[environment]]\nkind = \"spring-mass-line\"\nsites = 90\nM = 0.2\nlambda = 1.0\n");
+  EXPECT_EQ(work(text), (std::vector<double>{160.0 * 91.0, 320.0 * 91.0}));
 }
 
 TEST(MpiConvergence, LeavesOutWhatRoundOffCovers) {
