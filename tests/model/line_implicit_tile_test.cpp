@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -55,8 +56,11 @@ TEST(LineImplicitTile, EqualsPlainLoopsInside) {
       for (int step = 0; step < reach.steps; ++step) window.step();
       State expected = start;
       window.store(0, sites, expected.w.data(), expected.p.data());
-      // A step rounds numbers of size 1 and what they move by; long steps move them far.
-      const double tolerance = 4.0 * reach.steps * std::numeric_limits<double>::epsilon() * (1.0 + h);
+      // A step rounds numbers of the size of the largest, and a long one gathers the errors of h w0 sites.
+      double scale = 0.0;
+      for (const double w : expected.w) scale = std::max(scale, std::abs(w));
+      const double gathered = 1.0 + h * recursion.impedance / line.mass;
+      const double tolerance = 4.0 * reach.steps * std::numeric_limits<double>::epsilon() * scale * gathered;
       for (std::int64_t j = reach.sites; j < sites - reach.sites; ++j) {
         const auto i = static_cast<std::size_t>(j);
         ASSERT_NEAR(found.w[i], expected.w[i], tolerance) << j;
@@ -72,9 +76,10 @@ TEST(LineImplicitTile, ReachIsWhereInfluenceEnds) {
     SCOPED_TRACE(testing::Message() << "h = " << h);
     const ImplicitRecursion recursion(line, midpoint, h);
     const ImplicitReach reach = cheapest_reach(recursion, 512);
-    const State start = random_state(2 * reach.sites + 101);
+    constexpr std::int64_t outer = 20, inner = 101;
+    const State start = random_state(2 * outer + 2 * (reach.sites - 1) + inner);
     State other = start;
-    for (std::int64_t j = 0; j < reach.sites; ++j) {
+    for (std::int64_t j = 0; j < outer; ++j) {
       for (const auto i : {static_cast<std::size_t>(j), start.w.size() - 1 - static_cast<std::size_t>(j)}) {
         other.w[i] = 1.0 - other.w[i];
         other.p[i] = -other.p[i];
@@ -85,10 +90,11 @@ TEST(LineImplicitTile, ReachIsWhereInfluenceEnds) {
       const auto i = static_cast<std::size_t>(j);
       return std::abs(a.w[i] - b.w[i]) + std::abs(a.p[i] - b.p[i]) / recursion.impedance;
     };
-    for (std::int64_t j = reach.sites; j < reach.sites + 101; ++j) {
+    const std::int64_t out_of_reach = outer + reach.sites - 1;
+    for (std::int64_t j = out_of_reach; j < out_of_reach + inner; ++j) {
       ASSERT_LE(difference(j), 4.0 * std::numeric_limits<double>::epsilon()) << j;
     }
-    const std::int64_t within = reach.sites - (reach.sites + 3) / 4;
+    const std::int64_t within = out_of_reach - (reach.sites + 3) / 4;
     EXPECT_GT(difference(within), 0.0);
   }
 }
