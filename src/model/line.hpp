@@ -86,8 +86,6 @@ class Line final : public Environment {
   bool allows_implicit() const override { return is_uniform(); }
   void set_up_implicit(const OneStageScheme& scheme, double h) override;
   int implicit_block_limit() const override { return implicit_block_ ? implicit_block_->limit() : 0; }
-  /// Sites on each side that the steps of an implicit block reach; 0 where all sites are on one rank and near the head.
-  std::int64_t implicit_reach() const { return implicit_block_ ? implicit_block_->reach() : 0; }
   void open_implicit_block(int steps) override;
   void close_implicit_block() override { implicit_block_->close(); }
   std::optional<HeadResponse> eliminate(std::span<const double> head) override;
@@ -175,8 +173,8 @@ class Line final : public Environment {
   ImplicitStage stage_;
   std::unique_ptr<LineSolver> solver_;
   std::unique_ptr<LineImplicitBlock> implicit_block_;  // where there can be any
-  std::vector<double> head_;           // at the start of the step
-  std::vector<double> head_momentum_;  // what a site would have at the head's stage velocity
+  std::vector<double> head_;                           // at the start of the step
+  std::vector<double> head_momentum_;                  // what a site would have at the head's stage velocity
   std::vector<double*> own_momenta_;
 
   CollocationScheme stages_;

@@ -16,14 +16,14 @@ void Line::set_up_implicit(const OneStageScheme& scheme, double h) {
   solver_ = std::make_unique<LineSolver>(stage_.matrix(), layout_, communicator_, axes_);
   implicit_block_.reset();
   if (!solver_->is_direct()) return;
-  std::vector<LineImplicitBlock::Axis> axes;
-  for (int axis = 0; axis < axes_; ++axis) axes.push_back({own(w_[axis]), own(p_[axis]), &dissipated_[axis]});
-  implicit_block_ = LineImplicitBlock::make(stage_, layout_, communicator_, std::move(axes));
+  implicit_block_ = LineImplicitBlock::make(stage_, layout_, communicator_, axes_);
 }
 
 void Line::open_implicit_block(int steps) {
   touch(sites());
-  implicit_block_->open(steps);
+  std::vector<LineImplicitBlock::Axis> axes;
+  for (int axis = 0; axis < axes_; ++axis) axes.push_back({own(w_[axis]), own(p_[axis]), &dissipated_[axis]});
+  implicit_block_->open(steps, std::move(axes));
 }
 
 std::optional<HeadResponse> Line::eliminate(std::span<const double> head) {
@@ -68,8 +68,8 @@ void Line::complete(std::span<const double> head_velocity) {
     double* p = own(p_[axis]);
     const std::int64_t last = count_ - 1;
     const double momentum = p[last];
-    const double left = at_head() ? head_[axis] + stage_.scheme.b * stage_.h * head_velocity[axis]
-                                  : stage_.stage(w[-1], p[-1]);
+    const double left =
+        at_head() ? head_[axis] + stage_.scheme.b * stage_.h * head_velocity[axis] : stage_.stage(w[-1], p[-1]);
     const double behind = constants_.far_end == FarEnd::fixed ? 0.0 : stage_.stage(w[last], momentum);
     stage_.end(w, p, count_, left, at_far_end_ ? behind : stage_.stage(w[count_], p[count_]));
     if (at_far_end_ && is_open_ended()) dissipated_[axis] += stage_.drag(momentum, p[last]);

@@ -6,7 +6,7 @@
 namespace bathline {
 
 std::unique_ptr<LineImplicitBlock> LineImplicitBlock::make(const ImplicitStage& stage, const Layout& layout,
-                                                           const Communicator& communicator, std::vector<Axis> axes) {
+                                                           const Communicator& communicator, int axes) {
   // Nothing is wrong with blocks of a line in one window, however long.
   constexpr int longest = 64;
   if (!(stage.scheme.a > 0.0)) return nullptr;
@@ -16,31 +16,25 @@ std::unique_ptr<LineImplicitBlock> LineImplicitBlock::make(const ImplicitStage& 
   ImplicitReach reach = cheapest_reach(ImplicitRecursion(stage.line, stage.scheme, stage.h), limit);
   if (holders == 1 && layout.total() <= 4 * (reach.steps > 0 ? reach.sites : limit)) reach = {longest, 0};
   if (reach.steps == 0) return nullptr;
-  return std::unique_ptr<LineImplicitBlock>(
-      new LineImplicitBlock(stage, reach, layout, communicator, std::move(axes)));
+  return std::unique_ptr<LineImplicitBlock>(new LineImplicitBlock(stage, reach, layout, communicator, axes));
 }
 
 LineImplicitBlock::LineImplicitBlock(const ImplicitStage& stage, const ImplicitReach& reach, const Layout& layout,
-                                     const Communicator& communicator, std::vector<Axis> axes)
+                                     const Communicator& communicator, int axes)
     : reach_(reach),
-      axes_(std::move(axes)),
       at_head_(communicator.is_root()),
       at_far_end_(communicator.rank() == layout.holders() - 1),
       count_(layout.count(communicator.rank())),
       near_count_(at_head_ ? reach.sites : 0) {
   using Place = LineImplicitWindow::Place;
+  const auto windows = static_cast<std::size_t>(axes);
   if (reach.sites == 0) {
     near_count_ = count_;
-    if (at_head_) near_.assign(axes_.size(), LineImplicitWindow(stage, Place::whole, count_));
+    if (at_head_) near_.assign(windows, LineImplicitWindow(stage, Place::whole, count_));
     return;
   }
-  halo_ = std::make_unique<Halo>(layout, communicator, static_cast<int>(reach.sites),
-                                 2 * static_cast<int>(axes_.size()));
-  for (const Axis& axis : axes_) {
-    halo_fields_.push_back(axis.w - halo_->left());
-    halo_fields_.push_back(axis.p - halo_->left());
-  }
-  if (at_head_) near_.assign(axes_.size(), LineImplicitWindow(stage, Place::head, 2 * reach.sites));
+  halo_ = std::make_unique<Halo>(layout, communicator, static_cast<int>(reach.sites), 2 * axes);
+  if (at_head_) near_.assign(windows, LineImplicitWindow(stage, Place::head, 2 * reach.sites));
   if (at_far_end_) far_.assign(1, LineImplicitWindow(stage, Place::far_end, 2 * reach.sites));
   if (count_ == 0) return;
   const ImplicitRecursion recursion(stage.line, stage.scheme, stage.h);
@@ -49,9 +43,17 @@ LineImplicitBlock::LineImplicitBlock(const ImplicitStage& stage, const ImplicitR
   tiles_.assign(2, LineImplicitTile(recursion, capacity));
 }
 
-void LineImplicitBlock::open(int steps) {
+void LineImplicitBlock::open(int steps, std::vector<Axis> axes) {
   steps_ = steps;
-  if (halo_) halo_->exchange(halo_fields_);
+  axes_ = std::move(axes);
+  if (halo_) {
+    halo_fields_.clear();
+    for (const Axis& axis : axes_) {
+      halo_fields_.push_back(axis.w - halo_->left());
+      halo_fields_.push_back(axis.p - halo_->left());
+    }
+    halo_->exchange(halo_fields_);
+  }
   for (std::size_t axis = 0; axis < near_.size(); ++axis) {
     const Axis& own = axes_[axis];
     near_[axis].load(own.w, own.p, near_count_ + reach_.sites, *own.dissipated);

@@ -32,18 +32,17 @@ class LineImplicitBlock {
   /// No block reaches further than this.
   static constexpr int widest = 512;
 
-  /// Nothing where the steps reach further than that, or than the sites of a rank. The same on every rank. `axes` must
-  /// outlive it, with room for `widest` sites, as far as there are any, on both sides. @note Collective.
+  /// Nothing where the steps reach further than that, or than the sites of a rank. The same on every rank.
+  /// @note Collective.
   static std::unique_ptr<LineImplicitBlock> make(const ImplicitStage& stage, const Layout& layout,
-                                                 const Communicator& communicator, std::vector<Axis> axes);
+                                                 const Communicator& communicator, int axes);
 
   /// Steps that a block may have.
   int limit() const { return reach_.steps; }
-  /// Sites on each side that a block's steps reach; 0 where the whole line is one window.
-  std::int64_t reach() const { return reach_.sites; }
   bool is_open() const { return steps_ > 0; }
-  /// @note Collective.
-  void open(int steps);
+  /// `axes`, as many as it was made for, must outlive the block, with room for `widest` sites, as far as there are any,
+  /// on both sides. @note Collective.
+  void open(int steps, std::vector<Axis> axes);
   /// On rank 0, inside a block.
   void eliminate(std::span<const double> head, std::span<double> constant);
   double damping() const { return near_.front().damping(); }
@@ -53,10 +52,10 @@ class LineImplicitBlock {
 
  private:
   LineImplicitBlock(const ImplicitStage& stage, const ImplicitReach& reach, const Layout& layout,
-                    const Communicator& communicator, std::vector<Axis> axes);
+                    const Communicator& communicator, int axes);
   void advance_rest(std::size_t axis);
 
-  ImplicitReach reach_;
+  ImplicitReach reach_;  // no sites where the whole line is one window
   std::vector<Axis> axes_;
   bool at_head_;
   bool at_far_end_;

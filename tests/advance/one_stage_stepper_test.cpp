@@ -138,10 +138,9 @@ Scene blocked_scene() {
   scene.system = random_particles(2, 2, random);
   const Eigen::MatrixXd half = random_matrix(4, 4, random);
   scene.system.potential = std::make_shared<QuarticPotential>(half * half.transpose(), 0.7);
-  scene.lines = {
-      {{{0, 1.0}}, {.mass = 0.3, .stiffness = 1.2, .far_end = FarEnd::matched, .dashpot = 0.0}, 1500},
-      {{{0, 1.0}, {1, -1.0}}, {.mass = 0.8, .stiffness = 0.6, .far_end = FarEnd::free, .dashpot = 0.0}, 900},
-      {{{1, 1.0}}, {.mass = 1.0, .stiffness = 1.0, .far_end = FarEnd::fixed, .dashpot = 0.0}, 20}};
+  scene.lines = {{{{0, 1.0}}, {.mass = 0.3, .stiffness = 1.2, .far_end = FarEnd::matched, .dashpot = 0.0}, 1500},
+                 {{{0, 1.0}, {1, -1.0}}, {.mass = 0.8, .stiffness = 0.6, .far_end = FarEnd::free, .dashpot = 0.0}, 900},
+                 {{{1, 1.0}}, {.mass = 1.0, .stiffness = 1.0, .far_end = FarEnd::fixed, .dashpot = 0.0}, 20}};
   return scene;
 }
 
