@@ -26,6 +26,9 @@ class Stepper {
   /// Advances by `steps` steps. Where it fails the problem is left somewhere inside the failed step.
   /// @note Collective.
   virtual std::optional<Failure> advance(std::int64_t steps) = 0;
+  /// A number of steps whose multiples `advance` can be given one after the other, or all at once, without any change
+  /// in the bits. The same on every rank. An exact flow knows none.
+  virtual std::int64_t portion() const { return 1; }
   /// What the next steps depend on besides the problem's state, on rank 0. Most steppers depend on nothing else.
   virtual std::vector<double> memory() const { return {}; }
   /// The converse, on a stepper that has not advanced yet.

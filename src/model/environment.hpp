@@ -54,7 +54,8 @@ struct StageResponse {
 ///
 /// Explicit schemes run in blocks: `open_block`, then on rank 0 the substeps of all steps in lockstep with the
 /// particles through `force` and `substep`, then `close_block`, in which the part that cannot feel the particles yet
-/// catches up. Implicit schemes alternate `eliminate` and `complete`.
+/// catches up. Implicit schemes alternate `eliminate` and `complete`, in blocks of steps likewise, where every
+/// environment allows any.
 class Environment {
  public:
   Environment(std::string name, Attachment attachment) : name_(std::move(name)), attachment_(std::move(attachment)) {}
@@ -135,10 +136,17 @@ class Environment {
   virtual bool allows_implicit() const { return true; }
   /// Reads PETSc's options and prepares the solver. @note Collective.
   virtual void set_up_implicit(const OneStageScheme& scheme, double h) = 0;
-  /// Nothing where a linear solver did not converge; `failure` says why. `head` is x on rank 0. @note Collective.
+  /// How many implicit steps a block may have; 0 where every step needs all ranks. The same on every rank.
+  virtual int implicit_block_limit() const { return 0; }
+  /// @note Collective.
+  virtual void open_implicit_block(int) {}
+  /// @note Collective.
+  virtual void close_implicit_block() {}
+  /// Nothing where a linear solver did not converge; `failure` says why. `head` is x on rank 0. @note Collective, but
+  /// on rank 0 only inside a block.
   virtual std::optional<HeadResponse> eliminate(std::span<const double> head) = 0;
-  /// Ends the step that `eliminate` began; `head_velocity` is the stage velocity, the same on every rank. @note
-  /// Collective.
+  /// Ends the step that `eliminate` began; `head_velocity` is the stage velocity, the same on every rank that calls
+  /// this. @note Collective, but on rank 0 only inside a block.
   virtual void complete(std::span<const double> head_velocity) = 0;
   virtual std::string failure() const = 0;
 

@@ -20,7 +20,9 @@ Line::Line(std::string name, Attachment attachment, const LineConstants& constan
       thin_halo_(layout_, communicator, 1, 2 * axes_),
       sums_(static_cast<std::size_t>(axes_), OrderedSum(layout_, communicator)),
       count_(layout_.count(communicator.rank())),
-      at_far_end_(communicator.rank() == layout_.holders() - 1) {
+      at_far_end_(communicator.rank() == layout_.holders() - 1),
+      room_before_(count_ > 0 ? std::min<std::int64_t>(LineImplicitBlock::widest, first_site()) : 0),
+      room_behind_(count_ > 0 ? std::min<std::int64_t>(LineImplicitBlock::widest, sites - first_site() - count_) : 0) {
   const LineSite last = site(sites - 1);
   head_stiffness_ = site(0).stiffness;
   constants_.mass = last.mass;
@@ -34,7 +36,7 @@ LineSite Line::site(std::int64_t index) const {
 
 std::int64_t Line::bytes() const {
   const std::int64_t numbers = 2 * axes_ + (is_uniform() ? 0 : 2);
-  return numbers * (count_ + halo_.left() + halo_.right()) * static_cast<std::int64_t>(sizeof(double));
+  return numbers * (room_before_ + count_ + room_behind_) * static_cast<std::int64_t>(sizeof(double));
 }
 
 double Line::damping() const {
@@ -90,7 +92,7 @@ std::vector<double> Line::memory_kernel(std::span<const double> times) const {
 }
 
 void Line::prepare(const RandomKey& key) {
-  const auto size = static_cast<std::size_t>(halo_.left() + count_ + halo_.right());
+  const auto size = static_cast<std::size_t>(room_before_ + count_ + room_behind_);
   w_.assign(static_cast<std::size_t>(axes_), std::vector<double>(size));
   p_.assign(static_cast<std::size_t>(axes_), std::vector<double>(size));
   arrays_.clear();
@@ -98,7 +100,7 @@ void Line::prepare(const RandomKey& key) {
   own_momenta_.clear();
   for (int axis = 0; axis < axes_; ++axis) {
     for (std::vector<double>* field : {&w_[axis], &p_[axis]}) {
-      arrays_.push_back(field->data());
+      arrays_.push_back(own(*field) - halo_.left());
       thin_arrays_.push_back(own(*field) - thin_halo_.left());
     }
     own_momenta_.push_back(own(p_[axis]));
@@ -115,7 +117,7 @@ void Line::prepare(const RandomKey& key) {
 
 void Line::prepare_springs() {
   if (is_uniform()) return;
-  const std::int64_t from = first_site() - halo_.left(), to = first_site() + count_ + halo_.right();
+  const std::int64_t from = first_site() - room_before_, to = first_site() + count_ + room_behind_;
   spring_.clear();
   inverse_mass_.clear();
   for (std::int64_t j = from; j < to; ++j) {

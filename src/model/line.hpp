@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "model/environment.hpp"
+#include "model/line_implicit_block.hpp"
 #include "model/line_springs.hpp"
 #include "model/line_sweeps.hpp"
 #include "model/line_tile.hpp"
@@ -85,6 +86,9 @@ class Line final : public Environment {
 
   bool allows_implicit() const override { return is_uniform(); }
   void set_up_implicit(const OneStageScheme& scheme, double h) override;
+  int implicit_block_limit() const override { return implicit_block_ ? implicit_block_->limit() : 0; }
+  void open_implicit_block(int steps) override;
+  void close_implicit_block() override { implicit_block_->close(); }
   std::optional<HeadResponse> eliminate(std::span<const double> head) override;
   void complete(std::span<const double> head_velocity) override;
   std::string failure() const override { return solver_ ? solver_->failure() : ""; }
@@ -97,7 +101,7 @@ class Line final : public Environment {
   static constexpr std::int64_t minimum_piece = 40;
 
  private:
-  /// Sites copied from the neighbours on each side.
+  /// Sites copied from the neighbours on each side for explicit schemes.
   static constexpr int halo_depth = 64;
   /// Sites that a window owns; with its overlap it fits the first-level cache.
   static constexpr std::int64_t window = 1536;
@@ -121,8 +125,8 @@ class Line final : public Environment {
 
   bool at_head() const { return communicator_.is_root(); }
   /// This rank's own sites; copied ones lie before and behind.
-  double* own(std::vector<double>& field) { return field.data() + halo_.left(); }
-  const double* own(const std::vector<double>& field) const { return field.data() + halo_.left(); }
+  double* own(std::vector<double>& field) { return field.data() + room_before_; }
+  const double* own(const std::vector<double>& field) const { return field.data() + room_before_; }
   void exchange_next_neighbours();
   /// A thermal start of one axis. @note Collective.
   void warm_up(const RandomKey& key, int axis);
@@ -152,6 +156,7 @@ class Line final : public Environment {
   std::vector<OrderedSum> sums_;  // of the energy, by axis
   std::int64_t count_;
   bool at_far_end_;
+  std::int64_t room_before_, room_behind_;  // for copied sites, as many as any scheme wants
   std::vector<std::vector<double>> w_, p_;  // one array per axis
   std::vector<double*> arrays_, thin_arrays_;
   std::vector<double> spring_, inverse_mass_;  // of unequal sites, with those copied
@@ -168,14 +173,15 @@ class Line final : public Environment {
   std::vector<LineTile> tiles_;      // two, used in turn
   std::vector<LineWindow> windows_;  // two, used in turn where a tile cannot be
 
-  OneStageScheme scheme_;
-  double h_ = 0.0;
+  ImplicitStage stage_;
   std::unique_ptr<LineSolver> solver_;
-  std::vector<double> head_;           // at the start of the step
-  std::vector<double> head_momentum_;  // what a site would have at the head's stage velocity
+  std::unique_ptr<LineImplicitBlock> implicit_block_;  // where there can be any
+  std::vector<double> head_;                           // at the start of the step
+  std::vector<double> head_momentum_;                  // what a site would have at the head's stage velocity
   std::vector<double*> own_momenta_;
 
   CollocationScheme stages_;
+  double h_ = 0.0;
   std::unique_ptr<StageSolver> stage_solver_;
   std::vector<std::vector<double>> stage_momenta_;  // by axis, then site, then stage
   std::vector<double*> stage_fields_;

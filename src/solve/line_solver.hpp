@@ -25,6 +25,8 @@ class LineSolver {
   std::optional<HeadRelation> eliminate(std::span<double* const> fields);
   /// Second half, in place: `fields[f]` becomes x. @note Collective.
   void substitute(std::span<double* const> fields, std::span<const double> head);
+  /// Whether nobody wants anything but the direct solver.
+  bool is_direct() const { return !petsc_; }
   const std::string& failure() const { return failure_; }
 
  private:

@@ -1,7 +1,6 @@
 // Direct solution of the tridiagonal systems of a uniform line, cut over the ranks.
 #include "solve/tridiagonal.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace bathline {
@@ -10,20 +9,6 @@ namespace {
 
 /// Influence below this fraction is lost in round-off of the largest value and not followed any further.
 constexpr double negligible = 1e-22;
-
-/// Reciprocal pivots of the elimination that starts from `first_diagonal`: they converge to a fixed point, so a table
-/// up to the first repetition serves a line of any length.
-std::vector<double> reciprocal_pivots(double first_diagonal, double diagonal, double coupling, std::int64_t length) {
-  std::vector<double> pivots = {1.0 / first_diagonal};
-  while (static_cast<std::int64_t>(pivots.size()) < length) {
-    const double next = 1.0 / (diagonal - coupling * coupling * pivots.back());
-    // The last bit may alternate at the fixed point.
-    const bool settled = next == pivots.back() || (pivots.size() > 1 && next == pivots[pivots.size() - 2]);
-    pivots.push_back(next);
-    if (settled) break;
-  }
-  return pivots;
-}
 
 }  // namespace
 
@@ -34,18 +19,17 @@ PartitionedTridiagonal::PartitionedTridiagonal(const LineMatrix& matrix, const L
       fields_(fields),
       holders_(layout.holders()),
       count_(layout.count(communicator.rank())),
-      is_last_(communicator.rank() == layout.holders() - 1) {
-  const double diagonal = 1.0 + 2.0 * coupling_;
-  last_diagonal_ = is_last_ ? matrix.last_diagonal : diagonal;
+      is_last_(communicator.rank() == layout.holders() - 1),
+      last_diagonal_(is_last_ ? matrix.last_diagonal : 1.0 + 2.0 * coupling_),
+      backward_(coupling_, last_diagonal_, count_),
+      forward_(coupling_, count_ == 1 ? last_diagonal_ : 1.0 + 2.0 * coupling_, count_) {
   Piece piece;
   if (count_ > 0) {
-    backward_ = reciprocal_pivots(last_diagonal_, diagonal, coupling_, count_);
-    forward_ = reciprocal_pivots(count_ == 1 ? last_diagonal_ : diagonal, diagonal, coupling_, count_);
-    piece.near = coupling_ * pivot(backward_, count_ - 1);
+    piece.near = backward_.slope(count_);
     piece.far = 1.0;
-    for (std::int64_t k = 0; k < count_ && piece.far > 0.0; ++k) piece.far *= coupling_ * pivot(backward_, k);
+    for (std::int64_t k = 0; k < count_ && piece.far > 0.0; ++k) piece.far *= coupling_ * backward_.pivot(k);
     last_pivot_ =
-        count_ == 1 ? backward_[0] : 1.0 / (last_diagonal_ - coupling_ * coupling_ * pivot(forward_, count_ - 2));
+        count_ == 1 ? backward_.pivot(0) : 1.0 / (last_diagonal_ - coupling_ * coupling_ * forward_.pivot(count_ - 2));
     piece.last = coupling_ * last_pivot_;
   }
   const double numbers[] = {piece.near, piece.far, piece.last};
@@ -73,19 +57,13 @@ const HeadRelation& PartitionedTridiagonal::eliminate(std::span<double* const> f
       // The value that the last site would have: only the right-hand sides near it matter.
       std::int64_t start = count_ - 1;
       for (double influence = 1.0; start > 0 && influence > negligible; --start) {
-        influence *= coupling_ * forward_.back();
+        influence *= coupling_ * forward_.last_pivot();
       }
       double value = 0.0;
-      for (std::int64_t j = start; j < count_ - 1; ++j) value = (x[j] + coupling_ * value) * pivot(forward_, j);
+      for (std::int64_t j = start; j < count_ - 1; ++j) value = (x[j] + coupling_ * value) * forward_.pivot(j);
       mine_[2 * field + 1] = (x[count_ - 1] + coupling_ * value) * last_pivot_;
     }
-    double value = 0.0;
-    const std::int64_t settled = std::max<std::int64_t>(0, count_ - static_cast<std::int64_t>(backward_.size()));
-    for (std::int64_t j = count_ - 1; j >= settled; --j)
-      x[j] = value = (x[j] + coupling_ * value) * backward_[count_ - 1 - j];
-    const double last = backward_.back();
-    for (std::int64_t j = settled - 1; j >= 0; --j) x[j] = value = (x[j] + coupling_ * value) * last;
-    mine_[2 * field] = value;
+    mine_[2 * field] = backward_.eliminate(x, count_);
   }
   if (communicator_.size() > 1) {
     communicator_.gather_all(mine_, ends_);
@@ -127,16 +105,12 @@ void PartitionedTridiagonal::substitute(std::span<double* const> fields, std::sp
     if (!is_last_) {
       double influence = right;
       for (std::int64_t j = count_ - 1; j >= 0; --j) {
-        influence *= coupling_ * pivot(backward_, count_ - 1 - j);
+        influence *= coupling_ * backward_.pivot(count_ - 1 - j);
         x[j] += influence;
         if (std::abs(influence) <= negligible * std::abs(right)) break;
       }
     }
-    double value = left;
-    const std::int64_t settled = std::max<std::int64_t>(0, count_ - static_cast<std::int64_t>(backward_.size()));
-    const double last = coupling_ * backward_.back();
-    for (std::int64_t j = 0; j < settled; ++j) x[j] = value = x[j] + last * value;
-    for (std::int64_t j = settled; j < count_; ++j) x[j] = value = x[j] + coupling_ * backward_[count_ - 1 - j] * value;
+    backward_.substitute(x, count_, left);
   }
 }
 

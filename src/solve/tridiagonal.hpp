@@ -13,6 +13,7 @@
 
 #include "parallel/communicator.hpp"
 #include "parallel/layout.hpp"
+#include "solve/line_elimination.hpp"
 
 namespace bathline {
 
@@ -47,9 +48,6 @@ class PartitionedTridiagonal {
     double far = 0.0;
     double last = 0.0;
   };
-  double pivot(const std::vector<double>& pivots, std::int64_t distance) const {
-    return distance < static_cast<std::int64_t>(pivots.size()) ? pivots[distance] : pivots.back();
-  }
 
   Communicator communicator_;
   double coupling_;
@@ -57,9 +55,9 @@ class PartitionedTridiagonal {
   int holders_;
   std::int64_t count_;
   bool is_last_;
-  std::vector<double> backward_;  // reciprocal pivots by distance from the far end of the piece, until they repeat
-  std::vector<double> forward_;   // reciprocal pivots by distance from its near end, until they repeat
   double last_diagonal_;
+  LineElimination backward_;   // of this rank's piece
+  LineElimination forward_;    // of the piece the other way round
   double last_pivot_ = 0.0;    // reciprocal pivot of the last row in the elimination from the near end
   std::vector<Piece> pieces_;  // of all ranks that hold sites
   std::vector<double> ends_;   // u and v of all ranks and fields

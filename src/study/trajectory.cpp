@@ -66,19 +66,20 @@ void save_state(CheckpointWriter& checkpoint, const Problem& problem, const Step
 }
 
 /// How many steps go by between two looks at clock and signals. The exact flow rounds differently when its steps are
-/// taken in other portions, so its portions do not depend on the clock.
+/// taken in other portions, so its portions do not depend on the clock; others are multiples of what they have to be.
 class Portions {
  public:
-  Portions(const Case& one, std::int64_t sites, const Communicator& communicator)
+  Portions(const Case& one, const Stepper& stepper, std::int64_t sites, const Communicator& communicator)
       : communicator_(communicator),
+        unit_(stepper.portion()),
         most_(std::max<std::int64_t>(1, 1000000000 / (sites + 1000))),
         fixed_(std::holds_alternative<ExactFlow>(one.scheme)),
         now_(fixed_ ? most_ : std::max<std::int64_t>(1, most_ / 256)) {}
 
-  std::int64_t steps() const { return now_; }
+  std::int64_t steps() const { return (now_ + unit_ - 1) / unit_ * unit_; }
   /// Takes note of how long a portion took here. @note Collective, where the portion was a full one.
   void took(std::int64_t steps, double seconds) {
-    if (fixed_ || steps < now_) return;
+    if (fixed_ || steps < this->steps()) return;
     const double slowest = communicator_.max(seconds);
     if (slowest < 0.1) now_ = std::min(most_, 2 * now_);
     if (slowest > 0.5) now_ = std::max<std::int64_t>(1, now_ / 2);
@@ -86,6 +87,7 @@ class Portions {
 
  private:
   Communicator communicator_;
+  std::int64_t unit_;
   std::int64_t most_;
   bool fixed_;
   std::int64_t now_;
@@ -119,7 +121,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   std::int64_t sites = 0;
   for (const auto& environment : problem.environments()) sites += environment->sites();
   run.progress.begin(one.label, one.steps, sites);
-  Portions portions(one, sites, problem.communicator());
+  Portions portions(one, *stepper, sites, problem.communicator());
 
   std::int64_t step = 0;
   std::int64_t saved = 0;  // no checkpoint is written twice

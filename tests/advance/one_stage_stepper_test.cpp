@@ -131,6 +131,84 @@ INSTANTIATE_TEST_SUITE_P(Methods, MpiOneStageStepper,
                          testing::Values("gamma(gamma=0.250000)", "gamma(gamma=0.500000)", "implicit-euler"),
                          [](const auto& info) { return "method" + std::to_string(info.index); });
 
+/// Particles bound to each other by springs that harden, in a plane, with long lines of every kind.
+Scene blocked_scene() {
+  RandomNumbers random(77);
+  Scene scene;
+  scene.system = random_particles(2, 2, random);
+  const Eigen::MatrixXd half = random_matrix(4, 4, random);
+  scene.system.potential = std::make_shared<QuarticPotential>(half * half.transpose(), 0.7);
+  scene.lines = {{{{0, 1.0}}, {.mass = 0.3, .stiffness = 1.2, .far_end = FarEnd::matched, .dashpot = 0.0}, 1500},
+                 {{{0, 1.0}, {1, -1.0}}, {.mass = 0.8, .stiffness = 0.6, .far_end = FarEnd::free, .dashpot = 0.0}, 900},
+                 {{{1, 1.0}}, {.mass = 1.0, .stiffness = 1.0, .far_end = FarEnd::fixed, .dashpot = 0.0}, 20}};
+  return scene;
+}
+
+// The oracle is what PETSc has in stock.
+TEST_P(MpiOneStageStepper, BlocksEqualAStockSolver) {
+  const Scene scene = blocked_scene();
+  constexpr int steps = 150;
+  Problem blocked = make_problem(scene, test_world());
+  const std::unique_ptr<Stepper> stepper = make_stepper(method_case(GetParam()).scheme, blocked, 0.25);
+  EXPECT_GT(stepper->portion(), 1);
+  PetscOptionsSetValue(nullptr, "-pc_type", "cholesky");
+  Problem stock = make_problem(scene, self_world());
+  const std::unique_ptr<Stepper> stock_stepper = make_stepper(method_case(GetParam()).scheme, stock, 0.25);
+  PetscOptionsClearValue(nullptr, "-pc_type");
+  EXPECT_EQ(stock_stepper->portion(), 1);
+  RandomNumbers random(3);
+  const PhasePoint start = random_point(scene.size(), 0.5, random);
+  set_state(blocked, start);
+  set_state(stock, start);
+  EXPECT_FALSE(stepper->advance(steps));
+  EXPECT_FALSE(stock_stepper->advance(steps));
+  const PhasePoint found = get_state(blocked), expected = get_state(stock);
+  // Newton's method stops at a few units in the last place, and the particles' springs pull their differences apart.
+  const double tolerance = 100.0 * steps * std::numeric_limits<double>::epsilon();
+  EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), tolerance * expected.u.cwiseAbs().maxCoeff());
+  EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), tolerance * expected.p.cwiseAbs().maxCoeff());
+  const double lost = blocked.energies().dissipated, lost_by_stock = stock.energies().dissipated;
+  EXPECT_GT(lost, 0.0);
+  EXPECT_NEAR(lost, lost_by_stock, tolerance * lost_by_stock);
+}
+
+TEST_P(MpiOneStageStepper, PortionsChangeNoBit) {
+  const Scene scene = blocked_scene();
+  const auto end = [&](std::int64_t first_portions) {
+    Problem problem = make_problem(scene, test_world());
+    const std::unique_ptr<Stepper> stepper = make_stepper(method_case(GetParam()).scheme, problem, 0.25);
+    RandomNumbers random(4);
+    set_state(problem, random_point(scene.size(), 0.5, random));
+    const std::int64_t first = first_portions * stepper->portion(), all = 3 * stepper->portion() + 5;
+    EXPECT_FALSE(stepper->advance(first));
+    EXPECT_FALSE(stepper->advance(all - first));
+    return get_state(problem);
+  };
+  const PhasePoint expected = end(0);
+  for (const std::int64_t first : {1, 2, 3}) {
+    const PhasePoint found = end(first);
+    EXPECT_TRUE((found.u.array() == expected.u.array()).all());
+    EXPECT_TRUE((found.p.array() == expected.p.array()).all());
+  }
+}
+
+// The midpoint rule keeps quadratic invariants: the energy of a linear system, whatever the number of blocks.
+TEST(MpiOneStageStepperEnergy, IsKeptOverManyBlocks) {
+  Scene scene;
+  RandomNumbers random(6);
+  scene.system = random_particles(1, 1, random);
+  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, 1.7));
+  scene.lines = {{{{0, 1.0}}, {.mass = 1.3, .stiffness = 2.9}, 2500}};
+  Problem problem = make_problem(scene, test_world());
+  const std::unique_ptr<Stepper> stepper = make_stepper(method_case("gamma(gamma=0.500000)").scheme, problem, 0.4);
+  constexpr int steps = 20000;
+  const double before = problem.energies().total();
+  EXPECT_FALSE(stepper->advance(steps));
+  problem.share_particles();
+  const double after = problem.energies().total();
+  EXPECT_NEAR(after, before, steps * std::numeric_limits<double>::epsilon() * before);
+}
+
 TEST(MpiOneStageStepperFailure, IsTheSameOnEveryRankAndNamesTheStep) {
   PetscOptionsSetValue(nullptr, "-snes_max_it", "1");
   const Subject subject = subjects()[3];

@@ -4,6 +4,7 @@
 #include "bench_world.hpp"
 #include "integrate/method.hpp"
 #include "model/line.hpp"
+#include "model/line_implicit_tile.hpp"
 #include "model/line_tile.hpp"
 
 namespace bathline {
@@ -46,7 +47,7 @@ void explicit_blocked(benchmark::State& state) { advance_line(state, 0.0, memory
 void explicit_energies(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 64, false, true); }
 void explicit_nonuniform(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 64, true); }
 void explicit_nonuniform_fused(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 1, true); }
-void midpoint(benchmark::State& state) { advance_line(state, 0.5, memory_resident_sites(), 1); }
+void midpoint(benchmark::State& state) { advance_line(state, 0.5, memory_resident_sites(), 64); }
 
 /// What no line can exceed: one tile that stays in cache, of which nothing is computed twice.
 void explicit_blocked_in_cache(benchmark::State& state) {
@@ -57,6 +58,19 @@ void explicit_blocked_in_cache(benchmark::State& state) {
   tile.load(start.data(), start.data(), LineTile::capacity);
   time_together(state, LineTile::capacity * bench_world().size() * blocks * steps, [&] {
     for (int block = 0; block < blocks; ++block) tile.advance(sweeps.levels(), {});
+  });
+}
+
+/// The same for implicit steps.
+void midpoint_in_cache(benchmark::State& state) {
+  constexpr int blocks = 400, steps = 64;
+  const ImplicitRecursion recursion(LineConstants{}, {0.5, 0.5, 0.5, 0.5}, 0.5);
+  const std::int64_t sites = LineImplicitTile::capacity_for(recursion, 0);
+  LineImplicitTile tile(recursion, sites);
+  const std::vector<double> start(static_cast<std::size_t>(sites), 1e-3);
+  tile.load(start.data(), start.data(), sites);
+  time_together(state, sites * bench_world().size() * blocks * steps, [&] {
+    for (int block = 0; block < blocks; ++block) tile.advance(steps, {});
   });
 }
 
@@ -86,7 +100,12 @@ BENCHMARK(explicit_nonuniform)
     ->Iterations(3)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
-BENCHMARK(midpoint)->Name("line/midpoint/ours")->Iterations(5)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(midpoint)->Name("line/midpoint/ours")->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(midpoint_in_cache)
+    ->Name("line/midpoint/ours_in_cache")
+    ->Iterations(10)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace bathline

@@ -291,6 +291,26 @@ class StoppedTest(ResumeTest):
         self.assertGreaterEqual(times, 2)
         self.assert_same_bits(result, self.folder / "long.h5")
 
+    def test_implicit_steps_stopped_anywhere(self):
+        # Whether tiles or the exact reduced system take the steps: wherever the clock stops them the bits are the same.
+        line = LINE | {"sites": 20000, "far_end": "fixed", "temperature": 0.1}
+        for step, steps in ((0.02, 150000), (1.0, 8000)):
+            with self.subTest(step=step):
+                recipe = changed(
+                    LONG,
+                    environment=[line],
+                    time={"step": step, "steps": steps},
+                    output={"every": 1900, "snapshots": 50000},
+                )
+                recipe["integrators"] = [{"name": "gamma", "gamma": 0.5, "label": "closed", "on": "closed"}]
+                path, whole = self.fresh(recipe, "whole")
+                self.must(["run", path, "-o", whole])
+                path, result = self.fresh(recipe)
+                outcome = run(["run", path, "-o", result, "--progress", "none", "--wall-time", "0.3"])
+                self.assert_code(outcome, 85)
+                self.must(["resume", result])
+                self.assert_same_bits(result, whole)
+
     def test_a_limit_that_is_too_short_gets_on_all_the_same(self):
         path, result = self.fresh(changed(LONG, time={"steps": 3000}))
         steps = []

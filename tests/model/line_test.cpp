@@ -34,7 +34,7 @@ TEST(MpiLine, NeedsSixteenBytesASiteAndAxis) {
     const Line line = make_line(1000000, axes, FarEnd::fixed);
     const std::int64_t all = test_world().sum(line.bytes());
     EXPECT_GE(all, 16 * axes * 1000000);
-    EXPECT_LE(all, 16 * axes * (1000000 + 128 * test_world().size()));
+    EXPECT_LE(all, 16 * axes * (1000000 + 2 * LineImplicitBlock::widest * test_world().size()));
   }
 }
 
