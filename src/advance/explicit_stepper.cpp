@@ -35,6 +35,15 @@ class ExplicitStepper final : public Stepper {
     heads_.assign(problem.environments().size(), std::vector<double>(static_cast<std::size_t>(problem.system().axes)));
   }
 
+  /// As many steps as the environments take at once: fewer would give up what blocks gain.
+  std::int64_t portion() const override {
+    std::int64_t steps = longest_block;
+    for (const auto& environment : problem_.environments()) {
+      steps = std::min<std::int64_t>(steps, environment->block_limit(scheme_));
+    }
+    return problem_.environments().empty() ? 1 : steps;
+  }
+
   std::optional<Failure> advance(std::int64_t steps) override {
     while (steps > 0) {
       int block = static_cast<int>(std::min<std::int64_t>(steps, longest_block));

@@ -3,6 +3,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -15,6 +16,11 @@ const Communicator& bench_world();
 
 /// Sites per rank of a line that fits no cache: 32 million, or BATHLINE_BENCH_SITES.
 std::int64_t memory_resident_sites();
+
+/// Iterations of a benchmark with `steps` steps: on short lines so many that the clock can tell their time.
+inline std::int64_t iterations_of(int steps) {
+  return std::clamp<std::int64_t>(1'000'000'000 / (memory_resident_sites() * steps), 3, 2000);
+}
 
 /// Times `work` from when all ranks are ready to when all are done, and counts `items` of all ranks together each time.
 /// Every rank runs the same number of iterations, which therefore has to be fixed. @note Collective.

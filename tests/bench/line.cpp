@@ -77,7 +77,7 @@ void midpoint_in_cache(benchmark::State& state) {
 BENCHMARK(explicit_fused)->Name("line/explicit/fused")->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(explicit_blocked)
     ->Name("line/explicit/blocked")
-    ->Iterations(3)
+    ->Iterations(iterations_of(64))
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(explicit_blocked_in_cache)
@@ -87,7 +87,7 @@ BENCHMARK(explicit_blocked_in_cache)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(explicit_energies)
     ->Name("line/explicit/blocked_with_energies")
-    ->Iterations(3)
+    ->Iterations(iterations_of(64))
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(explicit_nonuniform_fused)
@@ -100,7 +100,11 @@ BENCHMARK(explicit_nonuniform)
     ->Iterations(3)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
-BENCHMARK(midpoint)->Name("line/midpoint/ours")->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(midpoint)
+    ->Name("line/midpoint/ours")
+    ->Iterations(iterations_of(64))
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(midpoint_in_cache)
     ->Name("line/midpoint/ours_in_cache")
     ->Iterations(10)

@@ -65,6 +65,18 @@ MISTAKES = {
         "end = 0.25",
         r"in a study of the kind `reduction` all runs end together",
     ),
+    "snapshots of what is left out": (
+        "every = 5",
+        "every = 5\nparticles_only = true\nsnapshots = 5",
+        "snapshots = 5",
+        r"snapshots need the sites that `particles_only` leaves out",
+    ),
+    "a study of what is left out": (
+        "[output]\nevery = 5\n",
+        '[study]\nkind = "energy"\nblocks = 3\n[output]\nparticles_only = true\n',
+        "particles_only = true",
+        r"a study of the kind `energy` needs the environments",
+    ),
     "key missing": ("k0 = 2.0\n", "", "[system]", r"`k0`"),
     "unknown key": ("end = 0.5", "end = 0.5\ncolour = 1", "colour", r"unknown key `colour` in \[time\]"),
     "unknown section": (

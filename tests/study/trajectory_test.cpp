@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "integrate/method.hpp"
 #include "run_study.hpp"
 
 namespace bathline {
@@ -44,6 +45,43 @@ TEST(MpiTrajectory, RecordsTheStartEveryFewStepsAndTheEnd) {
   EXPECT_DOUBLE_EQ(time[6], 53 * 0.05);
   EXPECT_EQ(run.value("closed/q"), 1.5);
   EXPECT_EQ(run.value("closed/p"), -1.0);
+}
+
+// Whatever is recorded of the particles has the same bits where the sites that come too late are left behind.
+TEST(MpiTrajectory, LeavesEnvironmentsBehindWhereOnlyParticlesAreAskedFor) {
+  const RunStudy all(recipe(closed, "every = 10\n")), particles(recipe(closed, "every = 10\nparticles_only = true\n"));
+  ASSERT_EQ(particles.report, "");
+  for (const char* name : {"q", "p", "time", "energy_particles", "environment_force"}) {
+    EXPECT_EQ(particles.values(std::string("closed/") + name), all.values(std::string("closed/") + name)) << name;
+  }
+  for (const char* name : {"energy_environment", "energy_interaction", "energy_total"}) {
+    for (double value : particles.values(std::string("closed/") + name)) EXPECT_TRUE(std::isnan(value)) << name;
+  }
+}
+
+// No step at all, and a line of one site however many ranks there are.
+TEST(MpiTrajectory, EveryIntegratorTakesNoStepsAndALineOfOneSite) {
+  for (const Method& method : methods()) {
+    if (method.domain == Method::Domain::contact) continue;
+    SCOPED_TRACE(method.entry.name);
+    const std::string integrator = "[[integrators]]\nname = \"" + method.entry.name +
+                                   "\"\nlabel = \"closed\"\non = \"closed\"\nallow_unstable = true\n";
+    std::string text = recipe(integrator);
+    text.replace(text.find("sites = 120"), 11, "sites = 1");
+    const RunStudy few(text);
+    ASSERT_EQ(few.report, "");
+    ASSERT_FALSE(few.failure);
+    EXPECT_EQ(few.values("closed/time").size(), 54u);
+    // Half a second on the particle, which started inwards, is nearer to the origin.
+    EXPECT_LT(few.values("closed/q")[10], 1.5);
+    text.replace(text.find("steps = 53"), 10, "steps = 0");
+    const RunStudy none(text);
+    ASSERT_EQ(none.report, "");
+    ASSERT_FALSE(none.failure);
+    EXPECT_EQ(none.values("closed/time"), std::vector<double>{0.0});
+    EXPECT_EQ(none.values("closed/q"), std::vector<double>{1.5});
+    EXPECT_EQ(none.values("closed/energy_total"), std::vector<double>{9.25});  // 2 v^2/2 + 8 q^2/2
+  }
 }
 
 TEST(MpiTrajectory, RecordsWhatTheProblemDoes) {
