@@ -39,6 +39,7 @@ class EnergyKeeper final : public Observer {
   void restore(const CheckpointReader& checkpoint, const std::string& path) override {
     for (const std::string& one : checkpoint.names(path)) {
       all_.push_back({checkpoint.numbers(path + "/" + one + "/time"), checkpoint.numbers(path + "/" + one + "/total")});
+      if (all_.back().time.size() != all_.back().total.size()) throw std::out_of_range(path);
     }
     label_ = checkpoint.attribute("label", path);
   }
