@@ -337,6 +337,8 @@ std::vector<double> CheckpointReader::piece(const std::string& path, std::int64_
   std::vector<double> values;
   everywhere(communicator_, [&] {
     if (count > 0) values = reader_->read_rows(path, first, count).values;
+    // Rows of a table would be more than the caller has room for.
+    if (static_cast<std::int64_t>(values.size()) != count) throw FileError(path_ + " has another shape of " + path);
   });
   return values;
 }

@@ -494,14 +494,19 @@ class RefusedTest(ResumeTest):
             with self.subTest(message):
                 result, copy = self.copies()
                 self.check_changed(copy, change, message, code)
-        # The last checkpoint is of the open integrator; an earlier one has a line.
-        for message, values in (("not what a line carries", [0.0]), ("not what a line carries$", [0.0, np.nan])):
+        # The last checkpoint is of the open integrator; these have a line.
+        of_line = {
+            "not what a line carries": replace("environment-0/carried", [0.0]),
+            "not what a line carries$": replace("environment-0/carried", [0.0, np.nan]),
+            "another shape of environment-0/w_axis0": replace("environment-0/w_axis0", np.zeros((45, 2))),
+        }
+        for message, change in of_line.items():
             with self.subTest(message):
                 folder = self.new_folder()
                 settings = ["--set", "output.checkpoint_every=50", "--set", "time.steps=55"]
                 self.must(["run", self.recipe, "-o", folder / "run.h5", *settings, "--set", "integrators=" + CLOSED])
                 copy = checkpoints_of(folder / "run.h5")[-1]
-                self.check_changed(copy, replace("environment-0/carried", values), message, 3)
+                self.check_changed(copy, change, message, 3)
 
     def check_changed(self, copy, change, message, code):
         with h5py.File(copy, "r+") as file:

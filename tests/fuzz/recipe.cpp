@@ -3,6 +3,7 @@
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   bathline::FuzzWorld::begin(*argc, *argv, bathline::FuzzWorld::Petsc::started);
+  bathline::vocabulary();  // takes a second
   return 0;
 }
 
