@@ -109,7 +109,7 @@ class Environment {
   /// What the steps to come depend on besides displacements and momenta, such as energy lost so far and sums kept from
   /// the last step; the same on every rank. @note Collective.
   virtual std::vector<double> carried() const = 0;
-  /// The converse, after `restore` and once a stepper has been made; the same on every rank.
+  /// The converse, after `restore` and once a stepper has been made. Throws std::out_of_range on what does not fit.
   virtual void carry_on(std::span<const double> carried) = 0;
   /// `head` is x on rank 0. The values are the same on every rank. @note Collective.
   virtual EnvironmentEnergy energy(std::span<const double> head) = 0;

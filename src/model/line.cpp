@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 
 namespace bathline {
 
@@ -181,6 +182,9 @@ std::vector<double> Line::carried() const {
 }
 
 void Line::carry_on(std::span<const double> carried) {
+  const bool fits = carried.size() == dissipated_.size() + 1 && carried.back() >= 0.0 &&
+                    carried.back() <= static_cast<double>(sites());
+  if (!fits) throw std::out_of_range("this is not what a line carries");
   if (at_far_end_) std::copy(carried.begin(), carried.end() - 1, dissipated_.begin());
   moved_ = static_cast<std::int64_t>(carried.back());
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace bathline {
 
@@ -177,16 +178,34 @@ std::vector<double> Star::carried() const {
 
 void Star::carry_on(std::span<const double> carried) {
   auto next = carried.begin();
-  const auto take = [&] { return *next++; };
+  const auto require = [](bool fits) {
+    if (!fits) throw std::out_of_range("this is not what a heat bath carries");
+  };
+  const auto take = [&] {
+    require(next != carried.end());
+    return *next++;
+  };
+  const auto take_count = [&](std::size_t most) {
+    const double count = take();
+    require(count >= 0.0 && count <= static_cast<double>(most));
+    return static_cast<std::size_t>(count);
+  };
   for (double& pull : pull_) pull = take();
   eliminated_ = take() != 0.0;
   condensed_stiffness_ = take();
-  elimination_.resize(static_cast<std::size_t>(take()));
+  elimination_.resize(take_count(axes_ + 1));
+  require(elimination_.empty() || elimination_.size() == axes_ + 1);
   for (double& sum : elimination_) sum = take();
   pass_.forecast = take() != 0.0;
-  pass_.done = static_cast<int>(take());
-  pass_.substep = static_cast<int>(take());
+  const std::size_t length = static_cast<std::size_t>(steps_per_pass_);
+  const std::size_t done = take_count(length), substep = take_count(carried.size());
   unfinished_.assign(next, carried.end());
+  // A forecast and a history, of the same number of substeps in every step.
+  const std::size_t substeps = unfinished_.size() / (2 * axes_ * length);
+  require(unfinished_.size() == 2 * axes_ * length * substeps);
+  require(!pass_.forecast || (done < length && substep == done * substeps));
+  pass_.done = static_cast<int>(done);
+  pass_.substep = static_cast<int>(substep);
 }
 
 EnvironmentEnergy Star::energy(std::span<const double> head) {

@@ -4,6 +4,7 @@
 // force within it always comes from the forecast at its beginning. So neither the number of ranks nor where a run stops
 // to be recorded changes a bit.
 #include <algorithm>
+#include <stdexcept>
 
 #include "model/star.hpp"
 
@@ -17,6 +18,9 @@ void Star::open_block(const ExplicitScheme& scheme, double h, int steps) {
     measure_reply(scheme, h);
     pass_.forecast = !unfinished_.empty();
     if (pass_.forecast) {
+      if (unfinished_.size() != pass_.free.size() + pass_.history.size()) {
+        throw std::out_of_range("what the heat bath carried is of another scheme");
+      }
       const auto middle = unfinished_.begin() + static_cast<std::ptrdiff_t>(pass_.free.size());
       pass_.free.assign(unfinished_.begin(), middle);
       pass_.history.assign(middle, unfinished_.end());

@@ -8,12 +8,15 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
@@ -28,6 +31,8 @@ namespace fs = std::filesystem;
 constexpr const char* last_line = "bathline checkpoint of {:020d} bytes with checksum {:016x}\n";
 constexpr std::int64_t last_line_length = 81;
 constexpr const char* unfinished = ".unfinished";
+/// The group with a file's bytes, eight in every number: HDF5 hands numbers of our own kind on as they are.
+constexpr const char* copy_of_result = "copy_of_result";
 
 /// Throws FileError on every rank where `work` has failed on any, with the first such rank's reason. @note Collective.
 void everywhere(const Communicator& communicator, const std::function<void()>& work) {
@@ -99,6 +104,24 @@ std::int64_t size_of(const std::string& path) {
   return found.st_size;
 }
 
+/// Whether HDF5 finds its way to all that is in a result.
+bool is_sound(const std::string& result) {
+  try {
+    const ResultReader reader(result);
+    for (const std::string& name : reader.attribute_names()) reader.attribute(name);
+    for (const std::string& group : reader.names("/")) {
+      if (!reader.is_group(group)) continue;
+      for (const std::string& name : reader.names(group)) {
+        const std::string path = fmt::format("{}/{}", group, name);
+        if (reader.is_variable(path)) reader.shape(path);
+      }
+    }
+    return true;
+  } catch (const FileError&) {
+    return false;
+  }
+}
+
 /// "out" of "folder/out.h5".
 std::string stem_of(const std::string& result) {
   const fs::path path(result);
@@ -162,30 +185,56 @@ CheckpointWriter::~CheckpointWriter() {
   if (communicator_.is_root()) std::remove(scratch_.c_str());
 }
 
-void CheckpointWriter::commit() {
-  file_->close();
-  file_.reset();
+void seal_checkpoint(const std::string& path, const Communicator& communicator) {
   std::int64_t size[] = {0};
-  everywhere(communicator_, [&] {
-    if (communicator_.is_root()) size[0] = size_of(scratch_);
+  everywhere(communicator, [&] {
+    if (communicator.is_root()) size[0] = size_of(path);
   });
-  communicator_.broadcast(std::span<std::int64_t>(size));
-  const std::uint64_t sum = checksum(scratch_, size[0], communicator_);
-  everywhere(communicator_, [&] {
-    if (!communicator_.is_root()) return;
+  communicator.broadcast(std::span<std::int64_t>(size));
+  const std::uint64_t sum = checksum(path, size[0], communicator);
+  everywhere(communicator, [&] {
+    if (!communicator.is_root()) return;
     const std::string line = fmt::format(last_line, size[0], sum);
-    const int descriptor = ::open(scratch_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     bool good = descriptor >= 0 && write(descriptor, line.data(), line.size()) == static_cast<ssize_t>(line.size());
     // On the disk before it takes the place of an older one.
     good = good && fsync(descriptor) == 0;
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
-    if (!good) throw FileError(fmt::format("cannot write {}: {}", path_, words_of_error(error)));
-    if (std::rename(scratch_.c_str(), path_.c_str()) != 0) {
+    if (!good) throw FileError(fmt::format("cannot write {}: {}", path, words_of_error(error)));
+  });
+}
+
+void CheckpointWriter::commit() {
+  file_->close();
+  file_.reset();
+  seal_checkpoint(scratch_, communicator_);
+  everywhere(communicator_, [&] {
+    if (communicator_.is_root() && std::rename(scratch_.c_str(), path_.c_str()) != 0) {
       throw FileError(fmt::format("cannot write {}: {}", path_, words_of_error(errno)));
     }
   });
   scratch_.clear();
+}
+
+void CheckpointWriter::keep_copy(const std::string& result) {
+  std::vector<double> words;
+  std::int64_t size[] = {0};
+  everywhere(communicator_, [&] {
+    if (!communicator_.is_root()) return;
+    size[0] = size_of(result);
+    if (size[0] > largest_copy) return;
+    words.resize(static_cast<std::size_t>((size[0] + 7) / 8));
+    std::ifstream file(result, std::ios::binary);
+    if (!file.read(reinterpret_cast<char*>(words.data()), size[0])) {
+      throw FileError(fmt::format("cannot read {}: {}", result, words_of_error(errno)));
+    }
+  });
+  communicator_.broadcast(std::span<std::int64_t>(size));
+  if (size[0] > largest_copy) return;
+  const double bytes[] = {static_cast<double>(size[0])};
+  numbers(copy_of_result + std::string("/bytes"), bytes);
+  numbers(copy_of_result + std::string("/words"), words);
 }
 
 CheckpointReader::CheckpointReader(const std::string& path, const Communicator& communicator)
@@ -246,10 +295,50 @@ std::vector<double> CheckpointReader::numbers(const std::string& path) const {
   return values;
 }
 
+bool CheckpointReader::rescue(const std::string& result) const {
+  std::int64_t rescued[] = {0};
+  everywhere(communicator_, [&] {
+    const std::string group = copy_of_result;
+    if (!communicator_.is_root() || !reader_->has(group)) return;
+    // What is not there, or not to be read by this user, is no case for a copy: whoever opens it says so.
+    if (!fs::is_regular_file(result) || access(result.c_str(), R_OK) != 0 || is_sound(result)) return;
+    const std::vector<double> words = reader_->read(group + "/words").values;
+    const std::int64_t size = count_of(reader_->read(group + "/bytes").values.at(0));
+    if (size > 8 * static_cast<std::int64_t>(words.size())) throw FileError(path_ + " holds half a result");
+    const std::string scratch = result + unfinished;
+    std::ofstream file(scratch, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(words.data()), size);
+    file.close();
+    const bool good = static_cast<bool>(file) && std::rename(result.c_str(), (result + ".unreadable").c_str()) == 0 &&
+                      std::rename(scratch.c_str(), result.c_str()) == 0;
+    if (!good) throw FileError(fmt::format("cannot write {}: {}", result, words_of_error(errno)));
+    rescued[0] = 1;
+  });
+  communicator_.broadcast(std::span<std::int64_t>(rescued));
+  return rescued[0] != 0;
+}
+
+std::int64_t CheckpointReader::count(const std::string& path) const {
+  const std::vector<double> values = numbers(path);
+  try {
+    if (values.size() == 1) return count_of(values.front());
+  } catch (const std::out_of_range&) {
+  }
+  throw FileError(fmt::format("{} of {} is not a count", path, path_));
+}
+
+std::int64_t count_of(double number) {
+  constexpr double largest = 9007199254740992.0;  // beyond it not all whole numbers are there
+  if (!(number >= 0.0 && number <= largest) || number != std::floor(number)) throw std::out_of_range("not a count");
+  return static_cast<std::int64_t>(number);
+}
+
 std::vector<double> CheckpointReader::piece(const std::string& path, std::int64_t first, std::int64_t count) const {
   std::vector<double> values;
   everywhere(communicator_, [&] {
     if (count > 0) values = reader_->read_rows(path, first, count).values;
+    // Rows of a table would be more than the caller has room for.
+    if (static_cast<std::int64_t>(values.size()) != count) throw FileError(path_ + " has another shape of " + path);
   });
   return values;
 }

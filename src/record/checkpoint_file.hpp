@@ -29,6 +29,10 @@ std::vector<FoundCheckpoint> find_checkpoints(const std::string& result);
 /// have left. For one rank.
 void prune_checkpoints(const std::string& result, std::int64_t step, std::int64_t keep);
 
+/// Appends the line with the checksum to a closed file and brings all of it to the disk. @note Collective. Throws
+/// FileError on every rank.
+void seal_checkpoint(const std::string& path, const Communicator& communicator);
+
 /// A checkpoint in the making.
 class CheckpointWriter {
  public:
@@ -42,6 +46,11 @@ class CheckpointWriter {
   /// For attributes, `numbers` and `pieces`.
   ResultFile& file() { return *file_; }
   void numbers(const std::string& path, std::span<const double> values) { file_->numbers(path, values); }
+  /// Puts a copy of the result file into it, where that is of at most `largest_copy` bytes: a program that is killed
+  /// while HDF5 brings its tables to the disk leaves a result that cannot be opened. The result must have been flushed.
+  /// @note Collective. Throws FileError on every rank.
+  void keep_copy(const std::string& result);
+  static constexpr std::int64_t largest_copy = std::int64_t{64} << 20;
   /// Closes it and puts it in its place. @note Collective. Throws FileError on every rank.
   void commit();
 
@@ -52,7 +61,11 @@ class CheckpointWriter {
   std::unique_ptr<ResultFile> file_;
 };
 
-/// A checkpoint that has passed its checksum.
+/// The whole number that a checkpoint holds as one of floating point; throws std::out_of_range where it is none, or
+/// negative.
+std::int64_t count_of(double number);
+
+/// A checkpoint that has passed its checksum. Its checksum is verified before HDF5 sees a byte of it.
 class CheckpointReader {
  public:
   /// @note Collective. Throws FileError on every rank where it is no checkpoint, cut short, or damaged.
@@ -64,8 +77,14 @@ class CheckpointReader {
   /// What a group holds, in alphabetical order; nothing where there is no such group. @note Collective.
   std::vector<std::string> names(const std::string& group) const;
   std::vector<double> numbers(const std::string& path) const;
+  /// A list that holds no more than a count; throws FileError where it is something else. @note Collective.
+  std::int64_t count(const std::string& path) const;
   /// Values [first, first + count) of a list, for this rank. @note Collective.
   std::vector<double> piece(const std::string& path, std::int64_t first, std::int64_t count) const;
+  /// Where the result cannot be read as HDF5 although it is there: replaces it by the copy that the checkpoint holds,
+  /// if it does, and keeps what it was as `<result>.unreadable`. Whether it did. @note Collective. Throws FileError on
+  /// every rank.
+  bool rescue(const std::string& result) const;
   const ResultReader& reader() const { return *reader_; }
 
  private:

@@ -162,7 +162,7 @@ std::string ResultReader::scale(const std::string& path, std::size_t index) cons
       if (length <= 0) return -1;
       std::string name(static_cast<std::size_t>(length), '\0');
       H5Iget_name(scale, name.data(), name.size() + 1);
-      *static_cast<std::string*>(kept) = name.substr(name.find_first_not_of('/'));
+      *static_cast<std::string*>(kept) = name.substr(std::min(name.size(), name.find_first_not_of('/')));
       return 1;  // the first will do
     };
     std::string found;
@@ -177,7 +177,7 @@ ResultReader::Array ResultReader::read_rows(const std::string& path, std::int64_
     const auto variable = state_->open(path);
     require_numbers(variable);
     auto shape = hdf5::shape_of(variable);
-    if (shape.empty() || first < 0 || count < 0 || first + count > static_cast<std::int64_t>(shape.front())) {
+    if (shape.empty() || first < 0 || count < 0 || count > static_cast<std::int64_t>(shape.front()) - first) {
       throw hdf5::Failure(fmt::format("it has no rows {} to {}", first, first + count));
     }
     shape.front() = static_cast<hsize_t>(count);

@@ -4,15 +4,14 @@
 #include <petscsnes.h>
 #include <petscts.h>
 
-#include <source_location>
 #include <utility>
 
 #include "solve/solver_error.hpp"
 
 namespace bathline {
 
-/// Throws SolverError unless `code` is success.
-void petsc_check(PetscErrorCode code, std::source_location where = std::source_location::current());
+/// Throws SolverError unless `code` is success. (clang 14 has no std::source_location.)
+void petsc_check(PetscErrorCode code, const char* file = __builtin_FILE(), int line = __builtin_LINE());
 
 /// Sole owner of a PETSc object.
 template <class T, PetscErrorCode (*Destroy)(T*)>

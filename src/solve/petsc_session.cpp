@@ -47,13 +47,13 @@ bool is_asked_for_later(const std::string& name) {
 
 }  // namespace
 
-void petsc_check(PetscErrorCode code, std::source_location where) {
+void petsc_check(PetscErrorCode code, const char* file, int line) {
   if (code == 0) return;
   const char* text = nullptr;
   PetscErrorMessage(code, &text, nullptr);
   const std::string message = std::exchange(last_message, {});
   throw SolverError(fmt::format("PETSc: {} ({}; {}:{})", message.empty() ? "call failed" : message,
-                                text ? text : "unknown error", where.file_name(), where.line()));
+                                text ? text : "unknown error", file, line));
 }
 
 PetscSession::PetscSession(const Communicator& communicator, const std::vector<std::string>& options)

@@ -105,6 +105,7 @@ std::string Checkpoints::save(std::int64_t total, bool stops, const std::functio
     const double steps = static_cast<double>(total);
     writer.numbers("total_steps", {&steps, 1});
     save(writer);
+    writer.keep_copy(plan_.result);
     writer.commit();
   } catch (const FileError& error) {
     // Thrown on every rank alike.

@@ -50,6 +50,9 @@ class EnergyKeeper final : public Observer {
       const std::string series = path + "/" + one;
       all_.push_back({checkpoint.numbers(series + "/time"), checkpoint.numbers(series + "/total"),
                       checkpoint.numbers(series + "/invariant")});
+      const EnergySeries& last = all_.back();
+      const bool fits = last.invariant.empty() || last.invariant.size() == last.time.size();
+      if (last.time.size() != last.total.size() || !fits) throw std::out_of_range(path);
     }
     label_ = checkpoint.attribute("label", path);
   }

@@ -44,9 +44,10 @@ class PathKeeper final : public Observer {
       Path& kept = paths_[label];
       kept.time = checkpoint.numbers(path + "/" + label + "/time");
       for (double step : checkpoint.numbers(path + "/" + label + "/step")) {
-        kept.step.push_back(static_cast<std::int64_t>(step));
+        kept.step.push_back(count_of(step));
       }
       const std::vector<double> q = checkpoint.numbers(path + "/" + label + "/q");
+      if (kept.step.size() != kept.time.size()) throw std::out_of_range(path);
       const std::size_t size = kept.time.empty() ? 0 : q.size() / kept.time.size();
       for (std::size_t k = 0; k < kept.time.size(); ++k) {
         kept.q.emplace_back(Eigen::Map<const Eigen::VectorXd>(q.data() + k * size, static_cast<Eigen::Index>(size)));

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <sstream>
+#include <stdexcept>
 
 #include "study/launch.hpp"
 #include "study/recipe_folder.hpp"
@@ -28,11 +29,7 @@ std::unique_ptr<CheckpointReader> open_checkpoint(const std::string& path, const
       spdlog::warn("{}; looking for an earlier one", error.what());
     }
   }
-  try {
-    return std::make_unique<CheckpointReader>(path, communicator);
-  } catch (const FileError& error) {
-    throw UsageError(error.what());
-  }
+  return std::make_unique<CheckpointReader>(path, communicator);
 }
 
 /// Another build may round differently, and another version may mean something else by the same state. @note
@@ -55,8 +52,12 @@ void check_build(const CheckpointReader& checkpoint) {
 /// The result must be of the same run and hold the records that the checkpoint relies on. @note Collective.
 void check_result(const std::string& path, const CheckpointReader& checkpoint, const Prepared& prepared,
                   const Communicator& communicator) {
-  const auto index = static_cast<std::size_t>(checkpoint.numbers("case").at(0));
+  const auto index = static_cast<std::size_t>(checkpoint.count("case"));
   const std::vector<double> rows = checkpoint.numbers("recorder/rows");
+  if (checkpoint.rescue(path)) {
+    spdlog::warn("{} could not be read and was replaced by the copy in {}; it is now {}.unreadable", path,
+                 checkpoint.path(), path);
+  }
   const std::vector<Case>& cases = prepared.experiment->cases();
   if (index >= cases.size() || rows.size() != 2) throw UsageError(checkpoint.path() + " does not fit its own recipe");
   judge_on_root(communicator, [&] {
@@ -64,7 +65,7 @@ void check_result(const std::string& path, const CheckpointReader& checkpoint, c
     refuse_difference(fmt::format("{} is the result of another recipe than {}", path, checkpoint.path()),
                       result.attribute("recipe_resolved"), prepared.recipe.resolved);
     for (std::size_t i = 0; i <= index; ++i) {
-      const std::int64_t needed = i == index ? static_cast<std::int64_t>(rows[0])
+      const std::int64_t needed = i == index ? count_of(rows[0])
                                              : (cases[i].steps + prepared.recipe.output.integer("every") - 1) /
                                                        prepared.recipe.output.integer("every") +
                                                    1;
@@ -77,18 +78,27 @@ void check_result(const std::string& path, const CheckpointReader& checkpoint, c
   });
 }
 
-}  // namespace
-
-int resume_run(const ResumeRequest& request, const Communicator& communicator) {
+/// All that is known of a run before its result file is opened.
+struct Resumption {
+  std::unique_ptr<CheckpointReader> from;
+  std::unique_ptr<RecipeFolder> folder;  // of the files that the recipe names, which are read again on the way
+  std::unique_ptr<Prepared> prepared;
   Launch launch;
+  std::int64_t total_steps = 0;
+};
+
+Resumption read_checkpoint(const ResumeRequest& request, const Communicator& communicator) {
+  Resumption all;
+  Launch& launch = all.launch;
   launch.wall_time = request.wall_time;
   launch.progress = request.progress;
-  std::unique_ptr<CheckpointReader> from = open_checkpoint(request.checkpoint, communicator);
-  const CheckpointReader& checkpoint = *from;
+  all.from = open_checkpoint(request.checkpoint, communicator);
+  const CheckpointReader& checkpoint = *all.from;
   if (!request.any_build) check_build(checkpoint);
-  const RecipeFolder folder(&checkpoint.reader(), communicator);
-  const Prepared prepared = prepare(checkpoint.attribute("recipe_resolved"), folder.recipe_file(), {},
-                                    words_of(checkpoint.attribute("petsc_options")), communicator);
+  all.folder = std::make_unique<RecipeFolder>(&checkpoint.reader(), communicator);
+  all.prepared = std::make_unique<Prepared>(prepare(checkpoint.attribute("recipe_resolved"), all.folder->recipe_file(),
+                                                    {}, words_of(checkpoint.attribute("petsc_options")), communicator));
+  const Prepared& prepared = *all.prepared;
   if (!request.recipe.empty()) {
     Mistakes mistakes;
     const Recipe wanted =
@@ -109,20 +119,31 @@ int resume_run(const ResumeRequest& request, const Communicator& communicator) {
                        .petsc_options = checkpoint.attribute("petsc_options"),
                        .seed = prepared.recipe.output.integer("seed"),
                        .started = checkpoint.attribute("started")};
-  launch.wall_before = std::stod(checkpoint.attribute("wall_time_s"));
+  try {
+    launch.wall_before = std::stod(checkpoint.attribute("wall_time_s"));
+  } catch (const std::logic_error&) {  // no number, or too large a one
+    throw FileError(fmt::format("wall_time_s of {} is not a number", checkpoint.path()));
+  }
+  all.total_steps = checkpoint.count("total_steps");
   check_result(launch.path, checkpoint, prepared, communicator);
+  return all;
+}
+
+}  // namespace
+
+int resume_run(const ResumeRequest& request, const Communicator& communicator) {
+  Resumption all;
   std::unique_ptr<ResultFile> file;
   try {
-    file = std::make_unique<ResultFile>(launch.path, communicator);
+    all = read_checkpoint(request, communicator);
+    file = std::make_unique<ResultFile>(all.launch.path, communicator);
   } catch (const FileError& error) {
     throw UsageError(error.what());
   }
-  update_provenance(*file, "partial", launch.wall_before);
+  update_provenance(*file, "partial", all.launch.wall_before);
   file->attribute("failure", std::string());
-  file->attribute("resumed",
-                  fmt::format("{} at step {} on {} ranks", utc_now(),
-                              static_cast<std::int64_t>(checkpoint.numbers("total_steps").at(0)), communicator.size()));
-  return carry_out(launch, prepared, std::move(file), std::move(from), communicator);
+  file->attribute("resumed", fmt::format("{} at step {} on {} ranks", utc_now(), all.total_steps, communicator.size()));
+  return carry_out(all.launch, *all.prepared, std::move(file), std::move(all.from), communicator);
 }
 
 }  // namespace bathline

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
+#include <optional>
+#include <stdexcept>
 
 #include "study/trajectory_recorder.hpp"
 
@@ -18,11 +21,23 @@ std::int64_t next_multiple(std::int64_t step, std::int64_t interval, std::int64_
   return std::min(end, (step / interval + 1) * interval);
 }
 
+/// Throws FileError where `work`, which reads from a checkpoint, finds another number of values there than the recipe
+/// leads to, as std::out_of_range on every rank.
+void fit(const CheckpointReader* from, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::out_of_range& what) {
+    if (from == nullptr) throw;
+    throw FileError(fmt::format("{} does not fit its own recipe: {}", from->path(), what.what()));
+  }
+}
+
 /// Puts a problem, whose stepper has been made, into the state of a checkpoint. @note Collective.
 void restore_state(const CheckpointReader& from, Problem& problem, Stepper& stepper) {
   const auto vector = [&](const char* path) {
     const std::vector<double> values = from.numbers(path);
-    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size())));
+    if (static_cast<Eigen::Index>(values.size()) != problem.q.size()) throw std::out_of_range(path);
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(values.data(), problem.q.size()));
   };
   problem.q = vector("particles/q");
   problem.p = vector("particles/p");
@@ -40,7 +55,9 @@ void restore_state(const CheckpointReader& from, Problem& problem, Stepper& step
     }
     environment.carry_on(from.numbers(fmt::format("environment-{}/carried", e)));
   }
-  stepper.remember(from.numbers("stepper"));
+  const std::vector<double> memory = from.numbers("stepper");
+  if (memory.size() > 1) throw std::out_of_range("stepper");
+  stepper.remember(memory);
 }
 
 /// The converse. @note Collective.
@@ -116,7 +133,9 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   Problem problem = experiment.make_problem(one);
   problem.prepare(static_cast<std::uint64_t>(output.integer("seed")));
   const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
-  TrajectoryRecorder recorder(run.file, one, problem, snapshots > 0 ? output.integer("site_stride") : 0, from);
+  std::optional<TrajectoryRecorder> opened;
+  fit(from, [&] { opened.emplace(run.file, one, problem, snapshots > 0 ? output.integer("site_stride") : 0, from); });
+  TrajectoryRecorder& recorder = *opened;
 
   std::int64_t sites = 0;
   for (const auto& environment : problem.environments()) sites += environment->sites();
@@ -126,8 +145,11 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   std::int64_t step = 0;
   std::int64_t saved = 0;  // no checkpoint is written twice
   if (from != nullptr) {
-    restore_state(*from, problem, *stepper);
-    step = saved = static_cast<std::int64_t>(from->numbers("step").at(0));
+    fit(from, [&] {
+      restore_state(*from, problem, *stepper);
+      step = saved = from->count("step");
+      if (step > one.steps) throw std::out_of_range("step");
+    });
   }
   const std::int64_t first_step = step;
   bool is_recorded = from != nullptr;
@@ -219,8 +241,10 @@ std::optional<CaseFailure> run_trajectories(const Experiment& experiment, Result
   const CheckpointReader* from = checkpoints.from();
   std::size_t index = 0;
   if (from != nullptr) {
-    index = static_cast<std::size_t>(from->numbers("case").at(0));
-    for (std::size_t i = 0; i < observers.size(); ++i) observers[i]->restore(*from, fmt::format("observer-{}", i));
+    index = static_cast<std::size_t>(from->count("case"));
+    fit(from, [&] {
+      for (std::size_t i = 0; i < observers.size(); ++i) observers[i]->restore(*from, fmt::format("observer-{}", i));
+    });
     // What came after the checkpoint is computed anew.
     std::vector<std::string> kept;
     for (std::size_t i = 0; i <= index; ++i) kept.push_back(experiment.cases().at(i).label);

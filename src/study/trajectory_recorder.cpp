@@ -62,7 +62,7 @@ struct Rows {
 Rows rows_in(const CheckpointReader* from) {
   if (from == nullptr) return {};
   const std::vector<double> rows = from->numbers("recorder/rows");
-  return {static_cast<std::int64_t>(rows.at(0)), static_cast<std::int64_t>(rows.at(1))};
+  return {count_of(rows.at(0)), count_of(rows.at(1))};
 }
 
 }  // namespace
@@ -126,9 +126,11 @@ void TrajectoryRecorder::restore(const CheckpointReader& from, const OpenSystem&
   snapshots_taken_ = *rows.snapshots;
   const std::vector<double> integrals = from.numbers("recorder/integrals");
   auto next = integrals.begin();
+  if (integrals.empty()) throw std::out_of_range("recorder/integrals");
   last_time_ = *next++;
   if (next == integrals.end()) return;
   const auto take = [&](int size) {
+    if (integrals.end() - next < size) throw std::out_of_range("recorder/integrals");
     const Eigen::VectorXd values = Eigen::Map<const Eigen::VectorXd>(&*next, size);
     next += size;
     return values;

@@ -76,6 +76,7 @@ class WaveObserver final : public Observer {
     front_site = checkpoint.numbers(path + "/front_site");
     time = checkpoint.numbers(path + "/time");
     incoming = checkpoint.numbers(path + "/incoming");
+    if (front_site.size() != snapshot_time.size() || incoming.size() != time.size()) throw std::out_of_range(path);
   }
 
   std::vector<double> snapshot_time, front_site, time, incoming;

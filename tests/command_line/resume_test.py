@@ -20,6 +20,8 @@ LINE = {"name": "line", "kind": "spring-mass-line", "sites": 300, "M": 0.02, "la
 SHORT = LINE | {"name": "short", "sites": 5}
 BATH = {"name": "bath", "kind": "heat-bath", "oscillators": 500, "damping": 0.3, "omega_max": 9.0, "temperature": 0.1}
 
+CLOSED = '[{name = "gamma", gamma = 0.0, on = "closed", label = "closed"}]'
+
 # Long enough to be interrupted, with 20 records a second or so.
 LONG = changed(
     OSCILLATOR,
@@ -486,6 +488,69 @@ class RefusedTest(ResumeTest):
         self.check_refused([copy], r"another build.*--any-build.*\n.*git_commit is f{40} there", result)
         self.must(["resume", copy, "--any-build"])
         self.assert_same_bits(result, self.result)
+
+    def test_content_that_does_not_fit(self):
+        """Checkpoints with the right checksum over the wrong content."""
+
+        def replace(name, values):
+            def change(file):
+                del file[name]
+                file[name] = np.asarray(values, dtype=float)
+
+            return change
+
+        changes = {
+            "case of .* is not a count": (replace("case", [np.nan]), 2),
+            "case of .* is not a count$": (replace("case", [-1.0]), 2),
+            "total_steps of .* is not a count": (replace("total_steps", []), 2),
+            "wall_time_s of .* is not a number": (lambda file: file.attrs.create("wall_time_s", "soon"), 2),
+            "has no particles/q": (lambda file: file.pop("particles/q"), 3),
+            "does not fit its own recipe: particles/q": (replace("particles/q", [1.0, 2.0]), 3),
+            "does not fit its own recipe: step": (replace("step", [1e9]), 3),
+            "does not fit its own recipe: stepper": (replace("stepper", [1.0, 2.0]), 3),
+            "does not fit its own recipe: recorder/integrals": (replace("recorder/integrals", []), 3),
+        }
+        for message, (change, code) in changes.items():
+            with self.subTest(message):
+                result, copy = self.copies()
+                self.check_changed(copy, change, message, code)
+        # The last checkpoint is of the open integrator; these have a line.
+        of_line = {
+            "not what a line carries": replace("environment-0/carried", [0.0]),
+            "not what a line carries$": replace("environment-0/carried", [0.0, np.nan]),
+            "another shape of environment-0/w_axis0": replace("environment-0/w_axis0", np.zeros((45, 2))),
+        }
+        for message, change in of_line.items():
+            with self.subTest(message):
+                folder = self.new_folder()
+                settings = ["--set", "output.checkpoint_every=50", "--set", "time.steps=55"]
+                self.must(["run", self.recipe, "-o", folder / "run.h5", *settings, "--set", "integrators=" + CLOSED])
+                copy = checkpoints_of(folder / "run.h5")[-1]
+                self.check_changed(copy, change, message, 3)
+
+    def check_changed(self, copy, change, message, code):
+        with h5py.File(copy, "r+") as file:
+            change(file)
+        with open(copy, "ab") as file:
+            file.write(b"bathline checkpoint of ")
+        seal(copy)
+        outcome = self.must(["resume", copy], code=code, ranks=2, patience=40)
+        self.assertRegex(outcome.err.strip(), message)
+        self.assertEqual(outcome.err.count("error: "), 1, outcome.err)
+
+    def test_a_result_that_cannot_be_read(self):
+        """As after a kill in the middle of a flush: HDF5's tables are only half there."""
+        for ranks in (None, 2):
+            for begin, end_ in ((96, 4096), (0, 8)):
+                with self.subTest(ranks=ranks, begin=begin):
+                    result, copy = self.copies()
+                    broken = bytearray(Path(result).read_bytes())
+                    broken[begin:end_] = bytes(end_ - begin)
+                    Path(result).write_bytes(broken)
+                    outcome = self.must(["resume", copy], ranks=ranks)
+                    self.assert_said_once(outcome, "was replaced by the copy in")
+                    self.assert_same_bits(result, self.result)
+                    self.assertEqual(Path(f"{result}.unreadable").read_bytes(), broken)
 
     def test_settings_without_a_recipe(self):
         result, copy = self.copies()

@@ -136,11 +136,13 @@ TEST(TomlReader, MarksWhatCouldNotBeRead) {
                {"q0 = [1]\ndampde = true", "damped"}};
   for (const auto& [lines, key] : cases) {
     SCOPED_TRACE(lines);
-    const auto [recipe, report] = with_system_key(lines);
-    EXPECT_NE(report, "");
-    EXPECT_TRUE(recipe.system.has(key));
-    EXPECT_FALSE(where_readable([&] { recipe.system.boolean(key); }));
-    EXPECT_EQ(recipe.system.text("kind"), "oscillator");
+    const auto read = with_system_key(lines);
+    const Section& system = read.recipe.system;
+    EXPECT_NE(read.report, "");
+    EXPECT_TRUE(system.has(key));
+    const std::string name = key;  // clang 14 cannot capture a part of a structured binding
+    EXPECT_FALSE(where_readable([&] { system.boolean(name); }));
+    EXPECT_EQ(system.text("kind"), "oscillator");
   }
   const Section environment = parse(sample_with("sites = 10\n", "")).recipe.environments.front();
   EXPECT_THROW(environment.integer("sites"), UnreadableValue);

@@ -1,0 +1,63 @@
+// All that a program does to a recipe before it computes anything.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "fuzz_world.hpp"
+#include "recipe/recipe.hpp"
+#include "recipe/sweep.hpp"
+#include "record/quantity.hpp"
+#include "study/experiment.hpp"
+#include "study/study.hpp"
+#include "study/vocabulary.hpp"
+
+namespace bathline {
+
+/// Whether its experiment is made in milliseconds: the stability of large systems, of many methods and of any Lobatto
+/// method takes seconds here.
+inline bool is_small(const Recipe& recipe) {
+  std::int64_t sites = 0;
+  for (const Section& environment : recipe.environments) {
+    for (const char* key : {"sites", "oscillators"}) {
+      if (environment.has(key) && environment.is_readable(key)) {
+        sites += std::min<std::int64_t>(1000, environment.integer(key));
+      }
+    }
+  }
+  for (const Section& integrator : recipe.integrators) {
+    if (integrator.is_readable("name") && integrator.text("name") == "lobatto") return false;
+  }
+  return sites <= 100 && recipe.integrators.size() <= 3;
+}
+
+inline void read_and_validate(const std::string& text, const std::vector<std::string>& settings) {
+  Mistakes mistakes, of_sweep;
+  const Recipe recipe = parse_recipe(text, "fuzz.toml", settings, vocabulary(), mistakes);
+  for (const SweepElement& element : expand_sweep(text, "fuzz.toml", settings, of_sweep)) {
+    require(!element.empty());
+  }
+  if (recipe.is_toml && mistakes.empty()) {
+    // What a result file keeps of it must lead to the same run.
+    Mistakes again;
+    require(parse_recipe(recipe.resolved, "resolved.toml", {}, vocabulary(), again).resolved == recipe.resolved);
+    require(again.empty());
+    for (const Section& claim : recipe.claims) {
+      ParsedQuantity quantity;
+      std::string why;
+      require(parse_quantity(claim.text("quantity"), quantity, why) || !why.empty());
+    }
+  }
+  if (recipe.is_toml && is_small(recipe)) {
+    const Experiment experiment(recipe, FuzzWorld::communicator(), mistakes);
+    try {
+      find_study(recipe.study.text("kind"))->check(experiment, mistakes);
+    } catch (const UnreadableValue&) {
+      require(!mistakes.empty());
+    }
+  }
+  require(mistakes.empty() == mistakes.report().empty());
+}
+
+}  // namespace bathline

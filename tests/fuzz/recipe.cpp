@@ -1,0 +1,13 @@
+// Any text as a recipe: read, validated, its sweep expanded, and the experiment made of it.
+#include "reading.hpp"
+
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  bathline::FuzzWorld::begin(*argc, *argv, bathline::FuzzWorld::Petsc::started);
+  bathline::vocabulary();  // takes a second
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  bathline::read_and_validate(std::string(reinterpret_cast<const char*>(data), size), {});
+  return 0;
+}
