@@ -46,8 +46,9 @@ class LineTile {
   };
   using Field = std::vector<Register>;
 
-  static Register* inside(Field& field) { return field.data() + margin; }
-  static const Register* inside(const Field& field) { return field.data() + margin; }
+  // A field that the tile does without is empty, and nothing may be added to its null pointer.
+  static Register* inside(Field& field) { return field.empty() ? nullptr : field.data() + margin; }
+  static const Register* inside(const Field& field) { return field.empty() ? nullptr : field.data() + margin; }
   void spread(const double* from, Field& to) const;
   void collect(const Field& from, std::int64_t offset, std::int64_t count, double* to) const;
   void copy_over_ends(Field& field, std::int64_t width) const;
