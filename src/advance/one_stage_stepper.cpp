@@ -102,7 +102,7 @@ class OneStageStepper final : public Stepper {
     evaluate(problem_.p);
     stage_p_ = problem_.p;
     problem_.system().potential->hessian(stage_q_, hessian_);
-    const double uncertain = hessian_.cwiseAbs().lazyProduct(stage_q_.cwiseAbs()).norm() + problem_.uncertain_pull();
+    const double uncertain = hessian_.cwiseAbs().lazyProduct(stage_q_.cwiseAbs()).norm();
     const double scale = problem_.p.norm() + scheme_.a * h_ * (force_.norm() + constant_.norm() + uncertain);
     const ParticleNewton::Report report =
         newton_->solve(stage_p_, 2.0 * std::numeric_limits<double>::epsilon() * scale);

@@ -131,10 +131,6 @@ class Environment {
   /// @note Collective.
   virtual void close_block() = 0;
 
-  /// Of all its springs to the head together, N/m; on rank 0. The force on a head at x is a difference of which no more
-  /// is known than a rounding of this times x.
-  virtual double head_stiffness() const = 0;
-
   // Implicit schemes.
   /// Whether there are any for it.
   virtual bool allows_implicit() const { return true; }

@@ -84,7 +84,6 @@ class Line final : public Environment {
   void substep(const Substep& substep, std::span<const double> head) override;
   void close_block() override;
 
-  double head_stiffness() const override { return head_stiffness_; }
   bool allows_implicit() const override { return is_uniform(); }
   void set_up_implicit(const OneStageScheme& scheme, double h) override;
   int implicit_block_limit() const override { return implicit_block_ ? implicit_block_->limit() : 0; }

@@ -1,7 +1,6 @@
 // Particles and their environments in motion.
 #include "model/problem.hpp"
 
-#include <cmath>
 #include <limits>
 
 namespace bathline {
@@ -48,15 +47,6 @@ void Problem::forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen:
   if (!is_damped_) return;
   drag(at, v, displacement_);
   forces += displacement_;
-}
-
-double Problem::uncertain_pull() const {
-  double sum = 0.0;
-  for (const auto& environment : environments_) {
-    head(*environment, q, head_);
-    for (double x : head_) sum += environment->head_stiffness() * std::abs(x);
-  }
-  return sum;
 }
 
 void Problem::drag(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const {

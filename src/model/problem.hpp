@@ -62,9 +62,6 @@ class Problem {
   void drag_slopes(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::MatrixXd& by_q,
                    Eigen::MatrixXd& by_v) const;
 
-  /// What a rounding of the head's displacement is multiplied by in the environments' forces, N. Rank 0 only.
-  double uncertain_pull() const;
-
   /// q and p, and z of a contact system, to all ranks. @note Collective.
   void share_particles();
   /// The same on every rank. @note Collective.

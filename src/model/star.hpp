@@ -60,7 +60,6 @@ class Star final : public Environment {
   void substep(const Substep& substep, std::span<const double> head) override;
   void close_block() override;
 
-  double head_stiffness() const override { return total_stiffness_; }
   void set_up_implicit(const OneStageScheme& scheme, double h) override;
   std::optional<HeadResponse> eliminate(std::span<const double> head) override;
   void complete(std::span<const double> head_velocity) override;

@@ -228,26 +228,6 @@ TEST(MpiOneStageStepperFailure, IsTheSameOnEveryRankAndNamesTheStep) {
 
 // A motion that dies down leaves Newton's method nothing but the round-off of forces that cancel, which is more than
 // that of the force itself. It must not fail there.
-// What is left of a motion that a matched line has taken away is round-off, in which no iteration finds anything.
-TEST(MpiOneStageStepperFailure, IsNoneWhereAMotionHasDiedOut) {
-  for (const std::string method : {"gamma(gamma=0.500000)", "gauss(stages=2)"}) {
-    for (const double stiffness : {1.0, 1e4}) {
-      SCOPED_TRACE(testing::Message() << method << ", stiffness " << stiffness);
-      RandomNumbers random(4);
-      Scene scene;
-      scene.system = random_particles(1, 1, random);
-      scene.system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Constant(1, 1, 1.7), 0.6);
-      scene.lines = {{{{0, 1.0}},
-                      {.mass = 1.0 / stiffness, .stiffness = stiffness, .far_end = FarEnd::matched, .dashpot = 1.0},
-                      30}};
-      Problem problem = make_problem(scene, test_world());
-      const std::unique_ptr<Stepper> stepper = make_stepper(method_case(method).scheme, problem, 0.3);
-      const std::optional<Failure> failure = stepper->advance(8000);
-      EXPECT_FALSE(failure) << failure->step << ": " << failure->reason;
-    }
-  }
-}
-
 TEST(MpiOneStageStepperFailure, IsNoneAtRest) {
   Section bond;
   bond.set("kind", std::string("morse"), {});
