@@ -136,9 +136,13 @@ class CollocationStepper final : public Stepper {
       for (int i = 0; i < stages; ++i) {
         unknown_.segment(i * n_, n_) = problem_.p.cwiseQuotient(problem_.system().mass);
       }
-      // Round-off in the residual is a few units in the last place of its largest term.
+      // Round-off in the residual is a few units in the last place of its largest term. A force is known no better than
+      // at positions that are wrong in the last place: near an equilibrium that is all that is left of it.
       evaluate(unknown_);
-      const double scale = std::sqrt(stages) * problem_.p.norm() + h_ * (force_.norm() + constant_.norm());
+      problem_.system().potential->hessian(problem_.q, hessian_);
+      const double uncertain = hessian_.cwiseAbs().lazyProduct(problem_.q.cwiseAbs()).norm();
+      const double scale =
+          std::sqrt(stages) * (problem_.p.norm() + h_ * uncertain) + h_ * (force_.norm() + constant_.norm());
       report = newton_->solve(unknown_, 2.0 * std::numeric_limits<double>::epsilon() * scale);
     }
     if (root && report.converged) {

@@ -240,7 +240,8 @@ TEST(MpiOneStageStepperFailure, IsNoneAtRest) {
   scene.system.q0 = Eigen::VectorXd{{4.9, 6.1}};
   scene.system.v0 = Eigen::VectorXd::Zero(2);
   scene.damping = Eigen::MatrixXd{{2.0, -0.3}, {-0.3, 1.5}};
-  for (const char* method : {"gamma(gamma=0.250000)", "gamma(gamma=0.500000)", "implicit-euler"}) {
+  for (const char* method : {"gamma(gamma=0.250000)", "gamma(gamma=0.500000)", "implicit-euler", "gauss(stages=2)",
+                             "gauss(stages=3)", "lobatto(stages=3)"}) {
     SCOPED_TRACE(method);
     Problem problem = make_problem(scene, test_world());
     const std::unique_ptr<Stepper> stepper = make_stepper(method_case(method).scheme, problem, 0.02);
