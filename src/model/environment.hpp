@@ -68,6 +68,8 @@ class Environment {
   virtual std::int64_t sites() const = 0;
   /// Bytes of state that this rank holds after `prepare`.
   virtual std::int64_t bytes() const = 0;
+  /// Bytes that this rank needs besides while `scheme` advances it, as far as they grow with the sites.
+  virtual std::int64_t bytes_for(const Scheme&) const { return 0; }
   /// The damping constant D that it stands for until the echo, kg/s.
   virtual double damping() const = 0;
   /// When the first echo is back at the head, s; infinity if never.
@@ -87,6 +89,8 @@ class Environment {
   virtual std::vector<double> memory_kernel(std::span<const double> times) const = 0;
   /// What that kernel tends to with ever more sites; empty where no formula is known.
   virtual std::vector<double> memory_kernel_limit(std::span<const double>) const { return {}; }
+  /// Speed at which the front of a disturbance moves away from the head, sites/s; nothing where no formula is known.
+  virtual std::optional<double> front_speed() const { return std::nullopt; }
   /// The force on a head at rest that follows from the present state, by time, then axis, N; empty where no formula is
   /// known. @note Collective.
   virtual std::vector<double> random_force(std::span<const double>) const { return {}; }
@@ -132,8 +136,6 @@ class Environment {
   virtual void close_block() = 0;
 
   // Implicit schemes.
-  /// Whether there are any for it.
-  virtual bool allows_implicit() const { return true; }
   /// Reads PETSc's options and prepares the solver. @note Collective.
   virtual void set_up_implicit(const OneStageScheme& scheme, double h) = 0;
   /// How many implicit steps a block may have; 0 where every step needs all ranks. The same on every rank.
@@ -151,6 +153,8 @@ class Environment {
   virtual std::string failure() const = 0;
 
   // Implicit schemes with several stages.
+  /// Whether there are any for it.
+  virtual bool allows_stages() const { return true; }
   /// @note Collective.
   virtual void set_up_stages(const CollocationScheme& scheme, double h) = 0;
   /// `head` is x on rank 0. @note Collective.

@@ -40,6 +40,16 @@ std::int64_t Line::bytes() const {
   return numbers * (room_before_ + count_ + room_behind_) * static_cast<std::int64_t>(sizeof(double));
 }
 
+std::int64_t Line::bytes_for(const Scheme& scheme) const {
+  std::int64_t per_site = 0;
+  if (const auto* stages = std::get_if<CollocationScheme>(&scheme)) {
+    per_site = axes_ * stages->stages() * static_cast<std::int64_t>(sizeof(double));
+  } else if (std::holds_alternative<OneStageScheme>(scheme) && !is_uniform()) {
+    per_site = UnequalTridiagonal::bytes_per_site;
+  }
+  return per_site * count_;
+}
+
 double Line::damping() const {
   const LineSite first = site(0);
   return std::sqrt(first.stiffness * first.mass);
@@ -92,6 +102,11 @@ std::vector<double> Line::memory_kernel(std::span<const double> times) const {
   return kernel;
 }
 
+std::optional<double> Line::front_speed() const {
+  if (!is_uniform()) return std::nullopt;
+  return std::sqrt(constants_.stiffness / constants_.mass);
+}
+
 void Line::prepare(const RandomKey& key) {
   const auto size = static_cast<std::size_t>(room_before_ + count_ + room_behind_);
   w_.assign(static_cast<std::size_t>(axes_), std::vector<double>(size));
@@ -117,10 +132,10 @@ void Line::prepare(const RandomKey& key) {
 }
 
 void Line::prepare_springs() {
-  if (is_uniform()) return;
+  if (is_uniform() || !spring_.empty()) return;
   const std::int64_t from = first_site() - room_before_, to = first_site() + count_ + room_behind_;
-  spring_.clear();
-  inverse_mass_.clear();
+  spring_.reserve(static_cast<std::size_t>(to - from + 1));
+  inverse_mass_.reserve(static_cast<std::size_t>(to - from));
   for (std::int64_t j = from; j < to; ++j) {
     const LineSite one = site(j);
     spring_.push_back(one.stiffness);

@@ -18,6 +18,7 @@
 #include "model/line_springs.hpp"
 #include "model/line_sweeps.hpp"
 #include "model/line_tile.hpp"
+#include "model/line_unequal_stage.hpp"
 #include "model/line_window.hpp"
 #include "parallel/communicator.hpp"
 #include "parallel/halo.hpp"
@@ -53,6 +54,7 @@ class Line final : public Environment {
 
   std::int64_t sites() const override { return layout_.total(); }
   std::int64_t bytes() const override;
+  std::int64_t bytes_for(const Scheme& scheme) const override;
   /// On a line of unequal sites the one of a line that goes on as it begins.
   double damping() const override;
   /// The first site that differs from those before it sends an echo back, too.
@@ -65,6 +67,8 @@ class Line final : public Environment {
   /// Of the infinite line: 2 lambda J_1(wm t) / (wm t), wm = 2 sqrt(lambda/M). Source: weiss2012, section 3.1.
   /// None for unequal sites.
   std::vector<double> memory_kernel(std::span<const double> times) const override;
+  /// None for unequal sites.
+  std::optional<double> front_speed() const override;
 
   void prepare(const RandomKey& key) override;
   void gather_state(std::vector<double>& w, std::vector<double>& p) const override;
@@ -84,7 +88,6 @@ class Line final : public Environment {
   void substep(const Substep& substep, std::span<const double> head) override;
   void close_block() override;
 
-  bool allows_implicit() const override { return is_uniform(); }
   void set_up_implicit(const OneStageScheme& scheme, double h) override;
   int implicit_block_limit() const override { return implicit_block_ ? implicit_block_->limit() : 0; }
   void open_implicit_block(int steps) override;
@@ -93,6 +96,7 @@ class Line final : public Environment {
   void complete(std::span<const double> head_velocity) override;
   std::string failure() const override { return solver_ ? solver_->failure() : ""; }
 
+  bool allows_stages() const override { return is_uniform(); }
   void set_up_stages(const CollocationScheme& scheme, double h) override;
   StageResponse eliminate_stages(std::span<const double> head) override;
   void complete_stages(const Eigen::MatrixXd& head_velocities) override;
@@ -133,7 +137,11 @@ class Line final : public Environment {
   bool is_uniform() const { return !options_.site; }
   LineSite site(std::int64_t index) const;
   LineSprings springs() const;
+  /// Once: what the sites are made of does not change.
   void prepare_springs();
+  /// What turns a velocity of the head into what the implicit solver takes for it, which is a momentum where all sites
+  /// are equal.
+  double solved_mass() const { return is_uniform() ? constants_.mass : 1.0; }
   /// Sites before `end` may have moved from now on, and sums over the sites are out of date.
   void touch(std::int64_t end);
   /// Energy of a site and of the spring behind it, by its global index.
@@ -162,8 +170,8 @@ class Line final : public Environment {
   std::vector<double> spring_, inverse_mass_;  // of unequal sites, with those copied
   double head_stiffness_ = 0.0;
   std::optional<std::int64_t> steps_left_;  // that matter, and only to the head; all sites matter where there is none
-  std::int64_t moved_ = 0;         // no site from here on has ever moved
-  bool energy_is_wanted_ = false;  // so that the next block adds it up while its sites are in cache
+  std::int64_t moved_ = 0;                  // no site from here on has ever moved
+  bool energy_is_wanted_ = false;           // so that the next block adds it up while its sites are in cache
   bool energy_is_under_way_ = false;
   std::vector<double> dissipated_;  // by axis, on the rank of the last site
 
@@ -174,10 +182,11 @@ class Line final : public Environment {
   std::vector<LineWindow> windows_;  // two, used in turn where a tile cannot be
 
   ImplicitStage stage_;
+  UnequalStage unequal_stage_;  // instead, where sites differ
   std::unique_ptr<LineSolver> solver_;
   std::unique_ptr<LineImplicitBlock> implicit_block_;  // where there can be any
   std::vector<double> head_;                           // at the start of the step
-  std::vector<double> head_momentum_;                  // what a site would have at the head's stage velocity
+  std::vector<double> head_momentum_;                  // the head's stage velocity as the solver takes it
   std::vector<double*> own_momenta_;
 
   CollocationScheme stages_;

@@ -219,8 +219,8 @@ EnvironmentKind spring_mass_line_kind() {
        .notes = "Damps its particle by D = sqrt(lambda M) until the echo at t_r = 2 sites sqrt(M/lambda). On the "
                 "characteristic grid (lambda = D/h, M = D h) the explicit closed scheme equals the reduced open one "
                 "to round-off for 2 (sites + 1) steps. A particle with several axes has a line with as many per site. "
-                "Unequal "
-                "sites take explicit integrators or `exact`; the first one that differs sends an echo back."},
+                "Unequal sites take any integrator but `gauss` and `lobatto`; the first one that differs "
+                "sends an echo back."},
       build_spring_mass};
 }
 

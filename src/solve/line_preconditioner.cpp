@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "solve/direct_line_solver.hpp"
 #include "solve/petsc_handle.hpp"
-#include "solve/tridiagonal.hpp"
 
 namespace bathline {
 
@@ -14,7 +14,7 @@ namespace {
 
 PetscErrorCode apply(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
-  auto* line = static_cast<PartitionedTridiagonal*>(pc->data);
+  auto* line = static_cast<DirectLineSolver*>(pc->data);
   const PetscScalar* from = nullptr;
   PetscScalar* to = nullptr;
   PetscInt count = 0;
@@ -25,6 +25,7 @@ PetscErrorCode apply(PC pc, Vec x, Vec y) {
   const double head = 0.0;
   line->eliminate({&to, 1});
   line->substitute({&to, 1}, {&head, 1});
+  for (PetscInt j = 0; j < count; ++j) to[j] /= line->row(j).unit;
   PetscCall(VecRestoreArray(y, &to));
   PetscCall(VecRestoreArrayRead(x, &from));
   PetscFunctionReturn(0);

@@ -13,15 +13,15 @@ namespace bathline {
 
 /// The objects of a user-selected solver. The response to the head, T g = c e_1, is solved once and kept.
 struct LineSolver::Petsc {
-  explicit Petsc(PartitionedTridiagonal one_field) : preconditioner(std::move(one_field)) {}
-  PartitionedTridiagonal preconditioner;  // PETSc's vectors hold one field
+  std::unique_ptr<DirectLineSolver> preconditioner;  // PETSc's vectors hold one field
   MatHandle matrix;
   KspHandle ksp;
   VecHandle right;
   VecHandle solution;
   VecHandle head_response;
   std::int64_t count = 0;
-  double slope = 0.0;  // g_1
+  std::vector<double> unit;  // of the rows
+  double slope = 0.0;        // g_1
 };
 
 namespace {
@@ -48,7 +48,7 @@ int logged_event(const char* name) {
   return event;
 }
 
-MatHandle assemble(const LineMatrix& line, const Layout& layout, const Communicator& communicator) {
+MatHandle assemble(const DirectLineSolver& line, const Layout& layout, const Communicator& communicator) {
   MatHandle matrix;
   const auto total = static_cast<PetscInt>(layout.total());
   const auto first = static_cast<PetscInt>(layout.first(communicator.rank()));
@@ -56,9 +56,9 @@ MatHandle assemble(const LineMatrix& line, const Layout& layout, const Communica
   petsc_check(MatCreateAIJ(mpi_comm(communicator), count, count, total, total, 3, nullptr, 2, nullptr, matrix.out()));
   for (PetscInt row = first; row < first + count; ++row) {
     const PetscInt columns[] = {row - 1, row, row + 1};  // PETSc ignores column -1
-    const bool last = row == total - 1;
-    const double values[] = {-line.coupling, last ? line.last_diagonal : 1.0 + 2.0 * line.coupling, -line.coupling};
-    petsc_check(MatSetValues(matrix.get(), 1, &row, last ? 2 : 3, columns, values, INSERT_VALUES));
+    const LineRow entries = line.row(row - first);
+    const double values[] = {-entries.before, entries.diagonal, -entries.behind};
+    petsc_check(MatSetValues(matrix.get(), 1, &row, row == total - 1 ? 2 : 3, columns, values, INSERT_VALUES));
   }
   petsc_check(MatAssemblyBegin(matrix.get(), MAT_FINAL_ASSEMBLY));
   petsc_check(MatAssemblyEnd(matrix.get(), MAT_FINAL_ASSEMBLY));
@@ -99,17 +99,28 @@ std::string solve(KSP ksp, Vec right, Vec solution) {
 }  // namespace
 
 LineSolver::LineSolver(const LineMatrix& matrix, const Layout& layout, const Communicator& communicator, int fields)
-    : direct_(matrix, layout, communicator, fields),
+    : LineSolver([&](int n) { return std::make_unique<PartitionedTridiagonal>(matrix, layout, communicator, n); },
+                 layout, communicator, fields) {}
+
+LineSolver::LineSolver(const UnequalLineMatrix& matrix, const Layout& layout, const Communicator& communicator,
+                       int fields)
+    : LineSolver([&](int n) { return std::make_unique<UnequalTridiagonal>(matrix, layout, communicator, n); }, layout,
+                 communicator, fields) {}
+
+LineSolver::LineSolver(const Make& make, const Layout& layout, const Communicator& communicator, int fields)
+    : direct_(make(fields)),
       eliminate_event_(logged_event("LineEliminate")),
       substitute_event_(logged_event("LineSubstitute")) {
   if (wants_default(communicator)) return;
-  petsc_ = std::make_unique<Petsc>(PartitionedTridiagonal(matrix, layout, communicator, 1));
+  petsc_ = std::make_unique<Petsc>();
   Petsc& p = *petsc_;
+  p.preconditioner = make(1);
   p.count = layout.count(communicator.rank());
-  p.matrix = assemble(matrix, layout, communicator);
+  for (std::int64_t j = 0; j < p.count; ++j) p.unit.push_back(direct_->row(j).unit);
+  p.matrix = assemble(*direct_, layout, communicator);
   PetscContainer container = nullptr;
   petsc_check(PetscContainerCreate(mpi_comm(communicator), &container));
-  petsc_check(PetscContainerSetPointer(container, &p.preconditioner));
+  petsc_check(PetscContainerSetPointer(container, p.preconditioner.get()));
   petsc_check(PetscObjectCompose(reinterpret_cast<PetscObject>(p.matrix.get()), line_solver_key,
                                  reinterpret_cast<PetscObject>(container)));
   petsc_check(PetscContainerDestroy(&container));
@@ -128,7 +139,7 @@ LineSolver::LineSolver(const LineMatrix& matrix, const Layout& layout, const Com
   petsc_check(KSPSetUp(p.ksp.get()));
   petsc_check(KSPSetUpOnBlocks(p.ksp.get()));
 
-  if (communicator.is_root()) petsc_check(VecSetValue(p.right.get(), 0, matrix.coupling, INSERT_VALUES));
+  if (communicator.is_root()) petsc_check(VecSetValue(p.right.get(), 0, direct_->row(0).before, INSERT_VALUES));
   petsc_check(VecAssemblyBegin(p.right.get()));
   petsc_check(VecAssemblyEnd(p.right.get()));
   failure_ = solve(p.ksp.get(), p.right.get(), p.head_response.get());
@@ -146,7 +157,7 @@ LineSolver::~LineSolver() = default;
 std::optional<HeadRelation> LineSolver::eliminate(std::span<double* const> fields) {
   if (!petsc_) {
     const LoggedEvent logged(eliminate_event_);
-    return direct_.eliminate(fields);
+    return direct_->eliminate(fields);
   }
   Petsc& p = *petsc_;
   if (!failure_.empty()) return std::nullopt;
@@ -159,9 +170,9 @@ std::optional<HeadRelation> LineSolver::eliminate(std::span<double* const> field
     if (!failure_.empty()) return std::nullopt;
     const PetscScalar* values = nullptr;
     petsc_check(VecGetArrayRead(p.solution.get(), &values));
-    std::copy_n(values, p.count, field);
+    for (std::int64_t j = 0; j < p.count; ++j) field[j] = p.unit[static_cast<std::size_t>(j)] * values[j];
+    relation.constant.push_back(p.count > 0 ? values[0] : 0.0);
     petsc_check(VecRestoreArrayRead(p.solution.get(), &values));
-    relation.constant.push_back(p.count > 0 ? field[0] : 0.0);
   }
   return relation;
 }
@@ -169,13 +180,15 @@ std::optional<HeadRelation> LineSolver::eliminate(std::span<double* const> field
 void LineSolver::substitute(std::span<double* const> fields, std::span<const double> head) {
   if (!petsc_) {
     const LoggedEvent logged(substitute_event_);
-    direct_.substitute(fields, head);
+    direct_->substitute(fields, head);
     return;
   }
   const PetscScalar* response = nullptr;
   petsc_check(VecGetArrayRead(petsc_->head_response.get(), &response));
   for (std::size_t f = 0; f < fields.size(); ++f) {
-    for (std::int64_t j = 0; j < petsc_->count; ++j) fields[f][j] += head[f] * response[j];
+    for (std::int64_t j = 0; j < petsc_->count; ++j) {
+      fields[f][j] += head[f] * response[j] * petsc_->unit[static_cast<std::size_t>(j)];
+    }
   }
   petsc_check(VecRestoreArrayRead(petsc_->head_response.get(), &response));
 }

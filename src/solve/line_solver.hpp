@@ -1,16 +1,19 @@
 // The linear system of an implicit stage on a line, solved through PETSc as the user asks for it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
 #include "solve/tridiagonal.hpp"
+#include "solve/unequal_tridiagonal.hpp"
 
 namespace bathline {
 
-/// Solves (I + c K') x = r on the sites, for every field, with the head's value x_0 found in between by the particles.
+/// Solves the system of tridiagonal.hpp or, where the sites differ, of unequal_tridiagonal.hpp, for every field, with
+/// the head's value found in between by the particles.
 ///
 /// By default `-ksp_type preonly -pc_type bathline`: the direct solver used in place, without any vector of PETSc's.
 /// Any other KSP or PC that the user selects solves the same system with matrix and vectors of PETSc's.
@@ -18,10 +21,12 @@ class LineSolver {
  public:
   /// Reads PETSc's options and sets everything up. Throws SolverError when PETSc refuses an option. @note Collective.
   LineSolver(const LineMatrix& matrix, const Layout& layout, const Communicator& communicator, int fields);
+  LineSolver(const UnequalLineMatrix& matrix, const Layout& layout, const Communicator& communicator, int fields);
   ~LineSolver();
 
   /// First half, in place: `fields[f]` is this rank's part of r. The relation tells the particles how the first site
-  /// follows the head. Nothing where an iterative solver did not converge; `failure` says why. @note Collective.
+  /// follows the head, whose constants are known to rank 0. Nothing where an iterative solver did not converge;
+  /// `failure` says why. @note Collective.
   std::optional<HeadRelation> eliminate(std::span<double* const> fields);
   /// Second half, in place: `fields[f]` becomes x. @note Collective.
   void substitute(std::span<double* const> fields, std::span<const double> head);
@@ -31,7 +36,11 @@ class LineSolver {
 
  private:
   struct Petsc;
-  PartitionedTridiagonal direct_;
+  /// A direct solver for so many fields.
+  using Make = std::function<std::unique_ptr<DirectLineSolver>(int fields)>;
+  LineSolver(const Make& make, const Layout& layout, const Communicator& communicator, int fields);
+
+  std::unique_ptr<DirectLineSolver> direct_;
   std::unique_ptr<Petsc> petsc_;  // only where the user wants something else
   int eliminate_event_;           // in -log_view
   int substitute_event_;

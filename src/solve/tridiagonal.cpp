@@ -114,4 +114,9 @@ void PartitionedTridiagonal::substitute(std::span<double* const> fields, std::sp
   }
 }
 
+LineRow PartitionedTridiagonal::row(std::int64_t site) const {
+  const bool is_end = is_last_ && site == count_ - 1;
+  return {coupling_, is_end ? last_diagonal_ : 1.0 + 2.0 * coupling_, is_end ? 0.0 : coupling_, 1.0};
+}
+
 }  // namespace bathline

@@ -8,11 +8,9 @@
 // Source: the partition method, polizzi2006 (SPIKE); the elimination is the Thomas algorithm.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "parallel/communicator.hpp"
 #include "parallel/layout.hpp"
+#include "solve/direct_line_solver.hpp"
 #include "solve/line_elimination.hpp"
 
 namespace bathline {
@@ -23,22 +21,14 @@ struct LineMatrix {
   double last_diagonal = 1.0;  ///< diagonal entry of the last row: 1 + 2c, less or more by the far end's kind
 };
 
-/// x_1 = constant + slope * x_0 for every field (axis) of a line.
-struct HeadRelation {
-  std::vector<double> constant;
-  double slope = 0.0;
-};
-
-class PartitionedTridiagonal {
+class PartitionedTridiagonal final : public DirectLineSolver {
  public:
   /// `fields` right-hand sides are treated together. @note Collective.
   PartitionedTridiagonal(const LineMatrix& matrix, const Layout& layout, const Communicator& communicator, int fields);
 
-  /// Eliminates in place: `fields[f]` points at this rank's part of the right-hand side.
-  /// The relation is the same on every rank. @note Collective.
-  const HeadRelation& eliminate(std::span<double* const> fields);
-  /// Completes the solution in place after `eliminate`; `head[f]` is x_0, the same on every rank.
-  void substitute(std::span<double* const> fields, std::span<const double> head);
+  const HeadRelation& eliminate(std::span<double* const> fields) override;
+  void substitute(std::span<double* const> fields, std::span<const double> head) override;
+  LineRow row(std::int64_t site) const override;
 
  private:
   /// What a rank's piece looks like from outside: x_first = u + near x_left + far x_right,

@@ -67,7 +67,7 @@ Experiment::Experiment(const Recipe& recipe, const Communicator& communicator, M
   if (mistakes.count() > before_memory) return;
   for (const Case& one : cases_) {
     where_readable([&] {
-      check_implicit(one, mistakes);
+      check_stages(one, mistakes);
       check_stability(one, mistakes);
       warn_of_limits(one);
     });
@@ -206,17 +206,16 @@ void Experiment::check_damping(const Case& one, Mistakes& mistakes) {
                   one.label));
 }
 
-void Experiment::check_implicit(const Case& one, Mistakes& mistakes) {
-  const bool is_implicit =
-      std::holds_alternative<OneStageScheme>(one.scheme) || std::holds_alternative<CollocationScheme>(one.scheme);
-  if (!one.closed || !is_implicit) return;
+void Experiment::check_stages(const Case& one, Mistakes& mistakes) {
+  if (!one.closed || !std::holds_alternative<CollocationScheme>(one.scheme)) return;
   const Problem problem = make_problem(one);
   for (const auto& environment : problem.environments()) {
-    if (environment->allows_implicit()) continue;
+    if (environment->allows_stages()) continue;
     mistakes.add(one.options.where("name"),
-                 fmt::format("`{}` is implicit, and the sites of `{}` are not all equal: that takes an explicit "
+                 fmt::format("`{}` is a `{}`, which is for lines of equal sites, and those of `{}` are not all equal; "
+                             "take `gamma` (the midpoint rule with gamma = 0.5), `implicit-euler`, an explicit "
                              "integrator such as `stoermer-verlet`, or `exact`",
-                             one.label, environment->name()));
+                             one.label, one.method->entry.name, environment->name()));
   }
 }
 
@@ -230,7 +229,7 @@ void Experiment::check_memory(Mistakes& mistakes) {
       const Problem problem = make_problem(one);
       for (std::size_t i = 0; i < problem.environments().size(); ++i) {
         const Environment& environment = *problem.environments()[i];
-        bytes += environment.bytes();
+        bytes += environment.bytes() + environment.bytes_for(one.scheme);
         sites += environment.sites();
         if (environment.sites() <= most) continue;
         most = environment.sites();

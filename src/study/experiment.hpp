@@ -82,7 +82,7 @@ class Experiment {
   void check_contact(const Case& one, Mistakes& mistakes);
   /// The steps that a case runs with, and where the recipe states them: the study's list where it has one.
   std::pair<std::vector<double>, Location> steps_of(const Case& one) const;
-  void check_implicit(const Case& one, Mistakes& mistakes);
+  void check_stages(const Case& one, Mistakes& mistakes);
   void check_memory(Mistakes& mistakes);
   void check_stability(const Case& one, Mistakes& mistakes);
   void warn_of_limits(const Case& one);

@@ -81,7 +81,9 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& one, Re
   const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
     file.array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
   };
-  scalar("kernel_error", "N/m", "largest distance of the measured kernel from its formula", kernel_error);
+  if (!formula.empty()) {
+    scalar("kernel_error", "N/m", "largest distance of the measured kernel from its formula", kernel_error);
+  }
   if (!force_formula.empty()) {
     file.array(group, {"random_force_formula", "N", "random force by its formula", {"time", "axis"}}, over_both,
                force_formula);
@@ -142,10 +144,10 @@ StudyKind memory_kind() {
        .summary = "memory kernel and random force of each environment, measured beside their formulas",
        .equation = "particles held: force = F(t);  held one unit away: force = F(t) - gamma(t)",
        .source = "farshi2018, section 4.3, eq. (36)",
-       .notes =
-           "Group memory/<label>/<environment>: kernel, kernel_formula, kernel_limit (infinitely many sites, where "
-           "a formula is known), kernel_integral (tends to D), random_force, random_force_formula, kernel_error, "
-           "random_force_error. Runs closed integrators only."},
+       .notes = "Group memory/<label>/<environment>: kernel, kernel_integral (tends to D), random_force and, where a "
+                "formula is known, kernel_formula, kernel_error, kernel_limit (infinitely many sites), "
+                "random_force_formula, random_force_error. No formula is known of lines of unequal sites. Runs closed "
+                "integrators only."},
       check,
       [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<MemoryStudy>(experiment); },
       false};

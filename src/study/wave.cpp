@@ -138,8 +138,11 @@ class WaveStudy final : public Study {
     };
     scalar("front_speed", "sites/s", "measured speed of the front", slope(t, x));
     scalar("echo_time", "s", "measured time of the first echo at the head", echo);
-    scalar("front_speed_theory", "sites/s", "sqrt(lambda/M)", 2.0 * sites / line.echo_time());
-    scalar("echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.echo_time());
+    // Where sites differ the front has no one speed, and what comes back first is the echo of the first difference.
+    if (const std::optional<double> speed = line.front_speed()) {
+      scalar("front_speed_theory", "sites/s", "sqrt(lambda/M)", *speed);
+      scalar("echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.echo_time());
+    }
     file.attribute("label", one.label, "wave");
     return std::nullopt;
   }
@@ -173,7 +176,7 @@ StudyKind wave_kind() {
                        .required = true,
                        .bound = Bound::positive}},
        .notes = "Watches the first environment of the first closed integrator. Group wave: front_site, front_speed, "
-                "echo_time, incoming_velocity and their theory."},
+                "echo_time, incoming_velocity and, of a line of equal sites, their theory."},
       check,
       [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<WaveStudy>(experiment); }};
 }

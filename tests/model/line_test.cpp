@@ -38,6 +38,22 @@ TEST(MpiLine, NeedsSixteenBytesASiteAndAxis) {
   }
 }
 
+TEST(MpiLine, CountsWhatSchemesNeedBesides) {
+  constexpr std::int64_t sites = 100000;
+  const Attachment attachment({{0, 1.0}}, 2);
+  const Line equal("equal", attachment, {}, sites, test_world());
+  const Line unequal("unequal", attachment, {}, sites, test_world(), {.site = [](std::int64_t j) {
+                       return LineSite{1.0 + static_cast<double>(j % 2), 1.0};
+                     }});
+  const OneStageScheme midpoint{0.5, 0.5, 0.5, 0.5};
+  const CollocationScheme three{Eigen::MatrixXd::Zero(3, 3), Eigen::MatrixXd::Zero(3, 3), Eigen::VectorXd::Zero(3)};
+  const auto bytes = [](const Line& line, const Scheme& scheme) { return test_world().sum(line.bytes_for(scheme)); };
+  EXPECT_EQ(bytes(equal, ExactFlow{}), 0);
+  EXPECT_EQ(bytes(equal, midpoint), 0);
+  EXPECT_EQ(bytes(unequal, midpoint), 8 * sites);     // a gain a site, whatever the axes
+  EXPECT_EQ(bytes(equal, three), 3 * 2 * 8 * sites);  // stage momenta
+}
+
 TEST(MpiLine, ChainIsTheLineWithItsEnd) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     const Line line = make_line(4, 1, far_end);

@@ -108,8 +108,8 @@ TEST(MpiTransmissionLines, UnequalSitesAreCheckedLineByLine) {
   EXPECT_THAT(report("1 1\n1 1\n1 1\n", ""), HasSubstr("it describes 3 sites, but the line has 2"));
   EXPECT_THAT(report("1.0 1.0\n", "M = 1.0"), HasSubstr("`M` has no meaning"));
   EXPECT_THAT(report("1.0 1.0\n", "temperature = 1.0"), HasSubstr("cannot start warm"));
-  EXPECT_THAT(report("1.0 1.0\n", "[[integrators]]\nname = \"gamma\"\ngamma = 0.5\non = \"closed\""),
-              HasSubstr("is implicit, and the sites of"));
+  EXPECT_THAT(report("1.0 1.0\n", "[[integrators]]\nname = \"gauss\"\non = \"closed\""),
+              HasSubstr("which is for lines of equal sites"));
 }
 
 TEST(MpiTransmissionLines, NeedParticlesToHangOn) {

@@ -39,9 +39,10 @@ struct Solution {
   std::string failure;
 };
 
-Solution solve(const LineMatrix& matrix, std::int64_t size) {
+template <class Matrix>
+Solution solve_on(const Layout& layout, const Matrix& matrix) {
   const Communicator& world = test_world();
-  const Layout layout(size, world.size(), 40);
+  const std::int64_t size = layout.total();
   const auto first = static_cast<std::size_t>(layout.first(world.rank()));
   const auto count = static_cast<std::size_t>(layout.count(world.rank()));
   LineSolver solver(matrix, layout, world, 2);
@@ -61,6 +62,22 @@ Solution solve(const LineMatrix& matrix, std::int64_t size) {
   const double head[] = {0.7, -1.3};
   solver.substitute(pointers, head);
   return solution;
+}
+
+Solution solve(const LineMatrix& matrix, std::int64_t size) {
+  return solve_on(Layout(size, test_world().size(), 40), matrix);
+}
+
+/// Of sites that differ.
+Solution solve_unequal(double strength, std::int64_t size) {
+  const Layout layout(size, test_world().size(), 40);
+  const std::vector<double> spring = RandomNumbers(8).list(static_cast<std::size_t>(size) + 1, 0.3, 3.0);
+  const std::vector<double> inverse_mass = RandomNumbers(9).list(static_cast<std::size_t>(size), 0.4, 2.5);
+  const std::int64_t first = layout.first(test_world().rank());
+  return solve_on(layout, UnequalLineMatrix{.spring = spring.data() + first,
+                                            .inverse_mass = inverse_mass.data() + first,
+                                            .strength = strength,
+                                            .far_end = 0.6});
 }
 
 /// Residual of (1 + 2c) x_j - c x_{j-1} - c x_{j+1} = r_j, all ranks together.
@@ -93,6 +110,27 @@ TEST(MpiLineSolver, DefaultIsExactToRoundOff) {
   }
 }
 
+/// `solve` under every choice against the default. @note Collective.
+template <class Solve>
+void expect_choices_to_agree(const std::vector<Choice>& choices, const Solve& solve) {
+  const Solution expected = solve();
+  for (const auto& choice : choices) {
+    SCOPED_TRACE(testing::Message() << choice.front().second << ' ' << choice.back().second);
+    const Options options(choice);
+    const Solution solution = solve();
+    ASSERT_TRUE(solution.converged);
+    EXPECT_NEAR(solution.relation.slope, expected.relation.slope, 1e-12);
+    for (std::size_t f = 0; f < 2; ++f) {
+      for (std::size_t j = 0; j < solution.fields[f].size(); ++j) {
+        EXPECT_NEAR(solution.fields[f][j], expected.fields[f][j], 1e-11) << "row " << j;
+      }
+      if (test_world().is_root()) {
+        EXPECT_NEAR(solution.relation.constant[f], expected.relation.constant[f], 1e-11);
+      }
+    }
+  }
+}
+
 TEST(MpiLineSolver, EveryChoiceOfTheUserSolvesTheSameSystem) {
   const std::vector<Choice> choices = {{{"-ksp_type", "cg"}},
                                        {{"-ksp_type", "cg"}, {"-pc_type", "jacobi"}},
@@ -100,25 +138,19 @@ TEST(MpiLineSolver, EveryChoiceOfTheUserSolvesTheSameSystem) {
                                        {{"-ksp_type", "preonly"}, {"-pc_type", "redundant"}}};
   for (const double c : {0.25, 2.0}) {
     for (const std::int64_t size : {1, 7, 213}) {
-      const LineMatrix matrix{c, 1.0 + 2.0 * c};
-      const Solution expected = solve(matrix, size);
-      for (const auto& choice : choices) {
-        SCOPED_TRACE(testing::Message() << choice.front().second << ' ' << choice.back().second << ", size " << size);
-        const Options options(choice);
-        const Solution solution = solve(matrix, size);
-        ASSERT_TRUE(solution.converged);
-        EXPECT_NEAR(solution.relation.slope, expected.relation.slope, 1e-12);
-        for (std::size_t f = 0; f < 2; ++f) {
-          for (std::size_t j = 0; j < solution.fields[f].size(); ++j) {
-            ASSERT_NEAR(solution.fields[f][j], expected.fields[f][j], 1e-11) << "row " << j;
-          }
-          if (test_world().is_root()) {
-            EXPECT_NEAR(solution.relation.constant[f], expected.relation.constant[f], 1e-11);
-          }
-        }
-      }
+      SCOPED_TRACE(testing::Message() << "size " << size << ", " << c);
+      expect_choices_to_agree(choices, [&] { return solve({c, 1.0 + 2.0 * c}, size); });
+      expect_choices_to_agree(choices, [&] { return solve_unequal(c, size); });
     }
   }
+}
+
+// The direct solver is an exact preconditioner: one iteration is all that is left to do.
+TEST(MpiLineSolver, OneIterationIsEnoughBesideTheDirectSolver) {
+  const std::vector<Choice> once = {
+      {{"-ksp_type", "richardson"}, {"-ksp_max_it", "1"}, {"-ksp_convergence_test", "skip"}, {"-pc_type", "bathline"}}};
+  expect_choices_to_agree(once, [] { return solve({0.7, 2.1}, 213); });
+  expect_choices_to_agree(once, [] { return solve_unequal(0.7, 213); });
 }
 
 TEST(MpiLineSolver, SaysWhyItDidNotConverge) {

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 
+#include "parallel/memory.hpp"
 #include "petsc_world.hpp"
 #include "recipe_text.hpp"
 
@@ -197,6 +199,37 @@ TEST(MpiExperiment, WantsADamperForOpenRuns) {
 TEST(MpiExperiment, FindsLinesLargerThanTheMemory) {
   const std::string report = read_recipe(with("sites = 100", "sites = 100000000000000")).report();
   EXPECT_THAT(report, AllOf(HasSubstr("r.toml:10:"), HasSubstr("GiB"), HasSubstr("would fit")));
+}
+
+// The line itself would fit, and the stages of a collocation method take more than twice as much besides.
+TEST(MpiExperiment, CountsWhatAnIntegratorNeedsBesidesTheLine) {
+  const auto sites =
+      static_cast<std::int64_t>(0.6 / 16.0 * static_cast<double>(node_memory(test_world(), 0).available));
+  const auto report = [&](const std::string& integrator) {
+    const std::string text = with("name = \"gamma\"\nlabel = \"closed\"", integrator + "\nlabel = \"closed\"");
+    return read_recipe(with("sites = 100", "sites = " + std::to_string(test_world().sum(sites) / test_world().size()),
+                            with("step = 0.05", "step = 0.01", text)))
+        .report();
+  };
+  EXPECT_EQ(report("name = \"gamma\"\ngamma = 0.5"), "");
+  EXPECT_THAT(report("name = \"gauss\"\nstages = 4"), AllOf(HasSubstr("r.toml:10:"), HasSubstr("would fit")));
+}
+
+TEST(MpiExperiment, SaysWhichIntegratorsTakeUnequalSites) {
+  const std::string table = testing::TempDir() + "bathline_experiment_sites_" + std::to_string(test_world().size());
+  if (test_world().is_root()) std::ofstream(table) << "0.1 10.0\n0.2 5.0\n";
+  test_world().barrier();
+  const std::string unequal = with("M = 0.1\nlambda = 10.0", "file = \"" + table + "\"");
+  const auto report = [&](const std::string& integrator) {
+    return read_recipe(with("name = \"gamma\"\nlabel = \"closed\"", integrator + "\nlabel = \"closed\"", unequal))
+        .report();
+  };
+  for (const char* one_stage : {"name = \"gamma\"\ngamma = 0.5", "name = \"gamma\"\ngamma = 0.7",
+                                "name = \"implicit-euler\"", "name = \"stoermer-verlet\"", "name = \"exact\""}) {
+    EXPECT_EQ(report(one_stage), "") << one_stage;
+  }
+  EXPECT_THAT(report("name = \"gauss\""), AllOf(HasSubstr("r.toml:16:"), HasSubstr("`closed` is a `gauss`"),
+                                                HasSubstr("not all equal"), HasSubstr("gamma = 0.5")));
 }
 
 TEST(MpiExperiment, FindsBathsLargerThanTheMemoryWhereverTheyStand) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
 #include "run_study.hpp"
 
@@ -80,6 +81,23 @@ TEST(MpiMemory, KernelOfALineIsABesselFunctionWhoseIntegralIsTheDamping) {
     EXPECT_NEAR(kernel[i], 2.0 * std::cyl_bessel_j(1.0, phase) / phase, 0.01) << time[i];
   }
   EXPECT_EQ(kernel[0], 1.0);
+}
+
+// No formula is known: there is a kernel, but nothing that it could be compared with.
+TEST(MpiMemory, AnUnequalLineHasNoFormulaAndNoError) {
+  const std::string table = testing::TempDir() + "bathline_memory_sites_" + std::to_string(test_world().size());
+  if (test_world().is_root()) std::ofstream(table) << "0.01 1.0\n0.02 3.0\n";
+  test_world().barrier();
+  const RunStudy run(
+      recipe("[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 60\nfile = \"" + table + "\"\n",
+             verlet + midpoint));
+  ASSERT_EQ(run.report, "");
+  for (const std::string group : {"memory/verlet/line/", "memory/midpoint/line/"}) {
+    EXPECT_EQ(run.values(group + "kernel").size(), 11u);
+    EXPECT_EQ(run.values(group + "kernel").front(), 1.0);
+    EXPECT_FALSE(run.has(group + "kernel_formula"));
+    EXPECT_FALSE(run.has(group + "kernel_error"));
+  }
 }
 
 TEST(MpiMemory, HoldsAnyParticleOfTheHead) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
 #include "run_study.hpp"
 
@@ -57,6 +58,17 @@ TEST(MpiWave, EchoIsToldFromTheStart) {
   ASSERT_EQ(run.report, "");
   EXPECT_NEAR(run.value("wave/echo_time_theory"), 20.0, 1e-12);
   EXPECT_NEAR(run.value("wave/echo_time"), 20.0, 0.5);
+}
+
+TEST(MpiWave, LeavesOutTheTheoryOfALineOfUnequalSites) {
+  const std::string table = testing::TempDir() + "bathline_wave_sites_" + std::to_string(test_world().size());
+  if (test_world().is_root()) std::ofstream(table) << "0.1 40.0\n0.1 40.0\n0.1 20.0\n";
+  test_world().barrier();
+  const RunStudy run(recipe("[output]\nsnapshots = 10\n", "closed", "file = \"" + table + "\"\n"));
+  ASSERT_EQ(run.report, "");
+  EXPECT_TRUE(run.has("wave/front_speed"));
+  EXPECT_FALSE(run.has("wave/front_speed_theory"));
+  EXPECT_FALSE(run.has("wave/echo_time_theory"));
 }
 
 TEST(MpiWave, WantsALineAndSnapshots) {
