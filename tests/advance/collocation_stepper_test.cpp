@@ -96,10 +96,22 @@ TEST_P(MpiCollocationStepper, PortionsChangeNoBit) {
   }
 }
 
-// One stage is the midpoint rule.
 INSTANTIATE_TEST_SUITE_P(Methods, MpiCollocationStepper,
                          testing::Values("gauss(stages=1)", "gauss(stages=2)", "gauss(stages=3)", "gauss(stages=4)"),
                          [](const auto& info) { return "method" + std::to_string(info.index); });
+
+TEST(MpiCollocationStepperOneStage, IsTheMidpointRule) {
+  const Scene scene = blocked_scene();
+  const auto end = [&](const std::string& method) {
+    Problem problem = make_problem(scene, test_world());
+    const std::unique_ptr<Stepper> stepper = make_stepper(method_case(method).scheme, problem, 0.25);
+    EXPECT_FALSE(stepper->advance(40));
+    return get_state(problem);
+  };
+  const PhasePoint found = end("gauss(stages=1)"), expected = end("gamma(gamma=0.500000)");
+  EXPECT_TRUE((found.u.array() == expected.u.array()).all());
+  EXPECT_TRUE((found.p.array() == expected.p.array()).all());
+}
 
 // Lines in blocks leave a nonlinear particle the order of the method.
 TEST(MpiCollocationStepperOrder, IsKeptInBlocks) {

@@ -53,9 +53,15 @@ void advance_line(benchmark::State& state, const Scheme& scheme, std::int64_t si
 
 void explicit_fused(benchmark::State& state) { advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 1); }
 void explicit_blocked(benchmark::State& state) { advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 64); }
-void explicit_energies(benchmark::State& state) { advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 64, false, true); }
-void explicit_nonuniform(benchmark::State& state) { advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 64, true); }
-void explicit_nonuniform_fused(benchmark::State& state) { advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 1, true); }
+void explicit_energies(benchmark::State& state) {
+  advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 64, false, true);
+}
+void explicit_nonuniform(benchmark::State& state) {
+  advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 64, true);
+}
+void explicit_nonuniform_fused(benchmark::State& state) {
+  advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 1, true);
+}
 void midpoint(benchmark::State& state) { advance_line(state, gamma_scheme(0.5), memory_resident_sites(), 64); }
 
 template <int stages>

@@ -118,17 +118,21 @@ TEST(LineStageTile, ReachIsWhereInfluenceEnds) {
   }
 }
 
-// A stage matrix without an inverse, two equal eigenvalues, and numbers of eigenvalues that no sweep is made for.
+// A stage matrix without an inverse, one that is all but impossible to diagonalise, and numbers of eigenvalues that no
+// sweep is made for.
 TEST(LineStageRecursion, IsNoneForOtherSchemes) {
   for (const MethodCase& method : method_cases()) {
     const auto* scheme = std::get_if<CollocationScheme>(&method.scheme);
     if (!scheme) continue;
-    EXPECT_EQ(StageRecursion::of({line, *scheme, 0.3}).has_value(), method.method->entry.name == "gauss") << method.name;
+    EXPECT_EQ(StageRecursion::of({line, *scheme, 0.3}).has_value(), method.method->entry.name == "gauss")
+        << method.name;
   }
   EXPECT_FALSE(StageRecursion::of({line, two_reals(), 0.3}));
-  CollocationScheme equal = two_reals();
-  equal.a(1, 1) = equal.a_hat(1, 1) = 0.4;
-  EXPECT_FALSE(StageRecursion::of({line, equal, 0.3}));
+  CollocationScheme parallel = two_reals();
+  parallel.a = parallel.a_hat = Eigen::MatrixXd{{0.4, 0.1}, {-1e-9, 0.4}};
+  EXPECT_FALSE(StageRecursion::of({line, parallel, 0.3}));
+  parallel.a(1, 0) = parallel.a_hat(1, 0) = -0.1;
+  EXPECT_TRUE(StageRecursion::of({line, parallel, 0.3}));
 }
 
 }  // namespace
