@@ -4,8 +4,8 @@
 //   Q_j = q + h sum_k a_jk V_k,  q+ = q + h sum_i b_i V_i,  p+ = p + h sum_i b_i F_i
 //
 // To the particles an environment is a constant force F_ej at every stage and an s x s matrix of dashpots S_e between
-// the stages. Where all environments allow it rank 0 goes through blocks of steps on its own, and no message is sent but
-// between blocks. Source: hairer2006, section II.2; martin2018, section 7 for forces.
+// the stages. Where all environments allow it rank 0 goes through blocks of steps on its own, and no message is sent
+// but between blocks. Source: hairer2006, section II.2; martin2018, section 7 for forces.
 #include <algorithm>
 #include <limits>
 
@@ -211,7 +211,7 @@ class CollocationStepper final : public Stepper {
   Eigen::Index n_;    // degrees of freedom of the particles
   Eigen::Index all_;  // n_ times the stages
   std::int64_t done_ = 0;
-  int block_ = 64;  // steps of a block, 0 where every step needs all ranks
+  int block_ = 64;                          // steps of a block, 0 where every step needs all ranks
   std::unique_ptr<ParticleNewton> newton_;  // on rank 0
   std::vector<Eigen::VectorXd> stage_q_;
   Eigen::VectorXd velocity_, gradient_, drag_, force_, unknown_, message_, constant_;

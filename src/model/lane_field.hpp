@@ -30,7 +30,8 @@ struct LaneParts {
 
   LaneParts() = default;
   /// A part has at least `least` sites.
-  LaneParts(std::int64_t sites, std::int64_t least) : count(sites), part(std::max(least, (sites + parts - 1) / parts)) {}
+  LaneParts(std::int64_t sites, std::int64_t least)
+      : count(sites), part(std::max(least, (sites + parts - 1) / parts)) {}
 
   /// Sites that fill whole squares of lanes, `least` or a few more.
   static std::int64_t capacity(std::int64_t least) {

@@ -163,8 +163,8 @@ class Line final : public Environment {
   std::vector<double> spring_, inverse_mass_;  // of unequal sites, with those copied
   double head_stiffness_ = 0.0;
   std::optional<std::int64_t> steps_left_;  // that matter, and only to the head; all sites matter where there is none
-  std::int64_t moved_ = 0;         // no site from here on has ever moved
-  bool energy_is_wanted_ = false;  // so that the next block adds it up while its sites are in cache
+  std::int64_t moved_ = 0;                  // no site from here on has ever moved
+  bool energy_is_wanted_ = false;           // so that the next block adds it up while its sites are in cache
   bool energy_is_under_way_ = false;
   std::vector<double> dissipated_;  // by axis, on the rank of the last site
 

@@ -63,10 +63,10 @@ class LineBlock {
   std::int64_t near_count_;  // sites that advance in lockstep with the particles
   std::unique_ptr<Halo> halo_;
   std::vector<double*> halo_fields_;
-  std::vector<Window> far_;    // one, on the rank of the far end
-  std::int64_t tile_ = 0;      // sites that a tile may own
-  std::vector<Tile> tiles_;    // two, used in turn
-  int steps_ = 0;              // of the open block
+  std::vector<Window> far_;  // one, on the rank of the far end
+  std::int64_t tile_ = 0;    // sites that a tile may own
+  std::vector<Tile> tiles_;  // two, used in turn
+  int steps_ = 0;            // of the open block
 };
 
 template <class Tile, class Window>

@@ -51,7 +51,7 @@ class LineImplicitTile {
   ImplicitRecursion recursion_;
   std::int64_t memory_;
   Parts parts_;
-  Field v_, p_, y_;        // v_ is w before the first sweep and after the last
+  Field v_, p_, y_;  // v_ is w before the first sweep and after the last
 };
 
 }  // namespace bathline

@@ -66,8 +66,8 @@ template <class Tile, class Recursion>
 ImplicitReach cheapest_reach_in_tiles(const Recursion& recursion, std::int64_t limit) {
   ImplicitReach best;
   if (recursion.memory() > limit) return best;
-  LineResponse<Recursion> displaced(recursion, 2 * limit, 1.0, 0.0), kicked(recursion, 2 * limit, 0.0,
-                                                                            recursion.impedance);
+  LineResponse<Recursion> displaced(recursion, 2 * limit, 1.0, 0.0),
+      kicked(recursion, 2 * limit, 0.0, recursion.impedance);
   double least = std::numeric_limits<double>::infinity();
   for (int steps = 1; steps <= 64; ++steps) {
     displaced.step();

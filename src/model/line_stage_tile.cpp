@@ -107,7 +107,7 @@ template <int pairs, int singles, bool forward, LineStageTile::Sweep kind>
   struct Modes {
     Lanes of[numbers];
   };
-  const auto filter = [&](Modes& state, const Modes& input) __attribute__((always_inline)) {
+  const auto filter = [&](Modes & state, const Modes& input) __attribute__((always_inline)) {
     for (int m = 0; m < pairs; ++m) {
       Lanes& re = state.of[2 * m];
       Lanes& im = state.of[2 * m + 1];
@@ -137,7 +137,7 @@ template <int pairs, int singles, bool forward, LineStageTile::Sweep kind>
     for (int m = pairs; m < modes; ++m) result.of[pairs + m] = fused(lead[m].re, change_p, change_w);
     return result;
   };
-  const auto inherit = [&](Modes (&of_streams)[streams]) {
+  const auto inherit = [&](Modes(&of_streams)[streams]) {
     for (int i = 0; i < numbers; ++i) {
       Register x;
       for (int s = 0; s < streams; ++s) x.at[s] = of_streams[s].of[i];

@@ -48,7 +48,8 @@ void LineStageWindow::complete(const Eigen::VectorXd& head_velocities) {
 void LineStageWindow::step() {
   // A site before the first that moves with it does not pull.
   const StageRelation relation = begin(w_[0]);
-  const Eigen::MatrixXd pulls = Eigen::MatrixXd::Identity(relation.slope.rows(), relation.slope.cols()) - relation.slope;
+  const Eigen::MatrixXd pulls =
+      Eigen::MatrixXd::Identity(relation.slope.rows(), relation.slope.cols()) - relation.slope;
   substitute(pulls.partialPivLu().solve(relation.constant.col(0)));
   end(w_[0]);
 }
