@@ -103,7 +103,8 @@ Method gauss_method() {
                            .doc = "number of stages s; 1 is the midpoint rule",
                            .fallback = "2",
                            .choices = {"1", "2", "3", "4"}}},
-           .notes = notes + std::string("Keeps its order on damped systems.")},
+           .notes = notes + std::string("One stage is solved like the midpoint rule, with PETSc's options. Keeps its "
+                                        "order on damped systems.")},
           [](const Section& options) { return Scheme(gauss(stages_of(options))); },
           gauss_properties};
 }

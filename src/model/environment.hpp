@@ -54,8 +54,8 @@ struct StageResponse {
 ///
 /// Explicit schemes run in blocks: `open_block`, then on rank 0 the substeps of all steps in lockstep with the
 /// particles through `force` and `substep`, then `close_block`, in which the part that cannot feel the particles yet
-/// catches up. Implicit schemes alternate `eliminate` and `complete`, in blocks of steps likewise, where every
-/// environment allows any.
+/// catches up. Implicit schemes alternate `eliminate` and `complete`, those with several stages `eliminate_stages` and
+/// `complete_stages`, in blocks of steps likewise, where every environment allows any.
 class Environment {
  public:
   Environment(std::string name, Attachment attachment) : name_(std::move(name)), attachment_(std::move(attachment)) {}
@@ -138,7 +138,7 @@ class Environment {
   // Implicit schemes.
   /// Reads PETSc's options and prepares the solver. @note Collective.
   virtual void set_up_implicit(const OneStageScheme& scheme, double h) = 0;
-  /// How many implicit steps a block may have; 0 where every step needs all ranks. The same on every rank.
+  /// How many steps of the scheme set up last a block may have; 0: every step needs all ranks. The same on every rank.
   virtual int implicit_block_limit() const { return 0; }
   /// @note Collective.
   virtual void open_implicit_block(int) {}
@@ -157,10 +157,10 @@ class Environment {
   virtual bool allows_stages() const { return true; }
   /// @note Collective.
   virtual void set_up_stages(const CollocationScheme& scheme, double h) = 0;
-  /// `head` is x on rank 0. @note Collective.
+  /// `head` is x on rank 0. @note Collective, but on rank 0 only inside a block.
   virtual StageResponse eliminate_stages(std::span<const double> head) = 0;
-  /// Ends the step that `eliminate_stages` began; `head_velocities` is stages x axes, the same on every rank. @note
-  /// Collective.
+  /// Ends the step that `eliminate_stages` began; `head_velocities` is stages x axes, the same on every rank that calls
+  /// this. @note Collective, but on rank 0 only inside a block.
   virtual void complete_stages(const Eigen::MatrixXd& head_velocities) = 0;
 
  private:

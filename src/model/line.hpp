@@ -16,6 +16,7 @@
 #include "model/environment.hpp"
 #include "model/line_implicit_block.hpp"
 #include "model/line_springs.hpp"
+#include "model/line_stage_block.hpp"
 #include "model/line_sweeps.hpp"
 #include "model/line_tile.hpp"
 #include "model/line_unequal_stage.hpp"
@@ -89,9 +90,9 @@ class Line final : public Environment {
   void close_block() override;
 
   void set_up_implicit(const OneStageScheme& scheme, double h) override;
-  int implicit_block_limit() const override { return implicit_block_ ? implicit_block_->limit() : 0; }
+  int implicit_block_limit() const override;
   void open_implicit_block(int steps) override;
-  void close_implicit_block() override { implicit_block_->close(); }
+  void close_implicit_block() override;
   std::optional<HeadResponse> eliminate(std::span<const double> head) override;
   void complete(std::span<const double> head_velocity) override;
   std::string failure() const override { return solver_ ? solver_->failure() : ""; }
@@ -189,9 +190,9 @@ class Line final : public Environment {
   std::vector<double> head_momentum_;                  // the head's stage velocity as the solver takes it
   std::vector<double*> own_momenta_;
 
-  CollocationScheme stages_;
-  double h_ = 0.0;
+  LineStageStep stages_;
   std::unique_ptr<StageSolver> stage_solver_;
+  std::unique_ptr<LineStageBlock> stage_block_;     // where there can be any
   std::vector<std::vector<double>> stage_momenta_;  // by axis, then site, then stage
   std::vector<double*> stage_fields_;
 };

@@ -11,6 +11,7 @@ namespace bathline {
 
 void Line::set_up_implicit(const OneStageScheme& scheme, double h) {
   implicit_block_.reset();
+  stage_block_.reset();
   stage_ = {constants_, scheme, h};
   if (!is_uniform()) {
     prepare_springs();
@@ -21,13 +22,6 @@ void Line::set_up_implicit(const OneStageScheme& scheme, double h) {
   solver_ = std::make_unique<LineSolver>(stage_.matrix(), layout_, communicator_, axes_);
   if (!solver_->is_direct()) return;
   implicit_block_ = LineImplicitBlock::make(stage_, layout_, communicator_, axes_);
-}
-
-void Line::open_implicit_block(int steps) {
-  touch(sites());
-  std::vector<LineImplicitBlock::Axis> axes;
-  for (int axis = 0; axis < axes_; ++axis) axes.push_back({own(w_[axis]), own(p_[axis]), &dissipated_[axis]});
-  implicit_block_->open(steps, std::move(axes));
 }
 
 std::optional<HeadResponse> Line::eliminate(std::span<const double> head) {

@@ -13,8 +13,10 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "integrate/scheme.hpp"
+#include "model/line_reach.hpp"
 #include "model/line_window.hpp"
 
 namespace bathline {
@@ -31,20 +33,13 @@ struct ImplicitRecursion {
   double last_drift;  ///< the same with last_drift makes w+ of v
   double impedance;   ///< sqrt(lambda M), which makes momenta comparable with displacements
 
-  /// Summed influence below this is nothing against the round-off of a step.
-  static constexpr double negligible = 0x1p-60;
+  /// A step of an unbounded line by plain loops, from one v to the next.
+  void step(std::vector<double>& v, std::vector<double>& p) const;
   /// Sites after which decay^sites is negligible; the largest number there is where it never is.
   std::int64_t memory() const;
 };
 
-/// Steps taken together, and how many sites on each side matter to a site for that long.
-struct ImplicitReach {
-  int steps = 0;  ///< 0: there are no such blocks
-  std::int64_t sites = 0;
-};
-
-/// The block that does least work per step of all those that reach no further than `limit` sites: from the response of
-/// an unbounded line to a unit disturbance of one site, such that all sites beyond the reach together stay negligible.
+/// The block that does least work per step, see line_reach.hpp.
 ImplicitReach cheapest_reach(const ImplicitRecursion& recursion, std::int64_t limit);
 
 }  // namespace bathline

@@ -11,15 +11,16 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
-#include "model/lanes.hpp"
+#include "model/lane_field.hpp"
 #include "model/line_implicit_recursion.hpp"
 
 namespace bathline {
 
 class LineImplicitTile {
  public:
+  /// Loading, storing and the first half of the first step take about as long as so many steps.
+  static constexpr double overhead = 6.0;
   /// Sites that a tile of those steps holds at most when `reach` of them are lost at either end.
   static std::int64_t capacity_for(const ImplicitRecursion& recursion, std::int64_t reach);
 
@@ -36,16 +37,9 @@ class LineImplicitTile {
  private:
   /// Registers side by side, for the processor has to wait for each of them.
   static constexpr int streams = 2;
-  static constexpr std::int64_t parts = streams * lanes;
-
-  /// Register j holds the j-th site of every part.
-  struct Register {
-    Lanes at[streams];
-  };
-  using Field = std::vector<Register>;
-
-  void spread(const double* from, Field& to) const;
-  void collect(const Field& from, std::int64_t offset, std::int64_t count, double* to) const;
+  using Parts = LaneParts<streams>;
+  using Register = LaneRegister<streams>;
+  using Field = LaneField<streams>;
 
   /// What a sweep does: the second recursion of a step and its end, the first recursion of the next one.
   enum class Sweep { first, middle, last };
@@ -56,9 +50,8 @@ class LineImplicitTile {
 
   ImplicitRecursion recursion_;
   std::int64_t memory_;
-  std::int64_t count_ = 0;
-  std::int64_t part_ = 0;  // sites of a part
-  Field v_, p_, y_;        // v_ is w before the first sweep and after the last
+  Parts parts_;
+  Field v_, p_, y_;  // v_ is w before the first sweep and after the last
 };
 
 }  // namespace bathline

@@ -1,98 +1,71 @@
 // Implicit schemes with several stages on a line: the stage momenta of a site are one vector, and a block tridiagonal
 // system couples those of neighbours.
 //
-//   P_j + c (2 P_j - P_{j-1} - P_{j+1}) = p_j 1 + h lambda (w_{j+1} - 2 w_j + w_{j-1}) a^ 1,   c = h^2 lambda/M a^ a,
-//   P_0 = M V the head's,   W_j = w_j 1 + h/M a P_j,   w+ = w + h/M b.P,   p+ = p + h lambda b.(W_{j+1} - 2 W_j +
-//   W_{j-1})
-//
-// A dashpot D on the last site adds h D/M a^ P_N to its row. Source: hairer2006, section II.2.
+// In blocks of steps where the scheme is a recursion along the line, see line_stage_block.hpp; elsewhere step by step.
+// Source: hairer2006, section II.2, in the form of line_stage_step.hpp.
+#include <stdexcept>
+
 #include "model/line.hpp"
-#include "model/line_update.hpp"
 
 namespace bathline {
 
 void Line::set_up_stages(const CollocationScheme& scheme, double h) {
-  stages_ = scheme;
-  h_ = h;
-  const int s = scheme.stages();
-  const Eigen::MatrixXd coupling = h * h * constants_.stiffness / constants_.mass * scheme.a_hat * scheme.a;
-  const double springs = constants_.far_end == FarEnd::fixed ? 2.0 : 1.0;
-  const StageMatrix matrix{coupling, Eigen::MatrixXd::Identity(s, s) + springs * coupling +
-                                         h * constants_.dashpot / constants_.mass * scheme.a_hat};
-  stage_solver_ = make_stage_solver(matrix, layout_, communicator_, axes_);
+  if (!is_uniform()) throw std::logic_error("implicit schemes need a line of equal sites");
+  stages_ = {constants_, scheme, h};
+  stage_solver_ = make_stage_solver(stages_.matrix(), layout_, communicator_, axes_);
   stage_momenta_.clear();
+  implicit_block_.reset();
+  stage_block_ = LineStageBlock::make(stages_, layout_, communicator_, axes_);
 }
 
 StageResponse Line::eliminate_stages(std::span<const double> head) {
+  if (stage_block_ && stage_block_->is_open()) return stage_block_->eliminate(head);
+  touch(sites());
   exchange_next_neighbours();
-  const int s = stages_.stages();
   if (stage_momenta_.empty()) {
-    stage_momenta_.assign(static_cast<std::size_t>(axes_), std::vector<double>(static_cast<std::size_t>(count_ * s)));
+    const auto size = static_cast<std::size_t>(count_ * stages_.scheme.stages());
+    stage_momenta_.assign(static_cast<std::size_t>(axes_), std::vector<double>(size));
     stage_fields_.clear();
     for (std::vector<double>& field : stage_momenta_) stage_fields_.push_back(field.data());
   }
-  const Eigen::VectorXd reach = h_ * constants_.stiffness * stages_.a_hat.rowwise().sum();
   for (int axis = 0; axis < axes_; ++axis) {
     const double* w = own(w_[axis]);
-    const double* p = own(p_[axis]);
-    double* stage = stage_momenta_[axis].data();
     if (at_head()) head_[axis] = head[axis];
-    for (std::int64_t j = 0; j < count_; ++j) {
-      const double left = j == 0 && at_head() ? head_[axis] : w[j - 1];
-      const double behind = constants_.far_end == FarEnd::fixed ? 0.0 : w[j];
-      const double right = j + 1 == count_ && at_far_end_ ? behind : w[j + 1];
-      const double difference = (right - w[j]) - (w[j] - left);
-      for (int i = 0; i < s; ++i) stage[j * s + i] = std::fma(reach[i], difference, p[j]);
-    }
+    if (count_ == 0) continue;
+    const double left = at_head() ? head_[axis] : w[-1];
+    const double behind = constants_.far_end == FarEnd::fixed ? 0.0 : w[count_ - 1];
+    stages_.begin(w, own(p_[axis]), stage_fields_[axis], count_, left, at_far_end_ ? behind : w[count_]);
   }
   const StageRelation relation = stage_solver_->eliminate(stage_fields_);
-  const Eigen::MatrixXd push = constants_.stiffness * h_ * stages_.a;
   StageResponse response;
-  response.damping = push * (Eigen::MatrixXd::Identity(s, s) - relation.slope);
+  response.damping = stages_.damping(relation.slope);
   if (!at_head()) return response;
-  response.constant = push / constants_.mass * relation.constant;
+  response.constant.resize(stages_.scheme.stages(), axes_);
   for (int axis = 0; axis < axes_; ++axis) {
-    response.constant.col(axis).array() += constants_.stiffness * (own(w_[axis])[0] - head_[axis]);
+    response.constant.col(axis) = stages_.force(relation.constant.col(axis), own(w_[axis])[0] - head_[axis]);
   }
   return response;
 }
 
 void Line::complete_stages(const Eigen::MatrixXd& head_velocities) {
+  if (stage_block_ && stage_block_->is_open()) {
+    stage_block_->complete(head_velocities);
+    return;
+  }
   stage_solver_->substitute(stage_fields_, constants_.mass * head_velocities);
-  const int s = stages_.stages();
-  const Eigen::VectorXd weights = stages_.b, means = stages_.a.transpose() * stages_.b;
-  const double drift = h_ / constants_.mass;
-  // The mean of the stage displacements with weights b is what the end momenta need of the neighbours.
-  for (int axis = 0; axis < axes_; ++axis) {
-    double* w = own(w_[axis]);
-    double* stage = stage_momenta_[axis].data();
-    for (std::int64_t j = 0; j < count_; ++j) {
-      const Eigen::Map<const Eigen::VectorXd> momenta(stage + j * s, s);
-      const double to_mean = means.dot(momenta), to_end = weights.dot(momenta);
-      if (j + 1 == count_ && at_far_end_ && is_open_ended()) {
-        const double loss = h_ * constants_.dashpot / constants_.mass;
-        own(p_[axis])[j] -= loss * to_end;
-        dissipated_[axis] += loss / constants_.mass * weights.dot(momenta.cwiseAbs2());
-      }
-      w[j] = drifted(w[j], drift, to_mean);
-      stage[j * s] = drift * (to_end - to_mean);
+  for (int axis = 0; axis < axes_ && count_ > 0; ++axis) {
+    if (at_far_end_ && is_open_ended()) {
+      const std::int64_t last = count_ - 1;
+      dissipated_[axis] += stages_.drag(stage_fields_[axis] + last * stages_.scheme.stages(), own(p_[axis])[last]);
     }
+    stages_.move_to_means(own(w_[axis]), stage_fields_[axis], count_);
   }
   exchange_next_neighbours();
-  const double strength = h_ * constants_.stiffness;
   for (int axis = 0; axis < axes_ && count_ > 0; ++axis) {
     double* w = own(w_[axis]);
-    double* p = own(p_[axis]);
-    double left = w[-1];
-    if (at_head()) left = head_[axis] + h_ * means.dot(head_velocities.col(axis));
-    for (std::int64_t j = 0; j < count_; ++j) {
-      const double here = w[j];
-      const double behind = constants_.far_end == FarEnd::fixed ? 0.0 : here;
-      const double right = j + 1 == count_ && at_far_end_ ? behind : w[j + 1];
-      p[j] = kicked(p[j], strength, left, here, right);
-      w[j] = here + stage_momenta_[axis][static_cast<std::size_t>(j * s)];
-      left = here;
-    }
+    const double left = at_head() ? stages_.mean(head_[axis], head_velocities.col(axis)) : w[-1];
+    const double behind = constants_.far_end == FarEnd::fixed ? 0.0 : w[count_ - 1];
+    stages_.end(w, own(p_[axis]), stage_fields_[axis], count_, left, at_far_end_ ? behind : w[count_]);
   }
 }
 

@@ -28,12 +28,21 @@ Problem oscillator_on_a_line(std::int64_t sites, bool unequal) {
   return problem;
 }
 
-/// `steps` steps with the given gamma on `sites` sites of every rank, and then the energies, if wanted.
-void advance_line(benchmark::State& state, double gamma, std::int64_t sites, int steps, bool unequal = false,
-                  bool energies = false) {
+Scheme gamma_scheme(double gamma) {
   Section options;
   options.set("gamma", gamma, {});
-  const Scheme scheme = find_method("gamma")->scheme(options);
+  return find_method("gamma")->scheme(options);
+}
+
+CollocationScheme gauss_scheme(int stages) {
+  Section options;
+  options.set("stages", std::int64_t{stages}, {});
+  return std::get<CollocationScheme>(find_method("gauss")->scheme(options));
+}
+
+/// `steps` steps on `sites` sites of every rank, and then the energies, if wanted.
+void advance_line(benchmark::State& state, const Scheme& scheme, std::int64_t sites, int steps, bool unequal = false,
+                  bool energies = false) {
   Problem problem = oscillator_on_a_line(sites, unequal);
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, 0.5);
   time_together(state, sites * bench_world().size() * steps, [&] {
@@ -42,12 +51,41 @@ void advance_line(benchmark::State& state, double gamma, std::int64_t sites, int
   });
 }
 
-void explicit_fused(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 1); }
-void explicit_blocked(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 64); }
-void explicit_energies(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 64, false, true); }
-void explicit_nonuniform(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 64, true); }
-void explicit_nonuniform_fused(benchmark::State& state) { advance_line(state, 0.0, memory_resident_sites(), 1, true); }
-void midpoint(benchmark::State& state) { advance_line(state, 0.5, memory_resident_sites(), 64); }
+void explicit_fused(benchmark::State& state) { advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 1); }
+void explicit_blocked(benchmark::State& state) { advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 64); }
+void explicit_energies(benchmark::State& state) {
+  advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 64, false, true);
+}
+void explicit_nonuniform(benchmark::State& state) {
+  advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 64, true);
+}
+void explicit_nonuniform_fused(benchmark::State& state) {
+  advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 1, true);
+}
+void midpoint(benchmark::State& state) { advance_line(state, gamma_scheme(0.5), memory_resident_sites(), 64); }
+
+template <int stages>
+void gauss(benchmark::State& state) {
+  advance_line(state, gauss_scheme(stages), memory_resident_sites(), 64);
+}
+
+/// Step by step, which other methods with several stages need.
+template <int stages>
+void gauss_single_steps(benchmark::State& state) {
+  constexpr int steps = 4;
+  const std::int64_t sites = memory_resident_sites() * bench_world().size();
+  Line line("line", Attachment({{0, 1.0}}, 1), LineConstants{}, sites, bench_world(), {.skip_resting = false});
+  line.prepare({});
+  line.set_up_stages(gauss_scheme(stages), 0.5);
+  const double head[] = {0.0};
+  const Eigen::MatrixXd velocities = Eigen::MatrixXd::Ones(stages, 1);
+  time_together(state, sites * steps, [&] {
+    for (int step = 0; step < steps; ++step) {
+      line.eliminate_stages(head);
+      line.complete_stages(velocities);
+    }
+  });
+}
 
 /// What no line can exceed: one tile that stays in cache, of which nothing is computed twice.
 void explicit_blocked_in_cache(benchmark::State& state) {
@@ -103,6 +141,24 @@ BENCHMARK(explicit_nonuniform)
 BENCHMARK(midpoint)
     ->Name("line/midpoint/ours")
     ->Iterations(iterations_of(64))
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(gauss<2>)->Name("line/gauss2/ours")->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(gauss<3>)->Name("line/gauss3/ours")->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(gauss<4>)->Name("line/gauss4/ours")->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(gauss_single_steps<2>)
+    ->Name("line/gauss2/single_steps")
+    ->Iterations(3)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(gauss_single_steps<3>)
+    ->Name("line/gauss3/single_steps")
+    ->Iterations(3)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(gauss_single_steps<4>)
+    ->Name("line/gauss4/single_steps")
+    ->Iterations(3)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(midpoint_in_cache)

@@ -1,0 +1,121 @@
+// Numbers of consecutive sites cut into parts, one for every lane of `streams` registers side by side.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/lanes.hpp"
+
+namespace bathline {
+
+/// Register j holds the j-th site of every part.
+template <int streams>
+struct LaneRegister {
+  Lanes at[streams];
+};
+
+template <int streams>
+using LaneField = std::vector<LaneRegister<streams>>;
+
+/// `count` consecutive sites in parts of `part` sites.
+template <int streams>
+struct LaneParts {
+  using Register = LaneRegister<streams>;
+  static constexpr std::int64_t parts = streams * lanes;
+
+  std::int64_t count = 0;
+  std::int64_t part = 0;
+
+  LaneParts() = default;
+  /// A part has at least `least` sites.
+  LaneParts(std::int64_t sites, std::int64_t least)
+      : count(sites), part(std::max(least, (sites + parts - 1) / parts)) {}
+
+  /// Sites that fill whole squares of lanes, `least` or a few more.
+  static std::int64_t capacity(std::int64_t least) {
+    constexpr std::int64_t unit = parts * lanes;
+    return (least + unit - 1) / unit * unit;
+  }
+
+  void spread(const double* from, LaneField<streams>& to) const {
+    for (int stream = 0; stream < streams; ++stream) {
+      const std::int64_t begin = stream * lanes * part;
+      std::int64_t j = 0;
+      for (; j + lanes <= part && begin + (lanes - 1) * part + j + lanes <= count; j += lanes) {
+        Lanes square[lanes];
+        for (int lane = 0; lane < lanes; ++lane) square[lane] = load(from + begin + lane * part + j);
+        transpose(square);
+        for (int i = 0; i < lanes; ++i) to[static_cast<std::size_t>(j + i)].at[stream] = square[i];
+      }
+      // Room that is left over goes on like the last site, so that no spring there is stretched.
+      for (; j < part; ++j) {
+        Lanes& row = to[static_cast<std::size_t>(j)].at[stream];
+        for (int lane = 0; lane < lanes; ++lane) row[lane] = from[std::min(begin + lane * part + j, count - 1)];
+      }
+    }
+  }
+
+  /// Writes `number` sites from `offset` on.
+  void collect(const LaneField<streams>& from, std::int64_t offset, std::int64_t number, double* to) const {
+    const std::int64_t end = offset + number;
+    for (int stream = 0; stream < streams; ++stream) {
+      for (std::int64_t j = 0; j < part; j += lanes) {
+        const std::int64_t width = std::min<std::int64_t>(lanes, part - j);
+        Lanes square[lanes] = {};
+        for (int i = 0; i < width; ++i) square[i] = from[static_cast<std::size_t>(j + i)].at[stream];
+        transpose(square);
+        for (int lane = 0; lane < lanes; ++lane) {
+          const std::int64_t site = (stream * lanes + lane) * part + j;
+          if (width == lanes && site >= offset && site + lanes <= end) {
+            store(square[lane], to + (site - offset));
+          } else {
+            for (std::int64_t i = std::max<std::int64_t>(0, offset - site); i < std::min(width, end - site); ++i) {
+              to[site + i - offset] = square[lane][i];
+            }
+          }
+        }
+      }
+    }
+  }
+};
+
+/// Every part takes the value of the part that a sweep comes from; none comes before the first.
+template <bool forward, int streams>
+[[gnu::always_inline]] inline LaneRegister<streams> inherited(const LaneRegister<streams>& x) {
+  LaneRegister<streams> result;
+  for (int s = 0; s < streams; ++s) {
+    if constexpr (forward) {
+      const Lanes before = s > 0 ? x.at[s - 1] : Lanes{};
+      result.at[s] = lane_order::mixed(before, x.at[s], [](int i) { return i > 0 ? lanes + i - 1 : lanes - 1; });
+    } else {
+      const Lanes behind = s + 1 < streams ? x.at[s + 1] : Lanes{};
+      result.at[s] = lane_order::mixed(x.at[s], behind, [](int i) { return i + 1; });
+    }
+  }
+  return result;
+}
+
+/// Clears the part where a sweep begins.
+template <bool forward, int streams>
+inline void clear_first_part(LaneRegister<streams>& x) {
+  if constexpr (forward) {
+    x.at[0][0] = 0.0;
+  } else {
+    x.at[streams - 1][lanes - 1] = 0.0;
+  }
+}
+
+/// Fetches one of `shares` equal shares of arrays towards the cache.
+inline void fetch_share(std::span<const std::span<const double>> arrays, std::size_t share, std::size_t shares) {
+  constexpr std::size_t cache_line = 8;  // numbers
+  for (const std::span<const double> array : arrays) {
+    const std::size_t end = array.size() * (share + 1) / shares;
+    for (std::size_t i = array.size() * share / shares; i < end; i += cache_line) {
+      __builtin_prefetch(array.data() + i, 0, 2);
+    }
+  }
+}
+
+}  // namespace bathline

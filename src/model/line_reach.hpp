@@ -1,0 +1,87 @@
+// How far implicit steps reach along a uniform line, and how many of them are best taken together.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace bathline {
+
+/// Steps taken together, and how many sites on each side matter to a site for that long.
+struct ImplicitReach {
+  int steps = 0;  ///< 0: there are no such blocks
+  std::int64_t sites = 0;
+};
+
+/// Summed influence below this is nothing against the round-off of a step.
+inline constexpr double negligible_influence = 0x1p-60;
+
+/// Sites after which decay^sites is negligible; the largest number there is where it never is.
+inline std::int64_t sites_of_influence(double decay) {
+  if (decay <= negligible_influence) return 1;
+  // One site more than the logarithm, which is rounded.
+  const double sites = std::log(negligible_influence) / std::log(decay) + 1.0;
+  return sites >= 1.0 && sites < 1e9 ? static_cast<std::int64_t>(std::ceil(sites))
+                                     : std::numeric_limits<std::int64_t>::max();
+}
+
+/// An unbounded line after one of its sites has been disturbed, as far as `half` sites to either side. `Recursion` has
+/// a `step` by plain loops and the `impedance` that makes momenta comparable with displacements.
+template <class Recursion>
+class LineResponse {
+ public:
+  LineResponse(const Recursion& recursion, std::int64_t half, double w, double p)
+      : recursion_(recursion), half_(half), w_(static_cast<std::size_t>(2 * half + 1)), p_(w_.size()) {
+    w_[static_cast<std::size_t>(half)] = w;
+    p_[static_cast<std::size_t>(half)] = p;
+  }
+
+  void step() { recursion_.step(w_, p_); }
+
+  /// The least distance from which on all sites on both sides together are negligible.
+  std::int64_t reach() const {
+    double sum = 0.0;
+    for (std::int64_t distance = half_; distance > 0; --distance) {
+      for (const std::int64_t j : {half_ - distance, half_ + distance}) {
+        sum += std::abs(w_[static_cast<std::size_t>(j)]) +
+               std::abs(p_[static_cast<std::size_t>(j)]) / recursion_.impedance;
+      }
+      // What is no number any more is not negligible.
+      if (!(sum <= negligible_influence)) return distance + 1;
+    }
+    return 1;
+  }
+
+ private:
+  Recursion recursion_;
+  std::int64_t half_;
+  std::vector<double> w_, p_;
+};
+
+/// The block that does least work per step of all those that reach no further than `limit` sites: from the response of
+/// an unbounded line to a unit disturbance of one site, such that all sites beyond the reach together stay negligible.
+template <class Tile, class Recursion>
+ImplicitReach cheapest_reach_in_tiles(const Recursion& recursion, std::int64_t limit) {
+  ImplicitReach best;
+  if (recursion.memory() > limit) return best;
+  LineResponse<Recursion> displaced(recursion, 2 * limit, 1.0, 0.0),
+      kicked(recursion, 2 * limit, 0.0, recursion.impedance);
+  double least = std::numeric_limits<double>::infinity();
+  for (int steps = 1; steps <= 64; ++steps) {
+    displaced.step();
+    kicked.step();
+    if (steps < 4 || (steps & (steps - 1)) != 0) continue;
+    const std::int64_t sites = std::max({displaced.reach(), kicked.reach(), recursion.memory()});
+    if (sites > limit) break;
+    const auto tile = static_cast<double>(Tile::capacity_for(recursion, sites));
+    const double cost = (1.0 + Tile::overhead / steps) * tile / (tile - 2.0 * static_cast<double>(sites));
+    if (cost >= least) continue;
+    least = cost;
+    best = {steps, sites};
+  }
+  return best;
+}
+
+}  // namespace bathline

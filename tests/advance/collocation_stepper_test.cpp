@@ -1,0 +1,140 @@
+// Collocation in blocks of steps, on nonlinear particles with long lines.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "advance/stepper.hpp"
+#include "method_cases.hpp"
+#include "model/spectrum.hpp"
+#include "model/star.hpp"
+#include "petsc_world.hpp"
+#include "quartic_potential.hpp"
+#include "scene.hpp"
+#include "self_world.hpp"
+
+namespace bathline {
+namespace {
+
+/// Particles bound to each other by springs that harden, in a plane, with long lines of every kind.
+Scene blocked_scene() {
+  RandomNumbers random(77);
+  Scene scene;
+  scene.system = random_particles(2, 2, random);
+  const Eigen::MatrixXd half = random_matrix(4, 4, random);
+  scene.system.potential = std::make_shared<QuarticPotential>(half * half.transpose(), 0.7);
+  scene.lines = {{{{0, 1.0}}, {.mass = 0.3, .stiffness = 1.2, .far_end = FarEnd::matched, .dashpot = 0.0}, 1500},
+                 {{{0, 1.0}, {1, -1.0}}, {.mass = 0.8, .stiffness = 0.6, .far_end = FarEnd::free, .dashpot = 0.0}, 900},
+                 {{{1, 1.0}}, {.mass = 1.0, .stiffness = 1.0, .far_end = FarEnd::fixed, .dashpot = 0.0}, 20}};
+  return scene;
+}
+
+/// The same problem with a heat bath that pulls at nothing, whose steps need all ranks: no block is left.
+Problem without_blocks(const Scene& scene) {
+  std::vector<std::unique_ptr<Environment>> environments;
+  for (const SceneLine& line : scene.lines) {
+    environments.push_back(std::make_unique<Line>("line", Attachment(line.weights, scene.system.axes), line.constants,
+                                                  line.sites, self_world()));
+  }
+  environments.push_back(std::make_unique<Star>("bath", Attachment({{0, 0.0}}, scene.system.axes),
+                                                ohmic_spectrum(1, 0.7, 5.0), 0.0, 4, self_world()));
+  const int n = scene.system.size();
+  Problem problem(scene.system, Eigen::MatrixXd::Zero(n, n), std::move(environments), self_world());
+  problem.prepare();
+  return problem;
+}
+
+class MpiCollocationStepper : public testing::TestWithParam<std::string> {};
+
+TEST_P(MpiCollocationStepper, BlocksEqualSingleSteps) {
+  const Scene scene = blocked_scene();
+  constexpr int steps = 150;
+  Problem blocked = make_problem(scene, test_world());
+  const std::unique_ptr<Stepper> stepper = make_stepper(method_case(GetParam()).scheme, blocked, 0.25);
+  EXPECT_GT(stepper->portion(), 1);
+  Problem single = without_blocks(scene);
+  const std::unique_ptr<Stepper> single_stepper = make_stepper(method_case(GetParam()).scheme, single, 0.25);
+  EXPECT_EQ(single_stepper->portion(), 1);
+  RandomNumbers random(3);
+  const PhasePoint start = random_point(scene.size(), 0.5, random);
+  PhasePoint with_bath = start;
+  with_bath.u.conservativeResize(scene.size() + scene.system.axes);
+  with_bath.p.conservativeResize(with_bath.u.size());
+  with_bath.u.tail(scene.system.axes).setZero();
+  with_bath.p.tail(scene.system.axes).setZero();
+  set_state(blocked, start);
+  set_state(single, with_bath);
+  EXPECT_FALSE(stepper->advance(steps));
+  EXPECT_FALSE(single_stepper->advance(steps));
+  const PhasePoint found = get_state(blocked), all = get_state(single);
+  const PhasePoint expected{all.u.head(scene.size()), all.p.head(scene.size())};
+  // Newton's method stops at a few units in the last place, and the particles' springs pull their differences apart.
+  const double tolerance = 100.0 * steps * std::numeric_limits<double>::epsilon();
+  EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), tolerance * expected.u.cwiseAbs().maxCoeff());
+  EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), tolerance * expected.p.cwiseAbs().maxCoeff());
+  const double lost = blocked.energies().dissipated, lost_singly = single.energies().dissipated;
+  EXPECT_GT(lost, 0.0);
+  EXPECT_NEAR(lost, lost_singly, tolerance * lost_singly);
+}
+
+TEST_P(MpiCollocationStepper, PortionsChangeNoBit) {
+  const Scene scene = blocked_scene();
+  const auto end = [&](std::int64_t first_portions) {
+    Problem problem = make_problem(scene, test_world());
+    const std::unique_ptr<Stepper> stepper = make_stepper(method_case(GetParam()).scheme, problem, 0.25);
+    RandomNumbers random(4);
+    set_state(problem, random_point(scene.size(), 0.5, random));
+    const std::int64_t first = first_portions * stepper->portion(), all = 3 * stepper->portion() + 5;
+    EXPECT_FALSE(stepper->advance(first));
+    EXPECT_FALSE(stepper->advance(all - first));
+    return get_state(problem);
+  };
+  const PhasePoint expected = end(0);
+  for (const std::int64_t first : {1, 2, 3}) {
+    const PhasePoint found = end(first);
+    EXPECT_TRUE((found.u.array() == expected.u.array()).all());
+    EXPECT_TRUE((found.p.array() == expected.p.array()).all());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, MpiCollocationStepper,
+                         testing::Values("gauss(stages=1)", "gauss(stages=2)", "gauss(stages=3)", "gauss(stages=4)"),
+                         [](const auto& info) { return "method" + std::to_string(info.index); });
+
+TEST(MpiCollocationStepperOneStage, IsTheMidpointRule) {
+  const Scene scene = blocked_scene();
+  const auto end = [&](const std::string& method) {
+    Problem problem = make_problem(scene, test_world());
+    const std::unique_ptr<Stepper> stepper = make_stepper(method_case(method).scheme, problem, 0.25);
+    EXPECT_FALSE(stepper->advance(40));
+    return get_state(problem);
+  };
+  const PhasePoint found = end("gauss(stages=1)"), expected = end("gamma(gamma=0.500000)");
+  EXPECT_TRUE((found.u.array() == expected.u.array()).all());
+  EXPECT_TRUE((found.p.array() == expected.p.array()).all());
+}
+
+// Lines in blocks leave a nonlinear particle the order of the method.
+TEST(MpiCollocationStepperOrder, IsKeptInBlocks) {
+  Scene scene;
+  RandomNumbers random(6);
+  scene.system = random_particles(1, 1, random);
+  scene.system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Constant(1, 1, 1.7), 0.9);
+  scene.lines = {{{{0, 1.0}}, {.mass = 0.5, .stiffness = 0.6, .far_end = FarEnd::free, .dashpot = 0.0}, 2500}};
+  const auto end = [&](const std::string& method, int steps) {
+    Problem problem = make_problem(scene, test_world());
+    const std::unique_ptr<Stepper> stepper = make_stepper(method_case(method).scheme, problem, 4.0 / steps);
+    EXPECT_GT(stepper->portion(), 1);
+    EXPECT_FALSE(stepper->advance(steps));
+    problem.share_particles();
+    return problem.q[0];
+  };
+  const double exact = end("gauss(stages=4)", 128);
+  for (const auto& [method, order, steps] :
+       {std::tuple("gauss(stages=2)", 4.0, 64), std::tuple("gauss(stages=3)", 6.0, 24)}) {
+    const double coarse = std::abs(end(method, steps) - exact), fine = std::abs(end(method, 2 * steps) - exact);
+    EXPECT_NEAR(std::log2(coarse / fine), order, 0.03 * order) << method;
+  }
+}
+
+}  // namespace
+}  // namespace bathline
