@@ -31,7 +31,9 @@ TEST(MpiMemory, RemembersTheMostThatWasThere) {
     (void)kept;
   }
   const std::int64_t after = peak_memory(world);
-  EXPECT_GT(after - before, size * 9 / 10);
+  // Tests before this one may have had some of it already.
+  EXPECT_GT(after - before, size / 2);
+  EXPECT_GE(after, size);
   EXPECT_LT(after - before, size + (std::int64_t{64} << 20) * world.size());
 }
 

@@ -178,6 +178,7 @@ kind = "trajectory"
 [output]
 every = 3
 site_stride = 1
+particles_only = false
 seed = 0
 keep_checkpoints = 2
 
