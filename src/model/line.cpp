@@ -109,8 +109,10 @@ std::optional<double> Line::front_speed() const {
 
 void Line::prepare(const RandomKey& key) {
   const auto size = static_cast<std::size_t>(room_before_ + count_ + room_behind_);
-  w_.assign(static_cast<std::size_t>(axes_), std::vector<double>(size));
-  p_.assign(static_cast<std::size_t>(axes_), std::vector<double>(size));
+  for (std::vector<std::vector<double>>* fields : {&w_, &p_}) {
+    fields->resize(static_cast<std::size_t>(axes_));
+    for (std::vector<double>& field : *fields) field.assign(size, 0.0);  // in place: a copy may not fit
+  }
   arrays_.clear();
   thin_arrays_.clear();
   own_momenta_.clear();

@@ -24,9 +24,12 @@ StageResponse Line::eliminate_stages(std::span<const double> head) {
   exchange_next_neighbours();
   if (stage_momenta_.empty()) {
     const auto size = static_cast<std::size_t>(count_ * stages_.scheme.stages());
-    stage_momenta_.assign(static_cast<std::size_t>(axes_), std::vector<double>(size));
+    stage_momenta_.resize(static_cast<std::size_t>(axes_));
     stage_fields_.clear();
-    for (std::vector<double>& field : stage_momenta_) stage_fields_.push_back(field.data());
+    for (std::vector<double>& field : stage_momenta_) {
+      field.resize(size);
+      stage_fields_.push_back(field.data());
+    }
   }
   for (int axis = 0; axis < axes_; ++axis) {
     const double* w = own(w_[axis]);

@@ -92,8 +92,10 @@ void Star::prepare(const RandomKey& key) {
   const auto count = static_cast<std::size_t>(sum_.count());
   stiffness_.resize(count);
   inverse_mass_.resize(count);
-  w_.assign(axes_, std::vector<double>(count));
-  p_.assign(axes_, std::vector<double>(count));
+  for (std::vector<std::vector<double>>* fields : {&w_, &p_}) {
+    fields->resize(axes_);
+    for (std::vector<double>& field : *fields) field.assign(count, 0.0);  // in place: a copy may not fit
+  }
   pull_.assign(axes_, 0.0);
   head_.assign(axes_, 0.0);
   for (std::size_t j = 0; j < count; ++j) {

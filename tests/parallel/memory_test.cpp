@@ -31,8 +31,8 @@ TEST(MpiMemory, RemembersTheMostThatWasThere) {
     (void)kept;
   }
   const std::int64_t after = peak_memory(world);
-  // Tests before this one may have had some of it already.
-  EXPECT_GT(after - before, size / 2);
+  // Tests before this one may have had as much already.
+  EXPECT_GE(after, before);
   EXPECT_GE(after, size);
   EXPECT_LT(after - before, size + (std::int64_t{64} << 20) * world.size());
 }
