@@ -136,7 +136,7 @@ def draw(times, model, stem):
     right.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
     right.set_xlabel("ranks")
     right.set_ylabel("efficiency")
-    right.set_title(f"(b) {largest:.2g} sites: on each rank, in all")
+    right.set_title(f"(b) {largest / 1e6:g} million sites on each rank, or in all")
     right.legend(loc="lower left", bbox_to_anchor=(0.0, 0.08))
     figure.savefig(f"{stem}.png")
     figure.savefig(f"{stem}.pdf")
