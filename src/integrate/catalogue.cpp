@@ -11,9 +11,8 @@ const std::vector<Method>& methods() {
   static const std::vector<Method> all = [] {
     std::vector<Method> list = {gamma_method(), stoermer_verlet_method()};
     for (Method& method : composition_methods()) list.push_back(std::move(method));
-    for (const Method& method :
-         {gauss_method(), lobatto_method(), explicit_euler_method(), implicit_euler_method(), rk4_method(),
-          time_centred_method(), herglotz_method(), exact_method()}) {
+    for (const Method& method : {gauss_method(), lobatto_method(), explicit_euler_method(), implicit_euler_method(),
+                                 rk4_method(), time_centred_method(), herglotz_method(), exact_method()}) {
       list.push_back(method);
     }
     return list;

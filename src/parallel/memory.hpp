@@ -15,8 +15,8 @@ struct NodeMemory {
 /// Of all nodes the one with the least to spare, when this rank asks for `bytes`. @note Collective.
 NodeMemory node_memory(const Communicator& communicator, std::int64_t bytes);
 
-/// The most memory that the ranks have had resident since they began, each at its own time, in bytes, added up. The same
-/// on every rank. @note Collective.
+/// The most memory that the ranks have had resident since they began, each at its own time, in bytes, added up. The
+/// same on every rank. @note Collective.
 std::int64_t peak_memory(const Communicator& communicator);
 
 }  // namespace bathline

@@ -76,9 +76,10 @@ std::vector<Parameter> output_keys() {
       optional("snapshots", integer, "", "Steps between two snapshots of the lines; left out, there are none.",
                Bound::positive),
       defaulted("site_stride", integer, "1", "Sites between two that a snapshot holds.", Bound::positive),
-      defaulted("particles_only", boolean, "false",
-                "Leaves out sites of lines that no particle will feel any more, and with them the environments' energies, "
-                "which are recorded as NaN."),
+      defaulted(
+          "particles_only", boolean, "false",
+          "Leaves out sites of lines that no particle will feel any more, and with them the environments' energies, "
+          "which are recorded as NaN."),
       defaulted("seed", integer, "0", "Seed of everything random.", Bound::nonnegative),
       optional("checkpoint_every", integer, "",
                "Steps of an integrator between two checkpoints; left out, there are none.", Bound::positive),

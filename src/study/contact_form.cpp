@@ -33,7 +33,8 @@ class ContactFormStudy final : public Study {
   explicit ContactFormStudy(const Experiment& experiment) : experiment_(experiment) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {})) return failure;
+    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
+      return failure;
     for (const Case& one : experiment_.cases()) {
       const auto* scheme = std::get_if<HerglotzScheme>(&one.scheme);
       if (scheme == nullptr) continue;

@@ -92,7 +92,8 @@ void check_particles_only(const Prepared& prepared, Mistakes& mistakes) {
                              prepared.study->entry.name));
   }
   if (output.has("snapshots")) {
-    mistakes.add(output.where("snapshots"), "snapshots need the sites that `particles_only` leaves out; drop one of them");
+    mistakes.add(output.where("snapshots"),
+                 "snapshots need the sites that `particles_only` leaves out; drop one of them");
   }
 }
 

@@ -75,7 +75,8 @@ class SubstitutionStudy final : public Study {
   explicit SubstitutionStudy(const Experiment& experiment) : experiment_(experiment) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {})) return failure;
+    if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
+      return failure;
     for (const Case& one : experiment_.cases()) {
       if (!is_substituted(one)) continue;
       Measured measured;

@@ -235,8 +235,8 @@ TEST(MpiContactMethods, AngularMomentumDecaysByTheFactor) {
 
 TEST(MpiContactMethods, AStepWithoutSolutionIsAFailure) {
   // The middle of the first guess is the centre itself, where there is no force.
-  const OpenSystem comet = contact_system(std::make_shared<AttractingCentre>(), VectorXd{{1.0, 0.0}},
-                                          VectorXd{{-2.0, 0.0}}, -0.1, 0.0);
+  const OpenSystem comet =
+      contact_system(std::make_shared<AttractingCentre>(), VectorXd{{1.0, 0.0}}, VectorXd{{-2.0, 0.0}}, -0.1, 0.0);
   Problem problem = problem_of(comet);
   const std::optional<Failure> failure = make_stepper(HerglotzScheme{}, problem, 1.0)->advance(50);
   ASSERT_TRUE(failure);
