@@ -4,39 +4,31 @@
 //   Q_j = q + h sum_k a_jk V_k,  q+ = q + h sum_i b_i V_i,  p+ = p + h sum_i b_i F_i
 //
 // To the particles an environment is a constant force F_ej at every stage and an s x s matrix of dashpots S_e between
-// the stages. Where all environments allow it rank 0 goes through blocks of steps on its own, and no message is sent
-// but between blocks. Source: hairer2006, section II.2; martin2018, section 7 for forces.
-#include <algorithm>
+// the stages. Source: hairer2006, section II.2; martin2018, section 7 for forces.
+#include <cmath>
 #include <limits>
 
-#include "advance/newton_failure.hpp"
-#include "advance/stepper.hpp"
-#include "solve/particle_newton.hpp"
+#include "advance/implicit_stepper.hpp"
 
 namespace bathline {
 
 namespace {
 
-class CollocationStepper final : public Stepper {
+class CollocationStepper final : public ImplicitStepper {
  public:
   CollocationStepper(const CollocationScheme& scheme, Problem& problem, double h)
-      : scheme_(scheme),
-        problem_(problem),
-        h_(h),
+      : ImplicitStepper(problem, h),
+        scheme_(scheme),
         n_(problem.q.size()),
         all_(n_ * scheme.stages()),
         stage_q_(static_cast<std::size_t>(scheme.stages()), problem.q),
         velocity_(problem.q),
         gradient_(problem.q),
         drag_(problem.q),
-        force_(all_),
-        unknown_(all_),
-        message_(all_ + 1) {
-    for (const auto& environment : problem.environments()) {
-      environment->set_up_stages(scheme, h);
-      block_ = std::min(block_, environment->implicit_block_limit());
-    }
-    head_.resize(static_cast<std::size_t>(problem.system().axes));
+        force_(all_) {
+    solution_.resize(all_);
+    for (const auto& environment : problem.environments()) environment->set_up_stages(scheme, h);
+    lay_blocks();
     if (!problem.communicator().is_root()) return;
     newton_ = std::make_unique<ParticleNewton>(
         static_cast<int>(all_),
@@ -49,18 +41,6 @@ class CollocationStepper final : public Stepper {
         },
         [this](const Eigen::VectorXd& velocities, Eigen::MatrixXd& jacobian) { linearise(velocities, jacobian); });
   }
-
-  std::optional<Failure> advance(std::int64_t steps) override {
-    while (steps > 0) {
-      const auto block = static_cast<int>(std::min<std::int64_t>(steps, std::max(block_, 1)));
-      if (std::optional<Failure> failure = block_ > 0 ? advance_block(block) : step()) return failure;
-      done_ += block;
-      steps -= block;
-    }
-    return std::nullopt;
-  }
-
-  std::int64_t portion() const override { return problem_.environments().empty() ? 1 : std::max(block_, 1); }
 
  private:
   /// sum_j weights_j values_j of stage values one after the other.
@@ -112,7 +92,7 @@ class CollocationStepper final : public Stepper {
   }
 
   /// Constant forces and dashpots of all environments.
-  void eliminate_environments() {
+  std::optional<std::string> eliminate_environments() override {
     const int stages = scheme_.stages(), axes = problem_.system().axes;
     constant_ = Eigen::VectorXd::Zero(all_);
     response_ = Eigen::MatrixXd::Zero(all_, all_);
@@ -134,41 +114,41 @@ class CollocationStepper final : public Stepper {
         }
       }
     }
+    return std::nullopt;
   }
 
-  /// The particles' step, on rank 0.
-  ParticleNewton::Report advance_particles() {
+  ParticleNewton::Report advance_particles() override {
     const int stages = scheme_.stages();
     for (int i = 0; i < stages; ++i) {
-      unknown_.segment(i * n_, n_) = problem_.p.cwiseQuotient(problem_.system().mass);
+      solution_.segment(i * n_, n_) = problem_.p.cwiseQuotient(problem_.system().mass);
     }
     // Round-off in the residual is a few units in the last place of its largest term. A force is known no better than
     // at positions that are wrong in the last place: near an equilibrium that is all that is left of it.
-    evaluate(unknown_);
+    evaluate(solution_);
     problem_.system().potential->hessian(problem_.q, hessian_);
     const double uncertain = hessian_.cwiseAbs().lazyProduct(problem_.q.cwiseAbs()).norm();
     const double scale =
         std::sqrt(stages) * (problem_.p.norm() + h_ * uncertain) + h_ * (force_.norm() + constant_.norm());
     const ParticleNewton::Report report =
-        newton_->solve(unknown_, 2.0 * std::numeric_limits<double>::epsilon() * scale);
+        newton_->solve(solution_, 2.0 * std::numeric_limits<double>::epsilon() * scale);
     if (!report.converged) return report;
-    evaluate(unknown_);
+    evaluate(solution_);
     for (int i = 0; i < stages && problem_.is_damped(); ++i) {
-      velocity_ = unknown_.segment(i * n_, n_);
+      velocity_ = solution_.segment(i * n_, n_);
       problem_.drag(stage_q_[static_cast<std::size_t>(i)], velocity_, drag_);
       problem_.dissipated -= h_ * scheme_.b[i] * velocity_.dot(drag_);
     }
-    problem_.q += h_ * combined(scheme_.b, unknown_);
+    problem_.q += h_ * combined(scheme_.b, solution_);
     problem_.p += h_ * combined(scheme_.b, force_);
     return report;
   }
 
-  void complete_environments() {
+  void complete_environments() override {
     const int stages = scheme_.stages(), axes = problem_.system().axes;
     for (const auto& environment : problem_.environments()) {
       Eigen::MatrixXd heads(stages, axes);
       for (int i = 0; i < stages; ++i) {
-        velocity_ = unknown_.segment(i * n_, n_);
+        velocity_ = solution_.segment(i * n_, n_);
         environment->attachment().gather(velocity_, head_);
         for (int axis = 0; axis < axes; ++axis) heads(i, axis) = head_[static_cast<std::size_t>(axis)];
       }
@@ -176,51 +156,13 @@ class CollocationStepper final : public Stepper {
     }
   }
 
-  std::optional<Failure> step() {
-    eliminate_environments();
-    ParticleNewton::Report report;
-    if (problem_.communicator().is_root()) report = advance_particles();
-    // One message says whether it went well and how the heads move.
-    message_ << unknown_, report.converged ? 1.0 : 0.0;
-    problem_.communicator().broadcast(std::span<double>(message_.data(), static_cast<std::size_t>(message_.size())));
-    unknown_ = message_.head(all_);
-    if (message_[all_] == 0.0) return newton_failure(problem_.communicator(), done_ + 1, report);
-    complete_environments();
-    return std::nullopt;
-  }
-
-  std::optional<Failure> advance_block(int steps) {
-    for (const auto& environment : problem_.environments()) environment->open_implicit_block(steps);
-    ParticleNewton::Report report;
-    report.converged = true;
-    int done = 0;
-    if (problem_.communicator().is_root()) {
-      for (; done < steps; ++done) {
-        eliminate_environments();
-        report = advance_particles();
-        if (!report.converged) break;
-        complete_environments();
-      }
-    }
-    if (!problem_.communicator().broadcast(report.converged)) {
-      return newton_failure(problem_.communicator(), done_ + done + 1, report);
-    }
-    for (const auto& environment : problem_.environments()) environment->close_implicit_block();
-    return std::nullopt;
-  }
-
   CollocationScheme scheme_;
-  Problem& problem_;
-  double h_;
-  Eigen::Index n_;    // degrees of freedom of the particles
-  Eigen::Index all_;  // n_ times the stages
-  std::int64_t done_ = 0;
-  int block_ = 64;                          // steps of a block, 0 where every step needs all ranks
+  Eigen::Index n_;                          // degrees of freedom of the particles
+  Eigen::Index all_;                        // n_ times the stages
   std::unique_ptr<ParticleNewton> newton_;  // on rank 0
   std::vector<Eigen::VectorXd> stage_q_;
-  Eigen::VectorXd velocity_, gradient_, drag_, force_, unknown_, message_, constant_;
+  Eigen::VectorXd velocity_, gradient_, drag_, force_, constant_;
   Eigen::MatrixXd response_, hessian_, by_q_, by_v_;
-  std::vector<double> head_;
 };
 
 }  // namespace
