@@ -100,16 +100,17 @@ class CollocationStepper final : public ImplicitStepper {
     Eigen::MatrixXd block(n_, n_);
     for (const auto& environment : problem_.environments()) {
       problem_.head(*environment, problem_.q, head_);
-      const StageResponse response = environment->eliminate_stages(head_);
+      const std::optional<StageResponse> response = environment->eliminate_stages(head_);
+      if (!response) return environment->failure();
       if (!problem_.communicator().is_root()) continue;
       for (int i = 0; i < stages; ++i) {
         forces.setZero();
-        for (int axis = 0; axis < axes; ++axis) head_[static_cast<std::size_t>(axis)] = response.constant(i, axis);
+        for (int axis = 0; axis < axes; ++axis) head_[static_cast<std::size_t>(axis)] = response->constant(i, axis);
         environment->attachment().spread(head_, forces);
         constant_.segment(i * n_, n_) += forces;
         for (int j = 0; j < stages; ++j) {
           block.setZero();
-          environment->attachment().add_outer(response.damping(i, j), block);
+          environment->attachment().add_outer(response->damping(i, j), block);
           response_.block(i * n_, j * n_, n_, n_) += block;
         }
       }

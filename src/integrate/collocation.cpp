@@ -88,7 +88,7 @@ Properties lobatto_properties(const Section& options) {
 
 const char* const notes =
     "Implicit: Newton on the stage velocities of the particles, the environments eliminated, lines by a direct solver "
-    "of their own that PETSc's options do not change. ";
+    "or, with -ksp_type and -pc_type, another of PETSc's. ";
 
 }  // namespace
 
@@ -103,8 +103,7 @@ Method gauss_method() {
                            .doc = "number of stages s; 1 is the midpoint rule",
                            .fallback = "2",
                            .choices = {"1", "2", "3", "4"}}},
-           .notes = notes + std::string("One stage is solved like the midpoint rule, with PETSc's options. Keeps its "
-                                        "order on damped systems.")},
+           .notes = notes + std::string("Keeps its order on damped systems.")},
           [](const Section& options) { return Scheme(gauss(stages_of(options))); },
           gauss_properties};
 }

@@ -157,8 +157,8 @@ class Environment {
   virtual bool allows_stages() const { return true; }
   /// @note Collective.
   virtual void set_up_stages(const CollocationScheme& scheme, double h) = 0;
-  /// `head` is x on rank 0. @note Collective, but on rank 0 only inside a block.
-  virtual StageResponse eliminate_stages(std::span<const double> head) = 0;
+  /// As `eliminate`. @note Collective, but on rank 0 only inside a block.
+  virtual std::optional<StageResponse> eliminate_stages(std::span<const double> head) = 0;
   /// Ends the step that `eliminate_stages` began; `head_velocities` is stages x axes, the same on every rank that calls
   /// this. @note Collective, but on rank 0 only inside a block.
   virtual void complete_stages(const Eigen::MatrixXd& head_velocities) = 0;

@@ -26,7 +26,7 @@
 #include "parallel/layout.hpp"
 #include "parallel/ordered_sum.hpp"
 #include "solve/line_solver.hpp"
-#include "solve/stage_tridiagonal.hpp"
+#include "solve/line_stage_solver.hpp"
 
 namespace bathline {
 
@@ -95,11 +95,11 @@ class Line final : public Environment {
   void close_implicit_block() override;
   std::optional<HeadResponse> eliminate(std::span<const double> head) override;
   void complete(std::span<const double> head_velocity) override;
-  std::string failure() const override { return solver_ ? solver_->failure() : ""; }
+  std::string failure() const override;
 
   bool allows_stages() const override { return is_uniform(); }
   void set_up_stages(const CollocationScheme& scheme, double h) override;
-  StageResponse eliminate_stages(std::span<const double> head) override;
+  std::optional<StageResponse> eliminate_stages(std::span<const double> head) override;
   void complete_stages(const Eigen::MatrixXd& head_velocities) override;
 
   /// Sites that a rank holds at least, if it holds any. No explicit scheme may reach farther in one step.
@@ -191,7 +191,7 @@ class Line final : public Environment {
   std::vector<double*> own_momenta_;
 
   LineStageStep stages_;
-  std::unique_ptr<StageSolver> stage_solver_;
+  std::unique_ptr<LineStageSolver> stage_solver_;
   std::unique_ptr<LineStageBlock> stage_block_;     // where there can be any
   std::vector<std::vector<double>> stage_momenta_;  // by axis, then site, then stage
   std::vector<double*> stage_fields_;

@@ -10,6 +10,7 @@
 namespace bathline {
 
 void Line::set_up_implicit(const OneStageScheme& scheme, double h) {
+  stage_solver_.reset();
   implicit_block_.reset();
   stage_block_.reset();
   stage_ = {constants_, scheme, h};
@@ -87,6 +88,11 @@ void Line::complete(std::span<const double> head_velocity) {
       if (drags) dissipated_[axis] += unequal_stage_.drag(last, momentum, p[last]);
     }
   }
+}
+
+std::string Line::failure() const {
+  if (stage_solver_) return stage_solver_->failure();
+  return solver_ ? solver_->failure() : "";
 }
 
 }  // namespace bathline

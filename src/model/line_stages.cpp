@@ -12,13 +12,16 @@ namespace bathline {
 void Line::set_up_stages(const CollocationScheme& scheme, double h) {
   if (!is_uniform()) throw std::logic_error("implicit schemes need a line of equal sites");
   stages_ = {constants_, scheme, h};
-  stage_solver_ = make_stage_solver(stages_.matrix(), layout_, communicator_, axes_);
+  stage_solver_ = std::make_unique<LineStageSolver>(stages_.matrix(), layout_, communicator_, axes_);
   stage_momenta_.clear();
+  solver_.reset();
   implicit_block_.reset();
+  stage_block_.reset();
+  if (!stage_solver_->is_direct()) return;
   stage_block_ = LineStageBlock::make(stages_, layout_, communicator_, axes_);
 }
 
-StageResponse Line::eliminate_stages(std::span<const double> head) {
+std::optional<StageResponse> Line::eliminate_stages(std::span<const double> head) {
   if (stage_block_ && stage_block_->is_open()) return stage_block_->eliminate(head);
   touch(sites());
   exchange_next_neighbours();
@@ -39,13 +42,14 @@ StageResponse Line::eliminate_stages(std::span<const double> head) {
     const double behind = constants_.far_end == FarEnd::fixed ? 0.0 : w[count_ - 1];
     stages_.begin(w, own(p_[axis]), stage_fields_[axis], count_, left, at_far_end_ ? behind : w[count_]);
   }
-  const StageRelation relation = stage_solver_->eliminate(stage_fields_);
+  const std::optional<StageRelation> relation = stage_solver_->eliminate(stage_fields_);
+  if (!relation) return std::nullopt;
   StageResponse response;
-  response.damping = stages_.damping(relation.slope);
+  response.damping = stages_.damping(relation->slope);
   if (!at_head()) return response;
   response.constant.resize(stages_.scheme.stages(), axes_);
   for (int axis = 0; axis < axes_; ++axis) {
-    response.constant.col(axis) = stages_.force(relation.constant.col(axis), own(w_[axis])[0] - head_[axis]);
+    response.constant.col(axis) = stages_.force(relation->constant.col(axis), own(w_[axis])[0] - head_[axis]);
   }
   return response;
 }

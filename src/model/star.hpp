@@ -66,7 +66,7 @@ class Star final : public Environment {
   std::string failure() const override { return ""; }
 
   void set_up_stages(const CollocationScheme& scheme, double h) override;
-  StageResponse eliminate_stages(std::span<const double> head) override;
+  std::optional<StageResponse> eliminate_stages(std::span<const double> head) override;
   void complete_stages(const Eigen::MatrixXd& head_velocities) override;
 
  private:

@@ -77,7 +77,7 @@ void Star::measure_stage_damping() {
   sum_.reduce({stage_damping_.data(), S * S});
 }
 
-StageResponse Star::eliminate_stages(std::span<const double> head) {
+std::optional<StageResponse> Star::eliminate_stages(std::span<const double> head) {
   // Not before: setting up needs no oscillators yet.
   if (stage_damping_.size() == 0) {
     with_stages(stages_.stages(), [&](auto s) { measure_stage_damping<decltype(s)::value>(); });

@@ -5,8 +5,7 @@
 
 #include <algorithm>
 
-#include "solve/direct_line_solver.hpp"
-#include "solve/petsc_handle.hpp"
+#include "solve/chosen_solver.hpp"
 
 namespace bathline {
 
@@ -14,7 +13,7 @@ namespace {
 
 PetscErrorCode apply(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
-  auto* line = static_cast<DirectLineSolver*>(pc->data);
+  const auto& direct = *static_cast<const ChosenSolver::Direct*>(pc->data);
   const PetscScalar* from = nullptr;
   PetscScalar* to = nullptr;
   PetscInt count = 0;
@@ -22,10 +21,7 @@ PetscErrorCode apply(PC pc, Vec x, Vec y) {
   PetscCall(VecGetArrayRead(x, &from));
   PetscCall(VecGetArray(y, &to));
   std::copy_n(from, count, to);
-  const double head = 0.0;
-  line->eliminate({&to, 1});
-  line->substitute({&to, 1}, {&head, 1});
-  for (PetscInt j = 0; j < count; ++j) to[j] /= line->row(j).unit;
+  direct(to);
   PetscCall(VecRestoreArray(y, &to));
   PetscCall(VecRestoreArrayRead(x, &from));
   PetscFunctionReturn(0);
@@ -40,6 +36,9 @@ PetscErrorCode set_up(PC pc) {
     SETERRQ(PetscObjectComm(reinterpret_cast<PetscObject>(pc)), PETSC_ERR_ARG_WRONGSTATE,
             "-pc_type bathline solves lines only");
   PetscCall(PetscContainerGetPointer(container, &pc->data));
+  PetscBool is_known = PETSC_FALSE, is_symmetric = PETSC_FALSE;
+  PetscCall(MatIsSymmetricKnown(pc->pmat, &is_known, &is_symmetric));
+  if (is_known && is_symmetric) pc->ops->applytranspose = apply;
   PetscFunctionReturn(0);
 }
 
@@ -47,7 +46,6 @@ PetscErrorCode create(PC pc) {
   PetscFunctionBegin;
   pc->data = nullptr;
   pc->ops->apply = apply;
-  pc->ops->applytranspose = apply;  // the matrix is symmetric
   pc->ops->setup = set_up;
   PetscFunctionReturn(0);
 }

@@ -1,4 +1,5 @@
 // Collocation in blocks of steps, on nonlinear particles with long lines.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -7,6 +8,7 @@
 #include "method_cases.hpp"
 #include "model/spectrum.hpp"
 #include "model/star.hpp"
+#include "petsc_options.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
 #include "scene.hpp"
@@ -111,6 +113,36 @@ TEST(MpiCollocationStepperOneStage, IsTheMidpointRule) {
   const PhasePoint found = end("gauss(stages=1)"), expected = end("gamma(gamma=0.500000)");
   EXPECT_TRUE((found.u.array() == expected.u.array()).all());
   EXPECT_TRUE((found.p.array() == expected.p.array()).all());
+}
+
+TEST(MpiCollocationStepperPetsc, SolvesTheStagesOfLinesAsTheUserAsks) {
+  const Scene scene = blocked_scene();
+  for (const char* method : {"gauss(stages=2)", "lobatto(stages=3)"}) {
+    const auto end = [&] {
+      Problem problem = make_problem(scene, test_world());
+      const std::unique_ptr<Stepper> stepper = make_stepper(method_case(method).scheme, problem, 0.25);
+      const std::optional<Failure> failure = stepper->advance(10);
+      EXPECT_FALSE(failure) << failure->reason;
+      return get_state(problem);
+    };
+    const PhasePoint expected = end();
+    const PetscOptionsScope options({{"-ksp_type", "gmres"}, {"-pc_type", "jacobi"}});
+    const PhasePoint found = end();
+    // Residuals of 1e-14 for ten steps, of states of size one.
+    EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), 1e-12) << method;
+    EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), 1e-12) << method;
+    EXPECT_FALSE((found.u.array() == expected.u.array()).all()) << method << ": the options had no effect";
+  }
+}
+
+TEST(MpiCollocationStepperPetsc, FailsWhereTheLinearSolverDoes) {
+  const PetscOptionsScope options({{"-ksp_type", "gmres"}, {"-pc_type", "none"}, {"-ksp_max_it", "1"}});
+  Problem problem = make_problem(blocked_scene(), test_world());
+  const std::unique_ptr<Stepper> stepper = make_stepper(method_case("gauss(stages=2)").scheme, problem, 3.0);
+  const std::optional<Failure> failure = stepper->advance(5);
+  ASSERT_TRUE(failure.has_value());
+  EXPECT_EQ(failure->step, 1);
+  EXPECT_THAT(failure->reason, testing::HasSubstr("DIVERGED_ITS"));
 }
 
 // Lines in blocks leave a nonlinear particle the order of the method.

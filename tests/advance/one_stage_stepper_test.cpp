@@ -1,7 +1,6 @@
 // Implicit one-stage schemes against dense Newton on particles and sites together.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <petscsys.h>
 
 #include <Eigen/LU>
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "method_cases.hpp"
 #include "model/potentials/catalogue.hpp"
 #include "model/potentials/separation_sum.hpp"
+#include "petsc_options.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
 #include "self_world.hpp"
@@ -267,12 +267,9 @@ TEST(MpiOneStageStepperFailure, IsNoneWhereNothingMoves) {
 
 TEST(MpiOneStageStepperFailure, ComesFromALinearSolverToo) {
   const Subject subject = subjects()[0];
-  for (const char* option : {"-ksp_type", "-pc_type", "-ksp_max_it"}) {
-    PetscOptionsSetValue(nullptr, option, option[1] == 'p' ? "none" : option[5] == 't' ? "cg" : "1");
-  }
+  const PetscOptionsScope options({{"-ksp_type", "cg"}, {"-pc_type", "none"}, {"-ksp_max_it", "1"}});
   Problem problem = make_problem(subject.scene, test_world());
   const std::unique_ptr<Stepper> stepper = make_stepper(method_case("gamma(gamma=0.500000)").scheme, problem, 3.0);
-  for (const char* option : {"-ksp_type", "-pc_type", "-ksp_max_it"}) PetscOptionsClearValue(nullptr, option);
   // From rest, where only the response to the head needs more iterations than allowed.
   const std::optional<Failure> failure = stepper->advance(5);
   ASSERT_TRUE(failure.has_value());

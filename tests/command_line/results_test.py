@@ -363,6 +363,10 @@ class NumericalFailureTest(ResultTest):
         words = ["-ksp_type", "cg", "-pc_type", "jacobi", "-ksp_max_it", "1"]
         message = r"linear solver.* after 1 iterations with residual \d\.\d+e-\d+: DIVERGED_ITS"
         self.assert_failed("linear", IMPLICIT, words, message)
+        stages = changed(IMPLICIT, integrators=[IMPLICIT["integrators"][0] | {"name": "gauss", "stages": 2}])
+        del stages["integrators"][0]["gamma"]
+        words[1] = "gmres"
+        self.assert_failed("stages", stages, words, message)
 
     def test_a_motion_that_is_no_longer_finite(self):
         self.assert_failed("blowup", BLOW_UP, [], r"no longer finite")

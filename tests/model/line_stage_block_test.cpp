@@ -51,7 +51,7 @@ Outcome outcome(const Course& course, bool in_blocks) {
     for (int step = 0; step < steps; ++step) {
       for (double& v : velocities.reshaped()) v = random.uniform();
       if (!in_blocks || test_world().is_root()) {
-        const StageResponse response = line.eliminate_stages(head);
+        const StageResponse response = line.eliminate_stages(head).value();
         if (test_world().is_root()) result.forces.push_back(response.constant - response.damping * velocities);
         line.complete_stages(velocities);
       }

@@ -3,9 +3,9 @@
 #include "model/line_unequal_stage.hpp"
 
 #include <gtest/gtest.h>
-#include <petscsys.h>
 
 #include "advance/stepper.hpp"
+#include "petsc_options.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
 #include "random_numbers.hpp"
@@ -92,13 +92,10 @@ TEST(MpiLineUnequalStage, EqualsADenseSolution) {
 }
 
 TEST(MpiLineUnequalStage, EqualsADenseSolutionThroughPetsc) {
-  PetscOptionsSetValue(nullptr, "-ksp_type", "cg");
-  PetscOptionsSetValue(nullptr, "-pc_type", "jacobi");
+  const PetscOptionsScope options({{"-ksp_type", "cg"}, {"-pc_type", "jacobi"}});
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     for (const int sites : {1, 127}) expect_a_step_to_equal_the_dense_one({far_end, sites, schemes()[1], 0.7});
   }
-  PetscOptionsClearValue(nullptr, "-ksp_type");
-  PetscOptionsClearValue(nullptr, "-pc_type");
 }
 
 /// A particle with a hardening spring in the plane, on a line of its own making.

@@ -2,35 +2,16 @@
 #include "solve/line_solver.hpp"
 
 #include <gtest/gtest.h>
-#include <petscsys.h>
 
 #include <cmath>
-#include <utility>
 
+#include "petsc_options.hpp"
 #include "petsc_world.hpp"
 #include "random_numbers.hpp"
 #include "solve/solver_error.hpp"
 
 namespace bathline {
 namespace {
-
-using Choice = std::vector<std::pair<const char*, const char*>>;
-
-/// Options of PETSc for the length of a scope.
-class Options {
- public:
-  explicit Options(const Choice& choice) : choice_(choice) {
-    for (const auto& [name, value] : choice_) PetscOptionsSetValue(nullptr, name, value);
-  }
-  ~Options() {
-    for (const auto& [name, value] : choice_) PetscOptionsClearValue(nullptr, name);
-  }
-  Options(const Options&) = delete;
-  Options& operator=(const Options&) = delete;
-
- private:
-  Choice choice_;
-};
 
 struct Solution {
   std::vector<std::vector<double>> fields;
@@ -112,11 +93,11 @@ TEST(MpiLineSolver, DefaultIsExactToRoundOff) {
 
 /// `solve` under every choice against the default. @note Collective.
 template <class Solve>
-void expect_choices_to_agree(const std::vector<Choice>& choices, const Solve& solve) {
+void expect_choices_to_agree(const std::vector<PetscChoice>& choices, const Solve& solve) {
   const Solution expected = solve();
   for (const auto& choice : choices) {
     SCOPED_TRACE(testing::Message() << choice.front().second << ' ' << choice.back().second);
-    const Options options(choice);
+    const PetscOptionsScope options(choice);
     const Solution solution = solve();
     ASSERT_TRUE(solution.converged);
     EXPECT_NEAR(solution.relation.slope, expected.relation.slope, 1e-12);
@@ -132,10 +113,10 @@ void expect_choices_to_agree(const std::vector<Choice>& choices, const Solve& so
 }
 
 TEST(MpiLineSolver, EveryChoiceOfTheUserSolvesTheSameSystem) {
-  const std::vector<Choice> choices = {{{"-ksp_type", "cg"}},
-                                       {{"-ksp_type", "cg"}, {"-pc_type", "jacobi"}},
-                                       {{"-ksp_type", "gmres"}, {"-pc_type", "bjacobi"}},
-                                       {{"-ksp_type", "preonly"}, {"-pc_type", "redundant"}}};
+  const std::vector<PetscChoice> choices = {{{"-ksp_type", "cg"}},
+                                            {{"-ksp_type", "cg"}, {"-pc_type", "jacobi"}},
+                                            {{"-ksp_type", "gmres"}, {"-pc_type", "bjacobi"}},
+                                            {{"-ksp_type", "preonly"}, {"-pc_type", "redundant"}}};
   for (const double c : {0.25, 2.0}) {
     for (const std::int64_t size : {1, 7, 213}) {
       SCOPED_TRACE(testing::Message() << "size " << size << ", " << c);
@@ -147,14 +128,14 @@ TEST(MpiLineSolver, EveryChoiceOfTheUserSolvesTheSameSystem) {
 
 // The direct solver is an exact preconditioner: one iteration is all that is left to do.
 TEST(MpiLineSolver, OneIterationIsEnoughBesideTheDirectSolver) {
-  const std::vector<Choice> once = {
+  const std::vector<PetscChoice> once = {
       {{"-ksp_type", "richardson"}, {"-ksp_max_it", "1"}, {"-ksp_convergence_test", "skip"}, {"-pc_type", "bathline"}}};
   expect_choices_to_agree(once, [] { return solve({0.7, 2.1}, 213); });
   expect_choices_to_agree(once, [] { return solve_unequal(0.7, 213); });
 }
 
 TEST(MpiLineSolver, SaysWhyItDidNotConverge) {
-  const Options options(Choice{{"-ksp_type", "cg"}, {"-pc_type", "none"}, {"-ksp_max_it", "2"}});
+  const PetscOptionsScope options({{"-ksp_type", "cg"}, {"-pc_type", "none"}, {"-ksp_max_it", "2"}});
   const Solution solution = solve({50.0, 101.0}, 413);
   EXPECT_FALSE(solution.converged);
   EXPECT_NE(solution.failure.find("2 iterations"), std::string::npos) << solution.failure;
@@ -162,7 +143,7 @@ TEST(MpiLineSolver, SaysWhyItDidNotConverge) {
 }
 
 TEST(MpiLineSolver, RefusesTypesThatPetscDoesNotHave) {
-  const Options options(Choice{{"-ksp_type", "no-such-solver"}});
+  const PetscOptionsScope options({{"-ksp_type", "no-such-solver"}, {"-pc_type", "jacobi"}});
   EXPECT_THROW(solve({1.0, 3.0}, 413), SolverError);
 }
 

@@ -1,0 +1,31 @@
+// Events of `-log_view` around direct solvers, which use no object of PETSc's that would log itself; for the .cpp files
+// of solve/ only.
+#pragma once
+
+#include "solve/petsc_handle.hpp"
+
+namespace bathline {
+
+/// Lasts as long as the object.
+class LoggedEvent {
+ public:
+  explicit LoggedEvent(int event) : event_(event) {
+    petsc_check(PetscLogEventBegin(event_, nullptr, nullptr, nullptr, nullptr));
+  }
+  ~LoggedEvent() { PetscLogEventEnd(event_, nullptr, nullptr, nullptr, nullptr); }
+  LoggedEvent(const LoggedEvent&) = delete;
+  LoggedEvent& operator=(const LoggedEvent&) = delete;
+
+  /// The event called `name`, made known to PETSc by the first that wants it.
+  static int named(const char* name) {
+    PetscLogEvent event = -1;
+    petsc_check(PetscLogEventGetId(name, &event));
+    if (event < 0) petsc_check(PetscLogEventRegister(name, KSP_CLASSID, &event));
+    return event;
+  }
+
+ private:
+  int event_;
+};
+
+}  // namespace bathline
