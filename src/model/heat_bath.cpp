@@ -129,7 +129,7 @@ EnvironmentKind heat_bath_kind() {
                       {.name = "steps_per_pass",
                        .type = ValueType::integer,
                        .doc = "steps of an explicit scheme that one pass over the oscillators takes",
-                       .fallback = "8",
+                       .fallback = "32",
                        .bound = Bound::positive}},
        .notes = "Evenly spaced oscillators come back together at 2 pi/dw. Before, an Ohmic bath damps by D up to an "
                 "error of "

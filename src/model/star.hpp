@@ -114,7 +114,6 @@ class Star final : public Environment {
     std::vector<double> reply;    // pull at substep i of the pass to a unit head in substep l of its first step
     std::vector<double> history;  // the head, by axis, then substep of the pass; on rank 0
     std::vector<double> heads;    // the part of it that belongs to the open block, everywhere
-    std::vector<double> still;    // a head that stays, as long as a pass
   };
   Pass pass_;
   std::vector<double> unfinished_;  // `free` and `history` of a pass from before a restart, until it goes on

@@ -78,19 +78,16 @@ void Star::measure_reply(const ExplicitScheme& scheme, double h) {
   pass_.kernel = std::make_unique<StarKernel>(scheme, h);
   const int substeps = pass_.kernel->substeps();
   const auto length = static_cast<std::size_t>(steps_per_pass_ * substeps);
-  pass_.still.assign(length, 0.0);
   pass_.free.assign(axes_ * length, 0.0);
   pass_.history.assign(axes_ * length, 0.0);
   pass_.reply.assign(length * static_cast<std::size_t>(substeps), 0.0);
-  std::vector<double> w(StarKernel::chunk), p(StarKernel::chunk);
   // One substep at a time: schemes of high order have so many that all at once would be a long message.
   for (int l = 0; l < substeps; ++l) {
     std::vector<double> heads(length);
     heads[static_cast<std::size_t>(l)] = 1.0;
     sum_.open(static_cast<int>(length));
     for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int count) {
-      pass_.kernel->pass({}, heads, count, w.data(), p.data(), stiffness_.data() + begin, inverse_mass_.data() + begin,
-                         sum_.leaf(leaf));
+      pass_.kernel->reply(heads, count, stiffness_.data() + begin, inverse_mass_.data() + begin, sum_.leaf(leaf));
     });
     sum_.reduce(std::span(pass_.reply).subspan(static_cast<std::size_t>(l) * length, length));
   }
@@ -99,12 +96,11 @@ void Star::measure_reply(const ExplicitScheme& scheme, double h) {
 void Star::pass(bool advances, bool then_forecast) {
   const auto length = static_cast<std::size_t>(steps_per_pass_ * pass_.kernel->substeps());
   const std::size_t taken = advances ? pass_.heads.size() / axes_ : 0;
-  const std::span<const double> ahead = std::span(pass_.still).first(then_forecast ? length : 0);
   // Without a forecast the pull after the block has to be summed up by itself.
   sum_.open(static_cast<int>(then_forecast ? axes_ * length : axes_));
   for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int count) {
     for (std::size_t axis = 0; axis < axes_; ++axis) {
-      pass_.kernel->pass(std::span(pass_.heads).subspan(axis * taken, taken), ahead, count, w_[axis].data() + begin,
+      pass_.kernel->pass(std::span(pass_.heads).subspan(axis * taken, taken), count, w_[axis].data() + begin,
                          p_[axis].data() + begin, stiffness_.data() + begin, inverse_mass_.data() + begin,
                          then_forecast ? sum_.leaf(leaf).subspan(axis * length, length) : std::span<double>());
       if (!then_forecast) {

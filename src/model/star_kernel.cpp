@@ -6,20 +6,94 @@
 
 namespace bathline {
 
-StarKernel::StarKernel(const ExplicitScheme& scheme, double h)
-    : scheme_(scheme), h_(h), strength_(scheme.substeps.size()), stages_(scheme.b.size()) {}
+namespace {
 
-void StarKernel::pass(std::span<const double> heads, std::span<const double> ahead, int count, double* w, double* p,
-                      const double* stiffness, const double* inverse_mass, std::span<double> pulls) {
-  if (scheme_.b.empty()) {
-    split(heads, ahead, count, w, p, stiffness, inverse_mass, pulls);
+/// Steps from which on the preparation of `forecast_one_kick` pays.
+constexpr std::size_t worthwhile = 4;
+
+}  // namespace
+
+/// Of one substep, in registers.
+struct StarKernel::PartialSums {
+  static constexpr int size = sums / lanes;
+  Lanes at[size];
+
+  explicit PartialSums(const double* from) {
+    for (int i = 0; i < size; ++i) at[i] = load(from + i * lanes);
+  }
+  /// Of register r of a group.
+  void add(int r, Lanes x) { at[r % size] += x; }
+  void add_product(int r, Lanes x, Lanes y) { at[r % size] = fused(x, y, at[r % size]); }
+  void store_to(double* to) const {
+    for (int i = 0; i < size; ++i) store(at[i], to + i * lanes);
+  }
+};
+
+StarKernel::StarKernel(const ExplicitScheme& scheme, double h)
+    : scheme_(scheme), h_(h), strength_(scheme.substeps.size()), stages_(scheme.b.size()) {
+  std::size_t kicks = 0;
+  for (std::size_t i = 0; i < scheme.substeps.size(); ++i) {
+    if (!is_kick(i)) continue;
+    only_kick_ = i;
+    ++kicks;
+  }
+  if (kicks != 1) only_kick_.reset();
+}
+
+void StarKernel::pass(std::span<const double> heads, int count, double* w, double* p, const double* stiffness,
+                      const double* inverse_mass, std::span<double> pulls) {
+  still_.resize(pulls.size());
+  if (!scheme_.b.empty()) {
+    run_stages(heads, count, w, p, stiffness, inverse_mass, {});
+    if (pulls.empty()) return;
+    std::copy_n(w, count, copy_w_.data());
+    std::copy_n(p, count, copy_p_.data());
+    run_stages(still_, count, copy_w_.data(), copy_p_.data(), stiffness, inverse_mass, pulls);
     return;
   }
-  run_stages(heads, count, w, p, stiffness, inverse_mass, {});
-  if (ahead.empty()) return;
-  std::copy_n(w, count, copy_w_.data());
-  std::copy_n(p, count, copy_p_.data());
-  run_stages(ahead, count, copy_w_.data(), copy_p_.data(), stiffness, inverse_mass, pulls);
+  const std::size_t forecast_steps = pulls.size() / scheme_.substeps.size();
+  sums_.assign(pulls.size() * sums, 0.0);
+  for_each_group(count, w, p, stiffness, inverse_mass,
+                 [&](double* group_w, double* group_p, const double* group_stiffness, const double* group_inverse) {
+                   set_strength(group_stiffness, group_inverse);
+                   Group at_w, at_p;
+                   for (int r = 0; r < registers; ++r) {
+                     at_w.at[r] = load(group_w + r * lanes);
+                     at_p.at[r] = load(group_p + r * lanes);
+                   }
+                   if (!heads.empty()) {
+                     split_steps<false>(heads, at_w, at_p, nullptr);
+                     for (int r = 0; r < registers; ++r) {
+                       store(at_w.at[r], group_w + r * lanes);
+                       store(at_p.at[r], group_p + r * lanes);
+                     }
+                   }
+                   if (pulls.empty()) return;
+                   if (only_kick_ && forecast_steps >= worthwhile) {
+                     forecast_one_kick(forecast_steps, at_w, at_p, group_stiffness);
+                   } else {
+                     split_steps<true>(still_, at_w, at_p, group_stiffness);
+                   }
+                 });
+  add_sums(pulls);
+}
+
+void StarKernel::reply(std::span<const double> heads, int count, const double* stiffness, const double* inverse_mass,
+                       std::span<double> pulls) {
+  std::fill_n(copy_w_.data(), count, 0.0);
+  std::fill_n(copy_p_.data(), count, 0.0);
+  if (!scheme_.b.empty()) {
+    run_stages(heads, count, copy_w_.data(), copy_p_.data(), stiffness, inverse_mass, pulls);
+    return;
+  }
+  sums_.assign(pulls.size() * sums, 0.0);
+  for_each_group(count, copy_w_.data(), copy_p_.data(), stiffness, inverse_mass,
+                 [&](double*, double*, const double* group_stiffness, const double* group_inverse) {
+                   set_strength(group_stiffness, group_inverse);
+                   Group w{}, p{};
+                   split_steps<true>(heads, w, p, group_stiffness);
+                 });
+  add_sums(pulls);
 }
 
 double StarKernel::added(const double* part) {
@@ -40,47 +114,33 @@ double StarKernel::pull(int count, const double* stiffness, const double* w) {
   return added(all);
 }
 
-void StarKernel::split(std::span<const double> heads, std::span<const double> ahead, int count, double* w, double* p,
-                       const double* stiffness, const double* inverse_mass, std::span<double> pulls) {
-  sums_.assign(pulls.size() * sums, 0.0);
+template <class Work>
+void StarKernel::for_each_group(int count, double* w, double* p, const double* stiffness, const double* inverse_mass,
+                                Work work) {
   int j = 0;
-  for (; j + group <= count; j += group) {
-    split_group(heads, ahead, w + j, p + j, stiffness + j, inverse_mass + j);
-  }
-  if (j < count) {
-    // Oscillators without mass and spring fill up the last group.
-    std::array<double, group> rest_w{}, rest_p{}, rest_stiffness{}, rest_inverse{};
-    std::copy_n(w + j, count - j, rest_w.data());
-    std::copy_n(p + j, count - j, rest_p.data());
-    std::copy_n(stiffness + j, count - j, rest_stiffness.data());
-    std::copy_n(inverse_mass + j, count - j, rest_inverse.data());
-    split_group(heads, ahead, rest_w.data(), rest_p.data(), rest_stiffness.data(), rest_inverse.data());
-    std::copy_n(rest_w.data(), count - j, w + j);
-    std::copy_n(rest_p.data(), count - j, p + j);
-  }
-  for (std::size_t i = 0; i < pulls.size(); ++i) pulls[i] += added(sums_.data() + i * sums);
+  for (; j + group <= count; j += group) work(w + j, p + j, stiffness + j, inverse_mass + j);
+  if (j == count) return;
+  // Oscillators without mass and spring fill up the last group.
+  std::array<double, group> rest_w{}, rest_p{}, rest_stiffness{}, rest_inverse{};
+  std::copy_n(w + j, count - j, rest_w.data());
+  std::copy_n(p + j, count - j, rest_p.data());
+  std::copy_n(stiffness + j, count - j, rest_stiffness.data());
+  std::copy_n(inverse_mass + j, count - j, rest_inverse.data());
+  work(rest_w.data(), rest_p.data(), rest_stiffness.data(), rest_inverse.data());
+  std::copy_n(rest_w.data(), count - j, w + j);
+  std::copy_n(rest_p.data(), count - j, p + j);
 }
 
-void StarKernel::split_group(std::span<const double> heads, std::span<const double> ahead, double* w, double* p,
-                             const double* stiffness, const double* inverse_mass) {
+void StarKernel::set_strength(const double* stiffness, const double* inverse_mass) {
   for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) {
     const double* factor = is_kick(i) ? stiffness : inverse_mass;
     const Lanes weighted = Lanes{} + scheme_.substeps[i].weight * h_;
     for (int r = 0; r < registers; ++r) strength_[i].at[r] = weighted * load(factor + r * lanes);
   }
-  Group at_w, at_p;
-  for (int r = 0; r < registers; ++r) {
-    at_w.at[r] = load(w + r * lanes);
-    at_p.at[r] = load(p + r * lanes);
-  }
-  if (!heads.empty()) {
-    split_steps<false>(heads, at_w, at_p, nullptr);
-    for (int r = 0; r < registers; ++r) {
-      store(at_w.at[r], w + r * lanes);
-      store(at_p.at[r], p + r * lanes);
-    }
-  }
-  if (!ahead.empty()) split_steps<true>(ahead, at_w, at_p, stiffness);
+}
+
+void StarKernel::add_sums(std::span<double> pulls) {
+  for (std::size_t i = 0; i < pulls.size(); ++i) pulls[i] += added(sums_.data() + i * sums);
 }
 
 template <bool is_forecast>
@@ -91,13 +151,9 @@ template <bool is_forecast>
     for (std::size_t i = 0; i < scheme_.substeps.size(); ++i, ++index, sum += sums) {
       const bool kicks = is_kick(i);
       if (is_forecast && (kicks || index == 0)) {
-        Lanes part[sums / lanes];
-        for (int k = 0; k < sums / lanes; ++k) part[k] = load(sum + k * lanes);
-        for (int r = 0; r < registers; ++r) {
-          Lanes& mine = part[r % (sums / lanes)];
-          mine = fused(load(stiffness + r * lanes), w.at[r], mine);
-        }
-        for (int k = 0; k < sums / lanes; ++k) store(part[k], sum + k * lanes);
+        PartialSums part(sum);
+        for (int r = 0; r < registers; ++r) part.add_product(r, load(stiffness + r * lanes), w.at[r]);
+        part.store_to(sum);
       }
       const Lanes* strength = strength_[i].at;
       if (kicks) {
@@ -106,6 +162,41 @@ template <bool is_forecast>
       } else {
         for (int r = 0; r < registers; ++r) w.at[r] = fused(strength[r], p.at[r], w.at[r]);
       }
+    }
+  }
+}
+
+[[gnu::always_inline]] inline void StarKernel::forecast_one_kick(std::size_t steps, const Group& w, const Group& p,
+                                                                 const double* stiffness) {
+  const std::size_t substeps = scheme_.substeps.size(), only_kick = *only_kick_;
+  const Lanes* kick = strength_[only_kick].at;
+  double* sum = sums_.data() + only_kick * sums;
+  Group pull = w, drift{}, rise, weaken;
+  for (std::size_t i = 0; i < substeps; ++i) {
+    if (i == only_kick) continue;
+    for (int r = 0; r < registers; ++r) {
+      if (i < only_kick) pull.at[r] = fused(strength_[i].at[r], p.at[r], pull.at[r]);
+      drift.at[r] += strength_[i].at[r];
+    }
+  }
+  if (only_kick > 0) {
+    PartialSums start(sums_.data());
+    for (int r = 0; r < registers; ++r) start.add_product(r, load(stiffness + r * lanes), w.at[r]);
+    start.store_to(sums_.data());
+  }
+  for (int r = 0; r < registers; ++r) {
+    const Lanes k = load(stiffness + r * lanes);
+    weaken.at[r] = -drift.at[r] * kick[r];
+    rise.at[r] = k * drift.at[r] * fused(kick[r], -pull.at[r], p.at[r]);
+    pull.at[r] *= k;
+  }
+  for (std::size_t step = 0; step < steps; ++step, sum += substeps * sums) {
+    PartialSums part(sum);
+    for (int r = 0; r < registers; ++r) part.add(r, pull.at[r]);
+    part.store_to(sum);
+    for (int r = 0; r < registers; ++r) {
+      pull.at[r] += rise.at[r];
+      rise.at[r] = fused(weaken.at[r], pull.at[r], rise.at[r]);
     }
   }
 }

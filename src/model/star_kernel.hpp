@@ -3,6 +3,7 @@
 //   m w'' = k (x(t) - w)
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,10 +24,13 @@ class StarKernel {
   int substeps() const { return static_cast<int>(scheme_.substeps.size()); }
 
   /// Advances `count` <= chunk oscillators through as many substeps as `heads` has entries, whole steps, with the head
-  /// at `heads[i]` during substep i. Then goes on with copies through those of `ahead` and adds to `pulls[i]` the sum
-  /// of k w as it is before substep i, for the first substep and all that feel a force.
-  void pass(std::span<const double> heads, std::span<const double> ahead, int count, double* w, double* p,
-            const double* stiffness, const double* inverse_mass, std::span<double> pulls);
+  /// at `heads[i]` during substep i. Then goes on with copies through as many as `pulls` has entries, the head at 0,
+  /// and adds to `pulls[i]` the sum of k w as it is before substep i, for the first substep and all that feel a force.
+  void pass(std::span<const double> heads, int count, double* w, double* p, const double* stiffness,
+            const double* inverse_mass, std::span<double> pulls);
+  /// The same pulls of oscillators that start at rest, with the head at `heads[i]` during substep i.
+  void reply(std::span<const double> heads, int count, const double* stiffness, const double* inverse_mass,
+             std::span<double> pulls);
   /// The sum of k w.
   static double pull(int count, const double* stiffness, const double* w);
 
@@ -41,6 +45,7 @@ class StarKernel {
   struct Group {
     Lanes at[registers];
   };
+  struct PartialSums;
   struct Stage {
     std::vector<double> velocity = std::vector<double>(chunk), force = std::vector<double>(chunk);
   };
@@ -49,12 +54,16 @@ class StarKernel {
   static double added(const double* sums);
 
   // Splittings keep a group in registers for all steps.
-  void split(std::span<const double> heads, std::span<const double> ahead, int count, double* w, double* p,
-             const double* stiffness, const double* inverse_mass, std::span<double> pulls);
-  void split_group(std::span<const double> heads, std::span<const double> ahead, double* w, double* p,
-                   const double* stiffness, const double* inverse_mass);
+  /// work(w, p, k, 1/m) of one group after the other, the last one filled up.
+  template <class Work>
+  void for_each_group(int count, double* w, double* p, const double* stiffness, const double* inverse_mass, Work work);
+  void set_strength(const double* stiffness, const double* inverse_mass);
   template <bool is_forecast>
   void split_steps(std::span<const double> heads, Group& w, Group& p, const double* stiffness);
+  /// The same pulls as from `split_steps` with the head at 0, where a step has one kick: with u = k w before it and r
+  /// what drifts add to u until the next,  u += r,  r -= h^2 k/m u. One multiplication a step instead of three.
+  void forecast_one_kick(std::size_t steps, const Group& w, const Group& p, const double* stiffness);
+  void add_sums(std::span<double> pulls);
   // Runge-Kutta methods take a whole chunk through one stage after the other.
   void run_stages(std::span<const double> heads, int count, double* w, double* p, const double* stiffness,
                   const double* inverse_mass, std::span<double> pulls);
@@ -63,8 +72,10 @@ class StarKernel {
 
   ExplicitScheme scheme_;
   double h_;
-  std::vector<Group> strength_;  // by substep: weight h k of a kick, weight h / m of a drift
-  std::vector<double> sums_;     // by substep of a pass
+  std::optional<std::size_t> only_kick_;  // the substep, where a step has one kick
+  std::vector<Group> strength_;           // by substep: weight h k of a kick, weight h / m of a drift
+  std::vector<double> sums_;              // by substep of a pass
+  std::vector<double> still_;             // a head at 0
   std::vector<Stage> stages_;
   std::vector<double> stage_w_ = std::vector<double>(chunk), stage_p_ = std::vector<double>(chunk);
   std::vector<double> copy_w_ = std::vector<double>(chunk), copy_p_ = std::vector<double>(chunk);

@@ -27,7 +27,7 @@ Problem particle_in_a_bath(std::int64_t oscillators, int steps_per_pass) {
 
 /// An oscillator holds four numbers, a site of a line two; a quarter of the sites fits no cache either.
 void advance_bath(benchmark::State& state, int steps_per_pass) {
-  constexpr int steps = 8;
+  constexpr int steps = 32;
   const std::int64_t oscillators = memory_resident_sites() / 4;
   Section options;
   options.set("gamma", 0.0, {});
@@ -38,7 +38,7 @@ void advance_bath(benchmark::State& state, int steps_per_pass) {
 }
 
 void explicit_one_pass(benchmark::State& state) { advance_bath(state, 1); }
-void explicit_s_step(benchmark::State& state) { advance_bath(state, 8); }
+void explicit_s_step(benchmark::State& state) { advance_bath(state, 32); }
 
 BENCHMARK(explicit_one_pass)
     ->Name("bath/explicit/one_pass")

@@ -62,7 +62,7 @@ TEST(MpiHeatBath, OhmicUnlessSaidOtherwise) {
   std::vector<double> w, p;
   bath->gather_state(w, p);
   for (double value : w) EXPECT_EQ(value, 0.0);
-  EXPECT_EQ(bath->block_limit({}), 8);
+  EXPECT_EQ(bath->block_limit({}), 32);
 }
 
 TEST(MpiHeatBath, TakesTheKeysOfItsSpectrum) {
