@@ -113,7 +113,7 @@ class Line final : public Environment {
   /// Blocks with more levels of kicks and drifts than this go through tiles.
   static constexpr std::size_t levels_in_place = 8;
   /// Sites that stay in the first-level cache for all levels of a block done in place.
-  static constexpr std::int64_t stretch = 512;
+  static constexpr std::int64_t stretch = 192;
 
   /// An explicit block between `open_block` and `close_block`.
   struct Block {
