@@ -17,7 +17,7 @@ namespace bathline {
 class LineTile {
  public:
   /// Sites that a tile holds at most: a multiple of lanes * lanes for all instruction sets.
-  static constexpr std::int64_t capacity = 36 * 64;
+  static constexpr std::int64_t capacity = 44 * 64;
 
   /// For a piece of a uniform line.
   LineTile(double stiffness, double mass);
@@ -35,8 +35,8 @@ class LineTile {
   void store(std::int64_t offset, std::int64_t count, double* w, double* p) const;
 
  private:
-  /// Levels that pass through the registers at once.
-  static constexpr int depth = 2;
+  /// Levels that pass through the registers at once: with long registers come twice as many of them.
+  static constexpr int depth = lanes == 8 ? 4 : 2;
   /// Copies of what lies beyond the ends of a lane's part, and room for what a sweep writes before it has begun.
   static constexpr std::int64_t margin = 2 * depth + 2;
 
