@@ -135,7 +135,9 @@ void LineBlock<Tile, Window>::close() {
 
 template <class Tile, class Window>
 void LineBlock<Tile, Window>::advance_rest(std::size_t axis) {
-  const auto [w, p, dissipated] = axes_[axis];
+  double* const w = axes_[axis].w;
+  double* const p = axes_[axis].p;
+  double* const dissipated = axes_[axis].dissipated;
   const std::int64_t reach = reach_.sites;
   int turn = 0;
   std::int64_t tile_begin = 0, tile_end = 0;

@@ -108,6 +108,11 @@ class ResultFile {
   /// beside the array. `variable.dimensions` is not looked at. @note Collective.
   void array(const std::string& group, const Variable& variable, std::span<const Dimension> dimensions,
              std::span<const double> values);
+  /// An array of no dimensions. @note Collective.
+  void number(const std::string& group, const std::string& name, const std::string& units, const std::string& long_name,
+              double value) {
+    array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
+  }
   /// A list of texts along `dimension`, rank 0's count. They are stored as UTF-8 of the width of the longest (parallel
   /// HDF5 cannot write data of variable length); xarray gives str, h5py bytes, or str by `.asstr()`. @note Collective.
   void texts(const std::string& group, const std::string& name, const std::string& dimension,

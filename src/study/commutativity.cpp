@@ -13,6 +13,7 @@
 #include "study/comparison.hpp"
 #include "study/forced_lagrangian.hpp"
 #include "study/random_damping.hpp"
+#include "study/record_times.hpp"
 #include "study/roundoff_bound.hpp"
 #include "study/trajectory.hpp"
 
@@ -126,16 +127,9 @@ class CommutativityStudy final : public Study {
     const std::string group = "commutativity/" + one.label;
     Dimension draw{"draw", {}, "1", "damping matrix: 0 the system's own, then random ones"};
     for (std::size_t i = 0; i <= drawn_.size(); ++i) draw.values.push_back(static_cast<double>(i));
-    Dimension time{"time", {}, "s", "time"};
-    const std::int64_t every = experiment_.recipe().output.integer("every");
-    for (std::int64_t step = every; step < one.steps + every; step += every) {
-      time.values.push_back(static_cast<double>(std::min(step, one.steps)) * one.step);
-    }
+    const Dimension time = record_times(experiment_, one);
     Comparisons all;
     for (const Comparisons& one_draw : measured.draws) all.add(one_draw);
-    const auto scalar = [&](const std::string& name, const char* units, const std::string& long_name, double value) {
-      file.array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
-    };
     const auto write_one = [&](const std::string& name, const char* units, const std::string& what,
                                Comparison Comparisons::*member) {
       const auto by = [&](const Dimension& dimension, const std::vector<Comparisons>& list, const std::string& variable,
@@ -151,16 +145,18 @@ class CommutativityStudy final : public Study {
          &Comparison::difference);
       by(time, measured.records, "path_bound_" + name, units, "round-off bound of " + what + ", the largest",
          &Comparison::bound);
-      scalar("largest_" + name, units, "largest difference of " + what + " overall", (all.*member).difference);
-      scalar("bound_" + name, units, "largest round-off bound of " + what + " overall", (all.*member).bound);
+      file.number(group, "largest_" + name, units, "largest difference of " + what + " overall",
+                  (all.*member).difference);
+      file.number(group, "bound_" + name, units, "largest round-off bound of " + what + " overall",
+                  (all.*member).bound);
     };
     write_one("q", "m", "positions", &Comparisons::q);
     write_one("p", "kg m/s", "momenta", &Comparisons::p);
     write_one("matching", "kg m/s", "p+ and p-", &Comparisons::matching);
-    scalar("fraction", "1", "largest part of a round-off bound overall",
-           std::max({all.q.fraction, all.p.fraction, all.matching.fraction}));
-    scalar("amplitude_q", "m", "largest position", measured.amplitude_q);
-    scalar("amplitude_p", "kg m/s", "largest momentum", measured.amplitude_p);
+    file.number(group, "fraction", "1", "largest part of a round-off bound overall",
+                std::max({all.q.fraction, all.p.fraction, all.matching.fraction}));
+    file.number(group, "amplitude_q", "m", "largest position", measured.amplitude_q);
+    file.number(group, "amplitude_p", "kg m/s", "largest momentum", measured.amplitude_p);
     file.attribute("gamma", one.options.number("gamma"), group);
     file.flush();
   }

@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "advance/contact_lagrangian.hpp"
+#include "study/record_times.hpp"
 #include "study/trajectory.hpp"
 
 namespace bathline {
@@ -103,13 +104,8 @@ class ContactFormStudy final : public Study {
 
   void write(ResultFile& file, const Case& one, const Measured& measured) const {
     const std::string group = "contact-form/" + one.label;
-    Dimension time{"time", {}, "s", "time"};
-    const std::int64_t every = experiment_.recipe().output.integer("every");
-    for (std::int64_t step = every; step < one.steps + every; step += every) {
-      time.values.push_back(static_cast<double>(std::min(step, one.steps)) * one.step);
-    }
-    file.array(group, {"conformal_factor", "1", "sigma, by which a step scales the contact form", {}}, {},
-               std::span<const double>(&measured.factor, 1));
+    const Dimension time = record_times(experiment_, one);
+    file.number(group, "conformal_factor", "1", "sigma, by which a step scales the contact form", measured.factor);
     file.array(
         group,
         {"form_defect", "kg m/s", "largest coefficient of the new contact form less sigma times the old", {"time"}},

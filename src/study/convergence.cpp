@@ -71,8 +71,7 @@ class ConvergenceStudy final : public Study {
         return failure;
       }
     }
-    file.array("convergence", {"end", "s", "time at which errors are taken", {}}, {},
-               std::span<const double>(&end_, 1));
+    file.number("convergence", "end", "s", "time at which errors are taken", end_);
     for (const Case& one : experiment_.cases()) {
       if (std::holds_alternative<ExactFlow>(one.scheme)) continue;
       progress.begin(one.label + ", errors", static_cast<std::int64_t>(steps_.size()), 0);
@@ -174,8 +173,8 @@ class ConvergenceStudy final : public Study {
       }
       file.array(group, {fmt::format("used_{}", name), "1", "1 where the fit of the order uses the point", {"step"}},
                  step, errors.used());
-      file.array(group, {fmt::format("order_{}", name), "1", fmt::format("fitted order of the {}", what), {}}, {},
-                 std::span<const double>(&errors.order(), 1));
+      file.number(group, fmt::format("order_{}", name), "1", fmt::format("fitted order of the {}", what),
+                  errors.order());
     }
     file.array(group, {"work", "1", "components of forces evaluated", {"step"}}, step, work);
   }

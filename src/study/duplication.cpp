@@ -17,6 +17,7 @@
 #include "study/comparison.hpp"
 #include "study/doubled_lagrangian.hpp"
 #include "study/duplication_bound.hpp"
+#include "study/record_times.hpp"
 #include "study/trajectory.hpp"
 
 namespace bathline {
@@ -212,14 +213,7 @@ class DuplicationStudy final : public Study {
     for (std::int64_t i = 0; i < experiment_.recipe().study.integer("draws"); ++i) {
       draw.values.push_back(static_cast<double>(i));
     }
-    Dimension time{"time", {}, "s", "time"};
-    const std::int64_t every = experiment_.recipe().output.integer("every");
-    for (std::int64_t step = every; step < one.steps + every; step += every) {
-      time.values.push_back(static_cast<double>(std::min(step, one.steps)) * one.step);
-    }
-    const auto scalar = [&](const std::string& name, const char* units, const std::string& long_name, double value) {
-      file.array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
-    };
+    const Dimension time = record_times(experiment_, one);
     double fraction = 0.0;
     const auto write_one = [&](const std::string& name, const char* units, const std::string& what,
                                const Dimension& dimension, const std::vector<Comparison>& list, double amplitude) {
@@ -235,9 +229,9 @@ class DuplicationStudy final : public Study {
              &Comparison::fraction);
       Comparison all;
       for (const Comparison& each : list) all.add(each);
-      scalar("largest_" + name, units, "largest difference of " + what, all.difference);
-      scalar("bound_" + name, units, "largest round-off bound of the difference of " + what, all.bound);
-      scalar("amplitude_" + name, units, "largest absolute value of " + what, amplitude);
+      file.number(group, "largest_" + name, units, "largest difference of " + what, all.difference);
+      file.number(group, "bound_" + name, units, "largest round-off bound of the difference of " + what, all.bound);
+      file.number(group, "amplitude_" + name, units, "largest absolute value of " + what, amplitude);
       fraction = std::max(fraction, all.fraction);
     };
     write_one("equations", "kg m/s", "the forced discrete Euler-Lagrange equations", draw, measured.equations,
@@ -246,7 +240,7 @@ class DuplicationStudy final : public Study {
               measured.amplitude_antisymmetry);
     write_one("q", "m", "positions", time, measured.q, measured.amplitude_q);
     write_one("p", "kg m/s", "momenta", time, measured.p, measured.amplitude_p);
-    scalar("fraction", "1", "largest part of a round-off bound that any difference reaches", fraction);
+    file.number(group, "fraction", "1", "largest part of a round-off bound that any difference reaches", fraction);
     file.flush();
   }
 

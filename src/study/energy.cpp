@@ -150,16 +150,17 @@ class EnergyStudy final : public Study {
     const std::string group = "energy/" + label;
     const Dimension block[] = {{"block_time", report.block_time, "s", "middle of the block of time"}};
     file.array(group, {"block_mean", "J", "mean total energy of the block", {"block_time"}}, block, report.block_mean);
-    const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
-      file.array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
-    };
-    scalar("initial", "J", "total energy at the start", report.initial);
-    scalar("largest_deviation", "J", "largest distance of the total energy from its start", report.largest_deviation);
-    scalar("swing_first_half", "J", "highest less lowest total energy in the first half", report.swing_first_half);
-    scalar("swing_second_half", "J", "highest less lowest total energy in the second half", report.swing_second_half);
-    scalar("drift", "J/s", "slope of the total energy", report.drift.slope);
-    scalar("drift_error", "J/s", "standard error of the slope", report.drift.error);
-    scalar("drift_in_errors", "1", "slope over its standard error", report.drift.slope / report.drift.error);
+    file.number(group, "initial", "J", "total energy at the start", report.initial);
+    file.number(group, "largest_deviation", "J", "largest distance of the total energy from its start",
+                report.largest_deviation);
+    file.number(group, "swing_first_half", "J", "highest less lowest total energy in the first half",
+                report.swing_first_half);
+    file.number(group, "swing_second_half", "J", "highest less lowest total energy in the second half",
+                report.swing_second_half);
+    file.number(group, "drift", "J/s", "slope of the total energy", report.drift.slope);
+    file.number(group, "drift_error", "J/s", "standard error of the slope", report.drift.error);
+    file.number(group, "drift_in_errors", "1", "slope over its standard error",
+                report.drift.slope / report.drift.error);
   }
 
   static void write_invariant(const std::string& label, const Report& report, ResultFile& file) {
@@ -170,14 +171,11 @@ class EnergyStudy final : public Study {
     file.array(group,
                {"invariant_deviation", "J", "mean distance of the discrete invariant from its start", {"block_time"}},
                block, deviation);
-    const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
-      file.array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
-    };
-    scalar("invariant", "J", "discrete invariant at the start", report.initial);
-    scalar("invariant_largest_deviation", "J", "largest distance of the discrete invariant from its start",
-           report.largest_deviation);
-    scalar("invariant_drift", "J/s", "slope of the discrete invariant", report.drift.slope);
-    scalar("invariant_drift_error", "J/s", "standard error of that slope", report.drift.error);
+    file.number(group, "invariant", "J", "discrete invariant at the start", report.initial);
+    file.number(group, "invariant_largest_deviation", "J", "largest distance of the discrete invariant from its start",
+                report.largest_deviation);
+    file.number(group, "invariant_drift", "J/s", "slope of the discrete invariant", report.drift.slope);
+    file.number(group, "invariant_drift_error", "J/s", "standard error of that slope", report.drift.error);
   }
 
   const Experiment& experiment_;

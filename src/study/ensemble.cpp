@@ -269,7 +269,7 @@ class EnsembleStudy final : public Study {
     for (std::size_t i = 0; i < columns.particles; ++i) {
       deviation.push_back((kinetic.mean[i] - expected) / kinetic.error[i]);
     }
-    file.array(group, {"kinetic_expected", "J", "axes times kT/2", {}}, {}, std::span<const double>(&expected, 1));
+    file.number(group, "kinetic_expected", "J", "axes times kT/2", expected);
     file.array(group, {"kinetic_deviation", "1", "distance from equipartition in standard errors", {}},
                std::vector<Dimension>{particle}, deviation);
     const std::vector<double> theory = langevin_correlation(one, columns, kt);

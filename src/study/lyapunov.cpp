@@ -93,8 +93,8 @@ class LyapunovStudy final : public Study {
     series("energy_transferred", "energy given to the damper, x0^T W_d(j) x0", transfer.transferred);
     series("energy_stored", "energy still stored, x0^T (W_d - W_d(j)) x0", transfer.stored);
     series("error_stored", "stored energy less that of the exact theory", error);
-    file.array(group, {"norm_difference", "1", "2-norm of W_d - W", {}}, {}, std::span<const double>(&difference, 1));
-    file.array(group, {"norm_theory", "1", "2-norm of W", {}}, {}, std::span<const double>(&norm, 1));
+    file.number(group, "norm_difference", "1", "2-norm of W_d - W", difference);
+    file.number(group, "norm_theory", "1", "2-norm of W", norm);
   }
 
   const Experiment& experiment_;

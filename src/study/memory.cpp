@@ -78,16 +78,14 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& one, Re
              integral);
   file.array(group, {"random_force", "N", "measured force on the held particle", {"time", "axis"}}, over_both,
              at_start);
-  const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
-    file.array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
-  };
   if (!formula.empty()) {
-    scalar("kernel_error", "N/m", "largest distance of the measured kernel from its formula", kernel_error);
+    file.number(group, "kernel_error", "N/m", "largest distance of the measured kernel from its formula", kernel_error);
   }
   if (!force_formula.empty()) {
     file.array(group, {"random_force_formula", "N", "random force by its formula", {"time", "axis"}}, over_both,
                force_formula);
-    scalar("random_force_error", "N", "largest distance of the measured random force from its formula", force_error);
+    file.number(group, "random_force_error", "N", "largest distance of the measured random force from its formula",
+                force_error);
   }
   return std::nullopt;
 }

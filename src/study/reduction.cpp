@@ -152,14 +152,12 @@ class ReductionStudy final : public Study {
     file.array(group,
                {"difference", "m", "largest difference of a coordinate, closed against reduced", {"time", "particle"}},
                dimensions, differences);
-    const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
-      file.array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
-    };
-    scalar("amplitude", "m", "largest coordinate of the reduced run", amplitude);
-    scalar("echo_time", "s", "when theory expects the first echo, t_r", echo);
-    scalar("until_echo", "m", "largest difference until t_r", until);
-    scalar("after_echo", "m", "largest difference after t_r", after);
-    scalar("first_difference_step", "1", "first recorded step whose difference exceeds the threshold", first_step);
+    file.number(group, "amplitude", "m", "largest coordinate of the reduced run", amplitude);
+    file.number(group, "echo_time", "s", "when theory expects the first echo, t_r", echo);
+    file.number(group, "until_echo", "m", "largest difference until t_r", until);
+    file.number(group, "after_echo", "m", "largest difference after t_r", after);
+    file.number(group, "first_difference_step", "1", "first recorded step whose difference exceeds the threshold",
+                first_step);
     file.attribute("reduced", pair.open->label, group);
   }
 

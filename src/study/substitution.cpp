@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "study/record_times.hpp"
 #include "study/substituting_system.hpp"
 #include "study/trajectory.hpp"
 
@@ -121,11 +122,7 @@ class SubstitutionStudy final : public Study {
 
   void write(ResultFile& file, const Case& one, const Measured& measured) const {
     const std::string group = "substitution/" + one.label;
-    Dimension time{"time", {}, "s", "time"};
-    const std::int64_t every = experiment_.recipe().output.integer("every");
-    for (std::int64_t step = every; step < one.steps + every; step += every) {
-      time.values.push_back(static_cast<double>(std::min(step, one.steps)) * one.step);
-    }
+    const Dimension time = record_times(experiment_, one);
     const auto series = [&](const char* name, const char* units, const char* long_name, double Largest::*member) {
       std::vector<double> values;
       for (const Largest& record : measured.records) values.push_back(record.*member);
@@ -147,23 +144,24 @@ class SubstitutionStudy final : public Study {
     }
     file.array(group, {"stiffness", "N/m", "substitute stiffness of the last step", {"time", "particle"}}, both,
                stiffness);
-    const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
-      file.array(group, {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
-    };
-    scalar("damped_defect", "1", "largest entry of F1^T J F1 - J", measured.damped_defect);
-    scalar("largest_defect", "1", "largest entry of F2^T J F2 - J overall", measured.whole.defect);
-    scalar("largest_difference_q", "m", "largest position of F2 z - F1 z overall", measured.whole.difference_q);
-    scalar("largest_difference_p", "kg m/s", "largest momentum of F2 z - F1 z overall", measured.whole.difference_p);
-    scalar("fraction", "1", "largest part of a round-off bound that a defect or difference reaches",
-           measured.whole.fraction);
-    scalar("run_difference_q", "m", "largest position of the integrator's step less F1 z", measured.run_difference_q);
-    scalar("run_difference_p", "kg m/s", "largest momentum of the integrator's step less F1 z",
-           measured.run_difference_p);
-    scalar("undefined_steps", "1", "steps without substitute", static_cast<double>(measured.undefined_steps));
-    scalar("undefined_components", "1", "components without substitute, summed over the steps",
-           measured.whole.undefined);
-    scalar("first_undefined_step", "1", "the first of these steps, from 1; 0 where there is none",
-           static_cast<double>(measured.first_undefined_step));
+    file.number(group, "damped_defect", "1", "largest entry of F1^T J F1 - J", measured.damped_defect);
+    file.number(group, "largest_defect", "1", "largest entry of F2^T J F2 - J overall", measured.whole.defect);
+    file.number(group, "largest_difference_q", "m", "largest position of F2 z - F1 z overall",
+                measured.whole.difference_q);
+    file.number(group, "largest_difference_p", "kg m/s", "largest momentum of F2 z - F1 z overall",
+                measured.whole.difference_p);
+    file.number(group, "fraction", "1", "largest part of a round-off bound that a defect or difference reaches",
+                measured.whole.fraction);
+    file.number(group, "run_difference_q", "m", "largest position of the integrator's step less F1 z",
+                measured.run_difference_q);
+    file.number(group, "run_difference_p", "kg m/s", "largest momentum of the integrator's step less F1 z",
+                measured.run_difference_p);
+    file.number(group, "undefined_steps", "1", "steps without substitute",
+                static_cast<double>(measured.undefined_steps));
+    file.number(group, "undefined_components", "1", "components without substitute, summed over the steps",
+                measured.whole.undefined);
+    file.number(group, "first_undefined_step", "1", "the first of these steps, from 1; 0 where there is none",
+                static_cast<double>(measured.first_undefined_step));
     file.flush();
   }
 

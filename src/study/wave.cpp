@@ -133,15 +133,12 @@ class WaveStudy final : public Study {
                snapshot_time, wave.front_site);
     file.array("wave", {"incoming_velocity", "m/s", "velocity brought by the incoming wave at the head", {"time"}},
                time, wave.incoming);
-    const auto scalar = [&](const char* name, const char* units, const char* long_name, double value) {
-      file.array("wave", {name, units, long_name, {}}, {}, std::span<const double>(&value, 1));
-    };
-    scalar("front_speed", "sites/s", "measured speed of the front", slope(t, x));
-    scalar("echo_time", "s", "measured time of the first echo at the head", echo);
+    file.number("wave", "front_speed", "sites/s", "measured speed of the front", slope(t, x));
+    file.number("wave", "echo_time", "s", "measured time of the first echo at the head", echo);
     // Where sites differ the front has no one speed, and what comes back first is the echo of the first difference.
     if (const std::optional<double> speed = line.front_speed()) {
-      scalar("front_speed_theory", "sites/s", "sqrt(lambda/M)", *speed);
-      scalar("echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.echo_time());
+      file.number("wave", "front_speed_theory", "sites/s", "sqrt(lambda/M)", *speed);
+      file.number("wave", "echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.echo_time());
     }
     file.attribute("label", one.label, "wave");
     return std::nullopt;
