@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "solve/petsc_session.hpp"
@@ -118,6 +119,15 @@ std::string Checkpoints::save(std::int64_t total, bool stops, const std::functio
   saved_at_ = elapsed();
   longest_save_ = std::max(longest_save_, saved_at_ - begin);
   return path;
+}
+
+void fit_to_recipe(const CheckpointReader* from, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::out_of_range& what) {
+    if (from == nullptr) throw;
+    throw FileError(fmt::format("{} does not fit its own recipe: {}", from->path(), what.what()));
+  }
 }
 
 }  // namespace bathline

@@ -78,4 +78,8 @@ class Checkpoints {
   int reason_ = 0;
 };
 
+/// Does `work`, which reads from a checkpoint. Throws FileError where that finds another number of values there than
+/// the recipe leads to, as std::out_of_range on every rank.
+void fit_to_recipe(const CheckpointReader* from, const std::function<void()>& work);
+
 }  // namespace bathline

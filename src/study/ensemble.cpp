@@ -1,12 +1,14 @@
 // Many realisations of the same experiment with different thermal starts, spread over the ranks: means and error bars.
 //
-// Realisations are summed up in batches of fixed size, and the batches one after the other, so that the number of ranks
-// changes no bit.
+// Realisations are summed up in batches of fixed size, and the batches one after the other, so that neither the number
+// of ranks nor a stop between batches changes a bit.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <string>
 
 #include "advance/step_matrix.hpp"
@@ -70,38 +72,87 @@ class EnsembleStudy final : public Study {
         together_(static_cast<int>(std::min<long>(experiment.recipe().study.integer("ranks_per_realisation"),
                                                   experiment.communicator().size()))) {}
 
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints&) override {
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     const Communicator& world = experiment_.communicator();
-    const int team = world.rank() / together_;
+    const int team = world.rank() / together_, teams = (world.size() + together_ - 1) / together_;
     const Communicator mine = world.split(team);
-    for (const Case& one : experiment_.cases()) {
+    if (const CheckpointReader* from = checkpoints.from()) {
+      fit_to_recipe(from, [&] { restore(*from); });
+      file.remove_all_but({});
+    }
+    for (std::size_t i = 0; i < experiment_.cases().size(); ++i) {
+      const Case& one = experiment_.cases()[i];
       const Columns columns = columns_of(one);
-      std::vector<double> total(world.is_root() ? 2 * columns.width() : 0);
-      const std::int64_t batches = (realisations_ + batch_size - 1) / batch_size;
-      const int teams = (world.size() + together_ - 1) / together_;
+      if (i == totals_.size()) {
+        totals_.emplace_back(2 * columns.width());
+        done_ = 0;
+      }
+      std::vector<double>& total = totals_[i];
       progress.begin(one.label, realisations_, 0);
-      for (std::int64_t first = 0; first < batches; first += teams) {
+      double seconds = 0.0;
+      while (i + 1 == totals_.size() && done_ < batches()) {
+        look_after(checkpoints, file, seconds);
+        const auto begin = std::chrono::steady_clock::now();
         Sums sums(columns.width());
         std::optional<Failure> failure;
-        const std::int64_t batch = first + team;
-        if (batch < batches) failure = run_batch(one, columns, batch, mine, sums);
+        const std::int64_t batch = done_ + team;
+        if (batch < batches()) failure = run_batch(one, columns, batch, mine, sums);
         if (std::optional<Failure> known = shared(world, failure)) return CaseFailure{one.label, *known};
-        const bool speaks = mine.is_root() && batch < batches;
+        const bool speaks = mine.is_root() && batch < batches();
         const std::vector<double> all =
             world.gather(speaks ? std::span<const double>(sums.both) : std::span<const double>());
-        for (std::size_t i = 0; i < all.size(); ++i) total[i % total.size()] += all[i];
-        progress.update(std::min(realisations_, (first + teams) * batch_size));
+        for (std::size_t j = 0; j < all.size(); ++j) total[j % total.size()] += all[j];
+        done_ = std::min(batches(), done_ + teams);
+        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        progress.update(std::min(realisations_, done_ * batch_size));
       }
       progress.end();
-      total.resize(2 * columns.width());
       world.broadcast(std::span<double>(total));
       write(one, columns, total, file);
       file.flush();
     }
+    StopSignals::past_stopping();
     return std::nullopt;
   }
 
  private:
+  std::int64_t batches() const { return (realisations_ + batch_size - 1) / batch_size; }
+
+  /// Between two rounds of batches, the last of which took `seconds`: saves or stops, if that is wanted.
+  void look_after(Checkpoints& checkpoints, ResultFile& file, double seconds) {
+    const std::size_t index = totals_.size() - 1;
+    const Case& one = experiment_.cases()[index];
+    std::int64_t steps = std::min(realisations_, done_ * batch_size) * one.steps;
+    for (std::size_t i = 0; i < index; ++i) steps += realisations_ * experiment_.cases()[i].steps;
+    Checkpoints::Wish wish = checkpoints.wish(seconds);
+    const std::int64_t every = checkpoints.plan().every;
+    if (wish == Checkpoints::Wish::go_on && every > 0 && steps - saved_ >= every) wish = Checkpoints::Wish::save;
+    if (wish == Checkpoints::Wish::go_on) return;
+    const bool stops = wish == Checkpoints::Wish::stop;
+    const std::string path = checkpoints.save(steps, stops, [&](CheckpointWriter& checkpoint) {
+      const double numbers[] = {static_cast<double>(index), static_cast<double>(done_)};
+      checkpoint.numbers("case", {&numbers[0], 1});
+      checkpoint.numbers("batches", {&numbers[1], 1});
+      for (std::size_t i = 0; i <= index; ++i) checkpoint.numbers(sums_of(i), totals_[i]);
+    });
+    if (stops) throw Stopped{checkpoints.why(), one.label, steps, path};
+    saved_ = steps;
+  }
+
+  /// @note Collective.
+  void restore(const CheckpointReader& from) {
+    const auto last = static_cast<std::size_t>(from.count("case"));
+    done_ = from.count("batches");
+    if (last >= experiment_.cases().size()) throw std::out_of_range("case");
+    if (done_ > batches()) throw std::out_of_range("batches");
+    for (std::size_t i = 0; i <= last; ++i) {
+      totals_.push_back(from.numbers(sums_of(i)));
+      if (totals_[i].size() != 2 * columns_of(experiment_.cases()[i]).width()) throw std::out_of_range(sums_of(i));
+    }
+    saved_ = from.count("total_steps");
+  }
+  static std::string sums_of(std::size_t index) { return fmt::format("sums-{}", index); }
+
   Columns columns_of(const Case& one) const {
     const OpenSystem& system = experiment_.system();
     const Section& study = experiment_.recipe().study;
@@ -287,6 +338,9 @@ class EnsembleStudy final : public Study {
   std::int64_t realisations_;
   std::int64_t every_;
   int together_;
+  std::vector<std::vector<double>> totals_;  // of every case so far, up to date on rank 0
+  std::int64_t done_ = 0;                    // batches of the last of them
+  std::int64_t saved_ = 0;                   // steps of all realisations at the last checkpoint
 };
 
 void check(const Experiment& experiment, Mistakes& mistakes) {
@@ -358,8 +412,7 @@ StudyKind ensemble_kind() {
       check,
       [](const Experiment& experiment) -> std::unique_ptr<Study> {
         return std::make_unique<EnsembleStudy>(experiment);
-      },
-      false};
+      }};
 }
 
 }  // namespace bathline

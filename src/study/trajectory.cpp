@@ -21,17 +21,6 @@ std::int64_t next_multiple(std::int64_t step, std::int64_t interval, std::int64_
   return std::min(end, (step / interval + 1) * interval);
 }
 
-/// Throws FileError where `work`, which reads from a checkpoint, finds another number of values there than the recipe
-/// leads to, as std::out_of_range on every rank.
-void fit(const CheckpointReader* from, const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const std::out_of_range& what) {
-    if (from == nullptr) throw;
-    throw FileError(fmt::format("{} does not fit its own recipe: {}", from->path(), what.what()));
-  }
-}
-
 /// Puts a problem, whose stepper has been made, into the state of a checkpoint. @note Collective.
 void restore_state(const CheckpointReader& from, Problem& problem, Stepper& stepper) {
   const auto vector = [&](const char* path) {
@@ -134,7 +123,8 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   problem.prepare(static_cast<std::uint64_t>(output.integer("seed")));
   const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
   std::optional<TrajectoryRecorder> opened;
-  fit(from, [&] { opened.emplace(run.file, one, problem, snapshots > 0 ? output.integer("site_stride") : 0, from); });
+  fit_to_recipe(
+      from, [&] { opened.emplace(run.file, one, problem, snapshots > 0 ? output.integer("site_stride") : 0, from); });
   TrajectoryRecorder& recorder = *opened;
 
   std::int64_t sites = 0;
@@ -145,7 +135,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   std::int64_t step = 0;
   std::int64_t saved = 0;  // no checkpoint is written twice
   if (from != nullptr) {
-    fit(from, [&] {
+    fit_to_recipe(from, [&] {
       restore_state(*from, problem, *stepper);
       step = saved = from->count("step");
       if (step > one.steps) throw std::out_of_range("step");
@@ -242,7 +232,7 @@ std::optional<CaseFailure> run_trajectories(const Experiment& experiment, Result
   std::size_t index = 0;
   if (from != nullptr) {
     index = static_cast<std::size_t>(from->count("case"));
-    fit(from, [&] {
+    fit_to_recipe(from, [&] {
       for (std::size_t i = 0; i < observers.size(); ++i) observers[i]->restore(*from, fmt::format("observer-{}", i));
     });
     // What came after the checkpoint is computed anew.

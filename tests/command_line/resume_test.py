@@ -196,6 +196,49 @@ class StudiesTest(ResumeTest):
     def test_lyapunov(self):
         self.check_study(changed(OSCILLATOR, study={"kind": "lyapunov"}, claims=self.claims), "lyapunov")
 
+    def test_an_ensemble_between_batches(self):
+        methods = [{"name": "gamma", "gamma": gamma, "on": "closed", "label": f"g{gamma}"} for gamma in (0, 1)]
+        warm = changed(
+            OSCILLATOR,
+            environment=[BATH | {"oscillators": 50}],
+            time={"steps": 30},
+            integrators=methods,
+            study={"kind": "ensemble", "realisations": 37},
+            # Realisations take 30 steps each, batches eight realisations.
+            output={"every": 3, "checkpoint_every": 250, "keep_checkpoints": 100},
+        )
+        path, result = self.fresh(warm)
+        self.must(["run", path, "-o", result])
+        every = checkpoints_of(result)
+        # On one rank after two batches each and the last, incomplete one.
+        steps = [int(checkpoint.name.split(".")[-2]) for checkpoint in every]
+        self.assertEqual(steps, [480, 960, 1110 + 240, 1110 + 720])
+        for checkpoint in (every[0], every[-1]):
+            for ranks in (1, 3):
+                copied, copy = self.copy_of(result, checkpoint)
+                self.must(["resume", copy], ranks=ranks)
+                self.assert_same_bits(copied, result)
+
+    def test_an_ensemble_in_no_time(self):
+        warm = changed(
+            OSCILLATOR,
+            environment=[BATH | {"oscillators": 50}],
+            time={"steps": 30},
+            integrators=OSCILLATOR["integrators"][:1],
+            study={"kind": "ensemble", "realisations": 33},
+        )
+        path, result = self.fresh(warm)
+        outcome = run(["run", path, "-o", result, "--progress", "none", "--wall-time", "1e-6"])
+        times = 0
+        while outcome.code == 85 and times < 10:
+            times += 1
+            outcome = run(["resume", result, "--progress", "none", "--wall-time", "1e-6"])
+        self.assert_code(outcome, 0)
+        self.assertEqual(times, 4)
+        _, whole = self.fresh(warm, "whole")
+        self.must(["run", path, "-o", whole])
+        self.assert_same_bits(result, whole)
+
     def test_integrals_of_observables(self):
         # The drag on a planet moves its Laplace vector, which is integrated over the records.
         planet = changed(KEPLER, output={"every": 7, "checkpoint_every": 45}, time={"steps": 95})
