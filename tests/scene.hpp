@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/line.hpp"
+#include "model/line/line.hpp"
 #include "model/problem.hpp"
 #include "random_numbers.hpp"
 

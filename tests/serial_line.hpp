@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "integrate/scheme.hpp"
-#include "model/line_window.hpp"
+#include "model/line/window.hpp"
 
 namespace bathline {
 

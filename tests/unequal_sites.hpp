@@ -4,7 +4,7 @@
 #include <Eigen/LU>
 #include <cmath>
 
-#include "model/line.hpp"
+#include "model/line/line.hpp"
 
 namespace bathline {
 

@@ -3,7 +3,7 @@
 
 #include "model/environment_catalogue.hpp"
 #include "model/spectrum.hpp"
-#include "model/star.hpp"
+#include "model/star/star.hpp"
 #include "model/table_file.hpp"
 
 namespace bathline {

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "model/environment_catalogue.hpp"
-#include "model/line.hpp"
+#include "model/line/line.hpp"
 #include "model/table_file.hpp"
 
 namespace bathline {

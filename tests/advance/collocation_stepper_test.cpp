@@ -7,7 +7,7 @@
 #include "advance/stepper.hpp"
 #include "method_cases.hpp"
 #include "model/spectrum.hpp"
-#include "model/star.hpp"
+#include "model/star/star.hpp"
 #include "petsc_options.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"

@@ -2,7 +2,7 @@
 #include "advance/stepper.hpp"
 #include "bench_world.hpp"
 #include "integrate/method.hpp"
-#include "model/star.hpp"
+#include "model/star/star.hpp"
 #include "quartic_potential.hpp"
 
 namespace bathline {

@@ -3,9 +3,9 @@
 #include "advance/stepper.hpp"
 #include "bench_world.hpp"
 #include "integrate/method.hpp"
-#include "model/line.hpp"
-#include "model/line_implicit_tile.hpp"
-#include "model/line_tile.hpp"
+#include "model/line/line.hpp"
+#include "model/line/implicit_tile.hpp"
+#include "model/line/tile.hpp"
 
 namespace bathline {
 namespace {

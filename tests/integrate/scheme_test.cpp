@@ -8,7 +8,7 @@
 
 #include "explicit_schemes.hpp"
 #include "integrate/catalogue.hpp"
-#include "model/line.hpp"
+#include "model/line/line.hpp"
 #include "serial_line.hpp"
 
 namespace bathline {

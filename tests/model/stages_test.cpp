@@ -7,9 +7,9 @@
 #include <unsupported/Eigen/KroneckerProduct>
 
 #include "method_cases.hpp"
-#include "model/line.hpp"
+#include "model/line/line.hpp"
 #include "model/spectrum.hpp"
-#include "model/star.hpp"
+#include "model/star/star.hpp"
 #include "petsc_world.hpp"
 #include "random_numbers.hpp"
 

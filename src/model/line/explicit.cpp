@@ -1,0 +1,198 @@
+// Explicit schemes on a line, blocked in time.
+//
+// One exchange supplies as many sites beyond each cut as the block's steps reach. The sites near the head advance in
+// lockstep with the particles; all others in tiles that overlap by the same reach and stay in cache for all steps of
+// the block, or, at the far end and with Runge-Kutta methods, in windows that do the same in plain loops. A block of a
+// step or so is not worth copying sites for: it is done in place. Every site goes through the same expressions wherever
+// it lies, so neither the tiles nor the number of ranks change a bit.
+//
+// What has never moved is left out: a block's steps cannot carry the front of the disturbance further than they reach.
+// So is, where nothing but the head's motion is asked for, what cannot reach the head any more before the end.
+#include <algorithm>
+
+#include "model/line/line.hpp"
+
+namespace bathline {
+
+int Line::block_limit(const ExplicitScheme& scheme) const {
+  // What the particles can reach within a block has to lie on their rank.
+  const std::int64_t depth = layout_.holders() == 1 ? halo_depth : std::min<std::int64_t>(halo_depth, layout_.count(0));
+  int steps = 1;
+  while (scheme.reach(steps + 1) <= depth) ++steps;
+  return steps;
+}
+
+void Line::open_block(const ExplicitScheme& scheme, double h, int steps) {
+  const int stages = static_cast<int>(scheme.b.size());
+  if (block_.stages != stages) {
+    windows_.assign(2, LineWindow(constants_, window + 2 * halo_depth, stages));
+    tiles_.assign(stages == 0 ? 2 : 0, is_uniform() ? LineTile(constants_.stiffness, constants_.mass) : LineTile());
+    near_.assign(at_head() ? static_cast<std::size_t>(axes_) : 0, LineWindow(constants_, 2 * halo_depth, stages));
+  }
+  block_ = {.scheme = &scheme,
+            .stages = stages,
+            .h = h,
+            .steps = steps,
+            .overlap = scheme.reach(steps),
+            .moved = moved_,
+            .needed = sites(),
+            .near = 0,
+            .open = true};
+  if (steps_left_) {
+    *steps_left_ -= steps;
+    block_.needed = std::min(sites(), 1 + *steps_left_ * scheme.reach(1));  // the first site pulls at the end as well
+  }
+  if (stages == 0) sweeps_.set(scheme, h, steps);
+  touch(moved_ + block_.overlap);
+  halo_.exchange(arrays_);
+  if (!at_head()) return;
+  const std::int64_t available = count_ + halo_.right();
+  const bool all = sites() == count_ && count_ <= 2 * block_.overlap;
+  block_.near = all ? count_ : std::min(count_, block_.overlap);
+  const std::int64_t loaded = std::min(available, block_.near + block_.overlap);
+  for (int axis = 0; axis < axes_; ++axis) {
+    near_[axis].load(own(w_[axis]), own(p_[axis]), loaded, springs(), true, loaded == sites(), dissipated_[axis]);
+  }
+}
+
+void Line::substep(const Substep& substep, std::span<const double> head) {
+  for (int axis = 0; axis < axes_; ++axis) near_[axis].substep(substep, *block_.scheme, block_.h, head[axis]);
+}
+
+void Line::load(LineWindow& window, int axis, std::int64_t begin, std::int64_t end) {
+  const std::int64_t from = begin - block_.overlap;
+  const std::int64_t to = std::min(count_ + halo_.right(), end + block_.overlap);
+  window.load(own(w_[axis]) + from, own(p_[axis]) + from, to - from, springs().from(from), false,
+              first_site() + to == sites(), dissipated_[axis]);
+}
+
+void Line::advance(LineWindow& window, int axis, bool holds_last) {
+  for (int step = 0; step < block_.steps; ++step) {
+    for (const Substep& substep : block_.scheme->substeps) window.substep(substep, *block_.scheme, block_.h, 0.0);
+  }
+  if (holds_last) dissipated_[axis] = window.dissipated();
+}
+
+void Line::close_block() {
+  const bool near_owns_last = block_.near == sites();
+  // Tiles and what is done in place keep away from the far end, whose window does not own more than the overlap.
+  const std::int64_t available = count_ + halo_.right();
+  const bool sees_last = first_site() + available == sites();
+  const std::int64_t end = tiles_.empty() ? 0 : sees_last ? std::min(count_, available - block_.overlap) : count_;
+  const bool in_place = sweeps_.levels().size() <= levels_in_place && end > block_.near;
+  const bool adds_energies = energy_is_wanted_ && !in_place;
+  for (int axis = 0; axis < axes_; ++axis) {
+    if (adds_energies) sums_[axis].begin();
+    energy_is_under_way_ = adds_energies;
+    if (in_place) {
+      advance_in_place(axis, end);
+    } else {
+      advance_pieces(axis, end);
+    }
+    if (at_head() && near_owns_last) dissipated_[axis] = near_[axis].dissipated();
+  }
+  energy_is_wanted_ = false;
+  block_.open = false;
+}
+
+void Line::advance_pieces(int axis, std::int64_t tiles_end) {
+  double* w = own(w_[axis]);
+  double* p = own(p_[axis]);
+  const std::int64_t available = count_ + halo_.right();
+  const std::int64_t tile = LineTile::capacity - 2 * block_.overlap;
+  enum class Form { near, tile, window };
+  struct Piece {
+    Form form;
+    std::int64_t begin, end;
+  } pending{Form::near, 0, block_.near};
+  int turn = 0;
+  // A piece is stored only after the next one has been loaded, which needs the old values at its edge.
+  const auto store_pending = [&] {
+    const auto [form, begin, end] = pending;
+    if (begin == end) return;
+    if (form == Form::near) near_[axis].store(0, end, w, p);
+    if (form == Form::tile) tiles_[1 - turn].store(block_.overlap, end - begin, w + begin, p + begin);
+    if (form == Form::window) windows_[1 - turn].store(block_.overlap, end - begin, w + begin, p + begin);
+    // The spring behind its last site ends at the next piece.
+    if (energy_is_under_way_) add_energies(axis, end - 1);
+  };
+  for (std::int64_t begin = block_.near; begin < count_; begin = pending.end) {
+    const std::int64_t from = begin - block_.overlap;
+    if (first_site() + from >= block_.moved || first_site() + begin >= block_.needed) break;
+    // Only the last piece may be shorter than the overlap.
+    const std::int64_t tile_end = std::min(begin + tile, tiles_end);
+    const bool is_tile = tile_end == count_ ? tile_end > begin : tile_end >= begin + block_.overlap;
+    if (is_tile) {
+      const std::int64_t to = tile_end + block_.overlap;
+      const auto ahead = static_cast<std::size_t>(std::min(tile, available - to));
+      LineTile& mine = tiles_[turn];
+      mine.load(w + from, p + from, to - from);
+      const LineSprings line = springs();
+      if (!line.uniform()) mine.load_springs(line.spring + from, line.inverse_mass + from);
+      store_pending();
+      if (line.uniform()) {
+        const std::span<const double> next[] = {{w + to, ahead}, {p + to, ahead}};
+        mine.advance(sweeps_.levels(), next);
+      } else {
+        const std::span<const double> next[] = {
+            {w + to, ahead}, {p + to, ahead}, {line.spring + to, ahead}, {line.inverse_mass + to, ahead}};
+        mine.advance(sweeps_.levels(), next);
+      }
+      pending = {Form::tile, begin, tile_end};
+    } else {
+      const std::int64_t end = std::min(begin + window, count_);
+      load(windows_[turn], axis, begin, end);
+      store_pending();
+      advance(windows_[turn], axis, first_site() + end == sites());
+      pending = {Form::window, begin, end};
+    }
+    turn = 1 - turn;
+  }
+  store_pending();
+}
+
+/// Every level follows the one before it at the distance of a site, a stretch at a time. On both sides the sites within
+/// reach of those from the near ones to `end` become worthless and are stored, or exchanged, afterwards.
+void Line::advance_in_place(int axis, std::int64_t end) {
+  double* w = own(w_[axis]);
+  double* p = own(p_[axis]);
+  const bool to_far_end = end < count_ && first_site() + end < block_.needed;
+  if (to_far_end) load(windows_[0], axis, end, count_);
+  const std::int64_t first = block_.near - block_.overlap;
+  const std::int64_t matters = std::min(moved_, block_.needed) - first_site();
+  const std::int64_t last = std::min(end, std::max(matters, block_.near)) + block_.overlap;
+  const LineSprings line = springs();
+  const std::vector<LineLevel>& levels = sweeps_.levels();
+  // By level: sites that have become worthless on each side, and up to where its kicks and its drifts have come.
+  std::int64_t lost[levels_in_place], kicked[levels_in_place], drifted[levels_in_place];
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const bool sees_more = levels[i].kicks > 0 && (i == 0 || levels[i - 1].drifts > 0);
+    lost[i] = (i == 0 ? 0 : lost[i - 1]) + (sees_more ? 1 : 0);
+    kicked[i] = drifted[i] = first + lost[i];
+  }
+  for (std::int64_t to = first + stretch;; to += stretch) {
+    const bool at_end = to >= last;
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      // At the end there is nothing left to wait for.
+      const auto level = static_cast<std::int64_t>(i);
+      const std::int64_t kick_to = at_end ? last - lost[i] : to - 2 * level - 1;
+      const std::int64_t drift_to = at_end ? last - lost[i] : to - 2 * level - 2;
+      if (kick_to > kicked[i]) {
+        for (int k = 0; k < levels[i].kicks; ++k) kick_sites(line, levels[i].kick[k], kicked[i], kick_to, w, p);
+        kicked[i] = kick_to;
+      }
+      if (drift_to > drifted[i]) {
+        for (int k = 0; k < levels[i].drifts; ++k) drift_sites(line, levels[i].drift[k], drifted[i], drift_to, w, p);
+        drifted[i] = drift_to;
+      }
+    }
+    if (at_end) break;
+  }
+  if (to_far_end) {
+    advance(windows_[0], axis, first_site() + count_ == sites());
+    windows_[0].store(block_.overlap, count_ - end, w + end, p + end);
+  }
+  if (at_head()) near_[axis].store(0, block_.near, w, p);
+}
+
+}  // namespace bathline

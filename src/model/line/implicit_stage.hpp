@@ -1,0 +1,39 @@
+// The two halves of an implicit one-stage step of consecutive sites of a uniform line, before and after the linear
+// system of its stage momenta P is solved.
+//
+//   (I + a b h^2 K/M) P = p + a h F(w),   Q = w + b h P/M,   p+ = P + a_end h F(Q),   w+ = Q + b_end h P/M
+//
+// Source: farshi2018, eq. (45). Conserves what the scheme conserves.
+#pragma once
+
+#include <cstdint>
+
+#include "integrate/scheme.hpp"
+#include "model/line/window.hpp"
+#include "solve/tridiagonal.hpp"
+
+namespace bathline {
+
+/// A line's constants with a scheme and a step in s.
+struct ImplicitStage {
+  LineConstants line;
+  OneStageScheme scheme;
+  double h = 0.0;
+
+  /// Of the stage momenta of the whole line.
+  LineMatrix matrix() const;
+  /// Momenta become the right-hand side; `left` and `right` are the displacements beside the `n` >= 1 sites, in m.
+  void begin(const double* w, double* p, std::int64_t n, double left, double right) const;
+  /// Stage momenta become momenta and displacements those at the end of the step; `left` and `right` are the stage
+  /// displacements beside the sites.
+  void end(double* w, double* p, std::int64_t n, double left, double right) const;
+  /// What the dashpot of the far end does to its site's momentum, by the site's stage momentum. Returns the energy that
+  /// it takes, in J.
+  double drag(double stage_momentum, double& p) const;
+  /// Stage displacement of a site with a stage momentum.
+  double stage(double w, double stage_momentum) const;
+  /// Force on the head is stiffness (w_1 - x) + push (P_1/M - v), where v is its stage velocity.
+  double push() const { return line.stiffness * scheme.b * h; }
+};
+
+}  // namespace bathline

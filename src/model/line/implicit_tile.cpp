@@ -1,0 +1,124 @@
+// A piece of a uniform line taken through implicit one-stage steps in cache.
+#include "model/line/implicit_tile.hpp"
+
+#include <algorithm>
+
+namespace bathline {
+
+namespace {
+
+/// Three numbers a site, in the first-level cache.
+constexpr std::int64_t in_cache = 1280;
+
+}  // namespace
+
+std::int64_t LineImplicitTile::capacity_for(const ImplicitRecursion& recursion, std::int64_t reach) {
+  return Parts::capacity(std::max({in_cache, 4 * reach, Parts::parts * recursion.memory()}));
+}
+
+LineImplicitTile::LineImplicitTile(const ImplicitRecursion& recursion, std::int64_t capacity)
+    : recursion_(recursion),
+      memory_(recursion.memory()),
+      v_(static_cast<std::size_t>(capacity / Parts::parts)),
+      p_(v_.size()),
+      y_(v_.size()) {}
+
+void LineImplicitTile::load(const double* w, const double* p, std::int64_t count) {
+  parts_ = Parts(count, memory_);
+  parts_.spread(w, v_);
+  parts_.spread(p, p_);
+}
+
+void LineImplicitTile::store(std::int64_t offset, std::int64_t count, double* w, double* p) const {
+  parts_.collect(v_, offset, count, w);
+  parts_.collect(p_, offset, count, p);
+}
+
+void LineImplicitTile::advance(int steps, std::span<const std::span<const double>> ahead) {
+  for (int index = 0; index <= steps; ++index) {
+    if (recursion_.slip == 0.0) {
+      sweep<false>(index, steps);
+    } else {
+      sweep<true>(index, steps);
+    }
+    fetch_share(ahead, static_cast<std::size_t>(index), static_cast<std::size_t>(steps) + 1);
+  }
+}
+
+template <bool slips>
+void LineImplicitTile::sweep(int index, int steps) {
+  const bool forward = index % 2 == 0;
+  if (index == 0) {
+    sweep<true, slips, Sweep::first>();
+  } else if (index == steps) {
+    forward ? sweep<true, slips, Sweep::last>() : sweep<false, slips, Sweep::last>();
+  } else {
+    forward ? sweep<true, slips, Sweep::middle>() : sweep<false, slips, Sweep::middle>();
+  }
+}
+
+template <bool forward, bool slips, LineImplicitTile::Sweep kind>
+[[gnu::noinline]] void LineImplicitTile::sweep() {
+  constexpr bool ends_step = kind != Sweep::first, begins_step = kind != Sweep::last;
+  Register* __restrict v = v_.data();
+  Register* __restrict p = p_.data();
+  Register* __restrict y = y_.data();
+  const Lanes r = Lanes{} + recursion_.decay;
+  const Lanes kick = Lanes{} - recursion_.kick, slip = Lanes{} - recursion_.slip;
+  const Lanes drift = Lanes{} + (kind == Sweep::first  ? recursion_.to_stage
+                                 : kind == Sweep::last ? recursion_.last_drift
+                                                       : recursion_.drift);
+  const std::int64_t part = parts_.part;
+  const auto at = [part](std::int64_t k) { return forward ? k : part - 1 - k; };
+  Register z{}, last_y{}, next_y{}, last_v{};
+  if constexpr (ends_step) {
+    for (std::int64_t k = part - memory_; k < part; ++k) {
+      const Register& here = y[at(k)];
+      for (int s = 0; s < streams; ++s) {
+        z.at[s] = fused(r, z.at[s], here.at[s] - last_y.at[s]);
+        last_y.at[s] = here.at[s];
+      }
+    }
+    z = inherited<forward>(z);
+    last_y = inherited<forward>(last_y);
+  }
+  const auto advance_site = [&](std::int64_t j, bool is_first) __attribute__((always_inline)) {
+    for (int s = 0; s < streams; ++s) {
+      Lanes momentum = p[j].at[s], moved = v[j].at[s];
+      if constexpr (ends_step) {
+        const Lanes here = y[j].at[s];
+        z.at[s] = fused(r, z.at[s], here - last_y.at[s]);
+        last_y.at[s] = here;
+        momentum = fused(kick, z.at[s], momentum);
+        p[j].at[s] = momentum;
+        if constexpr (slips) moved = fused(slip, z.at[s], moved);
+      }
+      moved = fused(drift, momentum, moved);
+      v[j].at[s] = moved;
+      if constexpr (begins_step) {
+        next_y.at[s] = is_first ? Lanes{} : fused(r, next_y.at[s], moved - last_v.at[s]);
+        last_v.at[s] = moved;
+        y[j].at[s] = next_y.at[s];
+      }
+    }
+  };
+  advance_site(at(0), true);
+#pragma GCC unroll 2
+  for (std::int64_t k = 1; k < part; ++k) advance_site(at(k), false);
+
+  if constexpr (begins_step) {
+    // Every part has begun as if no spring came before it. The first one is the piece's, where it is left at that.
+    Register missing = inherited<forward>(next_y);
+    const Register before = inherited<forward>(last_v);
+    for (int s = 0; s < streams; ++s) missing.at[s] = fused(r, missing.at[s], v[at(0)].at[s] - before.at[s]);
+    clear_first_part<forward>(missing);
+    for (std::int64_t k = 0; k < memory_; ++k) {
+      for (int s = 0; s < streams; ++s) {
+        y[at(k)].at[s] += missing.at[s];
+        missing.at[s] *= r;
+      }
+    }
+  }
+}
+
+}  // namespace bathline

@@ -1,0 +1,239 @@
+// Bath oscillators through the substeps of an explicit scheme.
+#include "model/star/kernel.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace bathline {
+
+namespace {
+
+/// Steps from which on the preparation of `forecast_one_kick` pays.
+constexpr std::size_t worthwhile = 4;
+
+}  // namespace
+
+/// Of one substep, in registers.
+struct StarKernel::PartialSums {
+  static constexpr int size = sums / lanes;
+  Lanes at[size];
+
+  explicit PartialSums(const double* from) {
+    for (int i = 0; i < size; ++i) at[i] = load(from + i * lanes);
+  }
+  /// Of register r of a group.
+  void add(int r, Lanes x) { at[r % size] += x; }
+  void add_product(int r, Lanes x, Lanes y) { at[r % size] = fused(x, y, at[r % size]); }
+  void store_to(double* to) const {
+    for (int i = 0; i < size; ++i) store(at[i], to + i * lanes);
+  }
+};
+
+StarKernel::StarKernel(const ExplicitScheme& scheme, double h)
+    : scheme_(scheme), h_(h), strength_(scheme.substeps.size()), stages_(scheme.b.size()) {
+  std::size_t kicks = 0;
+  for (std::size_t i = 0; i < scheme.substeps.size(); ++i) {
+    if (!is_kick(i)) continue;
+    only_kick_ = i;
+    ++kicks;
+  }
+  if (kicks != 1) only_kick_.reset();
+}
+
+void StarKernel::pass(std::span<const double> heads, int count, double* w, double* p, const double* stiffness,
+                      const double* inverse_mass, std::span<double> pulls) {
+  still_.resize(pulls.size());
+  if (!scheme_.b.empty()) {
+    run_stages(heads, count, w, p, stiffness, inverse_mass, {});
+    if (pulls.empty()) return;
+    std::copy_n(w, count, copy_w_.data());
+    std::copy_n(p, count, copy_p_.data());
+    run_stages(still_, count, copy_w_.data(), copy_p_.data(), stiffness, inverse_mass, pulls);
+    return;
+  }
+  const std::size_t forecast_steps = pulls.size() / scheme_.substeps.size();
+  sums_.assign(pulls.size() * sums, 0.0);
+  for_each_group(count, w, p, stiffness, inverse_mass,
+                 [&](double* group_w, double* group_p, const double* group_stiffness, const double* group_inverse) {
+                   set_strength(group_stiffness, group_inverse);
+                   Group at_w, at_p;
+                   for (int r = 0; r < registers; ++r) {
+                     at_w.at[r] = load(group_w + r * lanes);
+                     at_p.at[r] = load(group_p + r * lanes);
+                   }
+                   if (!heads.empty()) {
+                     split_steps<false>(heads, at_w, at_p, nullptr);
+                     for (int r = 0; r < registers; ++r) {
+                       store(at_w.at[r], group_w + r * lanes);
+                       store(at_p.at[r], group_p + r * lanes);
+                     }
+                   }
+                   if (pulls.empty()) return;
+                   if (only_kick_ && forecast_steps >= worthwhile) {
+                     forecast_one_kick(forecast_steps, at_w, at_p, group_stiffness);
+                   } else {
+                     split_steps<true>(still_, at_w, at_p, group_stiffness);
+                   }
+                 });
+  add_sums(pulls);
+}
+
+void StarKernel::reply(std::span<const double> heads, int count, const double* stiffness, const double* inverse_mass,
+                       std::span<double> pulls) {
+  std::fill_n(copy_w_.data(), count, 0.0);
+  std::fill_n(copy_p_.data(), count, 0.0);
+  if (!scheme_.b.empty()) {
+    run_stages(heads, count, copy_w_.data(), copy_p_.data(), stiffness, inverse_mass, pulls);
+    return;
+  }
+  sums_.assign(pulls.size() * sums, 0.0);
+  for_each_group(count, copy_w_.data(), copy_p_.data(), stiffness, inverse_mass,
+                 [&](double*, double*, const double* group_stiffness, const double* group_inverse) {
+                   set_strength(group_stiffness, group_inverse);
+                   Group w{}, p{};
+                   split_steps<true>(heads, w, p, group_stiffness);
+                 });
+  add_sums(pulls);
+}
+
+double StarKernel::added(const double* part) {
+  return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+}
+
+double StarKernel::pull(int count, const double* stiffness, const double* w) {
+  Lanes part[sums / lanes] = {};
+  int j = 0;
+  for (; j + sums <= count; j += sums) {
+    for (int i = 0; i < sums / lanes; ++i) {
+      part[i] = fused(load(stiffness + j + i * lanes), load(w + j + i * lanes), part[i]);
+    }
+  }
+  double all[sums];
+  for (int i = 0; i < sums / lanes; ++i) store(part[i], all + i * lanes);
+  for (int i = 0; j < count; ++i, ++j) all[i] = std::fma(stiffness[j], w[j], all[i]);
+  return added(all);
+}
+
+template <class Work>
+void StarKernel::for_each_group(int count, double* w, double* p, const double* stiffness, const double* inverse_mass,
+                                Work work) {
+  int j = 0;
+  for (; j + group <= count; j += group) work(w + j, p + j, stiffness + j, inverse_mass + j);
+  if (j == count) return;
+  // Oscillators without mass and spring fill up the last group.
+  std::array<double, group> rest_w{}, rest_p{}, rest_stiffness{}, rest_inverse{};
+  std::copy_n(w + j, count - j, rest_w.data());
+  std::copy_n(p + j, count - j, rest_p.data());
+  std::copy_n(stiffness + j, count - j, rest_stiffness.data());
+  std::copy_n(inverse_mass + j, count - j, rest_inverse.data());
+  work(rest_w.data(), rest_p.data(), rest_stiffness.data(), rest_inverse.data());
+  std::copy_n(rest_w.data(), count - j, w + j);
+  std::copy_n(rest_p.data(), count - j, p + j);
+}
+
+void StarKernel::set_strength(const double* stiffness, const double* inverse_mass) {
+  for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) {
+    const double* factor = is_kick(i) ? stiffness : inverse_mass;
+    const Lanes weighted = Lanes{} + scheme_.substeps[i].weight * h_;
+    for (int r = 0; r < registers; ++r) strength_[i].at[r] = weighted * load(factor + r * lanes);
+  }
+}
+
+void StarKernel::add_sums(std::span<double> pulls) {
+  for (std::size_t i = 0; i < pulls.size(); ++i) pulls[i] += added(sums_.data() + i * sums);
+}
+
+template <bool is_forecast>
+[[gnu::always_inline]] inline void StarKernel::split_steps(std::span<const double> heads, Group& w, Group& p,
+                                                           const double* stiffness) {
+  double* sum = sums_.data();
+  for (std::size_t index = 0; index < heads.size();) {
+    for (std::size_t i = 0; i < scheme_.substeps.size(); ++i, ++index, sum += sums) {
+      const bool kicks = is_kick(i);
+      if (is_forecast && (kicks || index == 0)) {
+        PartialSums part(sum);
+        for (int r = 0; r < registers; ++r) part.add_product(r, load(stiffness + r * lanes), w.at[r]);
+        part.store_to(sum);
+      }
+      const Lanes* strength = strength_[i].at;
+      if (kicks) {
+        const Lanes head = Lanes{} + heads[index];
+        for (int r = 0; r < registers; ++r) p.at[r] = fused(strength[r], head - w.at[r], p.at[r]);
+      } else {
+        for (int r = 0; r < registers; ++r) w.at[r] = fused(strength[r], p.at[r], w.at[r]);
+      }
+    }
+  }
+}
+
+[[gnu::always_inline]] inline void StarKernel::forecast_one_kick(std::size_t steps, const Group& w, const Group& p,
+                                                                 const double* stiffness) {
+  const std::size_t substeps = scheme_.substeps.size(), only_kick = *only_kick_;
+  const Lanes* kick = strength_[only_kick].at;
+  double* sum = sums_.data() + only_kick * sums;
+  Group pull = w, drift{}, rise, weaken;
+  for (std::size_t i = 0; i < substeps; ++i) {
+    if (i == only_kick) continue;
+    for (int r = 0; r < registers; ++r) {
+      if (i < only_kick) pull.at[r] = fused(strength_[i].at[r], p.at[r], pull.at[r]);
+      drift.at[r] += strength_[i].at[r];
+    }
+  }
+  if (only_kick > 0) {
+    PartialSums start(sums_.data());
+    for (int r = 0; r < registers; ++r) start.add_product(r, load(stiffness + r * lanes), w.at[r]);
+    start.store_to(sums_.data());
+  }
+  for (int r = 0; r < registers; ++r) {
+    const Lanes k = load(stiffness + r * lanes);
+    weaken.at[r] = -drift.at[r] * kick[r];
+    rise.at[r] = k * drift.at[r] * fused(kick[r], -pull.at[r], p.at[r]);
+    pull.at[r] *= k;
+  }
+  for (std::size_t step = 0; step < steps; ++step, sum += substeps * sums) {
+    PartialSums part(sum);
+    for (int r = 0; r < registers; ++r) part.add(r, pull.at[r]);
+    part.store_to(sum);
+    for (int r = 0; r < registers; ++r) {
+      pull.at[r] += rise.at[r];
+      rise.at[r] = fused(weaken.at[r], pull.at[r], rise.at[r]);
+    }
+  }
+}
+
+void StarKernel::run_stages(std::span<const double> heads, int count, double* w, double* p, const double* stiffness,
+                            const double* inverse_mass, std::span<double> pulls) {
+  for (std::size_t index = 0; index < heads.size(); ++index) {
+    const Substep& substep = scheme_.substeps[index % scheme_.substeps.size()];
+    if (!pulls.empty()) pulls[index] += pull(count, stiffness, substep.stage > 0 ? stage_w_.data() : w);
+    stage(substep, heads[index], count, w, p, stiffness, inverse_mass);
+  }
+}
+
+void StarKernel::stage(const Substep& substep, double head, int count, double* w, double* p, const double* stiffness,
+                       const double* inverse_mass) {
+  const std::size_t s = static_cast<std::size_t>(substep.stage);
+  const double* at_w = s == 0 ? w : stage_w_.data();
+  const double* at_p = s == 0 ? p : stage_p_.data();
+  for (int j = 0; j < count; ++j) {
+    stages_[s].velocity[j] = at_p[j] * inverse_mass[j];
+    stages_[s].force[j] = stiffness[j] * (head - at_w[j]);
+  }
+  const bool last = s + 1 == scheme_.b.size();
+  const std::vector<double>& weights = last ? scheme_.b : scheme_.a[s + 1];
+  double* to_w = last ? w : stage_w_.data();
+  double* to_p = last ? p : stage_p_.data();
+  if (!last) {
+    std::copy_n(w, count, to_w);
+    std::copy_n(p, count, to_p);
+  }
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double weighted = h_ * weights[i];
+    for (int j = 0; j < count; ++j) {
+      to_w[j] = std::fma(weighted, stages_[i].velocity[j], to_w[j]);
+      to_p[j] = std::fma(weighted, stages_[i].force[j], to_p[j]);
+    }
+  }
+}
+
+}  // namespace bathline

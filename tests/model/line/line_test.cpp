@@ -1,0 +1,252 @@
+// A line's numbers, its state on several ranks and its energy.
+#include "model/line/line.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "dense_system.hpp"
+#include "serial_sum.hpp"
+#include "test_world.hpp"
+
+namespace bathline {
+namespace {
+
+Line make_line(std::int64_t sites, int axes, FarEnd far_end) {
+  return Line("line", Attachment({{0, 1.0}}, axes), {.mass = 5.0, .stiffness = 2000.0, .far_end = far_end}, sites,
+              test_world());
+}
+
+TEST(MpiLine, DampsBySqrtOfLambdaM) {
+  const Line line = make_line(100, 1, FarEnd::fixed);
+  EXPECT_NEAR(line.damping(), 100.0, 1e-13);
+  EXPECT_NEAR(line.echo_time(), 2.0 * 100.0 * std::sqrt(5.0 / 2000.0), 1e-13);
+  EXPECT_NEAR(line.highest_frequency(), 2.0 * std::sqrt(2000.0 / 5.0), 1e-12);
+  EXPECT_FALSE(line.is_open_ended());
+  const Line matched = make_line(100, 1, FarEnd::matched);
+  EXPECT_TRUE(matched.is_open_ended());
+  EXPECT_EQ(matched.echo_time(), std::numeric_limits<double>::infinity());
+}
+
+TEST(MpiLine, NeedsSixteenBytesASiteAndAxis) {
+  for (const int axes : {1, 2}) {
+    const Line line = make_line(1000000, axes, FarEnd::fixed);
+    const std::int64_t all = test_world().sum(line.bytes());
+    EXPECT_GE(all, 16 * axes * 1000000);
+    EXPECT_LE(all, 16 * axes * (1000000 + 2 * LineImplicitBlock::widest * test_world().size()));
+  }
+}
+
+TEST(MpiLine, CountsWhatSchemesNeedBesides) {
+  constexpr std::int64_t sites = 100000;
+  const Attachment attachment({{0, 1.0}}, 2);
+  const Line equal("equal", attachment, {}, sites, test_world());
+  const Line unequal("unequal", attachment, {}, sites, test_world(), {.site = [](std::int64_t j) {
+                       return LineSite{1.0 + static_cast<double>(j % 2), 1.0};
+                     }});
+  const OneStageScheme midpoint{0.5, 0.5, 0.5, 0.5};
+  const CollocationScheme three{Eigen::MatrixXd::Zero(3, 3), Eigen::MatrixXd::Zero(3, 3), Eigen::VectorXd::Zero(3)};
+  const auto bytes = [](const Line& line, const Scheme& scheme) { return test_world().sum(line.bytes_for(scheme)); };
+  EXPECT_EQ(bytes(equal, ExactFlow{}), 0);
+  EXPECT_EQ(bytes(equal, midpoint), 0);
+  EXPECT_EQ(bytes(unequal, midpoint), 8 * sites);     // a gain a site, whatever the axes
+  EXPECT_EQ(bytes(equal, three), 3 * 2 * 8 * sites);  // stage momenta
+}
+
+TEST(MpiLine, ChainIsTheLineWithItsEnd) {
+  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
+    const Line line = make_line(4, 1, far_end);
+    const LinearChain chain = line.chain(10);
+    EXPECT_EQ(chain.mass, std::vector<double>(4, 5.0));
+    ASSERT_EQ(chain.springs.size(), 3u);
+    EXPECT_EQ(chain.springs[2].first, 2);
+    EXPECT_EQ(chain.springs[2].second, 3);
+    EXPECT_EQ(chain.springs[2].stiffness, 2000.0);
+    ASSERT_EQ(chain.to_head.size(), 1u);
+    EXPECT_EQ(chain.to_head[0], std::make_pair(0, 2000.0));
+    EXPECT_EQ(chain.to_ground.size(), far_end == FarEnd::fixed ? 1u : 0u);
+    ASSERT_EQ(chain.dashpots.size(), far_end == FarEnd::matched ? 1u : 0u);
+    if (far_end == FarEnd::matched) {
+      EXPECT_EQ(chain.dashpots[0].first, 3);
+      EXPECT_NEAR(chain.dashpots[0].second, 100.0, 1e-13);
+    }
+    // Cut short, it is held where it was cut.
+    const LinearChain cut = line.chain(2);
+    EXPECT_EQ(cut.mass.size(), 2u);
+    ASSERT_EQ(cut.to_ground.size(), 1u);
+    EXPECT_EQ(cut.to_ground[0], std::make_pair(1, 2000.0));
+    EXPECT_TRUE(cut.dashpots.empty());
+  }
+}
+
+TEST(MpiLine, KeepsItsState) {
+  for (const std::int64_t sites : {1, 2, 39, 41, 200, 777}) {
+    for (const int axes : {1, 3}) {
+      Line line = make_line(sites, axes, FarEnd::fixed);
+      line.prepare({});
+      std::vector<double> w, p;
+      line.gather_state(w, p);
+      const auto count = static_cast<std::size_t>(sites * axes);
+      if (test_world().is_root()) {
+        EXPECT_EQ(w, std::vector<double>(count, 0.0));
+        EXPECT_EQ(p, std::vector<double>(count, 0.0));
+      } else {
+        EXPECT_TRUE(w.empty());
+        EXPECT_TRUE(p.empty());
+      }
+      std::vector<double> start(count), momenta(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        start[i] = static_cast<double>(i);
+        momenta[i] = -0.5 * static_cast<double>(i);
+      }
+      line.scatter_state(start, momenta);
+      for (int axis = 0; axis < axes; ++axis) {
+        const std::span<const double> mine = line.displacement(axis);
+        for (std::size_t j = 0; j < mine.size(); ++j) {
+          const auto site = static_cast<std::size_t>(line.first_site()) + j;
+          EXPECT_EQ(mine[j], start[site * static_cast<std::size_t>(axes) + static_cast<std::size_t>(axis)]);
+        }
+      }
+      EXPECT_EQ(test_world().sum(static_cast<std::int64_t>(line.displacement(0).size())), sites);
+      line.gather_state(w, p);
+      if (test_world().is_root()) {
+        EXPECT_EQ(w, start);
+        EXPECT_EQ(p, momenta);
+      }
+    }
+  }
+}
+
+TEST(MpiLine, ThermalStartIsTheSameOnAnyNumberOfRanks) {
+  const Communicator alone = test_world().split(test_world().rank());
+  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
+    for (const std::int64_t sites : {1, 41, 4096, 4097, 20011}) {
+      const LineConstants constants{.mass = 5.0, .stiffness = 2000.0, .far_end = far_end};
+      Line spread("line", Attachment({{0, 1.0}}, 2), constants, sites, test_world(), {.temperature = 0.7});
+      Line whole("line", Attachment({{0, 1.0}}, 2), constants, sites, alone, {.temperature = 0.7});
+      const RandomKey key{.seed = 9, .realisation = 4, .stream = 1};
+      spread.prepare(key);
+      whole.prepare(key);
+      std::vector<double> w, p, all_w, all_p;
+      spread.gather_state(w, p);
+      whole.gather_state(all_w, all_p);
+      if (test_world().is_root()) {
+        EXPECT_EQ(w, all_w) << sites;
+        EXPECT_EQ(p, all_p) << sites;
+      }
+      // Each of the 4 N degrees of freedom has kT/2 on average, with a standard deviation of kT/sqrt(2).
+      const EnvironmentEnergy energy = spread.energy(std::vector<double>{0.0, 0.0});
+      const double dofs = 4.0 * static_cast<double>(sites);
+      EXPECT_NEAR(energy.environment + energy.interaction, 0.35 * dofs, 5.0 * 0.7 * std::sqrt(0.5 * dofs)) << sites;
+    }
+  }
+}
+
+TEST(MpiLine, ThermalStartHasTheCovarianceOfTheSprings) {
+  constexpr int sites = 4, realisations = 20000;
+  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
+    Line line("line", Attachment({{0, 1.0}}, 1), {.mass = 5.0, .stiffness = 2000.0, .far_end = far_end}, sites,
+              test_world(), {.temperature = 0.7});
+    double squares[sites] = {}, product = 0.0, momenta = 0.0;
+    for (std::uint32_t r = 0; r < realisations; ++r) {
+      line.prepare({.seed = 1, .realisation = r, .stream = 0});
+      const std::span<const double> w = line.displacement(0);
+      std::vector<double> all, p;
+      line.gather_state(all, p);
+      if (!test_world().is_root()) continue;
+      for (int j = 0; j < sites; ++j) squares[j] += all[j] * all[j] / realisations;
+      product += all[0] * all[3] / realisations;
+      momenta += p[2] * p[2] / realisations;
+      EXPECT_EQ(w[0], all[0]);
+    }
+    if (!test_world().is_root()) continue;
+    const auto covariance = [&](int i, int j) {
+      // Inverse of the stiffness matrix: (i + 1)(N - j)/(N + 1) between two fixed points, i + 1 with one of them free.
+      const double unit = 0.7 / 2000.0;
+      return unit * (far_end == FarEnd::fixed ? (i + 1.0) * (sites - j) / (sites + 1.0) : i + 1.0);
+    };
+    const double error = 5.0 * std::sqrt(2.0 / realisations);
+    for (int j = 0; j < sites; ++j) EXPECT_NEAR(squares[j] / covariance(j, j), 1.0, error) << j;
+    EXPECT_NEAR(product, covariance(0, 3), error * std::sqrt(covariance(0, 0) * covariance(3, 3)));
+    EXPECT_NEAR(momenta / (5.0 * 0.7), 1.0, error);
+  }
+}
+
+TEST(MpiLine, EnergyIsSummedInTheDocumentedOrder) {
+  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
+    for (const std::int64_t sites : {1, 2, 41, 4095, 4096, 4097, 20011}) {
+      constexpr int axes = 2;
+      SCOPED_TRACE(testing::Message() << sites << " sites, far end " << static_cast<int>(far_end));
+      Line line = make_line(sites, axes, far_end);
+      line.prepare({});
+      RandomNumbers random(3);
+      const std::vector<double> w = random.list(static_cast<std::size_t>(sites * axes));
+      const std::vector<double> p = random.list(static_cast<std::size_t>(sites * axes));
+      line.scatter_state(w, p);
+      const std::vector<double> head = {0.3, -0.4};
+      const EnvironmentEnergy energy = line.energy(head);
+
+      double environment = 0.0, interaction = 0.0;
+      for (std::size_t axis = 0; axis < axes; ++axis) {
+        std::vector<double> terms;
+        for (std::size_t j = 0; j < static_cast<std::size_t>(sites); ++j) {
+          const double here = w[j * axes + axis];
+          const bool last = j + 1 == static_cast<std::size_t>(sites);
+          const double next = !last ? w[(j + 1) * axes + axis] : far_end == FarEnd::fixed ? 0.0 : here;
+          const double strain = next - here;
+          const double momentum = p[j * axes + axis];
+          terms.push_back(0.5 / 5.0 * (momentum * momentum) + 0.5 * 2000.0 * (strain * strain));
+        }
+        environment += serial_sum(terms);
+        interaction += 0.5 * 2000.0 * (w[axis] - head[axis]) * (w[axis] - head[axis]);
+      }
+      EXPECT_EQ(energy.environment, environment);
+      EXPECT_NEAR(energy.interaction, interaction, 1e-13 * interaction);
+      EXPECT_EQ(energy.dissipated, 0.0);
+    }
+  }
+}
+
+// The head jumps by one and stays: the velocity was a delta function, so the force is -gamma(t), here until the echo.
+TEST(MpiLine, MemoryKernelIsTheForceAfterAJump) {
+  Line line("line", Attachment({{0, 1.0}}, 1), {.mass = 0.7, .stiffness = 2.3}, 400, test_world());
+  line.prepare({});
+  // Stoermer's and Verlet's error at frequency omega is (omega h)^2 omega t / 24, below 1e-4 here.
+  const double step = 0.002;
+  const ExplicitScheme scheme =
+      splitting({{Substep::Kind::kick, 0.5}, {Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 0.5}});
+  const std::vector<double> head = {1.0};
+  std::vector<double> times, forces, force(1);
+  for (int done = 0; done * step < 12.0; done += 50) {
+    times.push_back(done * step);
+    line.force(head, force);
+    forces.push_back(force[0]);
+    for (int step_in_block = 0; step_in_block < 50; ++step_in_block) {
+      line.open_block(scheme, step, 1);
+      for (std::size_t i = 0; i < 3 && test_world().is_root(); ++i) line.substep(scheme.substeps[i], head);
+      line.close_block();
+    }
+  }
+  const std::vector<double> kernel = line.memory_kernel(times);
+  ASSERT_EQ(kernel.size(), times.size());
+  EXPECT_EQ(kernel[0], 2.3);
+  for (std::size_t i = 0; i < times.size() && test_world().is_root(); ++i) {
+    EXPECT_NEAR(forces[i], -kernel[i], 2.3e-4) << "t = " << times[i];
+  }
+}
+
+// gamma reaches D when integrated; what lies beyond x = omega_max t is at most 2 D x^(-3/2).
+TEST(MpiLine, MemoryKernelAddsUpToTheDamping) {
+  const Line line = make_line(100, 1, FarEnd::fixed);
+  const double step = 0.01 / line.highest_frequency(), end = 500.0;
+  std::vector<double> times;
+  for (int i = 0; i * 0.01 <= end; ++i) times.push_back(i * step);
+  const std::vector<double> kernel = line.memory_kernel(times);
+  double integral = -0.5 * step * (kernel.front() + kernel.back());
+  for (double value : kernel) integral += step * value;
+  EXPECT_NEAR(integral, line.damping(), 2.0 * line.damping() * std::pow(end, -1.5));
+}
+
+}  // namespace
+}  // namespace bathline
