@@ -86,7 +86,7 @@ TEST(ContactLagrangian, ExactOneIsTheActionOfTheMotion) {
     };
     const auto cosine = [&](double t) { return square > 0.0 ? std::cos(w * t) : std::cosh(w * t); };
     const double b = (q1 * std::exp(-0.5 * gamma * h) - q0 * cosine(h)) / sine(h);
-    const auto integrand = [&](double t) {
+    const auto integrand = [&, k = k, gamma = gamma](double t) {
       const double growth = std::exp(0.5 * gamma * t);
       const double q = growth * (q0 * cosine(t) + b * sine(t));
       const double v = 0.5 * gamma * q + growth * (b * cosine(t) - square * q0 * sine(t));
