@@ -210,8 +210,8 @@ void Line::exchange_next_neighbours() { thin_halo_.exchange(thin_arrays_); }
 
 template <class Use>
 void Line::use_site_energy(int axis, Use use) const {
-  const double* w = own(w_[axis]) - first_site();
-  const double* p = own(p_[axis]) - first_site();
+  const Numbered w = numbered(w_[axis]);
+  const Numbered p = numbered(p_[axis]);
   const auto spring_energy = [](double half_stiffness, double strain) { return half_stiffness * (strain * strain); };
   if (is_uniform()) {
     const double half_stiffness = 0.5 * constants_.stiffness, half_inverse_mass = 0.5 / constants_.mass;
@@ -219,8 +219,8 @@ void Line::use_site_energy(int axis, Use use) const {
       return half_inverse_mass * (p[site] * p[site]) + spring_energy(half_stiffness, next - w[site]);
     });
   } else {
-    const double* spring = own(spring_) - first_site();
-    const double* inverse_mass = own(inverse_mass_) - first_site();
+    const Numbered spring = numbered(spring_);
+    const Numbered inverse_mass = numbered(inverse_mass_);
     use([=](std::int64_t site, double next) {
       return 0.5 * inverse_mass[site] * (p[site] * p[site]) + spring_energy(0.5 * spring[site + 1], next - w[site]);
     });
@@ -228,7 +228,7 @@ void Line::use_site_energy(int axis, Use use) const {
 }
 
 void Line::add_energies(int axis, std::int64_t end) {
-  const double* w = own(w_[axis]) - first_site();
+  const Numbered w = numbered(w_[axis]);
   use_site_energy(axis, [&](auto energy) {
     sums_[axis].add([=](std::int64_t site) { return energy(site, w[site + 1]); },
                     std::min(first_site() + end, sites() - 1), moved_);
@@ -242,7 +242,7 @@ EnvironmentEnergy Line::energy(std::span<const double> head) {
   for (int axis = 0; axis < axes_; ++axis) {
     if (!energy_is_under_way_) sums_[axis].begin();
     add_energies(axis, count_);
-    const double* w = own(w_[axis]) - first_site();
+    const Numbered w = numbered(w_[axis]);
     const std::int64_t last = sites() - 1;
     const bool fixed = constants_.far_end == FarEnd::fixed;
     // Behind the last site there is a spring only at a fixed end.

@@ -132,6 +132,13 @@ class Line final : public Environment {
   /// This rank's own sites; copied ones lie before and behind.
   double* own(std::vector<double>& field) { return field.data() + room_before_; }
   const double* own(const std::vector<double>& field) const { return field.data() + room_before_; }
+  /// Own and copied sites by their number in the whole line. A pointer moved back by as much would leave its array.
+  struct Numbered {
+    const double* own;
+    std::int64_t first;
+    double operator[](std::int64_t site) const { return own[site - first]; }
+  };
+  Numbered numbered(const std::vector<double>& field) const { return {own(field), first_site()}; }
   void exchange_next_neighbours();
   /// A thermal start of one axis. @note Collective.
   void warm_up(const RandomKey& key, int axis);

@@ -1,4 +1,4 @@
-// Collocation in blocks of steps, on nonlinear particles with long lines.
+// What implicit steppers have in common: blocks of steps and PETSc's solvers, on nonlinear particles with long lines.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,8 +6,6 @@
 
 #include "advance/stepper.hpp"
 #include "method_cases.hpp"
-#include "model/spectrum.hpp"
-#include "model/star/star.hpp"
 #include "petsc_options.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
@@ -30,55 +28,39 @@ Scene blocked_scene() {
   return scene;
 }
 
-/// The same problem with a heat bath that pulls at nothing, whose steps need all ranks: no block is left.
-Problem without_blocks(const Scene& scene) {
-  std::vector<std::unique_ptr<Environment>> environments;
-  for (const SceneLine& line : scene.lines) {
-    environments.push_back(std::make_unique<Line>("line", Attachment(line.weights, scene.system.axes), line.constants,
-                                                  line.sites, self_world()));
-  }
-  environments.push_back(std::make_unique<Star>("bath", Attachment({{0, 0.0}}, scene.system.axes),
-                                                ohmic_spectrum(1, 0.7, 5.0), 0.0, 4, self_world()));
-  const int n = scene.system.size();
-  Problem problem(scene.system, Eigen::MatrixXd::Zero(n, n), std::move(environments), self_world());
-  problem.prepare();
-  return problem;
-}
+class MpiImplicitStepper : public testing::TestWithParam<std::string> {};
 
-class MpiCollocationStepper : public testing::TestWithParam<std::string> {};
-
-TEST_P(MpiCollocationStepper, BlocksEqualSingleSteps) {
+// The oracle is what PETSc has in stock.
+TEST_P(MpiImplicitStepper, BlocksEqualAStockSolver) {
   const Scene scene = blocked_scene();
   constexpr int steps = 150;
   Problem blocked = make_problem(scene, test_world());
   const std::unique_ptr<Stepper> stepper = make_stepper(method_case(GetParam()).scheme, blocked, 0.25);
   EXPECT_GT(stepper->portion(), 1);
-  Problem single = without_blocks(scene);
-  const std::unique_ptr<Stepper> single_stepper = make_stepper(method_case(GetParam()).scheme, single, 0.25);
-  EXPECT_EQ(single_stepper->portion(), 1);
+  Problem stock = make_problem(scene, self_world());
+  std::unique_ptr<Stepper> stock_stepper;
+  {
+    const PetscOptionsScope options({{"-ksp_type", "preonly"}, {"-pc_type", "lu"}});
+    stock_stepper = make_stepper(method_case(GetParam()).scheme, stock, 0.25);
+  }
+  EXPECT_EQ(stock_stepper->portion(), 1);
   RandomNumbers random(3);
   const PhasePoint start = random_point(scene.size(), 0.5, random);
-  PhasePoint with_bath = start;
-  with_bath.u.conservativeResize(scene.size() + scene.system.axes);
-  with_bath.p.conservativeResize(with_bath.u.size());
-  with_bath.u.tail(scene.system.axes).setZero();
-  with_bath.p.tail(scene.system.axes).setZero();
   set_state(blocked, start);
-  set_state(single, with_bath);
+  set_state(stock, start);
   EXPECT_FALSE(stepper->advance(steps));
-  EXPECT_FALSE(single_stepper->advance(steps));
-  const PhasePoint found = get_state(blocked), all = get_state(single);
-  const PhasePoint expected{all.u.head(scene.size()), all.p.head(scene.size())};
+  EXPECT_FALSE(stock_stepper->advance(steps));
+  const PhasePoint found = get_state(blocked), expected = get_state(stock);
   // Newton's method stops at a few units in the last place, and the particles' springs pull their differences apart.
   const double tolerance = 100.0 * steps * std::numeric_limits<double>::epsilon();
   EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), tolerance * expected.u.cwiseAbs().maxCoeff());
   EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), tolerance * expected.p.cwiseAbs().maxCoeff());
-  const double lost = blocked.energies().dissipated, lost_singly = single.energies().dissipated;
+  const double lost = blocked.energies().dissipated, lost_by_stock = stock.energies().dissipated;
   EXPECT_GT(lost, 0.0);
-  EXPECT_NEAR(lost, lost_singly, tolerance * lost_singly);
+  EXPECT_NEAR(lost, lost_by_stock, tolerance * lost_by_stock);
 }
 
-TEST_P(MpiCollocationStepper, PortionsChangeNoBit) {
+TEST_P(MpiImplicitStepper, PortionsChangeNoBit) {
   const Scene scene = blocked_scene();
   const auto end = [&](std::int64_t first_portions) {
     Problem problem = make_problem(scene, test_world());
@@ -98,11 +80,29 @@ TEST_P(MpiCollocationStepper, PortionsChangeNoBit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, MpiCollocationStepper,
-                         testing::Values("gauss(stages=1)", "gauss(stages=2)", "gauss(stages=3)", "gauss(stages=4)"),
+INSTANTIATE_TEST_SUITE_P(Methods, MpiImplicitStepper,
+                         testing::Values("gamma(gamma=0.250000)", "gamma(gamma=0.500000)", "implicit-euler",
+                                         "gauss(stages=1)", "gauss(stages=2)", "gauss(stages=3)", "gauss(stages=4)"),
                          [](const auto& info) { return "method" + std::to_string(info.index); });
 
-TEST(MpiCollocationStepperOneStage, IsTheMidpointRule) {
+// The midpoint rule keeps quadratic invariants: the energy of a linear system, whatever the number of blocks.
+TEST(MpiImplicitStepperEnergy, IsKeptOverManyBlocks) {
+  Scene scene;
+  RandomNumbers random(6);
+  scene.system = random_particles(1, 1, random);
+  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, 1.7));
+  scene.lines = {{{{0, 1.0}}, {.mass = 1.3, .stiffness = 2.9}, 2500}};
+  Problem problem = make_problem(scene, test_world());
+  const std::unique_ptr<Stepper> stepper = make_stepper(method_case("gamma(gamma=0.500000)").scheme, problem, 0.4);
+  constexpr int steps = 20000;
+  const double before = problem.energies().total();
+  EXPECT_FALSE(stepper->advance(steps));
+  problem.share_particles();
+  const double after = problem.energies().total();
+  EXPECT_NEAR(after, before, steps * std::numeric_limits<double>::epsilon() * before);
+}
+
+TEST(MpiImplicitStepperOneStage, GaussIsTheMidpointRule) {
   const Scene scene = blocked_scene();
   const auto end = [&](const std::string& method) {
     Problem problem = make_problem(scene, test_world());
@@ -115,7 +115,7 @@ TEST(MpiCollocationStepperOneStage, IsTheMidpointRule) {
   EXPECT_TRUE((found.p.array() == expected.p.array()).all());
 }
 
-TEST(MpiCollocationStepperPetsc, SolvesTheStagesOfLinesAsTheUserAsks) {
+TEST(MpiImplicitStepperPetsc, SolvesTheStagesOfLinesAsTheUserAsks) {
   const Scene scene = blocked_scene();
   for (const char* method : {"gauss(stages=2)", "lobatto(stages=3)"}) {
     const auto end = [&] {
@@ -135,7 +135,7 @@ TEST(MpiCollocationStepperPetsc, SolvesTheStagesOfLinesAsTheUserAsks) {
   }
 }
 
-TEST(MpiCollocationStepperPetsc, FailsWhereTheLinearSolverDoes) {
+TEST(MpiImplicitStepperPetsc, FailsWhereTheLinearSolverDoes) {
   const PetscOptionsScope options({{"-ksp_type", "gmres"}, {"-pc_type", "none"}, {"-ksp_max_it", "1"}});
   Problem problem = make_problem(blocked_scene(), test_world());
   const std::unique_ptr<Stepper> stepper = make_stepper(method_case("gauss(stages=2)").scheme, problem, 3.0);
@@ -146,7 +146,7 @@ TEST(MpiCollocationStepperPetsc, FailsWhereTheLinearSolverDoes) {
 }
 
 // Lines in blocks leave a nonlinear particle the order of the method.
-TEST(MpiCollocationStepperOrder, IsKeptInBlocks) {
+TEST(MpiImplicitStepperOrder, IsKeptInBlocks) {
   Scene scene;
   RandomNumbers random(6);
   scene.system = random_particles(1, 1, random);
