@@ -20,8 +20,11 @@ inline constexpr int lanes = 4;
 inline constexpr int lanes = 2;
 #endif
 
-/// Has the operators of a number, lane by lane; a number added to Lanes{} is in every lane.
+/// Has the operators of a number, lane by lane.
 using Lanes = double __attribute__((vector_size(lanes * sizeof(double))));
+
+/// Nothing is computed for that, as an added zero would be.
+inline Lanes everywhere(double x) { return x - Lanes{}; }
 
 inline Lanes load(const double* from) {
   Lanes value;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/line/reach.hpp"
@@ -63,10 +64,11 @@ class LineBlock {
   std::int64_t near_count_;  // sites that advance in lockstep with the particles
   std::unique_ptr<Halo> halo_;
   std::vector<double*> halo_fields_;
-  std::vector<Window> far_;  // one, on the rank of the far end
-  std::int64_t tile_ = 0;    // sites that a tile may own
-  std::vector<Tile> tiles_;  // two, used in turn
-  int steps_ = 0;            // of the open block
+  std::vector<Window> far_;              // one, on the rank of the far end
+  std::optional<Tile> tile_;             // on ranks with sites
+  std::int64_t tile_sites_ = 0;          // that it may own
+  std::vector<double> late_w_, late_p_;  // the tile's last sites, until the next piece has been loaded
+  int steps_ = 0;                        // of the open block
 };
 
 template <class Tile, class Window>
@@ -105,8 +107,10 @@ LineBlock<Tile, Window>::LineBlock(const Recursion& recursion, MakeWindow window
   if (at_far_end_) add(far_, 1, Place::far_end, 2 * reach.sites);
   if (count_ == 0) return;
   const std::int64_t capacity = Tile::capacity_for(recursion, reach.sites);
-  tile_ = capacity - 2 * reach.sites;
-  tiles_.assign(2, Tile(recursion, capacity));
+  tile_sites_ = capacity - 2 * reach.sites;
+  tile_.emplace(recursion, capacity);
+  late_w_.resize(static_cast<std::size_t>(reach.sites));
+  late_p_.resize(late_w_.size());
 }
 
 template <class Tile, class Window>
@@ -139,42 +143,45 @@ void LineBlock<Tile, Window>::advance_rest(std::size_t axis) {
   double* const p = axes_[axis].p;
   double* const dissipated = axes_[axis].dissipated;
   const std::int64_t reach = reach_.sites;
-  int turn = 0;
-  std::int64_t tile_begin = 0, tile_end = 0;
-  // A piece is stored only after the next one has been loaded, which needs the old values at its edge.
-  const auto store_before = [&] {
-    if (tile_end > tile_begin) {
-      tiles_[static_cast<std::size_t>(1 - turn)].store(reach, tile_end - tile_begin, w + tile_begin, p + tile_begin);
-    } else if (at_head_) {
-      near_[axis].store(0, near_count_, w, p);
-    }
+  // The next piece is loaded with the old values of sites before it, so these are stored only afterwards.
+  bool near_is_late = at_head_ && near_count_ > 0;
+  std::int64_t late_begin = 0, late_count = 0;
+  const auto store_late = [&] {
+    if (near_is_late) near_[axis].store(0, near_count_, w, p);
+    std::copy_n(late_w_.begin(), late_count, w + late_begin);
+    std::copy_n(late_p_.begin(), late_count, p + late_begin);
+    near_is_late = false;
+    late_count = 0;
   };
   const std::int64_t end = at_far_end_ && reach > 0 ? count_ - reach : count_;
-  const std::int64_t tiles = tile_ > 0 ? (end - near_count_ + tile_ - 1) / tile_ : 0;
+  const std::int64_t tiles = tile_ ? (end - near_count_ + tile_sites_ - 1) / tile_sites_ : 0;
   for (std::int64_t i = 0; i < tiles; ++i) {
     const std::int64_t from = near_count_ + (end - near_count_) * i / tiles;
     const std::int64_t to = near_count_ + (end - near_count_) * (i + 1) / tiles;
-    Tile& mine = tiles_[static_cast<std::size_t>(turn)];
-    mine.load(w + (from - reach), p + (from - reach), to - from + 2 * reach);
-    store_before();
+    tile_->load(w + (from - reach), p + (from - reach), to - from + 2 * reach);
+    store_late();
     const std::int64_t loaded = to + reach;
     // At the end of the line, and of a rank's copies, there is less.
-    const auto ahead = static_cast<std::size_t>(std::min(tile_, end + reach - loaded));
+    const auto ahead = static_cast<std::size_t>(std::min(tile_sites_, end + reach - loaded));
     const std::span<const double> next[] = {{w + loaded, ahead}, {p + loaded, ahead}};
-    mine.advance(steps_, next);
-    tile_begin = from;
-    tile_end = to;
-    turn = 1 - turn;
+    tile_->advance(steps_, next);
+    late_count = std::min(reach, to - from);
+    late_begin = to - late_count;
+    std::copy_n(w + late_begin, late_count, late_w_.begin());
+    std::copy_n(p + late_begin, late_count, late_p_.begin());
+    tile_->store(reach, to - from, w + from, p + from);
+    std::swap_ranges(w + late_begin, w + to, late_w_.begin());
+    std::swap_ranges(p + late_begin, p + to, late_p_.begin());
   }
   if (at_far_end_ && reach > 0) {
     Window& far = far_.front();
     far.load(w + (end - reach), p + (end - reach), 2 * reach, *dissipated);
-    store_before();
+    store_late();
     for (int step = 0; step < steps_; ++step) far.step();
     far.store(reach, reach, w + end, p + end);
     *dissipated = far.dissipated();
   } else {
-    store_before();
+    store_late();
     if (at_head_ && reach == 0) *dissipated = near_[axis].dissipated();
   }
 }

@@ -19,19 +19,23 @@ std::int64_t LineImplicitTile::capacity_for(const ImplicitRecursion& recursion, 
 LineImplicitTile::LineImplicitTile(const ImplicitRecursion& recursion, std::int64_t capacity)
     : recursion_(recursion),
       memory_(recursion.memory()),
+      powers_(static_cast<std::size_t>(memory_)),
       v_(static_cast<std::size_t>(capacity / Parts::parts)),
       p_(v_.size()),
-      y_(v_.size()) {}
+      y_(v_.size()) {
+  powers_[0] = 1.0;
+  for (std::size_t k = 1; k < powers_.size(); ++k) powers_[k] = recursion.decay * powers_[k - 1];
+}
 
 void LineImplicitTile::load(const double* w, const double* p, std::int64_t count) {
   parts_ = Parts(count, memory_);
-  parts_.spread(w, v_);
-  parts_.spread(p, p_);
+  parts_.spread(w, v_.data());
+  parts_.spread(p, p_.data());
 }
 
 void LineImplicitTile::store(std::int64_t offset, std::int64_t count, double* w, double* p) const {
-  parts_.collect(v_, offset, count, w);
-  parts_.collect(p_, offset, count, p);
+  parts_.collect(v_.data(), offset, count, w);
+  parts_.collect(p_.data(), offset, count, p);
 }
 
 void LineImplicitTile::advance(int steps, std::span<const std::span<const double>> ahead) {
@@ -63,25 +67,14 @@ template <bool forward, bool slips, LineImplicitTile::Sweep kind>
   Register* __restrict v = v_.data();
   Register* __restrict p = p_.data();
   Register* __restrict y = y_.data();
-  const Lanes r = Lanes{} + recursion_.decay;
-  const Lanes kick = Lanes{} - recursion_.kick, slip = Lanes{} - recursion_.slip;
-  const Lanes drift = Lanes{} + (kind == Sweep::first  ? recursion_.to_stage
+  const Lanes r = everywhere(recursion_.decay);
+  const Lanes kick = everywhere(-recursion_.kick), slip = everywhere(-recursion_.slip);
+  const Lanes drift = everywhere(kind == Sweep::first  ? recursion_.to_stage
                                  : kind == Sweep::last ? recursion_.last_drift
                                                        : recursion_.drift);
   const std::int64_t part = parts_.part;
   const auto at = [part](std::int64_t k) { return forward ? k : part - 1 - k; };
-  Register z{}, last_y{}, next_y{}, last_v{};
-  if constexpr (ends_step) {
-    for (std::int64_t k = part - memory_; k < part; ++k) {
-      const Register& here = y[at(k)];
-      for (int s = 0; s < streams; ++s) {
-        z.at[s] = fused(r, z.at[s], here.at[s] - last_y.at[s]);
-        last_y.at[s] = here.at[s];
-      }
-    }
-    z = inherited<forward>(z);
-    last_y = inherited<forward>(last_y);
-  }
+  Register z = entering_z_, last_y = entering_y_, next_y{}, last_v{};
   const auto advance_site = [&](std::int64_t j, bool is_first) __attribute__((always_inline)) {
     for (int s = 0; s < streams; ++s) {
       Lanes momentum = p[j].at[s], moved = v[j].at[s];
@@ -112,12 +105,20 @@ template <bool forward, bool slips, LineImplicitTile::Sweep kind>
     const Register before = inherited<forward>(last_v);
     for (int s = 0; s < streams; ++s) missing.at[s] = fused(r, missing.at[s], v[at(0)].at[s] - before.at[s]);
     clear_first_part<forward>(missing);
-    for (std::int64_t k = 0; k < memory_; ++k) {
+    // With that, the y of the first sites are complete, and so is what they leave to the parts before them.
+    Register leaving{}, last = missing;
+    y[at(0)] = missing;
+    for (std::int64_t k = 1; k < memory_; ++k) {
+      const Lanes power = everywhere(powers_[k]), power_before = everywhere(powers_[k - 1]);
       for (int s = 0; s < streams; ++s) {
-        y[at(k)].at[s] += missing.at[s];
-        missing.at[s] *= r;
+        Lanes& here = y[at(k)].at[s];
+        here = fused(power, missing.at[s], here);
+        leaving.at[s] = fused(power_before, last.at[s] - here, leaving.at[s]);
+        last.at[s] = here;
       }
     }
+    entering_z_ = inherited<!forward>(leaving);
+    entering_y_ = inherited<!forward>(missing);
   }
 }
 

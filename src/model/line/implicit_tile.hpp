@@ -50,8 +50,11 @@ class LineImplicitTile {
 
   ImplicitRecursion recursion_;
   std::int64_t memory_;
+  std::vector<double> powers_;  // r^k
   Parts parts_;
   Field v_, p_, y_;  // v_ is w before the first sweep and after the last
+  // What a sweep leaves to the next one: z and y of the sites before every part.
+  Register entering_z_, entering_y_;
 };
 
 }  // namespace bathline

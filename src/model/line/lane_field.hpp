@@ -39,7 +39,8 @@ struct LaneParts {
     return (least + unit - 1) / unit * unit;
   }
 
-  void spread(const double* from, LaneField<streams>& to) const {
+  /// `to` has room for `part` registers, as has `from` below.
+  void spread(const double* from, Register* to) const {
     for (int stream = 0; stream < streams; ++stream) {
       const std::int64_t begin = stream * lanes * part;
       std::int64_t j = 0;
@@ -47,34 +48,43 @@ struct LaneParts {
         Lanes square[lanes];
         for (int lane = 0; lane < lanes; ++lane) square[lane] = load(from + begin + lane * part + j);
         transpose(square);
-        for (int i = 0; i < lanes; ++i) to[static_cast<std::size_t>(j + i)].at[stream] = square[i];
+        for (int i = 0; i < lanes; ++i) to[j + i].at[stream] = square[i];
       }
       // Room that is left over goes on like the last site, so that no spring there is stretched.
       for (; j < part; ++j) {
-        Lanes& row = to[static_cast<std::size_t>(j)].at[stream];
+        Lanes& row = to[j].at[stream];
         for (int lane = 0; lane < lanes; ++lane) row[lane] = from[std::min(begin + lane * part + j, count - 1)];
       }
     }
   }
 
   /// Writes `number` sites from `offset` on.
-  void collect(const LaneField<streams>& from, std::int64_t offset, std::int64_t number, double* to) const {
+  void collect(const Register* from, std::int64_t offset, std::int64_t number, double* to) const {
     const std::int64_t end = offset + number;
     for (int stream = 0; stream < streams; ++stream) {
-      for (std::int64_t j = 0; j < part; j += lanes) {
-        const std::int64_t width = std::min<std::int64_t>(lanes, part - j);
-        Lanes square[lanes] = {};
-        for (int i = 0; i < width; ++i) square[i] = from[static_cast<std::size_t>(j + i)].at[stream];
+      const std::int64_t begin = stream * lanes * part;
+      std::int64_t j = 0;
+      for (; j + lanes <= part; j += lanes) {
+        Lanes square[lanes];
+        for (int i = 0; i < lanes; ++i) square[i] = from[j + i].at[stream];
         transpose(square);
+        const bool all_wanted = begin + j >= offset && begin + (lanes - 1) * part + j + lanes <= end;
         for (int lane = 0; lane < lanes; ++lane) {
-          const std::int64_t site = (stream * lanes + lane) * part + j;
-          if (width == lanes && site >= offset && site + lanes <= end) {
+          const std::int64_t site = begin + lane * part + j;
+          if (all_wanted || (site >= offset && site + lanes <= end)) {
             store(square[lane], to + (site - offset));
           } else {
-            for (std::int64_t i = std::max<std::int64_t>(0, offset - site); i < std::min(width, end - site); ++i) {
+            for (std::int64_t i = std::max<std::int64_t>(0, offset - site);
+                 i < std::min<std::int64_t>(lanes, end - site); ++i) {
               to[site + i - offset] = square[lane][i];
             }
           }
+        }
+      }
+      for (; j < part; ++j) {
+        for (int lane = 0; lane < lanes; ++lane) {
+          const std::int64_t site = begin + lane * part + j;
+          if (site >= offset && site < end) to[site - offset] = from[j].at[stream][lane];
         }
       }
     }

@@ -18,7 +18,7 @@ std::size_t numbers_of_modes(const StageRecursion& recursion) {
 struct Factor {
   Lanes re, im;
   Factor() = default;
-  explicit Factor(std::complex<double> x) : re(Lanes{} + x.real()), im(Lanes{} + x.imag()) {}
+  explicit Factor(std::complex<double> x) : re(everywhere(x.real())), im(everywhere(x.imag())) {}
 };
 
 }  // namespace
@@ -42,13 +42,13 @@ LineStageTile::LineStageTile(const StageRecursion& recursion, std::int64_t capac
 
 void LineStageTile::load(const double* w, const double* p, std::int64_t count) {
   parts_ = Parts(count, memory_);
-  parts_.spread(w, w_);
-  parts_.spread(p, p_);
+  parts_.spread(w, w_.data());
+  parts_.spread(p, p_.data());
 }
 
 void LineStageTile::store(std::int64_t offset, std::int64_t count, double* w, double* p) const {
-  parts_.collect(w_, offset, count, w);
-  parts_.collect(p_, offset, count, p);
+  parts_.collect(w_.data(), offset, count, w);
+  parts_.collect(p_.data(), offset, count, p);
 }
 
 void LineStageTile::advance(int steps, std::span<const std::span<const double>> ahead) {
@@ -99,7 +99,7 @@ template <int pairs, int singles, bool forward, LineStageTile::Sweep kind>
     kick[m] = Factor(-mode.kick);
     slip[m] = Factor(-mode.slip);
   }
-  const Lanes drift = Lanes{} + recursion_.drift;
+  const Lanes drift = everywhere(recursion_.drift);
   const std::int64_t part = parts_.part;
   const auto at = [part](std::int64_t k) { return forward ? k : part - 1 - k; };
 

@@ -21,69 +21,29 @@ LineTile::LineTile()
     : uniform_(false), w_(longest_part + 2 * margin), p_(w_.size()), spring_(w_.size()), inverse_mass_(w_.size()) {}
 
 void LineTile::load(const double* w, const double* p, std::int64_t count) {
-  count_ = count;
-  part_ = std::max<std::int64_t>(depth, (count + lanes - 1) / lanes);
-  spread(w, w_);
-  spread(p, p_);
+  parts_ = Parts(count, depth);
+  parts_.spread(w, inside(w_));
+  parts_.spread(p, inside(p_));
 }
 
 void LineTile::load_springs(const double* stiffness, const double* inverse_mass) {
-  spread(stiffness, spring_);
-  spread(inverse_mass, inverse_mass_);
+  parts_.spread(stiffness, inside(spring_));
+  parts_.spread(inverse_mass, inside(inverse_mass_));
   copy_over_ends(spring_, margin);
   copy_over_ends(inverse_mass_, margin);
 }
 
-void LineTile::spread(const double* from, Field& to) const {
-  Register* part = inside(to);
-  std::int64_t j = 0;
-  // The last lane's part may be shorter than the others, or missing.
-  for (; j + lanes <= part_ && (lanes - 1) * part_ + j + lanes <= count_; j += lanes) {
-    Lanes square[lanes];
-    for (int lane = 0; lane < lanes; ++lane) square[lane] = bathline::load(from + lane * part_ + j);
-    transpose(square);
-    for (int i = 0; i < lanes; ++i) part[j + i].at = square[i];
-  }
-  for (; j < part_; ++j) {
-    for (int lane = 0; lane < lanes; ++lane) {
-      const std::int64_t site = lane * part_ + j;
-      part[j].at[lane] = site < count_ ? from[site] : 0.0;
-    }
-  }
-}
-
-void LineTile::collect(const Field& from, std::int64_t offset, std::int64_t count, double* to) const {
-  const Register* part = inside(from);
-  const std::int64_t end = offset + count;
-  for (std::int64_t j = 0; j < part_; j += lanes) {
-    const std::int64_t width = std::min<std::int64_t>(lanes, part_ - j);
-    Lanes square[lanes];
-    for (int i = 0; i < lanes; ++i) square[i] = part[j + i].at;
-    transpose(square);
-    for (int lane = 0; lane < lanes; ++lane) {
-      const std::int64_t site = lane * part_ + j;
-      if (width == lanes && site >= offset && site + lanes <= end) {
-        bathline::store(square[lane], to + (site - offset));
-      } else {
-        for (std::int64_t i = std::max<std::int64_t>(0, offset - site); i < std::min(width, end - site); ++i) {
-          to[site + i - offset] = square[lane][i];
-        }
-      }
-    }
-  }
-}
-
 void LineTile::store(std::int64_t offset, std::int64_t count, double* w, double* p) const {
-  collect(w_, offset, count, w);
-  collect(p_, offset, count, p);
+  parts_.collect(inside(w_), offset, count, w);
+  parts_.collect(inside(p_), offset, count, p);
 }
 
 /// `width` registers on either side, from the neighbouring lanes' parts; a part may be shorter than that.
 void LineTile::copy_over_ends(Field& field, std::int64_t width) const {
   Register* part = inside(field);
   for (std::int64_t g = 0; g < width; ++g) {
-    part[-1 - g].at = from_lane_before(part[part_ - 1 - g].at);
-    part[part_ + g].at = from_lane_behind(part[g].at);
+    part[-1 - g].at[0] = from_lane_before(part[parts_.part - 1 - g].at[0]);
+    part[parts_.part + g].at[0] = from_lane_behind(part[g].at[0]);
   }
 }
 
@@ -160,41 +120,49 @@ template <bool uniform, int at_once, int kicks, int drifts>
   copy_over_ends(p_, at_once);
   Lanes strength[at_once][kicks > 0 ? kicks : 1], rate[at_once][drifts > 0 ? drifts : 1];
   for (int a = 0; a < at_once; ++a) {
-    for (int i = 0; i < kicks; ++i) strength[a][i] = Lanes{} + levels[a].kick[i] * (uniform ? stiffness_ : 1.0);
-    for (int i = 0; i < drifts; ++i) rate[a][i] = Lanes{} + (uniform ? levels[a].drift[i] / mass_ : levels[a].drift[i]);
+    for (int i = 0; i < kicks; ++i) strength[a][i] = everywhere(levels[a].kick[i] * (uniform ? stiffness_ : 1.0));
+    for (int i = 0; i < drifts; ++i) rate[a][i] = everywhere(uniform ? levels[a].drift[i] / mass_ : levels[a].drift[i]);
   }
-  // Each level holds the site whose right neighbour it waits for, and hands it on to the next level when that comes.
-  struct Waiting {
-    Lanes w{}, p{}, left{};
-  } waiting[at_once];
+  // At every turn a site arrives at each level, the one before it is kicked, and the one before that drifts and arrives
+  // at the next level: kick and drift need not wait for each other. What the first level holds is in the field as well.
+  struct Level {
+    Lanes w{}, p{}, left{}, kicked_w{}, kicked_p{};
+  } at[at_once];
   Register* w = inside(w_);
   Register* p = inside(p_);
   const Register* spring = inside(spring_);
   const Register* inverse_mass = inside(inverse_mass_);
-  const std::int64_t end = part_ + at_once;
-#pragma GCC unroll 2
-  for (std::int64_t j = -at_once; j < end; ++j) {
-    Lanes next_w = w[j].at, next_p = p[j].at;
+  constexpr int delay = 2 * at_once;
+  const auto turn = [&](std::int64_t j) __attribute__((always_inline)) {
+    Lanes next_w = w[j].at[0], next_p = p[j].at[0];
 #pragma GCC unroll 4
     for (int a = 0; a < at_once; ++a) {
-      Waiting& here = waiting[a];
-      Lanes right = next_w - here.w;
-      if constexpr (!uniform) right *= spring[j - a].at;
-      Lanes moved_w = here.w, moved_p = here.p;
-      for (int i = 0; i < kicks; ++i) moved_p = kicked(moved_p, strength[a][i], here.left, right);
+      Level& level = at[a];
+      const Lanes here_w = a > 0 ? level.w : w[j - 1].at[0];
+      Lanes kicked_p = a > 0 ? level.p : p[j - 1].at[0];
+      Lanes right = next_w - here_w;
+      if constexpr (!uniform) right *= spring[j - 2 * a].at[0];
+      for (int i = 0; i < kicks; ++i) kicked_p = kicked(kicked_p, strength[a][i], level.left, right);
+      Lanes moved_w = a > 0 ? level.kicked_w : w[j - 2].at[0], moved_p = level.kicked_p;
       for (int i = 0; i < drifts; ++i) {
         if constexpr (uniform) {
           moved_w = drifted(moved_w, rate[a][i], moved_p);
         } else {
-          moved_w = drifted(moved_w, rate[a][i] * inverse_mass[j - a - 1].at, moved_p);
+          moved_w = drifted(moved_w, rate[a][i] * inverse_mass[j - 2 * a - 2].at[0], moved_p);
         }
       }
-      here = {next_w, next_p, right};
+      level = {next_w, next_p, right, here_w, kicked_p};
       next_w = moved_w;
       next_p = moved_p;
     }
-    w[j - at_once].at = next_w;
-    p[j - at_once].at = next_p;
+    w[j - delay].at[0] = next_w;
+    p[j - delay].at[0] = next_p;
+  };
+  // Two turns at a time, so that what one leaves for the next need not be moved between registers. The last may be one
+  // too many, which spoils nothing but a copy of what lies beyond the end.
+  for (std::int64_t j = -at_once; j < parts_.part + delay; j += 2) {
+    turn(j);
+    turn(j + 1);
   }
 }
 

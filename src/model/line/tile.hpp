@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "model/lanes.hpp"
+#include "model/line/lane_field.hpp"
 #include "model/line/sweeps.hpp"
 
 namespace bathline {
@@ -38,19 +38,15 @@ class LineTile {
   /// Levels that pass through the registers at once: with long registers come twice as many of them.
   static constexpr int depth = lanes == 8 ? 4 : 2;
   /// Copies of what lies beyond the ends of a lane's part, and room for what a sweep writes before it has begun.
-  static constexpr std::int64_t margin = 2 * depth + 2;
+  static constexpr std::int64_t margin = 3 * depth + 2;
 
-  /// Register j holds the j-th site of every lane's part.
-  struct Register {
-    Lanes at;
-  };
-  using Field = std::vector<Register>;
+  using Parts = LaneParts<1>;
+  using Register = LaneRegister<1>;
+  using Field = LaneField<1>;
 
   // A field that the tile does without is empty, and nothing may be added to its null pointer.
   static Register* inside(Field& field) { return field.empty() ? nullptr : field.data() + margin; }
   static const Register* inside(const Field& field) { return field.empty() ? nullptr : field.data() + margin; }
-  void spread(const double* from, Field& to) const;
-  void collect(const Field& from, std::int64_t offset, std::int64_t count, double* to) const;
   void copy_over_ends(Field& field, std::int64_t width) const;
 
   template <bool uniform>
@@ -62,8 +58,7 @@ class LineTile {
 
   bool uniform_;
   double stiffness_ = 1.0, mass_ = 1.0;
-  std::int64_t count_ = 0;
-  std::int64_t part_ = 0;  // sites of a lane
+  Parts parts_;
   Field w_, p_;
   Field spring_, inverse_mass_;
 };

@@ -134,7 +134,7 @@ void StarKernel::for_each_group(int count, double* w, double* p, const double* s
 void StarKernel::set_strength(const double* stiffness, const double* inverse_mass) {
   for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) {
     const double* factor = is_kick(i) ? stiffness : inverse_mass;
-    const Lanes weighted = Lanes{} + scheme_.substeps[i].weight * h_;
+    const Lanes weighted = everywhere(scheme_.substeps[i].weight * h_);
     for (int r = 0; r < registers; ++r) strength_[i].at[r] = weighted * load(factor + r * lanes);
   }
 }
@@ -157,7 +157,7 @@ template <bool is_forecast>
       }
       const Lanes* strength = strength_[i].at;
       if (kicks) {
-        const Lanes head = Lanes{} + heads[index];
+        const Lanes head = everywhere(heads[index]);
         for (int r = 0; r < registers; ++r) p.at[r] = fused(strength[r], head - w.at[r], p.at[r]);
       } else {
         for (int r = 0; r < registers; ++r) w.at[r] = fused(strength[r], p.at[r], w.at[r]);
