@@ -50,9 +50,9 @@ double margin_of(double limit) { return std::min(30.0, 0.05 * limit); }
 
 }  // namespace
 
-StopSignals::StopSignals(bool can_stop, bool is_root) {
+StopSignals::StopSignals(bool is_root) {
   signal_received = 0;
-  stops = can_stop ? 1 : 0;
+  stops = 1;
   speaks = is_root ? 1 : 0;
   struct sigaction action {};
   action.sa_handler = handle;
@@ -67,7 +67,7 @@ StopSignals::~StopSignals() {
   sigaction(SIGTERM, &previous_term, nullptr);
 }
 
-void StopSignals::past_stopping() { stops = 0; }
+void StopSignals::stop_runs(bool can_be_stopped) { stops = can_be_stopped ? 1 : 0; }
 
 int StopSignals::received() { return signal_received; }
 

@@ -19,17 +19,17 @@ struct Stopped {
   std::string checkpoint;  ///< path
 };
 
-/// SIGUSR1 and SIGTERM as requests to stop, as long as this lives. A program that cannot stop with a checkpoint goes on
-/// after SIGUSR1, saying so, and ends by SIGTERM.
+/// SIGUSR1 and SIGTERM as requests to stop, as long as this lives. Where a program cannot stop with a checkpoint it
+/// goes on after SIGUSR1, saying so, and ends by SIGTERM.
 class StopSignals {
  public:
-  StopSignals(bool can_stop, bool is_root);
+  explicit StopSignals(bool is_root);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// Signals no longer stop anything: the trajectories are done.
-  static void past_stopping();
+  /// Whether the part of a run that begins now can be stopped.
+  static void stop_runs(bool can_be_stopped);
   /// The signal that has come to this process, 0 if none has.
   static int received();
 };

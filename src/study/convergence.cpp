@@ -12,6 +12,7 @@
 #include "parallel/random_key.hpp"
 #include "study/force_count.hpp"
 #include "study/measured_order.hpp"
+#include "study/pieces.hpp"
 #include "study/trajectory.hpp"
 
 namespace bathline {
@@ -66,11 +67,15 @@ class ConvergenceStudy final : public Study {
   }
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    if (experiment_.recipe().study.boolean("trajectories")) {
+    const std::size_t recorded = experiment_.recipe().study.boolean("trajectories") ? experiment_.cases().size() : 0;
+    if (recorded > 0 && !Pieces::are_in(checkpoints.from())) {
       if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {})) {
         return failure;
       }
+    } else if (checkpoints.from() != nullptr) {
+      file.remove_all_but(first_labels(experiment_, recorded));
     }
+    Pieces pieces(checkpoints, file, recorded);
     file.number("convergence", "end", "s", "time at which errors are taken", end_);
     for (const Case& one : experiment_.cases()) {
       if (std::holds_alternative<ExactFlow>(one.scheme)) continue;
@@ -78,7 +83,7 @@ class ConvergenceStudy final : public Study {
       std::vector<Measured> all = quantities();
       std::vector<double> work;
       for (std::size_t i = 0; i < steps_.size(); ++i) {
-        if (std::optional<Failure> failure = measure(one, steps_[i], all, work))
+        if (std::optional<Failure> failure = measure(one, steps_[i], pieces, all, work))
           return CaseFailure{one.label, *failure};
         progress.update(static_cast<std::int64_t>(i + 1));
       }
@@ -102,28 +107,48 @@ class ConvergenceStudy final : public Study {
     return all;
   }
 
-  /// Adds the errors with step `h` to `all`, in the order of `quantities`. @note Collective.
-  std::optional<Failure> measure(const Case& one, double h, std::vector<Measured>& all,
+  /// Adds the errors with step `h` to `all`, in the order of `quantities`: a piece of work. @note Collective.
+  std::optional<Failure> measure(const Case& one, double h, Pieces& pieces, std::vector<Measured>& all,
                                  std::vector<double>& work) const {
-    const bool against_open = experiment_.recipe().study.text("reference") == "open";
-    for (Measured& measured : all) measured.errors.begin_step();
+    const std::int64_t steps = static_cast<std::int64_t>(starts_.size()) * std::llround(end_ / h);
+    const std::size_t size = starts_.size() * (2 * all.size() + 1);
+    std::vector<double> found;
+    const std::optional<Failure> failure = pieces.next(
+        one.label, steps, size, found, [&](std::vector<double>& numbers) { return compare(one, h, size, numbers); });
+    if (failure) return failure;
     work.push_back(0.0);
+    for (Measured& measured : all) measured.errors.begin_step();
+    const double* next = found.data();
+    for (std::size_t i = 0; i < starts_.size(); ++i) {
+      for (Measured& measured : all) {
+        measured.errors.add(next[0], next[1], starts_.size());
+        next += 2;
+      }
+      work.back() += *next++ / static_cast<double>(starts_.size());
+    }
+    return std::nullopt;
+  }
+
+  /// By start: the error of every quantity and the size of the exact one, in the order of `quantities`, and the work;
+  /// `size` numbers in all. @note Collective.
+  std::optional<Failure> compare(const Case& one, double h, std::size_t size, std::vector<double>& numbers) const {
+    const bool against_open = experiment_.recipe().study.text("reference") == "open";
     for (const OpenSystem& start : starts_) {
+      const std::size_t end = numbers.size() + size / starts_.size() - 1;
       FinalState numerical, exact;
       if (std::optional<Failure> failure = advance(one, one.scheme, start, h, one.closed, numerical)) return failure;
       if (std::optional<Failure> failure = advance(one, ExactFlow{}, start, h, one.closed && !against_open, exact)) {
         return failure;
       }
-      auto next = all.begin();
-      const auto add = [&](double error, double size) { (next++)->errors.add(error, size, starts_.size()); };
+      const auto add = [&](double error, double scale) { numbers.insert(numbers.end(), {error, scale}); };
       add(largest(numerical.q - exact.q), largest(exact.q));
       add(largest(numerical.p - exact.p), largest(exact.p));
       add(std::abs(numerical.energy - exact.energy), std::abs(exact.energy));
-      for (Eigen::Index at = 0; next != all.end(); at += start.axes) {
+      for (Eigen::Index at = 0; numbers.size() < end; at += start.axes) {
         add(largest((numerical.q - exact.q).segment(at, start.axes)), largest(exact.q.segment(at, start.axes)));
         add(largest((numerical.p - exact.p).segment(at, start.axes)), largest(exact.p.segment(at, start.axes)));
       }
-      work.back() += numerical.work / static_cast<double>(starts_.size());
+      numbers.push_back(numerical.work);
     }
     return std::nullopt;
   }
@@ -268,8 +293,7 @@ StudyKind convergence_kind() {
       check,
       [](const Experiment& experiment) -> std::unique_ptr<Study> {
         return std::make_unique<ConvergenceStudy>(experiment);
-      },
-      false};
+      }};
 }
 
 }  // namespace bathline

@@ -223,7 +223,6 @@ StudyKind energy_kind() {
            "are recorded as well; raise [output] every on long runs."},
       check,
       [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<EnergyStudy>(experiment); },
-      true,
       true};
 }
 

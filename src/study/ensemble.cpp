@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -13,6 +12,7 @@
 
 #include "advance/step_matrix.hpp"
 #include "solve/dense.hpp"
+#include "study/pieces.hpp"
 #include "study/study.hpp"
 
 namespace bathline {
@@ -80,6 +80,7 @@ class EnsembleStudy final : public Study {
       fit_to_recipe(from, [&] { restore(*from); });
       file.remove_all_but({});
     }
+    Breaks breaks(checkpoints);
     for (std::size_t i = 0; i < experiment_.cases().size(); ++i) {
       const Case& one = experiment_.cases()[i];
       const Columns columns = columns_of(one);
@@ -89,10 +90,9 @@ class EnsembleStudy final : public Study {
       }
       std::vector<double>& total = totals_[i];
       progress.begin(one.label, realisations_, 0);
-      double seconds = 0.0;
       while (i + 1 == totals_.size() && done_ < batches()) {
-        look_after(checkpoints, file, seconds);
-        const auto begin = std::chrono::steady_clock::now();
+        breaks.take(one.label, steps_done(), teams * batch_size * one.steps,
+                    [&](CheckpointWriter& checkpoint) { save(checkpoint); });
         Sums sums(columns.width());
         std::optional<Failure> failure;
         const std::int64_t batch = done_ + team;
@@ -103,7 +103,6 @@ class EnsembleStudy final : public Study {
             world.gather(speaks ? std::span<const double>(sums.both) : std::span<const double>());
         for (std::size_t j = 0; j < all.size(); ++j) total[j % total.size()] += all[j];
         done_ = std::min(batches(), done_ + teams);
-        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         progress.update(std::min(realisations_, done_ * batch_size));
       }
       progress.end();
@@ -111,34 +110,28 @@ class EnsembleStudy final : public Study {
       write(one, columns, total, file);
       file.flush();
     }
-    StopSignals::past_stopping();
     return std::nullopt;
   }
 
  private:
   std::int64_t batches() const { return (realisations_ + batch_size - 1) / batch_size; }
 
-  /// Between two rounds of batches, the last of which took `seconds`: saves or stops, if that is wanted.
-  void look_after(Checkpoints& checkpoints, ResultFile& file, double seconds) {
+  /// Steps of all realisations so far.
+  std::int64_t steps_done() const {
     const std::size_t index = totals_.size() - 1;
-    const Case& one = experiment_.cases()[index];
-    std::int64_t steps = std::min(realisations_, done_ * batch_size) * one.steps;
+    std::int64_t steps = std::min(realisations_, done_ * batch_size) * experiment_.cases()[index].steps;
     for (std::size_t i = 0; i < index; ++i) steps += realisations_ * experiment_.cases()[i].steps;
-    Checkpoints::Wish wish = checkpoints.wish(seconds);
-    const std::int64_t every = checkpoints.plan().every;
-    if (wish == Checkpoints::Wish::go_on && every > 0 && steps - saved_ >= every) wish = Checkpoints::Wish::save;
-    if (wish == Checkpoints::Wish::go_on) return;
-    const bool stops = wish == Checkpoints::Wish::stop;
-    const std::string path = checkpoints.save(steps, stops, [&](CheckpointWriter& checkpoint) {
-      const double numbers[] = {static_cast<double>(index), static_cast<double>(done_)};
-      checkpoint.numbers("case", {&numbers[0], 1});
-      checkpoint.numbers("batches", {&numbers[1], 1});
-      for (std::size_t i = 0; i <= index; ++i) checkpoint.numbers(sums_of(i), totals_[i]);
-    });
-    if (stops) throw Stopped{checkpoints.why(), one.label, steps, path};
-    saved_ = steps;
+    return steps;
   }
 
+  /// @note Collective.
+  void save(CheckpointWriter& checkpoint) const {
+    const double numbers[] = {static_cast<double>(totals_.size() - 1), static_cast<double>(done_), 0.0};
+    checkpoint.numbers("case", {&numbers[0], 1});
+    checkpoint.numbers("batches", {&numbers[1], 1});
+    checkpoint.numbers("complete_cases", {&numbers[2], 1});
+    for (std::size_t i = 0; i < totals_.size(); ++i) checkpoint.numbers(sums_of(i), totals_[i]);
+  }
   /// @note Collective.
   void restore(const CheckpointReader& from) {
     const auto last = static_cast<std::size_t>(from.count("case"));
@@ -149,7 +142,6 @@ class EnsembleStudy final : public Study {
       totals_.push_back(from.numbers(sums_of(i)));
       if (totals_[i].size() != 2 * columns_of(experiment_.cases()[i]).width()) throw std::out_of_range(sums_of(i));
     }
-    saved_ = from.count("total_steps");
   }
   static std::string sums_of(std::size_t index) { return fmt::format("sums-{}", index); }
 
@@ -340,7 +332,6 @@ class EnsembleStudy final : public Study {
   int together_;
   std::vector<std::vector<double>> totals_;  // of every case so far, up to date on rank 0
   std::int64_t done_ = 0;                    // batches of the last of them
-  std::int64_t saved_ = 0;                   // steps of all realisations at the last checkpoint
 };
 
 void check(const Experiment& experiment, Mistakes& mistakes) {

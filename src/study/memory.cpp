@@ -15,6 +15,7 @@ namespace {
 /// Force on a held head at every record, by time, then axis.
 using ForceSeries = std::vector<double>;
 
+/// Fills `forces`, on every rank. @note Collective.
 std::optional<Failure> hold(const Case& one, std::int64_t every, Problem& problem, ForceSeries& forces) {
   const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
   const Environment& environment = *problem.environments().front();
@@ -26,13 +27,16 @@ std::optional<Failure> hold(const Case& one, std::int64_t every, Problem& proble
       environment.force(head, force);
       forces.insert(forces.end(), force.begin(), force.end());
     }
-    if (step + every > one.steps) return std::nullopt;
+    if (step + every > one.steps) break;
     if (std::optional<Failure> failure = stepper->advance(every)) return failure;
   }
+  forces.resize(axes * static_cast<std::size_t>(one.steps / every + 1));
+  problem.communicator().broadcast(std::span<double>(forces));
+  return std::nullopt;
 }
 
 /// `one` has a single environment.
-std::optional<Failure> measure(const Experiment& experiment, const Case& one, ResultFile& file) {
+std::optional<Failure> measure(const Experiment& experiment, const Case& one, ResultFile& file, Pieces& pieces) {
   ForceSeries at_start, displaced;
   const auto seed = static_cast<std::uint64_t>(experiment.recipe().output.integer("seed"));
   Problem problem = experiment.make_held_problem(one);
@@ -45,12 +49,17 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& one, Re
   const std::vector<double> formula = environment.memory_kernel(times);
   const std::vector<double> limit = environment.memory_kernel_limit(times);
   const std::vector<double> force_formula = environment.random_force(times);
-  if (std::optional<Failure> failure = hold(one, every, problem, at_start)) return failure;
+  const std::size_t size = axes * times.size();
+  const auto hold_as_piece = [&](Problem& held, ForceSeries& forces) {
+    return pieces.next(one.label, one.steps, size, forces,
+                       [&](ForceSeries& found) { return hold(one, every, held, found); });
+  };
+  if (std::optional<Failure> failure = hold_as_piece(problem, at_start)) return failure;
   Problem moved = experiment.make_held_problem(one);
   moved.prepare(seed);
   const Attachment::Weight& weight = moved.environments().front()->attachment().weights().front();
   moved.q[static_cast<Eigen::Index>(weight.particle) * moved.system().axes] += 1.0 / weight.weight;
-  if (std::optional<Failure> failure = hold(one, every, moved, displaced)) return failure;
+  if (std::optional<Failure> failure = hold_as_piece(moved, displaced)) return failure;
 
   std::vector<double> kernel, integral;
   double kernel_error = 0.0, force_error = 0.0;
@@ -94,8 +103,10 @@ class MemoryStudy final : public Study {
  public:
   explicit MemoryStudy(const Experiment& experiment) : experiment_(experiment) {}
 
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints&) override {
-    return measure_memory(experiment_, file, progress);
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
+    if (checkpoints.from() != nullptr) file.remove_all_but({});
+    Pieces pieces(checkpoints, file, 0);
+    return measure_memory(experiment_, file, progress, pieces);
   }
 
  private:
@@ -120,14 +131,16 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
 
 }  // namespace
 
-std::optional<CaseFailure> measure_memory(const Experiment& experiment, ResultFile& file, Progress& progress) {
+std::optional<CaseFailure> measure_memory(const Experiment& experiment, ResultFile& file, Progress& progress,
+                                          Pieces& pieces) {
   for (const Case& one : experiment.cases()) {
     if (!one.closed || std::holds_alternative<ExactFlow>(one.scheme)) continue;
     progress.begin(one.label + " held", static_cast<std::int64_t>(one.environments.size()), 0);
     for (std::size_t i = 0; i < one.environments.size(); ++i) {
       Case single = one;
       single.environments = {one.environments[i]};
-      if (std::optional<Failure> failure = measure(experiment, single, file)) return CaseFailure{one.label, *failure};
+      if (std::optional<Failure> failure = measure(experiment, single, file, pieces))
+        return CaseFailure{one.label, *failure};
       progress.update(static_cast<std::int64_t>(i + 1));
     }
     progress.end();
@@ -147,8 +160,7 @@ StudyKind memory_kind() {
                 "random_force_formula, random_force_error. No formula is known of lines of unequal sites. Runs closed "
                 "integrators only."},
       check,
-      [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<MemoryStudy>(experiment); },
-      false};
+      [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<MemoryStudy>(experiment); }};
 }
 
 }  // namespace bathline

@@ -108,14 +108,22 @@ class ReductionStudy final : public Study {
   explicit ReductionStudy(const Experiment& experiment) : experiment_(experiment) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    PathKeeper keeper;
-    Observer* const observers[] = {&keeper};
-    const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers);
-    if (failure) return failure;
-    Mistakes none;
-    for (const Pair& pair : find_pairs(experiment_, none)) compare(pair, keeper, file);
+    const std::size_t cases = experiment_.cases().size();
+    if (Pieces::are_in(checkpoints.from())) {
+      std::vector<std::string> kept = first_labels(experiment_, cases);
+      kept.push_back("reduction");
+      file.remove_all_but(kept);
+    } else {
+      PathKeeper keeper;
+      Observer* const observers[] = {&keeper};
+      const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers);
+      if (failure) return failure;
+      Mistakes none;
+      for (const Pair& pair : find_pairs(experiment_, none)) compare(pair, keeper, file);
+    }
     if (!experiment_.recipe().study.boolean("memory")) return std::nullopt;
-    return measure_memory(experiment_, file, progress);
+    Pieces pieces(checkpoints, file, cases);
+    return measure_memory(experiment_, file, progress, pieces);
   }
 
  private:
@@ -190,7 +198,6 @@ StudyKind reduction_kind() {
           [](const Experiment& experiment) -> std::unique_ptr<Study> {
             return std::make_unique<ReductionStudy>(experiment);
           },
-          true,
           false,
           true};
 }

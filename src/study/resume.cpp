@@ -53,24 +53,25 @@ void check_build(const CheckpointReader& checkpoint) {
 void check_result(const std::string& path, const CheckpointReader& checkpoint, const Prepared& prepared,
                   const Communicator& communicator) {
   const auto index = static_cast<std::size_t>(checkpoint.count("case"));
-  // What an ensemble has seen stands in the checkpoint alone.
-  const bool relies_on_records = !checkpoint.names("recorder").empty();
-  const std::vector<double> rows = relies_on_records ? checkpoint.numbers("recorder/rows") : std::vector<double>(2);
+  // Either a trajectory is under way, or none is and those of the first cases are complete.
+  const bool records = !checkpoint.names("recorder").empty();
+  const std::vector<double> rows = records ? checkpoint.numbers("recorder/rows") : std::vector<double>(2);
+  const auto complete = records ? index : static_cast<std::size_t>(checkpoint.count("complete_cases"));
   if (checkpoint.rescue(path)) {
     spdlog::warn("{} could not be read and was replaced by the copy in {}; it is now {}.unreadable", path,
                  checkpoint.path(), path);
   }
   const std::vector<Case>& cases = prepared.experiment->cases();
-  if (index >= cases.size() || rows.size() != 2) throw UsageError(checkpoint.path() + " does not fit its own recipe");
+  if (index >= cases.size() || complete > cases.size() || rows.size() != 2)
+    throw UsageError(checkpoint.path() + " does not fit its own recipe");
+  const std::int64_t every = prepared.recipe.output.integer("every");
   judge_on_root(communicator, [&] {
     const ResultReader result(path);
     refuse_difference(fmt::format("{} is the result of another recipe than {}", path, checkpoint.path()),
                       result.attribute("recipe_resolved"), prepared.recipe.resolved);
-    for (std::size_t i = 0; i <= index && relies_on_records; ++i) {
-      const std::int64_t needed = i == index ? count_of(rows[0])
-                                             : (cases[i].steps + prepared.recipe.output.integer("every") - 1) /
-                                                       prepared.recipe.output.integer("every") +
-                                                   1;
+    for (std::size_t i = 0; i < complete + (records ? 1 : 0); ++i) {
+      const std::int64_t all = (cases[i].steps + every - 1) / every + 1;
+      const std::int64_t needed = i < complete ? all : count_of(rows[0]);
       const std::string time = cases[i].label + "/time";
       const std::int64_t there = result.has(time) ? result.shape(time).front() : 0;
       if (there >= needed) continue;

@@ -61,17 +61,6 @@ void check_claims(const Recipe& recipe, Mistakes& mistakes) {
   }
 }
 
-/// Only trajectories can be saved on their way.
-void check_checkpoints(const Prepared& prepared, Mistakes& mistakes) {
-  if (prepared.study == nullptr || prepared.study->resumes) return;
-  for (const char* key : {"checkpoint_every", "checkpoint_interval"}) {
-    if (!prepared.recipe.output.has(key)) continue;
-    mistakes.add(prepared.recipe.output.where(key),
-                 fmt::format("{}: a study of the kind `{}` cannot be stopped with a checkpoint", key,
-                             prepared.study->entry.name));
-  }
-}
-
 /// Runs that are compared end together.
 void check_ends(const Prepared& prepared, Mistakes& mistakes) {
   if (prepared.study == nullptr || prepared.study->allows_own_ends) return;
@@ -181,7 +170,6 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
     prepared.study->check(*prepared.experiment, mistakes);
   });
   check_claims(prepared.recipe, mistakes);
-  check_checkpoints(prepared, mistakes);
   check_ends(prepared, mistakes);
   where_readable([&] { check_particles_only(prepared, mistakes); });
   if (!mistakes.empty()) refuse(mistakes);
@@ -209,11 +197,7 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
 
 int carry_out(const Launch& launch, const Prepared& prepared, std::unique_ptr<ResultFile> file,
               std::unique_ptr<CheckpointReader> from, const Communicator& communicator) {
-  const StopSignals signals(prepared.study->resumes, communicator.is_root());
-  if (launch.wall_time > 0.0 && !prepared.study->resumes) {
-    spdlog::warn("a study of the kind `{}` cannot be stopped with a checkpoint: --wall-time has no effect",
-                 prepared.study->entry.name);
-  }
+  const StopSignals signals(communicator.is_root());
   Progress progress(launch.progress, communicator.is_root());
   std::optional<CaseFailure> failure;
   std::optional<Stopped> stopped;

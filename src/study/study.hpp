@@ -34,8 +34,6 @@ struct StudyKind {
   void (*check)(const Experiment& experiment, Mistakes& mistakes);
   /// `experiment` must outlive the study.
   std::unique_ptr<Study> (*make)(const Experiment& experiment);
-  /// Whether it can be stopped with a checkpoint: it is made of trajectories and what follows from them.
-  bool resumes = true;
   /// Whether runs may end at times of their own: it compares none with another.
   bool allows_own_ends = false;
   /// Whether it can do without what the environments do: it looks at nothing but the particles.

@@ -226,6 +226,12 @@ class TrajectoryStudy final : public Study {
 
 }  // namespace
 
+std::vector<std::string> first_labels(const Experiment& experiment, std::size_t count) {
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < count; ++i) labels.push_back(experiment.cases().at(i).label);
+  return labels;
+}
+
 std::optional<CaseFailure> run_trajectories(const Experiment& experiment, ResultFile& file, Progress& progress,
                                             Checkpoints& checkpoints, std::span<Observer* const> observers) {
   const CheckpointReader* from = checkpoints.from();
@@ -236,9 +242,7 @@ std::optional<CaseFailure> run_trajectories(const Experiment& experiment, Result
       for (std::size_t i = 0; i < observers.size(); ++i) observers[i]->restore(*from, fmt::format("observer-{}", i));
     });
     // What came after the checkpoint is computed anew.
-    std::vector<std::string> kept;
-    for (std::size_t i = 0; i <= index; ++i) kept.push_back(experiment.cases().at(i).label);
-    file.remove_all_but(kept);
+    file.remove_all_but(first_labels(experiment, index + 1));
   }
   std::int64_t steps_before = 0;
   for (std::size_t i = 0; i < experiment.cases().size(); ++i) {
@@ -252,7 +256,7 @@ std::optional<CaseFailure> run_trajectories(const Experiment& experiment, Result
     }
     steps_before += one.steps;
   }
-  StopSignals::past_stopping();
+  StopSignals::stop_runs(false);
   return std::nullopt;
 }
 
@@ -266,7 +270,6 @@ StudyKind trajectory_kind() {
           [](const Experiment& experiment) -> std::unique_ptr<Study> {
             return std::make_unique<TrajectoryStudy>(experiment);
           },
-          true,
           true,
           true};
 }

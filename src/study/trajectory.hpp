@@ -30,6 +30,9 @@ class Observer {
   virtual void restore(const CheckpointReader& checkpoint, const std::string& path) = 0;
 };
 
+/// The labels of the first `count` cases, which are the groups of their records.
+std::vector<std::string> first_labels(const Experiment& experiment, std::size_t count);
+
 /// Runs all cases one after the other, writing each to its group; `observers` look on at every case.
 /// Stops at the first numerical failure. Goes on where `checkpoints` begins, and throws Stopped where it ends.
 /// @note Collective.

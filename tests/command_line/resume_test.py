@@ -101,6 +101,16 @@ class ResumeTest(FolderTest):
         ranks = sorted(int(row[0]) for row in rows if int(row[1]) == process.pid and row[2] == "bathline")
         return ranks or [process.pid]
 
+    def check_changed(self, copy, change, message, code):
+        with h5py.File(copy, "r+") as file:
+            change(file)
+        with open(copy, "ab") as file:
+            file.write(b"bathline checkpoint of ")
+        seal(copy)
+        outcome = self.must(["resume", copy], code=code, ranks=2, patience=40)
+        self.assertRegex(outcome.err.strip(), message)
+        self.assertEqual(outcome.err.count("error: "), 1, outcome.err)
+
 
 class EveryIntegratorTest(ResumeTest):
     """Every integrator on every kind of environment, from a checkpoint in the middle of everything."""
@@ -249,23 +259,82 @@ class StudiesTest(ResumeTest):
         self.must(["resume", copy])
         self.assert_same_bits(copied, result)
 
-    def test_a_study_that_cannot_says_so(self):
-        recipe = changed(
+    def check_pieces(self, recipe, steps):
+        """Saved before every piece of work but the first, after so many steps, and stopped there again and again."""
+        saving = changed(recipe, output={"checkpoint_every": 1, "keep_checkpoints": 100})
+        path, result = self.fresh(saving)
+        self.must(["run", path, "-o", result])
+        every = [one for one in checkpoints_of(result) if self.holds_pieces(one)]
+        self.assertEqual([int(one.name.split(".")[-2]) for one in every], steps)
+        for checkpoint in every:
+            for ranks in (1, 3):
+                copied, copy = self.copy_of(result, checkpoint)
+                self.must(["resume", copy], ranks=ranks)
+                self.assert_same_bits(copied, result)
+        path, again = self.fresh(recipe)
+        outcome = run(["run", path, "-o", again, "--progress", "none", "--wall-time", "1e-6"])
+        times = 0
+        while outcome.code == 85 and times < 100:
+            times += self.holds_pieces(checkpoints_of(again)[-1])
+            outcome = run(["resume", again, "--progress", "none", "--wall-time", "1e-6"])
+        self.assert_code(outcome, 0)
+        self.assertGreaterEqual(times, len(steps))
+        self.assert_same_bits(again, result)
+
+    @staticmethod
+    def holds_pieces(checkpoint):
+        with h5py.File(checkpoint) as file:
+            return "pieces" in file and file["pieces/count"][0] > 0
+
+    convergence = changed(
+        OSCILLATOR,
+        integrators=[
+            {"name": "gamma", "gamma": 0, "on": "open", "label": "first"},
+            {"name": "stoermer-verlet", "on": "open", "label": "second"},
+        ],
+        study={"kind": "convergence", "step_sizes": [0.1, 0.05, 0.15], "starts": 2, "spread_q": 0.2},
+    )
+
+    def test_convergence_between_step_sizes(self):
+        # Two starts on the way to 3 s with every step.
+        self.check_pieces(self.convergence, [40, 100, 220, 260, 320])
+
+    def test_convergence_beside_trajectories(self):
+        self.check_pieces(changed(self.convergence, study={"trajectories": True}), [40, 100, 220, 260, 320])
+
+    def test_memory_between_held_runs(self):
+        held = changed(
             OSCILLATOR,
-            integrators=[OSCILLATOR["integrators"][1]],
-            time={"steps": None, "end": 1.0},
-            study={"kind": "convergence", "step_sizes": [0.1, 0.05]},
-            output={"checkpoint_every": 5},
+            environment=[LINE, BATH | {"oscillators": 50}],
+            integrators=OSCILLATOR["integrators"][:1],
+            study={"kind": "memory"},
         )
-        del recipe["time"]["steps"]
-        path, result = self.fresh(recipe)
-        outcome = self.must(["run", path, "-o", result], code=2)
-        self.assert_said_once(outcome, "`convergence` cannot be stopped with a checkpoint")
-        self.assertFalse(result.exists())
-        del recipe["output"]["checkpoint_every"]
-        write_recipe(path, recipe)
-        outcome = self.must(["run", path, "-o", result, "--wall-time", "1e-3"])
-        self.assert_said_once(outcome, "--wall-time has no effect")
+        self.check_pieces(held, [60, 120, 180])
+
+    def test_memory_in_a_reduction(self):
+        self.check_pieces(changed(OSCILLATOR, study={"kind": "reduction", "memory": True}), [60])
+
+    def test_pieces_that_do_not_fit(self):
+        path, result = self.fresh(changed(self.convergence, output={"checkpoint_every": 1}))
+        self.must(["run", path, "-o", result])
+
+        def put(name, values):
+            def change(file):
+                del file[name]
+                file[name] = np.asarray(values, dtype=float)
+
+            return change
+
+        changes = {
+            "does not fit its own recipe: pieces/0": (put("pieces/0", [1.0]), 3),
+            "has no pieces/4": (lambda file: file.pop("pieces/4"), 3),
+            "does not fit its own recipe$": (put("complete_cases", [7.0]), 2),
+            "holds 0 records of first": (put("complete_cases", [1.0]), 2),
+        }
+        for message, (change, code) in changes.items():
+            with self.subTest(message):
+                _, copy = self.copy_of(result, checkpoints_of(result)[-1])
+                self.check_changed(copy, change, message, code)
 
 
 class StoppedTest(ResumeTest):
@@ -570,16 +639,6 @@ class RefusedTest(ResumeTest):
                 self.must(["run", self.recipe, "-o", folder / "run.h5", *settings, "--set", "integrators=" + CLOSED])
                 copy = checkpoints_of(folder / "run.h5")[-1]
                 self.check_changed(copy, change, message, 3)
-
-    def check_changed(self, copy, change, message, code):
-        with h5py.File(copy, "r+") as file:
-            change(file)
-        with open(copy, "ab") as file:
-            file.write(b"bathline checkpoint of ")
-        seal(copy)
-        outcome = self.must(["resume", copy], code=code, ranks=2, patience=40)
-        self.assertRegex(outcome.err.strip(), message)
-        self.assertEqual(outcome.err.count("error: "), 1, outcome.err)
 
     def test_a_result_that_cannot_be_read(self):
         """As after a kill in the middle of a flush: HDF5's tables are only half there."""

@@ -1,0 +1,67 @@
+// Work that is interrupted only between its pieces.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "advance/stepper.hpp"
+#include "record/result_file.hpp"
+#include "study/checkpoints.hpp"
+
+namespace bathline {
+
+/// Where a run can be saved or stopped.
+class Breaks {
+ public:
+  explicit Breaks(Checkpoints& checkpoints);
+  /// Signals stop nothing any more.
+  ~Breaks();
+  Breaks(const Breaks&) = delete;
+  Breaks& operator=(const Breaks&) = delete;
+
+  /// Before a piece of `ahead` steps that belongs to `label`, `done` steps into the run: saves or throws Stopped, if
+  /// that is wanted. `save` fills in what is known. @note Collective.
+  void take(const std::string& label, std::int64_t done, std::int64_t ahead,
+            const std::function<void(CheckpointWriter&)>& save);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Checkpoints& checkpoints_;
+  std::int64_t saved_ = 0;     // steps
+  std::int64_t done_ = 0;      // steps at the last break
+  double longest_step_ = 0.0;  // s
+  Clock::time_point last_;
+};
+
+/// What pieces of work have found, one after the other: checkpoints keep it, so that no piece is done twice.
+class Pieces {
+ public:
+  /// Whether a run goes on among pieces.
+  static bool are_in(const CheckpointReader* from);
+
+  /// The checkpoints rely on the records of the first `complete_cases` cases, which the file must hold.
+  /// @note Collective. Throws FileError where the run goes on among pieces and its checkpoint does not hold them.
+  Pieces(Checkpoints& checkpoints, ResultFile& file, std::size_t complete_cases);
+
+  /// Leaves what a piece finds in an empty list, on every rank.
+  using Work = std::function<std::optional<Failure>(std::vector<double>& found)>;
+  /// The next piece, of `steps` steps for `label`: the `size` numbers that it has found, or finds now.
+  /// @note Collective. Throws Stopped; FileError where the checkpoint holds another number of them.
+  std::optional<Failure> next(const std::string& label, std::int64_t steps, std::size_t size,
+                              std::vector<double>& found, const Work& work);
+
+ private:
+  Checkpoints& checkpoints_;
+  ResultFile& file_;
+  std::size_t complete_cases_;
+  Breaks breaks_;
+  std::vector<std::vector<double>> known_;
+  std::size_t next_ = 0;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace bathline
