@@ -12,7 +12,7 @@ import unittest
 
 import h5py
 
-from program import OSCILLATOR, FolderTest, changed, end, run, start, toml, variables, write_recipe
+from program import KEPLER, OSCILLATOR, FolderTest, changed, end, run, start, toml, variables, write_recipe
 
 # 1.6 MB of state in every checkpoint, hardly anything in the result.
 STATE = changed(
@@ -102,8 +102,27 @@ class SmallDiskTest(FolderTest):
         self.assertEqual(self.names(), ["run.checkpoint.10.h5", "run.h5"])
 
 
-class BlowUpTest(FolderTest):
-    def test_a_motion_that_blows_up_after_a_checkpoint(self):
+class NumericalFailureTest(FolderTest):
+    def check_fails_again(self, recipe, words):
+        """A run that fails after a checkpoint fails once more from there, at the same step and with the same file."""
+        folder = self.new_folder()
+        path, result = write_recipe(folder / "failing.toml", recipe), folder / "failing.h5"
+        first = run(["run", path, "-o", result, "--progress", "none"])
+        self.assert_code(first, 3)
+        self.assert_said_once(first, words)
+        with h5py.File(result) as file:
+            self.assertEqual(file.attrs["status"], "failed")
+            reason = file.attrs["failure"].split(" with residual")[0]
+        before = variables(result)
+        again = run(["resume", result, "--progress", "none"], ranks=2)
+        self.assert_code(again, 3)
+        self.assert_said_once(again, words)
+        with h5py.File(result) as file:
+            self.assertEqual(file.attrs["status"], "failed")
+            self.assertEqual(file.attrs["failure"].split(" with residual")[0], reason)
+        return before, variables(result)
+
+    def test_a_motion_that_blows_up(self):
         recipe = changed(
             OSCILLATOR,
             environment=[{"name": "line", "kind": "spring-mass-line", "sites": 45, "M": 0.02, "lambda": 8.0}],
@@ -111,22 +130,22 @@ class BlowUpTest(FolderTest):
             integrators=[OSCILLATOR["integrators"][0] | {"allow_unstable": True}],
             output={"checkpoint_every": 50, "keep_checkpoints": 1},
         )
-        path = write_recipe(self.folder / "blow-up.toml", recipe)
-        result = self.folder / "blow-up.h5"
-        first = run(["run", path, "-o", result, "--progress", "none"])
-        self.assert_code(first, 3)
-        self.assert_said_once(first, "no longer finite")
-        with h5py.File(result) as file:
-            self.assertEqual(file.attrs["status"], "failed")
-            reason = file.attrs["failure"]
-        before = variables(result)
-        # From the checkpoint it fails again at the same step, and the file says the same.
-        again = run(["resume", result, "--progress", "none"], ranks=2)
-        self.assert_code(again, 3)
-        with h5py.File(result) as file:
-            self.assertEqual((file.attrs["status"], file.attrs["failure"]), ("failed", reason))
-        self.assertEqual({name: v.tobytes() for name, v in variables(result).items()},
-                         {name: v.tobytes() for name, v in before.items()})
+        before, after = self.check_fails_again(recipe, "no longer finite")
+        for name in sorted(before | after):
+            self.assertEqual(after[name].tobytes(), before[name].tobytes(), name)
+
+    def test_newton_that_finds_nothing(self):
+        # Far too long steps for what comes near the sun.
+        recipe = changed(
+            KEPLER,
+            time={"step": 0.005, "steps": 200},
+            output={"checkpoint_every": 20, "keep_checkpoints": 1},
+        )
+        recipe["system"]["v0"] = [[0.0, 2.0]]
+        before, after = self.check_fails_again(recipe, "Newton's method stopped")
+        self.assertEqual(sorted(after), sorted(before))
+        for name in after:
+            self.assertEqual(after[name].shape, before[name].shape, name)
 
 
 class RubbishTest(FolderTest):

@@ -50,7 +50,7 @@ class VerifyTest(FolderTest):
         outcome = self.verify(result)
         self.assertRegex(outcome.out, r"VERIFIED: all \d+ variables have the same bits")
         self.assertEqual(Path(result).read_bytes(), before)
-        self.assertEqual([path.name for path in self.folder.iterdir()], ["run.h5"])
+        self.assertEqual([path.name for path in Path(result).parent.iterdir()], ["run.h5"])
 
     def test_on_other_ranks_to_a_tolerance(self):
         outcome = self.verify(self.copy(), ranks=3)
