@@ -213,15 +213,15 @@ class SlurmTest(FolderTest):
             raise AssertionError(f"{error}\n{[path.read_text() for path in self.folder.glob(log)]}") from None
 
     def test_a_job_that_runs_out_of_time_and_ends_with_the_same_bits(self):
-        # Some twenty seconds of work. Slurm counts time limits in minutes, looks at them every 30 seconds after its
+        # Some twenty seconds of work on two quiet cores. Slurm counts time limits in minutes, looks at them every 30 seconds after its
         # start, and then sends the signal, as the job is in its last 55 seconds from the beginning: it is submitted ten
         # seconds before.
         recipe = changed(
             OSCILLATOR,
             environment=[OSCILLATOR["environment"][0] | {"sites": 60000}],
             integrators=OSCILLATOR["integrators"][:1],
-            time={"steps": 2200000},
-            output={"every": 4000},
+            time={"steps": 4400000},
+            output={"every": 8000},
         )
         path = write_recipe(self.folder / "long.toml", recipe)
         outcome = run(["run", path, "-o", self.folder / "whole.h5", "--progress", "none"], ranks=2)
