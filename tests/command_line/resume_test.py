@@ -60,6 +60,16 @@ def seal(path):
     path.write_bytes(content + b"bathline checkpoint of %020d bytes with checksum %016x\n" % (len(content), total))
 
 
+def replace(name, values):
+    """A change of a checkpoint: other values of the same name."""
+
+    def change(file):
+        del file[name]
+        file[name] = np.asarray(values, dtype=float)
+
+    return change
+
+
 class ResumeTest(FolderTest):
     """What the tests of this file share."""
 
@@ -318,18 +328,11 @@ class StudiesTest(ResumeTest):
         path, result = self.fresh(changed(self.convergence, output={"checkpoint_every": 1}))
         self.must(["run", path, "-o", result])
 
-        def put(name, values):
-            def change(file):
-                del file[name]
-                file[name] = np.asarray(values, dtype=float)
-
-            return change
-
         changes = {
-            "does not fit its own recipe: pieces/0": (put("pieces/0", [1.0]), 3),
+            "does not fit its own recipe: pieces/0": (replace("pieces/0", [1.0]), 3),
             "has no pieces/4": (lambda file: file.pop("pieces/4"), 3),
-            "does not fit its own recipe$": (put("complete_cases", [7.0]), 2),
-            "holds 0 records of first": (put("complete_cases", [1.0]), 2),
+            "does not fit its own recipe$": (replace("complete_cases", [7.0]), 2),
+            "holds 0 records of first": (replace("complete_cases", [1.0]), 2),
         }
         for message, (change, code) in changes.items():
             with self.subTest(message):
@@ -603,14 +606,6 @@ class RefusedTest(ResumeTest):
 
     def test_content_that_does_not_fit(self):
         """Checkpoints with the right checksum over the wrong content."""
-
-        def replace(name, values):
-            def change(file):
-                del file[name]
-                file[name] = np.asarray(values, dtype=float)
-
-            return change
-
         changes = {
             "case of .* is not a count": (replace("case", [np.nan]), 2),
             "case of .* is not a count$": (replace("case", [-1.0]), 2),
