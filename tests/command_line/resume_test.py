@@ -278,11 +278,10 @@ class StudiesTest(ResumeTest):
         self.must(["run", path, "-o", result])
         every = [one for one in checkpoints_of(result) if self.holds_pieces(one)]
         self.assertEqual([int(one.name.split(".")[-2]) for one in every], steps)
-        for checkpoint in every:
-            for ranks in (1, 3):
-                copied, copy = self.copy_of(result, checkpoint)
-                self.must(["resume", copy], ranks=ranks)
-                self.assert_same_bits(copied, result)
+        for checkpoint, ranks in ((every[0], 3), (every[-1], 1)):
+            copied, copy = self.copy_of(result, checkpoint)
+            self.must(["resume", copy], ranks=ranks)
+            self.assert_same_bits(copied, result)
         path, again = self.fresh(recipe)
         outcome = run(["run", path, "-o", again, "--progress", "none", "--wall-time", "1e-6"])
         times = 0
