@@ -67,13 +67,14 @@ class ConvergenceStudy final : public Study {
   }
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    const std::size_t recorded = experiment_.recipe().study.boolean("trajectories") ? experiment_.cases().size() : 0;
-    if (recorded > 0 && !Pieces::are_in(checkpoints.from())) {
+    std::span<const Case> recorded;
+    if (experiment_.recipe().study.boolean("trajectories")) recorded = experiment_.cases();
+    if (!recorded.empty() && !Pieces::are_in(checkpoints.from())) {
       if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {})) {
         return failure;
       }
     } else if (checkpoints.from() != nullptr) {
-      file.remove_all_but(first_labels(experiment_, recorded));
+      file.remove_all_but(first_labels(experiment_, recorded.size()));
     }
     Pieces pieces(checkpoints, file, recorded);
     file.number("convergence", "end", "s", "time at which errors are taken", end_);

@@ -105,7 +105,7 @@ class MemoryStudy final : public Study {
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     if (checkpoints.from() != nullptr) file.remove_all_but({});
-    Pieces pieces(checkpoints, file, 0);
+    Pieces pieces(checkpoints, file, {});
     return measure_memory(experiment_, file, progress, pieces);
   }
 

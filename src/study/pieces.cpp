@@ -42,11 +42,12 @@ void Breaks::take(const std::string& label, std::int64_t done, std::int64_t ahea
 
 bool Pieces::are_in(const CheckpointReader* from) { return from != nullptr && !from->names("pieces").empty(); }
 
-Pieces::Pieces(Checkpoints& checkpoints, ResultFile& file, std::size_t complete_cases)
-    : checkpoints_(checkpoints), file_(file), complete_cases_(complete_cases), breaks_(checkpoints) {
+Pieces::Pieces(Checkpoints& checkpoints, ResultFile& file, std::span<const Case> recorded)
+    : checkpoints_(checkpoints), file_(file), recorded_(recorded.size()), breaks_(checkpoints) {
+  for (const Case& one : recorded) steps_ += one.steps;
   const CheckpointReader* from = checkpoints.from();
-  // Before the pieces come the cases' trajectories, which may have been interrupted as well.
-  if (from == nullptr || (complete_cases > 0 && !are_in(from))) return;
+  // The trajectories may have been interrupted as well.
+  if (from == nullptr || (recorded_ > 0 && !are_in(from))) return;
   fit_to_recipe(from, [&] {
     const std::int64_t count = from->count(count_name);
     for (std::int64_t i = 0; i < count; ++i) known_.push_back(from->numbers(name_of(static_cast<std::size_t>(i))));
@@ -67,7 +68,7 @@ std::optional<Failure> Pieces::next(const std::string& label, std::int64_t steps
   }
   breaks_.take(label, done, steps, [&](CheckpointWriter& checkpoint) {
     file_.flush();
-    const double numbers[] = {0.0, static_cast<double>(complete_cases_), static_cast<double>(known_.size())};
+    const double numbers[] = {0.0, static_cast<double>(recorded_), static_cast<double>(known_.size())};
     checkpoint.numbers("case", {&numbers[0], 1});
     checkpoint.numbers("complete_cases", {&numbers[1], 1});
     checkpoint.numbers(count_name, {&numbers[2], 1});

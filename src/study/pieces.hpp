@@ -4,12 +4,14 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "advance/stepper.hpp"
 #include "record/result_file.hpp"
 #include "study/checkpoints.hpp"
+#include "study/experiment.hpp"
 
 namespace bathline {
 
@@ -43,9 +45,9 @@ class Pieces {
   /// Whether a run goes on among pieces.
   static bool are_in(const CheckpointReader* from);
 
-  /// The checkpoints rely on the records of the first `complete_cases` cases, which the file must hold.
-  /// @note Collective. Throws FileError where the run goes on among pieces and its checkpoint does not hold them.
-  Pieces(Checkpoints& checkpoints, ResultFile& file, std::size_t complete_cases);
+  /// The pieces come after the trajectories of the first cases, `recorded`, on whose records in the file the
+  /// checkpoints rely. @note Collective. Throws FileError where the checkpoint does not hold what it should.
+  Pieces(Checkpoints& checkpoints, ResultFile& file, std::span<const Case> recorded);
 
   /// Leaves what a piece finds in an empty list, on every rank.
   using Work = std::function<std::optional<Failure>(std::vector<double>& found)>;
@@ -57,11 +59,11 @@ class Pieces {
  private:
   Checkpoints& checkpoints_;
   ResultFile& file_;
-  std::size_t complete_cases_;
+  std::size_t recorded_;
   Breaks breaks_;
   std::vector<std::vector<double>> known_;
   std::size_t next_ = 0;
-  std::int64_t steps_ = 0;
+  std::int64_t steps_ = 0;  // of the trajectories and of the pieces so far
 };
 
 }  // namespace bathline

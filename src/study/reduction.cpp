@@ -108,9 +108,9 @@ class ReductionStudy final : public Study {
   explicit ReductionStudy(const Experiment& experiment) : experiment_(experiment) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    const std::size_t cases = experiment_.cases().size();
+    const std::vector<Case>& cases = experiment_.cases();
     if (Pieces::are_in(checkpoints.from())) {
-      std::vector<std::string> kept = first_labels(experiment_, cases);
+      std::vector<std::string> kept = first_labels(experiment_, cases.size());
       kept.push_back("reduction");
       file.remove_all_but(kept);
     } else {
