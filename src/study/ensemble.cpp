@@ -132,6 +132,7 @@ class EnsembleStudy final : public Study {
     checkpoint.numbers("complete_cases", {&numbers[2], 1});
     for (std::size_t i = 0; i < totals_.size(); ++i) checkpoint.numbers(sums_of(i), totals_[i]);
   }
+
   /// @note Collective.
   void restore(const CheckpointReader& from) {
     const auto last = static_cast<std::size_t>(from.count("case"));
