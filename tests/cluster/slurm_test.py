@@ -213,7 +213,7 @@ class SlurmTest(FolderTest):
             raise AssertionError(f"{error}\n{[path.read_text() for path in self.folder.glob(log)]}") from None
 
     def test_a_job_that_runs_out_of_time_and_ends_with_the_same_bits(self):
-        # Some twenty seconds of work on two quiet cores. Slurm counts time limits in minutes, looks at them every 30 seconds after its
+        # Some twenty-five seconds of work on two quiet cores. Slurm counts time limits in minutes, looks at them every 30 seconds after its
         # start, and then sends the signal, as the job is in its last 55 seconds from the beginning: it is submitted ten
         # seconds before.
         recipe = changed(
@@ -231,7 +231,7 @@ class SlurmTest(FolderTest):
             time.sleep(0.1)
         job = self.submit("-N", "2", "--ntasks-per-node=1", "-t", "1", "--signal=USR1@55", "-o", "long.log", script, path, "-o", "long.h5")
         after = self.submit(f"--dependency=afterok:{job}", "-n", "1", "-o", "after.log", "--wrap", "echo finished")
-        self.wait_for_end([job], "*.log", 110)
+        self.wait_for_end([job], "*.log", 200)
         log = (self.folder / "long.log").read_text()
         state, code, restarts = self.slurm.state_of(job)
         self.assertEqual((state, code), ("COMPLETED", "0:0"), log)

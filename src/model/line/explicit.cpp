@@ -1,10 +1,10 @@
 // Explicit schemes on a line, blocked in time.
 //
 // One exchange supplies as many sites beyond each cut as the block's steps reach. The sites near the head advance in
-// lockstep with the particles; all others in tiles that overlap by the same reach and stay in cache for all steps of
-// the block, or, at the far end and with Runge-Kutta methods, in windows that do the same in plain loops. A block of a
-// step or so is not worth copying sites for: it is done in place. Every site goes through the same expressions wherever
-// it lies, so neither the tiles nor the number of ranks change a bit.
+// lockstep with the particles; all others in tiles that stay in cache for all steps of the block, or, at the far end
+// and with Runge-Kutta methods, in windows that do the same in plain loops and overlap by that reach. A block of a step
+// or so is not worth copying sites for: it is done in place. Every site goes through the same expressions wherever it
+// lies, so neither the tiles nor the number of ranks change a bit.
 //
 // What has never moved is left out: a block's steps cannot carry the front of the disturbance further than they reach.
 // So is, where nothing but the head's motion is asked for, what cannot reach the head any more before the end.
@@ -26,7 +26,8 @@ void Line::open_block(const ExplicitScheme& scheme, double h, int steps) {
   const int stages = static_cast<int>(scheme.b.size());
   if (block_.stages != stages) {
     windows_.assign(2, LineWindow(constants_, window + 2 * halo_depth, stages));
-    tiles_.assign(stages == 0 ? 2 : 0, is_uniform() ? LineTile(constants_.stiffness, constants_.mass) : LineTile());
+    tile_.reset();
+    if (stages == 0) tile_ = is_uniform() ? LineTile(constants_.stiffness, constants_.mass) : LineTile();
     near_.assign(at_head() ? static_cast<std::size_t>(axes_) : 0, LineWindow(constants_, 2 * halo_depth, stages));
   }
   block_ = {.scheme = &scheme,
@@ -78,16 +79,18 @@ void Line::close_block() {
   // Tiles and what is done in place keep away from the far end, whose window does not own more than the overlap.
   const std::int64_t available = count_ + halo_.right();
   const bool sees_last = first_site() + available == sites();
-  const std::int64_t end = tiles_.empty() ? 0 : sees_last ? std::min(count_, available - block_.overlap) : count_;
-  const bool in_place = sweeps_.levels().size() <= levels_in_place && end > block_.near;
+  const std::int64_t end = sees_last ? std::min(count_, available - block_.overlap) : count_;
+  const bool in_place = tile_ && sweeps_.levels().size() <= levels_in_place && end > block_.near;
   const bool adds_energies = energy_is_wanted_ && !in_place;
   for (int axis = 0; axis < axes_; ++axis) {
     if (adds_energies) sums_[axis].begin();
     energy_is_under_way_ = adds_energies;
     if (in_place) {
       advance_in_place(axis, end);
+    } else if (tile_) {
+      advance_in_tiles(axis, std::max(end, block_.near));
     } else {
-      advance_pieces(axis, end);
+      advance_in_windows(axis);
     }
     if (at_head() && near_owns_last) dissipated_[axis] = near_[axis].dissipated();
   }
@@ -95,60 +98,82 @@ void Line::close_block() {
   block_.open = false;
 }
 
-void Line::advance_pieces(int axis, std::int64_t tiles_end) {
-  double* w = own(w_[axis]);
-  double* p = own(p_[axis]);
-  const std::int64_t available = count_ + halo_.right();
-  const std::int64_t tile = LineTile::capacity - 2 * block_.overlap;
-  enum class Form { near, tile, window };
+bool Line::matters(std::int64_t begin) const {
+  return first_site() + begin - block_.overlap < block_.moved && first_site() + begin < block_.needed;
+}
+
+void Line::store_near(int axis) {
+  if (block_.near == 0) return;
+  near_[axis].store(0, block_.near, own(w_[axis]), own(p_[axis]));
+  // The spring behind the last site ends at the next piece.
+  if (energy_is_under_way_) add_energies(axis, block_.near - 1);
+}
+
+void Line::advance_in_windows(int axis) {
   struct Piece {
-    Form form;
     std::int64_t begin, end;
-  } pending{Form::near, 0, block_.near};
+  } pending{0, 0};
   int turn = 0;
   // A piece is stored only after the next one has been loaded, which needs the old values at its edge.
   const auto store_pending = [&] {
-    const auto [form, begin, end] = pending;
-    if (begin == end) return;
-    if (form == Form::near) near_[axis].store(0, end, w, p);
-    if (form == Form::tile) tiles_[1 - turn].store(block_.overlap, end - begin, w + begin, p + begin);
-    if (form == Form::window) windows_[1 - turn].store(block_.overlap, end - begin, w + begin, p + begin);
-    // The spring behind its last site ends at the next piece.
-    if (energy_is_under_way_) add_energies(axis, end - 1);
-  };
-  for (std::int64_t begin = block_.near; begin < count_; begin = pending.end) {
-    const std::int64_t from = begin - block_.overlap;
-    if (first_site() + from >= block_.moved || first_site() + begin >= block_.needed) break;
-    // Only the last piece may be shorter than the overlap.
-    const std::int64_t tile_end = std::min(begin + tile, tiles_end);
-    const bool is_tile = tile_end == count_ ? tile_end > begin : tile_end >= begin + block_.overlap;
-    if (is_tile) {
-      const std::int64_t to = tile_end + block_.overlap;
-      const auto ahead = static_cast<std::size_t>(std::min(tile, available - to));
-      LineTile& mine = tiles_[turn];
-      mine.load(w + from, p + from, to - from);
-      const LineSprings line = springs();
-      if (!line.uniform()) mine.load_springs(line.spring + from, line.inverse_mass + from);
-      store_pending();
-      if (line.uniform()) {
-        const std::span<const double> next[] = {{w + to, ahead}, {p + to, ahead}};
-        mine.advance(sweeps_.levels(), next);
-      } else {
-        const std::span<const double> next[] = {
-            {w + to, ahead}, {p + to, ahead}, {line.spring + to, ahead}, {line.inverse_mass + to, ahead}};
-        mine.advance(sweeps_.levels(), next);
-      }
-      pending = {Form::tile, begin, tile_end};
+    const auto [begin, end] = pending;
+    if (end == 0) {
+      store_near(axis);
     } else {
-      const std::int64_t end = std::min(begin + window, count_);
-      load(windows_[turn], axis, begin, end);
-      store_pending();
-      advance(windows_[turn], axis, first_site() + end == sites());
-      pending = {Form::window, begin, end};
+      windows_[1 - turn].store(block_.overlap, end - begin, own(w_[axis]) + begin, own(p_[axis]) + begin);
+      if (energy_is_under_way_) add_energies(axis, end - 1);
     }
+  };
+  for (std::int64_t begin = block_.near; begin < count_ && matters(begin); begin = pending.end) {
+    const std::int64_t end = std::min(begin + window, count_);
+    load(windows_[turn], axis, begin, end);
+    store_pending();
+    advance(windows_[turn], axis, first_site() + end == sites());
+    pending = {begin, end};
     turn = 1 - turn;
   }
   store_pending();
+}
+
+/// In tiles from the near sites to `end`, in a window behind.
+void Line::advance_in_tiles(int axis, std::int64_t end) {
+  double* w = own(w_[axis]);
+  double* p = own(p_[axis]);
+  const LineSprings line = springs();
+  const bool to_far_end = end < count_ && matters(end);
+  if (to_far_end) load(windows_[0], axis, end, count_);
+  bool near_is_late = true;
+  const auto store_near_once = [&] {
+    if (near_is_late) store_near(axis);
+    near_is_late = false;
+  };
+  // On its way every tile moves by the overlap, so that what the first ones miss is owned by the window near the head.
+  const std::int64_t last = end + block_.overlap;
+  for (std::int64_t from = block_.near - block_.overlap, done = block_.near; done < end && matters(done);) {
+    const std::int64_t to = std::min(from + LineTile::capacity, last);
+    tile_->load(w + from, p + from, to - from);
+    store_near_once();
+    const auto ahead = static_cast<std::size_t>(std::min(to + LineTile::capacity, last) - to);
+    if (line.uniform()) {
+      const std::span<const double> next[] = {{w + to, ahead}, {p + to, ahead}};
+      tile_->advance(sweeps_.levels(), next);
+    } else {
+      tile_->load_springs(line.spring + from, line.inverse_mass + from, room_before_ + from);
+      const std::span<const double> next[] = {
+          {w + to, ahead}, {p + to, ahead}, {line.spring + to, ahead}, {line.inverse_mass + to, ahead}};
+      tile_->advance(sweeps_.levels(), next);
+    }
+    const std::int64_t moved_to = from - block_.overlap, stop = to - block_.overlap;
+    tile_->store(done - moved_to, stop - done, w + done, p + done);
+    if (energy_is_under_way_) add_energies(axis, stop - 1);
+    done = stop;
+    from = to;
+  }
+  store_near_once();
+  if (to_far_end) {
+    advance(windows_[0], axis, first_site() + count_ == sites());
+    windows_[0].store(block_.overlap, count_ - end, w + end, p + end);
+  }
 }
 
 /// Every level follows the one before it at the distance of a site, a stretch at a time. On both sides the sites within
@@ -156,18 +181,17 @@ void Line::advance_pieces(int axis, std::int64_t tiles_end) {
 void Line::advance_in_place(int axis, std::int64_t end) {
   double* w = own(w_[axis]);
   double* p = own(p_[axis]);
-  const bool to_far_end = end < count_ && first_site() + end < block_.needed;
+  const bool to_far_end = end < count_ && matters(end);
   if (to_far_end) load(windows_[0], axis, end, count_);
   const std::int64_t first = block_.near - block_.overlap;
-  const std::int64_t matters = std::min(moved_, block_.needed) - first_site();
-  const std::int64_t last = std::min(end, std::max(matters, block_.near)) + block_.overlap;
+  const std::int64_t front = std::min(moved_, block_.needed) - first_site();
+  const std::int64_t last = std::min(end, std::max(front, block_.near)) + block_.overlap;
   const LineSprings line = springs();
   const std::vector<LineLevel>& levels = sweeps_.levels();
   // By level: sites that have become worthless on each side, and up to where its kicks and its drifts have come.
   std::int64_t lost[levels_in_place], kicked[levels_in_place], drifted[levels_in_place];
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    const bool sees_more = levels[i].kicks > 0 && (i == 0 || levels[i - 1].drifts > 0);
-    lost[i] = (i == 0 ? 0 : lost[i - 1]) + (sees_more ? 1 : 0);
+    lost[i] = (i == 0 ? 0 : lost[i - 1]) + (levels[i].sees_more ? 1 : 0);
     kicked[i] = drifted[i] = first + lost[i];
   }
   for (std::int64_t to = first + stretch;; to += stretch) {
@@ -192,7 +216,7 @@ void Line::advance_in_place(int axis, std::int64_t end) {
     advance(windows_[0], axis, first_site() + count_ == sites());
     windows_[0].store(block_.overlap, count_ - end, w + end, p + end);
   }
-  if (at_head()) near_[axis].store(0, block_.near, w, p);
+  store_near(axis);
 }
 
 }  // namespace bathline

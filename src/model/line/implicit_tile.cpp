@@ -7,8 +7,8 @@ namespace bathline {
 
 namespace {
 
-/// Three numbers a site, in the first-level cache.
-constexpr std::int64_t in_cache = 1280;
+/// Two numbers a site, in the first-level cache.
+constexpr std::int64_t in_cache = 5760;
 
 }  // namespace
 
@@ -20,25 +20,28 @@ LineImplicitTile::LineImplicitTile(const ImplicitRecursion& recursion, std::int6
     : recursion_(recursion),
       memory_(recursion.memory()),
       powers_(static_cast<std::size_t>(memory_)),
-      v_(static_cast<std::size_t>(capacity / Parts::parts)),
-      p_(v_.size()),
-      y_(v_.size()) {
+      y_(static_cast<std::size_t>(capacity / Parts::parts)),
+      p_(y_.size()) {
   powers_[0] = 1.0;
   for (std::size_t k = 1; k < powers_.size(); ++k) powers_[k] = recursion.decay * powers_[k - 1];
 }
 
 void LineImplicitTile::load(const double* w, const double* p, std::int64_t count) {
   parts_ = Parts(count, memory_);
-  parts_.spread(w, v_.data());
+  parts_.spread(w, y_.data());
   parts_.spread(p, p_.data());
 }
 
 void LineImplicitTile::store(std::int64_t offset, std::int64_t count, double* w, double* p) const {
-  parts_.collect(v_.data(), offset, count, w);
+  parts_.collect(y_.data(), offset, count, w);
   parts_.collect(p_.data(), offset, count, p);
 }
 
 void LineImplicitTile::advance(int steps, std::span<const std::span<const double>> ahead) {
+  const std::int64_t anchored = steps % 2 == 0 ? 0 : parts_.part - 1;
+  for (int s = 0; s < streams; ++s) {
+    anchor_.at[s] = fused(everywhere(recursion_.to_stage), p_[anchored].at[s], y_[anchored].at[s]);
+  }
   for (int index = 0; index <= steps; ++index) {
     if (recursion_.slip == 0.0) {
       sweep<false>(index, steps);
@@ -51,59 +54,68 @@ void LineImplicitTile::advance(int steps, std::span<const std::span<const double
 
 template <bool slips>
 void LineImplicitTile::sweep(int index, int steps) {
-  const bool forward = index % 2 == 0;
+  const bool forward = index % 2 == 0, as_the_last = index % 2 == steps % 2;
   if (index == 0) {
-    sweep<true, slips, Sweep::first>();
+    sweep<true, slips, Sweep::first>(as_the_last);
   } else if (index == steps) {
-    forward ? sweep<true, slips, Sweep::last>() : sweep<false, slips, Sweep::last>();
+    forward ? sweep<true, slips, Sweep::last>(true) : sweep<false, slips, Sweep::last>(true);
   } else {
-    forward ? sweep<true, slips, Sweep::middle>() : sweep<false, slips, Sweep::middle>();
+    forward ? sweep<true, slips, Sweep::middle>(as_the_last) : sweep<false, slips, Sweep::middle>(as_the_last);
   }
 }
 
 template <bool forward, bool slips, LineImplicitTile::Sweep kind>
-[[gnu::noinline]] void LineImplicitTile::sweep() {
+[[gnu::noinline]] void LineImplicitTile::sweep(bool as_the_last) {
   constexpr bool ends_step = kind != Sweep::first, begins_step = kind != Sweep::last;
-  Register* __restrict v = v_.data();
   Register* __restrict p = p_.data();
   Register* __restrict y = y_.data();
+  const double unit = recursion_.drift;
   const Lanes r = everywhere(recursion_.decay);
-  const Lanes kick = everywhere(-recursion_.kick), slip = everywhere(-recursion_.slip);
-  const Lanes drift = everywhere(kind == Sweep::first  ? recursion_.to_stage
-                                 : kind == Sweep::last ? recursion_.last_drift
-                                                       : recursion_.drift);
+  const Lanes kick = everywhere(-recursion_.kick * unit), slip = everywhere(-recursion_.slip);
+  const Lanes drift = everywhere(unit), inverse_unit = everywhere(1.0 / unit);
+  const Lanes to_stage = everywhere(recursion_.to_stage / unit), last_drift = everywhere(recursion_.last_drift / unit);
   const std::int64_t part = parts_.part;
   const auto at = [part](std::int64_t k) { return forward ? k : part - 1 - k; };
-  Register z = entering_z_, last_y = entering_y_, next_y{}, last_v{};
+  // Of the site before: y, what v moves by, and in the end v; in units of the drift, v relative to where the part begins.
+  Register z = entering_z_, last_y = entering_y_, next_y{}, last_way{}, rise{}, v{};
   const auto advance_site = [&](std::int64_t j, bool is_first) __attribute__((always_inline)) {
     for (int s = 0; s < streams; ++s) {
-      Lanes momentum = p[j].at[s], moved = v[j].at[s];
+      Lanes momentum = p[j].at[s], way;
       if constexpr (ends_step) {
         const Lanes here = y[j].at[s];
         z.at[s] = fused(r, z.at[s], here - last_y.at[s]);
+        rise.at[s] = fused(r, here, -last_y.at[s]);
         last_y.at[s] = here;
         momentum = fused(kick, z.at[s], momentum);
         p[j].at[s] = momentum;
-        if constexpr (slips) moved = fused(slip, z.at[s], moved);
+        way = momentum;
+        if constexpr (!begins_step) way *= last_drift;
+        if constexpr (slips) way = fused(slip, z.at[s], way);
+      } else {
+        way = fused(to_stage, momentum, inverse_unit * y[j].at[s]);
+        rise.at[s] = Lanes{};
       }
-      moved = fused(drift, momentum, moved);
-      v[j].at[s] = moved;
       if constexpr (begins_step) {
-        next_y.at[s] = is_first ? Lanes{} : fused(r, next_y.at[s], moved - last_v.at[s]);
-        last_v.at[s] = moved;
+        rise.at[s] += way - last_way.at[s];
+        last_way.at[s] = way;
+        next_y.at[s] = is_first ? Lanes{} : fused(r, next_y.at[s], rise.at[s]);
         y[j].at[s] = next_y.at[s];
+      } else {
+        if (!is_first) v.at[s] += rise.at[s];
+        y[j].at[s] = fused(drift, v.at[s] + way, anchor_.at[s]);
       }
     }
   };
   advance_site(at(0), true);
+  const Register first_rise = rise, first_way = last_way;
 #pragma GCC unroll 2
   for (std::int64_t k = 1; k < part; ++k) advance_site(at(k), false);
 
   if constexpr (begins_step) {
     // Every part has begun as if no spring came before it. The first one is the piece's, where it is left at that.
     Register missing = inherited<forward>(next_y);
-    const Register before = inherited<forward>(last_v);
-    for (int s = 0; s < streams; ++s) missing.at[s] = fused(r, missing.at[s], v[at(0)].at[s] - before.at[s]);
+    const Register before = inherited<forward>(last_way);
+    for (int s = 0; s < streams; ++s) missing.at[s] = fused(r, missing.at[s], first_rise.at[s] - before.at[s]);
     clear_first_part<forward>(missing);
     // With that, the y of the first sites are complete, and so is what they leave to the parts before them.
     Register leaving{}, last = missing;
@@ -119,6 +131,11 @@ template <bool forward, bool slips, LineImplicitTile::Sweep kind>
     }
     entering_z_ = inherited<!forward>(leaving);
     entering_y_ = inherited<!forward>(missing);
+  }
+  if constexpr (kind == Sweep::middle) {
+    for (int s = 0; s < streams; ++s) {
+      anchor_.at[s] = fused(drift, as_the_last ? first_way.at[s] : last_way.at[s], anchor_.at[s]);
+    }
   }
 }
 

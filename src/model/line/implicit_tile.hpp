@@ -4,7 +4,12 @@
 //   z = (1 - S)/(1 - r S) y,   y = (1 - S^-1)/(1 - r S^-1) v,   p -= kick z,   v += drift p - slip z
 //
 // One sweep a step: it ends one step and begins the next, whose two recursions then run the other way round, so that
-// the sweep that ends it can begin the one after it. The recursions are cut into parts, one for every lane of every
+// the sweep that ends it can begin the one after it. Only differences of v matter on the way, and these are in y,
+//
+//   (1 - S^-1) v = (1 - r S^-1) y,
+//
+// so two numbers a site are kept instead of three, y in units of the drift. Of v itself one site of every part is kept,
+// from which the last sweep adds up the others. The recursions are cut into parts, one for every lane of every
 // register: what a part inherits from the one before it has faded but for its last few sites.
 // Source: the two recursions, see implicit_recursion.hpp. The number of lanes changes results by round-off.
 #pragma once
@@ -36,25 +41,27 @@ class LineImplicitTile {
 
  private:
   /// Registers side by side, for the processor has to wait for each of them.
-  static constexpr int streams = 2;
+  static constexpr int streams = 3;
   using Parts = LaneParts<streams>;
   using Register = LaneRegister<streams>;
   using Field = LaneField<streams>;
 
   /// What a sweep does: the second recursion of a step and its end, the first recursion of the next one.
   enum class Sweep { first, middle, last };
-  template <bool forward, bool slips, Sweep kind>
-  void sweep();
   template <bool slips>
   void sweep(int index, int steps);
+  /// The last one runs `forward` as this one, or not.
+  template <bool forward, bool slips, Sweep kind>
+  void sweep(bool as_the_last);
 
   ImplicitRecursion recursion_;
   std::int64_t memory_;
   std::vector<double> powers_;  // r^k
   Parts parts_;
-  Field v_, p_, y_;  // v_ is w before the first sweep and after the last
+  Field y_, p_;  // y_ is w before the first sweep and after the last
   // What a sweep leaves to the next one: z and y of the sites before every part.
   Register entering_z_, entering_y_;
+  Register anchor_;  // v of the site of every part where the last sweep begins
 };
 
 }  // namespace bathline

@@ -107,7 +107,7 @@ class Line final : public Environment {
 
  private:
   /// Sites copied from the neighbours on each side for explicit schemes.
-  static constexpr int halo_depth = 64;
+  static constexpr int halo_depth = static_cast<int>(LineTile::furthest);
   /// Sites that a window owns; with its overlap it fits the first-level cache.
   static constexpr std::int64_t window = 1536;
   /// Blocks with more levels of kicks and drifts than this go through tiles.
@@ -156,8 +156,12 @@ class Line final : public Environment {
   template <class Use>
   void use_site_energy(int axis, Use use) const;
   void add_energies(int axis, std::int64_t end);
-  void advance_pieces(int axis, std::int64_t tiles_end);
+  void advance_in_windows(int axis);
+  void advance_in_tiles(int axis, std::int64_t end);
   void advance_in_place(int axis, std::int64_t end);
+  /// Whether the block's steps can change the sites from `begin` on, and whoever asks for something can see it.
+  bool matters(std::int64_t begin) const;
+  void store_near(int axis);
   /// Loads what the sites from `begin` to before `end` depend on.
   void load(LineWindow& window, int axis, std::int64_t begin, std::int64_t end);
   void advance(LineWindow& window, int axis, bool holds_last);
@@ -186,8 +190,8 @@ class Line final : public Environment {
   Block block_;
   LineSweeps sweeps_;
   std::vector<LineWindow> near_;     // one per axis, on rank 0
-  std::vector<LineTile> tiles_;      // two, used in turn
-  std::vector<LineWindow> windows_;  // two, used in turn where a tile cannot be
+  std::optional<LineTile> tile_;     // for splittings
+  std::vector<LineWindow> windows_;  // two, used in turn where there are no tiles
 
   ImplicitStage stage_;
   UnequalStage unequal_stage_;  // instead, where sites differ

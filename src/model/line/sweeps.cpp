@@ -14,7 +14,7 @@ void LineSweeps::set(const ExplicitScheme& scheme, double h, int steps) {
       const bool kicks = substep.kind == Substep::Kind::kick;
       const bool fits = !levels_.empty() &&
                         (kicks ? levels_.back().kicks < 2 && levels_.back().drifts == 0 : levels_.back().drifts < 2);
-      if (!fits) levels_.emplace_back();
+      if (!fits) levels_.push_back({.sees_more = kicks && (levels_.empty() || levels_.back().drifts > 0)});
       LineLevel& level = levels_.back();
       if (kicks) {
         level.kick[level.kicks++] = substep.weight * h;

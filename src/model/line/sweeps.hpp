@@ -13,8 +13,12 @@ struct LineLevel {
   int drifts = 0;
   double kick[2] = {};   ///< weight h
   double drift[2] = {};  ///< weight h
+  /// Its forces depend on one site more on either side than those of the level before.
+  bool sees_more = false;
 
-  bool same_kind(const LineLevel& other) const { return kicks == other.kicks && drifts == other.drifts; }
+  bool same_kind(const LineLevel& other) const {
+    return kicks == other.kicks && drifts == other.drifts && sees_more == other.sees_more;
+  }
 };
 
 /// The levels of a block of steps.
