@@ -76,7 +76,8 @@ template <bool forward, bool slips, LineImplicitTile::Sweep kind>
   const Lanes to_stage = everywhere(recursion_.to_stage / unit), last_drift = everywhere(recursion_.last_drift / unit);
   const std::int64_t part = parts_.part;
   const auto at = [part](std::int64_t k) { return forward ? k : part - 1 - k; };
-  // Of the site before: y, what v moves by, and in the end v; in units of the drift, v relative to where the part begins.
+  // Of the site before: y, what v moves by, and in the end v; in units of the drift, v relative to where the part
+  // begins.
   Register z = entering_z_, last_y = entering_y_, next_y{}, last_way{}, rise{}, v{};
   const auto advance_site = [&](std::int64_t j, bool is_first) __attribute__((always_inline)) {
     for (int s = 0; s < streams; ++s) {

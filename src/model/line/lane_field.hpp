@@ -117,9 +117,10 @@ inline void clear_first_part(LaneRegister<streams>& x) {
   }
 }
 
-/// Fetches one of `shares` equal shares of arrays into the first-level cache. The compiler would leave out the call of a
-/// function that does nothing else.
-[[gnu::always_inline]] inline void fetch_share(std::span<const std::span<const double>> arrays, std::size_t share, std::size_t shares) {
+/// Fetches one of `shares` equal shares of arrays into the first-level cache. The compiler would leave out the call of
+/// a function that does nothing else.
+[[gnu::always_inline]] inline void fetch_share(std::span<const std::span<const double>> arrays, std::size_t share,
+                                               std::size_t shares) {
   constexpr std::size_t cache_line = 8;  // numbers
   for (const std::span<const double> array : arrays) {
     const std::size_t end = array.size() * (share + 1) / shares;

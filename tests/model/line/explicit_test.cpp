@@ -208,12 +208,18 @@ struct Record {
   std::vector<double> numbers;  // on rank 0
 };
 
-/// From rest, with steps so short that nothing overflows, in blocks of `length`; the energies are asked for after every
-/// `every` of them, the state at the end.
-Record run_from_rest(const ExplicitScheme& scheme, std::int64_t sites, int length, int every,
-                     const LineOptions& options, const Communicator& world) {
+enum class Begin { at_rest, anyhow };
+
+/// With steps so short that nothing overflows, in blocks of `length`; the energies are asked for after every `every` of
+/// them, the state at the end.
+Record record_of(Begin begin, const ExplicitScheme& scheme, std::int64_t sites, int length, int every,
+                 const LineOptions& options, const Communicator& world) {
   Line line("line", Attachment({{0, 1.0}}, 2), constants_with(FarEnd::matched), sites, world, options);
   line.prepare({});
+  if (begin == Begin::anyhow) {
+    const Start start = random_start(sites, 2);
+    line.scatter_state(start.w, start.p);
+  }
   Record record;
   std::vector<double> head = {0.0, 0.0};
   int substeps = 0;
@@ -246,9 +252,9 @@ TEST_P(MpiLineExplicit, LeavingOutWhatRestsChangesNoBit) {
       LineOptions options;
       if (length == 5) options.site = unequal_site;
       options.skip_resting = false;
-      const Record all = run_from_rest(one().scheme, sites, length, 1, options, test_world());
+      const Record all = record_of(Begin::at_rest, one().scheme, sites, length, 1, options, test_world());
       options.skip_resting = true;
-      const Record skipped = run_from_rest(one().scheme, sites, length, 1, options, test_world());
+      const Record skipped = record_of(Begin::at_rest, one().scheme, sites, length, 1, options, test_world());
       EXPECT_TRUE(skipped.numbers == all.numbers);
     }
   }
@@ -309,8 +315,8 @@ TEST_P(MpiLineExplicit, EnergiesAreTheSameHoweverTheyAreAddedUp) {
   for (const std::int64_t sites : {2, 700, 4096, 9001}) {
     SCOPED_TRACE(testing::Message() << one().name << ", " << sites << " sites");
     const LineOptions options{.site = unequal_site, .skip_resting = false};
-    const Record each = run_from_rest(one().scheme, sites, 1000, 1, options, test_world());
-    const Record second = run_from_rest(one().scheme, sites, 1000, 2, options, self_world());
+    const Record each = record_of(Begin::anyhow, one().scheme, sites, 1000, 1, options, test_world());
+    const Record second = record_of(Begin::anyhow, one().scheme, sites, 1000, 2, options, self_world());
     if (!test_world().is_root()) continue;
     for (std::size_t turn = 2; turn <= 24; turn += 2) {
       for (std::size_t i = 0; i < 3; ++i) {
