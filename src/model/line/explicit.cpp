@@ -147,7 +147,8 @@ void Line::advance_in_tiles(int axis, std::int64_t end) {
     if (near_is_late) store_near(axis);
     near_is_late = false;
   };
-  // On its way every tile moves by the overlap, so that what the first ones miss is owned by the window near the head.
+  // On its way a tile moves by the overlap. What the first one gets wrong belongs to the window near the head or to the
+  // rank before.
   const std::int64_t last = end + block_.overlap;
   for (std::int64_t from = block_.near - block_.overlap, done = block_.near; done < end && matters(done);) {
     const std::int64_t to = std::min(from + LineTile::capacity, last);
