@@ -79,18 +79,24 @@ void Line::close_block() {
   // Tiles and what is done in place keep away from the far end, whose window does not own more than the overlap.
   const std::int64_t available = count_ + halo_.right();
   const bool sees_last = first_site() + available == sites();
-  const std::int64_t end = sees_last ? std::min(count_, available - block_.overlap) : count_;
+  const std::int64_t end = std::max(block_.near, sees_last ? std::min(count_, available - block_.overlap) : count_);
   const bool in_place = tile_ && sweeps_.levels().size() <= levels_in_place && end > block_.near;
   const bool adds_energies = energy_is_wanted_ && !in_place;
+  const bool to_far_end = tile_ && end < count_ && matters(end);
   for (int axis = 0; axis < axes_; ++axis) {
     if (adds_energies) sums_[axis].begin();
     energy_is_under_way_ = adds_energies;
+    if (to_far_end) load(windows_[0], axis, end, count_);
     if (in_place) {
       advance_in_place(axis, end);
     } else if (tile_) {
-      advance_in_tiles(axis, std::max(end, block_.near));
+      advance_in_tiles(axis, end);
     } else {
       advance_in_windows(axis);
+    }
+    if (to_far_end) {
+      advance(windows_[0], axis, first_site() + count_ == sites());
+      windows_[0].store(block_.overlap, count_ - end, own(w_[axis]) + end, own(p_[axis]) + end);
     }
     if (at_head() && near_owns_last) dissipated_[axis] = near_[axis].dissipated();
   }
@@ -135,13 +141,11 @@ void Line::advance_in_windows(int axis) {
   store_pending();
 }
 
-/// In tiles from the near sites to `end`, in a window behind.
+/// From the near sites, which are stored on the way, to `end`.
 void Line::advance_in_tiles(int axis, std::int64_t end) {
   double* w = own(w_[axis]);
   double* p = own(p_[axis]);
   const LineSprings line = springs();
-  const bool to_far_end = end < count_ && matters(end);
-  if (to_far_end) load(windows_[0], axis, end, count_);
   bool near_is_late = true;
   const auto store_near_once = [&] {
     if (near_is_late) store_near(axis);
@@ -171,19 +175,14 @@ void Line::advance_in_tiles(int axis, std::int64_t end) {
     from = to;
   }
   store_near_once();
-  if (to_far_end) {
-    advance(windows_[0], axis, first_site() + count_ == sites());
-    windows_[0].store(block_.overlap, count_ - end, w + end, p + end);
-  }
 }
 
 /// Every level follows the one before it at the distance of a site, a stretch at a time. On both sides the sites within
-/// reach of those from the near ones to `end` become worthless and are stored, or exchanged, afterwards.
+/// reach of those from the near ones to `end` become worthless: the near ones are stored afterwards, as is the far end
+/// by the caller, or they are exchanged.
 void Line::advance_in_place(int axis, std::int64_t end) {
   double* w = own(w_[axis]);
   double* p = own(p_[axis]);
-  const bool to_far_end = end < count_ && matters(end);
-  if (to_far_end) load(windows_[0], axis, end, count_);
   const std::int64_t first = block_.near - block_.overlap;
   const std::int64_t front = std::min(moved_, block_.needed) - first_site();
   const std::int64_t last = std::min(end, std::max(front, block_.near)) + block_.overlap;
@@ -212,10 +211,6 @@ void Line::advance_in_place(int axis, std::int64_t end) {
       }
     }
     if (at_end) break;
-  }
-  if (to_far_end) {
-    advance(windows_[0], axis, first_site() + count_ == sites());
-    windows_[0].store(block_.overlap, count_ - end, w + end, p + end);
   }
   store_near(axis);
 }
