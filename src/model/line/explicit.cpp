@@ -146,18 +146,14 @@ void Line::advance_in_tiles(int axis, std::int64_t end) {
   double* w = own(w_[axis]);
   double* p = own(p_[axis]);
   const LineSprings line = springs();
-  bool near_is_late = true;
-  const auto store_near_once = [&] {
-    if (near_is_late) store_near(axis);
-    near_is_late = false;
-  };
   // On its way a tile moves by the overlap. What the first one gets wrong belongs to the window near the head or to the
   // rank before.
   const std::int64_t last = end + block_.overlap;
-  for (std::int64_t from = block_.near - block_.overlap, done = block_.near; done < end && matters(done);) {
+  std::int64_t from = block_.near - block_.overlap, done = block_.near;
+  while (done < end && matters(done)) {
     const std::int64_t to = std::min(from + LineTile::capacity, last);
     tile_->load(w + from, p + from, to - from);
-    store_near_once();
+    if (done == block_.near) store_near(axis);
     const auto ahead = static_cast<std::size_t>(std::min(to + LineTile::capacity, last) - to);
     if (line.uniform()) {
       const std::span<const double> next[] = {{w + to, ahead}, {p + to, ahead}};
@@ -174,7 +170,7 @@ void Line::advance_in_tiles(int axis, std::int64_t end) {
     done = stop;
     from = to;
   }
-  store_near_once();
+  if (done == block_.near) store_near(axis);
 }
 
 /// Every level follows the one before it at the distance of a site, a stretch at a time. On both sides the sites within

@@ -7,7 +7,7 @@ namespace bathline {
 
 namespace {
 
-/// Two numbers a site, in the first-level cache.
+/// Two numbers a site, in the second-level cache: shorter sweeps lose more at the ends of the parts.
 constexpr std::int64_t in_cache = 5760;
 
 }  // namespace
