@@ -91,12 +91,12 @@ void gauss_single_steps(benchmark::State& state) {
 void explicit_blocked_in_cache(benchmark::State& state) {
   constexpr int blocks = 400, steps = 64;
   const LineSweeps sweeps(splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}}), 0.5, steps);
-  LineTile tile(1.0, 1.0);
-  const std::vector<double> start(LineTile::capacity, 1e-3);
+  LineTile tile(true);
+  std::vector<double> w(LineTile::capacity, 1e-3), p(LineTile::capacity, 1e-3);
   time_together(state, LineTile::capacity * bench_world().size() * blocks * steps, [&] {
     for (int block = 0; block < blocks; ++block) {
-      tile.load(start.data(), start.data(), LineTile::capacity);
-      tile.advance(sweeps.levels(), {});
+      tile.advance({.w = w.data(), .p = p.data(), .springs = {}, .count = LineTile::capacity}, sweeps.levels(),
+                   {.offset = 0, .count = LineTile::capacity, .w = w.data(), .p = p.data()});
     }
   });
 }

@@ -27,7 +27,7 @@ void Line::open_block(const ExplicitScheme& scheme, double h, int steps) {
   if (block_.stages != stages) {
     windows_.assign(2, LineWindow(constants_, window + 2 * halo_depth, stages));
     tile_.reset();
-    if (stages == 0) tile_ = is_uniform() ? LineTile(constants_.stiffness, constants_.mass) : LineTile();
+    if (stages == 0) tile_.emplace(is_uniform());
     near_.assign(at_head() ? static_cast<std::size_t>(axes_) : 0, LineWindow(constants_, 2 * halo_depth, stages));
   }
   block_ = {.scheme = &scheme,
@@ -152,20 +152,15 @@ void Line::advance_in_tiles(int axis, std::int64_t end) {
   std::int64_t from = block_.near - block_.overlap, done = block_.near;
   while (done < end && matters(done)) {
     const std::int64_t to = std::min(from + LineTile::capacity, last);
-    tile_->load(w + from, p + from, to - from);
-    if (done == block_.near) store_near(axis);
-    const auto ahead = static_cast<std::size_t>(std::min(to + LineTile::capacity, last) - to);
-    if (line.uniform()) {
-      const std::span<const double> next[] = {{w + to, ahead}, {p + to, ahead}};
-      tile_->advance(sweeps_.levels(), next);
-    } else {
-      tile_->load_springs(line.spring + from, line.inverse_mass + from, room_before_ + from);
-      const std::span<const double> next[] = {
-          {w + to, ahead}, {p + to, ahead}, {line.spring + to, ahead}, {line.inverse_mass + to, ahead}};
-      tile_->advance(sweeps_.levels(), next);
-    }
     const std::int64_t moved_to = from - block_.overlap, stop = to - block_.overlap;
-    tile_->store(done - moved_to, stop - done, w + done, p + done);
+    tile_->advance({.w = w + from,
+                    .p = p + from,
+                    .springs = line.from(from),
+                    .count = to - from,
+                    .springs_before = room_before_ + from,
+                    .ahead = std::min(to + LineTile::capacity, last) - to},
+                   sweeps_.levels(), {.offset = done - moved_to, .count = stop - done, .w = w + done, .p = p + done});
+    if (done == block_.near) store_near(axis);
     if (energy_is_under_way_) add_energies(axis, stop - 1);
     done = stop;
     from = to;
