@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <span>
 
 #include "parallel/communicator.hpp"
 
@@ -22,20 +23,35 @@ inline std::int64_t iterations_of(int steps) {
   return std::clamp<std::int64_t>(1'000'000'000 / (memory_resident_sites() * steps), 3, 2000);
 }
 
-/// Times `work` from when all ranks are ready to when all are done, and counts `items` of all ranks together each time.
-/// Every rank runs the same number of iterations, which therefore has to be fixed. @note Collective.
+/// Seconds from when all ranks are ready for `work` to when all are done. @note Collective.
+template <class Work>
+double seconds_of(Work&& work) {
+  using Clock = std::chrono::steady_clock;
+  bench_world().barrier();
+  const auto start = Clock::now();
+  work();
+  bench_world().barrier();
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Times `work`, and counts `items` of all ranks together each time. Every rank runs the same number of iterations,
+/// which therefore has to be fixed. @note Collective.
 template <class Work>
 void time_together(benchmark::State& state, std::int64_t items, Work&& work) {
-  using Clock = std::chrono::steady_clock;
   work();  // pages in, solvers set up
-  for ([[maybe_unused]] auto _ : state) {
-    bench_world().barrier();
-    const auto start = Clock::now();
-    work();
-    bench_world().barrier();
-    state.SetIterationTime(std::chrono::duration<double>(Clock::now() - start).count());
-  }
+  for ([[maybe_unused]] auto _ : state) state.SetIterationTime(seconds_of(work));
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * items);
+}
+
+/// Reads and writes two arrays in place: what one sweep over a line cannot exceed.
+inline void stream(std::span<double> a, std::span<double> b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    a[i] += 1e-9 * b[i];
+    b[i] -= 1e-9 * a[i];
+  }
+  benchmark::DoNotOptimize(a.data());
+  benchmark::DoNotOptimize(b.data());
+  benchmark::ClobberMemory();
 }
 
 }  // namespace bathline
