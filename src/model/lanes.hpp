@@ -84,6 +84,12 @@ inline Lanes from_lane_behind(Lanes x) {
   return lane_order::mixed(x, x, [](int i) { return i + 1 < lanes ? i + 1 : i; });
 }
 
+/// Where two registers hold consecutive numbers: as many of them, ending `by` before the last.
+template <int by>
+inline Lanes moved_on(Lanes before, Lanes now) {
+  return lane_order::mixed(before, now, [](int i) { return lanes - by + i; });
+}
+
 /// Turns `lanes` rows of a square into its columns.
 [[gnu::always_inline]] inline void transpose(Lanes* rows) { lane_order::transpose_blocks<lanes / 2>(rows); }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "model/line/line.hpp"
+#include "model/line/passes.hpp"
 
 namespace bathline {
 
@@ -80,7 +81,7 @@ void Line::close_block() {
   const std::int64_t available = count_ + halo_.right();
   const bool sees_last = first_site() + available == sites();
   const std::int64_t end = std::max(block_.near, sees_last ? std::min(count_, available - block_.overlap) : count_);
-  const bool in_place = tile_ && sweeps_.levels().size() <= levels_in_place && end > block_.near;
+  const bool in_place = tile_ && sweeps_.levels().size() <= levels_in_passes && end > block_.near;
   const bool adds_energies = energy_is_wanted_ && !in_place;
   const bool to_far_end = tile_ && end < count_ && matters(end);
   for (int axis = 0; axis < axes_; ++axis) {
@@ -168,41 +169,13 @@ void Line::advance_in_tiles(int axis, std::int64_t end) {
   if (done == block_.near) store_near(axis);
 }
 
-/// Every level follows the one before it at the distance of a site, a stretch at a time. On both sides the sites within
-/// reach of those from the near ones to `end` become worthless: the near ones are stored afterwards, as is the far end
-/// by the caller, or they are exchanged.
+/// On both sides the sites within reach of those from the near ones to `end` become worthless: the near ones are stored
+/// afterwards, as is the far end by the caller, or they are exchanged.
 void Line::advance_in_place(int axis, std::int64_t end) {
-  double* w = own(w_[axis]);
-  double* p = own(p_[axis]);
   const std::int64_t first = block_.near - block_.overlap;
   const std::int64_t front = std::min(moved_, block_.needed) - first_site();
   const std::int64_t last = std::min(end, std::max(front, block_.near)) + block_.overlap;
-  const LineSprings line = springs();
-  const std::vector<LineLevel>& levels = sweeps_.levels();
-  // By level: sites that have become worthless on each side, and up to where its kicks and its drifts have come.
-  std::int64_t lost[levels_in_place], kicked[levels_in_place], drifted[levels_in_place];
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    lost[i] = (i == 0 ? 0 : lost[i - 1]) + (levels[i].sees_more ? 1 : 0);
-    kicked[i] = drifted[i] = first + lost[i];
-  }
-  for (std::int64_t to = first + stretch;; to += stretch) {
-    const bool at_end = to >= last;
-    for (std::size_t i = 0; i < levels.size(); ++i) {
-      // At the end there is nothing left to wait for.
-      const auto level = static_cast<std::int64_t>(i);
-      const std::int64_t kick_to = at_end ? last - lost[i] : to - 2 * level - 1;
-      const std::int64_t drift_to = at_end ? last - lost[i] : to - 2 * level - 2;
-      if (kick_to > kicked[i]) {
-        for (int k = 0; k < levels[i].kicks; ++k) kick_sites(line, levels[i].kick[k], kicked[i], kick_to, w, p);
-        kicked[i] = kick_to;
-      }
-      if (drift_to > drifted[i]) {
-        for (int k = 0; k < levels[i].drifts; ++k) drift_sites(line, levels[i].drift[k], drifted[i], drift_to, w, p);
-        drifted[i] = drift_to;
-      }
-    }
-    if (at_end) break;
-  }
+  advance_in_passes(springs(), sweeps_.levels(), first, last, own(w_[axis]), own(p_[axis]));
   store_near(axis);
 }
 

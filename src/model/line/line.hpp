@@ -110,10 +110,6 @@ class Line final : public Environment {
   static constexpr int halo_depth = static_cast<int>(LineTile::furthest);
   /// Sites that a window owns; with its overlap it fits the first-level cache.
   static constexpr std::int64_t window = 1536;
-  /// Blocks with more levels of kicks and drifts than this go through tiles.
-  static constexpr std::size_t levels_in_place = 8;
-  /// Sites that stay in the first-level cache for all levels of a block done in place.
-  static constexpr std::int64_t stretch = 192;
 
   /// An explicit block between `open_block` and `close_block`.
   struct Block {
