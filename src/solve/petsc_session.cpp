@@ -96,7 +96,7 @@ std::vector<std::string> PetscSession::unknown_options() const {
   std::vector<std::string> unknown;
   for (std::size_t begin = 0; begin < joined.size();) {
     const std::size_t end = joined.find('\n', begin);
-    unknown.push_back("-" + joined.substr(begin, end - begin));
+    unknown.push_back(fmt::format("-{}", joined.substr(begin, end - begin)));
     begin = end + 1;
   }
   return unknown;

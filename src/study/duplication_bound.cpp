@@ -57,15 +57,13 @@ MatrixXd DuplicationBound::integrator_errors(const MatrixXd& nodes, const Vector
 
   MatrixXd errors(n, 2);
   errors << rounding * nodes.rightCols(1).cwiseAbs(), rounding * (p.cwiseAbs() + next_p.cwiseAbs());
-  VectorXd largest_left = VectorXd::Zero(n);
   for (Index i = 0; i < count; ++i) {
     const double weight = h * stages_.b[i];
     errors.col(0) += weight * (rounding * stage(i).v.cwiseAbs() + in_v.segment(i * n, n));
     errors.col(1) += weight * (rounding * stage(i).force_size + in_force.segment(i * n, n));
-    largest_left = largest_left.cwiseMax(left.segment(i * n, n));
   }
   // The one-stage schemes end from the stage's momentum, which is off by what is left of its equation.
-  errors.col(1) += largest_left;
+  errors.col(1) += left.reshaped(n, count).rowwise().maxCoeff();
   return errors;
 }
 
