@@ -41,7 +41,8 @@ void OrderedSum::begin() {
 
 OrderedSum::Partial OrderedSum::receive() {
   Partial partial;
-  MPI_Recv(partial.data(), lanes, MPI_DOUBLE, communicator_.rank() - 1, 1, mpi_comm(communicator_), MPI_STATUS_IGNORE);
+  MPI_Recv(partial.data(), interleaved, MPI_DOUBLE, communicator_.rank() - 1, 1, mpi_comm(communicator_),
+           MPI_STATUS_IGNORE);
   return partial;
 }
 
@@ -52,7 +53,7 @@ void OrderedSum::finish_block() {
 
 void OrderedSum::pass_on(const Partial& partial, std::int64_t stop) {
   if (stop % block != 0 && stop != all_) {
-    MPI_Send(partial.data(), lanes, MPI_DOUBLE, communicator_.rank() + 1, 1, mpi_comm(communicator_));
+    MPI_Send(partial.data(), interleaved, MPI_DOUBLE, communicator_.rank() + 1, 1, mpi_comm(communicator_));
     return;
   }
   const double sum =

@@ -6,23 +6,27 @@
 #include <vector>
 
 #include "parallel/communicator.hpp"
+#include "parallel/lanes.hpp"
 #include "parallel/layout.hpp"
 
 namespace bathline {
 
 /// Adds up one number per site in an order fixed by the global index alone: blocks of `block` sites, inside a block
-/// `lanes` interleaved partial sums, the blocks one after the other with a compensated sum. A block that lies on
+/// `interleaved` partial sums in turn, the blocks one after the other with a compensated sum. A block that lies on
 /// several ranks is passed on from rank to rank.
+///
+/// What is added up, `value`, takes a global index of this rank's piece as `value.operator()<Number>(site)`: the number
+/// of that site where Number is double, those of as many sites from there on as there are lanes where it is Lanes.
 class OrderedSum {
  public:
   static constexpr std::int64_t block = 4096;
-  static constexpr int lanes = 8;
-  using Partial = std::array<double, lanes>;
+  static constexpr int interleaved = 8;
+  using Partial = std::array<double, interleaved>;
 
   OrderedSum(const Layout& layout, const Communicator& communicator);
 
-  /// The sum of `value(site)` over all sites, on every rank; `value` takes a global index of this rank's piece. From
-  /// site `zero_from` on it is known to be zero. @note Collective.
+  /// The sum of `value` over all sites, on every rank. From site `zero_from` on it is known to be zero.
+  /// @note Collective.
   template <class Value>
   double operator()(Value&& value, std::int64_t zero_from = std::numeric_limits<std::int64_t>::max()) {
     begin();
@@ -59,13 +63,17 @@ class OrderedSum {
  private:
   template <class Value>
   static void accumulate(Value& value, std::int64_t site, std::int64_t stop, Partial& partial) {
-    for (; site < stop && site % lanes != 0; ++site) partial[site % lanes] += value(site);
-    Partial sums = partial;  // which the sites cannot be stored in
-    for (; site + lanes <= stop; site += lanes) {
-      for (int lane = 0; lane < lanes; ++lane) sums[lane] += value(site + lane);
+    const auto add_one = [&] { partial[site % interleaved] += value.template operator()<double>(site); };
+    for (; site < stop && site % interleaved != 0; ++site) add_one();
+    constexpr int registers = interleaved / lanes;
+    Lanes sums[registers];  // which the sites cannot be stored in
+    for (int i = 0; i < registers; ++i) sums[i] = load(partial.data() + i * lanes);
+    for (; site + interleaved <= stop; site += interleaved) {
+#pragma GCC unroll 4
+      for (int i = 0; i < registers; ++i) sums[i] += value.template operator()<Lanes>(site + i * lanes);
     }
-    partial = sums;
-    for (; site < stop; ++site) partial[site % lanes] += value(site);
+    for (int i = 0; i < registers; ++i) store(sums[i], partial.data() + i * lanes);
+    for (; site < stop; ++site) add_one();
   }
   Partial receive();
   void finish_block();

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "model/lanes.hpp"
+#include "parallel/lanes.hpp"
 
 namespace bathline {
 

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "parallel/lanes.hpp"
+
 namespace bathline {
 
 Line::Line(std::string name, Attachment attachment, const LineConstants& constants, std::int64_t sites,
@@ -37,7 +39,7 @@ LineSite Line::site(std::int64_t index) const {
 
 std::int64_t Line::bytes() const {
   const std::int64_t numbers = 2 * axes_ + (is_uniform() ? 0 : 2);
-  return numbers * (room_before_ + count_ + room_behind_) * static_cast<std::int64_t>(sizeof(double));
+  return numbers * (room_before_ + count_ + room_behind_ + 1) * static_cast<std::int64_t>(sizeof(double));
 }
 
 std::int64_t Line::bytes_for(const Scheme& scheme) const {
@@ -108,16 +110,17 @@ std::optional<double> Line::front_speed() const {
 }
 
 void Line::prepare(const RandomKey& key) {
-  const auto size = static_cast<std::size_t>(room_before_ + count_ + room_behind_);
-  for (std::vector<std::vector<double>>* fields : {&w_, &p_}) {
+  // One more, for the end that the spring behind the last site is tied to.
+  const auto size = static_cast<std::size_t>(room_before_ + count_ + room_behind_ + 1);
+  for (std::vector<AlignedVector>* fields : {&w_, &p_}) {
     fields->resize(static_cast<std::size_t>(axes_));
-    for (std::vector<double>& field : *fields) field.assign(size, 0.0);  // in place: a copy may not fit
+    for (AlignedVector& field : *fields) field.assign(size, 0.0);  // in place: a copy may not fit
   }
   arrays_.clear();
   thin_arrays_.clear();
   own_momenta_.clear();
   for (int axis = 0; axis < axes_; ++axis) {
-    for (std::vector<double>* field : {&w_[axis], &p_[axis]}) {
+    for (AlignedVector* field : {&w_[axis], &p_[axis]}) {
       arrays_.push_back(own(*field) - halo_.left());
       thin_arrays_.push_back(own(*field) - thin_halo_.left());
     }
@@ -158,7 +161,7 @@ void Line::touch(std::int64_t end) {
 }
 
 void Line::gather_state(std::vector<double>& w, std::vector<double>& p) const {
-  const auto gather = [&](const std::vector<std::vector<double>>& fields, std::vector<double>& all) {
+  const auto gather = [&](const std::vector<AlignedVector>& fields, std::vector<double>& all) {
     all.assign(communicator_.is_root() ? static_cast<std::size_t>(sites() * axes_) : 0, 0.0);
     for (int axis = 0; axis < axes_; ++axis) {
       const std::vector<double> field = communicator_.gather({own(fields[axis]), static_cast<std::size_t>(count_)});
@@ -170,7 +173,7 @@ void Line::gather_state(std::vector<double>& w, std::vector<double>& p) const {
 }
 
 void Line::scatter_state(std::span<const double> w, std::span<const double> p) {
-  const auto scatter = [&](std::span<const double> all, std::vector<std::vector<double>>& fields) {
+  const auto scatter = [&](std::span<const double> all, std::vector<AlignedVector>& fields) {
     for (int axis = 0; axis < axes_; ++axis) {
       std::vector<double> field(communicator_.is_root() ? static_cast<std::size_t>(sites()) : 0);
       for (std::size_t site = 0; site < field.size(); ++site) field[site] = all[site * axes_ + axis];
@@ -212,27 +215,27 @@ template <class Use>
 void Line::use_site_energy(int axis, Use use) const {
   const Numbered w = numbered(w_[axis]);
   const Numbered p = numbered(p_[axis]);
-  const auto spring_energy = [](double half_stiffness, double strain) { return half_stiffness * (strain * strain); };
+  // Few products: adding this up has to cost little beside the steps in between.
   if (is_uniform()) {
-    const double half_stiffness = 0.5 * constants_.stiffness, half_inverse_mass = 0.5 / constants_.mass;
-    use([=](std::int64_t site, double next) {
-      return half_inverse_mass * (p[site] * p[site]) + spring_energy(half_stiffness, next - w[site]);
+    const double squared_impedance = constants_.stiffness * constants_.mass;
+    use([=]<class Number>(std::int64_t site) {
+      const Number strain = w.at<Number>(site + 1) - w.at<Number>(site), momentum = p.at<Number>(site);
+      return fused(everywhere<Number>(squared_impedance), strain * strain, momentum * momentum);
     });
   } else {
     const Numbered spring = numbered(spring_);
     const Numbered inverse_mass = numbered(inverse_mass_);
-    use([=](std::int64_t site, double next) {
-      return 0.5 * inverse_mass[site] * (p[site] * p[site]) + spring_energy(0.5 * spring[site + 1], next - w[site]);
+    use([=]<class Number>(std::int64_t site) {
+      const Number strain = w.at<Number>(site + 1) - w.at<Number>(site), momentum = p.at<Number>(site);
+      return fused(spring.at<Number>(site + 1), strain * strain, inverse_mass.at<Number>(site) * (momentum * momentum));
     });
   }
 }
 
 void Line::add_energies(int axis, std::int64_t end) {
-  const Numbered w = numbered(w_[axis]);
-  use_site_energy(axis, [&](auto energy) {
-    sums_[axis].add([=](std::int64_t site) { return energy(site, w[site + 1]); },
-                    std::min(first_site() + end, sites() - 1), moved_);
-  });
+  // What the last site is tied to is not known on the way.
+  const std::int64_t stop = std::min(first_site() + end, sites() - 1);
+  use_site_energy(axis, [&](auto one) { sums_[axis].add(one, stop, moved_); });
 }
 
 EnvironmentEnergy Line::energy(std::span<const double> head) {
@@ -240,16 +243,10 @@ EnvironmentEnergy Line::energy(std::span<const double> head) {
   EnvironmentEnergy energy;
   double numbers[2] = {0.0, 0.0};  // interaction, known to rank 0, and losses, known to the last rank
   for (int axis = 0; axis < axes_; ++axis) {
-    if (!energy_is_under_way_) sums_[axis].begin();
-    add_energies(axis, count_);
-    const Numbered w = numbered(w_[axis]);
-    const std::int64_t last = sites() - 1;
-    const bool fixed = constants_.far_end == FarEnd::fixed;
     // Behind the last site there is a spring only at a fixed end.
-    const auto next = [=](std::int64_t site) { return site < last ? w[site + 1] : fixed ? 0.0 : w[site]; };
-    use_site_energy(axis, [&](auto one) {
-      energy.environment += sums_[axis].end([&](std::int64_t site) { return one(site, next(site)); }, moved_);
-    });
+    if (at_far_end_) own(w_[axis])[count_] = constants_.far_end == FarEnd::fixed ? 0.0 : own(w_[axis])[count_ - 1];
+    if (!energy_is_under_way_) sums_[axis].begin();
+    use_site_energy(axis, [&](auto one) { energy.environment += energy_unit() * sums_[axis].end(one, moved_); });
     if (at_head()) {
       const double strain = own(w_[axis])[0] - head[axis];
       numbers[0] += 0.5 * head_stiffness_ * strain * strain;

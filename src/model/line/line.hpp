@@ -21,6 +21,7 @@
 #include "model/line/tile.hpp"
 #include "model/line/unequal_stage.hpp"
 #include "model/line/window.hpp"
+#include "parallel/cache_lines.hpp"
 #include "parallel/communicator.hpp"
 #include "parallel/halo.hpp"
 #include "parallel/layout.hpp"
@@ -126,15 +127,18 @@ class Line final : public Environment {
 
   bool at_head() const { return communicator_.is_root(); }
   /// This rank's own sites; copied ones lie before and behind.
-  double* own(std::vector<double>& field) { return field.data() + room_before_; }
-  const double* own(const std::vector<double>& field) const { return field.data() + room_before_; }
+  double* own(AlignedVector& field) { return field.data() + room_before_; }
+  const double* own(const AlignedVector& field) const { return field.data() + room_before_; }
   /// Own and copied sites by their number in the whole line. A pointer moved back by as much would leave its array.
   struct Numbered {
     const double* own;
     std::int64_t first;
-    double operator[](std::int64_t site) const { return own[site - first]; }
+    template <class Number>
+    Number at(std::int64_t site) const {
+      return read<Number>(own + (site - first));
+    }
   };
-  Numbered numbered(const std::vector<double>& field) const { return {own(field), first_site()}; }
+  Numbered numbered(const AlignedVector& field) const { return {own(field), first_site()}; }
   void exchange_next_neighbours();
   /// A thermal start of one axis. @note Collective.
   void warm_up(const RandomKey& key, int axis);
@@ -148,7 +152,8 @@ class Line final : public Environment {
   double solved_mass() const { return is_uniform() ? constants_.mass : 1.0; }
   /// Sites before `end` may have moved from now on, and sums over the sites are out of date.
   void touch(std::int64_t end);
-  /// Energy of a site and of the spring behind it, by its global index.
+  double energy_unit() const { return is_uniform() ? 0.5 / constants_.mass : 0.5; }
+  /// Energy of a site and of the spring behind it, by its global index, in units of `energy_unit`.
   template <class Use>
   void use_site_energy(int axis, Use use) const;
   void add_energies(int axis, std::int64_t end);
@@ -173,9 +178,9 @@ class Line final : public Environment {
   std::int64_t count_;
   bool at_far_end_;
   std::int64_t room_before_, room_behind_;  // for copied sites, as many as any scheme wants
-  std::vector<std::vector<double>> w_, p_;  // one array per axis
+  std::vector<AlignedVector> w_, p_;        // one array per axis
   std::vector<double*> arrays_, thin_arrays_;
-  std::vector<double> spring_, inverse_mass_;  // of unequal sites, with those copied
+  AlignedVector spring_, inverse_mass_;  // of unequal sites, with those copied
   double head_stiffness_ = 0.0;
   std::optional<std::int64_t> steps_left_;  // that matter, and only to the head; all sites matter where there is none
   std::int64_t moved_ = 0;                  // no site from here on has ever moved

@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "model/lanes.hpp"
+#include "parallel/lanes.hpp"
 #include "model/line/update.hpp"
 
 namespace bathline {

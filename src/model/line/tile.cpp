@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/line/update.hpp"
+#include "parallel/cache_lines.hpp"
 
 namespace bathline {
 
@@ -14,8 +15,6 @@ static_assert(LineTile::capacity % (lanes * lanes) == 0);
 
 /// Numbers that a level leaves behind: two of w and of p.
 constexpr std::size_t left_behind_by_a_level = 4;
-
-constexpr std::int64_t cache_line = 8;  // numbers
 
 }  // namespace
 
@@ -66,8 +65,6 @@ void LineTile::advance(const Source& from, std::span<const LineLevel> levels, co
   parts_.spread(from.w, at_part(w_));
   parts_.spread(from.p, at_part(p_));
   if (uniform_) {
-    stiffness_ = from.springs.stiffness;
-    mass_ = from.springs.mass;
     sweep_all<true>(from, levels);
   } else {
     load_springs(from);
@@ -98,10 +95,12 @@ void LineTile::sweep_all(const Source& from, std::span<const LineLevel> levels) 
   const auto count = static_cast<std::int64_t>(levels.size());
   const std::int64_t share = (number * from.ahead + count - 1) / count;
   const std::int64_t turns = (parts_.part + at_a_time - 1) / at_a_time;
-  const std::int64_t step = std::min(cache_line, (depth * share + turns - 1) / turns);
+  const std::int64_t step = std::min<std::int64_t>(cache_line / sizeof(double), (depth * share + turns - 1) / turns);
   for (std::size_t level = 0, end = 0; level < levels.size(); level = end) {
     end = level + at_once(levels.subspan(level));
     Sweep sweep{.levels = levels.subspan(level, end - level),
+                .stiffness = from.springs.stiffness,
+                .mass = from.springs.mass,
                 .left_behind = left_behind_.data() + left_behind_by_a_level * level,
                 .fetched = from.w,
                 .fetched_step = 0};
@@ -158,8 +157,8 @@ template <bool uniform, int at_once, int kicks, int drifts, int last_drifts>
   const std::span<const LineLevel> levels = sweep.levels;
   Lanes strength[at_once][kicks > 0 ? kicks : 1], rate[at_once][drifts > 0 ? drifts : 1];
   for (int a = 0; a < at_once; ++a) {
-    for (int i = 0; i < kicks; ++i) strength[a][i] = everywhere(levels[a].kick[i] * (uniform ? stiffness_ : 1.0));
-    for (int i = 0; i < drifts; ++i) rate[a][i] = everywhere(uniform ? levels[a].drift[i] / mass_ : levels[a].drift[i]);
+    for (int i = 0; i < kicks; ++i) strength[a][i] = everywhere(levels[a].kick[i] * (uniform ? sweep.stiffness : 1.0));
+    for (int i = 0; i < drifts; ++i) rate[a][i] = everywhere(levels[a].drift[i] / (uniform ? sweep.mass : 1.0));
   }
   // At every turn a site arrives at each level, the one before it is kicked, and the one before that drifts and arrives
   // at the next level: kick and drift need not wait for each other. What the first level holds is in the field as well.

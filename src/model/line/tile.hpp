@@ -67,6 +67,7 @@ class LineTile {
 
   struct Sweep {
     std::span<const LineLevel> levels;
+    double stiffness, mass;  // where sites are equal
     double* left_behind;
     const double* fetched;      // towards the cache, with every turn of the loop
     std::int64_t fetched_step;  // so many numbers further
@@ -88,7 +89,6 @@ class LineTile {
   void run(const Sweep& sweep);
 
   bool uniform_;
-  double stiffness_ = 1.0, mass_ = 1.0;  // where sites are equal
   Parts parts_;
   std::int64_t moved_ = 0;
   Field w_, p_;

@@ -2,7 +2,7 @@
 // as many as there are lanes, so that all paths give the same bits.
 #pragma once
 
-#include "model/lanes.hpp"
+#include "parallel/lanes.hpp"
 
 namespace bathline {
 

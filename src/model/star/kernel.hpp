@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "integrate/scheme.hpp"
-#include "model/lanes.hpp"
+#include "parallel/lanes.hpp"
 
 namespace bathline {
 

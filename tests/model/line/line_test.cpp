@@ -196,9 +196,9 @@ TEST(MpiLine, EnergyIsSummedInTheDocumentedOrder) {
           const double next = !last ? w[(j + 1) * axes + axis] : far_end == FarEnd::fixed ? 0.0 : here;
           const double strain = next - here;
           const double momentum = p[j * axes + axis];
-          terms.push_back(0.5 / 5.0 * (momentum * momentum) + 0.5 * 2000.0 * (strain * strain));
+          terms.push_back(std::fma(2000.0 * 5.0, strain * strain, momentum * momentum));
         }
-        environment += serial_sum(terms);
+        environment += 0.5 / 5.0 * serial_sum(terms);
         interaction += 0.5 * 2000.0 * (w[axis] - head[axis]) * (w[axis] - head[axis]);
       }
       EXPECT_EQ(energy.environment, environment);

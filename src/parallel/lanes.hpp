@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__))
@@ -24,7 +25,10 @@ inline constexpr int lanes = 2;
 using Lanes = double __attribute__((vector_size(lanes * sizeof(double))));
 
 /// Nothing is computed for that, as an added zero would be.
-inline Lanes everywhere(double x) { return x - Lanes{}; }
+template <class Number = Lanes>
+Number everywhere(double x) {
+  return x - Number{};
+}
 
 inline Lanes load(const double* from) {
   Lanes value;
@@ -32,6 +36,15 @@ inline Lanes load(const double* from) {
   return value;
 }
 inline void store(Lanes value, double* to) { std::memcpy(to, &value, sizeof value); }
+/// For expressions that serve single numbers and registers: the one at `from`, or as many as there are lanes.
+template <class Number>
+Number read(const double* from) {
+  if constexpr (std::is_same_v<Number, Lanes>) {
+    return load(from);
+  } else {
+    return *from;
+  }
+}
 
 /// std::fma lane by lane. Written out for the compiler, which takes a loop over the lanes apart.
 inline Lanes fused(Lanes a, Lanes b, Lanes c) {
