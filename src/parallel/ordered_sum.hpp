@@ -36,10 +36,10 @@ class OrderedSum {
   // The same bit by bit, while the sites are at hand: `begin`, any number of `add`, `end`.
   void begin();
   /// Adds this rank's sites before `stop` that have not been added yet, except those in a block that another rank
-  /// began.
+  /// began. A few may be left, so that the next ones begin with a register.
   template <class Value>
   void add(Value&& value, std::int64_t stop, std::int64_t zero_from) {
-    for (stop = std::min(stop, end_); site_ < stop;) {
+    for (stop = stop < end_ ? stop / interleaved * interleaved : end_; site_ < stop;) {
       const std::int64_t next = std::min(stop, (site_ / block + 1) * block);
       accumulate(value, site_, std::min(next, zero_from), partial_);
       site_ = next;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "parallel/communicator.hpp"
@@ -41,6 +42,25 @@ void time_together(benchmark::State& state, std::int64_t items, Work&& work) {
   work();  // pages in, solvers set up
   for ([[maybe_unused]] auto _ : state) state.SetIterationTime(seconds_of(work));
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * items);
+}
+
+/// Times `work` like `time_together`, and by turns `reference`, which does as many items: how fast the machine is
+/// depends on the moment. The counter `of_reference` is what the rate of the one is of that of the other, by the best
+/// of each. What is timed has each time been done once before, in case that it goes on from there. @note Collective.
+template <class Work, class Reference>
+void time_by_turns(benchmark::State& state, std::int64_t items, Work&& work, const char* of_reference,
+                   Reference&& reference) {
+  double best = std::numeric_limits<double>::infinity(), best_reference = best;
+  for ([[maybe_unused]] auto _ : state) {
+    reference();
+    best_reference = std::min(best_reference, seconds_of(reference));
+    work();
+    const double seconds = seconds_of(work);
+    best = std::min(best, seconds);
+    state.SetIterationTime(seconds);
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * items);
+  state.counters[of_reference] = best_reference / best;
 }
 
 /// Reads and writes two arrays in place: what one sweep over a line cannot exceed.

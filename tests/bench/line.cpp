@@ -1,7 +1,5 @@
 // Explicit and implicit steps of a particle with a long line, by the program's own kernels. Nothing is left out: what
 // has not moved yet is computed all the same.
-#include <limits>
-
 #include "advance/stepper.hpp"
 #include "bench_world.hpp"
 #include "integrate/method.hpp"
@@ -42,6 +40,8 @@ CollocationScheme gauss_scheme(int stages) {
   return std::get<CollocationScheme>(find_method("gauss")->scheme(options));
 }
 
+constexpr int steps_of_a_block = 64;
+
 /// `steps` steps on `sites` sites of every rank.
 void advance_line(benchmark::State& state, const Scheme& scheme, std::int64_t sites, int steps, bool unequal = false) {
   Problem problem = oscillator_on_a_line(sites, unequal);
@@ -49,8 +49,7 @@ void advance_line(benchmark::State& state, const Scheme& scheme, std::int64_t si
   time_together(state, sites * bench_world().size() * steps, [&] { stepper->advance(steps); });
 }
 
-/// One step a sweep, and beside it, by turns and on the same memory, what bounds it: how fast memory is depends on
-/// where it lies and on the moment. The counter `of_two_arrays` is the part of that bound which is reached.
+/// One step a sweep, and by turns what bounds it, on the same memory: how fast that is depends on where it lies.
 void explicit_fused(benchmark::State& state) {
   const std::int64_t sites = memory_resident_sites();
   Problem problem = oscillator_on_a_line(sites, false);
@@ -60,55 +59,49 @@ void explicit_fused(benchmark::State& state) {
   };
   const Environment& line = *problem.environments().front();
   const std::span<double> w = writable(line.displacement(0)), p = writable(line.momentum(0));
-  double bound = 0.0, reached = 0.0;
-  stepper->advance(1);
-  for ([[maybe_unused]] auto _ : state) {
-    bound += seconds_of([&] { stream(w, p); });
-    const double seconds = seconds_of([&] { stepper->advance(1); });
-    reached += seconds;
-    state.SetIterationTime(seconds);
-  }
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * sites * bench_world().size());
-  state.counters["of_two_arrays"] = bound / reached;
+  time_by_turns(
+      state, sites * bench_world().size(), [&] { stepper->advance(1); }, "of_two_arrays", [&] { stream(w, p); });
 }
 
-void explicit_blocked(benchmark::State& state) { advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 64); }
+void explicit_blocked(benchmark::State& state) {
+  advance_line(state, gamma_scheme(0.0), memory_resident_sites(), steps_of_a_block);
+}
 
-/// With energies every 64 steps, and by turns the same steps without them: the counter `of_blocked` is the part of the
-/// rate that energies leave, by the best of each.
+/// With energies every 64 steps, and by turns the same steps without them.
 void explicit_energies(benchmark::State& state) {
-  constexpr int steps = 64;
   Problem problem = oscillator_on_a_line(memory_resident_sites(), false);
   const std::unique_ptr<Stepper> stepper = make_stepper(gamma_scheme(0.0), problem, 0.5);
-  const auto without = [&] { stepper->advance(steps); };
+  // Where energies were asked for, the next steps add them up on their way.
   const auto with = [&] {
-    stepper->advance(steps);
+    stepper->advance(steps_of_a_block);
     benchmark::DoNotOptimize(problem.energies());
   };
-  double best_without = std::numeric_limits<double>::infinity(), best_with = best_without;
-  for ([[maybe_unused]] auto _ : state) {
-    with();  // where energies were asked for, the next steps add them up on their way
-    const double seconds = seconds_of(with);
-    state.SetIterationTime(seconds);
-    best_with = std::min(best_with, seconds);
-    without();
-    best_without = std::min(best_without, seconds_of(without));
-  }
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * problem.environments().front()->sites() *
-                          steps);
-  state.counters["of_blocked"] = best_without / best_with;
+  time_by_turns(state, problem.environments().front()->sites() * steps_of_a_block, with, "of_blocked",
+                [&] { stepper->advance(steps_of_a_block); });
 }
+
+/// And by turns as many explicit steps.
+void midpoint(benchmark::State& state) {
+  Problem implicit_problem = oscillator_on_a_line(memory_resident_sites(), false);
+  Problem explicit_problem = oscillator_on_a_line(memory_resident_sites(), false);
+  const std::unique_ptr<Stepper> implicit_stepper = make_stepper(gamma_scheme(0.5), implicit_problem, 0.5);
+  const std::unique_ptr<Stepper> explicit_stepper = make_stepper(gamma_scheme(0.0), explicit_problem, 0.5);
+  time_by_turns(
+      state, implicit_problem.environments().front()->sites() * steps_of_a_block,
+      [&] { implicit_stepper->advance(steps_of_a_block); }, "of_blocked",
+      [&] { explicit_stepper->advance(steps_of_a_block); });
+}
+
 void explicit_nonuniform(benchmark::State& state) {
-  advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 64, true);
+  advance_line(state, gamma_scheme(0.0), memory_resident_sites(), steps_of_a_block, true);
 }
 void explicit_nonuniform_fused(benchmark::State& state) {
   advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 1, true);
 }
-void midpoint(benchmark::State& state) { advance_line(state, gamma_scheme(0.5), memory_resident_sites(), 64); }
 
 template <int stages>
 void gauss(benchmark::State& state) {
-  advance_line(state, gauss_scheme(stages), memory_resident_sites(), 64);
+  advance_line(state, gauss_scheme(stages), memory_resident_sites(), steps_of_a_block);
 }
 
 /// Step by step, which other methods with several stages need.
@@ -159,7 +152,7 @@ void midpoint_in_cache(benchmark::State& state) {
 BENCHMARK(explicit_fused)->Name("line/explicit/fused")->Iterations(10)->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(explicit_blocked)
     ->Name("line/explicit/blocked")
-    ->Iterations(iterations_of(64))
+    ->Iterations(iterations_of(steps_of_a_block))
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(explicit_blocked_in_cache)
@@ -184,7 +177,7 @@ BENCHMARK(explicit_nonuniform)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(midpoint)
     ->Name("line/midpoint/ours")
-    ->Iterations(iterations_of(64))
+    ->Iterations(iterations_of(steps_of_a_block))
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(gauss<2>)->Name("line/gauss2/ours")->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);
