@@ -110,13 +110,14 @@ void advance_in_passes(const LineSprings& line, std::span<const LineLevel> level
       const bool both = at_distance && !at_end && i + 1 < count && parts[i].kicks != parts[i + 1].kicks;
       if (!both) {
         advance(line, parts[i], at_end ? last - parts[i].lost : to - i, w, p);
-      } else if (line.uniform()) {
+        continue;
+      }
+      if (line.uniform()) {
         advance_both<true>(line, parts[i], parts[i + 1], w, p);
-        ++i;
       } else {
         advance_both<false>(line, parts[i], parts[i + 1], w, p);
-        ++i;
       }
+      ++i;
     }
     if (at_end) break;
     at_distance = true;
