@@ -35,6 +35,14 @@ def name_of(recipe):
     return recipe.relative_to(EXPERIMENTS).with_suffix("").as_posix()
 
 
+def allowance(claim):
+    """How far from what is claimed a number may lie: half the width of what is allowed, all of it from zero on."""
+    if "expect" in claim:
+        return max(claim.get("tolerance", 0.0), claim.get("relative_tolerance", 0.0) * abs(claim["expect"]))
+    lower, upper = claim["bounds"]
+    return upper if lower == 0.0 else (upper - lower) / 2
+
+
 def settings_of_short_run(document):
     """What makes a run of the recipe short without making it another one."""
     steps = [document["time"]["step"], *(one["step"] for one in document["integrators"] if "step" in one)]
@@ -112,6 +120,16 @@ class RecipesTest(FolderTest):
                 self.assertTrue(claim["source"].strip(), claim["id"])
                 # What the numbers do not bear out is explained.
                 self.assertTrue(claim.get("supported", True) or claim.get("note", "").strip(), claim["id"])
+
+        self.for_each(examine)
+
+    def test_what_claims_allow_is_derived(self):
+        """As experiments/README.md says: at most ten uncertainties, or a note on what the bound is instead."""
+
+        def examine(_, document):
+            for claim in document["claims"]:
+                derived = "uncertainty" in claim and allowance(claim) <= 10.0 * claim["uncertainty"] * (1 + 1e-9)
+                self.assertTrue(derived or claim.get("note", "").strip(), claim["id"])
 
         self.for_each(examine)
 

@@ -52,7 +52,7 @@ class ReproduceTest(unittest.TestCase):
             synthetic.trajectory(
                 cls.prepared / name / "result.h5",
                 recipe,
-                claims=[("first", "closed.q.max", "ours", "", 1.0, 1.0, 0.9, 1.1, passed, 1)],
+                claims=[("first", "closed.q.max", "ours", "", 1.0, 1.0, 0.9, 1.1, 0.1, passed, 1)],
             )
 
     def setUp(self):
@@ -75,10 +75,10 @@ class ReproduceTest(unittest.TestCase):
             "# needs much memory\nours/large  # 24 GiB\n"
         )
 
-    def add_recipe(self, name):
+    def add_recipe(self, name, text=RECIPE):
         path = self.root / "experiments" / f"{name}.toml"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(RECIPE)
+        path.write_text(text)
 
     def start(self, *arguments, cwd="/", **options):
         environment = {
@@ -186,6 +186,13 @@ class ReproduceTest(unittest.TestCase):
         self.assertEqual(code, 3, output)
         self.assertIn("NO FIGURE", output)
         self.assertIn("no variable 'closed.nothing'", self.log("ours/nofigure"))
+
+    def test_a_text_that_cannot_be_typeset_is_exit_2_before_any_run(self):
+        self.add_recipe("ours/formula", RECIPE.replace("[[figure.panels]]", "[[figure.panels]]\ntitle = '$\\frac{$'"))
+        code, output = self.reproduce("limebeer2020/fig9", "ours/formula")
+        self.assertEqual(code, 2, output)
+        self.assertIn("cannot be typeset", output)
+        self.assertFalse((self.root / "results").exists())
 
     def test_inside_a_slurm_job_it_uses_srun(self):
         write_script(self.root / "bin" / "srun", '#!/bin/bash\necho "srun $1 $2 $3"\nshift 3\n"$@"\n')
