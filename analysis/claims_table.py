@@ -13,7 +13,7 @@ from pathlib import Path
 
 from result import AnalysisError, Result, format_number
 
-_HEADINGS = ("recipe", "claim", "measured", "expected", "verdict")
+_HEADINGS = ("recipe", "claim", "measured", "expected", "uncertainty", "verdict")
 
 
 class Table:
@@ -28,18 +28,27 @@ class Table:
     def _add(self, name, path):
         try:
             with Result(path) as result:
+                status = result.status
                 for claim in result.claims():
                     self.rows.append(
-                        (name, claim.id, format_number(claim.measured), claim.target, claim.verdict)
+                        (
+                            name,
+                            claim.id,
+                            format_number(claim.measured),
+                            claim.target,
+                            claim.accuracy,
+                            claim.verdict,
+                        )
                     )
                     self.passed += claim.passed and claim.supported
                     self.failed += not claim.passed
                     self.unsupported += claim.passed and not claim.supported
-                status = result.status
         except AnalysisError as error:
             status = str(error).removeprefix(f"{path}: ")
+        except Exception as error:  # whatever a damaged file leads to concerns its own line alone
+            status = f"unreadable: {error}".splitlines()[0]
         if status != "complete":
-            self.rows.append((name, "the run itself", status, "complete", "FAIL"))
+            self.rows.append((name, "the run itself", status, "complete", "", "FAIL"))
             self.unfinished += 1
 
     @property

@@ -2,10 +2,12 @@
 """Draws the figure that the recipe inside a result file asks for, as STEM.png and STEM.pdf.
 
     figure.py RESULT.h5 -o STEM
+    figure.py --check RECIPE.toml...     # before the run: can matplotlib typeset what the recipes want to write?
 """
 
 import argparse
 import sys
+import tomllib
 from pathlib import Path
 
 import style
@@ -28,7 +30,42 @@ def draw(result):
             f"{result.path}: no figure.kind '{kind}'; there is: {', '.join(kinds.names())}"
         ) from None
     style.use()
+    check_texts(result.path, result.figure)
     return module.draw(result, result.figure)
+
+
+def check_texts(path, spec):
+    """AnalysisError naming the first text of a table `figure` that matplotlib cannot typeset."""
+    page = style.new_figure(style.COLUMN_WIDTH, style.COLUMN_WIDTH)
+    for key, text in _texts("figure", spec):
+        try:
+            page.text(0, 0, text).get_window_extent(page.canvas.get_renderer())
+        except ValueError as error:
+            reason = str(error).strip().splitlines()[-1]
+            raise AnalysisError(f"{path}: {key} = {text!r} cannot be typeset: {reason}") from error
+
+
+def _texts(key, value):
+    """All texts of a table and of what is in it, with their keys; the caption is no business of matplotlib."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            if name != "caption":
+                yield from _texts(f"{key}.{name}", member)
+    elif isinstance(value, list):
+        for place, member in enumerate(value):
+            yield from _texts(f"{key}[{place}]", member)
+
+
+def check_recipe(path):
+    """AnalysisError where the figure of a recipe cannot be drawn, whatever its run results in."""
+    style.use()
+    try:
+        recipe = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise AnalysisError(f"{path}: cannot be read: {error}") from error
+    check_texts(path, recipe.get("figure") or {})
 
 
 def save(figure, stem):
@@ -44,11 +81,16 @@ def save(figure, stem):
 def main(arguments=None):
     """Command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("result", metavar="RESULT.h5")
+    parser.add_argument("result", metavar="RESULT.h5", nargs="?")
+    parser.add_argument("-o", "--output", metavar="STEM", help="path of the pictures without extension")
     parser.add_argument(
-        "-o", "--output", metavar="STEM", required=True, help="path of the pictures without extension"
+        "--check", metavar="RECIPE.toml", nargs="+", help="only typeset the texts of these recipes' figures"
     )
     options = parser.parse_args(arguments)
+    if options.check:
+        return _check_all(options.check)
+    if not (options.result and options.output):
+        parser.error("RESULT.h5 and -o STEM are needed, or --check RECIPE.toml")
     try:
         with Result(options.result) as result:
             save(draw(result), options.output)
@@ -56,6 +98,18 @@ def main(arguments=None):
         print(f"figure: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _check_all(recipes):
+    """The exit code: 2 where a figure of these recipes cannot be drawn, each with a line of its own."""
+    code = 0
+    for recipe in recipes:
+        try:
+            check_recipe(recipe)
+        except AnalysisError as error:
+            print(f"figure: {error}", file=sys.stderr)
+            code = 2
+    return code
 
 
 if __name__ == "__main__":

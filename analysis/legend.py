@@ -14,13 +14,21 @@ _CORNERS = [
 ]
 
 
-def place(figure, panels):
+def place(figure, panels, shared=False):
     """Gives each axes its legend; `panels` is a list of (axes, handles).
 
-    One legend serves panels with equal entries.
+    One legend serves panels with equal entries, and all of them where it is `shared`: it stands above them and has
+    every name once, as the first panel with it shows it.
     """
     panels = [(axes, handles) for axes, handles in panels if handles]
     if not panels:
+        return
+    if shared:
+        first = {}
+        for _, handles in panels:
+            for handle in handles:
+                first.setdefault(handle.get_label(), handle)
+        on_top(figure, list(first.values()))
         return
     if len({_entries(handles) for _, handles in panels}) == 1:
         figure.draw_without_rendering()

@@ -94,6 +94,8 @@ def read_entry(folder):
         if (folder / "result.h5").is_file():
             entry.status = "unreadable"
         entry.trouble = f"{str(error).removeprefix(str(folder) + os.sep)}\n{_end_of_log(folder)}".strip()
+    except Exception as error:  # whatever a damaged file leads to concerns its own entry alone
+        entry = Entry(folder, title=folder.name, status="unreadable", trouble=f"result.h5: {error}")
     return entry
 
 
@@ -126,10 +128,10 @@ def page(entries, home):
     papers = {}
     for entry in entries:
         papers.setdefault(entry.folder.parent.name, []).append(entry)
-    body = [_summary(entries), _contents(papers)]
+    body = [_summary(entries), _contents(papers), _trouble(entries)]
     for paper, members in papers.items():
-        body.append(f"<section>\n<h2>{html.escape(paper)}</h2>")
-        body += [_article(entry, home) for entry in members]
+        body.append(f'<section>\n<h2 id="{html.escape(_anchor(paper))}">{html.escape(paper)}</h2>')
+        body += [_article_or_trouble(entry, home) for entry in members]
         body.append("</section>")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -163,10 +165,15 @@ def _summary(entries):
     lines += [
         f'<li><b class="{style}">{number}</b><span>{label}</span></li>' for number, label, style in sums
     ]
-    lines.append("</ul>")
-    lines += [
+    return "\n".join(lines) + "\n</ul>\n</header>"
+
+
+def _trouble(entries):
+    """What a reader has to know before the rest: runs that did not end, claims that failed, statements not supported."""
+    lines = [
         f'<p class="banner">{_link(entry)}: status <b>{html.escape(entry.status)}</b></p>'
-        for entry in unfinished
+        for entry in entries
+        if not entry.finished
     ]
     lines += [
         f'<p class="banner">{_link(entry)}: claim <code>{html.escape(claim.id)}</code> <b>failed</b>: '
@@ -178,19 +185,28 @@ def _summary(entries):
     lines += [
         f'<p class="banner warning">{_link(entry)}: the numbers do not support {html.escape(claim.source)} '
         f"(<code>{html.escape(claim.id)}</code>). {to_html(claim.note)}</p>"
-        for entry, claim in unsupported
+        for entry in entries
+        for claim in entry.claims
+        if is_unsupported(claim)
     ]
-    return "\n".join(lines) + "\n</header>"
+    return "\n".join(lines)
 
 
 def _link(entry):
     return f'<a href="#{html.escape(entry.anchor)}">{html.escape(entry.name)}</a>'
 
 
+def _anchor(paper):
+    """Where the recipes of a paper begin."""
+    return f"{paper}-recipes"
+
+
 def _contents(papers):
-    lines = ["<nav>"]
+    """The table of contents: every paper and recipe by its title, and how its claims came out."""
+    lines = ['<nav id="contents">\n<h2>Contents</h2>']
     for paper, members in papers.items():
-        lines.append(f"<h4>{html.escape(paper)}</h4>\n<ul>")
+        heading = f'<a href="#{html.escape(_anchor(paper))}">{html.escape(paper)}</a>'
+        lines.append(f"<h4>{heading}</h4>\n<ul>")
         for entry in members:
             title = html.escape(entry.folder.name)
             lines.append(
@@ -213,6 +229,16 @@ def _short_verdict(entry):
     return f'<span class="good">{passed} passed</span>{odd}' if entry.claims else "no claims"
 
 
+def _article_or_trouble(entry, home):
+    """The article of an entry, or of one that holds no more than why there is none."""
+    try:
+        return _article(entry, home)
+    except Exception as error:  # as a recipe of a stranger, whose caption is a number
+        return _article(
+            Entry(entry.folder, title=entry.folder.name, status=entry.status, trouble=f"result.h5: {error}"), home
+        )
+
+
 def _article(entry, home):
     paper = entry.recipe.get("paper") or {}
     # The key is shown only where it is not the folder's name already.
@@ -221,7 +247,8 @@ def _article(entry, home):
     line = f"{entry.name} · {place}" if place else entry.name
     lines = [
         f'<article id="{html.escape(entry.anchor)}">',
-        f'<h3><span class="name">{html.escape(line)}</span>' f"{to_html(entry.title)}</h3>",
+        f'<h3><span class="name">{html.escape(line)} · <a href="#contents">contents</a></span>'
+        f"{to_html(entry.title)}</h3>",
     ]
     if not entry.finished:
         detail = f"<pre>{html.escape(entry.trouble)}</pre>" if entry.trouble else ""
@@ -275,7 +302,7 @@ def _claims(entry):
         return ""
     lines = [
         '<table class="claims">',
-        "<thead><tr><th>Claim</th><th>Measured</th><th>Expected</th><th>Source</th>"
+        "<thead><tr><th>Claim</th><th>Measured</th><th>Expected</th><th>Uncertainty</th><th>Source</th>"
         "<th>Verdict</th></tr></thead>",
         "<tbody>",
     ]
@@ -292,6 +319,7 @@ def _claims(entry):
             f"<code>{html.escape(claim.quantity)}</code>{note}</td>"
             f'<td class="number" data-label="measured">{format_number(claim.measured)}</td>'
             f'<td data-label="expected">{html.escape(claim.target)}</td>'
+            f'<td class="number" data-label="uncertainty">{claim.accuracy}</td>'
             f'<td data-label="source">{html.escape(claim.source)}</td><td>{verdict}</td></tr>'
         )
     return "\n".join(lines) + "\n</tbody></table>"

@@ -17,6 +17,8 @@ os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 import h5py  # noqa: E402
 import numpy as np  # noqa: E402
 
+from foreign_parts import refuse_foreign_parts  # noqa: E402
+
 
 class AnalysisError(Exception):
     """Something that the user can put right; the message says what."""
@@ -50,6 +52,7 @@ class Claim:
     expected: float = float("nan")
     lower: float = float("-inf")
     upper: float = float("inf")
+    uncertainty: float = float("nan")  # as the recipe derives it
     passed: bool = False
     supported: bool = True
 
@@ -59,6 +62,11 @@ class Claim:
         if not self.passed:
             return "FAIL"
         return "PASS" if self.supported else "not supported"
+
+    @property
+    def accuracy(self):
+        """The uncertainty in two digits; empty where the recipe gives none."""
+        return f"{self.uncertainty:.2g}" if np.isfinite(self.uncertainty) else ""
 
     @property
     def target(self):
@@ -83,6 +91,10 @@ class Claim:
         return "any value"
 
 
+# A stranger's file may hold anything under these names.
+_CLAIM_TYPES = {name: field.type for name, field in Claim.__dataclass_fields__.items()}
+
+
 def format_number(value):
     """Six significant digits, without an exponent where it is not needed."""
     return f"{value:.6g}" if np.isfinite(value) else str(value)
@@ -91,6 +103,13 @@ def format_number(value):
 def natural_key(text):
     """Sorts fig9 before fig10."""
     return [int(part) if part.isdigit() else part.lower() for part in re.split(r"(\d+)", str(text))]
+
+
+def integrator_of(recipe, path):
+    """The table of a recipe's `[[integrators]]` that a quantity belongs to, by the label in its path, or None."""
+    tables = {table.get("label") or table.get("name"): table for table in recipe.get("integrators", [])}
+    parts = path.split("[")[0].replace("/", ".").split(".")
+    return next((tables[part] for part in parts if part in tables), None)
 
 
 def as_python(value):
@@ -115,6 +134,11 @@ class Result:
             self.file = h5py.File(self.path, "r")
         except OSError as error:
             raise AnalysisError(f"{path}: not a readable HDF5 file ({error})") from error
+        try:
+            refuse_foreign_parts(self.file)
+        except ValueError as error:
+            self.file.close()
+            raise AnalysisError(f"{path}: {error}") from error
         self.attributes = {name: as_python(value) for name, value in self.file.attrs.items()}
         try:
             self.recipe = tomllib.loads(
@@ -132,11 +156,11 @@ class Result:
 
     @property
     def title(self):
-        return self.attributes.get("title") or self.recipe.get("title") or self.path.parent.name
+        return str(self.attributes.get("title") or self.recipe.get("title") or self.path.parent.name)
 
     @property
     def status(self):
-        return self.attributes.get("status", "unknown")
+        return str(self.attributes.get("status", "unknown"))
 
     @property
     def figure(self):
@@ -236,10 +260,10 @@ class Result:
         claims = []
         for row in range(len(columns["id"])):
             values = {name: column[row] for name, column in columns.items() if row < len(column)}
-            for name in ("passed", "supported"):
-                if name in values:
-                    values[name] = bool(values[name])
-            claims.append(Claim(**values))
+            try:
+                claims.append(Claim(**{name: _CLAIM_TYPES[name](value) for name, value in values.items()}))
+            except (TypeError, ValueError) as error:
+                raise AnalysisError(f"{self.path}: claim {row} cannot be read ({error})") from error
         return claims
 
     def warnings(self):

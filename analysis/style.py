@@ -1,6 +1,7 @@
-"""How figures look: sizes, fonts, colours and line styles of all of them."""
+"""How figures look: sizes, fonts, colours, line styles and marks of all of them, and of every method."""
 
 import re
+from dataclasses import dataclass
 
 import matplotlib
 
@@ -12,13 +13,14 @@ from matplotlib.colors import ListedColormap, is_color_like  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter  # noqa: E402
 
-from result import AnalysisError  # noqa: E402
+from result import AnalysisError, integrator_of  # noqa: E402
 
 COLUMN_WIDTH = 3.4  # inches: one column of a journal page
 PAGE_WIDTH = 7.0  # inches: the whole page
 
-# Okabe and Ito (2008): eight colours that remain distinct under the common forms of colour blindness.
-# The order is that of `color = 0, 1, ...` in a recipe; yellow comes last, being faint on white.
+# Okabe and Ito (2008): eight colours that remain distinct under the common forms of colour blindness; yellow comes last
+# of them, being faint on white. The others behind are for pictures of more methods than that, which marks and dashes
+# tell apart as well. The order is that of `color = 0, 1, ...` in a recipe.
 PALETTE = {
     "blue": "#0072B2",
     "vermillion": "#D55E00",
@@ -28,6 +30,14 @@ PALETTE = {
     "orange": "#E69F00",
     "sky": "#56B4E9",
     "yellow": "#F0E442",
+    "wine": "#882255",
+    "indigo": "#332288",
+    "brown": "#7A3B10",
+    "olive": "#8A8A00",
+    "red": "#E8112D",
+    "lime": "#86C232",
+    "violet": "#8E44C9",
+    "grey": "#777777",
 }
 
 # Each series has a line style of its own as well, so that colour is never needed to tell them apart.
@@ -48,6 +58,87 @@ _LAYERS = {
 }
 
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one method looks: colour, dashes of its lines, its mark, and the width of its lines in points."""
+
+    color: str
+    dashes: str
+    marker: str
+    width: float = 1.1
+
+
+# One method has one look in all pictures, whatever the place of its series. A row is a name of `[[integrators]]`, the keys
+# that the table there must have besides, and the look; the first row that fits counts, so a row without keys stands behind
+# those of its name. Methods that are compared with each other have different colours, and no two looks are equal, but for
+# the midpoint rule's, which has several names. The exact motion is a wide line below the others. Closed and open runs of a
+# method look alike, but for the scheme with gamma = 0: its closed run is the line itself, and its open run the damper that
+# the line stands for, the two sides of most pictures.
+_MIDPOINT = Look("green", "longdash", "^")
+METHODS = [
+    ("exact", {}, Look("black", "solid", "o", 2.0)),
+    ("gamma", {"gamma": 0.0, "on": "closed"}, Look("blue", "dashed", "o")),
+    ("gamma", {"gamma": 0.0}, Look("vermillion", "solid", "s")),
+    ("gamma", {"gamma": 0.25}, Look("olive", "dashdotdot", "<")),
+    ("gamma", {"gamma": 0.5}, _MIDPOINT),
+    ("gamma", {"gamma": 0.75}, Look("purple", "dashdot", ">")),
+    ("gamma", {"gamma": 1.0}, Look("violet", "dashed", "d")),
+    ("gamma", {}, Look("grey", "dashdotdot", "o")),
+    ("time-centred", {}, _MIDPOINT),
+    ("explicit-euler", {}, Look("orange", "dotted", "v")),
+    ("implicit-euler", {}, Look("sky", "dashdot", "P")),
+    ("rk4", {}, Look("wine", "dashed", "X")),
+    ("stoermer-verlet", {}, Look("indigo", "dashdot", "D")),
+    ("herglotz", {"lagrangian": "exact"}, Look("lime", "dashed", "*")),
+    ("herglotz", {}, Look("olive", "dashdot", "*")),
+    ("yoshida4", {}, Look("red", "dashed", "<")),
+    ("suzuki4", {}, Look("lime", "dashdotdot", ">")),
+    ("blanes-moan4", {}, Look("grey", "longdash", "h")),
+    ("yoshida6", {}, Look("red", "dashdot", "D")),
+    ("kahan-li6", {}, Look("blue", "dashdot", "D")),
+    ("blanes-moan6", {}, Look("grey", "dashed", "s")),
+    ("blanes-moan-rkn6", {}, Look("green", "dotted", "p")),
+    ("kahan-li8", {}, Look("blue", "longdash", "v")),
+    ("sofroniou-spaletta10", {}, Look("vermillion", "dashdot", "d")),
+    ("gauss", {"stages": 1}, _MIDPOINT),
+    ("gauss", {"stages": 2}, Look("brown", "dashdotdot", "H")),
+    ("gauss", {"stages": 3}, Look("olive", "longdash", "8")),
+    ("gauss", {}, Look("orange", "longdash", "H")),
+    ("lobatto", {"stages": 2}, Look("sky", "dotted", "s")),
+    ("lobatto", {"stages": 3}, Look("purple", "longdash", "p")),
+    ("lobatto", {"stages": 4}, Look("indigo", "dashed", ">")),
+    ("lobatto", {}, Look("wine", "dashdotdot", "^")),
+]
+
+
+def look_of_method(table):
+    """The look of the method that a table of `[[integrators]]` names; None where it names none of them."""
+    for name, keys, look in METHODS:
+        if table.get("name") == name and all(table.get(key) == value for key, value in keys.items()):
+            return look
+    return None
+
+
+def series_look(recipe, series, place):
+    """The look of the series at a place of its panel: that of the method by whose label its quantity goes.
+
+    A series with a `color` or dashes of its own has these instead, and the mark of its place: where one method is
+    shown several times, or where what is drawn is no method's.
+    """
+    method = look_of_method(integrator_of(recipe, series.get("of", "")) or {})
+    own_dashes = series["style"] if series.get("style") not in (None, "", "points", "marked") else None
+    own_color = series["color"] if series.get("color") not in (None, -1, "") else None
+    if own_dashes is not None and own_dashes not in LINE_STYLES:
+        raise AnalysisError(f"no line style '{own_dashes}'; there is: {', '.join(LINE_STYLES)}")
+    if method is not None and own_color is None and own_dashes is None:
+        return Look(color(method.color), method.dashes, method.marker, method.width)
+    return Look(
+        color(place if own_color is None else own_color),
+        own_dashes or list(LINE_STYLES)[place % len(LINE_STYLES)],
+        MARKERS[place % len(MARKERS)],
+    )
 
 
 def use():
@@ -78,6 +169,8 @@ def use():
             "lines.linewidth": 1.1,
             "lines.markersize": 4,
             "lines.dash_capstyle": "butt",
+            "grid.color": "0.85",
+            "grid.linewidth": 0.4,
             "xtick.direction": "in",
             "ytick.direction": "in",
             "xtick.top": True,
@@ -133,18 +226,15 @@ def color(choice):
     return list(PALETTE.values())[int(choice) % len(PALETTE)]
 
 
-def series_color(series, place):
-    """The colour of the series at a place of its panel: its own choice, or the next of the palette."""
-    choice = series.get("color", place)
-    return color(place if choice in (-1, "") else choice)
-
-
-def line_style(choice):
-    """matplotlib's line style and the layer of a style's name, or of a number counted round the styles."""
-    name = choice if isinstance(choice, str) else list(LINE_STYLES)[int(choice) % len(LINE_STYLES)]
-    if name not in LINE_STYLES:
-        raise AnalysisError(f"no line style '{name}'; there is: {', '.join(LINE_STYLES)}")
-    return LINE_STYLES[name], _LAYERS[name]
+def line_of(look):
+    """matplotlib's properties of a line with this look; a broken one lies above a solid one, which above a wide one."""
+    layer = _LAYERS[look.dashes] - 0.1 * (look.width > Look.width)
+    return {
+        "color": look.color,
+        "linestyle": LINE_STYLES[look.dashes],
+        "linewidth": look.width,
+        "zorder": layer,
+    }
 
 
 def units_text(units):
@@ -158,11 +248,6 @@ def with_units(label, units):
     """A label with its units in parentheses, unless it ends with parentheses or there are no units."""
     text = units_text(units)
     return label if not text or label.rstrip().endswith((")", "]")) else f"{label} ({text})"
-
-
-def capital(text):
-    """The first letter of a label in upper case."""
-    return text[:1].upper() + text[1:]
 
 
 def diverging_map(size=257):

@@ -39,7 +39,9 @@ def draw(result, spec):
     for axes, fits in placed:
         _make_room(axes, fits)
         _write_orders(axes, fits)
-    legend.place(figure, [(axes, [handle for handle, *_ in fits]) for axes, fits in placed])
+    hollow = [_hollow()] if any(_is_hollow(line) for axes, _ in placed for line in axes.lines) else []
+    handles = [(axes, [handle for handle, *_ in fits] + hollow) for axes, fits in placed]
+    legend.place(figure, handles, shared=spec.get("legend") == "shared")
     # Legends above the axes have made these smaller.
     figure.draw_without_rendering()
     for axes, fits in placed:
@@ -47,6 +49,16 @@ def draw(result, spec):
             text.remove()
         _write_orders(axes, fits)
     return figure
+
+
+def _is_hollow(line):
+    return line.get_markerfacecolor() == "white" and len(line.get_xdata()) > 0
+
+
+def _hollow():
+    """The legend's entry for what the fits leave out."""
+    look = {"marker": "o", "markerfacecolor": "white", "markeredgewidth": 0.8, "color": "0.45"}
+    return Line2D([], [], linestyle="none", label="hollow: round-off, not fitted", **look)
 
 
 def _default_panels(result):
@@ -90,10 +102,10 @@ def _draw_panel(axes, result, panel):
         drawn = used.copy()
         if result.has(f"{base}.used_{kind}"):
             used &= result.quantity(f"{base}.used_{kind}").values > 0
-        look = {
-            "color": style.series_color(series, place),
-            "marker": style.MARKERS[place % len(style.MARKERS)],
-        }
+        method = style.series_look(result.recipe, series, place)
+        # Marks that cover each other: the first are the largest, so that all are seen.
+        size = 5.8 - 2.4 * place / max(len(panel["series"]) - 1, 1)
+        look = {"color": method.color, "marker": method.marker, "markersize": size}
         if result.has(f"{base}.largest_error_{kind}"):
             edges = [
                 result.quantity(f"{base}.{which}_error_{kind}").values for which in ("least", "largest")
@@ -133,10 +145,10 @@ def _draw_panel(axes, result, panel):
     first = result.quantity(panel["series"][0]["of"])
     step = _steps(result, first)
     axes.set_xlabel(
-        style.with_units(panel.get("xlabel") or style.capital(step.long_name or "step"), step.units)
+        style.with_units(panel.get("xlabel") or step.long_name or "step", step.units)
     )
     axes.set_ylabel(
-        style.with_units(panel.get("ylabel") or style.capital(first.long_name or "error"), first.units)
+        style.with_units(panel.get("ylabel") or first.long_name or "error", first.units)
     )
     return fits
 

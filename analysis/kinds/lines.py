@@ -13,8 +13,9 @@ logarithmic axis shows the magnitude; error = ".." is its
 standard error, drawn as bars on rings and as a band around a line. Rings (style "points") stand at equal
 distances along the path; style "marked" is a line with a mark at every value. `x` is the first dimension's scale, usually time, unless it names
 another quantity: "open.q[0][0]", or "q[0][0]" in the group of the series. A single number is a horizontal
-line. Two positions of one particle are drawn to the same scale. Styles and colours are those of `style.py`;
-by default each series has the next ones.
+line. Two positions of one particle are drawn to the same scale. Colours, dashes and marks are those that `style.py` gives
+to the method by whose label a quantity goes; `color`, or `style` with the name of dashes, are for what is no method's, or
+several series of one. `figure.legend = "shared"` names what all panels show once, above them.
 """
 
 from dataclasses import replace
@@ -49,7 +50,7 @@ def draw(result, spec):
     placed = []
     for place, (panel, panel_curves) in enumerate(zip(panels, curves)):
         axes = grid.flat[place]
-        handles = _draw_panel(axes, panel, panel_curves)
+        handles = _draw_panel(axes, result.recipe, panel, panel_curves)
         letter = f"({chr(ord('a') + place)})" if len(panels) > 1 else ""
         title = panel.get("title") or ""
         axes.set_title(title if title.startswith("(") else f"{letter} {title}".strip())
@@ -58,7 +59,7 @@ def draw(result, spec):
         axes.set_visible(False)
     _join_time_axes(grid)
     figure.align_ylabels()
-    legend.place(figure, placed)
+    legend.place(figure, placed, shared=spec.get("legend") == "shared")
     return figure
 
 
@@ -89,7 +90,7 @@ def _read(result, panel, series):
     y = result.quantity(series["of"])
     if series.get("minus"):
         other = result.quantity(series["minus"])
-        if other.values.shape != y.values.shape:
+        if other.values.shape not in ((), y.values.shape):
             raise AnalysisError(
                 f"{result.path}: '{other.path}' has {other.values.size} values, '{y.path}' has "
                 f"{y.values.size}: one cannot be subtracted from the other"
@@ -117,19 +118,19 @@ def _same_scale(curves):
     )
 
 
-def _look(series, place, marked):
-    """How the series at a place of its panel is drawn; `marked` of the series before it have marks."""
-    look = {"color": style.series_color(series, place), "label": series.get("name") or "_unnamed"}
-    if series.get("style") in _MARKED:
-        marker = style.MARKERS[marked % len(style.MARKERS)]
-        look |= {"marker": marker, "markersize": 3.4, "markerfacecolor": "white", "markeredgewidth": 0.8}
-        line = "none" if series["style"] == "points" else "solid"
-        return look | {"linestyle": line, "linewidth": 0.8, "zorder": 2.6, "gid": series["style"]}
-    line_style, layer = style.line_style(series.get("style") or place)
-    return look | {"linestyle": line_style, "zorder": layer, "gid": str(line_style)}
+def _properties(recipe, series, place):
+    """matplotlib's properties of the series at a place of its panel."""
+    look = style.series_look(recipe, series, place)
+    line = style.line_of(look) | {"label": series.get("name") or "_unnamed"}
+    if series.get("style") not in _MARKED:
+        return line | {"gid": look.dashes}
+    marks = {"marker": look.marker, "markersize": 3.4, "markerfacecolor": "white", "markeredgewidth": 0.8}
+    if series["style"] == "points":
+        line["linestyle"] = "none"
+    return line | marks | {"linewidth": 0.8, "zorder": 2.6, "gid": f"{series['style']} {look.dashes}"}
 
 
-def _draw_panel(axes, panel, curves):
+def _draw_panel(axes, recipe, panel, curves):
     """Draws one panel; returns the handles of its legend."""
     log_x, log_y = panel.get("xscale") == "log", panel.get("yscale") == "log"
     axes.set_xscale(panel.get("xscale") or "linear")
@@ -140,8 +141,7 @@ def _draw_panel(axes, panel, curves):
 
     handles = []
     for place, curve in enumerate(curves):
-        marked = sum(other.series.get("style") in _MARKED for other in curves[:place])
-        look = _look(curve.series, place, marked)
+        look = _properties(recipe, curve.series, place)
         if curve.series.get("name"):
             handles.append(Line2D([], [], **look))
         if curve.y.values.ndim == 0:
@@ -198,12 +198,12 @@ def _label(axes, panel, curves):
     """Labels both axes, by the recipe or by what the file says of the variables, with units."""
     ys = [curve.y for curve in curves]
     units = {y.units for y in ys if y.units} if all(curve.scale == 1.0 for curve in curves) else set()
-    label = panel.get("ylabel") or style.capital(ys[0].long_name or ys[0].path)
+    label = panel.get("ylabel") or ys[0].long_name or ys[0].path
     axes.set_ylabel(style.with_units(label, units.pop()) if len(units) == 1 else label)
     x = next((curve.x for curve in curves if curve.x is not None), None)
     if x is not None:
         axes.set_xlabel(
-            style.with_units(panel.get("xlabel") or style.capital(x.long_name or x.path), x.units)
+            style.with_units(panel.get("xlabel") or x.long_name or x.path, x.units)
         )
 
 

@@ -34,8 +34,8 @@ def draw(result, spec):
             raise AnalysisError(
                 f"{result.path}: '{quantity.path}' is a series, a figure of kind 'norms' needs numbers"
             )
-        value, color = float(quantity.values), style.series_color(entry, row)
-        axes.plot([value], [row], linestyle="none", marker="o", markersize=4.5, color=color)
+        value, look = float(quantity.values), style.series_look(result.recipe, entry, row)
+        axes.plot([value], [row], linestyle="none", marker=look.marker, markersize=4.5, color=look.color)
         axes.annotate(
             format_number(float(f"{value:.5g}")),
             (value, row),
@@ -59,7 +59,7 @@ def draw(result, spec):
     )
     axes.set_xlabel(
         style.with_units(
-            panel.get("xlabel") or style.capital(quantities[0].long_name or quantities[0].path),
+            panel.get("xlabel") or quantities[0].long_name or quantities[0].path,
             quantities[0].units,
         )
     )

@@ -1,9 +1,9 @@
-"""Displacement of a line as a picture over site and time: `figure.kind = "wave"`.
+"""Displacement of a line over site and time, as a map and as a surface: `figure.kind = "wave"`.
 
 Draws the first variable `displacement... (snapshot_time, site)` of the first integrator that has one, or the
-variable named by `figure.panels[0].series[0].of`. Colours are centred at zero. As far as the file has them,
-thin lines show the front of the theory, which runs out with `wave.front_speed_theory` and is back as an echo
-at `wave.echo_time_theory`, and rings where the run itself had its front (`wave.front_site`).
+variable named by `figure.panels[0].series[0].of`. Colours are centred at zero, and the same in both panels. On the map, as
+far as the file has them, thin lines show the front of the theory, which runs out with `wave.front_speed_theory` and is back
+as an echo at `wave.echo_time_theory`, and rings where the run itself had its front (`wave.front_site`).
 """
 
 import numpy as np
@@ -13,7 +13,8 @@ import legend
 import style
 from result import AnalysisError, as_python
 
-MOST_CELLS = 1200  # along each axis: more than the picture has pixels
+MOST_CELLS = 1200  # along each axis of the map: more than the picture has pixels
+MOST_ROWS = 240  # along each axis of the surface
 RINGS = 24
 
 
@@ -30,37 +31,64 @@ def draw(result, spec):
     series = (panel.get("series") or [{}])[0]
     scale = series.get("scale") or 1.0
 
-    figure = style.new_figure(spec.get("width") or style.COLUMN_WIDTH, spec.get("height") or 2.9)
-    axes = figure.subplots()
     picture = _coarser(_coarser(values * scale, 0), 1)
     largest = np.nanmax(np.abs(picture), initial=0.0) or 1.0
+    colors = {"cmap": style.diverging_map(), "vmin": -largest, "vmax": largest, "rasterized": True}
+    labels = [
+        style.with_units(panel.get("xlabel") or "site", site.units),
+        style.with_units(panel.get("ylabel") or "time", time.units),
+        style.with_units(
+            series.get("name") or "displacement",
+            str(as_python(dataset.attrs.get("units", ""))) if scale == 1.0 else "",
+        ),
+    ]
+
+    figure = style.new_figure(spec.get("width") or style.PAGE_WIDTH, spec.get("height") or 2.9)
+    axes = figure.add_subplot(1, 2, 1)
     mesh = axes.pcolormesh(
-        _coarser(site.values, 0),
-        _coarser(time.values, 0),
-        picture,
-        shading="nearest",
-        cmap=style.diverging_map(),
-        vmin=-largest,
-        vmax=largest,
-        rasterized=True,
+        _coarser(site.values, 0), _coarser(time.values, 0), picture, shading="nearest", **colors
     )
     limits = axes.get_xlim(), axes.get_ylim()
     handles = _draw_fronts(axes, result, path, site.values)
     axes.set_xlim(panel.get("xlim") or limits[0])
     axes.set_ylim(panel.get("ylim") or limits[1])
-
-    across, up = panel.get("xlabel") or "Site", panel.get("ylabel") or "Time"
-    axes.set_xlabel(style.with_units(across, site.units))
-    axes.set_ylabel(style.with_units(up, time.units))
-    axes.set_title(panel.get("title") or "")
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
+    axes.set_title(f"(a) {panel.get('title') or ''}".strip())
     axes.tick_params(color="0.2")
     bar = figure.colorbar(mesh, ax=axes, pad=0.02, aspect=28)
     bar.outline.set_linewidth(0.6)
-    units = str(as_python(dataset.attrs.get("units", ""))) if scale == 1.0 else ""
-    bar.set_label(style.with_units(series.get("name") or "Displacement", units))
+    bar.set_label(labels[2])
+    _draw_surface(figure.add_subplot(1, 2, 2, projection="3d"), site.values, time.values, values * scale, colors, labels)
     if handles:
         legend.on_top(figure, handles)
     return figure
+
+
+def _draw_surface(axes, site, time, values, colors, labels):
+    """The same displacement as a surface over site and time; the echo comes towards the eye."""
+    rows, columns = (np.unique(np.linspace(0, size - 1, min(size, MOST_ROWS)).astype(int)) for size in values.shape)
+    places, times = np.meshgrid(site[columns], time[rows])
+    heights = values[np.ix_(rows, columns)]
+    shades = colors["cmap"](0.5 + 0.5 * np.nan_to_num(heights) / colors["vmax"])
+    axes.plot_surface(
+        places,
+        times,
+        heights,
+        facecolors=shades,
+        shade=False,
+        rstride=1,
+        cstride=1,
+        linewidth=0,
+        antialiased=False,
+        rasterized=True,
+    )
+    # The labels of a vertical axis in space would reach out of the figure.
+    axes.set_title(f"(b) {labels[2]}")
+    axes.set_box_aspect((1.4, 1.4, 0.7), zoom=0.95)
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
+    axes.view_init(elev=38, azim=122)
 
 
 def _find_displacement(result, panel):
@@ -116,8 +144,7 @@ def _draw_fronts(axes, result, path, sites):
         )
         look = {"linestyle": "none", "marker": "o", "markersize": 3, "markerfacecolor": "none"}
         look |= {"markeredgecolor": "black", "markeredgewidth": 0.6}
-        measured = _number(result, f"{prefix}.front_speed"), _number(result, f"{prefix}.echo_time")
-        look["label"] = f"this run: {_in_words(*measured)}"
+        look["label"] = f"this run: {_in_words(_number(result, f'{prefix}.front_speed'))}"
         axes.plot(front.values[chosen], front.scale.values[chosen], **look)
         handles.append(Line2D([], [], **look))
     return handles
@@ -128,6 +155,6 @@ def _number(result, path):
     return float(result.quantity(path).values) if result.has(path) else float("nan")
 
 
-def _in_words(speed, echo):
+def _in_words(speed, echo=float("nan")):
     words = [f"front {speed:.2f} sites/s"] if np.isfinite(speed) else ["front"]
-    return ", ".join(words + ([f"echo at {echo:.1f} s"] if np.isfinite(echo) else []))
+    return ", ".join(words + ([f"echo at {echo:.2f} s"] if np.isfinite(echo) else []))

@@ -70,6 +70,10 @@ class FigureTest(unittest.TestCase):
         self.assertFalse(self.path.with_name("x.png").exists())
         return messages.getvalue()
 
+    @staticmethod
+    def legends(drawn):
+        return [*drawn.legends, *(axes.get_legend() for axes in drawn.axes if axes.get_legend())]
+
     # --- lines ---
 
     def test_lines_show_their_series(self):
@@ -96,18 +100,18 @@ class FigureTest(unittest.TestCase):
         # A scaled series has left the units of the file.
         self.assertEqual(upper.get_ylabel(), "$q$")
         self.assertEqual(self.draw_lines(LINES.replace(", scale = -2.0", "")).axes[0].get_ylabel(), "$q$ (m)")
-        self.assertEqual(lower.get_xlabel(), "Time (s)")
+        self.assertEqual(lower.get_xlabel(), "time (s)")
         self.assertEqual(upper.get_title(loc="left"), "(a)")
         self.assertEqual(lower.get_title(loc="left"), "(b) energy")
         # The common time axis is numbered once.
         self.assertEqual(upper.get_xlabel(), "")
         energy = self.draw_lines(ORBIT.replace('series', 'series = [{of = "open.energy_total"}] #')).axes[0]
-        self.assertEqual(energy.get_ylabel(), "Total energy (kg m$^{2}$/s$^{2}$)")
+        self.assertEqual(energy.get_ylabel(), "total energy (kg m$^{2}$/s$^{2}$)")
 
     def test_orbits_have_the_same_scale_in_both_directions(self):
         (axes,) = self.draw_lines(ORBIT).axes
         self.assertEqual(axes.get_aspect(), 1.0)
-        self.assertEqual((axes.get_xlabel(), axes.get_ylabel()), ("$x_1$ (m)", "Position (m)"))
+        self.assertEqual((axes.get_xlabel(), axes.get_ylabel()), ("$x_1$ (m)", "position (m)"))
         time = np.linspace(0, 10, 201)
         # A path relative to the group of the series.
         np.testing.assert_allclose(axes.lines[1].get_xdata(), np.cos(time))
@@ -142,7 +146,9 @@ class FigureTest(unittest.TestCase):
         line = self.draw_lines(recipe).axes[0].lines[0]
         time = np.linspace(0, 10, 201)
         np.testing.assert_allclose(line.get_ydata(), np.cos(time) - np.cos(time + 0.3))
-        wrong = recipe.replace('minus = "open.q[0][0]"', 'minus = "open.limit"')
+        number = recipe.replace('minus = "open.q[0][0]"', 'minus = "open.limit"')
+        np.testing.assert_allclose(self.draw_lines(number).axes[0].lines[0].get_ydata(), np.cos(time) - 0.5)
+        wrong = recipe.replace('of = "closed.q[0][0]"', 'of = "closed.limit"')
         self.assertIn("cannot be subtracted", self.errors_of(wrong))
 
     def test_standard_errors_are_bands_and_bars(self):
@@ -166,7 +172,7 @@ class FigureTest(unittest.TestCase):
         panel = '[[figure.panels]]\nseries = [{of = "open.energy_total"}]\n'
         drawn = self.draw_lines('[figure]\nkind = "lines"\ncolumns = 2\n' + 3 * panel)
         labels = [axes.get_xlabel() for axes in drawn.axes if axes.get_visible()]
-        self.assertEqual(labels, ["", "Time (s)", "Time (s)"])
+        self.assertEqual(labels, ["", "time (s)", "time (s)"])
 
     def test_values_that_a_logarithmic_axis_cannot_show_are_gaps(self):
         (axes,) = self.draw_lines(
@@ -201,12 +207,19 @@ class FigureTest(unittest.TestCase):
         drawn = self.draw_lines('[figure]\nkind = "lines"\n' + panel + panel)
         self.assertEqual(sum(axes.get_legend() is not None for axes in drawn.axes) + len(drawn.legends), 1)
 
+    def test_a_shared_legend_has_every_name_once(self):
+        second = '[[figure.panels]]\nseries = [{of = "open.q[0][0]", name = "reduced"}, {of = "open.limit"}]\n'
+        drawn = self.draw_lines(LINES.replace('kind = "lines"', 'kind = "lines"\nlegend = "shared"') + second)
+        (box,) = self.legends(drawn)
+        names = [text.get_text() for text in box.get_texts()]
+        self.assertEqual(names, ["closed line", "reduced", "energy", "limit"])
+
     # --- the other kinds ---
 
     def test_wave_is_centred_at_zero_and_shows_front_and_echo(self):
         synthetic.wave(self.path)
         drawn = self.draw()
-        axes, bar = drawn.axes
+        axes, surface, bar = sorted(drawn.axes, key=lambda axes: axes.get_label() == "<colorbar>")
         mesh = axes.collections[0]
         self.assertEqual(mesh.get_clim(), (-3.0, 3.0))
         self.assertEqual(mesh.get_array().size, 40 * 60)
@@ -217,12 +230,18 @@ class FigureTest(unittest.TestCase):
         # At the far end the front stays for the rest of the run, but gets one ring only.
         self.assertEqual(np.sum(found.get_xdata() == 40), 1)
         self.assertEqual(
-            (axes.get_xlabel(), axes.get_ylabel(), bar.get_ylabel()), ("Site", "Time (s)", "Displacement (m)")
+            (axes.get_xlabel(), axes.get_ylabel(), bar.get_ylabel()), ("site", "time (s)", "displacement (m)")
+        )
+        # The surface beside it has the same labels.
+        self.assertTrue(surface.collections[0].get_rasterized())
+        self.assertEqual(
+            (surface.get_xlabel(), surface.get_ylabel(), surface.get_title()),
+            ("site", "time (s)", "(b) displacement (m)"),
         )
         texts = [text.get_text() for text in drawn.legends[0].get_texts()]
         self.assertEqual(
             texts,
-            ["theory: front 2.00 sites/s, echo at 40.0 s", "this run: front 2.02 sites/s, echo at 40.1 s"],
+            ["theory: front 2.00 sites/s, echo at 40.00 s", "this run: front 2.02 sites/s"],
         )
 
     def test_wave_without_front_and_with_many_cells(self):
@@ -240,6 +259,8 @@ class FigureTest(unittest.TestCase):
         self.assertEqual(sorted(text.get_text() for text in axes.texts), ["order 2.00", "order 4.00"])
         hollow = [line for line in axes.lines if line.get_markerfacecolor() == "white"]
         self.assertEqual([len(line.get_xdata()) for line in hollow], [2, 0])
+        (names,) = [[text.get_text() for text in box.get_texts()] for box in self.legends(drawn)]
+        self.assertEqual(names, ["gamma 0.5", "verlet", "hollow: round-off, not fitted"])
         filled = [line for line in axes.lines if line.get_marker() != "None" and line not in hollow]
         self.assertEqual([len(line.get_xdata()) for line in filled], [4, 6])
         right = axes.get_window_extent().x1
@@ -299,6 +320,23 @@ class FigureTest(unittest.TestCase):
         self.assertIn("has no errors to draw", self.errors_of('[figure]\nkind = "convergence"\n'))
         self.assertIn("has no numbers to draw", self.errors_of('[figure]\nkind = "norms"\n'))
 
+    def test_texts_that_cannot_be_typeset_are_found_before_the_run(self):
+        recipes = [self.path.with_name(name) for name in ("bad.toml", "good.toml", "worse.toml")]
+        good = LINES.replace('kind = "lines"', "kind = \"lines\"\ncaption = 'is HTML: $\\\\frac{$'")
+        bad = good.replace('"$q$"', "'$\\\\frac{$'")
+        for recipe, text in zip(recipes, (bad, good, "no = TOML = 1")):
+            recipe.parent.mkdir(parents=True, exist_ok=True)
+            recipe.write_text(text)
+        output = io.StringIO()
+        with redirect_stderr(output):
+            self.assertEqual(figure.main(["--check", *map(str, recipes)]), 2)
+        first, second = output.getvalue().splitlines()
+        self.assertRegex(first, r"bad.toml: figure.panels\[0\].ylabel = .* cannot be typeset: ")
+        self.assertIn("worse.toml: cannot be read", second)
+        self.assertEqual(figure.main(["--check", str(recipes[1])]), 0)
+        # A result of such a recipe is a mistake with the same words, and no traceback.
+        self.assertIn("ylabel", self.errors_of(recipes[0].read_text()))
+
 
 class StyleTest(unittest.TestCase):
     def test_the_diverging_map_has_even_lightness(self):
@@ -311,8 +349,7 @@ class StyleTest(unittest.TestCase):
         self.assertGreater(lightness[128], 95)
 
     def test_line_styles_differ_without_colour(self):
-        patterns = [style.line_style(place)[0] for place in range(len(style.LINE_STYLES))]
-        self.assertEqual(len(set(patterns)), len(patterns))
+        self.assertEqual(len(set(style.LINE_STYLES.values())), len(style.LINE_STYLES))
 
     def test_units(self):
         self.assertEqual(style.with_units("$q(t)$", "m"), "$q(t)$ (m)")

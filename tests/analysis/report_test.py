@@ -1,8 +1,11 @@
 """The report and the table of claims: everything is in them, and nothing from elsewhere."""
 
+import csv
 import io
 import os
 import re
+import subprocess
+import sys
 import tempfile
 import unittest
 from contextlib import redirect_stdout
@@ -10,6 +13,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import h5py
+import numpy as np
 
 import synthetic
 import claims_table
@@ -106,18 +110,19 @@ class ReportTest(unittest.TestCase):
         table = self.html[self.html.index('<article id="limebeer2020-fig9">') :]
         table = table[table.index("<tbody>") : table.index("</tbody>")]
         rows = table.split("</tr>")[:4]
-        for row, (name, measured, expected, style) in zip(
+        for row, (name, measured, expected, uncertainty, style) in zip(
             rows,
             [
-                ("energy", "1", "exactly 1", ""),
-                ("agrees", "2.77", "at most 3", ""),
-                ("identical", "2.77", "0 in [0, 0.001]", "unsupported"),
-                ("echo", "70", "79 ± 1.6", "failed"),
+                ("energy", "1", "exactly 1", "", ""),
+                ("agrees", "2.77", "at most 3", "", ""),
+                ("identical", "2.77", "0 in [0, 0.001]", "0.0001", "unsupported"),
+                ("echo", "70", "79 ± 1.6", "0.25", "failed"),
             ],
         ):
             self.assertIn(f"<b>{name}</b>", row)
             self.assertIn(f">{measured}</td>", row)
             self.assertIn(f">{expected}</td>", row)
+            self.assertIn(f'data-label="uncertainty">{uncertainty}</td>', row)
             self.assertIn(f'<tr class="{style}">', row)
         self.assertIn("paper’s statement is not supported by the numbers", rows[2])
         self.assertNotIn("not supported", rows[3])
@@ -141,14 +146,31 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(
             self.page.anchors,
             [
+                "contents",
+                "limebeer2020-recipes",
                 "limebeer2020-fig9",
                 "limebeer2020-fig10",
+                "older-recipes",
                 "older-first",
+                "ours-recipes",
                 "ours-died",
                 "ours-stopped",
                 "ours-torn",
             ],
         )
+
+    def test_the_table_of_contents_leads_to_every_paper_and_recipe_in_their_order(self):
+        contents = self.html[self.html.index('<nav id="contents">') : self.html.index("</nav>")]
+        targets = re.findall(r'<a href="#([^"]+)">([^<]*)</a>', contents)
+        self.assertEqual([target for target, _ in targets], self.page.anchors[1:])
+        self.assertEqual(
+            [text for _, text in targets],
+            ["limebeer2020", "fig9", "fig10", "older", "first", "ours", "died", "stopped", "torn"],
+        )
+        self.assertIn("<h2>Contents</h2>", contents)
+        # It comes before anything else that is long, and every recipe leads back to it.
+        self.assertLess(self.html.index("</nav>"), self.html.index('class="banner'))
+        self.assertEqual(self.page.addresses.count("#contents"), 6)
 
     def test_caption_note_provenance_recipe_and_warnings(self):
         self.assertIn("Closed line and damper until 2L/v & after.", self.page.text)
@@ -198,8 +220,8 @@ class ClaimsTableTest(unittest.TestCase):
         self.assertEqual(code, 1)
         lines = text.splitlines()
         self.assertRegex(lines[2], r"^limebeer2020/fig04  energy +1 +exactly 1 +PASS$")
-        self.assertRegex(lines[4], r"identical +2.77 +0 in \[0, 0.001\] +not supported$")
-        self.assertRegex(lines[5], r"echo +70 +79 ± 1.6 +FAIL$")
+        self.assertRegex(lines[4], r"identical +2.77 +0 in \[0, 0.001\] +0.0001 +not supported$")
+        self.assertRegex(lines[5], r"echo +70 +79 ± 1.6 +0.25 +FAIL$")
         self.assertEqual(lines[-1], "claims: 2 PASS, 1 FAIL, 1 not supported")
 
     def test_a_good_file_gives_exit_code_zero(self):
@@ -216,6 +238,70 @@ class ClaimsTableTest(unittest.TestCase):
         self.assertRegex(text, r"the run itself +partial +complete +FAIL")
         self.assertRegex(text, r"the run itself +no such file +complete +FAIL")
         self.assertTrue(text.endswith("3 PASS, 0 FAIL, 1 not supported, 2 not finished\n"))
+
+
+class StrangeFilesTest(unittest.TestCase):
+    """One file among many that holds what no program of ours writes."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+        self.paths = [self.folder / "paper" / name / "result.h5" for name in ("a", "b", "c", "d", "e", "f")]
+        for path in self.paths:
+            synthetic.trajectory(path, RECIPE)
+            with h5py.File(path, "r+") as file:
+                file["claims/passed"][:] = 1
+        self.strange = self.paths[1:5]
+        with h5py.File(self.paths[1], "r+") as file:
+            del file["claims/measured"]
+            file["claims/measured"] = np.array([b"much"] * 4)
+        with h5py.File(self.paths[2], "r+") as file:
+            del file["claims/id"]
+            file.create_group("claims/id")
+        with h5py.File(self.paths[3], "r+") as file:
+            del file.attrs["recipe_resolved"], file.attrs["recipe"]
+            file.attrs["recipe_resolved"] = 5
+        with h5py.File(self.paths[4], "r+") as file:
+            file.attrs["recipe_resolved"] = 'paper = 3\nfigure = { caption = 7 }\n'
+            file.attrs["sweep_settings"] = h5py.Empty("f")
+
+    def test_the_report_shows_the_others(self):
+        self.assertEqual(report.main([str(self.folder), "-o", str(self.folder / "report.html")]), 0)
+        page = Page((self.folder / "report.html").read_text())
+        for name in "abcdef":
+            self.assertIn(f"paper/{name}", page.text)
+        self.assertGreaterEqual(page.text.count("conserved <exactly>"), 2)
+
+    def test_the_table_of_claims_has_a_line_for_each(self):
+        output = io.StringIO()
+        with redirect_stdout(output):
+            self.assertEqual(claims_table.main([*map(str, self.paths)]), 1)
+        lines = output.getvalue().splitlines()
+        for name in "bcd":
+            self.assertEqual(sum(line.startswith(f"paper/{name} ") for line in lines), 1, lines)
+        for name in "af":
+            self.assertEqual(sum(line.startswith(f"paper/{name} ") for line in lines), 4, lines)
+
+    def test_the_table_of_a_sweep_has_a_row_for_each(self):
+        (self.folder / "-1.h5").write_text("no HDF5")
+        with h5py.File(self.paths[0], "r+") as file:
+            file.attrs["sweep_settings"] = "system.k=-1.5\n@key==1+1\nname=-x\n"
+        done = subprocess.run(
+            [sys.executable, synthetic.SOURCE / "analysis" / "sweep_table.py", *self.paths[:3], "--", "-1.h5"],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 3, done.stderr)
+        rows = {Path(row["file"]).parent.name or row["file"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
+        self.assertEqual([rows[name]["status"] for name in "abc"], ["complete", "unreadable", "unreadable"])
+        self.assertEqual(rows["a"]["system.k"], "-1.5")
+        self.assertEqual(rows["a"]["'@key"], "'=1+1")
+        self.assertEqual(rows["a"]["name"], "'-x")
+        self.assertEqual(rows["'-1.h5"]["status"], "unreadable")
 
 
 class MarkupTest(unittest.TestCase):

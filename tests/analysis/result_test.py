@@ -1,5 +1,6 @@
 """Reading result files: quantity paths, scales, claims, and messages that help."""
 
+import os
 import tempfile
 import unittest
 from pathlib import Path
@@ -34,6 +35,32 @@ class ResultTest(unittest.TestCase):
         result = self.open()
         for path in ("closed.single", "closed.single[0][0]"):
             np.testing.assert_allclose(result.quantity(path).values, np.cos(np.linspace(0, 10, 201)))
+
+    def test_what_leads_elsewhere(self):
+        """A file may be of somebody else: nothing that it names outside itself is opened."""
+        pipe = Path(self.folder.name) / "pipe"
+        os.mkfifo(pipe)
+        layout = h5py.VirtualLayout(shape=(5,), dtype=float)
+        layout[:] = h5py.VirtualSource(str(pipe), "x", shape=(5,))
+        for message, change in {
+            "extra is a link to another file": lambda file: h5py.ExternalLink(str(pipe), "/x"),
+            "extra is a soft link": lambda file: h5py.SoftLink("/extra"),
+            "extra is a second name": lambda file: file["/"],
+        }.items():
+            synthetic.trajectory(self.path, "title = 'x'\n")
+            with h5py.File(self.path, "r+") as file:
+                file["extra"] = change(file)
+            with self.assertRaisesRegex(AnalysisError, message):
+                Result(self.path)
+        for make in (
+            lambda file: file.create_virtual_dataset("extra", layout),
+            lambda file: file.create_dataset("extra", (5,), dtype=float, external=[(str(pipe), 0, 40)]),
+        ):
+            synthetic.trajectory(self.path, "title = 'x'\n")
+            with h5py.File(self.path, "r+") as file:
+                make(file)
+            with self.assertRaisesRegex(AnalysisError, "extra has its values in other files"):
+                Result(self.path)
 
     def test_single_numbers(self):
         quantity = self.open().quantity("closed.limit")
