@@ -2,10 +2,12 @@
 #include "parallel/memory.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <sstream>
 #include <string>
 
 #include "parallel/mpi_handle.hpp"
@@ -14,42 +16,102 @@ namespace bathline {
 
 namespace {
 
-/// Free memory as the kernel estimates it, or what a control group leaves of it.
-std::int64_t available_bytes() {
-  std::int64_t available = std::numeric_limits<std::int64_t>::max();
-  std::ifstream meminfo("/proc/meminfo");
-  for (std::string name, unit; meminfo >> name;) {
-    std::int64_t kibibytes = 0;
-    meminfo >> kibibytes;
-    std::getline(meminfo, unit);
-    if (name == "MemAvailable:") available = kibibytes * 1024;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// The one number in a file; infinity where there is none, as in "max".
+double number_in(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  double number = 0.0;
+  return file >> number ? number : infinity;
+}
+
+/// The number behind a name in a file of names and numbers; zero where it is not there.
+double number_named(const std::filesystem::path& path, const std::string& name) {
+  std::ifstream file(path);
+  std::string line, word;
+  double number = 0.0;
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    if (words >> word >> number && word == name) return number;
   }
-  std::int64_t limit = 0, used = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && std::ifstream("/sys/fs/cgroup/memory.current") >> used) {
-    available = std::min(available, limit - used);
+  return 0.0;
+}
+
+/// What a group and all that it lies in leave. Files that it has read and could forget count as used by it, and are
+/// not.
+double spare_up_to(const std::filesystem::path& mount, const std::filesystem::path& group, const char* limit,
+                   const char* used, const char* forgettable) {
+  double spare = infinity;
+  for (std::filesystem::path at = group.relative_path();; at = at.parent_path()) {
+    const std::filesystem::path folder = mount / at;
+    const double most = number_in(folder / limit), now = number_in(folder / used);
+    if (most < infinity && now < infinity) {
+      spare = std::min(spare, most - now + number_named(folder / "memory.stat", forgettable));
+    }
+    if (at.empty()) return spare;
+  }
+}
+
+/// Free memory as the kernel estimates it, or what control groups leave of it.
+double available_on_node() {
+  const double kibibytes = number_named("/proc/meminfo", "MemAvailable:");
+  const double free = kibibytes > 0.0 ? 1024.0 * kibibytes : infinity;
+  return std::max(0.0, std::min(free, control_group_spare("/proc/self/cgroup", "/sys/fs/cgroup")));
+}
+
+/// What is left of the addresses and of the data that this process may have.
+double available_to_process() {
+  // In pages: all addresses, resident, shared, text, nothing, data.
+  double pages[6] = {};
+  std::ifstream file("/proc/self/statm");
+  for (double& count : pages) file >> count;
+  const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
+  double available = infinity;
+  for (const auto& [resource, used] : {std::pair(RLIMIT_AS, pages[0]), std::pair(RLIMIT_DATA, pages[5])}) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) continue;
+    available = std::min(available, std::max(0.0, static_cast<double>(limit.rlim_cur) - used * page));
   }
   return available;
 }
 
 }  // namespace
 
-NodeMemory node_memory(const Communicator& communicator, std::int64_t bytes) {
+double control_group_spare(const std::filesystem::path& groups, const std::filesystem::path& mount) {
+  double spare = infinity;
+  std::ifstream file(groups);
+  // number:controllers:path, without controllers in version 2
+  for (std::string number, controllers, path;
+       std::getline(file, number, ':') && std::getline(file, controllers, ':') && std::getline(file, path);) {
+    if (controllers.empty()) {
+      spare = std::min(spare, spare_up_to(mount, path, "memory.max", "memory.current", "inactive_file"));
+    } else if (("," + controllers + ",").find(",memory,") != std::string::npos) {
+      spare = std::min(spare, spare_up_to(mount / "memory", path, "memory.limit_in_bytes", "memory.usage_in_bytes",
+                                          "total_inactive_file"));
+    }
+  }
+  return spare;
+}
+
+MemoryNeed memory_need(const Communicator& communicator, double bytes) {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(mpi_comm(communicator), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  NodeMemory mine;
-  MPI_Allreduce(&bytes, &mine.needed, 1, MPI_INT64_T, MPI_SUM, node);
-  std::int64_t available = available_bytes();
-  MPI_Allreduce(&available, &mine.available, 1, MPI_INT64_T, MPI_MIN, node);
+  MemoryNeed mine;
+  MPI_Allreduce(&bytes, &mine.needed, 1, MPI_DOUBLE, MPI_SUM, node);
+  const double available = available_on_node();
+  MPI_Allreduce(&available, &mine.available, 1, MPI_DOUBLE, MPI_MIN, node);
   MPI_Comm_free(&node);
-  // The node with the least to spare speaks for all.
+  const double own = available_to_process();
+  if (own - bytes < mine.available - mine.needed) mine = {bytes, own, true};
+  // The one with the least to spare speaks for all.
   struct {
     double spare;
     int rank;
-  } least{static_cast<double>(mine.available) - static_cast<double>(mine.needed), communicator.rank()};
+  } least{mine.available - mine.needed, communicator.rank()};
   MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, mpi_comm(communicator));
-  std::int64_t numbers[] = {mine.needed, mine.available};
-  communicator.broadcast(std::span<std::int64_t>(numbers), least.rank);
-  return {numbers[0], numbers[1]};
+  double numbers[] = {mine.needed, mine.available, mine.of_one_rank ? 1.0 : 0.0};
+  communicator.broadcast(std::span<double>(numbers), least.rank);
+  return {numbers[0], numbers[1], numbers[2] != 0.0};
 }
 
 std::int64_t peak_memory(const Communicator& communicator) {

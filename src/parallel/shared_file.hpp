@@ -9,7 +9,11 @@
 
 namespace bathline {
 
-/// The text of the regular file at `path`, read by rank 0; nothing where that cannot be read. @note Collective.
+/// The text of the regular file at `path`; nothing where that cannot be read, or is a pipe or a device, which may never
+/// end.
+std::optional<std::string> read_text_file(const std::filesystem::path& path);
+
+/// The same, read by rank 0 for all. @note Collective.
 std::optional<std::string> read_shared_file(const std::filesystem::path& path, const Communicator& communicator);
 
 }  // namespace bathline

@@ -81,9 +81,9 @@ class CheckpointReader {
   std::int64_t count(const std::string& path) const;
   /// Values [first, first + count) of a list, for this rank. @note Collective.
   std::vector<double> piece(const std::string& path, std::int64_t first, std::int64_t count) const;
-  /// Where the result cannot be read as HDF5 although it is there: replaces it by the copy that the checkpoint holds,
-  /// if it does, and keeps what it was as `<result>.unreadable`. Whether it did. @note Collective. Throws FileError on
-  /// every rank.
+  /// As `put_copy_in_place`, on rank 0 for all; throws FileError on every rank. What it has replaced was torn by a kill
+  /// in the middle of a flush, and what comes after the checkpoint is computed once more. Whether it did.
+  /// @note Collective.
   bool rescue(const std::string& result) const;
   const ResultReader& reader() const { return *reader_; }
 

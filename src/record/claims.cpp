@@ -43,6 +43,7 @@ ClaimResult evaluate(const ResultReader& file, const Section& claim) {
   result.quantity = text_or_empty(claim, "quantity");
   result.source = text_or_empty(claim, "source");
   result.note = text_or_empty(claim, "note");
+  result.uncertainty = number_or(claim, "uncertainty", result.uncertainty);
   result.supported = !claim.has("supported") || claim.boolean("supported");
   set_bounds(claim, result);
 
@@ -52,24 +53,29 @@ ClaimResult evaluate(const ResultReader& file, const Section& claim) {
     window->from = number_or(claim, "from", window->from);
     window->until = number_or(claim, "until", window->until);
   }
-  const auto measured = [&](const std::string& text) {
+  const auto parsed = [&](const std::string& text) -> std::optional<ParsedQuantity> {
     ParsedQuantity quantity;
     std::string why;
-    if (!parse_quantity(text, quantity, why)) {
-      result.problem = fmt::format("`{}` is not a quantity: {}", text, why);
-      return std::numeric_limits<double>::quiet_NaN();
-    }
-    const Measurement measurement = measure(file, quantity, window);
+    if (parse_quantity(text, quantity, why)) return quantity;
+    result.problem = fmt::format("`{}` is not a quantity: {}", text, why);
+    return std::nullopt;
+  };
+  const auto measured = [&](const std::optional<ParsedQuantity>& quantity, const ParsedQuantity* minus) {
+    if (!quantity) return std::numeric_limits<double>::quiet_NaN();
+    const Measurement measurement = measure(file, *quantity, window, minus);
     if (!measurement.problem.empty()) result.problem = measurement.problem;
     return measurement.value;
   };
-  result.measured = measured(text_or_empty(claim, "quantity"));
+  const std::optional<ParsedQuantity> quantity = parsed(text_or_empty(claim, "quantity"));
   if (claim.has("minus")) {
-    result.measured -= measured(claim.text("minus"));
+    const std::optional<ParsedQuantity> minus = parsed(claim.text("minus"));
+    if (minus) result.measured = measured(quantity, &*minus);
     result.quantity += " - " + claim.text("minus");
+  } else {
+    result.measured = measured(quantity, nullptr);
   }
   if (claim.has("over")) {
-    result.measured /= measured(claim.text("over"));
+    result.measured /= measured(parsed(claim.text("over")), nullptr);
     result.quantity = (claim.has("minus") ? "(" + result.quantity + ")" : result.quantity) + " / " + claim.text("over");
   }
 
@@ -102,18 +108,19 @@ std::vector<ClaimResult> evaluate_claims(const ResultReader& file, std::span<con
 }
 
 std::string claims_table(std::span<const ClaimResult> claims) {
-  using Row = std::array<std::string, 5>;
-  std::vector<Row> rows{{"", "claim", "measured", "asked", "source"}};
+  using Row = std::array<std::string, 6>;
+  std::vector<Row> rows{{"", "claim", "measured", "asked", "uncertainty", "source"}};
   for (const auto& claim : claims) {
     const std::string measured = std::isnan(claim.measured) ? "-" : fmt::format("{:.10g}", claim.measured);
-    rows.push_back({mark_of(claim), claim.id, measured, asked_of(claim), claim.source});
+    const std::string uncertainty = std::isnan(claim.uncertainty) ? "-" : fmt::format("{:.2g}", claim.uncertainty);
+    rows.push_back({mark_of(claim), claim.id, measured, asked_of(claim), uncertainty, claim.source});
   }
   // fmt pads by what a terminal shows, so the widths must be counted in the same way.
   const auto columns = [](const std::string& text) {
     return static_cast<std::size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
   };
-  std::array<std::size_t, 5> widths{};
+  std::array<std::size_t, 6> widths{};
   for (const auto& row : rows) {
     for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns(row[c]));
   }

@@ -1,4 +1,4 @@
-// The claims and the status in a result file that is closed, written by one process.
+// The claims in a result file that is closed, and that it is complete, written by one process.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,8 +33,7 @@ void alter(const std::string& path, std::int64_t bytes, Change&& change) {
   std::string problem = error == 0 ? "" : words_of_error(error);
   if (error == 0) {
     try {
-      const hdf5::PropertyList access(hdf5::check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
-      hdf5::check(H5Pset_file_locking(access.id(), false, true), "choosing locks");
+      const hdf5::PropertyList access = hdf5::access_by(MPI_COMM_SELF);
       hdf5::File file(hdf5::check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id()), "opening"));
       change(file.id());
       hdf5::check(file.close(), "H5Fclose");
@@ -70,6 +69,7 @@ constexpr NumberVariable number_variables[] = {
     {"expected", "expected value", &ClaimResult::expected},
     {"lower", "least value that the claim allows", &ClaimResult::lower},
     {"upper", "greatest value that the claim allows", &ClaimResult::upper},
+    {"uncertainty", "how far the value may lie from what is claimed, as derived", &ClaimResult::uncertainty},
 };
 
 struct FlagVariable {
@@ -125,32 +125,28 @@ void write_claims(const std::string& path, std::span<const ClaimResult> claims) 
     bytes += claims.size() * hdf5::width_of(column<std::string>(claims, variable.member));
   }
   bytes += claims.size() * sizeof(double) * (std::size(number_variables) + std::size(flag_variables) + 1);
-  alter(path, static_cast<std::int64_t>(bytes), [&](hid_t file) { write_group(file, claims); });
-}
-
-void set_status(const std::string& path, const std::string& status) {
-  alter(path, static_cast<std::int64_t>(status.size()), [&](hid_t file) {
+  alter(path, static_cast<std::int64_t>(bytes), [&](hid_t file) {
+    write_group(file, claims);
     const hdf5::Group root(hdf5::check(H5Gopen2(file, "/", H5P_DEFAULT), "opening the root group"));
-    hdf5::write_attribute(root.id(), "status", status);
+    hdf5::write_attribute(root.id(), "status", std::string("complete"));
   });
 }
 
 std::vector<ClaimResult> read_claims(const ResultReader& file) {
   if (!file.is_group("claims")) return {};
-  std::vector<ClaimResult> claims(static_cast<std::size_t>(file.shape("claims/claim").at(0)));
+  std::vector<ClaimResult> claims(file.read("claims/claim").values.size());
+  const auto fill = [&](const auto& variable, const auto& values) {
+    if (values.size() != claims.size()) {
+      throw FileError(fmt::format("claims/{} of {} is not one for each claim", variable.name, file.path()));
+    }
+    for (std::size_t i = 0; i < claims.size(); ++i) claims[i].*variable.member = values[i];
+  };
   const std::string group = "claims/";
-  for (const auto& variable : text_variables) {
-    const auto texts = file.read_texts(group + variable.name);
-    for (std::size_t i = 0; i < claims.size(); ++i) claims[i].*variable.member = texts.at(i);
-  }
+  for (const auto& variable : text_variables) fill(variable, file.read_texts(group + variable.name));
   for (const auto& variable : number_variables) {
-    const auto values = file.read(group + variable.name).values;
-    for (std::size_t i = 0; i < claims.size(); ++i) claims[i].*variable.member = values.at(i);
+    if (file.is_variable(group + variable.name)) fill(variable, file.read(group + variable.name).values);
   }
-  for (const auto& variable : flag_variables) {
-    const auto values = file.read(group + variable.name).values;
-    for (std::size_t i = 0; i < claims.size(); ++i) claims[i].*variable.member = values.at(i) != 0.0;
-  }
+  for (const auto& variable : flag_variables) fill(variable, file.read(group + variable.name).values);
   for (auto& claim : claims) claim.holds = claim.lower <= claim.measured && claim.measured <= claim.upper;
   return claims;
 }

@@ -2,6 +2,7 @@
 #include "record/disk_space.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -28,6 +29,12 @@ int compare_with_free_space(int descriptor, std::int64_t to) {
 
 int claim_disk_space(int descriptor, std::int64_t from, std::int64_t to) {
   if (to <= from) return 0;
+  // Linux claims beyond the limit of a process what that may not write.
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      static_cast<rlim_t>(to) > limit.rlim_cur) {
+    return EFBIG;
+  }
   int result = 0;
   do {
     result = fallocate(descriptor, FALLOC_FL_KEEP_SIZE, from, to - from);

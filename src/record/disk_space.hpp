@@ -7,7 +7,8 @@
 namespace bathline {
 
 /// Claims the bytes [from, to) of the file open as `descriptor` without changing its size or contents, so that writing
-/// there later cannot fail for want of room. Returns 0 or the system's error number (ENOSPC, EDQUOT, EIO).
+/// there later cannot fail for want of room. Returns 0 or the system's error number (ENOSPC, EDQUOT, EIO; EFBIG where
+/// the limit of the process on the size of files, `ulimit -f`, is in the way).
 /// Where the file system cannot claim (NFS 3, some parallel ones) it only compares with the free space.
 int claim_disk_space(int descriptor, std::int64_t from, std::int64_t to);
 

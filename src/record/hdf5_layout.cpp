@@ -52,6 +52,13 @@ Place place_of(const std::string& group, const std::string& name) {
   return place;
 }
 
+PropertyList access_by(MPI_Comm comm) {
+  PropertyList access(check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
+  check(H5Pset_fapl_mpio(access.id(), comm, MPI_INFO_NULL), "choosing MPI-IO");
+  check(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110), "choosing the format");
+  return access;
+}
+
 bool exists(hid_t file, const std::string& path) {
   for (const auto& prefix : prefixes(path)) {
     if (check(H5Lexists(file, prefix.c_str(), H5P_DEFAULT), "looking up a name") == 0) return false;

@@ -19,6 +19,11 @@ struct Place {
 };
 Place place_of(const std::string& group, const std::string& name);
 
+/// How a file is opened through MPI-IO: in the newer format of HDF5, whose tables have checksums, so that a damaged one
+/// is an error and not a place to follow. MPI-IO does not mark a file as open for write, as the serial driver does in
+/// this format: after a kill nobody could open it.
+PropertyList access_by(MPI_Comm comm);
+
 /// Whether every link of `path` leads somewhere; "/" always does.
 bool exists(hid_t file, const std::string& path);
 

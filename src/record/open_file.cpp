@@ -17,6 +17,7 @@
 
 #include "recipe/mistakes.hpp"
 #include "record/disk_space.hpp"
+#include "record/hdf5_layout.hpp"
 
 namespace bathline {
 
@@ -186,8 +187,7 @@ void OpenFile::open_everywhere(const std::string& place, bool fresh) {
   });
   try {
     together(operation, [&] {
-      const hdf5::PropertyList access(hdf5::check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
-      hdf5::check(H5Pset_fapl_mpio(access.id(), comm_, MPI_INFO_NULL), "choosing MPI-IO");
+      const hdf5::PropertyList access = hdf5::access_by(comm_);
       file_ =
           hdf5::File(fresh ? hdf5::check(H5Fcreate(place.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), "H5Fcreate")
                            : hdf5::check(H5Fopen(place.c_str(), H5F_ACC_RDWR, access.id()), "H5Fopen"));

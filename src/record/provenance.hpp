@@ -32,7 +32,8 @@ void write_provenance(ResultFile& file, const Communicator& communicator, const 
 /// bits.
 std::vector<std::pair<std::string, std::string>> build_attributes();
 
-/// Sets `status` ("complete", "failed", "partial") and the wall time so far. @note Collective.
+/// Sets `status` ("partial", "failed", or "computed": complete but for its claims) and the wall time so far. @note
+/// Collective.
 void update_provenance(ResultFile& file, const std::string& status, double wall_time_s);
 
 /// What `bathline --version` prints: the program, the commit, the build and the libraries, one a line.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <stdexcept>
 
@@ -187,20 +188,59 @@ std::vector<bool> rows_inside(const std::optional<Window>& window, const std::ve
   return inside;
 }
 
-Statistic collect(const ResultReader& file, const std::string& path, const std::vector<bool>& inside,
-                  const std::vector<double>& coordinate, std::int64_t width, const Component& component) {
+/// Numbers of one variable, some in each of its rows.
+struct Column {
+  std::string path;
+  std::int64_t width = 1;  // of a row
+  Component component;     // of a row, what is looked at
+};
+
+Column column_of(const ResultReader& file, const std::string& path, std::span<const std::int64_t> row_shape,
+                 std::span<const std::int64_t> indices) {
+  Column column{.path = path, .component = component_of(file, path, row_shape, indices, 1)};
+  for (const auto length : row_shape) column.width *= length;
+  return column;
+}
+
+/// What is subtracted from `column` row by row.
+Column column_beside(const ResultReader& file, const ParsedQuantity& quantity, const Column& column,
+                     const std::vector<double>& coordinate) {
+  const std::string path = find_target(file, quantity).path;
+  const auto shape = file.shape(path);
+  Column beside = column_of(file, path, std::span(shape).subspan(1), quantity.indices);
+  if (shape.front() != file.shape(column.path).front() || beside.component.length != column.component.length) {
+    throw Unmeasurable(fmt::format("`{}` and `{}` differ in their numbers of values", column.path, path));
+  }
+  const std::string scale = coordinate_path(file, path);
+  const std::vector<double> other = scale.empty() ? std::vector<double>{} : file.read(scale).values;
+  const double slack = coordinate.empty() ? 0.0 : slack_of_window * std::abs(coordinate.back() - coordinate.front());
+  const auto is_close = [&](double a, double b) { return std::abs(a - b) <= slack; };
+  if (!std::equal(coordinate.begin(), coordinate.end(), other.begin(), other.end(), is_close)) {
+    throw Unmeasurable(fmt::format("the rows of `{}` and `{}` are not at the same places", column.path, path));
+  }
+  return beside;
+}
+
+Statistic collect(const ResultReader& file, const Column& column, const std::optional<Column>& minus,
+                  const std::vector<bool>& inside, const std::vector<double>& coordinate) {
   Statistic statistic;
   const auto rows = static_cast<std::int64_t>(inside.size());
-  const std::int64_t block = std::max<std::int64_t>(1, most_values_at_once / std::max<std::int64_t>(1, width));
+  const std::int64_t width = std::max<std::int64_t>({1, column.width, minus ? minus->width : 1});
+  const std::int64_t block = std::max<std::int64_t>(1, most_values_at_once / width);
   for (std::int64_t first = 0; first < rows; first += block) {
     const std::int64_t count = std::min(block, rows - first);
-    const auto values = file.read_rows(path, first, count).values;
+    auto values = file.read_rows(column.path, first, count).values;
+    auto subtracted = minus ? file.read_rows(minus->path, first, count).values : std::vector<double>{};
     for (std::int64_t row = 0; row < count; ++row) {
       const auto entry = static_cast<std::size_t>(first + row);
       if (!inside[entry]) continue;
-      const auto start = static_cast<std::size_t>(row * width + component.offset);
-      statistic.add(coordinate.empty() ? static_cast<double>(entry) : coordinate[entry],
-                    std::span(values).subspan(start, static_cast<std::size_t>(component.length)));
+      const auto part = [row](std::span<double> all, const Column& of) {
+        return all.subspan(static_cast<std::size_t>(row * of.width + of.component.offset),
+                           static_cast<std::size_t>(of.component.length));
+      };
+      const auto numbers = part(values, column);
+      if (minus) std::ranges::transform(numbers, part(subtracted, *minus), numbers.begin(), std::minus<>());
+      statistic.add(coordinate.empty() ? static_cast<double>(entry) : coordinate[entry], numbers);
     }
   }
   return statistic;
@@ -212,7 +252,18 @@ double only_value(const std::string& path, const Statistic& statistic) {
                                  statistic.count(), fmt::join(statistics(), ", ")));
 }
 
-double value_of(const ResultReader& file, const ParsedQuantity& quantity, const std::optional<Window>& window) {
+/// Whether `minus` is subtracted from every row before the statistic of `quantity` is taken.
+bool goes_row_by_row(const ResultReader& file, const ParsedQuantity& quantity, const ParsedQuantity& minus) {
+  if (quantity.statistic.empty() || !minus.statistic.empty()) return false;
+  const auto has_rows = [&](const ParsedQuantity& one) { return !file.shape(find_target(file, one).path).empty(); };
+  return has_rows(quantity) && has_rows(minus);
+}
+
+double value_of(const ResultReader& file, const ParsedQuantity& quantity, const std::optional<Window>& window,
+                const ParsedQuantity* minus) {
+  if (minus != nullptr && !goes_row_by_row(file, quantity, *minus)) {
+    return value_of(file, quantity, window, nullptr) - value_of(file, *minus, window, nullptr);
+  }
   const auto [path, name] = find_target(file, quantity);
   const auto shape = file.shape(path);
   std::span<const std::int64_t> indices = quantity.indices;
@@ -236,12 +287,11 @@ double value_of(const ResultReader& file, const ParsedQuantity& quantity, const 
     inside[static_cast<std::size_t>(indices.front())] = true;
     indices = indices.subspan(1);
   }
-  const auto row_shape = std::span(shape).subspan(1);
-  std::int64_t width = 1;
-  for (const auto length : row_shape) width *= length;
   if (name == "slope" && scale.empty()) throw Unmeasurable(fmt::format("`{}` has no coordinate for a slope", path));
-  const Component component = component_of(file, path, row_shape, indices, 1);
-  const Statistic statistic = collect(file, path, inside, coordinate, width, component);
+  const Column column = column_of(file, path, std::span(shape).subspan(1), indices);
+  std::optional<Column> beside;
+  if (minus != nullptr) beside = column_beside(file, *minus, column, coordinate);
+  const Statistic statistic = collect(file, column, beside, inside, coordinate);
 
   if (statistic.count() == 0 && name != "count") throw Unmeasurable(fmt::format("`{}` is empty", path));
   if (statistic.undefined_at()) {
@@ -249,8 +299,9 @@ double value_of(const ResultReader& file, const ParsedQuantity& quantity, const 
                                    *statistic.undefined_at()));
   }
   if (name.empty()) return only_value(path, statistic);
-  if ((name == "first" || name == "last") && component.length > 1) {
-    throw Unmeasurable(fmt::format("`{}` of `{}` needs indices: it has {} components", name, path, component.length));
+  if ((name == "first" || name == "last") && column.component.length > 1) {
+    throw Unmeasurable(
+        fmt::format("`{}` of `{}` needs indices: it has {} components", name, path, column.component.length));
   }
   if (name == "slope" && !statistic.has_slope()) {
     throw Unmeasurable(fmt::format("a slope of `{}` needs two different values of `{}`", path, last_name(scale)));
@@ -288,10 +339,11 @@ bool parse_quantity(const std::string& text, ParsedQuantity& quantity, std::stri
   return true;
 }
 
-Measurement measure(const ResultReader& file, const ParsedQuantity& quantity, const std::optional<Window>& window) {
+Measurement measure(const ResultReader& file, const ParsedQuantity& quantity, const std::optional<Window>& window,
+                    const ParsedQuantity* minus) {
   Measurement measurement;
   try {
-    measurement.value = value_of(file, quantity, window);
+    measurement.value = value_of(file, quantity, window, minus);
     if (std::isnan(measurement.value)) measurement.problem = "the result is not a number";
   } catch (const Unmeasurable& failure) {
     measurement.problem = failure.what();

@@ -37,7 +37,9 @@ struct Measurement {
 };
 
 /// Measures `quantity` in `file`. Indices apply to the dimensions after the first; without a statistic and for an array
-/// that is not over time to all dimensions. A statistic goes over all components that the indices leave.
-Measurement measure(const ResultReader& file, const ParsedQuantity& quantity, const std::optional<Window>& window);
+/// that is not over time to all dimensions. A statistic goes over all components that the indices leave. `minus` is
+/// subtracted; where it has no statistic and is no single number, from every row before the statistic of `quantity`.
+Measurement measure(const ResultReader& file, const ParsedQuantity& quantity, const std::optional<Window>& window,
+                    const ParsedQuantity* minus = nullptr);
 
 }  // namespace bathline

@@ -139,7 +139,7 @@ class ResultFile {
 /// A result file open for reading by one process.
 class ResultReader {
  public:
-  explicit ResultReader(const std::string& path);  ///< throws FileError, also for a file that is not HDF5
+  explicit ResultReader(const std::string& path);  ///< throws FileError, also where it is not HDF5 or leads elsewhere
 
   struct Array {
     std::vector<std::int64_t> shape;

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
+
 #include <sys/stat.h>
 
 #include <fmt/format.h>
 
 #include "record/disk_space.hpp"
+#include "record/foreign_parts.hpp"
 #include "record/hdf5_layout.hpp"
 #include "record/result_file.hpp"
 
@@ -25,6 +28,10 @@ struct ResultReader::State {
       return work();
     } catch (const hdf5::Failure& failure) {
       throw FileError(fmt::format("cannot read {} of {}: {}", what, path, failure.what()));
+    } catch (const std::bad_alloc&) {
+      throw FileError(fmt::format("cannot read {} of {}: it is larger than the memory", what, path));
+    } catch (const std::length_error&) {
+      throw FileError(fmt::format("cannot read {} of {}: it is larger than any memory", what, path));
     }
   }
 
@@ -101,6 +108,7 @@ ResultReader::ResultReader(const std::string& path) : state_(std::make_shared<St
     throw FileError(fmt::format("cannot read {}: {}", path, words_of_error(errno)));
   }
   if (S_ISDIR(found.st_mode)) throw FileError(fmt::format("cannot read {}: {}", path, words_of_error(EISDIR)));
+  if (!S_ISREG(found.st_mode)) throw FileError(fmt::format("cannot read {}: it is not a regular file", path));
   if (H5Fis_hdf5(path.c_str()) <= 0) {
     throw FileError(fmt::format("cannot read {}: it is not an HDF5 file, or its writer was killed early", path));
   }
@@ -110,6 +118,7 @@ ResultReader::ResultReader(const std::string& path) : state_(std::make_shared<St
     hdf5::check(H5Pset_file_locking(access_list.id(), false, true), "choosing locks");
     state_->file = hdf5::File(hdf5::check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access_list.id()), "opening"));
   });
+  state_->reading("the content", [&] { refuse_foreign_parts(state_->file, path); });
 }
 
 const std::string& ResultReader::path() const { return state_->path; }
@@ -180,6 +189,7 @@ ResultReader::Array ResultReader::read_rows(const std::string& path, std::int64_
     if (shape.empty() || first < 0 || count < 0 || count > static_cast<std::int64_t>(shape.front()) - first) {
       throw hdf5::Failure(fmt::format("it has no rows {} to {}", first, first + count));
     }
+    require_stored(variable, sizeof(double));
     shape.front() = static_cast<hsize_t>(count);
     Array array{{shape.begin(), shape.end()}, std::vector<double>(product(shape)), ""};
     if (has_attribute("units", path)) array.units = attribute("units", path);
@@ -218,6 +228,7 @@ std::vector<std::string> ResultReader::read_texts(const std::string& path) const
       throw hdf5::Failure("it holds texts of variable length, which bathline does not write");
     }
     const std::size_t width = H5Tget_size(type.id());
+    require_stored(variable, width);
     const std::size_t count = product(hdf5::shape_of(variable));
     std::string bytes(width * count, '\0');
     if (count > 0) {

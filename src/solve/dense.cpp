@@ -44,6 +44,8 @@ double largest_symmetric_eigenvalue(const MatrixXd& matrix) {
   return Eigen::SelfAdjointEigenSolver<MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff();
 }
 
+bool is_positive_definite(const MatrixXd& symmetric) { return symmetric.llt().info() == Eigen::Success; }
+
 MatrixXd solve_lyapunov(const MatrixXd& a, const MatrixXd& q) {
   const MatrixXd at = a.transpose();
   const MatrixXd identity = MatrixXd::Identity(a.rows(), a.rows());

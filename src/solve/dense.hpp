@@ -19,6 +19,7 @@ struct SymmetricEigen {
 };
 SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& matrix);
 double largest_symmetric_eigenvalue(const Eigen::MatrixXd& matrix);
+bool is_positive_definite(const Eigen::MatrixXd& symmetric);
 
 /// W with A^T W + W A + Q = 0, for A without eigenvalues that add up to zero in pairs.
 Eigen::MatrixXd solve_lyapunov(const Eigen::MatrixXd& a, const Eigen::MatrixXd& q);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "solve/petsc_handle.hpp"
 
@@ -62,6 +63,10 @@ bool OdeReference::advance(std::span<double> x, double duration) {
   petsc_check(TSSetTime(s.ts.get(), 0.0));
   petsc_check(TSSetStepNumber(s.ts.get(), 0));
   petsc_check(TSSetMaxTime(s.ts.get(), duration));
+  // A step that the time does not feel any more would be repeated without end; so short, it is refused.
+  TSAdapt adapt = nullptr;
+  petsc_check(TSGetAdapt(s.ts.get(), &adapt));
+  petsc_check(TSAdaptSetStepLimits(adapt, 4.0 * std::numeric_limits<double>::epsilon() * duration, duration));
   const double step = s.step > 0.0 ? std::min(s.step, duration) : duration / 16.0;
   petsc_check(TSSetTimeStep(s.ts.get(), step));
   petsc_check(TSSetConvergedReason(s.ts.get(), TS_CONVERGED_ITERATING));

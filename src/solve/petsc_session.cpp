@@ -3,12 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <iterator>
+#include <new>
+#include <sstream>
+
 #include "parallel/mpi_handle.hpp"
 #include "recipe/mistakes.hpp"
 #include "solve/line_preconditioner.hpp"
 #include "solve/ode_reference.hpp"
 #include "solve/particle_newton.hpp"
 #include "solve/petsc_handle.hpp"
+#include "solve/petsc_options.hpp"
 
 namespace bathline {
 
@@ -49,6 +55,7 @@ bool is_asked_for_later(const std::string& name) {
 
 void petsc_check(PetscErrorCode code, const char* file, int line) {
   if (code == 0) return;
+  if (code == PETSC_ERR_MEM) throw std::bad_alloc();
   const char* text = nullptr;
   PetscErrorMessage(code, &text, nullptr);
   const std::string message = std::exchange(last_message, {});
@@ -59,6 +66,10 @@ void petsc_check(PetscErrorCode code, const char* file, int line) {
 PetscSession::PetscSession(const Communicator& communicator, const std::vector<std::string>& options)
     : communicator_(communicator) {
   PETSC_COMM_WORLD = mpi_comm(communicator);
+  // PETSc reads these by itself, and would not say so kindly what is wrong with them.
+  const char* set = std::getenv("PETSC_OPTIONS");
+  std::istringstream stream(set == nullptr ? "" : set);
+  user_options({std::istream_iterator<std::string>(stream), {}}, communicator);
   std::vector<std::string> words = {"bathline", "-no_signal_handler", "-skip_petscrc"};
   words.insert(words.end(), options.begin(), options.end());
   std::vector<char*> arguments;
@@ -66,8 +77,12 @@ PetscSession::PetscSession(const Communicator& communicator, const std::vector<s
   arguments.push_back(nullptr);
   int count = static_cast<int>(words.size());
   char** values = arguments.data();
-  petsc_check(PetscInitialize(&count, &values, nullptr, nullptr));
   petsc_check(PetscPushErrorHandler(remember_error, nullptr));
+  try {
+    petsc_check(PetscInitialize(&count, &values, nullptr, nullptr));
+  } catch (const SolverError& error) {
+    throw UsageError(fmt::format("PETSc does not start with these options: {}", error.what()));
+  }
   register_line_preconditioner();
 }
 

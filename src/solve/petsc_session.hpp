@@ -8,10 +8,10 @@
 
 namespace bathline {
 
-/// Starts PETSc on the ranks of `communicator` with the user's options (what follows `--` on the command line).
+/// Starts PETSc on the ranks of `communicator` with options that `user_options` or `options_of_file` let through.
 class PetscSession {
  public:
-  /// @note Collective.
+  /// Throws UsageError where PETSc does not start with them. @note Collective.
   PetscSession(const Communicator& communicator, const std::vector<std::string>& options);
   ~PetscSession();
   PetscSession(const PetscSession&) = delete;

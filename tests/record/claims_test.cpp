@@ -85,6 +85,14 @@ class Claims : public testing::Test {
       SeriesWriter dotted = file.series({"gamma-0.5", "time", {}, {{"q", "m", "q", {}}, {"max", "m", "max", {}}}});
       dotted.append(0.0, std::vector<double>{42.0, 43.0});
       dotted.flush();
+      SeriesWriter shifted = file.series({"shifted", "time", {}, {{"q", "m", "q", {}}}});
+      SeriesWriter plain = file.series({"plain", "time", {}, {{"q", "m", "q", {}}}});
+      for (double t : {0.0, 1.0}) {
+        plain.append(t, std::vector<double>{t});
+        shifted.append(t + 0.5, std::vector<double>{t});
+      }
+      plain.flush();
+      shifted.flush();
       const std::vector<double> sites{0, 1, 2};
       SnapshotWriter line = file.snapshots("closed", "displacement", "m", "u", sites, 0, 3);
       line.append(0.0, std::vector<double>{1, 2, 3}, 0);
@@ -288,6 +296,24 @@ TEST_F(Verdict, LooksThroughTheWindow) {
   EXPECT_FALSE(of(ClaimOf("closed.q[1].max").expect(-0.4).set("tolerance", 1e-12)).passed);
 }
 
+// q[0] - q[1] = t^2 + t, of which the largest is 2; the largest magnitudes of both are 1, and their difference is 0.
+TEST_F(Verdict, SubtractsRowByRowWhereThatHasNoStatistic) {
+  const auto less = [](const std::string& quantity, const std::string& minus) {
+    return ClaimOf(quantity).expect(0.0).set("minus", minus);
+  };
+  EXPECT_DOUBLE_EQ(of(less("closed.q[0].max_abs", "closed.q[1]")).measured, 2.0);
+  EXPECT_DOUBLE_EQ(of(less("closed.q[0].max_abs", "closed.q[1].max_abs")).measured, 0.0);
+  EXPECT_DOUBLE_EQ(of(less("closed.q[0].max_abs", "closed.q[1]").set("until", 0.5)).measured, 0.75);
+  EXPECT_EQ(of(less("closed.q.max_abs", "closed.q")).measured, 0.0);
+  EXPECT_EQ(of(less("closed.q[0].max", "convergence.midpoint.order_q")).measured, -1.0);
+  EXPECT_EQ(of(less("convergence.midpoint.order_q", "wave.count")).measured, -3.0);
+  EXPECT_THAT(of(less("closed.q.max", "closed.energy")).problem, HasSubstr("numbers of values"));
+  EXPECT_THAT(of(less("closed.energy.max", "gamma-0.5.q")).problem, HasSubstr("numbers of values"));
+  EXPECT_THAT(of(less("shifted.q.max", "plain.q")).problem, HasSubstr("not at the same places"));
+  EXPECT_THAT(of(less("closed.energy.max", "closed.holes")).problem, HasSubstr("NaN"));
+  EXPECT_THAT(of(less("closed.q[0].max", "closed.nothing")).problem, HasSubstr("`nothing`"));
+}
+
 TEST_F(Verdict, WantsUnsupportedStatementsNotToHold) {
   const std::string quantity = "convergence.midpoint.order_q";
   const ClaimResult refuted = of(ClaimOf(quantity).expect(4.0).set("supported", false));
@@ -323,11 +349,14 @@ TEST_F(Verdict, IsKeptInTheFile) {
   const std::vector<ClaimResult> first{of(ClaimOf("nowhere.q").expect(1.0))};
   write_claims(path, first);
   const std::vector<ClaimResult> claims{
-      of(ClaimOf("closed.q[0].max").expect(1.0).set("tolerance", 0.1).set("note", std::string("größer"))),
+      of(ClaimOf("closed.q[0].max")
+             .expect(1.0)
+             .set("tolerance", 0.1)
+             .set("uncertainty", 0.03)
+             .set("note", std::string("größer"))),
       of(ClaimOf("convergence.midpoint.order_q").bounds(3, 4).set("supported", false)),
       of(ClaimOf("nowhere.q").expect(1.0))};
   write_claims(path, claims);
-  set_status(path, "complete");
 
   const ResultReader reader(path);
   EXPECT_EQ(reader.attribute("status"), "complete");
@@ -345,25 +374,30 @@ TEST_F(Verdict, IsKeptInTheFile) {
     EXPECT_THAT(read[i].expected, testing::NanSensitiveDoubleEq(claims[i].expected));
     EXPECT_THAT(read[i].lower, testing::NanSensitiveDoubleEq(claims[i].lower));
     EXPECT_THAT(read[i].upper, testing::NanSensitiveDoubleEq(claims[i].upper));
+    EXPECT_THAT(read[i].uncertainty, testing::NanSensitiveDoubleEq(claims[i].uncertainty));
     EXPECT_EQ(read[i].supported, claims[i].supported);
     EXPECT_EQ(read[i].holds, claims[i].holds);
     EXPECT_EQ(read[i].passed, claims[i].passed);
   }
+  EXPECT_EQ(reader.read("claims/uncertainty").values.at(0), 0.03);
   EXPECT_THROW(write_claims(folder.file("missing.h5"), claims), FileError);
-  EXPECT_THROW(set_status(folder.path(), "complete"), FileError);
+  EXPECT_THROW(write_claims(folder.path(), claims), FileError);
 }
 
 TEST_F(Verdict, IsShownInATable) {
   const std::vector<ClaimResult> claims{
       of(ClaimOf("closed.q[0].max").set("id", std::string("größe")).expect(1.0).set("tolerance", 0.01)),
-      of(ClaimOf("convergence.midpoint.order_q").bounds(3, 4).set("id", std::string("order"))),
+      of(ClaimOf("convergence.midpoint.order_q")
+             .bounds(3, 4)
+             .set("id", std::string("order"))
+             .set("uncertainty", 0.125)),
       of(ClaimOf("convergence.midpoint.order_q").expect(4).set("id", std::string("o2")).set("supported", false)),
       of(ClaimOf("nowhere.q").expect(1.0).set("id", std::string("nothing")))};
-  EXPECT_THAT(claims_table(claims), StartsWith("               claim    measured  asked      source\n"
-                                               "PASS           größe           1  1 +- 0.01  ours\n"
-                                               "FAIL           order           2  3 to 4     ours\n"
-                                               "not supported  o2              2  4          ours\n"
-                                               "FAIL           nothing         -  1          ours\n"
+  EXPECT_THAT(claims_table(claims), StartsWith("               claim    measured  asked      uncertainty  source\n"
+                                               "PASS           größe           1  1 +- 0.01  -            ours\n"
+                                               "FAIL           order           2  3 to 4     0.12         ours\n"
+                                               "not supported  o2              2  4          -            ours\n"
+                                               "FAIL           nothing         -  1          -            ours\n"
                                                "      no group `nowhere` in the file; it has closed"));
 }
 

@@ -23,7 +23,7 @@ def group(name):
 
 
 with h5py.File(path) as file:
-    for name, expected in {"title": "Größe", "status": "partial", "recipe": "x" * 100000, "git_dirty": 0, "seed": 7,
+    for name, expected in {"title": "Größe", "status": "complete", "recipe": "x" * 100000, "git_dirty": 0, "seed": 7,
                            "wall_time_s": 0.0, "petsc_options": "-ksp_type cg"}.items():
         if name == "git_dirty":
             check("git_dirty is 0 or 1", bool(file.attrs[name] in (0, 1)), True)
