@@ -19,11 +19,14 @@ run_or_resume() {
     exit 2
   fi
 
-  # What `resume` needs to know of the arguments of `run`: the result, and that the recipe is still the same.
-  local arguments=("$@") recipe="" result="" element=no settings=() i
+  # What `resume` needs to know of the arguments of `run`: the result, that the recipe is still the same, and PETSc's options.
+  local arguments=("$@") recipe="" result="" element=no settings=() options=() i
   for ((i = 0; i < ${#arguments[@]}; ++i)); do
     case ${arguments[i]} in
-      --) break ;;
+      --)
+        options=("${arguments[@]:i}")
+        break
+        ;;
       -o | --output) result=${arguments[++i]-} ;;
       --output=*) result=${arguments[i]#*=} ;;
       --set) settings+=(--set "${arguments[++i]-}") ;;
@@ -39,7 +42,8 @@ run_or_resume() {
   code=0
   # The elements of a sweep look after their checkpoints themselves.
   if [ $element = no ] && [ -f "$result" ] && compgen -G "${result%.h5}.checkpoint.*.h5" > /dev/null; then
-    "${launch[@]}" "$BATHLINE_PROGRAM" resume "$result" --recipe "$recipe" "${settings[@]}" --progress lines || code=$?
+    "${launch[@]}" "$BATHLINE_PROGRAM" resume "$result" --recipe "$recipe" "${settings[@]}" --progress lines \
+      "${options[@]}" || code=$?
   elif [ "${SLURM_RESTART_COUNT:-0}" -gt 0 ] && [ $element = no ]; then
     # Put back into the queue before there was a checkpoint: what the job itself has left behind may go.
     "${launch[@]}" "$BATHLINE_PROGRAM" run "$recipe" --overwrite --progress lines "${@:2}" || code=$?

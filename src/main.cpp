@@ -10,15 +10,21 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <new>
+#include <optional>
 
 #include "parallel/communicator.hpp"
 #include "recipe/recipe_schema.hpp"
 #include "record/claims.hpp"
 #include "record/provenance.hpp"
+#include "solve/petsc_options.hpp"
+#include "record/result_check.hpp"
 #include "solve/petsc_session.hpp"
+#include "study/launch.hpp"
 #include "study/recipe_library.hpp"
 #include "study/run.hpp"
 #include "study/sweep_run.hpp"
@@ -59,7 +65,7 @@ std::string list(const std::string& what) {
   return text;
 }
 
-std::string describe_name(const std::string& name) {
+std::string describe_name(const std::string& name, const Communicator& world) {
   if (name == "recipe") return describe_recipe();
   std::vector<std::string> known = {"recipe"};
   for (const Category& category : categories) {
@@ -67,6 +73,13 @@ std::string describe_name(const std::string& name) {
     if (const Entry* entry = find_entry(entries, name)) return describe(*entry, category.singular);
     for (const Entry& entry : entries) known.push_back(entry.name);
   }
+  std::error_code ignored;
+  bool is_recipe = std::filesystem::is_regular_file(name, ignored);
+  for (const LibraryRecipe& recipe : library_recipes()) {
+    is_recipe = is_recipe || recipe.name == name;
+    known.push_back(recipe.name);
+  }
+  if (world.broadcast(is_recipe)) return describe_recipe(name, world);
   const std::string close = closest_name(name, known);
   throw UsageError(
       fmt::format("there is nothing called `{}`; {}", name,
@@ -76,16 +89,19 @@ std::string describe_name(const std::string& name) {
 int show_claims(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) throw UsageError(fmt::format("there is no file {}", path));
+  if (!require_undamaged(path)) spdlog::warn("{}", words_on_missing_seal(path));
   const ResultReader reader(path);
-  const std::vector<ClaimResult> claims = read_claims(reader);
+  std::vector<ClaimResult> claims = read_claims(reader);
   const bool has_claims = reader.attribute("recipe_resolved").find("[[claims]]") != std::string::npos;
   if (claims.empty() && has_claims) {
-    throw UsageError(fmt::format("{} is not complete (status {}), so its claims have not been judged", path,
-                                 reader.attribute("status")));
+    const std::string status = reader.attribute("status");
+    if (status != "complete" && status != "computed") {
+      throw UsageError(fmt::format("{} is not complete (status {}), so its claims have not been judged", path, status));
+    }
+    claims = evaluate_claims(reader, recipe_of(reader).claims);
   }
   fmt::print("{}", claims.empty() ? fmt::format("{} makes no claims\n", path) : claims_table(claims));
-  const bool passed = std::all_of(claims.begin(), claims.end(), [](const ClaimResult& claim) { return claim.passed; });
-  return passed ? exit_code::complete : exit_code::claim_failed;
+  return exit_code_of(claims);
 }
 
 /// Every message as one JSON object a line: time, level, message.
@@ -139,11 +155,12 @@ void log_to(const std::string& path, const Communicator& world) {
   log->flush_on(spdlog::level::trace);
 }
 
-/// The arguments before `--` and those behind it, which are PETSc's.
-std::pair<std::vector<std::string>, std::vector<std::string>> split_arguments(int argc, char** argv) {
+/// The arguments before `--` and those behind it, if there is one, which are PETSc's.
+std::pair<std::vector<std::string>, std::optional<std::vector<std::string>>> split_arguments(int argc, char** argv) {
   const std::vector<std::string> all(argv + 1, argv + argc);
   const auto separator = std::find(all.begin(), all.end(), "--");
-  return {{all.begin(), separator}, {separator == all.end() ? separator : separator + 1, all.end()}};
+  if (separator == all.end()) return {all, std::nullopt};
+  return {{all.begin(), separator}, std::vector<std::string>(separator + 1, all.end())};
 }
 
 int run_command_line(int argc, char** argv, const Communicator& world) {
@@ -167,8 +184,16 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
 
   RunRequest request;
   std::string name, what, file;
+  // Messages are lines, and so are lists of paths.
+  const CLI::Validator on_one_line(
+      [](const std::string& path) {
+        return path.find_first_of("\n\r") == std::string::npos ? "" : "a name must not hold line ends";
+      },
+      "");
   const auto add_recipe = [&](CLI::App* command) {
-    command->add_option("RECIPE", request.recipe, "recipe (TOML)")->required();
+    command->add_option("RECIPE", request.recipe, "recipe (TOML), or the name of one that `list recipes` shows")
+        ->required()
+        ->check(on_one_line);
     command
         ->add_option("--set", request.settings,
                      "KEY=VALUE: replaces a key of the recipe, such as time.step=0.005 or environment.0.sites=1000")
@@ -180,6 +205,7 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   add_recipe(run);
   run->add_option("-o,--output", request.output,
                   "result file; default: the recipe's name with .h5 in the working directory")
+      ->check(on_one_line)
       ->type_name("FILE.h5");
   run->add_flag("--overwrite", request.overwrite, "replace an existing result file and its checkpoints");
   double wall_time = 0.0;
@@ -195,6 +221,7 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   std::string json;
   const auto add_log = [&](CLI::App* command) {
     command->add_option("--log-json", json, "append the messages to this file as well, one JSON object a line")
+        ->check(on_one_line)
         ->type_name("FILE");
   };
   add_log(run);
@@ -214,10 +241,13 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   resume
       ->add_option("CHECKPOINT", resumption.checkpoint,
                    "checkpoint (HDF5), or a result file: then the newest of its checkpoints that is not damaged")
+      ->check(on_one_line)
       ->required();
   resume->add_option("-o,--output", resumption.output, "result file, where it is no longer beside the checkpoint")
+      ->check(on_one_line)
       ->type_name("FILE.h5");
-  resume->add_option("--recipe", resumption.recipe, "refuse a checkpoint of another recipe than this one")
+  resume->add_option("--recipe", resumption.recipe, "refuse a checkpoint of another recipe than this one, path or name")
+      ->check(on_one_line)
       ->type_name("RECIPE");
   resume->add_option("--set", resumption.settings, "KEY=VALUE: a setting of that recipe")
       ->expected(1)
@@ -232,15 +262,17 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   CLI::App* sweep = app.add_subcommand("sweep", "list the elements of a recipe's sweep");
   add_recipe(sweep);
   sweep->add_option("-o,--output", request.output, "as for `run`: what the result files are named after")
+      ->check(on_one_line)
       ->type_name("FILE.h5");
   bool count_only = false;
   sweep->add_flag("--count", count_only, "print only how many there are");
   VerifyRequest verification;
   CLI::App* verify = app.add_subcommand("verify", "compute a result again from what it holds, and compare");
-  verify->add_option("FILE", verification.result, "result file (HDF5)")->required();
+  verify->add_option("FILE", verification.result, "result file (HDF5)")->required()->check(on_one_line);
   verify
       ->add_option("-o,--output", verification.output,
                    "keep the rerun here; default: beside the result, removed at the end")
+      ->check(on_one_line)
       ->type_name("FILE.h5");
   verify
       ->add_option("--tolerance", verification.tolerance,
@@ -254,10 +286,11 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   list_command->add_option("WHAT", what, "only these")
       ->check(CLI::IsMember({"systems", "potentials", "environments", "integrators", "studies", "recipes"}));
   CLI::App* describe_command = app.add_subcommand(
-      "describe", "equation, parameters, units and source of a name; `recipe` for the recipe's own keys");
+      "describe",
+      "equation, parameters, units and source of a name; what a recipe does and claims; `recipe` for a recipe's keys");
   describe_command->add_option("NAME", name)->required();
   CLI::App* claims = app.add_subcommand("claims", "the claims of a result file");
-  claims->add_option("FILE", file, "result file (HDF5)")->required();
+  claims->add_option("FILE", file, "result file (HDF5)")->required()->check(on_one_line);
 
   const std::vector<std::string> all_arguments = arguments;
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
@@ -267,11 +300,17 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
     const int code = world.is_root() ? app.exit(error) : error.get_exit_code();
     return code == 0 ? exit_code::complete : exit_code::usage;
   }
-  if (!petsc_options.empty() && !run->parsed() && !check->parsed()) {
-    throw UsageError("options behind `--` belong to `run` and `check`");
+  if (petsc_options) {
+    if (!run->parsed() && !check->parsed() && !resume->parsed() && !verify->parsed()) {
+      throw UsageError("options behind `--` belong to `run`, `check`, `resume` and `verify`");
+    }
+    petsc_options = user_options(*petsc_options, world);
+    request.petsc_options = *petsc_options;
+    resumption.petsc_options = verification.petsc_options = petsc_options;
   }
-  request.petsc_options = petsc_options;
   request.progress = styles.at(style);
+  if (!request.recipe.empty()) request.recipe = find_recipe(request.recipe, world);
+  if (!resumption.recipe.empty()) resumption.recipe = find_recipe(resumption.recipe, world);
   if (!json.empty()) log_to(json, world);
   request.wall_time = resumption.wall_time = wall_time;
   resumption.progress = request.progress;
@@ -302,7 +341,7 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
   if (claims->parsed()) {
     return run_on_root(world, exit_code::usage, [&] { return show_claims(file); });
   }
-  const std::string text = list_command->parsed() ? list(what) : describe_name(name);
+  const std::string text = list_command->parsed() ? list(what) : describe_name(name, world);
   if (world.is_root()) fmt::print("{}", text);
   return exit_code::complete;
 }
@@ -310,6 +349,8 @@ int run_command_line(int argc, char** argv, const Communicator& world) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A file that may not become longer is a full disk, which is said, and not the end of the program.
+  std::signal(SIGXFSZ, SIG_IGN);
   ParallelSession session(argc, argv);
   const Communicator& world = session.world();
   auto log = spdlog::stderr_color_mt("bathline");
@@ -325,6 +366,14 @@ int main(int argc, char** argv) {
   } catch (const FileError& error) {
     spdlog::error("{}", error.what());
     return exit_code::numerical_failure;
+  } catch (const OutOfMemory& error) {
+    // The other ranks may wait for this one: all end. So below.
+    fmt::print(stderr, "bathline: rank {}: {}\n", world.rank(), error.what());
+    session.abort(exit_code::numerical_failure);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "bathline: rank {}: the memory does not suffice for this recipe; nothing was computed\n",
+               world.rank());
+    session.abort(exit_code::usage);
   } catch (const std::exception& error) {
     // A failure that the other ranks may not know of: end all of them rather than let them wait.
     fmt::print(stderr, "bathline: internal error on rank {}: {}\n", world.rank(), error.what());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "study/experiment.hpp"
+#include "study/feasibility.hpp"
 #include "study/vocabulary.hpp"
 #include "test_world.hpp"
 
@@ -14,7 +15,8 @@ namespace bathline {
 struct ReadRecipe {
   Recipe recipe;
   Mistakes mistakes;
-  std::unique_ptr<Experiment> experiment;  ///< where the text is TOML
+  std::unique_ptr<Experiment> experiment;    ///< where the text is TOML
+  std::unique_ptr<Feasibility> feasibility;  ///< likewise
 
   std::string report() const { return mistakes.report(); }
 };
@@ -25,6 +27,7 @@ inline ReadRecipe read_recipe(const std::string& text, const std::vector<std::st
   result.recipe = parse_recipe(text, "r.toml", settings, vocabulary(), result.mistakes);
   if (result.recipe.is_toml) {
     result.experiment = std::make_unique<Experiment>(result.recipe, test_world(), result.mistakes);
+    result.feasibility = std::make_unique<Feasibility>(*result.experiment, result.mistakes);
   }
   return result;
 }

@@ -29,16 +29,33 @@ AssembledSystem::AssembledSystem(const Problem& problem, std::int64_t limit) : p
   mass_ = Eigen::Map<Eigen::VectorXd>(mass.data(), static_cast<Eigen::Index>(mass.size()));
 }
 
-Eigen::MatrixXd AssembledSystem::stiffness() const {
-  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(size(), size());
+template <class Add>
+void AssembledSystem::add_stiffnesses(Add add) const {
   Eigen::MatrixXd hessian(particle_dofs(), particle_dofs());
   problem_.system().potential->hessian(problem_.system().q0, hessian);
-  matrix.topLeftCorner(particle_dofs(), particle_dofs()) = hessian;
-  for (const Spring& spring : springs_) {
-    for (const auto& [i, a] : spring.terms) {
-      for (const auto& [j, b] : spring.terms) matrix(i, j) += spring.stiffness * a * b;
+  for (int j = 0; j < particle_dofs(); ++j) {
+    for (int i = 0; i < particle_dofs(); ++i) {
+      if (hessian(i, j) != 0.0) add(i, j, hessian(i, j));
     }
   }
+  for (const Spring& spring : springs_) {
+    for (const auto& [i, a] : spring.terms) {
+      for (const auto& [j, b] : spring.terms) add(i, j, spring.stiffness * a * b);
+    }
+  }
+}
+
+Eigen::MatrixXd AssembledSystem::stiffness() const {
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(size(), size());
+  add_stiffnesses([&](int i, int j, double value) { matrix(i, j) += value; });
+  return matrix;
+}
+
+Eigen::SparseMatrix<double> AssembledSystem::sparse_stiffness() const {
+  std::vector<Eigen::Triplet<double>> entries;
+  add_stiffnesses([&](int i, int j, double value) { entries.emplace_back(i, j, value); });
+  Eigen::SparseMatrix<double> matrix(size(), size());
+  matrix.setFromTriplets(entries.begin(), entries.end());
   return matrix;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <Eigen/SparseCore>
 #include <span>
 #include <vector>
 
@@ -25,12 +26,16 @@ class AssembledSystem {
 
   /// Stiffness matrix linearised at the start.
   Eigen::MatrixXd stiffness() const;
+  Eigen::SparseMatrix<double> sparse_stiffness() const;
   /// Force without damping at displacements u.
   void force(std::span<const double> u, std::span<double> force) const;
   /// Adds the drag, -C v and the particles' own force at displacements u, and returns the power that it takes.
   double add_damping(std::span<const double> u, std::span<const double> v, std::span<double> force) const;
 
  private:
+  /// Every contribution to the stiffness matrix, as add(i, j, value).
+  template <class Add>
+  void add_stiffnesses(Add add) const;
   /// A spring of stiffness k on the combination sum_i coefficient_i u_i.
   struct Spring {
     std::vector<std::pair<int, double>> terms;

@@ -1,13 +1,17 @@
 // The largest step with which an integrator stays bounded on a problem.
 #include "advance/stability.hpp"
 
+#include <Eigen/QR>
+#include <Eigen/SparseCore>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "advance/assembled_system.hpp"
 #include "advance/step_matrix.hpp"
 #include "solve/dense.hpp"
+#include "solve/lanczos.hpp"
 
 namespace bathline {
 
@@ -15,18 +19,74 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+/// M^-1/2 K M^-1/2, whose eigenvalues are the squares of frequencies.
+Eigen::SparseMatrix<double> per_mass(Eigen::SparseMatrix<double> stiffness, const Eigen::VectorXd& mass) {
+  const Eigen::VectorXd scale = mass.cwiseSqrt().cwiseInverse();
+  stiffness = scale.asDiagonal() * stiffness * scale.asDiagonal();
+  return stiffness;
+}
+
+SymmetricEigen outermost(const Eigen::SparseMatrix<double>& matrix, Eigen::Index lowest, Eigen::Index highest) {
+  return outermost_eigenvalues([&](const Eigen::VectorXd& x, Eigen::VectorXd& y) { y.noalias() = matrix * x; },
+                               matrix.rows(), lowest, highest);
+}
+
+double highest_frequency(const Eigen::SparseMatrix<double>& stiffness_per_mass) {
+  // All eigenvalues of a larger matrix take longer than a user waits.
+  constexpr Eigen::Index largest_whole = 450;
+  const double square = stiffness_per_mass.rows() <= largest_whole ? largest_symmetric_eigenvalue(stiffness_per_mass)
+                                                                   : outermost(stiffness_per_mass, 0, 1).values[0];
+  return std::sqrt(std::max(0.0, square));
+}
+
 /// Highest frequency of the problem linearised at its start. A vibration above the band of a long environment is
 /// localised at the particles, so that its first sites suffice; the band's edge is known in closed form.
 double highest_frequency(const Problem& problem) {
   constexpr std::int64_t sites_that_matter = 200;
   const AssembledSystem system(problem, sites_that_matter);
-  const Eigen::VectorXd scale = system.mass().cwiseSqrt().cwiseInverse();
-  const Eigen::MatrixXd matrix = scale.asDiagonal() * system.stiffness() * scale.asDiagonal();
-  double highest = std::sqrt(std::max(0.0, largest_symmetric_eigenvalue(matrix)));
+  double highest = highest_frequency(per_mass(system.sparse_stiffness(), system.mass()));
   for (const auto& environment : problem.environments()) {
     if (environment->sites() > sites_that_matter) highest = std::max(highest, environment->highest_frequency());
   }
   return highest;
+}
+
+/// The matrices of m q'' = -K q - C q' + F q + G q' for a system linearised at its start.
+struct Linearisation {
+  Eigen::VectorXd mass;
+  Eigen::MatrixXd stiffness, damping;
+  Eigen::MatrixXd by_q, by_v;  // F and G, empty without a force
+};
+
+/// The same confined to a few motions: those that decide which steps are stable are the fastest oscillations and the
+/// fastest decays, what the damping makes of the fastest oscillations, and those that run away. Such a system has no
+/// motion that is faster than the fastest of the whole, and where damping and stiffness share their modes it has the
+/// fastest of the whole themselves.
+Linearisation confined(const Linearisation& whole) {
+  constexpr Eigen::Index fastest = 6, slowest = 2;
+  const Eigen::Index n = whole.mass.size();
+  const Eigen::SparseMatrix<double> k = per_mass(whole.stiffness.sparseView(), whole.mass);
+  const Eigen::SparseMatrix<double> c = per_mass(whole.damping.sparseView(), whole.mass);
+  const SymmetricEigen oscillations = outermost(k, slowest, fastest);
+  const Eigen::SparseMatrix<double> even_damping = 0.5 * (c + Eigen::SparseMatrix<double>(c.transpose()));
+  const SymmetricEigen decays = outermost(even_damping, 0, fastest);
+  Eigen::MatrixXd motions(n, 2 * oscillations.vectors.cols() + decays.vectors.cols());
+  motions << oscillations.vectors, decays.vectors, c * oscillations.vectors;
+  // Directions that others have already are left out.
+  const Eigen::MatrixXd lengths = motions.colwise().norm().cwiseMax(std::numeric_limits<double>::min());
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(motions * lengths.row(0).cwiseInverse().asDiagonal());
+  qr.setThreshold(1e-8);
+  const Eigen::MatrixXd basis = qr.householderQ() * Eigen::MatrixXd::Identity(n, qr.rank());
+  const Eigen::VectorXd scale = whole.mass.cwiseSqrt().cwiseInverse();
+  const auto on_basis = [&](const Eigen::SparseMatrix<double>& matrix) -> Eigen::MatrixXd {
+    return basis.transpose() * (matrix * basis);
+  };
+  const auto force_on_basis = [&](const Eigen::MatrixXd& matrix) -> Eigen::MatrixXd {
+    if (matrix.size() == 0) return matrix;
+    return basis.transpose() * (scale.asDiagonal() * (matrix * (scale.asDiagonal() * basis)));
+  };
+  return {Eigen::VectorXd::Ones(qr.rank()), on_basis(k), on_basis(c), force_on_basis(whole.by_q),
+          force_on_basis(whole.by_v)};
 }
 
 /// Makes motions that nothing holds and nothing damps decay slowly. Drifting away is no instability, but its double
@@ -47,21 +107,32 @@ void hold_free_motions(const Eigen::VectorXd& mass, Eigen::MatrixXd& stiffness, 
   }
 }
 
-/// The open problem with its potential replaced by the quadratic one of its start, so that a step is a matrix.
-Problem linearised(const Problem& problem) {
+/// The open problem with its potential replaced by the quadratic one of its start, so that a step is a matrix. Nothing
+/// where its forces change by no finite numbers.
+std::optional<Problem> linearised(const Problem& problem) {
+  constexpr int largest_whole = 24;
   OpenSystem system = problem.system();
-  Eigen::MatrixXd hessian(system.size(), system.size()), damping = problem.damping();
-  system.potential->hessian(system.q0, hessian);
-  hold_free_motions(system.mass, hessian, damping);
+  Linearisation at_start{.mass = system.mass, .damping = problem.damping()};
+  at_start.stiffness.resize(system.size(), system.size());
+  system.potential->hessian(system.q0, at_start.stiffness);
+  if (system.force) system.force->slopes(system.q0, system.v0, at_start.by_q, at_start.by_v);
+  if (!at_start.stiffness.allFinite() || !at_start.by_q.allFinite() || !at_start.by_v.allFinite()) return std::nullopt;
+  if (system.size() > largest_whole) {
+    at_start = confined(at_start);
+    system.particles = static_cast<int>(at_start.mass.size());
+    system.axes = 1;
+    system.mass = at_start.mass;
+    system.q0 = system.v0 = Eigen::VectorXd::Zero(system.size());
+    system.observables.clear();
+  }
+  hold_free_motions(system.mass, at_start.stiffness, at_start.damping);
   if (system.force) {
-    Eigen::MatrixXd by_q, by_v;
-    system.force->slopes(system.q0, system.v0, by_q, by_v);
-    hessian -= by_q;
-    damping -= by_v;
+    at_start.stiffness -= at_start.by_q;
+    at_start.damping -= at_start.by_v;
     system.force = nullptr;
   }
-  system.potential = std::make_shared<QuadraticPotential>(hessian);
-  return Problem(system, damping, {}, problem.communicator());
+  system.potential = std::make_shared<QuadraticPotential>(at_start.stiffness);
+  return Problem(system, at_start.damping, {}, problem.communicator());
 }
 
 }  // namespace
@@ -80,7 +151,9 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
     limit.largest_step = frequency > 0.0 ? properties.oscillation_limit / frequency : infinity;
     return limit;
   }
-  Problem linear = linearised(problem);
+  std::optional<Problem> linear_problem = linearised(problem);
+  if (!linear_problem) return limit;  // no step is known to be stable
+  Problem& linear = *linear_problem;
   // A motion that grows by itself (an unstable equilibrium) is nothing that the step could cure.
   constexpr double slack = 1e-10;
   if (spectral_abscissa(motion_matrix(linear)) > slack) {
@@ -95,21 +168,29 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
     limit.never_stable = true;
     return limit;
   }
-  double unstable = stable;
-  do {
-    stable = unstable;
-    unstable *= 2.0;
-    if (unstable * fastest > 1e8) {
+  // To 10^8 times the fastest time. Doubling comes to an end whatever the numbers are.
+  constexpr int doublings = 40;
+  double unstable = 2.0 * stable;
+  for (int i = 1; is_stable(unstable); ++i) {
+    if (i == doublings) {
       limit.largest_step = infinity;
       return limit;
     }
-  } while (is_stable(unstable));
+    stable = unstable;
+    unstable *= 2.0;
+  }
   for (int i = 0; i < 60 && unstable - stable > 1e-12 * stable; ++i) {
     const double middle = 0.5 * (stable + unstable);
     (is_stable(middle) ? stable : unstable) = middle;
   }
   limit.largest_step = stable;
   return limit;
+}
+
+double own_frequency(const OpenSystem& system) {
+  Eigen::MatrixXd hessian(system.size(), system.size());
+  system.potential->hessian(system.q0, hessian);
+  return highest_frequency(per_mass(hessian.sparseView(), system.mass));
 }
 
 }  // namespace bathline

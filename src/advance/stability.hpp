@@ -13,7 +13,11 @@ struct StabilityLimit {
 };
 
 /// Closed problems: the highest frequency of particles and environments against the method's limit for an oscillation.
-/// Open ones: the spectral radius of the method's step matrix. @note Collective.
+/// Open ones: the spectral radius of the method's step matrix; of more than 24 degrees of freedom, only of the motions
+/// that are fastest and most damped. @note Collective.
 StabilityLimit stability_limit(const Problem& problem, const Method& method, const Section& options);
+
+/// Highest frequency of the particles alone, linearised at the start, rad/s; zero where nothing holds them.
+double own_frequency(const OpenSystem& system);
 
 }  // namespace bathline

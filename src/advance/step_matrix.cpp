@@ -21,6 +21,28 @@ Eigen::MatrixXd step_matrix(const Scheme& scheme, Problem& problem, double h) {
   return matrix;
 }
 
+Eigen::MatrixXd work_matrix(const Scheme& scheme, Problem& problem, double h) {
+  const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
+  const Eigen::VectorXd& mass = problem.system().mass;
+  const Eigen::Index n = problem.q.size();
+  const auto work_from = [&](const Eigen::VectorXd& x) {
+    problem.q = x.head(n);
+    problem.p = mass.cwiseProduct(x.tail(n));
+    problem.dissipated = 0.0;
+    stepper->advance(1);
+    return problem.energies_of_particles().dissipated;
+  };
+  Eigen::MatrixXd matrix(2 * n, 2 * n);
+  const auto unit = [&](Eigen::Index i) { return Eigen::VectorXd(Eigen::VectorXd::Unit(2 * n, i)); };
+  for (Eigen::Index i = 0; i < 2 * n; ++i) {
+    matrix(i, i) = work_from(unit(i));
+    for (Eigen::Index j = 0; j < i; ++j) {
+      matrix(i, j) = matrix(j, i) = 0.25 * (work_from(unit(i) + unit(j)) - work_from(unit(i) - unit(j)));
+    }
+  }
+  return matrix;
+}
+
 Eigen::MatrixXd motion_matrix(const Problem& problem) {
   const Eigen::Index n = problem.q.size();
   Eigen::MatrixXd hessian(n, n);

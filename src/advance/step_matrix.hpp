@@ -13,6 +13,10 @@ namespace bathline {
 /// @note Collective.
 Eigen::MatrixXd step_matrix(const Scheme& scheme, Problem& problem, double h);
 
+/// R with x^T R x the work that damping takes in the step from x, as the integrator counts it: on linear systems a
+/// quadratic form. As above otherwise. @note Collective.
+Eigen::MatrixXd work_matrix(const Scheme& scheme, Problem& problem, double h);
+
 /// The matrix A of the exact motion, x' = A x, x = (q, v).
 Eigen::MatrixXd motion_matrix(const Problem& problem);
 

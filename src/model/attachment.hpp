@@ -8,7 +8,8 @@
 namespace bathline {
 
 /// The head of an environment follows x = sum_a weight_a q_a (axis by axis), and its force F on the head acts as
-/// weight_a F on particle a: e_a for a line on one particle, e_a - e_b for a line between two.
+/// weight_a F on particle a: e_a for a line on one particle, e_a - e_b for a line between two. Mass on the head moves
+/// as x does and is the particle's own in all but name: momentum and kinetic energy of the particle are those of both.
 class Attachment {
  public:
   struct Weight {
@@ -18,6 +19,15 @@ class Attachment {
   Attachment(std::vector<Weight> weights, int axes) : weights_(std::move(weights)), axes_(axes) {}
 
   int axes() const { return axes_; }
+  /// Mass on the head, kg. Only a head that follows one particle takes any: another's would couple two momenta.
+  double head_mass() const { return head_mass_; }
+  void put_on_head(double mass) { head_mass_ = mass; }
+  /// masses[a, axis] += mass on the head.
+  void load(Eigen::VectorXd& masses) const {
+    for (const Weight& w : weights_) {
+      for (int axis = 0; axis < axes_; ++axis) masses[w.particle * axes_ + axis] += w.weight * w.weight * head_mass_;
+    }
+  }
   const std::vector<Weight>& weights() const { return weights_; }
   /// head[axis] = sum_a weight_a values[a, axis].
   void gather(const Eigen::VectorXd& values, std::span<double> head) const {
@@ -47,6 +57,7 @@ class Attachment {
  private:
   std::vector<Weight> weights_;
   int axes_;
+  double head_mass_ = 0.0;
 };
 
 }  // namespace bathline

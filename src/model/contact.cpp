@@ -89,7 +89,8 @@ SystemKind contact_kind() {
       {.name = "q1",
        .type = ValueType::rows,
        .units = "m",
-       .doc = "position one step after q0, instead of v0: each method takes the momentum that leads there"}};
+       .doc = "position one step after q0, instead of v0: each method takes the momentum that leads there; `exact` one "
+              "step of [time] after q0, whatever its own"}};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   return {
       {.name = "contact",

@@ -25,15 +25,23 @@ std::optional<Eigen::MatrixXd> read_damping_matrix(const Section& section, int p
   if (!section.has(key)) return std::nullopt;
   const std::optional<Eigen::MatrixXd> matrix = read_symmetric_matrix(section, key, particles, mistakes);
   if (!matrix) return std::nullopt;
-  const Eigen::VectorXd eigenvalues = symmetric_eigen(*matrix).values;
   // What the decomposition itself is uncertain about is no mistake of the user: [[1, -1], [-1, 1]] may come out with
   // the eigenvalue -1e-16.
   const double roundoff = 8.0 * particles * std::numeric_limits<double>::epsilon() * matrix->norm();
-  if (eigenvalues[0] < -roundoff) {
+  Eigen::MatrixXd lifted = *matrix;
+  lifted.diagonal().array() += 2.0 * roundoff;
+  // Of many particles Cholesky's decomposition knows it in a fraction of the time that eigenvalues take.
+  double lowest = 0.0;
+  if (matrix->isDiagonal(0.0)) {
+    lowest = matrix->diagonal().minCoeff();
+  } else if (!is_positive_definite(lifted)) {
+    lowest = symmetric_eigen(*matrix).values[0];
+  }
+  if (lowest < -roundoff) {
     mistakes.add(section.where(key),
                  fmt::format("`{}` would feed energy in: it has the eigenvalue {:.6g} and must be positive "
                              "semi-definite",
-                             key, eigenvalues[0]));
+                             key, lowest));
     return std::nullopt;
   }
   Eigen::MatrixXd all = Eigen::MatrixXd::Zero(particles * axes, particles * axes);

@@ -66,6 +66,8 @@ class Environment {
 
   // What it is.
   virtual std::int64_t sites() const = 0;
+  /// What one of them is called.
+  virtual std::string site_name() const { return "site"; }
   /// Bytes of state that this rank holds after `prepare`.
   virtual std::int64_t bytes() const = 0;
   /// Bytes that this rank needs besides while `scheme` advances it, as far as they grow with the sites.

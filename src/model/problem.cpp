@@ -17,6 +17,7 @@ Problem::Problem(const OpenSystem& system, Eigen::MatrixXd damping,
       displacement_(system.size()),
       head_(static_cast<std::size_t>(system.axes)),
       force_(static_cast<std::size_t>(system.axes)) {
+  for (const auto& environment : environments_) environment->attachment().load(system_.mass);
   if (!system.contact) return;
   z = system.contact->z0;
   second_q = system.contact->q1;

@@ -28,7 +28,8 @@ struct EnergyLedger {
 /// The particles live on rank 0, where the heads are: q and p are up to date there only, until `share_particles`.
 class Problem {
  public:
-  /// The particles stand at q0 with p0 = M v0; the environments have no storage yet.
+  /// The particles stand at q0 with p0 = M v0; the environments have no storage yet. Masses on their heads, which are
+  /// at rest before, share this momentum: `system()` has the masses with them.
   Problem(const OpenSystem& system, Eigen::MatrixXd damping, std::vector<std::unique_ptr<Environment>> environments,
           const Communicator& communicator);
 

@@ -47,10 +47,17 @@ std::string read_rows(const std::string& text, const TableForm& form, Rows& rows
 
 }  // namespace
 
+void keep_text_of_file(Section& section, const Communicator& communicator) {
+  if (!section.has("file")) return;
+  std::optional<std::string> text = read_shared_file(path_beside_recipe(section, "file"), communicator);
+  if (text) section.set(text_of_file, std::move(*text), section.where("file"));
+}
+
 std::optional<Rows> read_table_file(const Section& section, const TableForm& form, const Communicator& communicator,
                                     Mistakes& mistakes) {
   const std::filesystem::path path = path_beside_recipe(section, "file");
-  const std::optional<std::string> text = read_shared_file(path, communicator);
+  const std::optional<std::string> text =
+      section.has(text_of_file) ? std::optional(section.text(text_of_file)) : read_shared_file(path, communicator);
   Rows rows;
   const std::string why = text
                               ? read_rows(*text, form, rows)

@@ -21,8 +21,16 @@ struct TableForm {
   bool rising = false;  ///< whether the first number grows from line to line
 };
 
-/// The rows of the table that the key `file` names, seen from the recipe's folder; # begins a comment. Nothing where it
-/// cannot be read or a line is wrong, which is added to the mistakes. @note Collective.
+/// Under this key, which no recipe has, a section keeps the text of its `file`, so that whatever is built from it is
+/// built from the same.
+inline constexpr const char* text_of_file = "text of file";
+
+/// Reads the text of the section's `file`, seen from the recipe's folder, and keeps it there. Nothing where there is no
+/// such key or it cannot be read. @note Collective.
+void keep_text_of_file(Section& section, const Communicator& communicator);
+
+/// The rows of the table that the key `file` names, as it is kept or, where it is not, as it is read now; # begins a
+/// comment. Nothing where it cannot be read or a line is wrong, which is added to the mistakes. @note Collective.
 std::optional<std::vector<std::array<double, 2>>> read_table_file(const Section& section, const TableForm& form,
                                                                   const Communicator& communicator, Mistakes& mistakes);
 

@@ -2,11 +2,19 @@
 // on the characteristic grid.
 //
 //   continuum: K = lambda dx, rho = M/dx, speed v = sqrt(K/rho), D = sqrt(K rho), dx = length / sites
-//   characteristic grid: dx = v h, that is h sqrt(lambda/M) = 1, lambda = D/h, M = D h
+//   characteristic grid: h sqrt(lambda/M) = 1/(1 - 2 g), lambda = D/(h (1 - 2 g)), M = D h (1 - 2 g), g = gamma
 //
 // or with a table of unequal sites.
 //
-// Source: farshi2018, section 6, and limebeer2020, section III; the grid is limebeer2020, proof of Theorem IV.1.
+// The kernel of the half-infinite line under the closed gamma scheme, F^k = -lambda h sum_{n >= -1} G_n v^{k-n}, has
+// with c = h sqrt(lambda/M) and s^2 = 1 + 4 g (1-g) c^2 the transform
+//   G(z) = [s sqrt(z^2 - 2 x z + 1) - (z - 1)] / (2 c^2),   x = 1 - 2 c^2 / s^2.
+// It ends after two terms where x = -1, that is c = 1/|1 - 2g|: for g < 1/2 with G_{-1} : G_0 = g : 1-g, which is the
+// damper D (q+ - q)/h of farshi2018, Definition 5.3. For g > 1/2 the weights come out as 1-g : g, no scheme of the
+// paper's; for g = 1/2 there is no such c.
+//
+// Source: farshi2018, section 6, and limebeer2020, section III; the grid with g = 0, on which dx = v h, is
+// limebeer2020, proof of Theorem IV.1.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,12 +33,20 @@ struct SiteValues {
   double stiffness = 0.0;
 };
 
+/// Only lines on one particle have the key: between two, half a site would couple their momenta.
+bool puts_half_a_site(const Section& section) { return section.has("half_site") && section.boolean("half_site"); }
+
 /// The values per site, from whichever of the three forms the section uses. `mass` and `stiffness` are the kind's names
 /// of its lumped values.
 std::optional<SiteValues> read_site_values(const Section& section, const char* mass, const char* stiffness, double step,
                                            Mistakes& mistakes) {
   const bool grid = section.has("grid");
   const bool lumped = section.has(mass) || section.has(stiffness);
+  if (!grid && section.number("gamma") != 0.0) {
+    mistakes.add(section.where("gamma"),
+                 "`gamma` chooses the characteristic grid; it needs `grid = \"characteristic\"`");
+    return std::nullopt;
+  }
   const bool continuum = section.has("length") || section.has("speed");
   const std::string forms = fmt::format(
       "give `{}` and `{}` (lumped), or `damping`, `length` and `speed` (continuum), or `grid = \"characteristic\"` and "
@@ -57,8 +73,16 @@ std::optional<SiteValues> read_site_values(const Section& section, const char* m
   }
   if (grid) {
     if (!section.has("damping")) return refuse("kind", "`damping` is missing");
-    const double damping = section.number("damping");
-    return SiteValues{damping * step, damping / step};
+    const double gamma = section.number("gamma");
+    if (gamma >= 0.5) {
+      mistakes.add(section.where("gamma"),
+                   fmt::format("gamma = {}: no grid has the damper of the reduced scheme from 1/2 on; take less than "
+                               "1/2, or leave out `gamma` for the grid on which waves travel one site a step",
+                               gamma));
+      return std::nullopt;
+    }
+    const double damping = section.number("damping"), share = 1.0 - 2.0 * gamma;
+    return SiteValues{damping * step * share, damping / (step * share)};
   }
   const std::string key = missing({"damping", "length", "speed"});
   if (!key.empty()) return refuse("kind", fmt::format("`{}` is missing", continuum ? key : "how the line is built"));
@@ -81,6 +105,8 @@ std::function<LineSite(std::int64_t)> read_unequal_sites(const Section& section,
     if (section.has(key)) refuse(key, fmt::format("`{}` has no meaning where `file` says what the sites are", key));
   }
   if (section.number("temperature") > 0.0) refuse("temperature", "a line of unequal sites cannot start warm yet");
+  if (section.number("gamma") > 0.0) refuse("gamma", "`gamma` has no meaning where `file` says what the sites are");
+  if (puts_half_a_site(section)) refuse("half_site", "`half_site` has no meaning where sites differ");
   const TableForm form{.row = "site", .first = {"mass", "kg"}, .second = {"stiffness", "N/m"}};
   const auto rows = read_table_file(section, form, communicator, mistakes);
   if (rows && static_cast<long>(rows->size()) > section.integer("sites")) {
@@ -96,8 +122,7 @@ std::function<LineSite(std::int64_t)> read_unequal_sites(const Section& section,
 /// Builds the line of a section on `attachment`; `mass` and `stiffness` are the kind's names of its lumped values.
 /// @note Collective.
 std::unique_ptr<Environment> build_line(const Section& section, const char* mass, const char* stiffness, double step,
-                                        const Attachment& attachment, const Communicator& communicator,
-                                        Mistakes& mistakes) {
+                                        Attachment attachment, const Communicator& communicator, Mistakes& mistakes) {
   const std::string end = section.has("far_end") ? section.text("far_end") : "fixed";
   LineConstants constants;
   constants.far_end = end == "free" ? FarEnd::free : end == "matched" ? FarEnd::matched : FarEnd::fixed;
@@ -112,9 +137,19 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
     if (!values) return nullptr;
     constants.mass = values->mass;
     constants.stiffness = values->stiffness;
+    if (puts_half_a_site(section)) {
+      if (options.temperature > 0.0) {
+        mistakes.add(section.where("half_site"),
+                     "`half_site` is for lines at rest: the half site cannot start warm yet");
+        return nullptr;
+      }
+      attachment.put_on_head(0.5 * constants.mass);
+    }
   }
-  return std::make_unique<Line>(section.text("name"), attachment, constants, section.integer("sites"), communicator,
-                                std::move(options));
+  // Last, for it asks for a number that may not be readable.
+  if (!check_size(section, "sites", mistakes)) return nullptr;
+  return std::make_unique<Line>(section.text("name"), std::move(attachment), constants, section.integer("sites"),
+                                communicator, std::move(options));
 }
 
 std::unique_ptr<Environment> build_spring_mass(const Section& section, const OpenSystem& system, double step,
@@ -179,6 +214,10 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
            .type = ValueType::text,
            .doc = "\"characteristic\": the line follows from `damping` and the time step",
            .choices = {"characteristic"}},
+          {.name = "gamma",
+           .doc = "of the closed `gamma` integrator that the characteristic grid is exact for, below 1/2",
+           .fallback = "0.0",
+           .bound = Bound::nonnegative},
           {.name = "temperature",
            .units = "J",
            .doc = "kT of the start: sites drawn from the Gibbs distribution around the head; 0: at rest there",
@@ -209,19 +248,30 @@ EnvironmentKind spring_mass_line_kind() {
        .doc = "what is behind the last site; \"matched\" is a dashpot D, which makes the line open-ended",
        .fallback = "\"fixed\"",
        .choices = {"fixed", "free", "matched"}});
-  return {
-      {.name = "spring-mass-line",
-       .summary = "Rubin line: masses joined by springs, its head on one particle",
-       .equation =
-           "M Q_j'' = lambda (Q_{j+1} - 2 Q_j + Q_{j-1}),  Q_0 = q_a,  force on the particle lambda (Q_1 - q_a)",
-       .source = "farshi2018, section 6; limebeer2020, Remark III.2",
-       .parameters = std::move(parameters),
-       .notes = "Damps its particle by D = sqrt(lambda M) until the echo at t_r = 2 sites sqrt(M/lambda). On the "
-                "characteristic grid (lambda = D/h, M = D h) the explicit closed scheme equals the reduced open one "
-                "to round-off for 2 (sites + 1) steps. A particle with several axes has a line with as many per site. "
-                "Unequal sites take any integrator but `gauss` and `lobatto`; the first one that differs "
-                "sends an echo back."},
-      build_spring_mass};
+  parameters.push_back({.name = "half_site",
+                        .type = ValueType::boolean,
+                        .doc =
+                            "puts half a site, M/2, on the particle of closed runs: what the line lacks of a damper to "
+                            "the second order",
+                        .fallback = "false"});
+  return {{.name = "spring-mass-line",
+           .summary = "Rubin line: masses joined by springs, its head on one particle",
+           .equation =
+               "M Q_j'' = lambda (Q_{j+1} - 2 Q_j + Q_{j-1}),  Q_0 = q_a,  force on the particle lambda (Q_1 - q_a)",
+           .source = "farshi2018, section 6; limebeer2020, Remark III.2",
+           .parameters = std::move(parameters),
+           .notes =
+               "Damps its particle by D = sqrt(lambda M) until the echo at t_r = 2 sites sqrt(M/lambda). On the "
+               "characteristic grid, lambda = D/(h (1 - 2 gamma)) and M = D h (1 - 2 gamma), the closed `gamma` scheme "
+               "equals the reduced open one to round-off until the echo, with gamma = 0 for 2 (sites + 1) steps. No "
+               "grid does that from gamma = 1/2 on: above it a line damps with the weights of the two ends of a step "
+               "exchanged. With half_site the momentum and the kinetic energy of the particle are those of particle "
+               "and half site together, which share the momentum of the start; positions then follow the damped ones "
+               "to order 2 in the step instead of 1 (with an integrator of order 2), momenta less M v/2. A particle "
+               "with several axes has a line with as many per site. "
+               "Unequal sites take any integrator but `gauss` and `lobatto`; the first one that differs "
+               "sends an echo back."},
+          build_spring_mass};
 }
 
 EnvironmentKind spring_inerter_line_kind() {

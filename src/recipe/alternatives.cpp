@@ -30,7 +30,8 @@ void take_out_others(toml::table& table, const std::vector<Alternatives>& rules,
 }  // namespace
 
 std::vector<std::string> check_alternatives(const toml::table& table, const SectionSchema& schema,
-                                            const std::string& file, Mistakes& mistakes) {
+                                            std::span<const std::string> misspelt, const std::string& file,
+                                            Mistakes& mistakes) {
   std::vector<std::string> unclear;
   for (const Alternatives& rule : schema.alternatives) {
     std::vector<std::string> given;
@@ -41,6 +42,10 @@ std::vector<std::string> check_alternatives(const toml::table& table, const Sect
     const bool applies = rule.when.empty() || table.contains(rule.when);
     if (given.size() == (applies ? 1u : 0u)) continue;
     unclear.insert(unclear.end(), rule.keys.begin(), rule.keys.end());
+    const bool is_reported = std::any_of(misspelt.begin(), misspelt.end(), [&](const std::string& key) {
+      return key == rule.when || std::find(rule.keys.begin(), rule.keys.end(), key) != rule.keys.end();
+    });
+    if (is_reported) continue;
     if (applies && given.empty()) {
       const std::string because = rule.when.empty() ? "" : fmt::format(" beside `{}`", rule.when);
       mistakes.add(place_of(table.source(), file),

@@ -14,9 +14,10 @@ namespace bathline {
 
 /// Adds a mistake where `table` of `file`, a table of the section `schema`, gives none or more than one of keys that
 /// stand for one another. Looks at which keys are there, not at their values. Returns the keys of which none or too
-/// many are given.
+/// many are given. What concerns a key among `misspelt` is not judged, as an unknown key is reported in its place.
 std::vector<std::string> check_alternatives(const toml::table& table, const SectionSchema& schema,
-                                            const std::string& file, Mistakes& mistakes);
+                                            std::span<const std::string> misspelt, const std::string& file,
+                                            Mistakes& mistakes);
 
 /// Takes the keys for which `key` stands out of `table`, a table of the section called `section`.
 void take_out_alternatives(toml::table& table, const std::string& section, const std::string& key);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "recipe/recipe_schema.hpp"
 
@@ -177,6 +178,49 @@ std::string described_parameters(std::span<const Parameter> parameters, std::siz
   return text;
 }
 
+std::string optional_text(const Section& section, const std::string& key) {
+  return section.has(key) ? section.text(key) : "";
+}
+
+// A name and what it stands for, with its sentence on lines of its own.
+std::string item(const std::string& name, const std::string& what, const std::string& doc) {
+  return "  " + wrapped(name + (name.empty() || what.empty() ? "" : ": ") + what, 6) + "\n" + (doc.empty() ? "" : paragraphs(doc, 6));
+}
+
+std::string summary_of(const std::vector<Entry>& entries, const std::string& name) {
+  return find_entry(entries, name)->summary;
+}
+
+std::string described_paper(const Section& paper) {
+  const std::string key = optional_text(paper, "key"), figure = optional_text(paper, "figure");
+  if (key.empty() && figure.empty() && !paper.has("note")) return "";
+  return "\nPaper\n" + item(key, figure.empty() ? "" : "figure " + figure, optional_text(paper, "note"));
+}
+
+std::string described_case(const Section& integrator, const Vocabulary& vocabulary) {
+  const std::string& name = integrator.text("name");
+  std::string what = fmt::format("{} on the {} system", name, integrator.text("on"));
+  if (integrator.text("on") == "closed") {
+    what += fmt::format(" ({})", fmt::join(integrator.texts("environments"), ", "));
+  }
+  return item(integrator.text("label"), what + ", " + summary_of(vocabulary.integrators, name), "");
+}
+
+std::string described_claim(const Section& claim) {
+  std::string what = claim.text("quantity");
+  if (claim.has("minus")) what += " minus " + claim.text("minus");
+  if (claim.has("over")) what += " over " + claim.text("over");
+  if (claim.has("bounds")) {
+    what += fmt::format(" in [{}, {}]", claim.numbers("bounds").front(), claim.numbers("bounds").back());
+  } else {
+    const bool is_relative = claim.has("relative_tolerance");
+    what += fmt::format(" = {} +- {}{}", claim.number("expect"),
+                        claim.number(is_relative ? "relative_tolerance" : "tolerance"), is_relative ? " of it" : "");
+  }
+  if (!claim.boolean("supported")) what += ", known not to hold";
+  return item(claim.text("id"), what, optional_text(claim, "source"));
+}
+
 }  // namespace
 
 std::string value_kind(const Parameter& parameter) {
@@ -192,6 +236,26 @@ std::string describe(const Entry& entry, const std::string& category) {
   text += entry.parameters.empty() ? "  none\n" : described_parameters(entry.parameters, 2);
   if (!entry.notes.empty()) text += "\nNotes\n" + paragraphs(entry.notes, 2);
   if (!entry.source.empty()) text += "\nSource\n" + paragraphs(entry.source, 2);
+  return text;
+}
+
+std::string describe(const Recipe& recipe, const std::string& name, const Vocabulary& vocabulary,
+                     std::size_t elements) {
+  const std::string& study = recipe.study.text("kind");
+  const std::string& system = recipe.system.text("kind");
+  std::string text = fmt::format("{} (recipe)\n{}{}", name, paragraphs(recipe.title, 2), described_paper(recipe.paper));
+  text += "\nStudy\n" + item(study, summary_of(vocabulary.studies, study), "");
+  if (elements > 0) text += paragraphs(fmt::format("A sweep of {} runs: see `bathline sweep {}`.", elements, name), 6);
+  text += "\nSystem\n" + item(system, summary_of(vocabulary.systems, system), "");
+  if (!recipe.environments.empty()) text += "\nEnvironments\n";
+  for (const Section& environment : recipe.environments) {
+    const std::string& kind = environment.text("kind");
+    text += item(environment.text("name"), kind + ", " + summary_of(vocabulary.environments, kind), "");
+  }
+  text += "\nCases\n";
+  for (const Section& integrator : recipe.integrators) text += described_case(integrator, vocabulary);
+  if (!recipe.claims.empty()) text += "\nClaims\n";
+  for (const Section& claim : recipe.claims) text += described_claim(claim);
   return text;
 }
 

@@ -27,6 +27,19 @@ void check_not_empty(const Section& section, const std::string& key, Mistakes& m
   }
 }
 
+// Names become parts of paths and lines of tables.
+void check_name(const Section& section, const std::string& key, Mistakes& mistakes) {
+  check_not_empty(section, key, mistakes);
+  if (!section.is_readable(key)) return;
+  const std::string& name = section.text(key);
+  const auto breaks = [](unsigned char c) { return c == '/' || c < 0x20 || c == 0x7f; };
+  if (name != "." && name != ".." && std::none_of(name.begin(), name.end(), breaks)) return;
+  mistakes.add(
+      section.where(key),
+      fmt::format("{} = \"{}\": a name must not hold `/`, line ends or other control characters, nor be `.` or `..`",
+                  key, excerpt(name)));
+}
+
 // No two sections may have the same text at `key`.
 void check_unique(const std::vector<Section>& sections, const std::string& key, Mistakes& mistakes) {
   std::map<std::string, Location> seen;
@@ -57,7 +70,7 @@ void check_labels(const std::vector<Section>& integrators, Mistakes& mistakes) {
 
 void check_environment_names(const std::vector<Section>& environments, Mistakes& mistakes) {
   check_unique(environments, "name", mistakes);
-  for (const Section& environment : environments) check_not_empty(environment, "name", mistakes);
+  for (const Section& environment : environments) check_name(environment, "name", mistakes);
 }
 
 void check_closed_run(const Section& integrator, const std::vector<Section>& environments, Mistakes& mistakes) {
@@ -105,7 +118,7 @@ void check_limits(const Section& section, const std::string& key, bool may_be_eq
 }
 
 void check_claim(const Section& claim, Mistakes& mistakes) {
-  check_not_empty(claim, "id", mistakes);
+  check_name(claim, "id", mistakes);
   check_not_empty(claim, "quantity", mistakes);
   check_limits(claim, "bounds", true, mistakes);
   if (claim.is_readable("from") && claim.is_readable("until") && claim.number("from") > claim.number("until")) {
@@ -114,7 +127,26 @@ void check_claim(const Section& claim, Mistakes& mistakes) {
   }
 }
 
+// From a thumbnail to a poster; at 200 dots an inch a picture beyond that needs gigabytes to draw.
+constexpr double least_inches = 0.5, most_inches = 40.0;
+constexpr std::int64_t most_columns = 16;
+
+void check_size(const Section& figure, Mistakes& mistakes) {
+  for (const char* key : {"width", "height"}) {
+    if (!figure.is_readable(key)) continue;
+    const double inches = figure.number(key);
+    if (inches >= least_inches && inches <= most_inches) continue;
+    mistakes.add(figure.where(key),
+                 fmt::format("{} = {}: must be from {} to {} inches", key, inches, least_inches, most_inches));
+  }
+  if (figure.is_readable("columns") && figure.integer("columns") > most_columns) {
+    mistakes.add(figure.where("columns"),
+                 fmt::format("columns = {}: must be at most {}", figure.integer("columns"), most_columns));
+  }
+}
+
 void check_figure(const Section& figure, Mistakes& mistakes) {
+  check_size(figure, mistakes);
   if (!figure.is_readable("panels")) return;
   for (const Section& panel : figure.tables("panels")) {
     check_limits(panel, "xlim", false, mistakes);

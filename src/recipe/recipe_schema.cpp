@@ -80,12 +80,20 @@ std::vector<Parameter> output_keys() {
           "particles_only", boolean, "false",
           "Leaves out sites of lines that no particle will feel any more, and with them the environments' energies, "
           "which are recorded as NaN."),
+      defaulted(
+          "work_rules", boolean, "false",
+          "Records ledger_left, ledger_trapezoid, ledger_displacements and ledger_hermite beside energy_total: the "
+          "work of damping is summed over the records by rules that are the same for every integrator, the last of "
+          "order 6, where energy_dissipated is summed over the steps by each integrator's own."),
       defaulted("seed", integer, "0", "Seed of everything random.", Bound::nonnegative),
       optional("checkpoint_every", integer, "",
                "Steps of an integrator between two checkpoints; left out, there are none.", Bound::positive),
       optional("checkpoint_interval", number, "s", "Wall-clock time between two checkpoints; left out, there are none.",
                Bound::positive),
-      defaulted("keep_checkpoints", integer, "2", "How many of the last checkpoints are kept.", Bound::positive),
+      optional("keep_checkpoints", integer, "",
+               "How many of the last checkpoints are kept, also when the run is complete; left out, two until then and "
+               "none after it.",
+               Bound::positive),
   };
 }
 
@@ -93,13 +101,20 @@ std::vector<Parameter> claim_keys() {
   return {
       required("id", text, "", "Name of the claim, unique in the recipe."),
       required("quantity", text, "", "What is measured: <label>.<variable>.<min, max, last, mean...>."),
-      optional("minus", text, "", "Another quantity, subtracted from `quantity`."),
+      optional("minus", text, "",
+               "Another quantity, subtracted from `quantity`; without a statistic from every row, before the statistic "
+               "of that."),
       optional("over", text, "", "Another quantity, which divides what was measured so far."),
       optional("expect", number, "", "Expected value; needs one of the tolerances."),
       optional("tolerance", number, "", "Largest allowed distance from `expect`.", Bound::nonnegative),
       optional("relative_tolerance", number, "", "Largest allowed distance as a fraction of `expect`.",
                Bound::nonnegative),
       optional("bounds", numbers, "", "Lowest and highest allowed value; either this or `expect`."),
+      optional(
+          "uncertainty", number, "",
+          "How far the value may lie from what is claimed, derived: round-off, next term, printed digits, standard "
+          "error. A tolerance of more than ten times it needs a note.",
+          Bound::nonnegative),
       optional("from", number, "s", "Begin of the time window that counts; left out, the start."),
       optional("until", number, "s", "End of the time window that counts; left out, the end."),
       optional("source", text, "", "Where the claim is made."),
@@ -114,8 +129,10 @@ std::vector<Parameter> series_keys() {
       optional("minus", text, "", "Another quantity, subtracted from it row by row."),
       optional("error", text, "", "Its standard error, drawn as bars or as a band."),
       optional("name", text, "", "Name in the legend."),
-      choice("style", {"solid", "dashed", "dotted", "dashdot", "points", "marked"}, "How it is drawn."),
-      optional("color", integer, "", "Index into the palette.", Bound::nonnegative),
+      choice("style", {"points", "marked", "solid", "dashed", "dotted", "dashdot", "dashdotdot", "longdash"},
+             "As points, as a line with a mark at every value, or as a line with dashes of its own; left out, as a line "
+             "with the dashes of its method."),
+      optional("color", integer, "", "Index into the palette; left out, the colour of its method.", Bound::nonnegative),
       defaulted("scale", number, "1.0", "Factor on the values."),
       optional("x", text, "", "Quantity along the axis; left out, that of the panel."),
   };
@@ -144,12 +161,17 @@ std::vector<Parameter> panel_keys() {
 }
 
 std::vector<Parameter> figure_keys() {
+  Parameter kind = choice("kind", {"convergence", "lines", "norms", "wave"},
+                          "Kind of figure; each is one script in analysis/kinds/.");
+  kind.fallback = "\"lines\"";
   return {
-      defaulted("kind", text, "\"lines\"", "Kind of figure; each is one script in analysis/."),
+      std::move(kind),
       optional("caption", text, "", "Text below the figure."),
       optional("width", number, "inch", "Width of the figure.", Bound::positive),
       optional("height", number, "inch", "Height of the figure.", Bound::positive),
       optional("columns", integer, "", "Panels side by side.", Bound::positive),
+      choice("legend", {"panels", "shared"},
+             "Each panel has its own, unless all have the same entries, or one above them serves all."),
       list_of("panels", panel_keys(), "The panels of the figure."),
   };
 }

@@ -33,8 +33,9 @@ Section unreadable_section(const SectionSchema& schema, const Location& where) {
 Section SectionReader::read_top() {
   std::vector<std::string> known = names_of(recipe_keys());
   for (const SectionSchema& schema : recipe_sections()) known.push_back(schema.name);
-  const std::vector<std::string> misspelt = reader_.reject_unknown_keys(recipe_, known, "the recipe");
-  return reader_.read(recipe_, recipe_keys(), "the recipe", misspelt);
+  known.push_back("sweep");  // taken out of the recipe by now
+  misspelt_ = reader_.reject_unknown_keys(recipe_, known, "the recipe");
+  return reader_.read(recipe_, recipe_keys(), "the recipe", misspelt_);
 }
 
 std::vector<Section> SectionReader::read(const SectionSchema& schema) {
@@ -59,6 +60,9 @@ std::vector<Section> SectionReader::read(const SectionSchema& schema) {
 
 std::vector<Section> SectionReader::read_absent(const SectionSchema& schema) {
   const Location nowhere{file_, 0, 0};
+  if (std::find(misspelt_.begin(), misspelt_.end(), schema.name) != misspelt_.end()) {
+    return {unreadable_section(schema, nowhere)};
+  }
   if (schema.required) {
     add_missing(schema, nowhere);
     return {unreadable_section(schema, nowhere)};
@@ -73,19 +77,21 @@ void SectionReader::add_missing(const SectionSchema& schema, Location where) {
 }
 
 Section SectionReader::read_table(const toml::table& table, const SectionSchema& schema) {
-  Section section = read_keys(table, schema);
-  for (const std::string& key : check_alternatives(table, schema, file_, mistakes_)) {
+  std::vector<std::string> misspelt;
+  Section section = read_keys(table, schema, misspelt);
+  for (const std::string& key : check_alternatives(table, schema, misspelt, file_, mistakes_)) {
     section.set_unreadable(key, section.where(key));
   }
   return section;
 }
 
-Section SectionReader::read_keys(const toml::table& table, const SectionSchema& schema) {
+Section SectionReader::read_keys(const toml::table& table, const SectionSchema& schema,
+                                 std::vector<std::string>& misspelt) {
   std::vector<Parameter> keys = schema.parameters;
   if (schema.entries != nullptr) {
     const auto is_chooser = [&](const Parameter& key) { return key.name == schema.chooser; };
     const std::string& fallback = std::find_if(keys.begin(), keys.end(), is_chooser)->fallback;
-    const Entry* entry = reader_.chosen_entry(table, schema.chooser, fallback, vocabulary_.*schema.entries,
+    const Entry* entry = reader_.chosen_entry(table, schema.chooser, fallback, vocabulary_.*schema.entries, keys,
                                               schema.listing, schema.header());
     if (entry == nullptr) {
       // The choice is reported already, and without it only the common keys can be judged.
@@ -96,7 +102,7 @@ Section SectionReader::read_keys(const toml::table& table, const SectionSchema& 
     }
     keys.insert(keys.end(), entry->parameters.begin(), entry->parameters.end());
   }
-  const std::vector<std::string> misspelt = reader_.reject_unknown_keys(table, names_of(keys), schema.header());
+  misspelt = reader_.reject_unknown_keys(table, names_of(keys), schema.header());
   return reader_.read(table, keys, schema.header(), misspelt);
 }
 

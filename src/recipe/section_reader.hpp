@@ -29,7 +29,8 @@ class SectionReader {
  private:
   std::vector<Section> read_absent(const SectionSchema& schema);
   Section read_table(const toml::table& table, const SectionSchema& schema);
-  Section read_keys(const toml::table& table, const SectionSchema& schema);
+  // Fills in the keys that unknown ones seem to stand for.
+  Section read_keys(const toml::table& table, const SectionSchema& schema, std::vector<std::string>& misspelt);
   void add_missing(const SectionSchema& schema, Location where);
 
   const toml::table& recipe_;
@@ -37,6 +38,7 @@ class SectionReader {
   const Vocabulary& vocabulary_;
   Mistakes& mistakes_;
   TomlReader reader_;
+  std::vector<std::string> misspelt_;  // sections that unknown keys of the recipe seem to stand for
 };
 
 }  // namespace bathline

@@ -59,21 +59,42 @@ Section TomlReader::read(const toml::table& table, std::span<const Parameter> pa
 
 std::vector<std::string> TomlReader::reject_unknown_keys(const toml::table& table, std::span<const std::string> known,
                                                          const std::string& header) {
-  std::vector<std::string> meant;
+  std::vector<std::string> absent, meant;
+  for (const std::string& name : known) {
+    if (!table.contains(name)) absent.push_back(name);
+  }
   for (const auto& [key, value] : table) {
     const std::string name(key.str());
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    // A key that is given already is hardly meant a second time.
+    const std::string closest = closest_name(name, absent);
+    const std::string advice =
+        closest.empty() ? spelling_advice(name, known, '`') : fmt::format("; did you mean `{}`?", closest);
     mistakes_.add(place_of(key.source(), file_),
-                  fmt::format("unknown key `{}` in {}{}", excerpt(name), header, spelling_advice(name, known, '`')));
-    meant.push_back(closest_name(name, known));
+                  fmt::format("unknown key `{}` in {}{}", excerpt(name), header, advice));
+    meant.push_back(closest.empty() ? closest_name(name, known) : closest);
   }
   return meant;
 }
 
 const Entry* TomlReader::chosen_entry(const toml::table& table, const std::string& key, const std::string& fallback,
-                                      std::span<const Entry> entries, const std::string& listing,
-                                      const std::string& header) {
+                                      std::span<const Entry> entries, std::span<const Parameter> common,
+                                      const std::string& listing, const std::string& header) {
   const auto entry = table.find(key);
+  if (entry == table.end()) {
+    std::vector<std::string> known = {key};
+    for (const Parameter& parameter : common) known.push_back(parameter.name);
+    for (const Entry& one : entries) {
+      for (const Parameter& parameter : one.parameters) known.push_back(parameter.name);
+    }
+    const bool is_misspelt = std::any_of(table.begin(), table.end(), [&](const auto& given) {
+      return closest_name(std::string(given.first.str()), known) == key;
+    });
+    if (is_misspelt) {
+      reject_unknown_keys(table, known, header);
+      return nullptr;
+    }
+  }
   if (entry == table.end() && !fallback.empty()) {
     return find_entry(entries, parse_toml_value(fallback, "")->get("value")->value_or(std::string()));
   }
@@ -153,7 +174,7 @@ std::optional<Section::Value> TomlReader::read_tables(const toml::node& node, co
   const auto add = [&](const toml::table& table) {
     std::vector<Parameter> members = parameter.members;
     if (parameter.kinds != nullptr) {
-      const Entry* entry = chosen_entry(table, "kind", "", *parameter.kinds, parameter.listing, inner);
+      const Entry* entry = chosen_entry(table, "kind", "", *parameter.kinds, {}, parameter.listing, inner);
       chosen = chosen && entry != nullptr;
       if (entry == nullptr) return;
       members = keys_of_kind(*entry);

@@ -32,9 +32,11 @@ class TomlReader {
                                                const std::string& header);
 
   /// The entry that the text at `key` names, or that `fallback` (TOML) names where the key is absent. A mistake there
-  /// is reported and gives nullptr. `listing` is what `bathline list` calls the entries.
+  /// is reported and gives nullptr; so is an unknown key that seems to stand for the absent one, where the table may
+  /// have the keys `common` besides those of the entries. `listing` is what `bathline list` calls the entries.
   const Entry* chosen_entry(const toml::table& table, const std::string& key, const std::string& fallback,
-                            std::span<const Entry> entries, const std::string& listing, const std::string& header);
+                            std::span<const Entry> entries, std::span<const Parameter> common,
+                            const std::string& listing, const std::string& header);
 
   /// Where a table or value stands.
   Location place(const toml::node& node) const;

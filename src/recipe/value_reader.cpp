@@ -108,6 +108,11 @@ std::optional<std::string> ValueReader::text(const toml::node& node, const std::
     return std::nullopt;
   }
   const std::string& text = value->get();
+  // It ends a text in result files, so that what is behind it would be lost.
+  if (text.find('\0') != std::string::npos) {
+    reject(node, name, where, "must not hold the character of code 0");
+    return std::nullopt;
+  }
   if (choices.empty() || std::find(choices.begin(), choices.end(), text) != choices.end()) return text;
   reject(node, name, where, "not one of the choices" + spelling_advice(text, choices, '"'));
   return std::nullopt;

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -23,18 +25,36 @@ volatile std::sig_atomic_t signal_received = 0;
 volatile std::sig_atomic_t stops = 0;
 volatile std::sig_atomic_t speaks = 0;
 
-struct sigaction previous_usr1, previous_term;
+volatile std::sig_atomic_t interrupted_at = 0;  // ms, counted from anywhere; 0: not yet
+
+constexpr int stopping[] = {SIGUSR1, SIGTERM, SIGINT};
+struct sigaction previous[std::size(stopping)];
+
+void end_by(int signal) {
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// Whether this is a second Ctrl-C. Some launchers send one to the process and to its group as well: what comes within
+/// a quarter of a second of the first is still that one.
+bool is_second_interrupt() {
+  struct timespec now {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const auto milliseconds = static_cast<std::sig_atomic_t>((now.tv_sec % 1000000) * 1000 + now.tv_nsec / 1000000);
+  if (interrupted_at == 0) {
+    interrupted_at = milliseconds;
+    return false;
+  }
+  return milliseconds < interrupted_at || milliseconds - interrupted_at > 250;
+}
 
 void handle(int signal) {
+  if (signal == SIGINT && is_second_interrupt()) return end_by(signal);
   if (stops) {
     signal_received = signal;
     return;
   }
-  if (signal == SIGTERM) {
-    std::signal(SIGTERM, SIG_DFL);
-    std::raise(SIGTERM);
-    return;
-  }
+  if (signal != SIGUSR1) return end_by(signal);
   if (!speaks) return;
   constexpr const char* words = "warning: this part of the run cannot be stopped with a checkpoint; it goes on\n";
   const int error = errno;
@@ -43,28 +63,35 @@ void handle(int signal) {
 }
 
 // Votes on what to do; the highest wins.
-enum Vote { nothing = 0, saving = 1, time_is_up = 2, terminated = 3, user_signal = 4 };
+enum Vote { nothing = 0, saving = 1, time_is_up = 2, interrupted = 3, terminated = 4, user_signal = 5 };
 
 /// Seconds kept free before the limit, besides what a block of steps and a checkpoint take.
 double margin_of(double limit) { return std::min(30.0, 0.05 * limit); }
 
 }  // namespace
 
-StopSignals::StopSignals(bool is_root) {
+StopSignals::StopSignals(const Communicator& communicator) {
   signal_received = 0;
+  interrupted_at = 0;
   stops = 1;
-  speaks = is_root ? 1 : 0;
+  speaks = communicator.is_root() ? 1 : 0;
   struct sigaction action {};
   action.sa_handler = handle;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGUSR1, &action, &previous_usr1);
-  sigaction(SIGTERM, &action, &previous_term);
+  for (std::size_t i = 0; i < std::size(stopping); ++i) {
+    sigaction(stopping[i], &action, &previous[i]);
+    // A shell starts what it runs in the background without Ctrl-C.
+    if (stopping[i] == SIGINT && previous[i].sa_handler == SIG_IGN) sigaction(SIGINT, &previous[i], nullptr);
+  }
+  communicator.barrier();
 }
 
 StopSignals::~StopSignals() {
-  sigaction(SIGUSR1, &previous_usr1, nullptr);
-  sigaction(SIGTERM, &previous_term, nullptr);
+  for (std::size_t i = 0; i < std::size(stopping); ++i) {
+    // The second half of a Ctrl-C may come while the program is already ending on the first.
+    if (stopping[i] != SIGINT || interrupted_at == 0) sigaction(stopping[i], &previous[i], nullptr);
+  }
 }
 
 void StopSignals::stop_runs(bool can_be_stopped) { stops = can_be_stopped ? 1 : 0; }
@@ -86,6 +113,7 @@ Checkpoints::Wish Checkpoints::wish(double block) {
   // A first block is always done, so that a run whose limit is too short gets on all the same.
   const double needed = margin_of(plan_.wall_time) + 1.5 * longest_block_ + 2.0 * longest_save_;
   if (plan_.wall_time > 0.0 && block > 0.0 && now + needed >= plan_.wall_time) mine = time_is_up;
+  if (StopSignals::received() == SIGINT) mine = interrupted;
   if (StopSignals::received() == SIGTERM) mine = terminated;
   if (StopSignals::received() == SIGUSR1) mine = user_signal;
   reason_ = static_cast<int>(communicator_->max(mine));
@@ -93,7 +121,16 @@ Checkpoints::Wish Checkpoints::wish(double block) {
 }
 
 std::string Checkpoints::why() const {
-  return reason_ == user_signal ? "SIGUSR1" : reason_ == terminated ? "SIGTERM" : "the wall-time limit";
+  switch (reason_) {
+    case user_signal:
+      return "SIGUSR1";
+    case terminated:
+      return "SIGTERM";
+    case interrupted:
+      return "SIGINT";
+    default:
+      return "the wall-time limit";
+  }
 }
 
 std::string Checkpoints::save(std::int64_t total, bool stops, const std::function<void(CheckpointWriter&)>& save) {

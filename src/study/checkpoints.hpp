@@ -19,11 +19,13 @@ struct Stopped {
   std::string checkpoint;  ///< path
 };
 
-/// SIGUSR1 and SIGTERM as requests to stop, as long as this lives. Where a program cannot stop with a checkpoint it
-/// goes on after SIGUSR1, saying so, and ends by SIGTERM.
+/// SIGUSR1, SIGTERM and SIGINT as requests to stop, as long as this lives. Where a program cannot stop with a
+/// checkpoint it goes on after SIGUSR1, saying so, and ends by the others; a second SIGINT ends it at once wherever it
+/// is. To be made before the result file: a signal that comes before this ends a program that has written nothing.
 class StopSignals {
  public:
-  explicit StopSignals(bool is_root);
+  /// All ranks listen when it is done. @note Collective.
+  explicit StopSignals(const Communicator& communicator);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;

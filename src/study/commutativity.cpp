@@ -52,7 +52,7 @@ class CommutativityStudy final : public Study {
       if (!is_compared(one)) continue;
       Measured measured;
       for (std::size_t draw = 0; draw <= drawn_.size(); ++draw) {
-        progress.begin(fmt::format("{}, damping {}", one.label, draw), one.steps, 0);
+        progress.begin(fmt::format("{}, damping {}", one.label, draw), one.steps);
         const std::optional<Failure> failure = compare(one, draw, progress, measured);
         progress.end();
         if (failure) return CaseFailure{one.label, *failure};

@@ -40,7 +40,7 @@ class ContactFormStudy final : public Study {
       const auto* scheme = std::get_if<HerglotzScheme>(&one.scheme);
       if (scheme == nullptr) continue;
       Measured measured;
-      progress.begin(one.label + ", contact form", one.steps, 0);
+      progress.begin(one.label + ", contact form", one.steps);
       const std::optional<Failure> failure = follow(one, *scheme, progress, measured);
       progress.end();
       if (failure) return CaseFailure{one.label, *failure};

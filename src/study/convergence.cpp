@@ -25,14 +25,6 @@ struct FinalState {
   double work = 0.0;
 };
 
-/// The error of one quantity, as the file has it.
-struct Measured {
-  std::string name;
-  const char* units;
-  std::string what;
-  MeasuredOrder errors = {};
-};
-
 double largest(const Eigen::VectorXd& x) { return x.lpNorm<Eigen::Infinity>(); }
 
 /// The recipe's start, or as many random ones as the study asks for, uniform in a cube around it.
@@ -80,17 +72,19 @@ class ConvergenceStudy final : public Study {
     file.number("convergence", "end", "s", "time at which errors are taken", end_);
     for (const Case& one : experiment_.cases()) {
       if (std::holds_alternative<ExactFlow>(one.scheme)) continue;
-      progress.begin(one.label + ", errors", static_cast<std::int64_t>(steps_.size()), 0);
+      progress.begin(one.label + ", errors", static_cast<std::int64_t>(steps_.size()), {.name = "step size"});
       std::vector<Measured> all = quantities();
       std::vector<double> work;
       for (std::size_t i = 0; i < steps_.size(); ++i) {
         if (std::optional<Failure> failure = measure(one, steps_[i], pieces, all, work))
           return CaseFailure{one.label, *failure};
+        if (pieces.recalled()) progress.known(static_cast<std::int64_t>(i + 1));
         progress.update(static_cast<std::int64_t>(i + 1));
       }
       progress.end();
       for (Measured& measured : all) measured.errors.fit(steps_, end_);
       write(one, all, work, file);
+      warn_of_doubts(one.label, all);
       file.flush();
     }
     return std::nullopt;
@@ -201,6 +195,9 @@ class ConvergenceStudy final : public Study {
                  step, errors.used());
       file.number(group, fmt::format("order_{}", name), "1", fmt::format("fitted order of the {}", what),
                   errors.order());
+      const std::string order = fmt::format("{}/order_{}", group, name);
+      file.attribute("points", static_cast<std::int64_t>(errors.points()), order);
+      file.attribute("doubt", errors.doubt(), order);
     }
     file.array(group, {"work", "1", "components of forces evaluated", {"step"}}, step, work);
   }
@@ -237,7 +234,10 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
   }
   for (double step : steps) {
     const double count = at / step;
-    if (std::abs(count - std::round(count)) > 1e-9 * count || count < 0.5) {
+    if (count > 1e15) {
+      mistakes.add(study.where("step_sizes"),
+                   fmt::format("step {} needs {:.1e} steps to reach {}; that will not end", step, count, at));
+    } else if (std::abs(count - std::round(count)) > 1e-9 * count || count < 0.5) {
       mistakes.add(study.where("step_sizes"), fmt::format("step {} does not divide the {} {}", step,
                                                           study.has("at") ? "time of the errors," : "end", at));
     }
@@ -286,11 +286,13 @@ StudyKind convergence_kind() {
                        .doc = "random starts: every velocity lies within so much of v0, uniformly",
                        .fallback = "0.0",
                        .bound = Bound::nonnegative}},
-       .notes = "Group convergence: step, and per label error_q, error_p, error_energy, order_q, order_p, "
-                "order_energy; with several starts these are of the mean over them, and least_error_*, largest_error_* "
-                "stand beside them; with several particles error_q_0 and so on, one by one; work counts components of "
-                "forces; used_* marks the points above round-off. The environments of a case on the "
-                "characteristic grid change with the step; measure those against \"open\"."},
+       .notes =
+           "Group convergence: step, and per label error_q, error_p, error_energy, order_q, order_p, "
+           "order_energy; with several starts these are of the mean over them, and least_error_*, largest_error_* "
+           "stand beside them; with several particles error_q_0 and so on, one by one; work counts components of "
+           "forces; used_* marks the points above round-off; the attributes `points` and `doubt` of an order say how "
+           "many points it rests on and what speaks against it. The environments of a case on the "
+           "characteristic grid change with the step; measure those against \"open\"."},
       check,
       [](const Experiment& experiment) -> std::unique_ptr<Study> {
         return std::make_unique<ConvergenceStudy>(experiment);

@@ -8,15 +8,22 @@
 //   antisymmetry  L~_d(y, x) with -L~_d(x, y), at random positions off the diagonal
 //   q, p          the motion that the doubled equations make with that of the program's integrator
 //
-// Source: martin2018, Theorem 6.1, section 7, Propositions 7.3 and 7.4; marsden2001, section 3.2.
+// and, for a list of steps, L~_d with the exact discrete Lagrangian, the integral of L~ along the solution of the
+// doubled equations between the same ends: a discretisation is of order r where they differ by O(h^{r+1}) off the
+// diagonal, and then the integrator is (Theorem 7.1). The integral is that of a polynomial of high degree, stationary
+// itself.
+//
+// Source: martin2018, Definition 5.1, Theorems 6.1 and 7.1, section 7, Propositions 7.3 and 7.4; marsden2001, section
+// 3.2.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 
 #include "study/comparison.hpp"
 #include "study/doubled_lagrangian.hpp"
 #include "study/duplication_bound.hpp"
+#include "study/lagrangian_order.hpp"
+#include "study/random_positions.hpp"
 #include "study/record_times.hpp"
 #include "study/trajectory.hpp"
 
@@ -43,32 +50,12 @@ CollocationScheme stages_of(const Case& one) {
   return {.a = MatrixXd::Constant(1, 1, 1.0 - g), .a_hat = MatrixXd::Constant(1, 1, g), .b = VectorXd::Ones(1)};
 }
 
-/// Positions around the start, the same on every machine.
-class Draws {
- public:
-  Draws(VectorXd centre, double spread, std::uint64_t seed)
-      : centre_(std::move(centre)), spread_(spread), engine_(seed) {}
-  /// `count` positions, column by column.
-  MatrixXd positions(Eigen::Index count) {
-    MatrixXd all = centre_ * VectorXd::Ones(count).transpose();
-    for (Eigen::Index i = 0; i < all.size(); ++i) {
-      // The standard fixes the engine's output, but not that of its distributions.
-      all(i) += spread_ * (2.0 * (static_cast<double>(engine_() >> 11) * 0x1p-53) - 1.0);
-    }
-    return all;
-  }
-
- private:
-  VectorXd centre_;
-  double spread_;
-  std::mt19937_64 engine_;
-};
-
 /// What rank 0 has measured of one case.
-struct Measured {
+struct MeasuredCase {
   std::vector<Comparison> equations, antisymmetry;  // by draw
   std::vector<Comparison> q, p;                     // by record, each the largest since the one before
   double amplitude_equations = 0.0, amplitude_antisymmetry = 0.0, amplitude_q = 0.0, amplitude_p = 0.0;
+  MeasuredOrder lagrangian;  // of the errors of L~_d, by step
 };
 
 /// Both routes for one case.
@@ -86,7 +73,7 @@ struct Routes {
 };
 
 /// The equations at the middle one of three positions. False where no path leads from one to the next.
-bool compare_equations(const Routes& routes, const MatrixXd& positions, Measured& measured) {
+bool compare_equations(const Routes& routes, const MatrixXd& positions, MeasuredCase& measured) {
   const Eigen::Index n = positions.rows();
   VectorXd by_x = VectorXd::Zero(n), by_y = by_x, by_hand = by_x, bound = by_x;
   for (Eigen::Index k = 0; k < 2; ++k) {
@@ -112,7 +99,7 @@ bool compare_equations(const Routes& routes, const MatrixXd& positions, Measured
 }
 
 /// Two paths against the same two exchanged; the columns are x0, x1, y0, y1. False where they are not to be found.
-bool compare_antisymmetry(const Routes& routes, const MatrixXd& ends, Measured& measured) {
+bool compare_antisymmetry(const Routes& routes, const MatrixXd& ends, MeasuredCase& measured) {
   const auto there = routes.doubled.stationary(ends.leftCols(2), ends.rightCols(2));
   const auto back = routes.doubled.stationary(ends.rightCols(2), ends.leftCols(2));
   if (!there || !back) return false;
@@ -138,9 +125,10 @@ class DuplicationStudy final : public Study {
       Problem problem = experiment_.make_problem(one);
       problem.prepare();
       const Routes routes(problem.system(), problem.damping(), rule_of(one), one.step);
-      Measured measured;
-      progress.begin(one.label + ", doubled", one.steps, 0);
+      MeasuredCase measured;
+      progress.begin(one.label + ", doubled", one.steps);
       std::optional<Failure> failure = at_random(routes, problem, measured);
+      if (!failure) failure = measure_order(one, problem, measured);
       if (!failure) failure = follow(one, routes, problem, progress, measured);
       progress.end();
       if (failure) return CaseFailure{one.label, *failure};
@@ -151,10 +139,10 @@ class DuplicationStudy final : public Study {
 
  private:
   /// Equations and antisymmetry at random positions, on rank 0. @note Collective.
-  std::optional<Failure> at_random(const Routes& routes, const Problem& problem, Measured& measured) const {
+  std::optional<Failure> at_random(const Routes& routes, const Problem& problem, MeasuredCase& measured) const {
     const Section& study = experiment_.recipe().study;
-    Draws draws(problem.system().q0, study.number("spread"),
-                static_cast<std::uint64_t>(experiment_.recipe().output.integer("seed")));
+    RandomPositions draws(problem.system().q0, study.number("spread"),
+                          static_cast<std::uint64_t>(experiment_.recipe().output.integer("seed")));
     std::int64_t lost = 0;  // the draw that has no path, from 1
     for (std::int64_t draw = 1; problem.communicator().is_root() && draw <= study.integer("draws"); ++draw) {
       const MatrixXd positions = draws.positions(3), ends = draws.positions(4);
@@ -170,9 +158,34 @@ class DuplicationStudy final : public Study {
                                lost)};
   }
 
+  /// The order of the discrete Lagrangian over the study's steps, on rank 0. @note Collective.
+  std::optional<Failure> measure_order(const Case& one, const Problem& problem, MeasuredCase& measured) const {
+    double lost = 0.0;  // the step at which there is no path
+    if (problem.communicator().is_root()) {
+      const Section& study = experiment_.recipe().study;
+      lost = add_lagrangian_errors(
+          problem, rule_of(one), steps_of_order(), study.integer("draws"), study.number("spread"),
+          static_cast<std::uint64_t>(experiment_.recipe().output.integer("seed")), measured.lagrangian);
+    }
+    problem.communicator().broadcast(std::span<double>(&lost, 1));
+    if (lost == 0.0) return std::nullopt;
+    return Failure{0, 0.0,
+                   fmt::format("no paths with step {} between positions drawn at random that Newton's method finds; a "
+                               "smaller `spread` or smaller `order_steps` may help",
+                               lost)};
+  }
+
+  std::vector<double> steps_of_order() const {
+    const Section& study = experiment_.recipe().study;
+    if (!study.has("order_steps")) return {};
+    std::vector<double> steps = study.numbers("order_steps");
+    std::sort(steps.begin(), steps.end(), std::greater<>());
+    return steps;
+  }
+
   /// The motion made by the doubled equations beside the integrator's. @note Collective.
   std::optional<Failure> follow(const Case& one, const Routes& routes, Problem& problem, Progress& progress,
-                                Measured& measured) const {
+                                MeasuredCase& measured) const {
     const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
     const std::int64_t every = experiment_.recipe().output.integer("every");
     DuplicationBound bound(routes.forced, stages_of(one));
@@ -207,11 +220,20 @@ class DuplicationStudy final : public Study {
                    "state is no longer finite"};
   }
 
-  void write(ResultFile& file, const Case& one, const Measured& measured) const {
+  void write(ResultFile& file, const Case& one, const MeasuredCase& measured) const {
     const std::string group = "duplication/" + one.label;
     Dimension draw{"draw", {}, "1", "draw of random positions, counted from 0"};
     for (std::int64_t i = 0; i < experiment_.recipe().study.integer("draws"); ++i) {
       draw.values.push_back(static_cast<double>(i));
+    }
+    const std::vector<double> steps = steps_of_order();
+    if (!steps.empty()) {
+      const Dimension step[] = {{"step", steps, "s", "time step"}};
+      file.array(group, {"error_lagrangian", "J", "mean distance of L~_d from the exact one, by step", {"step"}}, step,
+                 measured.lagrangian.mean());
+      file.array(group, {"used_lagrangian", "1", "1 where the fit of the order uses the point", {"step"}}, step,
+                 measured.lagrangian.used());
+      file.number(group, "order_lagrangian", "1", "fitted order of L~_d", measured.lagrangian.order());
     }
     const Dimension time = record_times(experiment_, one);
     double fraction = 0.0;
@@ -271,22 +293,32 @@ StudyKind duplication_kind() {
        .equation = "L~ = L(x, x') - L(y, y') + (F(x, x') + F(y, y')).(x - y) / 2,   F = f - C x'\n"
                    "D_x1 [L~_d(q0, q1) + L~_d(q1, q2)]  against  D2 L_d + f_d^+ + D1 L_d + f_d^-,\n"
                    "L~_d(y, x)  against  -L~_d(x, y)",
-       .source = "martin2018, Theorem 6.1, section 7, Propositions 7.3 and 7.4",
-       .parameters = {{.name = "draws",
-                       .type = ValueType::integer,
-                       .doc = "how many random positions the equations and the antisymmetry are looked at, drawn by "
-                              "the seed of [output]",
-                       .fallback = "100",
-                       .bound = Bound::positive},
-                      {.name = "spread",
-                       .units = "m",
-                       .doc = "largest distance of a component of a drawn position from the start",
-                       .required = true,
-                       .bound = Bound::positive}},
-       .notes = "Every open run of `gamma` and `lobatto` is followed. Group duplication/<label>: over draws "
-                "difference_equations, difference_antisymmetry, over time difference_q, difference_p (doubled "
-                "equations against the integrator, the largest since the record before); difference_bound_... and "
-                "fraction_..., their round-off bounds; largest_..., bound_..., amplitude_... and `fraction` overall."},
+       .source = "martin2018, Definition 5.1, Theorems 6.1 and 7.1, section 7, Propositions 7.3 and 7.4",
+       .parameters =
+           {{.name = "draws",
+             .type = ValueType::integer,
+             .doc = "how many random positions the equations and the antisymmetry are looked at, drawn by "
+                    "the seed of [output]",
+             .fallback = "100",
+             .bound = Bound::positive},
+            {.name = "spread",
+             .units = "m",
+             .doc = "largest distance of a component of a drawn position from the start",
+             .required = true,
+             .bound = Bound::positive},
+            {.name = "order_steps",
+             .type = ValueType::numbers,
+             .units = "s",
+             .doc = "steps at which L~_d is compared with the exact discrete Lagrangian, between positions drawn "
+                    "as above whose mean velocities lie as near to those of the start",
+             .bound = Bound::positive}},
+       .notes =
+           "Every open run of `gamma` and `lobatto` is followed. Group duplication/<label>: over draws "
+           "difference_equations, difference_antisymmetry, over time difference_q, difference_p (doubled "
+           "equations against the integrator, the largest since the record before); difference_bound_... and "
+           "fraction_..., their round-off bounds; largest_..., bound_..., amplitude_... and `fraction` overall; with "
+           "order_steps over them error_lagrangian, |L~_d - L~_d^e| / h, the mean over the draws, and "
+           "order_lagrangian."},
       check,
       [](const Experiment& experiment) -> std::unique_ptr<Study> {
         return std::make_unique<DuplicationStudy>(experiment);

@@ -89,7 +89,8 @@ class EnsembleStudy final : public Study {
         done_ = 0;
       }
       std::vector<double>& total = totals_[i];
-      progress.begin(one.label, realisations_, 0);
+      progress.begin(one.label, realisations_, {.name = "realisation"});
+      progress.known(std::min(realisations_, done_ * batch_size));
       while (i + 1 == totals_.size() && done_ < batches()) {
         breaks.take(one.label, steps_done(), teams * batch_size * one.steps,
                     [&](CheckpointWriter& checkpoint) { save(checkpoint); });
@@ -349,23 +350,32 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
                  fmt::format("longest_lag = {}: from {} to the end {} there is less", study.number("longest_lag"),
                              study.number("from"), experiment.end_time()));
   }
-  bool warm = false;
+  bool warm = false, any_closed = false;
   for (const Case& one : experiment.cases()) {
+    any_closed = any_closed || one.closed;
     if (!one.closed) {
       mistakes.add(one.options.where("on"),
                    "every realisation of an open run is the same; an ensemble needs "
                    "on = \"closed\" and an environment with a `temperature`");
       continue;
     }
-    const Problem problem = experiment.make_problem(one);
-    for (const auto& environment : problem.environments()) {
-      warm = warm || environment->temperature() > 0.0;
+    for (std::size_t index : one.environments) {
+      warm = warm || experiment.recipe().environments[index].number("temperature") > 0.0;
     }
   }
-  if (!warm) {
-    mistakes.add(study.where("kind"),
-                 "no environment has a `temperature` above 0, so all realisations would be the same");
+  if (warm || !any_closed) return;
+  std::string unused;
+  for (const Section& environment : experiment.recipe().environments) {
+    const bool is_warm = environment.is_readable("temperature") && environment.number("temperature") > 0.0;
+    if (is_warm) unused += (unused.empty() ? "`" : ", `") + environment.text("name") + "`";
   }
+  mistakes.add(
+      study.where("kind"),
+      unused.empty()
+          ? "no environment has a `temperature` above 0, so all realisations would be the same"
+          : fmt::format("no integrator is closed with {}, which alone start warm, so all realisations would be "
+                        "the same; see `environments` of [[integrators]]",
+                        unused));
 }
 
 }  // namespace

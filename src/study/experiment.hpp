@@ -22,6 +22,7 @@ struct Case {
   Scheme scheme;
   bool closed = false;
   double step = 0.0;
+  double end = 0.0;  ///< that was asked for, s
   std::int64_t steps = 0;
   std::vector<std::size_t> environments;  ///< which of the recipe's close it, or imply its damping
 };
@@ -38,12 +39,14 @@ class Experiment {
   const Recipe& recipe() const { return recipe_; }
   const OpenSystem& system() const;
   const std::vector<Case>& cases() const;
+  /// As many of them as could be read.
+  const std::vector<Case>& readable_cases() const { return cases_; }
   const Case* find_case(const std::string& label) const;
   double end_time() const;
   const Communicator& communicator() const { return communicator_; }
 
   /// The closed or open problem of a case, not prepared; `step` matters to environments on the characteristic grid.
-  /// @note Collective.
+  /// With a method for contact systems an open system that can be one is one. @note Collective.
   Problem make_problem(const Case& one, double step, bool closed) const {
     return make_problem(one, step, closed, communicator_);
   }
@@ -60,9 +63,8 @@ class Experiment {
     return make_problem(one, step, closed, communicator_, start);
   }
 
-  /// Things that a user should know of before the run: an echo before the end, an environment too slow to
-  /// damp, a growing method, a last step cut off.
-  const std::vector<std::string>& warnings() const { return warnings_; }
+  /// Whether nothing says how strongly a case is damped: its problem cannot be made.
+  bool lacks_damping(const Case& one, bool closed) const;
 
  private:
   std::unique_ptr<Environment> build_environment(std::size_t index, double step, const Communicator& communicator,
@@ -73,19 +75,8 @@ class Experiment {
                        const OpenSystem& start) const;
   void read_end();
   Case read_case(const Section& section, Mistakes& mistakes);
-  bool lacks_damping(const Case& one, bool closed) const;
   /// C of the open problem of a case.
   Eigen::MatrixXd open_damping(const Case& one, const std::vector<std::unique_ptr<Environment>>& environments) const;
-  void check_damping(const Case& one, Mistakes& mistakes);
-  /// Whether the system has a z, or can be given one, if and only if the method advances one, and whether the method
-  /// can do its steps.
-  void check_contact(const Case& one, Mistakes& mistakes);
-  /// The steps that a case runs with, and where the recipe states them: the study's list where it has one.
-  std::pair<std::vector<double>, Location> steps_of(const Case& one) const;
-  void check_stages(const Case& one, Mistakes& mistakes);
-  void check_memory(Mistakes& mistakes);
-  void check_stability(const Case& one, Mistakes& mistakes);
-  void warn_of_limits(const Case& one);
 
   Recipe recipe_;
   Communicator communicator_;
@@ -94,7 +85,6 @@ class Experiment {
   std::optional<double> end_;
   std::vector<Case> cases_;
   bool cases_are_complete_ = true;
-  std::vector<std::string> warnings_;
 };
 
 }  // namespace bathline

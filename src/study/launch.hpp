@@ -4,14 +4,17 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "parallel/communicator.hpp"
 #include "recipe/recipe.hpp"
 #include "record/checkpoint_file.hpp"
+#include "record/claims.hpp"
 #include "record/provenance.hpp"
 #include "solve/petsc_session.hpp"
+#include "study/feasibility.hpp"
 #include "study/run.hpp"
 #include "study/study.hpp"
 
@@ -24,8 +27,10 @@ inline constexpr int checkpoint_format = 1;
 /// options, so that a bad one ends the run before anything is written.
 struct Prepared {
   Recipe recipe;
-  std::unique_ptr<Experiment> experiment;
+  /// Ends after everything that holds solvers.
   std::unique_ptr<PetscSession> petsc;
+  std::unique_ptr<Experiment> experiment;
+  std::unique_ptr<Feasibility> feasibility;
   const StudyKind* study = nullptr;
 };
 
@@ -42,6 +47,7 @@ struct Launch {
   double wall_time = 0.0;
   double wall_before = 0.0;  ///< seconds that went by before this program began
   ProgressStyle progress = ProgressStyle::automatic;
+  bool is_scratch = false;  ///< removed at the end, so that nobody goes on with it: no checkpoints, no stop on request
   double wall() const {
     return wall_before + std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   }
@@ -54,6 +60,16 @@ std::unique_ptr<ResultFile> create_result(const Launch& launch, const Prepared& 
 /// Runs the study into its open file, and says how it ended; `from` as for `Checkpoints`. @note Collective.
 int carry_out(const Launch& launch, const Prepared& prepared, std::unique_ptr<ResultFile> file,
               std::unique_ptr<CheckpointReader> from, const Communicator& communicator);
+
+/// Judges the claims of a computed result, which is complete with that and needs no checkpoints any more unless its
+/// recipe asks for them. Returns the exit code. @note Collective.
+int settle_claims(const std::string& path, const Recipe& recipe, const Communicator& communicator);
+
+/// The recipe that a result holds. Throws UsageError where it is none. For one rank.
+Recipe recipe_of(const ResultReader& result);
+
+/// That of a run with these claims: complete, or one of them has failed.
+int exit_code_of(std::span<const ClaimResult> claims);
 
 /// The text of a file, read by rank 0. Throws UsageError where it cannot be read. @note Collective.
 std::string read_text(const std::string& path, const Communicator& communicator);

@@ -6,6 +6,16 @@
 // Source: limebeer2020, eqs. (27)-(31) and (46)-(51), where C_d^T (D0/h) C_d = h C^T D0 C. State x = (q, v); the
 // damping matrix of all particles takes the place of C^T D0 C. A_d comes from stepping unit vectors through the
 // integrator.
+//
+// The sum over steps is a left rectangle, with an error of its own for the exact flow, too. With the displacements of
+// the steps, (q+ - q)^T D (q+ - q)/h in place of h v^T D v, W_d is W for the midpoint rule (footnote 8 of the paper).
+//
+// The paper sees no discrete analogue of Theorem III.1 (f), that what is stored and what is transferred add up to a
+// constant. There is one: with the work x^T R x that the integrator itself counts in a step,
+//
+//   W_s = R + A_d^T W_s A_d,   x_j^T W_s x_j + work of j steps = x_0^T W_s x_0   for every j.
+//
+// R = h C^T D C with `gamma` = 0, so that W_s = W_d; with the midpoint rule W_s = W, the energy itself.
 #include <fmt/format.h>
 
 #include "advance/step_matrix.hpp"
@@ -22,6 +32,17 @@ using Eigen::VectorXd;
 struct Transfer {
   std::vector<double> transferred, stored;
 };
+
+/// 2-norms of W_d - W with velocities and with displacements, and of W.
+struct Norms {
+  double difference = 0.0, displacements = 0.0, theory = 0.0;
+};
+
+/// What the displacements of one step with the matrix `step` give to `damping`, as a form of the state before it.
+MatrixXd supply_of_displacements(const MatrixXd& step, const MatrixXd& damping, double h) {
+  const MatrixXd displacements = (step - MatrixXd::Identity(step.rows(), step.cols())).topRows(damping.rows());
+  return displacements.transpose() * damping * displacements / h;
+}
 
 class LyapunovStudy final : public Study {
  public:
@@ -51,18 +72,23 @@ class LyapunovStudy final : public Study {
         theory.stored.push_back(x.dot(w * x));
         theory.transferred.push_back(theory.stored.front() - theory.stored.back());
       }
-      if (std::holds_alternative<ExactFlow>(one.scheme)) {
-        write(file, one.label, times, theory, theory, 0.0, spectral_norm(w));
-        continue;
-      }
       const MatrixXd step = step_matrix(one.scheme, problem, one.step);
       // Otherwise nothing is dissipated in the end and W_d does not exist.
       if (spectral_radius(step) >= 1.0) {
         return CaseFailure{one.label,
                            {0, 0.0, "the step matrix is not contracting, so its Lyapunov equation has no solution"}};
       }
+      const MatrixXd w_s = solve_discrete_lyapunov(step, work_matrix(one.scheme, problem, one.step));
+      if (std::optional<Failure> failure = follow_symmetry(one, w_s, file)) return CaseFailure{one.label, *failure};
+      file.number("lyapunov/" + one.label, "symmetry_difference", "1", "2-norm of W_s - W", spectral_norm(w_s - w));
       const MatrixXd rate = one.step * supply;
       const MatrixXd w_d = solve_discrete_lyapunov(step, rate);
+      const MatrixXd moved = solve_discrete_lyapunov(step, supply_of_displacements(step, problem.damping(), one.step));
+      const Norms norms{spectral_norm(w_d - w), spectral_norm(moved - w), spectral_norm(w)};
+      if (std::holds_alternative<ExactFlow>(one.scheme)) {
+        write(file, one.label, times, theory, theory, norms);
+        continue;
+      }
       Transfer discrete;
       const double total = start.dot(w_d * start);
       double transferred = 0.0;
@@ -75,14 +101,37 @@ class LyapunovStudy final : public Study {
         transferred += x.dot(rate * x);
         x = step * x;
       }
-      write(file, one.label, times, discrete, theory, spectral_norm(w_d - w), spectral_norm(w));
+      write(file, one.label, times, discrete, theory, norms);
     }
     return std::nullopt;
   }
 
  private:
+  /// Runs the case once more and writes x^T W_s x + work over time. @note Collective.
+  std::optional<Failure> follow_symmetry(const Case& one, const MatrixXd& w_s, ResultFile& file) const {
+    Problem problem = experiment_.make_problem(one);
+    problem.prepare();
+    const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
+    const std::int64_t every = experiment_.recipe().output.integer("every");
+    std::vector<double> times, symmetry;
+    for (std::int64_t k = 0;; k += every) {
+      problem.share_particles();
+      VectorXd x(2 * problem.q.size());
+      x << problem.q, problem.p.cwiseQuotient(problem.system().mass);
+      times.push_back(static_cast<double>(k) * one.step);
+      symmetry.push_back(x.dot(w_s * x) + problem.energies_of_particles().dissipated);
+      if (k + every > one.steps) break;
+      if (std::optional<Failure> failure = stepper->advance(every)) return failure;
+    }
+    const Dimension time[] = {{"time", times, "s", "time"}};
+    file.array("lyapunov/" + one.label,
+               {"energy_symmetry", "J", "x^T W_s x and the work of damping so far, constant", {"time"}}, time,
+               symmetry);
+    return std::nullopt;
+  }
+
   static void write(ResultFile& file, const std::string& label, const std::vector<double>& times,
-                    const Transfer& transfer, const Transfer& theory, double difference, double norm) {
+                    const Transfer& transfer, const Transfer& theory, const Norms& norms) {
     const std::string group = "lyapunov/" + label;
     const Dimension time[] = {{"time", times, "s", "time"}};
     std::vector<double> error;
@@ -93,8 +142,10 @@ class LyapunovStudy final : public Study {
     series("energy_transferred", "energy given to the damper, x0^T W_d(j) x0", transfer.transferred);
     series("energy_stored", "energy still stored, x0^T (W_d - W_d(j)) x0", transfer.stored);
     series("error_stored", "stored energy less that of the exact theory", error);
-    file.number(group, "norm_difference", "1", "2-norm of W_d - W", difference);
-    file.number(group, "norm_theory", "1", "2-norm of W", norm);
+    file.number(group, "norm_difference", "1", "2-norm of W_d - W", norms.difference);
+    file.number(group, "norm_difference_displacements", "1",
+                "2-norm of W_d - W, W_d with the displacements of the steps", norms.displacements);
+    file.number(group, "norm_theory", "1", "2-norm of W", norms.theory);
   }
 
   const Experiment& experiment_;
@@ -125,15 +176,21 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
 }  // namespace
 
 StudyKind lyapunov_kind() {
-  return {{.name = "lyapunov",
-           .summary = "energy transfer of a linear open system by Lyapunov's equations, exact and discrete",
-           .equation = "A^T W + W A + C^T D C = 0;  W_d = h C^T D C + A_d^T W_d A_d",
-           .source = "limebeer2020, eqs. (27)-(31), (46)-(51)",
-           .notes = "Group lyapunov/<open label>: energy_transferred, energy_stored, error_stored, norm_difference."},
-          check,
-          [](const Experiment& experiment) -> std::unique_ptr<Study> {
-            return std::make_unique<LyapunovStudy>(experiment);
-          }};
+  return {
+      {.name = "lyapunov",
+       .summary = "energy transfer of a linear open system by Lyapunov's equations, exact and discrete",
+       .equation = "A^T W + W A + C^T D C = 0;  W_d = h C^T D C + A_d^T W_d A_d",
+       .source = "limebeer2020, eqs. (27)-(31), (46)-(51)",
+       .notes =
+           "Group lyapunov/<open label>: energy_transferred, energy_stored, error_stored, norm_difference, "
+           "norm_difference_displacements (W_d with the displacements of the steps). The energies of `exact` are the "
+           "exact integral, its norms those of the sum over its steps. energy_symmetry is what x^T W_s x and the "
+           "integrator's own work add up to, with W_s = R + A_d^T W_s A_d and x^T R x its work in a step; "
+           "symmetry_difference the norm of W_s - W."},
+      check,
+      [](const Experiment& experiment) -> std::unique_ptr<Study> {
+        return std::make_unique<LyapunovStudy>(experiment);
+      }};
 }
 
 }  // namespace bathline

@@ -1,7 +1,10 @@
 // Errors of one quantity over a list of steps, and the order fitted to them.
 #pragma once
 
+#include <cstddef>
 #include <limits>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace bathline {
@@ -22,11 +25,30 @@ class MeasuredOrder {
   const std::vector<double>& used() const { return used_; }
   /// After the fit: NaN where fewer than two points stand above the round-off.
   const double& order() const { return order_; }
+  /// After the fit: how many points it uses.
+  std::size_t points() const { return points_; }
+  /// After the fit: what speaks against the order, such as "2 of 5 points lie in round-off"; empty where nothing does.
+  const std::string& doubt() const { return doubt_; }
 
  private:
+  void find_doubt(std::size_t in_round_off, double least_slope, double largest_slope);
+
   std::vector<double> mean_, least_, largest_, used_;
+  std::size_t points_ = 0;
+  std::string doubt_;
   double scale_ = 0.0;
   double order_ = std::numeric_limits<double>::quiet_NaN();
 };
+
+/// The error of one quantity, as the file has it.
+struct Measured {
+  std::string name;
+  const char* units;
+  std::string what;
+  MeasuredOrder errors = {};
+};
+
+/// Says in the log which fitted orders of `label` something speaks against.
+void warn_of_doubts(const std::string& label, std::span<const Measured> all);
 
 }  // namespace bathline

@@ -135,12 +135,13 @@ std::optional<CaseFailure> measure_memory(const Experiment& experiment, ResultFi
                                           Pieces& pieces) {
   for (const Case& one : experiment.cases()) {
     if (!one.closed || std::holds_alternative<ExactFlow>(one.scheme)) continue;
-    progress.begin(one.label + " held", static_cast<std::int64_t>(one.environments.size()), 0);
+    progress.begin(one.label + " held", static_cast<std::int64_t>(one.environments.size()), {.name = "environment"});
     for (std::size_t i = 0; i < one.environments.size(); ++i) {
       Case single = one;
       single.environments = {one.environments[i]};
       if (std::optional<Failure> failure = measure(experiment, single, file, pieces))
         return CaseFailure{one.label, *failure};
+      if (pieces.recalled()) progress.known(static_cast<std::int64_t>(i + 1));
       progress.update(static_cast<std::int64_t>(i + 1));
     }
     progress.end();

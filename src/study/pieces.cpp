@@ -59,7 +59,8 @@ std::optional<Failure> Pieces::next(const std::string& label, std::int64_t steps
   const std::size_t piece = next_++;
   const std::int64_t done = steps_;
   steps_ += steps;
-  if (piece < known_.size()) {
+  recalled_ = piece < known_.size();
+  if (recalled_) {
     fit_to_recipe(checkpoints_.from(), [&] {
       if (known_[piece].size() != size) throw std::out_of_range(name_of(piece));
     });

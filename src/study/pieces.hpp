@@ -55,6 +55,8 @@ class Pieces {
   /// @note Collective. Throws Stopped; FileError where the checkpoint holds another number of them.
   std::optional<Failure> next(const std::string& label, std::int64_t steps, std::size_t size,
                               std::vector<double>& found, const Work& work);
+  /// Whether the last piece was known from the checkpoint.
+  bool recalled() const { return recalled_; }
 
  private:
   Checkpoints& checkpoints_;
@@ -63,6 +65,7 @@ class Pieces {
   Breaks breaks_;
   std::vector<std::vector<double>> known_;
   std::size_t next_ = 0;
+  bool recalled_ = false;
   std::int64_t steps_ = 0;  // of the trajectories and of the pieces so far
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace bathline {
 
@@ -21,7 +22,8 @@ std::string duration(double seconds) {
 std::string rate(double per_second) {
   if (per_second >= 1e9) return fmt::format("{:.2f}e9", per_second / 1e9);
   if (per_second >= 1e6) return fmt::format("{:.1f}e6", per_second / 1e6);
-  return fmt::format("{:.0f}", per_second);
+  if (per_second >= 10.0) return fmt::format("{:.0f}", per_second);
+  return fmt::format("{:.2g}", per_second);
 }
 
 }  // namespace
@@ -31,21 +33,33 @@ Progress::Progress(ProgressStyle style, bool is_root) : style_(style) {
   if (style_ == ProgressStyle::automatic) style_ = isatty(STDERR_FILENO) ? ProgressStyle::bar : ProgressStyle::lines;
 }
 
-void Progress::begin(const std::string& label, std::int64_t steps, std::int64_t sites) {
+Pace::Pace(std::int64_t first, std::int64_t done, std::int64_t total, double seconds) {
+  const auto own = static_cast<double>(done - first);
+  per_second = own / std::max(seconds, 1e-9);
+  seconds_left = own > 0.0 ? static_cast<double>(total - done) * seconds / own : 0.0;
+}
+
+void Progress::begin(const std::string& label, std::int64_t total, ProgressUnit unit) {
   label_ = label;
-  steps_ = steps;
-  sites_ = sites;
+  unit_ = std::move(unit);
+  total_ = total;
+  first_ = 0;
   started_ = shown_ = Clock::now();
   drawn_ = false;
 }
 
-void Progress::update(std::int64_t step) {
+void Progress::known(std::int64_t done) {
+  first_ = done;
+  started_ = Clock::now();
+}
+
+void Progress::update(std::int64_t done) {
   if (style_ == ProgressStyle::none) return;
   const auto now = Clock::now();
   const double pause = style_ == ProgressStyle::bar ? 0.2 : 10.0;
   if (std::chrono::duration<double>(now - shown_).count() < pause) return;
   shown_ = now;
-  show(step, std::chrono::duration<double>(now - started_).count());
+  show(done, std::chrono::duration<double>(now - started_).count());
 }
 
 void Progress::end() {
@@ -53,21 +67,22 @@ void Progress::end() {
   std::fflush(stderr);
 }
 
-void Progress::show(std::int64_t step, double seconds) {
-  const double share = steps_ > 0 ? static_cast<double>(step) / static_cast<double>(steps_) : 1.0;
-  const double per_second = static_cast<double>(step) / std::max(seconds, 1e-9);
-  const double left = share > 0.0 ? seconds / share - seconds : 0.0;
-  const std::string numbers =
-      fmt::format("{:3.0f} %  {} steps/s{}  {} left", 100.0 * share, rate(per_second),
-                  sites_ > 0 ? fmt::format(", {} site-steps/s", rate(per_second * static_cast<double>(sites_))) : "",
-                  duration(left));
+void Progress::show(std::int64_t done, double seconds) {
+  const double share = total_ > 0 ? static_cast<double>(done) / static_cast<double>(total_) : 1.0;
+  const Pace pace(first_, done, total_, seconds);
+  std::string rates = fmt::format("{} {}s/s", rate(pace.per_second), unit_.name);
+  if (unit_.sites > 0) {
+    rates += fmt::format(", {} {}-{}s/s", rate(pace.per_second * static_cast<double>(unit_.sites)), unit_.site_name,
+                         unit_.name);
+  }
+  const std::string numbers = fmt::format("{:3.0f} %  {}  {} left", 100.0 * share, rates, duration(pace.seconds_left));
   if (style_ == ProgressStyle::bar) {
     constexpr int width = 28;
     const int filled = static_cast<int>(share * width);
     fmt::print(stderr, "\r\x1b[K{} [{}{}] {}", label_, std::string(filled, '='), std::string(width - filled, ' '),
                numbers);
   } else {
-    fmt::print(stderr, "{}: step {} of {}, {}\n", label_, step, steps_, numbers);
+    fmt::print(stderr, "{}: {} {} of {}, {}\n", label_, unit_.name, done, total_, numbers);
   }
   std::fflush(stderr);
   drawn_ = true;

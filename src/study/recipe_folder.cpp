@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <sstream>
 #include <vector>
 
-#include "recipe/mistakes.hpp"
+#include "parallel/shared_file.hpp"
+#include "recipe/excerpt.hpp"
+#include "recipe/recipe.hpp"
+#include "study/vocabulary.hpp"
 
 namespace bathline {
 
@@ -20,11 +22,23 @@ namespace fs = std::filesystem;
 
 constexpr const char* prefix = "input_file:";
 
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream all;
-  all << file.rdbuf();
-  return all.str();
+/// Whether that is in the file at `path`. Others are not read: they may be pipes, or endless.
+bool holds(const fs::path& path, const std::string& text) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == text.size() &&
+         read_text_file(path) == text;
+}
+
+/// Whoever made the file may have left out what its recipe names, for something of this machine to be read instead.
+void require_all_files(const ResultReader& file) {
+  Mistakes mistakes;
+  const Recipe recipe = parse_recipe(file.attribute("recipe_resolved"), file.path(), {}, vocabulary(), mistakes);
+  for (const Section& environment : recipe.environments) {
+    if (!environment.has("file") || !environment.is_readable("file")) continue;
+    const std::string& name = environment.text("file");
+    if (file.has_attribute(prefix + name)) continue;
+    throw FileError(fmt::format("the recipe of {} names the file {}, which is not in it", file.path(), excerpt(name)));
+  }
 }
 
 }  // namespace
@@ -52,6 +66,7 @@ RecipeFolder::~RecipeFolder() {
 }
 
 void RecipeFolder::unpack(const ResultReader& file) {
+  require_all_files(file);
   std::string pattern = (fs::temp_directory_path() / "bathline-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) {
     throw FileError(fmt::format("cannot create {}: {}", pattern, std::generic_category().message(errno)));
@@ -74,13 +89,13 @@ void RecipeFolder::unpack(const ResultReader& file) {
     const std::string text = file.attribute(prefix + name);
     const fs::path path = place / name;  // an absolute name stays where it is
     if (fs::path(name).is_absolute()) {
-      if (content(path) == text) continue;
+      if (holds(path, text)) continue;
       throw FileError(
-          fmt::format("the recipe names {}, which is no longer what {} was computed from", name, file.path()));
+          fmt::format("the recipe names {}, which is no longer what {} was computed from", excerpt(name), file.path()));
     }
     fs::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary) << text;
-    if (content(path) != text) throw FileError(fmt::format("cannot write {}", path.string()));
+    if (!holds(path, text)) throw FileError(fmt::format("cannot write {}", path.string()));
   }
 }
 

@@ -1,10 +1,18 @@
 // The recipes that come with the program.
 #include "study/recipe_library.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "recipe/describe.hpp"
+#include "recipe/sweep.hpp"
+#include "study/launch.hpp"
+#include "study/vocabulary.hpp"
 
 namespace bathline {
 
@@ -31,6 +39,22 @@ std::string read_title(const fs::path& path) {
   return "";
 }
 
+std::string last_part(const std::string& name) { return fs::path(name).filename().string(); }
+
+/// Names that are spelt almost like it, or that end with the same word in another paper's folder.
+std::string unknown_recipe(const std::string& name, const std::vector<LibraryRecipe>& known) {
+  const std::string missing = fmt::format("cannot read the recipe {}: No such file or directory", name);
+  std::vector<std::string> names, same_end;
+  for (const LibraryRecipe& recipe : known) {
+    names.push_back(recipe.name);
+    if (last_part(recipe.name) == last_part(name)) same_end.push_back("`" + recipe.name + "`");
+  }
+  const std::string close = closest_name(name, names);
+  if (!close.empty()) return fmt::format("{}; did you mean `{}`?", missing, close);
+  if (!same_end.empty()) return fmt::format("{}; did you mean {}?", missing, fmt::join(same_end, " or "));
+  return missing + ", and `bathline list recipes` shows no recipe of this name";
+}
+
 }  // namespace
 
 std::vector<LibraryRecipe> library_recipes() {
@@ -44,6 +68,34 @@ std::vector<LibraryRecipe> library_recipes() {
   }
   std::sort(recipes.begin(), recipes.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return recipes;
+}
+
+std::string find_recipe(const std::string& name, const Communicator& communicator) {
+  std::string path;
+  judge_on_root(communicator, [&] {
+    std::error_code ignored;
+    if (fs::exists(name, ignored)) {
+      path = name;
+      return;
+    }
+    const std::vector<LibraryRecipe> known = library_recipes();
+    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == name; });
+    if (found == known.end()) throw UsageError(unknown_recipe(name, known));
+    path = found->path;
+  });
+  return communicator.broadcast(path);
+}
+
+std::string describe_recipe(const std::string& name, const Communicator& communicator) {
+  const std::string path = find_recipe(name, communicator);
+  const std::string text = read_text(path, communicator);
+  Mistakes mistakes;
+  const std::vector<SweepElement> elements = expand_sweep(text, path, {}, mistakes);
+  // What a sweep sets need not stand in the recipe besides.
+  const Recipe recipe =
+      parse_recipe(text, path, elements.empty() ? SweepElement{} : elements.front(), vocabulary(), mistakes);
+  if (!mistakes.empty()) refuse(mistakes);
+  return describe(recipe, name, vocabulary(), elements.size());
 }
 
 }  // namespace bathline

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "parallel/communicator.hpp"
+
 namespace bathline {
 
 struct LibraryRecipe {
@@ -15,5 +17,13 @@ struct LibraryRecipe {
 /// The recipes below `experiments/`, sorted by name. That folder is found beside the folder of the program, or where
 /// the environment variable BATHLINE_EXPERIMENTS says.
 std::vector<LibraryRecipe> library_recipes();
+
+/// The path of the recipe that a user calls `name`: the file of that path where there is one, else the recipe of that
+/// name among those that come with the program. Where there is neither, UsageError with the nearest names.
+/// @note Collective.
+std::string find_recipe(const std::string& name, const Communicator& communicator);
+
+/// The text of `bathline describe NAME` for such a recipe. Throws UsageError with its mistakes. @note Collective.
+std::string describe_recipe(const std::string& name, const Communicator& communicator);
 
 }  // namespace bathline

@@ -2,6 +2,10 @@
 //
 // On the characteristic grid the explicit closed scheme and the reduced one agree to round-off for 2 (sites + 1) steps
 // (limebeer2020, Theorem IV.1; farshi2018, eq. (65)); elsewhere they agree as far as the lattice is not dispersive.
+//
+// Between two particles, inerters tie every site to the far one, and the momentum that belongs to that by the
+// Lagrangian is p_fin = m_fin q_fin' - sum_i p_i. Reduced equations hold for p = p_fin + sum_i p_i (farshi2018,
+// Remark 4.4).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,27 +20,53 @@ namespace bathline {
 
 namespace {
 
-/// The particles' path of every case.
+/// The particles' momenta by the Lagrangian of particles and sites: p of a far particle less those of its line's sites.
+/// The same on every rank. @note Collective.
+Eigen::VectorXd canonical_momenta(const Problem& problem) {
+  Eigen::VectorXd canonical = problem.p;
+  const int axes = problem.system().axes;
+  for (const auto& environment : problem.environments()) {
+    std::vector<double> w, p;
+    environment->gather_state(w, p);
+    for (const Attachment::Weight& weight : environment->attachment().weights()) {
+      if (weight.weight > 0.0) continue;
+      for (std::size_t i = 0; i < p.size(); ++i) {
+        canonical[weight.particle * axes + static_cast<int>(i) % axes] += weight.weight * p[i];
+      }
+    }
+  }
+  problem.communicator().broadcast(std::span<double>(canonical.data(), static_cast<std::size_t>(canonical.size())));
+  return canonical;
+}
+
+/// The particles' path of every case, momenta too where they are wanted.
 class PathKeeper final : public Observer {
  public:
+  explicit PathKeeper(bool wants_momenta) : wants_momenta_(wants_momenta) {}
+
   struct Path {
     std::vector<double> time;
     std::vector<std::int64_t> step;
     std::vector<Eigen::VectorXd> q;
+    std::vector<Eigen::VectorXd> p, canonical;  // empty where they are not wanted
   };
   void record(const Moment& moment, const EnergyLedger&) override {
     Path& path = paths_[moment.one.label];
     path.time.push_back(moment.time);
     path.step.push_back(moment.step);
     path.q.push_back(moment.problem.q);
+    if (!wants_momenta_) return;
+    path.p.push_back(moment.problem.p);
+    path.canonical.push_back(canonical_momenta(moment.problem));
   }
   void save(CheckpointWriter& checkpoint, const std::string& path) const override {
     for (const auto& [label, kept] : paths_) {
-      std::vector<double> step(kept.step.begin(), kept.step.end()), q;
-      for (const Eigen::VectorXd& one : kept.q) q.insert(q.end(), one.begin(), one.end());
+      const std::vector<double> step(kept.step.begin(), kept.step.end());
       checkpoint.numbers(path + "/" + label + "/time", kept.time);
       checkpoint.numbers(path + "/" + label + "/step", step);
-      checkpoint.numbers(path + "/" + label + "/q", q);
+      checkpoint.numbers(path + "/" + label + "/q", flat(kept.q));
+      checkpoint.numbers(path + "/" + label + "/p", flat(kept.p));
+      checkpoint.numbers(path + "/" + label + "/canonical", flat(kept.canonical));
     }
   }
   void restore(const CheckpointReader& checkpoint, const std::string& path) override {
@@ -46,17 +76,34 @@ class PathKeeper final : public Observer {
       for (double step : checkpoint.numbers(path + "/" + label + "/step")) {
         kept.step.push_back(count_of(step));
       }
-      const std::vector<double> q = checkpoint.numbers(path + "/" + label + "/q");
       if (kept.step.size() != kept.time.size()) throw std::out_of_range(path);
-      const std::size_t size = kept.time.empty() ? 0 : q.size() / kept.time.size();
-      for (std::size_t k = 0; k < kept.time.size(); ++k) {
-        kept.q.emplace_back(Eigen::Map<const Eigen::VectorXd>(q.data() + k * size, static_cast<Eigen::Index>(size)));
-      }
+      const std::size_t records = kept.time.size();
+      kept.q = cut(checkpoint.numbers(path + "/" + label + "/q"), records);
+      kept.p = cut(checkpoint.numbers(path + "/" + label + "/p"), records);
+      kept.canonical = cut(checkpoint.numbers(path + "/" + label + "/canonical"), records);
     }
   }
   const Path& path(const std::string& label) { return paths_[label]; }
 
  private:
+  /// Vector after vector.
+  static std::vector<double> flat(const std::vector<Eigen::VectorXd>& vectors) {
+    std::vector<double> all;
+    for (const Eigen::VectorXd& one : vectors) all.insert(all.end(), one.begin(), one.end());
+    return all;
+  }
+  /// The converse; none where there is nothing.
+  static std::vector<Eigen::VectorXd> cut(const std::vector<double>& all, std::size_t records) {
+    std::vector<Eigen::VectorXd> vectors;
+    if (all.empty()) return vectors;
+    const std::size_t size = records == 0 ? 0 : all.size() / records;
+    for (std::size_t k = 0; k < records; ++k) {
+      vectors.emplace_back(Eigen::Map<const Eigen::VectorXd>(all.data() + k * size, static_cast<Eigen::Index>(size)));
+    }
+    return vectors;
+  }
+
+  bool wants_momenta_;
   std::map<std::string, Path> paths_;
 };
 
@@ -114,7 +161,7 @@ class ReductionStudy final : public Study {
       kept.push_back("reduction");
       file.remove_all_but(kept);
     } else {
-      PathKeeper keeper;
+      PathKeeper keeper(experiment_.recipe().study.boolean("momenta"));
       Observer* const observers[] = {&keeper};
       const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers);
       if (failure) return failure;
@@ -166,7 +213,46 @@ class ReductionStudy final : public Study {
     file.number(group, "after_echo", "m", "largest difference after t_r", after);
     file.number(group, "first_difference_step", "1", "first recorded step whose difference exceeds the threshold",
                 first_step);
+    if (!closed.p.empty()) compare_momenta(closed, open, {time, particle}, group, file);
     file.attribute("reduced", pair.open->label, group);
+  }
+
+  void compare_momenta(const PathKeeper::Path& closed, const PathKeeper::Path& open, std::vector<Dimension> dimensions,
+                       const std::string& group, ResultFile& file) const {
+    const int particles = experiment_.system().particles, axes = experiment_.system().axes;
+    std::vector<double> differences, canonical_differences, canonical;
+    for (std::size_t k = 0; k < closed.p.size(); ++k) {
+      for (int particle = 0; particle < particles; ++particle) {
+        const auto largest = [&](const Eigen::VectorXd& p) {
+          return (p - open.p[k]).segment(particle * axes, axes).cwiseAbs().maxCoeff();
+        };
+        differences.push_back(largest(closed.p[k]));
+        canonical_differences.push_back(largest(closed.canonical[k]));
+      }
+      canonical.insert(canonical.end(), closed.canonical[k].begin(), closed.canonical[k].end());
+    }
+    file.array(group,
+               {"difference_p",
+                "kg m/s",
+                "largest difference of a momentum m v, closed against reduced",
+                {"time", "particle"}},
+               dimensions, differences);
+    file.array(group,
+               {"difference_canonical_p",
+                "kg m/s",
+                "largest difference of a canonical momentum, closed against reduced",
+                {"time", "particle"}},
+               dimensions, canonical_differences);
+    Dimension axis{"axis", {}, "1", "axis, counted from 0"};
+    for (int i = 0; i < axes; ++i) axis.values.push_back(i);
+    dimensions.push_back(axis);
+    file.array(group,
+               {"canonical_p",
+                "kg m/s",
+                "canonical momentum, m v less the momenta of the sites of lines that end "
+                "at the particle",
+                {"time", "particle", "axis"}},
+               dimensions, canonical);
   }
 
   const Experiment& experiment_;
@@ -175,31 +261,37 @@ class ReductionStudy final : public Study {
 }  // namespace
 
 StudyKind reduction_kind() {
-  return {{.name = "reduction",
-           .summary = "closed against reduced runs: until, at and after the echo",
-           .equation = "difference(t) = max over axes |q_closed - q_open|, per particle",
-           .source = "limebeer2020, Theorem IV.1; farshi2018, eq. (65)",
-           .parameters = {{.name = "pairs",
-                           .type = ValueType::texts,
-                           .doc = "labels to compare, \"closed:reduced\"; where absent, each closed one with the first "
-                                  "open one of its step"},
-                          {.name = "threshold",
-                           .doc = "difference that counts as one, relative to the amplitude",
-                           .fallback = "1e-9",
-                           .bound = Bound::positive},
-                          {.name = "memory",
-                           .type = ValueType::boolean,
-                           .doc = "measures memory kernel and random force of the environments as well, as the study "
-                                  "`memory` does",
-                           .fallback = "false"}},
-           .notes = "Group reduction/<closed label>: difference, amplitude, echo_time, until_echo, after_echo, "
-                    "first_difference_step."},
-          [](const Experiment& experiment, Mistakes& mistakes) { find_pairs(experiment, mistakes); },
-          [](const Experiment& experiment) -> std::unique_ptr<Study> {
-            return std::make_unique<ReductionStudy>(experiment);
-          },
-          false,
-          true};
+  return {
+      {.name = "reduction",
+       .summary = "closed against reduced runs: until, at and after the echo",
+       .equation = "difference(t) = max over axes |q_closed - q_open|, per particle",
+       .source = "limebeer2020, Theorem IV.1; farshi2018, eq. (65)",
+       .parameters = {{.name = "pairs",
+                       .type = ValueType::texts,
+                       .doc = "labels to compare, \"closed:reduced\"; where absent, each closed one with the first "
+                              "open one of its step"},
+                      {.name = "threshold",
+                       .doc = "difference that counts as one, relative to the amplitude",
+                       .fallback = "1e-9",
+                       .bound = Bound::positive},
+                      {.name = "memory",
+                       .type = ValueType::boolean,
+                       .doc = "measures memory kernel and random force of the environments as well, as the study "
+                              "`memory` does",
+                       .fallback = "false"},
+                      {.name = "momenta",
+                       .type = ValueType::boolean,
+                       .doc = "compares momenta as well, for which every record gathers all sites",
+                       .fallback = "false"}},
+       .notes = "Group reduction/<closed label>: difference, amplitude, echo_time, until_echo, after_echo, "
+                "first_difference_step; with momenta difference_p of m v, canonical_p, which for the far particle of "
+                "a spring-inerter line is m v less the momenta of its sites, and difference_canonical_p."},
+      [](const Experiment& experiment, Mistakes& mistakes) { find_pairs(experiment, mistakes); },
+      [](const Experiment& experiment) -> std::unique_ptr<Study> {
+        return std::make_unique<ReductionStudy>(experiment);
+      },
+      false,
+      true};
 }
 
 }  // namespace bathline

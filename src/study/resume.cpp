@@ -6,6 +6,10 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "recipe/excerpt.hpp"
+#include "solve/petsc_options.hpp"
+#include "record/result_check.hpp"
+#include "record/trial.hpp"
 #include "study/launch.hpp"
 #include "study/recipe_folder.hpp"
 #include "study/vocabulary.hpp"
@@ -16,13 +20,12 @@ namespace {
 
 /// The checkpoint of that name; for a result the newest of its checkpoints that is not damaged. @note Collective.
 std::unique_ptr<CheckpointReader> open_checkpoint(const std::string& path, const Communicator& communicator) {
-  // One a line, the newest first: the paths of files are not expected to have line ends.
-  std::string candidates;
+  std::string candidates;  // the newest first
   if (communicator.is_root()) {
-    for (const FoundCheckpoint& one : find_checkpoints(path)) candidates += one.path + "\n";
+    for (const FoundCheckpoint& one : find_checkpoints(path)) candidates += one.path + '\0';
   }
-  std::istringstream lines(communicator.broadcast(candidates));
-  for (std::string candidate; std::getline(lines, candidate);) {
+  std::istringstream paths(communicator.broadcast(candidates));
+  for (std::string candidate; std::getline(paths, candidate, '\0');) {
     try {
       return std::make_unique<CheckpointReader>(candidate, communicator);
     } catch (const FileError& error) {
@@ -57,7 +60,10 @@ void check_result(const std::string& path, const CheckpointReader& checkpoint, c
   const bool records = !checkpoint.names("recorder").empty();
   const std::vector<double> rows = records ? checkpoint.numbers("recorder/rows") : std::vector<double>(2);
   const auto complete = records ? index : static_cast<std::size_t>(checkpoint.count("complete_cases"));
-  if (checkpoint.rescue(path)) {
+  std::string doubt;
+  const Seal seal = read_seal(path, "result", communicator);
+  const bool rescued = seal != Seal::right && checkpoint.rescue(path);
+  if (rescued) {
     spdlog::warn("{} could not be read and was replaced by the copy in {}; it is now {}.unreadable", path,
                  checkpoint.path(), path);
   }
@@ -66,6 +72,8 @@ void check_result(const std::string& path, const CheckpointReader& checkpoint, c
     throw UsageError(checkpoint.path() + " does not fit its own recipe");
   const std::int64_t every = prepared.recipe.output.integer("every");
   judge_on_root(communicator, [&] {
+    const std::string why = seal == Seal::right || rescued ? "" : why_unreadable(path);
+    if (!why.empty()) throw FileError(why);
     const ResultReader result(path);
     refuse_difference(fmt::format("{} is the result of another recipe than {}", path, checkpoint.path()),
                       result.attribute("recipe_resolved"), prepared.recipe.resolved);
@@ -79,10 +87,85 @@ void check_result(const std::string& path, const CheckpointReader& checkpoint, c
                                   there, cases[i].label, checkpoint.path(), needed));
     }
   });
+  if (rescued) return;
+  restore_result(path, seal, checkpoint, doubt, communicator);
+  if (!doubt.empty()) spdlog::warn("{}", doubt);
+}
+
+/// What `resume` was given, where it is a result and not a checkpoint.
+struct NamedResult {
+  bool is_one = false;
+  bool is_computed = false;        ///< nothing is left to do but to judge its claims
+  bool is_complete = false;        ///< nor that
+  int code = exit_code::complete;  ///< of a complete one
+  std::string recipe;              ///< where it is computed or complete
+};
+
+/// @note Collective.
+NamedResult look_at(const std::string& path, const Communicator& communicator) {
+  NamedResult found;
+  std::error_code ignored;
+  if (communicator.is_root() && std::filesystem::is_regular_file(path, ignored)) {
+    found.is_one = !find_checkpoints(path).empty();
+    const auto read = [&] {
+      if (read_seal(path, "result") == Seal::wrong) throw FileError(path + " is damaged");
+      const ResultReader result(path);
+      found.is_one = result.has_attribute("status") && !result.has_attribute("checkpoint_format");
+      const std::string status = found.is_one ? result.attribute("status") : "";
+      if (status == "complete" || status == "computed") {
+        const Recipe recipe = recipe_of(result);
+        const std::vector<ClaimResult> claims = read_claims(result);
+        found.recipe = recipe.resolved;
+        found.is_complete = status == "complete" && claims.size() == recipe.claims.size();
+        found.is_computed = !found.is_complete;
+        found.code = exit_code_of(claims);
+      }
+    };
+    // No HDF5, half of it, damaged, or not ours: its checkpoints may mend it.
+    if (trial([&](const auto&) { read(); }).empty()) read();
+  }
+  std::int64_t facts[] = {found.is_one, found.is_computed, found.is_complete, found.code};
+  communicator.broadcast(std::span<std::int64_t>(facts));
+  return {facts[0] != 0, facts[1] != 0, facts[2] != 0, static_cast<int>(facts[3]),
+          communicator.broadcast(found.recipe)};
+}
+
+/// Throws UsageError where `--recipe` names another recipe than the one that `path` is of. @note Collective.
+void check_recipe_is(const std::string& path, const std::string& resolved, const ResumeRequest& request,
+                     const Communicator& communicator) {
+  if (request.recipe.empty()) return;
+  Mistakes mistakes;
+  const Recipe wanted =
+      parse_recipe(read_text(request.recipe, communicator), request.recipe, request.settings, vocabulary(), mistakes);
+  if (!mistakes.empty()) refuse(mistakes);
+  refuse_difference(path + " is of another recipe than " + request.recipe, resolved, wanted.resolved);
+}
+
+/// Where the result is that a run goes on with. What a checkpoint says of that is taken for a name beside it and no
+/// more: it may be of somebody else, and whatever it named would be written. @note Collective.
+std::string result_of(const ResumeRequest& request, const CheckpointReader& checkpoint,
+                      const Communicator& communicator) {
+  namespace fs = std::filesystem;
+  if (!request.output.empty()) return request.output;
+  if (checkpoint.path() != request.checkpoint) return request.checkpoint;  // found beside the result that was named
+  const std::string name = checkpoint.attribute("result");
+  const std::string advice = "-o says which result to go on with";
+  if (name.empty() || name == "." || name == ".." || name.find_first_of("/\n\r") != std::string::npos) {
+    throw UsageError(
+        fmt::format("{} names `{}`, which is no file beside it; {}", checkpoint.path(), excerpt(name), advice));
+  }
+  const fs::path path = fs::path(checkpoint.path()).parent_path() / name;
+  judge_on_root(communicator, [&] {
+    std::error_code ignored;
+    if (!fs::is_symlink(path, ignored)) return;
+    throw UsageError(fmt::format("{} is a link to another file; {}", path.string(), advice));
+  });
+  return path.string();
 }
 
 /// All that is known of a run before its result file is opened.
 struct Resumption {
+  std::unique_ptr<ResultLock> lock;
   std::unique_ptr<CheckpointReader> from;
   std::unique_ptr<RecipeFolder> folder;  // of the files that the recipe names, which are read again on the way
   std::unique_ptr<Prepared> prepared;
@@ -90,8 +173,10 @@ struct Resumption {
   std::int64_t total_steps = 0;
 };
 
-Resumption read_checkpoint(const ResumeRequest& request, const Communicator& communicator) {
+Resumption read_checkpoint(const ResumeRequest& request, const Communicator& communicator,
+                           std::unique_ptr<ResultLock> lock) {
   Resumption all;
+  all.lock = std::move(lock);
   Launch& launch = all.launch;
   launch.wall_time = request.wall_time;
   launch.progress = request.progress;
@@ -99,27 +184,20 @@ Resumption read_checkpoint(const ResumeRequest& request, const Communicator& com
   const CheckpointReader& checkpoint = *all.from;
   if (!request.any_build) check_build(checkpoint);
   all.folder = std::make_unique<RecipeFolder>(&checkpoint.reader(), communicator);
-  all.prepared = std::make_unique<Prepared>(prepare(checkpoint.attribute("recipe_resolved"), all.folder->recipe_file(),
-                                                    {}, words_of(checkpoint.attribute("petsc_options")), communicator));
+  const std::string petsc_options =
+      request.petsc_options ? joined(*request.petsc_options) : checkpoint.attribute("petsc_options");
+  const std::vector<std::string> options =
+      request.petsc_options ? *request.petsc_options : options_of_file(words_of(petsc_options), checkpoint.path());
+  all.prepared = std::make_unique<Prepared>(
+      prepare(checkpoint.attribute("recipe_resolved"), all.folder->recipe_file(), {}, options, communicator));
   const Prepared& prepared = *all.prepared;
-  if (!request.recipe.empty()) {
-    Mistakes mistakes;
-    const Recipe wanted =
-        parse_recipe(read_text(request.recipe, communicator), request.recipe, request.settings, vocabulary(), mistakes);
-    if (!mistakes.empty()) refuse(mistakes);
-    refuse_difference(checkpoint.path() + " is of another recipe than " + request.recipe, prepared.recipe.resolved,
-                      wanted.resolved);
-  }
-  launch.path = request.output;
-  if (launch.path.empty()) {
-    const std::filesystem::path beside = std::filesystem::path(checkpoint.path()).parent_path();
-    launch.path = (beside / checkpoint.attribute("result")).string();
-  }
+  check_recipe_is(checkpoint.path(), prepared.recipe.resolved, request, communicator);
+  launch.path = result_of(request, checkpoint, communicator);
   launch.provenance = {.title = prepared.recipe.title,
                        .recipe = checkpoint.attribute("recipe"),
                        .recipe_resolved = prepared.recipe.resolved,
                        .petsc_version = petsc_version(),
-                       .petsc_options = checkpoint.attribute("petsc_options"),
+                       .petsc_options = petsc_options,
                        .seed = prepared.recipe.output.integer("seed"),
                        .started = checkpoint.attribute("started")};
   try {
@@ -128,23 +206,43 @@ Resumption read_checkpoint(const ResumeRequest& request, const Communicator& com
     throw FileError(fmt::format("wall_time_s of {} is not a number", checkpoint.path()));
   }
   all.total_steps = checkpoint.count("total_steps");
+  if (!all.lock) all.lock = std::make_unique<ResultLock>(launch.path, communicator);
   check_result(launch.path, checkpoint, prepared, communicator);
   return all;
 }
 
 }  // namespace
 
-int resume_run(const ResumeRequest& request, const Communicator& communicator) {
+int resume_run(const ResumeRequest& request, const Communicator& communicator, std::unique_ptr<ResultLock> lock) {
+  const std::string& named_path = request.checkpoint;
+  NamedResult named = look_at(named_path, communicator);
+  if (named.is_one && !named.is_complete && !lock) {
+    lock = std::make_unique<ResultLock>(request.output.empty() ? named_path : request.output, communicator);
+    named = look_at(named_path, communicator);  // now that nobody writes it any more
+  }
+  if (named.is_complete || named.is_computed) check_recipe_is(named_path, named.recipe, request, communicator);
+  if (named.is_complete) {
+    if (communicator.is_root()) fmt::print("{}: finished already\n", named_path);
+    return named.code;
+  }
+  if (named.is_computed) {
+    Mistakes mistakes;
+    const Recipe recipe = parse_recipe(named.recipe, named_path, {}, vocabulary(), mistakes);
+    return settle_claims(named_path, recipe, communicator);
+  }
   Resumption all;
+  std::unique_ptr<StopSignals> signals;
   std::unique_ptr<ResultFile> file;
   try {
-    all = read_checkpoint(request, communicator);
+    all = read_checkpoint(request, communicator, std::move(lock));
+    signals = std::make_unique<StopSignals>(communicator);
     file = std::make_unique<ResultFile>(all.launch.path, communicator);
   } catch (const FileError& error) {
     throw UsageError(error.what());
   }
   update_provenance(*file, "partial", all.launch.wall_before);
   file->attribute("failure", std::string());
+  file->attribute("petsc_options", all.launch.provenance.petsc_options);
   file->attribute("resumed", fmt::format("{} at step {} on {} ranks", utc_now(), all.total_steps, communicator.size()));
   return carry_out(all.launch, *all.prepared, std::move(file), std::move(all.from), communicator);
 }

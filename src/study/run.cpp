@@ -2,23 +2,26 @@
 #include "study/run.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
-#include <cctype>
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
-#include "model/environment_catalogue.hpp"
+#include "model/table_file.hpp"
 #include "parallel/memory.hpp"
-#include "parallel/shared_file.hpp"
 #include "record/claims.hpp"
 #include "record/provenance.hpp"
+#include "record/result_check.hpp"
 #include "solve/petsc_session.hpp"
 #include "solve/solver_error.hpp"
 #include "study/experiment.hpp"
+#include "study/feasibility.hpp"
 #include "study/launch.hpp"
 #include "study/study.hpp"
 #include "study/vocabulary.hpp"
@@ -86,58 +89,91 @@ void check_particles_only(const Prepared& prepared, Mistakes& mistakes) {
   }
 }
 
-/// PETSc's options are words that begin with a dash, each with at most one value behind it.
-void check_option_words(const std::vector<std::string>& words) {
-  bool takes_value = false;
-  for (const std::string& word : words) {
-    const bool is_option = word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]));
-    if (!is_option && !takes_value) {
-      throw UsageError(
-          fmt::format("`{}` behind `--` belongs to no option; PETSc's options look like -ksp_type cg", word));
-    }
-    takes_value = is_option;
-  }
-}
-
 /// Keeps the files that environments were read from, so that the result can be had again from itself alone.
-void write_input_files(ResultFile& file, const Recipe& recipe, const Communicator& communicator) {
-  for (const Section& environment : recipe.environments) {
-    if (!environment.has("file")) continue;
-    const std::optional<std::string> text = read_shared_file(path_beside_recipe(environment, "file"), communicator);
-    if (text) file.attribute("input_file:" + environment.text("file"), *text);
+void write_input_files(ResultFile& file, const Experiment& experiment) {
+  for (const Section& environment : experiment.recipe().environments) {
+    if (!environment.has(text_of_file)) continue;
+    file.attribute("input_file:" + environment.text("file"), environment.text(text_of_file));
   }
 }
 
-/// Evaluates the claims of a closed file, on rank 0. Returns whether all passed.
-bool settle_claims(const std::string& path, const Recipe& recipe) {
-  std::vector<ClaimResult> claims;
-  {
-    const ResultReader reader(path);
-    claims = evaluate_claims(reader, recipe.claims);
+/// ", 345 sites (line, short), 500 oscillators (bath)": what a system is closed with.
+std::string closures_of(const Problem& problem) {
+  struct Alike {
+    std::int64_t sites = 0;
+    std::string names;
+  };
+  std::map<std::string, Alike, std::greater<>> by_name;
+  for (const auto& environment : problem.environments()) {
+    Alike& alike = by_name[environment->site_name()];
+    alike.sites += environment->sites();
+    alike.names += (alike.names.empty() ? "" : ", ") + environment->name();
   }
-  write_claims(path, claims);
-  if (!claims.empty()) fmt::print("{}", claims_table(claims));
-  for (const ClaimResult& claim : claims) {
-    if (!claim.passed) return false;
-  }
-  return true;
+  std::string text;
+  for (const auto& [name, alike] : by_name) text += fmt::format(", {} {}s ({})", alike.sites, name, alike.names);
+  return text;
 }
 
-CheckpointPlan plan_for(const Launch& launch, const Prepared& prepared, const Communicator& communicator) {
+/// Keeps, on rank 0, the warnings that the log gets while it lives, behind those of before.
+class KeptWarnings {
+ public:
+  explicit KeptWarnings(const std::string& before)
+      : text_(before, std::ios::ate), sink_(std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)) {
+    sink_->set_level(spdlog::level::warn);
+    sink_->set_pattern("%v");
+    spdlog::default_logger()->sinks().push_back(sink_);
+  }
+  ~KeptWarnings() {
+    auto& sinks = spdlog::default_logger()->sinks();
+    sinks.erase(std::remove(sinks.begin(), sinks.end(), sink_), sinks.end());
+  }
+  KeptWarnings(const KeptWarnings&) = delete;
+  KeptWarnings& operator=(const KeptWarnings&) = delete;
+  /// One a line.
+  std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+  spdlog::sink_ptr sink_;
+};
+
+/// One a line.
+std::string warnings_before_run(const Prepared& prepared) {
+  std::string text;
+  for (const std::string& warning : prepared.feasibility->warnings()) text += warning + "\n";
+  return text;
+}
+
+/// Those that a run had when its checkpoint was written; those before the run where there is none. @note Collective.
+std::string warnings_so_far(const Prepared& prepared, const CheckpointReader* from, const Communicator& communicator) {
+  const bool are_known =
+      from != nullptr && communicator.broadcast(communicator.is_root() && from->reader().has_attribute("warnings"));
+  return are_known ? from->attribute("warnings") : warnings_before_run(prepared);
+}
+
+CheckpointPlan plan_for(const Launch& launch, const Prepared& prepared, ResultFile& result, const ResultReader* from,
+                        const KeptWarnings& warnings, const Communicator& communicator) {
   const Section& output = prepared.recipe.output;
   CheckpointPlan plan;
   plan.result = launch.path;
-  if (output.has("checkpoint_every")) plan.every = output.integer("checkpoint_every");
-  if (output.has("checkpoint_interval")) plan.interval = output.number("checkpoint_interval");
-  plan.keep = output.integer("keep_checkpoints");
+  if (!launch.is_scratch) {
+    if (output.has("checkpoint_every")) plan.every = output.integer("checkpoint_every");
+    if (output.has("checkpoint_interval")) plan.interval = output.number("checkpoint_interval");
+  }
+  if (output.has("keep_checkpoints")) plan.keep = output.integer("keep_checkpoints");
   plan.wall_time = launch.wall_time;
   plan.started = launch.began;
-  plan.describe = [&launch, &prepared, communicator](ResultFile& file) {
+  plan.describe = [&launch, &prepared, &result, &warnings,
+                   digests = from == nullptr ? RecordDigests() : kept_digests(*from),
+                   communicator](ResultFile& file) mutable {
     file.attribute("checkpoint_format", std::int64_t{checkpoint_format});
     file.attribute("result", std::filesystem::path(launch.path).filename().string());
     write_provenance(file, communicator, launch.provenance);
     update_provenance(file, "checkpoint", launch.wall());
-    write_input_files(file, prepared.recipe, communicator);
+    write_input_files(file, *prepared.experiment);
+    file.attribute("warnings", warnings.text());
+    result.flush();
+    keep_digests(file, launch.path, digests, communicator);
   };
   return plan;
 }
@@ -161,10 +197,10 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
   Mistakes mistakes;
   prepared.recipe = parse_recipe(text, file, settings, vocabulary(), mistakes);
   if (!prepared.recipe.is_toml) refuse(mistakes);
-  check_option_words(petsc_options);
   prepared.petsc = std::make_unique<PetscSession>(communicator, petsc_options);
   const RunStage stage("Setting up");
   prepared.experiment = std::make_unique<Experiment>(prepared.recipe, communicator, mistakes);
+  prepared.feasibility = std::make_unique<Feasibility>(*prepared.experiment, mistakes);
   where_readable([&] {
     prepared.study = find_study(prepared.recipe.study.text("kind"));
     prepared.study->check(*prepared.experiment, mistakes);
@@ -176,10 +212,7 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
   std::vector<std::string> unknown_options;
   std::string unknown;
   try {
-    for (const Case& one : prepared.experiment->cases()) {
-      Problem problem = prepared.experiment->make_problem(one);
-      make_stepper(one.scheme, problem, one.step);
-    }
+    prepared.feasibility->set_up_solvers();
     unknown_options = prepared.petsc->unknown_options();
   } catch (const SolverError& error) {
     throw UsageError(fmt::format("these solver options do not work: {}", error.what()));
@@ -191,20 +224,24 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
     throw UsageError(
         fmt::format("PETSc knows no option {}; the solvers of this run print theirs with `-- -help`", unknown));
   }
-  for (const std::string& warning : prepared.experiment->warnings()) spdlog::warn("{}", warning);
+  for (const std::string& warning : prepared.feasibility->warnings()) spdlog::warn("{}", warning);
   return prepared;
 }
 
 int carry_out(const Launch& launch, const Prepared& prepared, std::unique_ptr<ResultFile> file,
               std::unique_ptr<CheckpointReader> from, const Communicator& communicator) {
-  const StopSignals signals(communicator.is_root());
   Progress progress(launch.progress, communicator.is_root());
   std::optional<CaseFailure> failure;
   std::optional<Stopped> stopped;
+  const KeptWarnings warnings(warnings_so_far(prepared, from.get(), communicator));
   try {
     const RunStage stage("Study");
-    Checkpoints checkpoints(plan_for(launch, prepared, communicator), communicator, std::move(from));
+    CheckpointPlan plan = plan_for(launch, prepared, *file, from ? &from->reader() : nullptr, warnings, communicator);
+    Checkpoints checkpoints(std::move(plan), communicator, std::move(from));
     failure = prepared.study->make(*prepared.experiment)->run(*file, progress, checkpoints);
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(
+        fmt::format("the memory is used up; what was computed until the last flush is in {}", launch.path));
   } catch (const Stopped& stop) {
     stopped = stop;
     progress.end();
@@ -213,7 +250,8 @@ int carry_out(const Launch& launch, const Prepared& prepared, std::unique_ptr<Re
     file->attribute("failure",
                     fmt::format("{}: step {}: {}", failure->label, failure->failure.step, failure->failure.reason));
   }
-  update_provenance(*file, failure ? "failed" : stopped ? "partial" : "complete", launch.wall());
+  file->attribute("warnings", warnings.text());
+  update_provenance(*file, failure ? "failed" : stopped ? "partial" : "computed", launch.wall());
   file->attribute("peak_memory_bytes", peak_memory(communicator));
   file->close();
   file.reset();
@@ -227,27 +265,47 @@ int carry_out(const Launch& launch, const Prepared& prepared, std::unique_ptr<Re
                   failure->failure.step, failure->failure.reason, launch.path);
     return exit_code::numerical_failure;
   }
-  return run_on_root(communicator, exit_code::numerical_failure, [&] {
-    return settle_claims(launch.path, prepared.recipe) ? exit_code::complete : exit_code::claim_failed;
+  return settle_claims(launch.path, prepared.recipe, communicator);
+}
+
+int settle_claims(const std::string& path, const Recipe& recipe, const Communicator& communicator) {
+  const int code = run_on_root(communicator, exit_code::numerical_failure, [&] {
+    std::vector<ClaimResult> claims;
+    {
+      const ResultReader reader(path);
+      claims = evaluate_claims(reader, recipe.claims);
+    }
+    write_claims(path, claims);
+    if (!recipe.output.has("keep_checkpoints")) prune_checkpoints(path, -1, 0);
+    if (!claims.empty()) fmt::print("{}", claims_table(claims));
+    return exit_code_of(claims);
   });
+  if (code != exit_code::numerical_failure) seal_result(path, communicator);
+  return code;
+}
+
+Recipe recipe_of(const ResultReader& result) {
+  Mistakes mistakes;
+  Recipe recipe = parse_recipe(result.attribute("recipe_resolved"), result.path(), {}, vocabulary(), mistakes);
+  if (!mistakes.empty()) refuse(mistakes);
+  return recipe;
+}
+
+int exit_code_of(std::span<const ClaimResult> claims) {
+  const bool passed = std::all_of(claims.begin(), claims.end(), [](const ClaimResult& claim) { return claim.passed; });
+  return passed ? exit_code::complete : exit_code::claim_failed;
 }
 
 void check_recipe(const RunRequest& request, const Communicator& communicator) {
   const Prepared prepared = prepare(read_text(request.recipe, communicator), request.recipe, request.settings,
                                     request.petsc_options, communicator);
-  if (communicator.is_root()) fmt::print("{}: valid; {}\n", request.recipe, prepared.recipe.title);
-  for (const Case& one : prepared.experiment->cases()) {
-    std::int64_t sites = 0;
-    std::string closures;
-    const Problem problem = prepared.experiment->make_problem(one);
-    for (const auto& environment : problem.environments()) {
-      sites += environment->sites();
-      closures += (closures.empty() ? "" : ", ") + environment->name();
-    }
-    if (!communicator.is_root()) continue;
+  if (!communicator.is_root()) return;
+  fmt::print("{}: valid; {}\n", request.recipe, prepared.recipe.title);
+  for (std::size_t i = 0; i < prepared.experiment->cases().size(); ++i) {
+    const Case& one = prepared.experiment->cases()[i];
+    const std::string closures = closures_of(prepared.feasibility->problem(i));
     fmt::print("  {:<24} {} on the {} system, {} steps of {}{}\n", one.label, one.method->entry.name,
-               one.closed ? "closed" : "open", one.steps, one.step,
-               one.closed ? fmt::format(", {} sites ({})", sites, closures) : "");
+               one.closed ? "closed" : "open", one.steps, one.step, closures);
   }
 }
 
@@ -262,15 +320,13 @@ std::unique_ptr<ResultFile> create_result(const Launch& launch, const Prepared& 
   }
   if (communicator.is_root()) prune_checkpoints(launch.path, -1, 0);  // of the result that was replaced
   write_provenance(*file, communicator, launch.provenance);
-  write_input_files(*file, prepared.recipe, communicator);
-  std::string warnings;
-  for (const std::string& warning : prepared.experiment->warnings()) warnings += warning + "\n";
-  file->attribute("warnings", warnings);
+  write_input_files(*file, *prepared.experiment);
+  file->attribute("warnings", warnings_before_run(prepared));
   file->flush();
   return file;
 }
 
-int run_recipe(const RunRequest& request, const Communicator& communicator) {
+int run_recipe(const RunRequest& request, const Communicator& communicator, std::unique_ptr<ResultLock> lock) {
   Launch launch;
   launch.wall_time = request.wall_time;
   launch.progress = request.progress;
@@ -284,6 +340,8 @@ int run_recipe(const RunRequest& request, const Communicator& communicator) {
                        .petsc_options = joined(request.petsc_options),
                        .seed = prepared.recipe.output.integer("seed"),
                        .started = utc_now()};
+  if (!lock) lock = std::make_unique<ResultLock>(launch.path, communicator);
+  const StopSignals signals(communicator);
   std::unique_ptr<ResultFile> file = create_result(launch, prepared, request.overwrite, communicator);
   if (!request.sweep_settings.empty()) {
     std::string lines;

@@ -17,6 +17,7 @@
 #include "parallel/shared_file.hpp"
 #include "recipe/sweep.hpp"
 #include "record/claims.hpp"
+#include "record/result_check.hpp"
 #include "study/launch.hpp"
 #include "study/vocabulary.hpp"
 
@@ -60,7 +61,7 @@ std::vector<Element> expand(const RunRequest& request, const std::string& text) 
   return elements;
 }
 
-enum class State { absent, finished, interrupted, other };
+enum class State { absent, finished, unjudged, interrupted, other };
 
 /// What lies at the path of an element; `code` is the exit code of a finished one. @note Collective.
 State state_of(const Element& element, const RunRequest& request, int& code, const Communicator& communicator) {
@@ -77,6 +78,7 @@ State state_of(const Element& element, const RunRequest& request, int& code, con
     if (std::filesystem::exists(element.path, ignored)) {
       state = State::other;
       try {
+        require_undamaged(element.path);
         const ResultReader result(element.path);
         bool same = result.attribute("recipe_resolved") == element.recipe.resolved &&
                     result.attribute("petsc_options") == joined(request.petsc_options);
@@ -85,16 +87,19 @@ State state_of(const Element& element, const RunRequest& request, int& code, con
           same = same && result.has_attribute(name) && result.attribute(name) == value;
         }
         const std::string status = result.attribute("status");
-        if (same && status == "complete") {
-          state = State::finished;
-          for (const ClaimResult& claim : read_claims(result)) {
-            if (!claim.passed) found[1] = exit_code::claim_failed;
+        if (same && (status == "complete" || status == "computed")) {
+          state = State::unjudged;  // as a run that was killed just before its end
+          const std::vector<ClaimResult> claims = read_claims(result);
+          if (status == "complete" && claims.size() == element.recipe.claims.size()) {
+            state = State::finished;
+            found[1] = exit_code_of(claims);
           }
         } else if (same && status == "partial") {
           state = State::interrupted;
         }
       } catch (const FileError&) {
-        // A file that was killed at its very beginning.
+        // As a kill may leave it: a checkpoint holds what can be gone on with.
+        if (!find_checkpoints(element.path).empty()) state = State::interrupted;
       }
     }
     found[0] = static_cast<std::int64_t>(state);
@@ -110,15 +115,24 @@ bool has_checkpoints(const std::string& path, const Communicator& communicator) 
 
 int run_element(const Element& element, const RunRequest& request, double wall_time, const Communicator& communicator) {
   int code = exit_code::complete;
-  const State state = state_of(element, request, code, communicator);
+  std::unique_ptr<ResultLock> lock;
+  State state = state_of(element, request, code, communicator);
+  if (state != State::finished || request.overwrite) {
+    lock = std::make_unique<ResultLock>(element.path, communicator);
+    state = state_of(element, request, code, communicator);  // now that nobody writes it any more
+  }
   if (state == State::finished && !request.overwrite) {
     if (communicator.is_root()) fmt::print("{}: finished already\n", element.path);
     return code;
   }
+  if (state == State::unjudged && !request.overwrite) {
+    if (communicator.is_root()) fmt::print("{}: computed already, its claims are judged now\n", element.path);
+    return settle_claims(element.path, element.recipe, communicator);
+  }
   if (state == State::other && !request.overwrite) {
     throw UsageError(
-        fmt::format("{} is of this recipe, but of another build, other input files or other options; use --overwrite "
-                    "to run it anew",
+        fmt::format("{} is of this recipe, but of another build, other input files or other options, or it is "
+                    "damaged; use --overwrite to run it anew",
                     element.path));
   }
   if (state == State::interrupted && !request.overwrite && has_checkpoints(element.path, communicator)) {
@@ -126,7 +140,8 @@ int run_element(const Element& element, const RunRequest& request, double wall_t
     resumption.checkpoint = element.path;
     resumption.wall_time = wall_time;
     resumption.progress = request.progress;
-    return resume_run(resumption, communicator);
+    resumption.petsc_options = request.petsc_options;
+    return resume_run(resumption, communicator, std::move(lock));
   }
   RunRequest one = request;
   one.settings.insert(one.settings.end(), element.settings.begin(), element.settings.end());
@@ -134,7 +149,7 @@ int run_element(const Element& element, const RunRequest& request, double wall_t
   one.sweep_settings = element.settings;
   one.wall_time = wall_time;
   one.overwrite = request.overwrite || state == State::interrupted;  // nothing of it could be gone on with
-  return run_recipe(one, communicator);
+  return run_recipe(one, communicator, std::move(lock));
 }
 
 }  // namespace
@@ -188,7 +203,7 @@ void list_sweep(const RunRequest& request, bool count_only, const Communicator& 
   for (std::size_t i = 0; i < elements.size(); ++i) {
     int code = 0;
     const State state = state_of(elements[i], request, code, communicator);
-    const char* words[] = {"to do", "finished", "interrupted", "of another build, input or options"};
+    const char* words[] = {"to do", "finished", "computed", "interrupted", "of another build, input or options"};
     if (!communicator.is_root()) continue;
     fmt::print("{:>4}  {}  {:<11}  {}\n", i, elements[i].path, words[static_cast<int>(state)],
                joined(elements[i].settings));

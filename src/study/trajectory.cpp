@@ -2,6 +2,7 @@
 #include "study/trajectory.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "study/ledger_watch.hpp"
 #include "study/trajectory_recorder.hpp"
 
 namespace bathline {
@@ -121,27 +123,38 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   const bool particles_only = output.boolean("particles_only");
   Problem problem = experiment.make_problem(one);
   problem.prepare(static_cast<std::uint64_t>(output.integer("seed")));
+  // The exact motion is the same at whatever steps it is recorded: its second position is that after a step of [time].
+  if (problem.second_q && std::holds_alternative<ExactFlow>(one.scheme)) {
+    const double step = experiment.recipe().time.number("step");
+    if (const std::optional<Failure> failure = make_stepper(one.scheme, problem, step)->advance(0)) return failure;
+  }
   const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
   std::optional<TrajectoryRecorder> opened;
-  fit_to_recipe(
-      from, [&] { opened.emplace(run.file, one, problem, snapshots > 0 ? output.integer("site_stride") : 0, from); });
+  fit_to_recipe(from, [&] { opened.emplace(run.file, one, problem, output, from); });
   TrajectoryRecorder& recorder = *opened;
+  LedgerWatch watch(one, problem);
 
-  std::int64_t sites = 0;
-  for (const auto& environment : problem.environments()) sites += environment->sites();
-  run.progress.begin(one.label, one.steps, sites);
-  Portions portions(one, *stepper, sites, problem.communicator());
+  ProgressUnit unit;
+  for (const auto& environment : problem.environments()) {
+    const bool is_alike = unit.sites == 0 || unit.site_name == environment->site_name();
+    unit.site_name = is_alike ? environment->site_name() : "site";
+    unit.sites += environment->sites();
+  }
+  run.progress.begin(one.label, one.steps, unit);
+  Portions portions(one, *stepper, unit.sites, problem.communicator());
 
   std::int64_t step = 0;
   std::int64_t saved = 0;  // no checkpoint is written twice
   if (from != nullptr) {
     fit_to_recipe(from, [&] {
       restore_state(*from, problem, *stepper);
+      if (!from->names("ledger").empty()) watch.remember(from->numbers("ledger/seen"));
       step = saved = from->count("step");
       if (step > one.steps) throw std::out_of_range("step");
     });
   }
   const std::int64_t first_step = step;
+  run.progress.known(first_step);
   bool is_recorded = from != nullptr;
   double seconds = 0.0;
   while (true) {
@@ -161,6 +174,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
           return Failure{step, size, "the state is no longer finite"};
         }
         recorder.record(moment, ledger);
+        watch.record(moment, ledger);
         for (Observer* observer : run.observers) observer->record(moment, ledger);
       }
       if (to_snapshot) {
@@ -183,6 +197,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
         checkpoint.numbers("step", {&numbers[1], 1});
         save_state(checkpoint, problem, *stepper);
         recorder.save(checkpoint);
+        checkpoint.numbers("ledger/seen", watch.memory());
         for (std::size_t i = 0; i < run.observers.size(); ++i) {
           run.observers[i]->save(checkpoint, fmt::format("observer-{}", i));
         }
@@ -209,6 +224,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
     run.progress.update(step);
   }
   run.progress.end();
+  if (const std::optional<std::string> finding = watch.finding()) spdlog::warn("{}", *finding);
   recorder.flush();
   return std::nullopt;
 }

@@ -15,7 +15,7 @@ Dimension index_dimension(const std::string& name, int count, const std::string&
   return dimension;
 }
 
-SeriesLayout series_layout(const std::string& group, const Problem& problem) {
+SeriesLayout series_layout(const std::string& group, const Problem& problem, bool work_rules) {
   const OpenSystem& system = problem.system();
   SeriesLayout layout;
   layout.group = group;
@@ -28,6 +28,11 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem) {
                       {"energy_interaction", "J", "energy of the springs between particles and environments", {}},
                       {"energy_dissipated", "J", "work done by damping since the start", {}},
                       {"energy_total", "J", "sum of the four terms, constant for the exact motion", {}}};
+  for (std::size_t i = 0; i < WorkSums::rules.size() && work_rules; ++i) {
+    const std::string rule = WorkSums::rules[i];
+    layout.variables.push_back(
+        {"ledger_" + rule, "J", "total energy with the work of damping by the rule " + rule, {}});
+  }
   if (!problem.environments().empty()) {
     layout.dimensions.push_back(index_dimension("environment", static_cast<int>(problem.environments().size()),
                                                 "environment, in the order of the recipe"));
@@ -67,10 +72,11 @@ Rows rows_in(const CheckpointReader* from) {
 
 }  // namespace
 
-TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem,
-                                       std::int64_t site_stride, const CheckpointReader* from)
-    : series_(file.series(series_layout(one.label, problem), rows_in(from).records)),
-      site_stride_(site_stride),
+TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, const Section& output,
+                                       const CheckpointReader* from)
+    : site_stride_(output.has("snapshots") ? output.integer("site_stride") : 0),
+      work_rules_(output.boolean("work_rules")),
+      series_(file.series(series_layout(one.label, problem, work_rules_), rows_in(from).records)),
       is_root_(problem.communicator().is_root()),
       flushed_(std::chrono::steady_clock::now()) {
   if (from != nullptr) restore(*from, problem.system());
@@ -78,7 +84,7 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
   file.attribute("on", std::string(one.closed ? "closed" : "open"), one.label);
   file.attribute("step", one.step, one.label);
   file.attribute("steps", one.steps, one.label);
-  for (std::size_t e = 0; e < problem.environments().size() && site_stride > 0; ++e) {
+  for (std::size_t e = 0; e < problem.environments().size() && site_stride_ > 0; ++e) {
     const Environment& environment = *problem.environments()[e];
     for (int axis = 0; axis < problem.system().axes; ++axis) {
       // One environment with one axis is the common case and has the plain name.
@@ -91,18 +97,18 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
       if (problem.system().axes > 1) suffix += fmt::format("_axis{}", axis);
       const std::int64_t begin = environment.first_site();
       const auto pieces = static_cast<std::int64_t>(environment.displacement(axis).size());
-      const std::int64_t first = (begin + site_stride - 1) / site_stride;
-      const std::int64_t end = (begin + pieces + site_stride - 1) / site_stride;
+      const std::int64_t first = (begin + site_stride_ - 1) / site_stride_;
+      const std::int64_t end = (begin + pieces + site_stride_ - 1) / site_stride_;
       std::vector<double> sites;
-      for (std::int64_t i = first; i < end; ++i) sites.push_back(static_cast<double>(i * site_stride + 1));
+      for (std::int64_t i = first; i < end; ++i) sites.push_back(static_cast<double>(i * site_stride_ + 1));
       Snapshots snapshots{file.snapshots(one.label, "displacement" + suffix, "m",
                                          "displacement of the sites of " + environment.name() + " from the start",
-                                         sites, first, (environment.sites() + site_stride - 1) / site_stride, site,
+                                         sites, first, (environment.sites() + site_stride_ - 1) / site_stride_, site,
                                          from == nullptr ? std::nullopt : std::optional(snapshots_taken_)),
                           e,
                           axis,
                           first,
-                          first * site_stride - begin,
+                          first * site_stride_ - begin,
                           end - first};
       snapshots_.push_back(std::move(snapshots));
     }
@@ -118,12 +124,14 @@ void TrajectoryRecorder::save(CheckpointWriter& checkpoint) const {
     integrals.insert(integrals.end(), integrands_[i].begin(), integrands_[i].end());
   }
   checkpoint.numbers("recorder/integrals", integrals);
+  if (work_rules_) checkpoint.numbers("recorder/work", work_.memory());
 }
 
 void TrajectoryRecorder::restore(const CheckpointReader& from, const OpenSystem& system) {
   const Rows rows = rows_in(&from);
   records_ = *rows.records;
   snapshots_taken_ = *rows.snapshots;
+  if (work_rules_) work_.remember(from.numbers("recorder/work"), system.size());
   const std::vector<double> integrals = from.numbers("recorder/integrals");
   auto next = integrals.begin();
   if (integrals.empty()) throw std::out_of_range("recorder/integrals");
@@ -149,6 +157,10 @@ void TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger
     row_.insert(row_.end(), problem.p.begin(), problem.p.end());
     row_.insert(row_.end(),
                 {ledger.particles, ledger.environment, ledger.interaction, ledger.dissipated, ledger.total()});
+    if (work_rules_) {
+      work_.go_on(problem, moment.time);
+      for (const double work : work_.values()) row_.push_back(ledger.total() - problem.dissipated + work);
+    }
     const auto axes = static_cast<std::size_t>(problem.system().axes);
     std::vector<double> head(axes), force(axes);
     for (const auto& environment : problem.environments()) {

@@ -7,6 +7,7 @@
 #include "record/checkpoint_file.hpp"
 #include "record/result_file.hpp"
 #include "study/trajectory.hpp"
+#include "study/work_sums.hpp"
 
 namespace bathline {
 
@@ -14,9 +15,9 @@ namespace bathline {
 /// environments. All members are collective.
 class TrajectoryRecorder {
  public:
-  /// `site_stride` 0: no snapshots; else every so many sites.
+  /// `output`: that section of the recipe.
   /// `from`: goes on after the records that the checkpoint knows of; those behind them are cut off.
-  TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, std::int64_t site_stride,
+  TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, const Section& output,
                      const CheckpointReader* from);
   void record(const Moment& moment, const EnergyLedger& ledger);
   void snapshot(const Moment& moment);
@@ -36,14 +37,16 @@ class TrajectoryRecorder {
   void restore(const CheckpointReader& from, const OpenSystem& system);
   void add_observables(const Moment& moment, std::vector<double>& row);
 
+  std::int64_t site_stride_;  // 0: no snapshots; else every so many sites
+  bool work_rules_;
   SeriesWriter series_;
   std::vector<Snapshots> snapshots_;
-  std::int64_t site_stride_;
   bool is_root_;
   std::chrono::steady_clock::time_point flushed_;
   // Time integrals of the observables by the trapezoidal rule over the records.
   std::vector<Eigen::VectorXd> integrals_, integrands_;
   double last_time_ = 0.0;
+  WorkSums work_;
   std::int64_t records_ = 0, snapshots_taken_ = 0;
   std::vector<double> row_, values_;
 };

@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <filesystem>
+#include <optional>
 
 #include "record/claims.hpp"
+#include "record/scratch_file.hpp"
+#include "solve/petsc_options.hpp"
+#include "record/result_check.hpp"
 #include "study/launch.hpp"
 #include "study/recipe_folder.hpp"
 
@@ -79,8 +82,14 @@ int compare(const std::string& result, const std::string& rerun, bool to_the_bit
   std::string where;
   for (const std::string& path : paths) {
     double difference = 0.0;
-    if (is_same(one, other, path, difference)) {
-      ++equal;
+    try {
+      if (is_same(one, other, path, difference)) {
+        ++equal;
+        continue;
+      }
+    } catch (const FileError& error) {
+      ++beyond;
+      fmt::print("  {}\n", error.what());
       continue;
     }
     if (to_the_bit || difference > tolerance) {
@@ -97,13 +106,13 @@ int compare(const std::string& result, const std::string& rerun, bool to_the_bit
                to_the_bit ? "compared to the bit" : fmt::format("compared to {:g} of their largest value", tolerance));
     return exit_code::claim_failed;
   }
-  if (equal == paths.size()) {
+  if (to_the_bit) {
     fmt::print("{}: VERIFIED: all {} variables have the same bits\n", result, paths.size());
+  } else if (equal == paths.size()) {
+    fmt::print("{}: VERIFIED: all {} variables agree, without any difference\n", result, paths.size());
   } else {
-    fmt::print(
-        "{}: VERIFIED: {} of {} variables have the same bits, the others agree to {:.1e} of their largest value "
-        "({})\n",
-        result, equal, paths.size(), worst, where);
+    fmt::print("{}: VERIFIED: all {} variables agree to {:.1e} of their largest value ({})\n", result, paths.size(),
+               worst, where);
   }
   return exit_code::complete;
 }
@@ -114,6 +123,7 @@ int verify_result(const VerifyRequest& request, const Communicator& communicator
   std::string recipe, petsc_options, status, differences;
   std::int64_t ranks[] = {0};
   judge_on_root(communicator, [&] {
+    if (!require_undamaged(request.result)) spdlog::warn("{}", words_on_missing_seal(request.result));
     const ResultReader result(request.result);
     for (const char* name : {"recipe_resolved", "petsc_options", "mpi_ranks"}) {
       if (result.has_attribute(name)) continue;
@@ -149,7 +159,10 @@ int verify_result(const VerifyRequest& request, const Communicator& communicator
 
   Launch launch;
   launch.progress = request.progress;
-  launch.path = request.output.empty() ? request.result + ".rerun.h5" : request.output;
+  std::optional<ScratchFile> scratch;
+  if (request.output.empty()) scratch.emplace(request.result, communicator);
+  launch.path = scratch ? scratch->path() : request.output;
+  launch.is_scratch = scratch.has_value();
   int code = exit_code::complete;
   {
     std::unique_ptr<RecipeFolder> folder;
@@ -159,32 +172,30 @@ int verify_result(const VerifyRequest& request, const Communicator& communicator
       judge_on_root(communicator, [&] { result = std::make_unique<ResultReader>(request.result); });
       folder = std::make_unique<RecipeFolder>(result.get(), communicator);
     }
-    const Prepared prepared = prepare(recipe, folder->recipe_file(), {}, words_of(petsc_options), communicator);
+    const std::vector<std::string> options =
+        request.petsc_options ? *request.petsc_options : options_of_file(words_of(petsc_options), request.result);
+    const Prepared prepared = prepare(recipe, folder->recipe_file(), {}, options, communicator);
     launch.provenance = {.title = prepared.recipe.title,
                          .recipe = recipe,
                          .recipe_resolved = prepared.recipe.resolved,
                          .petsc_version = petsc_version(),
-                         .petsc_options = petsc_options,
+                         .petsc_options = joined(options),
                          .seed = prepared.recipe.output.integer("seed"),
                          .started = utc_now()};
-    std::unique_ptr<ResultFile> file = create_result(launch, prepared, request.output.empty(), communicator);
+    std::optional<StopSignals> signals;
+    if (!scratch) signals.emplace(communicator);
+    std::unique_ptr<ResultFile> file;
+    try {
+      file = create_result(launch, prepared, false, communicator);
+    } catch (const UsageError& error) {
+      if (!scratch) throw;
+      throw UsageError(fmt::format("{}; -o says where else the rerun may lie", error.what()));
+    }
     code = carry_out(launch, prepared, std::move(file), nullptr, communicator);
   }
-  const auto remove = [&] {
-    std::error_code ignored;
-    if (request.output.empty() && communicator.is_root()) {
-      prune_checkpoints(launch.path, -1, 0);
-      std::filesystem::remove(launch.path, ignored);
-    }
-  };
-  if (code != exit_code::complete && code != exit_code::claim_failed) {
-    if (code == exit_code::numerical_failure) remove();
-    return code;
-  }
-  code = run_on_root(communicator, exit_code::numerical_failure,
+  if (code != exit_code::complete && code != exit_code::claim_failed) return code;
+  return run_on_root(communicator, exit_code::numerical_failure,
                      [&] { return compare(request.result, launch.path, to_the_bit, request.tolerance); });
-  remove();
-  return code;
 }
 
 }  // namespace bathline

@@ -7,9 +7,11 @@ namespace bathline {
 
 struct VerifyRequest {
   std::string result;       ///< path
-  std::string output;       ///< where the rerun is kept; empty: beside the result, removed at the end
+  std::string output;       ///< where the rerun is kept; empty: beside the result, removed at the end, also by a signal
   double tolerance = 1e-9;  ///< largest difference where bits need not agree, relative to a variable's largest value
   ProgressStyle progress = ProgressStyle::automatic;
+  /// As `user_options` gives them, in place of those that the result holds.
+  std::optional<std::vector<std::string>> petsc_options;
 };
 
 /// Runs the recipe that a result holds, with its input files and PETSc options, and compares every variable: to the bit

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "advance/stepper.hpp"
 #include "dense_system.hpp"
@@ -169,6 +170,82 @@ TEST(Stability, NonlinearProblemsAreJudgedAtTheirStart) {
   const StabilityLimit limit = stability_limit(problem, *method.method, method.options);
   EXPECT_FALSE(limit.is_linear);
   EXPECT_NEAR(limit.largest_step, std::sqrt(8.0) / 6.0, 1e-6);  // omega^2 = 3 * 3 * 2^2
+}
+
+/// Particles in a row, each tied to the next and the outer ones to walls, by springs of stiffness 1.
+Scene chain(int particles, const Eigen::VectorXd& damping) {
+  Eigen::MatrixXd stiffness = Eigen::MatrixXd::Zero(particles, particles);
+  stiffness.diagonal().setConstant(2.0);
+  stiffness.diagonal(1).setConstant(-1.0);
+  stiffness.diagonal(-1).setConstant(-1.0);
+  Scene scene;
+  scene.system.particles = particles;
+  scene.system.mass = Eigen::VectorXd::Ones(particles);
+  scene.system.potential = std::make_shared<QuadraticPotential>(stiffness);
+  scene.system.q0 = scene.system.v0 = Eigen::VectorXd::Zero(particles);
+  scene.damping = damping.asDiagonal();
+  return scene;
+}
+
+double highest_of_chain(int particles) { return 2.0 * std::cos(0.5 * M_PI / (particles + 1)); }
+
+// All modes are damped alike, and the fastest is the first that a step loses. Its frequency is known to round-off, and
+// of very many particles to 10^-4 of the range of the squares.
+TEST(Stability, LimitOfManyParticlesIsThatOfTheirFastestMotion) {
+  for (const char* name : {"gamma(gamma=0.000000)", "gamma(gamma=1.000000)",
+                           "stoermer-verlet(order_of_substeps=kick-drift-kick)", "rk4"}) {
+    const MethodCase& method = method_case(name);
+    const auto limit = [&](const Scene& scene) {
+      return stability_limit(make_problem(scene, test_world()), *method.method, method.options).largest_step;
+    };
+    for (const auto& [particles, exactness] : {std::pair(40, 1e-8), std::pair(1000, 2e-4)}) {
+      SCOPED_TRACE(std::string(name) + ", " + std::to_string(particles));
+      Scene one = oscillator(1.0, std::pow(highest_of_chain(particles), 2));
+      one.damping = Eigen::MatrixXd::Constant(1, 1, 0.3);
+      const double expected = limit(one);
+      EXPECT_NEAR(limit(chain(particles, Eigen::VectorXd::Constant(particles, 0.3))), expected, exactness * expected);
+    }
+  }
+}
+
+TEST(Stability, LimitOfManyUnequallyDampedParticlesIsWhereTheyBeginToGrow) {
+  RandomNumbers random(4);
+  Eigen::VectorXd damping(40);
+  for (double& c : damping) c = random.uniform(0.0, 1.5);
+  const Scene scene = chain(40, damping);
+  for (const char* name : {"gamma(gamma=0.000000)", "stoermer-verlet(order_of_substeps=kick-drift-kick)", "rk4"}) {
+    SCOPED_TRACE(name);
+    const MethodCase& method = method_case(name);
+    const StabilityLimit limit = stability_limit(make_problem(scene, test_world()), *method.method, method.options);
+    EXPECT_LT(growth(scene, method.scheme, 0.97 * limit.largest_step, 20), 1e3) << limit.largest_step;
+    EXPECT_GT(growth(scene, method.scheme, 1.04 * limit.largest_step, 200), 1e3) << limit.largest_step;
+  }
+}
+
+TEST(Stability, ClosedSystemsOfManyParticlesHaveTheLimitOfTheirHighestFrequency) {
+  Scene scene = chain(1000, Eigen::VectorXd::Zero(1000));
+  EXPECT_NEAR(own_frequency(scene.system), highest_of_chain(1000), 1e-4 * 2.0);
+  scene.lines = {{{{500, 1.0}}, {.mass = 0.5, .stiffness = 0.1}, 300}};
+  const MethodCase& method = method_case("gamma(gamma=0.000000)");
+  EXPECT_NEAR(stability_limit(make_problem(scene, test_world()), *method.method, method.options).largest_step, 1.0,
+              1e-3);
+}
+
+// Nothing may be looked for without end, whatever the numbers are.
+TEST(Stability, ComesToAnEndWhereNothingIsANumber) {
+  for (const double stiffness : {1e300, std::numeric_limits<double>::infinity(), std::nan("")}) {
+    for (const int particles : {1, 30}) {
+      Scene scene = chain(particles, Eigen::VectorXd::Constant(particles, 0.1));
+      Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(particles, particles);
+      matrix.diagonal().setConstant(stiffness);
+      scene.system.potential = std::make_shared<QuadraticPotential>(matrix);
+      const MethodCase& method = method_case("rk4");
+      const StabilityLimit limit = stability_limit(make_problem(scene, test_world()), *method.method, method.options);
+      if (!std::isfinite(stiffness)) {
+        EXPECT_EQ(limit.largest_step, 0.0) << stiffness;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from program import OSCILLATOR, FolderTest, changed, run, write_recipe
+from program import OSCILLATOR, SOURCE, FolderTest, changed, run, toml, write_recipe
 
 LISTS = {
     "systems": ["single-oscillator", "dual-oscillator", "binary-oscillator", "kepler", "pair-potential"],
@@ -102,6 +102,12 @@ class CheckTest(FolderTest):
         self.assertEqual(together, alone)
         self.assertEqual([path.name for path in self.folder.iterdir()], ["good.toml"])
 
+    def test_oscillators_are_no_sites(self):
+        bath = {"name": "bath", "kind": "heat-bath", "oscillators": 30, "damping": 0.3, "omega_max": 9.0}
+        mixed = changed(OSCILLATOR, environment=[*OSCILLATOR["environment"], bath, bath | {"name": "other"}])
+        outcome = run(["check", write_recipe(self.new_folder() / "mixed.toml", mixed)])
+        self.assertRegex(outcome.out, r"steps of 0.05, 45 sites \(line\), 60 oscillators \(bath, other\)\n")
+
     def test_settings_count(self):
         outcome = run(["check", self.recipe, "--set", "environment.0.sites=77", "--set", "time.end=1.0"])
         self.assert_code(outcome, 0)
@@ -113,6 +119,83 @@ class CheckTest(FolderTest):
         self.assert_code(outcome, 2)
         self.assertIn("must be positive", outcome.err)
         self.assertEqual(outcome.out, "")
+
+
+class NamesOfRecipesTest(FolderTest):
+    """A recipe is a path or a name that `list recipes` shows."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.library = cls.new_folder()
+        (cls.library / "a2010").mkdir()
+        (cls.library / "b2020").mkdir()
+        claims = [
+            {"id": "small", "quantity": "closed.q.max", "minus": "open.q.max", "bounds": [-1.0, 1.0]},
+            {"id": "start", "quantity": "open.q.first", "expect": 1.0, "tolerance": 0.5, "source": "by definition"},
+        ]
+        paper = {"key": "b2020", "figure": "7", "note": "The paper leaves the step open."}
+        write_recipe(cls.library / "b2020" / "fig07.toml", changed(OSCILLATOR, paper=paper, claims=claims))
+        write_recipe(cls.library / "a2010" / "many.toml", toml(OSCILLATOR) + "[sweep]\nsystem.k = [1.0, 2.0]\n")
+        cls.names = {"BATHLINE_EXPERIMENTS": str(cls.library)}
+
+    def must(self, *arguments, code=0, ranks=None):
+        outcome = run(arguments, ranks, cwd=self.folder, env=self.names)
+        self.assert_code(outcome, code)
+        return outcome
+
+    def test_wherever_a_recipe_is_asked_for(self):
+        self.assertIn("An oscillator", self.must("check", "b2020/fig07", ranks=2).out)
+        self.must("run", "b2020/fig07", "--progress", "none", ranks=2)
+        self.assertTrue((self.folder / "fig07.h5").exists())
+        self.must("resume", "fig07.h5", "--recipe", "b2020/fig07")
+        self.assertEqual(self.must("sweep", "a2010/many", "--count").out, "2\n")
+
+    def test_a_file_wins_over_a_name(self):
+        (self.folder / "b2020").mkdir()
+        write_recipe(self.folder / "b2020" / "fig07", changed(OSCILLATOR, title="Another one"))
+        self.assertIn("Another one", self.must("check", "b2020/fig07").out)
+        (self.folder / "b2020" / "fig07").unlink()
+
+    def test_what_is_neither(self):
+        for name, advice in (
+            ("b2020/fig7", "did you mean `b2020/fig07`?"),
+            ("fig07", "did you mean `b2020/fig07`?"),
+            ("c2030/many", "did you mean `a2010/many`?"),
+            ("qqqqqqqqqqqqq", "`bathline list recipes`"),
+        ):
+            for command, ranks in (("run", None), ("check", 2), ("sweep", None)):
+                outcome = self.must(command, name, code=2, ranks=ranks)
+                self.assert_said_once(outcome, f"cannot read the recipe {name}: No such file")
+                self.assert_said_once(outcome, advice)
+
+    def test_what_it_does_and_claims(self):
+        outcome = self.must("describe", "b2020/fig07", ranks=2)
+        self.assertEqual(outcome.err, "")
+        for words in (
+            "b2020/fig07 (recipe)\n  An oscillator\n",
+            "b2020: figure 7\n      The paper leaves the step open.\n",
+            "trajectory: runs every integrator",
+            "line: spring-mass-line, ",
+            "closed: gamma on the closed system (line), ",
+            "open: gamma on the open system, ",
+            "small: closed.q.max minus open.q.max in [-1, 1]\n",
+            "start: open.q.first = 1 +- 0.5\n      by definition\n",
+        ):
+            self.assert_said_once(outcome, words)
+        self.assertIn("A sweep of 2 runs", self.must("describe", "a2010/many").out)
+        path = self.library / "b2020" / "fig07.toml"
+        self.assertEqual(self.must("describe", path).out.splitlines()[1:], outcome.out.splitlines()[1:])
+        self.assertIn("did you mean `b2020/fig07`?", self.must("describe", "b2020/fig7", code=2).err)
+
+    def test_recipes_that_come_along(self):
+        names = [line.split()[0] for line in run(["list", "recipes"]).out.splitlines()]
+        self.assertGreater(len(names), 25)
+        for name in names[::10]:
+            outcome = run(["describe", name])
+            self.assert_code(outcome, 0)
+            for heading in (f"{name} (recipe)", "Study", "Cases"):
+                self.assertIn(heading, outcome.out)
 
 
 class ClaimsTest(FolderTest):
@@ -213,6 +296,31 @@ class UsageTest(FolderTest):
         outcome = run(["frobnicate"], ranks=2)
         self.assert_code(outcome, 2)
         self.assertEqual(outcome, run(["frobnicate"]))
+
+
+class FigureCheckTest(FolderTest):
+    """What no picture can come of is found by `check`."""
+
+    def check(self, figure):
+        panel = '[[figure.panels]]\nseries = [{ of = "closed.q[0]" }]\n'
+        return run(["check", write_recipe(self.folder / "figure.toml", toml(OSCILLATOR) + f"[figure]\n{figure}\n{panel}")])
+
+    def test_kinds_are_those_of_the_analysis(self):
+        kinds = [path.stem for path in (SOURCE / "analysis" / "kinds").glob("[a-z]*.py")]
+        self.assertGreater(len(kinds), 3)
+        for kind in kinds:
+            self.assert_code(self.check(f'kind = "{kind}"'), 0)
+        outcome = self.check('kind = "pie"')
+        self.assert_code(outcome, 2)
+        for kind in kinds:
+            self.assertIn(kind, outcome.err)
+
+    def test_sizes(self):
+        self.assert_code(self.check("width = 7.0\nheight = 40.0\ncolumns = 3"), 0)
+        for wrong in ("width = 1e6", "height = 41.0", "width = 0.1", "columns = 1000000"):
+            outcome = self.check(wrong)
+            self.assert_code(outcome, 2)
+            self.assert_said_once(outcome, wrong.split(" ")[0] + " = ")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Each ends in one clear message and the exit code that is promised, and what was 
 
 import os
 import random
+import resource
 import signal
 import subprocess
 import time
@@ -61,7 +62,8 @@ class SmallDiskTest(FolderTest):
             self.assertEqual(self.names(), ["ballast", "run.checkpoint.10.h5", "run.h5"])
             (self.disk / "ballast").unlink()
             # The last good one goes on.
-            self.assert_code(run(["resume", self.result, "--progress", "none"], ranks), 0)
+            checkpoint = self.disk / "run.checkpoint.10.h5"
+            self.assert_code(run(["resume", checkpoint, "--progress", "none"], ranks), 0)
             self.assert_same_bits(self.result, whole)
 
     def test_a_stop_without_room_says_so(self):
@@ -100,6 +102,33 @@ class SmallDiskTest(FolderTest):
                 self.assert_code(outcome, 2)
                 self.assert_said_once(outcome, "Read-only file system")
         self.assertEqual(self.names(), ["run.checkpoint.10.h5", "run.h5"])
+
+
+class SizeLimitTest(FolderTest):
+    """`ulimit -f`: a file that may not become longer is a full disk."""
+
+    def test_a_result_that_may_not_grow(self):
+        # Every 16384 records are flushed; those of the first time fit.
+        recipe = changed(OSCILLATOR, time={"steps": 60000}, integrators=OSCILLATOR["integrators"][:1])
+        path = write_recipe(self.folder / "long.toml", recipe)
+        whole = self.folder / "whole.h5"
+        self.assert_code(run(["run", path, "-o", whole, "--progress", "none"]), 0)
+        limit = 4 << 20
+        for ranks in (None, 2):
+            result = self.folder / f"limited-{ranks}.h5"
+            outcome = run(
+                ["run", path, "-o", result, "--progress", "none"],
+                ranks,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+            )
+            self.assert_code(outcome, 3)
+            self.assert_said_once(outcome, "File too large")
+            self.assertLessEqual(result.stat().st_size, limit)
+            with h5py.File(result) as file, h5py.File(whole) as other:
+                rows = len(file["closed/time"])
+                self.assertTrue(16384 <= rows < 60001, rows)
+                self.assertEqual(file["closed/q"][:].tobytes(), other["closed/q"][:rows].tobytes())
+                self.assertEqual(file.attrs["status"], "partial")
 
 
 class NumericalFailureTest(FolderTest):

@@ -2,9 +2,23 @@
 
 import os
 import re
+import subprocess
 import unittest
 
-from program import KEPLER, OSCILLATOR, FolderTest, changed, end, run, start, toml, write_recipe
+from program import (
+    KEPLER,
+    MPI_SETTINGS,
+    OSCILLATOR,
+    PATIENCE,
+    PROGRAM,
+    FolderTest,
+    changed,
+    end,
+    run,
+    start,
+    toml,
+    write_recipe,
+)
 
 # Two particles, a line on each kind of attachment, a claim: something to get wrong in every section.
 BASE = """title = "Two particles"
@@ -133,6 +147,31 @@ MISTAKES = {
         'label = "claims',
         r"kept for the program",
     ),
+    "name of an environment with a slash": (
+        '"between"',
+        '"be/tween"',
+        'name = "be/tween"',
+        r"must not hold `/`",
+    ),
+    "name of an environment with a line end": (
+        '"between"',
+        r'"be\ntween"',
+        'name = "be',
+        r'name = "be\\ntween": a name must not hold',
+    ),
+    "name of an environment with a zero": (
+        '"between"',
+        r'"be\u0000tween"',
+        'name = "be',
+        r"must not hold the character of code 0",
+    ),
+    "name of an environment that is a folder": ('"between"', '".."', 'name = ".."', r"nor be `\.`"),
+    "label with a slash": ('"damped"', '"dam/ped"', 'label = "dam', r"must consist of letters"),
+    "label with a line end": ('"damped"', r'"damped\n"', 'label = "dam', r"must consist of letters"),
+    "label with a zero": ('"damped"', r'"damped\u0000"', 'label = "dam', r"character of code 0"),
+    "claim with a slash": ('"amplitude"', '"amp/litude"', 'id = "amp', r"must not hold `/`"),
+    "claim with a line end": ('"amplitude"', r'"amp\rlitude"', 'id = "amp', r"must not hold `/`, line ends"),
+    "claim with a zero": ('"amplitude"', r'"amp\u0000"', 'id = "amp', r"character of code 0"),
     "no such particle": (
         "attach = [0, 1]",
         "attach = [0, 2]",
@@ -377,7 +416,7 @@ class HeatBathMistakesTest(MistakeTest):
         self.assert_refused_at(
             'spectrum = "drud"', r"did you mean \"drude\"\?", spectrum="drud", cutoff=1.0
         )
-        self.assert_refused_at("oscillators", r"GiB.*\d+ sites would fit", oscillators=10**12, ranks=3)
+        self.assert_refused_at("oscillators", r"GiB.*\d+ oscillators would fit", oscillators=10**12, ranks=3)
 
     def test_tables(self):
         table = {"oscillators": None, "damping": None, "omega_max": None, "spectrum": "table"}
@@ -394,6 +433,11 @@ class HeatBathMistakesTest(MistakeTest):
                 path.write_text(text)
             with self.subTest(text):
                 self.assert_refused_at("file", message, ranks=3, file=str(path), **table)
+        # Nobody waits for what a pipe or a device has to say.
+        os.mkfifo(path)
+        for place in (str(path), "/dev/zero"):
+            self.assert_refused_at("file", r"cannot be read", file=place, **table)
+        path.unlink()
         path.write_text("0.5 0.1\n1.5 0.1\n")
         self.assert_code(self.run_recipe(self.recipe_with(file=str(path), **table)), 0)
 
@@ -418,6 +462,103 @@ class HeatBathMistakesTest(MistakeTest):
         returning = self.run_recipe(self.recipe_with(oscillators=2), "--overwrite")
         self.assert_code(returning, 0)
         self.assert_said_once(returning, "closed: the recurrence of `bath` is back at t_r = 1.25664")
+
+
+class MemoryTest(MistakeTest):
+    """What does not fit is said before, on all ranks, and what was not foreseen ends all of them."""
+
+    # Addresses in KiB: enough for the libraries, and less than the machine has.
+    LIMIT = 3 << 20
+
+    def limited(self, recipe, *words, ranks=1):
+        path = write_recipe(self.recipe, recipe)
+        command = ["mpirun", "--quiet", "-n", str(ranks), "bash", "-c", f'ulimit -v {self.LIMIT}; exec "$@"', "bash"]
+        process = subprocess.run(
+            [*command, PROGRAM, *words, path],
+            env=MPI_SETTINGS | os.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        return process.returncode, process.stderr
+
+    def test_a_limit_of_the_process_counts(self):
+        for ranks in (1, 2):
+            with self.subTest(ranks=ranks):
+                # 4 GiB a rank.
+                line = dict(OSCILLATOR["environment"][0], sites=ranks << 28)
+                code, text = self.limited(changed(OSCILLATOR, environment=[line]), "check", ranks=ranks)
+                self.assertEqual(code, 2, text)
+                self.assertIn("GiB on a rank that has", text)
+
+    def test_an_allocation_that_fails_ends_all_ranks(self):
+        many = 30000
+        recipe = changed(
+            OSCILLATOR,
+            system=None,
+            environment=None,
+            integrators=[{"name": "gamma", "gamma": 0.0, "on": "open", "label": "open"}],
+        )
+        recipe["system"] = {"kind": "linear", "M": [1.0] * many, "K": [1.0] * many, "C": [0.1] * many}
+        recipe["system"]["q0"] = [1.0] * many
+        code, text = self.limited(recipe, "check", ranks=2)
+        self.assertEqual(code, 2, text)
+        self.assertIn("the memory does not suffice for this recipe", text)
+
+
+class ManyParticlesTest(MistakeTest):
+    """A recipe of a thousand particles is checked at once; it took minutes where all eigenvalues were asked for."""
+
+    METHODS = (
+        {"name": "gamma", "gamma": 0.0},
+        {"name": "gamma", "gamma": 0.3},
+        {"name": "sofroniou-spaletta10"},
+        {"name": "rk4"},
+        {"name": "explicit-euler", "allow_unstable": True},
+        {"name": "lobatto", "stages": 3},
+        {"name": "gauss", "stages": 2},
+        {"name": "exact"},
+    )
+
+    def recipe_of(self, count, integrators):
+        return {
+            "title": "Many particles",
+            "system": {
+                "kind": "pair-potential",
+                "masses": [1.0 + 0.5 * (a % 3) for a in range(count)],
+                "q0": [1.1 * a for a in range(count)],
+                "pairs": [[a, a + 1] for a in range(count - 1)],
+                "potential": "morse",
+                "damping": [0.1 + 0.1 * (a % 2) for a in range(count)],
+            },
+            "environment": [
+                {"name": "line", "kind": "spring-mass-line", "sites": 300, "M": 0.2, "lambda": 20.0},
+                {
+                    "name": "bath",
+                    "kind": "heat-bath",
+                    "attach": 7,
+                    "oscillators": 300,
+                    "omega_max": 10.0,
+                    "damping": 1.0,
+                },
+            ],
+            "time": {"step": 0.001, "steps": 10},
+            "integrators": integrators,
+        }
+
+    def test_open_and_closed(self):
+        for on in ("open", "closed"):
+            with self.subTest(on):
+                integrators = [
+                    dict(method, on=on, label=f"m{i}") for i, method in enumerate(self.METHODS)
+                ]
+                text = toml(self.recipe_of(1000, integrators)).replace(
+                    '"morse"', '{ kind = "morse", depth = 1.0, width = 1.0, r0 = 1.0 }'
+                )
+                self.recipe.write_text(text)
+                self.assert_code(run(["check", self.recipe]), 0)
 
 
 class SettingMistakesTest(MistakeTest):
@@ -526,9 +667,50 @@ class FileMistakesTest(MistakeTest):
         self.assertEqual(list(self.folder.iterdir()), [])
 
 
+    def test_line_ends_in_names_of_files(self):
+        write_recipe(self.recipe, OSCILLATOR)
+        odd = self.folder / "o\ndd.h5"
+        for arguments in (
+            ["run", odd],
+            ["check", odd],
+            ["run", self.recipe, "-o", odd],
+            ["run", self.recipe, "--log-json", odd],
+            ["resume", odd],
+            ["resume", self.recipe, "-o", odd],
+            ["verify", odd],
+            ["verify", self.recipe, "-o", odd],
+            ["claims", odd],
+            ["sweep", self.recipe, "-o", odd],
+        ):
+            with self.subTest(arguments):
+                outcome = run(arguments, cwd=self.folder)
+                self.assert_refused(outcome, r"a name must not hold line ends")
+                self.assertNotIn("o\ndd", outcome.err)
+
+
 class SolverOptionMistakesTest(MistakeTest):
     def test_options_that_petsc_does_not_know_or_cannot_use(self):
+        aside = self.new_folder()
+        foreign = write_recipe(aside / "foreign.toml", KEPLER)
+        circle = aside / "circle"
+        circle.write_text(f"-snes_max_it 7 # iterations\n-options_file {circle}\n")
         for words, message, ranks in (
+            (["-options_file", f"{aside}/absent"], r"absent`: there is no such file", 3),
+            (["-options_file", foreign], r"`title` in line 1 of .* belongs to no option", 3),
+            (["-options_file", aside], r"no such file that can be read", 1),
+            (["-options_file", circle], r"the file names itself", 1),
+            (["-options_file"], r"`-options_file`: it needs a value", 1),
+            (["-options_file", f"{aside}/absent.yaml"], r"no such file that can be read", 3),
+            (["-snes_max_it", "-5"], r"option `-snes_max_it -5`: it must be at least 0", 3),
+            (["-snes_max_it", "2.5"], r"whole number", 1),
+            (["-SNES_MAX_IT", "-5"], r"must be at least 0", 1),
+            (["-snes_type", "shell"], r"option `-snes_type shell`: that needs code", 1),
+            (["-particles_pc_type", "shell"], r"that needs code", 1),
+            (["-snes_rtol"], r"option `-snes_rtol`: it needs a value", 3),
+            (["-snes_rtol", "-ksp_type", "cg"], r"option `-snes_rtol`: it needs a value", 1),
+            (["-ksp_rtol", "nan"], r"option `-ksp_rtol nan`: it must be finite", 3),
+            (["-log_view", ":/no/such/folder"], r"cannot write /no/such/folder: No such file", 3),
+            (["-log_view", f":{aside}"], r"Is a directory", 1),
             (["-ksp_typ", "cg"], r"knows no option `-ksp_typ`", 1),
             (["-ksp_typ", "cg", "-sness_rtol", "1e-3"], r"`-ksp_typ`, `-sness_rtol`", 3),
             (["-pc_type", "nonsense"], r"do not work: .*PC type nonsense", 3),
@@ -541,6 +723,9 @@ class SolverOptionMistakesTest(MistakeTest):
                 outcome = self.run_recipe(KEPLER, "--", *words, ranks=ranks)
                 self.assert_refused(outcome, message)
                 self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+        write_recipe(self.recipe, KEPLER)
+        outcome = run(["check", self.recipe], ranks=2, env={"PETSC_OPTIONS": "-snes_max_it -5"})
+        self.assert_refused(outcome, r"option `-snes_max_it -5`: it must be at least 0")
 
 
 class WarningTest(MistakeTest):

@@ -270,6 +270,11 @@ class ProvenanceTest(ResultTest):
             self.assertEqual(file.attrs["recipe_resolved"], resolved)
 
     def test_solver_options_are_kept(self):
+        file = self.folder / "options"
+        file.write_text("# of the lines\n-ksp_type cg\n\n  -pc_type jacobi  # nothing better\n")
+        path = self.must_run("from-file", IMPLICIT, "--", "-options_file", file)
+        with h5py.File(path) as result:
+            self.assertEqual(result.attrs["petsc_options"], "-ksp_type cg -pc_type jacobi")
         path = self.must_run("options", IMPLICIT, "--", "-ksp_type", "cg", "-pc_type", "jacobi")
         with h5py.File(path) as file:
             self.assertEqual(file.attrs["petsc_options"], "-ksp_type cg -pc_type jacobi")
@@ -278,6 +283,32 @@ class ProvenanceTest(ResultTest):
         path = self.must_run("warnings", OSCILLATOR, "--set", "time.steps=100")
         with h5py.File(path) as file:
             self.assertIn("the echo of `line` is back at t_r = 4.5", file.attrs["warnings"])
+
+    def test_warnings_of_the_run_itself_are_kept_through_a_resumption(self):
+        falls = changed(
+            KEPLER,
+            system={"mu": 1.0, "q0": [[1.0, 0.0]], "v0": [[0.0, 0.0]], "alpha": 0.0},
+            environment=None,
+            time={"step": 0.01, "steps": 300},
+            integrators=[
+                {"name": "stoermer-verlet", "on": "open", "label": label} for label in ("first", "second")
+            ],
+        )
+        outcome = self.run_recipe("falls", falls, ranks=2)
+        self.assert_code(outcome, 0)
+        with h5py.File(self.folder / "falls.h5") as file:
+            whole = file.attrs["warnings"]
+        for label in ("first", "second"):
+            self.assertIn(f"{label}: energy_total left its start by", whole)
+            self.assertIn(f"{label}: energy_total left its start by", outcome.err)
+        falls["output"] = {"checkpoint_every": 290, "keep_checkpoints": 9}
+        self.assert_code(self.run_recipe("falls-again", falls), 0)
+        for step in (290, 590):
+            with self.subTest(step):
+                resumed = run(["resume", self.folder / f"falls-again.checkpoint.{step}.h5"])
+                self.assert_code(resumed, 0)
+                with h5py.File(self.folder / "falls-again.h5") as file:
+                    self.assertEqual(file.attrs["warnings"], whole)
 
     def test_overwrite_replaces_the_whole_file(self):
         path = self.must_run("twice", changed(OSCILLATOR, claims=[PASSING]))

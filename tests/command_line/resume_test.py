@@ -31,6 +31,11 @@ LONG = changed(
 )
 
 
+def listen():
+    """A shell that starts the tests in the background makes them ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def checkpoints_of(result):
     """The checkpoints beside a result, the oldest first."""
     found = Path(result).parent.glob(f"{Path(result).stem}.checkpoint.*.h5")
@@ -147,6 +152,7 @@ class EveryIntegratorTest(ResumeTest):
     def recipe_of(cases):
         # 23 is no multiple of the 8 steps that a bath takes at a time, nor of the records.
         output = {"every": 7, "snapshots": 11, "site_stride": 3, "checkpoint_every": 23, "keep_checkpoints": 1000}
+        output["work_rules"] = True
         return changed(
             OSCILLATOR, environment=[LINE, BATH, SHORT], time={"step": 0.02, "steps": 45}, integrators=cases, output=output
         )
@@ -261,7 +267,7 @@ class StudiesTest(ResumeTest):
 
     def test_integrals_of_observables(self):
         # The drag on a planet moves its Laplace vector, which is integrated over the records.
-        planet = changed(KEPLER, output={"every": 7, "checkpoint_every": 45}, time={"steps": 95})
+        planet = changed(KEPLER, output={"every": 7, "checkpoint_every": 45, "keep_checkpoints": 2}, time={"steps": 95})
         planet["system"]["alpha"] = 0.01
         path, result = self.fresh(planet)
         self.must(["run", path, "-o", result])
@@ -326,7 +332,7 @@ class StudiesTest(ResumeTest):
         self.check_pieces(changed(OSCILLATOR, study={"kind": "reduction", "memory": True}), [180])
 
     def test_pieces_that_do_not_fit(self):
-        path, result = self.fresh(changed(self.convergence, output={"checkpoint_every": 1}))
+        path, result = self.fresh(changed(self.convergence, output={"checkpoint_every": 1, "keep_checkpoints": 2}))
         self.must(["run", path, "-o", result])
 
         changes = {
@@ -355,7 +361,7 @@ class StoppedTest(ResumeTest):
     def stop(self, number, ranks=None, to_rank=None):
         """Starts the long run, sends it a signal in the middle and returns what it has left."""
         path, result = self.fresh(LONG)
-        process = start(["run", path, "-o", result, "--progress", "none"], ranks)
+        process = start(["run", path, "-o", result, "--progress", "none"], ranks, preexec_fn=listen)
         self.addCleanup(end, process) if process.poll() is None else None
         # Records come to the disk every few seconds: the file alone says that the run has begun.
         self.wait_for(result.exists, process, "result file")
@@ -386,6 +392,56 @@ class StoppedTest(ResumeTest):
         checkpoint = self.check_stopped(*(stopped := self.stop(signal.SIGTERM)), "SIGTERM")
         self.must(["resume", checkpoint])
         self.assert_same_bits(stopped[2], self.folder / "long.h5")
+
+    def test_an_interrupt(self):
+        checkpoint = self.check_stopped(*(stopped := self.stop(signal.SIGINT)), "SIGINT")
+        self.must(["resume", checkpoint])
+        self.assert_same_bits(stopped[2], self.folder / "long.h5")
+
+    def test_an_interrupt_that_comes_twice_by_one_press(self):
+        # As from a launcher that sends it to the process and to its group.
+        path, result = self.fresh(LONG)
+        process = start(["run", path, "-o", result, "--progress", "none"], preexec_fn=listen)
+        self.wait_for(result.exists, process, "result file")
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.check_stopped(process.returncode, out + err, result, "SIGINT")
+
+    def test_a_second_interrupt_ends_at_once(self):
+        # Between its step sizes alone could it stop with a checkpoint, and the first takes minutes.
+        study = {"kind": "convergence", "step_sizes": [1e-7, 0.05]}
+        path, result = self.fresh(changed(OSCILLATOR, integrators=OSCILLATOR["integrators"][1:], study=study))
+        process = start(["run", path, "-o", result, "--progress", "none"], preexec_fn=listen)
+        self.wait_for(result.exists, process, "result file")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.4)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+
+    def test_a_signal_in_the_first_moments(self):
+        # Whenever it comes, the next command can go on: nothing is there yet, or what is there can be resumed.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+            for wait in (0.0, 0.05, None):
+                with self.subTest(signal=number, wait=wait):
+                    path, result = self.fresh(LONG)
+                    process = start(["run", path, "-o", result, "--progress", "none"], preexec_fn=listen)
+                    if wait is None:
+                        while not result.exists() and process.poll() is None:
+                            pass
+                    else:
+                        time.sleep(wait)
+                    process.send_signal(number)
+                    out, err = process.communicate(timeout=60)
+                    if process.returncode == -number:
+                        self.assertEqual([left.name for left in result.parent.iterdir()], ["run.toml"])
+                    else:
+                        self.check_stopped(process.returncode, out + err, result, number.name)
 
     def test_a_signal_to_mpirun(self):
         checkpoint = self.check_stopped(*(stopped := self.stop(signal.SIGUSR1, ranks=2)), "SIGUSR1")
@@ -514,6 +570,19 @@ class RefusedTest(ResumeTest):
         if before is not None:
             self.assertEqual(Path(result).read_bytes(), before)
 
+    def test_none_are_kept_of_a_complete_run_that_does_not_ask_for_them(self):
+        folder = self.new_folder()
+        recipe = write_recipe(folder / "run.toml", changed(OSCILLATOR, output={"checkpoint_every": 25}))
+        result = folder / "run.h5"
+        self.must(["run", recipe, "-o", result])
+        self.assertEqual(checkpoints_of(result), [])
+        # Nor of one that was stopped on its way, when it has come to its end.
+        again = folder / "again.h5"
+        self.must(["run", recipe, "-o", again, "--wall-time", "1e-6"], code=85)
+        self.assertEqual(len(checkpoints_of(again)), 1)
+        self.must(["resume", again], ranks=2)
+        self.assertEqual(checkpoints_of(again), [])
+
     def test_the_last_two_are_kept(self):
         # 25 and 50 steps of the first integrator, 60 and 25 or 50 of the second.
         names = [path.name for path in checkpoints_of(self.result)]
@@ -545,6 +614,8 @@ class RefusedTest(ResumeTest):
         content = bytearray(newest.read_bytes())
         content[len(content) // 3] ^= 1
         newest.write_bytes(content)
+        with h5py.File(folder / "run.h5", "r+") as file:
+            file.attrs["status"] = "partial"
         outcome = self.must(["resume", folder / "run.h5"], ranks=2)
         self.assert_said_once(outcome, "looking for an earlier one")
         self.assert_same_bits(folder / "run.h5", self.result)
@@ -555,6 +626,8 @@ class RefusedTest(ResumeTest):
         self.check_refused([self.recipe], "not a checkpoint", result)
         self.check_refused([self.folder], "not a regular file", result)
         copy.unlink()
+        with h5py.File(result, "r+") as file:
+            file.attrs["status"] = "partial"
         self.check_refused([result], "not a checkpoint", result)
         # HDF5, with a checksum, but something else.
         with h5py.File(copy, "w") as file:
@@ -650,6 +723,22 @@ class RefusedTest(ResumeTest):
                     self.assert_same_bits(result, self.result)
                     self.assertEqual(Path(f"{result}.unreadable").read_bytes(), broken)
 
+    def test_a_result_that_is_finished(self):
+        result, copy = self.copies()
+        for remains in (True, False):
+            before = Path(result).read_bytes()
+            for arguments in ([], ["--recipe", self.recipe]):
+                outcome = self.must(["resume", result, *arguments], ranks=2)
+                self.assert_said_once(outcome, "run.h5: finished already")
+            self.assertEqual(Path(result).read_bytes(), before)
+            if remains:
+                copy.unlink()
+        self.check_refused([result, "--recipe", self.recipe, "--set", "system.k=2"], "of another recipe", result)
+        wrong = [{"id": "wrong", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}]
+        recipe, result = self.fresh(changed(OSCILLATOR, claims=wrong))
+        self.must(["run", recipe, "-o", result], code=1)
+        self.assert_said_once(self.must(["resume", result], code=1), "finished already")
+
     def test_settings_without_a_recipe(self):
         result, copy = self.copies()
         self.check_refused([copy, "--set", "time.step=1"], "belongs to --recipe", result)
@@ -666,7 +755,7 @@ class RefusedTest(ResumeTest):
 class InputFileTest(ResumeTest):
     def test_a_table_that_is_gone(self):
         bath = {"name": "bath", "kind": "heat-bath", "spectrum": "table", "file": "../tables/bath.txt"}
-        recipe = changed(OSCILLATOR, environment=[bath], output={"checkpoint_every": 20})
+        recipe = changed(OSCILLATOR, environment=[bath], output={"checkpoint_every": 20, "keep_checkpoints": 2})
         recipe["integrators"] = OSCILLATOR["integrators"][:1]
         folder = self.new_folder()
         (folder / "tables").mkdir()

@@ -99,6 +99,40 @@ class SweepTest(FolderTest):
             outcome = self.must("run", self.recipe, "--progress", "none", code=1)
         self.assertIn("finished already", outcome.out)
 
+    def test_an_element_that_lacks_only_its_claims_is_judged(self):
+        failing = CLAIM | {"id": "fails", "bounds": [5.0, 6.0]}
+        holding = CLAIM | {"bounds": [0.0, 2.0]}
+        self.recipe.write_text(toml(changed(OSCILLATOR, claims=[holding, failing])) + SWEEP)
+        self.must("run", self.recipe, "--element", "0", "--progress", "none", code=1)
+        path = self.folder / self.elements()[0][1]
+        # As kills leave it: before the claims, between their tables, and as programs of before have left it.
+        for status, lost in (("computed", "claims"), ("computed", "claims/upper"), ("complete", "claims")):
+            with self.subTest(status=status, lost=lost):
+                with h5py.File(path, "r+") as file:
+                    file.attrs["status"] = status
+                    del file[lost]
+                self.assertEqual(self.elements()[0][2], "computed")
+                outcome = self.must("run", self.recipe, "--element", "0", "--progress", "none", code=1)
+                self.assertIn("its claims are judged now", outcome.out)
+                self.assertIn("FAIL", outcome.out)
+                with h5py.File(path) as file:
+                    self.assertEqual(file.attrs["status"], "complete")
+                    self.assertEqual(file["claims/passed"][:].tolist(), [1, 0])
+                self.assertEqual(self.elements()[0][2], "finished")
+
+    def test_claims_and_resume_judge_a_result_that_lacks_only_its_claims(self):
+        path = self.folder / "one.h5"
+        self.recipe.write_text(toml(changed(OSCILLATOR, claims=[CLAIM | {"bounds": [5.0, 6.0]}])))
+        self.must("run", self.recipe, "-o", path, "--progress", "none", code=1)
+        with h5py.File(path, "r+") as file:
+            file.attrs["status"] = "computed"
+            del file["claims"]
+        self.assertIn("FAIL", self.must("claims", path, code=1).out)
+        self.assertIn("FAIL", self.must("resume", path, code=1, ranks=2).out)
+        with h5py.File(path) as file:
+            self.assertEqual(file.attrs["status"], "complete")
+            self.assertEqual(file["claims/passed"][:].tolist(), [0])
+
     def test_a_table_of_all(self):
         self.recipe.write_text(toml(changed(OSCILLATOR, claims=[CLAIM])) + SWEEP)
         self.must("run", self.recipe, "--progress", "none", code=1)

@@ -62,6 +62,49 @@ TEST(MpiTransmissionLines, CharacteristicGridFollowsTheStep) {
   }
 }
 
+// c = h sqrt(lambda/M) = 1/(1 - 2 gamma) and sqrt(lambda M) = D; neither exists from 1/2 on.
+TEST(MpiTransmissionLines, CharacteristicGridOfEveryGammaBelowOneHalf) {
+  const std::string grid = "sites = 100\ndamping = 0.5\ngrid = \"characteristic\"\ngamma = ";
+  for (const double gamma : {0.0, 0.25, 0.4}) {
+    std::string text = recipe("single-oscillator", "spring-mass-line", grid + std::to_string(gamma));
+    text.replace(text.rfind("on = "), 0, "gamma = " + std::to_string(gamma) + "\n");
+    const LinearChain chain = chain_of(text);
+    ASSERT_EQ(chain.mass.size(), 100u);
+    const double mass = chain.mass.front(), stiffness = chain.to_head.front().second;
+    EXPECT_NEAR(std::sqrt(mass * stiffness), 0.5, 1e-15);
+    EXPECT_NEAR(0.1 * std::sqrt(stiffness / mass), 1.0 / (1.0 - 2.0 * gamma), 1e-14);
+  }
+  const auto report = [](const std::string& environment) {
+    return read_recipe(recipe("single-oscillator", "spring-mass-line", environment)).report();
+  };
+  for (const char* gamma : {"0.5", "0.75", "1.0"}) {
+    EXPECT_THAT(report(grid + gamma), testing::AllOf(HasSubstr("r.toml:14:"), HasSubstr("less than 1/2")));
+  }
+  EXPECT_THAT(report("sites = 7\nM = 1.0\nlambda = 1.0\ngamma = 0.25"), HasSubstr("it needs `grid = "));
+}
+
+TEST(MpiTransmissionLines, HalfASiteLiesOnTheParticleOfClosedRuns) {
+  const std::string line = "sites = 7\nM = 3.0\nlambda = 12.0\nhalf_site = true";
+  std::string text = recipe("single-oscillator", "spring-mass-line", line);
+  text.replace(text.find("k = 1.0"), 7, "k = 1.0\nv0 = [2.0]");
+  const ReadRecipe read = read_recipe(text + "[[integrators]]\nname = \"gamma\"\nlabel = \"open\"\non = \"open\"\n");
+  ASSERT_EQ(read.report(), "");
+  Problem closed = read.experiment->make_problem(*read.experiment->find_case("gamma"));
+  closed.prepare();
+  EXPECT_EQ(closed.system().mass[0], 1.0 + 1.5);
+  // The half site is at rest before: it shares the particle's momentum and takes energy from it.
+  EXPECT_EQ(closed.p[0], 2.0);
+  EXPECT_NEAR(closed.energies().particles, 2.0 * 2.0 / (2.0 * 2.5) + 0.5, 1e-15);
+  EXPECT_EQ(read.experiment->make_problem(*read.experiment->find_case("open")).system().mass[0], 1.0);
+
+  EXPECT_THAT(read_recipe(recipe("single-oscillator", "spring-mass-line", line + "\ntemperature = 1.0")).report(),
+              testing::AllOf(HasSubstr("r.toml:14:"), HasSubstr("cannot start warm")));
+  EXPECT_THAT(
+      read_recipe(recipe("dual-oscillator", "spring-inerter-line", "sites = 7\nb = 3.0\nk = 12.0\nhalf_site = true"))
+          .report(),
+      HasSubstr("half_site"));
+}
+
 TEST(MpiTransmissionLines, TellApartWhatDoesNotGoTogether) {
   const auto report = [](const std::string& environment) {
     return read_recipe(recipe("single-oscillator", "spring-mass-line", environment)).report();
@@ -107,6 +150,7 @@ TEST(MpiTransmissionLines, UnequalSitesAreCheckedLineByLine) {
   EXPECT_THAT(report("# nothing\n", ""), HasSubstr("it holds no site"));
   EXPECT_THAT(report("1 1\n1 1\n1 1\n", ""), HasSubstr("it describes 3 sites, but the line has 2"));
   EXPECT_THAT(report("1.0 1.0\n", "M = 1.0"), HasSubstr("`M` has no meaning"));
+  EXPECT_THAT(report("1.0 1.0\n", "half_site = true"), HasSubstr("`half_site` has no meaning where sites differ"));
   EXPECT_THAT(report("1.0 1.0\n", "temperature = 1.0"), HasSubstr("cannot start warm"));
   EXPECT_THAT(report("1.0 1.0\n", "[[integrators]]\nname = \"gauss\"\non = \"closed\""),
               HasSubstr("which is for lines of equal sites"));

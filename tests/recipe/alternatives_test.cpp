@@ -30,6 +30,16 @@ TEST(Alternatives, CountKeysWithWrongValuesAsGiven) {
             "r.toml:10:1: steps = 1.5: must be an integer, not a number with a fraction");
 }
 
+TEST(Alternatives, AreNotMissedWhereOneIsMisspelt) {
+  EXPECT_EQ(report_with_end("stesp = 3"), "r.toml:10:1: unknown key `stesp` in [time]; did you mean `steps`?");
+  EXPECT_EQ(report_with_claim("exepct = 1\ntolerance = 0"),
+            "r.toml:17:1: unknown key `exepct` in [[claims]]; did you mean `expect`?");
+  EXPECT_EQ(report_with_claim("expect = 1\ntolerence = 0"),
+            "r.toml:18:1: unknown key `tolerence` in [[claims]]; did you mean `tolerance`?");
+  EXPECT_EQ(report_with_claim("boundz = [0, 1]"),
+            "r.toml:17:1: unknown key `boundz` in [[claims]]; did you mean `bounds`?");
+}
+
 TEST(Alternatives, AllowTheFormsOfAClaim) {
   for (const char* lines : {"expect = 1\ntolerance = 0", "expect = 1\nrelative_tolerance = 0.1", "bounds = [1, 1]"}) {
     EXPECT_EQ(report_with_claim(lines), "") << lines;

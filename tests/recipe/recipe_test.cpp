@@ -179,8 +179,8 @@ kind = "trajectory"
 every = 3
 site_stride = 1
 particles_only = false
+work_rules = false
 seed = 0
-keep_checkpoints = 2
 
 [figure]
 kind = "lines"

@@ -44,6 +44,32 @@ TEST(SectionReader, LeavesSweepsToOthers) {
               HasSubstr("r.toml:14:2: unknown key `sweeping` in the recipe"));
 }
 
+TEST(SectionReader, ReportsAMisspeltKeyAlone) {
+  // Not what follows from the absence of the key that it was meant to be.
+  EXPECT_EQ(parse(sample_with("step = 0.1", "stpe = 0.1")).report,
+            "r.toml:9:1: unknown key `stpe` in [time]; did you mean `step`?");
+  EXPECT_EQ(parse(sample_with("[time]", "[tmie]")).report,
+            "r.toml:8:2: unknown key `tmie` in the recipe; did you mean `time`?");
+  EXPECT_EQ(parse(sample_with("[[environment]]", "[[enviroment]]")).report,
+            "r.toml:5:3: unknown key `enviroment` in the recipe; did you mean `environment`?");
+  EXPECT_EQ(parse(sample_with("[[integrators]]", "[[integrator]]")).report,
+            "r.toml:11:3: unknown key `integrator` in the recipe; did you mean `integrators`?");
+  EXPECT_EQ(parse(sample_with("kind = \"oscillator\"", "knid = \"oscillator\"")).report,
+            "r.toml:3:1: unknown key `knid` in [system]; did you mean `kind`?");
+  EXPECT_EQ(parse(sample_recipe + "[study]\nknid = \"ensemble\"\nmembers = 3\n").report,
+            "r.toml:15:1: unknown key `knid` in [study]; did you mean `kind`?");
+  EXPECT_EQ(parse(sample_with("name = \"gamma\"", "nmae = \"gamma\"\ngamma = 0.0")).report,
+            "r.toml:12:1: unknown key `nmae` in [[integrators]]; did you mean `name`?");
+}
+
+TEST(SectionReader, KnowsAllSectionsWhereNoneIsNear) {
+  EXPECT_THAT(
+      parse(sample_recipe + "[zzzzzz]\n").report,
+      HasSubstr("known are `title`, `paper`, `system`, `environment`, `time`, `integrators`, `study`, `output`, "
+                "`claims`, `figure`, `sweep`"));
+  EXPECT_THAT(parse(sample_recipe + "[sweeps]\n").report, HasSubstr("did you mean `sweep`?"));
+}
+
 TEST(SectionReader, ReportsTheWrongKindOfBrackets) {
   EXPECT_EQ(parse(sample_with("[[environment]]", "[environment]")).report,
             "r.toml:5:2: environment must be a list of tables, not a table: write [[environment]]");

@@ -186,12 +186,12 @@ TEST(MpiConvergence, WantsStepsWithinTheStabilityLimit) {
                              testing::Not(testing::HasSubstr("\n"))));
   const RunStudy within(recipe("name = \"stoermer-verlet\"", "[1.0, 0.5]"));
   EXPECT_EQ(within.report, "");
-  EXPECT_THAT(within.experiment().warnings(), testing::IsEmpty());
+  EXPECT_THAT(within.warnings(), testing::IsEmpty());
   // Refused no longer, but spoken of, each step.
   const RunStudy allowed(recipe("name = \"stoermer-verlet\"\nallow_unstable = true", "[4.0, 2.5, 0.5]"));
   EXPECT_THAT(allowed.report, testing::HasSubstr("2.5 does not divide"));
-  EXPECT_THAT(allowed.experiment().warnings(), testing::ElementsAre(testing::HasSubstr("step = 4 is beyond"),
-                                                                    testing::HasSubstr("step = 2.5 is beyond")));
+  EXPECT_THAT(allowed.warnings(), testing::ElementsAre(testing::HasSubstr("step = 4 is beyond"),
+                                                       testing::HasSubstr("step = 2.5 is beyond")));
 }
 
 TEST(MpiConvergence, WarnsOfStepsBeyondTheLimitOfANonlinearSystem) {
@@ -218,8 +218,7 @@ kind = "convergence"
 step_sizes = [0.2, 0.02]
 )");
   EXPECT_EQ(run.report, "");
-  EXPECT_THAT(run.experiment().warnings(),
-              testing::ElementsAre(testing::HasSubstr("step = 0.2 is beyond the stability limit")));
+  EXPECT_THAT(run.warnings(), testing::ElementsAre(testing::HasSubstr("step = 0.2 is beyond the stability limit")));
 }
 
 TEST(MpiConvergence, WantsStepsThatDivideTheEnd) {

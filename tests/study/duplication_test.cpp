@@ -327,6 +327,21 @@ TEST(MpiDuplication, SaysWhatItLacks) {
       HasSubstr("kept for the program"));
 }
 
+// A fit over two halvings sees b h / ln 2 of the next term, with b about 2 and h about 0.06.
+TEST(MpiDuplication, DiscreteLagrangiansHaveTheOrdersOfTheirMethods) {
+  const RunStudy run(recipe(van_der_pol, "spread = 0.4\ndraws = 5\norder_steps = [0.06, 0.12, 0.03]\n"));
+  ASSERT_EQ(run.report, "");
+  ASSERT_FALSE(run.failure);
+  const std::vector<double> orders = {2.0, 1.0, 2.0, 4.0, 6.0};
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::string group = "duplication/" + labels[i] + "/";
+    EXPECT_NEAR(run.value(group + "order_lagrangian"), orders[i], 0.2) << labels[i];
+    EXPECT_EQ(run.values(group + "step"), (std::vector<double>{0.12, 0.06, 0.03}));
+    EXPECT_EQ(run.values(group + "error_lagrangian").size(), 3u);
+  }
+  EXPECT_FALSE(RunStudy(recipe(van_der_pol, "spread = 0.4\ndraws = 2\n")).has("duplication/midpoint/step"));
+}
+
 TEST(MpiDuplication, PositionsThatNoPathJoinsAreAFailure) {
   const RunStudy run(recipe(van_der_pol, "spread = 1e4\n", "[[integrators]]\nname = \"lobatto\"\non = \"open\"\n"));
   ASSERT_EQ(run.report, "");

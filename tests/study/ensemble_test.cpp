@@ -130,7 +130,15 @@ TEST(MpiEnsemble, SaysWhatIsWrong) {
   EXPECT_THAT(RunStudy(recipe("realisations = 1\n")).report, HasSubstr("at least two realisations"));
   EXPECT_THAT(RunStudy(recipe("realisations = 4\nfrom = 4.0\n")).report, HasSubstr("before the end 4"));
   EXPECT_THAT(RunStudy(recipe("realisations = 4\nfrom = 3.0\nlongest_lag = 2.0\n")).report, HasSubstr("there is less"));
-  EXPECT_THAT(RunStudy(recipe("realisations = 4\n", "0.5", "open")).report, HasSubstr("is the same"));
+  const std::string open = RunStudy(recipe("realisations = 4\n", "0.5", "open")).report;
+  EXPECT_THAT(open, HasSubstr("is the same"));
+  EXPECT_THAT(open, testing::Not(HasSubstr("no environment has")));
+  std::string cold = recipe("realisations = 4\n", "0.0");
+  cold.insert(cold.find("[output]"), "environments = [\"environment-0\"]\n");
+  EXPECT_THAT(RunStudy(cold).report, HasSubstr("no integrator is closed with `other`, which alone"));
+  std::string none = recipe("realisations = 4\n", "0.0");
+  none.replace(none.rfind("temperature = 0.5"), 17, "temperature = 0.0");
+  EXPECT_THAT(RunStudy(none).report, HasSubstr("no environment has a `temperature` above 0"));
   // Two temperatures: no equipartition to hold it to.
   const RunStudy mixed(recipe("realisations = 4\n", "0.0"));
   EXPECT_EQ(mixed.report, "");

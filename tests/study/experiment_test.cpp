@@ -55,7 +55,7 @@ TEST(MpiExperiment, BuildsTheCasesOfARecipe) {
   ASSERT_EQ(read.report(), "");
   const Experiment& experiment = *read.experiment;
   ASSERT_EQ(experiment.cases().size(), 2u);
-  EXPECT_THAT(experiment.warnings(), testing::IsEmpty());
+  EXPECT_THAT(read.feasibility->warnings(), testing::IsEmpty());
   const Case* closed = experiment.find_case("closed");
   const Case* open = experiment.find_case("open");
   ASSERT_TRUE(closed && open);
@@ -204,7 +204,7 @@ TEST(MpiExperiment, FindsLinesLargerThanTheMemory) {
 // The line itself would fit, and the stages of a collocation method take more than twice as much besides.
 TEST(MpiExperiment, CountsWhatAnIntegratorNeedsBesidesTheLine) {
   const auto sites =
-      static_cast<std::int64_t>(0.6 / 16.0 * static_cast<double>(node_memory(test_world(), 0).available));
+      static_cast<std::int64_t>(0.6 / 16.0 * static_cast<double>(memory_need(test_world(), 0.0).available));
   const auto report = [&](const std::string& integrator) {
     const std::string text = with("name = \"gamma\"\nlabel = \"closed\"", integrator + "\nlabel = \"closed\"");
     return read_recipe(with("sites = 100", "sites = " + std::to_string(test_world().sum(sites) / test_world().size()),
@@ -267,25 +267,38 @@ TEST(MpiExperiment, AcceptsTheCharacteristicGridExactlyAtTheLimit) {
 TEST(MpiExperiment, WarnsOfAStepThatDoesNotDivideTheEnd) {
   const ReadRecipe read = read_recipe(with("end = 1.0", "end = 1.02"));
   ASSERT_EQ(read.report(), "");
-  ASSERT_EQ(read.experiment->warnings().size(), 2u);
-  EXPECT_THAT(read.experiment->warnings()[0],
+  ASSERT_EQ(read.feasibility->warnings().size(), 2u);
+  EXPECT_THAT(read.feasibility->warnings()[0],
               AllOf(HasSubstr("closed"), HasSubstr("0.05"), HasSubstr("1.02"), HasSubstr("ends at 1")));
   EXPECT_EQ(read.experiment->find_case("closed")->steps, 20);
   // Up to round-off is not at all.
   const ReadRecipe thirds = read_recipe(with("step = 0.05", "step = 0.06666666666666667"));
-  EXPECT_THAT(thirds.experiment->warnings(), testing::IsEmpty());
+  EXPECT_THAT(thirds.feasibility->warnings(), testing::IsEmpty());
   EXPECT_EQ(thirds.experiment->find_case("closed")->steps, 15);
 }
 
 TEST(MpiExperiment, WarnsOfAnEchoBeforeTheEnd) {
   // t_r = 2 * 100 sqrt(0.1/10) = 20.
-  EXPECT_THAT(read_recipe(with("end = 1.0", "end = 19.95")).experiment->warnings(), testing::IsEmpty());
+  EXPECT_THAT(read_recipe(with("end = 1.0", "end = 19.95")).feasibility->warnings(), testing::IsEmpty());
   const ReadRecipe read = read_recipe(with("end = 1.0", "end = 25.0"));
-  ASSERT_EQ(read.experiment->warnings().size(), 1u);
-  EXPECT_THAT(read.experiment->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("line"), HasSubstr("t_r = 20")));
+  ASSERT_EQ(read.feasibility->warnings().size(), 1u);
+  EXPECT_THAT(read.feasibility->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("line"), HasSubstr("t_r = 20")));
   EXPECT_THAT(read_recipe(with("sites = 100", "sites = 100\nfar_end = \"matched\"", with("end = 1.0", "end = 25.0")))
-                  .experiment->warnings(),
+                  .feasibility->warnings(),
               testing::IsEmpty());
+}
+
+TEST(MpiExperiment, WarnsOfACharacteristicGridOfAnotherGamma) {
+  const auto warnings = [](const std::string& grid, const std::string& integrator) {
+    return read_recipe(with("name = \"gamma\"", "name = \"gamma\"\n" + integrator,
+                            with("M = 0.1\nlambda = 10.0", "grid = \"characteristic\"\ndamping = 1.0\n" + grid)))
+        .feasibility->warnings();
+  };
+  EXPECT_THAT(warnings("", ""), testing::IsEmpty());
+  EXPECT_THAT(warnings("gamma = 0.25", "gamma = 0.25"), testing::IsEmpty());
+  EXPECT_THAT(warnings("gamma = 0.25", "gamma = 0.0"),
+              testing::ElementsAre(AllOf(HasSubstr("closed"), HasSubstr("`line` is that of gamma = 0.25"))));
+  EXPECT_THAT(warnings("", "gamma = 0.5"), testing::ElementsAre(HasSubstr("with gamma = 0.5 closed and reduced")));
 }
 
 TEST(MpiExperiment, WarnsOfABathThatIsTooSlowOrComesBack) {
@@ -295,16 +308,16 @@ TEST(MpiExperiment, WarnsOfABathThatIsTooSlowOrComesBack) {
                             "kind = \"heat-bath\"\noscillators = 50\nomega_max = 2.0\ndamping = 0.3",
                             with("end = 1.0", "end = " + end, with("k = 1.0", system))));
   };
-  EXPECT_THAT(bath("k = 3.9", "157.0").experiment->warnings(), testing::IsEmpty());
+  EXPECT_THAT(bath("k = 3.9", "157.0").feasibility->warnings(), testing::IsEmpty());
   const ReadRecipe slow = bath("k = 4.0", "157.0");
   ASSERT_EQ(slow.report(), "");
-  ASSERT_EQ(slow.experiment->warnings().size(), 1u);
-  EXPECT_THAT(slow.experiment->warnings()[0],
+  ASSERT_EQ(slow.feasibility->warnings().size(), 1u);
+  EXPECT_THAT(slow.feasibility->warnings()[0],
               AllOf(HasSubstr("closed: "), HasSubstr("highest frequency 1.98 of `line`"),
                     HasSubstr("below the particles' own 2"), HasSubstr("cannot damp")));
   const ReadRecipe returning = bath("k = 3.9", "157.1");
-  ASSERT_EQ(returning.experiment->warnings().size(), 1u);
-  EXPECT_THAT(returning.experiment->warnings()[0],
+  ASSERT_EQ(returning.feasibility->warnings().size(), 1u);
+  EXPECT_THAT(returning.feasibility->warnings()[0],
               HasSubstr("closed: the recurrence of `line` is back at t_r = 157.08"));
 }
 
@@ -312,13 +325,64 @@ TEST(MpiExperiment, WarnsOfAMethodThatGrows) {
   const ReadRecipe read =
       read_recipe(with("name = \"gamma\"\nlabel = \"closed\"", "name = \"explicit-euler\"\nlabel = \"closed\""));
   ASSERT_EQ(read.report(), "");
-  ASSERT_EQ(read.experiment->warnings().size(), 1u);
-  EXPECT_THAT(read.experiment->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("unstable at any step")));
+  ASSERT_EQ(read.feasibility->warnings().size(), 1u);
+  EXPECT_THAT(read.feasibility->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("unstable at any step")));
 }
 
 TEST(MpiExperiment, FindsRunsThatWouldNotEnd) {
   EXPECT_THAT(read_recipe(with("step = 0.05", "step = 1e-16")).report(),
               AllOf(HasSubstr("r.toml:14:"), HasSubstr("steps to reach the end")));
+}
+
+TEST(MpiExperiment, CountsNoMoreSitesThanThereCanBe) {
+  const std::string report = read_recipe(with("sites = 100", "sites = 1000000000000000000")).report();
+  EXPECT_THAT(report, AllOf(HasSubstr("r.toml:10:"), HasSubstr("must be at most 1000000000000000")));
+  EXPECT_THAT(read_recipe(with("sites = 100", "sites = 1000000000000000")).report(), HasSubstr("would fit"));
+}
+
+TEST(MpiExperiment, WantsForcesThatAreNumbersAtTheStart) {
+  std::string text = with("kind = \"single-oscillator\"\nm = 1.0\nk = 1.0\nq0 = [1.0]",
+                          "kind = \"coupled-van-der-pol\"\nepsilon = 1.0\nrho = 1.0\nlambda = 1.0\nq0 = [0.0, 1e300]");
+  text = with("[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0\n",
+              "", text);
+  text = with("[[integrators]]\nname = \"gamma\"\nlabel = \"closed\"\non = \"closed\"\n", "", text) +
+         "[study]\nkind = \"convergence\"\nstep_sizes = [0.1, 0.05]\n";
+  EXPECT_THAT(read_recipe(text).report(), HasSubstr("no finite numbers; begin elsewhere"));
+}
+
+TEST(MpiExperiment, ReadsATableOnce) {
+  const std::string table = testing::TempDir() + "bathline_experiment_once_" + std::to_string(test_world().size());
+  if (test_world().is_root()) std::ofstream(table) << "0.1 10.0\n0.2 5.0\n";
+  test_world().barrier();
+  const ReadRecipe read = read_recipe(with("M = 0.1\nlambda = 10.0", "file = \"" + table + "\""));
+  test_world().barrier();
+  if (test_world().is_root()) std::ofstream(table) << "0.1 10.0\n";
+  test_world().barrier();
+  ASSERT_EQ(read.report(), "");
+  const Problem problem = read.experiment->make_problem(*read.experiment->find_case("closed"));
+  EXPECT_EQ(problem.environments()[0]->chain(2).mass[1], 0.2);
+}
+
+TEST(MpiExperiment, RefusesClaimsOnEnergiesOfWarmLinesOnTheLimit) {
+  const std::string grid = with("M = 0.1\nlambda = 10.0", "grid = \"characteristic\"\ndamping = 1.0");
+  const std::string warm = with("damping = 1.0", "damping = 1.0\ntemperature = 0.5", grid);
+  const auto claim = [](const std::string& keys) { return "[[claims]]\nid = \"c\"\nbounds = [0.0, 1.0]\n" + keys; };
+  const std::string energy = "quantity = \"closed.energy_environment.max\"\n";
+  const ReadRecipe read = read_recipe(warm);
+  EXPECT_EQ(read.report(), "");
+  ASSERT_EQ(read.feasibility->warnings().size(), 1u);
+  EXPECT_THAT(read.feasibility->warnings()[0],
+              AllOf(HasSubstr("closed: the warm `line` stands on the stability limit of gamma"),
+                    HasSubstr("the paths are right, the energies of `line` are not")));
+  EXPECT_THAT(read_recipe(warm + claim(energy)).report(),
+              AllOf(HasSubstr("r.toml:28:"), HasSubstr("take a smaller step or another grid")));
+  EXPECT_THAT(read_recipe(warm + claim("quantity = \"closed.q.max\"\nover = \"closed.energy_total.max\"\n")).report(),
+              HasSubstr("r.toml:29:"));
+  EXPECT_EQ(read_recipe(warm + claim("quantity = \"closed.energy_particles.max\"\n")).report(), "");
+  EXPECT_EQ(read_recipe(grid + claim(energy)).report(), "");
+  EXPECT_THAT(read_recipe(grid).feasibility->warnings(), testing::IsEmpty());
+  // Half way to the limit nothing is wrong with a warm line.
+  EXPECT_EQ(read_recipe(with("lambda = 10.0", "lambda = 10.0\ntemperature = 0.5") + claim(energy)).report(), "");
 }
 
 }  // namespace

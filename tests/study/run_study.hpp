@@ -39,6 +39,7 @@ class RunStudy {
   std::string report;  ///< mistakes; then there is no file
   std::optional<CaseFailure> failure;
   const Experiment& experiment() const { return *read_.experiment; }
+  const std::vector<std::string>& warnings() const { return read_.feasibility->warnings(); }
 
   /// Values of a variable, the same on every rank. @note Collective.
   std::vector<double> values(const std::string& path) const {

@@ -223,6 +223,32 @@ TEST(MpiSubstitution, StepsWithoutSubstituteAreLeftOutAndCounted) {
   EXPECT_EQ(*std::max_element(defects.begin() + 1, defects.end()), run.value(group + "largest_defect"));
 }
 
+// One particle beside its curve: the substitute keeps the area with it, the damped motion loses det F1 = 1.015/1.025 of
+// it a step.
+TEST(MpiSubstitution, BesideTheCurve) {
+  std::string text = recipe("kind = \"linear\"\nM = [1.0]\nK = [2.0]\nC = [0.05]\nq0 = [0.1]\nv0 = [0.2]\n",
+                            "offset = 0.01\n", time_centred, 200);
+  const RunStudy run(text.replace(text.find("step = 0.5"), 10, "step = 0.2"));
+  ASSERT_EQ(run.report, "");
+  const std::string group = "substitution/time-centred/";
+  const std::vector<double> area = run.values(group + "area"), damped = run.values(group + "damped_area");
+  const std::vector<double> beside = run.values(group + "beside_q"), from_there = run.values(group + "beside_damped_q");
+  ASSERT_EQ(area.size(), 200u);
+  ASSERT_EQ(beside.size(), 200u);
+  double expected = -0.01 * 0.2;
+  for (std::size_t k = 0; k < area.size(); ++k) {
+    expected *= 1.015 / 1.025;
+    EXPECT_NEAR(area[k], -0.002, 1e-13);
+    EXPECT_NEAR(damped[k], expected, 1e-14);
+  }
+  // The first step by hand, with the stiffness that belongs to the curve.
+  const double stiffness = run.values(group + "stiffness").front(), x = 0.25 * 0.04 * (2.0 + stiffness);
+  EXPECT_NEAR(beside.front(), ((1.0 - x) * 0.11 + 0.2 * 0.2) / (1.0 + x), 1e-15);
+  EXPECT_NEAR(from_there.front(), ((1.0 - 0.02 + 0.005) * 0.11 + 0.2 * 0.2) / 1.025, 1e-15);
+  EXPECT_GT(run.value(group + "largest_growth"), 1.0);
+  EXPECT_FALSE(RunStudy(recipe(two, "", time_centred)).has(group + "area"));
+}
+
 TEST(MpiSubstitution, SaysWhatItLacks) {
   EXPECT_THAT(RunStudy(recipe(two, "", "[[integrators]]\nname = \"rk4\"\non = \"open\"\n")).report,
               AllOf(HasSubstr("r.toml:16:"), HasSubstr("name = \"time-centred\"")));

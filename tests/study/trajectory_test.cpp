@@ -3,8 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <cmath>
+#include <sstream>
 
 #include "integrate/method.hpp"
 #include "run_study.hpp"
@@ -131,6 +134,82 @@ TEST(MpiTrajectory, LedgerOfTheOpenSystemCloses) {
   EXPECT_GT(dissipated.back(), 1.0);
 }
 
+// The rules anew from the recorded path, and closed runs, where no drag does work.
+TEST(MpiTrajectory, SumsTheWorkByRulesThatKnowNoIntegrator) {
+  const RunStudy run(
+      recipe("[[integrators]]\nname = \"rk4\"\nlabel = \"open\"\non = \"open\"\n" + closed, "work_rules = true\n"));
+  ASSERT_EQ(run.report, "");
+  const std::vector<double> q = run.values("open/q"), p = run.values("open/p");
+  const std::vector<double> energy = run.values("open/energy_particles");
+  const std::vector<double> left = run.values("open/ledger_left"), trapezoid = run.values("open/ledger_trapezoid"),
+                            displacements = run.values("open/ledger_displacements");
+  const double h = 0.05, mass = 2.0, damping = 1.0;
+  double by_left = 0.0, by_trapezoid = 0.0, by_displacements = 0.0;
+  for (std::size_t k = 0; k < q.size(); ++k) {
+    // A hundred roundings of 10 J.
+    EXPECT_NEAR(left[k], energy[k] + by_left, 1e-13);
+    EXPECT_NEAR(trapezoid[k], energy[k] + by_trapezoid, 1e-13);
+    EXPECT_NEAR(displacements[k], energy[k] + by_displacements, 1e-13);
+    if (k + 1 == q.size()) break;
+    const double v = p[k] / mass, next = p[k + 1] / mass, dq = q[k + 1] - q[k];
+    by_left += h * damping * v * v;
+    by_trapezoid += h * damping * (v * v + next * next) / 2.0;
+    by_displacements += damping * dq * dq / h;
+  }
+  for (const char* rule : {"left", "trapezoid", "displacements", "hermite"}) {
+    EXPECT_EQ(run.values(std::string("closed/ledger_") + rule), run.values("closed/energy_total")) << rule;
+  }
+  EXPECT_FALSE(RunStudy(recipe(closed)).has("closed/ledger_hermite"));
+}
+
+// Along the exact motion Lobatto's quadrature is off by T h^6 P^(6) / 1512000, P = C v^2 = 9 W at twice 2 rad/s: 1e-9
+// J, and the path by 2 C h^6 v' q^(6) T / (720 * 140) = 5e-10 J; with half the step by a 64th of it.
+TEST(MpiTrajectory, SumsTheWorkOfTheExactMotionToOrderSix) {
+  std::vector<double> largest;
+  for (const char* step : {"step = 0.05\nsteps = 53", "step = 0.025\nsteps = 106"}) {
+    std::string text =
+        recipe("[[integrators]]\nname = \"exact\"\nlabel = \"open\"\non = \"open\"\n", "work_rules = true\n");
+    const std::string given = "step = 0.05\nsteps = 53";
+    text.replace(text.find(given), given.size(), step);
+    const RunStudy run(text);
+    ASSERT_EQ(run.report, "");
+    largest.push_back(0.0);
+    for (const double total : run.values("open/ledger_hermite")) {
+      largest.back() = std::max(largest.back(), std::abs(total - 9.25));
+    }
+  }
+  EXPECT_LT(largest[0], 1.5e-9);
+  EXPECT_LT(largest[1], largest[0] / 50.0);
+}
+
+// The same where the force depends on positions and does work on the particles.
+TEST(MpiTrajectory, SumsTheWorkOfANonlinearForce) {
+  const RunStudy run(R"(title = "t"
+[system]
+kind = "coupled-van-der-pol"
+epsilon = 0.5
+rho = 0.1
+lambda = 0.3
+q0 = [1.0, 0.5]
+v0 = [0.0, 0.5]
+[time]
+step = 0.05
+end = 6.0
+[[integrators]]
+name = "exact"
+label = "open"
+on = "open"
+[output]
+work_rules = true
+[study]
+kind = "trajectory"
+)");
+  ASSERT_EQ(run.report, "");
+  const std::vector<double> hermite = run.values("open/ledger_hermite");
+  for (const double total : hermite) EXPECT_NEAR(total, hermite.front(), 1e-8);
+  EXPECT_GT(std::abs(run.values("open/energy_dissipated").back()), 0.01);
+}
+
 // Round a damped orbit the analogue of the Laplace-Runge-Lenz vector stays where it is (limebeer2020, section V).
 TEST(MpiTrajectory, IntegratesObservablesAlongThePath) {
   const RunStudy run(R"(title = "t"
@@ -192,6 +271,71 @@ kind = "trajectory"
   EXPECT_THAT(run.failure->failure.reason, testing::HasSubstr("finite"));
   // What came before is in the file.
   for (const double q : run.values("open/q")) EXPECT_TRUE(std::isfinite(q));
+}
+
+/// What a run of one case says of its ledger at the end.
+std::string ledger_finding(const std::string& system, const std::string& time, const std::string& integrator) {
+  std::ostringstream log;
+  const auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(log);
+  sink->set_pattern("%v");
+  auto& sinks = spdlog::default_logger()->sinks();
+  const auto before = sinks;
+  sinks = {sink};
+  const RunStudy run("title = \"t\"\n[system]\n" + system + "[time]\n" + time + "[[integrators]]\n" + integrator +
+                     "label = \"one\"\n[study]\nkind = \"trajectory\"\n");
+  sinks = before;
+  EXPECT_EQ(run.report, "");
+  const std::string text = log.str();
+  return text.find("left its start") == std::string::npos ? "" : text;
+}
+
+// A planet that is let go above its sun falls through it within a step and leaves with an energy that it never had.
+TEST(MpiTrajectory, SaysWhereTheLedgerLeftWhatTheSchemeCanExplain) {
+  const std::string at_rest = "kind = \"kepler\"\nM = 1.0\nmu = 1.0\nalpha = 0.0\nq0 = [[1.0, 0.0]]\n";
+  for (const char* name : {"gamma", "stoermer-verlet", "rk4", "explicit-euler", "yoshida4"}) {
+    const std::string found =
+        ledger_finding(at_rest, "step = 0.01\nsteps = 300\n", "on = \"open\"\nname = \"" + std::string(name) + "\"\n");
+    EXPECT_THAT(found, testing::HasSubstr("one: energy_total left its start by")) << name;
+  }
+}
+
+TEST(MpiTrajectory, TakesWhatASchemeDoesByDesignForGranted) {
+  const std::string ellipse =
+      "kind = \"kepler\"\nM = 1.0\nmu = 1.0\nalpha = 0.0\nq0 = [[1.8, 0.0]]\nv0 = [[0.0, 0.3333333]]\n";
+  const std::string pair =
+      "kind = \"pair-potential\"\nmasses = [1.0, 2.0]\ndamping = [0.1, 0.0]\nq0 = [0.0, 1.4]\n"
+      "potential = { kind = \"morse\", depth = 1.0, width = 1.0, r0 = 1.0 }\n";
+  const auto oscillator = [](const char* damping) {
+    return std::string("kind = \"single-oscillator\"\nm = 1.0\nk = 1.0\nq0 = [1.0]\ndamping = ") + damping + "\n";
+  };
+  const struct {
+    std::string system;
+    const char* time;
+    const char* integrator;
+  } cases[] = {
+      // Swings: coarse steps, and an ellipse of eccentricity 0.8.
+      {oscillator("0.0"), "step = 1.8\nsteps = 500\n", "name = \"gamma\"\n"},
+      {oscillator("0.0"), "step = 1.8\nsteps = 500\n", "name = \"stoermer-verlet\"\n"},
+      {ellipse, "step = 0.01\nsteps = 4000\n", "name = \"gamma\"\n"},
+      {ellipse, "step = 0.02\nsteps = 2000\n", "name = \"stoermer-verlet\"\n"},
+      {ellipse, "step = 0.02\nsteps = 2000\n", "name = \"yoshida4\"\n"},
+      {ellipse, "step = 0.02\nsteps = 2000\n", "name = \"time-centred\"\n"},
+      {ellipse, "step = 0.02\nsteps = 200\n", "name = \"exact\"\n"},
+      // Drifts.
+      {oscillator("0.0"), "step = 0.1\nsteps = 500\n", "name = \"explicit-euler\"\n"},
+      {oscillator("0.0"), "step = 0.1\nsteps = 500\n", "name = \"implicit-euler\"\n"},
+      {oscillator("0.0"), "step = 1.5\nsteps = 500\n", "name = \"rk4\"\n"},
+      {ellipse, "step = 0.002\nsteps = 4000\n", "name = \"explicit-euler\"\n"},
+      // Errors of what a damper has taken.
+      {oscillator("1.0"), "step = 0.5\nsteps = 60\n", "name = \"gamma\"\n"},
+      {oscillator("4.0"), "step = 0.3\nsteps = 60\n", "name = \"gamma\"\ngamma = 1.0\n"},
+      {oscillator("0.2"), "step = 0.5\nsteps = 60\n", "name = \"explicit-euler\"\nallow_unstable = true\n"},
+      {pair, "step = 0.1\nsteps = 1000\n", "name = \"gamma\"\n"},
+      {pair, "step = 0.1\nsteps = 1000\n", "name = \"rk4\"\n"},
+  };
+  for (const auto& [system, time, integrator] : cases) {
+    EXPECT_EQ(ledger_finding(system, time, integrator + std::string("on = \"open\"\n")), "") << integrator << time;
+  }
 }
 
 }  // namespace

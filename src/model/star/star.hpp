@@ -31,6 +31,7 @@ class Star final : public Environment {
        const Communicator& communicator);
 
   std::int64_t sites() const override { return spectrum_.size; }
+  std::string site_name() const override { return "oscillator"; }
   std::int64_t bytes() const override;
   double damping() const override { return spectrum_.damping; }
   double echo_time() const override { return spectrum_.recurrence; }

@@ -1,0 +1,32 @@
+// Positions drawn around a centre.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <random>
+#include <utility>
+
+namespace bathline {
+
+/// Uniform in a cube around the centre, the same on every machine.
+class RandomPositions {
+ public:
+  RandomPositions(Eigen::VectorXd centre, double spread, std::uint64_t seed)
+      : centre_(std::move(centre)), spread_(spread), engine_(seed) {}
+  /// `count` positions, column by column.
+  Eigen::MatrixXd positions(Eigen::Index count) {
+    Eigen::MatrixXd all = centre_ * Eigen::VectorXd::Ones(count).transpose();
+    for (Eigen::Index i = 0; i < all.size(); ++i) {
+      // The standard fixes the engine's output, but not that of its distributions.
+      all(i) += spread_ * (2.0 * (static_cast<double>(engine_() >> 11) * 0x1p-53) - 1.0);
+    }
+    return all;
+  }
+
+ private:
+  Eigen::VectorXd centre_;
+  double spread_;
+  std::mt19937_64 engine_;
+};
+
+}  // namespace bathline

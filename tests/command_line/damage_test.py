@@ -1,0 +1,163 @@
+"""Single bytes changed in results and checkpoints: every program that reads them notices, or none of its bits change.
+
+BATHLINE_FLIPS says how many bytes of each file are tried.
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import h5py
+
+from program import OSCILLATOR, FolderTest, changed, end, run, start, variables, write_recipe
+
+FLIPS = int(os.environ.get("BATHLINE_FLIPS", "6"))
+CLAIM = {"id": "start", "quantity": "closed.q.max", "bounds": [0.0, 2.0]}
+RECIPE = changed(OSCILLATOR, claims=[CLAIM], output={"checkpoint_every": 25, "keep_checkpoints": 1})
+
+# A long line of few records, for a run that is killed on its way.
+LONG = changed(
+    OSCILLATOR,
+    environment=[OSCILLATOR["environment"][0] | {"sites": 20000}],
+    time={"steps": 2000000},
+    output={"every": 50, "checkpoint_every": 20000},
+)
+
+
+class DamageTest(FolderTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        recipe = write_recipe(cls.folder / "run.toml", RECIPE)
+        cls.whole = cls.folder / "whole.h5"
+        cls.stopped = cls.folder / "run.h5"
+        for arguments, code in (
+            (["run", recipe, "-o", cls.whole], 0),
+            (["run", recipe, "-o", cls.stopped, "--wall-time", "1e-6"], 85),
+        ):
+            outcome = run([*arguments, "--progress", "none"])
+            if outcome.code != code:
+                raise AssertionError(outcome.text)
+        (cls.checkpoint,) = cls.folder.glob("run.checkpoint.*.h5")
+
+    def flips(self, path, seed):
+        """Contents of a file with one byte changed, at places spread over all of it."""
+        content = path.read_bytes()
+        generator = random.Random(seed)
+        for i in range(FLIPS):
+            place = (len(content) * i + generator.randrange(len(content))) // FLIPS
+            flipped = bytearray(content)
+            flipped[place] ^= 1 << generator.randrange(8)
+            yield place, bytes(flipped)
+
+    def check_outcome(self, outcome, what, codes):
+        self.assertIn(outcome.code, codes, f"{what}: {outcome.text}")
+        self.assertNotIn("internal error", outcome.err, what)
+        self.assertNotIn("signal", outcome.err.lower(), what)
+        if outcome.code != 0:
+            self.assertEqual(outcome.text.count("error: "), 1, f"{what}: {outcome.text}")
+
+    def test_a_complete_result(self):
+        path = self.new_folder() / "whole.h5"
+        before = {command: run([command, self.whole], ranks=None).out for command in ("claims", "verify")}
+        for command, said in before.items():
+            self.assertRegex(said, "PASS" if command == "claims" else "VERIFIED")
+        for place, content in self.flips(self.whole, 1):
+            path.write_bytes(content)
+            for command, said in before.items():
+                outcome = run([command, path])
+                self.check_outcome(outcome, f"{command} with byte {place}", (0, 2))
+                if outcome.code == 0:
+                    # The end of the line with the checksum itself.
+                    self.assertGreater(place, len(content) - 80)
+                    self.assertEqual(outcome.out, said.replace(str(self.whole), str(path)))
+                    self.assertIn("does not end with its checksum", outcome.err)
+
+    def test_a_result_that_is_gone_on_with(self):
+        for place, content in self.flips(self.stopped, 2):
+            folder = self.new_folder()
+            path = folder / "run.h5"
+            path.write_bytes(content)
+            shutil.copy(self.checkpoint, folder)
+            for command in ("claims", "verify"):
+                self.check_outcome(run([command, path]), f"{command} with byte {place}", (2,))
+            outcome = run(["resume", path, "--progress", "none"])
+            self.check_outcome(outcome, f"resume with byte {place}", (0, 2))
+            if outcome.code == 0:
+                self.assert_same_bits(path, self.whole)
+            else:
+                # Only what says of which run it is can keep a result from being gone on with.
+                self.assertRegex(outcome.err, "another recipe|records")
+
+    def test_a_checkpoint(self):
+        for place, content in self.flips(self.checkpoint, 3):
+            folder = self.new_folder()
+            copy = folder / self.checkpoint.name
+            copy.write_bytes(content)
+            shutil.copy(self.stopped, folder)
+            outcome = run(["resume", copy, "--progress", "none"])
+            self.check_outcome(outcome, f"resume with byte {place}", (2,))
+
+    def test_files_of_before(self):
+        """Without a checksum and in HDF5's older format: they are read, and what is not known of them is said."""
+        path = self.new_folder() / "old.h5"
+        with h5py.File(self.whole) as source, h5py.File(path, "w", libver="earliest") as target:
+            for name, value in source.attrs.items():
+                target.attrs[name] = value
+            for name in source:
+                source.copy(name, target)
+        for command, word in (("claims", "PASS"), ("verify", "VERIFIED")):
+            outcome = run([command, path])
+            self.assert_code(outcome, 0)
+            self.assertIn(word, outcome.out)
+            self.assert_said_once(outcome, "does not end with its checksum")
+        # A variable that HDF5 cannot read is named.
+        with h5py.File(path, "r+") as file:
+            values = file["closed/q"][:]
+            del file["closed/q"]
+            broken = file.create_dataset("closed/q", data=values, chunks=values.shape, fletcher32=True)
+            place = broken.id.get_chunk_info(0).byte_offset
+        content = bytearray(path.read_bytes())
+        content[place] ^= 1
+        path.write_bytes(content)
+        outcome = run(["verify", path], ranks=2)
+        self.assert_code(outcome, 2)
+        self.assertRegex(outcome.err, "closed/q of .* cannot be read")
+
+
+class KilledTest(FolderTest):
+    def test_what_was_flushed_is_read_by_others(self):
+        path = write_recipe(self.folder / "long.toml", LONG)
+        for ranks in (None, 2):
+            result = self.folder / f"killed-{ranks}.h5"
+            process = start(["run", path, "-o", result, "--progress", "none"], ranks)
+            try:
+                for _ in range(3000):
+                    if list(self.folder.glob(f"killed-{ranks}.checkpoint.*.h5")):
+                        break
+                    time.sleep(0.01)
+                victims = subprocess.run(
+                    ["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True, check=False
+                ).stdout.split() or [process.pid]
+                os.kill(int(victims[-1]) if ranks else process.pid, signal.SIGKILL)
+                process.communicate(timeout=60)
+            finally:
+                end(process)
+            with h5py.File(result) as file:
+                self.assertEqual(file.libver[0], "v110")  # the tables have checksums
+                self.assertGreater(len(file["closed/time"]), 0)
+                rows = len(file["closed/time"])
+            script = f"import xarray; d = xarray.open_dataset('{result}', group='closed', engine='h5netcdf'); print(len(d.time), float(d.q[-1, 0, 0]))"
+            said = subprocess.run(
+                ["/usr/bin/python3", "-c", script], capture_output=True, text=True, check=True
+            ).stdout.split()
+            self.assertEqual(int(said[0]), rows)
+            self.assertTrue(variables(result))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,371 @@
+"""Results and checkpoints of strangers: whatever they hold, nothing else is run, read, written or waited for."""
+
+import os
+import shutil
+import signal
+import time
+import unittest
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from program import OSCILLATOR, FolderTest, changed, end, run, start, write_recipe
+from resume_test import checkpoints_of, seal
+
+PRECIOUS = b"the user's own\n"
+
+# An implicit method, so that options of the solvers have an effect, and a table that the file holds.
+BATH = {"name": "bath", "kind": "heat-bath", "spectrum": "table", "file": "bath.txt"}
+RECIPE = changed(
+    OSCILLATOR,
+    environment=[OSCILLATOR["environment"][0], BATH],
+    integrators=[{"name": "gamma", "gamma": 0.5, "on": "closed", "label": "closed"}],
+    output={"checkpoint_every": 25, "keep_checkpoints": 1},
+    claims=[{"id": "moves", "quantity": "closed.q.max", "bounds": [0.0, 5.0]}],
+)
+
+
+class StrangersTest(FolderTest):
+    """A finished run with one checkpoint, of which every test has copies."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        (cls.folder / "bath.txt").write_text("".join(f"{0.3 * j} 0.02\n" for j in range(1, 30)))
+        recipe = write_recipe(cls.folder / "run.toml", RECIPE)
+        outcome = run(["run", recipe, "-o", cls.folder / "run.h5", "--progress", "none"])
+        if outcome.code != 0:
+            raise AssertionError(outcome.text)
+
+    def setUp(self):
+        self.folder = self.new_folder()
+        self.result = Path(shutil.copy(type(self).folder / "run.h5", self.folder))
+        self.checkpoint = Path(shutil.copy(checkpoints_of(type(self).folder / "run.h5")[-1], self.folder))
+        self.victim = self.new_folder() / "victim.txt"
+        self.victim.write_bytes(PRECIOUS)
+
+    def change(self, path, change):
+        """Changes a result, or a checkpoint, which then has the right checksum."""
+        with h5py.File(path, "r+") as file:
+            change(file)
+        if path == self.checkpoint:
+            with open(path, "ab") as file:
+                file.write(b"bathline checkpoint of ")
+            seal(path)
+
+    def ends(self, *arguments, code=2, ranks=None):
+        quiet = [] if arguments[0] == "claims" else ["--progress", "none"]
+        outcome = run([*arguments, *quiet], ranks, patience=40)
+        self.assert_code(outcome, code)
+        self.assertEqual(self.victim.read_bytes(), PRECIOUS)
+        self.assertNotIn("internal error", outcome.text)
+        return outcome
+
+    def refused(self, *arguments, message, ranks=None):
+        """One line that says why; nothing in the folder is another."""
+        before = self.content()
+        outcome = self.ends(*arguments, ranks=ranks)
+        self.assertRegex(outcome.err, message)
+        lines = [line for line in outcome.err.splitlines() if not line.startswith("warning: ")]
+        self.assertEqual(len(lines), 1, outcome.err)
+        self.assertTrue(lines[0].startswith("error: "), outcome.err)
+        self.assertEqual(self.content(), before)
+
+    def content(self):
+        files = (path for path in self.folder.iterdir() if path.is_file())
+        return {path.name: path.read_bytes() for path in files}
+
+
+class OptionsTest(StrangersTest):
+    """PETSc's options can load libraries, start programs and write files."""
+
+    def set_options(self, words):
+        for path in (self.result, self.checkpoint):
+            self.change(path, lambda file: file.attrs.modify("petsc_options", words))
+
+    def test_all_but_numbers_and_types_are_refused_by_name(self):
+        for words, name in (
+            (f"-ksp_type cg -dll_prepend {self.victim}", "-dll_prepend"),
+            (f"-info :{self.victim}", "-info"),
+            ("-snes_type shell", "-snes_type shell"),
+        ):
+            with self.subTest(words):
+                self.set_options(words)
+                message = f"wants the option `{name}.*own behind `--`"
+                self.refused("verify", self.result, message=message)
+                self.refused("resume", self.checkpoint, message=message)
+        self.refused("verify", self.result, message=message, ranks=2)
+        self.refused("resume", self.checkpoint, message=message, ranks=2)
+
+    def test_the_log_is_left_out_with_a_word(self):
+        self.set_options(f"-log_view :{self.victim} -ksp_type cg")
+        for arguments in (["verify", self.result], ["resume", self.checkpoint]):
+            outcome = self.ends(*arguments, code=0, ranks=2)
+            self.assert_said_once(outcome, "`-log_view` of")
+
+    def test_numbers_and_types_are_taken(self):
+        words = "-ksp_type cg -pc_type jacobi -ksp_rtol 1e-13 -snes_max_it 20 -particles_ksp_type gmres"
+        recipe = type(self).folder / "run.toml"
+        self.ends("run", recipe, "-o", self.result, "--overwrite", code=0)
+        plain = self.content()["run.h5"]
+        outcome = run(
+            ["run", recipe, "-o", self.result, "--overwrite", "--progress", "none", "--", *words.split()]
+        )
+        self.assert_code(outcome, 0)
+        self.assertNotEqual(self.content()["run.h5"], plain)
+        self.assertIn("have the same bits", self.ends("verify", self.result, code=0).out)
+
+    def test_options_of_the_users_own_stand_for_those_of_the_file(self):
+        self.set_options("-start_in_debugger")
+        for arguments in (["verify", self.result], ["resume", self.checkpoint]):
+            outcome = run([*arguments, "--progress", "none", "--", "-ksp_max_it", "30"])
+            self.assert_code(outcome, 0)
+        with h5py.File(self.result) as file:
+            self.assertEqual(file.attrs["petsc_options"], "-ksp_max_it 30")
+
+
+class PlaceTest(StrangersTest):
+    """A checkpoint goes on with the result beside it, and with nothing else."""
+
+    def break_result(self, path):
+        """As a kill in the middle of a flush leaves it: then the checkpoint's copy would take its place."""
+        content = bytearray(path.read_bytes())
+        content[96:4096] = bytes(4000)
+        path.write_bytes(content)
+
+    def name_result(self, name):
+        self.change(self.checkpoint, lambda file: file.attrs.modify("result", name))
+
+    def test_a_result_elsewhere(self):
+        elsewhere = self.new_folder() / "run.h5"
+        shutil.copy(self.result, elsewhere)
+        self.break_result(elsewhere)
+        before = elsewhere.read_bytes()
+        for name in (str(elsewhere), f"../{elsewhere.parent.name}/run.h5", "..", "", "run.h5\nmore"):
+            with self.subTest(name):
+                self.name_result(name)
+                self.refused("resume", self.checkpoint, message="names `.*`, which is no file beside it")
+                self.assertEqual(elsewhere.read_bytes(), before)
+        self.refused("resume", self.checkpoint, message="which is no file beside it", ranks=2)
+        # Whoever names the result has it gone on with.
+        self.ends("resume", self.checkpoint, "-o", self.result, code=0)
+        self.ends("resume", self.result, code=0)
+
+    def test_a_link_to_elsewhere(self):
+        elsewhere = Path(shutil.move(self.result, self.new_folder()))
+        self.result.symlink_to(elsewhere)
+        before = elsewhere.read_bytes()
+        self.refused("resume", self.checkpoint, message="run.h5 is a link to another file")
+        self.assertEqual(elsewhere.read_bytes(), before)
+        self.ends("resume", self.checkpoint, "-o", self.result, code=0)
+
+    def test_an_output_that_is_no_result(self):
+        text = self.folder / "recipe.toml"
+        text.write_bytes(PRECIOUS)
+        data = self.folder / "data.h5"
+        with h5py.File(data, "w") as file:
+            file.attrs["calibration"] = np.arange(3.0)
+        for path, message in ((text, "it is not an HDF5 file"), (data, "has no attribute recipe_resolved")):
+            for ranks in (None, 2):
+                self.refused("resume", self.checkpoint, "-o", path, message=message, ranks=ranks)
+
+    def test_a_copy_that_is_no_result(self):
+        def replace(file):
+            del file["copy_of_result"]
+            file["copy_of_result/bytes"] = np.array([32.0])
+            file["copy_of_result/words"] = np.frombuffer(b"#!/bin/sh\nrm -rf /\n" + bytes(13), dtype=float)
+
+        self.change(self.checkpoint, replace)
+        self.break_result(self.result)
+        self.refused("resume", self.checkpoint, message="the copy in .* is no result")
+        self.assertEqual(sorted(self.content()), sorted([self.result.name, self.checkpoint.name]))
+
+    def test_an_unreadable_file_is_kept(self):
+        kept = Path(f"{self.result}.unreadable")
+        kept.write_bytes(PRECIOUS)
+        self.break_result(self.result)
+        self.refused("resume", self.checkpoint, message="run.h5.unreadable, which exists already")
+        kept.unlink()
+        kept.symlink_to(self.victim)
+        self.refused("resume", self.checkpoint, message="run.h5.unreadable, which exists already")
+        kept.unlink()
+        self.ends("resume", self.checkpoint, code=0)
+
+
+class RerunTest(StrangersTest):
+    """The rerun of `verify` has a file of its own, which is gone at the end."""
+
+    def setUp(self):
+        super().setUp()
+        self.checkpoint.unlink()
+
+    def make_endless(self):
+        def lengthen(file):
+            text = file.attrs["recipe_resolved"]
+            self.assertIn("steps = 60", text)
+            file.attrs.modify("recipe_resolved", text.replace("steps = 60", "steps = 1000000000"))
+
+        self.change(self.result, lengthen)
+
+    def reruns(self):
+        return sorted(path.name for path in self.folder.iterdir() if ".rerun-" in path.name)
+
+    def wait_for_reruns(self, count, process):
+        for _ in range(3000):
+            if len(self.reruns()) == count:
+                return
+            self.assertIsNone(process.poll(), process.communicate() if process.poll() is not None else "")
+            time.sleep(0.01)
+        self.fail("no rerun has begun")
+
+    def start(self, ranks=None):
+        process = start(["verify", self.result, "--progress", "none"], ranks)
+        self.addCleanup(end, process)
+        return process
+
+    def test_what_stands_there_stays(self):
+        old = Path(f"{self.result}.rerun.h5")
+        old.symlink_to(self.victim)
+        self.ends("verify", self.result, code=0)
+        self.assertTrue(old.is_symlink())
+        self.assertEqual(self.reruns(), [])
+
+    def test_signals(self):
+        self.make_endless()
+        for kind in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(kind.name):
+                process = self.start()
+                self.wait_for_reruns(1, process)
+                time.sleep(0.2)
+                process.send_signal(kind)
+                process.communicate(timeout=30)
+                self.assertEqual(process.returncode, -kind)
+                self.assertEqual([path.name for path in self.folder.iterdir()], ["run.h5"])
+        process = self.start(ranks=2)
+        self.wait_for_reruns(1, process)
+        process.terminate()
+        process.communicate(timeout=30)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["run.h5"])
+
+    def test_two_at_once(self):
+        self.make_endless()
+        first = self.start()
+        self.wait_for_reruns(1, first)
+        second = self.start()
+        self.wait_for_reruns(2, second)
+        for process in (first, second):
+            process.terminate()
+            process.communicate(timeout=30)
+        self.assertEqual(self.reruns(), [])
+
+    def test_a_folder_that_cannot_be_written(self):
+        place = self.folder / ("x" * 240 + ".h5")  # with more behind it the name would be too long
+        self.result.rename(place)
+        self.refused("verify", place, message="cannot write .*; -o says where else the rerun may lie")
+
+
+class StructureTest(StrangersTest):
+    """What HDF5 would follow to other files, pipes and devices, or round in circles, or into all of the memory."""
+
+    def test_what_leads_elsewhere(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        other = self.victim.with_name("other.h5")
+        with h5py.File(other, "w") as file:
+            file["x"] = np.zeros(61)
+        layout = h5py.VirtualLayout(shape=(61,), dtype=float)
+        layout[:] = h5py.VirtualSource(str(pipe), "x", shape=(61,))
+
+        def link(made):
+            return lambda file: file.__setitem__("extra", made(file))
+
+        changes = {
+            "`extra` is a link to another file": link(lambda file: h5py.ExternalLink(str(other), "/x")),
+            "`extra` is a link to another file,": link(lambda file: h5py.ExternalLink(str(pipe), "/x")),
+            "`extra` is a soft link": link(lambda file: h5py.SoftLink("/extra")),
+            "`extra` is a second name": link(lambda file: file["/"]),
+            "`group/again` is a second name": lambda file: file.create_group("group").__setitem__(
+                "again", file["group"]
+            ),
+            "`extra` is put together from other files": lambda file: file.create_virtual_dataset("extra", layout),
+            "`extra` has its values in other files": lambda file: file.create_dataset(
+                "extra", (61,), dtype=float, external=[(str(pipe), 0, 61 * 8)]
+            ),
+        }
+        result, checkpoint = self.result.read_bytes(), self.checkpoint.read_bytes()
+        for message, change in changes.items():
+            with self.subTest(message):
+                self.result.write_bytes(result)
+                self.checkpoint.write_bytes(checkpoint)
+                self.change(self.result, change)
+                self.refused("verify", self.result, message=message)
+                self.refused("claims", self.result, message=message)
+                self.refused("resume", self.checkpoint, "-o", self.result, message=message)
+                self.result.write_bytes(result)
+                self.change(self.checkpoint, change)
+                self.refused("resume", self.checkpoint, message=message)
+        self.refused("resume", self.checkpoint, message=message, ranks=2)
+
+    def test_claims_of_terabytes(self):
+        def inflate(name):
+            def change(file):
+                del file[name]
+                file.create_dataset(name, (10**12,), dtype=float, chunks=(1024,))
+
+            return change
+
+        self.change(self.result, inflate("claims/claim"))
+        self.refused("claims", self.result, message="claims to hold 8e[+]12 bytes, but 0 are stored")
+        self.change(self.checkpoint, inflate("particles/q"))
+        outcome = self.ends("resume", self.checkpoint, code=3, ranks=2)
+        self.assert_said_once(outcome, "claims to hold 8e+12 bytes, but 0 are stored")
+
+    def test_pipes_and_devices(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        for path in (pipe, "/dev/zero"):
+            self.refused("verify", path, message="not a regular file")
+            self.refused("resume", path, message="not a regular file")
+            self.refused("claims", path, message="there is no file")
+            self.refused("resume", self.checkpoint, "-o", path, message="not a regular file", ranks=2)
+
+    def name_table(self, name, text):
+        """The result with another table, and with its text if there is one."""
+
+        def change(file):
+            resolved = file.attrs["recipe_resolved"]
+            file.attrs.modify("recipe_resolved", resolved.replace('"bath.txt"', f'"{name}"'))
+            if text is not None:
+                file.attrs[f"input_file:{name}"] = text
+
+        return change
+
+    def test_input_files(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        table = "1.0 0.1\n2.0 0.1\n"
+        elsewhere = self.victim.with_name("bath.txt")
+        elsewhere.write_text(table)
+        for name, text, message in (
+            (pipe, table, "which is no longer what"),
+            ("/dev/zero", table, "which is no longer what"),
+            (self.victim, table, "which is no longer what"),
+            (elsewhere, None, "which is not in it"),
+            ("../../bath.txt", None, "which is not in it"),
+        ):
+            with self.subTest(name):
+                original = self.result.read_bytes(), self.checkpoint.read_bytes()
+                for path in (self.result, self.checkpoint):
+                    self.change(path, self.name_table(name, text))
+                self.refused("verify", self.result, message=message)
+                self.refused("resume", self.checkpoint, message=message)
+                self.result.write_bytes(original[0])
+                self.checkpoint.write_bytes(original[1])
+        # What is still what it was may be had from where it was.
+        self.change(self.result, self.name_table(elsewhere, table))
+        self.ends("verify", self.result, code=1)
+
+
+if __name__ == "__main__":
+    unittest.main()
