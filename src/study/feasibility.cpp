@@ -2,9 +2,12 @@
 #include "study/feasibility.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "advance/contact_lagrangian.hpp"
 #include "advance/stability.hpp"
@@ -159,24 +162,25 @@ void Feasibility::check_memory(Mistakes& mistakes) {
     if (!one.closed) continue;
     double bytes = 0.0, sites = 0.0;
     std::int64_t most = 0;
-    std::size_t largest = 0;  // the environment to make smaller
-    std::string name;         // of what it consists of
+    std::size_t largest = 0;      // the environment to make smaller
+    std::set<std::string> names;  // of what they consist of
     where_readable([&] {
       const Problem& problem = built(index);
       for (std::size_t i = 0; i < problem.environments().size(); ++i) {
         const Environment& environment = *problem.environments()[i];
         bytes += static_cast<double>(environment.bytes()) + static_cast<double>(environment.bytes_for(one.scheme));
         sites += static_cast<double>(environment.sites());
+        names.insert(environment.site_name() + "s");
         if (environment.sites() <= most) continue;
         most = environment.sites();
         largest = one.environments[i];
-        name = environment.site_name() + "s";
       }
     });
     const MemoryNeed memory = memory_need(experiment_.communicator(), bytes);
     if (memory.needed <= memory.available) continue;
     const Section& section = experiment_.recipe().environments[largest];
     constexpr double gibibyte = 1 << 30;
+    const std::string name = fmt::format("{}", fmt::join(names, " and "));
     mistakes.add(
         section.where(section.has("sites") ? "sites" : "oscillators"),
         fmt::format("{:.0f} {} need {:.1f} GiB on a {} that has {:.1f} GiB to spare; about {:.0f} {} would fit, "
