@@ -11,6 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from apart import apart
 from result import AnalysisError, Result, format_number
 
 _HEADINGS = ("recipe", "claim", "measured", "expected", "uncertainty", "verdict")
@@ -27,26 +28,17 @@ class Table:
 
     def _add(self, name, path):
         try:
-            with Result(path) as result:
-                status = result.status
-                for claim in result.claims():
-                    self.rows.append(
-                        (
-                            name,
-                            claim.id,
-                            format_number(claim.measured),
-                            claim.target,
-                            claim.accuracy,
-                            claim.verdict,
-                        )
-                    )
-                    self.passed += claim.passed and claim.supported
-                    self.failed += not claim.passed
-                    self.unsupported += claim.passed and not claim.supported
+            status, claims = apart(_read, path)
         except AnalysisError as error:
-            status = str(error).removeprefix(f"{path}: ")
+            status, claims = str(error).removeprefix(f"{path}: "), []
         except Exception as error:  # whatever a damaged file leads to concerns its own line alone
-            status = f"unreadable: {error}".splitlines()[0]
+            status, claims = f"unreadable: {error}".splitlines()[0], []
+        for claim in claims:
+            measured = format_number(claim.measured)
+            self.rows.append((name, claim.id, measured, claim.target, claim.accuracy, claim.verdict))
+            self.passed += claim.passed and claim.supported
+            self.failed += not claim.passed
+            self.unsupported += claim.passed and not claim.supported
         if status != "complete":
             self.rows.append((name, "the run itself", status, "complete", "", "FAIL"))
             self.unfinished += 1
@@ -71,6 +63,11 @@ class Table:
         if self.unfinished:
             parts.append(f"{self.unfinished} not finished")
         return ", ".join(parts)
+
+
+def _read(path):
+    with Result(path) as result:
+        return result.status, result.claims()
 
 
 def main(arguments=None):

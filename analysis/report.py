@@ -13,6 +13,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from apart import EndedError, apart
 from markup import to_html
 from result import AnalysisError, Claim, Result, format_number, natural_key
 
@@ -74,6 +75,13 @@ def is_unsupported(claim):
 
 def read_entry(folder):
     """Everything that a folder <paper>/<recipe> tells, however little that is."""
+    try:
+        return apart(_read_entry, folder)
+    except EndedError as error:
+        return _unreadable(folder, error)
+
+
+def _read_entry(folder):
     entry = Entry(folder, title=folder.name)
     try:
         with Result(folder / "result.h5") as result:
@@ -95,8 +103,12 @@ def read_entry(folder):
             entry.status = "unreadable"
         entry.trouble = f"{str(error).removeprefix(str(folder) + os.sep)}\n{_end_of_log(folder)}".strip()
     except Exception as error:  # whatever a damaged file leads to concerns its own entry alone
-        entry = Entry(folder, title=folder.name, status="unreadable", trouble=f"result.h5: {error}")
+        entry = _unreadable(folder, error)
     return entry
+
+
+def _unreadable(folder, error):
+    return Entry(folder, title=folder.name, status="unreadable", trouble=f"result.h5: {error}")
 
 
 def _end_of_log(folder):

@@ -128,8 +128,8 @@ class Result:
 
     def __init__(self, path):
         self.path = Path(path)
-        if not self.path.is_file():
-            raise AnalysisError(f"{path}: no such file")
+        if not self.path.is_file():  # nothing that would be waited for, such as a pipe
+            raise AnalysisError(f"{path}: {'not a file' if self.path.exists() else 'no such file'}")
         try:
             self.file = h5py.File(self.path, "r")
         except OSError as error:

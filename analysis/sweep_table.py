@@ -13,24 +13,20 @@ import argparse
 import csv
 import sys
 
-import h5py
-
-from foreign_parts import refuse_foreign_parts
+from apart import apart
+from result import Result
 
 
 def row_of(path):
     """The cells of one file by column."""
-    with h5py.File(path, "r", locking=False) as file:
-        refuse_foreign_parts(file)
-        row = {"file": as_cell(path), "status": as_cell(file.attrs["status"])}
-        for line in file.attrs.get("sweep_settings", "").splitlines():
+    with Result(path) as result:
+        row = {"file": as_cell(path), "status": as_cell(result.attributes["status"])}
+        for line in result.attributes.get("sweep_settings", "").splitlines():
             key, _, value = line.partition("=")
             row[as_cell(key)] = as_cell(value)
-        if "claims" in file:
-            claims = file["claims"]
-            for name, measured, passed in zip(claims["id"].asstr()[:], claims["measured"][:], claims["passed"][:]):
-                row[as_cell(name)] = repr(float(measured))
-                row[as_cell(f"{name} passed")] = int(passed)
+        for claim in result.claims():
+            row[as_cell(claim.id)] = repr(claim.measured)
+            row[as_cell(f"{claim.id} passed")] = int(claim.passed)
         return row
 
 
@@ -43,23 +39,25 @@ def as_cell(text):
     return text
 
 
-def main():
+def main(arguments=None):
+    """Command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", metavar="FILE.h5")
     parser.add_argument("-o", "--output", help="CSV file; left out, standard output")
-    arguments = parser.parse_args()
+    options = parser.parse_args(arguments)
     rows, columns, code = [], {}, 0
-    for path in sorted(arguments.files):
+    for path in sorted(options.files):
         if ".checkpoint." in path:
             continue
         try:
-            rows.append(row_of(path))
+            rows.append(apart(row_of, path))
         except Exception as error:  # whatever a damaged file leads to concerns its own row alone
-            print(f"sweep_table: {path} is no result of bathline: {error}", file=sys.stderr)
+            reason = str(error).removeprefix(f"{path}: ")
+            print(f"sweep_table: {path} is no result of bathline: {reason}", file=sys.stderr)
             rows.append({"file": as_cell(path), "status": "unreadable"})
             code = 1
         columns.update(dict.fromkeys(rows[-1]))
-    with open(arguments.output, "w", newline="") if arguments.output else sys.stdout as out:
+    with open(options.output, "w", newline="") if options.output else sys.stdout as out:
         table = csv.DictWriter(out, list(columns), restval="", lineterminator="\n")
         table.writeheader()
         table.writerows(rows)

@@ -1,24 +1,31 @@
 """The report and the table of claims: everything is in them, and nothing from elsewhere."""
 
+import collections
 import csv
 import io
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from html.parser import HTMLParser
 from pathlib import Path
+from unittest import mock
 
 import h5py
 import numpy as np
 
 import synthetic
+import apart
 import claims_table
 import figure
 import report
+import result
+import sweep_table
 from markup import to_html
 
 RECIPE = """# <b>not bold</b>
@@ -302,6 +309,75 @@ class StrangeFilesTest(unittest.TestCase):
         self.assertEqual(rows["a"]["'@key"], "'=1+1")
         self.assertEqual(rows["a"]["name"], "'-x")
         self.assertEqual(rows["'-1.h5"]["status"], "unreadable")
+
+
+class CrashTest(unittest.TestCase):
+    """One file among three that HDF5 does not survive, or does not come to an end with."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+        self.paths = [self.folder / "paper" / name / "result.h5" for name in "abc"]
+        for path in self.paths:
+            synthetic.trajectory(path, RECIPE, steps=5)
+            with h5py.File(path, "r+") as file:
+                file["claims/passed"][:] = 1
+
+    def while_reading_b(self, ending):
+        """From here to the end of the test, `ending` is called where the second file is opened."""
+        really = h5py.File
+
+        def opened(path, *arguments, **options):
+            return ending() if path == self.paths[1] else really(path, *arguments, **options)
+
+        patch = mock.patch.object(result.h5py, "File", opened)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def check_outcome(self, said):
+        """The report and both tables hold the others, and one line of what became of the second file."""
+        self.assertEqual(report.main([str(self.folder), "-o", str(self.folder / "report.html")]), 0)
+        page = Page((self.folder / "report.html").read_text())
+        self.assertEqual(page.text.count("conserved <exactly>"), 2)
+        self.assertEqual(page.text.count(said), 1)
+
+        output, errors = io.StringIO(), io.StringIO()
+        with redirect_stdout(output):
+            self.assertEqual(claims_table.main([*map(str, self.paths)]), 1)
+        lines = output.getvalue().splitlines()
+        self.assertEqual([sum(line.startswith(f"paper/{name} ") for line in lines) for name in "abc"], [4, 1, 4])
+        self.assertEqual(output.getvalue().count(said), 1)
+
+        with redirect_stderr(errors):
+            self.assertEqual(sweep_table.main([*map(str, self.paths), "-o", str(self.folder / "table.csv")]), 1)
+        self.assertRegex(errors.getvalue(), f"^sweep_table: {self.paths[1]} .*{said}\\n$")
+        rows = list(csv.DictReader((self.folder / "table.csv").read_text().splitlines()))
+        self.assertEqual([row["status"] for row in rows], ["complete", "unreadable", "complete"])
+
+    def test_one_that_crashes_the_library(self):
+        this = os.getpid()
+
+        def crash():
+            self.assertNotEqual(os.getpid(), this)
+            os.kill(os.getpid(), signal.SIGSEGV)
+
+        self.while_reading_b(crash)
+        self.check_outcome("SIGSEGV")
+
+    def test_one_that_lets_the_library_search_without_end(self):
+        patience = mock.patch.object(apart, "PATIENCE", 1)
+        patience.start()
+        self.addCleanup(patience.stop)
+        # Ten times its patience, so that a test that fails ends as well.
+        self.while_reading_b(lambda: collections.deque(iter(lambda: time.process_time() > 10, True), 0))
+        self.check_outcome("SIGXCPU")
+
+    def test_a_pipe_is_not_waited_for(self):
+        self.paths[1].unlink()
+        os.mkfifo(self.paths[1])
+        self.while_reading_b(lambda: self.fail("opened"))
+        self.check_outcome("not a file")
 
 
 class MarkupTest(unittest.TestCase):
