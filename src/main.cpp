@@ -17,19 +17,19 @@
 #include <new>
 #include <optional>
 
+#include "driver/launch.hpp"
+#include "driver/recipe_library.hpp"
+#include "driver/run.hpp"
+#include "driver/sweep_run.hpp"
+#include "driver/verify.hpp"
+#include "driver/vocabulary.hpp"
 #include "parallel/communicator.hpp"
 #include "recipe/recipe_schema.hpp"
 #include "record/claims.hpp"
 #include "record/provenance.hpp"
-#include "solve/petsc_options.hpp"
 #include "record/result_check.hpp"
+#include "solve/petsc_options.hpp"
 #include "solve/petsc_session.hpp"
-#include "study/launch.hpp"
-#include "study/recipe_library.hpp"
-#include "study/run.hpp"
-#include "study/sweep_run.hpp"
-#include "study/verify.hpp"
-#include "study/vocabulary.hpp"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "study/experiment.hpp"
-#include "study/feasibility.hpp"
-#include "study/vocabulary.hpp"
+#include "driver/experiment.hpp"
+#include "driver/feasibility.hpp"
+#include "driver/vocabulary.hpp"
 #include "test_world.hpp"
 
 namespace bathline {

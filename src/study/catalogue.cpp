@@ -1,5 +1,5 @@
 // The catalogue of studies.
-#include "study/study.hpp"
+#include "study/catalogue.hpp"
 
 namespace bathline {
 

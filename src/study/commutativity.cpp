@@ -4,18 +4,19 @@
 // is the reduction first, the forced discrete Euler-Lagrange equations in positions, whose momenta come from the forced
 // discrete Legendre transforms. In exact arithmetic they give the same numbers for every potential, every symmetric
 // damping matrix and every gamma; here the difference is measured step by step and held against a bound of the
-// round-off (study/roundoff_bound.hpp). Source: farshi2018, Theorems 4.3 and 5.4.
+// round-off (study/theory/roundoff_bound.hpp). Source: farshi2018, Theorems 4.3 and 5.4.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "study/comparison.hpp"
-#include "study/forced_lagrangian.hpp"
-#include "study/random_damping.hpp"
-#include "study/record_times.hpp"
-#include "study/roundoff_bound.hpp"
-#include "study/trajectory.hpp"
+#include "driver/record_times.hpp"
+#include "driver/time_loop.hpp"
+#include "study/catalogue.hpp"
+#include "study/theory/comparison.hpp"
+#include "study/theory/forced_lagrangian.hpp"
+#include "study/theory/random_damping.hpp"
+#include "study/theory/roundoff_bound.hpp"
 
 namespace bathline {
 

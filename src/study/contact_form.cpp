@@ -13,8 +13,9 @@
 #include <cmath>
 
 #include "advance/contact_lagrangian.hpp"
-#include "study/record_times.hpp"
-#include "study/trajectory.hpp"
+#include "driver/record_times.hpp"
+#include "driver/time_loop.hpp"
+#include "study/catalogue.hpp"
 
 namespace bathline {
 

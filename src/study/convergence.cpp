@@ -9,11 +9,12 @@
 #include <cmath>
 #include <limits>
 
+#include "driver/pieces.hpp"
+#include "driver/time_loop.hpp"
 #include "parallel/random_key.hpp"
-#include "study/force_count.hpp"
-#include "study/measured_order.hpp"
-#include "study/pieces.hpp"
-#include "study/trajectory.hpp"
+#include "study/catalogue.hpp"
+#include "study/theory/force_count.hpp"
+#include "study/theory/measured_order.hpp"
 
 namespace bathline {
 

@@ -1,10 +1,10 @@
 // Forced equations from a Lagrangian of twice the variables: martin2018's theorem, executed.
 //
-// A discrete Lagrangian L~_d(x, y) is made of Lagrangian and force (study/doubled_lagrangian.hpp) and differentiated
+// A discrete Lagrangian L~_d(x, y) is made of Lagrangian and force (study/theory/doubled_lagrangian.hpp) and differentiated
 // automatically. Compared are, each with a bound of the round-off derived from counting,
 //
 //   equations     D_x1 [L~_d(q0, q1) + L~_d(q1, q2)] on x = y, and -D_y1 of the same, with the forced discrete
-//                 Euler-Lagrange equations by hand (study/forced_path.hpp), at random positions
+//                 Euler-Lagrange equations by hand (study/theory/forced_path.hpp), at random positions
 //   antisymmetry  L~_d(y, x) with -L~_d(x, y), at random positions off the diagonal
 //   q, p          the motion that the doubled equations make with that of the program's integrator
 //
@@ -19,13 +19,14 @@
 
 #include <algorithm>
 
-#include "study/comparison.hpp"
-#include "study/doubled_lagrangian.hpp"
-#include "study/duplication_bound.hpp"
-#include "study/lagrangian_order.hpp"
-#include "study/random_positions.hpp"
-#include "study/record_times.hpp"
-#include "study/trajectory.hpp"
+#include "driver/record_times.hpp"
+#include "driver/time_loop.hpp"
+#include "study/catalogue.hpp"
+#include "study/theory/comparison.hpp"
+#include "study/theory/doubled_lagrangian.hpp"
+#include "study/theory/duplication_bound.hpp"
+#include "study/theory/lagrangian_order.hpp"
+#include "study/theory/random_positions.hpp"
 
 namespace bathline {
 

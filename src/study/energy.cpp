@@ -2,15 +2,16 @@
 //
 // The drift is the slope of a straight line through the means of equal blocks of time, so that oscillations shorter
 // than a block cancel; its uncertainty is what the scatter of these means about the line allows. Where the scheme has a
-// quadratic invariant of its own (study/discrete_invariant.hpp) that does not swing, and what is left is round-off.
+// quadratic invariant of its own (study/theory/discrete_invariant.hpp) that does not swing, and what is left is round-off.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "study/discrete_invariant.hpp"
-#include "study/trajectory.hpp"
+#include "driver/time_loop.hpp"
+#include "study/catalogue.hpp"
+#include "study/theory/discrete_invariant.hpp"
 
 namespace bathline {
 

@@ -11,9 +11,9 @@
 #include <string>
 
 #include "advance/step_matrix.hpp"
+#include "driver/pieces.hpp"
 #include "solve/dense.hpp"
-#include "study/pieces.hpp"
-#include "study/study.hpp"
+#include "study/catalogue.hpp"
 
 namespace bathline {
 

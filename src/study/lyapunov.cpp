@@ -19,8 +19,9 @@
 #include <fmt/format.h>
 
 #include "advance/step_matrix.hpp"
+#include "driver/time_loop.hpp"
 #include "solve/dense.hpp"
-#include "study/trajectory.hpp"
+#include "study/catalogue.hpp"
 
 namespace bathline {
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "study/catalogue.hpp"
 #include "study/memory.hpp"
 
 namespace bathline {

@@ -1,8 +1,8 @@
 // What an environment does to particles that are held.
 #pragma once
 
-#include "study/pieces.hpp"
-#include "study/study.hpp"
+#include "driver/pieces.hpp"
+#include "driver/study.hpp"
 
 namespace bathline {
 

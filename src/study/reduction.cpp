@@ -13,8 +13,9 @@
 #include <limits>
 #include <map>
 
+#include "driver/time_loop.hpp"
+#include "study/catalogue.hpp"
 #include "study/memory.hpp"
-#include "study/trajectory.hpp"
 
 namespace bathline {
 

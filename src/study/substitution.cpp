@@ -1,7 +1,7 @@
 // A damped step as a step of a conservative system: luo2010's substituting system along a trajectory.
 //
 // Every open case of `time-centred` is run once more. At each step the damped transition matrix F1 has a substitute F2
-// (study/substituting_system.hpp): how far either is from symplectic, and how far F2 z is from F1 z, against bounds of
+// (study/theory/substituting_system.hpp): how far either is from symplectic, and how far F2 z is from F1 z, against bounds of
 // the round-off. F1 is formed from M, K and C; that it is the integrator's step is measured, too.
 //
 // The substitute shares this one curve with the damped system and no other (Proposition 1). With an `offset` both are
@@ -14,10 +14,11 @@
 #include <cmath>
 #include <limits>
 
+#include "driver/record_times.hpp"
+#include "driver/time_loop.hpp"
 #include "solve/dense.hpp"
-#include "study/record_times.hpp"
-#include "study/substituting_system.hpp"
-#include "study/trajectory.hpp"
+#include "study/catalogue.hpp"
+#include "study/theory/substituting_system.hpp"
 
 namespace bathline {
 

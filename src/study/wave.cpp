@@ -10,7 +10,8 @@
 #include <cmath>
 #include <limits>
 
-#include "study/trajectory.hpp"
+#include "driver/time_loop.hpp"
+#include "study/catalogue.hpp"
 
 namespace bathline {
 

@@ -11,10 +11,10 @@
 #include <fstream>
 #include <iterator>
 
+#include "driver/run.hpp"
 #include "fuzz_world.hpp"
 #include "recipe/mistakes.hpp"
 #include "record/checkpoint_file.hpp"
-#include "study/run.hpp"
 
 namespace {
 

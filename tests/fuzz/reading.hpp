@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "driver/experiment.hpp"
+#include "driver/vocabulary.hpp"
 #include "fuzz_world.hpp"
 #include "recipe/recipe.hpp"
 #include "recipe/sweep.hpp"
 #include "record/quantity.hpp"
-#include "study/experiment.hpp"
-#include "study/study.hpp"
-#include "study/vocabulary.hpp"
+#include "study/catalogue.hpp"
 
 namespace bathline {
 

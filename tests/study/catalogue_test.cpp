@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "study/study.hpp"
-#include "study/vocabulary.hpp"
+#include "driver/vocabulary.hpp"
+#include "study/catalogue.hpp"
 
 namespace bathline {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "run_study.hpp"
-#include "study/forced_lagrangian.hpp"
-#include "study/random_damping.hpp"
-#include "study/roundoff_bound.hpp"
+#include "study/theory/forced_lagrangian.hpp"
+#include "study/theory/random_damping.hpp"
+#include "study/theory/roundoff_bound.hpp"
 
 namespace bathline {
 namespace {

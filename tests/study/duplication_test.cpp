@@ -8,8 +8,8 @@
 #include "integrate/catalogue.hpp"
 #include "random_numbers.hpp"
 #include "run_study.hpp"
-#include "study/doubled_lagrangian.hpp"
-#include "study/duplication_bound.hpp"
+#include "study/theory/doubled_lagrangian.hpp"
+#include "study/theory/duplication_bound.hpp"
 
 namespace bathline {
 namespace {

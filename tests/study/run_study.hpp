@@ -11,7 +11,7 @@
 #include "petsc_world.hpp"
 #include "recipe_text.hpp"
 #include "record/shared_folder.hpp"
-#include "study/study.hpp"
+#include "study/catalogue.hpp"
 
 namespace bathline {
 

@@ -9,7 +9,7 @@
 #include "advance/step_matrix.hpp"
 #include "run_study.hpp"
 #include "scene.hpp"
-#include "study/substituting_system.hpp"
+#include "study/theory/substituting_system.hpp"
 
 namespace bathline {
 namespace {

@@ -1,5 +1,5 @@
 // Trajectories in the result file against the motion itself.
-#include "study/trajectory.hpp"
+#include "driver/time_loop.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,167 @@
+// A recipe made sense of: which cases it has, and what they run on.
+#include "driver/experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "model/environment_catalogue.hpp"
+#include "model/system_catalogue.hpp"
+#include "model/table_file.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// The contact system that a damped one is when C = -gamma M, with z = 0 at the start; nothing for any other.
+std::optional<Contact> contact_of(const OpenSystem& system, const Eigen::MatrixXd& damping) {
+  const double gamma = -damping(0, 0) / system.mass[0];
+  const Eigen::MatrixXd proportional = (-gamma * system.mass).asDiagonal();
+  constexpr double roundoff = 8.0 * std::numeric_limits<double>::epsilon();
+  if (system.force || !(gamma < 0.0) || !damping.isApprox(proportional, roundoff)) return std::nullopt;
+  return Contact{.gamma = gamma, .z0 = 0.0, .q1 = {}};
+}
+
+}  // namespace
+
+Experiment::Experiment(const Recipe& recipe, const Communicator& communicator, Mistakes& mistakes)
+    : recipe_(recipe), communicator_(communicator) {
+  const std::size_t before_system = mistakes.count();
+  system_is_sound_ =
+      where_readable([&] { find_system(recipe_.system.text("kind"))->build(recipe_.system, system_, mistakes); }) &&
+      mistakes.count() == before_system;
+  where_readable([&] { read_end(); });
+  for (const Section& section : recipe_.integrators) {
+    cases_are_complete_ &= where_readable([&] { cases_.push_back(read_case(section, mistakes)); });
+  }
+  for (Section& section : recipe_.environments) {
+    where_readable([&] { keep_text_of_file(section, communicator_); });
+  }
+  // Here each of them once, for its own mistakes, which do not depend on the step.
+  for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
+    where_readable([&] { build_environment(index, 1.0, communicator_, mistakes); });
+  }
+}
+
+const OpenSystem& Experiment::system() const {
+  if (!system_is_sound_) throw UnreadableValue();
+  return system_;
+}
+
+const std::vector<Case>& Experiment::cases() const {
+  if (!cases_are_complete_) throw UnreadableValue();
+  return cases_;
+}
+
+double Experiment::end_time() const {
+  if (!end_) throw UnreadableValue();
+  return *end_;
+}
+
+const Case* Experiment::find_case(const std::string& label) const {
+  for (const Case& one : cases_) {
+    if (one.label == label) return &one;
+  }
+  if (!cases_are_complete_) throw UnreadableValue();
+  return nullptr;
+}
+
+void Experiment::read_end() {
+  const Section& time = recipe_.time;
+  end_ = time.has("end") ? time.number("end") : time.number("step") * static_cast<double>(time.integer("steps"));
+}
+
+Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
+  const Section& time = recipe_.time;
+  Case one;
+  one.step = section.has("step") ? section.number("step") : time.number("step");
+  double end = end_.value_or(0.0);
+  if (section.has("end")) {
+    if (section.number("end") > end * (1.0 + 1e-12)) {
+      mistakes.add(section.where("end"),
+                   fmt::format("end = {} lies behind the end {} of [time]", section.number("end"), end));
+    }
+    end = section.number("end");
+  }
+  const double steps = end / one.step;
+  if (steps > 1e15) {
+    mistakes.add(
+        section.has("step") ? section.where("step") : time.where("step"),
+        fmt::format("step = {} needs {:.1e} steps to reach the end {}; that will not end", one.step, steps, end));
+    throw UnreadableValue();
+  }
+  one.label = section.text("label");
+  one.method = find_method(section.text("name"));
+  one.options = section;
+  one.scheme = one.method->scheme(section);
+  one.closed = section.text("on") == "closed";
+  // A step that divides the end up to round-off does divide it.
+  one.steps = static_cast<std::int64_t>(std::floor(steps * (1.0 + 1e-12) + 1e-9));
+  one.end = end;
+  const std::vector<std::string>& named = section.texts("environments");
+  const std::set<std::string> chosen(named.begin(), named.end());
+  for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
+    const std::string& name = recipe_.environments[index].text("name");
+    if (chosen.count(name) > 0) one.environments.push_back(index);
+  }
+  return one;
+}
+
+std::unique_ptr<Environment> Experiment::build_environment(std::size_t index, double step,
+                                                           const Communicator& communicator, Mistakes& mistakes) const {
+  const Section& section = recipe_.environments[index];
+  return find_environment(section.text("kind"))->build(section, system_, step, communicator, mistakes);
+}
+
+std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const Case& one, double step,
+                                                                         const Communicator& communicator) const {
+  std::vector<std::unique_ptr<Environment>> environments;
+  for (std::size_t index : one.environments) {
+    Mistakes known;
+    environments.push_back(build_environment(index, step, communicator, known));
+    if (!environments.back()) throw UnreadableValue();
+  }
+  return environments;
+}
+
+Problem Experiment::make_problem(const Case& one, double step, bool closed, const Communicator& communicator,
+                                 const OpenSystem& start) const {
+  if (!system_is_sound_ || lacks_damping(one, closed)) throw UnreadableValue();
+  std::vector<std::unique_ptr<Environment>> environments = build_environments(one, step, communicator);
+  Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
+  if (closed) return Problem(start, damping, std::move(environments), communicator);
+  damping = open_damping(one, environments);
+  if (one.method->domain != Method::Domain::contact || start.contact) return Problem(start, damping, {}, communicator);
+  OpenSystem with_action = start;
+  with_action.contact = contact_of(start, damping);
+  return Problem(with_action, damping, {}, communicator);
+}
+
+Eigen::MatrixXd Experiment::open_damping(const Case& one,
+                                         const std::vector<std::unique_ptr<Environment>>& environments) const {
+  if (system_.damping) return *system_.damping;
+  Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
+  for (std::size_t i = 0; i < one.environments.size(); ++i) {
+    environments[i]->attachment().add_outer(environments[i]->damping(), damping);
+  }
+  return damping;
+}
+
+Problem Experiment::make_held_problem(const Case& one) const {
+  OpenSystem system = system_;
+  system.mass.setConstant(std::numeric_limits<double>::infinity());
+  system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Zero(system.size(), system.size()));
+  system.observables.clear();
+  Problem problem(system, Eigen::MatrixXd::Zero(system.size(), system.size()),
+                  build_environments(one, one.step, communicator_), communicator_);
+  problem.p.setZero();
+  return problem;
+}
+
+bool Experiment::lacks_damping(const Case& one, bool closed) const {
+  return !closed && !system_.damping && one.environments.empty();
+}
+
+}  // namespace bathline

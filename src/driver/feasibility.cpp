@@ -1,0 +1,294 @@
+// Whether the cases of an experiment can run, and what a user should know of before they do.
+#include "driver/feasibility.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "advance/contact_lagrangian.hpp"
+#include "advance/stability.hpp"
+#include "parallel/memory.hpp"
+
+namespace bathline {
+
+Feasibility::Feasibility(const Experiment& experiment, Mistakes& mistakes)
+    : experiment_(experiment), problems_(experiment.readable_cases().size()) {
+  const std::vector<Case>& cases = experiment.readable_cases();
+  for (const Case& one : cases) {
+    const double end = static_cast<double>(one.steps) * one.step;
+    if (std::abs(end - one.end) <= 1e-9 * one.end) continue;
+    warnings_.push_back(
+        fmt::format("{}: step {} does not divide the end {}; the run ends at {}", one.label, one.step, one.end, end));
+  }
+  const auto for_each_case = [&](auto judge) {
+    for (std::size_t index = 0; index < cases.size(); ++index) {
+      where_readable([&] { judge(index); });
+    }
+  };
+  for_each_case([&](std::size_t index) { check_damping(cases[index], mistakes); });
+  const std::size_t before_system = mistakes.count();
+  where_readable([&] { check_system(mistakes); });
+  for_each_case([&](std::size_t index) { check_contact(index, mistakes); });
+  if (mistakes.count() > before_system) return;
+  check_memory(mistakes);
+  if (mistakes.count() > before_system) return;
+  for_each_case([&](std::size_t index) {
+    check_stages(index, mistakes);
+    check_stability(index, mistakes);
+    warn_of_limits(index);
+    check_energies(index, mistakes);
+  });
+}
+
+void Feasibility::set_up_solvers() {
+  for (std::size_t index = 0; index < problems_.size(); ++index) {
+    const Case& one = experiment_.cases()[index];
+    built(index);
+    // Explicit schemes have no solver, only matrices that would take their time.
+    if (std::holds_alternative<ExplicitScheme>(one.scheme)) continue;
+    make_stepper(one.scheme, *problems_[index], one.step);
+  }
+}
+
+const Problem& Feasibility::built(std::size_t index) {
+  std::optional<Problem>& problem = problems_.at(index);
+  if (!problem) problem.emplace(experiment_.make_problem(experiment_.readable_cases()[index]));
+  return *problem;
+}
+
+std::pair<std::vector<double>, Location> Feasibility::steps_of(const Case& one) const {
+  const Section& study = experiment_.recipe().study;
+  study.text("kind");  // tells which keys there can be: without it nothing is known of the steps
+  if (study.has("step_sizes")) return {study.numbers("step_sizes"), study.where("step_sizes")};
+  return {{one.step}, one.options.has("step") ? one.options.where("step") : experiment_.recipe().time.where("step")};
+}
+
+bool Feasibility::depends_on_step(const Case& one) const {
+  return one.closed && std::any_of(one.environments.begin(), one.environments.end(), [&](std::size_t index) {
+           return experiment_.recipe().environments[index].has("grid");
+         });
+}
+
+void Feasibility::check_damping(const Case& one, Mistakes& mistakes) const {
+  experiment_.system();
+  if (!experiment_.lacks_damping(one, one.closed)) return;
+  mistakes.add(
+      one.options.where("on"),
+      fmt::format("`{}` runs on the open system, but nothing says how strongly that is damped: state the damping "
+                  "in [system] or add an [[environment]] that implies it",
+                  one.label));
+}
+
+void Feasibility::check_system(Mistakes& mistakes) const {
+  const OpenSystem& system = experiment_.system();
+  const Recipe& recipe = experiment_.recipe();
+  if (system.contact && !recipe.environments.empty()) {
+    mistakes.add(recipe.environments.front().where("kind"),
+                 "a contact system is open and has no environment: its damping is part of the Lagrangian");
+  }
+  Eigen::VectorXd gradient(system.size()), drag = Eigen::VectorXd::Zero(system.size());
+  Eigen::MatrixXd hessian(system.size(), system.size()), by_q, by_v;
+  system.potential->gradient(system.q0, gradient);
+  system.potential->hessian(system.q0, hessian);
+  bool finite = gradient.allFinite() && hessian.allFinite();
+  if (system.force) {
+    system.force->value(system.q0, system.v0, drag);
+    system.force->slopes(system.q0, system.v0, by_q, by_v);
+    finite = finite && drag.allFinite() && by_q.allFinite() && by_v.allFinite();
+  }
+  if (finite) return;
+  mistakes.add(
+      recipe.system.where("q0"),
+      "the forces at the start, or how they change with the positions, are no finite numbers; begin elsewhere");
+}
+
+void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
+  const Case& one = experiment_.readable_cases()[index];
+  const bool has_action = experiment_.system().contact.has_value();
+  const std::string& name = one.method->entry.name;
+  if (has_action && one.method->domain == Method::Domain::mechanical) {
+    std::string right;
+    for (const Method& method : methods()) {
+      if (method.domain != Method::Domain::mechanical) right += (right.empty() ? "`" : ", `") + method.entry.name + "`";
+    }
+    mistakes.add(one.options.where("name"),
+                 fmt::format("`{}` does not advance the z of a contact system; {} do", name, right));
+    return;
+  }
+  if (one.method->domain != Method::Domain::contact || experiment_.lacks_damping(one, one.closed)) return;
+  const OpenSystem& system = one.closed ? experiment_.system() : built(index).system();
+  if (!system.contact) {
+    mistakes.add(
+        one.options.where(one.closed ? "on" : "name"),
+        fmt::format("`{}` is for damping of which the Lagrangian knows: that of a system of kind `contact`, or "
+                    "an open one whose damping takes the momenta of all particles away at the same rate, "
+                    "C = -gamma M",
+                    name));
+    return;
+  }
+  const auto* scheme = std::get_if<HerglotzScheme>(&one.scheme);
+  if (scheme == nullptr) return;
+  const auto [steps, where] = steps_of(one);
+  for (double step : steps) {
+    const ContactObstacle obstacle = contact_obstacle(*scheme, system, step);
+    if (obstacle.text.empty()) continue;
+    mistakes.add(obstacle.is_of_step ? where : one.options.where("lagrangian"),
+                 fmt::format("{}: {}", one.label, obstacle.text));
+    if (!obstacle.is_of_step) return;
+  }
+}
+
+void Feasibility::check_stages(std::size_t index, Mistakes& mistakes) {
+  const Case& one = experiment_.readable_cases()[index];
+  if (!one.closed || !std::holds_alternative<CollocationScheme>(one.scheme)) return;
+  for (const auto& environment : built(index).environments()) {
+    if (environment->allows_stages()) continue;
+    mistakes.add(one.options.where("name"),
+                 fmt::format("`{}` is a `{}`, which is for lines of equal sites, and those of `{}` are not all equal; "
+                             "take `gamma` (the midpoint rule with gamma = 0.5), `implicit-euler`, an explicit "
+                             "integrator such as `stoermer-verlet`, or `exact`",
+                             one.label, one.method->entry.name, environment->name()));
+  }
+}
+
+void Feasibility::check_memory(Mistakes& mistakes) {
+  // Cases run one after the other; the largest one counts.
+  for (std::size_t index = 0; index < problems_.size(); ++index) {
+    const Case& one = experiment_.readable_cases()[index];
+    if (!one.closed) continue;
+    double bytes = 0.0, sites = 0.0;
+    std::int64_t most = 0;
+    std::size_t largest = 0;      // the environment to make smaller
+    std::set<std::string> names;  // of what they consist of
+    where_readable([&] {
+      const Problem& problem = built(index);
+      for (std::size_t i = 0; i < problem.environments().size(); ++i) {
+        const Environment& environment = *problem.environments()[i];
+        bytes += static_cast<double>(environment.bytes()) + static_cast<double>(environment.bytes_for(one.scheme));
+        sites += static_cast<double>(environment.sites());
+        names.insert(environment.site_name() + "s");
+        if (environment.sites() <= most) continue;
+        most = environment.sites();
+        largest = one.environments[i];
+      }
+    });
+    const MemoryNeed memory = memory_need(experiment_.communicator(), bytes);
+    if (memory.needed <= memory.available) continue;
+    const Section& section = experiment_.recipe().environments[largest];
+    constexpr double gibibyte = 1 << 30;
+    const std::string name = fmt::format("{}", fmt::join(names, " and "));
+    mistakes.add(
+        section.where(section.has("sites") ? "sites" : "oscillators"),
+        fmt::format("{:.0f} {} need {:.1f} GiB on a {} that has {:.1f} GiB to spare; about {:.0f} {} would fit, "
+                    "or more {}",
+                    sites, name, memory.needed / gibibyte, memory.of_one_rank ? "rank" : "node",
+                    memory.available / gibibyte, std::floor(memory.available / memory.needed * sites), name,
+                    memory.of_one_rank ? "ranks" : "nodes"));
+    return;
+  }
+}
+
+void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
+  const Case& one = experiment_.readable_cases()[index];
+  const auto [steps, where] = steps_of(one);
+  StabilityLimit limit = stability_limit(built(index), *one.method, one.options);
+  for (double step : steps) {
+    if (depends_on_step(one) && steps.size() > 1) {
+      limit = stability_limit(experiment_.make_problem(one, step, true), *one.method, one.options);
+    }
+    if (limit.never_stable) {
+      warnings_.push_back(
+          fmt::format("{}: {} is unstable at any step here; its energy will grow", one.label, one.method->entry.name));
+      return;
+    }
+    if (step <= limit.largest_step * (1.0 + 1e-9)) continue;
+    const std::string what = fmt::format("{}: step = {} is beyond the stability limit {:.10g} of {}", one.label, step,
+                                         limit.largest_step, one.method->entry.name);
+    if (!limit.is_linear) {
+      warnings_.push_back(what + " linearised at the start");
+    } else if (one.options.boolean("allow_unstable")) {
+      warnings_.push_back(what);
+    } else {
+      mistakes.add(where, what + "; take a smaller step, or `allow_unstable = true` to see what happens");
+    }
+  }
+}
+
+void Feasibility::warn_of_other_grids(const Case& one) {
+  if (one.method->entry.name != "gamma") return;
+  const double gamma = one.options.number("gamma");
+  for (std::size_t index : one.environments) {
+    const Section& section = experiment_.recipe().environments[index];
+    if (!section.has("grid") || section.number("gamma") == gamma) continue;
+    warnings_.push_back(fmt::format(
+        "{}: the characteristic grid of `{}` is that of gamma = {}; with gamma = {} closed and reduced runs differ by "
+        "terms of the order of the step",
+        one.label, section.text("name"), section.number("gamma"), gamma));
+  }
+}
+
+void Feasibility::warn_of_limits(std::size_t index) {
+  const Case& one = experiment_.readable_cases()[index];
+  if (!one.closed) return;
+  warn_of_other_grids(one);
+  if (!own_frequency_) own_frequency_ = own_frequency(experiment_.system());
+  const double end = static_cast<double>(one.steps) * one.step;
+  for (const auto& environment : built(index).environments()) {
+    if (environment->echo_time() < end * (1.0 - 1e-12)) {
+      warnings_.push_back(
+          fmt::format("{}: the {} of `{}` is back at t_r = {:.6g}, before the end {}; until then it "
+                      "damps by D = {:.6g}",
+                      one.label, environment->echo_name(), environment->name(), environment->echo_time(), end,
+                      environment->damping()));
+    }
+    if (environment->highest_frequency() < *own_frequency_) {
+      warnings_.push_back(fmt::format(
+          "{}: the highest frequency {:.6g} of `{}` lies below the particles' own {:.6g}; it cannot damp them",
+          one.label, environment->highest_frequency(), environment->name(), *own_frequency_));
+    }
+  }
+}
+
+// On the limit, h omega = 2 for the usual schemes, the two eigenvalues of a step are one without two eigenvectors: the
+// motion of a site against the next grows with the number of steps. At rest there is none of it, in a thermal start as
+// much as of any other, so that the energy of N sites grows to some N times itself. The particles feel it no more than
+// before: on the characteristic grid the line is an exact delay.
+void Feasibility::check_energies(std::size_t index, Mistakes& mistakes) {
+  const Case& one = experiment_.readable_cases()[index];
+  if (!one.closed) return;
+  const double limit = one.method->properties(one.options).oscillation_limit;
+  std::string on_limit;
+  for (const auto& environment : built(index).environments()) {
+    if (!(environment->temperature() > 0.0) || !(limit > 0.0)) continue;
+    if (one.step * environment->highest_frequency() < limit * (1.0 - 1e-6)) continue;
+    if (on_limit.empty()) on_limit = environment->name();
+    warnings_.push_back(fmt::format(
+        "{}: the warm `{}` stands on the stability limit of {}, where its energy grows with every step: the paths are "
+        "right, the energies of `{}` are not",
+        one.label, environment->name(), one.method->entry.name, environment->name()));
+  }
+  if (on_limit.empty()) return;
+  for (const Section& claim : experiment_.recipe().claims) {
+    for (const char* key : {"quantity", "minus", "over"}) {
+      where_readable([&] {
+        if (!claim.has(key)) return;
+        const std::string& quantity = claim.text(key);
+        const bool speaks_of_it = quantity.starts_with(one.label + ".energy_environment") ||
+                                  quantity.starts_with(one.label + ".energy_interaction") ||
+                                  quantity.starts_with(one.label + ".energy_total") ||
+                                  quantity.starts_with("energy." + one.label + ".");
+        if (!speaks_of_it) return;
+        mistakes.add(claim.where(key),
+                     fmt::format("`{}` is an energy of the warm `{}`, which stands on the stability limit of `{}` and "
+                                 "has no bound; take a smaller step or another grid, or claim something of the paths",
+                                 quantity, on_limit, one.label));
+      });
+    }
+  }
+}
+
+}  // namespace bathline

@@ -1,0 +1,101 @@
+// The recipes that come with the program.
+#include "driver/recipe_library.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "driver/launch.hpp"
+#include "driver/vocabulary.hpp"
+#include "recipe/describe.hpp"
+#include "recipe/sweep.hpp"
+
+namespace bathline {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path experiments_folder() {
+  if (const char* folder = std::getenv("BATHLINE_EXPERIMENTS")) return folder;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path("experiments") : program.parent_path().parent_path() / "experiments";
+}
+
+/// The text of the recipe's `title`, which stands on a line of its own near the top.
+std::string read_title(const fs::path& path) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("title", 0) != 0) continue;
+    const std::size_t open = line.find('"');
+    const std::size_t close = line.rfind('"');
+    if (open != std::string::npos && close > open) return line.substr(open + 1, close - open - 1);
+  }
+  return "";
+}
+
+std::string last_part(const std::string& name) { return fs::path(name).filename().string(); }
+
+/// Names that are spelt almost like it, or that end with the same word in another paper's folder.
+std::string unknown_recipe(const std::string& name, const std::vector<LibraryRecipe>& known) {
+  const std::string missing = fmt::format("cannot read the recipe {}: No such file or directory", name);
+  std::vector<std::string> names, same_end;
+  for (const LibraryRecipe& recipe : known) {
+    names.push_back(recipe.name);
+    if (last_part(recipe.name) == last_part(name)) same_end.push_back("`" + recipe.name + "`");
+  }
+  const std::string close = closest_name(name, names);
+  if (!close.empty()) return fmt::format("{}; did you mean `{}`?", missing, close);
+  if (!same_end.empty()) return fmt::format("{}; did you mean {}?", missing, fmt::join(same_end, " or "));
+  return missing + ", and `bathline list recipes` shows no recipe of this name";
+}
+
+}  // namespace
+
+std::vector<LibraryRecipe> library_recipes() {
+  std::vector<LibraryRecipe> recipes;
+  std::error_code error;
+  const fs::path folder = experiments_folder();
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, error)) {
+    if (entry.path().extension() != ".toml") continue;
+    recipes.push_back({fs::relative(entry.path(), folder).replace_extension().string(), read_title(entry.path()),
+                       entry.path().string()});
+  }
+  std::sort(recipes.begin(), recipes.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return recipes;
+}
+
+std::string find_recipe(const std::string& name, const Communicator& communicator) {
+  std::string path;
+  judge_on_root(communicator, [&] {
+    std::error_code ignored;
+    if (fs::exists(name, ignored)) {
+      path = name;
+      return;
+    }
+    const std::vector<LibraryRecipe> known = library_recipes();
+    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == name; });
+    if (found == known.end()) throw UsageError(unknown_recipe(name, known));
+    path = found->path;
+  });
+  return communicator.broadcast(path);
+}
+
+std::string describe_recipe(const std::string& name, const Communicator& communicator) {
+  const std::string path = find_recipe(name, communicator);
+  const std::string text = read_text(path, communicator);
+  Mistakes mistakes;
+  const std::vector<SweepElement> elements = expand_sweep(text, path, {}, mistakes);
+  // What a sweep sets need not stand in the recipe besides.
+  const Recipe recipe =
+      parse_recipe(text, path, elements.empty() ? SweepElement{} : elements.front(), vocabulary(), mistakes);
+  if (!mistakes.empty()) refuse(mistakes);
+  return describe(recipe, name, vocabulary(), elements.size());
+}
+
+}  // namespace bathline

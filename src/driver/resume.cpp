@@ -1,0 +1,250 @@
+// Going on with a run: its checkpoint, result, recipe and build have to belong together.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <sstream>
+#include <stdexcept>
+
+#include "driver/launch.hpp"
+#include "driver/recipe_folder.hpp"
+#include "driver/vocabulary.hpp"
+#include "recipe/excerpt.hpp"
+#include "record/result_check.hpp"
+#include "record/trial.hpp"
+#include "solve/petsc_options.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// The checkpoint of that name; for a result the newest of its checkpoints that is not damaged. @note Collective.
+std::unique_ptr<CheckpointReader> open_checkpoint(const std::string& path, const Communicator& communicator) {
+  std::string candidates;  // the newest first
+  if (communicator.is_root()) {
+    for (const FoundCheckpoint& one : find_checkpoints(path)) candidates += one.path + '\0';
+  }
+  std::istringstream paths(communicator.broadcast(candidates));
+  for (std::string candidate; std::getline(paths, candidate, '\0');) {
+    try {
+      return std::make_unique<CheckpointReader>(candidate, communicator);
+    } catch (const FileError& error) {
+      spdlog::warn("{}; looking for an earlier one", error.what());
+    }
+  }
+  return std::make_unique<CheckpointReader>(path, communicator);
+}
+
+/// Another build may round differently, and another version may mean something else by the same state. @note
+/// Collective.
+void check_build(const CheckpointReader& checkpoint) {
+  if (checkpoint.attribute("checkpoint_format") != fmt::format("{}", checkpoint_format)) {
+    throw UsageError(fmt::format("{} has format {}, and this program reads format {}", checkpoint.path(),
+                                 checkpoint.attribute("checkpoint_format"), checkpoint_format));
+  }
+  std::string differences;
+  for (const auto& [name, value] : build_attributes()) {
+    const std::string there = checkpoint.attribute(name);
+    if (there != value) differences += fmt::format("\n  {} is {} there, {} here", name, there, value);
+  }
+  if (differences.empty()) return;
+  throw UsageError(fmt::format("{} was written by another build of bathline; use --any-build to go on all the same:{}",
+                               checkpoint.path(), differences));
+}
+
+/// The result must be of the same run and hold the records that the checkpoint relies on. @note Collective.
+void check_result(const std::string& path, const CheckpointReader& checkpoint, const Prepared& prepared,
+                  const Communicator& communicator) {
+  const auto index = static_cast<std::size_t>(checkpoint.count("case"));
+  // Either a trajectory is under way, or none is and those of the first cases are complete.
+  const bool records = !checkpoint.names("recorder").empty();
+  const std::vector<double> rows = records ? checkpoint.numbers("recorder/rows") : std::vector<double>(2);
+  const auto complete = records ? index : static_cast<std::size_t>(checkpoint.count("complete_cases"));
+  std::string doubt;
+  const Seal seal = read_seal(path, "result", communicator);
+  const bool rescued = seal != Seal::right && checkpoint.rescue(path);
+  if (rescued) {
+    spdlog::warn("{} could not be read and was replaced by the copy in {}; it is now {}.unreadable", path,
+                 checkpoint.path(), path);
+  }
+  const std::vector<Case>& cases = prepared.experiment->cases();
+  if (index >= cases.size() || complete > cases.size() || rows.size() != 2)
+    throw UsageError(checkpoint.path() + " does not fit its own recipe");
+  const std::int64_t every = prepared.recipe.output.integer("every");
+  judge_on_root(communicator, [&] {
+    const std::string why = seal == Seal::right || rescued ? "" : why_unreadable(path);
+    if (!why.empty()) throw FileError(why);
+    const ResultReader result(path);
+    refuse_difference(fmt::format("{} is the result of another recipe than {}", path, checkpoint.path()),
+                      result.attribute("recipe_resolved"), prepared.recipe.resolved);
+    for (std::size_t i = 0; i < complete + (records ? 1 : 0); ++i) {
+      const std::int64_t all = (cases[i].steps + every - 1) / every + 1;
+      const std::int64_t needed = i < complete ? all : count_of(rows[0]);
+      const std::string time = cases[i].label + "/time";
+      const std::int64_t there = result.has(time) ? result.shape(time).front() : 0;
+      if (there >= needed) continue;
+      throw FileError(fmt::format("{} holds {} records of {}, but {} was written after {}; resume an earlier one", path,
+                                  there, cases[i].label, checkpoint.path(), needed));
+    }
+  });
+  if (rescued) return;
+  restore_result(path, seal, checkpoint, doubt, communicator);
+  if (!doubt.empty()) spdlog::warn("{}", doubt);
+}
+
+/// What `resume` was given, where it is a result and not a checkpoint.
+struct NamedResult {
+  bool is_one = false;
+  bool is_computed = false;        ///< nothing is left to do but to judge its claims
+  bool is_complete = false;        ///< nor that
+  int code = exit_code::complete;  ///< of a complete one
+  std::string recipe;              ///< where it is computed or complete
+};
+
+/// @note Collective.
+NamedResult look_at(const std::string& path, const Communicator& communicator) {
+  NamedResult found;
+  std::error_code ignored;
+  if (communicator.is_root() && std::filesystem::is_regular_file(path, ignored)) {
+    found.is_one = !find_checkpoints(path).empty();
+    const auto read = [&] {
+      if (read_seal(path, "result") == Seal::wrong) throw FileError(path + " is damaged");
+      const ResultReader result(path);
+      found.is_one = result.has_attribute("status") && !result.has_attribute("checkpoint_format");
+      const std::string status = found.is_one ? result.attribute("status") : "";
+      if (status == "complete" || status == "computed") {
+        const Recipe recipe = recipe_of(result);
+        const std::vector<ClaimResult> claims = read_claims(result);
+        found.recipe = recipe.resolved;
+        found.is_complete = status == "complete" && claims.size() == recipe.claims.size();
+        found.is_computed = !found.is_complete;
+        found.code = exit_code_of(claims);
+      }
+    };
+    // No HDF5, half of it, damaged, or not ours: its checkpoints may mend it.
+    if (trial([&](const auto&) { read(); }).empty()) read();
+  }
+  std::int64_t facts[] = {found.is_one, found.is_computed, found.is_complete, found.code};
+  communicator.broadcast(std::span<std::int64_t>(facts));
+  return {facts[0] != 0, facts[1] != 0, facts[2] != 0, static_cast<int>(facts[3]),
+          communicator.broadcast(found.recipe)};
+}
+
+/// Throws UsageError where `--recipe` names another recipe than the one that `path` is of. @note Collective.
+void check_recipe_is(const std::string& path, const std::string& resolved, const ResumeRequest& request,
+                     const Communicator& communicator) {
+  if (request.recipe.empty()) return;
+  Mistakes mistakes;
+  const Recipe wanted =
+      parse_recipe(read_text(request.recipe, communicator), request.recipe, request.settings, vocabulary(), mistakes);
+  if (!mistakes.empty()) refuse(mistakes);
+  refuse_difference(path + " is of another recipe than " + request.recipe, resolved, wanted.resolved);
+}
+
+/// Where the result is that a run goes on with. What a checkpoint says of that is taken for a name beside it and no
+/// more: it may be of somebody else, and whatever it named would be written. @note Collective.
+std::string result_of(const ResumeRequest& request, const CheckpointReader& checkpoint,
+                      const Communicator& communicator) {
+  namespace fs = std::filesystem;
+  if (!request.output.empty()) return request.output;
+  if (checkpoint.path() != request.checkpoint) return request.checkpoint;  // found beside the result that was named
+  const std::string name = checkpoint.attribute("result");
+  const std::string advice = "-o says which result to go on with";
+  if (name.empty() || name == "." || name == ".." || name.find_first_of("/\n\r") != std::string::npos) {
+    throw UsageError(
+        fmt::format("{} names `{}`, which is no file beside it; {}", checkpoint.path(), excerpt(name), advice));
+  }
+  const fs::path path = fs::path(checkpoint.path()).parent_path() / name;
+  judge_on_root(communicator, [&] {
+    std::error_code ignored;
+    if (!fs::is_symlink(path, ignored)) return;
+    throw UsageError(fmt::format("{} is a link to another file; {}", path.string(), advice));
+  });
+  return path.string();
+}
+
+/// All that is known of a run before its result file is opened.
+struct Resumption {
+  std::unique_ptr<ResultLock> lock;
+  std::unique_ptr<CheckpointReader> from;
+  std::unique_ptr<RecipeFolder> folder;  // of the files that the recipe names, which are read again on the way
+  std::unique_ptr<Prepared> prepared;
+  Launch launch;
+  std::int64_t total_steps = 0;
+};
+
+Resumption read_checkpoint(const ResumeRequest& request, const Communicator& communicator,
+                           std::unique_ptr<ResultLock> lock) {
+  Resumption all;
+  all.lock = std::move(lock);
+  Launch& launch = all.launch;
+  launch.wall_time = request.wall_time;
+  launch.progress = request.progress;
+  all.from = open_checkpoint(request.checkpoint, communicator);
+  const CheckpointReader& checkpoint = *all.from;
+  if (!request.any_build) check_build(checkpoint);
+  all.folder = std::make_unique<RecipeFolder>(&checkpoint.reader(), communicator);
+  const std::string petsc_options =
+      request.petsc_options ? joined(*request.petsc_options) : checkpoint.attribute("petsc_options");
+  const std::vector<std::string> options =
+      request.petsc_options ? *request.petsc_options : options_of_file(words_of(petsc_options), checkpoint.path());
+  all.prepared = std::make_unique<Prepared>(
+      prepare(checkpoint.attribute("recipe_resolved"), all.folder->recipe_file(), {}, options, communicator));
+  const Prepared& prepared = *all.prepared;
+  check_recipe_is(checkpoint.path(), prepared.recipe.resolved, request, communicator);
+  launch.path = result_of(request, checkpoint, communicator);
+  launch.provenance = {.title = prepared.recipe.title,
+                       .recipe = checkpoint.attribute("recipe"),
+                       .recipe_resolved = prepared.recipe.resolved,
+                       .petsc_version = petsc_version(),
+                       .petsc_options = petsc_options,
+                       .seed = prepared.recipe.output.integer("seed"),
+                       .started = checkpoint.attribute("started")};
+  try {
+    launch.wall_before = std::stod(checkpoint.attribute("wall_time_s"));
+  } catch (const std::logic_error&) {  // no number, or too large a one
+    throw FileError(fmt::format("wall_time_s of {} is not a number", checkpoint.path()));
+  }
+  all.total_steps = checkpoint.count("total_steps");
+  if (!all.lock) all.lock = std::make_unique<ResultLock>(launch.path, communicator);
+  check_result(launch.path, checkpoint, prepared, communicator);
+  return all;
+}
+
+}  // namespace
+
+int resume_run(const ResumeRequest& request, const Communicator& communicator, std::unique_ptr<ResultLock> lock) {
+  const std::string& named_path = request.checkpoint;
+  NamedResult named = look_at(named_path, communicator);
+  if (named.is_one && !named.is_complete && !lock) {
+    lock = std::make_unique<ResultLock>(request.output.empty() ? named_path : request.output, communicator);
+    named = look_at(named_path, communicator);  // now that nobody writes it any more
+  }
+  if (named.is_complete || named.is_computed) check_recipe_is(named_path, named.recipe, request, communicator);
+  if (named.is_complete) {
+    if (communicator.is_root()) fmt::print("{}: finished already\n", named_path);
+    return named.code;
+  }
+  if (named.is_computed) {
+    Mistakes mistakes;
+    const Recipe recipe = parse_recipe(named.recipe, named_path, {}, vocabulary(), mistakes);
+    return settle_claims(named_path, recipe, communicator);
+  }
+  Resumption all;
+  std::unique_ptr<StopSignals> signals;
+  std::unique_ptr<ResultFile> file;
+  try {
+    all = read_checkpoint(request, communicator, std::move(lock));
+    signals = std::make_unique<StopSignals>(communicator);
+    file = std::make_unique<ResultFile>(all.launch.path, communicator);
+  } catch (const FileError& error) {
+    throw UsageError(error.what());
+  }
+  update_provenance(*file, "partial", all.launch.wall_before);
+  file->attribute("failure", std::string());
+  file->attribute("petsc_options", all.launch.provenance.petsc_options);
+  file->attribute("resumed", fmt::format("{} at step {} on {} ranks", utc_now(), all.total_steps, communicator.size()));
+  return carry_out(all.launch, *all.prepared, std::move(file), std::move(all.from), communicator);
+}
+
+}  // namespace bathline

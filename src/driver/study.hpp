@@ -1,0 +1,43 @@
+// What a recipe asks of its runs: a study.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "driver/checkpoints.hpp"
+#include "driver/experiment.hpp"
+#include "driver/progress.hpp"
+#include "record/result_file.hpp"
+
+namespace bathline {
+
+/// A numerical failure with the case it happened in.
+struct CaseFailure {
+  std::string label;
+  Failure failure;
+};
+
+/// A study at work; everything it measures goes to the result file.
+class Study {
+ public:
+  virtual ~Study() = default;
+  /// Returns what went wrong numerically, after writing what was computed until then. Throws Stopped, on every rank,
+  /// where `checkpoints` wants it to. @note Collective.
+  virtual std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) = 0;
+};
+
+/// One line of the catalogue of studies.
+struct StudyKind {
+  Entry entry;
+  /// Adds to the mistakes what the experiment lacks for this study. @note Collective.
+  void (*check)(const Experiment& experiment, Mistakes& mistakes);
+  /// `experiment` must outlive the study.
+  std::unique_ptr<Study> (*make)(const Experiment& experiment);
+  /// Whether runs may end at times of their own: it compares none with another.
+  bool allows_own_ends = false;
+  /// Whether it can do without what the environments do: it looks at nothing but the particles.
+  bool looks_at_particles = false;
+};
+
+}  // namespace bathline

@@ -1,0 +1,42 @@
+// The time loop: every case of an experiment from its start to the end, recorded on the way.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "driver/study.hpp"
+
+namespace bathline {
+
+/// The state at a moment worth looking at.
+struct Moment {
+  const Case& one;
+  std::int64_t step;
+  double time;
+  Problem& problem;  ///< particles up to date on every rank
+};
+
+/// Looks on while a trajectory runs. All members are collective.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// At the start, every `[output] every` steps and at the end.
+  virtual void record(const Moment&, const EnergyLedger&) {}
+  /// Every `[output] snapshots` steps, if asked for.
+  virtual void snapshot(const Moment&) {}
+  /// Writes all that was seen so far to a checkpoint, below the group `path`.
+  virtual void save(CheckpointWriter& checkpoint, const std::string& path) const = 0;
+  /// The converse, before anything else is seen.
+  virtual void restore(const CheckpointReader& checkpoint, const std::string& path) = 0;
+};
+
+/// The labels of the first `count` cases, which are the groups of their records.
+std::vector<std::string> first_labels(const Experiment& experiment, std::size_t count);
+
+/// Runs all cases one after the other, writing each to its group; `observers` look on at every case.
+/// Stops at the first numerical failure. Goes on where `checkpoints` begins, and throws Stopped where it ends.
+/// @note Collective.
+std::optional<CaseFailure> run_trajectories(const Experiment& experiment, ResultFile& file, Progress& progress,
+                                            Checkpoints& checkpoints, std::span<Observer* const> observers);
+
+}  // namespace bathline

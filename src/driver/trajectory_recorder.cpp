@@ -1,0 +1,229 @@
+// Writes one trajectory to its group of the result file.
+#include "driver/trajectory_recorder.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace bathline {
+
+namespace {
+
+Dimension index_dimension(const std::string& name, int count, const std::string& long_name) {
+  Dimension dimension{name, {}, "1", long_name};
+  for (int i = 0; i < count; ++i) dimension.values.push_back(i);
+  return dimension;
+}
+
+SeriesLayout series_layout(const std::string& group, const Problem& problem, bool work_rules) {
+  const OpenSystem& system = problem.system();
+  SeriesLayout layout;
+  layout.group = group;
+  layout.dimensions = {index_dimension("particle", system.particles, "particle, counted from 0"),
+                       index_dimension("axis", system.axes, "axis, counted from 0")};
+  layout.variables = {{"q", "m", "position", {"particle", "axis"}},
+                      {"p", "kg m/s", "momentum", {"particle", "axis"}},
+                      {"energy_particles", "J", "kinetic and potential energy of the particles", {}},
+                      {"energy_environment", "J", "energy of the sites and of the springs between them", {}},
+                      {"energy_interaction", "J", "energy of the springs between particles and environments", {}},
+                      {"energy_dissipated", "J", "work done by damping since the start", {}},
+                      {"energy_total", "J", "sum of the four terms, constant for the exact motion", {}}};
+  for (std::size_t i = 0; i < WorkSums::rules.size() && work_rules; ++i) {
+    const std::string rule = WorkSums::rules[i];
+    layout.variables.push_back(
+        {"ledger_" + rule, "J", "total energy with the work of damping by the rule " + rule, {}});
+  }
+  if (!problem.environments().empty()) {
+    layout.dimensions.push_back(index_dimension("environment", static_cast<int>(problem.environments().size()),
+                                                "environment, in the order of the recipe"));
+    layout.variables.push_back(
+        {"environment_force", "N", "force of each environment on its head", {"environment", "axis"}});
+  }
+  if (system.contact) {
+    layout.variables.push_back({"z", "J s", "action", {}});
+    layout.variables.push_back({"hamiltonian", "J", "energy of the particle less gamma z", {}});
+    layout.variables.push_back({"log_hamiltonian", "1", "logarithm of the magnitude of the hamiltonian", {}});
+  }
+  for (const Observable& observable : system.observables) {
+    Variable variable{observable.name, observable.units, observable.long_name, {}};
+    if (observable.size > 1) {
+      layout.dimensions.push_back(index_dimension(observable.name + "_component", observable.size, "component"));
+      variable.dimensions = {observable.name + "_component"};
+    }
+    layout.variables.push_back(variable);
+    if (observable.size > 1) {
+      layout.variables.push_back(
+          {observable.name + "_magnitude", observable.units, "magnitude of the " + observable.long_name, {}});
+    }
+  }
+  return layout;
+}
+
+/// How many rows of the file a checkpoint knows of.
+struct Rows {
+  std::optional<std::int64_t> records, snapshots;
+};
+
+Rows rows_in(const CheckpointReader* from) {
+  if (from == nullptr) return {};
+  const std::vector<double> rows = from->numbers("recorder/rows");
+  return {count_of(rows.at(0)), count_of(rows.at(1))};
+}
+
+}  // namespace
+
+TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, const Section& output,
+                                       const CheckpointReader* from)
+    : site_stride_(output.has("snapshots") ? output.integer("site_stride") : 0),
+      work_rules_(output.boolean("work_rules")),
+      series_(file.series(series_layout(one.label, problem, work_rules_), rows_in(from).records)),
+      is_root_(problem.communicator().is_root()),
+      flushed_(std::chrono::steady_clock::now()) {
+  if (from != nullptr) restore(*from, problem.system());
+  file.attribute("integrator", one.method->entry.name, one.label);
+  file.attribute("on", std::string(one.closed ? "closed" : "open"), one.label);
+  file.attribute("step", one.step, one.label);
+  file.attribute("steps", one.steps, one.label);
+  for (std::size_t e = 0; e < problem.environments().size() && site_stride_ > 0; ++e) {
+    const Environment& environment = *problem.environments()[e];
+    for (int axis = 0; axis < problem.system().axes; ++axis) {
+      // One environment with one axis is the common case and has the plain name.
+      std::string suffix;
+      std::string site = "site";
+      if (problem.environments().size() > 1) {
+        suffix += "_" + environment.name();
+        site += "_" + environment.name();
+      }
+      if (problem.system().axes > 1) suffix += fmt::format("_axis{}", axis);
+      const std::int64_t begin = environment.first_site();
+      const auto pieces = static_cast<std::int64_t>(environment.displacement(axis).size());
+      const std::int64_t first = (begin + site_stride_ - 1) / site_stride_;
+      const std::int64_t end = (begin + pieces + site_stride_ - 1) / site_stride_;
+      std::vector<double> sites;
+      for (std::int64_t i = first; i < end; ++i) sites.push_back(static_cast<double>(i * site_stride_ + 1));
+      Snapshots snapshots{file.snapshots(one.label, "displacement" + suffix, "m",
+                                         "displacement of the sites of " + environment.name() + " from the start",
+                                         sites, first, (environment.sites() + site_stride_ - 1) / site_stride_, site,
+                                         from == nullptr ? std::nullopt : std::optional(snapshots_taken_)),
+                          e,
+                          axis,
+                          first,
+                          first * site_stride_ - begin,
+                          end - first};
+      snapshots_.push_back(std::move(snapshots));
+    }
+  }
+}
+
+void TrajectoryRecorder::save(CheckpointWriter& checkpoint) const {
+  const double rows[] = {static_cast<double>(records_), static_cast<double>(snapshots_taken_)};
+  checkpoint.numbers("recorder/rows", rows);
+  std::vector<double> integrals{last_time_};
+  for (std::size_t i = 0; i < integrals_.size(); ++i) {
+    integrals.insert(integrals.end(), integrals_[i].begin(), integrals_[i].end());
+    integrals.insert(integrals.end(), integrands_[i].begin(), integrands_[i].end());
+  }
+  checkpoint.numbers("recorder/integrals", integrals);
+  if (work_rules_) checkpoint.numbers("recorder/work", work_.memory());
+}
+
+void TrajectoryRecorder::restore(const CheckpointReader& from, const OpenSystem& system) {
+  const Rows rows = rows_in(&from);
+  records_ = *rows.records;
+  snapshots_taken_ = *rows.snapshots;
+  if (work_rules_) work_.remember(from.numbers("recorder/work"), system.size());
+  const std::vector<double> integrals = from.numbers("recorder/integrals");
+  auto next = integrals.begin();
+  if (integrals.empty()) throw std::out_of_range("recorder/integrals");
+  last_time_ = *next++;
+  if (next == integrals.end()) return;
+  const auto take = [&](int size) {
+    if (integrals.end() - next < size) throw std::out_of_range("recorder/integrals");
+    const Eigen::VectorXd values = Eigen::Map<const Eigen::VectorXd>(&*next, size);
+    next += size;
+    return values;
+  };
+  for (const Observable& observable : system.observables) {
+    integrals_.push_back(take(observable.size));
+    integrands_.push_back(observable.integrand ? take(observable.size) : Eigen::VectorXd());
+  }
+}
+
+void TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger) {
+  ++records_;
+  Problem& problem = moment.problem;
+  if (is_root_) {
+    row_.assign(problem.q.begin(), problem.q.end());
+    row_.insert(row_.end(), problem.p.begin(), problem.p.end());
+    row_.insert(row_.end(),
+                {ledger.particles, ledger.environment, ledger.interaction, ledger.dissipated, ledger.total()});
+    if (work_rules_) {
+      work_.go_on(problem, moment.time);
+      for (const double work : work_.values()) row_.push_back(ledger.total() - problem.dissipated + work);
+    }
+    const auto axes = static_cast<std::size_t>(problem.system().axes);
+    std::vector<double> head(axes), force(axes);
+    for (const auto& environment : problem.environments()) {
+      problem.head(*environment, problem.q, head);
+      environment->force(head, force);
+      row_.insert(row_.end(), force.begin(), force.end());
+    }
+    if (const auto& contact = problem.system().contact) {
+      const double hamiltonian = ledger.particles - contact->gamma * problem.z;
+      row_.insert(row_.end(), {problem.z, hamiltonian, std::log(std::abs(hamiltonian))});
+    }
+    add_observables(moment, row_);
+    series_.append(moment.time, row_);
+  }
+  // Rank 0's clock and buffer decide for everyone.
+  constexpr std::size_t largest_buffer = 16384;
+  const auto now = std::chrono::steady_clock::now();
+  const bool due = is_root_ && (now - flushed_ > std::chrono::seconds(5) || series_.buffered_rows() >= largest_buffer);
+  if (problem.communicator().broadcast(due)) flush();
+}
+
+void TrajectoryRecorder::add_observables(const Moment& moment, std::vector<double>& row) {
+  const OpenSystem& system = moment.problem.system();
+  const Eigen::VectorXd v = moment.problem.p.cwiseQuotient(system.mass);
+  const bool first = integrals_.empty();
+  for (std::size_t i = 0; i < system.observables.size(); ++i) {
+    const Observable& observable = system.observables[i];
+    Eigen::VectorXd value = observable.value(moment.problem.q, v);
+    if (first) integrals_.push_back(Eigen::VectorXd::Zero(observable.size));
+    if (observable.integrand) {
+      const Eigen::VectorXd integrand = observable.integrand(moment.problem.q, v);
+      if (first) {
+        integrands_.push_back(integrand);
+      } else {
+        integrals_[i] += 0.5 * (moment.time - last_time_) * (integrands_[i] + integrand);
+        integrands_[i] = integrand;
+      }
+      value += integrals_[i];
+    } else if (first) {
+      integrands_.emplace_back();
+    }
+    row.insert(row.end(), value.begin(), value.end());
+    if (observable.size > 1) row.push_back(value.norm());
+  }
+  last_time_ = moment.time;
+}
+
+void TrajectoryRecorder::snapshot(const Moment& moment) {
+  ++snapshots_taken_;
+  for (Snapshots& snapshots : snapshots_) {
+    const Environment& environment = *moment.problem.environments()[snapshots.environment];
+    const std::span<const double> all = environment.displacement(snapshots.axis);
+    values_.clear();
+    for (std::int64_t i = 0; i < snapshots.count; ++i) {
+      values_.push_back(all[static_cast<std::size_t>(snapshots.local_offset + i * site_stride_)]);
+    }
+    snapshots.writer.append(moment.time, values_, snapshots.first);
+  }
+}
+
+void TrajectoryRecorder::flush() {
+  series_.flush();
+  flushed_ = std::chrono::steady_clock::now();
+}
+
+}  // namespace bathline

@@ -1,0 +1,54 @@
+// Writes one trajectory to its group of the result file.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "driver/time_loop.hpp"
+#include "driver/work_sums.hpp"
+#include "record/checkpoint_file.hpp"
+#include "record/result_file.hpp"
+
+namespace bathline {
+
+/// Records path, momenta, energy ledger, forces of the environments and observables, and snapshots of the
+/// environments. All members are collective.
+class TrajectoryRecorder {
+ public:
+  /// `output`: that section of the recipe.
+  /// `from`: goes on after the records that the checkpoint knows of; those behind them are cut off.
+  TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, const Section& output,
+                     const CheckpointReader* from);
+  void record(const Moment& moment, const EnergyLedger& ledger);
+  void snapshot(const Moment& moment);
+  void flush();
+  /// What belongs to the file must have been flushed.
+  void save(CheckpointWriter& checkpoint) const;
+
+ private:
+  struct Snapshots {
+    SnapshotWriter writer;
+    std::size_t environment;
+    int axis;
+    std::int64_t first;         // first written site of this rank, in units of the stride
+    std::int64_t local_offset;  // where that site lies in the rank's piece
+    std::int64_t count;
+  };
+  void restore(const CheckpointReader& from, const OpenSystem& system);
+  void add_observables(const Moment& moment, std::vector<double>& row);
+
+  std::int64_t site_stride_;  // 0: no snapshots; else every so many sites
+  bool work_rules_;
+  SeriesWriter series_;
+  std::vector<Snapshots> snapshots_;
+  bool is_root_;
+  std::chrono::steady_clock::time_point flushed_;
+  // Time integrals of the observables by the trapezoidal rule over the records.
+  std::vector<Eigen::VectorXd> integrals_, integrands_;
+  double last_time_ = 0.0;
+  WorkSums work_;
+  std::int64_t records_ = 0, snapshots_taken_ = 0;
+  std::vector<double> row_, values_;
+};
+
+}  // namespace bathline

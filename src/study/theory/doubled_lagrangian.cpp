@@ -1,0 +1,163 @@
+// The Lagrangian of doubled variables, differentiated automatically.
+#include "study/theory/doubled_lagrangian.hpp"
+
+#include <limits>
+#include <unsupported/Eigen/AutoDiff>
+
+namespace bathline {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+/// A number with its derivatives with respect to all nodes of both paths.
+using Active = Eigen::AutoDiffScalar<VectorXd>;
+using ActiveVector = Eigen::Matrix<Active, Eigen::Dynamic, 1>;
+
+VectorXd values(const ActiveVector& active) {
+  VectorXd all(active.size());
+  for (Index i = 0; i < active.size(); ++i) all[i] = active[i].value();
+  return all;
+}
+
+/// The chain rule at a leaf: derivatives of a function with these slopes at `arguments`.
+VectorXd chained(const VectorXd& slopes, const ActiveVector& arguments) {
+  VectorXd sum = VectorXd::Zero(arguments[0].derivatives().size());
+  for (Index i = 0; i < slopes.size(); ++i) sum += slopes[i] * arguments[i].derivatives();
+  return sum;
+}
+
+Active potential_energy(const OpenSystem& system, const ActiveVector& q) {
+  const VectorXd at = values(q);
+  VectorXd gradient(q.size());
+  system.potential->gradient(at, gradient);
+  return {system.potential->value(at), chained(gradient, q)};
+}
+
+Active kinetic_energy(const OpenSystem& system, const ActiveVector& v) {
+  Active sum(0.0, VectorXd::Zero(v[0].derivatives().size()));
+  for (Index i = 0; i < v.size(); ++i) sum += v[i] * v[i] * (0.5 * system.mass[i]);
+  return sum;
+}
+
+/// f(q, v) - C v.
+ActiveVector forces(const OpenSystem& system, const MatrixXd& damping, const ActiveVector& q, const ActiveVector& v) {
+  const Index n = q.size();
+  ActiveVector all(n);
+  for (Index i = 0; i < n; ++i) {
+    all[i] = Active(0.0, VectorXd::Zero(q[0].derivatives().size()));
+    for (Index j = 0; j < n; ++j) all[i] -= v[j] * damping(i, j);
+  }
+  if (!system.force) return all;
+  const VectorXd at_q = values(q), at_v = values(v);
+  VectorXd value(n);
+  MatrixXd by_q(n, n), by_v(n, n);
+  system.force->value(at_q, at_v, value);
+  system.force->slopes(at_q, at_v, by_q, by_v);
+  for (Index i = 0; i < n; ++i) {
+    all[i] += Active(value[i], chained(by_q.row(i).transpose(), q) + chained(by_v.row(i).transpose(), v));
+  }
+  return all;
+}
+
+/// sum_j weights_j nodes_j.
+template <class Weights>
+ActiveVector combined(const Weights& weights, const Eigen::Matrix<Active, Eigen::Dynamic, Eigen::Dynamic>& nodes) {
+  ActiveVector sum(nodes.rows());
+  for (Index a = 0; a < nodes.rows(); ++a) {
+    sum[a] = nodes(a, 0) * weights[0];
+    for (Index j = 1; j < nodes.cols(); ++j) sum[a] += nodes(a, j) * weights[j];
+  }
+  return sum;
+}
+
+}  // namespace
+
+DoubledLagrangian::DoubledLagrangian(const OpenSystem& system, MatrixXd damping, PathRule rule, double h)
+    : system_(system),
+      damping_(std::move(damping)),
+      rule_(std::move(rule)),
+      h_(h),
+      forced_(system, damping_, rule_, h) {}
+
+DoubledLagrangian::Action DoubledLagrangian::action(const MatrixXd& x, const MatrixXd& y) const {
+  const Index n = x.rows(), one = x.size();
+  // Every coordinate of every node of both paths is a variable.
+  Eigen::Matrix<Active, Eigen::Dynamic, Eigen::Dynamic> active_x(n, x.cols()), active_y(n, y.cols());
+  for (Index i = 0; i < one; ++i) {
+    active_x(i) = Active(x(i), static_cast<int>(2 * one), static_cast<int>(i));
+    active_y(i) = Active(y(i), static_cast<int>(2 * one), static_cast<int>(one + i));
+  }
+  Active sum(0.0, VectorXd::Zero(2 * one));
+  for (Index i = 0; i < rule_.weights.size(); ++i) {
+    const VectorXd a = rule_.positions.row(i), b = rule_.velocities.row(i) / h_;
+    const ActiveVector at_x = combined(a, active_x), x_dot = combined(b, active_x);
+    const ActiveVector at_y = combined(a, active_y), y_dot = combined(b, active_y);
+    Active lagrangian = kinetic_energy(system_, x_dot) - potential_energy(system_, at_x);
+    lagrangian -= Active(kinetic_energy(system_, y_dot) - potential_energy(system_, at_y));
+    const ActiveVector on_x = forces(system_, damping_, at_x, x_dot), on_y = forces(system_, damping_, at_y, y_dot);
+    for (Index k = 0; k < n; ++k) {
+      const Active mean = (on_x[k] + on_y[k]) * 0.5, apart = at_x[k] - at_y[k];
+      lagrangian += mean * apart;
+    }
+    sum += lagrangian * (h_ * rule_.weights[i]);
+  }
+  const VectorXd& slopes = sum.derivatives();
+  return {sum.value(), slopes.head(one).reshaped(n, x.cols()), slopes.tail(one).reshaped(n, y.cols())};
+}
+
+double DoubledLagrangian::roundoff(const MatrixXd& x, const MatrixXd& y) const {
+  const Index n = x.rows();
+  double sum = 0.0;
+  MatrixXd hessian(n, n);
+  const std::vector<ForcedPath::Stage> on_x = forced_.stages(x), on_y = forced_.stages(y);
+  for (std::size_t i = 0; i < on_x.size(); ++i) {
+    const auto row = static_cast<Index>(i);
+    const VectorXd x_size = x.cwiseAbs() * rule_.positions.row(row).transpose().cwiseAbs();
+    const VectorXd y_size = y.cwiseAbs() * rule_.positions.row(row).transpose().cwiseAbs();
+    double size = 0.0;
+    for (const auto& [stage, places] : {std::pair(&on_x[i], &x_size), std::pair(&on_y[i], &y_size)}) {
+      system_.potential->hessian(stage->q, hessian);
+      // Energies, with what an uncertain place or velocity does to them.
+      size += stage->v.cwiseAbs().dot(stage->impulse_size) + std::abs(system_.potential->value(stage->q));
+      size += stage->force_size.dot(*places) + places->dot(hessian.cwiseAbs() * *places);
+      // The coupling, whose last factor is a difference.
+      size += stage->force_size.dot(x_size + y_size);
+    }
+    sum += h_ * rule_.weights[row] * size;
+  }
+  return forced_.rounding() * sum;
+}
+
+// With the mean m and the difference d of both paths, L~_d = d.G(m) + O(d^3) where G are the forced equations. So the
+// derivatives by d and by m are G and G'^T d but for O(d^2) and O(d^3), and Newton's method with the matrices G' and
+// G'^T converges by a factor O(d^2) an iteration: second derivatives of the force are not needed.
+std::optional<DoubledLagrangian::Paths> DoubledLagrangian::stationary(const MatrixXd& x_ends,
+                                                                      const MatrixXd& y_ends) const {
+  constexpr double epsilon = std::numeric_limits<double>::epsilon();
+  const Index n = x_ends.rows(), count = rule_.nodes.size(), inner = count - 2;
+  MatrixXd along(2, count);
+  along << (VectorXd::Ones(count) - rule_.nodes).transpose(), rule_.nodes.transpose();
+  Paths paths{x_ends * along, y_ends * along};
+  paths.x.col(count - 1) = x_ends.col(1);
+  paths.y.col(count - 1) = y_ends.col(1);
+  for (int iteration = 0; iteration < 200; ++iteration) {
+    if (inner == 0) return paths;
+    const Action now = action(paths.x, paths.y);
+    const VectorXd by_x = now.by_x.middleCols(1, inner).reshaped(), by_y = now.by_y.middleCols(1, inner).reshaped();
+    const MatrixXd mean = 0.5 * (paths.x + paths.y);
+    const MatrixXd matrix = forced_.slopes(mean).block(n, n, inner * n, inner * n);
+    const VectorXd move = matrix.partialPivLu().solve(0.5 * (by_x - by_y));
+    const VectorXd spread = matrix.transpose().partialPivLu().solve(by_x + by_y);
+    if (!move.allFinite() || !spread.allFinite()) return std::nullopt;
+    paths.x.middleCols(1, inner) -= (move + 0.5 * spread).reshaped(n, inner);
+    paths.y.middleCols(1, inner) -= (move - 0.5 * spread).reshaped(n, inner);
+    // The value is stationary there: errors of the nodes enter it by their squares only.
+    if (move.norm() + spread.norm() <= 64.0 * epsilon * (paths.x.norm() + paths.y.norm())) return paths;
+  }
+  return std::nullopt;
+}
+
+}  // namespace bathline

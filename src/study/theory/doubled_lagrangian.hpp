@@ -1,0 +1,52 @@
+// The Lagrangian of doubled variables, whose Euler-Lagrange equations on the diagonal are those of the forced system.
+//
+//   L~(x, x', y, y') = L(x, x') - L(y, y') + K,   K = (F(x, x') + F(y, y')).(x - y) / 2,   F = f - C x'
+//   L~_d = h sum_i w_i L~(X_i, X_i', Y_i, Y_i'),  stationary in the inner nodes of both paths
+//   L~_d(y, x) = -L~_d(x, y);   on x = y:  D_xj L~_d = -D_yj L~_d = D_j L_d + f_d^j
+//
+// with the paths of study/theory/path_rule.hpp. At a stationary point the derivatives with respect to the ends are the partial
+// ones. Source: martin2018, sections 4, 6 and 7, Theorem 6.1 and Propositions 7.3 and 7.4, in flat space.
+//
+// Nothing here knows the forced equations: derivatives come from automatic differentiation of L~_d in forward mode.
+// Its leaves are potential and force, known by value with their first derivatives.
+#pragma once
+
+#include <Eigen/Dense>
+#include <optional>
+
+#include "study/theory/forced_path.hpp"
+
+namespace bathline {
+
+/// Nodes as in ForcedPath. Positions in m, values of L~_d in J s, derivatives in kg m/s.
+class DoubledLagrangian {
+ public:
+  /// As for ForcedPath.
+  DoubledLagrangian(const OpenSystem& system, Eigen::MatrixXd damping, PathRule rule, double h);
+
+  /// h sum_i w_i L~ of any two paths, with its derivatives with respect to all nodes.
+  struct Action {
+    double value = 0.0;
+    Eigen::MatrixXd by_x, by_y;
+  };
+  Action action(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y) const;
+
+  /// Bound of the round-off of the value.
+  double roundoff(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y) const;
+
+  /// Two paths, stationary in their inner nodes.
+  struct Paths {
+    Eigen::MatrixXd x, y;
+  };
+  /// With these ends (first column: begin, second: end). Nothing where the iteration does not converge.
+  std::optional<Paths> stationary(const Eigen::MatrixXd& x_ends, const Eigen::MatrixXd& y_ends) const;
+
+ private:
+  OpenSystem system_;
+  Eigen::MatrixXd damping_;
+  PathRule rule_;
+  double h_;
+  ForcedPath forced_;  // for the iteration's matrix and for counting roundings
+};
+
+}  // namespace bathline

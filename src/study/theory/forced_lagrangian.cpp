@@ -1,0 +1,66 @@
+// The forced discrete Euler-Lagrange equations, solved for the next position by a dense Newton method.
+#include "study/theory/forced_lagrangian.hpp"
+
+#include <limits>
+
+namespace bathline {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+ForcedLagrangian::ForcedLagrangian(const OpenSystem& system, MatrixXd damping, double gamma, double h)
+    : mass_(system.mass), potential_(system.potential), damping_(std::move(damping)), gamma_(gamma), h_(h) {}
+
+VectorXd ForcedLagrangian::slope(const VectorXd& q, const VectorXd& next) const {
+  VectorXd gradient(q.size());
+  potential_->gradient(gamma_ * q + (1.0 - gamma_) * next, gradient);
+  return gradient;
+}
+
+VectorXd ForcedLagrangian::left(const VectorXd& q, const VectorXd& next) const {
+  const VectorXd way = next - q;
+  const VectorXd d1 = -mass_.cwiseProduct(way) / h_ - h_ * gamma_ * slope(q, next);
+  const VectorXd force = -gamma_ * (damping_ * way);
+  return d1 + force;
+}
+
+VectorXd ForcedLagrangian::right(const VectorXd& q, const VectorXd& next) const {
+  const VectorXd way = next - q;
+  const VectorXd d2 = mass_.cwiseProduct(way) / h_ - h_ * (1.0 - gamma_) * slope(q, next);
+  const VectorXd force = -(1.0 - gamma_) * (damping_ * way);
+  return d2 + force;
+}
+
+VectorXd ForcedLagrangian::momentum_before(const VectorXd& q, const VectorXd& next) const { return -left(q, next); }
+
+VectorXd ForcedLagrangian::momentum_after(const VectorXd& q, const VectorXd& next) const { return right(q, next); }
+
+std::optional<VectorXd> ForcedLagrangian::first(const VectorXd& q0, const VectorXd& p0) const {
+  return solve(q0, p0, q0 + h_ * p0.cwiseQuotient(mass_));
+}
+
+std::optional<VectorXd> ForcedLagrangian::next(const VectorXd& before, const VectorXd& q) const {
+  return solve(q, right(before, q), 2.0 * q - before);
+}
+
+std::optional<VectorXd> ForcedLagrangian::solve(const VectorXd& q, const VectorXd& impulse, VectorXd guess) const {
+  constexpr double epsilon = std::numeric_limits<double>::epsilon();
+  VectorXd x = std::move(guess);
+  MatrixXd hessian(x.size(), x.size());
+  double last = std::numeric_limits<double>::infinity();
+  for (int iteration = 0; iteration < 50; ++iteration) {
+    potential_->hessian(gamma_ * q + (1.0 - gamma_) * x, hessian);
+    MatrixXd jacobian = h_ * gamma_ * (1.0 - gamma_) * hessian + gamma_ * damping_;
+    jacobian.diagonal() += mass_ / h_;
+    const VectorXd update = jacobian.partialPivLu().solve(left(q, x) + impulse);
+    const double size = update.norm(), scale = x.norm() + q.norm();
+    if (!(size < std::numeric_limits<double>::infinity())) return std::nullopt;
+    x += update;
+    // Either there is nothing left to correct, or round-off is all that the corrections still consist of.
+    if (size <= epsilon * scale || (size >= 0.5 * last && size <= 1e-8 * scale)) return x;
+    last = size;
+  }
+  return std::nullopt;
+}
+
+}  // namespace bathline

@@ -1,0 +1,89 @@
+// Counting roundings, and carrying them on with the Jacobian of the step.
+#include "study/theory/roundoff_bound.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace bathline {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr double unit = 0.5 * std::numeric_limits<double>::epsilon();
+/// Roundings of a component besides those of sums over all components: the dozen of a potential's slope and the few of
+/// the step itself.
+constexpr double roundings = 16.0;
+/// To which the integrator's Newton method reduces its residual, and what it takes for zero: the defaults of
+/// ParticleNewton and of the one-stage stepper.
+constexpr double newton_relative = 1e-14;
+constexpr double newton_roundoff = 4.0 * unit;
+
+}  // namespace
+
+RoundoffBound::RoundoffBound(const OpenSystem& system, MatrixXd damping, double gamma, double h)
+    : mass_(system.mass),
+      potential_(system.potential),
+      damping_(std::move(damping)),
+      gamma_(gamma),
+      h_(h),
+      rounding_((roundings + static_cast<double>(system.size())) * unit),
+      covariance_(MatrixXd::Zero(2 * system.size(), 2 * system.size())),
+      transform_(VectorXd::Zero(system.size())),
+      matching_(VectorXd::Zero(system.size())) {}
+
+void RoundoffBound::step(const VectorXd& q, const VectorXd& p, const VectorXd& next, const VectorXd& next_p) {
+  const Index n = q.size();
+  const double g = gamma_;
+  const VectorXd stage = g * q + (1.0 - g) * next;
+  VectorXd gradient(n);
+  MatrixXd hessian(n, n);
+  potential_->gradient(stage, gradient);
+  potential_->hessian(stage, hessian);
+
+  // The Jacobian J = A^-1 B of  q+ - h g M^-1 p+ = q + h (1-g) M^-1 p,
+  // h (1-g) V'' q+ + C q+ + p+ = p - h g V'' q + C q.
+  MatrixXd a = MatrixXd::Identity(2 * n, 2 * n), b = a;
+  a.topRightCorner(n, n).diagonal() = -h_ * g * mass_.cwiseInverse();
+  a.bottomLeftCorner(n, n) = h_ * (1.0 - g) * hessian + damping_;
+  b.topRightCorner(n, n).diagonal() = h_ * (1.0 - g) * mass_.cwiseInverse();
+  b.bottomLeftCorner(n, n) = damping_ - h_ * g * hessian;
+  const MatrixXd jacobian = a.partialPivLu().solve(b);
+
+  // Errors of the positions' branch: impulses before the step, from the two Legendre transforms that it matches.
+  const VectorXd places = q.cwiseAbs() + next.cwiseAbs();
+  const VectorXd force = gradient.cwiseAbs() + hessian.cwiseAbs() * stage.cwiseAbs();
+  const VectorXd drag = damping_.cwiseAbs() * (next - q).cwiseAbs();
+  const VectorXd transform = rounding_ * (mass_.cwiseProduct(places) / h_ + h_ * force + drag);
+  matching_ = transform_ + transform;
+  transform_ = transform;
+  // Errors of the integrator: its sums, and where it is implicit what Newton's method leaves over.
+  const VectorXd impulses = p.cwiseAbs() + next_p.cwiseAbs();
+  VectorXd in_q = rounding_ * (places + h_ * impulses.cwiseQuotient(mass_));
+  VectorXd in_p = rounding_ * (impulses + h_ * force + damping_.cwiseAbs() * (h_ * impulses.cwiseQuotient(mass_)));
+  if (g > 0.0 && g < 1.0) {
+    const double change = (next_p - p).norm();
+    const double left_over = newton_roundoff * ((p.norm() + change) / g + h_ * force.norm()) + newton_relative * change;
+    in_q.array() += h_ * left_over / mass_.array();
+    in_p.array() += left_over;
+  }
+
+  covariance_.bottomRightCorner(n, n).diagonal() += matching_.cwiseAbs2();
+  covariance_ = (jacobian * covariance_ * jacobian.transpose()).eval();
+  covariance_.topLeftCorner(n, n).diagonal() += in_q.cwiseAbs2();
+  covariance_.bottomRightCorner(n, n).diagonal() += in_p.cwiseAbs2();
+  steps_ += 1.0;
+}
+
+VectorXd RoundoffBound::spread() const {
+  const double errors = 3.0 * static_cast<double>(mass_.size()) * steps_;
+  return (errors * covariance_.diagonal()).cwiseSqrt();
+}
+
+VectorXd RoundoffBound::positions() const { return spread().head(mass_.size()); }
+
+VectorXd RoundoffBound::momenta() const { return spread().tail(mass_.size()) + transform_; }
+
+}  // namespace bathline

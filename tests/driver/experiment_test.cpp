@@ -1,0 +1,389 @@
+// What does not make sense in a recipe is found before the run, all of it, with its place.
+#include "driver/experiment.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "parallel/memory.hpp"
+#include "petsc_world.hpp"
+#include "recipe_text.hpp"
+
+namespace bathline {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+// Line numbers of this text are used below.
+const std::string recipe = R"(title = "t"
+[system]
+kind = "single-oscillator"
+m = 1.0
+k = 1.0
+q0 = [1.0]
+[[environment]]
+name = "line"
+kind = "spring-mass-line"
+sites = 100
+M = 0.1
+lambda = 10.0
+[time]
+step = 0.05
+end = 1.0
+[[integrators]]
+name = "gamma"
+label = "closed"
+on = "closed"
+[[integrators]]
+name = "gamma"
+label = "open"
+on = "open"
+)";
+
+std::string with(const std::string& old, const std::string& now, std::string text = recipe) {
+  const std::size_t at = text.find(old);
+  EXPECT_NE(at, std::string::npos) << old;
+  return text.replace(at, old.size(), now);
+}
+
+TEST(MpiExperiment, BuildsTheCasesOfARecipe) {
+  const ReadRecipe read = read_recipe(recipe);
+  ASSERT_EQ(read.report(), "");
+  const Experiment& experiment = *read.experiment;
+  ASSERT_EQ(experiment.cases().size(), 2u);
+  EXPECT_THAT(read.feasibility->warnings(), testing::IsEmpty());
+  const Case* closed = experiment.find_case("closed");
+  const Case* open = experiment.find_case("open");
+  ASSERT_TRUE(closed && open);
+  EXPECT_EQ(experiment.find_case("other"), nullptr);
+  EXPECT_EQ(closed->steps, 20);
+  EXPECT_EQ(closed->step, 0.05);
+  EXPECT_EQ(experiment.end_time(), 1.0);
+
+  const Problem closed_problem = experiment.make_problem(*closed);
+  ASSERT_EQ(closed_problem.environments().size(), 1u);
+  EXPECT_EQ(closed_problem.environments()[0]->sites(), 100);
+  EXPECT_EQ(closed_problem.environments()[0]->name(), "line");
+  EXPECT_FALSE(closed_problem.is_damped());
+  // Without a damping of its own the open system has what the line implies.
+  const Problem open_problem = experiment.make_problem(*open);
+  EXPECT_TRUE(open_problem.environments().empty());
+  EXPECT_NEAR(open_problem.damping()(0, 0), 1.0, 1e-15);
+}
+
+TEST(MpiExperiment, StatedDampingCountsMoreThanWhatTheLineImplies) {
+  const ReadRecipe read = read_recipe(with("k = 1.0", "k = 1.0\ndamping = 0.25"));
+  ASSERT_EQ(read.report(), "");
+  EXPECT_EQ(read.experiment->make_problem(*read.experiment->find_case("open")).damping()(0, 0), 0.25);
+}
+
+TEST(MpiExperiment, LinesBetweenParticlesDampTheirDifference) {
+  std::string text = with("kind = \"single-oscillator\"\nm = 1.0\nk = 1.0\nq0 = [1.0]",
+                          "kind = \"dual-oscillator\"\nm0 = 1.0\nM0 = 1.0\nk0 = 1.0\nK0 = 1.0\nq0 = [1.0, 0.0]");
+  text = with("kind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0",
+              "kind = \"spring-inerter-line\"\nsites = 100\nb = 0.1\nk = 10.0", text);
+  const ReadRecipe read = read_recipe(text);
+  ASSERT_EQ(read.report(), "");
+  const Problem problem = read.experiment->make_problem(*read.experiment->find_case("open"));
+  EXPECT_NEAR(problem.damping()(0, 0), 1.0, 1e-15);
+  EXPECT_NEAR(problem.damping()(0, 1), -1.0, 1e-15);
+  EXPECT_NEAR(problem.damping()(1, 1), 1.0, 1e-15);
+}
+
+TEST(MpiExperiment, ChoosesEnvironmentsAndStepsByCase) {
+  std::string text =
+      with("[time]",
+           "[[environment]]\nname = \"other\"\nkind = \"spring-mass-line\"\nsites = 7\nM = 0.2\nlambda = 20.0\n[time]");
+  text = with("on = \"closed\"", "on = \"closed\"\nenvironments = [\"other\"]\nstep = 0.01", text);
+  const ReadRecipe read = read_recipe(text);
+  ASSERT_EQ(read.report(), "");
+  const Case& closed = *read.experiment->find_case("closed");
+  EXPECT_EQ(closed.steps, 100);
+  EXPECT_EQ(read.experiment->make_problem(closed).environments()[0]->sites(), 7);
+  // Two lines on one particle add up.
+  EXPECT_NEAR(read.experiment->make_problem(*read.experiment->find_case("open")).damping()(0, 0), 1.0 + 2.0, 1e-14);
+}
+
+TEST(MpiExperiment, ARunMayEndBeforeTheOthers) {
+  const ReadRecipe read = read_recipe(with("label = \"closed\"", "label = \"closed\"\nend = 0.5"));
+  ASSERT_EQ(read.report(), "");
+  EXPECT_EQ(read.experiment->find_case("closed")->steps, 10);
+  EXPECT_EQ(read.experiment->find_case("open")->steps, 20);
+  EXPECT_THAT(read_recipe(with("label = \"closed\"", "label = \"closed\"\nend = 1.5")).report(),
+              AllOf(HasSubstr("r.toml:19:1: end = 1.5 lies behind the end 1 of [time]")));
+}
+
+TEST(MpiExperiment, FindsParticlesThatAreNotThere) {
+  EXPECT_THAT(read_recipe(with("sites = 100", "sites = 100\nattach = 3")).report(),
+              AllOf(HasSubstr("r.toml:11:"), HasSubstr("particle 3")));
+  EXPECT_THAT(read_recipe(with("kind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0",
+                               "kind = \"spring-inerter-line\"\nsites = 100\nb = 0.1\nk = 10.0"))
+                  .report(),
+              AllOf(HasSubstr("r.toml:9:"), HasSubstr("between two particles")));
+}
+
+TEST(MpiExperiment, ReportsTheMistakesOfSeveralPartsTogetherAndOnce) {
+  std::string text = with("q0 = [1.0]", "q0 = [1.0, 2.0]");
+  text = with("M = 0.1", "M = 0.1\nlength = 3.0", text);
+  const std::string report = read_recipe(text).report();
+  EXPECT_THAT(report, AllOf(HasSubstr("r.toml:6:"), HasSubstr("r.toml:12:")));
+  const std::size_t first = report.find("described in two ways");
+  EXPECT_NE(first, std::string::npos);
+  // Both integrators use the line.
+  EXPECT_EQ(report.find("described in two ways", first + 1), std::string::npos);
+}
+
+TEST(MpiExperiment, JudgesWhatCouldBeReadAndNothingElse) {
+  const struct {
+    const char* old;
+    const char* now;
+    std::vector<const char*> places;  // of all mistakes, in the order of the file
+  } cases[] = {
+      // The rest of the system, and what hangs on it.
+      {"m = 1.0\nk = 1.0\nq0 = [1.0]", "m = -1.0\nk = 1.0\nq0 = [1.0, 2.0]", {"r.toml:4:", "r.toml:6:"}},
+      {"q0 = [1.0]", "q0 = 1.0\nv0 = [1.0, 2.0]", {"r.toml:6:", "r.toml:7:"}},
+      {"kind = \"single-oscillator\"", "kind = \"single\"", {"r.toml:3:"}},
+      {"M = 0.1", "M = 0.1\nattach = 3\nlength = 1.0", {"r.toml:12:", "r.toml:13:"}},
+      // The rest of the line.
+      {"M = 0.1\n", "M = -0.1\nattach = 3\n", {"r.toml:11:", "r.toml:12:"}},
+      {"M = 0.1\n", "M = -0.1\nlength = 1.0\n", {"r.toml:11:", "r.toml:12:"}},
+      {"lambda = 10.0", "lamda = 10.0", {"r.toml:12:"}},
+      {"M = 0.1\n", "attach = \"0\"\n", {"r.toml:9:", "r.toml:11:"}},
+      {"M = 0.1\nlambda = 10.0", "grid = \"characteristics\"\ndamping = 1.0\nattach = 2", {"r.toml:11:", "r.toml:13:"}},
+      {"step = 0.05", "step = nan\nstpe = 1", {"r.toml:14:", "r.toml:15:"}},
+      // The integrators: beyond the limit of stability whatever else is wrong.
+      {"step = 0.05\nend = 1.0", "step = 0.12\nend = -1.0", {"r.toml:14:", "r.toml:15:"}},
+      {"step = 0.05\nend = 1.0", "step = 0.12\nend = 1.0\n[output]\nevry = 2", {"r.toml:14:", "r.toml:17:"}},
+      {"name = \"gamma\"\nlabel = \"open\"",
+       "name = \"gamma\"\ngamma = 2\nlabel = \"open\"\nstep = 1e-300",
+       {"r.toml:22:", "r.toml:24:"}},
+  };
+  for (const auto& [old, now, places] : cases) {
+    SCOPED_TRACE(now);
+    const std::string report = read_recipe(with(old, now)).report();
+    std::size_t at = 0;
+    for (const char* place : places) {
+      at = report.find(place, at);
+      ASSERT_NE(at, std::string::npos) << place << "\n" << report;
+    }
+    EXPECT_EQ(std::count(report.begin(), report.end(), '\n') + 1, static_cast<long>(places.size())) << report;
+  }
+}
+
+TEST(MpiExperiment, DoesNotGiveWhatCouldNotBeRead) {
+  const ReadRecipe no_mass = read_recipe(with("m = 1.0", "m = -1.0"));
+  EXPECT_THROW(no_mass.experiment->system(), UnreadableValue);
+  EXPECT_THROW(no_mass.experiment->make_problem(no_mass.experiment->cases().front()), UnreadableValue);
+  const ReadRecipe no_line = read_recipe(with("M = 0.1", "M = 0.1\nlength = 1.0"));
+  EXPECT_EQ(no_line.experiment->system().particles, 1);
+  EXPECT_THROW(no_line.experiment->make_problem(no_line.experiment->cases().front()), UnreadableValue);
+  const ReadRecipe no_case = read_recipe(with("label = \"closed\"", "label = \"closed\"\ngamma = 2"));
+  EXPECT_THROW(no_case.experiment->cases(), UnreadableValue);
+  EXPECT_THROW(no_case.experiment->find_case("closed"), UnreadableValue);
+  EXPECT_TRUE(no_case.experiment->find_case("open"));
+  EXPECT_THROW(read_recipe(with("end = 1.0", "end = -1.0")).experiment->end_time(), UnreadableValue);
+}
+
+TEST(MpiExperiment, WantsADamperForOpenRuns) {
+  std::string text =
+      with("[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0\n", "");
+  text = with("[[integrators]]\nname = \"gamma\"\nlabel = \"closed\"\non = \"closed\"\n", "", text);
+  EXPECT_THAT(read_recipe(text).report(), AllOf(HasSubstr("r.toml:13:"), HasSubstr("`open`"), HasSubstr("damp")));
+  EXPECT_EQ(read_recipe(with("k = 1.0", "k = 1.0\ndamping = 0.0", text)).report(), "");
+}
+
+TEST(MpiExperiment, FindsLinesLargerThanTheMemory) {
+  const std::string report = read_recipe(with("sites = 100", "sites = 100000000000000")).report();
+  EXPECT_THAT(report, AllOf(HasSubstr("r.toml:10:"), HasSubstr("GiB"), HasSubstr("would fit")));
+}
+
+// The line itself would fit, and the stages of a collocation method take more than twice as much besides.
+TEST(MpiExperiment, CountsWhatAnIntegratorNeedsBesidesTheLine) {
+  const auto sites =
+      static_cast<std::int64_t>(0.6 / 16.0 * static_cast<double>(memory_need(test_world(), 0.0).available));
+  const auto report = [&](const std::string& integrator) {
+    const std::string text = with("name = \"gamma\"\nlabel = \"closed\"", integrator + "\nlabel = \"closed\"");
+    return read_recipe(with("sites = 100", "sites = " + std::to_string(test_world().sum(sites) / test_world().size()),
+                            with("step = 0.05", "step = 0.01", text)))
+        .report();
+  };
+  EXPECT_EQ(report("name = \"gamma\"\ngamma = 0.5"), "");
+  EXPECT_THAT(report("name = \"gauss\"\nstages = 4"), AllOf(HasSubstr("r.toml:10:"), HasSubstr("would fit")));
+}
+
+TEST(MpiExperiment, SaysWhichIntegratorsTakeUnequalSites) {
+  const std::string table = testing::TempDir() + "bathline_experiment_sites_" + std::to_string(test_world().size());
+  if (test_world().is_root()) std::ofstream(table) << "0.1 10.0\n0.2 5.0\n";
+  test_world().barrier();
+  const std::string unequal = with("M = 0.1\nlambda = 10.0", "file = \"" + table + "\"");
+  const auto report = [&](const std::string& integrator) {
+    return read_recipe(with("name = \"gamma\"\nlabel = \"closed\"", integrator + "\nlabel = \"closed\"", unequal))
+        .report();
+  };
+  for (const char* one_stage : {"name = \"gamma\"\ngamma = 0.5", "name = \"gamma\"\ngamma = 0.7",
+                                "name = \"implicit-euler\"", "name = \"stoermer-verlet\"", "name = \"exact\""}) {
+    EXPECT_EQ(report(one_stage), "") << one_stage;
+  }
+  EXPECT_THAT(report("name = \"gauss\""), AllOf(HasSubstr("r.toml:16:"), HasSubstr("`closed` is a `gauss`"),
+                                                HasSubstr("not all equal"), HasSubstr("gamma = 0.5")));
+}
+
+TEST(MpiExperiment, FindsBathsLargerThanTheMemoryWhereverTheyStand) {
+  const std::string bath =
+      "[[environment]]\nname = \"bath\"\nkind = \"heat-bath\"\ndamping = 1.0\nomega_max = 20.0\noscillators = "
+      "1000000000000\n";
+  const std::string report = read_recipe(with("[time]", bath + "[time]")).report();
+  EXPECT_THAT(report, AllOf(HasSubstr("r.toml:18:"), HasSubstr("1000000000100 oscillators and sites need"), HasSubstr("would fit")));
+}
+
+TEST(MpiExperiment, FindsStepsBeyondTheStabilityLimit) {
+  // h sqrt(lambda/M) = 10 h <= 1, a little less for the finite line.
+  const std::string report = read_recipe(with("step = 0.05", "step = 0.12")).report();
+  EXPECT_THAT(report, AllOf(HasSubstr("r.toml:14:"), HasSubstr("step = 0.12"), HasSubstr("limit 0.100")));
+  // Where the integrator has a step of its own, that is the place.
+  EXPECT_THAT(read_recipe(with("on = \"closed\"", "on = \"closed\"\nstep = 0.125")).report(), HasSubstr("r.toml:20:"));
+  // The midpoint rule has no limit.
+  EXPECT_EQ(read_recipe(with("label = \"closed\"", "label = \"closed\"\ngamma = 0.5\nstep = 0.125")).report(), "");
+  // A light particle on a stiff line is faster than the line itself.
+  EXPECT_THAT(read_recipe(with("m = 1.0", "m = 0.001")).report(), HasSubstr("stability limit"));
+}
+
+TEST(MpiExperiment, AcceptsTheCharacteristicGridExactlyAtTheLimit) {
+  for (const char* sites : {"1", "100", "5000"}) {
+    for (const char* step : {"0.1", "0.05", "0.3", "0.01"}) {
+      std::string text = with("M = 0.1\nlambda = 10.0", "grid = \"characteristic\"\ndamping = 1.3");
+      text = with("step = 0.05", std::string("step = ") + step,
+                  with("sites = 100", std::string("sites = ") + sites, text));
+      text = with("end = 1.0", "end = 0.3", text);
+      EXPECT_EQ(read_recipe(text).report(), "") << sites << " sites, step " << step;
+    }
+  }
+}
+
+TEST(MpiExperiment, WarnsOfAStepThatDoesNotDivideTheEnd) {
+  const ReadRecipe read = read_recipe(with("end = 1.0", "end = 1.02"));
+  ASSERT_EQ(read.report(), "");
+  ASSERT_EQ(read.feasibility->warnings().size(), 2u);
+  EXPECT_THAT(read.feasibility->warnings()[0],
+              AllOf(HasSubstr("closed"), HasSubstr("0.05"), HasSubstr("1.02"), HasSubstr("ends at 1")));
+  EXPECT_EQ(read.experiment->find_case("closed")->steps, 20);
+  // Up to round-off is not at all.
+  const ReadRecipe thirds = read_recipe(with("step = 0.05", "step = 0.06666666666666667"));
+  EXPECT_THAT(thirds.feasibility->warnings(), testing::IsEmpty());
+  EXPECT_EQ(thirds.experiment->find_case("closed")->steps, 15);
+}
+
+TEST(MpiExperiment, WarnsOfAnEchoBeforeTheEnd) {
+  // t_r = 2 * 100 sqrt(0.1/10) = 20.
+  EXPECT_THAT(read_recipe(with("end = 1.0", "end = 19.95")).feasibility->warnings(), testing::IsEmpty());
+  const ReadRecipe read = read_recipe(with("end = 1.0", "end = 25.0"));
+  ASSERT_EQ(read.feasibility->warnings().size(), 1u);
+  EXPECT_THAT(read.feasibility->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("line"), HasSubstr("t_r = 20")));
+  EXPECT_THAT(read_recipe(with("sites = 100", "sites = 100\nfar_end = \"matched\"", with("end = 1.0", "end = 25.0")))
+                  .feasibility->warnings(),
+              testing::IsEmpty());
+}
+
+TEST(MpiExperiment, WarnsOfACharacteristicGridOfAnotherGamma) {
+  const auto warnings = [](const std::string& grid, const std::string& integrator) {
+    return read_recipe(with("name = \"gamma\"", "name = \"gamma\"\n" + integrator,
+                            with("M = 0.1\nlambda = 10.0", "grid = \"characteristic\"\ndamping = 1.0\n" + grid)))
+        .feasibility->warnings();
+  };
+  EXPECT_THAT(warnings("", ""), testing::IsEmpty());
+  EXPECT_THAT(warnings("gamma = 0.25", "gamma = 0.25"), testing::IsEmpty());
+  EXPECT_THAT(warnings("gamma = 0.25", "gamma = 0.0"),
+              testing::ElementsAre(AllOf(HasSubstr("closed"), HasSubstr("`line` is that of gamma = 0.25"))));
+  EXPECT_THAT(warnings("", "gamma = 0.5"), testing::ElementsAre(HasSubstr("with gamma = 0.5 closed and reduced")));
+}
+
+TEST(MpiExperiment, WarnsOfABathThatIsTooSlowOrComesBack) {
+  // 50 oscillators up to 2 rad/s: back at 2 pi / 0.04 = 157.08, the highest at 1.98.
+  const auto bath = [](const std::string& system, const std::string& end) {
+    return read_recipe(with("kind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0",
+                            "kind = \"heat-bath\"\noscillators = 50\nomega_max = 2.0\ndamping = 0.3",
+                            with("end = 1.0", "end = " + end, with("k = 1.0", system))));
+  };
+  EXPECT_THAT(bath("k = 3.9", "157.0").feasibility->warnings(), testing::IsEmpty());
+  const ReadRecipe slow = bath("k = 4.0", "157.0");
+  ASSERT_EQ(slow.report(), "");
+  ASSERT_EQ(slow.feasibility->warnings().size(), 1u);
+  EXPECT_THAT(slow.feasibility->warnings()[0],
+              AllOf(HasSubstr("closed: "), HasSubstr("highest frequency 1.98 of `line`"),
+                    HasSubstr("below the particles' own 2"), HasSubstr("cannot damp")));
+  const ReadRecipe returning = bath("k = 3.9", "157.1");
+  ASSERT_EQ(returning.feasibility->warnings().size(), 1u);
+  EXPECT_THAT(returning.feasibility->warnings()[0],
+              HasSubstr("closed: the recurrence of `line` is back at t_r = 157.08"));
+}
+
+TEST(MpiExperiment, WarnsOfAMethodThatGrows) {
+  const ReadRecipe read =
+      read_recipe(with("name = \"gamma\"\nlabel = \"closed\"", "name = \"explicit-euler\"\nlabel = \"closed\""));
+  ASSERT_EQ(read.report(), "");
+  ASSERT_EQ(read.feasibility->warnings().size(), 1u);
+  EXPECT_THAT(read.feasibility->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("unstable at any step")));
+}
+
+TEST(MpiExperiment, FindsRunsThatWouldNotEnd) {
+  EXPECT_THAT(read_recipe(with("step = 0.05", "step = 1e-16")).report(),
+              AllOf(HasSubstr("r.toml:14:"), HasSubstr("steps to reach the end")));
+}
+
+TEST(MpiExperiment, CountsNoMoreSitesThanThereCanBe) {
+  const std::string report = read_recipe(with("sites = 100", "sites = 1000000000000000000")).report();
+  EXPECT_THAT(report, AllOf(HasSubstr("r.toml:10:"), HasSubstr("must be at most 1000000000000000")));
+  EXPECT_THAT(read_recipe(with("sites = 100", "sites = 1000000000000000")).report(), HasSubstr("would fit"));
+}
+
+TEST(MpiExperiment, WantsForcesThatAreNumbersAtTheStart) {
+  std::string text = with("kind = \"single-oscillator\"\nm = 1.0\nk = 1.0\nq0 = [1.0]",
+                          "kind = \"coupled-van-der-pol\"\nepsilon = 1.0\nrho = 1.0\nlambda = 1.0\nq0 = [0.0, 1e300]");
+  text = with("[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0\n",
+              "", text);
+  text = with("[[integrators]]\nname = \"gamma\"\nlabel = \"closed\"\non = \"closed\"\n", "", text) +
+         "[study]\nkind = \"convergence\"\nstep_sizes = [0.1, 0.05]\n";
+  EXPECT_THAT(read_recipe(text).report(), HasSubstr("no finite numbers; begin elsewhere"));
+}
+
+TEST(MpiExperiment, ReadsATableOnce) {
+  const std::string table = testing::TempDir() + "bathline_experiment_once_" + std::to_string(test_world().size());
+  if (test_world().is_root()) std::ofstream(table) << "0.1 10.0\n0.2 5.0\n";
+  test_world().barrier();
+  const ReadRecipe read = read_recipe(with("M = 0.1\nlambda = 10.0", "file = \"" + table + "\""));
+  test_world().barrier();
+  if (test_world().is_root()) std::ofstream(table) << "0.1 10.0\n";
+  test_world().barrier();
+  ASSERT_EQ(read.report(), "");
+  const Problem problem = read.experiment->make_problem(*read.experiment->find_case("closed"));
+  EXPECT_EQ(problem.environments()[0]->chain(2).mass[1], 0.2);
+}
+
+TEST(MpiExperiment, RefusesClaimsOnEnergiesOfWarmLinesOnTheLimit) {
+  const std::string grid = with("M = 0.1\nlambda = 10.0", "grid = \"characteristic\"\ndamping = 1.0");
+  const std::string warm = with("damping = 1.0", "damping = 1.0\ntemperature = 0.5", grid);
+  const auto claim = [](const std::string& keys) { return "[[claims]]\nid = \"c\"\nbounds = [0.0, 1.0]\n" + keys; };
+  const std::string energy = "quantity = \"closed.energy_environment.max\"\n";
+  const ReadRecipe read = read_recipe(warm);
+  EXPECT_EQ(read.report(), "");
+  ASSERT_EQ(read.feasibility->warnings().size(), 1u);
+  EXPECT_THAT(read.feasibility->warnings()[0],
+              AllOf(HasSubstr("closed: the warm `line` stands on the stability limit of gamma"),
+                    HasSubstr("the paths are right, the energies of `line` are not")));
+  EXPECT_THAT(read_recipe(warm + claim(energy)).report(),
+              AllOf(HasSubstr("r.toml:28:"), HasSubstr("take a smaller step or another grid")));
+  EXPECT_THAT(read_recipe(warm + claim("quantity = \"closed.q.max\"\nover = \"closed.energy_total.max\"\n")).report(),
+              HasSubstr("r.toml:29:"));
+  EXPECT_EQ(read_recipe(warm + claim("quantity = \"closed.energy_particles.max\"\n")).report(), "");
+  EXPECT_EQ(read_recipe(grid + claim(energy)).report(), "");
+  EXPECT_THAT(read_recipe(grid).feasibility->warnings(), testing::IsEmpty());
+  // Half way to the limit nothing is wrong with a warm line.
+  EXPECT_EQ(read_recipe(with("lambda = 10.0", "lambda = 10.0\ntemperature = 0.5") + claim(energy)).report(), "");
+}
+
+}  // namespace
+}  // namespace bathline
