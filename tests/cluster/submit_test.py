@@ -9,6 +9,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "command_line"))
 
+import h5py  # noqa: E402
+
 from program import MPI_SETTINGS, OSCILLATOR, SOURCE, FolderTest, changed, run, toml, write_recipe  # noqa: E402
 
 STUB = """#!/usr/bin/python3
@@ -80,6 +82,95 @@ class SubmitTest(FolderTest):
         self.assertEqual(self.submit(self.place / "absent.toml", code=2), [])
         self.submit("-h")
         self.assertIn("usage: cluster/submit", self.text)
+
+
+STUBS = {
+    # The launchers of both systems: they take note, and start the program on one rank.
+    "srun": 'shift; note "$@"; exec env -u SLURM_JOB_ID "$@"',
+    "mpiexec": 'note "$@"; exec "$@"',
+    "scontrol": 'note scontrol "$@"',
+    "qsub": 'note qsub "$@"',
+}
+
+
+class JobTest(FolderTest):
+    """The scripts of jobs, in which every word of the command has to reach the program that it is for."""
+
+    def setUp(self):
+        self.place = self.new_folder()
+        for name, does in STUBS.items():
+            stub = self.place / "bin" / name
+            stub.parent.mkdir(exist_ok=True)
+            stub.write_text(f"""#!/bin/bash\nnote() {{ printf '%s\\0' "$@" >> "$NOTES"; echo >> "$NOTES"; }}\n{does}\n""")
+            stub.chmod(0o755)
+        self.notes = self.place / "notes"
+        self.recipe = write_recipe(self.place / "run.toml", changed(OSCILLATOR, output={"checkpoint_every": 25}))
+        self.sweep = write_recipe(self.place / "sweep.toml", SWEEP)
+
+    def job(self, script, *words, code=0, **variables):
+        """Runs it as the queue would; the words of every command that it has started."""
+        self.notes.unlink(missing_ok=True)
+        environment = MPI_SETTINGS | os.environ | {"NOTES": str(self.notes), "BATHLINE_ROOT": str(SOURCE)}
+        environment |= {"PATH": f"{self.place}/bin:{environment['PATH']}"} | variables
+        done = subprocess.run(
+            ["bash", SOURCE / "cluster" / script, *map(str, words)],
+            cwd=self.place, env=environment, capture_output=True, text=True, timeout=90,
+        )
+        self.text = done.stdout + done.stderr
+        self.assertEqual(done.returncode, code, self.text)
+        lines = self.notes.read_text().splitlines() if self.notes.exists() else []
+        return [line.split("\0")[:-1] for line in lines]
+
+    def slurm(self, *words, **options):
+        return self.job("submit.slurm", *words, SLURM_JOB_ID="7", **options)
+
+    def elements(self):
+        """Of the sweep: the settings and PETSc's options of those that have run."""
+        found = []
+        for path in self.place.glob("s.????????????.h5"):
+            with h5py.File(path) as file:
+                found.append((file.attrs["sweep_settings"].split(), file.attrs["petsc_options"]))
+        return found
+
+    def test_an_element_of_a_sweep_with_options_of_petsc(self):
+        words = [self.sweep, "-o", "s.h5", "--", "-ksp_type", "cg"]
+        self.slurm(*words, SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID="4")
+        ((settings, options),) = self.elements()
+        self.assertEqual(settings, ["environment.0.sites=75", "time.step=0.05"])
+        self.assertIn("-ksp_type cg", options)
+        self.assertNotIn("element", options)
+
+    def test_an_element_under_pbs(self):
+        variables = {"RECIPE": str(self.sweep), "FILE": "s.h5", "PBS_O_WORKDIR": str(self.place), "PBS_ARRAY_INDEX": "1"}
+        self.job("submit.pbs", **variables)
+        ((settings, _),) = self.elements()
+        self.assertEqual(settings, ["environment.0.sites=45", "time.step=0.025"])
+
+    def test_all_that_a_run_is_given_holds_when_it_goes_on(self):
+        """Whatever comes first on the command line."""
+        common = ["--set", "system.k=1.5", "--log-json", "log.json"]
+        words = ["-o", "r.h5", *common, self.recipe, "--", "-ksp_type", "cg"]
+        notes = self.slurm("--wall-time", "1e-6", *words, code=85)
+        self.assertEqual(notes[1], ["scontrol", "requeue", "7"])
+        ((program, *resumed), _) = self.slurm("--wall-time=1e-6", *words, code=85, SLURM_RESTART_COUNT="1")
+        self.assertEqual(resumed[:4], ["resume", "r.h5", "--recipe", str(self.recipe)])
+        self.assertEqual(resumed[-3:], ["--", "-ksp_type", "cg"])
+        for word in (*common, "--wall-time=1e-6"):
+            self.assertIn(word, resumed[:-3])
+        self.slurm(*words, SLURM_RESTART_COUNT="2")
+        with h5py.File(self.place / "r.h5") as file:
+            self.assertEqual(file.attrs["status"], "complete")
+
+    def test_what_was_requeued_before_its_first_checkpoint_begins_again(self):
+        (self.place / "r.h5").write_bytes(b"")
+        words = ["-o", "r.h5", self.recipe]
+        self.slurm(*words, code=2)
+        self.slurm(*words, SLURM_RESTART_COUNT="1")
+
+    def test_a_job_without_a_recipe(self):
+        for words in ([], ["-o", "r.h5"], ["--wall-time", "3", "--", "-ksp_type"]):
+            self.assertEqual(self.slurm(*words, code=2, SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID="4"), [])
+            self.assertIn("give a recipe", self.text)
 
 
 if __name__ == "__main__":
