@@ -11,8 +11,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from apart import apart
-from result import AnalysisError, Result, format_number
+from bathline.apart import apart
+from bathline.result import AnalysisError, Result, format_number
 
 _HEADINGS = ("recipe", "claim", "measured", "expected", "uncertainty", "verdict")
 

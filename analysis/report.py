@@ -13,9 +13,9 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from apart import EndedError, apart
-from markup import to_html
-from result import AnalysisError, Claim, Result, format_number, natural_key
+from bathline.apart import EndedError, apart
+from bathline.markup import to_html
+from bathline.result import AnalysisError, Claim, Result, format_number, natural_key
 
 # In this order where the file has them; any other attribute follows.
 _FACTS = {

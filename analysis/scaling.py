@@ -86,7 +86,7 @@ def write_table(times, model, path):
 
 def draw(times, model, stem):
     """Time of a step against sites, and both efficiencies against ranks."""
-    import style
+    from bathline import style
 
     style.use()
     counts = sorted({ranks for ranks, _ in times})

@@ -13,8 +13,8 @@ import argparse
 import csv
 import sys
 
-from apart import apart
-from result import Result
+from bathline.apart import apart
+from bathline.result import Result
 
 
 def row_of(path):

@@ -162,7 +162,7 @@ std::vector<Parameter> panel_keys() {
 
 std::vector<Parameter> figure_keys() {
   Parameter kind = choice("kind", {"convergence", "lines", "norms", "wave"},
-                          "Kind of figure; each is one script in analysis/kinds/.");
+                          "Kind of figure; each is one script in analysis/bathline/kinds/.");
   kind.fallback = "\"lines\"";
   return {
       std::move(kind),

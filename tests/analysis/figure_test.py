@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 
 import synthetic
-import figure
-import kinds
-import style
-from result import Result
+import figure as command
+from bathline import figure, kinds, style
+from bathline.result import Result
 
 LINES = """
 [figure]
@@ -65,7 +64,7 @@ class FigureTest(unittest.TestCase):
         synthetic.trajectory(self.path, recipe)
         messages = io.StringIO()
         with redirect_stderr(messages):
-            code = figure.main([str(self.path), "-o", str(self.path.with_name("x"))])
+            code = command.main([str(self.path), "-o", str(self.path.with_name("x"))])
         self.assertEqual(code, 2)
         self.assertFalse(self.path.with_name("x.png").exists())
         return messages.getvalue()
@@ -290,7 +289,7 @@ class FigureTest(unittest.TestCase):
         stem = self.path.with_name("fig.04")
         contents = []
         for _ in range(2):
-            self.assertEqual(figure.main([str(self.path), "-o", str(stem)]), 0)
+            self.assertEqual(command.main([str(self.path), "-o", str(stem)]), 0)
             contents.append([stem.with_name("fig.04" + kind).read_bytes() for kind in (".png", ".pdf")])
         self.assertEqual(contents[0], contents[1])
         png, pdf = contents[0]
@@ -329,11 +328,11 @@ class FigureTest(unittest.TestCase):
             recipe.write_text(text)
         output = io.StringIO()
         with redirect_stderr(output):
-            self.assertEqual(figure.main(["--check", *map(str, recipes)]), 2)
+            self.assertEqual(command.main(["--check", *map(str, recipes)]), 2)
         first, second = output.getvalue().splitlines()
         self.assertRegex(first, r"bad.toml: figure.panels\[0\].ylabel = .* cannot be typeset: ")
         self.assertIn("worse.toml: cannot be read", second)
-        self.assertEqual(figure.main(["--check", str(recipes[1])]), 0)
+        self.assertEqual(command.main(["--check", str(recipes[1])]), 0)
         # A result of such a recipe is a mistake with the same words, and no traceback.
         self.assertIn("ylabel", self.errors_of(recipes[0].read_text()))
 

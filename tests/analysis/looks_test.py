@@ -10,8 +10,8 @@ import matplotlib
 import numpy as np
 
 import synthetic
-import style
-from result import integrator_of
+from bathline import style
+from bathline.result import integrator_of
 
 PROGRAM = os.environ.get("BATHLINE", str(synthetic.SOURCE / "build" / "bathline"))
 

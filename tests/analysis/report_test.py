@@ -20,13 +20,12 @@ import h5py
 import numpy as np
 
 import synthetic
-import apart
 import claims_table
 import figure
 import report
-import result
 import sweep_table
-from markup import to_html
+from bathline import apart, result
+from bathline.markup import to_html
 
 RECIPE = """# <b>not bold</b>
 [paper]

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 
 import synthetic
-from result import AnalysisError, Claim, Result, natural_key
+from bathline.result import AnalysisError, Claim, Result, natural_key
 
 
 class ResultTest(unittest.TestCase):

@@ -5,7 +5,7 @@ import unittest
 import numpy as np
 
 import synthetic  # noqa: F401  (finds the analysis)
-from thinning import thin
+from bathline.thinning import thin
 
 
 class ThinningTest(unittest.TestCase):

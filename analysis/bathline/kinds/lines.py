@@ -23,10 +23,9 @@ from dataclasses import replace
 import numpy as np
 from matplotlib.lines import Line2D
 
-import legend
-import style
-from result import AnalysisError
-from thinning import sparse, thin
+from bathline import legend, style
+from bathline.result import AnalysisError
+from bathline.thinning import sparse, thin
 
 
 _MARKED = ("points", "marked")

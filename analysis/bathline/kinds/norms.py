@@ -10,9 +10,8 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
-import legend
-import style
-from result import AnalysisError, format_number
+from bathline import legend, style
+from bathline.result import AnalysisError, format_number
 
 
 def draw(result, spec):

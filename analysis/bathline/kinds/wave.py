@@ -9,9 +9,8 @@ as an echo at `wave.echo_time_theory`, and rings where the run itself had its fr
 import numpy as np
 from matplotlib.lines import Line2D
 
-import legend
-import style
-from result import AnalysisError, as_python
+from bathline import legend, style
+from bathline.result import AnalysisError, as_python
 
 MOST_CELLS = 1200  # along each axis of the map: more than the picture has pixels
 MOST_ROWS = 240  # along each axis of the surface

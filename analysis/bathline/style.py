@@ -13,7 +13,7 @@ from matplotlib.colors import ListedColormap, is_color_like  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter  # noqa: E402
 
-from result import AnalysisError, integrator_of  # noqa: E402
+from bathline.result import AnalysisError, integrator_of  # noqa: E402
 
 COLUMN_WIDTH = 3.4  # inches: one column of a journal page
 PAGE_WIDTH = 7.0  # inches: the whole page

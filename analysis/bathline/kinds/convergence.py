@@ -11,9 +11,8 @@ several starts have a band from `least_error_q` to `largest_error_q`.
 import numpy as np
 from matplotlib.lines import Line2D
 
-import legend
-import style
-from result import AnalysisError
+from bathline import legend, style
+from bathline.result import AnalysisError
 
 _TITLES = {"q": "position", "p": "momentum", "energy": "energy"}
 

@@ -17,7 +17,7 @@ os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 import h5py  # noqa: E402
 import numpy as np  # noqa: E402
 
-from foreign_parts import refuse_foreign_parts  # noqa: E402
+from bathline.foreign_parts import refuse_foreign_parts  # noqa: E402
 
 
 class AnalysisError(Exception):

@@ -1,0 +1,114 @@
+"""Result files as lazy xarray datasets, by the labels of their integrators."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas
+import xarray
+
+from bathline.result import Result
+
+
+class Results(Mapping):
+    """An open result file: a mapping from an integrator's label, or another group's name, to an xarray Dataset.
+
+    Values are read when they are used, and carry units and names of coordinates. Use it in a `with` statement, or
+    `close` it, or leave it to the garbage collector.
+    """
+
+    def __init__(self, path, keep=None):
+        self.path = Path(path)
+        # Foreign parts and damage are refused here, before xarray sees the file.
+        self._result = Result(self.path)
+        self._datasets = {}
+        self._keep = keep
+
+    def __getitem__(self, name):
+        if name not in self._datasets:
+            if name not in self._names():
+                raise KeyError(f"{name}; there are {', '.join(self._names())}")
+            self._datasets[name] = xarray.open_dataset(self.path, engine="h5netcdf", group=name)
+        return self._datasets[name]
+
+    def __iter__(self):
+        return iter(self._names())
+
+    def __len__(self):
+        return len(self._names())
+
+    def _names(self):
+        return [name for name in self._result.groups("/") if name != "claims"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """Closes the file and every dataset of it."""
+        for dataset in self._datasets.values():
+            dataset.close()
+        self._result.__exit__(None, None, None)
+
+    def __repr__(self):
+        return f"<bathline.Results {self.path.name}: {self.title} ({self.status}); {', '.join(self._names())}>"
+
+    @property
+    def attributes(self):
+        """Title, status, versions and provenance, as a dict."""
+        return dict(self._result.attributes)
+
+    @property
+    def title(self):
+        return self._result.title
+
+    @property
+    def status(self):
+        """`complete`, `failed` or `partial`."""
+        return self._result.status
+
+    @property
+    def recipe(self):
+        """The recipe with all defaults, as a dict."""
+        return self._result.recipe
+
+    @property
+    def settings(self):
+        """What a sweep has set for this result: a dict by key, its values as TOML has them."""
+        text = str(self._result.attributes.get("sweep_settings", ""))
+        return {key: value for line in text.splitlines() for key, value in tomllib.loads(_as_table(line)).items()}
+
+    @property
+    def claims(self):
+        """The claims as a pandas DataFrame, a row a claim, indexed by its id."""
+        columns = ["quantity", "measured", "expected", "lower", "upper", "uncertainty", "passed", "source", "note"]
+        rows = [{"id": claim.id, **{name: getattr(claim, name) for name in columns}} for claim in self._result.claims()]
+        return pandas.DataFrame(rows, columns=["id", *columns]).set_index("id")
+
+    def quantity(self, path):
+        """One quantity by the path that figures use, such as "closed.q[0][1]"; a number or a numpy array."""
+        values = self._result.quantity(path).values
+        return values.item() if values.ndim == 0 else values
+
+    def plot(self):
+        """The figure of the recipe as a matplotlib Figure."""
+        from bathline.figure import draw
+
+        return draw(self._result)
+
+
+def _as_table(setting):
+    """The line `time.step=0.1` of a sweep's settings as a TOML line with one quoted key."""
+    key, _, value = setting.partition("=")
+    return f"{json.dumps(key)} = {value}"
+
+
+def open(path, keep=None):
+    """Opens a result file, complete or still being written; raises AnalysisError where it is none.
+
+    keep  an object that lives as long as what is returned, such as a temporary folder
+    """
+    return Results(path, keep)

@@ -1,0 +1,69 @@
+"""The figure that the recipe inside a result file asks for."""
+
+import tomllib
+from pathlib import Path
+
+from bathline import kinds, style
+from bathline.result import AnalysisError
+
+
+def draw(result):
+    """The figure of an open result, as a matplotlib Figure."""
+    kind = result.figure.get("kind")
+    if not kind:
+        raise AnalysisError(
+            f"{result.path}: its recipe has no figure.kind; there is: {', '.join(kinds.names())}"
+        )
+    try:
+        module = kinds.load(kind)
+    except KeyError:
+        raise AnalysisError(
+            f"{result.path}: no figure.kind '{kind}'; there is: {', '.join(kinds.names())}"
+        ) from None
+    style.use()
+    check_texts(result.path, result.figure)
+    return module.draw(result, result.figure)
+
+
+def check_texts(path, spec):
+    """AnalysisError naming the first text of a table `figure` that matplotlib cannot typeset."""
+    page = style.new_figure(style.COLUMN_WIDTH, style.COLUMN_WIDTH)
+    for key, text in _texts("figure", spec):
+        try:
+            page.text(0, 0, text).get_window_extent(page.canvas.get_renderer())
+        except ValueError as error:
+            reason = str(error).strip().splitlines()[-1]
+            raise AnalysisError(f"{path}: {key} = {text!r} cannot be typeset: {reason}") from error
+
+
+def _texts(key, value):
+    """All texts of a table and of what is in it, with their keys; the caption is no business of matplotlib."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            if name != "caption":
+                yield from _texts(f"{key}.{name}", member)
+    elif isinstance(value, list):
+        for place, member in enumerate(value):
+            yield from _texts(f"{key}[{place}]", member)
+
+
+def check_recipe(path):
+    """AnalysisError where the figure of a recipe cannot be drawn, whatever its run results in."""
+    style.use()
+    try:
+        recipe = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise AnalysisError(f"{path}: cannot be read: {error}") from error
+    check_texts(path, recipe.get("figure") or {})
+
+
+def save(figure, stem):
+    """Writes STEM.png and STEM.pdf. Neither holds a date, so that the same result gives the same files."""
+    stem = Path(stem)
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(stem.with_name(stem.name + ".png"), metadata={"Software": None})
+    figure.savefig(
+        stem.with_name(stem.name + ".pdf"), metadata={"CreationDate": None, "Producer": None, "Creator": None}
+    )

@@ -1,0 +1,146 @@
+"""The Python package at work: runs, results as datasets, claims as a table, sweeps, errors, and its installation."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import tomllib
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+import synthetic
+import bathline
+
+RECIPE = """
+title = "an oscillator"
+
+[system]
+kind = "single-oscillator"
+m = 1.0
+k = 4.0
+q0 = [0.5]
+damping = 0.0
+
+[time]
+step = 0.1
+end = 1.0
+
+[[integrators]]
+name = "stoermer-verlet"
+label = "verlet"
+on = "open"
+
+[study]
+kind = "trajectory"
+
+[[claims]]
+id = "swing"
+quantity = "verlet.q.max"
+bounds = [0.0, 0.4]
+uncertainty = 0.1
+"""
+
+
+def verlet(step, steps):
+    """The same path by hand."""
+    q, p, path = 0.5, 0.0, [0.5]
+    for _ in range(steps):
+        p -= 0.5 * step * 4.0 * q
+        q += step * p
+        p -= 0.5 * step * 4.0 * q
+        path.append(q)
+    return path
+
+
+class PackageTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def test_recipes_are_texts_dicts_and_paths(self):
+        path = self.folder / "own.toml"
+        path.write_text(RECIPE)
+        for recipe in (RECIPE, tomllib.loads(RECIPE), path, str(path)):
+            with bathline.run(recipe, progress=False) as result:
+                np.testing.assert_allclose(result["verlet"].q[:, 0, 0], verlet(0.1, 10), rtol=0, atol=1e-14)
+                self.assertEqual(result["verlet"].q.attrs["units"], "m")
+                self.assertEqual(list(result), ["verlet"])
+                self.assertEqual(result.status, "complete")
+
+    def test_settings_ranks_and_output(self):
+        output = self.folder / "x.h5"
+        with bathline.run(RECIPE, ranks=2, set={"time.step": 0.05}, output=output, progress=False) as result:
+            self.assertEqual(result.path, output)
+            self.assertEqual(result.attributes["mpi_ranks"], 2)
+            np.testing.assert_allclose(result["verlet"].q[:, 0, 0], verlet(0.05, 20), rtol=0, atol=1e-14)
+        with self.assertRaisesRegex(bathline.UsageError, "x.h5"):
+            bathline.run(RECIPE, output=output, progress=False)
+        bathline.run(RECIPE, output=output, overwrite=True, progress=False).close()
+
+    def test_claims_are_a_table(self):
+        with bathline.run(RECIPE, progress=False) as result:
+            claims = result.claims
+            self.assertEqual(list(claims.index), ["swing"])
+            self.assertAlmostEqual(claims.loc["swing", "measured"], max(verlet(0.1, 10)))
+            self.assertFalse(claims.loc["swing", "passed"])
+            self.assertEqual(result.quantity("verlet.q[0]").shape, (11,))
+
+    def test_sweeps_are_gathered_in_their_order(self):
+        sweep = bathline.sweep(RECIPE, over={"time.step": [0.1, 0.05, 0.02]}, progress=False)
+        self.assertEqual(list(sweep.table["time.step"]), [0.1, 0.05, 0.02])
+        self.assertEqual(len(sweep), 3)
+        for step, path in zip((0.1, 0.05, 0.02), sweep.gather("verlet.q[0]"), strict=True):
+            np.testing.assert_allclose(path, verlet(step, round(1 / step)), rtol=0, atol=1e-14)
+        self.assertAlmostEqual(sweep.table["swing"][1], max(verlet(0.05, 20)))
+
+    def test_errors_have_the_words_of_the_program(self):
+        with self.assertRaisesRegex(bathline.UsageError, r"recipe\.toml:9:.*`dampping`.*did you mean"):
+            bathline.run(RECIPE.replace("damping", "dampping"), progress=False)
+        with self.assertRaisesRegex(bathline.UsageError, "no/such/recipe.toml: No such file"):
+            bathline.check("no/such/recipe.toml")
+        bathline.check(RECIPE)
+        wild = RECIPE.replace("verlet", "euler").replace("stoermer-euler", "explicit-euler")
+        with self.assertRaises(bathline.NumericalFailure) as caught:
+            bathline.run(wild, set={"time.step": 1e3, "time.end": 1e6}, progress=False)
+        with bathline.open(caught.exception.file) as result:
+            self.assertEqual(result.status, "failed")
+
+    def test_plots_what_the_recipe_asks_for(self):
+        figure = '\n[figure]\nkind = "lines"\n[[figure.panels]]\nseries = [{of = "verlet.q[0]"}]\n'
+        with bathline.run(RECIPE + figure, progress=False) as result:
+            line = result.plot().axes[0].lines[0]
+            np.testing.assert_allclose(line.get_ydata(), verlet(0.1, 10), rtol=0, atol=1e-14)
+
+    def test_progress_is_shown_where_it_is_asked_for(self):
+        script = f"import bathline; bathline.run({RECIPE!r}, progress=True, set={{'time.end': 2e5}})"
+        environment = {**os.environ, "PYTHONPATH": str(synthetic.SOURCE / "analysis")}
+        done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("verlet", done.stderr)
+
+    def test_installs_beside_the_packages_of_the_system(self):
+        environment = self.folder / "venv"
+        subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", environment], check=True)
+        # A copy, because setuptools builds in the folder of what it installs.
+        source = self.folder / "analysis"
+        subprocess.run(["cp", "-r", synthetic.SOURCE / "analysis", source], check=True)
+        install = [environment / "bin" / "pip", "install", "--quiet", "--no-build-isolation", "--no-index", source]
+        done = subprocess.run(install, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        recipe = self.folder / "own.toml"
+        recipe.write_text(RECIPE)
+        script = f"import bathline; print(bathline.__file__); print(bathline.run({str(recipe)!r}, progress=False))"
+        bare = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        done = subprocess.run(
+            [environment / "bin" / "python", "-c", script], env=bare, cwd="/", capture_output=True, text=True
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(str(environment), done.stdout)
+        self.assertIn("an oscillator (complete)", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
