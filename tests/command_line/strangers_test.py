@@ -244,8 +244,14 @@ class RerunTest(StrangersTest):
                 self.assertEqual([path.name for path in self.folder.iterdir()], ["run.h5"])
         process = self.start(ranks=2)
         self.wait_for_reruns(1, process)
+        time.sleep(0.2)
         process.terminate()
         process.communicate(timeout=30)
+        # mpirun may be gone a moment before its ranks.
+        for _ in range(500):
+            if not self.reruns():
+                break
+            time.sleep(0.01)
         self.assertEqual([path.name for path in self.folder.iterdir()], ["run.h5"])
 
     def test_two_at_once(self):
