@@ -95,20 +95,32 @@ void check_result(const std::string& path, const CheckpointReader& checkpoint, c
 /// What `resume` was given, where it is a result and not a checkpoint.
 struct NamedResult {
   bool is_one = false;
+  bool is_damaged = false;  ///< by its checksum
+  bool has_checkpoint = false;
   bool is_computed = false;        ///< nothing is left to do but to judge its claims
   bool is_complete = false;        ///< nor that
   int code = exit_code::complete;  ///< of a complete one
   std::string recipe;              ///< where it is computed or complete
 };
 
+/// For one rank.
+bool is_damaged(const std::string& path) {
+  try {
+    return read_seal(path, "result") == Seal::wrong;
+  } catch (const FileError&) {
+    return false;  // who opens it says why it cannot be read
+  }
+}
+
 /// @note Collective.
 NamedResult look_at(const std::string& path, const Communicator& communicator) {
   NamedResult found;
   std::error_code ignored;
   if (communicator.is_root() && std::filesystem::is_regular_file(path, ignored)) {
-    found.is_one = !find_checkpoints(path).empty();
+    found.has_checkpoint = !find_checkpoints(path).empty();
+    found.is_damaged = is_damaged(path);
+    found.is_one = found.has_checkpoint || found.is_damaged;
     const auto read = [&] {
-      if (read_seal(path, "result") == Seal::wrong) throw FileError(path + " is damaged");
       const ResultReader result(path);
       found.is_one = result.has_attribute("status") && !result.has_attribute("checkpoint_format");
       const std::string status = found.is_one ? result.attribute("status") : "";
@@ -121,12 +133,18 @@ NamedResult look_at(const std::string& path, const Communicator& communicator) {
         found.code = exit_code_of(claims);
       }
     };
-    // No HDF5, half of it, damaged, or not ours: its checkpoints may mend it.
-    if (trial([&](const auto&) { read(); }).empty()) read();
+    // No HDF5, half of it, or not ours: its checkpoints may mend it.
+    if (!found.is_damaged && trial([&](const auto&) { read(); }).empty()) read();
   }
-  std::int64_t facts[] = {found.is_one, found.is_computed, found.is_complete, found.code};
+  std::int64_t facts[] = {found.is_one,      found.is_damaged,  found.has_checkpoint,
+                          found.is_computed, found.is_complete, found.code};
   communicator.broadcast(std::span<std::int64_t>(facts));
-  return {facts[0] != 0, facts[1] != 0, facts[2] != 0, static_cast<int>(facts[3]),
+  return {facts[0] != 0,
+          facts[1] != 0,
+          facts[2] != 0,
+          facts[3] != 0,
+          facts[4] != 0,
+          static_cast<int>(facts[5]),
           communicator.broadcast(found.recipe)};
 }
 
@@ -229,6 +247,11 @@ int resume_run(const ResumeRequest& request, const Communicator& communicator, s
     Mistakes mistakes;
     const Recipe recipe = parse_recipe(named.recipe, named_path, {}, vocabulary(), mistakes);
     return settle_claims(named_path, recipe, communicator);
+  }
+  if (named.is_one && !named.has_checkpoint) {
+    throw UsageError(fmt::format(
+        "{} is {}, and there is no checkpoint beside it to go on from", named_path,
+        named.is_damaged ? "damaged: its checksum is another one" : "the result of a run that has not ended"));
   }
   Resumption all;
   std::unique_ptr<StopSignals> signals;

@@ -77,6 +77,20 @@ class DamageTest(FolderTest):
                     self.assertEqual(outcome.out, said.replace(str(self.whole), str(path)))
                     self.assertIn("does not end with its checksum", outcome.err)
 
+    def test_a_result_without_a_checkpoint_cannot_be_gone_on_with(self):
+        path = self.new_folder() / "alone.h5"
+        damaged = bytearray(self.whole.read_bytes())
+        damaged[len(damaged) // 2] ^= 1
+        for content, why in (
+            (damaged, "damaged: its checksum is another one"),
+            (self.stopped.read_bytes(), "the result of a run that has not ended"),
+        ):
+            path.write_bytes(content)
+            outcome = run(["resume", path], ranks=2)
+            self.assert_code(outcome, 2)
+            self.assert_said_once(outcome, f"error: {path} is {why}, and there is no checkpoint beside it")
+            self.assertEqual(path.read_bytes(), content)
+
     def test_a_result_that_is_gone_on_with(self):
         for place, content in self.flips(self.stopped, 2):
             folder = self.new_folder()

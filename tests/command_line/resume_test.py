@@ -628,7 +628,7 @@ class RefusedTest(ResumeTest):
         copy.unlink()
         with h5py.File(result, "r+") as file:
             file.attrs["status"] = "partial"
-        self.check_refused([result], "not a checkpoint", result)
+        self.check_refused([result], "no checkpoint beside it", result)
         # HDF5, with a checksum, but something else.
         with h5py.File(copy, "w") as file:
             file["x"] = 1.0
