@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "model/potentials/catalogue.hpp"
 #include "recipe/section.hpp"
-#include "recipe/vocabulary.hpp"
 
 namespace bathline {
 
@@ -37,8 +37,8 @@ inline Section::Value example_value(const Parameter& parameter, int number) {
     default:
       break;
   }
-  if (parameter.kinds == nullptr) return std::vector<Section>{};
-  return std::vector<Section>{example_section(parameter.kinds->front())};
+  if (parameter.listing != "potentials") return std::vector<Section>{};
+  return std::vector<Section>{example_section(potentials().begin()->entry)};
 }
 
 /// What is required or has a default; and what `more` names.

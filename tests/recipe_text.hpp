@@ -7,10 +7,16 @@
 
 #include "driver/experiment.hpp"
 #include "driver/feasibility.hpp"
-#include "driver/vocabulary.hpp"
+#include "own_catalogues.hpp"
 #include "test_world.hpp"
 
 namespace bathline {
+
+/// All that the program brings along, on all ranks.
+inline const Program& test_program() {
+  static const Program program(own_catalogues(), test_world());
+  return program;
+}
 
 struct ReadRecipe {
   Recipe recipe;
@@ -24,9 +30,9 @@ struct ReadRecipe {
 /// Reads a recipe called "r.toml". @note Collective.
 inline ReadRecipe read_recipe(const std::string& text, const std::vector<std::string>& settings = {}) {
   ReadRecipe result;
-  result.recipe = parse_recipe(text, "r.toml", settings, vocabulary(), result.mistakes);
+  result.recipe = parse_recipe(text, "r.toml", settings, test_program().vocabulary(), result.mistakes);
   if (result.recipe.is_toml) {
-    result.experiment = std::make_unique<Experiment>(result.recipe, test_world(), result.mistakes);
+    result.experiment = std::make_unique<Experiment>(result.recipe, test_program(), result.mistakes);
     result.feasibility = std::make_unique<Feasibility>(*result.experiment, result.mistakes);
   }
   return result;

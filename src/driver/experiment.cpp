@@ -7,8 +7,6 @@
 #include <limits>
 #include <set>
 
-#include "model/environment_catalogue.hpp"
-#include "model/system_catalogue.hpp"
 #include "model/table_file.hpp"
 
 namespace bathline {
@@ -26,22 +24,24 @@ std::optional<Contact> contact_of(const OpenSystem& system, const Eigen::MatrixX
 
 }  // namespace
 
-Experiment::Experiment(const Recipe& recipe, const Communicator& communicator, Mistakes& mistakes)
-    : recipe_(recipe), communicator_(communicator) {
+Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& mistakes)
+    : recipe_(recipe), program_(program) {
   const std::size_t before_system = mistakes.count();
-  system_is_sound_ =
-      where_readable([&] { find_system(recipe_.system.text("kind"))->build(recipe_.system, system_, mistakes); }) &&
-      mistakes.count() == before_system;
+  const bool is_readable = where_readable([&] {
+    const SystemKind& kind = *program.catalogues().systems.find(recipe_.system.text("kind"));
+    kind.build(recipe_.system, program.catalogues().potentials, system_, mistakes);
+  });
+  system_is_sound_ = is_readable && mistakes.count() == before_system;
   where_readable([&] { read_end(); });
   for (const Section& section : recipe_.integrators) {
     cases_are_complete_ &= where_readable([&] { cases_.push_back(read_case(section, mistakes)); });
   }
   for (Section& section : recipe_.environments) {
-    where_readable([&] { keep_text_of_file(section, communicator_); });
+    where_readable([&] { keep_text_of_file(section, communicator()); });
   }
   // Here each of them once, for its own mistakes, which do not depend on the step.
   for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
-    where_readable([&] { build_environment(index, 1.0, communicator_, mistakes); });
+    where_readable([&] { build_environment(index, 1.0, communicator(), mistakes); });
   }
 }
 
@@ -93,7 +93,7 @@ Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
     throw UnreadableValue();
   }
   one.label = section.text("label");
-  one.method = find_method(section.text("name"));
+  one.method = program_.catalogues().integrators.find(section.text("name"));
   one.options = section;
   one.scheme = one.method->scheme(section);
   one.closed = section.text("on") == "closed";
@@ -112,7 +112,8 @@ Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
 std::unique_ptr<Environment> Experiment::build_environment(std::size_t index, double step,
                                                            const Communicator& communicator, Mistakes& mistakes) const {
   const Section& section = recipe_.environments[index];
-  return find_environment(section.text("kind"))->build(section, system_, step, communicator, mistakes);
+  const EnvironmentKind& kind = *program_.catalogues().environments.find(section.text("kind"));
+  return kind.build(section, system_, step, communicator, mistakes);
 }
 
 std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const Case& one, double step,
@@ -155,7 +156,7 @@ Problem Experiment::make_held_problem(const Case& one) const {
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Zero(system.size(), system.size()));
   system.observables.clear();
   Problem problem(system, Eigen::MatrixXd::Zero(system.size(), system.size()),
-                  build_environments(one, one.step, communicator_), communicator_);
+                  build_environments(one, one.step, communicator()), communicator());
   problem.p.setZero();
   return problem;
 }

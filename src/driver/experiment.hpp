@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "advance/stepper.hpp"
+#include "driver/program.hpp"
 #include "integrate/method.hpp"
 #include "model/open_system.hpp"
 #include "model/problem.hpp"
@@ -33,22 +34,23 @@ struct Case {
 /// `UnreadableValue` where it is asked for.
 class Experiment {
  public:
-  /// Adds to the mistakes what does not make sense in what could be read. @note Collective.
-  Experiment(const Recipe& recipe, const Communicator& communicator, Mistakes& mistakes);
+  /// Adds to the mistakes what does not make sense in what could be read. `program` must outlive it. @note Collective.
+  Experiment(const Recipe& recipe, const Program& program, Mistakes& mistakes);
 
   const Recipe& recipe() const { return recipe_; }
+  const Catalogues& catalogues() const { return program_.catalogues(); }
   const OpenSystem& system() const;
   const std::vector<Case>& cases() const;
   /// As many of them as could be read.
   const std::vector<Case>& readable_cases() const { return cases_; }
   const Case* find_case(const std::string& label) const;
   double end_time() const;
-  const Communicator& communicator() const { return communicator_; }
+  const Communicator& communicator() const { return program_.communicator(); }
 
   /// The closed or open problem of a case, not prepared; `step` matters to environments on the characteristic grid.
   /// With a method for contact systems an open system that can be one is one. @note Collective.
   Problem make_problem(const Case& one, double step, bool closed) const {
-    return make_problem(one, step, closed, communicator_);
+    return make_problem(one, step, closed, communicator());
   }
   Problem make_problem(const Case& one) const { return make_problem(one, one.step, one.closed); }
   /// The closed problem of a case with particles so heavy that nothing moves them, and no potential. @note Collective.
@@ -60,7 +62,7 @@ class Experiment {
   /// A problem as above whose particles start where `start` has them: the system but for its q0 and v0. @note
   /// Collective.
   Problem make_problem(const Case& one, double step, bool closed, const OpenSystem& start) const {
-    return make_problem(one, step, closed, communicator_, start);
+    return make_problem(one, step, closed, communicator(), start);
   }
 
   /// Whether nothing says how strongly a case is damped: its problem cannot be made.
@@ -79,7 +81,7 @@ class Experiment {
   Eigen::MatrixXd open_damping(const Case& one, const std::vector<std::unique_ptr<Environment>>& environments) const;
 
   Recipe recipe_;
-  Communicator communicator_;
+  const Program& program_;
   OpenSystem system_;
   bool system_is_sound_ = false;
   std::optional<double> end_;

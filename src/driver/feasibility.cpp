@@ -112,7 +112,7 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
   const std::string& name = one.method->entry.name;
   if (has_action && one.method->domain == Method::Domain::mechanical) {
     std::string right;
-    for (const Method& method : methods()) {
+    for (const Method& method : experiment_.catalogues().integrators) {
       if (method.domain != Method::Domain::mechanical) right += (right.empty() ? "`" : ", `") + method.entry.name + "`";
     }
     mistakes.add(one.options.where("name"),

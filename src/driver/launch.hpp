@@ -35,9 +35,10 @@ struct Prepared {
 };
 
 /// Validates a recipe and everything that can be judged before a run; throws UsageError with all mistakes together.
-/// `file` is where the recipe's text stands, or stood: files that it names are looked for beside it. @note Collective.
+/// `program` must outlive what is returned; `file` is where the recipe's text stands, or stood: files that it names are
+/// looked for beside it. @note Collective.
 Prepared prepare(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
-                 const std::vector<std::string>& petsc_options, const Communicator& communicator);
+                 const std::vector<std::string>& petsc_options, const Program& program);
 
 /// How a run is carried out, new or resumed.
 struct Launch {
@@ -66,7 +67,7 @@ int carry_out(const Launch& launch, const Prepared& prepared, std::unique_ptr<Re
 int settle_claims(const std::string& path, const Recipe& recipe, const Communicator& communicator);
 
 /// The recipe that a result holds. Throws UsageError where it is none. For one rank.
-Recipe recipe_of(const ResultReader& result);
+Recipe recipe_of(const ResultReader& result, const Program& program);
 
 /// That of a run with these claims: complete, or one of them has failed.
 int exit_code_of(std::span<const ClaimResult> claims);

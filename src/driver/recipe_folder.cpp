@@ -9,7 +9,6 @@
 #include <fstream>
 #include <vector>
 
-#include "driver/vocabulary.hpp"
 #include "parallel/shared_file.hpp"
 #include "recipe/excerpt.hpp"
 #include "recipe/recipe.hpp"
@@ -30,9 +29,9 @@ bool holds(const fs::path& path, const std::string& text) {
 }
 
 /// Whoever made the file may have left out what its recipe names, for something of this machine to be read instead.
-void require_all_files(const ResultReader& file) {
+void require_all_files(const ResultReader& file, const Vocabulary& vocabulary) {
   Mistakes mistakes;
-  const Recipe recipe = parse_recipe(file.attribute("recipe_resolved"), file.path(), {}, vocabulary(), mistakes);
+  const Recipe recipe = parse_recipe(file.attribute("recipe_resolved"), file.path(), {}, vocabulary, mistakes);
   for (const Section& environment : recipe.environments) {
     if (!environment.has("file") || !environment.is_readable("file")) continue;
     const std::string& name = environment.text("file");
@@ -43,11 +42,12 @@ void require_all_files(const ResultReader& file) {
 
 }  // namespace
 
-RecipeFolder::RecipeFolder(const ResultReader* file, const Communicator& communicator) {
+RecipeFolder::RecipeFolder(const ResultReader* file, const Program& program) {
+  const Communicator& communicator = program.communicator();
   std::string reason;
   if (communicator.is_root()) {
     try {
-      unpack(*file);
+      unpack(*file, program.vocabulary());
     } catch (const std::exception& error) {
       reason = error.what();
     }
@@ -65,8 +65,8 @@ RecipeFolder::~RecipeFolder() {
   if (!folder_.empty()) fs::remove_all(folder_, ignored);
 }
 
-void RecipeFolder::unpack(const ResultReader& file) {
-  require_all_files(file);
+void RecipeFolder::unpack(const ResultReader& file, const Vocabulary& vocabulary) {
+  require_all_files(file, vocabulary);
   std::string pattern = (fs::temp_directory_path() / "bathline-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) {
     throw FileError(fmt::format("cannot create {}: {}", pattern, std::generic_category().message(errno)));

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "parallel/communicator.hpp"
+#include "driver/program.hpp"
 #include "record/result_file.hpp"
 
 namespace bathline {
@@ -14,7 +14,7 @@ class RecipeFolder {
  public:
   /// Throws UsageError on every rank where an input file cannot be had: one with an absolute path has to be there
   /// still, unchanged. Only rank 0's file is read. @note Collective.
-  RecipeFolder(const ResultReader* file, const Communicator& communicator);
+  RecipeFolder(const ResultReader* file, const Program& program);
   ~RecipeFolder();
   RecipeFolder(const RecipeFolder&) = delete;
   RecipeFolder& operator=(const RecipeFolder&) = delete;
@@ -23,7 +23,7 @@ class RecipeFolder {
   std::string recipe_file() const { return recipe_.string(); }
 
  private:
-  void unpack(const ResultReader& file);
+  void unpack(const ResultReader& file, const Vocabulary& vocabulary);
 
   std::filesystem::path folder_;  // rank 0 only
   std::filesystem::path recipe_;

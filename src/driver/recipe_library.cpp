@@ -10,7 +10,6 @@
 #include <fstream>
 
 #include "driver/launch.hpp"
-#include "driver/vocabulary.hpp"
 #include "recipe/describe.hpp"
 #include "recipe/sweep.hpp"
 
@@ -86,16 +85,16 @@ std::string find_recipe(const std::string& name, const Communicator& communicato
   return communicator.broadcast(path);
 }
 
-std::string describe_recipe(const std::string& name, const Communicator& communicator) {
-  const std::string path = find_recipe(name, communicator);
-  const std::string text = read_text(path, communicator);
+std::string describe_recipe(const std::string& name, const Program& program) {
+  const std::string path = find_recipe(name, program.communicator());
+  const std::string text = read_text(path, program.communicator());
   Mistakes mistakes;
   const std::vector<SweepElement> elements = expand_sweep(text, path, {}, mistakes);
   // What a sweep sets need not stand in the recipe besides.
   const Recipe recipe =
-      parse_recipe(text, path, elements.empty() ? SweepElement{} : elements.front(), vocabulary(), mistakes);
+      parse_recipe(text, path, elements.empty() ? SweepElement{} : elements.front(), program.vocabulary(), mistakes);
   if (!mistakes.empty()) refuse(mistakes);
-  return describe(recipe, name, vocabulary(), elements.size());
+  return describe(recipe, name, program.vocabulary(), elements.size());
 }
 
 }  // namespace bathline

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "parallel/communicator.hpp"
+#include "driver/program.hpp"
 
 namespace bathline {
 
@@ -24,6 +24,6 @@ std::vector<LibraryRecipe> library_recipes();
 std::string find_recipe(const std::string& name, const Communicator& communicator);
 
 /// The text of `bathline describe NAME` for such a recipe. Throws UsageError with its mistakes. @note Collective.
-std::string describe_recipe(const std::string& name, const Communicator& communicator);
+std::string describe_recipe(const std::string& name, const Program& program);
 
 }  // namespace bathline

@@ -8,7 +8,6 @@
 
 #include "driver/launch.hpp"
 #include "driver/recipe_folder.hpp"
-#include "driver/vocabulary.hpp"
 #include "recipe/excerpt.hpp"
 #include "record/result_check.hpp"
 #include "record/trial.hpp"
@@ -113,7 +112,8 @@ bool is_damaged(const std::string& path) {
 }
 
 /// @note Collective.
-NamedResult look_at(const std::string& path, const Communicator& communicator) {
+NamedResult look_at(const std::string& path, const Program& program) {
+  const Communicator& communicator = program.communicator();
   NamedResult found;
   std::error_code ignored;
   if (communicator.is_root() && std::filesystem::is_regular_file(path, ignored)) {
@@ -125,7 +125,7 @@ NamedResult look_at(const std::string& path, const Communicator& communicator) {
       found.is_one = result.has_attribute("status") && !result.has_attribute("checkpoint_format");
       const std::string status = found.is_one ? result.attribute("status") : "";
       if (status == "complete" || status == "computed") {
-        const Recipe recipe = recipe_of(result);
+        const Recipe recipe = recipe_of(result, program);
         const std::vector<ClaimResult> claims = read_claims(result);
         found.recipe = recipe.resolved;
         found.is_complete = status == "complete" && claims.size() == recipe.claims.size();
@@ -150,11 +150,11 @@ NamedResult look_at(const std::string& path, const Communicator& communicator) {
 
 /// Throws UsageError where `--recipe` names another recipe than the one that `path` is of. @note Collective.
 void check_recipe_is(const std::string& path, const std::string& resolved, const ResumeRequest& request,
-                     const Communicator& communicator) {
+                     const Program& program) {
   if (request.recipe.empty()) return;
   Mistakes mistakes;
-  const Recipe wanted =
-      parse_recipe(read_text(request.recipe, communicator), request.recipe, request.settings, vocabulary(), mistakes);
+  const Recipe wanted = parse_recipe(read_text(request.recipe, program.communicator()), request.recipe,
+                                     request.settings, program.vocabulary(), mistakes);
   if (!mistakes.empty()) refuse(mistakes);
   refuse_difference(path + " is of another recipe than " + request.recipe, resolved, wanted.resolved);
 }
@@ -191,8 +191,8 @@ struct Resumption {
   std::int64_t total_steps = 0;
 };
 
-Resumption read_checkpoint(const ResumeRequest& request, const Communicator& communicator,
-                           std::unique_ptr<ResultLock> lock) {
+Resumption read_checkpoint(const ResumeRequest& request, const Program& program, std::unique_ptr<ResultLock> lock) {
+  const Communicator& communicator = program.communicator();
   Resumption all;
   all.lock = std::move(lock);
   Launch& launch = all.launch;
@@ -201,15 +201,15 @@ Resumption read_checkpoint(const ResumeRequest& request, const Communicator& com
   all.from = open_checkpoint(request.checkpoint, communicator);
   const CheckpointReader& checkpoint = *all.from;
   if (!request.any_build) check_build(checkpoint);
-  all.folder = std::make_unique<RecipeFolder>(&checkpoint.reader(), communicator);
+  all.folder = std::make_unique<RecipeFolder>(&checkpoint.reader(), program);
   const std::string petsc_options =
       request.petsc_options ? joined(*request.petsc_options) : checkpoint.attribute("petsc_options");
   const std::vector<std::string> options =
       request.petsc_options ? *request.petsc_options : options_of_file(words_of(petsc_options), checkpoint.path());
   all.prepared = std::make_unique<Prepared>(
-      prepare(checkpoint.attribute("recipe_resolved"), all.folder->recipe_file(), {}, options, communicator));
+      prepare(checkpoint.attribute("recipe_resolved"), all.folder->recipe_file(), {}, options, program));
   const Prepared& prepared = *all.prepared;
-  check_recipe_is(checkpoint.path(), prepared.recipe.resolved, request, communicator);
+  check_recipe_is(checkpoint.path(), prepared.recipe.resolved, request, program);
   launch.path = result_of(request, checkpoint, communicator);
   launch.provenance = {.title = prepared.recipe.title,
                        .recipe = checkpoint.attribute("recipe"),
@@ -231,21 +231,22 @@ Resumption read_checkpoint(const ResumeRequest& request, const Communicator& com
 
 }  // namespace
 
-int resume_run(const ResumeRequest& request, const Communicator& communicator, std::unique_ptr<ResultLock> lock) {
+int resume_run(const ResumeRequest& request, const Program& program, std::unique_ptr<ResultLock> lock) {
+  const Communicator& communicator = program.communicator();
   const std::string& named_path = request.checkpoint;
-  NamedResult named = look_at(named_path, communicator);
+  NamedResult named = look_at(named_path, program);
   if (named.is_one && !named.is_complete && !lock) {
     lock = std::make_unique<ResultLock>(request.output.empty() ? named_path : request.output, communicator);
-    named = look_at(named_path, communicator);  // now that nobody writes it any more
+    named = look_at(named_path, program);  // now that nobody writes it any more
   }
-  if (named.is_complete || named.is_computed) check_recipe_is(named_path, named.recipe, request, communicator);
+  if (named.is_complete || named.is_computed) check_recipe_is(named_path, named.recipe, request, program);
   if (named.is_complete) {
     if (communicator.is_root()) fmt::print("{}: finished already\n", named_path);
     return named.code;
   }
   if (named.is_computed) {
     Mistakes mistakes;
-    const Recipe recipe = parse_recipe(named.recipe, named_path, {}, vocabulary(), mistakes);
+    const Recipe recipe = parse_recipe(named.recipe, named_path, {}, program.vocabulary(), mistakes);
     return settle_claims(named_path, recipe, communicator);
   }
   if (named.is_one && !named.has_checkpoint) {
@@ -257,7 +258,7 @@ int resume_run(const ResumeRequest& request, const Communicator& communicator, s
   std::unique_ptr<StopSignals> signals;
   std::unique_ptr<ResultFile> file;
   try {
-    all = read_checkpoint(request, communicator, std::move(lock));
+    all = read_checkpoint(request, program, std::move(lock));
     signals = std::make_unique<StopSignals>(communicator);
     file = std::make_unique<ResultFile>(all.launch.path, communicator);
   } catch (const FileError& error) {

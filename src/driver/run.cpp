@@ -16,7 +16,6 @@
 #include "driver/experiment.hpp"
 #include "driver/feasibility.hpp"
 #include "driver/launch.hpp"
-#include "driver/vocabulary.hpp"
 #include "model/table_file.hpp"
 #include "parallel/memory.hpp"
 #include "record/claims.hpp"
@@ -24,7 +23,6 @@
 #include "record/result_check.hpp"
 #include "solve/petsc_session.hpp"
 #include "solve/solver_error.hpp"
-#include "study/catalogue.hpp"
 
 namespace bathline {
 
@@ -192,17 +190,17 @@ void refuse_remains(const std::string& path, const Communicator& communicator) {
 }  // namespace
 
 Prepared prepare(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
-                 const std::vector<std::string>& petsc_options, const Communicator& communicator) {
+                 const std::vector<std::string>& petsc_options, const Program& program) {
   Prepared prepared;
   Mistakes mistakes;
-  prepared.recipe = parse_recipe(text, file, settings, vocabulary(), mistakes);
+  prepared.recipe = parse_recipe(text, file, settings, program.vocabulary(), mistakes);
   if (!prepared.recipe.is_toml) refuse(mistakes);
-  prepared.petsc = std::make_unique<PetscSession>(communicator, petsc_options);
+  prepared.petsc = std::make_unique<PetscSession>(program.communicator(), petsc_options);
   const RunStage stage("Setting up");
-  prepared.experiment = std::make_unique<Experiment>(prepared.recipe, communicator, mistakes);
+  prepared.experiment = std::make_unique<Experiment>(prepared.recipe, program, mistakes);
   prepared.feasibility = std::make_unique<Feasibility>(*prepared.experiment, mistakes);
   where_readable([&] {
-    prepared.study = find_study(prepared.recipe.study.text("kind"));
+    prepared.study = program.catalogues().studies.find(prepared.recipe.study.text("kind"));
     prepared.study->check(*prepared.experiment, mistakes);
   });
   check_claims(prepared.recipe, mistakes);
@@ -284,9 +282,9 @@ int settle_claims(const std::string& path, const Recipe& recipe, const Communica
   return code;
 }
 
-Recipe recipe_of(const ResultReader& result) {
+Recipe recipe_of(const ResultReader& result, const Program& program) {
   Mistakes mistakes;
-  Recipe recipe = parse_recipe(result.attribute("recipe_resolved"), result.path(), {}, vocabulary(), mistakes);
+  Recipe recipe = parse_recipe(result.attribute("recipe_resolved"), result.path(), {}, program.vocabulary(), mistakes);
   if (!mistakes.empty()) refuse(mistakes);
   return recipe;
 }
@@ -296,10 +294,10 @@ int exit_code_of(std::span<const ClaimResult> claims) {
   return passed ? exit_code::complete : exit_code::claim_failed;
 }
 
-void check_recipe(const RunRequest& request, const Communicator& communicator) {
-  const Prepared prepared = prepare(read_text(request.recipe, communicator), request.recipe, request.settings,
-                                    request.petsc_options, communicator);
-  if (!communicator.is_root()) return;
+void check_recipe(const RunRequest& request, const Program& program) {
+  const Prepared prepared = prepare(read_text(request.recipe, program.communicator()), request.recipe, request.settings,
+                                    request.petsc_options, program);
+  if (!program.communicator().is_root()) return;
   fmt::print("{}: valid; {}\n", request.recipe, prepared.recipe.title);
   for (std::size_t i = 0; i < prepared.experiment->cases().size(); ++i) {
     const Case& one = prepared.experiment->cases()[i];
@@ -326,12 +324,13 @@ std::unique_ptr<ResultFile> create_result(const Launch& launch, const Prepared& 
   return file;
 }
 
-int run_recipe(const RunRequest& request, const Communicator& communicator, std::unique_ptr<ResultLock> lock) {
+int run_recipe(const RunRequest& request, const Program& program, std::unique_ptr<ResultLock> lock) {
+  const Communicator& communicator = program.communicator();
   Launch launch;
   launch.wall_time = request.wall_time;
   launch.progress = request.progress;
   const Prepared prepared = prepare(read_text(request.recipe, communicator), request.recipe, request.settings,
-                                    request.petsc_options, communicator);
+                                    request.petsc_options, program);
   launch.path = request.output.empty() ? std::filesystem::path(request.recipe).stem().string() + ".h5" : request.output;
   launch.provenance = {.title = prepared.recipe.title,
                        .recipe = prepared.recipe.text,

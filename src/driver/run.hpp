@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/program.hpp"
 #include "driver/progress.hpp"
 #include "parallel/communicator.hpp"
 #include "recipe/recipe.hpp"
@@ -56,17 +57,16 @@ class OutOfMemory : public std::runtime_error {
 
 /// Reads and validates a recipe, and everything in it that can be judged before a run. Throws UsageError with all
 /// mistakes together. Warnings go to the log. @note Collective.
-void check_recipe(const RunRequest& request, const Communicator& communicator);
+void check_recipe(const RunRequest& request, const Program& program);
 
 /// Runs a recipe and returns the exit code. Throws UsageError, before anything is written, for mistakes of the user and
 /// where another run is writing the result; `lock` is the right to it of whoever has that already. @note Collective.
-int run_recipe(const RunRequest& request, const Communicator& communicator, std::unique_ptr<ResultLock> lock = nullptr);
+int run_recipe(const RunRequest& request, const Program& program, std::unique_ptr<ResultLock> lock = nullptr);
 
 /// Goes on with a run from a checkpoint, and returns the exit code; of a result that is complete it says so and returns
 /// what its claims came to. Throws UsageError, before anything is changed, where checkpoint, result, recipe or build do
 /// not belong together, and where another run is writing the result. `lock` as for `run_recipe`. @note Collective.
-int resume_run(const ResumeRequest& request, const Communicator& communicator,
-               std::unique_ptr<ResultLock> lock = nullptr);
+int resume_run(const ResumeRequest& request, const Program& program, std::unique_ptr<ResultLock> lock = nullptr);
 
 /// The exit code of `work`, which rank 0 alone does; where it throws, rank 0 says why and `failure_code` is returned.
 /// The same on every rank. @note Collective.

@@ -3,14 +3,18 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
+#include <string>
 
+#include "advance/stepper.hpp"
 #include "driver/checkpoints.hpp"
-#include "driver/experiment.hpp"
 #include "driver/progress.hpp"
+#include "recipe/mistakes.hpp"
+#include "recipe/vocabulary.hpp"
 #include "record/result_file.hpp"
 
 namespace bathline {
+
+class Experiment;
 
 /// A numerical failure with the case it happened in.
 struct CaseFailure {

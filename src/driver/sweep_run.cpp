@@ -14,7 +14,6 @@
 #include <optional>
 
 #include "driver/launch.hpp"
-#include "driver/vocabulary.hpp"
 #include "model/environment_catalogue.hpp"
 #include "parallel/shared_file.hpp"
 #include "recipe/sweep.hpp"
@@ -44,14 +43,14 @@ std::string path_of(const RunRequest& request, const std::string& resolved) {
   return (base.parent_path() / fmt::format("{}.{:012x}.h5", stem, fingerprint(resolved) & 0xffffffffffffu)).string();
 }
 
-std::vector<Element> expand(const RunRequest& request, const std::string& text) {
+std::vector<Element> expand(const RunRequest& request, const std::string& text, const Vocabulary& vocabulary) {
   Mistakes mistakes;
   std::vector<Element> elements;
   for (SweepElement& settings : expand_sweep(text, request.recipe, request.settings, mistakes)) {
     std::vector<std::string> all = request.settings;
     all.insert(all.end(), settings.begin(), settings.end());
     Mistakes of_element;
-    Recipe recipe = parse_recipe(text, request.recipe, all, vocabulary(), of_element);
+    Recipe recipe = parse_recipe(text, request.recipe, all, vocabulary, of_element);
     // The same mistake in every element is reported once.
     if (!of_element.empty()) refuse(of_element);
     const std::string path = path_of(request, recipe.resolved);
@@ -113,7 +112,8 @@ bool has_checkpoints(const std::string& path, const Communicator& communicator) 
   return communicator.broadcast(communicator.is_root() && !find_checkpoints(path).empty());
 }
 
-int run_element(const Element& element, const RunRequest& request, double wall_time, const Communicator& communicator) {
+int run_element(const Element& element, const RunRequest& request, double wall_time, const Program& program) {
+  const Communicator& communicator = program.communicator();
   int code = exit_code::complete;
   std::unique_ptr<ResultLock> lock;
   State state = state_of(element, request, code, communicator);
@@ -141,7 +141,7 @@ int run_element(const Element& element, const RunRequest& request, double wall_t
     resumption.wall_time = wall_time;
     resumption.progress = request.progress;
     resumption.petsc_options = request.petsc_options;
-    return resume_run(resumption, communicator, std::move(lock));
+    return resume_run(resumption, program, std::move(lock));
   }
   RunRequest one = request;
   one.settings.insert(one.settings.end(), element.settings.begin(), element.settings.end());
@@ -149,18 +149,19 @@ int run_element(const Element& element, const RunRequest& request, double wall_t
   one.sweep_settings = element.settings;
   one.wall_time = wall_time;
   one.overwrite = request.overwrite || state == State::interrupted;  // nothing of it could be gone on with
-  return run_recipe(one, communicator, std::move(lock));
+  return run_recipe(one, program, std::move(lock));
 }
 
 }  // namespace
 
-int run_all(const RunRequest& request, const Communicator& communicator) {
+int run_all(const RunRequest& request, const Program& program) {
+  const Communicator& communicator = program.communicator();
   const auto began = std::chrono::steady_clock::now();
   const std::string text = read_text(request.recipe, communicator);
-  const std::vector<Element> elements = expand(request, text);
+  const std::vector<Element> elements = expand(request, text, program.vocabulary());
   if (elements.empty()) {
     if (request.element) throw UsageError(fmt::format("--element: {} has no [sweep]", request.recipe));
-    return run_recipe(request, communicator);
+    return run_recipe(request, program);
   }
   const auto count = static_cast<std::int64_t>(elements.size());
   if (request.element && (*request.element < 0 || *request.element >= count)) {
@@ -176,25 +177,27 @@ int run_all(const RunRequest& request, const Communicator& communicator) {
     }
     const Element& element = elements[static_cast<std::size_t>(i)];
     if (communicator.is_root()) fmt::print("element {} of {}: {}\n", i, count, joined(element.settings));
-    const int code = run_element(element, request, wall_time, communicator);
+    const int code = run_element(element, request, wall_time, program);
     if (code == exit_code::stopped) return code;
     worst = std::max(worst, code);
   }
   return worst;
 }
 
-void check_all(const RunRequest& request, const Communicator& communicator) {
-  const std::vector<Element> elements = expand(request, read_text(request.recipe, communicator));
-  if (elements.empty()) return check_recipe(request, communicator);
+void check_all(const RunRequest& request, const Program& program) {
+  const std::vector<Element> elements =
+      expand(request, read_text(request.recipe, program.communicator()), program.vocabulary());
+  if (elements.empty()) return check_recipe(request, program);
   for (const Element& element : elements) {
     RunRequest one = request;
     one.settings.insert(one.settings.end(), element.settings.begin(), element.settings.end());
-    check_recipe(one, communicator);
+    check_recipe(one, program);
   }
 }
 
-void list_sweep(const RunRequest& request, bool count_only, const Communicator& communicator) {
-  const std::vector<Element> elements = expand(request, read_text(request.recipe, communicator));
+void list_sweep(const RunRequest& request, bool count_only, const Program& program) {
+  const Communicator& communicator = program.communicator();
+  const std::vector<Element> elements = expand(request, read_text(request.recipe, communicator), program.vocabulary());
   if (elements.empty()) throw UsageError(fmt::format("{} has no [sweep]", request.recipe));
   if (count_only) {
     if (communicator.is_root()) fmt::print("{}\n", elements.size());

@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 
+#include "driver/experiment.hpp"
 #include "driver/study.hpp"
 
 namespace bathline {

@@ -119,7 +119,8 @@ int compare(const std::string& result, const std::string& rerun, bool to_the_bit
 
 }  // namespace
 
-int verify_result(const VerifyRequest& request, const Communicator& communicator) {
+int verify_result(const VerifyRequest& request, const Program& program) {
+  const Communicator& communicator = program.communicator();
   std::string recipe, petsc_options, status, differences;
   std::int64_t ranks[] = {0};
   judge_on_root(communicator, [&] {
@@ -170,11 +171,11 @@ int verify_result(const VerifyRequest& request, const Communicator& communicator
       // Only rank 0 reads the file, but all learn what is wrong with it.
       std::unique_ptr<ResultReader> result;
       judge_on_root(communicator, [&] { result = std::make_unique<ResultReader>(request.result); });
-      folder = std::make_unique<RecipeFolder>(result.get(), communicator);
+      folder = std::make_unique<RecipeFolder>(result.get(), program);
     }
     const std::vector<std::string> options =
         request.petsc_options ? *request.petsc_options : options_of_file(words_of(petsc_options), request.result);
-    const Prepared prepared = prepare(recipe, folder->recipe_file(), {}, options, communicator);
+    const Prepared prepared = prepare(recipe, folder->recipe_file(), {}, options, program);
     launch.provenance = {.title = prepared.recipe.title,
                          .recipe = recipe,
                          .recipe_resolved = prepared.recipe.resolved,

@@ -17,6 +17,6 @@ struct VerifyRequest {
 /// Runs the recipe that a result holds, with its input files and PETSc options, and compares every variable: to the bit
 /// where the build and the number of ranks are the same, else to the tolerance. Returns 0 where they agree, 1 where
 /// they do not. Throws UsageError where the file cannot be verified. @note Collective.
-int verify_result(const VerifyRequest& request, const Communicator& communicator);
+int verify_result(const VerifyRequest& request, const Program& program);
 
 }  // namespace bathline

@@ -7,24 +7,17 @@
 
 namespace bathline {
 
-const std::vector<Method>& methods() {
-  static const std::vector<Method> all = [] {
-    std::vector<Method> list = {gamma_method(), stoermer_verlet_method()};
-    for (Method& method : composition_methods()) list.push_back(std::move(method));
+const Catalogue<Method>& methods() {
+  static const Catalogue<Method> all = [] {
+    Catalogue<Method> list = {gamma_method(), stoermer_verlet_method()};
+    for (Method& method : composition_methods()) list.add(std::move(method));
     for (const Method& method : {gauss_method(), lobatto_method(), explicit_euler_method(), implicit_euler_method(),
                                  rk4_method(), time_centred_method(), herglotz_method(), exact_method()}) {
-      list.push_back(method);
+      list.add(method);
     }
     return list;
   }();
   return all;
-}
-
-const Method* find_method(const std::string& name) {
-  for (const Method& method : methods()) {
-    if (method.entry.name == name) return &method;
-  }
-  return nullptr;
 }
 
 namespace {

@@ -1,6 +1,8 @@
 // Every integrator, one function a line; a new method adds its file and its line here and in catalogue.cpp.
 #pragma once
 
+#include <vector>
+
 #include "integrate/method.hpp"
 
 namespace bathline {

@@ -3,11 +3,10 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "integrate/scheme.hpp"
+#include "recipe/catalogue.hpp"
 #include "recipe/section.hpp"
-#include "recipe/vocabulary.hpp"
 
 namespace bathline {
 
@@ -37,9 +36,8 @@ struct Method {
   Domain domain = Domain::mechanical;
 };
 
-/// All integrators, in the order of `bathline list`.
-const std::vector<Method>& methods();
-const Method* find_method(const std::string& name);
+/// Those of this program.
+const Catalogue<Method>& methods();
 
 /// Order, structure and stability limits of a method with its default options, in words.
 std::string describe_properties(const Method& method);

@@ -8,7 +8,7 @@ namespace bathline {
 
 namespace {
 
-void build(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
   system.particles = 2;
   read_start(section, system, mistakes);
   system.mass = Eigen::VectorXd{{section.number("m1"), section.number("m2")}};

@@ -23,7 +23,7 @@ class UnitSpring final : public SeparationPotential {
   bool is_quadratic() const override { return true; }
 };
 
-void build(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+void build(const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system, Mistakes& mistakes) {
   system.particles = 1;
   const Section::Rows& start = section.rows("q0");
   system.axes = start.empty() ? 1 : static_cast<int>(start.front().size());
@@ -46,7 +46,7 @@ void build(const Section& section, OpenSystem& system, Mistakes& mistakes) {
     terms.push_back({SeparationSum::origin, 0, std::make_shared<UnitSpring>()});
   }
   if (section.has("external")) {
-    terms.push_back({SeparationSum::origin, 0, build_potential(section.table("external"))});
+    terms.push_back({SeparationSum::origin, 0, build_potential(potentials, section.table("external"))});
   }
   system.potential = std::make_shared<SeparationSum>(std::move(terms), system.axes);
   Eigen::VectorXd gradient;
@@ -78,7 +78,6 @@ SystemKind contact_kind() {
       {.name = "external",
        .type = ValueType::table,
        .doc = "a potential towards the origin besides, such as { kind = \"quartic\", k = 1.0, beta = 2.0 }.",
-       .kinds = &potential_entries(),
        .listing = "potentials"},
       {.name = "gamma",
        .units = "1/s",

@@ -27,7 +27,7 @@ class VanDerPolForce final : public Force {
   double epsilon_;
 };
 
-void build(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
   system.particles = 2;
   read_start(section, system, mistakes);
   system.mass = Eigen::VectorXd::Ones(2);

@@ -5,14 +5,13 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "model/environment.hpp"
 #include "model/open_system.hpp"
 #include "parallel/communicator.hpp"
+#include "recipe/catalogue.hpp"
 #include "recipe/mistakes.hpp"
 #include "recipe/section.hpp"
-#include "recipe/vocabulary.hpp"
 
 namespace bathline {
 
@@ -38,8 +37,7 @@ EnvironmentKind spring_mass_line_kind();
 EnvironmentKind spring_inerter_line_kind();
 EnvironmentKind heat_bath_kind();
 
-/// All environments, in the order of `bathline list`.
-const std::vector<EnvironmentKind>& environment_kinds();
-const EnvironmentKind* find_environment(const std::string& name);
+/// Those of this program.
+const Catalogue<EnvironmentKind>& environments();
 
 }  // namespace bathline

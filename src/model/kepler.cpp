@@ -39,7 +39,7 @@ double angular_momentum_per_mass(const Eigen::VectorXd& q, const Eigen::VectorXd
 /// a x z^ for a vector a of the plane and the unit normal z^.
 Eigen::Vector2d cross_normal(const Eigen::Vector2d& a) { return {a[1], -a[0]}; }
 
-void build(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
   system.particles = 1;
   system.axes = 2;
   read_start(section, system, mistakes);

@@ -39,7 +39,7 @@ Eigen::VectorXd read_masses(const Section& section, int particles, Mistakes& mis
   return matrix->diagonal();
 }
 
-void build(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
   system.particles = static_cast<int>(section.rows("M").size());
   if (system.particles == 0) {
     mistakes.add(section.where("M"), "`M` is empty: a system has at least one particle");

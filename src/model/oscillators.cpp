@@ -15,7 +15,7 @@ Parameter damping_parameter() {
           .bound = Bound::nonnegative};
 }
 
-void build_single(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+void build_single(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
   system.particles = 1;
   read_start(section, system, mistakes);
   system.mass = Eigen::VectorXd::Constant(1, section.number("m"));
@@ -23,7 +23,7 @@ void build_single(const Section& section, OpenSystem& system, Mistakes& mistakes
   if (section.has("damping")) system.damping = Eigen::MatrixXd::Constant(1, 1, section.number("damping"));
 }
 
-void build_dual(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+void build_dual(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
   system.particles = 2;
   read_start(section, system, mistakes);
   system.mass = Eigen::VectorXd{{section.number("m0"), section.number("M0")}};

@@ -54,10 +54,11 @@ Pairs read_pairs(const Section& section, int particles, Mistakes& mistakes) {
   return pairs;
 }
 
-std::vector<SeparationSum::Term> read_terms(const Section& section, int particles, Mistakes& mistakes) {
+std::vector<SeparationSum::Term> read_terms(const Section& section, const Catalogue<PotentialKind>& potentials,
+                                            int particles, Mistakes& mistakes) {
   std::vector<SeparationSum::Term> terms;
   if (section.has("potential")) {
-    const auto potential = build_potential(section.table("potential"));
+    const auto potential = build_potential(potentials, section.table("potential"));
     for (const auto& [a, b] : read_pairs(section, particles, mistakes)) terms.push_back({a, b, potential});
     if (particles == 1) {
       mistakes.add(section.where("potential"),
@@ -67,7 +68,7 @@ std::vector<SeparationSum::Term> read_terms(const Section& section, int particle
     mistakes.add(section.where("pairs"), "`pairs` needs a `potential` that acts between them");
   }
   if (section.has("external")) {
-    const auto potential = build_potential(section.table("external"));
+    const auto potential = build_potential(potentials, section.table("external"));
     for (int a = 0; a < particles; ++a) terms.push_back({SeparationSum::origin, a, potential});
   }
   if (section.has("externals")) {
@@ -80,7 +81,8 @@ std::vector<SeparationSum::Term> read_terms(const Section& section, int particle
                    fmt::format("`externals` has {} potentials for {} particles", externals.size(), particles));
     } else {
       for (int a = 0; a < particles; ++a) {
-        terms.push_back({SeparationSum::origin, a, build_potential(externals[static_cast<std::size_t>(a)])});
+        terms.push_back(
+            {SeparationSum::origin, a, build_potential(potentials, externals[static_cast<std::size_t>(a)])});
       }
     }
   }
@@ -103,7 +105,7 @@ void check_start(const OpenSystem& system, const std::vector<SeparationSum::Term
   }
 }
 
-void build(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+void build(const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system, Mistakes& mistakes) {
   const std::size_t mistakes_before = mistakes.count();
   const std::vector<double>& masses = section.numbers("masses");
   system.particles = static_cast<int>(masses.size());
@@ -123,17 +125,13 @@ void build(const Section& section, OpenSystem& system, Mistakes& mistakes) {
   system.mass.resize(system.size());
   for (int a = 0; a < system.particles; ++a) system.mass.segment(a * system.axes, system.axes).setConstant(masses[a]);
   system.damping = read_damping_matrix(section, system.particles, system.axes, mistakes);
-  std::vector<SeparationSum::Term> terms = read_terms(section, system.particles, mistakes);
+  std::vector<SeparationSum::Term> terms = read_terms(section, potentials, system.particles, mistakes);
   if (mistakes.count() == mistakes_before) check_start(system, terms, section.where("q0"), mistakes);
   system.potential = std::make_shared<SeparationSum>(std::move(terms), system.axes);
 }
 
 Parameter potential_parameter(std::string name, std::string doc, ValueType type = ValueType::table) {
-  return {.name = std::move(name),
-          .type = type,
-          .doc = std::move(doc),
-          .kinds = &potential_entries(),
-          .listing = "potentials"};
+  return {.name = std::move(name), .type = type, .doc = std::move(doc), .listing = "potentials"};
 }
 
 }  // namespace

@@ -5,23 +5,16 @@
 
 namespace bathline {
 
-const std::vector<SystemKind>& system_kinds() {
-  static const std::vector<SystemKind> all = {single_oscillator_kind(),
-                                              dual_oscillator_kind(),
-                                              binary_oscillator_kind(),
-                                              kepler_kind(),
-                                              pair_potential_kind(),
-                                              coupled_van_der_pol_kind(),
-                                              linear_kind(),
-                                              contact_kind()};
+const Catalogue<SystemKind>& systems() {
+  static const Catalogue<SystemKind> all = {single_oscillator_kind(),
+                                            dual_oscillator_kind(),
+                                            binary_oscillator_kind(),
+                                            kepler_kind(),
+                                            pair_potential_kind(),
+                                            coupled_van_der_pol_kind(),
+                                            linear_kind(),
+                                            contact_kind()};
   return all;
-}
-
-const SystemKind* find_system(const std::string& name) {
-  for (const SystemKind& kind : system_kinds()) {
-    if (kind.entry.name == name) return &kind;
-  }
-  return nullptr;
 }
 
 std::vector<Parameter> start_parameters() {

@@ -4,9 +4,10 @@
 #include <vector>
 
 #include "model/open_system.hpp"
+#include "model/potentials/catalogue.hpp"
+#include "recipe/catalogue.hpp"
 #include "recipe/mistakes.hpp"
 #include "recipe/section.hpp"
-#include "recipe/vocabulary.hpp"
 
 namespace bathline {
 
@@ -14,7 +15,9 @@ struct SystemKind {
   Entry entry;
   /// Fills in `system` from the validated section; what does not make sense together is added to the mistakes. The
   /// numbers of particles and axes come first, and are known even where a value turns out not to be readable.
-  void (*build)(const Section& section, OpenSystem& system, Mistakes& mistakes);
+  /// `potentials` are what the section can name.
+  void (*build)(const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system,
+                Mistakes& mistakes);
 };
 
 SystemKind single_oscillator_kind();
@@ -26,9 +29,8 @@ SystemKind coupled_van_der_pol_kind();
 SystemKind linear_kind();
 SystemKind contact_kind();
 
-/// All systems, in the order of `bathline list`.
-const std::vector<SystemKind>& system_kinds();
-const SystemKind* find_system(const std::string& name);
+/// Those of this program.
+const Catalogue<SystemKind>& systems();
 
 /// The parameters `q0` and `v0` that every system with `particles` particles and `axes` axes has.
 std::vector<Parameter> start_parameters();

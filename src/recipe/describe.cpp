@@ -136,7 +136,7 @@ void add_lines(std::vector<Line>& lines, std::span<const Parameter> parameters, 
       doc += " One of " + kind + ".";
       kind = type_words(parameter.type);
     }
-    if (parameter.kinds != nullptr) doc += fmt::format(" Its `kind`: `bathline list {}`.", parameter.listing);
+    if (!parameter.listing.empty()) doc += fmt::format(" Its `kind`: `bathline list {}`.", parameter.listing);
     std::string presence = parameter.required ? "required" : "optional";
     if (width_of(parameter.fallback) > widest_cell) {
       doc += " Default: " + parameter.fallback + ".";
@@ -184,7 +184,8 @@ std::string optional_text(const Section& section, const std::string& key) {
 
 // A name and what it stands for, with its sentence on lines of its own.
 std::string item(const std::string& name, const std::string& what, const std::string& doc) {
-  return "  " + wrapped(name + (name.empty() || what.empty() ? "" : ": ") + what, 6) + "\n" + (doc.empty() ? "" : paragraphs(doc, 6));
+  return "  " + wrapped(name + (name.empty() || what.empty() ? "" : ": ") + what, 6) + "\n" +
+         (doc.empty() ? "" : paragraphs(doc, 6));
 }
 
 std::string summary_of(const std::vector<Entry>& entries, const std::string& name) {

@@ -173,8 +173,8 @@ std::optional<Section::Value> TomlReader::read_tables(const toml::node& node, co
   bool chosen = true;
   const auto add = [&](const toml::table& table) {
     std::vector<Parameter> members = parameter.members;
-    if (parameter.kinds != nullptr) {
-      const Entry* entry = chosen_entry(table, "kind", "", *parameter.kinds, {}, parameter.listing, inner);
+    if (!parameter.listing.empty()) {
+      const Entry* entry = chosen_entry(table, "kind", "", parameter.kinds, {}, parameter.listing, inner);
       chosen = chosen && entry != nullptr;
       if (entry == nullptr) return;
       members = keys_of_kind(*entry);

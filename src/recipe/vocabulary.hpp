@@ -28,9 +28,10 @@ struct Parameter {
   Bound bound = Bound::any;
   std::vector<std::string> choices = {};  ///< allowed texts or integers; empty means any
   std::vector<Parameter> members = {};    ///< keys of a `table` or of each of the `tables`
-  /// Of a `table` instead of `members`: its key `kind` names one of these, whose parameters are the other keys.
-  const std::vector<Entry>* kinds = nullptr;
-  std::string listing = {};  ///< argument of `bathline list` that shows `kinds`
+  /// Of a `table` instead of `members`: its key `kind` names something of which `bathline list` with this argument
+  /// shows all, and whose parameters are the other keys.
+  std::string listing = {};
+  std::vector<Entry> kinds = {};  ///< all of these, once a vocabulary has been put together
 };
 
 /// One thing with a name: a system, a potential, an environment, an integrator, a study.

@@ -1,10 +1,9 @@
 // The catalogue of studies.
 #pragma once
 
-#include <string>
-#include <vector>
-
+#include "driver/experiment.hpp"
 #include "driver/study.hpp"
+#include "recipe/catalogue.hpp"
 
 namespace bathline {
 
@@ -21,8 +20,7 @@ StudyKind energy_kind();
 StudyKind memory_kind();
 StudyKind ensemble_kind();
 
-/// All studies, in the order of `bathline list`.
-const std::vector<StudyKind>& study_kinds();
-const StudyKind* find_study(const std::string& name);
+/// Those of this program.
+const Catalogue<StudyKind>& studies();
 
 }  // namespace bathline

@@ -31,7 +31,7 @@ void advance_bath(benchmark::State& state, int steps_per_pass) {
   const std::int64_t oscillators = memory_resident_sites() / 4;
   Section options;
   options.set("gamma", 0.0, {});
-  const Scheme scheme = find_method("gamma")->scheme(options);
+  const Scheme scheme = methods().find("gamma")->scheme(options);
   Problem problem = particle_in_a_bath(oscillators, steps_per_pass);
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, 0.01);
   time_together(state, oscillators * bench_world().size() * steps, [&] { stepper->advance(steps); });

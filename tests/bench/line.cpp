@@ -31,13 +31,13 @@ Problem oscillator_on_a_line(std::int64_t sites, bool unequal) {
 Scheme gamma_scheme(double gamma) {
   Section options;
   options.set("gamma", gamma, {});
-  return find_method("gamma")->scheme(options);
+  return methods().find("gamma")->scheme(options);
 }
 
 CollocationScheme gauss_scheme(int stages) {
   Section options;
   options.set("stages", std::int64_t{stages}, {});
-  return std::get<CollocationScheme>(find_method("gauss")->scheme(options));
+  return std::get<CollocationScheme>(methods().find("gauss")->scheme(options));
 }
 
 constexpr int steps_of_a_block = 64;

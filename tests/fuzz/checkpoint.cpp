@@ -69,7 +69,7 @@ class Pattern {
     request.recipe = folder_ / "run.toml";
     request.output = result();
     request.progress = ProgressStyle::none;
-    require(run_recipe(request, FuzzWorld::communicator()) == 0);
+    require(run_recipe(request, FuzzWorld::program()) == 0);
     const auto found = find_checkpoints(result());
     require(!found.empty());
     checkpoint_ = found.front().path;
@@ -206,7 +206,7 @@ void go_on() {
   request.output = pattern().result();
   request.any_build = true;
   request.progress = ProgressStyle::none;
-  const int code = resume_run(request, FuzzWorld::communicator());
+  const int code = resume_run(request, FuzzWorld::program());
   require(code == exit_code::complete || code == exit_code::numerical_failure);
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "own_catalogues.hpp"
 #include "parallel/communicator.hpp"
 #include "solve/petsc_session.hpp"
 
@@ -26,6 +27,11 @@ class FuzzWorld {
     spdlog::set_level(spdlog::level::off);
   }
   static const Communicator& communicator() { return world_->session_.world(); }
+  /// All that the program brings along; the first call takes a second.
+  static const Program& program() {
+    static const Program all(own_catalogues(), communicator());
+    return all;
+  }
 
  private:
   FuzzWorld(int& argc, char**& argv, Petsc petsc) : session_(argc, argv) {

@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "driver/experiment.hpp"
-#include "driver/vocabulary.hpp"
 #include "fuzz_world.hpp"
 #include "recipe/recipe.hpp"
 #include "recipe/sweep.hpp"
 #include "record/quantity.hpp"
-#include "study/catalogue.hpp"
 
 namespace bathline {
 
@@ -34,14 +32,15 @@ inline bool is_small(const Recipe& recipe) {
 
 inline void read_and_validate(const std::string& text, const std::vector<std::string>& settings) {
   Mistakes mistakes, of_sweep;
-  const Recipe recipe = parse_recipe(text, "fuzz.toml", settings, vocabulary(), mistakes);
+  const Recipe recipe = parse_recipe(text, "fuzz.toml", settings, FuzzWorld::program().vocabulary(), mistakes);
   for (const SweepElement& element : expand_sweep(text, "fuzz.toml", settings, of_sweep)) {
     require(!element.empty());
   }
   if (recipe.is_toml && mistakes.empty()) {
     // What a result file keeps of it must lead to the same run.
     Mistakes again;
-    require(parse_recipe(recipe.resolved, "resolved.toml", {}, vocabulary(), again).resolved == recipe.resolved);
+    require(parse_recipe(recipe.resolved, "resolved.toml", {}, FuzzWorld::program().vocabulary(), again).resolved ==
+            recipe.resolved);
     require(again.empty());
     for (const Section& claim : recipe.claims) {
       ParsedQuantity quantity;
@@ -50,9 +49,9 @@ inline void read_and_validate(const std::string& text, const std::vector<std::st
     }
   }
   if (recipe.is_toml && is_small(recipe)) {
-    const Experiment experiment(recipe, FuzzWorld::communicator(), mistakes);
+    const Experiment experiment(recipe, FuzzWorld::program(), mistakes);
     try {
-      find_study(recipe.study.text("kind"))->check(experiment, mistakes);
+      FuzzWorld::program().catalogues().studies.find(recipe.study.text("kind"))->check(experiment, mistakes);
     } catch (const UnreadableValue&) {
       require(!mistakes.empty());
     }

@@ -16,32 +16,32 @@ TEST(MethodCatalogue, HasEveryMethodOnceWithItsSource) {
   for (const Method& method : methods()) {
     SCOPED_TRACE(method.entry.name);
     EXPECT_TRUE(names.insert(method.entry.name).second);
-    EXPECT_EQ(find_method(method.entry.name), &method);
+    EXPECT_EQ(methods().find(method.entry.name), &method);
     EXPECT_FALSE(method.entry.summary.empty());
     EXPECT_FALSE(method.entry.equation.empty());
     EXPECT_THAT(method.entry.source, testing::ContainsRegex("[a-z]+[0-9][0-9][0-9][0-9]"));
     EXPECT_FALSE(describe_properties(method).empty());
   }
-  EXPECT_EQ(find_method("no-such-method"), nullptr);
+  EXPECT_EQ(methods().find("no-such-method"), nullptr);
 }
 
 TEST(MethodCatalogue, SaysWhatTheDefaultsDo) {
-  EXPECT_THAT(describe_properties(*find_method("gamma")),
+  EXPECT_THAT(describe_properties(*methods().find("gamma")),
               testing::AllOf(testing::HasSubstr("Order 1, symplectic, not time-reversible"),
                              testing::HasSubstr("h omega = 2."), testing::HasSubstr("default options")));
-  EXPECT_THAT(describe_properties(*find_method("explicit-euler")),
+  EXPECT_THAT(describe_properties(*methods().find("explicit-euler")),
               testing::HasSubstr("Unstable for undamped oscillations"));
-  EXPECT_THAT(describe_properties(*find_method("implicit-euler")),
+  EXPECT_THAT(describe_properties(*methods().find("implicit-euler")),
               testing::HasSubstr("Stable for oscillations at any step"));
 }
 
 TEST(MethodCatalogue, SaysWhatRunsOnContactSystems) {
-  EXPECT_THAT(describe_properties(*find_method("herglotz")),
+  EXPECT_THAT(describe_properties(*methods().find("herglotz")),
               testing::AllOf(testing::HasSubstr("Order 1, conformally contact"), testing::HasSubstr("default options"),
                              testing::Not(testing::HasSubstr("Conserves"))));
-  EXPECT_EQ(find_method("herglotz")->domain, Method::Domain::contact);
-  EXPECT_EQ(find_method("exact")->domain, Method::Domain::both);
-  EXPECT_EQ(find_method("rk4")->domain, Method::Domain::mechanical);
+  EXPECT_EQ(methods().find("herglotz")->domain, Method::Domain::contact);
+  EXPECT_EQ(methods().find("exact")->domain, Method::Domain::both);
+  EXPECT_EQ(methods().find("rk4")->domain, Method::Domain::mechanical);
 }
 
 TEST(MethodCatalogue, TimeCentredIsTheMiddleOfTheGammaFamily) {

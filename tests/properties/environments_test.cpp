@@ -26,7 +26,7 @@ std::vector<Built> build_all() {
   RandomNumbers random(81);
   const OpenSystem system = random_particles(2, 2, random);
   std::vector<Built> all;
-  for (const EnvironmentKind& kind : environment_kinds()) {
+  for (const EnvironmentKind& kind : environments()) {
     std::size_t before = all.size();
     for (const std::vector<std::string>& form :
          std::vector<std::vector<std::string>>{{},
@@ -191,7 +191,7 @@ TEST(Environments, StateNumbersAreThoseOfTheChain) {
 TEST(Environments, PullAtTheHeadLikeTheDamperThatTheyState) {
   RandomNumbers random(82);
   const OpenSystem system = random_particles(2, 2, random);
-  for (const EnvironmentKind& kind : environment_kinds()) {
+  for (const EnvironmentKind& kind : environments()) {
     if (!has_parameter(kind.entry, "sites")) continue;
     SCOPED_TRACE(kind.entry.name);
     Section section = example_section(kind.entry, {"grid", "damping"});

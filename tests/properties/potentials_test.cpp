@@ -36,7 +36,7 @@ Eigen::VectorXd triangle(int axes, RandomNumbers& random) {
 }
 
 TEST(Potentials, SlopeAndCurvatureAreThoseOfTheValue) {
-  for (const PotentialKind& kind : potential_kinds()) {
+  for (const PotentialKind& kind : potentials()) {
     SCOPED_TRACE(kind.entry.name);
     const auto potential = example(kind);
     for (const double s : {0.9, 1.3, 1.9, 2.6, -1.1}) {
@@ -54,7 +54,7 @@ TEST(Potentials, SlopeAndCurvatureAreThoseOfTheValue) {
 
 TEST(Potentials, BetweenParticlesForcesAreThoseOfTheEnergy) {
   RandomNumbers random(31);
-  for (const PotentialKind& kind : potential_kinds()) {
+  for (const PotentialKind& kind : potentials()) {
     for (int axes = 1; axes <= 3; ++axes) {
       SCOPED_TRACE(testing::Message() << kind.entry.name << ", " << axes << " axes");
       const SeparationSum sum = three_particles(example(kind), axes);
@@ -81,7 +81,7 @@ TEST(Potentials, BetweenParticlesForcesAreThoseOfTheEnergy) {
 
 TEST(Potentials, BetweenParticlesNeitherPlaceNorDirectionMatters) {
   RandomNumbers random(32);
-  for (const PotentialKind& kind : potential_kinds()) {
+  for (const PotentialKind& kind : potentials()) {
     SCOPED_TRACE(kind.entry.name);
     const auto potential = example(kind);
     const SeparationSum sum({{0, 1, potential}, {0, 2, potential}, {1, 2, potential}}, 3);
@@ -107,7 +107,7 @@ TEST(Potentials, BetweenParticlesNeitherPlaceNorDirectionMatters) {
 // At the same place the direction is lost. What is smooth there has its limit, V'' in every direction; a cone has none.
 TEST(Potentials, AtTheSamePlaceTheyAreSmoothOrHaveNoForce) {
   const Eigen::VectorXd same = Eigen::VectorXd::Constant(4, 0.7);
-  for (const PotentialKind& kind : potential_kinds()) {
+  for (const PotentialKind& kind : potentials()) {
     SCOPED_TRACE(kind.entry.name);
     for (const double rest_length : {0.0, 0.5}) {
       Section section = example_section(kind.entry);

@@ -31,7 +31,7 @@ OpenSystem build(const SystemKind& kind) {
       }
       Mistakes mistakes;
       OpenSystem system;
-      kind.build(section, system, mistakes);
+      kind.build(section, potentials(), system, mistakes);
       if (mistakes.empty()) return system;
     }
   }
@@ -40,7 +40,7 @@ OpenSystem build(const SystemKind& kind) {
 }
 
 TEST(Systems, ForcesAreTheSlopeOfTheEnergyAndHessiansThatOfTheForces) {
-  for (const SystemKind& kind : system_kinds()) {
+  for (const SystemKind& kind : systems()) {
     SCOPED_TRACE(kind.entry.name);
     const OpenSystem system = build(kind);
     ASSERT_TRUE(system.potential);
@@ -78,7 +78,7 @@ TEST(Systems, ForcesAreTheSlopeOfTheEnergyAndHessiansThatOfTheForces) {
 }
 
 TEST(Systems, HaveMassesADampingThatOnlyTakesAndObservablesOfTheirSize) {
-  for (const SystemKind& kind : system_kinds()) {
+  for (const SystemKind& kind : systems()) {
     SCOPED_TRACE(kind.entry.name);
     const OpenSystem system = build(kind);
     ASSERT_EQ(system.mass.size(), system.size());
@@ -104,7 +104,7 @@ TEST(Systems, HaveMassesADampingThatOnlyTakesAndObservablesOfTheirSize) {
 
 TEST(Systems, SlopesOfAForceAreThoseOfItsValue) {
   int found = 0;
-  for (const SystemKind& kind : system_kinds()) {
+  for (const SystemKind& kind : systems()) {
     const OpenSystem system = build(kind);
     if (!system.force) continue;
     SCOPED_TRACE(kind.entry.name);

@@ -69,10 +69,8 @@ Source
 }
 
 TEST(Describe, SaysWhereTheKindsOfATableAreListed) {
-  const std::vector<Entry> kinds = {{.name = "soft"}};
-  const Entry entry = {
-      .name = "particles",
-      .parameters = {{.name = "bond", .type = table, .doc = "What ties them.", .kinds = &kinds, .listing = "bonds"}}};
+  const Entry entry = {.name = "particles",
+                       .parameters = {{.name = "bond", .type = table, .doc = "What ties them.", .listing = "bonds"}}};
   EXPECT_THAT(describe(entry, "system"), HasSubstr("What ties them. Its `kind`: `bathline list bonds`."));
 }
 

@@ -93,7 +93,7 @@ TEST(MpiCommutativity, BranchesAgreeToRoundOff) {
 /// Difference of q and p after `steps` steps of the integrator g and of the forced equations of `lagrangian`.
 double difference(const OpenSystem& system, const Eigen::MatrixXd& damping, double g, double h, int steps,
                   const ForcedLagrangian& lagrangian) {
-  const Method& gamma = *find_method("gamma");
+  const Method& gamma = *methods().find("gamma");
   Section options;
   options.set("gamma", g, {});
   Problem problem(system, damping, {}, test_world());
@@ -170,7 +170,7 @@ TEST(MpiCommutativity, BoundIsBrokenByErrorsBeyondRoundOff) {
   double fractions[2];
   for (int with_noise = 0; with_noise < 2; ++with_noise) {
     Problem problem(with_noise == 1 ? noisy : system, *system.damping, {}, test_world());
-    const std::unique_ptr<Stepper> stepper = make_stepper(find_method("gamma")->scheme(options), problem, h);
+    const std::unique_ptr<Stepper> stepper = make_stepper(methods().find("gamma")->scheme(options), problem, h);
     const ForcedLagrangian lagrangian(system, *system.damping, 0.0, h);
     RoundoffBound bound(system, *system.damping, 0.0, h);
     Eigen::VectorXd before, q = problem.q;

@@ -266,7 +266,7 @@ double motion_fraction(const std::string& name, double option, const PathRule& r
   } else {
     options.set("stages", static_cast<std::int64_t>(option), {});
   }
-  const Scheme scheme = find_method(name)->scheme(options);
+  const Scheme scheme = methods().find(name)->scheme(options);
   Problem problem(oscillator(), c, {}, test_world());
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
   const DoubledLagrangian doubled(oscillator(factor * drag), factor * c, rule, h);

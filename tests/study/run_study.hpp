@@ -21,7 +21,7 @@ class RunStudy {
   explicit RunStudy(const std::string& text) : read_(read_recipe(text)) {
     report = read_.report();
     if (!read_.mistakes.empty()) return;
-    const StudyKind* kind = find_study(read_.recipe.study.text("kind"));
+    const StudyKind* kind = studies().find(read_.recipe.study.text("kind"));
     kind->check(*read_.experiment, read_.mistakes);
     report = read_.report();
     if (!read_.mistakes.empty()) return;

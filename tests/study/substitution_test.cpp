@@ -70,7 +70,7 @@ TEST(MpiSubstitution, DampedMatrixIsTheIntegratorsStep) {
   const VectorXd mass{{1.0, 2.0, 0.5}};
   const OpenSystem system = linear_system(mass, half * half.transpose());
   Problem problem(system, damping, {}, test_world());
-  const MatrixXd in_velocities = step_matrix(find_method("time-centred")->scheme(Section()), problem, 0.3);
+  const MatrixXd in_velocities = step_matrix(methods().find("time-centred")->scheme(Section()), problem, 0.3);
   VectorXd scale(6);
   scale << VectorXd::Ones(3), mass;
   const MatrixXd step = scale.asDiagonal() * in_velocities * scale.cwiseInverse().asDiagonal();

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "model/potentials/separation_potential.hpp"
+#include "recipe/catalogue.hpp"
 #include "recipe/section.hpp"
-#include "recipe/vocabulary.hpp"
 
 namespace bathline {
 
@@ -23,11 +21,10 @@ PotentialKind double_well_potential_kind();
 PotentialKind morse_potential_kind();
 PotentialKind lennard_jones_potential_kind();
 
-/// All potentials, in the order of `bathline list`.
-const std::vector<PotentialKind>& potential_kinds();
-/// Their entries, which a `kind` in a recipe names.
-const std::vector<Entry>& potential_entries();
+/// Those of this program.
+const Catalogue<PotentialKind>& potentials();
 /// The potential that a table of a recipe describes.
-std::shared_ptr<const SeparationPotential> build_potential(const Section& section);
+std::shared_ptr<const SeparationPotential> build_potential(const Catalogue<PotentialKind>& potentials,
+                                                           const Section& section);
 
 }  // namespace bathline

@@ -1,0 +1,293 @@
+// The command line of bathline.
+#include "command_line/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <Eigen/Core>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "command_line/json_log.hpp"
+#include "command_line/names.hpp"
+#include "driver/launch.hpp"
+#include "driver/recipe_library.hpp"
+#include "driver/run.hpp"
+#include "driver/sweep_run.hpp"
+#include "driver/verify.hpp"
+#include "record/claims.hpp"
+#include "record/provenance.hpp"
+#include "record/result_check.hpp"
+#include "solve/petsc_options.hpp"
+#include "solve/petsc_session.hpp"
+
+namespace bathline {
+
+namespace {
+
+int show_claims(const std::string& path, const Program& program) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) throw UsageError(fmt::format("there is no file {}", path));
+  if (!require_undamaged(path)) spdlog::warn("{}", words_on_missing_seal(path));
+  const ResultReader reader(path);
+  std::vector<ClaimResult> claims = read_claims(reader);
+  const bool has_claims = reader.attribute("recipe_resolved").find("[[claims]]") != std::string::npos;
+  if (claims.empty() && has_claims) {
+    const std::string status = reader.attribute("status");
+    if (status != "complete" && status != "computed") {
+      throw UsageError(fmt::format("{} is not complete (status {}), so its claims have not been judged", path, status));
+    }
+    claims = evaluate_claims(reader, recipe_of(reader, program).claims);
+  }
+  fmt::print("{}", claims.empty() ? fmt::format("{} makes no claims\n", path) : claims_table(claims));
+  return exit_code_of(claims);
+}
+
+/// The arguments before `--` and those behind it, if there is one, which are PETSc's.
+std::pair<std::vector<std::string>, std::optional<std::vector<std::string>>> split_arguments(int argc, char** argv) {
+  const std::vector<std::string> all(argv + 1, argv + argc);
+  const auto separator = std::find(all.begin(), all.end(), "--");
+  if (separator == all.end()) return {all, std::nullopt};
+  return {{all.begin(), separator}, std::vector<std::string>(separator + 1, all.end())};
+}
+
+/// The commands with their options, and what these were set to.
+class CommandLine {
+ public:
+  CommandLine() {
+    app_.require_subcommand(1);
+    app_.set_version_flag(
+        "--version",
+        [] {
+          return version_text(petsc_version(),
+                              fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION));
+        },
+        "Versions of the program and of its libraries");
+    app_.footer(
+        "PETSc's options follow `--`, as in: mpirun -n 4 bathline run r.toml -- -ksp_type cg -log_view\n"
+        "Exit codes: 0 complete, 1 a claim failed, 2 usage or recipe error, 3 numerical failure,\n"
+        "85 stopped on request with a checkpoint.");
+    add_run();
+    add_resume();
+    add_sweep();
+    add_verify();
+    add_rest();
+  }
+
+  /// @note Collective.
+  int run(int argc, char** argv, const Program& program);
+
+ private:
+  void add_run();
+  void add_resume();
+  void add_sweep();
+  void add_verify();
+  /// The commands that compute nothing.
+  void add_rest();
+  void add_recipe(CLI::App* command);
+  void add_output(CLI::App* command, std::string& output, const std::string& text);
+  void add_progress(CLI::App* command);
+  void add_wall_time(CLI::App* command);
+  void add_log(CLI::App* command);
+  /// Hands on what several commands share, and finds recipes by their names. @note Collective.
+  void complete(std::optional<std::vector<std::string>> petsc_options, const Communicator& world);
+  int carry_out(const Program& program);
+
+  // Messages are lines, and so are lists of paths.
+  const CLI::Validator on_one_line_{
+      [](const std::string& path) {
+        return path.find_first_of("\n\r") == std::string::npos ? "" : "a name must not hold line ends";
+      },
+      ""};
+  CLI::App app_{
+      "Dissipative mechanics computed as closed conservative systems.\n"
+      "Describe particles and an environment in a recipe, run it, read the HDF5 result.",
+      "bathline"};
+  CLI::App *run_ = nullptr, *resume_ = nullptr, *sweep_ = nullptr, *verify_ = nullptr, *check_ = nullptr,
+           *list_ = nullptr, *describe_ = nullptr, *claims_ = nullptr;
+  RunRequest request_;
+  ResumeRequest resumption_;
+  VerifyRequest verification_;
+  std::string name_, what_, file_, json_, style_ = "auto";
+  double wall_time_ = 0.0;
+  bool count_only_ = false;
+};
+
+void CommandLine::add_recipe(CLI::App* command) {
+  command->add_option("RECIPE", request_.recipe, "recipe (TOML), or the name of one that `list recipes` shows")
+      ->required()
+      ->check(on_one_line_);
+  command
+      ->add_option("--set", request_.settings,
+                   "KEY=VALUE: replaces a key of the recipe, such as time.step=0.005 or environment.0.sites=1000")
+      ->expected(1)
+      ->take_all()
+      ->type_name("KEY=VALUE");
+}
+
+void CommandLine::add_output(CLI::App* command, std::string& output, const std::string& text) {
+  command->add_option("-o,--output", output, text)->check(on_one_line_)->type_name("FILE.h5");
+}
+
+void CommandLine::add_wall_time(CLI::App* command) {
+  command
+      ->add_option("--wall-time", wall_time_,
+                   "stop with a checkpoint (exit code 85) shortly before so many seconds have gone by")
+      ->envname("BATHLINE_WALL_TIME")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS");
+}
+
+void CommandLine::add_log(CLI::App* command) {
+  command->add_option("--log-json", json_, "append the messages to this file as well, one JSON object a line")
+      ->check(on_one_line_)
+      ->type_name("FILE");
+}
+
+void CommandLine::add_progress(CLI::App* command) {
+  command->add_option("--progress", style_, "how far the run has come: auto, bar, lines or none")
+      ->check(CLI::IsMember({"auto", "bar", "lines", "none"}))
+      ->type_name("STYLE");
+}
+
+void CommandLine::add_run() {
+  run_ = app_.add_subcommand("run", "run a recipe");
+  add_recipe(run_);
+  add_output(run_, request_.output, "result file; default: the recipe's name with .h5 in the working directory");
+  run_->add_flag("--overwrite", request_.overwrite, "replace an existing result file and its checkpoints");
+  add_wall_time(run_);
+  add_log(run_);
+  add_progress(run_);
+  run_->add_option("--element", request_.element, "run this element of the recipe's sweep alone, counted from 0")
+      ->type_name("N");
+}
+
+void CommandLine::add_resume() {
+  resume_ = app_.add_subcommand("resume", "go on with a run from a checkpoint");
+  resume_
+      ->add_option("CHECKPOINT", resumption_.checkpoint,
+                   "checkpoint (HDF5), or a result file: then the newest of its checkpoints that is not damaged")
+      ->check(on_one_line_)
+      ->required();
+  add_output(resume_, resumption_.output, "result file, where it is no longer beside the checkpoint");
+  resume_
+      ->add_option("--recipe", resumption_.recipe, "refuse a checkpoint of another recipe than this one, path or name")
+      ->check(on_one_line_)
+      ->type_name("RECIPE");
+  resume_->add_option("--set", resumption_.settings, "KEY=VALUE: a setting of that recipe")
+      ->expected(1)
+      ->take_all()
+      ->type_name("KEY=VALUE");
+  resume_->add_flag("--any-build", resumption_.any_build, "go on with a checkpoint of another build of the program");
+  add_progress(resume_);
+  add_log(resume_);
+  add_wall_time(resume_);
+}
+
+void CommandLine::add_sweep() {
+  sweep_ = app_.add_subcommand("sweep", "list the elements of a recipe's sweep");
+  add_recipe(sweep_);
+  add_output(sweep_, request_.output, "as for `run`: what the result files are named after");
+  sweep_->add_flag("--count", count_only_, "print only how many there are");
+}
+
+void CommandLine::add_verify() {
+  verify_ = app_.add_subcommand("verify", "compute a result again from what it holds, and compare");
+  verify_->add_option("FILE", verification_.result, "result file (HDF5)")->required()->check(on_one_line_);
+  add_output(verify_, verification_.output, "keep the rerun here; default: beside the result, removed at the end");
+  verify_
+      ->add_option("--tolerance", verification_.tolerance,
+                   "largest difference where bits need not agree, relative to a variable's largest value")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  add_progress(verify_);
+}
+
+void CommandLine::add_rest() {
+  check_ = app_.add_subcommand("check", "validate a recipe without running it");
+  add_recipe(check_);
+  list_ = app_.add_subcommand("list", "list what recipes can name, and the recipes that come along");
+  list_->add_option("WHAT", what_, "only these")
+      ->check(CLI::IsMember({"systems", "potentials", "environments", "integrators", "studies", "recipes"}));
+  describe_ = app_.add_subcommand(
+      "describe",
+      "equation, parameters, units and source of a name; what a recipe does and claims; `recipe` for a recipe's keys");
+  describe_->add_option("NAME", name_)->required();
+  claims_ = app_.add_subcommand("claims", "the claims of a result file");
+  claims_->add_option("FILE", file_, "result file (HDF5)")->required()->check(on_one_line_);
+}
+
+void CommandLine::complete(std::optional<std::vector<std::string>> petsc_options, const Communicator& world) {
+  if (petsc_options) {
+    if (!run_->parsed() && !check_->parsed() && !resume_->parsed() && !verify_->parsed()) {
+      throw UsageError("options behind `--` belong to `run`, `check`, `resume` and `verify`");
+    }
+    petsc_options = user_options(*petsc_options, world);
+    request_.petsc_options = *petsc_options;
+    resumption_.petsc_options = verification_.petsc_options = petsc_options;
+  }
+  const std::map<std::string, ProgressStyle> styles = {{"auto", ProgressStyle::automatic},
+                                                       {"bar", ProgressStyle::bar},
+                                                       {"lines", ProgressStyle::lines},
+                                                       {"none", ProgressStyle::none}};
+  request_.progress = resumption_.progress = verification_.progress = styles.at(style_);
+  request_.wall_time = resumption_.wall_time = wall_time_;
+  if (!request_.recipe.empty()) request_.recipe = find_recipe(request_.recipe, world);
+  if (!resumption_.recipe.empty()) resumption_.recipe = find_recipe(resumption_.recipe, world);
+}
+
+int CommandLine::carry_out(const Program& program) {
+  const Communicator& world = program.communicator();
+  const auto logged = [&](const std::string& what, int code) {
+    if (!json_.empty()) spdlog::get("bathline")->info("{} ended with exit code {}", what, code);
+    return code;
+  };
+  if (run_->parsed()) return logged("run", run_all(request_, program));
+  if (verify_->parsed()) return verify_result(verification_, program);
+  if (resume_->parsed()) {
+    if (!resumption_.settings.empty() && resumption_.recipe.empty()) {
+      throw UsageError("--set belongs to --recipe: a run goes on with the recipe that is in its checkpoint");
+    }
+    return logged("resume", resume_run(resumption_, program));
+  }
+  if (claims_->parsed()) return run_on_root(world, exit_code::usage, [&] { return show_claims(file_, program); });
+  if (sweep_->parsed()) {
+    list_sweep(request_, count_only_, program);
+  } else if (check_->parsed()) {
+    check_all(request_, program);
+  } else {
+    const std::string text = list_->parsed() ? list_names(what_, program.vocabulary()) : describe_name(name_, program);
+    if (world.is_root()) fmt::print("{}", text);
+  }
+  return exit_code::complete;
+}
+
+int CommandLine::run(int argc, char** argv, const Program& program) {
+  const Communicator& world = program.communicator();
+  auto [arguments, petsc_options] = split_arguments(argc, argv);
+  const std::vector<std::string> all_arguments = arguments;
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    app_.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    const int code = world.is_root() ? app_.exit(error) : error.get_exit_code();
+    return code == 0 ? exit_code::complete : exit_code::usage;
+  }
+  complete(std::move(petsc_options), world);
+  if (!json_.empty()) {
+    log_to(json_, world);
+    spdlog::info("bathline {}", fmt::join(all_arguments, " "));
+  }
+  return carry_out(program);
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv, const Program& program) { return CommandLine().run(argc, argv, program); }
+
+}  // namespace bathline

@@ -1,0 +1,73 @@
+// The log as lines of JSON in a file.
+#include "command_line/json_log.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <cerrno>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <system_error>
+
+#include "recipe/mistakes.hpp"
+#include "record/provenance.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Every message as one JSON object a line: time, level, message.
+class JsonLines final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit JsonLines(const std::string& path) : file_(path, std::ios::app) {
+    if (!file_)
+      throw UsageError(fmt::format("cannot write the log {}: {}", path, std::generic_category().message(errno)));
+  }
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    std::string text;
+    for (const char c : std::string_view(message.payload.data(), message.payload.size())) {
+      if (c == '"' || c == '\\') {
+        text += '\\';
+        text += c;
+      } else if (static_cast<unsigned char>(c) < 0x20) {
+        text += fmt::format("\\u{:04x}", static_cast<int>(c));
+      } else {
+        text += c;
+      }
+    }
+    const auto level = spdlog::level::to_string_view(message.level);
+    file_ << fmt::format("{{\"time\": \"{}\", \"level\": \"{}\", \"message\": \"{}\"}}\n", utc_now(),
+                         std::string_view(level.data(), level.size()), text);
+  }
+  void flush_() override { file_.flush(); }
+
+ private:
+  std::ofstream file_;
+};
+
+}  // namespace
+
+void log_to(const std::string& path, const Communicator& world) {
+  std::shared_ptr<JsonLines> lines;
+  std::string reason;
+  if (world.is_root()) {
+    try {
+      lines = std::make_shared<JsonLines>(path);
+    } catch (const UsageError& error) {
+      reason = error.what();
+    }
+  }
+  reason = world.broadcast(reason);
+  if (!reason.empty()) throw UsageError(reason);
+  if (!lines) return;
+  const auto log = spdlog::default_logger();
+  for (const auto& sink : log->sinks()) sink->set_level(spdlog::level::warn);
+  log->sinks().push_back(lines);
+  log->flush_on(spdlog::level::trace);
+}
+
+}  // namespace bathline

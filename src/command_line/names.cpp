@@ -1,0 +1,70 @@
+// What `bathline list` and `bathline describe` print.
+#include "command_line/names.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "driver/recipe_library.hpp"
+#include "recipe/recipe_schema.hpp"
+
+namespace bathline {
+
+namespace {
+
+struct Category {
+  const char* plural;
+  const char* singular;
+  std::vector<Entry> Vocabulary::*entries;
+};
+
+constexpr Category categories[] = {{"systems", "system", &Vocabulary::systems},
+                                   {"potentials", "potential", &Vocabulary::potentials},
+                                   {"environments", "environment", &Vocabulary::environments},
+                                   {"integrators", "integrator", &Vocabulary::integrators},
+                                   {"studies", "study", &Vocabulary::studies}};
+
+}  // namespace
+
+std::string list_names(const std::string& what, const Vocabulary& vocabulary) {
+  std::string text;
+  for (const Category& category : categories) {
+    if (!what.empty() && what != category.plural) continue;
+    if (what.empty()) text += fmt::format("{}\n", category.plural);
+    for (const Entry& entry : vocabulary.*category.entries) {
+      text += fmt::format("{}{:<22} {}\n", what.empty() ? "  " : "", entry.name, entry.summary);
+    }
+  }
+  if (what.empty() || what == "recipes") {
+    if (what.empty()) text += "recipes\n";
+    for (const LibraryRecipe& recipe : library_recipes()) {
+      text += fmt::format("{}{:<22} {}\n", what.empty() ? "  " : "", recipe.name, recipe.title);
+    }
+  }
+  return text;
+}
+
+std::string describe_name(const std::string& name, const Program& program) {
+  if (name == "recipe") return describe_recipe();
+  std::vector<std::string> known = {"recipe"};
+  for (const Category& category : categories) {
+    const std::vector<Entry>& entries = program.vocabulary().*category.entries;
+    if (const Entry* entry = find_entry(entries, name)) return describe(*entry, category.singular);
+    for (const Entry& entry : entries) known.push_back(entry.name);
+  }
+  std::error_code ignored;
+  bool is_recipe = std::filesystem::is_regular_file(name, ignored);
+  for (const LibraryRecipe& recipe : library_recipes()) {
+    is_recipe = is_recipe || recipe.name == name;
+    known.push_back(recipe.name);
+  }
+  if (program.communicator().broadcast(is_recipe)) return describe_recipe(name, program);
+  const std::string close = closest_name(name, known);
+  throw UsageError(
+      fmt::format("there is nothing called `{}`; {}", name,
+                  close.empty() ? "`bathline list` shows all names" : fmt::format("did you mean `{}`?", close)));
+}
+
+}  // namespace bathline

@@ -1,0 +1,16 @@
+// What `bathline list` and `bathline describe` print.
+#pragma once
+
+#include <string>
+
+#include "driver/program.hpp"
+
+namespace bathline {
+
+/// Everything that recipes can name, or that of one kind: "systems", ..., "recipes".
+std::string list_names(const std::string& what, const Vocabulary& vocabulary);
+
+/// The description of a name. Throws UsageError where nothing is called that. @note Collective.
+std::string describe_name(const std::string& name, const Program& program);
+
+}  // namespace bathline

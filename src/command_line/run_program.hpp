@@ -1,0 +1,12 @@
+// A program from its begin to its exit code.
+#pragma once
+
+#include "driver/program.hpp"
+
+namespace bathline {
+
+/// All that `main` has to do: starts MPI and the log, does what the command line asks for with recipes that can name
+/// what is in the catalogues, and returns the exit code.
+int run_program(int argc, char** argv, const Catalogues& catalogues);
+
+}  // namespace bathline

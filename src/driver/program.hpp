@@ -1,0 +1,44 @@
+// What a program brings along to a recipe: what the recipe can name, and the ranks to run it on.
+#pragma once
+
+#include "driver/study.hpp"
+#include "integrate/method.hpp"
+#include "model/environment_catalogue.hpp"
+#include "model/potentials/catalogue.hpp"
+#include "model/system_catalogue.hpp"
+#include "parallel/communicator.hpp"
+#include "recipe/catalogue.hpp"
+#include "recipe/vocabulary.hpp"
+
+namespace bathline {
+
+/// Everything that recipes can name. A program of somebody else adds its own lines to those of this one.
+struct Catalogues {
+  Catalogue<SystemKind> systems;
+  Catalogue<PotentialKind> potentials;
+  Catalogue<EnvironmentKind> environments;
+  Catalogue<Method> integrators;
+  Catalogue<StudyKind> studies;
+};
+
+/// The words of recipes: the descriptions of all that is in the catalogues.
+Vocabulary vocabulary_of(const Catalogues& catalogues);
+
+/// Catalogues with their words, and the ranks.
+class Program {
+ public:
+  /// `communicator` must outlive it.
+  Program(Catalogues catalogues, const Communicator& communicator)
+      : catalogues_(std::move(catalogues)), vocabulary_(vocabulary_of(catalogues_)), communicator_(communicator) {}
+
+  const Catalogues& catalogues() const { return catalogues_; }
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  const Communicator& communicator() const { return communicator_; }
+
+ private:
+  Catalogues catalogues_;
+  Vocabulary vocabulary_;
+  const Communicator& communicator_;
+};
+
+}  // namespace bathline

@@ -1,0 +1,16 @@
+// All that this program brings along.
+#include "own_catalogues.hpp"
+
+#include "study/catalogue.hpp"
+
+namespace bathline {
+
+Catalogues own_catalogues() {
+  return {.systems = systems(),
+          .potentials = potentials(),
+          .environments = environments(),
+          .integrators = methods(),
+          .studies = studies()};
+}
+
+}  // namespace bathline

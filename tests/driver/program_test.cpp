@@ -1,0 +1,139 @@
+// What a program brings along, its own lines beside those of bathline included.
+#include "driver/program.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "driver/experiment.hpp"
+#include "driver/feasibility.hpp"
+#include "model/potentials/separation_sum.hpp"
+#include "own_catalogues.hpp"
+#include "test_world.hpp"
+
+namespace bathline {
+namespace {
+
+TEST(Program, EverythingThatItBringsAlongDescribesItself) {
+  std::set<std::string> names;
+  const Vocabulary words = vocabulary_of(own_catalogues());
+  for (const auto* entries :
+       {&words.systems, &words.potentials, &words.environments, &words.integrators, &words.studies}) {
+    EXPECT_FALSE(entries->empty());
+    for (const Entry& entry : *entries) {
+      SCOPED_TRACE(entry.name);
+      EXPECT_TRUE(names.insert(entry.name).second) << "`bathline describe` could not tell them apart";
+      EXPECT_FALSE(entry.summary.empty());
+      EXPECT_FALSE(entry.equation.empty());
+      EXPECT_FALSE(entry.source.empty());
+      for (const Parameter& parameter : entry.parameters) {
+        EXPECT_FALSE(parameter.doc.empty()) << parameter.name;
+        EXPECT_FALSE(parameter.required && !parameter.fallback.empty()) << parameter.name;
+      }
+    }
+  }
+  EXPECT_THAT(find_entry(words.integrators, "rk4")->notes, testing::HasSubstr("Order 4, not symplectic"));
+}
+
+/// V(s) = k s^6 / 6.
+class Sextic final : public SeparationPotential {
+ public:
+  explicit Sextic(double k) : k_(k) {}
+  double value(double s) const override { return k_ * std::pow(s, 6) / 6.0; }
+  double slope(double s) const override { return k_ * std::pow(s, 5); }
+  double curvature(double s) const override { return 5.0 * k_ * std::pow(s, 4); }
+  bool is_quadratic() const override { return false; }
+
+ private:
+  double k_;
+};
+
+class NoStudy final : public Study {
+ public:
+  std::optional<CaseFailure> run(ResultFile&, Progress&, Checkpoints&) override { return std::nullopt; }
+};
+
+/// A particle of 3 kg in whatever potential the recipe names.
+SystemKind caged_kind() {
+  return {{.name = "caged",
+           .parameters = {{.name = "cage", .type = ValueType::table, .required = true, .listing = "potentials"}}},
+          [](const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system, Mistakes&) {
+            system.particles = system.axes = 1;
+            system.mass = Eigen::VectorXd::Constant(1, 3.0);
+            system.q0 = Eigen::VectorXd::Constant(1, 2.0);
+            system.v0 = Eigen::VectorXd::Zero(1);
+            system.potential = std::make_shared<SeparationSum>(
+                std::vector<SeparationSum::Term>{
+                    {SeparationSum::origin, 0, build_potential(potentials, section.table("cage"))}},
+                1);
+          }};
+}
+
+/// Another program: one line more in every catalogue. Its environment and its integrator are renamed ones.
+Catalogues extended_catalogues() {
+  Catalogues all = own_catalogues();
+  all.potentials.add({{.name = "sextic", .parameters = {{.name = "k", .required = true}}},
+                      [](const Section& section) -> std::shared_ptr<const SeparationPotential> {
+                        return std::make_shared<Sextic>(section.number("k"));
+                      }});
+  all.systems.add(caged_kind());
+  EnvironmentKind bath = *all.environments.find("heat-bath");
+  bath.entry.name = "my-bath";
+  all.environments.add(bath);
+  Method method = *all.integrators.find("stoermer-verlet");
+  method.entry.name = "my-verlet";
+  all.integrators.add(method);
+  StudyKind study = *all.studies.find("trajectory");
+  study.entry.name = "my-study";
+  study.make = [](const Experiment&) -> std::unique_ptr<Study> { return std::make_unique<NoStudy>(); };
+  all.studies.add(study);
+  return all;
+}
+
+constexpr const char* recipe_text = R"(title = "t"
+[system]
+kind = "caged"
+cage = { kind = "sextic", k = 0.5 }
+[[environment]]
+kind = "my-bath"
+oscillators = 4
+damping = 0.1
+omega_max = 5.0
+[time]
+step = 0.01
+steps = 3
+[[integrators]]
+name = "my-verlet"
+on = "closed"
+[study]
+kind = "my-study"
+)";
+
+TEST(MpiProgram, RecipesNameWhatAnotherProgramAdds) {
+  const Program program(extended_catalogues(), test_world());
+  Mistakes mistakes;
+  const Recipe recipe = parse_recipe(recipe_text, "r.toml", {}, program.vocabulary(), mistakes);
+  const Experiment experiment(recipe, program, mistakes);
+  const Feasibility feasibility(experiment, mistakes);
+  ASSERT_EQ(mistakes.report(), "");
+  // It resolves to a text that resolves to itself, the potential's own key included.
+  EXPECT_EQ(parse_recipe(recipe.resolved, "r.toml", {}, program.vocabulary(), mistakes).resolved, recipe.resolved);
+  EXPECT_THAT(recipe.resolved, testing::HasSubstr("[system.cage]\nkind = \"sextic\"\nk = 0.5"));
+  const Problem problem = experiment.make_problem(experiment.cases().front());
+  EXPECT_DOUBLE_EQ(problem.system().potential->value(problem.q), 0.5 * 64.0 / 6.0);
+  EXPECT_EQ(problem.environments().front()->sites(), 4);
+  const auto study = program.catalogues().studies.find("my-study")->make(experiment);
+  EXPECT_NE(dynamic_cast<const NoStudy*>(study.get()), nullptr);
+}
+
+TEST(MpiProgram, OtherProgramsDoNotKnowOfIt) {
+  const Program program(own_catalogues(), test_world());
+  Mistakes mistakes;
+  const Recipe recipe = parse_recipe(recipe_text, "r.toml", {}, program.vocabulary(), mistakes);
+  EXPECT_THAT(mistakes.report(), testing::HasSubstr("r.toml:3:"));
+}
+
+}  // namespace
+}  // namespace bathline
