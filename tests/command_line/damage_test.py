@@ -107,6 +107,23 @@ class DamageTest(FolderTest):
                 # Only what says of which run it is can keep a result from being gone on with.
                 self.assertRegex(outcome.err, "another recipe|records")
 
+    def test_a_record_of_a_result_that_is_gone_on_with(self):
+        """HDF5 reads what has been changed without a word; the checkpoint has a copy of what it was."""
+        with h5py.File(self.stopped) as file:
+            records = file["closed/q"]
+            place = records.id.get_chunk_info(0).byte_offset
+            before = records[0, 0, 0]
+        content = bytearray(self.stopped.read_bytes())
+        content[place] ^= 1
+        folder = self.new_folder()
+        path = folder / "run.h5"
+        path.write_bytes(content)
+        with h5py.File(path) as file:
+            self.assertNotEqual(file["closed/q"][0, 0, 0], before)
+        shutil.copy(self.checkpoint, folder)
+        self.assert_code(run(["resume", path, "--progress", "none"]), 0)
+        self.assert_same_bits(path, self.whole)
+
     def test_a_checkpoint(self):
         for place, content in self.flips(self.checkpoint, 3):
             folder = self.new_folder()
