@@ -1,33 +1,38 @@
 #!/usr/bin/python3
-"""Draws the figure that the recipe inside a result file asks for, as STEM.png and STEM.pdf.
+"""Draws the figure that the recipe inside a result file asks for, or else the one that its study calls for.
 
-    figure.py RESULT.h5 -o STEM
+    figure.py RESULT.h5 [-o STEM]            # STEM.png and STEM.pdf; left out, beside the result and named after it
     figure.py --check RECIPE.toml...     # before the run: can matplotlib typeset what the recipes want to write?
 """
 
 import argparse
 import sys
 
-from bathline.figure import check_recipe, draw, save
-from bathline.result import AnalysisError, Result
+try:
+    from bathline.figure import check_recipe, draw, save
+    from bathline.result import AnalysisError, Result
+except ModuleNotFoundError as missing:
+    sys.exit(f"figure: {sys.executable} has no module {missing.name}; Debian's /usr/bin/python3 has it with python3-{missing.name}")
 
 
 def main(arguments=None):
     """Command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("result", metavar="RESULT.h5", nargs="?")
-    parser.add_argument("-o", "--output", metavar="STEM", help="path of the pictures without extension")
+    parser.add_argument(
+        "-o", "--output", metavar="STEM", help="path of the pictures without extension; left out, that of the result"
+    )
     parser.add_argument(
         "--check", metavar="RECIPE.toml", nargs="+", help="only typeset the texts of these recipes' figures"
     )
     options = parser.parse_args(arguments)
     if options.check:
         return _check_all(options.check)
-    if not (options.result and options.output):
-        parser.error("RESULT.h5 and -o STEM are needed, or --check RECIPE.toml")
+    if not options.result:
+        parser.error("RESULT.h5 is needed, or --check RECIPE.toml")
     try:
         with Result(options.result) as result:
-            save(draw(result), options.output)
+            save(draw(result), options.output or options.result.removesuffix(".h5"))
     except AnalysisError as error:
         print(f"figure: {error}", file=sys.stderr)
         return 2

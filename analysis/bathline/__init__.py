@@ -12,8 +12,10 @@ A recipe is a path, the name of one that comes along, its TOML text, or a dict o
 
 from bathline.datasets import Results, open
 from bathline.program import Failed, NumericalFailure, Stopped, UsageError, check, run, sweep
+from bathline.result import AnalysisError
 
 __all__ = [
+    "AnalysisError",
     "Failed",
     "NumericalFailure",
     "Results",

@@ -3,26 +3,25 @@
 import tomllib
 from pathlib import Path
 
-from bathline import kinds, style
+from bathline import default, kinds, style
 from bathline.result import AnalysisError
 
 
 def draw(result):
-    """The figure of an open result, as a matplotlib Figure."""
-    kind = result.figure.get("kind")
-    if not kind:
-        raise AnalysisError(
-            f"{result.path}: its recipe has no figure.kind; there is: {', '.join(kinds.names())}"
-        )
+    """The figure of an open result, as a matplotlib Figure: its recipe's, or else the one that its study calls for."""
+    spec = result.figure
+    # Left out, the kind is `lines`, which shows nothing without panels.
+    if spec.get("kind", "lines") == "lines" and not spec.get("panels"):
+        spec = {**spec, **default.figure_of(result)}
     try:
-        module = kinds.load(kind)
+        module = kinds.load(spec["kind"])
     except KeyError:
         raise AnalysisError(
-            f"{result.path}: no figure.kind '{kind}'; there is: {', '.join(kinds.names())}"
+            f"{result.path}: no figure.kind '{spec['kind']}'; there is: {', '.join(kinds.names())}"
         ) from None
     style.use()
-    check_texts(result.path, result.figure)
-    return module.draw(result, result.figure)
+    check_texts(result.path, spec)
+    return module.draw(result, spec)
 
 
 def check_texts(path, spec):

@@ -2,13 +2,13 @@
 
 A quantity is named by a path, "<group>.<variable>[i][j]": "closed.energy_total", "open.q[0][1]" (particle
 0, axis 1), "reduction.closed.difference[0]". The indices choose along the dimensions after the first; a
-dimension of length one needs none.
+dimension of length one needs none. With a statistic behind it is a number: "closed.q[0].max".
 """
 
 import os
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 # Results are only read here, and many cluster file systems have no locks.
@@ -18,6 +18,7 @@ import h5py  # noqa: E402
 import numpy as np  # noqa: E402
 
 from bathline.foreign_parts import refuse_foreign_parts  # noqa: E402
+from bathline.statistic import STATISTICS  # noqa: E402
 
 
 class AnalysisError(Exception):
@@ -199,8 +200,20 @@ class Result:
         """Whether there is a variable of this name, of any number of dimensions."""
         return self._find(path) is not None
 
+    def shape(self, path):
+        """The lengths of a variable's dimensions; None where there is no such variable."""
+        dataset = self._find(path)
+        return None if dataset is None else dataset.shape
+
     def quantity(self, path):
         """The quantity with this path; AnalysisError naming what there is when there is none."""
+        whole, _, statistic = path.strip().rpartition(".")
+        # A variable may be called like a statistic.
+        if statistic in STATISTICS and self._find(path) is None:
+            series = self.quantity(whole)
+            if series.values.size == 0:
+                raise AnalysisError(f"{self.path}: '{whole}' is empty and has no '{statistic}'")
+            return replace(series, path=path, values=np.asarray(STATISTICS[statistic](series.values)), scale=None)
         name, chosen = _split(path)
         dataset = self._find(name)
         if dataset is None:

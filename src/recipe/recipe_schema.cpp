@@ -161,7 +161,7 @@ std::vector<Parameter> panel_keys() {
 }
 
 std::vector<Parameter> figure_keys() {
-  Parameter kind = choice("kind", {"convergence", "lines", "norms", "wave"},
+  Parameter kind = choice("kind", {"convergence", "lines", "norms", "wave", "work"},
                           "Kind of figure; each is one script in analysis/bathline/kinds/.");
   kind.fallback = "\"lines\"";
   return {

@@ -266,6 +266,16 @@ class FigureTest(unittest.TestCase):
         for text in axes.texts:
             self.assertLess(text.get_window_extent().x1, right + 1)
 
+    def test_work_joins_the_points_and_fits_no_order(self):
+        synthetic.convergence(self.path, "[figure]\nkind = 'work'\n")
+        axes = self.draw().axes[0]
+        self.assertEqual((axes.get_xlabel(), [text.get_text() for text in axes.texts]), ("work", []))
+        lines = [line for line in axes.lines if line.get_linestyle() == "-"]
+        for line, order, stages in zip(lines, (4, 2), (3, 1), strict=True):
+            work, error = line.get_data()
+            np.testing.assert_allclose(work, stages * 2.0 ** np.arange(2, 8))
+            np.testing.assert_allclose(error[:4], 0.1 * (stages / work[:4]) ** order)
+
     def test_norms_show_the_printed_values_as_rings(self):
         synthetic.norms(self.path)
         (axes,) = self.draw().axes
@@ -279,7 +289,7 @@ class FigureTest(unittest.TestCase):
         self.assertEqual([float(dot.get_xdata()[0]) for dot in dots], [223.67, 135.85, 2.8816])
 
     def test_every_kind_has_a_test_above(self):
-        self.assertEqual(kinds.names(), ["convergence", "lines", "norms", "wave"])
+        self.assertEqual(kinds.names(), ["convergence", "lines", "norms", "wave", "work"])
 
     # --- files and mistakes ---
 
@@ -301,22 +311,22 @@ class FigureTest(unittest.TestCase):
 
     def test_mistakes_say_what_would_be_right(self):
         self.assertIn(
-            "no figure.kind 'pie'; there is: convergence, lines, norms, wave",
+            "no figure.kind 'pie'; there is: convergence, lines, norms, wave, work",
             self.errors_of('[figure]\nkind = "pie"\n'),
         )
-        self.assertIn("has no figure.kind", self.errors_of("title = 'x'\n"))
         self.assertIn(
             "no line style 'wavy'; there is: solid", self.errors_of(LINES.replace("dashdot", "wavy"))
         )
         self.assertIn("no colour 'rust'; there is: blue", self.errors_of(LINES.replace("vermillion", "rust")))
         self.assertIn("does not say what it is", self.errors_of(LINES.replace("of = \"closed.limit\", ", "")))
-        self.assertIn("needs figure.panels", self.errors_of('[figure]\nkind = "lines"\n'))
+        self.assertIn("each with series", self.errors_of('[figure]\nkind = "lines"\n[[figure.panels]]\ntitle = "x"\n'))
         self.assertIn(
             "no variable 'closed.velocity'",
             self.errors_of(LINES.replace("closed.energy_total", "closed.velocity")),
         )
         self.assertIn("does the recipe ask for snapshots?", self.errors_of('[figure]\nkind = "wave"\n'))
         self.assertIn("has no errors to draw", self.errors_of('[figure]\nkind = "convergence"\n'))
+        self.assertIn("has no errors with their work", self.errors_of('[figure]\nkind = "work"\n'))
         self.assertIn("has no numbers to draw", self.errors_of('[figure]\nkind = "norms"\n'))
 
     def test_texts_that_cannot_be_typeset_are_found_before_the_run(self):

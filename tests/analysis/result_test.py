@@ -36,6 +36,25 @@ class ResultTest(unittest.TestCase):
         for path in ("closed.single", "closed.single[0][0]"):
             np.testing.assert_allclose(result.quantity(path).values, np.cos(np.linspace(0, 10, 201)))
 
+    def test_statistics_are_numbers(self):
+        result = self.open()
+        path = np.sin(np.linspace(0, 10, 201) + 0.3)
+        for statistic, expected in {
+            "first": path[0],
+            "last": path[-1],
+            "min": min(path),
+            "max": max(path),
+            "mean": sum(path) / 201,
+            "rms": (sum(path * path) / 201) ** 0.5,
+            "max_abs": max(abs(path)),
+            "spread": max(path) - min(path),
+        }.items():
+            quantity = result.quantity(f"open.q[0][1].{statistic}")
+            self.assertEqual((quantity.values.shape, quantity.units), ((), "m"))
+            self.assertAlmostEqual(float(quantity.values), expected, places=14)
+        with self.assertRaisesRegex(AnalysisError, "needs 2"):
+            result.quantity("open.q.max")
+
     def test_what_leads_elsewhere(self):
         """A file may be of somebody else: nothing that it names outside itself is opened."""
         pipe = Path(self.folder.name) / "pipe"

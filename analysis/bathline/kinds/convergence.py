@@ -1,25 +1,26 @@
-"""Errors against step, on logarithmic axes, with the measured orders: `figure.kind = "convergence"`.
+"""Errors against step or work, on logarithmic axes, with the measured orders: `figure.kind = "convergence"`.
 
 Draws, for every label in the group `convergence`, `error_q`, `error_p` and `error_energy` over `step`, as
 far as the file has them, one panel each. The line is the fit of order `order_q` (...) through the points
 used for it; points left out of the fit (`used_q` = 0: round-off, or too coarse) are hollow. Means over
 several starts have a band from `least_error_q` to `largest_error_q`.
 `figure.panels`, when given, chooses: each with title, xlabel, ylabel, xlim, ylim and series = [{of =
-"convergence.<label>.error_q", name, color}].
+"convergence.<label>.error_q", name, color}]; with x = "work" over the components of forces that were evaluated, where
+lines join the points and no order is fitted.
 """
 
 import numpy as np
 from matplotlib.lines import Line2D
 
 from bathline import legend, style
+from bathline.default import error_panels
 from bathline.result import AnalysisError
-
-_TITLES = {"q": "position", "p": "momentum", "energy": "energy"}
-
 
 def draw(result, spec):
     """The figure of all panels."""
-    panels = spec.get("panels") or _default_panels(result)
+    panels = spec.get("panels") or error_panels(result, "step")
+    if not panels:
+        raise AnalysisError(f"{result.path}: the group 'convergence' has no errors to draw")
     columns = int(spec.get("columns") or min(len(panels), 3))
     rows = -(-len(panels) // columns)
     width = spec.get("width") or (style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH)
@@ -60,20 +61,11 @@ def _hollow():
     return Line2D([], [], linestyle="none", label="hollow: round-off, not fitted", **look)
 
 
-def _default_panels(result):
-    labels = result.groups("convergence")
-    panels = []
-    for kind, title in _TITLES.items():
-        series = [
-            {"of": f"convergence.{label}.error_{kind}", "name": label, "color": place}
-            for place, label in enumerate(labels)
-            if result.has(f"convergence.{label}.error_{kind}")
-        ]
-        if series:
-            panels.append({"title": title, "series": series})
-    if not panels:
-        raise AnalysisError(f"{result.path}: the group 'convergence' has no errors to draw")
-    return panels
+def _abscissa(result, panel, error):
+    """What an error series is drawn over: the panel's `x` if that is `work`, beside it, or else its steps."""
+    if panel.get("x") == "work":
+        return result.quantity(error.path.rpartition(".")[0] + ".work")
+    return _steps(result, error)
 
 
 def _steps(result, error):
@@ -95,44 +87,29 @@ def _draw_panel(axes, result, panel):
     axes.set_yscale("log")
     for place, series in enumerate(panel["series"]):
         error = result.quantity(series["of"])
-        step = _steps(result, error)
+        x = _abscissa(result, panel, error)
         base, _, kind = error.path.rpartition(".error_")
-        used = np.isfinite(error.values) & (error.values > 0)
-        drawn = used.copy()
+        drawn = np.isfinite(error.values) & (error.values > 0) & (x.values > 0)
+        fitted = drawn.copy()
         if result.has(f"{base}.used_{kind}"):
-            used &= result.quantity(f"{base}.used_{kind}").values > 0
+            fitted &= result.quantity(f"{base}.used_{kind}").values > 0
         method = style.series_look(result.recipe, series, place)
         # Marks that cover each other: the first are the largest, so that all are seen.
         size = 5.8 - 2.4 * place / max(len(panel["series"]) - 1, 1)
         look = {"color": method.color, "marker": method.marker, "markersize": size}
+        hollow = look | {"markerfacecolor": "white", "markeredgewidth": 0.8}
         if result.has(f"{base}.largest_error_{kind}"):
             edges = [
                 result.quantity(f"{base}.{which}_error_{kind}").values for which in ("least", "largest")
             ]
-            axes.fill_between(step.values, *edges, color=look["color"], alpha=0.18, linewidth=0, zorder=1)
-        axes.plot(step.values[used], error.values[used], linestyle="none", **look)
-        axes.plot(
-            step.values[drawn & ~used],
-            error.values[drawn & ~used],
-            linestyle="none",
-            markerfacecolor="white",
-            markeredgewidth=0.8,
-            **look,
-        )
-        order, end = None, None
-        if used.sum() > 1:
-            x, y = np.log(step.values[used]), np.log(error.values[used])
-            order = (
-                float(result.quantity(f"{base}.order_{kind}").values)
-                if result.has(f"{base}.order_{kind}")
-                else np.polyfit(x, y, 1)[0]
-            )
-            level = np.mean(y - order * x)
-            ends = np.array([x.min(), x.max()])
-            axes.plot(
-                np.exp(ends), np.exp(level + order * ends), color=look["color"], linewidth=0.7, zorder=1.5
-            )
-            end = np.exp([x.max(), y[np.argmax(x)]])
+            axes.fill_between(x.values, *edges, color=look["color"], alpha=0.18, linewidth=0, zorder=1)
+        axes.plot(x.values[fitted], error.values[fitted], linestyle="none", **look)
+        axes.plot(x.values[drawn & ~fitted], error.values[drawn & ~fitted], linestyle="none", **hollow)
+        end, order = None, None
+        if panel.get("x") == "work":
+            axes.plot(x.values[drawn], error.values[drawn], color=look["color"], linewidth=0.7, zorder=1.5)
+        elif fitted.sum() > 1:
+            end, order = _draw_fit(axes, result, f"{base}.order_{kind}", x.values[fitted], error.values[fitted], look)
         fits.append(
             (Line2D([], [], linewidth=0.7, label=series.get("name") or series["of"], **look), end, order)
         )
@@ -142,14 +119,24 @@ def _draw_panel(axes, result, panel):
         axes.set_ylim(panel["ylim"])
     style.label_short_decades(axes.xaxis)
     first = result.quantity(panel["series"][0]["of"])
-    step = _steps(result, first)
+    x = _abscissa(result, panel, first)
     axes.set_xlabel(
-        style.with_units(panel.get("xlabel") or step.long_name or "step", step.units)
+        style.with_units(panel.get("xlabel") or x.long_name or "step", x.units)
     )
     axes.set_ylabel(
         style.with_units(panel.get("ylabel") or first.long_name or "error", first.units)
     )
     return fits
+
+
+def _draw_fit(axes, result, path, steps, errors, look):
+    """Draws the line of the order that the file has, or else that is fitted here; returns its upper end and the order."""
+    x, y = np.log(steps), np.log(errors)
+    order = float(result.quantity(path).values) if result.has(path) else np.polyfit(x, y, 1)[0]
+    level = np.mean(y - order * x)
+    ends = np.array([x.min(), x.max()])
+    axes.plot(np.exp(ends), np.exp(level + order * ends), color=look["color"], linewidth=0.7, zorder=1.5)
+    return np.exp([x.max(), y[np.argmax(x)]]), order
 
 
 def _make_room(axes, fits):

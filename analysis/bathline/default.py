@@ -1,0 +1,312 @@
+"""The figure of a result whose recipe draws none: a table `figure`, as a recipe would hold it, that its study calls for."""
+
+import numpy as np
+
+from bathline import style
+from bathline.result import AnalysisError, integrator_of
+
+MOST_PARTICLES = 4
+# An axis shows all labels, unless the largest swings so many times as far as the middle one.
+RUNAWAY = 10.0
+
+_ERRORS = {"q": "position", "p": "momentum", "energy": "energy"}
+_TERMS = {
+    "energy_particles": "particles",
+    "energy_environment": "environments",
+    "energy_interaction": "interaction",
+    "energy_dissipated": "dissipated",
+    "energy_work": "work of the drive",
+    "energy_total": "sum",
+}
+
+def figure_of(result):
+    """The table `figure` for an open result; AnalysisError where the file has nothing to draw."""
+    study = (result.recipe.get("study") or {}).get("kind", "trajectory")
+    # A run that was stopped may lack what its study computes at the end: then its paths are drawn.
+    figure = _STUDIES.get(study, _trajectory)(result) or _trajectory(result)
+    if not figure:
+        raise AnalysisError(f"{result.path}: has neither a path nor results of its study to draw")
+    return figure
+
+
+def error_panels(result, against, kinds=_ERRORS, labels=None):
+    """One panel for each kind of error in the group `convergence`, over `step` or `work`; empty where there is none."""
+    labels = [
+        label
+        for label in labels or result.groups("convergence")
+        if against == "step" or result.has(f"convergence.{label}.{against}")
+    ]
+    panels = [_of_labels(result, "convergence", labels, f"error_{kind}", _ERRORS[kind]) for kind in kinds]
+    # The kind of figure chooses among steps and work itself, for each error its own.
+    return [{**panel, "x": against} for panel in panels if panel]
+
+
+def _convergence(result):
+    """A row of panels for an error, over steps and over work; closed and open runs apart where they would look alike."""
+    labels = result.groups("convergence")
+    parts = {"": labels}
+    if any(_looks(result, labels).values()):
+        closed = [label for label in labels if (integrator_of(result.recipe, label) or {}).get("on") == "closed"]
+        parts = {", closed": closed, ", open": [label for label in labels if label not in closed]}
+    panels = [
+        panel | {"title": panel["title"] + part}
+        for kind in ("q", "energy")
+        for part, members in parts.items()
+        if members
+        for against in ("step", "work")
+        for panel in error_panels(result, against, [kind], members)
+    ]
+    return _figure(*panels, kind="convergence")
+
+
+def _trajectory(result):
+    labels = _recorded(result)
+    return _figure(*_paths(result, labels), *_observables(result, labels), *_ledger(result, labels))
+
+
+def _reduction(result):
+    labels = _recorded(result)
+    differences = _differences(result)
+    return _figure(*_paths(result, labels), *differences, *_ledger(result, labels)) if differences else None
+
+
+def _energy(result):
+    labels = result.groups("energy")
+    keys = {"minus": "initial", "yscale": "log", "ylabel": "distance from the start"}
+    means = _of_labels(result, "energy", labels, "block_mean", "means over blocks", **keys)
+    return _figure(_deviation(result, labels), means) if means else None
+
+
+def _memory(result):
+    labels = result.groups("memory")
+    groups = {
+        f"memory.{label}.{environment}": f"{environment}, {label}" if len(labels) > 1 else environment
+        for label in labels
+        for environment in result.groups(f"memory/{label}")
+    }
+    titles = {"kernel": "memory kernel", "kernel_integral": "integral of the kernel", "random_force": "random force"}
+    panels = []
+    for variable, title in titles.items():
+        index = "[0]" if variable == "random_force" else ""
+        measured = [
+            {"of": f"{group}.{variable}{index}", "name": name, "color": _colour(place), "style": "solid"}
+            for place, (group, name) in enumerate(groups.items())
+        ]
+        formulas = [
+            {"of": f"{group}.{variable}_formula{index}", "color": _colour(place), "style": "points"}
+            for place, group in enumerate(groups)
+            if result.has(f"{group}.{variable}_formula{index}")
+        ]
+        if formulas:
+            formulas[0]["name"] = "marks: formula"
+        panels.append({"title": title, "ylabel": title, "series": measured + formulas})
+    return _figure(*panels) if groups else None
+
+
+def _ensemble(result):
+    labels, panels = result.groups("ensemble"), []
+    for variable, title, theory in (
+        ("mean_q[0][0]", "mean position", None),
+        ("kinetic_energy[0]", "mean kinetic energy", "kinetic_expected"),
+        ("velocity_autocorrelation[0]", "velocity autocorrelation", "velocity_autocorrelation_theory[0]"),
+    ):
+        error = variable.replace("[", "_error[", 1)
+        panel = _of_labels(result, "ensemble", labels, variable, title, error=error, ylabel=title)
+        if not panel:
+            continue
+        if len(labels) == 1:
+            panel["series"][0]["name"] = "mean and standard error"
+        if theory and result.has(f"ensemble.{labels[0]}.{theory}"):
+            line = {"of": f"ensemble.{labels[0]}.{theory}", "name": "theory", "color": _BLACK, "style": "dotted"}
+            panel["series"].append(line)
+        panels.append(panel)
+    return _figure(*panels)
+
+
+def _wave(result):
+    snapshots = any(name.startswith("displacement") for label in result.labels for name in result.variables(label))
+    return {"kind": "wave"} if snapshots else None
+
+
+_STUDIES = {
+    "convergence": _convergence,
+    "energy": _energy,
+    "ensemble": _ensemble,
+    "memory": _memory,
+    "reduction": _reduction,
+    "wave": _wave,
+}
+
+
+# --- panels -----------------------------------------------------------------------------------------------------------
+
+
+def _paths(result, labels):
+    """Positions over time, and the plane in which the motion is seen: orbit, or momentum over position."""
+    particles, axes = max((result.shape(f"{label}.q")[1:] for label in labels), default=(0, 0))
+    shown, coordinates = range(min(particles, MOST_PARTICLES)), result.recipe.get("system", {}).get("coordinates", [])
+    times, planes = [], []
+    for particle in shown:
+        name = coordinates[particle] if particle < len(coordinates) else f"particle {particle}" if particles > 1 else ""
+        rest = f" of {particles}" if particles > MOST_PARTICLES and particle == shown[-1] else ""
+        for axis in range(axes):
+            parts = [name + rest, f"axis {axis}" if axes > 1 else ""]
+            title = ", ".join(filter(None, parts)) or "position"
+            times.append(_of_labels(result, "", labels, f"q[{particle}][{axis}]", title, within="ylim"))
+        if axes == 2:
+            names = {"xlabel": "position, axis 0", "ylabel": "position, axis 1"}
+            title = f"orbit {name}".strip()
+            planes.append(_plane(result, labels, f"q[{particle}][1]", f"q[{particle}][0]", title, **names))
+    if particles == axes == 1:
+        planes.append(_plane(result, labels, "p[0]", "q[0]", "phase plane"))
+    if particles == len(coordinates) == 2:
+        names = dict(zip(("xlabel", "ylabel"), coordinates))
+        planes.append(_plane(result, labels, "q[1]", "q[0]", "orbit", **names))
+    return times + planes
+
+
+def _observables(result, labels):
+    """What the recipe asks to be computed besides, and the action of contact systems."""
+    names = ["z", *result.recipe.get("system", {}).get("observables", {})]
+    return [_of_labels(result, "", labels, name, name, within="ylim") for name in names]
+
+
+def _plane(result, labels, y, x, title, **keys):
+    limits = _limits(result, [f"{label}.{x}" for label in labels], "xlim")
+    return _of_labels(result, "", labels, y, title, x=x, within="ylim", **limits, **keys)
+
+
+def _ledger(result, labels):
+    """The particles' energy, or of a single label all terms; and how far their sum departs from its start."""
+    if len(labels) == 1:
+        terms = [
+            {"of": f"{labels[0]}.{name}", "name": text, "color": _colour(place)}
+            for place, (name, text) in enumerate(_TERMS.items())
+            if np.any(np.nan_to_num(_values(result, f"{labels[0]}.{name}")))
+        ]
+        energies = {"title": "energy", "ylabel": "energy", "series": terms} if terms else None
+    else:
+        title = "energy of the particles"
+        energies = _of_labels(result, "", labels, "energy_particles", title, within="ylim", ylabel="energy")
+    return [energies, _deviation(result, labels)]
+
+
+def _deviation(result, labels):
+    """How far the sum of all energies, what was dissipated among them, departs from its start."""
+    title, keys = "sum of all energies", {"minus": "energy_total.first", "ylabel": "distance from the start"}
+    return _of_labels(result, "", labels, "energy_total", title, yscale="log", **keys)
+
+
+def _differences(result):
+    """The distance of closed runs from reduced ones, with the echo where it is the same for all."""
+    labels = result.groups("reduction")
+    particles = max((result.shape(f"reduction.{label}.difference")[-1:] for label in labels), default=(0,))
+    echoes = {float(_values(result, f"reduction.{label}.echo_time")) for label in labels}
+    panels = []
+    for particle in range(min((*particles, MOST_PARTICLES))):
+        title = "closed against reduced" + (f", particle {particle}" if particles > (1,) else "")
+        keys = {"yscale": "log", "ylabel": "largest difference"}
+        panel = _of_labels(result, "reduction", labels, f"difference[{particle}]", title, **keys)
+        if panel:
+            if len(echoes) == 1 and min(echoes) < panel["xlim"][1]:
+                panel["marks"] = [{"at": min(echoes), "name": "echo"}]
+            panels.append(panel)
+    return panels
+
+
+def _of_labels(
+    result, group, labels, variable, title, minus=None, x=None, error=None, yscale="linear", within=None, **keys
+):
+    """A panel with a variable of every label that has it, and these keys; None where nothing could be seen.
+
+    minus, x, error  variables beside it: subtracted, along the horizontal axis, standard error
+    within           the axis ("ylim") that leaves out those that run away
+    """
+    series = []
+    prefix = f"{group}." if group else ""
+    looks = _looks(result, labels)
+    for label in labels:
+        beside = f"{prefix}{label}."
+        values = _values(result, beside + variable)
+        if minus:
+            values = values - _values(result, beside + minus)
+        if not np.any(np.isfinite(values) & ((values != 0) | (yscale == "linear"))):
+            continue
+        entry = {"of": beside + variable, **looks[label]}
+        entry |= {key: beside + name for key, name in (("minus", minus), ("x", x), ("error", error)) if name}
+        series.append(entry | ({"name": label} if len(labels) > 1 else {}))
+    if not series:
+        return None
+    limits = _limits(result, [entry["of"] for entry in series], within) if within else {}
+    if yscale == "log":
+        # A logarithmic axis leaves out zeros, and so the start; beside other panels it begins with it all the same.
+        time = result.quantity(series[0]["of"]).scale.values
+        limits["xlim"] = [float(time[0]), float(time[-1])]
+    return {"title": title, "series": series, "yscale": yscale, **limits, **keys}
+
+
+def _limits(result, paths, axis):
+    """The ends of an axis that shows all of these but those that run away; empty where none does."""
+    ranges = []
+    for path in paths:
+        values = _values(result, path)
+        values = values[np.isfinite(values)]
+        ranges.append((values.min(), values.max()) if values.size else (0.0, 0.0))
+    swings = np.ptp(ranges, axis=1)
+    calm = swings <= RUNAWAY * np.sort(swings)[(len(swings) - 1) // 2]
+    if calm.all():
+        return {}
+    low, high = np.min(np.array(ranges)[calm]), np.max(np.array(ranges)[calm])
+    if low == high:
+        return {}
+    return {axis: [low - 0.05 * (high - low), high + 0.05 * (high - low)]}
+
+
+def _figure(*panels, kind="lines"):
+    """The table `figure` of these panels, those that are None left out; None without any."""
+    panels = [panel for panel in panels if panel]
+    if not panels:
+        return None
+    # Orbits are as high as they are wide.
+    columns = 3 if any(panel["title"].startswith("orbit") for panel in panels) else min(len(panels), 2)
+    width = style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH
+    return {"kind": kind, "columns": columns, "width": width, "legend": "shared", "panels": panels}
+
+
+def _looks(result, labels):
+    """For every label what its series have besides: nothing, or a colour of its own where another has its method's look."""
+    looks, taken = {}, set()
+    for label in labels:
+        look = style.look_of_method(integrator_of(result.recipe, label) or {})
+        alone = look is not None and (look.color, look.dashes) not in taken
+        looks[label] = {} if alone else None
+        taken |= {(look.color, look.dashes)} if alone else set()
+    used = {color for color, _ in taken}
+    colours = sorted(_COLOURS, key=lambda place: list(style.PALETTE)[place] in used)
+    others = [label for label, look in looks.items() if look is None]
+    return looks | {label: {"color": colours[place % len(colours)]} for place, label in enumerate(others)}
+
+
+# Places in the palette; yellow is faint on white.
+_COLOURS = [place for place, name in enumerate(style.PALETTE) if name != "yellow"]
+_BLACK = list(style.PALETTE).index("black")
+
+
+def _colour(place):
+    return _COLOURS[place % len(_COLOURS)]
+
+
+# --- what the file has ------------------------------------------------------------------------------------------------
+
+
+def _recorded(result):
+    """The labels whose path is in the file."""
+    return [label for label in result.labels if (result.shape(f"{label}.q") or (0,))[0] > 1]
+
+
+def _values(result, path):
+    """The values of a quantity; not a number where the file has none."""
+    try:
+        return result.quantity(path).values
+    except AnalysisError:
+        return np.array(np.nan)

@@ -1,0 +1,221 @@
+"""The pictures of results whose recipes draw none: one for each study, of what the program has computed."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+import synthetic
+import bathline
+from bathline import style
+from bathline.default import figure_of
+from bathline.figure import draw
+from bathline.result import Result
+
+OSCILLATOR = """
+[system]
+kind = "single-oscillator"
+m = 1.0
+k = 4.0
+q0 = [0.5]
+[[environment]]
+name = "line"
+kind = "spring-mass-line"
+attach = 0
+sites = 12
+M = 0.1
+lambda = 10.0
+[time]
+step = 0.02
+end = 4.0
+[[integrators]]
+name = "stoermer-verlet"
+label = "closed"
+on = "closed"
+"""
+REDUCED = '[[integrators]]\nname = "stoermer-verlet"\nlabel = "open"\non = "open"\n'
+PLANET = """
+[system]
+kind = "kepler"
+M = 1.0
+mu = 1000.0
+q0 = [[5.0, 0.0]]
+v0 = [[0.0, 17.0]]
+[[environment]]
+kind = "heat-bath"
+oscillators = 8
+damping = 0.05
+omega_max = 30.0
+[time]
+step = 0.01
+end = 2.0
+[[integrators]]
+name = "rk4"
+on = "open"
+[[integrators]]
+name = "exact"
+on = "open"
+[study]
+kind = "trajectory"
+"""
+
+
+def study(kind, *options):
+    return f'[study]\nkind = "{kind}"\n' + "\n".join(options)
+
+
+class DefaultTest(unittest.TestCase):
+    def drawn(self, recipe, **settings):
+        """The figure of what the recipe computes, by the titles of its panels, and the open result."""
+        result = bathline.run("title = 'x'\n" + recipe, progress=False, set=settings)
+        self.addCleanup(result.close)
+        shown = [axes for axes in result.plot().axes if axes.get_visible()]
+        return {axes.get_title(loc="left").partition(") ")[2]: axes for axes in shown}, result
+
+    def lines(self, axes):
+        """The data of the curves in a panel, marks left out."""
+        return [line.get_xydata() for line in axes.lines if len(line.get_xydata()) > 2]
+
+    def test_a_trajectory_is_positions_phase_plane_and_ledger(self):
+        panels, result = self.drawn(OSCILLATOR + study("trajectory"))
+        self.assertEqual(list(panels), ["position", "phase plane", "energy", "sum of all energies"])
+        path = result["closed"]
+        q, p = path.q[:, 0, 0], path.p[:, 0, 0]
+        np.testing.assert_allclose(self.lines(panels["position"])[0], np.stack([path.time, q], -1))
+        np.testing.assert_allclose(self.lines(panels["phase plane"])[0], np.stack([q, p], -1))
+        # A closed run dissipates nothing, and nothing drives it.
+        terms = [path[f"energy_{name}"] for name in ("particles", "environment", "interaction", "total")]
+        np.testing.assert_allclose([line[:, 1] for line in self.lines(panels["energy"])], terms)
+        drift = self.lines(panels["sum of all energies"])[0][1:, 1]
+        np.testing.assert_allclose(drift, abs(path.energy_total - path.energy_total[0])[1:])
+        self.assertEqual(panels["sum of all energies"].get_yscale(), "log")
+
+    def test_two_axes_have_an_orbit(self):
+        panels, result = self.drawn(PLANET)
+        names = ["axis 0", "axis 1", "orbit", "energy of the particles", "sum of all energies"]
+        self.assertEqual(list(panels), names)
+        self.assertEqual(panels["orbit"].get_aspect(), 1.0)
+        np.testing.assert_allclose(self.lines(panels["orbit"])[0], result["rk4"].q[:, 0])
+        colours = [line.get_color() for line in panels["orbit"].lines]
+        self.assertEqual(colours, [style.PALETTE["wine"], style.PALETTE["black"]])
+
+    def test_convergence_is_over_steps_and_over_work(self):
+        panels, result = self.drawn(PLANET.replace('"trajectory"', '"convergence"\nstep_sizes = [0.01, 0.005, 0.0025]'))
+        figure = result.plot()
+        titles = [axes.get_title(loc="left") for axes in figure.axes]
+        self.assertEqual(titles, ["(a) position", "(b) position", "(c) energy", "(d) energy"])
+        labels = [axes.get_xlabel() for axes in figure.axes]
+        self.assertEqual(labels, ["time step (s)", "components of forces evaluated"] * 2)
+        error = result.quantity("convergence.rk4.error_q")
+        for axes, x in zip(figure.axes, ("step", "work")):
+            marks = next(line for line in axes.lines if line.get_marker() == "X")
+            np.testing.assert_allclose(marks.get_xydata(), np.stack([result.quantity(f"convergence.rk4.{x}"), error], -1))
+
+    def test_closed_and_open_runs_that_look_alike_have_panels_of_their_own(self):
+        panels, _ = self.drawn(OSCILLATOR + REDUCED + study("convergence", "step_sizes = [0.02, 0.01, 0.005]"))
+        names = [f"{error}, {on}" for error in ("position", "energy") for on in ("closed", "open")]
+        self.assertEqual(list(panels), names)
+
+    def test_reduction_is_the_difference_and_its_echo(self):
+        panels, result = self.drawn(OSCILLATOR + REDUCED + study("reduction"))
+        axes = panels["closed against reduced"]
+        expected = result.quantity("reduction.closed.difference[0]")
+        np.testing.assert_allclose(self.lines(axes)[0][1:, 1], expected[1:])
+        self.assertEqual([text.get_text() for text in axes.texts], ["echo"])
+        marks = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 2]
+        self.assertEqual(marks, [result.quantity("reduction.closed.echo_time")])
+        # Both runs are of one method, and still told apart.
+        self.assertEqual(len({line.get_color() for line in panels["position"].lines}), 2)
+
+    def test_energy_is_deviations_and_means(self):
+        panels, result = self.drawn(OSCILLATOR + study("energy", "blocks = 10"))
+        self.assertEqual(list(panels), ["sum of all energies", "means over blocks"])
+        means = result.quantity("energy.closed.block_mean") - result.quantity("energy.closed.initial")
+        np.testing.assert_allclose(self.lines(panels["means over blocks"])[0][:, 1], abs(means))
+
+    def test_memory_is_the_kernel_beside_its_formula(self):
+        panels, result = self.drawn(OSCILLATOR + study("memory"))
+        self.assertEqual(list(panels), ["memory kernel", "integral of the kernel", "random force"])
+        measured, formula = panels["memory kernel"].lines
+        np.testing.assert_allclose(measured.get_ydata(), result.quantity("memory.closed.line.kernel"))
+        self.assertEqual((formula.get_linestyle(), formula.get_color()), ("None", measured.get_color()))
+
+    def test_ensembles_are_means_with_their_errors(self):
+        warm = OSCILLATOR.replace("lambda = 10.0", "lambda = 10.0\ntemperature = 1.0")
+        panels, result = self.drawn(warm + study("ensemble", "realisations = 8"))
+        self.assertEqual(list(panels), ["mean position", "mean kinetic energy", "velocity autocorrelation"])
+        mean, theory = panels["mean kinetic energy"].lines
+        np.testing.assert_allclose(mean.get_ydata(), result.quantity("ensemble.closed.kinetic_energy"))
+        self.assertEqual(set(theory.get_ydata()), {result.quantity("ensemble.closed.kinetic_expected")})
+        self.assertEqual(len(panels["mean kinetic energy"].collections), 1)
+
+    def test_waves_are_maps(self):
+        recipe = OSCILLATOR + study("wave", "threshold = 1e-6\n[output]\nsnapshots = 5")
+        _, result = self.drawn(recipe)
+        self.assertEqual(result.plot().axes[0].collections[0].get_array().size, 12 * 41)
+
+    def test_a_recipe_keeps_what_it_says_of_its_figure(self):
+        _, result = self.drawn(OSCILLATOR + study("trajectory") + "\n[figure]\nheight = 9.0\n")
+        self.assertGreaterEqual(result.plot().get_size_inches()[1], 9.0)
+
+
+class TextsTest(unittest.TestCase):
+    """Results that are made by hand."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "result.h5"
+
+    def write(self, positions):
+        """A result with these positions (time, particle, axis) by label, all of the same method."""
+        tables = "".join(f'[[integrators]]\nname = "rk4"\nlabel = "{label}"\n' for label in positions)
+        with synthetic.ResultWriter(self.path, tables + study("trajectory")) as writer:
+            for label, values in positions.items():
+                writer.scale(f"{label}/time", np.arange(len(values)), "s", "time")
+                for name, size in zip(("particle", "axis"), values.shape[1:]):
+                    writer.scale(f"{label}/{name}", np.arange(size))
+                writer.variable(f"{label}/q", values, ("time", "particle", "axis"), "m", "position")
+                writer.variable(f"{label}/energy_particles", values[:, 0, 0] ** 2, ("time",), "J", "energy")
+
+    def panels(self):
+        with Result(self.path) as result:
+            return {panel["title"]: panel for panel in figure_of(result)["panels"]}
+
+    def test_what_runs_away_does_not_set_the_scale(self):
+        calm = np.sin(np.arange(50.0)).reshape(-1, 1, 1)
+        self.write({"calm": calm, "calmer": 0.9 * calm, "wild": calm * 1e9})
+        low, high = self.panels()["position"]["ylim"]
+        self.assertTrue(-1.2 < low < -0.9 and 0.9 < high < 1.2, (low, high))
+        self.write({"calm": calm, "wilder": 9 * calm})
+        self.assertNotIn("ylim", self.panels()["position"])
+
+    def test_of_many_particles_the_first_are_shown(self):
+        self.write({"one": np.random.default_rng(1).normal(size=(9, 30, 1)), "two": np.ones((9, 30, 1))})
+        titles = list(self.panels())
+        self.assertEqual(titles[:4], ["particle 0", "particle 1", "particle 2", "particle 3 of 30"])
+        self.assertNotIn("particle 4", titles)
+
+    def test_methods_of_one_look_have_colours_of_their_own(self):
+        self.write({name: np.full((9, 1, 1), place + 1.0) for place, name in enumerate("abcdefgh")})
+        with Result(self.path) as result:
+            lines = draw(result).axes[0].lines
+        self.assertEqual(lines[0].get_color(), style.PALETTE["wine"])
+        self.assertEqual(len({line.get_color() for line in lines}), 8)
+
+    def test_gaps_and_infinities_of_a_failed_run_are_left_out(self):
+        values = np.array([1.0, np.nan, np.inf, 2.0]).reshape(-1, 1, 1)
+        self.write({"failed": values, "good": np.ones((4, 1, 1))})
+        with Result(self.path) as result:
+            draw(result).canvas.draw()
+
+    def test_a_file_without_anything_says_so(self):
+        with synthetic.ResultWriter(self.path, study("trajectory")):
+            pass
+        with Result(self.path) as result, self.assertRaisesRegex(bathline.AnalysisError, "neither a path nor results"):
+            draw(result)
+
+
+if __name__ == "__main__":
+    unittest.main()
