@@ -12,7 +12,12 @@ try:
     from bathline.figure import check_recipe, draw, save
     from bathline.result import AnalysisError, Result
 except ModuleNotFoundError as missing:
-    sys.exit(f"figure: {sys.executable} has no module {missing.name}; Debian's /usr/bin/python3 has it with python3-{missing.name}")
+    print(
+        f"figure: {sys.executable} has no module {missing.name}; on Debian /usr/bin/python3 has it with the package "
+        f"python3-{missing.name}, and BATHLINE_PYTHON names another interpreter",
+        file=sys.stderr,
+    )
+    sys.exit(2)
 
 
 def main(arguments=None):

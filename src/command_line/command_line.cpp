@@ -15,6 +15,7 @@
 
 #include "command_line/json_log.hpp"
 #include "command_line/names.hpp"
+#include "command_line/plot.hpp"
 #include "driver/launch.hpp"
 #include "driver/recipe_library.hpp"
 #include "driver/run.hpp"
@@ -109,10 +110,11 @@ class CommandLine {
       "Describe particles and an environment in a recipe, run it, read the HDF5 result.",
       "bathline"};
   CLI::App *run_ = nullptr, *resume_ = nullptr, *sweep_ = nullptr, *verify_ = nullptr, *check_ = nullptr,
-           *list_ = nullptr, *describe_ = nullptr, *claims_ = nullptr;
+           *list_ = nullptr, *describe_ = nullptr, *claims_ = nullptr, *plot_ = nullptr;
   RunRequest request_;
   ResumeRequest resumption_;
   VerifyRequest verification_;
+  PlotRequest picture_;
   std::string name_, what_, file_, json_, style_ = "auto";
   double wall_time_ = 0.0;
   bool count_only_ = false;
@@ -220,6 +222,13 @@ void CommandLine::add_rest() {
   describe_->add_option("NAME", name_)->required();
   claims_ = app_.add_subcommand("claims", "the claims of a result file");
   claims_->add_option("FILE", file_, "result file (HDF5)")->required()->check(on_one_line_);
+  plot_ = app_.add_subcommand("plot", "draw a result: its recipe's figure, or the one that its study calls for");
+  plot_->add_option("FILE", picture_.result, "result file (HDF5)")->required()->check(on_one_line_);
+  plot_
+      ->add_option("-o,--output", picture_.stem,
+                   "write STEM.png and STEM.pdf; default: beside the result and named after it")
+      ->check(on_one_line_)
+      ->type_name("STEM");
 }
 
 void CommandLine::complete(std::optional<std::vector<std::string>> petsc_options, const Communicator& world) {
@@ -256,6 +265,7 @@ int CommandLine::carry_out(const Program& program) {
     return logged("resume", resume_run(resumption_, program));
   }
   if (claims_->parsed()) return run_on_root(world, exit_code::usage, [&] { return show_claims(file_, program); });
+  if (plot_->parsed()) return run_on_root(world, exit_code::usage, [&] { return plot_result(picture_); });
   if (sweep_->parsed()) {
     list_sweep(request_, count_only_, program);
   } else if (check_->parsed()) {

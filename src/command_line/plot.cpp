@@ -1,0 +1,64 @@
+// Starting the script that draws.
+#include "command_line/plot.hpp"
+
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "recipe/mistakes.hpp"
+
+namespace bathline {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path analysis_folder() {
+  if (const char* folder = std::getenv("BATHLINE_ANALYSIS")) return folder;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path("analysis") : program.parent_path().parent_path() / "analysis";
+}
+
+}  // namespace
+
+int plot_result(const PlotRequest& request) {
+  const fs::path script = analysis_folder() / "figure.py";
+  std::error_code ignored;
+  if (!fs::is_regular_file(script, ignored)) {
+    throw UsageError(
+        fmt::format("there is no {}, which draws; BATHLINE_ANALYSIS names the folder analysis/", script.string()));
+  }
+  const char* named = std::getenv("BATHLINE_PYTHON");
+  // A path that begins with a dash is no option.
+  const std::vector<std::string> words = {
+      named ? named : "/usr/bin/python3",
+      script.string(),
+      "-o",
+      request.stem.empty() ? fs::path(request.result).replace_extension().string() : request.stem,
+      "--",
+      request.result};
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (const int reason = posix_spawnp(&child, arguments.front(), nullptr, nullptr, arguments.data(), environ)) {
+    throw UsageError(
+        fmt::format("cannot start the Python interpreter {}: {}; BATHLINE_PYTHON names one that has h5py "
+                    "and matplotlib",
+                    words.front(), std::generic_category().message(reason)));
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace bathline
