@@ -220,9 +220,10 @@ def _contents(papers):
         heading = f'<a href="#{html.escape(_anchor(paper))}">{html.escape(paper)}</a>'
         lines.append(f"<h4>{heading}</h4>\n<ul>")
         for entry in members:
-            title = html.escape(entry.folder.name)
+            name = entry.folder.name
+            title = to_html(entry.title) if entry.title != name else ""
             lines.append(
-                f'<li><span><a href="#{html.escape(entry.anchor)}">{title}</a> {to_html(entry.title)}</span>'
+                f'<li><span><a href="#{html.escape(entry.anchor)}">{html.escape(name)}</a> {title}</span>'
                 f'<span class="count">{_short_verdict(entry)}</span></li>'
             )
         lines.append("</ul>")

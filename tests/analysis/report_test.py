@@ -174,6 +174,8 @@ class ReportTest(unittest.TestCase):
             ["limebeer2020", "fig9", "fig10", "older", "first", "ours", "died", "stopped", "torn"],
         )
         self.assertIn("<h2>Contents</h2>", contents)
+        # What has no title is not named twice.
+        self.assertEqual(contents.count("torn"), 2)
         # It comes before anything else that is long, and every recipe leads back to it.
         self.assertLess(self.html.index("</nav>"), self.html.index('class="banner'))
         self.assertEqual(self.page.addresses.count("#contents"), 6)
