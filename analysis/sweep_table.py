@@ -3,8 +3,8 @@
 
     analysis/sweep_table.py many.*.h5 -o many.csv
 
-One row a file: its name, its status, the value of every swept key, and for every claim the measured value and whether it
-passed (1 or 0). Cells that a file has nothing for stay empty. A file that cannot be read is a row with the status
+One row a file, in the order of the sweep: its name, its status, the value of every swept key, for every claim the measured
+value and whether it passed (1 or 0), and any number asked for by --of, such as --of closed.energy_particles.last. Cells that a file has nothing for stay empty. A file that cannot be read is a row with the status
 `unreadable` and a line on standard error, and the exit code is 1 then. Texts that a spreadsheet would compute begin with
 an apostrophe.
 """
@@ -14,20 +14,31 @@ import csv
 import sys
 
 from bathline.apart import apart
-from bathline.result import Result
+from bathline.result import AnalysisError, Result
+from bathline.settings import place_of, settings_of
 
 
-def row_of(path):
-    """The cells of one file by column."""
+def row_of(path, quantities):
+    """Where a file stands in its sweep, and its cells by column."""
     with Result(path) as result:
         row = {"file": as_cell(path), "status": as_cell(result.attributes["status"])}
-        for line in result.attributes.get("sweep_settings", "").splitlines():
+        settings = result.attributes.get("sweep_settings", "")
+        for line in settings.splitlines():
             key, _, value = line.partition("=")
             row[as_cell(key)] = as_cell(value)
         for claim in result.claims():
             row[as_cell(claim.id)] = repr(claim.measured)
             row[as_cell(f"{claim.id} passed")] = int(claim.passed)
-        return row
+        for quantity in quantities:
+            row[as_cell(quantity)] = repr(_number(result, quantity))
+        return place_of(settings_of(settings), result.attributes.get("recipe", "")), row
+
+
+def _number(result, quantity):
+    values = result.quantity(quantity).values
+    if values.ndim:
+        raise AnalysisError(f"'{quantity}' is a series; a statistic makes it a number, as in '{quantity}.last'")
+    return values.item()
 
 
 def as_cell(text):
@@ -44,19 +55,21 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", metavar="FILE.h5")
     parser.add_argument("-o", "--output", help="CSV file; left out, standard output")
+    parser.add_argument("--of", action="append", default=[], metavar="QUANTITY", help="a number to be listed as well")
     options = parser.parse_args(arguments)
-    rows, columns, code = [], {}, 0
+    placed, code = [], 0
     for path in sorted(options.files):
         if ".checkpoint." in path:
             continue
         try:
-            rows.append(apart(row_of, path))
+            placed.append(apart(row_of, path, options.of))
         except Exception as error:  # whatever a damaged file leads to concerns its own row alone
             reason = str(error).removeprefix(f"{path}: ")
             print(f"sweep_table: {path} is no result of bathline: {reason}", file=sys.stderr)
-            rows.append({"file": as_cell(path), "status": "unreadable"})
+            placed.append(([], {"file": as_cell(path), "status": "unreadable"}))
             code = 1
-        columns.update(dict.fromkeys(rows[-1]))
+    rows = [row for _, row in sorted(placed, key=lambda row: row[0])]
+    columns = dict.fromkeys(column for row in rows for column in row)
     with open(options.output, "w", newline="") if options.output else sys.stdout as out:
         table = csv.DictWriter(out, list(columns), restval="", lineterminator="\n")
         table.writeheader()

@@ -1,7 +1,5 @@
 """Result files as lazy xarray datasets, by the labels of their integrators."""
 
-import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,6 +7,7 @@ import pandas
 import xarray
 
 from bathline.result import Result
+from bathline.settings import settings_of
 
 
 class Results(Mapping):
@@ -78,8 +77,7 @@ class Results(Mapping):
     @property
     def settings(self):
         """What a sweep has set for this result: a dict by key, its values as TOML has them."""
-        text = str(self._result.attributes.get("sweep_settings", ""))
-        return {key: value for line in text.splitlines() for key, value in tomllib.loads(_as_table(line)).items()}
+        return settings_of(str(self._result.attributes.get("sweep_settings", "")))
 
     @property
     def claims(self):
@@ -94,16 +92,10 @@ class Results(Mapping):
         return values.item() if values.ndim == 0 else values
 
     def plot(self):
-        """The figure of the recipe as a matplotlib Figure."""
+        """The figure of the recipe, or else the one that its study calls for, as a matplotlib Figure."""
         from bathline.figure import draw
 
         return draw(self._result)
-
-
-def _as_table(setting):
-    """The line `time.step=0.1` of a sweep's settings as a TOML line with one quoted key."""
-    key, _, value = setting.partition("=")
-    return f"{json.dumps(key)} = {value}"
 
 
 def open(path, keep=None):

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import pandas
 import tomli_w
 
 from bathline.datasets import open
+from bathline.sweeps import Sweep
 
 _CLAIM_FAILED = 1
 
@@ -98,30 +98,6 @@ def check(recipe, set=None):
     """Validates a recipe without running it; raises UsageError. Arguments are those of `run`."""
     scratch = _Scratch()
     _start(["check", _recipe_argument(recipe, scratch.path), *_settings(set)], None, (), False)
-
-
-class Sweep:
-    """What a sweep has computed.
-
-    results  opened results, in the order of the sweep
-    table    a pandas DataFrame: one row a result, the swept keys, then what every claim measured
-    """
-
-    def __init__(self, results):
-        self.results = results
-        self.table = pandas.DataFrame(
-            [{**result.settings, **result.claims["measured"].to_dict()} for result in results]
-        )
-
-    def __iter__(self):
-        return iter(self.results)
-
-    def __len__(self):
-        return len(self.results)
-
-    def gather(self, quantity):
-        """A quantity of every result by its path, such as "convergence.gamma.order_q": a list, in the sweep's order."""
-        return [result.quantity(quantity) for result in self.results]
 
 
 def sweep(recipe, over=None, ranks=None, set=None, folder=None, progress=None):

@@ -4,16 +4,13 @@ import re
 from dataclasses import dataclass
 
 import matplotlib
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import ListedColormap, is_color_like
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-matplotlib.use("Agg")
-
-import numpy as np  # noqa: E402
-from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
-from matplotlib.colors import ListedColormap, is_color_like  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter  # noqa: E402
-
-from bathline.result import AnalysisError, integrator_of  # noqa: E402
+from bathline.result import AnalysisError, integrator_of
 
 COLUMN_WIDTH = 3.4  # inches: one column of a journal page
 PAGE_WIDTH = 7.0  # inches: the whole page

@@ -140,6 +140,8 @@ class DefaultTest(unittest.TestCase):
         measured, formula = panels["memory kernel"].lines
         np.testing.assert_allclose(measured.get_ydata(), result.quantity("memory.closed.line.kernel"))
         self.assertEqual((formula.get_linestyle(), formula.get_color()), ("None", measured.get_color()))
+        expected = np.interp(formula.get_xdata(), measured.get_xdata(), result.quantity("memory.closed.line.kernel_formula"))
+        np.testing.assert_allclose(formula.get_ydata(), expected)
 
     def test_ensembles_are_means_with_their_errors(self):
         warm = OSCILLATOR.replace("lambda = 10.0", "lambda = 10.0\ntemperature = 1.0")

@@ -1,5 +1,6 @@
 """The Python package at work: runs, results as datasets, claims as a table, sweeps, errors, and its installation."""
 
+import csv
 import os
 import subprocess
 import sys
@@ -95,6 +96,50 @@ class PackageTest(unittest.TestCase):
         for step, path in zip((0.1, 0.05, 0.02), sweep.gather("verlet.q[0]"), strict=True):
             np.testing.assert_allclose(path, verlet(step, round(1 / step)), rtol=0, atol=1e-14)
         self.assertAlmostEqual(sweep.table["swing"][1], max(verlet(0.05, 20)))
+
+    def test_sweeps_are_pictures(self):
+        over = {"time.step": [0.1, 0.05, 0.02], "system.m": [1.0, 2.0]}
+        sweep = bathline.sweep(RECIPE, over=over, progress=False)
+        (axes,) = sweep.plot("verlet.q[0].last", against="time.step", xscale="log").axes
+        self.assertEqual((axes.get_xlabel(), axes.get_ylabel()), ("time.step", "position, last (m)"))
+        self.assertEqual(axes.get_xscale(), "log")
+        names = [text.get_text() for text in axes.get_legend().get_texts()]
+        self.assertEqual(names, ["system.m = 1.0", "system.m = 2.0"])
+        first = [(step, verlet(step, round(1 / step))[-1]) for step in (0.02, 0.05, 0.1)]
+        np.testing.assert_allclose(axes.lines[0].get_xydata(), first, rtol=0, atol=1e-14)
+        self.assertEqual(list(sweep.tabulate("verlet.q[0].last")["verlet.q[0].last"]), sweep.gather("verlet.q[0].last"))
+        with self.assertRaisesRegex(bathline.AnalysisError, "'time.end' was not swept; there is: system.m, time.step"):
+            sweep.plot("swing", against="time.end")
+        with self.assertRaisesRegex(bathline.AnalysisError, r"a series; a statistic makes it a number, as in 'verlet.q\[0\].last'"):
+            sweep.plot("verlet.q[0]", against="time.step")
+
+    def test_the_picture_of_a_claim_over_names(self):
+        recipe = RECIPE.replace("damping = 0.0", "damping = 0.1")
+        sweep = bathline.sweep(recipe, over={"integrators.verlet.name": ["stoermer-verlet", "rk4"]}, progress=False)
+        (axes,) = sweep.plot("swing", against="integrators.verlet.name").axes
+        self.assertEqual([text.get_text() for text in axes.get_xticklabels()], ["stoermer-verlet", "rk4"])
+        self.assertEqual(list(axes.lines[0].get_ydata()), list(sweep.table["swing"]))
+        self.assertEqual((axes.get_ylabel(), axes.get_legend()), ("swing", None))
+
+    def test_files_of_a_sweep_are_drawn_and_listed_in_its_order(self):
+        recipe = RECIPE + "[sweep]\ntime.step = [0.05, 0.1, 0.02]\n"
+        sweep = bathline.sweep(recipe, folder=self.folder, progress=False)
+        paths = sorted((str(result.path) for result in sweep), reverse=True)
+        for script, options, files in (
+            ("sweep_table.py", ["--of", "verlet.energy_total.spread", "-o", self.folder / "t.csv"], ["t.csv"]),
+            ("sweep_figure.py", ["--of", "swing", "--against", "time.step", "-o", self.folder / "f"], ["f.png", "f.pdf"]),
+        ):
+            done = subprocess.run(
+                [sys.executable, synthetic.SOURCE / "analysis" / script, *paths, *options], capture_output=True, text=True
+            )
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for name in files:
+                self.assertTrue((self.folder / name).is_file())
+        with open(self.folder / "t.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([row["time.step"] for row in rows], ["0.05", "0.1", "0.02"])
+        energies = [np.ptp(result["verlet"].energy_total.values) for result in sweep]
+        self.assertEqual([float(row["verlet.energy_total.spread"]) for row in rows], energies)
 
     def test_errors_have_the_words_of_the_program(self):
         with self.assertRaisesRegex(bathline.UsageError, r"recipe\.toml:9:.*`dampping`.*did you mean"):

@@ -1,0 +1,68 @@
+"""Numbers of a sweep over one of its keys."""
+
+from numbers import Real
+
+from matplotlib.lines import Line2D
+
+from bathline import legend, style
+from bathline.result import AnalysisError, Result
+from bathline.statistic import STATISTICS
+
+
+def draw(sweep, quantities, against, xscale, yscale):
+    """The figure of `Sweep.plot`."""
+    if against not in sweep.keys:
+        raise AnalysisError(f"'{against}' was not swept; there is: {', '.join(sweep.keys) or 'nothing'}")
+    if not quantities:
+        raise AnalysisError("a quantity is needed, such as 'closed.energy_particles.last', or the id of a claim")
+    style.use()
+    figure = style.new_figure(style.COLUMN_WIDTH, 2.5)
+    axes = figure.subplots()
+    axes.set_xscale(xscale)
+    axes.set_yscale(yscale)
+    places, names = _places([result.settings[against] for result in sweep])
+    if names:
+        axes.set_xticks(range(len(names)), names)
+    handles = []
+    for count, (name, quantity, points) in enumerate(_curves(sweep, quantities, against, places)):
+        colour = {"color": count} if len(sweep.keys) > 1 else {}
+        look = style.series_look(sweep.results[0].recipe, {"of": quantity} | colour, count)
+        line = style.line_of(look) | {"marker": look.marker, "linewidth": 0.8}
+        axes.plot(*zip(*sorted(points)), **line)
+        handles += [Line2D([], [], label=name, **line)] if name else []
+    axes.set_xlabel(against)
+    if len(quantities) == 1:
+        axes.set_ylabel(_label(sweep, quantities[0]))
+    legend.place(figure, [(axes, handles)])
+    return figure
+
+
+def _curves(sweep, quantities, against, places):
+    """Name, quantity and points of every curve; the name says what sets it apart from the others."""
+    curves = {}
+    for quantity in quantities:
+        for result, place, value in zip(sweep, places, sweep.numbers(quantity)):
+            rest = [f"{key} = {result.settings[key]}" for key in sweep.keys if key != against]
+            name = ", ".join([quantity, *rest] if len(quantities) > 1 else rest)
+            curves.setdefault((name, quantity), []).append((place, value))
+    return [(*key, points) for key, points in curves.items()]
+
+
+def _places(values):
+    """Where values stand on an axis, and their names where they are no numbers."""
+    if all(isinstance(value, Real) for value in values):
+        return values, []
+    names = list(dict.fromkeys(map(str, values)))
+    return [names.index(str(value)) for value in values], names
+
+
+def _label(sweep, quantity):
+    """What the file calls a quantity, with its statistic and units; the id of a claim as it is."""
+    if quantity in sweep.table:
+        return quantity
+    with Result(sweep.results[0].path) as result:
+        found = result.quantity(quantity)
+    statistic = quantity.rpartition(".")[2]
+    return style.with_units(
+        (found.long_name or quantity) + (f", {statistic}" if statistic in STATISTICS else ""), found.units
+    )

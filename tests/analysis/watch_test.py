@@ -1,0 +1,138 @@
+"""The live look: curves as text, a run that is under way, and the page that a browser shows anew."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import numpy as np
+
+import synthetic
+from bathline.braille import curve
+
+WATCH = synthetic.SOURCE / "analysis" / "watch.py"
+PROGRAM = os.environ.get("BATHLINE", str(synthetic.SOURCE / "build" / "bathline"))
+
+# As many steps as no machine does within the test.
+ENDLESS = """
+title = "an endless oscillator"
+[system]
+kind = "single-oscillator"
+m = 1.0
+k = 4.0
+q0 = [0.5]
+damping = 0.1
+[time]
+step = 0.01
+end = 1e7
+[[integrators]]
+name = "stoermer-verlet"
+label = "verlet"
+on = "open"
+[output]
+every = 100000
+"""
+
+
+class CurveTest(unittest.TestCase):
+    def test_dots_of_a_diagonal(self):
+        # Four columns of four dots: 7, then 6 and 8 up to where the first was, then 2 and 3, 1 and 4 on the other side.
+        self.assertEqual(curve([0, 1, 2, 3], [0, 1, 2, 3], 2, 1), ["\u28e0\u281e"])
+
+    def test_gaps_and_constants(self):
+        self.assertEqual(curve([0, 1, 2, 3], [np.nan] * 4, 2, 1), ["\u2800\u2800"])
+        (line,) = curve([0, 1, 2, 3], [5.0] * 4, 2, 1)
+        self.assertEqual(line, "\u2812\u2812")
+        rows = curve(np.arange(100), np.sin(np.arange(100) / 5), 30, 4)
+        self.assertEqual((len(rows), {len(row) for row in rows}), (4, {30}))
+
+
+class WatchTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.result, self.page = self.folder / "x.h5", self.folder / "pages" / "x.html"
+
+    def start(self, *command):
+        process = subprocess.Popen(
+            [*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, stdin=subprocess.DEVNULL
+        )
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def watch(self, *options):
+        return self.start(sys.executable, WATCH, self.result, "--every", "0.1", *options)
+
+    def write(self, status):
+        """Another result in the place of the old one, as h5py cannot write what others read."""
+        other = self.folder / "other.h5"
+        synthetic.trajectory(other, '[[integrators]]\nname = "rk4"\nlabel = "open"\n', status=status)
+        os.replace(other, self.result)
+
+    def test_a_complete_result_is_shown_once(self):
+        self.write("complete")
+        text, _ = self.watch().communicate(timeout=60)
+        self.assertEqual(text.count("A small result: complete"), 1)
+        self.assertIn("open: at 10 s", text)
+        self.assertIn("open: position (m)", text)
+        self.assertRegex(text, r"\n +0\.99\d+ [\u2800-\u28ff]{20}")
+
+    def test_waits_for_the_file_and_ends_with_the_run(self):
+        watch = self.watch()
+        self.assertIn("x.h5: no such file; looking again", watch.stdout.readline())
+        self.result.write_bytes(b"half of a header")
+        self.assertIn("x.h5: not a readable HDF5 file", watch.stdout.readline())
+        self.write("partial")
+        while "partial" not in watch.stdout.readline():
+            pass
+        self.assertIsNone(watch.poll())
+        self.write("failed")
+        self.assertIn("failed", watch.communicate(timeout=60)[0])
+        self.assertEqual(watch.returncode, 0)
+
+    def test_a_run_under_way_is_seen_going_on(self):
+        recipe = self.folder / "endless.toml"
+        recipe.write_text(ENDLESS)
+        run = self.start(PROGRAM, "run", recipe, "-o", self.result, "--progress", "none")
+        watch, times = self.watch(), set()
+        deadline = time.monotonic() + 90
+        while len(times) < 2:
+            self.assertLess(time.monotonic(), deadline, times)
+            line = watch.stdout.readline()
+            times.update(re.findall(r"verlet: at (\S+) s", line))
+        self.assertIsNone(run.poll())
+
+    def test_the_page_shows_itself_anew_until_the_end(self):
+        self.write("partial")
+        watch = self.watch("--page", self.page)
+        self.assertIn(f"open file://{self.page}", watch.stdout.readline())
+        while not self.page.exists():
+            time.sleep(0.05)
+        before = self.page.read_text()
+        self.assertIn('<meta http-equiv="refresh" content="0.1">', before)
+        self.assertIn('src="data:image/png;base64,', before)
+        self.write("complete")
+        watch.communicate(timeout=60)
+        after = self.page.read_text()
+        self.assertNotIn("refresh", after)
+        self.assertIn("A small result: complete", after)
+        for text in (before, after):
+            # Nothing is asked of the network.
+            self.assertEqual(re.findall(r'(?:src|href)="(?!data:)', text), [])
+
+    def test_the_page_cannot_be_written(self):
+        self.write("complete")
+        self.page.parent.write_text("a file")
+        watch = self.watch("--page", self.page)
+        self.assertIn("watch: ", watch.communicate(timeout=60)[0])
+        self.assertEqual(watch.returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
