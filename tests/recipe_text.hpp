@@ -19,7 +19,7 @@ inline const Program& test_program() {
 }
 
 struct ReadRecipe {
-  Recipe recipe;
+  std::unique_ptr<Recipe> recipe = std::make_unique<Recipe>();
   Mistakes mistakes;
   std::unique_ptr<Experiment> experiment;    ///< where the text is TOML
   std::unique_ptr<Feasibility> feasibility;  ///< likewise
@@ -30,10 +30,10 @@ struct ReadRecipe {
 /// Reads a recipe called "r.toml". @note Collective.
 inline ReadRecipe read_recipe(const std::string& text, const std::vector<std::string>& settings = {}) {
   ReadRecipe result;
-  result.recipe = parse_recipe(text, "r.toml", settings, test_program().vocabulary(), result.mistakes);
-  if (result.recipe.is_toml) {
-    result.experiment = std::make_unique<Experiment>(result.recipe, test_program(), result.mistakes);
-    result.feasibility = std::make_unique<Feasibility>(*result.experiment, result.mistakes);
+  *result.recipe = parse_recipe(text, "r.toml", settings, test_program().vocabulary(), result.mistakes);
+  if (result.recipe->is_toml) {
+    result.experiment = std::make_unique<Experiment>(*result.recipe, test_program(), result.mistakes);
+    result.feasibility = std::make_unique<Feasibility>(*result.recipe, *result.experiment, result.mistakes);
   }
   return result;
 }

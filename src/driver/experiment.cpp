@@ -33,6 +33,7 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
   });
   system_is_sound_ = is_readable && mistakes.count() == before_system;
   where_readable([&] { read_end(); });
+  where_readable([&] { output_ = read_output(recipe_.output); });
   for (const Section& section : recipe_.integrators) {
     cases_are_complete_ &= where_readable([&] { cases_.push_back(read_case(section, mistakes)); });
   }
@@ -58,6 +59,19 @@ const std::vector<Case>& Experiment::cases() const {
 double Experiment::end_time() const {
   if (!end_) throw UnreadableValue();
   return *end_;
+}
+
+const OutputPlan& Experiment::output() const {
+  if (!output_) throw UnreadableValue();
+  return *output_;
+}
+
+std::vector<std::pair<std::string, std::string>> Experiment::input_files() const {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const Section& environment : recipe_.environments) {
+    if (environment.has(text_of_file)) files.emplace_back(environment.text("file"), environment.text(text_of_file));
+  }
+  return files;
 }
 
 const Case* Experiment::find_case(const std::string& label) const {

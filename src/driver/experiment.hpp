@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "advance/stepper.hpp"
+#include "driver/output_plan.hpp"
 #include "driver/program.hpp"
 #include "integrate/method.hpp"
 #include "model/open_system.hpp"
@@ -37,7 +38,6 @@ class Experiment {
   /// Adds to the mistakes what does not make sense in what could be read. `program` must outlive it. @note Collective.
   Experiment(const Recipe& recipe, const Program& program, Mistakes& mistakes);
 
-  const Recipe& recipe() const { return recipe_; }
   const Catalogues& catalogues() const { return program_.catalogues(); }
   const OpenSystem& system() const;
   const std::vector<Case>& cases() const;
@@ -45,6 +45,11 @@ class Experiment {
   const std::vector<Case>& readable_cases() const { return cases_; }
   const Case* find_case(const std::string& label) const;
   double end_time() const;
+  /// The step of [time], which cases can replace by their own.
+  double common_step() const { return recipe_.time.number("step"); }
+  const OutputPlan& output() const;
+  /// The files that environments were read from, by their names in the recipe, and what was in them.
+  std::vector<std::pair<std::string, std::string>> input_files() const;
   const Communicator& communicator() const { return program_.communicator(); }
 
   /// The closed or open problem of a case, not prepared; `step` matters to environments on the characteristic grid.
@@ -85,6 +90,7 @@ class Experiment {
   OpenSystem system_;
   bool system_is_sound_ = false;
   std::optional<double> end_;
+  std::optional<OutputPlan> output_;
   std::vector<Case> cases_;
   bool cases_are_complete_ = true;
 };

@@ -15,8 +15,8 @@
 
 namespace bathline {
 
-Feasibility::Feasibility(const Experiment& experiment, Mistakes& mistakes)
-    : experiment_(experiment), problems_(experiment.readable_cases().size()) {
+Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes)
+    : recipe_(recipe), experiment_(experiment), problems_(experiment.readable_cases().size()) {
   const std::vector<Case>& cases = experiment.readable_cases();
   for (const Case& one : cases) {
     const double end = static_cast<double>(one.steps) * one.step;
@@ -61,16 +61,15 @@ const Problem& Feasibility::built(std::size_t index) {
 }
 
 std::pair<std::vector<double>, Location> Feasibility::steps_of(const Case& one) const {
-  const Section& study = experiment_.recipe().study;
+  const Section& study = recipe_.study;
   study.text("kind");  // tells which keys there can be: without it nothing is known of the steps
   if (study.has("step_sizes")) return {study.numbers("step_sizes"), study.where("step_sizes")};
-  return {{one.step}, one.options.has("step") ? one.options.where("step") : experiment_.recipe().time.where("step")};
+  return {{one.step}, one.options.has("step") ? one.options.where("step") : recipe_.time.where("step")};
 }
 
 bool Feasibility::depends_on_step(const Case& one) const {
-  return one.closed && std::any_of(one.environments.begin(), one.environments.end(), [&](std::size_t index) {
-           return experiment_.recipe().environments[index].has("grid");
-         });
+  return one.closed && std::any_of(one.environments.begin(), one.environments.end(),
+                                   [&](std::size_t index) { return recipe_.environments[index].has("grid"); });
 }
 
 void Feasibility::check_damping(const Case& one, Mistakes& mistakes) const {
@@ -85,9 +84,8 @@ void Feasibility::check_damping(const Case& one, Mistakes& mistakes) const {
 
 void Feasibility::check_system(Mistakes& mistakes) const {
   const OpenSystem& system = experiment_.system();
-  const Recipe& recipe = experiment_.recipe();
-  if (system.contact && !recipe.environments.empty()) {
-    mistakes.add(recipe.environments.front().where("kind"),
+  if (system.contact && !recipe_.environments.empty()) {
+    mistakes.add(recipe_.environments.front().where("kind"),
                  "a contact system is open and has no environment: its damping is part of the Lagrangian");
   }
   Eigen::VectorXd gradient(system.size()), drag = Eigen::VectorXd::Zero(system.size());
@@ -102,7 +100,7 @@ void Feasibility::check_system(Mistakes& mistakes) const {
   }
   if (finite) return;
   mistakes.add(
-      recipe.system.where("q0"),
+      recipe_.system.where("q0"),
       "the forces at the start, or how they change with the positions, are no finite numbers; begin elsewhere");
 }
 
@@ -178,7 +176,7 @@ void Feasibility::check_memory(Mistakes& mistakes) {
     });
     const MemoryNeed memory = memory_need(experiment_.communicator(), bytes);
     if (memory.needed <= memory.available) continue;
-    const Section& section = experiment_.recipe().environments[largest];
+    const Section& section = recipe_.environments[largest];
     constexpr double gibibyte = 1 << 30;
     const std::string name = fmt::format("{}", fmt::join(names, " and "));
     mistakes.add(
@@ -222,7 +220,7 @@ void Feasibility::warn_of_other_grids(const Case& one) {
   if (one.method->entry.name != "gamma") return;
   const double gamma = one.options.number("gamma");
   for (std::size_t index : one.environments) {
-    const Section& section = experiment_.recipe().environments[index];
+    const Section& section = recipe_.environments[index];
     if (!section.has("grid") || section.number("gamma") == gamma) continue;
     warnings_.push_back(fmt::format(
         "{}: the characteristic grid of `{}` is that of gamma = {}; with gamma = {} closed and reduced runs differ by "
@@ -272,7 +270,7 @@ void Feasibility::check_energies(std::size_t index, Mistakes& mistakes) {
         one.label, environment->name(), one.method->entry.name, environment->name()));
   }
   if (on_limit.empty()) return;
-  for (const Section& claim : experiment_.recipe().claims) {
+  for (const Section& claim : recipe_.claims) {
     for (const char* key : {"quantity", "minus", "over"}) {
       where_readable([&] {
         if (!claim.has(key)) return;

@@ -15,10 +15,11 @@ class Feasibility {
  public:
   /// Adds to the mistakes what keeps a case from running: damping that nothing states, a start that is no number, a
   /// method that is not for the system or the environments, too little memory, a step beyond the limit of stability.
-  /// `experiment` must outlive this. @note Collective.
-  Feasibility(const Experiment& experiment, Mistakes& mistakes);
+  /// `recipe`, which the experiment is of, and `experiment` must outlive this. @note Collective.
+  Feasibility(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
 
-  /// An echo before the end, an environment too slow to damp, a growing method, a grid of another one, a last step cut off.
+  /// An echo before the end, an environment too slow to damp, a growing method, a grid of another one, a last step cut
+  /// off.
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// The problem of a case by its number, not prepared; only where there was no mistake.
   const Problem& problem(std::size_t index) const { return problems_.at(index).value(); }
@@ -48,6 +49,7 @@ class Feasibility {
   /// Whether what a case runs on changes with the step.
   bool depends_on_step(const Case& one) const;
 
+  const Recipe& recipe_;
   const Experiment& experiment_;
   std::vector<std::optional<Problem>> problems_;
   std::optional<double> own_frequency_;

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "driver/feasibility.hpp"
+#include "driver/on_root.hpp"
 #include "driver/run.hpp"
 #include "driver/study.hpp"
 #include "parallel/communicator.hpp"
@@ -26,12 +27,12 @@ inline constexpr int checkpoint_format = 1;
 /// A validated recipe with all that it leads to. The solvers of every case are set up once for PETSc to see its
 /// options, so that a bad one ends the run before anything is written.
 struct Prepared {
-  Recipe recipe;
+  std::unique_ptr<Recipe> recipe = std::make_unique<Recipe>();
   /// Ends after everything that holds solvers.
   std::unique_ptr<PetscSession> petsc;
   std::unique_ptr<Experiment> experiment;
   std::unique_ptr<Feasibility> feasibility;
-  const StudyKind* study = nullptr;
+  std::unique_ptr<Study> study;
 };
 
 /// Validates a recipe and everything that can be judged before a run; throws UsageError with all mistakes together.
@@ -72,19 +73,10 @@ Recipe recipe_of(const ResultReader& result, const Program& program);
 /// That of a run with these claims: complete, or one of them has failed.
 int exit_code_of(std::span<const ClaimResult> claims);
 
-/// The text of a file, read by rank 0. Throws UsageError where it cannot be read. @note Collective.
-std::string read_text(const std::string& path, const Communicator& communicator);
-
-/// Throws what rank 0 alone finds wrong as everyone's UsageError. @note Collective.
-void judge_on_root(const Communicator& communicator, const std::function<void()>& judge);
-
-/// Throws UsageError with the first lines in which two texts differ, if they do.
-void refuse_difference(const std::string& what, const std::string& there, const std::string& here);
+/// PETSc's options for a run: those `given`, as `user_options` gives them, or those that a `file` keeps as one `text`.
+std::vector<std::string> options_for(const std::optional<std::vector<std::string>>& given, const std::string& text,
+                                     const std::string& file);
 
 [[noreturn]] void refuse(const Mistakes& mistakes);
-
-/// Words with one space between them, and the converse.
-std::string joined(const std::vector<std::string>& words);
-std::vector<std::string> words_of(const std::string& text);
 
 }  // namespace bathline

@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <stdexcept>
-#include <type_traits>
 
 namespace bathline {
 
@@ -110,16 +107,10 @@ std::optional<std::string> LedgerWatch::finding() const {
       one_.label, seen_.excursion, seen_.lost_at, seen_.explained, one_.method->entry.name, one_.step);
 }
 
-std::vector<double> LedgerWatch::memory() const {
-  static_assert(std::is_trivially_copyable_v<Seen> && sizeof(Seen) % sizeof(double) == 0);
-  std::vector<double> memory(sizeof(Seen) / sizeof(double));
-  std::memcpy(memory.data(), &seen_, sizeof(Seen));
-  return memory;
-}
-
-void LedgerWatch::remember(std::span<const double> memory) {
-  if (memory.size() != sizeof(Seen) / sizeof(double)) throw std::out_of_range("ledger");
-  std::memcpy(&seen_, memory.data(), sizeof(Seen));
+void LedgerWatch::visit(Archive& archive) {
+  archive.numbers("seen", {&seen_.steps, &seen_.start, &seen_.kinetic, &seen_.environments, &seen_.turned_over,
+                           &seen_.dissipated, &seen_.state, &seen_.first_rate, &seen_.rate, &seen_.drift,
+                           &seen_.excursion, &seen_.lost_at, &seen_.explained});
 }
 
 }  // namespace bathline

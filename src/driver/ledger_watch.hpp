@@ -2,9 +2,7 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "driver/time_loop.hpp"
 
@@ -36,10 +34,8 @@ class LedgerWatch {
   /// What to say of it at the end.
   std::optional<std::string> finding() const;
 
-  /// What has been seen so far, for a checkpoint.
-  std::vector<double> memory() const;
-  /// The converse; throws std::out_of_range where it is no such thing.
-  void remember(std::span<const double> memory);
+  /// Declares what has been seen so far.
+  void visit(Archive& archive);
 
  private:
   struct Seen {

@@ -11,7 +11,7 @@ namespace bathline {
 /// After every `[output] every` steps of a case and after its last step; not at the start.
 inline Dimension record_times(const Experiment& experiment, const Case& one) {
   Dimension time{"time", {}, "s", "time"};
-  const std::int64_t every = experiment.recipe().output.integer("every");
+  const std::int64_t every = experiment.output().every;
   for (std::int64_t step = every; step < one.steps + every; step += every) {
     time.values.push_back(static_cast<double>(std::min(step, one.steps)) * one.step);
   }

@@ -1,5 +1,6 @@
 // Going on with a run: its checkpoint, result, recipe and build have to belong together.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
@@ -11,7 +12,6 @@
 #include "recipe/excerpt.hpp"
 #include "record/result_check.hpp"
 #include "record/trial.hpp"
-#include "solve/petsc_options.hpp"
 
 namespace bathline {
 
@@ -51,6 +51,22 @@ void check_build(const CheckpointReader& checkpoint) {
                                checkpoint.path(), differences));
 }
 
+/// Throws UsageError with the first lines in which two texts differ, if they do.
+void refuse_difference(const std::string& what, const std::string& there, const std::string& here) {
+  if (there == here) return;
+  std::istringstream first(there), second(here);
+  std::string differences, a, b;
+  int count = 0;
+  while (count < 5) {
+    const bool more_a = static_cast<bool>(std::getline(first, a)), more_b = static_cast<bool>(std::getline(second, b));
+    if (!more_a && !more_b) break;
+    if (more_a && more_b && a == b) continue;
+    differences += fmt::format("\n  `{}` there, `{}` here", more_a ? a : "", more_b ? b : "");
+    ++count;
+  }
+  throw UsageError(what + ":" + differences);
+}
+
 /// The result must be of the same run and hold the records that the checkpoint relies on. @note Collective.
 void check_result(const std::string& path, const CheckpointReader& checkpoint, const Prepared& prepared,
                   const Communicator& communicator) {
@@ -69,13 +85,13 @@ void check_result(const std::string& path, const CheckpointReader& checkpoint, c
   const std::vector<Case>& cases = prepared.experiment->cases();
   if (index >= cases.size() || complete > cases.size() || rows.size() != 2)
     throw UsageError(checkpoint.path() + " does not fit its own recipe");
-  const std::int64_t every = prepared.recipe.output.integer("every");
+  const std::int64_t every = prepared.experiment->output().every;
   judge_on_root(communicator, [&] {
     const std::string why = seal == Seal::right || rescued ? "" : why_unreadable(path);
     if (!why.empty()) throw FileError(why);
     const ResultReader result(path);
     refuse_difference(fmt::format("{} is the result of another recipe than {}", path, checkpoint.path()),
-                      result.attribute("recipe_resolved"), prepared.recipe.resolved);
+                      result.attribute("recipe_resolved"), prepared.recipe->resolved);
     for (std::size_t i = 0; i < complete + (records ? 1 : 0); ++i) {
       const std::int64_t all = (cases[i].steps + every - 1) / every + 1;
       const std::int64_t needed = i < complete ? all : count_of(rows[0]);
@@ -202,21 +218,20 @@ Resumption read_checkpoint(const ResumeRequest& request, const Program& program,
   const CheckpointReader& checkpoint = *all.from;
   if (!request.any_build) check_build(checkpoint);
   all.folder = std::make_unique<RecipeFolder>(&checkpoint.reader(), program);
-  const std::string petsc_options =
-      request.petsc_options ? joined(*request.petsc_options) : checkpoint.attribute("petsc_options");
-  const std::vector<std::string> options =
-      request.petsc_options ? *request.petsc_options : options_of_file(words_of(petsc_options), checkpoint.path());
+  const std::string petsc_options = request.petsc_options ? fmt::format("{}", fmt::join(*request.petsc_options, " "))
+                                                          : checkpoint.attribute("petsc_options");
+  const std::vector<std::string> options = options_for(request.petsc_options, petsc_options, checkpoint.path());
   all.prepared = std::make_unique<Prepared>(
       prepare(checkpoint.attribute("recipe_resolved"), all.folder->recipe_file(), {}, options, program));
   const Prepared& prepared = *all.prepared;
-  check_recipe_is(checkpoint.path(), prepared.recipe.resolved, request, program);
+  check_recipe_is(checkpoint.path(), prepared.recipe->resolved, request, program);
   launch.path = result_of(request, checkpoint, communicator);
-  launch.provenance = {.title = prepared.recipe.title,
+  launch.provenance = {.title = prepared.recipe->title,
                        .recipe = checkpoint.attribute("recipe"),
-                       .recipe_resolved = prepared.recipe.resolved,
+                       .recipe_resolved = prepared.recipe->resolved,
                        .petsc_version = petsc_version(),
                        .petsc_options = petsc_options,
-                       .seed = prepared.recipe.output.integer("seed"),
+                       .seed = static_cast<std::int64_t>(prepared.experiment->output().seed),
                        .started = checkpoint.attribute("started")};
   try {
     launch.wall_before = std::stod(checkpoint.attribute("wall_time_s"));

@@ -68,8 +68,4 @@ int run_recipe(const RunRequest& request, const Program& program, std::unique_pt
 /// not belong together, and where another run is writing the result. `lock` as for `run_recipe`. @note Collective.
 int resume_run(const ResumeRequest& request, const Program& program, std::unique_ptr<ResultLock> lock = nullptr);
 
-/// The exit code of `work`, which rank 0 alone does; where it throws, rank 0 says why and `failure_code` is returned.
-/// The same on every rank. @note Collective.
-int run_on_root(const Communicator& communicator, int failure_code, const std::function<int()>& work);
-
 }  // namespace bathline

@@ -9,6 +9,7 @@
 #include "driver/checkpoints.hpp"
 #include "driver/progress.hpp"
 #include "recipe/mistakes.hpp"
+#include "recipe/recipe.hpp"
 #include "recipe/vocabulary.hpp"
 #include "record/result_file.hpp"
 
@@ -34,10 +35,9 @@ class Study {
 /// One line of the catalogue of studies.
 struct StudyKind {
   Entry entry;
-  /// Adds to the mistakes what the experiment lacks for this study. @note Collective.
-  void (*check)(const Experiment& experiment, Mistakes& mistakes);
-  /// `experiment` must outlive the study.
-  std::unique_ptr<Study> (*make)(const Experiment& experiment);
+  /// Reads the study's own keys and adds to the mistakes what the experiment, which is made of the recipe, lacks for
+  /// it; what is returned is of use where there are no mistakes. `experiment` must outlive it. @note Collective.
+  std::unique_ptr<Study> (*make)(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
   /// Whether runs may end at times of their own: it compares none with another.
   bool allows_own_ends = false;
   /// Whether it can do without what the environments do: it looks at nothing but the particles.

@@ -6,6 +6,7 @@
 #include "driver/sweep_run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -80,7 +81,7 @@ State state_of(const Element& element, const RunRequest& request, int& code, con
         require_undamaged(element.path);
         const ResultReader result(element.path);
         bool same = result.attribute("recipe_resolved") == element.recipe.resolved &&
-                    result.attribute("petsc_options") == joined(request.petsc_options);
+                    result.attribute("petsc_options") == fmt::format("{}", fmt::join(request.petsc_options, " "));
         for (const auto& [name, value] : build_attributes()) same = same && result.attribute(name) == value;
         for (const auto& [name, value] : inputs) {
           same = same && result.has_attribute(name) && result.attribute(name) == value;
@@ -176,7 +177,7 @@ int run_all(const RunRequest& request, const Program& program) {
       wall_time = std::max(1e-3, wall_time - communicator.max(gone));
     }
     const Element& element = elements[static_cast<std::size_t>(i)];
-    if (communicator.is_root()) fmt::print("element {} of {}: {}\n", i, count, joined(element.settings));
+    if (communicator.is_root()) fmt::print("element {} of {}: {}\n", i, count, fmt::join(element.settings, " "));
     const int code = run_element(element, request, wall_time, program);
     if (code == exit_code::stopped) return code;
     worst = std::max(worst, code);
@@ -209,7 +210,7 @@ void list_sweep(const RunRequest& request, bool count_only, const Program& progr
     const char* words[] = {"to do", "finished", "computed", "interrupted", "of another build, input or options"};
     if (!communicator.is_root()) continue;
     fmt::print("{:>4}  {}  {:<11}  {}\n", i, elements[i].path, words[static_cast<int>(state)],
-               joined(elements[i].settings));
+               fmt::join(elements[i].settings, " "));
   }
 }
 

@@ -13,7 +13,6 @@
 
 #include "driver/ledger_watch.hpp"
 #include "driver/trajectory_recorder.hpp"
-#include "study/catalogue.hpp"
 
 namespace bathline {
 
@@ -113,34 +112,116 @@ struct Run {
   std::span<Observer* const> observers;
 };
 
-/// `from`: where it goes on, if it does not begin.
-std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
-  const Experiment& experiment = run.experiment;
-  const Case& one = experiment.cases()[run.index];
-  const Section& output = experiment.recipe().output;
-  const std::int64_t every = output.integer("every");
-  const std::int64_t snapshots = output.has("snapshots") ? output.integer("snapshots") : 0;
-  const std::int64_t saves = run.checkpoints.plan().every;
-  const bool particles_only = output.boolean("particles_only");
-  Problem problem = experiment.make_problem(one);
-  problem.prepare(static_cast<std::uint64_t>(output.integer("seed")));
-  // The exact motion is the same at whatever steps it is recorded: its second position is that after a step of [time].
-  if (problem.second_q && std::holds_alternative<ExactFlow>(one.scheme)) {
-    const double step = experiment.recipe().time.number("step");
-    if (const std::optional<Failure> failure = make_stepper(one.scheme, problem, step)->advance(0)) return failure;
-  }
-  const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
-  std::optional<TrajectoryRecorder> opened;
-  fit_to_recipe(from, [&] { opened.emplace(run.file, one, problem, output, from); });
-  TrajectoryRecorder& recorder = *opened;
-  LedgerWatch watch(one, problem);
-
+/// How the steps of a problem are counted.
+ProgressUnit unit_of(const Problem& problem) {
   ProgressUnit unit;
   for (const auto& environment : problem.environments()) {
     const bool is_alike = unit.sites == 0 || unit.site_name == environment->site_name();
     unit.site_name = is_alike ? environment->site_name() : "site";
     unit.sites += environment->sites();
   }
+  return unit;
+}
+
+/// All that look on at a run: the recorder, the watch over its ledger, and the observers.
+class Onlookers {
+ public:
+  /// `from`: where it goes on, if it does not begin. @note Collective.
+  Onlookers(const Run& run, const Problem& problem, const OutputPlan& output, const CheckpointReader* from)
+      : one_(run.experiment.cases()[run.index]),
+        output_(output),
+        observers_(run.observers),
+        recorder_(run.file, one_, problem, output, from),
+        watch_(one_, problem) {}
+
+  /// What is due after so many steps; a failure where the state is no longer finite. @note Collective.
+  std::optional<Failure> look(Problem& problem, std::int64_t step) {
+    const bool to_record = step % output_.every == 0 || step == one_.steps;
+    const bool to_snapshot = output_.snapshots > 0 && step % output_.snapshots == 0;
+    if (!to_record && !to_snapshot) return std::nullopt;
+    problem.share_particles();
+    const Moment moment{one_, step, static_cast<double>(step) * one_.step, problem};
+    if (to_record) {
+      const bool all = !output_.particles_only;
+      const EnergyLedger ledger = all ? problem.energies() : problem.energies_of_particles();
+      const double energy = all ? ledger.total() : ledger.particles;
+      const double size = problem.q.norm() + problem.p.norm() + problem.z + energy;
+      if (!std::isfinite(size)) return Failure{step, size, "the state is no longer finite"};
+      recorder_.record(moment, ledger);
+      watch_.record(moment, ledger);
+      for (Observer* observer : observers_) observer->record(moment, ledger);
+    }
+    if (to_snapshot) {
+      recorder_.snapshot(moment);
+      for (Observer* observer : observers_) observer->snapshot(moment);
+    }
+    return std::nullopt;
+  }
+  void flush() { recorder_.flush(); }
+  /// Says what the watch has found. @note Collective.
+  void end() {
+    if (const std::optional<std::string> finding = watch_.finding()) spdlog::warn("{}", *finding);
+    recorder_.flush();
+  }
+
+  void save(CheckpointWriter& checkpoint) {
+    Archive of_recorder(checkpoint, "recorder"), of_watch(checkpoint, "ledger");
+    recorder_.visit(of_recorder);
+    watch_.visit(of_watch);
+    for (std::size_t i = 0; i < observers_.size(); ++i) {
+      Archive of_observer(checkpoint, observer_group(i));
+      observers_[i]->visit(of_observer);
+    }
+  }
+  /// Puts the watch back; the recorder is when it is made, and the observers are before the first run that goes on.
+  void restore(const CheckpointReader& from) {
+    Archive of_watch(from, "ledger");
+    watch_.visit(of_watch);
+  }
+  static std::string observer_group(std::size_t index) { return fmt::format("observer-{}", index); }
+
+ private:
+  const Case& one_;
+  const OutputPlan& output_;
+  std::span<Observer* const> observers_;
+  TrajectoryRecorder recorder_;
+  LedgerWatch watch_;
+};
+
+/// Saves, and throws Stopped, where it is wanted after so many steps, which took `seconds`; returns whether it has
+/// saved.
+/// @note Collective.
+bool take_break(const Run& run, std::int64_t step, bool is_due, double seconds, Onlookers& onlookers,
+                const std::function<void(CheckpointWriter&)>& save) {
+  Checkpoints::Wish wish = run.checkpoints.wish(seconds);
+  if (wish == Checkpoints::Wish::go_on && is_due) wish = Checkpoints::Wish::save;
+  if (wish == Checkpoints::Wish::go_on) return false;
+  const bool stops = wish == Checkpoints::Wish::stop;
+  onlookers.flush();
+  run.file.flush();
+  const std::string path = run.checkpoints.save(run.steps_before + step, stops, save);
+  if (stops) throw Stopped{run.checkpoints.why(), run.experiment.cases()[run.index].label, step, path};
+  return true;
+}
+
+/// `from`: where it goes on, if it does not begin.
+std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
+  const Experiment& experiment = run.experiment;
+  const Case& one = experiment.cases()[run.index];
+  const OutputPlan& output = experiment.output();
+  const std::int64_t saves = run.checkpoints.plan().every;
+  Problem problem = experiment.make_problem(one);
+  problem.prepare(output.seed);
+  // The exact motion is the same at whatever steps it is recorded: its second position is that after a step of [time].
+  if (problem.second_q && std::holds_alternative<ExactFlow>(one.scheme)) {
+    const std::unique_ptr<Stepper> first = make_stepper(one.scheme, problem, experiment.common_step());
+    if (const std::optional<Failure> failure = first->advance(0)) return failure;
+  }
+  const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
+  std::optional<Onlookers> onlookers;
+  fit_to_recipe(from, [&] { onlookers.emplace(run, problem, output, from); });
+
+  const ProgressUnit unit = unit_of(problem);
   run.progress.begin(one.label, one.steps, unit);
   Portions portions(one, *stepper, unit.sites, problem.communicator());
 
@@ -149,73 +230,41 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   if (from != nullptr) {
     fit_to_recipe(from, [&] {
       restore_state(*from, problem, *stepper);
-      if (!from->names("ledger").empty()) watch.remember(from->numbers("ledger/seen"));
+      onlookers->restore(*from);
       step = saved = from->count("step");
       if (step > one.steps) throw std::out_of_range("step");
     });
   }
   const std::int64_t first_step = step;
   run.progress.known(first_step);
-  bool is_recorded = from != nullptr;
+  const auto save = [&](CheckpointWriter& checkpoint) {
+    const double numbers[] = {static_cast<double>(run.index), static_cast<double>(step)};
+    checkpoint.numbers("case", {&numbers[0], 1});
+    checkpoint.numbers("step", {&numbers[1], 1});
+    save_state(checkpoint, problem, *stepper);
+    onlookers->save(checkpoint);
+  };
   double seconds = 0.0;
   while (true) {
-    const bool at_end = step == one.steps;
-    const bool to_record = !is_recorded && (step % every == 0 || at_end);
-    const bool to_snapshot = !is_recorded && snapshots > 0 && step % snapshots == 0;
-    is_recorded = false;
-    if (to_record || to_snapshot) {
-      problem.share_particles();
-      const Moment moment{one, step, static_cast<double>(step) * one.step, problem};
-      if (to_record) {
-        const EnergyLedger ledger = particles_only ? problem.energies_of_particles() : problem.energies();
-        const double energy = particles_only ? ledger.particles : ledger.total();
-        const double size = problem.q.norm() + problem.p.norm() + problem.z + energy;
-        if (!std::isfinite(size)) {
-          recorder.flush();
-          return Failure{step, size, "the state is no longer finite"};
-        }
-        recorder.record(moment, ledger);
-        watch.record(moment, ledger);
-        for (Observer* observer : run.observers) observer->record(moment, ledger);
-      }
-      if (to_snapshot) {
-        recorder.snapshot(moment);
-        for (Observer* observer : run.observers) observer->snapshot(moment);
-      }
+    const bool is_recorded = from != nullptr && step == first_step;
+    std::optional<Failure> failure;
+    if (!is_recorded) failure = onlookers->look(problem, step);
+    if (failure) {
+      onlookers->flush();
+      return failure;
     }
-    if (at_end) break;
-    Checkpoints::Wish wish = run.checkpoints.wish(seconds);
-    if (wish == Checkpoints::Wish::go_on && saves > 0 && step > saved && step % saves == 0) {
-      wish = Checkpoints::Wish::save;
-    }
-    if (wish != Checkpoints::Wish::go_on) {
-      const bool stops = wish == Checkpoints::Wish::stop;
-      recorder.flush();
-      run.file.flush();
-      const auto save = [&](CheckpointWriter& checkpoint) {
-        const double numbers[] = {static_cast<double>(run.index), static_cast<double>(step)};
-        checkpoint.numbers("case", {&numbers[0], 1});
-        checkpoint.numbers("step", {&numbers[1], 1});
-        save_state(checkpoint, problem, *stepper);
-        recorder.save(checkpoint);
-        checkpoint.numbers("ledger/seen", watch.memory());
-        for (std::size_t i = 0; i < run.observers.size(); ++i) {
-          run.observers[i]->save(checkpoint, fmt::format("observer-{}", i));
-        }
-      };
-      const std::string path = run.checkpoints.save(run.steps_before + step, stops, save);
-      if (stops) throw Stopped{run.checkpoints.why(), one.label, step, path};
-      saved = step;
-    }
-    std::int64_t next = std::min(next_multiple(step, every, one.steps), step + portions.steps());
-    if (snapshots > 0) next = std::min(next, next_multiple(step, snapshots, one.steps));
+    if (step == one.steps) break;
+    const bool is_due = saves > 0 && step > saved && step % saves == 0;
+    if (take_break(run, step, is_due, seconds, *onlookers, save)) saved = step;
+    std::int64_t next = std::min(next_multiple(step, output.every, one.steps), step + portions.steps());
+    if (output.snapshots > 0) next = std::min(next, next_multiple(step, output.snapshots, one.steps));
     if (saves > 0) next = std::min(next, next_multiple(step, saves, one.steps));
-    if (particles_only) {
+    if (output.particles_only) {
       for (const auto& environment : problem.environments()) environment->foresee_end(one.steps - step);
     }
     const auto begin = std::chrono::steady_clock::now();
-    if (std::optional<Failure> failure = stepper->advance(next - step)) {
-      recorder.flush();
+    if ((failure = stepper->advance(next - step))) {
+      onlookers->flush();
       failure->step += first_step;  // the stepper counts its own
       return failure;
     }
@@ -225,21 +274,9 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
     run.progress.update(step);
   }
   run.progress.end();
-  if (const std::optional<std::string> finding = watch.finding()) spdlog::warn("{}", *finding);
-  recorder.flush();
+  onlookers->end();
   return std::nullopt;
 }
-
-class TrajectoryStudy final : public Study {
- public:
-  explicit TrajectoryStudy(const Experiment& experiment) : experiment_(experiment) {}
-  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    return run_trajectories(experiment_, file, progress, checkpoints, {});
-  }
-
- private:
-  const Experiment& experiment_;
-};
 
 }  // namespace
 
@@ -256,7 +293,10 @@ std::optional<CaseFailure> run_trajectories(const Experiment& experiment, Result
   if (from != nullptr) {
     index = static_cast<std::size_t>(from->count("case"));
     fit_to_recipe(from, [&] {
-      for (std::size_t i = 0; i < observers.size(); ++i) observers[i]->restore(*from, fmt::format("observer-{}", i));
+      for (std::size_t i = 0; i < observers.size(); ++i) {
+        Archive of_observer(*from, Onlookers::observer_group(i));
+        observers[i]->visit(of_observer);
+      }
     });
     // What came after the checkpoint is computed anew.
     file.remove_all_but(first_labels(experiment, index + 1));
@@ -275,20 +315,6 @@ std::optional<CaseFailure> run_trajectories(const Experiment& experiment, Result
   }
   StopSignals::stop_runs(false);
   return std::nullopt;
-}
-
-StudyKind trajectory_kind() {
-  return {{.name = "trajectory",
-           .summary = "runs every integrator and records path, energies and snapshots",
-           .equation = "one group per label: time, q, p, the energy ledger, observables of the system",
-           .source = "method: limebeer2020, Theorem III.1 for the ledger",
-           .notes = "The other studies record trajectories in the same way, except for convergence."},
-          [](const Experiment&, Mistakes&) {},
-          [](const Experiment& experiment) -> std::unique_ptr<Study> {
-            return std::make_unique<TrajectoryStudy>(experiment);
-          },
-          true,
-          true};
 }
 
 }  // namespace bathline

@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 
+#include "driver/archive.hpp"
 #include "driver/experiment.hpp"
 #include "driver/study.hpp"
 
@@ -25,10 +26,8 @@ class Observer {
   virtual void record(const Moment&, const EnergyLedger&) {}
   /// Every `[output] snapshots` steps, if asked for.
   virtual void snapshot(const Moment&) {}
-  /// Writes all that was seen so far to a checkpoint, below the group `path`.
-  virtual void save(CheckpointWriter& checkpoint, const std::string& path) const = 0;
-  /// The converse, before anything else is seen.
-  virtual void restore(const CheckpointReader& checkpoint, const std::string& path) = 0;
+  /// Declares all that was seen so far; it is put back before anything else is seen.
+  virtual void visit(Archive& archive) = 0;
 };
 
 /// The labels of the first `count` cases, which are the groups of their records.

@@ -59,27 +59,27 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem, boo
   return layout;
 }
 
-/// How many rows of the file a checkpoint knows of.
-struct Rows {
-  std::optional<std::int64_t> records, snapshots;
-};
-
-Rows rows_in(const CheckpointReader* from) {
-  if (from == nullptr) return {};
-  const std::vector<double> rows = from->numbers("recorder/rows");
-  return {count_of(rows.at(0)), count_of(rows.at(1))};
+/// By observable: zero for its integral, and for what is integrated, nothing where it has none.
+std::vector<Eigen::VectorXd> zeros(const std::vector<Observable>& observables, bool of_integrands) {
+  std::vector<Eigen::VectorXd> all;
+  for (const Observable& observable : observables) {
+    all.push_back(Eigen::VectorXd::Zero(of_integrands && !observable.integrand ? 0 : observable.size));
+  }
+  return all;
 }
 
 }  // namespace
 
-TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, const Section& output,
-                                       const CheckpointReader* from)
-    : site_stride_(output.has("snapshots") ? output.integer("site_stride") : 0),
-      work_rules_(output.boolean("work_rules")),
-      series_(file.series(series_layout(one.label, problem, work_rules_), rows_in(from).records)),
+TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem,
+                                       const OutputPlan& output, const CheckpointReader* from)
+    : site_stride_(output.snapshots > 0 ? output.site_stride : 0),
+      work_rules_(output.work_rules),
+      integrals_(zeros(problem.system().observables, false)),
+      integrands_(zeros(problem.system().observables, true)),
+      work_(problem),
+      series_(file.series(series_layout(one.label, problem, work_rules_), restore(from))),
       is_root_(problem.communicator().is_root()),
       flushed_(std::chrono::steady_clock::now()) {
-  if (from != nullptr) restore(*from, problem.system());
   file.attribute("integrator", one.method->entry.name, one.label);
   file.attribute("on", std::string(one.closed ? "closed" : "open"), one.label);
   file.attribute("step", one.step, one.label);
@@ -115,38 +115,22 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
   }
 }
 
-void TrajectoryRecorder::save(CheckpointWriter& checkpoint) const {
-  const double rows[] = {static_cast<double>(records_), static_cast<double>(snapshots_taken_)};
-  checkpoint.numbers("recorder/rows", rows);
-  std::vector<double> integrals{last_time_};
+void TrajectoryRecorder::visit(Archive& archive) {
+  archive.counts("rows", {&records_, &snapshots_taken_});
+  std::vector<std::span<double>> parts = {{&last_time_, 1}};
   for (std::size_t i = 0; i < integrals_.size(); ++i) {
-    integrals.insert(integrals.end(), integrals_[i].begin(), integrals_[i].end());
-    integrals.insert(integrals.end(), integrands_[i].begin(), integrands_[i].end());
+    parts.emplace_back(integrals_[i].data(), static_cast<std::size_t>(integrals_[i].size()));
+    parts.emplace_back(integrands_[i].data(), static_cast<std::size_t>(integrands_[i].size()));
   }
-  checkpoint.numbers("recorder/integrals", integrals);
-  if (work_rules_) checkpoint.numbers("recorder/work", work_.memory());
+  archive.numbers("integrals", parts);
+  if (work_rules_) work_.visit(archive);
 }
 
-void TrajectoryRecorder::restore(const CheckpointReader& from, const OpenSystem& system) {
-  const Rows rows = rows_in(&from);
-  records_ = *rows.records;
-  snapshots_taken_ = *rows.snapshots;
-  if (work_rules_) work_.remember(from.numbers("recorder/work"), system.size());
-  const std::vector<double> integrals = from.numbers("recorder/integrals");
-  auto next = integrals.begin();
-  if (integrals.empty()) throw std::out_of_range("recorder/integrals");
-  last_time_ = *next++;
-  if (next == integrals.end()) return;
-  const auto take = [&](int size) {
-    if (integrals.end() - next < size) throw std::out_of_range("recorder/integrals");
-    const Eigen::VectorXd values = Eigen::Map<const Eigen::VectorXd>(&*next, size);
-    next += size;
-    return values;
-  };
-  for (const Observable& observable : system.observables) {
-    integrals_.push_back(take(observable.size));
-    integrands_.push_back(observable.integrand ? take(observable.size) : Eigen::VectorXd());
-  }
+std::optional<std::int64_t> TrajectoryRecorder::restore(const CheckpointReader* from) {
+  if (from == nullptr) return std::nullopt;
+  Archive archive(*from, "recorder");
+  visit(archive);
+  return records_;
 }
 
 void TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger) {
@@ -185,22 +169,15 @@ void TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger
 void TrajectoryRecorder::add_observables(const Moment& moment, std::vector<double>& row) {
   const OpenSystem& system = moment.problem.system();
   const Eigen::VectorXd v = moment.problem.p.cwiseQuotient(system.mass);
-  const bool first = integrals_.empty();
+  const bool first = records_ == 1;
   for (std::size_t i = 0; i < system.observables.size(); ++i) {
     const Observable& observable = system.observables[i];
     Eigen::VectorXd value = observable.value(moment.problem.q, v);
-    if (first) integrals_.push_back(Eigen::VectorXd::Zero(observable.size));
     if (observable.integrand) {
       const Eigen::VectorXd integrand = observable.integrand(moment.problem.q, v);
-      if (first) {
-        integrands_.push_back(integrand);
-      } else {
-        integrals_[i] += 0.5 * (moment.time - last_time_) * (integrands_[i] + integrand);
-        integrands_[i] = integrand;
-      }
+      if (!first) integrals_[i] += 0.5 * (moment.time - last_time_) * (integrands_[i] + integrand);
+      integrands_[i] = integrand;
       value += integrals_[i];
-    } else if (first) {
-      integrands_.emplace_back();
     }
     row.insert(row.end(), value.begin(), value.end());
     if (observable.size > 1) row.push_back(value.norm());

@@ -15,15 +15,14 @@ namespace bathline {
 /// environments. All members are collective.
 class TrajectoryRecorder {
  public:
-  /// `output`: that section of the recipe.
   /// `from`: goes on after the records that the checkpoint knows of; those behind them are cut off.
-  TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, const Section& output,
+  TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, const OutputPlan& output,
                      const CheckpointReader* from);
   void record(const Moment& moment, const EnergyLedger& ledger);
   void snapshot(const Moment& moment);
   void flush();
-  /// What belongs to the file must have been flushed.
-  void save(CheckpointWriter& checkpoint) const;
+  /// Declares its state. What belongs to the file must have been flushed.
+  void visit(Archive& archive);
 
  private:
   struct Snapshots {
@@ -34,20 +33,21 @@ class TrajectoryRecorder {
     std::int64_t local_offset;  // where that site lies in the rank's piece
     std::int64_t count;
   };
-  void restore(const CheckpointReader& from, const OpenSystem& system);
+  /// Puts the state back, if there is one; how many records the file has then.
+  std::optional<std::int64_t> restore(const CheckpointReader* from);
   void add_observables(const Moment& moment, std::vector<double>& row);
 
   std::int64_t site_stride_;  // 0: no snapshots; else every so many sites
   bool work_rules_;
-  SeriesWriter series_;
-  std::vector<Snapshots> snapshots_;
-  bool is_root_;
-  std::chrono::steady_clock::time_point flushed_;
   // Time integrals of the observables by the trapezoidal rule over the records.
   std::vector<Eigen::VectorXd> integrals_, integrands_;
   double last_time_ = 0.0;
   WorkSums work_;
   std::int64_t records_ = 0, snapshots_taken_ = 0;
+  SeriesWriter series_;
+  std::vector<Snapshots> snapshots_;
+  bool is_root_;
+  std::chrono::steady_clock::time_point flushed_;
   std::vector<double> row_, values_;
 };
 

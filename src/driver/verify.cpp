@@ -2,6 +2,7 @@
 #include "driver/verify.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 #include "record/claims.hpp"
 #include "record/result_check.hpp"
 #include "record/scratch_file.hpp"
-#include "solve/petsc_options.hpp"
 
 namespace bathline {
 
@@ -173,15 +173,14 @@ int verify_result(const VerifyRequest& request, const Program& program) {
       judge_on_root(communicator, [&] { result = std::make_unique<ResultReader>(request.result); });
       folder = std::make_unique<RecipeFolder>(result.get(), program);
     }
-    const std::vector<std::string> options =
-        request.petsc_options ? *request.petsc_options : options_of_file(words_of(petsc_options), request.result);
+    const std::vector<std::string> options = options_for(request.petsc_options, petsc_options, request.result);
     const Prepared prepared = prepare(recipe, folder->recipe_file(), {}, options, program);
-    launch.provenance = {.title = prepared.recipe.title,
+    launch.provenance = {.title = prepared.recipe->title,
                          .recipe = recipe,
-                         .recipe_resolved = prepared.recipe.resolved,
+                         .recipe_resolved = prepared.recipe->resolved,
                          .petsc_version = petsc_version(),
-                         .petsc_options = joined(options),
-                         .seed = prepared.recipe.output.integer("seed"),
+                         .petsc_options = fmt::format("{}", fmt::join(options, " ")),
+                         .seed = static_cast<std::int64_t>(prepared.experiment->output().seed),
                          .started = utc_now()};
     std::optional<StopSignals> signals;
     if (!scratch) signals.emplace(communicator);

@@ -1,13 +1,18 @@
 // The work of the drag, summed by rules that are the same for every integrator.
 #include "driver/work_sums.hpp"
 
-#include <stdexcept>
+#include <span>
+#include <vector>
 
 #include "integrate/tableau.hpp"
 
 namespace bathline {
 
 using Eigen::VectorXd;
+
+WorkSums::WorkSums(const Problem& problem) : is_damped_(problem.is_damped()) {
+  last_.q = last_.v = last_.a = VectorXd::Zero(problem.q.size());
+}
 
 double WorkSums::power_at(const Problem& problem, const VectorXd& q, const VectorXd& v) {
   VectorXd drag(v.size());
@@ -37,42 +42,31 @@ double WorkSums::hermite_integral(const Problem& problem, const End& from, const
 }
 
 void WorkSums::go_on(const Problem& problem, double time) {
-  if (!problem.is_damped()) return;
+  if (!is_damped_) return;
   const VectorXd& mass = problem.system().mass;
   const VectorXd v = problem.p.cwiseQuotient(mass);
   VectorXd forces(v.size());
   problem.forces(problem.q, v, forces);
   End now{time, power_at(problem, problem.q, v), problem.q, v, forces.cwiseQuotient(mass)};
-  if (last_) {
-    const double dt = time - last_->time;
-    sums_[0] += dt * last_->power;
-    sums_[1] += 0.5 * dt * (last_->power + now.power);
-    sums_[2] += dt * power_at(problem, 0.5 * (last_->q + now.q), (now.q - last_->q) / dt);
-    sums_[3] += hermite_integral(problem, *last_, now);
+  if (has_begun_) {
+    const double dt = time - last_.time;
+    sums_[0] += dt * last_.power;
+    sums_[1] += 0.5 * dt * (last_.power + now.power);
+    sums_[2] += dt * power_at(problem, 0.5 * (last_.q + now.q), (now.q - last_.q) / dt);
+    sums_[3] += hermite_integral(problem, last_, now);
   }
   last_ = std::move(now);
+  has_begun_ = true;
 }
 
-std::vector<double> WorkSums::memory() const {
-  if (!last_) return {};
-  std::vector<double> memory(sums_.begin(), sums_.end());
-  memory.insert(memory.end(), {last_->time, last_->power});
-  for (const VectorXd* vector : {&last_->q, &last_->v, &last_->a}) {
-    memory.insert(memory.end(), vector->begin(), vector->end());
+void WorkSums::visit(Archive& archive) {
+  if (!is_damped_) return;
+  std::vector<std::span<double>> parts = {sums_, {&last_.time, 1}, {&last_.power, 1}};
+  for (VectorXd* vector : {&last_.q, &last_.v, &last_.a}) {
+    parts.emplace_back(vector->data(), static_cast<std::size_t>(vector->size()));
   }
-  return memory;
-}
-
-void WorkSums::remember(std::span<const double> memory, Eigen::Index size) {
-  if (memory.empty()) return;
-  constexpr std::size_t head = rules.size() + 2;
-  const auto count = static_cast<std::size_t>(size);
-  if (memory.size() != head + 3 * count) throw std::out_of_range("recorder/work");
-  std::copy_n(memory.begin(), rules.size(), sums_.begin());
-  const auto vector = [&](std::size_t index) {
-    return VectorXd(Eigen::Map<const VectorXd>(memory.data() + head + index * count, size));
-  };
-  last_ = End{memory[rules.size()], memory[rules.size() + 1], vector(0), vector(1), vector(2)};
+  archive.numbers("work", parts);
+  has_begun_ = true;  // there is no checkpoint before the first record
 }
 
 }  // namespace bathline

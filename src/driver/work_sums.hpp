@@ -12,9 +12,8 @@
 #pragma once
 
 #include <array>
-#include <span>
-#include <vector>
 
+#include "driver/archive.hpp"
 #include "model/problem.hpp"
 
 namespace bathline {
@@ -24,15 +23,14 @@ class WorkSums {
   /// In the order of the table above.
   static constexpr std::array<const char*, 4> rules = {"left", "trapezoid", "displacements", "hermite"};
 
+  explicit WorkSums(const Problem& problem);
   /// Goes on to the state that the problem has at `time`; the first call is the start. On rank 0.
   void go_on(const Problem& problem, double time);
   /// Work since the start in J, by rule.
   const std::array<double, rules.size()>& values() const { return sums_; }
 
-  /// All that later sums depend on; empty before the start.
-  std::vector<double> memory() const;
-  /// The converse, for `size` degrees of freedom. Throws std::out_of_range where it does not fit.
-  void remember(std::span<const double> memory, Eigen::Index size);
+  /// Declares all that later sums depend on.
+  void visit(Archive& archive);
 
  private:
   struct End {
@@ -42,7 +40,9 @@ class WorkSums {
   static double power_at(const Problem& problem, const Eigen::VectorXd& q, const Eigen::VectorXd& v);
   static double hermite_integral(const Problem& problem, const End& from, const End& to);
 
-  std::optional<End> last_;
+  bool is_damped_;
+  bool has_begun_ = false;
+  End last_;
   std::array<double, rules.size()> sums_{};
 };
 

@@ -36,19 +36,21 @@ struct Comparisons {
 
 bool is_compared(const Case& one) { return !one.closed && one.method->entry.name == "gamma"; }
 
+/// Damping matrices to draw beside the system's own.
+struct RandomDampings {
+  std::int64_t count = 0;
+  double scale = 0.0;  ///< mean of a diagonal, kg/s
+};
+
 class CommutativityStudy final : public Study {
  public:
-  explicit CommutativityStudy(const Experiment& experiment) : experiment_(experiment) {
-    const Section& study = experiment.recipe().study;
-    if (study.integer("random_dampings") == 0) return;
-    drawn_ =
-        random_dampings(study.integer("random_dampings"), experiment.system().size(), study.number("damping_scale"),
-                        static_cast<std::uint64_t>(experiment.recipe().output.integer("seed")));
-  }
+  CommutativityStudy(const Experiment& experiment, const RandomDampings& dampings)
+      : experiment_(experiment), dampings_(dampings) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
       return failure;
+    drawn_ = random_dampings(dampings_.count, experiment_.system().size(), dampings_.scale, experiment_.output().seed);
     for (const Case& one : experiment_.cases()) {
       if (!is_compared(one)) continue;
       Measured measured;
@@ -81,7 +83,7 @@ class CommutativityStudy final : public Study {
     const double gamma = one.options.number("gamma");
     const ForcedLagrangian lagrangian(experiment_.system(), damping, gamma, one.step);
     RoundoffBound bound(experiment_.system(), damping, gamma, one.step);
-    const std::int64_t every = experiment_.recipe().output.integer("every");
+    const std::int64_t every = experiment_.output().every;
 
     Comparisons whole, since_record;
     VectorXd before, q = problem.q;
@@ -163,11 +165,12 @@ class CommutativityStudy final : public Study {
   }
 
   const Experiment& experiment_;
+  RandomDampings dampings_;
   std::vector<Eigen::MatrixXd> drawn_;
 };
 
-void check(const Experiment& experiment, Mistakes& mistakes) {
-  const Section& study = experiment.recipe().study;
+std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  const Section& study = recipe.study;
   const std::vector<Case>& cases = experiment.cases();
   if (std::none_of(cases.begin(), cases.end(), is_compared)) {
     mistakes.add(study.where("kind"),
@@ -175,12 +178,16 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
                  "\"gamma\" and on = \"open\"");
   }
   if (experiment.system().force) {
-    mistakes.add(experiment.recipe().system.where("kind"),
+    mistakes.add(recipe.system.where("kind"),
                  "a commutativity study knows potentials and dampings only; this system has a force beside them");
   }
-  if (study.integer("random_dampings") > 0 && !study.has("damping_scale")) {
+  RandomDampings dampings{.count = study.integer("random_dampings")};
+  if (study.has("damping_scale")) {
+    dampings.scale = study.number("damping_scale");
+  } else if (dampings.count > 0) {
     mistakes.add(study.where("random_dampings"), "random dampings need a `damping_scale`, the mean of their diagonals");
   }
+  return std::make_unique<CommutativityStudy>(experiment, dampings);
 }
 
 }  // namespace
@@ -205,10 +212,7 @@ StudyKind commutativity_kind() {
        .notes = "Every open run of `gamma` is compared. Group commutativity/<label>: difference_q, difference_p, "
                 "difference_matching (p+ against p-) and fraction_... of their round-off bounds by damping; path_... "
                 "and path_bound_... over time; largest_..., bound_..., fraction, amplitude_q, amplitude_p."},
-      check,
-      [](const Experiment& experiment) -> std::unique_ptr<Study> {
-        return std::make_unique<CommutativityStudy>(experiment);
-      }};
+      make};
 }
 
 }  // namespace bathline

@@ -85,7 +85,7 @@ class ContactFormStudy final : public Study {
     is_free_ = problem.system().potential->is_quadratic() && hessian.isZero(0.0);
     is_planar_ = problem.system().particles == 1 && problem.system().axes == 2;
     measured.factor = lagrangian->sigma();
-    const std::int64_t every = experiment_.recipe().output.integer("every");
+    const std::int64_t every = experiment_.output().every;
     double form = 0.0, momentum = 0.0;
     for (std::int64_t step = 1; step <= one.steps; ++step) {
       const VectorXd q = problem.q, p = problem.p;
@@ -122,13 +122,15 @@ class ContactFormStudy final : public Study {
   bool is_planar_ = false;
 };
 
-void check(const Experiment& experiment, Mistakes& mistakes) {
+std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const std::vector<Case>& cases = experiment.cases();
   const auto is_followed = [](const Case& one) { return std::holds_alternative<HerglotzScheme>(one.scheme); };
-  if (std::any_of(cases.begin(), cases.end(), is_followed)) return;
-  mistakes.add(experiment.recipe().study.where("kind"),
-               "a contact-form study follows runs of `herglotz`; this recipe has no [[integrators]] with name = "
-               "\"herglotz\"");
+  if (std::none_of(cases.begin(), cases.end(), is_followed)) {
+    mistakes.add(recipe.study.where("kind"),
+                 "a contact-form study follows runs of `herglotz`; this recipe has no [[integrators]] with name = "
+                 "\"herglotz\"");
+  }
+  return std::make_unique<ContactFormStudy>(experiment);
 }
 
 }  // namespace
@@ -143,10 +145,7 @@ StudyKind contact_form_kind() {
                "the largest coefficient of Phi^* eta - sigma eta with the exact derivatives of the step; "
                "momentum_defect, the same of the momentum of a free particle, and with two axes of the angular "
                "momentum (zero where there is no symmetry)."},
-          check,
-          [](const Experiment& experiment) -> std::unique_ptr<Study> {
-            return std::make_unique<ContactFormStudy>(experiment);
-          }};
+          make};
 }
 
 }  // namespace bathline

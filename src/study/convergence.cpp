@@ -28,40 +28,40 @@ struct FinalState {
 
 double largest(const Eigen::VectorXd& x) { return x.lpNorm<Eigen::Infinity>(); }
 
+struct Options {
+  std::vector<double> steps;              ///< from the largest to the smallest, s
+  double at = 0.0;                        ///< when errors are taken, s
+  bool against_open = false;              ///< errors against the exact flow of the open system
+  bool trajectories = false;              ///< whether the runs with the steps of [time] are recorded as well
+  std::int64_t starts = 1;                ///< random ones; 1: the start of [system]
+  double spread_q = 0.0, spread_v = 0.0;  ///< half the edges of the cube that they lie in, m and m/s
+};
+
 /// The recipe's start, or as many random ones as the study asks for, uniform in a cube around it.
-std::vector<OpenSystem> starts_of(const Experiment& experiment) {
-  const Section& study = experiment.recipe().study;
+std::vector<OpenSystem> starts_of(const Experiment& experiment, const Options& options) {
   std::vector<OpenSystem> starts;
-  for (std::int64_t i = 0; i < study.integer("starts"); ++i) {
+  for (std::int64_t i = 0; i < options.starts; ++i) {
     OpenSystem start = experiment.system();
-    const RandomKey key{.seed = static_cast<std::uint64_t>(experiment.recipe().output.integer("seed")),
-                        .realisation = static_cast<std::uint32_t>(i)};
+    const RandomKey key{.seed = experiment.output().seed, .realisation = static_cast<std::uint32_t>(i)};
     for (int j = 0; j < start.size(); ++j) {
       const auto [for_q, for_v] = uniform_pair(key, static_cast<std::uint64_t>(j));
-      start.q0[j] += study.number("spread_q") * (2.0 * for_q - 1.0);
-      start.v0[j] += study.number("spread_v") * (2.0 * for_v - 1.0);
+      start.q0[j] += options.spread_q * (2.0 * for_q - 1.0);
+      start.v0[j] += options.spread_v * (2.0 * for_v - 1.0);
     }
     starts.push_back(std::move(start));
   }
   return starts;
 }
 
-double time_of_errors(const Experiment& experiment) {
-  const Section& study = experiment.recipe().study;
-  return study.has("at") ? study.number("at") : experiment.end_time();
-}
-
 class ConvergenceStudy final : public Study {
  public:
-  explicit ConvergenceStudy(const Experiment& experiment)
-      : experiment_(experiment), end_(time_of_errors(experiment)), starts_(starts_of(experiment)) {
-    steps_ = experiment.recipe().study.numbers("step_sizes");
-    std::sort(steps_.begin(), steps_.end(), std::greater<>());
-  }
+  ConvergenceStudy(const Experiment& experiment, Options options)
+      : experiment_(experiment), options_(std::move(options)) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
+    starts_ = starts_of(experiment_, options_);
     std::span<const Case> recorded;
-    if (experiment_.recipe().study.boolean("trajectories")) recorded = experiment_.cases();
+    if (options_.trajectories) recorded = experiment_.cases();
     if (!recorded.empty() && !Pieces::are_in(checkpoints.from())) {
       if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {})) {
         return failure;
@@ -70,20 +70,20 @@ class ConvergenceStudy final : public Study {
       file.remove_all_but(first_labels(experiment_, recorded.size()));
     }
     Pieces pieces(checkpoints, file, recorded);
-    file.number("convergence", "end", "s", "time at which errors are taken", end_);
+    file.number("convergence", "end", "s", "time at which errors are taken", options_.at);
     for (const Case& one : experiment_.cases()) {
       if (std::holds_alternative<ExactFlow>(one.scheme)) continue;
-      progress.begin(one.label + ", errors", static_cast<std::int64_t>(steps_.size()), {.name = "step size"});
+      progress.begin(one.label + ", errors", static_cast<std::int64_t>(options_.steps.size()), {.name = "step size"});
       std::vector<Measured> all = quantities();
       std::vector<double> work;
-      for (std::size_t i = 0; i < steps_.size(); ++i) {
-        if (std::optional<Failure> failure = measure(one, steps_[i], pieces, all, work))
+      for (std::size_t i = 0; i < options_.steps.size(); ++i) {
+        if (std::optional<Failure> failure = measure(one, options_.steps[i], pieces, all, work))
           return CaseFailure{one.label, *failure};
         if (pieces.recalled()) progress.known(static_cast<std::int64_t>(i + 1));
         progress.update(static_cast<std::int64_t>(i + 1));
       }
       progress.end();
-      for (Measured& measured : all) measured.errors.fit(steps_, end_);
+      for (Measured& measured : all) measured.errors.fit(options_.steps, options_.at);
       write(one, all, work, file);
       warn_of_doubts(one.label, all);
       file.flush();
@@ -106,7 +106,7 @@ class ConvergenceStudy final : public Study {
   /// Adds the errors with step `h` to `all`, in the order of `quantities`: a piece of work. @note Collective.
   std::optional<Failure> measure(const Case& one, double h, Pieces& pieces, std::vector<Measured>& all,
                                  std::vector<double>& work) const {
-    const std::int64_t steps = static_cast<std::int64_t>(starts_.size()) * std::llround(end_ / h);
+    const std::int64_t steps = static_cast<std::int64_t>(starts_.size()) * std::llround(options_.at / h);
     const std::size_t size = starts_.size() * (2 * all.size() + 1);
     std::vector<double> found;
     const std::optional<Failure> failure = pieces.next(
@@ -128,12 +128,12 @@ class ConvergenceStudy final : public Study {
   /// By start: the error of every quantity and the size of the exact one, in the order of `quantities`, and the work;
   /// `size` numbers in all. @note Collective.
   std::optional<Failure> compare(const Case& one, double h, std::size_t size, std::vector<double>& numbers) const {
-    const bool against_open = experiment_.recipe().study.text("reference") == "open";
     for (const OpenSystem& start : starts_) {
       const std::size_t end = numbers.size() + size / starts_.size() - 1;
       FinalState numerical, exact;
       if (std::optional<Failure> failure = advance(one, one.scheme, start, h, one.closed, numerical)) return failure;
-      if (std::optional<Failure> failure = advance(one, ExactFlow{}, start, h, one.closed && !against_open, exact)) {
+      if (std::optional<Failure> failure =
+              advance(one, ExactFlow{}, start, h, one.closed && !options_.against_open, exact)) {
         return failure;
       }
       const auto add = [&](double error, double scale) { numbers.insert(numbers.end(), {error, scale}); };
@@ -157,7 +157,7 @@ class ConvergenceStudy final : public Study {
     Problem problem = experiment_.make_problem(one, h, closed, counted);
     problem.prepare();
     const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
-    const std::int64_t steps = std::llround(end_ / h);
+    const std::int64_t steps = std::llround(options_.at / h);
     if (std::optional<Failure> failure = stepper->advance(steps)) return failure;
     problem.share_particles();
     double work = static_cast<double>(potential->count());
@@ -174,7 +174,7 @@ class ConvergenceStudy final : public Study {
 
   void write(const Case& one, const std::vector<Measured>& all, const std::vector<double>& work,
              ResultFile& file) const {
-    const Dimension step[] = {{"step", steps_, "s", "time step"}};
+    const Dimension step[] = {{"step", options_.steps, "s", "time step"}};
     const std::string group = "convergence/" + one.label;
     const bool several = starts_.size() > 1;
     for (const auto& [name, units, what, errors] : all) {
@@ -204,45 +204,51 @@ class ConvergenceStudy final : public Study {
   }
 
   const Experiment& experiment_;
-  const double end_;
+  Options options_;
   std::vector<OpenSystem> starts_;
-  std::vector<double> steps_;
 };
 
-void check(const Experiment& experiment, Mistakes& mistakes) {
-  const Section& study = experiment.recipe().study;
-  const std::vector<double>& steps = study.numbers("step_sizes");
-  if (study.integer("starts") < 1) mistakes.add(study.where("starts"), "`starts` must be at least 1");
-  const bool is_random = study.number("spread_q") > 0.0 || study.number("spread_v") > 0.0;
-  if (study.integer("starts") > 1 && !is_random) {
+std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  const Section& study = recipe.study;
+  Options options{.steps = study.numbers("step_sizes")};
+  std::sort(options.steps.begin(), options.steps.end(), std::greater<>());
+  options.starts = study.integer("starts");
+  if (options.starts < 1) mistakes.add(study.where("starts"), "`starts` must be at least 1");
+  options.spread_q = study.number("spread_q");
+  options.spread_v = study.number("spread_v");
+  const bool is_random = options.spread_q > 0.0 || options.spread_v > 0.0;
+  if (options.starts > 1 && !is_random) {
     mistakes.add(study.where("starts"),
                  "all starts would be the same; `spread_q` or `spread_v` says how far apart they are");
   }
-  if (study.integer("starts") == 1 && is_random) {
-    mistakes.add(study.where(study.number("spread_q") > 0.0 ? "spread_q" : "spread_v"),
+  if (options.starts == 1 && is_random) {
+    mistakes.add(study.where(options.spread_q > 0.0 ? "spread_q" : "spread_v"),
                  "one start is the one of [system]; `starts` says how many random ones there are");
   }
-  if (steps.size() < 2) mistakes.add(study.where("step_sizes"), "an order needs at least two steps");
+  if (options.steps.size() < 2) mistakes.add(study.where("step_sizes"), "an order needs at least two steps");
   const std::optional<Contact>& contact = experiment.system().contact;
   if (contact && contact->q1) {
-    mistakes.add(experiment.recipe().system.where("q1"),
+    mistakes.add(recipe.system.where("q1"),
                  "`q1` is the position one step after q0, so that the start would change with the step; give `v0` to a "
                  "convergence study");
   }
-  const double at = time_of_errors(experiment);
-  if (at > experiment.end_time() * (1.0 + 1e-12)) {
-    mistakes.add(study.where("at"), fmt::format("at = {} lies behind the end {}", at, experiment.end_time()));
+  options.at = study.has("at") ? study.number("at") : experiment.end_time();
+  if (options.at > experiment.end_time() * (1.0 + 1e-12)) {
+    mistakes.add(study.where("at"), fmt::format("at = {} lies behind the end {}", options.at, experiment.end_time()));
   }
-  for (double step : steps) {
-    const double count = at / step;
+  for (double step : study.numbers("step_sizes")) {
+    const double count = options.at / step;
     if (count > 1e15) {
       mistakes.add(study.where("step_sizes"),
-                   fmt::format("step {} needs {:.1e} steps to reach {}; that will not end", step, count, at));
+                   fmt::format("step {} needs {:.1e} steps to reach {}; that will not end", step, count, options.at));
     } else if (std::abs(count - std::round(count)) > 1e-9 * count || count < 0.5) {
       mistakes.add(study.where("step_sizes"), fmt::format("step {} does not divide the {} {}", step,
-                                                          study.has("at") ? "time of the errors," : "end", at));
+                                                          study.has("at") ? "time of the errors," : "end", options.at));
     }
   }
+  options.against_open = study.text("reference") == "open";
+  options.trajectories = study.boolean("trajectories");
+  return std::make_unique<ConvergenceStudy>(experiment, std::move(options));
 }
 
 }  // namespace
@@ -294,10 +300,7 @@ StudyKind convergence_kind() {
            "forces; used_* marks the points above round-off; the attributes `points` and `doubt` of an order say how "
            "many points it rests on and what speaks against it. The environments of a case on the "
            "characteristic grid change with the step; measure those against \"open\"."},
-      check,
-      [](const Experiment& experiment) -> std::unique_ptr<Study> {
-        return std::make_unique<ConvergenceStudy>(experiment);
-      }};
+      make};
 }
 
 }  // namespace bathline

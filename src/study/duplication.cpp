@@ -1,7 +1,7 @@
 // Forced equations from a Lagrangian of twice the variables: martin2018's theorem, executed.
 //
-// A discrete Lagrangian L~_d(x, y) is made of Lagrangian and force (study/theory/doubled_lagrangian.hpp) and differentiated
-// automatically. Compared are, each with a bound of the round-off derived from counting,
+// A discrete Lagrangian L~_d(x, y) is made of Lagrangian and force (study/theory/doubled_lagrangian.hpp) and
+// differentiated automatically. Compared are, each with a bound of the round-off derived from counting,
 //
 //   equations     D_x1 [L~_d(q0, q1) + L~_d(q1, q2)] on x = y, and -D_y1 of the same, with the forced discrete
 //                 Euler-Lagrange equations by hand (study/theory/forced_path.hpp), at random positions
@@ -114,9 +114,16 @@ bool compare_antisymmetry(const Routes& routes, const MatrixXd& ends, MeasuredCa
   return true;
 }
 
+/// Random positions at which the equations are looked at.
+struct Draws {
+  std::int64_t count = 0;
+  double spread = 0.0;              ///< largest distance of a component from the start, m
+  std::vector<double> order_steps;  ///< from the largest to the smallest, s
+};
+
 class DuplicationStudy final : public Study {
  public:
-  explicit DuplicationStudy(const Experiment& experiment) : experiment_(experiment) {}
+  DuplicationStudy(const Experiment& experiment, Draws draws) : experiment_(experiment), draws_(std::move(draws)) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
@@ -141,11 +148,9 @@ class DuplicationStudy final : public Study {
  private:
   /// Equations and antisymmetry at random positions, on rank 0. @note Collective.
   std::optional<Failure> at_random(const Routes& routes, const Problem& problem, MeasuredCase& measured) const {
-    const Section& study = experiment_.recipe().study;
-    RandomPositions draws(problem.system().q0, study.number("spread"),
-                          static_cast<std::uint64_t>(experiment_.recipe().output.integer("seed")));
+    RandomPositions draws(problem.system().q0, draws_.spread, experiment_.output().seed);
     std::int64_t lost = 0;  // the draw that has no path, from 1
-    for (std::int64_t draw = 1; problem.communicator().is_root() && draw <= study.integer("draws"); ++draw) {
+    for (std::int64_t draw = 1; problem.communicator().is_root() && draw <= draws_.count; ++draw) {
       const MatrixXd positions = draws.positions(3), ends = draws.positions(4);
       if (compare_equations(routes, positions, measured) && compare_antisymmetry(routes, ends, measured)) continue;
       lost = draw;
@@ -163,10 +168,8 @@ class DuplicationStudy final : public Study {
   std::optional<Failure> measure_order(const Case& one, const Problem& problem, MeasuredCase& measured) const {
     double lost = 0.0;  // the step at which there is no path
     if (problem.communicator().is_root()) {
-      const Section& study = experiment_.recipe().study;
-      lost = add_lagrangian_errors(
-          problem, rule_of(one), steps_of_order(), study.integer("draws"), study.number("spread"),
-          static_cast<std::uint64_t>(experiment_.recipe().output.integer("seed")), measured.lagrangian);
+      lost = add_lagrangian_errors(problem, rule_of(one), draws_.order_steps, draws_.count, draws_.spread,
+                                   experiment_.output().seed, measured.lagrangian);
     }
     problem.communicator().broadcast(std::span<double>(&lost, 1));
     if (lost == 0.0) return std::nullopt;
@@ -176,19 +179,11 @@ class DuplicationStudy final : public Study {
                                lost)};
   }
 
-  std::vector<double> steps_of_order() const {
-    const Section& study = experiment_.recipe().study;
-    if (!study.has("order_steps")) return {};
-    std::vector<double> steps = study.numbers("order_steps");
-    std::sort(steps.begin(), steps.end(), std::greater<>());
-    return steps;
-  }
-
   /// The motion made by the doubled equations beside the integrator's. @note Collective.
   std::optional<Failure> follow(const Case& one, const Routes& routes, Problem& problem, Progress& progress,
                                 MeasuredCase& measured) const {
     const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
-    const std::int64_t every = experiment_.recipe().output.integer("every");
+    const std::int64_t every = experiment_.output().every;
     DuplicationBound bound(routes.forced, stages_of(one));
     VectorXd q = problem.q, p = problem.p;
     Comparison since_q, since_p;
@@ -224,12 +219,9 @@ class DuplicationStudy final : public Study {
   void write(ResultFile& file, const Case& one, const MeasuredCase& measured) const {
     const std::string group = "duplication/" + one.label;
     Dimension draw{"draw", {}, "1", "draw of random positions, counted from 0"};
-    for (std::int64_t i = 0; i < experiment_.recipe().study.integer("draws"); ++i) {
-      draw.values.push_back(static_cast<double>(i));
-    }
-    const std::vector<double> steps = steps_of_order();
-    if (!steps.empty()) {
-      const Dimension step[] = {{"step", steps, "s", "time step"}};
+    for (std::int64_t i = 0; i < draws_.count; ++i) draw.values.push_back(static_cast<double>(i));
+    if (!draws_.order_steps.empty()) {
+      const Dimension step[] = {{"step", draws_.order_steps, "s", "time step"}};
       file.array(group, {"error_lagrangian", "J", "mean distance of L~_d from the exact one, by step", {"step"}}, step,
                  measured.lagrangian.mean());
       file.array(group, {"used_lagrangian", "1", "1 where the fit of the order uses the point", {"step"}}, step,
@@ -268,21 +260,26 @@ class DuplicationStudy final : public Study {
   }
 
   const Experiment& experiment_;
+  Draws draws_;
 };
 
-void check(const Experiment& experiment, Mistakes& mistakes) {
-  const Section& study = experiment.recipe().study;
+std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  const Section& study = recipe.study;
   if (experiment.system().contact) {
-    mistakes.add(experiment.recipe().system.where("kind"),
+    mistakes.add(recipe.system.where("kind"),
                  "a duplication study doubles Lagrangians L(q, v) with forces; that of a contact system depends on its "
                  "action as well");
-    return;
+    return nullptr;
   }
   if (std::none_of(experiment.cases().begin(), experiment.cases().end(), is_doubled)) {
     mistakes.add(study.where("kind"),
                  "a duplication study follows open runs of `gamma` and `lobatto`, which have a discrete Lagrangian; "
                  "this recipe has no [[integrators]] with one of these names and on = \"open\"");
   }
+  Draws draws{.count = study.integer("draws"), .spread = study.number("spread"), .order_steps = {}};
+  if (study.has("order_steps")) draws.order_steps = study.numbers("order_steps");
+  std::sort(draws.order_steps.begin(), draws.order_steps.end(), std::greater<>());
+  return std::make_unique<DuplicationStudy>(experiment, std::move(draws));
 }
 
 }  // namespace
@@ -320,10 +317,7 @@ StudyKind duplication_kind() {
            "fraction_..., their round-off bounds; largest_..., bound_..., amplitude_... and `fraction` overall; with "
            "order_steps over them error_lagrangian, |L~_d - L~_d^e| / h, the mean over the draws, and "
            "order_lagrangian."},
-      check,
-      [](const Experiment& experiment) -> std::unique_ptr<Study> {
-        return std::make_unique<DuplicationStudy>(experiment);
-      }};
+      make};
 }
 
 }  // namespace bathline

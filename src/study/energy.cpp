@@ -2,16 +2,18 @@
 //
 // The drift is the slope of a straight line through the means of equal blocks of time, so that oscillations shorter
 // than a block cancel; its uncertainty is what the scatter of these means about the line allows. Where the scheme has a
-// quadratic invariant of its own (study/theory/discrete_invariant.hpp) that does not swing, and what is left is round-off.
+// quadratic invariant of its own (study/theory/discrete_invariant.hpp) that does not swing, and what is left is
+// round-off.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <stdexcept>
 
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
 #include "study/theory/discrete_invariant.hpp"
+#include "study/theory/line_fit.hpp"
 
 namespace bathline {
 
@@ -28,75 +30,36 @@ class EnergyKeeper final : public Observer {
   explicit EnergyKeeper(bool wants_invariants) : wants_invariants_(wants_invariants) {}
 
   void record(const Moment& moment, const EnergyLedger& ledger) override {
-    if (all_.empty() || label_ != moment.one.label) {
-      label_ = moment.one.label;
-      all_.push_back({});
-    }
-    all_.back().time.push_back(moment.time);
-    all_.back().total.push_back(ledger.total());
+    if (moment.step == 0) all_.emplace_back();
+    EnergySeries& series = all_.back();
+    series.time.push_back(moment.time);
+    series.total.push_back(ledger.total());
     if (!wants_invariants_ || !DiscreteInvariant::is_known(moment.one.scheme, moment.problem)) return;
     const DiscreteInvariant invariant(moment.one.scheme, moment.problem, moment.one.step);
-    all_.back().invariant.push_back(invariant.value(ledger.total()));
+    series.invariant.push_back(invariant.value(ledger.total()));
   }
-  void save(CheckpointWriter& checkpoint, const std::string& path) const override {
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-      checkpoint.numbers(fmt::format("{}/{:06}/time", path, i), all_[i].time);
-      checkpoint.numbers(fmt::format("{}/{:06}/total", path, i), all_[i].total);
-      checkpoint.numbers(fmt::format("{}/{:06}/invariant", path, i), all_[i].invariant);
-    }
-    checkpoint.file().attribute("label", label_, path);
-  }
-  void restore(const CheckpointReader& checkpoint, const std::string& path) override {
-    for (const std::string& one : checkpoint.names(path)) {
-      const std::string series = path + "/" + one;
-      all_.push_back({checkpoint.numbers(series + "/time"), checkpoint.numbers(series + "/total"),
-                      checkpoint.numbers(series + "/invariant")});
-      const EnergySeries& last = all_.back();
-      const bool fits = last.invariant.empty() || last.invariant.size() == last.time.size();
-      if (last.time.size() != last.total.size() || !fits) throw std::out_of_range(path);
-    }
-    label_ = checkpoint.attribute("label", path);
+  void visit(Archive& archive) override {
+    archive.each(all_, [](Archive& one, EnergySeries& series) {
+      one.numbers("time", series.time);
+      one.numbers("total", series.total, series.time.size());
+      one.numbers("invariant", series.invariant);
+      if (!series.invariant.empty() && series.invariant.size() != series.time.size()) {
+        throw std::out_of_range("invariant");
+      }
+    });
   }
   /// In the order of the cases.
   const std::vector<EnergySeries>& all() const { return all_; }
 
  private:
   bool wants_invariants_;
-  std::string label_;
   std::vector<EnergySeries> all_;
 };
-
-struct Line {
-  double slope = std::numeric_limits<double>::quiet_NaN();
-  double error = std::numeric_limits<double>::quiet_NaN();
-};
-
-/// Least squares with the standard error of the slope.
-Line fit_line(const std::vector<double>& x, const std::vector<double>& y) {
-  const auto n = static_cast<double>(x.size());
-  double mean_x = 0.0, mean_y = 0.0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    mean_x += x[i] / n;
-    mean_y += y[i] / n;
-  }
-  double xx = 0.0, xy = 0.0, rest = 0.0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (x[i] - mean_x) * (x[i] - mean_x);
-    xy += (x[i] - mean_x) * (y[i] - mean_y);
-  }
-  Line line{.slope = xy / xx};
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double off = y[i] - mean_y - line.slope * (x[i] - mean_x);
-    rest += off * off;
-  }
-  line.error = std::sqrt(rest / (n - 2.0) / xx);
-  return line;
-}
 
 struct Report {
   std::vector<double> block_time, block_mean;
   double initial = 0.0, largest_deviation = 0.0, swing_first_half = 0.0, swing_second_half = 0.0;
-  Line drift;
+  LineFit drift{};
 };
 
 Report judge(const std::vector<double>& time_of, const std::vector<double>& values, std::size_t blocks) {
@@ -129,19 +92,19 @@ Report judge(const std::vector<double>& time_of, const std::vector<double>& valu
 
 class EnergyStudy final : public Study {
  public:
-  explicit EnergyStudy(const Experiment& experiment) : experiment_(experiment) {}
+  EnergyStudy(const Experiment& experiment, std::size_t blocks, bool wants_invariants)
+      : experiment_(experiment), blocks_(blocks), wants_invariants_(wants_invariants) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    EnergyKeeper keeper(experiment_.recipe().study.boolean("invariants"));
+    EnergyKeeper keeper(wants_invariants_);
     Observer* const observers[] = {&keeper};
     const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers);
     if (failure) return failure;
-    const auto blocks = static_cast<std::size_t>(experiment_.recipe().study.integer("blocks"));
     for (std::size_t i = 0; i < experiment_.cases().size(); ++i) {
       const EnergySeries& series = keeper.all()[i];
       const std::string& label = experiment_.cases()[i].label;
-      write(label, judge(series.time, series.total, blocks), file);
-      if (!series.invariant.empty()) write_invariant(label, judge(series.time, series.invariant, blocks), file);
+      write(label, judge(series.time, series.total, blocks_), file);
+      if (!series.invariant.empty()) write_invariant(label, judge(series.time, series.invariant, blocks_), file);
     }
     return std::nullopt;
   }
@@ -180,51 +143,54 @@ class EnergyStudy final : public Study {
   }
 
   const Experiment& experiment_;
+  std::size_t blocks_;
+  bool wants_invariants_;
 };
 
-void check(const Experiment& experiment, Mistakes& mistakes) {
-  const Section& study = experiment.recipe().study;
-  const long blocks = study.integer("blocks");
+std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  const Section& study = recipe.study;
+  const std::int64_t blocks = study.integer("blocks");
   if (blocks < 3) {
     mistakes.add(study.where("blocks"), fmt::format("blocks = {}: a slope with its uncertainty needs 3", blocks));
-    return;
+    return nullptr;
   }
-  const long every = experiment.recipe().output.integer("every");
+  const std::int64_t every = experiment.output().every;
   for (const Case& one : experiment.cases()) {
     if (one.steps / every + 1 >= blocks) continue;
     mistakes.add(study.where("blocks"),
                  fmt::format("{} blocks need as many records, but `{}` has {}; record more often or run longer", blocks,
                              one.label, one.steps / every + 1));
   }
+  return std::make_unique<EnergyStudy>(experiment, static_cast<std::size_t>(blocks), study.boolean("invariants"));
 }
 
 }  // namespace
 
 StudyKind energy_kind() {
-  return {
-      {.name = "energy",
-       .summary = "total energy over a long time: swing, drift and the drift's uncertainty",
-       .equation = "E(t) = c + drift t, fitted to the means of equal blocks of time",
-       .source = "hairer2006, section IX.8",
-       .parameters = {{.name = "blocks",
-                       .type = ValueType::integer,
-                       .doc = "blocks of time whose means are fitted; oscillations shorter than a block cancel",
-                       .fallback = "50",
-                       .bound = Bound::positive},
-                      {.name = "invariants",
-                       .type = ValueType::boolean,
-                       .doc = "whether the invariants of splittings on linear closed systems are followed as well, for "
-                              "which every record gathers all sites",
-                       .fallback = "false"}},
-       .notes =
-           "Group energy/<label>: block_mean, initial, largest_deviation, swing_first_half, swing_second_half, "
-           "drift, drift_error, drift_in_errors; of the discrete invariant of `gamma` with 0 or 1 and of "
-           "`stoermer-verlet`: invariant, invariant_deviation (block_time), invariant_largest_deviation, "
-           "invariant_drift, invariant_drift_error. A drift within two or three of its errors is none. Trajectories "
-           "are recorded as well; raise [output] every on long runs."},
-      check,
-      [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<EnergyStudy>(experiment); },
-      true};
+  return {.entry =
+              {.name = "energy",
+               .summary = "total energy over a long time: swing, drift and the drift's uncertainty",
+               .equation = "E(t) = c + drift t, fitted to the means of equal blocks of time",
+               .source = "hairer2006, section IX.8",
+               .parameters =
+                   {{.name = "blocks",
+                     .type = ValueType::integer,
+                     .doc = "blocks of time whose means are fitted; oscillations shorter than a block cancel",
+                     .fallback = "50",
+                     .bound = Bound::positive},
+                    {.name = "invariants",
+                     .type = ValueType::boolean,
+                     .doc = "whether the invariants of splittings on linear closed systems are followed as well, for "
+                            "which every record gathers all sites",
+                     .fallback = "false"}},
+               .notes =
+                   "Group energy/<label>: block_mean, initial, largest_deviation, swing_first_half, swing_second_half, "
+                   "drift, drift_error, drift_in_errors; of the discrete invariant of `gamma` with 0 or 1 and of "
+                   "`stoermer-verlet`: invariant, invariant_deviation (block_time), invariant_largest_deviation, "
+                   "invariant_drift, invariant_drift_error. A drift within two or three of its errors is none. "
+                   "Trajectories are recorded as well; raise [output] every on long runs."},
+          .make = make,
+          .allows_own_ends = true};
 }
 
 }  // namespace bathline

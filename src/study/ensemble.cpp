@@ -14,6 +14,7 @@
 #include "driver/pieces.hpp"
 #include "solve/dense.hpp"
 #include "study/catalogue.hpp"
+#include "study/theory/averages.hpp"
 
 namespace bathline {
 
@@ -21,60 +22,22 @@ namespace {
 
 constexpr std::int64_t batch_size = 8;
 
-/// Sums over realisations of many numbers and of their squares.
-struct Sums {
-  explicit Sums(std::size_t width) : both(2 * width) {}
-  void add(const std::vector<double>& values) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      both[i] += values[i];
-      both[values.size() + i] += values[i] * values[i];
-    }
-  }
-  std::vector<double> both;
-};
-
-/// Mean over the realisations and its standard error.
-struct Estimate {
-  std::vector<double> mean, error;
-};
-
-Estimate estimate(const std::vector<double>& both, std::size_t begin, std::size_t count, std::int64_t realisations) {
-  const auto n = static_cast<double>(realisations);
-  const std::size_t width = both.size() / 2;
-  Estimate estimate;
-  for (std::size_t i = begin; i < begin + count; ++i) {
-    const double mean = both[i] / n;
-    const double variance = std::max(0.0, both[width + i] / n - mean * mean) * n / (n - 1.0);
-    estimate.mean.push_back(mean);
-    estimate.error.push_back(std::sqrt(variance / n));
-  }
-  return estimate;
-}
-
-/// Where the numbers of a realisation lie: q and v by record and degree of freedom, kinetic energy by record and
-/// particle, velocity autocorrelation by lag and particle, mean kinetic energy by particle.
-struct Columns {
-  std::size_t records, lags, dofs, particles, axes;
-  std::size_t q() const { return 0; }
-  std::size_t v() const { return records * dofs; }
-  std::size_t kinetic() const { return 2 * records * dofs; }
-  std::size_t correlation() const { return kinetic() + records * particles; }
-  std::size_t kinetic_mean() const { return correlation() + lags * particles; }
-  std::size_t width() const { return kinetic_mean() + particles; }
+struct Options {
+  std::int64_t realisations = 0;
+  double from = 0.0;         ///< begin of the averages over time, s
+  double longest_lag = 0.0;  ///< of the velocity autocorrelation, s
+  int together = 1;          ///< ranks that share one realisation
 };
 
 class EnsembleStudy final : public Study {
  public:
-  explicit EnsembleStudy(const Experiment& experiment)
-      : experiment_(experiment),
-        realisations_(experiment.recipe().study.integer("realisations")),
-        every_(experiment.recipe().output.integer("every")),
-        together_(static_cast<int>(std::min<long>(experiment.recipe().study.integer("ranks_per_realisation"),
-                                                  experiment.communicator().size()))) {}
+  EnsembleStudy(const Experiment& experiment, const Options& options)
+      : experiment_(experiment), options_(options), every_(experiment.output().every) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     const Communicator& world = experiment_.communicator();
-    const int team = world.rank() / together_, teams = (world.size() + together_ - 1) / together_;
+    const int team = world.rank() / options_.together,
+              teams = (world.size() + options_.together - 1) / options_.together;
     const Communicator mine = world.split(team);
     if (const CheckpointReader* from = checkpoints.from()) {
       fit_to_recipe(from, [&] { restore(*from); });
@@ -89,8 +52,8 @@ class EnsembleStudy final : public Study {
         done_ = 0;
       }
       std::vector<double>& total = totals_[i];
-      progress.begin(one.label, realisations_, {.name = "realisation"});
-      progress.known(std::min(realisations_, done_ * batch_size));
+      progress.begin(one.label, options_.realisations, {.name = "realisation"});
+      progress.known(std::min(options_.realisations, done_ * batch_size));
       while (i + 1 == totals_.size() && done_ < batches()) {
         breaks.take(one.label, steps_done(), teams * batch_size * one.steps,
                     [&](CheckpointWriter& checkpoint) { save(checkpoint); });
@@ -104,7 +67,7 @@ class EnsembleStudy final : public Study {
             world.gather(speaks ? std::span<const double>(sums.both) : std::span<const double>());
         for (std::size_t j = 0; j < all.size(); ++j) total[j % total.size()] += all[j];
         done_ = std::min(batches(), done_ + teams);
-        progress.update(std::min(realisations_, done_ * batch_size));
+        progress.update(std::min(options_.realisations, done_ * batch_size));
       }
       progress.end();
       world.broadcast(std::span<double>(total));
@@ -115,13 +78,13 @@ class EnsembleStudy final : public Study {
   }
 
  private:
-  std::int64_t batches() const { return (realisations_ + batch_size - 1) / batch_size; }
+  std::int64_t batches() const { return (options_.realisations + batch_size - 1) / batch_size; }
 
   /// Steps of all realisations so far.
   std::int64_t steps_done() const {
     const std::size_t index = totals_.size() - 1;
-    std::int64_t steps = std::min(realisations_, done_ * batch_size) * experiment_.cases()[index].steps;
-    for (std::size_t i = 0; i < index; ++i) steps += realisations_ * experiment_.cases()[i].steps;
+    std::int64_t steps = std::min(options_.realisations, done_ * batch_size) * experiment_.cases()[index].steps;
+    for (std::size_t i = 0; i < index; ++i) steps += options_.realisations * experiment_.cases()[i].steps;
     return steps;
   }
 
@@ -149,23 +112,20 @@ class EnsembleStudy final : public Study {
 
   Columns columns_of(const Case& one) const {
     const OpenSystem& system = experiment_.system();
-    const Section& study = experiment_.recipe().study;
     const auto records = static_cast<std::size_t>(one.steps / every_ + 1);
     const double spacing = static_cast<double>(every_) * one.step;
-    const double longest =
-        study.has("longest_lag") ? study.number("longest_lag") : 0.25 * (experiment_.end_time() - from());
-    return {
-        .records = records,
-        .lags = std::min(records - first_record(one), static_cast<std::size_t>(longest / spacing * (1.0 + 1e-12)) + 1),
-        .dofs = static_cast<std::size_t>(system.size()),
-        .particles = static_cast<std::size_t>(system.particles),
-        .axes = static_cast<std::size_t>(system.axes)};
+    return {.records = records,
+            .lags = std::min(records - first_record(one),
+                             static_cast<std::size_t>(options_.longest_lag / spacing * (1.0 + 1e-12)) + 1),
+            .dofs = static_cast<std::size_t>(system.size()),
+            .particles = static_cast<std::size_t>(system.particles),
+            .axes = static_cast<std::size_t>(system.axes)};
   }
 
-  double from() const { return experiment_.recipe().study.number("from"); }
   /// The first record of the averages over time.
   std::size_t first_record(const Case& one) const {
-    return static_cast<std::size_t>(std::ceil(from() / (static_cast<double>(every_) * one.step) * (1.0 - 1e-12)));
+    return static_cast<std::size_t>(
+        std::ceil(options_.from / (static_cast<double>(every_) * one.step) * (1.0 - 1e-12)));
   }
 
   /// The failure of whichever rank has one, on every rank.
@@ -182,12 +142,11 @@ class EnsembleStudy final : public Study {
 
   std::optional<Failure> run_batch(const Case& one, const Columns& columns, std::int64_t batch,
                                    const Communicator& mine, Sums& sums) const {
-    const std::int64_t end = std::min(realisations_, (batch + 1) * batch_size);
+    const std::int64_t end = std::min(options_.realisations, (batch + 1) * batch_size);
     std::vector<double> values;
     for (std::int64_t realisation = batch * batch_size; realisation < end; ++realisation) {
       Problem problem = experiment_.make_problem(one, one.step, one.closed, mine);
-      problem.prepare(static_cast<std::uint64_t>(experiment_.recipe().output.integer("seed")),
-                      static_cast<std::uint32_t>(realisation));
+      problem.prepare(experiment_.output().seed, static_cast<std::uint32_t>(realisation));
       if (std::optional<Failure> failure = realise(one, columns, problem, values)) {
         failure->reason = fmt::format("realisation {}: {}", realisation, failure->reason);
         return failure;
@@ -220,26 +179,6 @@ class EnsembleStudy final : public Study {
     }
     average_over_time(columns, first_record(one), values);
     return std::nullopt;
-  }
-
-  static void average_over_time(const Columns& columns, std::size_t first, std::vector<double>& values) {
-    const std::size_t count = columns.records - first;
-    for (std::size_t record = first; record < columns.records; ++record) {
-      for (std::size_t particle = 0; particle < columns.particles; ++particle) {
-        values[columns.kinetic_mean() + particle] +=
-            values[columns.kinetic() + record * columns.particles + particle] / static_cast<double>(count);
-      }
-    }
-    for (std::size_t lag = 0; lag < columns.lags; ++lag) {
-      const double share = 1.0 / static_cast<double>((count - lag) * columns.axes);
-      for (std::size_t record = first; record + lag < columns.records; ++record) {
-        const double* now = &values[columns.v() + record * columns.dofs];
-        const double* later = now + lag * columns.dofs;
-        for (std::size_t i = 0; i < columns.dofs; ++i) {
-          values[columns.correlation() + lag * columns.particles + i / columns.axes] += share * now[i] * later[i];
-        }
-      }
-    }
   }
 
   /// kT of the environments where all have the same, else NaN.
@@ -292,7 +231,7 @@ class EnsembleStudy final : public Study {
 
     const auto put = [&](const std::string& name, const char* units, const std::string& long_name,
                          std::vector<Dimension> dimensions, std::size_t begin, std::size_t count) {
-      const Estimate found = estimate(total, begin, count, realisations_);
+      const Estimate found = estimate(total, begin, count, options_.realisations);
       file.array(group, {name, units, long_name, {}}, dimensions, found.mean);
       file.array(group, {name + "_error", units, "standard error of the " + long_name, {}}, dimensions, found.error);
       return found;
@@ -305,7 +244,7 @@ class EnsembleStudy final : public Study {
                                      {lag, particle}, columns.correlation(), columns.lags * columns.particles);
     const Estimate kinetic = put("kinetic_mean", "J", "kinetic energy averaged over time and realisations", {particle},
                                  columns.kinetic_mean(), columns.particles);
-    file.attribute("realisations", realisations_, group);
+    file.attribute("realisations", options_.realisations, group);
 
     const double kt = temperature(one);
     if (!(kt > 0.0)) return;
@@ -329,27 +268,14 @@ class EnsembleStudy final : public Study {
   }
 
   const Experiment& experiment_;
-  std::int64_t realisations_;
+  Options options_;
   std::int64_t every_;
-  int together_;
   std::vector<std::vector<double>> totals_;  // of every case so far, up to date on rank 0
   std::int64_t done_ = 0;                    // batches of the last of them
 };
 
-void check(const Experiment& experiment, Mistakes& mistakes) {
-  const Section& study = experiment.recipe().study;
-  if (study.integer("realisations") < 2) {
-    mistakes.add(study.where("realisations"), "an error bar needs at least two realisations");
-  }
-  if (study.number("from") >= experiment.end_time()) {
-    mistakes.add(study.where("from"), fmt::format("from = {}: averages must begin before the end {}",
-                                                  study.number("from"), experiment.end_time()));
-  }
-  if (study.has("longest_lag") && study.number("longest_lag") > experiment.end_time() - study.number("from")) {
-    mistakes.add(study.where("longest_lag"),
-                 fmt::format("longest_lag = {}: from {} to the end {} there is less", study.number("longest_lag"),
-                             study.number("from"), experiment.end_time()));
-  }
+/// Without heat all realisations are the same.
+void check_warmth(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   bool warm = false, any_closed = false;
   for (const Case& one : experiment.cases()) {
     any_closed = any_closed || one.closed;
@@ -360,22 +286,45 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
       continue;
     }
     for (std::size_t index : one.environments) {
-      warm = warm || experiment.recipe().environments[index].number("temperature") > 0.0;
+      warm = warm || recipe.environments[index].number("temperature") > 0.0;
     }
   }
   if (warm || !any_closed) return;
   std::string unused;
-  for (const Section& environment : experiment.recipe().environments) {
+  for (const Section& environment : recipe.environments) {
     const bool is_warm = environment.is_readable("temperature") && environment.number("temperature") > 0.0;
     if (is_warm) unused += (unused.empty() ? "`" : ", `") + environment.text("name") + "`";
   }
   mistakes.add(
-      study.where("kind"),
+      recipe.study.where("kind"),
       unused.empty()
           ? "no environment has a `temperature` above 0, so all realisations would be the same"
           : fmt::format("no integrator is closed with {}, which alone start warm, so all realisations would be "
                         "the same; see `environments` of [[integrators]]",
                         unused));
+}
+
+std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  const Section& study = recipe.study;
+  Options options{.realisations = study.integer("realisations")};
+  if (options.realisations < 2) {
+    mistakes.add(study.where("realisations"), "an error bar needs at least two realisations");
+  }
+  options.from = study.number("from");
+  const double end = experiment.end_time();
+  if (options.from >= end) {
+    mistakes.add(study.where("from"),
+                 fmt::format("from = {}: averages must begin before the end {}", options.from, end));
+  }
+  options.longest_lag = study.has("longest_lag") ? study.number("longest_lag") : 0.25 * (end - options.from);
+  if (study.has("longest_lag") && options.longest_lag > end - options.from) {
+    mistakes.add(study.where("longest_lag"), fmt::format("longest_lag = {}: from {} to the end {} there is less",
+                                                         options.longest_lag, options.from, end));
+  }
+  check_warmth(recipe, experiment, mistakes);
+  options.together = static_cast<int>(
+      std::min<std::int64_t>(study.integer("ranks_per_realisation"), experiment.communicator().size()));
+  return std::make_unique<EnsembleStudy>(experiment, options);
 }
 
 }  // namespace
@@ -411,10 +360,7 @@ StudyKind ensemble_kind() {
                 "velocity_autocorrelation (lag), kinetic_mean; and where all environments have one temperature "
                 "kinetic_expected, kinetic_deviation, and for linear systems velocity_autocorrelation_theory and "
                 "correlation_deviation. Deviations count standard errors."},
-      check,
-      [](const Experiment& experiment) -> std::unique_ptr<Study> {
-        return std::make_unique<EnsembleStudy>(experiment);
-      }};
+      make};
 }
 
 }  // namespace bathline

@@ -63,7 +63,7 @@ class LyapunovStudy final : public Study {
       supply.bottomRightCorner(system.size(), system.size()) = problem.damping();
       const MatrixXd w = solve_lyapunov(a, supply);
       std::vector<double> times;
-      const std::int64_t every = experiment_.recipe().output.integer("every");
+      const std::int64_t every = experiment_.output().every;
       for (std::int64_t k = 0; k <= one.steps; k += every) times.push_back(static_cast<double>(k) * one.step);
 
       const MatrixXd flow = matrix_exponential(a * (one.step * static_cast<double>(every)));
@@ -113,7 +113,7 @@ class LyapunovStudy final : public Study {
     Problem problem = experiment_.make_problem(one);
     problem.prepare();
     const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
-    const std::int64_t every = experiment_.recipe().output.integer("every");
+    const std::int64_t every = experiment_.output().every;
     std::vector<double> times, symmetry;
     for (std::int64_t k = 0;; k += every) {
       problem.share_particles();
@@ -152,12 +152,12 @@ class LyapunovStudy final : public Study {
   const Experiment& experiment_;
 };
 
-void check(const Experiment& experiment, Mistakes& mistakes) {
-  const Section& study = experiment.recipe().study;
+std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  const Section& study = recipe.study;
   if (!experiment.system().is_linear()) {
     mistakes.add(study.where("kind"),
                  "a lyapunov study needs a linear system, and this one's potential is not quadratic");
-    return;
+    return nullptr;
   }
   bool any_open = false;
   for (const Case& one : experiment.cases()) {
@@ -172,6 +172,7 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
     }
   }
   if (!any_open) mistakes.add(study.where("kind"), "a lyapunov study needs an integrator with on = \"open\"");
+  return std::make_unique<LyapunovStudy>(experiment);
 }
 
 }  // namespace
@@ -188,10 +189,7 @@ StudyKind lyapunov_kind() {
            "exact integral, its norms those of the sum over its steps. energy_symmetry is what x^T W_s x and the "
            "integrator's own work add up to, with W_s = R + A_d^T W_s A_d and x^T R x its work in a step; "
            "symmetry_difference the norm of W_s - W."},
-      check,
-      [](const Experiment& experiment) -> std::unique_ptr<Study> {
-        return std::make_unique<LyapunovStudy>(experiment);
-      }};
+      make};
 }
 
 }  // namespace bathline

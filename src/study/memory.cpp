@@ -39,12 +39,11 @@ std::optional<Failure> hold(const Case& one, std::int64_t every, Problem& proble
 /// `one` has a single environment.
 std::optional<Failure> measure(const Experiment& experiment, const Case& one, ResultFile& file, Pieces& pieces) {
   ForceSeries at_start, displaced;
-  const auto seed = static_cast<std::uint64_t>(experiment.recipe().output.integer("seed"));
   Problem problem = experiment.make_held_problem(one);
-  problem.prepare(seed);
+  problem.prepare(experiment.output().seed);
   const Environment& environment = *problem.environments().front();
   const auto axes = static_cast<std::size_t>(problem.system().axes);
-  const std::int64_t every = experiment.recipe().output.integer("every");
+  const std::int64_t every = experiment.output().every;
   std::vector<double> times;
   for (std::int64_t step = 0; step <= one.steps; step += every) times.push_back(static_cast<double>(step) * one.step);
   const std::vector<double> formula = environment.memory_kernel(times);
@@ -57,7 +56,7 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& one, Re
   };
   if (std::optional<Failure> failure = hold_as_piece(problem, at_start)) return failure;
   Problem moved = experiment.make_held_problem(one);
-  moved.prepare(seed);
+  moved.prepare(experiment.output().seed);
   const Attachment::Weight& weight = moved.environments().front()->attachment().weights().front();
   moved.q[static_cast<Eigen::Index>(weight.particle) * moved.system().axes] += 1.0 / weight.weight;
   if (std::optional<Failure> failure = hold_as_piece(moved, displaced)) return failure;
@@ -114,7 +113,7 @@ class MemoryStudy final : public Study {
   const Experiment& experiment_;
 };
 
-void check(const Experiment& experiment, Mistakes& mistakes) {
+std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   bool any = false;
   for (const Case& one : experiment.cases()) {
     any = any || one.closed;
@@ -125,9 +124,10 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
     }
   }
   if (!any) {
-    mistakes.add(experiment.recipe().study.where("kind"),
+    mistakes.add(recipe.study.where("kind"),
                  "the memory study measures environments; this recipe has no integrator with on = \"closed\"");
   }
+  return std::make_unique<MemoryStudy>(experiment);
 }
 
 }  // namespace
@@ -161,8 +161,7 @@ StudyKind memory_kind() {
                 "formula is known, kernel_formula, kernel_error, kernel_limit (infinitely many sites), "
                 "random_force_formula, random_force_error. No formula is known of lines of unequal sites. Runs closed "
                 "integrators only."},
-      check,
-      [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<MemoryStudy>(experiment); }};
+      make};
 }
 
 }  // namespace bathline

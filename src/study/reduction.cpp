@@ -45,65 +45,45 @@ class PathKeeper final : public Observer {
  public:
   explicit PathKeeper(bool wants_momenta) : wants_momenta_(wants_momenta) {}
 
+  /// Vectors one after the other, record by record.
   struct Path {
-    std::vector<double> time;
-    std::vector<std::int64_t> step;
-    std::vector<Eigen::VectorXd> q;
-    std::vector<Eigen::VectorXd> p, canonical;  // empty where they are not wanted
+    std::vector<double> time, step, q;
+    std::vector<double> p, canonical;  // empty where they are not wanted
+
+    Eigen::Map<const Eigen::VectorXd> at(const std::vector<double>& vectors, std::size_t record) const {
+      const std::size_t size = vectors.size() / time.size();
+      return {vectors.data() + record * size, static_cast<Eigen::Index>(size)};
+    }
   };
   void record(const Moment& moment, const EnergyLedger&) override {
     Path& path = paths_[moment.one.label];
     path.time.push_back(moment.time);
-    path.step.push_back(moment.step);
-    path.q.push_back(moment.problem.q);
+    path.step.push_back(static_cast<double>(moment.step));
+    const auto keep = [](std::vector<double>& vectors, const Eigen::VectorXd& one) {
+      vectors.insert(vectors.end(), one.begin(), one.end());
+    };
+    keep(path.q, moment.problem.q);
     if (!wants_momenta_) return;
-    path.p.push_back(moment.problem.p);
-    path.canonical.push_back(canonical_momenta(moment.problem));
+    keep(path.p, moment.problem.p);
+    keep(path.canonical, canonical_momenta(moment.problem));
   }
-  void save(CheckpointWriter& checkpoint, const std::string& path) const override {
-    for (const auto& [label, kept] : paths_) {
-      const std::vector<double> step(kept.step.begin(), kept.step.end());
-      checkpoint.numbers(path + "/" + label + "/time", kept.time);
-      checkpoint.numbers(path + "/" + label + "/step", step);
-      checkpoint.numbers(path + "/" + label + "/q", flat(kept.q));
-      checkpoint.numbers(path + "/" + label + "/p", flat(kept.p));
-      checkpoint.numbers(path + "/" + label + "/canonical", flat(kept.canonical));
-    }
-  }
-  void restore(const CheckpointReader& checkpoint, const std::string& path) override {
-    for (const std::string& label : checkpoint.names(path)) {
-      Path& kept = paths_[label];
-      kept.time = checkpoint.numbers(path + "/" + label + "/time");
-      for (double step : checkpoint.numbers(path + "/" + label + "/step")) {
-        kept.step.push_back(count_of(step));
+  void visit(Archive& archive) override {
+    archive.each(paths_, [](Archive& one, Path& path) {
+      one.numbers("time", path.time);
+      one.numbers("step", path.step, path.time.size());
+      one.numbers("q", path.q);
+      one.numbers("p", path.p);
+      one.numbers("canonical", path.canonical, path.p.size());
+      for (const std::vector<double>* vectors : {&path.q, &path.p}) {
+        if (path.time.empty() ? !vectors->empty() : vectors->size() % path.time.size() != 0) {
+          throw std::out_of_range("path");
+        }
       }
-      if (kept.step.size() != kept.time.size()) throw std::out_of_range(path);
-      const std::size_t records = kept.time.size();
-      kept.q = cut(checkpoint.numbers(path + "/" + label + "/q"), records);
-      kept.p = cut(checkpoint.numbers(path + "/" + label + "/p"), records);
-      kept.canonical = cut(checkpoint.numbers(path + "/" + label + "/canonical"), records);
-    }
+    });
   }
   const Path& path(const std::string& label) { return paths_[label]; }
 
  private:
-  /// Vector after vector.
-  static std::vector<double> flat(const std::vector<Eigen::VectorXd>& vectors) {
-    std::vector<double> all;
-    for (const Eigen::VectorXd& one : vectors) all.insert(all.end(), one.begin(), one.end());
-    return all;
-  }
-  /// The converse; none where there is nothing.
-  static std::vector<Eigen::VectorXd> cut(const std::vector<double>& all, std::size_t records) {
-    std::vector<Eigen::VectorXd> vectors;
-    if (all.empty()) return vectors;
-    const std::size_t size = records == 0 ? 0 : all.size() / records;
-    for (std::size_t k = 0; k < records; ++k) {
-      vectors.emplace_back(Eigen::Map<const Eigen::VectorXd>(all.data() + k * size, static_cast<Eigen::Index>(size)));
-    }
-    return vectors;
-  }
-
   bool wants_momenta_;
   std::map<std::string, Path> paths_;
 };
@@ -114,8 +94,7 @@ struct Pair {
 };
 
 /// The pairs that `[study] pairs` names, or every closed case with the open case of the same step.
-std::vector<Pair> find_pairs(const Experiment& experiment, Mistakes& mistakes) {
-  const Section& study = experiment.recipe().study;
+std::vector<Pair> find_pairs(const Section& study, const Experiment& experiment, Mistakes& mistakes) {
   std::vector<Pair> pairs;
   const auto refuse = [&](const std::string& message) {
     mistakes.add(study.has("pairs") ? study.where("pairs") : study.where("kind"), message);
@@ -151,9 +130,16 @@ std::vector<Pair> find_pairs(const Experiment& experiment, Mistakes& mistakes) {
   return pairs;
 }
 
+struct Options {
+  std::vector<Pair> pairs;
+  double threshold = 0.0;  ///< difference that counts as one, relative to the amplitude
+  bool with_memory = false, with_momenta = false;
+};
+
 class ReductionStudy final : public Study {
  public:
-  explicit ReductionStudy(const Experiment& experiment) : experiment_(experiment) {}
+  ReductionStudy(const Experiment& experiment, Options options)
+      : experiment_(experiment), options_(std::move(options)) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     const std::vector<Case>& cases = experiment_.cases();
@@ -162,14 +148,13 @@ class ReductionStudy final : public Study {
       kept.push_back("reduction");
       file.remove_all_but(kept);
     } else {
-      PathKeeper keeper(experiment_.recipe().study.boolean("momenta"));
+      PathKeeper keeper(options_.with_momenta);
       Observer* const observers[] = {&keeper};
       const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers);
       if (failure) return failure;
-      Mistakes none;
-      for (const Pair& pair : find_pairs(experiment_, none)) compare(pair, keeper, file);
+      for (const Pair& pair : options_.pairs) compare(pair, keeper, file);
     }
-    if (!experiment_.recipe().study.boolean("memory")) return std::nullopt;
+    if (!options_.with_memory) return std::nullopt;
     Pieces pieces(checkpoints, file, cases);
     return measure_memory(experiment_, file, progress, pieces);
   }
@@ -187,18 +172,18 @@ class ReductionStudy final : public Study {
     const PathKeeper::Path& open = keeper.path(pair.open->label);
     std::vector<double> differences;
     double amplitude = 0.0, until = 0.0, after = 0.0;
-    for (const Eigen::VectorXd& q : open.q) amplitude = std::max(amplitude, q.cwiseAbs().maxCoeff());
-    const double threshold = experiment_.recipe().study.number("threshold") * amplitude;
+    for (const double q : open.q) amplitude = std::max(amplitude, std::abs(q));
+    const double threshold = options_.threshold * amplitude;
     double first_step = std::numeric_limits<double>::quiet_NaN();
-    for (std::size_t k = 0; k < closed.q.size(); ++k) {
-      const Eigen::VectorXd difference = (closed.q[k] - open.q[k]).cwiseAbs();
+    for (std::size_t k = 0; k < closed.time.size(); ++k) {
+      const Eigen::VectorXd difference = (closed.at(closed.q, k) - open.at(open.q, k)).cwiseAbs();
       for (int particle = 0; particle < particles; ++particle) {
         differences.push_back(difference.segment(particle * axes, axes).maxCoeff());
       }
       const double largest = difference.maxCoeff();
       double& side = closed.time[k] <= echo ? until : after;
       side = std::max(side, largest);
-      if (std::isnan(first_step) && largest > threshold) first_step = static_cast<double>(closed.step[k]);
+      if (std::isnan(first_step) && largest > threshold) first_step = closed.step[k];
     }
     const std::string group = "reduction/" + pair.closed->label;
     Dimension time{"time", closed.time, "s", "time"};
@@ -221,16 +206,15 @@ class ReductionStudy final : public Study {
   void compare_momenta(const PathKeeper::Path& closed, const PathKeeper::Path& open, std::vector<Dimension> dimensions,
                        const std::string& group, ResultFile& file) const {
     const int particles = experiment_.system().particles, axes = experiment_.system().axes;
-    std::vector<double> differences, canonical_differences, canonical;
-    for (std::size_t k = 0; k < closed.p.size(); ++k) {
+    std::vector<double> differences, canonical_differences;
+    for (std::size_t k = 0; k < closed.time.size(); ++k) {
       for (int particle = 0; particle < particles; ++particle) {
-        const auto largest = [&](const Eigen::VectorXd& p) {
-          return (p - open.p[k]).segment(particle * axes, axes).cwiseAbs().maxCoeff();
+        const auto largest = [&](const std::vector<double>& momenta) {
+          return (closed.at(momenta, k) - open.at(open.p, k)).segment(particle * axes, axes).cwiseAbs().maxCoeff();
         };
-        differences.push_back(largest(closed.p[k]));
-        canonical_differences.push_back(largest(closed.canonical[k]));
+        differences.push_back(largest(closed.p));
+        canonical_differences.push_back(largest(closed.canonical));
       }
-      canonical.insert(canonical.end(), closed.canonical[k].begin(), closed.canonical[k].end());
     }
     file.array(group,
                {"difference_p",
@@ -253,46 +237,54 @@ class ReductionStudy final : public Study {
                 "canonical momentum, m v less the momenta of the sites of lines that end "
                 "at the particle",
                 {"time", "particle", "axis"}},
-               dimensions, canonical);
+               dimensions, closed.canonical);
   }
 
   const Experiment& experiment_;
+  Options options_;
 };
+
+std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  const Section& study = recipe.study;
+  Options options{.pairs = find_pairs(study, experiment, mistakes)};
+  options.threshold = study.number("threshold");
+  options.with_memory = study.boolean("memory");
+  options.with_momenta = study.boolean("momenta");
+  return std::make_unique<ReductionStudy>(experiment, std::move(options));
+}
 
 }  // namespace
 
 StudyKind reduction_kind() {
   return {
-      {.name = "reduction",
-       .summary = "closed against reduced runs: until, at and after the echo",
-       .equation = "difference(t) = max over axes |q_closed - q_open|, per particle",
-       .source = "limebeer2020, Theorem IV.1; farshi2018, eq. (65)",
-       .parameters = {{.name = "pairs",
-                       .type = ValueType::texts,
-                       .doc = "labels to compare, \"closed:reduced\"; where absent, each closed one with the first "
-                              "open one of its step"},
-                      {.name = "threshold",
-                       .doc = "difference that counts as one, relative to the amplitude",
-                       .fallback = "1e-9",
-                       .bound = Bound::positive},
-                      {.name = "memory",
-                       .type = ValueType::boolean,
-                       .doc = "measures memory kernel and random force of the environments as well, as the study "
-                              "`memory` does",
-                       .fallback = "false"},
-                      {.name = "momenta",
-                       .type = ValueType::boolean,
-                       .doc = "compares momenta as well, for which every record gathers all sites",
-                       .fallback = "false"}},
-       .notes = "Group reduction/<closed label>: difference, amplitude, echo_time, until_echo, after_echo, "
-                "first_difference_step; with momenta difference_p of m v, canonical_p, which for the far particle of "
-                "a spring-inerter line is m v less the momenta of its sites, and difference_canonical_p."},
-      [](const Experiment& experiment, Mistakes& mistakes) { find_pairs(experiment, mistakes); },
-      [](const Experiment& experiment) -> std::unique_ptr<Study> {
-        return std::make_unique<ReductionStudy>(experiment);
-      },
-      false,
-      true};
+      .entry =
+          {.name = "reduction",
+           .summary = "closed against reduced runs: until, at and after the echo",
+           .equation = "difference(t) = max over axes |q_closed - q_open|, per particle",
+           .source = "limebeer2020, Theorem IV.1; farshi2018, eq. (65)",
+           .parameters = {{.name = "pairs",
+                           .type = ValueType::texts,
+                           .doc = "labels to compare, \"closed:reduced\"; where absent, each closed one with the first "
+                                  "open one of its step"},
+                          {.name = "threshold",
+                           .doc = "difference that counts as one, relative to the amplitude",
+                           .fallback = "1e-9",
+                           .bound = Bound::positive},
+                          {.name = "memory",
+                           .type = ValueType::boolean,
+                           .doc = "measures memory kernel and random force of the environments as well, as the study "
+                                  "`memory` does",
+                           .fallback = "false"},
+                          {.name = "momenta",
+                           .type = ValueType::boolean,
+                           .doc = "compares momenta as well, for which every record gathers all sites",
+                           .fallback = "false"}},
+           .notes =
+               "Group reduction/<closed label>: difference, amplitude, echo_time, until_echo, after_echo, "
+               "first_difference_step; with momenta difference_p of m v, canonical_p, which for the far particle of "
+               "a spring-inerter line is m v less the momenta of its sites, and difference_canonical_p."},
+      .make = make,
+      .looks_at_particles = true};
 }
 
 }  // namespace bathline

@@ -1,8 +1,8 @@
 // A damped step as a step of a conservative system: luo2010's substituting system along a trajectory.
 //
 // Every open case of `time-centred` is run once more. At each step the damped transition matrix F1 has a substitute F2
-// (study/theory/substituting_system.hpp): how far either is from symplectic, and how far F2 z is from F1 z, against bounds of
-// the round-off. F1 is formed from M, K and C; that it is the integrator's step is measured, too.
+// (study/theory/substituting_system.hpp): how far either is from symplectic, and how far F2 z is from F1 z, against
+// bounds of the round-off. F1 is formed from M, K and C; that it is the integrator's step is measured, too.
 //
 // The substitute shares this one curve with the damped system and no other (Proposition 1). With an `offset` both are
 // followed from a start beside it, by the F2 of the curve and by F1. With z on the curve and w beside it the area
@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "driver/record_times.hpp"
 #include "driver/time_loop.hpp"
@@ -105,7 +106,8 @@ struct Measured {
 
 class SubstitutionStudy final : public Study {
  public:
-  explicit SubstitutionStudy(const Experiment& experiment) : experiment_(experiment) {}
+  SubstitutionStudy(const Experiment& experiment, std::optional<double> offset)
+      : experiment_(experiment), offset_(offset) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
@@ -130,10 +132,9 @@ class SubstitutionStudy final : public Study {
     const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
     const SubstitutingSystem system(problem.system(), problem.damping(), one.step);
     const Eigen::Index n = problem.q.size();
-    const std::int64_t every = experiment_.recipe().output.integer("every");
+    const std::int64_t every = experiment_.output().every;
     measured.damped_defect = system.damped_defect();
-    const Section& study = experiment_.recipe().study;
-    if (study.has("offset")) measured.beside.emplace(problem.q, problem.p, study.number("offset"));
+    if (offset_) measured.beside.emplace(problem.q, problem.p, *offset_);
     Largest since_record;
     for (std::int64_t step = 1; step <= one.steps; ++step) {
       const VectorXd q = problem.q, p = problem.p;
@@ -224,10 +225,11 @@ class SubstitutionStudy final : public Study {
   }
 
   const Experiment& experiment_;
+  std::optional<double> offset_;  // m
 };
 
-void check(const Experiment& experiment, Mistakes& mistakes) {
-  const Section& study = experiment.recipe().study;
+std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  const Section& study = recipe.study;
   const std::vector<Case>& cases = experiment.cases();
   if (std::none_of(cases.begin(), cases.end(), is_substituted)) {
     mistakes.add(study.where("kind"),
@@ -238,6 +240,9 @@ void check(const Experiment& experiment, Mistakes& mistakes) {
     mistakes.add(study.where("kind"),
                  "a substitution study needs a linear system, and this one's potential is not quadratic");
   }
+  std::optional<double> offset;
+  if (study.has("offset")) offset = study.number("offset");
+  return std::make_unique<SubstitutionStudy>(experiment, offset);
 }
 
 }  // namespace
@@ -261,10 +266,7 @@ StudyKind substitution_kind() {
                "and their areas z^T J w with the curve, area and damped_area. Where q_i + q_i+ is zero "
                "or so small that K~_ii overflows, the step has no F2: it is left out of defect and differences "
                "(NaN over time) and counted in undefined, undefined_components and undefined_steps."},
-          check,
-          [](const Experiment& experiment) -> std::unique_ptr<Study> {
-            return std::make_unique<SubstitutionStudy>(experiment);
-          }};
+          make};
 }
 
 }  // namespace bathline

@@ -12,25 +12,11 @@
 
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
+#include "study/theory/line_fit.hpp"
 
 namespace bathline {
 
 namespace {
-
-/// Slope of the least-squares line through (x, y).
-double slope(const std::vector<double>& x, const std::vector<double>& y) {
-  const auto n = static_cast<double>(x.size());
-  double mean_x = 0.0, mean_y = 0.0, xx = 0.0, xy = 0.0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    mean_x += x[i] / n;
-    mean_y += y[i] / n;
-  }
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (x[i] - mean_x) * (x[i] - mean_x);
-    xy += (x[i] - mean_x) * (y[i] - mean_y);
-  }
-  return x.size() < 2 ? std::numeric_limits<double>::quiet_NaN() : xy / xx;
-}
 
 class WaveObserver final : public Observer {
  public:
@@ -66,18 +52,11 @@ class WaveObserver final : public Observer {
     incoming.back() = 0.5 * (velocity[0] + force[0] / line.damping());
   }
 
-  void save(CheckpointWriter& checkpoint, const std::string& path) const override {
-    checkpoint.numbers(path + "/snapshot_time", snapshot_time);
-    checkpoint.numbers(path + "/front_site", front_site);
-    checkpoint.numbers(path + "/time", time);
-    checkpoint.numbers(path + "/incoming", incoming);
-  }
-  void restore(const CheckpointReader& checkpoint, const std::string& path) override {
-    snapshot_time = checkpoint.numbers(path + "/snapshot_time");
-    front_site = checkpoint.numbers(path + "/front_site");
-    time = checkpoint.numbers(path + "/time");
-    incoming = checkpoint.numbers(path + "/incoming");
-    if (front_site.size() != snapshot_time.size() || incoming.size() != time.size()) throw std::out_of_range(path);
+  void visit(Archive& archive) override {
+    archive.numbers("snapshot_time", snapshot_time);
+    archive.numbers("front_site", front_site, snapshot_time.size());
+    archive.numbers("time", time);
+    archive.numbers("incoming", incoming, time.size());
   }
 
   std::vector<double> snapshot_time, front_site, time, incoming;
@@ -97,11 +76,11 @@ const Case* watched(const Experiment& experiment) {
 
 class WaveStudy final : public Study {
  public:
-  explicit WaveStudy(const Experiment& experiment) : experiment_(experiment) {}
+  WaveStudy(const Experiment& experiment, double threshold) : experiment_(experiment), threshold_(threshold) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     const Case& one = *watched(experiment_);
-    WaveObserver wave(one.label, experiment_.recipe().study.number("threshold"));
+    WaveObserver wave(one.label, threshold_);
     Observer* const observers[] = {&wave};
     if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers))
       return failure;
@@ -134,7 +113,7 @@ class WaveStudy final : public Study {
                snapshot_time, wave.front_site);
     file.array("wave", {"incoming_velocity", "m/s", "velocity brought by the incoming wave at the head", {"time"}},
                time, wave.incoming);
-    file.number("wave", "front_speed", "sites/s", "measured speed of the front", slope(t, x));
+    file.number("wave", "front_speed", "sites/s", "measured speed of the front", fit_line(t, x).slope);
     file.number("wave", "echo_time", "s", "measured time of the first echo at the head", echo);
     // Where sites differ the front has no one speed, and what comes back first is the echo of the first difference.
     if (const std::optional<double> speed = line.front_speed()) {
@@ -147,17 +126,18 @@ class WaveStudy final : public Study {
 
  private:
   const Experiment& experiment_;
+  double threshold_;  // m
 };
 
-void check(const Experiment& experiment, Mistakes& mistakes) {
-  const Recipe& recipe = experiment.recipe();
-  if (!recipe.output.has("snapshots")) {
+std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  if (experiment.output().snapshots == 0) {
     mistakes.add(recipe.study.where("kind"),
                  "a wave study needs `snapshots` in [output]: the steps between two looks at the line");
   }
   if (!watched(experiment)) {
     mistakes.add(recipe.study.where("kind"), "a wave study needs an integrator with on = \"closed\"");
   }
+  return std::make_unique<WaveStudy>(experiment, recipe.study.number("threshold"));
 }
 
 }  // namespace
@@ -175,8 +155,7 @@ StudyKind wave_kind() {
                        .bound = Bound::positive}},
        .notes = "Watches the first environment of the first closed integrator. Group wave: front_site, front_speed, "
                 "echo_time, incoming_velocity and, of a line of equal sites, their theory."},
-      check,
-      [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<WaveStudy>(experiment); }};
+      make};
 }
 
 }  // namespace bathline

@@ -237,7 +237,8 @@ TEST(MpiExperiment, FindsBathsLargerThanTheMemoryWhereverTheyStand) {
       "[[environment]]\nname = \"bath\"\nkind = \"heat-bath\"\ndamping = 1.0\nomega_max = 20.0\noscillators = "
       "1000000000000\n";
   const std::string report = read_recipe(with("[time]", bath + "[time]")).report();
-  EXPECT_THAT(report, AllOf(HasSubstr("r.toml:18:"), HasSubstr("1000000000100 oscillators and sites need"), HasSubstr("would fit")));
+  EXPECT_THAT(report, AllOf(HasSubstr("r.toml:18:"), HasSubstr("1000000000100 oscillators and sites need"),
+                            HasSubstr("would fit")));
 }
 
 TEST(MpiExperiment, FindsStepsBeyondTheStabilityLimit) {

@@ -87,7 +87,9 @@ Catalogues extended_catalogues() {
   all.integrators.add(method);
   StudyKind study = *all.studies.find("trajectory");
   study.entry.name = "my-study";
-  study.make = [](const Experiment&) -> std::unique_ptr<Study> { return std::make_unique<NoStudy>(); };
+  study.make = [](const Recipe&, const Experiment&, Mistakes&) -> std::unique_ptr<Study> {
+    return std::make_unique<NoStudy>();
+  };
   all.studies.add(study);
   return all;
 }
@@ -116,7 +118,7 @@ TEST(MpiProgram, RecipesNameWhatAnotherProgramAdds) {
   Mistakes mistakes;
   const Recipe recipe = parse_recipe(recipe_text, "r.toml", {}, program.vocabulary(), mistakes);
   const Experiment experiment(recipe, program, mistakes);
-  const Feasibility feasibility(experiment, mistakes);
+  const Feasibility feasibility(recipe, experiment, mistakes);
   ASSERT_EQ(mistakes.report(), "");
   // It resolves to a text that resolves to itself, the potential's own key included.
   EXPECT_EQ(parse_recipe(recipe.resolved, "r.toml", {}, program.vocabulary(), mistakes).resolved, recipe.resolved);
@@ -124,7 +126,7 @@ TEST(MpiProgram, RecipesNameWhatAnotherProgramAdds) {
   const Problem problem = experiment.make_problem(experiment.cases().front());
   EXPECT_DOUBLE_EQ(problem.system().potential->value(problem.q), 0.5 * 64.0 / 6.0);
   EXPECT_EQ(problem.environments().front()->sites(), 4);
-  const auto study = program.catalogues().studies.find("my-study")->make(experiment);
+  const auto study = program.catalogues().studies.find("my-study")->make(recipe, experiment, mistakes);
   EXPECT_NE(dynamic_cast<const NoStudy*>(study.get()), nullptr);
 }
 

@@ -51,7 +51,7 @@ inline void read_and_validate(const std::string& text, const std::vector<std::st
   if (recipe.is_toml && is_small(recipe)) {
     const Experiment experiment(recipe, FuzzWorld::program(), mistakes);
     try {
-      FuzzWorld::program().catalogues().studies.find(recipe.study.text("kind"))->check(experiment, mistakes);
+      FuzzWorld::program().catalogues().studies.find(recipe.study.text("kind"))->make(recipe, experiment, mistakes);
     } catch (const UnreadableValue&) {
       require(!mistakes.empty());
     }

@@ -21,15 +21,15 @@ class RunStudy {
   explicit RunStudy(const std::string& text) : read_(read_recipe(text)) {
     report = read_.report();
     if (!read_.mistakes.empty()) return;
-    const StudyKind* kind = studies().find(read_.recipe.study.text("kind"));
-    kind->check(*read_.experiment, read_.mistakes);
+    const StudyKind* kind = studies().find(read_.recipe->study.text("kind"));
+    const std::unique_ptr<Study> study = kind->make(*read_.recipe, *read_.experiment, read_.mistakes);
     report = read_.report();
     if (!read_.mistakes.empty()) return;
     {
       ResultFile file(folder_.file("result.h5"), test_world(), false);
       Progress progress(ProgressStyle::none, test_world().is_root());
       Checkpoints none;
-      failure = kind->make(*read_.experiment)->run(file, progress, none);
+      failure = study->run(file, progress, none);
       file.close();
     }
     if (test_world().is_root()) reader_ = std::make_unique<ResultReader>(folder_.file("result.h5"));

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "study/theory/line_fit.hpp"
+
 namespace bathline {
 
 namespace {
@@ -51,20 +53,12 @@ void MeasuredOrder::fit(const std::vector<double>& steps, double end) {
   points_ = x.size();
   double least_slope = std::numeric_limits<double>::infinity(), largest_slope = -least_slope;
   if (points_ >= 2) {
-    double mean_x = 0.0, mean_y = 0.0, xx = 0.0, xy = 0.0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      mean_x += x[i] / static_cast<double>(x.size());
-      mean_y += y[i] / static_cast<double>(x.size());
-    }
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      xx += (x[i] - mean_x) * (x[i] - mean_x);
-      xy += (x[i] - mean_x) * (y[i] - mean_y);
-      if (i == 0) continue;
+    for (std::size_t i = 1; i < x.size(); ++i) {
       const double slope = (y[i] - y[i - 1]) / (x[i] - x[i - 1]);
       least_slope = std::min(least_slope, slope);
       largest_slope = std::max(largest_slope, slope);
     }
-    order_ = xy / xx;
+    order_ = fit_line(x, y).slope;
   }
   find_doubt(in_round_off, least_slope, largest_slope);
 }

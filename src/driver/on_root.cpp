@@ -1,0 +1,64 @@
+// What rank 0 does for all.
+#include "driver/on_root.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "recipe/mistakes.hpp"
+
+namespace bathline {
+
+std::string read_text(const std::string& path, const Communicator& communicator) {
+  std::string text, error;
+  if (communicator.is_root()) {
+    std::error_code ignored;
+    std::ifstream file(path, std::ios::binary);
+    if (std::filesystem::is_directory(path, ignored)) {
+      error = fmt::format("{} is a directory; a recipe is a .toml file", path);
+    } else if (!file) {
+      error = fmt::format("cannot read the recipe {}: {}", path, std::generic_category().message(errno));
+    } else {
+      std::ostringstream all;
+      all << file.rdbuf();
+      text = all.str();
+    }
+  }
+  error = communicator.broadcast(error);
+  if (!error.empty()) throw UsageError(error);
+  return communicator.broadcast(text);
+}
+
+void judge_on_root(const Communicator& communicator, const std::function<void()>& judge) {
+  std::string reason;
+  if (communicator.is_root()) {
+    try {
+      judge();
+    } catch (const std::exception& error) {
+      reason = error.what();
+    }
+  }
+  reason = communicator.broadcast(reason);
+  if (!reason.empty()) throw UsageError(reason);
+}
+
+int run_on_root(const Communicator& communicator, int failure_code, const std::function<int()>& work) {
+  std::int64_t code[] = {0};
+  if (communicator.is_root()) {
+    try {
+      code[0] = work();
+    } catch (const std::exception& error) {
+      spdlog::error("{}", error.what());
+      code[0] = failure_code;
+    }
+  }
+  communicator.broadcast(std::span<std::int64_t>(code));
+  return static_cast<int>(code[0]);
+}
+
+}  // namespace bathline

@@ -1,0 +1,135 @@
+// From the text of a recipe to all that can be judged before a run.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <set>
+#include <sstream>
+
+#include "driver/launch.hpp"
+#include "record/quantity.hpp"
+#include "solve/petsc_options.hpp"
+#include "solve/solver_error.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Claims must name a group that this recipe will write.
+void check_claims(const Recipe& recipe, Mistakes& mistakes) {
+  std::string known;
+  std::set<std::string> groups;
+  const auto add_group = [&](const Section& section, const std::string& key) {
+    return where_readable([&] {
+      groups.insert(section.text(key));
+      known += (known.empty() ? "" : ", ") + section.text(key);
+    });
+  };
+  bool all_are_known = true;
+  for (const Section& integrator : recipe.integrators) all_are_known &= add_group(integrator, "label");
+  all_are_known &= add_group(recipe.study, "kind");
+  all_are_known &= where_readable([&] {
+    if (recipe.study.has("memory") && recipe.study.boolean("memory")) groups.insert("memory");
+  });
+  const auto check = [&](const Section& claim, const std::string& key) {
+    if (!claim.has(key)) return;
+    const std::string& quantity = claim.text(key);
+    ParsedQuantity parsed;
+    std::string why;
+    const std::string group = quantity.substr(0, quantity.find_first_of(".["));
+    if (!parse_quantity(quantity, parsed, why)) {
+      mistakes.add(claim.where(key), fmt::format("`{}` is no quantity: {}", quantity, why));
+    } else if (all_are_known && groups.count(group) == 0) {
+      mistakes.add(claim.where(key),
+                   fmt::format("`{}` begins with neither a label of this recipe nor its study: {}", quantity, known));
+    }
+  };
+  for (const Section& claim : recipe.claims) {
+    for (const char* key : {"quantity", "minus", "over"}) where_readable([&] { check(claim, key); });
+  }
+}
+
+/// Runs that are compared end together.
+void check_ends(const Recipe& recipe, const StudyKind& study, Mistakes& mistakes) {
+  if (study.allows_own_ends) return;
+  for (const Section& integrator : recipe.integrators) {
+    if (!integrator.has("end")) continue;
+    mistakes.add(integrator.where("end"),
+                 fmt::format("end: in a study of the kind `{}` all runs end together", study.entry.name));
+  }
+}
+
+/// Where environments are left behind nothing can be seen of them.
+void check_particles_only(const Section& output, const StudyKind& study, Mistakes& mistakes) {
+  if (!output.boolean("particles_only")) return;
+  if (!study.looks_at_particles) {
+    mistakes.add(
+        output.where("particles_only"),
+        fmt::format("particles_only: a study of the kind `{}` needs the environments to the end", study.entry.name));
+  }
+  if (output.has("snapshots")) {
+    mistakes.add(output.where("snapshots"),
+                 "snapshots need the sites that `particles_only` leaves out; drop one of them");
+  }
+}
+
+}  // namespace
+
+Prepared prepare(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
+                 const std::vector<std::string>& petsc_options, const Program& program) {
+  Prepared prepared;
+  Mistakes mistakes;
+  *prepared.recipe = parse_recipe(text, file, settings, program.vocabulary(), mistakes);
+  if (!prepared.recipe->is_toml) refuse(mistakes);
+  prepared.petsc = std::make_unique<PetscSession>(program.communicator(), petsc_options);
+  const RunStage stage("Setting up");
+  prepared.experiment = std::make_unique<Experiment>(*prepared.recipe, program, mistakes);
+  prepared.feasibility = std::make_unique<Feasibility>(*prepared.recipe, *prepared.experiment, mistakes);
+  const StudyKind* kind = nullptr;
+  where_readable([&] {
+    kind = program.catalogues().studies.find(prepared.recipe->study.text("kind"));
+    prepared.study = kind->make(*prepared.recipe, *prepared.experiment, mistakes);
+  });
+  check_claims(*prepared.recipe, mistakes);
+  if (kind != nullptr) {
+    check_ends(*prepared.recipe, *kind, mistakes);
+    where_readable([&] { check_particles_only(prepared.recipe->output, *kind, mistakes); });
+  }
+  if (!mistakes.empty()) refuse(mistakes);
+  std::vector<std::string> unknown_options;
+  std::string unknown;
+  try {
+    prepared.feasibility->set_up_solvers();
+    unknown_options = prepared.petsc->unknown_options();
+  } catch (const SolverError& error) {
+    throw UsageError(fmt::format("these solver options do not work: {}", error.what()));
+  }
+  for (const std::string& option : unknown_options) {
+    unknown += fmt::format("{}`{}`", unknown.empty() ? "" : ", ", option);
+  }
+  if (!unknown.empty()) {
+    throw UsageError(
+        fmt::format("PETSc knows no option {}; the solvers of this run print theirs with `-- -help`", unknown));
+  }
+  for (const std::string& warning : prepared.feasibility->warnings()) spdlog::warn("{}", warning);
+  return prepared;
+}
+
+Recipe recipe_of(const ResultReader& result, const Program& program) {
+  Mistakes mistakes;
+  Recipe recipe = parse_recipe(result.attribute("recipe_resolved"), result.path(), {}, program.vocabulary(), mistakes);
+  if (!mistakes.empty()) refuse(mistakes);
+  return recipe;
+}
+
+std::vector<std::string> options_for(const std::optional<std::vector<std::string>>& given, const std::string& text,
+                                     const std::string& file) {
+  if (given) return *given;
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return options_of_file(words, file);
+}
+
+[[noreturn]] void refuse(const Mistakes& mistakes) { throw UsageError(mistakes.report()); }
+
+}  // namespace bathline

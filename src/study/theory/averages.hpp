@@ -1,0 +1,45 @@
+// Averages over realisations of a motion and over time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace bathline {
+
+/// Sums over realisations of many numbers and of their squares.
+struct Sums {
+  explicit Sums(std::size_t width) : both(2 * width) {}
+  void add(const std::vector<double>& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      both[i] += values[i];
+      both[values.size() + i] += values[i] * values[i];
+    }
+  }
+  std::vector<double> both;
+};
+
+/// Mean over the realisations and its standard error.
+struct Estimate {
+  std::vector<double> mean, error;
+};
+
+/// Of `count` numbers from `begin` on; `both` as in Sums.
+Estimate estimate(const std::vector<double>& both, std::size_t begin, std::size_t count, std::int64_t realisations);
+
+/// Where the numbers of a realisation lie: q and v by record and degree of freedom, kinetic energy by record and
+/// particle, velocity autocorrelation by lag and particle, mean kinetic energy by particle.
+struct Columns {
+  std::size_t records, lags, dofs, particles, axes;
+  std::size_t q() const { return 0; }
+  std::size_t v() const { return records * dofs; }
+  std::size_t kinetic() const { return 2 * records * dofs; }
+  std::size_t correlation() const { return kinetic() + records * particles; }
+  std::size_t kinetic_mean() const { return correlation() + lags * particles; }
+  std::size_t width() const { return kinetic_mean() + particles; }
+};
+
+/// Fills in the averages of one realisation from the record `first` on: those of the kinetic energy and, for every lag,
+/// of the products of velocities.
+void average_over_time(const Columns& columns, std::size_t first, std::vector<double>& values);
+
+}  // namespace bathline

@@ -1,0 +1,35 @@
+// Every integrator run and recorded, and nothing else.
+#include "driver/time_loop.hpp"
+#include "study/catalogue.hpp"
+
+namespace bathline {
+
+namespace {
+
+class TrajectoryStudy final : public Study {
+ public:
+  explicit TrajectoryStudy(const Experiment& experiment) : experiment_(experiment) {}
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
+    return run_trajectories(experiment_, file, progress, checkpoints, {});
+  }
+
+ private:
+  const Experiment& experiment_;
+};
+
+}  // namespace
+
+StudyKind trajectory_kind() {
+  return {.entry = {.name = "trajectory",
+                    .summary = "runs every integrator and records path, energies and snapshots",
+                    .equation = "one group per label: time, q, p, the energy ledger, observables of the system",
+                    .source = "method: limebeer2020, Theorem III.1 for the ledger",
+                    .notes = "The other studies record trajectories in the same way, except for convergence."},
+          .make = [](const Recipe&, const Experiment& experiment, Mistakes&) -> std::unique_ptr<Study> {
+            return std::make_unique<TrajectoryStudy>(experiment);
+          },
+          .allows_own_ends = true,
+          .looks_at_particles = true};
+}
+
+}  // namespace bathline
