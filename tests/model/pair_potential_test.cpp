@@ -144,7 +144,7 @@ TEST(MpiPairPotential, MayHoldEveryParticleByItsOwnSpring) {
     return r.experiment->system().potential->value(Eigen::Vector2d(3.0, 2.0));
   };
   EXPECT_EQ(value(read_back), 2.0 * 9.0 + 0.5 * 4.0 + 0.5 * 16.0);
-  const ReadRecipe again = read_recipe(read_back.recipe.resolved);
+  const ReadRecipe again = read_recipe(read_back.recipe->resolved);
   ASSERT_EQ(again.report(), "");
   EXPECT_EQ(value(again), value(read_back));
   EXPECT_THAT(read("masses = [1.0]\ndamping = [0.0]\nq0 = [3.0]\n" + externals).report(),
@@ -184,12 +184,12 @@ TEST(MpiPairPotential, PotentialsSurviveTheResolvedRecipe) {
   const ReadRecipe first = read_recipe(recipe(chain + "damping = [0.1, 0.2, 0.3]\npairs = [[0, 1]]"),
                                        {"system.potential.k=5.0", "system.external={kind=\"quartic\",k=1.0,beta=2.0}"});
   ASSERT_EQ(first.report(), "");
-  EXPECT_THAT(first.recipe.resolved,
+  EXPECT_THAT(first.recipe->resolved,
               AllOf(HasSubstr("[system.potential]\nkind = \"harmonic\"\nk = 5.0\nrest_length = 0.0"),
                     HasSubstr("[system.external]\nkind = \"quartic\"")));
-  const ReadRecipe second = read_recipe(first.recipe.resolved);
+  const ReadRecipe second = read_recipe(first.recipe->resolved);
   ASSERT_EQ(second.report(), "");
-  EXPECT_EQ(second.recipe.resolved, first.recipe.resolved);
+  EXPECT_EQ(second.recipe->resolved, first.recipe->resolved);
   EXPECT_EQ(energy(second), energy(first));
 }
 
