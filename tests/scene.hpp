@@ -83,7 +83,7 @@ inline void set_state(Problem& problem, const PhasePoint& point) {
   problem.p = point.p.head(n);
   std::int64_t begin = n;
   for (const auto& environment : problem.environments()) {
-    const std::int64_t count = environment->sites() * problem.system().axes;
+    const std::int64_t count = environment->facts().sites * problem.system().axes;
     environment->scatter_state({point.u.data() + begin, static_cast<std::size_t>(count)},
                                {point.p.data() + begin, static_cast<std::size_t>(count)});
     begin += count;
@@ -97,7 +97,7 @@ inline PhasePoint get_state(Problem& problem) {
   std::vector<double> u(displacement.begin(), displacement.end());
   std::vector<double> p(problem.p.begin(), problem.p.end());
   for (const auto& environment : problem.environments()) {
-    const auto count = static_cast<std::size_t>(environment->sites() * problem.system().axes);
+    const auto count = static_cast<std::size_t>(environment->facts().sites * problem.system().axes);
     std::vector<double> w, momenta;
     environment->gather_state(w, momenta);
     w.resize(count);

@@ -4,6 +4,7 @@
 #include <Eigen/LU>
 #include <cmath>
 
+#include "model/line/implicit_stage.hpp"
 #include "model/line/line.hpp"
 
 namespace bathline {
@@ -39,7 +40,7 @@ struct DenseLine {
 
 /// A one-stage step with the head at `head`, its stage velocity `velocity`.
 struct DenseLineStep {
-  DenseLineStep(const DenseLine& line, const OneStageScheme& s, double h, const Eigen::VectorXd& start_w,
+  DenseLineStep(const DenseLine& line, const OneStage& s, double h, const Eigen::VectorXd& start_w,
                 const Eigen::VectorXd& start_p, double head, double velocity) {
     const Eigen::Index n = start_w.size(), last = n - 1;
     Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(n, n);

@@ -7,7 +7,8 @@ AssembledSystem::AssembledSystem(const Problem& problem, std::int64_t limit) : p
   const int axes = problem.system().axes;
   std::vector<double> mass(problem.system().mass.begin(), problem.system().mass.end());
   for (const auto& environment : problem.environments()) {
-    const LinearChain chain = environment->chain(limit);
+    const Assembly chain = environment->assemble(limit);
+    is_linear_ = is_linear_ && chain.is_linear;
     const int first = static_cast<int>(mass.size());
     const auto index = [&](int site, int axis) { return first + site * axes + axis; };
     for (double m : chain.mass) mass.insert(mass.end(), static_cast<std::size_t>(axes), m);
@@ -24,6 +25,7 @@ AssembledSystem::AssembledSystem(const Problem& problem, std::int64_t limit) : p
         springs_.push_back(std::move(spring));
       }
       for (const auto& [site, damping] : chain.dashpots) dashpots_.push_back({index(site, axis), damping});
+      for (const auto& [site, slip] : chain.slips) slips_.push_back({index(site, axis), slip});
     }
   }
   mass_ = Eigen::Map<Eigen::VectorXd>(mass.data(), static_cast<Eigen::Index>(mass.size()));
@@ -72,10 +74,12 @@ void AssembledSystem::force(std::span<const double> u, std::span<double> force) 
   }
 }
 
-double AssembledSystem::add_damping(std::span<const double> u, std::span<const double> v,
-                                    std::span<double> force) const {
+double AssembledSystem::add_losses(std::span<const double> u, std::span<double> v, std::span<double> force) const {
   const int n = particle_dofs();
   double power = 0.0;
+  // What slips does so at the pull of the springs, before the dashpots.
+  std::vector<double> slipping;
+  for (const auto& [i, slip] : slips_) slipping.push_back(slip * force[i]);
   if (problem_.is_damped()) {
     const Eigen::Map<const Eigen::VectorXd> velocity(v.data(), n);
     q_ = problem_.system().q0 + Eigen::Map<const Eigen::VectorXd>(u.data(), n);
@@ -87,6 +91,11 @@ double AssembledSystem::add_damping(std::span<const double> u, std::span<const d
   for (const auto& [i, damping] : dashpots_) {
     force[i] -= damping * v[i];
     power += damping * v[i] * v[i];
+  }
+  for (std::size_t k = 0; k < slips_.size(); ++k) {
+    const auto& [i, slip] = slips_[k];
+    v[i] += slipping[k];
+    power += slipping[k] * slipping[k] / slip;
   }
   return power;
 }

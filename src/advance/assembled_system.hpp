@@ -12,8 +12,8 @@
 namespace bathline {
 
 /// All degrees of freedom u = (particles, sites of every environment), as displacements from the start:
-/// m u'' = f(u) - C u', with the springs and dashpots of the environments as plain lists. Environments longer than
-/// `limit` sites are cut there.
+/// m u'' = f(u) - C u', with the springs and dashpots of the environments as plain lists; what slips (assembly.hpp) has
+/// u' = p/m + slip f. Environments longer than `limit` sites are cut there.
 class AssembledSystem {
  public:
   AssembledSystem(const Problem& problem, std::int64_t limit);
@@ -21,16 +21,19 @@ class AssembledSystem {
   int size() const { return static_cast<int>(mass_.size()); }
   int particle_dofs() const { return static_cast<int>(problem_.system().size()); }
   const Eigen::VectorXd& mass() const { return mass_; }
-  bool is_damped() const { return problem_.is_damped() || !dashpots_.empty(); }
-  bool is_linear() const { return problem_.system().is_linear(); }
+  bool is_damped() const { return problem_.is_damped() || !dashpots_.empty() || !slips_.empty(); }
+  bool is_linear() const { return problem_.system().is_linear() && is_linear_; }
+  /// Whether `force` is all there is between particles and sites: a spring of another kind stands in no list.
+  bool is_complete() const { return is_linear_; }
 
   /// Stiffness matrix linearised at the start.
   Eigen::MatrixXd stiffness() const;
   Eigen::SparseMatrix<double> sparse_stiffness() const;
-  /// Force without damping at displacements u.
+  /// Force without losses at displacements u.
   void force(std::span<const double> u, std::span<double> force) const;
-  /// Adds the drag, -C v and the particles' own force at displacements u, and returns the power that it takes.
-  double add_damping(std::span<const double> u, std::span<const double> v, std::span<double> force) const;
+  /// Adds the drag, -C v and the particles' own force at displacements u, and what slips under `force` to v = p/m.
+  /// Returns the power that they take.
+  double add_losses(std::span<const double> u, std::span<double> v, std::span<double> force) const;
 
  private:
   /// Every contribution to the stiffness matrix, as add(i, j, value).
@@ -44,7 +47,8 @@ class AssembledSystem {
   const Problem& problem_;
   Eigen::VectorXd mass_;
   std::vector<Spring> springs_;
-  std::vector<std::pair<int, double>> dashpots_;
+  std::vector<std::pair<int, double>> dashpots_, slips_;
+  bool is_linear_ = true;
   mutable Eigen::VectorXd q_, gradient_;
 };
 

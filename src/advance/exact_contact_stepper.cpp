@@ -173,7 +173,7 @@ class ExactContactStepper final : public Stepper {
     if (p) problem.p = *p;
   }
 
-  std::optional<Failure> advance(std::int64_t steps) override {
+  std::optional<Failure> advance(std::int64_t steps, const Foresight&) override {
     if (!problem_.communicator().broadcast(has_start_)) {
       return Failure{1, 0.0, "no momentum was found that leads from `q0` to `q1` in one step"};
     }

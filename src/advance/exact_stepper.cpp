@@ -4,6 +4,7 @@
 //   linear, open:    the matrix exponential; the work of the damping from its Gramian (vanloan1978)
 //   otherwise:       an adaptive Runge-Kutta method of order 8 near round-off, the work as one more unknown
 #include <cmath>
+#include <stdexcept>
 
 #include "advance/assembled_system.hpp"
 #include "advance/stepper.hpp"
@@ -137,9 +138,9 @@ class AdaptiveFlow final : public Flow {
         solver_(static_cast<int>(state_.size()), [this](std::span<const double> x, std::span<double> derivative) {
           const std::size_t n = velocity_.size();
           for (std::size_t i = 0; i < n; ++i) velocity_[i] = x[n + i] / system_.mass()[static_cast<Eigen::Index>(i)];
-          std::copy(velocity_.begin(), velocity_.end(), derivative.begin());
           system_.force(x.first(n), derivative.subspan(n, n));
-          derivative[2 * n] = system_.add_damping(x.first(n), velocity_, derivative.subspan(n, n));
+          derivative[2 * n] = system_.add_losses(x.first(n), velocity_, derivative.subspan(n, n));
+          std::copy(velocity_.begin(), velocity_.end(), derivative.begin());
         }) {}
 
   bool advance(Phase& phase, std::int64_t steps, double& dissipated) override {
@@ -166,9 +167,11 @@ class AdaptiveFlow final : public Flow {
 
 class ExactStepper final : public Stepper {
  public:
-  ExactStepper(Problem& problem, double h) : problem_(problem), h_(h), system_(problem, all_sites) {}
+  ExactStepper(Problem& problem, double h) : problem_(problem), h_(h), system_(problem, Assembly::whole) {
+    if (!system_.is_complete()) throw std::logic_error("the exact flow knows no environment that is not linear");
+  }
 
-  std::optional<Failure> advance(std::int64_t steps) override {
+  std::optional<Failure> advance(std::int64_t steps, const Foresight&) override {
     Phase phase;
     std::vector<std::size_t> ends;
     const bool root = problem_.communicator().is_root();
@@ -207,13 +210,13 @@ class ExactStepper final : public Stepper {
   std::vector<double> memory() const override { return flow_ ? flow_->memory() : std::vector<double>(); }
 
   void remember(std::span<const double> memory) override {
+    if (memory.size() > 1) throw std::out_of_range("stepper");
     if (memory.empty() || !problem_.communicator().is_root()) return;
     flow_ = make_flow();
     flow_->remember(memory);
   }
 
  private:
-  static constexpr std::int64_t all_sites = INT64_MAX;
   /// Diagonalising takes the cube of this: seconds here, minutes at three times as much.
   static constexpr int largest_modal_system = 1500;
 

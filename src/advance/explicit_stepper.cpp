@@ -32,40 +32,44 @@ class ExplicitStepper final : public Stepper {
     }
     velocities_.assign(scheme_.b.size(), problem.q);
     forces_.assign(scheme_.b.size(), problem.q);
-    heads_.assign(problem.environments().size(), std::vector<double>(static_cast<std::size_t>(problem.system().axes)));
+    const auto axes = static_cast<std::size_t>(problem.system().axes);
+    for (const auto& environment : problem.environments()) {
+      marches_.push_back(environment->explicit_march(scheme_, h));
+      heads_.push_back({std::vector<double>(axes), std::vector<double>(axes)});
+    }
+    force_on_head_.resize(axes);
   }
 
   /// As many steps as the environments take at once: fewer would give up what blocks gain.
   std::int64_t portion() const override {
     std::int64_t steps = longest_block;
-    for (const auto& environment : problem_.environments()) {
-      steps = std::min<std::int64_t>(steps, environment->block_limit(scheme_));
-    }
+    for (const auto& march : marches_) steps = std::min<std::int64_t>(steps, march->limit());
     return problem_.environments().empty() ? 1 : steps;
   }
 
-  std::optional<Failure> advance(std::int64_t steps) override {
+  std::optional<Failure> advance(std::int64_t steps, const Foresight& ahead) override {
     while (steps > 0) {
       int block = static_cast<int>(std::min<std::int64_t>(steps, longest_block));
-      for (const auto& environment : problem_.environments()) {
-        block = std::min(block, environment->block_limit(scheme_));
-      }
-      for (const auto& environment : problem_.environments()) environment->open_block(scheme_, h_, block);
+      for (const auto& march : marches_) block = std::min(block, march->limit());
+      steps -= block;
+      for (const auto& march : marches_) march->open(ahead.plan(block, steps));
       if (problem_.communicator().is_root()) {
         for (int step = 0; step < block; ++step) {
           for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) substep(scheme_.substeps[i], solvers_[i]);
         }
       }
-      for (const auto& environment : problem_.environments()) environment->close_block();
-      steps -= block;
+      for (const auto& march : marches_) march->close();
     }
     return std::nullopt;
   }
 
+  std::vector<double> memory() const override { return memory_of(marches_); }
+  void remember(std::span<const double> memory) override { hand_out_memory(memory, marches_); }
+
  private:
   static bool is_damped(const Problem& problem) {
     bool damped = problem.is_damped();
-    for (const auto& environment : problem.environments()) damped = damped || environment->is_open_ended();
+    for (const auto& environment : problem.environments()) damped = damped || environment->facts().loses_energy;
     return damped;
   }
 
@@ -73,14 +77,29 @@ class ExplicitStepper final : public Stepper {
   /// Without environments there is nothing to limit it.
   static constexpr std::int64_t longest_block = 1 << 20;
 
+  /// How a head moves; the marches look at it through a HeadMotion.
+  struct Head {
+    std::vector<double> x, v;
+    operator HeadMotion() const { return {x, v}; }
+  };
+
   void substep(const Substep& substep, const Solver& solver) {
-    const bool in_stage = substep.kind == Substep::Kind::stage && substep.stage > 0;
-    const Eigen::VectorXd& at = in_stage ? stage_q_ : problem_.q;
-    for (std::size_t e = 0; e < heads_.size(); ++e) problem_.head(*problem_.environments()[e], at, heads_[e]);
+    if (substep.kind == Substep::Kind::stage && substep.stage == 0) {
+      stage_q_ = problem_.q;
+      stage_p_ = problem_.p;
+    }
+    const bool in_stages = substep.kind == Substep::Kind::stage;
+    const Eigen::VectorXd& at = in_stages ? stage_q_ : problem_.q;
+    velocity_ = (in_stages ? stage_p_ : problem_.p).cwiseQuotient(problem_.system().mass);
+    for (std::size_t e = 0; e < heads_.size(); ++e) {
+      const Environment& environment = *problem_.environments()[e];
+      problem_.head(environment, at, heads_[e].x);
+      environment.attachment().gather(velocity_, heads_[e].v);
+    }
     // The particles' forces come first: they need the environments as they are before the substep.
     switch (substep.kind) {
       case Substep::Kind::drift:
-        problem_.q += (substep.weight * h_) * problem_.p.cwiseQuotient(problem_.system().mass);
+        problem_.q += (substep.weight * h_) * velocity_;
         break;
       case Substep::Kind::kick:
         kick(substep, solver);
@@ -89,12 +108,22 @@ class ExplicitStepper final : public Stepper {
         stage(substep.stage);
         break;
     }
-    for (std::size_t e = 0; e < heads_.size(); ++e) problem_.environments()[e]->substep(substep, heads_[e]);
+    for (std::size_t e = 0; e < heads_.size(); ++e) marches_[e]->substep(substep, heads_[e]);
+  }
+
+  /// -grad V plus the environments at positions `at`, which the heads belong to.
+  void conservative_forces(const Eigen::VectorXd& at, Eigen::VectorXd& forces) {
+    problem_.system().potential->gradient(at, forces);
+    forces = -forces;
+    for (std::size_t e = 0; e < heads_.size(); ++e) {
+      marches_[e]->force(heads_[e], force_on_head_);
+      problem_.environments()[e]->attachment().spread(force_on_head_, forces);
+    }
   }
 
   void kick(const Substep& substep, const Solver& solver) {
     const double weighted = substep.weight * h_;
-    problem_.conservative_forces(problem_.q, force_);
+    conservative_forces(problem_.q, force_);
     if (!problem_.is_damped()) {
       problem_.p += weighted * force_;
       return;
@@ -136,15 +165,12 @@ class ExplicitStepper final : public Stepper {
   }
 
   void stage(int stage) {
-    if (stage == 0) {
-      stage_q_ = problem_.q;
-      stage_p_ = problem_.p;
-    }
-    velocities_[stage] = stage_p_.cwiseQuotient(problem_.system().mass);
-    problem_.forces(stage_q_, velocities_[stage], forces_[stage]);
+    velocities_[stage] = velocity_;
+    conservative_forces(stage_q_, forces_[stage]);
     if (problem_.is_damped()) {
-      problem_.drag(stage_q_, velocities_[stage], drag_);
-      problem_.dissipated -= h_ * scheme_.b[stage] * velocities_[stage].dot(drag_);
+      problem_.drag(stage_q_, velocity_, drag_);
+      forces_[stage] += drag_;
+      problem_.dissipated -= h_ * scheme_.b[stage] * velocity_.dot(drag_);
     }
     const bool last = stage + 1 == static_cast<int>(scheme_.b.size());
     const std::vector<double>& weights = last ? scheme_.b : scheme_.a[stage + 1];
@@ -167,7 +193,9 @@ class ExplicitStepper final : public Stepper {
   Eigen::VectorXd force_, velocity_, drag_, stage_q_, stage_p_;
   Eigen::MatrixXd by_q_, by_v_;
   std::vector<Eigen::VectorXd> velocities_, forces_;
-  std::vector<std::vector<double>> heads_;
+  std::vector<std::unique_ptr<ExplicitMarch>> marches_;
+  std::vector<Head> heads_;
+  std::vector<double> force_on_head_;
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ class HerglotzStepper final : public Stepper {
         });
   }
 
-  std::optional<Failure> advance(std::int64_t steps) override {
+  std::optional<Failure> advance(std::int64_t steps, const Foresight&) override {
     ParticleNewton::Report report;
     report.converged = true;
     for (std::int64_t i = 0; i < steps && report.converged && problem_.communicator().is_root(); ++i) {

@@ -46,7 +46,8 @@ double highest_frequency(const Problem& problem) {
   const AssembledSystem system(problem, sites_that_matter);
   double highest = highest_frequency(per_mass(system.sparse_stiffness(), system.mass()));
   for (const auto& environment : problem.environments()) {
-    if (environment->sites() > sites_that_matter) highest = std::max(highest, environment->highest_frequency());
+    const EnvironmentFacts& facts = environment->facts();
+    if (facts.sites > sites_that_matter) highest = std::max(highest, facts.highest_frequency);
   }
   return highest;
 }

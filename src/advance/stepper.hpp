@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,21 +20,65 @@ struct Failure {
   std::string reason;
 };
 
+/// What is known of the time behind an advance.
+struct Foresight {
+  bool wants_energy = false;                              ///< the energies right after it will be asked for
+  std::optional<std::int64_t> steps_left = std::nullopt;  ///< as in BlockPlan, behind the whole advance
+
+  /// Of a block of `steps` with `left` more behind it in the same advance.
+  BlockPlan plan(int steps, std::int64_t left) const {
+    BlockPlan plan{.steps = steps, .wants_energy = wants_energy && left == 0, .steps_left = steps_left};
+    if (plan.steps_left) *plan.steps_left += left;
+    return plan;
+  }
+};
+
 /// Advances a problem by many steps at a time, so that schemes may block in time.
 class Stepper {
  public:
   virtual ~Stepper() = default;
   /// Advances by `steps` steps. Where it fails the problem is left somewhere inside the failed step.
   /// @note Collective.
-  virtual std::optional<Failure> advance(std::int64_t steps) = 0;
+  virtual std::optional<Failure> advance(std::int64_t steps, const Foresight& ahead = {}) = 0;
   /// A number of steps whose multiples `advance` can be given one after the other, or all at once, without any change
   /// in the bits. The same on every rank. An exact flow knows none.
   virtual std::int64_t portion() const { return 1; }
   /// What the next steps depend on besides the problem's state, on rank 0. Most steppers depend on nothing else.
   virtual std::vector<double> memory() const { return {}; }
-  /// The converse, on a stepper that has not advanced yet.
-  virtual void remember(std::span<const double>) {}
+  /// The converse, on a stepper that has not advanced yet. Throws std::out_of_range on what does not fit.
+  virtual void remember(std::span<const double> memory) {
+    if (!memory.empty()) throw std::out_of_range("stepper");
+  }
 };
+
+/// The memories of marches one after the other, each behind its length, on rank 0.
+template <class March>
+std::vector<double> memory_of(const std::vector<std::unique_ptr<March>>& marches) {
+  std::vector<double> all;
+  for (const auto& march : marches) {
+    const std::vector<double> one = march->memory();
+    all.push_back(static_cast<double>(one.size()));
+    all.insert(all.end(), one.begin(), one.end());
+  }
+  return all;
+}
+
+/// The converse. Throws std::out_of_range on what does not fit.
+template <class March>
+void hand_out_memory(std::span<const double> memory, const std::vector<std::unique_ptr<March>>& marches) {
+  const auto require = [](bool fits) {
+    if (!fits) throw std::out_of_range("stepper");
+  };
+  for (const auto& march : marches) {
+    require(!memory.empty());
+    const double size = memory.front();
+    require(size >= 0.0 && size <= static_cast<double>(memory.size() - 1));
+    const auto count = static_cast<std::size_t>(size);
+    march->remember(memory.subspan(1, count));
+    memory = memory.subspan(1 + count);
+  }
+  require(memory.empty());
+}
 
 /// The stepper of a scheme; `problem` must outlive it. Reads PETSc's options where it needs a solver and throws
 /// SolverError where PETSc refuses one. A contact problem whose start is given by two positions gets its momentum here.
@@ -42,8 +87,7 @@ std::unique_ptr<Stepper> make_stepper(const Scheme& scheme, Problem& problem, do
 
 // One function per kind of scheme, in files of their own.
 std::unique_ptr<Stepper> make_explicit_stepper(const ExplicitScheme& scheme, Problem& problem, double h);
-std::unique_ptr<Stepper> make_one_stage_stepper(const OneStageScheme& scheme, Problem& problem, double h);
-std::unique_ptr<Stepper> make_collocation_stepper(const CollocationScheme& scheme, Problem& problem, double h);
+std::unique_ptr<Stepper> make_implicit_stepper(const CollocationScheme& scheme, Problem& problem, double h);
 std::unique_ptr<Stepper> make_exact_stepper(Problem& problem, double h);
 std::unique_ptr<Stepper> make_exact_contact_stepper(Problem& problem, double h);
 std::unique_ptr<Stepper> make_herglotz_stepper(const HerglotzScheme& scheme, Problem& problem, double h);

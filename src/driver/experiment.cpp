@@ -159,7 +159,7 @@ Eigen::MatrixXd Experiment::open_damping(const Case& one,
   if (system_.damping) return *system_.damping;
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
   for (std::size_t i = 0; i < one.environments.size(); ++i) {
-    environments[i]->attachment().add_outer(environments[i]->damping(), damping);
+    environments[i]->attachment().add_outer(environments[i]->facts().damping, damping);
   }
   return damping;
 }

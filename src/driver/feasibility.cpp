@@ -37,7 +37,7 @@ Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mis
   check_memory(mistakes);
   if (mistakes.count() > before_system) return;
   for_each_case([&](std::size_t index) {
-    check_stages(index, mistakes);
+    check_obstacles(index, mistakes);
     check_stability(index, mistakes);
     warn_of_limits(index);
     check_energies(index, mistakes);
@@ -140,16 +140,14 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
   }
 }
 
-void Feasibility::check_stages(std::size_t index, Mistakes& mistakes) {
+void Feasibility::check_obstacles(std::size_t index, Mistakes& mistakes) {
   const Case& one = experiment_.readable_cases()[index];
-  if (!one.closed || !std::holds_alternative<CollocationScheme>(one.scheme)) return;
+  if (!one.closed) return;
   for (const auto& environment : built(index).environments()) {
-    if (environment->allows_stages()) continue;
+    const std::optional<std::string> obstacle = environment->obstacle(one.scheme);
+    if (!obstacle) continue;
     mistakes.add(one.options.where("name"),
-                 fmt::format("`{}` is a `{}`, which is for lines of equal sites, and those of `{}` are not all equal; "
-                             "take `gamma` (the midpoint rule with gamma = 0.5), `implicit-euler`, an explicit "
-                             "integrator such as `stoermer-verlet`, or `exact`",
-                             one.label, one.method->entry.name, environment->name()));
+                 fmt::format("`{}` is a `{}`, {}", one.label, one.method->entry.name, *obstacle));
   }
 }
 
@@ -166,11 +164,12 @@ void Feasibility::check_memory(Mistakes& mistakes) {
       const Problem& problem = built(index);
       for (std::size_t i = 0; i < problem.environments().size(); ++i) {
         const Environment& environment = *problem.environments()[i];
-        bytes += static_cast<double>(environment.bytes()) + static_cast<double>(environment.bytes_for(one.scheme));
-        sites += static_cast<double>(environment.sites());
-        names.insert(environment.site_name() + "s");
-        if (environment.sites() <= most) continue;
-        most = environment.sites();
+        const EnvironmentFacts& facts = environment.facts();
+        bytes += static_cast<double>(environment.bytes(one.scheme));
+        sites += static_cast<double>(facts.sites);
+        names.insert(facts.site_name + "s");
+        if (facts.sites <= most) continue;
+        most = facts.sites;
         largest = one.environments[i];
       }
     });
@@ -236,17 +235,17 @@ void Feasibility::warn_of_limits(std::size_t index) {
   if (!own_frequency_) own_frequency_ = own_frequency(experiment_.system());
   const double end = static_cast<double>(one.steps) * one.step;
   for (const auto& environment : built(index).environments()) {
-    if (environment->echo_time() < end * (1.0 - 1e-12)) {
+    const EnvironmentFacts& facts = environment->facts();
+    if (facts.echo.time < end * (1.0 - 1e-12)) {
       warnings_.push_back(
           fmt::format("{}: the {} of `{}` is back at t_r = {:.6g}, before the end {}; until then it "
                       "damps by D = {:.6g}",
-                      one.label, environment->echo_name(), environment->name(), environment->echo_time(), end,
-                      environment->damping()));
+                      one.label, facts.echo.name, environment->name(), facts.echo.time, end, facts.damping));
     }
-    if (environment->highest_frequency() < *own_frequency_) {
+    if (facts.highest_frequency < *own_frequency_) {
       warnings_.push_back(fmt::format(
           "{}: the highest frequency {:.6g} of `{}` lies below the particles' own {:.6g}; it cannot damp them",
-          one.label, environment->highest_frequency(), environment->name(), *own_frequency_));
+          one.label, facts.highest_frequency, environment->name(), *own_frequency_));
     }
   }
 }
@@ -261,8 +260,8 @@ void Feasibility::check_energies(std::size_t index, Mistakes& mistakes) {
   const double limit = one.method->properties(one.options).oscillation_limit;
   std::string on_limit;
   for (const auto& environment : built(index).environments()) {
-    if (!(environment->temperature() > 0.0) || !(limit > 0.0)) continue;
-    if (one.step * environment->highest_frequency() < limit * (1.0 - 1e-6)) continue;
+    if (!(environment->facts().temperature > 0.0) || !(limit > 0.0)) continue;
+    if (one.step * environment->facts().highest_frequency < limit * (1.0 - 1e-6)) continue;
     if (on_limit.empty()) on_limit = environment->name();
     warnings_.push_back(fmt::format(
         "{}: the warm `{}` stands on the stability limit of {}, where its energy grows with every step: the paths are "

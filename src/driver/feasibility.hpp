@@ -33,7 +33,7 @@ class Feasibility {
   /// Whether the system has a z, or can be given one, if and only if the method advances one, and whether the method
   /// can do its steps.
   void check_contact(std::size_t index, Mistakes& mistakes);
-  void check_stages(std::size_t index, Mistakes& mistakes);
+  void check_obstacles(std::size_t index, Mistakes& mistakes);
   void check_memory(Mistakes& mistakes);
   void check_stability(std::size_t index, Mistakes& mistakes);
   void warn_of_limits(std::size_t index);

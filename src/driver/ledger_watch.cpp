@@ -41,7 +41,7 @@ LedgerWatch::LedgerWatch(const Case& one, const Problem& problem) : one_(one) {
   limit_ = limit > 0.0 ? limit : 2.0;
   double highest = 0.0;
   for (const auto& environment : problem.environments()) {
-    highest = std::max(highest, environment->highest_frequency());
+    highest = std::max(highest, environment->facts().highest_frequency);
   }
   environment_rate_ = one.step * highest / limit_;
 }

@@ -22,8 +22,8 @@ std::string closures_of(const Problem& problem) {
   };
   std::map<std::string, Alike, std::greater<>> by_name;
   for (const auto& environment : problem.environments()) {
-    Alike& alike = by_name[environment->site_name()];
-    alike.sites += environment->sites();
+    Alike& alike = by_name[environment->facts().site_name];
+    alike.sites += environment->facts().sites;
     alike.names += (alike.names.empty() ? "" : ", ") + environment->name();
   }
   std::string text;

@@ -23,6 +23,11 @@ std::int64_t next_multiple(std::int64_t step, std::int64_t interval, std::int64_
   return std::min(end, (step / interval + 1) * interval);
 }
 
+/// Where a checkpoint has a part of the state of the environment with that index.
+std::string path_of(std::size_t environment, const StateField& field) {
+  return fmt::format("environment-{}/{}_axis{}", environment, field.name, field.axis);
+}
+
 /// Puts a problem, whose stepper has been made, into the state of a checkpoint. @note Collective.
 void restore_state(const CheckpointReader& from, Problem& problem, Stepper& stepper) {
   const auto vector = [&](const char* path) {
@@ -36,19 +41,14 @@ void restore_state(const CheckpointReader& from, Problem& problem, Stepper& step
   problem.z = from.numbers("particles/z").at(0);
   for (std::size_t e = 0; e < problem.environments().size(); ++e) {
     Environment& environment = *problem.environments()[e];
-    for (int axis = 0; axis < problem.system().axes; ++axis) {
-      const auto count = static_cast<std::int64_t>(environment.displacement(axis).size());
-      const auto piece = [&](const char* what) {
-        return from.piece(fmt::format("environment-{}/{}_axis{}", e, what, axis), environment.first_site(), count);
-      };
-      const std::vector<double> w = piece("w");
-      environment.restore(axis, w, piece("p"));
+    for (const StateField& field : environment.fields()) {
+      const auto count = static_cast<std::int64_t>(field.values.size());
+      const std::vector<double> values = from.piece(path_of(e, field), field.first, count);
+      std::copy(values.begin(), values.end(), field.values.begin());
     }
-    environment.carry_on(from.numbers(fmt::format("environment-{}/carried", e)));
+    environment.take_over_fields();
   }
-  const std::vector<double> memory = from.numbers("stepper");
-  if (memory.size() > 1) throw std::out_of_range("stepper");
-  stepper.remember(memory);
+  stepper.remember(from.numbers("stepper"));
 }
 
 /// The converse. @note Collective.
@@ -59,16 +59,9 @@ void save_state(CheckpointWriter& checkpoint, const Problem& problem, const Step
   checkpoint.numbers("particles/dissipated", {&problem.dissipated, 1});
   checkpoint.numbers("particles/z", {&problem.z, 1});
   for (std::size_t e = 0; e < problem.environments().size(); ++e) {
-    const Environment& environment = *problem.environments()[e];
-    for (int axis = 0; axis < problem.system().axes; ++axis) {
-      const auto write = [&](const char* what, std::span<const double> values) {
-        checkpoint.file().pieces(fmt::format("environment-{}/{}_axis{}", e, what, axis), values,
-                                 environment.first_site(), environment.sites());
-      };
-      write("w", environment.displacement(axis));
-      write("p", environment.momentum(axis));
+    for (const StateField& field : problem.environments()[e]->fields()) {
+      checkpoint.file().pieces(path_of(e, field), field.values, field.first, field.total);
     }
-    checkpoint.numbers(fmt::format("environment-{}/carried", e), environment.carried());
   }
   checkpoint.numbers("stepper", stepper.memory());
 }
@@ -116,9 +109,9 @@ struct Run {
 ProgressUnit unit_of(const Problem& problem) {
   ProgressUnit unit;
   for (const auto& environment : problem.environments()) {
-    const bool is_alike = unit.sites == 0 || unit.site_name == environment->site_name();
-    unit.site_name = is_alike ? environment->site_name() : "site";
-    unit.sites += environment->sites();
+    const bool is_alike = unit.sites == 0 || unit.site_name == environment->facts().site_name;
+    unit.site_name = is_alike ? environment->facts().site_name : "site";
+    unit.sites += environment->facts().sites;
   }
   return unit;
 }
@@ -259,11 +252,10 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
     std::int64_t next = std::min(next_multiple(step, output.every, one.steps), step + portions.steps());
     if (output.snapshots > 0) next = std::min(next, next_multiple(step, output.snapshots, one.steps));
     if (saves > 0) next = std::min(next, next_multiple(step, saves, one.steps));
-    if (output.particles_only) {
-      for (const auto& environment : problem.environments()) environment->foresee_end(one.steps - step);
-    }
+    Foresight ahead{.wants_energy = !output.particles_only && (next % output.every == 0 || next == one.steps)};
+    if (output.particles_only) ahead.steps_left = one.steps - next;
     const auto begin = std::chrono::steady_clock::now();
-    if ((failure = stepper->advance(next - step))) {
+    if ((failure = stepper->advance(next - step, ahead))) {
       onlookers->flush();
       failure->step += first_step;  // the stepper counts its own
       return failure;

@@ -85,7 +85,7 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
   file.attribute("step", one.step, one.label);
   file.attribute("steps", one.steps, one.label);
   for (std::size_t e = 0; e < problem.environments().size() && site_stride_ > 0; ++e) {
-    const Environment& environment = *problem.environments()[e];
+    Environment& environment = *problem.environments()[e];
     for (int axis = 0; axis < problem.system().axes; ++axis) {
       // One environment with one axis is the common case and has the plain name.
       std::string suffix;
@@ -95,15 +95,16 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
         site += "_" + environment.name();
       }
       if (problem.system().axes > 1) suffix += fmt::format("_axis{}", axis);
-      const std::int64_t begin = environment.first_site();
-      const auto pieces = static_cast<std::int64_t>(environment.displacement(axis).size());
+      const StateField field = environment.field("w", axis);
+      const std::int64_t begin = field.first;
+      const auto pieces = static_cast<std::int64_t>(field.values.size());
       const std::int64_t first = (begin + site_stride_ - 1) / site_stride_;
       const std::int64_t end = (begin + pieces + site_stride_ - 1) / site_stride_;
       std::vector<double> sites;
       for (std::int64_t i = first; i < end; ++i) sites.push_back(static_cast<double>(i * site_stride_ + 1));
       Snapshots snapshots{file.snapshots(one.label, "displacement" + suffix, "m",
                                          "displacement of the sites of " + environment.name() + " from the start",
-                                         sites, first, (environment.sites() + site_stride_ - 1) / site_stride_, site,
+                                         sites, first, (field.total + site_stride_ - 1) / site_stride_, site,
                                          from == nullptr ? std::nullopt : std::optional(snapshots_taken_)),
                           e,
                           axis,
@@ -188,8 +189,8 @@ void TrajectoryRecorder::add_observables(const Moment& moment, std::vector<doubl
 void TrajectoryRecorder::snapshot(const Moment& moment) {
   ++snapshots_taken_;
   for (Snapshots& snapshots : snapshots_) {
-    const Environment& environment = *moment.problem.environments()[snapshots.environment];
-    const std::span<const double> all = environment.displacement(snapshots.axis);
+    Environment& environment = *moment.problem.environments()[snapshots.environment];
+    const std::span<const double> all = environment.field("w", snapshots.axis).values;
     values_.clear();
     for (std::int64_t i = 0; i < snapshots.count; ++i) {
       values_.push_back(all[static_cast<std::size_t>(snapshots.local_offset + i * site_stride_)]);

@@ -13,7 +13,7 @@ namespace bathline {
 namespace {
 
 Scheme explicit_scheme(const Section&) { return runge_kutta({{}}, {1.0}); }
-Scheme implicit_scheme(const Section&) { return OneStageScheme{1.0, 1.0, 0.0, 0.0}; }
+Scheme implicit_scheme(const Section&) { return one_stage(1.0, 1.0); }
 
 Properties explicit_properties(const Section&) {
   Properties result;

@@ -4,7 +4,8 @@
 //
 // Source: farshi2018, eq. (45) for closed and eq. (52) for damped systems; limebeer2020, eqs. (53)-(54) is g = 0.
 // Conserves: the symplectic form for every g on closed systems. Order 2 at g = 1/2 (implicit midpoint), else 1.
-// With the stage values P = (1-g) p + g p+ and Q = g q + (1-g) q+ it is a one-stage scheme, explicit at both ends.
+// With the stage values P = (1-g) p + g p+ and Q = g q + (1-g) q+ it is a partitioned method with one stage, explicit
+// at both ends.
 #include <cmath>
 #include <limits>
 
@@ -18,7 +19,7 @@ Scheme scheme(const Section& options) {
   const double g = options.number("gamma");
   if (g == 0.0) return splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}});
   if (g == 1.0) return splitting({{Substep::Kind::kick, 1.0, true}, {Substep::Kind::drift, 1.0}});
-  return OneStageScheme{g, 1.0 - g, 1.0 - g, g};
+  return one_stage(1.0 - g, g);
 }
 
 Properties properties(const Section& options) {

@@ -36,6 +36,10 @@ ExplicitScheme ExplicitScheme::merged() const {
   return result;
 }
 
+CollocationScheme one_stage(double a, double a_hat) {
+  return {Eigen::MatrixXd::Constant(1, 1, a), Eigen::MatrixXd::Constant(1, 1, a_hat), Eigen::VectorXd::Ones(1)};
+}
+
 ExplicitScheme splitting(std::vector<Substep> substeps) { return {std::move(substeps), {}, {}}; }
 
 ExplicitScheme runge_kutta(std::vector<std::vector<double>> a, std::vector<double> b) {

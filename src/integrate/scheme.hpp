@@ -42,15 +42,6 @@ struct ExplicitScheme {
   bool operator==(const ExplicitScheme&) const = default;
 };
 
-/// A one-stage implicit scheme with stage values P = p + a h f(Q, P/m), Q = q + b h P/m and end values
-/// p+ = P + a_end h f(Q, P/m), q+ = Q + b_end h P/m.
-struct OneStageScheme {
-  double a = 0.0;
-  double b = 0.0;
-  double a_end = 0.0;
-  double b_end = 0.0;
-};
-
 /// A partitioned implicit method with s stages: Q_i = q + h sum_j a_ij V_j, P_i = p + h sum_j a_hat_ij f(Q_j, V_j),
 /// V = P/m, q+ = q + h sum_i b_i V_i, p+ = p + h sum_i b_i f(Q_i, V_i).
 struct CollocationScheme {
@@ -61,6 +52,9 @@ struct CollocationScheme {
   int stages() const { return static_cast<int>(b.size()); }
 };
 
+/// With one stage, at q + h a V and p + h a_hat f.
+CollocationScheme one_stage(double a, double a_hat);
+
 /// The flow itself, to the accuracy of a reference solution.
 struct ExactFlow {};
 
@@ -70,7 +64,7 @@ struct HerglotzScheme {
   bool exact_lagrangian = false;
 };
 
-using Scheme = std::variant<ExplicitScheme, OneStageScheme, CollocationScheme, ExactFlow, HerglotzScheme>;
+using Scheme = std::variant<ExplicitScheme, CollocationScheme, ExactFlow, HerglotzScheme>;
 
 /// A kick-and-drift scheme.
 ExplicitScheme splitting(std::vector<Substep> substeps);

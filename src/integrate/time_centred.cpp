@@ -17,7 +17,7 @@ namespace bathline {
 
 namespace {
 
-Scheme scheme(const Section&) { return OneStageScheme{0.5, 0.5, 0.5, 0.5}; }
+Scheme scheme(const Section&) { return one_stage(0.5, 0.5); }
 
 Properties properties(const Section&) {
   Properties result;

@@ -38,13 +38,13 @@ class Attachment {
     }
   }
   /// forces[a, axis] += weight_a force[axis].
-  void spread(std::span<const double> force, Eigen::VectorXd& forces) const {
+  void spread(std::span<const double> force, Eigen::Ref<Eigen::VectorXd> forces) const {
     for (const Weight& w : weights_) {
       for (int axis = 0; axis < axes_; ++axis) forces[w.particle * axes_ + axis] += w.weight * force[axis];
     }
   }
   /// matrix += value c c^T on every axis.
-  void add_outer(double value, Eigen::MatrixXd& matrix) const {
+  void add_outer(double value, Eigen::Ref<Eigen::MatrixXd> matrix) const {
     for (const Weight& v : weights_) {
       for (const Weight& w : weights_) {
         for (int axis = 0; axis < axes_; ++axis) {

@@ -33,7 +33,7 @@ void Problem::head(const Environment& environment, const Eigen::VectorXd& at, st
   environment.attachment().gather(displacement_, head);
 }
 
-void Problem::conservative_forces(const Eigen::VectorXd& at, Eigen::VectorXd& forces) const {
+void Problem::forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const {
   system_.potential->gradient(at, forces);
   forces = -forces;
   for (const auto& environment : environments_) {
@@ -41,10 +41,6 @@ void Problem::conservative_forces(const Eigen::VectorXd& at, Eigen::VectorXd& fo
     environment->force(head_, force_);
     environment->attachment().spread(force_, forces);
   }
-}
-
-void Problem::forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const {
-  conservative_forces(at, forces);
   if (!is_damped_) return;
   drag(at, v, displacement_);
   forces += displacement_;

@@ -52,10 +52,9 @@ class Problem {
 
   /// Head of an environment at particle positions `at`, measured from the start: c.(at - q0).
   void head(const Environment& environment, const Eigen::VectorXd& at, std::span<double> head) const;
-  /// All forces on the particles at positions `at` with velocities `v` (of the damping force). Rank 0 only.
+  /// All forces on the particles at positions `at` with velocities `v` (of the damping force), between two steps. Rank
+  /// 0 only.
   void forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const;
-  /// -grad V plus the environments, without damping. Rank 0 only.
-  void conservative_forces(const Eigen::VectorXd& at, Eigen::VectorXd& forces) const;
 
   /// The drag f(q, v) - C v.
   void drag(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const;

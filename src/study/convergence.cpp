@@ -163,7 +163,7 @@ class ConvergenceStudy final : public Study {
     double work = static_cast<double>(potential->count());
     for (const auto& environment : problem.environments()) {
       work += static_cast<double>(steps) * site_forces_per_step(scheme) * start.axes *
-              static_cast<double>(environment->sites());
+              static_cast<double>(environment->facts().sites);
     }
     state = {problem.q, problem.p, problem.energies().particles, work};
     if (!state.q.allFinite() || !state.p.allFinite()) {

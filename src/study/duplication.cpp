@@ -47,8 +47,8 @@ PathRule rule_of(const Case& one) {
 /// The integrator in terms of its stage velocities: Q = q + h (1-g) V, M V = p + h g F for the gamma family.
 CollocationScheme stages_of(const Case& one) {
   if (const auto* scheme = std::get_if<CollocationScheme>(&one.scheme)) return *scheme;
-  const double g = one.options.number("gamma");
-  return {.a = MatrixXd::Constant(1, 1, 1.0 - g), .a_hat = MatrixXd::Constant(1, 1, g), .b = VectorXd::Ones(1)};
+  const double g = one.options.number("gamma");  // the explicit ends of the family
+  return one_stage(1.0 - g, g);
 }
 
 /// What rank 0 has measured of one case.

@@ -186,8 +186,8 @@ class EnsembleStudy final : public Study {
     const Problem problem = experiment_.make_problem(one);
     double kt = std::numeric_limits<double>::quiet_NaN();
     for (const auto& environment : problem.environments()) {
-      if (std::isnan(kt)) kt = environment->temperature();
-      if (environment->temperature() != kt) return std::numeric_limits<double>::quiet_NaN();
+      if (std::isnan(kt)) kt = environment->facts().temperature;
+      if (environment->facts().temperature != kt) return std::numeric_limits<double>::quiet_NaN();
     }
     return kt;
   }

@@ -46,9 +46,10 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& one, Re
   const std::int64_t every = experiment.output().every;
   std::vector<double> times;
   for (std::int64_t step = 0; step <= one.steps; step += every) times.push_back(static_cast<double>(step) * one.step);
-  const std::vector<double> formula = environment.memory_kernel(times);
-  const std::vector<double> limit = environment.memory_kernel_limit(times);
-  const std::vector<double> force_formula = environment.random_force(times);
+  const MemoryFormulas formulas = environment.formulas(times).value_or(MemoryFormulas());
+  const std::vector<double>& formula = formulas.kernel;
+  const std::vector<double>& limit = formulas.limit;
+  const std::vector<double>& force_formula = formulas.random_force;
   const std::size_t size = axes * times.size();
   const auto hold_as_piece = [&](Problem& held, ForceSeries& forces) {
     return pieces.next(one.label, one.steps, size, forces,

@@ -164,7 +164,7 @@ class ReductionStudy final : public Study {
     double echo = std::numeric_limits<double>::infinity();
     const Problem problem = experiment_.make_problem(*pair.closed);
     for (const auto& environment : problem.environments()) {
-      echo = std::min(echo, environment->echo_time());
+      echo = std::min(echo, environment->facts().echo.time);
     }
     const int particles = experiment_.system().particles;
     const int axes = experiment_.system().axes;

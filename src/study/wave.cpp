@@ -24,13 +24,14 @@ class WaveObserver final : public Observer {
 
   void snapshot(const Moment& moment) override {
     if (moment.one.label != label_) return;
-    const Environment& line = *moment.problem.environments().front();
+    Environment& line = *moment.problem.environments().front();
     double farthest = 0.0;  // the head
     for (int axis = 0; axis < moment.problem.system().axes; ++axis) {
-      const std::span<const double> w = line.displacement(axis);
+      const StateField field = line.field("w", axis);
+      const std::span<const double> w = field.values;
       for (std::size_t j = w.size(); j > 0; --j) {
         if (std::abs(w[j - 1]) < threshold_) continue;
-        farthest = std::max(farthest, static_cast<double>(line.first_site()) + static_cast<double>(j));
+        farthest = std::max(farthest, static_cast<double>(field.first) + static_cast<double>(j));
         break;
       }
     }
@@ -49,7 +50,7 @@ class WaveObserver final : public Observer {
     moment.problem.head(line, moment.problem.q, head);
     line.force(head, force);
     line.attachment().gather(moment.problem.p.cwiseQuotient(moment.problem.system().mass), velocity);
-    incoming.back() = 0.5 * (velocity[0] + force[0] / line.damping());
+    incoming.back() = 0.5 * (velocity[0] + force[0] / line.facts().damping);
   }
 
   void visit(Archive& archive) override {
@@ -89,7 +90,7 @@ class WaveStudy final : public Study {
 
     // The way out, clear of the start, where nothing has passed the threshold yet, and of the far end.
     std::vector<double> t, x;
-    const auto sites = static_cast<double>(line.sites());
+    const auto sites = static_cast<double>(line.facts().sites);
     for (std::size_t i = 0; i < wave.front_site.size() && wave.front_site[i] < 0.95 * sites; ++i) {
       if (wave.front_site[i] < 0.05 * sites) continue;
       t.push_back(wave.snapshot_time[i]);
@@ -98,7 +99,7 @@ class WaveStudy final : public Study {
     double echo = std::numeric_limits<double>::quiet_NaN();
     double largest = 0.0;
     // Until the first sites have followed the head, the force lags behind its velocity.
-    const double settled = 0.05 * line.echo_time();
+    const double settled = 0.05 * line.facts().echo.time;
     for (std::size_t k = 0; k < wave.incoming.size(); ++k) {
       if (wave.time[k] > settled) largest = std::max(largest, std::abs(wave.incoming[k]));
     }
@@ -116,9 +117,9 @@ class WaveStudy final : public Study {
     file.number("wave", "front_speed", "sites/s", "measured speed of the front", fit_line(t, x).slope);
     file.number("wave", "echo_time", "s", "measured time of the first echo at the head", echo);
     // Where sites differ the front has no one speed, and what comes back first is the echo of the first difference.
-    if (const std::optional<double> speed = line.front_speed()) {
+    if (const std::optional<double> speed = line.facts().front_speed) {
       file.number("wave", "front_speed_theory", "sites/s", "sqrt(lambda/M)", *speed);
-      file.number("wave", "echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.echo_time());
+      file.number("wave", "echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.facts().echo.time);
     }
     file.attribute("label", one.label, "wave");
     return std::nullopt;

@@ -54,11 +54,8 @@ void explicit_fused(benchmark::State& state) {
   const std::int64_t sites = memory_resident_sites();
   Problem problem = oscillator_on_a_line(sites, false);
   const std::unique_ptr<Stepper> stepper = make_stepper(gamma_scheme(0.0), problem, 0.5);
-  const auto writable = [](std::span<const double> field) {
-    return std::span(const_cast<double*>(field.data()), field.size());  // what motion follows from it is of no interest
-  };
-  const Environment& line = *problem.environments().front();
-  const std::span<double> w = writable(line.displacement(0)), p = writable(line.momentum(0));
+  Environment& line = *problem.environments().front();
+  const std::span<double> w = line.field("w", 0).values, p = line.field("p", 0).values;
   time_by_turns(
       state, sites * bench_world().size(), [&] { stepper->advance(1); }, "of_two_arrays", [&] { stream(w, p); });
 }
@@ -71,12 +68,11 @@ void explicit_blocked(benchmark::State& state) {
 void explicit_energies(benchmark::State& state) {
   Problem problem = oscillator_on_a_line(memory_resident_sites(), false);
   const std::unique_ptr<Stepper> stepper = make_stepper(gamma_scheme(0.0), problem, 0.5);
-  // Where energies were asked for, the next steps add them up on their way.
   const auto with = [&] {
-    stepper->advance(steps_of_a_block);
+    stepper->advance(steps_of_a_block, {.wants_energy = true});
     benchmark::DoNotOptimize(problem.energies());
   };
-  time_by_turns(state, problem.environments().front()->sites() * steps_of_a_block, with, "of_blocked",
+  time_by_turns(state, problem.environments().front()->facts().sites * steps_of_a_block, with, "of_blocked",
                 [&] { stepper->advance(steps_of_a_block); });
 }
 
@@ -87,7 +83,7 @@ void midpoint(benchmark::State& state) {
   const std::unique_ptr<Stepper> implicit_stepper = make_stepper(gamma_scheme(0.5), implicit_problem, 0.5);
   const std::unique_ptr<Stepper> explicit_stepper = make_stepper(gamma_scheme(0.0), explicit_problem, 0.5);
   time_by_turns(
-      state, implicit_problem.environments().front()->sites() * steps_of_a_block,
+      state, implicit_problem.environments().front()->facts().sites * steps_of_a_block,
       [&] { implicit_stepper->advance(steps_of_a_block); }, "of_blocked",
       [&] { explicit_stepper->advance(steps_of_a_block); });
 }
@@ -111,13 +107,14 @@ void gauss_single_steps(benchmark::State& state) {
   const std::int64_t sites = memory_resident_sites() * bench_world().size();
   Line line("line", Attachment({{0, 1.0}}, 1), LineConstants{}, sites, bench_world(), {.skip_resting = false});
   line.prepare({});
-  line.set_up_stages(gauss_scheme(stages), 0.5);
+  const auto march = line.implicit_march(gauss_scheme(stages), 0.5);
+  StageResponse response;
   const double head[] = {0.0};
   const Eigen::MatrixXd velocities = Eigen::MatrixXd::Ones(stages, 1);
   time_together(state, sites * steps, [&] {
     for (int step = 0; step < steps; ++step) {
-      line.eliminate_stages(head);
-      line.complete_stages(velocities);
+      march->respond(head, response);
+      march->complete(velocities);
     }
   });
 }

@@ -66,7 +66,7 @@ TEST(MpiExperiment, BuildsTheCasesOfARecipe) {
 
   const Problem closed_problem = experiment.make_problem(*closed);
   ASSERT_EQ(closed_problem.environments().size(), 1u);
-  EXPECT_EQ(closed_problem.environments()[0]->sites(), 100);
+  EXPECT_EQ(closed_problem.environments()[0]->facts().sites, 100);
   EXPECT_EQ(closed_problem.environments()[0]->name(), "line");
   EXPECT_FALSE(closed_problem.is_damped());
   // Without a damping of its own the open system has what the line implies.
@@ -103,7 +103,7 @@ TEST(MpiExperiment, ChoosesEnvironmentsAndStepsByCase) {
   ASSERT_EQ(read.report(), "");
   const Case& closed = *read.experiment->find_case("closed");
   EXPECT_EQ(closed.steps, 100);
-  EXPECT_EQ(read.experiment->make_problem(closed).environments()[0]->sites(), 7);
+  EXPECT_EQ(read.experiment->make_problem(closed).environments()[0]->facts().sites, 7);
   // Two lines on one particle add up.
   EXPECT_NEAR(read.experiment->make_problem(*read.experiment->find_case("open")).damping()(0, 0), 1.0 + 2.0, 1e-14);
 }
@@ -361,7 +361,7 @@ TEST(MpiExperiment, ReadsATableOnce) {
   test_world().barrier();
   ASSERT_EQ(read.report(), "");
   const Problem problem = read.experiment->make_problem(*read.experiment->find_case("closed"));
-  EXPECT_EQ(problem.environments()[0]->chain(2).mass[1], 0.2);
+  EXPECT_EQ(problem.environments()[0]->assemble(2).mass[1], 0.2);
 }
 
 TEST(MpiExperiment, RefusesClaimsOnEnergiesOfWarmLinesOnTheLimit) {

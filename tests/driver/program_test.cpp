@@ -125,7 +125,7 @@ TEST(MpiProgram, RecipesNameWhatAnotherProgramAdds) {
   EXPECT_THAT(recipe.resolved, testing::HasSubstr("[system.cage]\nkind = \"sextic\"\nk = 0.5"));
   const Problem problem = experiment.make_problem(experiment.cases().front());
   EXPECT_DOUBLE_EQ(problem.system().potential->value(problem.q), 0.5 * 64.0 / 6.0);
-  EXPECT_EQ(problem.environments().front()->sites(), 4);
+  EXPECT_EQ(problem.environments().front()->facts().sites, 4);
   const auto study = program.catalogues().studies.find("my-study")->make(recipe, experiment, mistakes);
   EXPECT_NE(dynamic_cast<const NoStudy*>(study.get()), nullptr);
 }

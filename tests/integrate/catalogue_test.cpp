@@ -45,22 +45,20 @@ TEST(MethodCatalogue, SaysWhatRunsOnContactSystems) {
 }
 
 TEST(MethodCatalogue, TimeCentredIsTheMiddleOfTheGammaFamily) {
-  const auto& time_centred = std::get<OneStageScheme>(method_case("time-centred").scheme);
-  const auto& middle = std::get<OneStageScheme>(method_case("gamma(gamma=0.500000)").scheme);
+  const auto& time_centred = std::get<CollocationScheme>(method_case("time-centred").scheme);
+  const auto& middle = std::get<CollocationScheme>(method_case("gamma(gamma=0.500000)").scheme);
   EXPECT_EQ(time_centred.a, middle.a);
+  EXPECT_EQ(time_centred.a_hat, middle.a_hat);
   EXPECT_EQ(time_centred.b, middle.b);
-  EXPECT_EQ(time_centred.a_end, middle.a_end);
-  EXPECT_EQ(time_centred.b_end, middle.b_end);
 }
 
 TEST(MethodCatalogue, GammaIsExplicitAtBothEnds) {
   EXPECT_TRUE(std::holds_alternative<ExplicitScheme>(method_case("gamma(gamma=0.000000)").scheme));
   EXPECT_TRUE(std::holds_alternative<ExplicitScheme>(method_case("gamma(gamma=1.000000)").scheme));
-  const auto& scheme = std::get<OneStageScheme>(method_case("gamma(gamma=0.250000)").scheme);
-  EXPECT_EQ(scheme.a, 0.25);
-  EXPECT_EQ(scheme.b, 0.75);
-  EXPECT_EQ(scheme.a_end, 0.75);
-  EXPECT_EQ(scheme.b_end, 0.25);
+  const auto& scheme = std::get<CollocationScheme>(method_case("gamma(gamma=0.250000)").scheme);
+  EXPECT_EQ(scheme.a, Eigen::MatrixXd::Constant(1, 1, 0.75));
+  EXPECT_EQ(scheme.a_hat, Eigen::MatrixXd::Constant(1, 1, 0.25));
+  EXPECT_EQ(scheme.b, Eigen::VectorXd::Ones(1));
 }
 
 }  // namespace

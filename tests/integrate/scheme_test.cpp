@@ -65,7 +65,8 @@ TEST(Scheme, MergedIsOneKickWhereThereAreSeveralAtTheSamePlace) {
 }
 
 TEST(Scheme, NoneReachesFartherInAStepThanARankHoldsSites) {
-  for (const NamedScheme& one : explicit_schemes()) EXPECT_LE(one.scheme.reach(1), Line::minimum_piece) << one.name;
+  for (const NamedScheme& one : explicit_schemes())
+    EXPECT_LE(one.scheme.reach(1), LineState::minimum_piece) << one.name;
 }
 
 TEST(Scheme, RungeKuttaHasAStagePerWeightInOrder) {

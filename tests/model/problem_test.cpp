@@ -62,7 +62,7 @@ TEST(MpiProblem, ForcesAreThoseOfTheWhole) {
   if (!test_world().is_root()) return;
   const DenseSystem dense(scene);
   Eigen::VectorXd forces(4);
-  problem.conservative_forces(problem.q, forces);
+  problem.forces(problem.q, Eigen::VectorXd::Zero(4), forces);
   const Eigen::VectorXd expected = dense.force(point.u).head(4);
   EXPECT_LT((forces - expected).cwiseAbs().maxCoeff(), 1e-13);
   const Eigen::VectorXd v = scene.system.v0;

@@ -22,7 +22,7 @@ struct Dense {
   Eigen::MatrixXd stiffness, damping;
   Eigen::VectorXd to_head;
 
-  explicit Dense(const LinearChain& chain) : mass(static_cast<Eigen::Index>(chain.mass.size())) {
+  explicit Dense(const Assembly& chain) : mass(static_cast<Eigen::Index>(chain.mass.size())) {
     const auto n = mass.size();
     for (Eigen::Index j = 0; j < n; ++j) mass[j] = chain.mass[static_cast<std::size_t>(j)];
     stiffness = damping = Eigen::MatrixXd::Zero(n, n);
@@ -81,8 +81,8 @@ DenseStep dense_step(const Dense& d, const CollocationScheme& s, double h, const
 
 void expect_dense_step(Environment& environment, const CollocationScheme& scheme, double h) {
   constexpr int axes = 2;
-  const auto sites = static_cast<int>(environment.sites());
-  environment.set_up_stages(scheme, h);  // needs no storage
+  const auto sites = static_cast<int>(environment.facts().sites);
+  const auto march = environment.implicit_march(scheme, h);  // needs no storage
   environment.prepare({});
   RandomNumbers random(17);
   const std::vector<double> w = random.list(static_cast<std::size_t>(sites * axes));
@@ -91,14 +91,14 @@ void expect_dense_step(Environment& environment, const CollocationScheme& scheme
   const std::vector<double> head = {0.4, -0.9};
   Eigen::MatrixXd velocities(scheme.stages(), axes);
   for (double& v : velocities.reshaped()) v = random.uniform();
-  const std::optional<StageResponse> response = environment.eliminate_stages(head);
-  ASSERT_TRUE(response) << environment.failure();
-  environment.complete_stages(velocities);
+  StageResponse response;
+  ASSERT_TRUE(march->respond(head, response)) << march->failure();
+  march->complete(velocities);
   std::vector<double> end_w, end_p;
   environment.gather_state(end_w, end_p);
   const double dissipated = environment.energy(head).dissipated;
 
-  const Dense dense(environment.chain(sites));
+  const Dense dense(environment.assemble(sites));
   double work = 0.0;
   for (int axis = 0; axis < axes; ++axis) {
     using Strided = Eigen::Map<const Eigen::VectorXd, 0, Eigen::InnerStride<axes>>;
@@ -106,7 +106,7 @@ void expect_dense_step(Environment& environment, const CollocationScheme& scheme
                                           Strided(p.data() + axis, sites), head[axis], velocities.col(axis));
     work += expected.work;
     if (end_w.empty()) continue;  // not on rank 0
-    const Eigen::VectorXd forces = response->constant.col(axis) - response->damping * velocities.col(axis);
+    const Eigen::VectorXd forces = response.constant.col(axis) - response.damping * velocities.col(axis);
     const double scale = 1.0 + expected.forces.norm() + dense.to_head.sum() * (1.0 + h);
     EXPECT_LT((forces - expected.forces).norm(), 2e-14 * scale * (1.0 + h));
     const double scale_w = 1.0 + expected.w.cwiseAbs().maxCoeff(), scale_p = 1.0 + expected.p.cwiseAbs().maxCoeff();

@@ -77,11 +77,11 @@ struct Matrices {
   Eigen::MatrixXd stiffness;
 };
 
-Matrices matrices_of(const LinearChain& chain) {
+Matrices matrices_of(const Assembly& chain) {
   const auto n = static_cast<Eigen::Index>(chain.mass.size());
   Matrices m{Eigen::Map<const Eigen::VectorXd>(chain.mass.data(), n), Eigen::VectorXd::Zero(n),
              Eigen::VectorXd::Zero(n), Eigen::MatrixXd::Zero(n, n)};
-  for (const LinearChain::Spring& spring : chain.springs) {
+  for (const Assembly::Spring& spring : chain.springs) {
     m.stiffness(spring.first, spring.first) += spring.stiffness;
     m.stiffness(spring.second, spring.second) += spring.stiffness;
     m.stiffness(spring.first, spring.second) -= spring.stiffness;
@@ -100,7 +100,7 @@ TEST(Environments, ForceOnTheHeadIsTheSlopeOfTheEnergy) {
   for (const Built& built : build_all()) {
     SCOPED_TRACE(built.name);
     Environment& environment = *built.environment;
-    place(environment, random_vector(4 * environment.sites(), 3));
+    place(environment, random_vector(4 * environment.facts().sites, 3));
     const Eigen::VectorXd head = random_vector(2, 4);
     std::vector<double> force(2);
     environment.force({head.data(), 2}, force);
@@ -126,8 +126,8 @@ TEST(Environments, ChainHasTheirEnergyAndTheirForces) {
   for (const Built& built : build_all()) {
     SCOPED_TRACE(built.name);
     Environment& environment = *built.environment;
-    const std::int64_t sites = environment.sites();
-    const Matrices chain = matrices_of(environment.chain(sites));
+    const std::int64_t sites = environment.facts().sites;
+    const Matrices chain = matrices_of(environment.assemble(sites));
     ASSERT_EQ(chain.mass.size(), sites);
     const Eigen::VectorXd start = random_vector(4 * sites, 5), head = random_vector(2, 6);
     place(environment, start);
@@ -146,9 +146,10 @@ TEST(Environments, ChainHasTheirEnergyAndTheirForces) {
     for (const Kind kind : {Kind::kick, Kind::drift}) {
       const ExplicitScheme scheme = splitting({{kind, 1.0}});
       place(environment, start);
-      environment.open_block(scheme, step, 1);
-      environment.substep(scheme.substeps[0], {head.data(), 2});
-      environment.close_block();
+      const auto march = environment.explicit_march(scheme, step);
+      march->open({});
+      march->substep(scheme.substeps[0], {{head.data(), 2}, {}});
+      march->close();
       std::vector<double> w, p;
       environment.gather_state(w, p);
       for (int axis = 0; axis < 2; ++axis) {
@@ -169,21 +170,21 @@ TEST(Environments, StateNumbersAreThoseOfTheChain) {
   for (const Built& built : build_all()) {
     SCOPED_TRACE(built.name);
     const Environment& environment = *built.environment;
-    const Matrices chain = matrices_of(environment.chain(environment.sites()));
+    const Matrices chain = matrices_of(environment.assemble(environment.facts().sites));
     const Eigen::VectorXd root = chain.mass.cwiseSqrt().cwiseInverse();
     const double highest =
         std::sqrt(largest_symmetric_eigenvalue(root.asDiagonal() * chain.stiffness * root.asDiagonal()));
-    EXPECT_LE(highest, environment.highest_frequency());
-    EXPECT_GT(environment.damping(), 0.0);
-    EXPECT_GT(environment.echo_time(), 0.0);
-    EXPECT_EQ(environment.is_open_ended(), chain.dashpots.norm() > 0.0);
-    if (environment.is_open_ended()) {
-      EXPECT_TRUE(std::isinf(environment.echo_time()));
+    EXPECT_LE(highest, environment.facts().highest_frequency);
+    EXPECT_GT(environment.facts().damping, 0.0);
+    EXPECT_GT(environment.facts().echo.time, 0.0);
+    EXPECT_EQ(environment.facts().loses_energy, chain.dashpots.norm() > 0.0);
+    if (environment.facts().loses_energy) {
+      EXPECT_TRUE(std::isinf(environment.facts().echo.time));
     } else {
-      EXPECT_FALSE(std::isinf(environment.echo_time()));
+      EXPECT_FALSE(std::isinf(environment.facts().echo.time));
     }
     EXPECT_FALSE(environment.name().empty());
-    EXPECT_GE(environment.bytes(), 2 * 2 * 8 * environment.sites());
+    EXPECT_GE(environment.bytes(ExactFlow{}), 2 * 2 * 8 * environment.facts().sites);
   }
 }
 
@@ -200,23 +201,24 @@ TEST(Environments, PullAtTheHeadLikeTheDamperThatTheyState) {
     const std::unique_ptr<Environment> environment = kind.build(section, system, step, test_world(), mistakes);
     ASSERT_TRUE(mistakes.empty()) << mistakes.report();
     environment->prepare({});
-    EXPECT_NEAR(environment->damping(), section.number("damping"), 1e-14);
-    EXPECT_NEAR(environment->echo_time(), 2.0 * 400 * step, 1e-9);
+    EXPECT_NEAR(environment->facts().damping, section.number("damping"), 1e-14);
+    EXPECT_NEAR(environment->facts().echo.time, 2.0 * 400 * step, 1e-9);
     const ExplicitScheme scheme = splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}});
+    const auto march = environment->explicit_march(scheme, step);
     const double speed = 1.3;
     double worst = 0.0, after = 0.0;
     for (int k = 0; k < 900; ++k) {
       const double t = (k + 1) * step;
       const std::vector<double> head = {speed * t, 0.0};
-      environment->open_block(scheme, step, 1);
-      environment->substep(scheme.substeps[0], head);
+      march->open({});
+      march->substep(scheme.substeps[0], {head, {}});
       std::vector<double> force(2);
-      environment->force(head, force);
-      environment->substep(scheme.substeps[1], head);
-      environment->close_block();
-      const double deviation = std::abs(force[0] + environment->damping() * speed);
-      if (t < environment->echo_time()) worst = std::max(worst, deviation);
-      if (t > environment->echo_time() + 1.0) after = std::max(after, deviation);
+      march->force({head, {}}, force);
+      march->substep(scheme.substeps[1], {head, {}});
+      march->close();
+      const double deviation = std::abs(force[0] + environment->facts().damping * speed);
+      if (t < environment->facts().echo.time) worst = std::max(worst, deviation);
+      if (t > environment->facts().echo.time + 1.0) after = std::max(after, deviation);
     }
     EXPECT_LT(worst, 1e-9);
     EXPECT_GT(after, 0.1);

@@ -272,10 +272,7 @@ double motion_fraction(const std::string& name, double option, const PathRule& r
   const DoubledLagrangian doubled(oscillator(factor * drag), factor * c, rule, h);
   const ForcedPath forced(oscillator(), c, rule, h);
   const auto* stages = std::get_if<CollocationScheme>(&scheme);
-  DuplicationBound bound(forced, stages != nullptr ? *stages
-                                                   : CollocationScheme{.a = MatrixXd::Constant(1, 1, 1.0 - option),
-                                                                       .a_hat = MatrixXd::Constant(1, 1, option),
-                                                                       .b = VectorXd::Ones(1)});
+  DuplicationBound bound(forced, stages != nullptr ? *stages : one_stage(1.0 - option, option));
   VectorXd q = problem.q, p = problem.p;
   double largest = 0.0;
   for (int step = 0; step < 40; ++step) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/line/reach.hpp"
+#include "model/line/state.hpp"
 #include "parallel/communicator.hpp"
 #include "parallel/halo.hpp"
 #include "parallel/layout.hpp"
@@ -22,24 +23,15 @@ namespace bathline {
 template <class Tile, class Window>
 class LineBlock {
  public:
-  /// This rank's own sites along an axis, with copied ones before and behind, and what a dashpot on the last of all
-  /// sites has taken, in J.
-  struct Axis {
-    double* w;
-    double* p;
-    double* dissipated;
-  };
-
   /// No block reaches further than this.
-  static constexpr int widest = 512;
+  static constexpr int widest = LineState::widest;
 
   /// Steps that a block may have.
   int limit() const { return reach_.steps; }
   bool is_open() const { return steps_ > 0; }
-  /// `axes`, as many as it was made for, must outlive the block, with room for `widest` sites, as far as there are any,
-  /// on both sides. @note Collective.
-  void open(int steps, std::vector<Axis> axes);
-  /// What has not advanced yet catches up.
+  /// @note Collective.
+  void open(LineState& line, int steps);
+  /// The sites that the particles cannot feel within the block catch up.
   void close();
 
  protected:
@@ -54,10 +46,17 @@ class LineBlock {
   std::vector<Window> near_;  // one per axis, on rank 0
 
  private:
+  /// This rank's own sites along an axis, with room for `widest` copied ones before and behind, as far as there are
+  /// any, and what a dashpot on the last of all sites has taken, in J.
+  struct Axis {
+    double* w;
+    double* p;
+    double* dissipated;
+  };
   void advance_rest(std::size_t axis);
 
-  ImplicitReach reach_;  // no sites where the whole line is one window
-  std::vector<Axis> axes_;
+  ImplicitReach reach_;     // no sites where the whole line is one window
+  std::vector<Axis> axes_;  // of the open block
   bool at_head_;
   bool at_far_end_;
   std::int64_t count_;
@@ -114,9 +113,13 @@ LineBlock<Tile, Window>::LineBlock(const Recursion& recursion, MakeWindow window
 }
 
 template <class Tile, class Window>
-void LineBlock<Tile, Window>::open(int steps, std::vector<Axis> axes) {
+void LineBlock<Tile, Window>::open(LineState& line, int steps) {
+  line.touch(line.sites());
   steps_ = steps;
-  axes_ = std::move(axes);
+  axes_.clear();
+  for (int axis = 0; axis < line.axes; ++axis) {
+    axes_.push_back({line.own(line.w[axis]), line.own(line.p[axis]), &line.dissipated[axis]});
+  }
   if (halo_) {
     halo_fields_.clear();
     for (const Axis& axis : axes_) {

@@ -16,12 +16,19 @@ std::unique_ptr<LineImplicitBlock> LineImplicitBlock::make(const ImplicitStage& 
       new LineImplicitBlock(recursion, window, reach, layout, communicator, axes));
 }
 
-void LineImplicitBlock::eliminate(std::span<const double> head, std::span<double> constant) {
-  for (std::size_t axis = 0; axis < near_.size(); ++axis) constant[axis] = near_[axis].eliminate(head[axis]);
+void LineImplicitBlock::eliminate(std::span<const double> head, StageResponse& response) {
+  response.constant.resize(1, static_cast<Eigen::Index>(near_.size()));
+  response.damping.resize(1, 1);
+  for (std::size_t axis = 0; axis < near_.size(); ++axis) {
+    response.constant(0, static_cast<Eigen::Index>(axis)) = near_[axis].eliminate(head[axis]);
+  }
+  response.damping(0, 0) = near_.front().damping();
 }
 
-void LineImplicitBlock::complete(std::span<const double> head_velocity) {
-  for (std::size_t axis = 0; axis < near_.size(); ++axis) near_[axis].complete(head_velocity[axis]);
+void LineImplicitBlock::complete(const Eigen::MatrixXd& head_velocities) {
+  for (std::size_t axis = 0; axis < near_.size(); ++axis) {
+    near_[axis].complete(head_velocities(0, static_cast<Eigen::Index>(axis)));
+  }
 }
 
 }  // namespace bathline

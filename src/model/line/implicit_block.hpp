@@ -19,9 +19,8 @@ class LineImplicitBlock : public LineBlock<LineImplicitTile, LineImplicitWindow>
                                                  const Communicator& communicator, int axes);
 
   /// On rank 0, inside a block.
-  void eliminate(std::span<const double> head, std::span<double> constant);
-  double damping() const { return near_.front().damping(); }
-  void complete(std::span<const double> head_velocity);
+  void eliminate(std::span<const double> head, StageResponse& response);
+  void complete(const Eigen::MatrixXd& head_velocities);
 
  private:
   using LineBlock::LineBlock;

@@ -8,7 +8,7 @@
 
 namespace bathline {
 
-ImplicitRecursion::ImplicitRecursion(const LineConstants& line, const OneStageScheme& scheme, double h) {
+ImplicitRecursion::ImplicitRecursion(const LineConstants& line, const OneStage& scheme, double h) {
   const double c = scheme.a * scheme.b * h * h * line.stiffness / line.mass;
   // r/c, which stays accurate for small steps.
   const double ratio = 2.0 / (1.0 + 2.0 * c + std::sqrt(1.0 + 4.0 * c));

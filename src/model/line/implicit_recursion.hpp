@@ -15,15 +15,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "integrate/scheme.hpp"
+#include "model/line/implicit_stage.hpp"
 #include "model/line/reach.hpp"
-#include "model/line/window.hpp"
 
 namespace bathline {
 
 /// The numbers of that step. Sites act on each other by decay^distance within a step.
 struct ImplicitRecursion {
-  ImplicitRecursion(const LineConstants& line, const OneStageScheme& scheme, double h);
+  ImplicitRecursion(const LineConstants& line, const OneStage& scheme, double h);
 
   double decay;       ///< r
   double to_stage;    ///< v = w + to_stage p

@@ -16,15 +16,13 @@ std::unique_ptr<LineStageBlock> LineStageBlock::make(const LineStageStep& step, 
   return std::unique_ptr<LineStageBlock>(new LineStageBlock(*recursion, window, reach, layout, communicator, axes));
 }
 
-StageResponse LineStageBlock::eliminate(std::span<const double> head) {
-  StageResponse response;
+void LineStageBlock::eliminate(std::span<const double> head, StageResponse& response) {
   for (std::size_t axis = 0; axis < near_.size(); ++axis) {
     const Eigen::VectorXd constant = near_[axis].eliminate(head[axis]);
-    response.constant.conservativeResize(constant.size(), static_cast<Eigen::Index>(near_.size()));
+    response.constant.resize(constant.size(), static_cast<Eigen::Index>(near_.size()));
     response.constant.col(static_cast<Eigen::Index>(axis)) = constant;
   }
   response.damping = near_.front().damping();
-  return response;
 }
 
 void LineStageBlock::complete(const Eigen::MatrixXd& head_velocities) {

@@ -19,7 +19,7 @@ class LineStageBlock : public LineBlock<LineStageTile, LineStageWindow> {
                                               const Communicator& communicator, int axes);
 
   /// On rank 0, inside a block.
-  StageResponse eliminate(std::span<const double> head);
+  void eliminate(std::span<const double> head, StageResponse& response);
   /// Stages x axes.
   void complete(const Eigen::MatrixXd& head_velocities);
 

@@ -5,75 +5,105 @@
 // Source: hairer2006, section II.2, in the form of stage_step.hpp.
 #include <stdexcept>
 
-#include "model/line/line.hpp"
+#include "model/line/stage_block.hpp"
+#include "model/line/state.hpp"
+#include "solve/line_stage_solver.hpp"
 
 namespace bathline {
 
-void Line::set_up_stages(const CollocationScheme& scheme, double h) {
-  if (!is_uniform()) throw std::logic_error("implicit schemes need a line of equal sites");
-  stages_ = {constants_, scheme, h};
-  stage_solver_ = std::make_unique<LineStageSolver>(stages_.matrix(), layout_, communicator_, axes_);
-  stage_momenta_.clear();
-  solver_.reset();
-  implicit_block_.reset();
-  stage_block_.reset();
-  if (!stage_solver_->is_direct()) return;
-  stage_block_ = LineStageBlock::make(stages_, layout_, communicator_, axes_);
-}
+namespace {
 
-std::optional<StageResponse> Line::eliminate_stages(std::span<const double> head) {
-  if (stage_block_ && stage_block_->is_open()) return stage_block_->eliminate(head);
-  touch(sites());
-  exchange_next_neighbours();
-  if (stage_momenta_.empty()) {
-    const auto size = static_cast<std::size_t>(count_ * stages_.scheme.stages());
-    stage_momenta_.resize(static_cast<std::size_t>(axes_));
-    stage_fields_.clear();
-    for (std::vector<double>& field : stage_momenta_) {
-      field.resize(size);
-      stage_fields_.push_back(field.data());
+class StagesMarch final : public ImplicitMarch {
+ public:
+  StagesMarch(LineState& line, const CollocationScheme& scheme, double h)
+      : line_(line),
+        stages_{line.constants, scheme, h},
+        solver_(stages_.matrix(), line.layout, line.communicator, line.axes),
+        head_(static_cast<std::size_t>(line.axes)) {
+    if (solver_.is_direct()) block_ = LineStageBlock::make(stages_, line.layout, line.communicator, line.axes);
+  }
+
+  int limit() const override { return block_ ? block_->limit() : 0; }
+  void open(const BlockPlan& plan) override { block_->open(line_, plan.steps); }
+  void close() override { block_->close(); }
+  bool respond(std::span<const double> head, StageResponse& response) override;
+  void complete(const Eigen::MatrixXd& head_velocities) override;
+  std::string failure() const override { return solver_.failure(); }
+
+ private:
+  bool in_block() const { return block_ && block_->is_open(); }
+
+  LineState& line_;
+  LineStageStep stages_;
+  LineStageSolver solver_;
+  std::unique_ptr<LineStageBlock> block_;     // where there can be any
+  std::vector<double> head_;                  // at the start of the step
+  std::vector<std::vector<double>> momenta_;  // by axis, then site, then stage
+  std::vector<double*> fields_;
+};
+
+bool StagesMarch::respond(std::span<const double> head, StageResponse& response) {
+  if (in_block()) {
+    block_->eliminate(head, response);
+    return true;
+  }
+  line_.touch(line_.sites());
+  line_.exchange_next_neighbours();
+  if (momenta_.empty()) {
+    momenta_.resize(static_cast<std::size_t>(line_.axes));
+    for (std::vector<double>& field : momenta_) {
+      field.resize(static_cast<std::size_t>(line_.count * stages_.scheme.stages()));
+      fields_.push_back(field.data());
     }
   }
-  for (int axis = 0; axis < axes_; ++axis) {
-    const double* w = own(w_[axis]);
-    if (at_head()) head_[axis] = head[axis];
-    if (count_ == 0) continue;
-    const double left = at_head() ? head_[axis] : w[-1];
-    const double behind = constants_.far_end == FarEnd::fixed ? 0.0 : w[count_ - 1];
-    stages_.begin(w, own(p_[axis]), stage_fields_[axis], count_, left, at_far_end_ ? behind : w[count_]);
+  for (int axis = 0; axis < line_.axes; ++axis) {
+    const double* w = line_.own(line_.w[axis]);
+    if (line_.at_head()) head_[axis] = head[axis];
+    if (line_.count == 0) continue;
+    const double left = line_.at_head() ? head_[axis] : w[-1];
+    const double right = line_.at_far_end ? line_.behind_last(w[line_.count - 1]) : w[line_.count];
+    stages_.begin(w, line_.own(line_.p[axis]), fields_[axis], line_.count, left, right);
   }
-  const std::optional<StageRelation> relation = stage_solver_->eliminate(stage_fields_);
-  if (!relation) return std::nullopt;
-  StageResponse response;
+  const std::optional<StageRelation> relation = solver_.eliminate(fields_);
+  if (!relation) return false;
   response.damping = stages_.damping(relation->slope);
-  if (!at_head()) return response;
-  response.constant.resize(stages_.scheme.stages(), axes_);
-  for (int axis = 0; axis < axes_; ++axis) {
-    response.constant.col(axis) = stages_.force(relation->constant.col(axis), own(w_[axis])[0] - head_[axis]);
+  if (!line_.at_head()) return true;
+  response.constant.resize(stages_.scheme.stages(), line_.axes);
+  for (int axis = 0; axis < line_.axes; ++axis) {
+    response.constant.col(axis) =
+        stages_.force(relation->constant.col(axis), line_.own(line_.w[axis])[0] - head_[axis]);
   }
-  return response;
+  return true;
 }
 
-void Line::complete_stages(const Eigen::MatrixXd& head_velocities) {
-  if (stage_block_ && stage_block_->is_open()) {
-    stage_block_->complete(head_velocities);
+void StagesMarch::complete(const Eigen::MatrixXd& head_velocities) {
+  if (in_block()) {
+    block_->complete(head_velocities);
     return;
   }
-  stage_solver_->substitute(stage_fields_, constants_.mass * head_velocities);
-  for (int axis = 0; axis < axes_ && count_ > 0; ++axis) {
-    if (at_far_end_ && is_open_ended()) {
-      const std::int64_t last = count_ - 1;
-      dissipated_[axis] += stages_.drag(stage_fields_[axis] + last * stages_.scheme.stages(), own(p_[axis])[last]);
+  solver_.substitute(fields_, line_.constants.mass * head_velocities);
+  for (int axis = 0; axis < line_.axes && line_.count > 0; ++axis) {
+    if (line_.at_far_end && line_.constants.far_end == FarEnd::matched) {
+      const std::int64_t last = line_.count - 1;
+      line_.dissipated[axis] +=
+          stages_.drag(fields_[axis] + last * stages_.scheme.stages(), line_.own(line_.p[axis])[last]);
     }
-    stages_.move_to_means(own(w_[axis]), stage_fields_[axis], count_);
+    stages_.move_to_means(line_.own(line_.w[axis]), fields_[axis], line_.count);
   }
-  exchange_next_neighbours();
-  for (int axis = 0; axis < axes_ && count_ > 0; ++axis) {
-    double* w = own(w_[axis]);
-    const double left = at_head() ? stages_.mean(head_[axis], head_velocities.col(axis)) : w[-1];
-    const double behind = constants_.far_end == FarEnd::fixed ? 0.0 : w[count_ - 1];
-    stages_.end(w, own(p_[axis]), stage_fields_[axis], count_, left, at_far_end_ ? behind : w[count_]);
+  line_.exchange_next_neighbours();
+  for (int axis = 0; axis < line_.axes && line_.count > 0; ++axis) {
+    double* w = line_.own(line_.w[axis]);
+    const double left = line_.at_head() ? stages_.mean(head_[axis], head_velocities.col(axis)) : w[-1];
+    const double right = line_.at_far_end ? line_.behind_last(w[line_.count - 1]) : w[line_.count];
+    stages_.end(w, line_.own(line_.p[axis]), fields_[axis], line_.count, left, right);
   }
+}
+
+}  // namespace
+
+std::unique_ptr<ImplicitMarch> make_stages_march(LineState& line, const CollocationScheme& scheme, double h) {
+  if (!line.is_uniform()) throw std::logic_error("implicit schemes with several stages need a line of equal sites");
+  return std::make_unique<StagesMarch>(line, scheme, h);
 }
 
 }  // namespace bathline

@@ -17,27 +17,27 @@ constexpr std::int64_t block = 4096;
 }  // namespace
 
 void Line::warm_up(const RandomKey& key, int axis) {
-  const bool fixed = constants_.far_end == FarEnd::fixed;
-  const std::int64_t springs = fixed ? sites() + 1 : sites();
-  const double elongation = std::sqrt(options_.temperature / constants_.stiffness);
-  const double momentum = std::sqrt(options_.temperature * constants_.mass);
+  const bool fixed = state_.constants.far_end == FarEnd::fixed;
+  const std::int64_t springs = fixed ? state_.sites() + 1 : state_.sites();
+  const double elongation = std::sqrt(state_.options.temperature / state_.constants.stiffness);
+  const double momentum = std::sqrt(state_.options.temperature * state_.constants.mass);
   const auto draw = [&](std::int64_t spring) {
-    return normal_pair(key, static_cast<std::uint64_t>(spring * axes_ + axis));
+    return normal_pair(key, static_cast<std::uint64_t>(spring * state_.axes + axis));
   };
   // Whoever holds the first site of a block adds it up, to its end, wherever that lies.
-  const std::int64_t first = first_site(), end = first + count_;
-  const bool holds_last = at_far_end_;
+  const std::int64_t first = state_.first_site(), end = first + state_.count;
+  const bool holds_last = state_.at_far_end;
   std::vector<double> mine;
   for (std::int64_t begin = (first + block - 1) / block * block; begin < (holds_last ? springs : end); begin += block) {
     double sum = 0.0;
     for (std::int64_t spring = begin; spring < std::min(springs, begin + block); ++spring) sum += draw(spring).first;
     mine.push_back(sum);
   }
-  std::vector<double> sums = communicator_.gather(mine);
+  std::vector<double> sums = communicator().gather(mine);
   sums.resize(static_cast<std::size_t>((springs + block - 1) / block));
-  communicator_.broadcast(std::span<double>(sums));
+  communicator().broadcast(std::span<double>(sums));
   const double mean = fixed ? std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(springs) : 0.0;
-  if (count_ == 0) return;
+  if (state_.count == 0) return;
   const std::int64_t from = first / block * block;
   double sum = std::accumulate(sums.begin(), sums.begin() + from / block, 0.0);
   double in_block = 0.0;
@@ -49,8 +49,8 @@ void Line::warm_up(const RandomKey& key, int axis) {
     const auto [first_number, second_number] = draw(site);
     in_block += first_number;
     if (site < first) continue;
-    own(w_[axis])[site - first] = elongation * ((sum + in_block) - static_cast<double>(site + 1) * mean);
-    own(p_[axis])[site - first] = momentum * second_number;
+    state_.own(state_.w[axis])[site - first] = elongation * ((sum + in_block) - static_cast<double>(site + 1) * mean);
+    state_.own(state_.p[axis])[site - first] = momentum * second_number;
   }
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "integrate/scheme.hpp"
+#include "model/line/implicit_stage.hpp"
 #include "model/line/springs.hpp"
 #include "model/line/window.hpp"
 #include "solve/unequal_tridiagonal.hpp"
@@ -22,7 +23,7 @@ struct UnequalStage {
   LineSprings sites;  ///< known beyond the ends as well, as far as there are sites
   FarEnd far_end = FarEnd::fixed;
   double dashpot = 0.0;
-  OneStageScheme scheme;
+  OneStage scheme;
   double h = 0.0;
 
   /// Of the stage momenta of this rank's `n` sites.
@@ -37,6 +38,8 @@ struct UnequalStage {
   double drag(std::int64_t site, double stage_momentum, double& p) const;
   /// Stage displacement of a site with a stage momentum.
   double stage(std::int64_t site, double w, double stage_momentum) const;
+  /// The solver takes the head's velocity as it is.
+  double solved_mass() const { return 1.0; }
 };
 
 }  // namespace bathline

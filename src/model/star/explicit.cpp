@@ -1,120 +1,178 @@
 // Explicit schemes on a heat bath: several steps a pass.
 //
+// What the head feels in step n of a pass is the pull of the bath as it would move without the head, which one pass
+// forecasts, plus the reply to the head's own motion since the pass, whose coefficients are the same for all passes:
+// exact algebra, one reduction a pass.
+//
 // A pass always spans the same steps, counted from the start of the run or the last change from outside, and the head's
 // force within it always comes from the forecast at its beginning. So neither the number of ranks nor where a run stops
 // to be recorded changes a bit.
 #include <algorithm>
 #include <stdexcept>
 
-#include "model/star/star.hpp"
+#include "model/star/state.hpp"
 
 namespace bathline {
 
-int Star::block_limit(const ExplicitScheme&) const { return steps_per_pass_ - (pass_.forecast ? pass_.done : 0); }
+namespace {
 
-void Star::open_block(const ExplicitScheme& scheme, double h, int steps) {
-  const bool is_new = !pass_.kernel || pass_.kernel->step() != h || !(pass_.kernel->scheme() == scheme);
-  if (is_new) {
-    measure_reply(scheme, h);
-    pass_.forecast = !unfinished_.empty();
-    if (pass_.forecast) {
-      if (unfinished_.size() != pass_.free.size() + pass_.history.size()) {
-        throw std::out_of_range("what the heat bath carried is of another scheme");
-      }
-      const auto middle = unfinished_.begin() + static_cast<std::ptrdiff_t>(pass_.free.size());
-      pass_.free.assign(unfinished_.begin(), middle);
-      pass_.history.assign(middle, unfinished_.end());
-      unfinished_.clear();
-    }
-  }
-  if (!pass_.forecast) {
-    pass_.done = pass_.substep = 0;
+class StarExplicitMarch final : public ExplicitMarch {
+ public:
+  StarExplicitMarch(StarState& star, const ExplicitScheme& scheme, double h, int steps_per_pass)
+      : star_(star),
+        steps_per_pass_(steps_per_pass),
+        kernel_(scheme, h),
+        length_(static_cast<std::size_t>(steps_per_pass * kernel_.substeps())),
+        free_(star.axes * length_),
+        history_(free_.size()) {}
+
+  int limit() const override { return steps_per_pass_ - (is_forecast() ? done_ : 0); }
+  void open(const BlockPlan& plan) override;
+  void force(const HeadMotion& head, std::span<double> force) const override;
+  void substep(const Substep& substep, const HeadMotion& head) override;
+  void close() override;
+  std::vector<double> memory() const override;
+  void remember(std::span<const double> memory) override;
+
+ private:
+  /// Whether the pass under way is one of the present state.
+  bool is_forecast() const { return forecast_of_ == star_.changes; }
+  void measure_reply();
+  /// Advances the oscillators by the block whose heads are known, where it `advances`, and forecasts the next pass.
+  void pass(bool advances, bool then_forecast);
+
+  StarState& star_;
+  int steps_per_pass_;
+  StarKernel kernel_;
+  std::size_t length_;             // substeps of a pass
+  std::int64_t forecast_of_ = -1;  // the change of the state that the pass under way goes on from
+  int steps_ = 0;                  // of the block that is open
+  int done_ = 0;                   // steps of the pass before this block
+  int substep_ = 0;                // substeps of the pass that the head has taken
+  std::vector<double> free_;   // pull without the head, by axis, then substep of the pass, where one is felt; on rank 0
+  std::vector<double> reply_;  // pull at substep i of the pass to a unit head in substep l of its first step
+  std::vector<double> history_;  // the head, by axis, then substep of the pass; on rank 0
+  std::vector<double> heads_;    // the part of it that belongs to the open block, everywhere
+};
+
+void StarExplicitMarch::open(const BlockPlan& plan) {
+  // Not before: a march may be made before there are any oscillators.
+  if (reply_.empty()) measure_reply();
+  if (!is_forecast()) {
+    done_ = substep_ = 0;
     pass(false, true);
   }
-  eliminated_ = false;
-  pass_.steps = steps;
-  pass_.open = true;
+  steps_ = plan.steps;
 }
 
-void Star::substep(const Substep&, std::span<const double> head) {
-  const auto length = static_cast<std::size_t>(steps_per_pass_ * pass_.kernel->substeps());
-  for (std::size_t axis = 0; axis < axes_; ++axis) {
-    pass_.history[axis * length + static_cast<std::size_t>(pass_.substep)] = head[axis];
+void StarExplicitMarch::substep(const Substep&, const HeadMotion& head) {
+  for (std::size_t axis = 0; axis < star_.axes; ++axis) {
+    history_[axis * length_ + static_cast<std::size_t>(substep_)] = head.x[axis];
   }
-  ++pass_.substep;
+  ++substep_;
 }
 
-void Star::close_block() {
-  const auto length = static_cast<std::size_t>(steps_per_pass_ * pass_.kernel->substeps());
-  const auto begin = static_cast<std::size_t>(pass_.done * pass_.kernel->substeps());
-  const auto count = static_cast<std::size_t>(pass_.steps * pass_.kernel->substeps());
-  pass_.heads.resize(axes_ * count);
-  for (std::size_t axis = 0; axis < axes_ && communicator_.is_root(); ++axis) {
-    std::copy_n(pass_.history.begin() + static_cast<std::ptrdiff_t>(axis * length + begin), count,
-                pass_.heads.begin() + static_cast<std::ptrdiff_t>(axis * count));
+void StarExplicitMarch::close() {
+  const auto begin = static_cast<std::size_t>(done_ * kernel_.substeps());
+  const auto count = static_cast<std::size_t>(steps_ * kernel_.substeps());
+  heads_.resize(star_.axes * count);
+  for (std::size_t axis = 0; axis < star_.axes && star_.communicator.is_root(); ++axis) {
+    std::copy_n(history_.begin() + static_cast<std::ptrdiff_t>(axis * length_ + begin), count,
+                heads_.begin() + static_cast<std::ptrdiff_t>(axis * count));
   }
-  communicator_.broadcast(std::span<double>(pass_.heads));
-  pass_.done += pass_.steps;
-  const bool complete = pass_.done == steps_per_pass_;
+  star_.communicator.broadcast(std::span<double>(heads_));
+  done_ += steps_;
+  const bool complete = done_ == steps_per_pass_;
   pass(true, complete);
-  if (complete) pass_.done = pass_.substep = 0;
-  pass_.open = false;
+  if (complete) done_ = substep_ = 0;
 }
 
-double Star::pull(std::size_t axis, int substep) const {
-  const int substeps = pass_.kernel->substeps();
-  const auto length = static_cast<std::size_t>(steps_per_pass_ * substeps);
-  const double* history = pass_.history.data() + axis * length;
-  double sum = pass_.free[axis * length + static_cast<std::size_t>(substep)];
-  for (int l = 0; l < substep; ++l) {
-    const int in_step = l % substeps;
-    sum += pass_.reply[static_cast<std::size_t>(in_step) * length + static_cast<std::size_t>(substep - (l - in_step))] *
-           history[l];
+void StarExplicitMarch::force(const HeadMotion& head, std::span<double> force) const {
+  const int substeps = kernel_.substeps();
+  for (std::size_t axis = 0; axis < star_.axes; ++axis) {
+    const double* history = history_.data() + axis * length_;
+    double sum = free_[axis * length_ + static_cast<std::size_t>(substep_)];
+    for (int l = 0; l < substep_; ++l) {
+      const int in_step = l % substeps;
+      sum += reply_[static_cast<std::size_t>(in_step) * length_ + static_cast<std::size_t>(substep_ - (l - in_step))] *
+             history[l];
+    }
+    force[axis] = sum - star_.total_stiffness * head.x[axis];
   }
-  return sum;
 }
 
-void Star::measure_reply(const ExplicitScheme& scheme, double h) {
-  pass_.kernel = std::make_unique<StarKernel>(scheme, h);
-  const int substeps = pass_.kernel->substeps();
-  const auto length = static_cast<std::size_t>(steps_per_pass_ * substeps);
-  pass_.free.assign(axes_ * length, 0.0);
-  pass_.history.assign(axes_ * length, 0.0);
-  pass_.reply.assign(length * static_cast<std::size_t>(substeps), 0.0);
+void StarExplicitMarch::measure_reply() {
+  const int substeps = kernel_.substeps();
+  reply_.assign(length_ * static_cast<std::size_t>(substeps), 0.0);
   // One substep at a time: schemes of high order have so many that all at once would be a long message.
   for (int l = 0; l < substeps; ++l) {
-    std::vector<double> heads(length);
+    std::vector<double> heads(length_);
     heads[static_cast<std::size_t>(l)] = 1.0;
-    sum_.open(static_cast<int>(length));
-    for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int count) {
-      pass_.kernel->reply(heads, count, stiffness_.data() + begin, inverse_mass_.data() + begin, sum_.leaf(leaf));
+    star_.sum.open(static_cast<int>(length_));
+    star_.for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int count) {
+      kernel_.reply(heads, count, star_.stiffness.data() + begin, star_.inverse_mass.data() + begin,
+                    star_.sum.leaf(leaf));
     });
-    sum_.reduce(std::span(pass_.reply).subspan(static_cast<std::size_t>(l) * length, length));
+    star_.sum.reduce(std::span(reply_).subspan(static_cast<std::size_t>(l) * length_, length_));
   }
 }
 
-void Star::pass(bool advances, bool then_forecast) {
-  const auto length = static_cast<std::size_t>(steps_per_pass_ * pass_.kernel->substeps());
-  const std::size_t taken = advances ? pass_.heads.size() / axes_ : 0;
+void StarExplicitMarch::pass(bool advances, bool then_forecast) {
+  const std::size_t axes = star_.axes, taken = advances ? heads_.size() / axes : 0;
+  LeafSum& sum = star_.sum;
   // Without a forecast the pull after the block has to be summed up by itself.
-  sum_.open(static_cast<int>(then_forecast ? axes_ * length : axes_));
-  for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int count) {
-    for (std::size_t axis = 0; axis < axes_; ++axis) {
-      pass_.kernel->pass(std::span(pass_.heads).subspan(axis * taken, taken), count, w_[axis].data() + begin,
-                         p_[axis].data() + begin, stiffness_.data() + begin, inverse_mass_.data() + begin,
-                         then_forecast ? sum_.leaf(leaf).subspan(axis * length, length) : std::span<double>());
+  sum.open(static_cast<int>(then_forecast ? axes * length_ : axes));
+  star_.for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int count) {
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      kernel_.pass(std::span(heads_).subspan(axis * taken, taken), count, star_.w[axis].data() + begin,
+                   star_.p[axis].data() + begin, star_.stiffness.data() + begin, star_.inverse_mass.data() + begin,
+                   then_forecast ? sum.leaf(leaf).subspan(axis * length_, length_) : std::span<double>());
       if (!then_forecast) {
-        sum_.leaf(leaf)[axis] += StarKernel::pull(count, stiffness_.data() + begin, w_[axis].data() + begin);
+        sum.leaf(leaf)[axis] += StarKernel::pull(count, star_.stiffness.data() + begin, star_.w[axis].data() + begin);
       }
     }
   });
+  if (advances) ++star_.changes;
+  forecast_of_ = star_.changes;
   if (!then_forecast) {
-    sum_.reduce(pull_);
+    sum.reduce(star_.pull);
     return;
   }
-  sum_.reduce(pass_.free);
-  for (std::size_t axis = 0; axis < axes_; ++axis) pull_[axis] = pass_.free[axis * length];
-  pass_.forecast = true;
+  sum.reduce(free_);
+  for (std::size_t axis = 0; axis < axes; ++axis) star_.pull[axis] = free_[axis * length_];
+}
+
+// The pull is part of it: summed up anew it would differ in the last bits.
+std::vector<double> StarExplicitMarch::memory() const {
+  std::vector<double> all = star_.pull;
+  all.insert(all.end(), {is_forecast() ? 1.0 : 0.0, static_cast<double>(done_), static_cast<double>(substep_)});
+  all.insert(all.end(), free_.begin(), free_.end());
+  all.insert(all.end(), history_.begin(), history_.end());
+  return all;
+}
+
+void StarExplicitMarch::remember(std::span<const double> memory) {
+  const std::size_t axes = star_.axes;
+  const auto require = [](bool fits) {
+    if (!fits) throw std::out_of_range("this is not what a heat bath goes on from");
+  };
+  require(memory.size() == axes + 3 + 2 * free_.size());
+  const double done = memory[axes + 1], substep = memory[axes + 2];
+  require(done >= 0.0 && done < steps_per_pass_ && substep == done * kernel_.substeps());
+  std::copy_n(memory.begin(), axes, star_.pull.begin());
+  if (memory[axes] == 0.0) return;
+  forecast_of_ = star_.changes;
+  done_ = static_cast<int>(done);
+  substep_ = static_cast<int>(substep);
+  std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(axes + 3), free_.size(), free_.begin());
+  std::copy_n(memory.end() - static_cast<std::ptrdiff_t>(history_.size()), history_.size(), history_.begin());
+}
+
+}  // namespace
+
+std::unique_ptr<ExplicitMarch> make_explicit_march(StarState& star, const ExplicitScheme& scheme, double h,
+                                                   int steps_per_pass) {
+  return std::make_unique<StarExplicitMarch>(star, scheme, h, steps_per_pass);
 }
 
 }  // namespace bathline

@@ -39,8 +39,7 @@ inline int site_forces_per_step(const Scheme& scheme) {
     for (const Substep& substep : explicit_scheme->merged().substeps) count += substep.kind != Substep::Kind::drift;
     return count;
   }
-  if (std::holds_alternative<OneStageScheme>(scheme)) return 2;  // before and after its solve
-  if (std::holds_alternative<CollocationScheme>(scheme)) return 2;
+  if (std::holds_alternative<CollocationScheme>(scheme)) return 2;  // before and after its solve
   return 0;
 }
 

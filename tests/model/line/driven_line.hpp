@@ -15,41 +15,18 @@
 
 namespace bathline {
 
-inline int stages_of(const OneStageScheme&) { return 1; }
-inline int stages_of(const CollocationScheme& scheme) { return scheme.stages(); }
-
-inline void set_up(Line& line, const OneStageScheme& scheme, double h) { line.set_up_implicit(scheme, h); }
-inline void set_up(Line& line, const CollocationScheme& scheme, double h) { line.set_up_stages(scheme, h); }
-
 /// One step; `velocities` of the head are stages x axes, and so is the force on it, which rank 0 knows.
-inline Eigen::MatrixXd step(Line& line, const OneStageScheme&, const std::vector<double>& head,
-                            const Eigen::MatrixXd& velocities) {
-  const HeadResponse response = line.eliminate(head).value();
-  const Eigen::Map<const Eigen::RowVectorXd> constant(response.constant.data(),
-                                                      static_cast<Eigen::Index>(response.constant.size()));
-  line.complete(std::vector<double>(velocities.reshaped().begin(), velocities.reshaped().end()));
-  return test_world().is_root() ? Eigen::MatrixXd(constant - response.damping * velocities) : Eigen::MatrixXd();
-}
-inline Eigen::MatrixXd step(Line& line, const CollocationScheme&, const std::vector<double>& head,
-                            const Eigen::MatrixXd& velocities) {
-  const StageResponse response = line.eliminate_stages(head).value();
-  line.complete_stages(velocities);
+inline Eigen::MatrixXd step(ImplicitMarch& march, const std::vector<double>& head, const Eigen::MatrixXd& velocities) {
+  StageResponse response;
+  EXPECT_TRUE(march.respond(head, response)) << march.failure();
+  march.complete(velocities);
   return test_world().is_root() ? Eigen::MatrixXd(response.constant - response.damping * velocities)
                                 : Eigen::MatrixXd();
 }
 
-/// How far the head goes in a step with these velocities.
-inline Eigen::RowVectorXd way(const OneStageScheme& scheme, double h, const Eigen::MatrixXd& velocities) {
-  return h * (scheme.b + scheme.b_end) * velocities;
-}
-inline Eigen::RowVectorXd way(const CollocationScheme& scheme, double h, const Eigen::MatrixXd& velocities) {
-  return h * scheme.b.transpose() * velocities;
-}
-
-template <class Scheme>
 struct Course {
   LineConstants constants;
-  Scheme scheme;
+  CollocationScheme scheme;
   double h = 0.0;
   std::int64_t sites = 0;
   int axes = 1;
@@ -65,28 +42,27 @@ struct Outcome {
 };
 
 /// From a random state.
-template <class Scheme>
-Outcome outcome(const Course<Scheme>& course, bool in_blocks) {
+inline Outcome outcome(const Course& course, bool in_blocks) {
   Line line("line", Attachment({{0, 1.0}}, course.axes), course.constants, course.sites, test_world());
   line.prepare({});
   RandomNumbers random(23);
   const auto size = static_cast<std::size_t>(course.sites * course.axes);
   const std::vector<double> w = random.list(size), p = random.list(size);
   line.scatter_state(w, p);
-  set_up(line, course.scheme, course.h);
+  const auto march = line.implicit_march(course.scheme, course.h);
   Outcome result;
   std::vector<double> head(static_cast<std::size_t>(course.axes));
-  Eigen::MatrixXd velocities(stages_of(course.scheme), course.axes);
+  Eigen::MatrixXd velocities(course.scheme.stages(), course.axes);
   for (const int steps : course.blocks) {
-    EXPECT_LE(steps, std::max(1, line.implicit_block_limit()));
-    if (in_blocks) line.open_implicit_block(steps);
+    EXPECT_LE(steps, std::max(1, march->limit()));
+    if (in_blocks) march->open({.steps = steps});
     for (int i = 0; i < steps; ++i) {
       for (double& v : velocities.reshaped()) v = random.uniform();
-      if (!in_blocks || test_world().is_root()) result.forces.push_back(step(line, course.scheme, head, velocities));
-      const Eigen::RowVectorXd moved = way(course.scheme, course.h, velocities);
+      if (!in_blocks || test_world().is_root()) result.forces.push_back(step(*march, head, velocities));
+      const Eigen::RowVectorXd moved = course.h * course.scheme.b.transpose() * velocities;
       for (int axis = 0; axis < course.axes; ++axis) head[static_cast<std::size_t>(axis)] += moved[axis];
     }
-    if (in_blocks) line.close_implicit_block();
+    if (in_blocks) march->close();
   }
   line.gather_state(result.w, result.p);
   const EnvironmentEnergy energy = line.energy(head);
@@ -96,8 +72,7 @@ Outcome outcome(const Course<Scheme>& course, bool in_blocks) {
 }
 
 /// Of a course that has blocks.
-template <class Scheme>
-void expect_blocks_to_change_nothing(const Course<Scheme>& course) {
+inline void expect_blocks_to_change_nothing(const Course& course) {
   const Outcome found = outcome(course, true), expected = outcome(course, false);
   const auto largest = [](const std::vector<double>& values) {
     double most = 0.0;
@@ -113,7 +88,7 @@ void expect_blocks_to_change_nothing(const Course<Scheme>& course) {
   const double size = std::sqrt(course.constants.stiffness * course.constants.mass);
   const double gathered = 1.0 + course.h * course.constants.stiffness / size;
   const double scale = largest(expected.w) + largest(expected.p) / size;
-  const double tolerance = 4.0 * stages_of(course.scheme) * epsilon * steps * scale * gathered;
+  const double tolerance = 4.0 * course.scheme.stages() * epsilon * steps * scale * gathered;
   EXPECT_NEAR(found.dissipated, expected.dissipated, 100.0 * steps * epsilon * (1.0 + expected.dissipated));
   EXPECT_NEAR(found.energy, expected.energy, 100.0 * steps * epsilon * expected.energy);
   if (!test_world().is_root()) return;
@@ -131,11 +106,9 @@ void expect_blocks_to_change_nothing(const Course<Scheme>& course) {
 }
 
 /// Of a line that has no state yet, as when a recipe is only checked.
-template <class Scheme>
-int block_limit(const Course<Scheme>& course) {
+inline int block_limit(const Course& course) {
   Line line("line", Attachment({{0, 1.0}}, course.axes), course.constants, course.sites, test_world());
-  set_up(line, course.scheme, course.h);
-  return line.implicit_block_limit();
+  return line.implicit_march(course.scheme, course.h)->limit();
 }
 
 }  // namespace bathline

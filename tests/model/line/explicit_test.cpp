@@ -7,6 +7,7 @@
 
 #include "explicit_schemes.hpp"
 #include "model/line/line.hpp"
+#include "model/line/tile.hpp"
 #include "random_numbers.hpp"
 #include "self_world.hpp"
 #include "serial_line.hpp"
@@ -55,23 +56,24 @@ Outcome run(const LineConstants& constants, std::int64_t sites, int axes, const 
   line.prepare({});
   const Start start = random_start(sites, axes);
   line.scatter_state(start.w, start.p);
-  const int limit = line.block_limit(scheme);
+  const auto march = line.explicit_march(scheme, h);
+  const int limit = march->limit();
   Outcome outcome;
   int done = 0, substeps = 0;
   for (std::size_t turn = 0; done < steps; ++turn) {
     const int length = std::min({blocks[turn % blocks.size()], limit, steps - done});
-    line.open_block(scheme, h, length);
+    march->open({.steps = length});
     std::vector<double> head(static_cast<std::size_t>(axes)), force(head);
     for (int step = 0; step < length && world.is_root(); ++step) {
       for (const Substep& substep : scheme.substeps) {
         for (int axis = 0; axis < axes; ++axis) head[static_cast<std::size_t>(axis)] = head_at(substeps, axis);
-        line.force(head, force);
+        march->force({head, {}}, force);
         outcome.forces.insert(outcome.forces.end(), force.begin(), force.end());
-        line.substep(substep, head);
+        march->substep(substep, {head, {}});
         ++substeps;
       }
     }
-    line.close_block();
+    march->close();
     done += length;
   }
   const std::vector<double> head(static_cast<std::size_t>(axes), 0.25);
@@ -195,10 +197,10 @@ TEST_P(MpiLineExplicit, NeitherBlocksNorRanksChangeABit) {
 
 TEST_P(MpiLineExplicit, ABlockHasManyStepsOnLongLines) {
   // An exchange per step would cost more than the step.
-  const Line line("line", Attachment({{0, 1.0}}, 1), constants_with(FarEnd::fixed), 100000, test_world());
-  const int forces = one().scheme.reach(1);
-  EXPECT_GE(line.block_limit(one().scheme), 64 / forces);
-  EXPECT_LE(one().scheme.reach(line.block_limit(one().scheme)), 64);
+  Line line("line", Attachment({{0, 1.0}}, 1), constants_with(FarEnd::fixed), 100000, test_world());
+  const int forces = one().scheme.reach(1), limit = line.explicit_march(one().scheme, h)->limit();
+  EXPECT_GE(limit, 64 / forces);
+  EXPECT_LE(one().scheme.reach(limit), 64);
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, MpiLineExplicit, testing::Range(0, static_cast<int>(explicit_schemes().size())),
@@ -223,17 +225,18 @@ Record record_of(Begin begin, const ExplicitScheme& scheme, std::int64_t sites, 
   Record record;
   std::vector<double> head = {0.0, 0.0};
   int substeps = 0;
-  length = std::min(length, line.block_limit(scheme));
+  const auto march = line.explicit_march(scheme, 0.03125);
+  length = std::min(length, march->limit());
   for (int turn = 1; turn <= 24; ++turn) {
-    line.open_block(scheme, 0.03125, length);
+    march->open({.steps = length, .wants_energy = turn % every == 0});
     for (int step = 0; step < length && world.is_root(); ++step) {
       for (const Substep& substep : scheme.substeps) {
         for (int axis = 0; axis < 2; ++axis) head[static_cast<std::size_t>(axis)] = head_at(substeps, axis);
-        line.substep(substep, head);
+        march->substep(substep, {head, {}});
         ++substeps;
       }
     }
-    line.close_block();
+    march->close();
     if (turn % every != 0) continue;
     const EnvironmentEnergy energy = line.energy(head);
     record.numbers.insert(record.numbers.end(), {energy.environment, energy.interaction, energy.dissipated});
@@ -275,21 +278,22 @@ TEST_P(MpiLineExplicit, LeavingOutWhatComesTooLateChangesNoBitOfTheForce) {
         const Start start = random_start(sites, 1);
         line.scatter_state(start.w, start.p);
         std::vector<double> all, head = {0.0}, force = {0.0};
+        const auto march = line.explicit_march(one().scheme, 0.03125);
         int substeps = 0;
         for (int done = 0; done < all_steps;) {
-          const int block = std::min({length, line.block_limit(one().scheme), all_steps - done});
-          if (foresees) line.foresee_end(all_steps - done);
-          line.open_block(one().scheme, 0.03125, block);
-          for (int step = 0; step < block && test_world().is_root(); ++step) {
+          BlockPlan plan{.steps = std::min({length, march->limit(), all_steps - done})};
+          if (foresees) plan.steps_left = all_steps - done - plan.steps;
+          march->open(plan);
+          for (int step = 0; step < plan.steps && test_world().is_root(); ++step) {
             for (const Substep& substep : one().scheme.substeps) {
               head[0] = head_at(substeps++, 0);
-              line.force(head, force);
+              march->force({head, {}}, force);
               all.push_back(force[0]);
-              line.substep(substep, head);
+              march->substep(substep, {head, {}});
             }
           }
-          line.close_block();
-          done += block;
+          march->close();
+          done += plan.steps;
         }
         if (test_world().is_root()) {
           line.force(head, force);
@@ -310,7 +314,7 @@ TEST_P(MpiLineExplicit, LeavingOutWhatComesTooLateChangesNoBitOfTheForce) {
   }
 }
 
-// After a block whose energies were asked for the next one adds them up on its way, after any other it does not.
+// A block whose energies will be asked for adds them up on its way, any other does not.
 TEST_P(MpiLineExplicit, EnergiesAreTheSameHoweverTheyAreAddedUp) {
   for (const std::int64_t sites : {2, 700, 4096, 9001}) {
     SCOPED_TRACE(testing::Message() << one().name << ", " << sites << " sites");
@@ -335,20 +339,20 @@ TEST(MpiLineExplicitSchemes, TakeTurns) {
   const Start start = random_start(sites, 1);
   line.scatter_state(start.w, start.p);
   SerialLine serial(constants, 0.0, start.w, start.p);
-  ExplicitScheme scheme;  // at one address
   for (int turn = 0; turn < 3; ++turn) {
     for (const NamedScheme& one : explicit_schemes()) {
-      scheme = one.scheme;
-      const int length = std::min(3, line.block_limit(scheme));
-      line.open_block(scheme, h, length);
+      const ExplicitScheme& scheme = one.scheme;
+      const auto march = line.explicit_march(scheme, h);
+      const int length = std::min(3, march->limit());
+      march->open({.steps = length});
       for (int step = 0; step < length; ++step) {
         for (const Substep& substep : scheme.substeps) {
           const double head[] = {0.1};
-          if (test_world().is_root()) line.substep(substep, head);
+          if (test_world().is_root()) march->substep(substep, {head, {}});
           serial.substep(substep, scheme, h, 0.1);
         }
       }
-      line.close_block();
+      march->close();
     }
   }
   std::vector<double> w, p;

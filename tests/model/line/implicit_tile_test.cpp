@@ -10,7 +10,7 @@ namespace bathline {
 namespace {
 
 constexpr LineConstants line{.mass = 0.7, .stiffness = 1.9, .far_end = FarEnd::free, .dashpot = 0.0};
-constexpr OneStageScheme midpoint{0.5, 0.5, 0.5, 0.5};
+constexpr OneStage midpoint{0.5, 0.5, 0.5, 0.5};
 constexpr double steps_in_seconds[] = {1e-6, 0.02, 0.3, 1.0, 4.0};
 
 TEST(LineImplicitTile, EqualsPlainLoopsInside) {

@@ -20,21 +20,21 @@ Line make_line(std::int64_t sites, int axes, FarEnd far_end) {
 
 TEST(MpiLine, DampsBySqrtOfLambdaM) {
   const Line line = make_line(100, 1, FarEnd::fixed);
-  EXPECT_NEAR(line.damping(), 100.0, 1e-13);
-  EXPECT_NEAR(line.echo_time(), 2.0 * 100.0 * std::sqrt(5.0 / 2000.0), 1e-13);
-  EXPECT_NEAR(line.highest_frequency(), 2.0 * std::sqrt(2000.0 / 5.0), 1e-12);
-  EXPECT_FALSE(line.is_open_ended());
+  EXPECT_NEAR(line.facts().damping, 100.0, 1e-13);
+  EXPECT_NEAR(line.facts().echo.time, 2.0 * 100.0 * std::sqrt(5.0 / 2000.0), 1e-13);
+  EXPECT_NEAR(line.facts().highest_frequency, 2.0 * std::sqrt(2000.0 / 5.0), 1e-12);
+  EXPECT_FALSE(line.facts().loses_energy);
   const Line matched = make_line(100, 1, FarEnd::matched);
-  EXPECT_TRUE(matched.is_open_ended());
-  EXPECT_EQ(matched.echo_time(), std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(matched.facts().loses_energy);
+  EXPECT_EQ(matched.facts().echo.time, std::numeric_limits<double>::infinity());
 }
 
 TEST(MpiLine, NeedsSixteenBytesASiteAndAxis) {
   for (const int axes : {1, 2}) {
     const Line line = make_line(1000000, axes, FarEnd::fixed);
-    const std::int64_t all = test_world().sum(line.bytes());
+    const std::int64_t all = test_world().sum(line.bytes(ExactFlow{}));
     EXPECT_GE(all, 16 * axes * 1000000);
-    EXPECT_LE(all, 16 * axes * (1000000 + 2 * LineImplicitBlock::widest * test_world().size()));
+    EXPECT_LE(all, 16 * axes * (1000000 + 2 * LineState::widest * test_world().size()));
   }
 }
 
@@ -45,10 +45,12 @@ TEST(MpiLine, CountsWhatSchemesNeedBesides) {
   const Line unequal("unequal", attachment, {}, sites, test_world(), {.site = [](std::int64_t j) {
                        return LineSite{1.0 + static_cast<double>(j % 2), 1.0};
                      }});
-  const OneStageScheme midpoint{0.5, 0.5, 0.5, 0.5};
+  const CollocationScheme midpoint = one_stage(0.5, 0.5);
   const CollocationScheme three{Eigen::MatrixXd::Zero(3, 3), Eigen::MatrixXd::Zero(3, 3), Eigen::VectorXd::Zero(3)};
-  const auto bytes = [](const Line& line, const Scheme& scheme) { return test_world().sum(line.bytes_for(scheme)); };
-  EXPECT_EQ(bytes(equal, ExactFlow{}), 0);
+  const auto bytes = [](const Line& line, const Scheme& scheme) {
+    return test_world().sum(line.bytes(scheme) - line.bytes(ExactFlow{}));
+  };
+  EXPECT_EQ(bytes(equal, splitting({})), 0);
   EXPECT_EQ(bytes(equal, midpoint), 0);
   EXPECT_EQ(bytes(unequal, midpoint), 8 * sites);     // a gain a site, whatever the axes
   EXPECT_EQ(bytes(equal, three), 3 * 2 * 8 * sites);  // stage momenta
@@ -57,7 +59,7 @@ TEST(MpiLine, CountsWhatSchemesNeedBesides) {
 TEST(MpiLine, ChainIsTheLineWithItsEnd) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     const Line line = make_line(4, 1, far_end);
-    const LinearChain chain = line.chain(10);
+    const Assembly chain = line.assemble(10);
     EXPECT_EQ(chain.mass, std::vector<double>(4, 5.0));
     ASSERT_EQ(chain.springs.size(), 3u);
     EXPECT_EQ(chain.springs[2].first, 2);
@@ -72,7 +74,7 @@ TEST(MpiLine, ChainIsTheLineWithItsEnd) {
       EXPECT_NEAR(chain.dashpots[0].second, 100.0, 1e-13);
     }
     // Cut short, it is held where it was cut.
-    const LinearChain cut = line.chain(2);
+    const Assembly cut = line.assemble(2);
     EXPECT_EQ(cut.mass.size(), 2u);
     ASSERT_EQ(cut.to_ground.size(), 1u);
     EXPECT_EQ(cut.to_ground[0], std::make_pair(1, 2000.0));
@@ -102,13 +104,14 @@ TEST(MpiLine, KeepsItsState) {
       }
       line.scatter_state(start, momenta);
       for (int axis = 0; axis < axes; ++axis) {
-        const std::span<const double> mine = line.displacement(axis);
+        const StateField field = line.field("w", axis);
+        const std::span<const double> mine = field.values;
         for (std::size_t j = 0; j < mine.size(); ++j) {
-          const auto site = static_cast<std::size_t>(line.first_site()) + j;
+          const auto site = static_cast<std::size_t>(field.first) + j;
           EXPECT_EQ(mine[j], start[site * static_cast<std::size_t>(axes) + static_cast<std::size_t>(axis)]);
         }
       }
-      EXPECT_EQ(test_world().sum(static_cast<std::int64_t>(line.displacement(0).size())), sites);
+      EXPECT_EQ(test_world().sum(static_cast<std::int64_t>(line.field("w", 0).values.size())), sites);
       line.gather_state(w, p);
       if (test_world().is_root()) {
         EXPECT_EQ(w, start);
@@ -151,7 +154,7 @@ TEST(MpiLine, ThermalStartHasTheCovarianceOfTheSprings) {
     double squares[sites] = {}, product = 0.0, momenta = 0.0;
     for (std::uint32_t r = 0; r < realisations; ++r) {
       line.prepare({.seed = 1, .realisation = r, .stream = 0});
-      const std::span<const double> w = line.displacement(0);
+      const std::span<const double> w = line.field("w", 0).values;
       std::vector<double> all, p;
       line.gather_state(all, p);
       if (!test_world().is_root()) continue;
@@ -217,18 +220,19 @@ TEST(MpiLine, MemoryKernelIsTheForceAfterAJump) {
   const ExplicitScheme scheme =
       splitting({{Substep::Kind::kick, 0.5}, {Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 0.5}});
   const std::vector<double> head = {1.0};
+  const auto march = line.explicit_march(scheme, step);
   std::vector<double> times, forces, force(1);
   for (int done = 0; done * step < 12.0; done += 50) {
     times.push_back(done * step);
     line.force(head, force);
     forces.push_back(force[0]);
     for (int step_in_block = 0; step_in_block < 50; ++step_in_block) {
-      line.open_block(scheme, step, 1);
-      for (std::size_t i = 0; i < 3 && test_world().is_root(); ++i) line.substep(scheme.substeps[i], head);
-      line.close_block();
+      march->open({});
+      for (std::size_t i = 0; i < 3 && test_world().is_root(); ++i) march->substep(scheme.substeps[i], {head, {}});
+      march->close();
     }
   }
-  const std::vector<double> kernel = line.memory_kernel(times);
+  const std::vector<double> kernel = line.formulas(times).value().kernel;
   ASSERT_EQ(kernel.size(), times.size());
   EXPECT_EQ(kernel[0], 2.3);
   for (std::size_t i = 0; i < times.size() && test_world().is_root(); ++i) {
@@ -239,13 +243,13 @@ TEST(MpiLine, MemoryKernelIsTheForceAfterAJump) {
 // gamma reaches D when integrated; what lies beyond x = omega_max t is at most 2 D x^(-3/2).
 TEST(MpiLine, MemoryKernelAddsUpToTheDamping) {
   const Line line = make_line(100, 1, FarEnd::fixed);
-  const double step = 0.01 / line.highest_frequency(), end = 500.0;
+  const double step = 0.01 / line.facts().highest_frequency, end = 500.0;
   std::vector<double> times;
   for (int i = 0; i * 0.01 <= end; ++i) times.push_back(i * step);
-  const std::vector<double> kernel = line.memory_kernel(times);
+  const std::vector<double> kernel = line.formulas(times).value().kernel;
   double integral = -0.5 * step * (kernel.front() + kernel.back());
   for (double value : kernel) integral += step * value;
-  EXPECT_NEAR(integral, line.damping(), 2.0 * line.damping() * std::pow(end, -1.5));
+  EXPECT_NEAR(integral, line.facts().damping, 2.0 * line.facts().damping * std::pow(end, -1.5));
 }
 
 }  // namespace

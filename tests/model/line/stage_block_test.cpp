@@ -25,7 +25,7 @@ TEST(MpiLineStageBlock, EqualsSingleSteps) {
           if (sites == 6007 && far_end != FarEnd::matched) continue;
           SCOPED_TRACE(testing::Message() << "far end " << static_cast<int>(far_end) << ", " << stages
                                           << " stages, h = " << h << ", " << sites << " sites");
-          Course<CollocationScheme> course{constants(far_end), gauss(stages), h, sites, 2, {}};
+          Course course{constants(far_end), gauss(stages), h, sites, 2, {}};
           const int limit = block_limit(course);
           if (sites == 6007) {
             EXPECT_GT(limit, 0);
@@ -42,7 +42,7 @@ TEST(MpiLineStageBlock, EqualsSingleSteps) {
 TEST(MpiLineStageBlock, LongRuns) {
   for (const int stages : {2, 3, 4}) {
     SCOPED_TRACE(testing::Message() << stages << " stages");
-    Course<CollocationScheme> course{constants(FarEnd::matched), gauss(stages), 0.3, 3000, 1, {}};
+    Course course{constants(FarEnd::matched), gauss(stages), 0.3, 3000, 1, {}};
     const int limit = block_limit(course);
     ASSERT_GE(limit, 8);
     course.blocks.assign(static_cast<std::size_t>(400 / limit), limit);
@@ -59,10 +59,10 @@ TEST(MpiLineStageBlock, NeedsItsReachOnEveryRank) {
       SCOPED_TRACE(testing::Message() << stages << " stages, h = " << h);
       const LineConstants line = constants(FarEnd::fixed);
       const StageRecursion recursion = StageRecursion::of({line, gauss(stages), h}).value();
-      std::int64_t least = Line::minimum_piece;
+      std::int64_t least = LineState::minimum_piece;
       while (cheapest_reach(recursion, least).steps == 0) ++least;
-      ASSERT_GT(least, Line::minimum_piece);
-      Course<CollocationScheme> course{line, gauss(stages), h, ranks * least, 1, {}};
+      ASSERT_GT(least, LineState::minimum_piece);
+      Course course{line, gauss(stages), h, ranks * least, 1, {}};
       const int limit = block_limit(course);
       ASSERT_GT(limit, 0);
       course.blocks = {limit, limit};
@@ -78,33 +78,29 @@ TEST(MpiLineStageBlock, NeedsItsReachOnEveryRank) {
 TEST(MpiLineStageBlock, NeedsDecayAndARecursion) {
   double shortest_without = 0.0;
   for (double h = 1.0; shortest_without == 0.0; h *= 1.05) {
-    Course<CollocationScheme> course{constants(FarEnd::fixed), gauss(2), h, 6007, 1, {}};
+    Course course{constants(FarEnd::fixed), gauss(2), h, 6007, 1, {}};
     const int limit = block_limit(course);
     if (limit == 0) {
       shortest_without = h;
-    } else if (block_limit<CollocationScheme>({constants(FarEnd::fixed), gauss(2), 1.05 * h, 6007, 1, {}}) == 0) {
+    } else if (block_limit({constants(FarEnd::fixed), gauss(2), 1.05 * h, 6007, 1, {}}) == 0) {
       course.blocks = {limit, limit};
       expect_blocks_to_change_nothing(course);
     }
   }
   EXPECT_GT(shortest_without, 3.0);
   EXPECT_LT(shortest_without, 30.0);
-  EXPECT_EQ(block_limit<CollocationScheme>({constants(FarEnd::fixed), gauss(2), 1000.0, 6007, 1, {}}), 0);
+  EXPECT_EQ(block_limit({constants(FarEnd::fixed), gauss(2), 1000.0, 6007, 1, {}}), 0);
   const auto lobatto = std::get<CollocationScheme>(method_case("lobatto(stages=3)").scheme);
-  EXPECT_EQ(block_limit<CollocationScheme>({constants(FarEnd::fixed), lobatto, 0.3, 6007, 1, {}}), 0);
+  EXPECT_EQ(block_limit({constants(FarEnd::fixed), lobatto, 0.3, 6007, 1, {}}), 0);
 }
 
 // A line may change from one kind of implicit scheme to the other.
 TEST(MpiLineStageBlock, GivesWayToOtherSchemes) {
   Line line("line", Attachment({{0, 1.0}}, 1), constants(FarEnd::fixed), 6007, test_world());
   line.prepare({});
-  line.set_up_stages(gauss(2), 0.3);
-  const int of_stages = line.implicit_block_limit();
-  line.set_up_implicit({0.5, 0.5, 0.5, 0.5}, 1e-3);
-  const int of_one = line.implicit_block_limit();
-  line.set_up_stages(gauss(2), 0.3);
-  EXPECT_NE(of_stages, of_one);
-  EXPECT_EQ(line.implicit_block_limit(), of_stages);
+  const auto of_stages = line.implicit_march(gauss(2), 0.3), of_one = line.implicit_march(one_stage(0.5, 0.5), 1e-3);
+  EXPECT_NE(of_stages->limit(), of_one->limit());
+  EXPECT_EQ(line.implicit_march(gauss(2), 0.3)->limit(), of_stages->limit());
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace {
 
 using Site = std::function<LineSite(std::int64_t)>;
 
-const std::vector<OneStageScheme>& schemes() {
-  static const std::vector<OneStageScheme> all = {
+const std::vector<OneStage>& schemes() {
+  static const std::vector<OneStage> all = {
       {0.5, 0.5, 0.5, 0.5}, {0.25, 0.75, 0.75, 0.25}, {0.75, 0.25, 0.25, 0.75}, {1.0, 1.0, 0.0, 0.0}};
   return all;
 }
@@ -31,7 +31,7 @@ Line make_line(const Site& site, FarEnd far_end, int sites, int axes) {
 struct StepCase {
   FarEnd far_end;
   int sites;
-  OneStageScheme scheme;
+  OneStage scheme;
   double h;
 };
 
@@ -42,18 +42,18 @@ void expect_a_step_to_equal_the_dense_one(const StepCase& c) {
   constexpr int axes = 2;
   Line line = make_line(unequal_site, c.far_end, c.sites, axes);
   // Before there is a state, as where a recipe is only checked.
-  line.set_up_implicit(c.scheme, c.h);
-  EXPECT_EQ(line.implicit_block_limit(), 0);
+  const auto march = line.implicit_march(one_stage(c.scheme.b, c.scheme.a), c.h);
+  EXPECT_EQ(march->limit(), 0);
   line.prepare({});
   RandomNumbers random(17);
   const std::vector<double> w = random.list(static_cast<std::size_t>(c.sites * axes));
   const std::vector<double> p = random.list(static_cast<std::size_t>(c.sites * axes));
   line.scatter_state(w, p);
   const std::vector<double> head = {0.4, -0.9}, velocity = {-0.3, 0.6};
-  const std::optional<HeadResponse> response = line.eliminate(head);
-  ASSERT_TRUE(response.has_value());
-  EXPECT_GT(response->damping, 0.0);
-  line.complete(velocity);
+  StageResponse response;
+  ASSERT_TRUE(march->respond(head, response));
+  EXPECT_GT(response.damping(0, 0), 0.0);
+  march->complete(Eigen::RowVectorXd{{-0.3, 0.6}});
   std::vector<double> end_w, end_p;
   line.gather_state(end_w, end_p);
   const double dissipated = line.energy(head).dissipated;
@@ -67,7 +67,7 @@ void expect_a_step_to_equal_the_dense_one(const StepCase& c) {
     work += expected.work;
     if (!test_world().is_root()) continue;
     // The force is a small difference of terms that grow with h, of a soft line the more the longer it is.
-    EXPECT_NEAR(response->constant[axis] - response->damping * velocity[axis], expected.force,
+    EXPECT_NEAR(response.constant(0, axis) - response.damping(0, 0) * velocity[axis], expected.force,
                 1e-13 + 2e-14 * c.h * (1.0 + c.sites));
     const double scale_w = 1.0 + expected.w.cwiseAbs().maxCoeff(), scale_p = 1.0 + expected.p.cwiseAbs().maxCoeff();
     // A large step multiplies round-off in the stage momenta by h.
@@ -82,7 +82,7 @@ void expect_a_step_to_equal_the_dense_one(const StepCase& c) {
 TEST(MpiLineUnequalStage, EqualsADenseSolution) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     for (const int sites : {1, 2, 41, 127, 200}) {
-      for (const OneStageScheme& scheme : schemes()) {
+      for (const OneStage& scheme : schemes()) {
         for (const double h : {0.01, 0.7, 12.0, 1000.0}) {
           expect_a_step_to_equal_the_dense_one({far_end, sites, scheme, h});
         }
@@ -125,7 +125,7 @@ TEST(MpiLineUnequalStage, EqualSitesAgreeWithTheUniformPath) {
       SCOPED_TRACE(testing::Message() << "far end " << static_cast<int>(far_end) << ", " << sites << " sites");
       Problem uniform = make_problem({}, far_end, sites, 0.8);
       Problem one_by_one = make_problem([](std::int64_t) { return LineSite{1.3, 2.9}; }, far_end, sites, 0.8);
-      const OneStageScheme scheme = schemes()[1];
+      const CollocationScheme scheme = one_stage(schemes()[1].b, schemes()[1].a);
       const PhasePoint expected = run(uniform, scheme, 0.3, 50), found = run(one_by_one, scheme, 0.3, 50);
       EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), 1e-13);
       EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), 1e-13);
@@ -138,7 +138,7 @@ TEST(MpiLineUnequalStage, MidpointRuleConservesTheEnergyOfALinearSystem) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
     Problem problem = make_problem(unequal_site, far_end, 150, 0.0);
     const double before = problem.energies().total();
-    run(problem, schemes()[0], 0.4, 1000);
+    run(problem, one_stage(0.5, 0.5), 0.4, 1000);
     EXPECT_NEAR(problem.energies().total(), before, 1e-12 * before);
     EXPECT_GT(problem.environments().front()->energy(std::vector<double>{0.0, 0.0}).environment, 0.1 * before);
   }
@@ -152,7 +152,7 @@ TEST(MpiLineUnequalStage, MidpointRuleIsOfSecondOrder) {
     };
     const PhasePoint exact = end(ExactFlow{}, 1);
     const auto error = [&](int steps) {
-      const PhasePoint found = end(schemes()[0], steps);
+      const PhasePoint found = end(one_stage(0.5, 0.5), steps);
       return (found.u - exact.u).norm() + (found.p - exact.p).norm();
     };
     const double coarse = error(100), fine = error(200);

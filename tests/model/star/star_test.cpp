@@ -11,6 +11,7 @@
 
 #include "advance/stepper.hpp"
 #include "explicit_schemes.hpp"
+#include "model/line/implicit_stage.hpp"
 #include "model/line/line.hpp"
 #include "model/problem.hpp"
 #include "quartic_potential.hpp"
@@ -64,24 +65,25 @@ Outcome run(const Spectrum& spectrum, int axes, int steps_per_pass, const Explic
   star.prepare({});
   const State start = random_state(spectrum, axes);
   star.scatter_state(start.w, start.p);
+  const auto march = star.explicit_march(scheme, h);
   Outcome outcome;
   std::vector<double> head(static_cast<std::size_t>(axes)), force(head);
   int done = 0, substeps = 0;
   for (std::size_t turn = 0; done < steps; ++turn) {
-    const int length = std::min({blocks[turn % blocks.size()], star.block_limit(scheme), steps - done});
-    star.open_block(scheme, h, length);
+    const int length = std::min({blocks[turn % blocks.size()], march->limit(), steps - done});
+    march->open({.steps = length});
     for (int step = 0; step < length && world.is_root(); ++step) {
       for (const Substep& substep : scheme.substeps) {
         for (int axis = 0; axis < axes; ++axis) head[static_cast<std::size_t>(axis)] = head_at(substeps, axis);
         if (substep.kind != Substep::Kind::drift) {
-          star.force(head, force);
+          march->force({head, {}}, force);
           outcome.forces.insert(outcome.forces.end(), force.begin(), force.end());
         }
-        star.substep(substep, head);
+        march->substep(substep, {head, {}});
         ++substeps;
       }
     }
-    star.close_block();
+    march->close();
     done += length;
     star.force(std::vector<double>(head.size(), 0.0), force);
     outcome.pulls = force;
@@ -290,7 +292,7 @@ INSTANTIATE_TEST_SUITE_P(Schemes, MpiStarExplicit, testing::Range(0, static_cast
                          [](const auto& info) { return "scheme" + std::to_string(info.param); });
 
 /// The arrowhead system of particle and oscillators as one dense matrix, by Newton's method.
-void step_densely(Closed& closed, const OneStageScheme& s, double step) {
+void step_densely(Closed& closed, const OneStage& s, double step) {
   const double q0 = 1.0;
   const auto n = static_cast<Eigen::Index>(closed.star.w.size());
   Eigen::VectorXd u(n + 1), p(n + 1), inverse(n + 1), k(n);
@@ -334,10 +336,11 @@ void step_densely(Closed& closed, const OneStageScheme& s, double step) {
   }
 }
 
-std::vector<std::pair<std::string, OneStageScheme>> one_stage_schemes() {
-  std::vector<std::pair<std::string, OneStageScheme>> all;
+std::vector<std::pair<std::string, CollocationScheme>> one_stage_schemes() {
+  std::vector<std::pair<std::string, CollocationScheme>> all;
   for (const MethodCase& one : method_cases()) {
-    if (const auto* scheme = std::get_if<OneStageScheme>(&one.scheme)) all.emplace_back(one.name, *scheme);
+    const auto* scheme = std::get_if<CollocationScheme>(&one.scheme);
+    if (scheme != nullptr && scheme->stages() == 1) all.emplace_back(one.name, *scheme);
   }
   return all;
 }
@@ -350,9 +353,9 @@ TEST(MpiStarImplicit, EqualsADenseSolution) {
         SCOPED_TRACE(testing::Message() << name << ", " << size << " oscillators, h = " << step);
         const Spectrum spectrum = uneven_spectrum(size);
         Closed closed{1.0, mass * 0.6, SerialStar(spectrum)};
-        for (int i = 0; i < 12; ++i) step_densely(closed, scheme, step);
+        for (int i = 0; i < 12; ++i) step_densely(closed, OneStage::of(scheme), step);
         Problem problem = make_problem(spectrum, 8, false, test_world());
-        ASSERT_FALSE(make_one_stage_stepper(scheme, problem, step)->advance(12));
+        ASSERT_FALSE(make_implicit_stepper(scheme, problem, step)->advance(12));
         std::vector<double> w, p, force(1);
         Environment& bath = *problem.environments()[0];
         bath.gather_state(w, p);
@@ -375,8 +378,8 @@ TEST(MpiStarImplicit, HasTheSameBitsOnAnyNumberOfRanks) {
     SCOPED_TRACE(name);
     Problem alone = make_problem(uneven_spectrum(700), 8, false, self_world(), 0.2);
     Problem problem = make_problem(uneven_spectrum(700), 8, false, test_world(), 0.2);
-    make_one_stage_stepper(scheme, alone, 0.1)->advance(30);
-    make_one_stage_stepper(scheme, problem, 0.1)->advance(30);
+    make_implicit_stepper(scheme, alone, 0.1)->advance(30);
+    make_implicit_stepper(scheme, problem, 0.1)->advance(30);
     EXPECT_EQ(problem.energies().environment, alone.energies().environment);
     EXPECT_EQ(problem.energies().interaction, alone.energies().interaction);
     if (test_world().is_root()) {
@@ -392,19 +395,19 @@ TEST(MpiStar, SchemesTakeTurns) {
   Closed closed{1.0, mass * 0.6, SerialStar(spectrum)};
   Problem problem = make_problem(spectrum, 8, false, test_world());
   const double step = 0.03;
-  for (const OneStageScheme& implicit : {OneStageScheme{0.5, 0.5, 0.5, 0.5}, OneStageScheme{1.0, 1.0, 0.0, 0.0}}) {
-    const auto stepper = make_one_stage_stepper(implicit, problem, step);
+  for (const CollocationScheme& implicit : {one_stage(0.5, 0.5), one_stage(1.0, 1.0)}) {
+    const auto stepper = make_implicit_stepper(implicit, problem, step);
     for (const NamedScheme& one : explicit_schemes()) {
       make_explicit_stepper(one.scheme, problem, step)->advance(3);
       for (int i = 0; i < 3; ++i) step_plainly(closed, one.scheme, step);
       stepper->advance(2);
-      for (int i = 0; i < 2; ++i) step_densely(closed, implicit, step);
+      for (int i = 0; i < 2; ++i) step_densely(closed, OneStage::of(implicit), step);
       make_explicit_stepper(one.scheme, problem, 0.5 * step)->advance(3);
       for (int i = 0; i < 3; ++i) step_plainly(closed, one.scheme, 0.5 * step);
       for (double& w : closed.star.w) w *= 0.9;
       problem.environments()[0]->scatter_state(closed.star.w, closed.star.p);
       stepper->advance(1);
-      step_densely(closed, implicit, step);
+      step_densely(closed, OneStage::of(implicit), step);
     }
   }
   if (!test_world().is_root()) return;
@@ -417,7 +420,7 @@ TEST(MpiStar, StartsColdAndKeepsItsState) {
     for (const int axes : {1, 3}) {
       const Spectrum spectrum = uneven_spectrum(size);
       Star star = make_star(spectrum, axes, 8, test_world());
-      EXPECT_EQ(test_world().sum(star.bytes()), (2 + 2 * axes) * 8 * size);
+      EXPECT_EQ(test_world().sum(star.bytes(ExactFlow{})), (2 + 2 * axes) * 8 * size);
       star.prepare({.seed = 3});
       std::vector<double> w, p;
       star.gather_state(w, p);
@@ -427,9 +430,10 @@ TEST(MpiStar, StartsColdAndKeepsItsState) {
       const State state = random_state(spectrum, axes);
       star.scatter_state(state.w, state.p);
       for (int axis = 0; axis < axes; ++axis) {
-        const std::span<const double> mine = star.displacement(axis);
+        const StateField field = star.field("w", axis);
+        const std::span<const double> mine = field.values;
         for (std::size_t j = 0; j < mine.size(); ++j) {
-          const auto site = static_cast<std::size_t>(star.first_site()) + j;
+          const auto site = static_cast<std::size_t>(field.first) + j;
           EXPECT_EQ(mine[j], state.w[site * static_cast<std::size_t>(axes) + static_cast<std::size_t>(axis)]);
         }
       }
@@ -522,7 +526,7 @@ TEST(MpiStar, ThermalStartsOfDifferentKeysDiffer) {
   // A problem hands on the seed and the realisation, and every environment has numbers of its own.
   std::vector<std::unique_ptr<Environment>> baths;
   for (int i = 0; i < 2; ++i) {
-    baths.push_back(std::make_unique<Star>(make_star(spectrum, 1, 8, test_world(), 0.7)));
+    baths.push_back(std::make_unique<Star>("bath", Attachment({{0, 1.0}}, 1), spectrum, 0.7, 8, test_world()));
   }
   OpenSystem system = make_problem(spectrum, 8, false, test_world()).system();
   Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(baths), test_world());
@@ -542,7 +546,7 @@ TEST(MpiStar, MemoryKernelIsTheSumOfItsCosines) {
   const Spectrum spectrum = uneven_spectrum(3000);
   const Star star = make_star(spectrum, 1, 8, test_world());
   const std::vector<double> times = {0.0, 0.3, 1.0, 17.0};
-  const std::vector<double> kernel = star.memory_kernel(times);
+  const std::vector<double> kernel = star.formulas(times).value().kernel;
   ASSERT_EQ(kernel.size(), times.size());
   for (std::size_t i = 0; i < times.size(); ++i) {
     long double sum = 0.0L;
@@ -552,11 +556,11 @@ TEST(MpiStar, MemoryKernelIsTheSumOfItsCosines) {
     }
     EXPECT_NEAR(kernel[i], static_cast<double>(sum), 1e-13);
   }
-  EXPECT_EQ(kernel, make_star(spectrum, 1, 8, self_world()).memory_kernel(times));
-  EXPECT_TRUE(star.memory_kernel_limit(times).empty());
+  EXPECT_EQ(kernel, make_star(spectrum, 1, 8, self_world()).formulas(times).value().kernel);
+  EXPECT_TRUE(star.formulas(times).value().limit.empty());
   const Star ohmic = make_star(ohmic_spectrum(10, 0.3, 5.0), 1, 8, test_world());
-  ASSERT_EQ(ohmic.memory_kernel_limit(times).size(), times.size());
-  EXPECT_NEAR(ohmic.memory_kernel_limit(times)[2], 2.0 * 0.3 / pi * std::sin(5.0), 1e-15);
+  ASSERT_EQ(ohmic.formulas(times).value().limit.size(), times.size());
+  EXPECT_NEAR(ohmic.formulas(times).value().limit[2], 2.0 * 0.3 / pi * std::sin(5.0), 1e-15);
 }
 
 TEST(MpiStar, AChainOfFewerSitesKeepsStiffnessAndHighestFrequency) {
@@ -566,7 +570,7 @@ TEST(MpiStar, AChainOfFewerSitesKeepsStiffnessAndHighestFrequency) {
   for (std::int64_t j = 0; j < spectrum.size; ++j) stiffness += spectrum.oscillator(j).stiffness;
   for (const int limit : {1, 2, 3, 10, 399, 500, 999, 1000, 5000}) {
     SCOPED_TRACE(limit);
-    const LinearChain chain = star.chain(limit);
+    const Assembly chain = star.assemble(limit);
     EXPECT_LE(chain.mass.size(), static_cast<std::size_t>(limit));
     EXPECT_GE(chain.mass.size(), static_cast<std::size_t>(std::min(limit, 1000)) / 2);
     ASSERT_EQ(chain.to_head.size(), chain.mass.size());
@@ -579,12 +583,12 @@ TEST(MpiStar, AChainOfFewerSitesKeepsStiffnessAndHighestFrequency) {
       before = highest;
     }
     EXPECT_NEAR(sum, static_cast<double>(stiffness), 1e-13);
-    EXPECT_NEAR(highest, star.highest_frequency(), 1e-14);
+    EXPECT_NEAR(highest, star.facts().highest_frequency, 1e-14);
     EXPECT_TRUE(chain.springs.empty() && chain.to_ground.empty() && chain.dashpots.empty());
   }
-  EXPECT_EQ(star.highest_frequency(), spectrum.oscillator(999).frequency);
-  EXPECT_EQ(star.echo_time(), spectrum.recurrence);
-  EXPECT_EQ(star.damping(), spectrum.damping);
+  EXPECT_EQ(star.facts().highest_frequency, spectrum.oscillator(999).frequency);
+  EXPECT_EQ(star.facts().echo.time, spectrum.recurrence);
+  EXPECT_EQ(star.facts().damping, spectrum.damping);
 }
 
 // The head is held; Stoermer's and Verlet's error at this step is (omega h)^2 omega t / 24 of an oscillator.
@@ -594,21 +598,22 @@ TEST(MpiStar, RandomForceIsWhatAHeldHeadFeels) {
   Star star = make_star(spectrum, 2, 8, test_world(), 0.5);
   star.prepare({.seed = 8});
   const std::vector<double> times = {0.0, 0.5, 1.7, 4.0};
-  const std::vector<double> formula = star.random_force(times);
+  const std::vector<double> formula = star.formulas(times).value().random_force;
   ASSERT_EQ(formula.size(), 2 * times.size());
   const ExplicitScheme scheme =
       splitting({{Substep::Kind::kick, 0.5}, {Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 0.5}});
   const std::vector<double> head = {0.0, 0.0};
   std::vector<double> force(2);
+  const auto march = star.explicit_march(scheme, step);
   int done = 0;
   double largest = 0.0;
   for (std::size_t i = 0; i < times.size(); ++i) {
     while (done < std::lround(times[i] / step)) {
-      star.open_block(scheme, step, 1);
+      march->open({});
       for (int s = 0; s < 3 && test_world().is_root(); ++s) {
-        star.substep(scheme.substeps[static_cast<std::size_t>(s)], head);
+        march->substep(scheme.substeps[static_cast<std::size_t>(s)], {head, {}});
       }
-      star.close_block();
+      march->close();
       ++done;
     }
     if (!test_world().is_root()) continue;
@@ -637,7 +642,7 @@ double markov_deviation(double omega_max, bool exact) {
   bath.push_back(std::make_unique<Star>("bath", Attachment({{0, 1.0}}, 1),
                                         ohmic_spectrum(std::lround(omega_max / spacing), damping, omega_max), 0.0, 8,
                                         self_world()));
-  EXPECT_NEAR(bath[0]->echo_time(), 2.0 * pi / spacing, 1e-9);
+  EXPECT_NEAR(bath[0]->facts().echo.time, 2.0 * pi / spacing, 1e-9);
   Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(bath), self_world());
   problem.prepare();
   const double step = exact ? 0.1 : 0.1 / omega_max;

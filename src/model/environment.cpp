@@ -1,0 +1,46 @@
+// What all environments have in common: their facts are looked up once, and their state goes to one rank and back.
+#include "model/environment.hpp"
+
+#include <stdexcept>
+
+namespace bathline {
+
+const EnvironmentFacts& Environment::facts() const {
+  if (!facts_) facts_ = describe();
+  return *facts_;
+}
+
+StateField Environment::field(std::string_view name, int axis) {
+  for (StateField& field : fields()) {
+    if (field.name == name && field.axis == axis) return std::move(field);
+  }
+  throw std::out_of_range(name_ + " has no field " + std::string(name));
+}
+
+void Environment::gather_state(std::vector<double>& w, std::vector<double>& p) {
+  const auto axes = static_cast<std::size_t>(attachment_.axes());
+  w.assign(communicator_.is_root() ? static_cast<std::size_t>(facts().sites) * axes : 0, 0.0);
+  p.assign(w.size(), 0.0);
+  for (const StateField& field : fields()) {
+    if (field.name != "w" && field.name != "p") continue;
+    std::vector<double>& all = field.name == "w" ? w : p;
+    const std::vector<double> row = communicator_.gather(field.values);
+    for (std::size_t site = 0; site < row.size(); ++site)
+      all[site * axes + static_cast<std::size_t>(field.axis)] = row[site];
+  }
+}
+
+void Environment::scatter_state(std::span<const double> w, std::span<const double> p) {
+  const auto axes = static_cast<std::size_t>(attachment_.axes());
+  for (const StateField& field : fields()) {
+    if (field.name != "w" && field.name != "p") continue;
+    const std::span<const double> all = field.name == "w" ? w : p;
+    std::vector<double> row(communicator_.is_root() ? static_cast<std::size_t>(field.total) : 0);
+    for (std::size_t site = 0; site < row.size(); ++site)
+      row[site] = all[site * axes + static_cast<std::size_t>(field.axis)];
+    communicator_.scatter(row, field.values);
+  }
+  take_over_fields();
+}
+
+}  // namespace bathline

@@ -1,0 +1,129 @@
+// The sites of a line that a rank holds.
+#include "model/line/state.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bathline {
+
+LineState::LineState(const LineConstants& given, LineOptions with, std::int64_t all, const Communicator& world,
+                     int number_of_axes)
+    : constants(given),
+      options(std::move(with)),
+      layout(all, world.size(), minimum_piece),
+      communicator(world),
+      axes(number_of_axes),
+      count(layout.count(world.rank())),
+      at_far_end(world.rank() == layout.holders() - 1),
+      head_stiffness(site(0).stiffness),
+      room_before(count > 0 ? std::min(widest, first_site()) : 0),
+      room_behind(count > 0 ? std::min(widest, all - first_site() - count) : 0),
+      thin_halo_(layout, world, 1, 2 * axes),
+      sums_(static_cast<std::size_t>(axes), OrderedSum(layout, world)),
+      energy_is_under_way_(static_cast<std::size_t>(axes)) {
+  const LineSite last = site(all - 1);
+  constants.mass = last.mass;
+  constants.stiffness = last.stiffness;
+  constants.dashpot = constants.far_end == FarEnd::matched ? std::sqrt(last.stiffness * last.mass) : 0.0;
+}
+
+LineSite LineState::site(std::int64_t index) const {
+  return is_uniform() ? LineSite{constants.mass, constants.stiffness} : options.site(index);
+}
+
+LineSprings LineState::springs() const {
+  if (is_uniform()) return {constants.stiffness, constants.mass, nullptr, nullptr};
+  return {constants.stiffness, constants.mass, own(spring_), own(inverse_mass_)};
+}
+
+void LineState::prepare_springs() {
+  if (is_uniform() || !spring_.empty()) return;
+  const std::int64_t from = first_site() - room_before, to = first_site() + count + room_behind;
+  spring_.reserve(static_cast<std::size_t>(to - from + 1));
+  inverse_mass_.reserve(static_cast<std::size_t>(to - from));
+  for (std::int64_t j = from; j < to; ++j) {
+    const LineSite one = site(j);
+    spring_.push_back(one.stiffness);
+    inverse_mass_.push_back(1.0 / one.mass);
+  }
+  spring_.push_back(site(std::min(to, sites() - 1)).stiffness);
+}
+
+void LineState::allocate() {
+  for (std::vector<AlignedVector>* fields : {&w, &p}) {
+    fields->resize(static_cast<std::size_t>(axes));
+    // In place: a copy may not fit.
+    for (AlignedVector& field : *fields) field.assign(static_cast<std::size_t>(storage()), 0.0);
+  }
+  thin_arrays_.clear();
+  for (int axis = 0; axis < axes; ++axis) {
+    for (AlignedVector* field : {&w[axis], &p[axis]}) thin_arrays_.push_back(own(*field) - thin_halo_.left());
+  }
+  dissipated.assign(static_cast<std::size_t>(axes), 0.0);
+  prepare_springs();
+  moved = 0;
+  touch(0);
+}
+
+void LineState::touch(std::int64_t end) {
+  moved = std::max(moved, options.skip_resting ? std::min(end, sites()) : sites());
+  energy_is_under_way_.assign(energy_is_under_way_.size(), false);
+}
+
+void LineState::find_moved() {
+  std::int64_t end = 0;
+  for (int axis = 0; axis < axes; ++axis) {
+    const double* const at_w = own(w[axis]);
+    const double* const at_p = own(p[axis]);
+    std::int64_t last = count;
+    while (last > end && at_w[last - 1] == 0.0 && at_p[last - 1] == 0.0) --last;
+    end = std::max(end, last);
+  }
+  // Whole numbers below 2^53.
+  moved = static_cast<std::int64_t>(communicator.max(end > 0 ? static_cast<double>(first_site() + end) : 0.0));
+  touch(moved);
+}
+
+template <class Use>
+void LineState::use_site_energy(int axis, Use use) const {
+  const Numbered of_w = numbered(w[axis]);
+  const Numbered of_p = numbered(p[axis]);
+  // Few products: adding this up has to cost little beside the steps in between.
+  if (is_uniform()) {
+    const double squared_impedance = constants.stiffness * constants.mass;
+    use([=]<class Number>(std::int64_t site) {
+      const Number strain = of_w.at<Number>(site + 1) - of_w.at<Number>(site), momentum = of_p.at<Number>(site);
+      return fused(everywhere<Number>(squared_impedance), strain * strain, momentum * momentum);
+    });
+  } else {
+    const Numbered of_spring = numbered(spring_);
+    const Numbered of_mass = numbered(inverse_mass_);
+    use([=]<class Number>(std::int64_t site) {
+      const Number strain = of_w.at<Number>(site + 1) - of_w.at<Number>(site), momentum = of_p.at<Number>(site);
+      return fused(of_spring.at<Number>(site + 1), strain * strain, of_mass.at<Number>(site) * (momentum * momentum));
+    });
+  }
+}
+
+void LineState::begin_energies(int axis) {
+  sums_[axis].begin();
+  energy_is_under_way_[axis] = true;
+}
+
+void LineState::add_energies(int axis, std::int64_t end) {
+  // What the last site is tied to is not known on the way.
+  const std::int64_t stop = std::min(first_site() + end, sites() - 1);
+  use_site_energy(axis, [&](auto one) { sums_[axis].add(one, stop, moved); });
+}
+
+double LineState::end_energies(int axis) {
+  // Behind the last site there is a spring only at a fixed end.
+  if (at_far_end) own(w[axis])[count] = behind_last(own(w[axis])[count - 1]);
+  if (!energy_is_under_way_[axis]) sums_[axis].begin();
+  energy_is_under_way_[axis] = false;
+  double energy = 0.0;
+  use_site_energy(axis, [&](auto one) { energy = energy_unit() * sums_[axis].end(one, moved); });
+  return energy;
+}
+
+}  // namespace bathline

@@ -1,0 +1,126 @@
+// The sites of a line that a rank holds: what they are made of, where they are, and what advances them shares.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "model/environment.hpp"
+#include "model/line/springs.hpp"
+#include "model/line/window.hpp"
+#include "parallel/cache_lines.hpp"
+#include "parallel/communicator.hpp"
+#include "parallel/halo.hpp"
+#include "parallel/lanes.hpp"
+#include "parallel/layout.hpp"
+#include "parallel/ordered_sum.hpp"
+
+namespace bathline {
+
+/// What one site is made of.
+struct LineSite {
+  double mass = 1.0;
+  double stiffness = 1.0;  ///< of the spring before it; behind the last site a fixed end has one like the last
+
+  bool operator==(const LineSite&) const = default;
+};
+
+struct LineOptions {
+  double temperature = 0.0;  ///< kT of the start, J; only where all sites are equal
+  /// Where sites differ: what each of them is made of, by its index.
+  std::function<LineSite(std::int64_t)> site = {};
+  /// Leaves out sites that nothing can have moved yet; no result depends on it.
+  bool skip_resting = true;
+};
+
+class LineState {
+ public:
+  /// Sites that a rank holds at least, if it holds any. No explicit scheme may reach farther in one step.
+  static constexpr std::int64_t minimum_piece = 40;
+  /// Sites copied from the neighbours on either side, at most.
+  static constexpr std::int64_t widest = 512;
+
+  /// @note Collective.
+  LineState(const LineConstants& constants, LineOptions options, std::int64_t sites, const Communicator& communicator,
+            int axes);
+  LineState(const LineState&) = delete;
+  LineState& operator=(const LineState&) = delete;
+
+  // What it is made of.
+  std::int64_t sites() const { return layout.total(); }
+  std::int64_t first_site() const { return layout.first(communicator.rank()); }
+  bool at_head() const { return communicator.is_root(); }
+  bool is_uniform() const { return !options.site; }
+  LineSite site(std::int64_t index) const;
+  /// Of this rank's own sites, once `prepare_springs` has been called.
+  LineSprings springs() const;
+  /// What the sites are made of does not change: once is enough.
+  void prepare_springs();
+  /// Sites with those copied before and behind, and one more for the end that the spring behind the last is tied to.
+  std::int64_t storage() const { return room_before + count + room_behind + 1; }
+
+  // Where they are.
+  /// At rest, with room.
+  void allocate();
+  /// This rank's own sites; copied ones lie before and behind.
+  double* own(AlignedVector& field) const { return field.data() + room_before; }
+  const double* own(const AlignedVector& field) const { return field.data() + room_before; }
+  /// The displacement, or stage displacement, behind a last site that is at `here`.
+  double behind_last(double here) const { return constants.far_end == FarEnd::fixed ? 0.0 : here; }
+  /// Displacements and momenta of the sites beside a rank's own. @note Collective.
+  void exchange_next_neighbours() { thin_halo_.exchange(thin_arrays_); }
+  /// Sites before `end` may have moved from now on, and sums over the sites are out of date.
+  void touch(std::int64_t end);
+  /// No site from `moved` on is anything but zero, now that the state has been written. @note Collective.
+  void find_moved();
+
+  // Energy of the sites and of the springs behind them, axis by axis: summed in an order that depends on nothing, at
+  // any time, or while the sites are in cache.
+  void begin_energies(int axis);
+  /// Adds those of this rank's sites before `end`.
+  void add_energies(int axis, std::int64_t end);
+  /// J. @note Collective.
+  double end_energies(int axis);
+
+  LineConstants constants;  ///< where sites differ, of the last one
+  LineOptions options;
+  Layout layout;
+  Communicator communicator;
+  int axes;
+  std::int64_t count;  ///< of own sites
+  bool at_far_end;
+  double head_stiffness;                  ///< of the first spring
+  std::int64_t room_before, room_behind;  ///< for copied sites, as many as any scheme wants
+  std::vector<AlignedVector> w, p;        ///< one array per axis
+  std::vector<double> dissipated;         ///< by axis, on the rank of the last site
+  std::int64_t moved = 0;                 ///< no site from here on has ever moved
+
+ private:
+  /// Own and copied sites by their number in the whole line. A pointer moved back by as much would leave its array.
+  struct Numbered {
+    const double* own;
+    std::int64_t first;
+    template <class Number>
+    Number at(std::int64_t site) const {
+      return read<Number>(own + (site - first));
+    }
+  };
+  Numbered numbered(const AlignedVector& field) const { return {own(field), first_site()}; }
+  /// Energy of a site and of the spring behind it, by its global index, in units of `energy_unit`.
+  template <class Use>
+  void use_site_energy(int axis, Use use) const;
+  double energy_unit() const { return is_uniform() ? 0.5 / constants.mass : 0.5; }
+
+  Halo thin_halo_;
+  std::vector<double*> thin_arrays_;
+  std::vector<OrderedSum> sums_;           // of the energy, by axis
+  std::vector<bool> energy_is_under_way_;  // by axis
+  AlignedVector spring_, inverse_mass_;    // of unequal sites, with those copied
+};
+
+// What advances them.
+std::unique_ptr<ExplicitMarch> make_explicit_march(LineState& line, const ExplicitScheme& scheme, double h);
+std::unique_ptr<ImplicitMarch> make_one_stage_march(LineState& line, const CollocationScheme& scheme, double h);
+/// For equal sites.
+std::unique_ptr<ImplicitMarch> make_stages_march(LineState& line, const CollocationScheme& scheme, double h);
+
+}  // namespace bathline

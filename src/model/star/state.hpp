@@ -1,0 +1,51 @@
+// The oscillators of a heat bath that a rank holds, and what advances them shares.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/environment.hpp"
+#include "model/spectrum.hpp"
+#include "model/star/kernel.hpp"
+#include "parallel/communicator.hpp"
+#include "parallel/leaf_sum.hpp"
+
+namespace bathline {
+
+struct StarState {
+  StarState(Spectrum spectrum, int axes, const Communicator& communicator);
+
+  /// Calls work(leaf, begin, count) for every chunk of this rank's oscillators, leaf by leaf.
+  template <class Work>
+  void for_each_chunk(Work&& work) const;
+  /// Sums up the pull anew, whatever has moved the oscillators. @note Collective.
+  void refresh_pull();
+
+  Spectrum spectrum;
+  Communicator communicator;
+  std::size_t axes;
+  mutable LeafSum sum;
+  std::vector<double> stiffness, inverse_mass;  ///< per oscillator of this rank
+  std::vector<std::vector<double>> w, p;        ///< one array per axis
+  double total_stiffness = 0.0;                 ///< on rank 0, as the next
+  std::vector<double> pull;                     ///< sum of k w now, one per axis
+  std::int64_t changes = 0;  ///< how often w and p have changed: what was computed ahead serves one state only
+};
+
+template <class Work>
+void StarState::for_each_chunk(Work&& work) const {
+  for (std::int64_t leaf = 0; leaf < sum.leaves(); ++leaf) {
+    const std::int64_t end = std::min(sum.count(), (leaf + 1) * sum.leaf_size());
+    for (std::int64_t begin = leaf * sum.leaf_size(); begin < end; begin += StarKernel::chunk) {
+      work(leaf, begin, static_cast<int>(std::min<std::int64_t>(StarKernel::chunk, end - begin)));
+    }
+  }
+}
+
+// What advances them.
+std::unique_ptr<ExplicitMarch> make_explicit_march(StarState& star, const ExplicitScheme& scheme, double h,
+                                                   int steps_per_pass);
+std::unique_ptr<ImplicitMarch> make_implicit_march(StarState& star, const CollocationScheme& scheme, double h);
+
+}  // namespace bathline
