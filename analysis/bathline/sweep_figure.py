@@ -31,8 +31,11 @@ def draw(sweep, quantities, against, xscale, yscale):
         axes.plot(*zip(*sorted(points)), **line)
         handles += [Line2D([], [], label=name, **line)] if name else []
     axes.set_xlabel(against)
-    if len(quantities) == 1:
-        axes.set_ylabel(_label(sweep, quantities[0]))
+    labels = {_label(sweep, quantity) for quantity in quantities}
+    axes.set_ylabel(labels.pop() if len(labels) == 1 else "")
+    for axis, scale in ((axes.xaxis, xscale), (axes.yaxis, yscale)):
+        if scale == "log":
+            style.label_short_decades(axis)
     legend.place(figure, [(axes, handles)])
     return figure
 

@@ -105,6 +105,8 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(axes.get_xscale(), "log")
         names = [text.get_text() for text in axes.get_legend().get_texts()]
         self.assertEqual(names, ["system.m = 1.0", "system.m = 2.0"])
+        both = sweep.plot("verlet.q[0].last", "verlet.q[0].min", "swing", against="time.step").axes[0]
+        self.assertEqual((len(both.lines), both.get_ylabel()), (6, ""))
         first = [(step, verlet(step, round(1 / step))[-1]) for step in (0.02, 0.05, 0.1)]
         np.testing.assert_allclose(axes.lines[0].get_xydata(), first, rtol=0, atol=1e-14)
         self.assertEqual(list(sweep.tabulate("verlet.q[0].last")["verlet.q[0].last"]), sweep.gather("verlet.q[0].last"))

@@ -1,0 +1,88 @@
+"""The pages in a real browser, where one is installed: no error in its console, nothing asked of the network."""
+
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import synthetic
+import report
+import watch
+from bathline.result import Result
+from bathline.figure import draw, save
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@unittest.skipIf(BROWSER is None, "no Chromium is installed to open the pages in")
+class BrowserTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.page = self.folder / "page.html"
+
+    def open(self):
+        """What the page is after it has been loaded, what its console said, and what was asked for besides the page."""
+        log = self.folder / "net.json"
+        profile = self.folder / "profile"
+        done = subprocess.run(
+            [
+                BROWSER,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                # Nothing that the browser would ask for of its own accord.
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                "--enable-logging=stderr",
+                f"--user-data-dir={profile}",
+                f"--log-net-log={log}",
+                "--dump-dom",
+                self.page.as_uri(),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+        # One event a line. What a page from a file asks for has the origin `null`, what the browser asks for has none.
+        events = [line for line in log.read_text().splitlines() if '"initiator":"null"' in line]
+        return done.stdout, console, [re.search(r'"url":"([^"]*)"', event)[1] for event in events]
+
+    def test_what_a_page_asks_for_and_says_is_noticed(self):
+        self.page.write_text('<title>x</title><img src="http://127.0.0.1:9/x.png"><script>console.error("oh")</script>')
+        dom, console, asked = self.open()
+        self.assertIn("<title>x</title>", dom)
+        self.assertTrue(any("oh" in line for line in console), console)
+        self.assertIn("http://127.0.0.1:9/x.png", asked)
+
+    def test_the_report(self):
+        result = self.folder / "paper" / "recipe" / "result.h5"
+        recipe = "[figure]\ncaption = 'What is <seen>: $q_0$'\n[[integrators]]\nname = 'rk4'\nlabel = 'open'\n"
+        synthetic.trajectory(result, recipe)
+        with Result(result) as opened:
+            save(draw(opened), result.with_name("recipe"))
+        self.assertEqual(report.main([str(self.folder), "-o", str(self.page)]), 0)
+        dom, console, asked = self.open()
+        self.assertIn("conserved &lt;exactly&gt;", dom)
+        self.assertIn("data:image/png;base64,", dom)
+        self.assertEqual((console, asked), ([], []))
+
+    def test_the_live_page(self):
+        result = self.folder / "x.h5"
+        synthetic.trajectory(result, '[[integrators]]\nname = "rk4"\nlabel = "open"\n')
+        self.assertEqual(watch.main([str(result), "--page", str(self.page)]), 0)
+        dom, console, asked = self.open()
+        self.assertIn("A small result: complete", dom)
+        self.assertEqual((console, asked), ([], []))
+
+
+if __name__ == "__main__":
+    unittest.main()
