@@ -11,9 +11,9 @@ class Potential {
  public:
   virtual ~Potential() = default;
   virtual double value(const Eigen::VectorXd& q) const = 0;
-  /// `gradient` has the size of q.
+  /// Sets `gradient` to a vector of the size of q.
   virtual void gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const = 0;
-  /// `hessian` is square with the size of q, symmetric.
+  /// Sets `hessian` to a symmetric square matrix of the size of q, whatever size it had.
   virtual void hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const = 0;
   /// Whether the Hessian is the same everywhere, so that the motion is linear.
   virtual bool is_quadratic() const { return false; }

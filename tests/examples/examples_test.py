@@ -1,0 +1,57 @@
+"""The examples of src/README.md: each is a program of its own, and its recipe claims what it is for."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SOURCE = Path(os.environ.get("BATHLINE_SOURCE", Path(__file__).resolve().parents[2]))
+PREFIX = os.environ.get("BATHLINE_EXAMPLES", f"{SOURCE}/build/tests/bathline_example_")
+EXAMPLES = SOURCE / "tests" / "examples"
+LONGEST = 80
+sys.path.insert(0, str(SOURCE / "analysis"))
+
+
+class ExamplesTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.result = Path(folder.name) / "result.h5"
+
+    def test_each_keeps_the_claims_of_its_recipe(self):
+        sources = sorted(EXAMPLES.glob("*.cpp"))
+        self.assertGreater(len(sources), 2)
+        for source in sources:
+            with self.subTest(source.stem):
+                command = [f"{PREFIX}{source.stem}", "run", EXAMPLES / f"{source.stem}.toml", "-o", self.result]
+                done = subprocess.run([*command, "--overwrite"], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn("PASS", done.stdout)
+
+    def test_they_are_short_and_the_readme_names_them_all(self):
+        text = (SOURCE / "src" / "README.md").read_text()
+        named = set(re.findall(r"tests/examples/([\w.]+)", text))
+        for source in [*EXAMPLES.glob("*.cpp"), EXAMPLES / "figure.py"]:
+            self.assertIn(source.name, named)
+            self.assertLessEqual(len(source.read_text().splitlines()), LONGEST, source)
+
+    def test_the_figure(self):
+        from bathline.result import Result
+
+        command = [f"{PREFIX}system", "run", EXAMPLES / "system.toml", "-o", self.result]
+        subprocess.run(command, check=True, capture_output=True)
+        spec = importlib.util.spec_from_file_location("phase", EXAMPLES / "figure.py")
+        phase = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(phase)
+        with Result(self.result) as result:
+            (axes,) = phase.draw(result, {}).axes
+            self.assertEqual(list(axes.lines[0].get_xdata()), list(result.quantity("gauss.q[0]").values))
+            self.assertEqual(axes.get_ylabel(), "momentum (kg m/s)")
+
+
+if __name__ == "__main__":
+    unittest.main()

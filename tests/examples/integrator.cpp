@@ -1,0 +1,40 @@
+// A program with an integrator of its own: Ruth's symplectic splitting of order 3, explicit, not symmetric.
+//
+//   kick b_1 h, drift a_1 h, kick b_2 h, drift a_2 h, kick b_3 h, drift a_3 h
+//
+// An explicit splitting is a list of weights: that the program can run it on particles and on any environment, over
+// any ranks, in blocks of steps, with checkpoints, follows from them.
+#include "command_line/run_program.hpp"
+#include "integrate/splitting.hpp"
+#include "own_catalogues.hpp"
+
+using namespace bathline;
+
+Method ruth3_method() {
+  using enum Substep::Kind;
+  const ExplicitScheme scheme = splitting({{kick, 7.0 / 24.0},
+                                           {drift, 2.0 / 3.0},
+                                           {kick, 3.0 / 4.0},
+                                           {drift, -2.0 / 3.0},
+                                           {kick, -1.0 / 24.0},
+                                           {drift, 1.0}});
+  Properties properties;
+  properties.order = 3;
+  properties.order_damped = 1;
+  properties.symplectic = true;
+  properties.angular_momentum = true;
+  properties.oscillation_limit = oscillation_limit(scheme);
+  properties.decay_limit = decay_limit(scheme);
+  return {{.name = "ruth3",
+           .summary = "splitting with 3 kicks: explicit, symplectic, order 3",
+           .equation = "drifts q += a_i h v and kicks p += b_i h f(q) in turn",
+           .source = "hairer2006, section II.5"},
+          [scheme](const Section&) { return Scheme(scheme); },
+          [properties](const Section&) { return properties; }};
+}
+
+int main(int argc, char** argv) {
+  Catalogues catalogues = own_catalogues();
+  catalogues.integrators.add(ruth3_method());
+  return run_program(argc, argv, catalogues);
+}
