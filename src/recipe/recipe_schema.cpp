@@ -129,9 +129,10 @@ std::vector<Parameter> series_keys() {
       optional("minus", text, "", "Another quantity, subtracted from it row by row."),
       optional("error", text, "", "Its standard error, drawn as bars or as a band."),
       optional("name", text, "", "Name in the legend."),
-      choice("style", {"points", "marked", "solid", "dashed", "dotted", "dashdot", "dashdotdot", "longdash"},
-             "As points, as a line with a mark at every value, or as a line with dashes of its own; left out, as a line "
-             "with the dashes of its method."),
+      choice(
+          "style", {"points", "marked", "solid", "dashed", "dotted", "dashdot", "dashdotdot", "longdash"},
+          "As points, as a line with a mark at every value, or as a line with dashes of its own; left out, as a line "
+          "with the dashes of its method."),
       optional("color", integer, "", "Index into the palette; left out, the colour of its method.", Bound::nonnegative),
       defaulted("scale", number, "1.0", "Factor on the values."),
       optional("x", text, "", "Quantity along the axis; left out, that of the panel."),

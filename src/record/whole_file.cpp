@@ -235,7 +235,7 @@ void compare_records(const std::string& path, const RecordDigests& digests, cons
       }
       std::uint64_t sum = 0;
       at(name);
-      read_values(found->second, 0, digest.rows, [&](std::uint64_t place, std::span<const char> bytes) {
+      read_values(found->second, 0, digest.rows, [&, &name = name](std::uint64_t place, std::span<const char> bytes) {
         sum += digest_of(place, bytes);
         at(name);
       });

@@ -1,7 +1,6 @@
 // Tests of finding names, misspelt ones included.
 #include "recipe/vocabulary.hpp"
 
-
 #include <gtest/gtest.h>
 
 namespace bathline {

@@ -4,8 +4,8 @@
 //   L~_d = h sum_i w_i L~(X_i, X_i', Y_i, Y_i'),  stationary in the inner nodes of both paths
 //   L~_d(y, x) = -L~_d(x, y);   on x = y:  D_xj L~_d = -D_yj L~_d = D_j L_d + f_d^j
 //
-// with the paths of study/theory/path_rule.hpp. At a stationary point the derivatives with respect to the ends are the partial
-// ones. Source: martin2018, sections 4, 6 and 7, Theorem 6.1 and Propositions 7.3 and 7.4, in flat space.
+// with the paths of study/theory/path_rule.hpp. At a stationary point the derivatives with respect to the ends are the
+// partial ones. Source: martin2018, sections 4, 6 and 7, Theorem 6.1 and Propositions 7.3 and 7.4, in flat space.
 //
 // Nothing here knows the forced equations: derivatives come from automatic differentiation of L~_d in forward mode.
 // Its leaves are potential and force, known by value with their first derivatives.

@@ -1,9 +1,9 @@
 // How far an integrator and the doubled variables may drift apart along a trajectory by round-off alone.
 //
-// As in study/theory/roundoff_bound.hpp: both commit errors at every step, and the Jacobians J_k of the step carry them on.
-// The difference of a component after N steps is at most sqrt(T P_ii), P_{k+1} = J_k P_k J_k^T + diag(d_k^2), where d_k
-// bounds the errors of step k, T of them in all. On the nodes of a path (study/theory/forced_path.hpp), E the first equations
-// (inner nodes and -p), z the unknown nodes:
+// As in study/theory/roundoff_bound.hpp: both commit errors at every step, and the Jacobians J_k of the step carry them
+// on. The difference of a component after N steps is at most sqrt(T P_ii), P_{k+1} = J_k P_k J_k^T + diag(d_k^2), where
+// d_k bounds the errors of step k, T of them in all. On the nodes of a path (study/theory/forced_path.hpp), E the first
+// equations (inner nodes and -p), z the unknown nodes:
 //
 //   doubled: |dz| <= |E_z^-1| 2 e,  |dp+| <= |G_last,z E_z^-1| 2 e + e_last     with e bounding round-off and what is
 //                                                                               left of the equations
