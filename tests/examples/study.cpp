@@ -40,10 +40,10 @@ class PeriodStudy final : public Study {
 };
 
 StudyKind period_kind() {
-  return {
-      {.name = "period", .summary = "mean period of the first coordinate"},
-      [](const Experiment&, Mistakes&) {},
-      [](const Experiment& experiment) -> std::unique_ptr<Study> { return std::make_unique<PeriodStudy>(experiment); }};
+  return {.entry = {.name = "period", .summary = "mean period of the first coordinate"},
+          .make = [](const Recipe&, const Experiment& experiment, Mistakes&) -> std::unique_ptr<Study> {
+            return std::make_unique<PeriodStudy>(experiment);
+          }};
 }
 
 int main(int argc, char** argv) {
