@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "command_line/cite.hpp"
 #include "command_line/json_log.hpp"
 #include "command_line/names.hpp"
 #include "command_line/plot.hpp"
@@ -110,7 +111,7 @@ class CommandLine {
       "Describe particles and an environment in a recipe, run it, read the HDF5 result.",
       "bathline"};
   CLI::App *run_ = nullptr, *resume_ = nullptr, *sweep_ = nullptr, *verify_ = nullptr, *check_ = nullptr,
-           *list_ = nullptr, *describe_ = nullptr, *claims_ = nullptr, *plot_ = nullptr;
+           *list_ = nullptr, *describe_ = nullptr, *claims_ = nullptr, *plot_ = nullptr, *cite_ = nullptr;
   RunRequest request_;
   ResumeRequest resumption_;
   VerifyRequest verification_;
@@ -222,6 +223,9 @@ void CommandLine::add_rest() {
   describe_->add_option("NAME", name_)->required();
   claims_ = app_.add_subcommand("claims", "the claims of a result file");
   claims_->add_option("FILE", file_, "result file (HDF5)")->required()->check(on_one_line_);
+  cite_ = app_.add_subcommand("cite", "BibTeX of the program, and of the papers that a recipe rests on");
+  cite_->add_option("RECIPE", name_, "recipe (TOML), or the name of one that `list recipes` shows")
+      ->check(on_one_line_);
   plot_ = app_.add_subcommand("plot", "draw a result: its recipe's figure, or the one that its study calls for");
   plot_->add_option("FILE", picture_.result, "result file (HDF5)")->required()->check(on_one_line_);
   plot_
@@ -270,6 +274,10 @@ int CommandLine::carry_out(const Program& program) {
     list_sweep(request_, count_only_, program);
   } else if (check_->parsed()) {
     check_all(request_, program);
+  } else if (cite_->parsed()) {
+    const std::string papers =
+        name_.empty() ? "" : cite_recipe(read_recipe(name_, program).recipe, program.vocabulary());
+    if (world.is_root()) fmt::print("{}{}", cite_program(), papers);
   } else {
     const std::string text = list_->parsed() ? list_names(what_, program.vocabulary()) : describe_name(name_, program);
     if (world.is_root()) fmt::print("{}", text);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "driver/launch.hpp"
 #include "recipe/describe.hpp"
@@ -85,16 +86,21 @@ std::string find_recipe(const std::string& name, const Communicator& communicato
   return communicator.broadcast(path);
 }
 
-std::string describe_recipe(const std::string& name, const Program& program) {
+NamedRecipe read_recipe(const std::string& name, const Program& program) {
   const std::string path = find_recipe(name, program.communicator());
   const std::string text = read_text(path, program.communicator());
   Mistakes mistakes;
   const std::vector<SweepElement> elements = expand_sweep(text, path, {}, mistakes);
   // What a sweep sets need not stand in the recipe besides.
-  const Recipe recipe =
+  Recipe recipe =
       parse_recipe(text, path, elements.empty() ? SweepElement{} : elements.front(), program.vocabulary(), mistakes);
   if (!mistakes.empty()) refuse(mistakes);
-  return describe(recipe, name, program.vocabulary(), elements.size());
+  return {std::move(recipe), elements.size()};
+}
+
+std::string describe_recipe(const std::string& name, const Program& program) {
+  const NamedRecipe found = read_recipe(name, program);
+  return describe(found.recipe, name, program.vocabulary(), found.elements);
 }
 
 }  // namespace bathline

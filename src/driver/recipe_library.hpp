@@ -1,10 +1,12 @@
 // The recipes that come with the program.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "driver/program.hpp"
+#include "recipe/recipe.hpp"
 
 namespace bathline {
 
@@ -22,6 +24,15 @@ std::vector<LibraryRecipe> library_recipes();
 /// name among those that come with the program. Where there is neither, UsageError with the nearest names.
 /// @note Collective.
 std::string find_recipe(const std::string& name, const Communicator& communicator);
+
+/// A recipe without mistakes, of a sweep the first.
+struct NamedRecipe {
+  Recipe recipe;
+  std::size_t elements = 0;  ///< of its sweep; 0 where it has none
+};
+
+/// The recipe of that path or name. Throws UsageError with its mistakes. @note Collective.
+NamedRecipe read_recipe(const std::string& name, const Program& program);
 
 /// The text of `bathline describe NAME` for such a recipe. Throws UsageError with its mistakes. @note Collective.
 std::string describe_recipe(const std::string& name, const Program& program);

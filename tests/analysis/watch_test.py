@@ -43,6 +43,10 @@ class CurveTest(unittest.TestCase):
         # Four columns of four dots: 7, then 6 and 8 up to where the first was, then 2 and 3, 1 and 4 on the other side.
         self.assertEqual(curve([0, 1, 2, 3], [0, 1, 2, 3], 2, 1), ["\u28e0\u281e"])
 
+    def test_dots_of_a_fall(self):
+        # Dot 1, nothing, then 1 to 3 and 7 down from where the first was, and 8 where it stays.
+        self.assertEqual(curve([0, 2, 3], [3, 0, 0], 2, 1), ["\u2801\u28c7"])
+
     def test_gaps_and_constants(self):
         self.assertEqual(curve([0, 1, 2, 3], [np.nan] * 4, 2, 1), ["\u2800\u2800"])
         (line,) = curve([0, 1, 2, 3], [5.0] * 4, 2, 1)

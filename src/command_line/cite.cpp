@@ -1,0 +1,63 @@
+// Finding citation keys in recipes and vocabularies.
+#include "command_line/cite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include "build_facts.hpp"
+#include "references.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Whether `key` stands in `text` as a word of its own.
+bool has_word(std::string_view text, std::string_view key) {
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (auto at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
+    const auto end = at + key.size();
+    if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end]))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string cite_program() {
+  return fmt::format(
+      "@software{{bathline,\n"
+      "  author  = {{{{The bathline authors}}}},\n"
+      "  title   = {{bathline: dissipative mechanics as closed conservative systems}},\n"
+      "  version = {{{}}},\n"
+      "  year    = {{2026}}\n"
+      "}}\n",
+      build_facts::version);
+}
+
+std::string cite_recipe(const Recipe& recipe, const Vocabulary& vocabulary) {
+  std::string sources = recipe.resolved;
+  for (const auto& entries : {vocabulary.systems, vocabulary.potentials, vocabulary.environments,
+                              vocabulary.integrators, vocabulary.studies}) {
+    for (const Entry& entry : entries) {
+      const bool named = recipe.resolved.find(fmt::format("kind = \"{}\"", entry.name)) != std::string::npos ||
+                         recipe.resolved.find(fmt::format("\nname = \"{}\"", entry.name)) != std::string::npos;
+      if (named) sources += "\n" + entry.source;
+    }
+  }
+  std::string text;
+  for (std::string_view rest = references; !rest.empty();) {
+    const auto start = rest.find('@');
+    if (start == std::string_view::npos) break;
+    const auto end = std::min(rest.find("\n}", start), rest.size() - 2) + 2;
+    const std::string_view entry = rest.substr(start, end - start);
+    const auto open = entry.find('{') + 1;
+    if (has_word(sources, entry.substr(open, entry.find(',') - open))) text += fmt::format("\n{}\n", entry);
+    rest.remove_prefix(end);
+  }
+  return text;
+}
+
+}  // namespace bathline

@@ -1,0 +1,18 @@
+// What to cite: the program, and the papers that a recipe rests on.
+#pragma once
+
+#include <string>
+
+#include "recipe/recipe.hpp"
+#include "recipe/vocabulary.hpp"
+
+namespace bathline {
+
+/// BibTeX of the program.
+std::string cite_program();
+
+/// BibTeX of every reference whose key stands in the recipe (its paper, the sources of its claims) or in the sources of
+/// what it names: system, environments, integrators, study. In the order of references.bib, each once.
+std::string cite_recipe(const Recipe& recipe, const Vocabulary& vocabulary);
+
+}  // namespace bathline

@@ -1,0 +1,81 @@
+"""`bathline cite`, and CITATION.cff, which has to say the same."""
+
+import re
+import unittest
+
+from program import OSCILLATOR, SOURCE, FolderTest, changed, run, write_recipe
+
+# The keys of CITATION.cff that its schema (citation-file-format 1.2.0) requires or that cite needs, with their patterns.
+PATTERNS = {
+    "cff-version": r"1\.2\.0",
+    "message": r'".+"',
+    "title": r'".+"',
+    "type": "software",
+    "version": r'"\d+\.\d+\.\d+"',
+    "date-released": r'"[0-9]{4}-(0[1-9]|1[012])-(0[1-9]|[12][0-9]|3[01])"',
+    "license": "BSD-3-Clause",
+    "authors": "",
+}
+
+
+def keys_in(bibtex):
+    """The keys of the entries, each of which has to be closed."""
+    entries = re.findall(r"^@\w+\{([^,\s]+),\n(?:  .*\n)+\}$", bibtex, re.MULTILINE)
+    assert len(entries) == bibtex.count("\n@") + bibtex.startswith("@"), bibtex
+    return entries
+
+
+class CiteTest(FolderTest):
+    def cited(self, recipe):
+        outcome = run(["cite", write_recipe(self.folder / "own.toml", recipe)])
+        self.assert_code(outcome, 0)
+        return keys_in(outcome.out)
+
+    def test_the_program_alone(self):
+        outcome = run(["cite"])
+        self.assert_code(outcome, 0)
+        self.assertEqual(keys_in(outcome.out), ["bathline"])
+        version = re.search(r"bathline (\S+)", run(["--version"]).out)[1]
+        self.assertIn(f"version = {{{version}}}", outcome.out)
+
+    def test_the_file_for_citations_is_valid_and_says_the_same(self):
+        text = (SOURCE / "CITATION.cff").read_text()
+        values = dict(re.findall(r"^([a-z-]+): *(.*)$", text, re.MULTILINE))
+        self.assertEqual(sorted(values), sorted(PATTERNS))
+        for key, pattern in PATTERNS.items():
+            self.assertRegex(values[key], rf"^(?:{pattern})$", key)
+        authors = re.findall(r'^  - name: "(.+)"$', text, re.MULTILINE)
+        self.assertEqual(len(authors), 1)
+        bibtex = run(["cite"]).out
+        for said in (values["title"].strip('"'), values["version"].strip('"'), authors[0], values["date-released"][1:5]):
+            self.assertIn(f"{{{said}}}", bibtex)
+
+    def test_a_recipe_rests_on_its_paper_its_methods_and_its_claims(self):
+        self.assertEqual(self.cited(OSCILLATOR), self.cited(changed(OSCILLATOR, title="hairer2006x xhairer2006")))
+        base = set(self.cited(OSCILLATOR))
+        self.assertIn("farshi2018", base)
+        claim = {"id": "x", "quantity": "open.q.max", "bounds": [0.0, 9.0], "source": "simoes2020, eq. (3)"}
+        self.assertEqual(set(self.cited(changed(OSCILLATOR, claims=[claim]))), base | {"simoes2020"})
+        self.assertEqual(set(self.cited(changed(OSCILLATOR, paper={"key": "luo2010"}))), base | {"luo2010"})
+        method = {"name": "yoshida4", "on": "open", "label": "open"}
+        self.assertIn("yoshida1990", self.cited(changed(OSCILLATOR, integrators=[method])))
+        self.assertNotIn("yoshida1990", base)
+
+    def test_every_recipe_that_comes_along_is_cited_once(self):
+        keys = set(keys_in((SOURCE / "src" / "references.bib").read_text().partition("\n\n")[2]))
+        for name in ("limebeer2020/fig06", "martin2018/fig7_1", "simoes2020/fig01"):
+            outcome = run(["cite", name], ranks=2)
+            cited = keys_in(outcome.out)
+            self.assertIn(name.partition("/")[0], cited)
+            self.assertEqual(len(cited), len(set(cited)))
+            self.assertLessEqual(set(cited) - {"bathline"}, keys)
+
+    def test_mistakes_of_the_recipe(self):
+        outcome = run(["cite", write_recipe(self.folder / "bad.toml", changed(OSCILLATOR, system={"kind": "oscillator"}))])
+        self.assert_code(outcome, 2)
+        self.assertIn("not one of the systems", outcome.err)
+        self.assertEqual(outcome.out, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
