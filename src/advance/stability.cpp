@@ -150,6 +150,16 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
     const double frequency = highest_frequency(problem);
     limit.never_stable = properties.oscillation_limit == 0.0;
     limit.largest_step = frequency > 0.0 ? properties.oscillation_limit / frequency : infinity;
+    // Splittings take the decays of an environment exactly.
+    const Scheme scheme = method.scheme(options);
+    const auto* explicit_scheme = std::get_if<ExplicitScheme>(&scheme);
+    if (explicit_scheme != nullptr && explicit_scheme->b.empty()) return limit;
+    for (const auto& environment : problem.environments()) {
+      const EnvironmentFacts& facts = environment->facts();
+      if (facts.fastest_decay == 0.0) continue;
+      const double edge = std::min(properties.oscillation_limit, properties.decay_limit);
+      limit.largest_step = std::min(limit.largest_step, edge / facts.highest_frequency);
+    }
     return limit;
   }
   std::optional<Problem> linear_problem = linearised(problem);

@@ -12,7 +12,8 @@ struct StabilityLimit {
   bool is_linear = true;      ///< else the limit is that of the system linearised at the start
 };
 
-/// Closed problems: the highest frequency of particles and environments against the method's limit for an oscillation.
+/// Closed problems: the highest frequency of particles and environments against the method's limit for an oscillation,
+/// and those of environments that decay against its limit for a decay as well, which splittings take exactly.
 /// Open ones: the spectral radius of the method's step matrix; of more than 24 degrees of freedom, only of the motions
 /// that are fastest and most damped. @note Collective.
 StabilityLimit stability_limit(const Problem& problem, const Method& method, const Section& options);

@@ -37,7 +37,7 @@ Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mis
   check_memory(mistakes);
   if (mistakes.count() > before_system) return;
   for_each_case([&](std::size_t index) {
-    check_obstacles(index, mistakes);
+    if (has_obstacle(index, mistakes)) return;
     check_stability(index, mistakes);
     warn_of_limits(index);
     check_energies(index, mistakes);
@@ -140,15 +140,23 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
   }
 }
 
-void Feasibility::check_obstacles(std::size_t index, Mistakes& mistakes) {
+bool Feasibility::has_obstacle(std::size_t index, Mistakes& mistakes) {
   const Case& one = experiment_.readable_cases()[index];
-  if (!one.closed) return;
+  const std::size_t before = mistakes.count();
+  if (!built(index).damping().allFinite()) {
+    mistakes.add(one.options.where("on"),
+                 fmt::format("`{}` runs on the open system, but one of its environments stands for no damper: a memory "
+                             "with a mode of rate 0 and frequency 0 is a spring to the start; state the damping in "
+                             "[system] or run it closed",
+                             one.label));
+  }
   for (const auto& environment : built(index).environments()) {
     const std::optional<std::string> obstacle = environment->obstacle(one.scheme);
     if (!obstacle) continue;
     mistakes.add(one.options.where("name"),
                  fmt::format("`{}` is a `{}`, {}", one.label, one.method->entry.name, *obstacle));
   }
+  return mistakes.count() > before;
 }
 
 void Feasibility::check_memory(Mistakes& mistakes) {

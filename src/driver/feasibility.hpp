@@ -33,7 +33,8 @@ class Feasibility {
   /// Whether the system has a z, or can be given one, if and only if the method advances one, and whether the method
   /// can do its steps.
   void check_contact(std::size_t index, Mistakes& mistakes);
-  void check_obstacles(std::size_t index, Mistakes& mistakes);
+  /// Whether an environment cannot be advanced by the method, or implies no damping for an open system.
+  bool has_obstacle(std::size_t index, Mistakes& mistakes);
   void check_memory(Mistakes& mistakes);
   void check_stability(std::size_t index, Mistakes& mistakes);
   void warn_of_limits(std::size_t index);

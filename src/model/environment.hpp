@@ -29,7 +29,7 @@ struct EnvironmentFacts {
   std::string site_name = "site";  ///< what one of them is called
   double damping = 0.0;            ///< the damping constant D that it stands for until the echo, kg/s
   Echo echo;
-  double highest_frequency = 0.0;  ///< supremum of its own frequencies with the head held, rad/s
+  double highest_frequency = 0.0;  ///< supremum of the sizes of its own eigenvalues with the head held, rad/s
   double fastest_decay = 0.0;      ///< of the rates at which its own motions die down with the head held, 1/s
   double temperature = 0.0;        ///< kT of its start, J; 0 at rest
   bool loses_energy = false;

@@ -36,6 +36,7 @@ bool check_particle(const Section& section, long particle, const OpenSystem& sys
 EnvironmentKind spring_mass_line_kind();
 EnvironmentKind spring_inerter_line_kind();
 EnvironmentKind heat_bath_kind();
+EnvironmentKind memory_environment_kind();
 
 /// Those of this program.
 const Catalogue<EnvironmentKind>& environments();

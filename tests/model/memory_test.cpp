@@ -1,0 +1,217 @@
+// A memory kernel of decaying oscillations: orders, the same kernel as oscillators, energies, restarts and ranks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "advance/stability.hpp"
+#include "advance/stepper.hpp"
+#include "method_cases.hpp"
+#include "model/environment_catalogue.hpp"
+#include "model/problem.hpp"
+#include "model/star/star.hpp"
+#include "petsc_world.hpp"
+#include "quartic_potential.hpp"
+
+namespace bathline {
+namespace {
+
+using List = std::vector<double>;
+
+struct Kernel {
+  List k, r, w;
+};
+
+const Kernel damped{{1.3, 0.8, 0.5}, {0.7, 2.1, 0.0}, {1.9, 0.0, 1.1}};
+
+std::unique_ptr<Environment> build(const Kernel& kernel, const OpenSystem& system, std::string& report) {
+  Section section;
+  section.set("kind", std::string("memory"), {});
+  section.set("name", std::string("m"), {});
+  section.set("attach", 0L, {});
+  section.set("stiffness", kernel.k, {});
+  section.set("rate", kernel.r, {});
+  section.set("frequency", kernel.w, {});
+  section.set("temperature", 0.0, {});
+  Mistakes mistakes;
+  auto memory = memory_environment_kind().build(section, system, 0.1, test_world(), mistakes);
+  report = mistakes.report();
+  return memory;
+}
+
+OpenSystem particle(double quartic) {
+  OpenSystem system;
+  system.particles = 1;
+  system.mass = Eigen::VectorXd::Constant(1, 1.4);
+  system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Constant(1, 1, 1.1), quartic);
+  system.q0 = Eigen::VectorXd::Ones(1);
+  system.v0 = Eigen::VectorXd::Constant(1, 0.6);
+  return system;
+}
+
+Problem make_problem(std::unique_ptr<Environment> environment, double quartic) {
+  std::vector<std::unique_ptr<Environment>> all;
+  all.push_back(std::move(environment));
+  Problem problem(particle(quartic), Eigen::MatrixXd::Zero(1, 1), std::move(all), test_world());
+  problem.prepare();
+  return problem;
+}
+
+Problem remembering(const Kernel& kernel, double quartic) {
+  std::string report;
+  auto memory = build(kernel, particle(quartic), report);
+  EXPECT_EQ(report, "");
+  return make_problem(std::move(memory), quartic);
+}
+
+struct End {
+  double q, p, total, dissipated;
+};
+
+End end_of(Problem& problem, const Scheme& scheme, double h, int steps) {
+  EXPECT_FALSE(make_stepper(scheme, problem, h)->advance(steps));
+  problem.share_particles();
+  const EnergyLedger ledger = problem.energies();
+  return {problem.q[0], problem.p[0], ledger.total(), ledger.dissipated};
+}
+
+bool is_taken(const MethodCase& method) {
+  return method.method->domain == Method::Domain::mechanical &&
+         !remembering(damped, 0.8).environments().front()->obstacle(method.scheme);
+}
+
+TEST(MpiMemory, SchemesHaveTheirOrders) {
+  constexpr double duration = 2.0;
+  Problem reference = remembering(damped, 0.8);
+  const End exact = end_of(reference, ExactFlow{}, duration, 1);
+  int tested = 0;
+  for (const MethodCase& method : method_cases()) {
+    if (!is_taken(method)) continue;
+    SCOPED_TRACE(method.name);
+    const int order = method.method->properties(method.options).order;
+    const auto error = [&](int steps) {
+      Problem problem = remembering(damped, 0.8);
+      const End end = end_of(problem, method.scheme, duration / steps, steps);
+      return std::hypot(end.q - exact.q, end.p - exact.p) + std::abs(end.dissipated - exact.dissipated);
+    };
+    const int steps = order > 4 ? 12 : order > 2 ? 40 : 160;
+    const double coarse = error(steps), fine = error(2 * steps);
+    EXPECT_NEAR(std::log2(coarse / fine), order, 0.2) << coarse << " " << fine;
+    ++tested;
+  }
+  EXPECT_GE(tested, 9);
+}
+
+TEST(MpiMemory, RefusesWhatItCannotFollow) {
+  for (const char* name : {"lobatto(stages=3)", "lobatto(stages=4)"}) {
+    EXPECT_FALSE(is_taken(method_case(name))) << name;
+  }
+  int backwards = 0;
+  for (const MethodCase& method : method_cases()) {
+    const auto* scheme = std::get_if<ExplicitScheme>(&method.scheme);
+    if (scheme == nullptr) continue;
+    bool goes_back = false;
+    for (const Substep& substep : scheme->substeps) goes_back = goes_back || substep.weight < 0.0;
+    EXPECT_EQ(is_taken(method), !goes_back) << method.name;
+    backwards += goes_back;
+  }
+  EXPECT_GT(backwards, 0);
+  std::string report;
+  EXPECT_EQ(build({{1.0, 2.0}, {1.0}, {1.0}}, particle(0.0), report), nullptr);
+  EXPECT_THAT(report, testing::HasSubstr("there are 2, 1 and 1"));
+}
+
+// Without decay the modes are the oscillators of a heat bath, under every scheme alike but for splittings, which take
+// them exactly.
+TEST(MpiMemory, IsAHeatBathWhereNothingDecays) {
+  const Kernel kernel{{0.9, 0.4}, {0.0, 0.0}, {1.2, 2.3}};
+  for (const MethodCase& method : method_cases()) {
+    const auto* scheme = std::get_if<ExplicitScheme>(&method.scheme);
+    if (!is_taken(method) || (scheme != nullptr && scheme->b.empty())) continue;
+    SCOPED_TRACE(method.name);
+    Problem memory = remembering(kernel, 0.8);
+    Problem bath = make_problem(std::make_unique<Star>("bath", Attachment({{0, 1.0}}, 1),
+                                                       table_spectrum({{1.2, 0.9}, {2.3, 0.4}}), 0.0, 8, test_world()),
+                                0.8);
+    const End found = end_of(memory, method.scheme, 0.05, 100), expected = end_of(bath, method.scheme, 0.05, 100);
+    EXPECT_NEAR(found.q, expected.q, 2e-12);
+    EXPECT_NEAR(found.p, expected.p, 2e-12);
+    EXPECT_NEAR(found.total, expected.total, 1e-11);
+  }
+}
+
+// A Drude bath of n oscillators up to omega_max has the kernel D cutoff exp(-cutoff t) up to its band's edge.
+TEST(MpiMemory, IsWhatADrudeBathTendsTo) {
+  constexpr double damping = 0.3, cutoff = 2.0;
+  Problem memory = remembering({{damping * cutoff}, {cutoff}, {0.0}}, 0.8);
+  EXPECT_NEAR(memory.environments().front()->facts().damping, damping, 1e-15);
+  const End expected = end_of(memory, ExactFlow{}, 5.0, 1);
+  const auto distance = [&](double highest) {
+    Problem bath =
+        make_problem(std::make_unique<Star>("bath", Attachment({{0, 1.0}}, 1),
+                                            drude_spectrum(std::lround(20.0 * highest), damping, highest, cutoff), 0.0,
+                                            8, test_world()),
+                     0.8);
+    const End found = end_of(bath, method_case("gauss(stages=2)").scheme, 0.0125, 400);
+    return std::hypot(found.q - expected.q, found.p - expected.p);
+  };
+  const double coarse = distance(20.0), fine = distance(40.0);
+  EXPECT_LT(fine, 2e-3);
+  EXPECT_GT(coarse, 1.5 * fine);
+}
+
+// The midpoint rule and Gauss keep every quadratic balance of a linear system.
+TEST(MpiMemory, LedgerIsClosedToRoundOff) {
+  for (const char* name : {"gamma(gamma=0.500000)", "gauss(stages=2)", "gauss(stages=3)"}) {
+    Problem problem = remembering(damped, 0.0);
+    const double before = problem.energies().total();
+    const End end = end_of(problem, method_case(name).scheme, 0.2, 500);
+    EXPECT_NEAR(end.total, before, 1e-12 * before) << name;
+    EXPECT_GT(end.dissipated, 0.1 * before);
+  }
+}
+
+TEST(MpiMemory, GoesOnFromItsFields) {
+  for (const MethodCase& method : method_cases()) {
+    if (!is_taken(method) || std::holds_alternative<ExactFlow>(method.scheme)) continue;
+    SCOPED_TRACE(method.name);
+    Problem whole = remembering(damped, 0.8), first = remembering(damped, 0.8), second = remembering(damped, 0.8);
+    const End expected = end_of(whole, method.scheme, 0.1, 30);
+    end_of(first, method.scheme, 0.1, 13);
+    second.q = first.q;
+    second.p = first.p;
+    const std::vector<StateField> from = first.environments()[0]->fields();
+    std::vector<StateField> to = second.environments()[0]->fields();
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
+    }
+    second.environments()[0]->take_over_fields();
+    const End found = end_of(second, method.scheme, 0.1, 17);
+    EXPECT_EQ(found.q, expected.q);
+    EXPECT_EQ(found.p, expected.p);
+    EXPECT_EQ(found.dissipated, expected.dissipated);
+  }
+}
+
+TEST(MpiMemory, KnowsItsKernelAndWhatItStandsFor) {
+  std::string report;
+  const auto memory = build(damped, particle(0.0), report);
+  const MemoryFormulas formulas = memory->formulas(List{0.0, 0.9}).value();
+  EXPECT_NEAR(formulas.kernel[0], 2.6, 1e-15);
+  const double expected = 1.3 * std::exp(-0.63) * std::cos(1.71) + 0.8 * std::exp(-1.89) + 0.5 * std::cos(0.99);
+  EXPECT_NEAR(formulas.kernel[1], expected, 1e-15);
+  EXPECT_NEAR(memory->facts().damping, 1.3 * 0.7 / (0.49 + 3.61) + 0.8 / 2.1, 1e-15);
+  EXPECT_TRUE(std::isinf(build({{1.0}, {0.0}, {0.0}}, particle(0.0), report)->facts().damping));
+}
+
+TEST(MpiMemory, FastDecaysLimitTheSteps) {
+  const Problem problem = remembering({{1.0}, {50.0}, {0.0}}, 0.0);
+  const MethodCase& rk4 = method_case("rk4");
+  EXPECT_NEAR(stability_limit(problem, *rk4.method, rk4.options).largest_step, 2.785293563405282 / 50.0, 1e-12);
+  const MethodCase& verlet = method_case("stoermer-verlet(order_of_substeps=kick-drift-kick)");
+  EXPECT_GT(stability_limit(problem, *verlet.method, verlet.options).largest_step, 1.0);
+}
+
+}  // namespace
+}  // namespace bathline
