@@ -93,8 +93,11 @@ class RecipesTest(unittest.TestCase):
     def test_colours_of_a_panel_are_distinct(self):
         for where, recipe, series in self.panels():
             looks = [style.series_look(recipe, one, place) for place, one in enumerate(series)]
-            for one, other in combinations(looks, 2):
-                self.assertGreater(distance(one.color, other.color), DISTINCT, where)
+            methods = [style.look_of_method(integrator_of(recipe, one["of"]) or {}) for one in series]
+            for (one, method), (other, others) in combinations(zip(looks, methods), 2):
+                # Two quantities of one method keep its colour, and are told apart by their dashes.
+                if method is None or method != others or one.dashes == other.dashes:
+                    self.assertGreater(distance(one.color, other.color), DISTINCT, where)
 
     def test_only_what_is_no_one_methods_has_colours_of_its_own(self):
         for where, recipe, series in self.panels():
@@ -102,7 +105,8 @@ class RecipesTest(unittest.TestCase):
             own = [{"color", "style"} & set(one) - ({"style"} if one.get("style") in ("points", "marked") else set())
                    for one in series]
             for one, method, chosen in zip(series, methods, own):
-                if chosen:
+                # The dashes of a method tell it from others, and are in the way of a curve that stands alone.
+                if chosen and (len(series) > 1 or chosen != {"style"}):
                     self.assertTrue(method is None or methods.count(method) > 1, f"{where}: {one['of']}")
 
     def test_every_curve_has_a_name_in_its_figure(self):
