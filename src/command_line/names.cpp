@@ -49,11 +49,15 @@ std::string list_names(const std::string& what, const Vocabulary& vocabulary) {
 std::string describe_name(const std::string& name, const Program& program) {
   if (name == "recipe") return describe_recipe();
   std::vector<std::string> known = {"recipe"};
+  std::string text;  // an environment and the study that measures it may share a name
   for (const Category& category : categories) {
     const std::vector<Entry>& entries = program.vocabulary().*category.entries;
-    if (const Entry* entry = find_entry(entries, name)) return describe(*entry, category.singular);
+    if (const Entry* entry = find_entry(entries, name)) {
+      text += (text.empty() ? "" : "\n") + describe(*entry, category.singular);
+    }
     for (const Entry& entry : entries) known.push_back(entry.name);
   }
+  if (!text.empty()) return text;
   std::error_code ignored;
   bool is_recipe = std::filesystem::is_regular_file(name, ignored);
   for (const LibraryRecipe& recipe : library_recipes()) {

@@ -17,14 +17,14 @@ namespace bathline {
 namespace {
 
 TEST(Program, EverythingThatItBringsAlongDescribesItself) {
-  std::set<std::string> names;
   const Vocabulary words = vocabulary_of(own_catalogues());
   for (const auto* entries :
        {&words.systems, &words.potentials, &words.environments, &words.integrators, &words.studies}) {
     EXPECT_FALSE(entries->empty());
+    std::set<std::string> names;
     for (const Entry& entry : *entries) {
       SCOPED_TRACE(entry.name);
-      EXPECT_TRUE(names.insert(entry.name).second) << "`bathline describe` could not tell them apart";
+      EXPECT_TRUE(names.insert(entry.name).second) << "a recipe could not tell them apart";
       EXPECT_FALSE(entry.summary.empty());
       EXPECT_FALSE(entry.equation.empty());
       EXPECT_FALSE(entry.source.empty());
