@@ -25,10 +25,14 @@ def said(*arguments):
 def reference():
     """The text between the two marks."""
     text = [BEGIN, "\n### Sections and keys\n\n```text\n", said("describe", "recipe"), "```\n"]
+    told = set()  # What two things are called is described once, with both.
     for kind in KINDS:
         text.append(f"\n### {kind.capitalize()}\n")
         for line in said("list", kind).splitlines():
             name = line.split()[0]
+            if name in told:
+                continue
+            told.add(name)
             text.append(f"\n```text\n{said('describe', name)}```\n")
     text += ["\n", END]
     return "".join(line.rstrip() + "\n" for line in "".join(text).splitlines())
