@@ -213,8 +213,6 @@ int Communicator::ranks_on_node() const {
 
 ParallelSession::ParallelSession(int& argc, char**& argv) {
   if (!message_passing_runs()) {
-    // Started without mpirun, OpenMPI would start a daemon of its own, for processes that this one never begets.
-    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     started_here_ = true;
