@@ -121,8 +121,10 @@ TEST_P(MpiOneStageStepper, EqualsDenseNewtonOnAnyNumberOfRanks) {
     const PhasePoint serial = get_state(alone);
     EXPECT_LT((actual.u - expected.u).cwiseAbs().maxCoeff(), 2e-12 * scale_u);
     EXPECT_LT((actual.p - expected.p).cwiseAbs().maxCoeff(), 2e-12 * scale_p);
-    EXPECT_LT((actual.u - serial.u).cwiseAbs().maxCoeff(), 1e-13 * scale_u);
-    EXPECT_LT((actual.p - serial.p).cwiseAbs().maxCoeff(), 1e-13 * scale_p);
+    // Twenty steps with a hundred roundings each at most; beyond the limit of stability they grow as the motion does.
+    constexpr double roundoff = 20 * 100 * 2.2e-16;
+    EXPECT_LT((actual.u - serial.u).cwiseAbs().maxCoeff(), roundoff * scale_u);
+    EXPECT_LT((actual.p - serial.p).cwiseAbs().maxCoeff(), roundoff * scale_p);
     EXPECT_NEAR(dissipated, work, 1e-11 * (1.0 + work));
   }
 }
