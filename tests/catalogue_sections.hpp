@@ -20,6 +20,7 @@ inline Section::Value example_value(const Parameter& parameter, int number) {
     case ValueType::integer:
       return parameter.fallback.empty() ? 5L : std::stol(parameter.fallback);
     case ValueType::text:
+      if (parameter.name == "V") return std::string("0.5*r^2 + 0.1*r^4");
       if (!parameter.fallback.empty()) return parameter.fallback.substr(1, parameter.fallback.size() - 2);
       return parameter.choices.empty() ? std::string("text") : parameter.choices.front();
     case ValueType::numbers:
@@ -27,7 +28,8 @@ inline Section::Value example_value(const Parameter& parameter, int number) {
     case ValueType::integers:
       return std::vector<long>{0, 1};
     case ValueType::texts:
-      return std::vector<std::string>{};
+      // Of a typed system, whose V is a function of one of them.
+      return parameter.name == "coordinates" ? std::vector<std::string>{"r", "x"} : std::vector<std::string>{};
     case ValueType::rows:
       return Section::Rows{{some}};
     case ValueType::number:

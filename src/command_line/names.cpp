@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/recipe_library.hpp"
+#include "formula/parser.hpp"
 #include "recipe/recipe_schema.hpp"
 
 namespace bathline {
@@ -49,7 +50,8 @@ std::string list_names(const std::string& what, const Vocabulary& vocabulary) {
 std::string describe_name(const std::string& name, const Program& program) {
   if (name == "recipe") return describe_recipe();
   std::vector<std::string> known = {"recipe"};
-  std::string text;  // an environment and the study that measures it may share a name
+  // A name may stand for several things: all of them are shown.
+  std::string text = name == "formula" ? describe_formulas() : "";
   for (const Category& category : categories) {
     const std::vector<Entry>& entries = program.vocabulary().*category.entries;
     if (const Entry* entry = find_entry(entries, name)) {

@@ -143,7 +143,7 @@ std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const C
 
 Problem Experiment::make_problem(const Case& one, double step, bool closed, const Communicator& communicator,
                                  const OpenSystem& start) const {
-  if (!system_is_sound_ || lacks_damping(one, closed)) throw UnreadableValue();
+  if (!system_is_sound_) throw UnreadableValue();
   std::vector<std::unique_ptr<Environment>> environments = build_environments(one, step, communicator);
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
   if (closed) return Problem(start, damping, std::move(environments), communicator);
@@ -173,10 +173,6 @@ Problem Experiment::make_held_problem(const Case& one) const {
                   build_environments(one, one.step, communicator()), communicator());
   problem.p.setZero();
   return problem;
-}
-
-bool Experiment::lacks_damping(const Case& one, bool closed) const {
-  return !closed && !system_.damping && one.environments.empty();
 }
 
 }  // namespace bathline

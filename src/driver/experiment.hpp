@@ -70,9 +70,6 @@ class Experiment {
     return make_problem(one, step, closed, communicator(), start);
   }
 
-  /// Whether nothing says how strongly a case is damped: its problem cannot be made.
-  bool lacks_damping(const Case& one, bool closed) const;
-
  private:
   std::unique_ptr<Environment> build_environment(std::size_t index, double step, const Communicator& communicator,
                                                  Mistakes& mistakes) const;

@@ -29,7 +29,6 @@ Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mis
       where_readable([&] { judge(index); });
     }
   };
-  for_each_case([&](std::size_t index) { check_damping(cases[index], mistakes); });
   const std::size_t before_system = mistakes.count();
   where_readable([&] { check_system(mistakes); });
   for_each_case([&](std::size_t index) { check_contact(index, mistakes); });
@@ -72,16 +71,6 @@ bool Feasibility::depends_on_step(const Case& one) const {
                                    [&](std::size_t index) { return recipe_.environments[index].has("grid"); });
 }
 
-void Feasibility::check_damping(const Case& one, Mistakes& mistakes) const {
-  experiment_.system();
-  if (!experiment_.lacks_damping(one, one.closed)) return;
-  mistakes.add(
-      one.options.where("on"),
-      fmt::format("`{}` runs on the open system, but nothing says how strongly that is damped: state the damping "
-                  "in [system] or add an [[environment]] that implies it",
-                  one.label));
-}
-
 void Feasibility::check_system(Mistakes& mistakes) const {
   const OpenSystem& system = experiment_.system();
   if (system.contact && !recipe_.environments.empty()) {
@@ -117,7 +106,7 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
                  fmt::format("`{}` does not advance the z of a contact system; {} do", name, right));
     return;
   }
-  if (one.method->domain != Method::Domain::contact || experiment_.lacks_damping(one, one.closed)) return;
+  if (one.method->domain != Method::Domain::contact) return;
   const OpenSystem& system = one.closed ? experiment_.system() : built(index).system();
   if (!system.contact) {
     mistakes.add(

@@ -27,7 +27,6 @@ class Feasibility {
   void set_up_solvers();
 
  private:
-  void check_damping(const Case& one, Mistakes& mistakes) const;
   /// Whether it can have environments, and forces and their slopes are numbers at the start.
   void check_system(Mistakes& mistakes) const;
   /// Whether the system has a z, or can be given one, if and only if the method advances one, and whether the method

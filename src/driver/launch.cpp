@@ -117,6 +117,8 @@ int carry_out(const Launch& launch, const Prepared& prepared, std::unique_ptr<Re
     progress.end();
   }
   if (failure) {
+    const std::string& formulas = prepared.experiment->system().formulas;
+    if (!formulas.empty()) failure->failure.reason += " (" + formulas + ")";
     file->attribute("failure",
                     fmt::format("{}: step {}: {}", failure->label, failure->failure.step, failure->failure.reason));
   }

@@ -46,7 +46,7 @@ void build(const Section& section, const Catalogue<PotentialKind>& potentials, O
     terms.push_back({SeparationSum::origin, 0, std::make_shared<UnitSpring>()});
   }
   if (section.has("external")) {
-    terms.push_back({SeparationSum::origin, 0, build_potential(potentials, section.table("external"))});
+    terms.push_back({SeparationSum::origin, 0, build_potential(potentials, section.table("external"), mistakes)});
   }
   system.potential = std::make_shared<SeparationSum>(std::move(terms), system.axes);
   Eigen::VectorXd gradient;

@@ -46,6 +46,8 @@ struct OpenSystem {
   Eigen::VectorXd q0;
   Eigen::VectorXd v0;
   std::vector<Observable> observables;
+  /// The formulas that the forces are typed as, the way messages name them; empty where there are none.
+  std::string formulas;
   std::optional<Contact> contact;
 
   int size() const { return particles * axes; }

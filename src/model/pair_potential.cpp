@@ -11,8 +11,10 @@
 
 #include "model/damping_matrix.hpp"
 #include "model/potentials/catalogue.hpp"
+#include "model/potentials/potential_sum.hpp"
 #include "model/potentials/separation_sum.hpp"
 #include "model/system_catalogue.hpp"
+#include "recipe/excerpt.hpp"
 
 namespace bathline {
 
@@ -30,8 +32,15 @@ Pairs all_pairs(int particles) {
 
 /// The pairs that `pairs` lists, each with the earlier particle first; all of them where it is absent.
 Pairs read_pairs(const Section& section, int particles, Mistakes& mistakes) {
-  if (!section.has("pairs")) return all_pairs(particles);
+  const std::string word = section.holds<std::string>("pairs") ? section.text("pairs") : "";
+  if (!section.has("pairs") || word == "all") return all_pairs(particles);
   Pairs pairs;
+  if (!word.empty()) {
+    for (int a = 0; a + 1 < particles; ++a) pairs.emplace_back(a, a + 1);
+    // The last particle stands before the first, so that on one axis all stretches have the same sign.
+    if (word == "ring" && particles > 2) pairs.emplace_back(particles - 1, 0);
+    return pairs;
+  }
   for (const std::vector<double>& row : section.rows("pairs")) {
     const auto refuse = [&](const std::string& why) {
       mistakes.add(section.where("pairs"),
@@ -54,22 +63,44 @@ Pairs read_pairs(const Section& section, int particles, Mistakes& mistakes) {
   return pairs;
 }
 
-std::vector<SeparationSum::Term> read_terms(const Section& section, const Catalogue<PotentialKind>& potentials,
-                                            int particles, Mistakes& mistakes) {
+/// Everything that acts on the particles: of separations, and of the places of single particles.
+struct Forces {
   std::vector<SeparationSum::Term> terms;
+  std::vector<PotentialSum::Part> parts;
+};
+
+/// Adds what acts between a particle and the origin.
+void add_external(const Section& table, const Catalogue<PotentialKind>& potentials, int particle, int axes,
+                  Forces& forces, Mistakes& mistakes) {
+  if (is_formula_of_place(table)) {
+    forces.parts.push_back({particle, build_formula_of_place(table, axes, mistakes)});
+  } else {
+    forces.terms.push_back({SeparationSum::origin, particle, build_potential(potentials, table, mistakes)});
+  }
+}
+
+Forces read_forces(const Section& section, const Catalogue<PotentialKind>& potentials, int particles, int axes,
+                   Mistakes& mistakes) {
+  Forces forces;
+  std::vector<SeparationSum::Term>& terms = forces.terms;
   if (section.has("potential")) {
-    const auto potential = build_potential(potentials, section.table("potential"));
+    const auto potential = build_potential(potentials, section.table("potential"), mistakes);
     for (const auto& [a, b] : read_pairs(section, particles, mistakes)) terms.push_back({a, b, potential});
     if (particles == 1) {
       mistakes.add(section.where("potential"),
                    "`potential` acts between particles, and there is only one; give it as `external`");
     }
+    if (section.has("ends") && section.text("ends") == "fixed") {
+      terms.push_back({SeparationSum::origin, 0, potential});
+      terms.push_back({particles - 1, SeparationSum::origin, potential});
+    }
+  } else if (section.has("ends")) {
+    mistakes.add(section.where("ends"), "`ends` needs a `potential` that acts on them");
   } else if (section.has("pairs")) {
     mistakes.add(section.where("pairs"), "`pairs` needs a `potential` that acts between them");
   }
   if (section.has("external")) {
-    const auto potential = build_potential(potentials, section.table("external"));
-    for (int a = 0; a < particles; ++a) terms.push_back({SeparationSum::origin, a, potential});
+    for (int a = 0; a < particles; ++a) add_external(section.table("external"), potentials, a, axes, forces, mistakes);
   }
   if (section.has("externals")) {
     const std::vector<Section>& externals = section.tables("externals");
@@ -81,22 +112,26 @@ std::vector<SeparationSum::Term> read_terms(const Section& section, const Catalo
                    fmt::format("`externals` has {} potentials for {} particles", externals.size(), particles));
     } else {
       for (int a = 0; a < particles; ++a) {
-        terms.push_back(
-            {SeparationSum::origin, a, build_potential(potentials, externals[static_cast<std::size_t>(a)])});
+        add_external(externals[static_cast<std::size_t>(a)], potentials, a, axes, forces, mistakes);
       }
     }
   }
   if (!section.has("potential") && !section.has("external") && !section.has("externals")) {
     mistakes.add(section.where(), "[system] needs a `potential` between the particles, or one that is `external`");
   }
-  return terms;
+  return forces;
 }
 
 /// Finds terms that have no force at the start.
-void check_start(const OpenSystem& system, const std::vector<SeparationSum::Term>& terms, const Location& where,
-                 Mistakes& mistakes) {
+void check_start(const OpenSystem& system, const Forces& forces, const Location& where, Mistakes& mistakes) {
   Eigen::VectorXd gradient;
-  for (const SeparationSum::Term& term : terms) {
+  for (const PotentialSum::Part& part : forces.parts) {
+    part.potential->gradient(system.q0.segment(part.particle * system.axes, system.axes), gradient);
+    if (gradient.allFinite()) continue;
+    mistakes.add(where,
+                 fmt::format("`q0`: the external force on particle {} has no finite value there", part.particle));
+  }
+  for (const SeparationSum::Term& term : forces.terms) {
     SeparationSum({term}, system.axes).gradient(system.q0, gradient);
     if (gradient.allFinite()) continue;
     const std::string who = term.from == SeparationSum::origin ? fmt::format("particle {} and the origin", term.to)
@@ -105,17 +140,49 @@ void check_start(const OpenSystem& system, const std::vector<SeparationSum::Term
   }
 }
 
+/// Damping matrices, and Hessians of implicit methods, are dense.
+constexpr long most_particles = 4096;
+
+/// 0, and a mistake, where the number of particles is not clear.
+int count_particles(const Section& section, Mistakes& mistakes) {
+  const bool has_list = section.holds<std::vector<double>>("masses");
+  const std::size_t masses = has_list ? section.numbers("masses").size() : 0;
+  const long particles = section.has("particles") ? section.integer("particles") : static_cast<long>(masses);
+  if (has_list && masses == 0) {
+    mistakes.add(section.where("masses"), "`masses` is empty: a system has at least one particle");
+    return 0;
+  }
+  if (particles > most_particles) {
+    mistakes.add(section.where(), fmt::format("{} particles: must be at most {}", particles, most_particles));
+    return 0;
+  }
+  if (has_list && particles != static_cast<long>(masses)) {
+    mistakes.add(section.where("masses"), fmt::format("`masses` has {} numbers for {} particles", masses, particles));
+    return 0;
+  }
+  if (particles > 0) return static_cast<int>(particles);
+  // One mass is that of all particles; how many there are q0 may say.
+  section.number("masses");
+  if (section.holds<Section::Rows>("q0") && !section.rows("q0").empty()) {
+    return static_cast<int>(std::min<std::size_t>(section.rows("q0").size(), most_particles));
+  }
+  mistakes.add(section.where("masses"), "one mass for all particles: say how many there are, such as particles = 64");
+  return 0;
+}
+
+/// A list per particle has one entry per axis, and so have formulas.
+int count_axes(const Section& section) {
+  if (section.holds<std::vector<std::string>>("q0")) return static_cast<int>(section.texts("q0").size());
+  if (section.holds<double>("q0") || section.holds<std::string>("q0")) return 1;
+  const Section::Rows& start = section.rows("q0");
+  return start.empty() ? 1 : static_cast<int>(start.front().size());
+}
+
 void build(const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system, Mistakes& mistakes) {
   const std::size_t mistakes_before = mistakes.count();
-  const std::vector<double>& masses = section.numbers("masses");
-  system.particles = static_cast<int>(masses.size());
-  if (masses.empty()) {
-    mistakes.add(section.where("masses"), "`masses` is empty: a system has at least one particle");
-    return;
-  }
-  // A list per particle has one entry per axis.
-  const Section::Rows& start = section.rows("q0");
-  system.axes = start.empty() ? 1 : static_cast<int>(start.front().size());
+  system.particles = count_particles(section, mistakes);
+  if (system.particles == 0) return;
+  system.axes = count_axes(section);
   if (system.axes > 3) {
     mistakes.add(section.where("q0"),
                  fmt::format("`q0` has {} numbers per particle: space has at most 3 axes", system.axes));
@@ -123,11 +190,22 @@ void build(const Section& section, const Catalogue<PotentialKind>& potentials, O
   }
   read_start(section, system, mistakes);
   system.mass.resize(system.size());
-  for (int a = 0; a < system.particles; ++a) system.mass.segment(a * system.axes, system.axes).setConstant(masses[a]);
+  for (int a = 0; a < system.particles; ++a) {
+    const double mass = section.holds<double>("masses") ? section.number("masses")
+                                                        : section.numbers("masses")[static_cast<std::size_t>(a)];
+    system.mass.segment(a * system.axes, system.axes).setConstant(mass);
+  }
   system.damping = read_damping_matrix(section, system.particles, system.axes, mistakes);
-  std::vector<SeparationSum::Term> terms = read_terms(section, potentials, system.particles, mistakes);
-  if (mistakes.count() == mistakes_before) check_start(system, terms, section.where("q0"), mistakes);
-  system.potential = std::make_shared<SeparationSum>(std::move(terms), system.axes);
+  for (const char* key : {"potential", "external"}) {
+    if (!section.has(key) || section.table(key).text("kind") != "formula") continue;
+    system.formulas +=
+        fmt::format("{}{}: V = {}", system.formulas.empty() ? "" : "; ", key, excerpt(section.table(key).text("V")));
+  }
+  Forces forces = read_forces(section, potentials, system.particles, system.axes, mistakes);
+  if (mistakes.count() == mistakes_before) check_start(system, forces, section.where("q0"), mistakes);
+  system.potential = std::make_shared<SeparationSum>(std::move(forces.terms), system.axes);
+  if (forces.parts.empty()) return;
+  system.potential = std::make_shared<PotentialSum>(system.potential, std::move(forces.parts), system.axes);
 }
 
 Parameter potential_parameter(std::string name, std::string doc, ValueType type = ValueType::table) {
@@ -141,13 +219,24 @@ SystemKind pair_potential_kind() {
       {.name = "masses",
        .type = ValueType::numbers,
        .units = "kg",
-       .doc = "one mass per particle",
+       .doc = "one mass per particle, or one number where all are equal",
        .required = true,
+       .bound = Bound::positive,
+       .also = {ValueType::number}},
+      {.name = "particles",
+       .type = ValueType::integer,
+       .doc = "how many there are; where absent, as many as masses",
        .bound = Bound::positive},
       potential_parameter("potential", "what acts between two particles, such as { kind = \"harmonic\", k = 2.0 }."),
       {.name = "pairs",
        .type = ValueType::rows,
-       .doc = "which particles it acts between, such as [[0, 1], [1, 2]]; where absent, every two"},
+       .doc = "which particles it acts between, such as [[0, 1], [1, 2]]; where absent, every two",
+       .choices = {"all", "neighbours", "ring"},
+       .also = {ValueType::text}},
+      {.name = "ends",
+       .type = ValueType::text,
+       .doc = "of a chain: \"fixed\" ties the first and the last particle to walls, from which their positions count",
+       .choices = {"free", "fixed"}},
       potential_parameter("external", "what acts between each particle and the origin."),
       potential_parameter("externals", "the same where it differs: one table per particle.", ValueType::tables),
       damping_matrix_parameter()};
@@ -159,7 +248,7 @@ SystemKind pair_potential_kind() {
            .parameters = std::move(parameters),
            .notes = "q0 says how many axes there are: [0.0, 1.5] is one, [[0.0, 0.0], [1.5, 0.0]] two. With one axis s "
                     "has a sign, s = q[b] - q[a] for a pair a < b, and particles may pass through each other; with "
-                    "two or three s is their distance."},
+                    "two or three s is their distance. pairs = \"neighbours\" is a chain, \"ring\" a closed one."},
           build};
 }
 

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "formula/program.hpp"
+#include "model/formula/scope.hpp"
+
 namespace bathline {
 
 const Catalogue<SystemKind>& systems() {
@@ -13,25 +16,69 @@ const Catalogue<SystemKind>& systems() {
                                             pair_potential_kind(),
                                             coupled_van_der_pol_kind(),
                                             linear_kind(),
-                                            contact_kind()};
+                                            contact_kind(),
+                                            formula_kind()};
   return all;
 }
 
 std::vector<Parameter> start_parameters() {
-  return {{.name = "q0",
-           .type = ValueType::rows,
-           .units = "m",
-           .doc = "positions at the start: one entry per particle, a list per particle when it has several axes",
-           .required = true},
-          {.name = "v0",
-           .type = ValueType::rows,
-           .units = "m/s",
-           .doc = "velocities at the start, like q0; at rest where absent"}};
+  return {
+      {.name = "q0",
+       .type = ValueType::rows,
+       .units = "m",
+       .doc = "positions at the start: one entry per particle, a list per particle when it has several axes; one "
+              "number for all, or a formula of the particle's index `i` from 0 (and their number `n`), one for each "
+              "axis",
+       .required = true,
+       .also = {ValueType::number, ValueType::text, ValueType::texts}},
+      {.name = "v0",
+       .type = ValueType::rows,
+       .units = "m/s",
+       .doc = "velocities at the start, like q0; at rest where absent",
+       .also = {ValueType::number, ValueType::text, ValueType::texts}}};
 }
+
+namespace {
+
+/// Values that formulas of the particle's index give, one formula for each axis.
+void fill_from_formulas(const Section& section, const std::string& key, const OpenSystem& system,
+                        Eigen::VectorXd& values, Mistakes& mistakes) {
+  const bool is_one = section.holds<std::string>(key);
+  const std::size_t given = is_one ? 1 : section.texts(key).size();
+  if (static_cast<int>(given) != system.axes) {
+    mistakes.add(section.where(key), fmt::format("`{}` has {} formula(s): this system needs {}, one for each axis", key,
+                                                 given, system.axes));
+    return;
+  }
+  for (int axis = 0; axis < system.axes; ++axis) {
+    FormulaScope scope;
+    scope.add_variable("i");
+    scope.names["n"] = scope.graph.constant(system.particles);
+    const auto index = static_cast<std::size_t>(axis);
+    const std::optional<Expression> formula = read_formula(section, key, scope, mistakes, index);
+    if (!formula) continue;
+    const Program program(scope.graph, {&*formula, 1}, 1);
+    for (int particle = 0; particle < system.particles; ++particle) {
+      const double i = particle;
+      values[particle * system.axes + axis] = program.run(&i);
+      if (!check_finite(section, key, fmt::format("for i = {} the formula", particle), scope, {&*formula, 1}, {&i, 1},
+                        mistakes, index)) {
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace
 
 Eigen::VectorXd read_positions(const Section& section, const std::string& key, const OpenSystem& system,
                                Mistakes& mistakes) {
   Eigen::VectorXd values = Eigen::VectorXd::Zero(system.size());
+  if (section.holds<double>(key)) return Eigen::VectorXd::Constant(system.size(), section.number(key));
+  if (section.holds<std::string>(key) || section.holds<std::vector<std::string>>(key)) {
+    fill_from_formulas(section, key, system, values, mistakes);
+    return values;
+  }
   const Section::Rows& rows = section.rows(key);
   bool fits = static_cast<int>(rows.size()) == system.particles;
   for (const std::vector<double>& row : rows) fits = fits && static_cast<int>(row.size()) == system.axes;

@@ -28,6 +28,7 @@ SystemKind pair_potential_kind();
 SystemKind coupled_van_der_pol_kind();
 SystemKind linear_kind();
 SystemKind contact_kind();
+SystemKind formula_kind();
 
 /// Those of this program.
 const Catalogue<SystemKind>& systems();

@@ -117,7 +117,7 @@ std::string bound_words(Bound bound) {
 std::string quoted_choices(const Parameter& parameter) {
   std::string text;
   for (const std::string& choice : parameter.choices) {
-    const char* quote = parameter.type == ValueType::text ? "\"" : "";
+    const char* quote = parameter.type == ValueType::integer ? "" : "\"";
     text += fmt::format("{}{}{}{}", text.empty() ? "" : " | ", quote, choice, quote);
   }
   return text;
@@ -143,7 +143,8 @@ void add_lines(std::vector<Line>& lines, std::span<const Parameter> parameters, 
     } else if (!parameter.fallback.empty()) {
       presence = "default " + parameter.fallback;
     }
-    lines.push_back({{indent + parameter.name, kind, parameter.units, presence}, doc});
+    const std::string name = parameter.name == any_name ? "<name>" : parameter.name;
+    lines.push_back({{indent + name, kind, parameter.units, presence}, doc});
     add_lines(lines, parameter.members, indent + "  ");
   }
 }
@@ -225,9 +226,14 @@ std::string described_claim(const Section& claim) {
 }  // namespace
 
 std::string value_kind(const Parameter& parameter) {
-  const bool has_choices = parameter.type == ValueType::text || parameter.type == ValueType::integer;
-  return parameter.choices.empty() || !has_choices ? type_words(parameter.type) + bound_words(parameter.bound)
-                                                   : quoted_choices(parameter);
+  const auto words = [&](ValueType type) {
+    const bool has_choices = type == ValueType::text || type == ValueType::integer;
+    return parameter.choices.empty() || !has_choices ? type_words(type) + bound_words(parameter.bound)
+                                                     : quoted_choices(parameter);
+  };
+  std::string kind = words(parameter.type);
+  for (const ValueType type : parameter.also) kind += " | " + words(type);
+  return kind;
 }
 
 std::string describe(const Entry& entry, const std::string& category) {

@@ -73,13 +73,8 @@ void check_environment_names(const std::vector<Section>& environments, Mistakes&
   for (const Section& environment : environments) check_name(environment, "name", mistakes);
 }
 
-void check_closed_run(const Section& integrator, const std::vector<Section>& environments, Mistakes& mistakes) {
-  const bool is_closed = integrator.is_readable("on") && integrator.text("on") == "closed";
-  if (is_closed && environments.empty()) {
-    mistakes.add(integrator.where("on"),
-                 "on = \"closed\": there is no [[environment]] to close the system with; add one or set on = \"open\"");
-    return;
-  }
+void check_selected_environments(const Section& integrator, const std::vector<Section>& environments,
+                                 Mistakes& mistakes) {
   if (!integrator.is_readable("environments")) return;
 
   std::vector<std::string> known;
@@ -99,9 +94,6 @@ void check_closed_run(const Section& integrator, const std::vector<Section>& env
     } else if (!is_new) {
       mistakes.add(where, fmt::format("environments: \"{}\" is named twice", excerpt(*name)));
     }
-  }
-  if (is_closed && selected.empty()) {
-    mistakes.add(where, "environments = []: a closed run needs at least one of " + quoted_names(known, '"'));
   }
 }
 
@@ -160,7 +152,8 @@ void check_recipe(const Section& top, const Recipe& recipe, Mistakes& mistakes) 
   check_not_empty(top, "title", mistakes);
   check_labels(recipe.integrators, mistakes);
   check_environment_names(recipe.environments, mistakes);
-  for (const Section& integrator : recipe.integrators) check_closed_run(integrator, recipe.environments, mistakes);
+  for (const Section& integrator : recipe.integrators)
+    check_selected_environments(integrator, recipe.environments, mistakes);
   check_unique(recipe.claims, "id", mistakes);
   for (const Section& claim : recipe.claims) check_claim(claim, mistakes);
   check_figure(recipe.figure, mistakes);

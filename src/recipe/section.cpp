@@ -1,6 +1,7 @@
 // Access to a validated table; a wrong key or type is a bug of the caller.
 #include "recipe/section.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -38,6 +39,27 @@ const Section& Section::table(const std::string& key) const {
   return held.front();
 }
 
+std::vector<std::string> Section::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& [key, place] : places_) keys.push_back(key);
+  return keys;
+}
+
+Location Section::where_in_text(const std::string& key, std::size_t offset, std::size_t index) const {
+  const auto lines = lines_of_texts_.find(key);
+  if (lines == lines_of_texts_.end() || index >= lines->second.size()) return where(key);
+  const std::string& all = holds<std::string>(key) ? text(key) : texts(key).at(index);
+  const std::string before = all.substr(0, offset);
+  const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+  if (line >= lines->second[index].size()) return where(key);
+  Location place = lines->second[index][line];
+  // Columns count characters, not bytes.
+  const std::string in_line = before.substr(before.rfind('\n') + 1);
+  place.column += static_cast<int>(std::count_if(
+      in_line.begin(), in_line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return place;
+}
+
 Location Section::where(const std::string& key) const {
   const auto place = places_.find(key);
   return place == places_.end() ? where_ : place->second;
@@ -46,6 +68,10 @@ Location Section::where(const std::string& key) const {
 void Section::set(const std::string& key, Value value, Location where) {
   values_[key] = std::move(value);
   places_[key] = std::move(where);
+}
+
+void Section::set_lines_of_texts(const std::string& key, std::vector<std::vector<Location>> lines) {
+  lines_of_texts_[key] = std::move(lines);
 }
 
 void Section::set_unreadable(const std::string& key, Location where) {

@@ -57,11 +57,26 @@ class Section {
   const Section& table(const std::string& key) const;
   const std::vector<Section>& tables(const std::string& key) const { return get<std::vector<Section>>(key); }
 
+  /// Its keys in alphabetical order, those filled in by default among them.
+  std::vector<std::string> keys() const;
+  /// Whether the value of `key` can be read and is of the type T.
+  template <class T>
+  bool holds(const std::string& key) const {
+    const auto entry = values_.find(key);
+    return entry != values_.end() && std::holds_alternative<T>(entry->second);
+  }
+  const Value& value(const std::string& key) const { return values_.at(key); }
+
+  /// Where the character number `offset` of a text stands that is the value of `key`, or of element `index` of a list
+  /// of texts. For a text that came from elsewhere than a file, where `key` stands.
+  Location where_in_text(const std::string& key, std::size_t offset, std::size_t index = 0) const;
   /// Where `key` stands, or where the table begins when the key was filled in by default.
   Location where(const std::string& key) const;
   Location where() const { return where_; }
 
   void set(const std::string& key, Value value, Location where);
+  /// Says where the characters of the texts at `key` stand: where each line of each text begins.
+  void set_lines_of_texts(const std::string& key, std::vector<std::vector<Location>> lines);
   /// Marks a key that was given, or had to be, but whose value is not known because of a mistake.
   void set_unreadable(const std::string& key, Location where);
 
@@ -72,6 +87,7 @@ class Section {
   Location where_;
   std::map<std::string, Value> values_;
   std::map<std::string, Location> places_;
+  std::map<std::string, std::vector<std::vector<Location>>> lines_of_texts_;
 };
 
 }  // namespace bathline

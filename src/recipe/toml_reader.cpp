@@ -21,7 +21,53 @@ std::string inner_header(const std::string& outer, const std::string& key, bool 
   return repeated ? "[[" + path + "]]" : "[" + path + "]";
 }
 
+/// Which of the types that `parameter` allows `node` is meant to have.
+ValueType type_of(const toml::node& node, const Parameter& parameter) {
+  for (const ValueType type : parameter.also) {
+    const toml::array* list = node.as_array();
+    const bool fits = (type == ValueType::number && node.is_number()) ||
+                      (type == ValueType::text && node.is_string()) ||
+                      (type == ValueType::texts && list != nullptr && list->is_homogeneous<std::string>());
+    if (fits) return type;
+  }
+  return parameter.type;
+}
+
 }  // namespace
+
+std::vector<std::vector<Location>> TomlReader::lines_of_texts(const toml::node& node) const {
+  std::vector<std::vector<Location>> lines;
+  if (const toml::array* list = node.as_array()) {
+    for (const toml::node& element : *list) {
+      if (!element.is_string()) return {};
+      lines.push_back(lines_of_text(element));
+    }
+  } else if (node.is_string()) {
+    lines.push_back(lines_of_text(node));
+  }
+  return lines;
+}
+
+std::vector<Location> TomlReader::lines_of_text(const toml::node& node) const {
+  const std::string& text = node.as_string()->get();
+  const toml::source_region& region = node.source();
+  const Location begin = place(node);
+  if (begin.line == 0) return {};
+  const auto breaks = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  const auto last = region.end.line - region.begin.line;
+  if (last == 0) {
+    // Between one quote on each side or three; the region ends with the last or behind it.
+    const bool has_three = region.end.column - region.begin.column >= text.size() + 5;
+    return {{begin.file, begin.line, begin.column + (has_three ? 3 : 1)}};
+  }
+  // A line break right behind the three quotes does not belong to the text.
+  std::vector<Location> lines;
+  const bool begins_below = static_cast<int>(last) > breaks;
+  lines.push_back(begins_below ? Location{begin.file, begin.line + 1, 1}
+                               : Location{begin.file, begin.line, begin.column + 3});
+  for (int line = 1; line <= breaks; ++line) lines.push_back({begin.file, lines.front().line + line, 1});
+  return lines;
+}
 
 Location TomlReader::place(const toml::node& node) const {
   return place_of_default_ ? *place_of_default_ : place_of(node.source(), file_);
@@ -30,7 +76,11 @@ Location TomlReader::place(const toml::node& node) const {
 Section TomlReader::read(const toml::table& table, std::span<const Parameter> parameters, const std::string& header,
                          std::span<const std::string> misspelt) {
   Section section(place(table));
-  for (const Parameter& parameter : parameters) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : table) {
+    if (is_name(key.str())) keys.emplace_back(key.str());
+  }
+  for (const Parameter& parameter : named_parameters(parameters, keys)) {
     const auto entry = table.find(parameter.name);
     const bool present = entry != table.end();
     const bool in_recipe = present && !place_of_default_;
@@ -50,6 +100,7 @@ Section TomlReader::read(const toml::table& table, std::span<const Parameter> pa
     }
     if (value) {
       section.set(parameter.name, std::move(*value), where);
+      if (in_recipe) section.set_lines_of_texts(parameter.name, lines_of_texts(entry->second));
     } else {
       section.set_unreadable(parameter.name, where);
     }
@@ -66,6 +117,13 @@ std::vector<std::string> TomlReader::reject_unknown_keys(const toml::table& tabl
   for (const auto& [key, value] : table) {
     const std::string name(key.str());
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (std::find(known.begin(), known.end(), any_name) != known.end()) {
+      if (is_name(name)) continue;
+      mistakes_.add(
+          place_of(key.source(), file_),
+          fmt::format("`{}` in {} is no name: letters, digits and `_`, a letter first", excerpt(name), header));
+      continue;
+    }
     // A key that is given already is hardly meant a second time.
     const std::string closest = closest_name(name, absent);
     const std::string advice =
@@ -127,7 +185,7 @@ std::optional<Section::Value> TomlReader::read_value(const toml::node& node, con
   };
   const std::string& name = parameter.name;
   const std::string kind = value_kind(parameter);
-  switch (parameter.type) {
+  switch (type_of(node, parameter)) {
     case ValueType::boolean:
       return values_.boolean(node, name, where);
     case ValueType::integer:

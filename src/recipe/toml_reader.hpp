@@ -51,6 +51,10 @@ class TomlReader {
                                    const std::string& header);
   std::optional<Section::Rows> read_rows(const toml::node& node, const Parameter& parameter, const Location& where);
 
+  // Where the lines of a text, or of every text of a list, begin in the recipe; nothing where that is not known.
+  std::vector<std::vector<Location>> lines_of_texts(const toml::node& node) const;
+  std::vector<Location> lines_of_text(const toml::node& node) const;
+
   // Calls `read(element, name, place)` for every element, also after a mistake in one of them.
   template <class T, class Read>
   std::optional<std::vector<T>> read_list(const toml::node& node, const std::string& name, const std::string& kind,

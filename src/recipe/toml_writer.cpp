@@ -28,31 +28,19 @@ std::string written_row(const std::vector<double>& row) {
   return row.size() == 1 ? toml_number(row.front()) : written_list(row, toml_number);
 }
 
-std::string written_value(const Section& section, const Parameter& parameter) {
-  const auto write_integer = [](long value) { return fmt::format("{}", value); };
-  switch (parameter.type) {
-    case ValueType::boolean:
-      return section.boolean(parameter.name) ? "true" : "false";
-    case ValueType::integer:
-      return write_integer(section.integer(parameter.name));
-    case ValueType::number:
-      return toml_number(section.number(parameter.name));
-    case ValueType::text:
-      return toml_text(section.text(parameter.name));
-    case ValueType::numbers:
-      return written_list(section.numbers(parameter.name), toml_number);
-    case ValueType::integers:
-      return written_list(section.integers(parameter.name), write_integer);
-    case ValueType::texts:
-      return written_list(section.texts(parameter.name), toml_text);
-    case ValueType::rows:
-      return written_list(section.rows(parameter.name), written_row);
-    case ValueType::table:
-    case ValueType::tables:
-      break;
-  }
-  return "[]";  // a list of tables without tables, which no header can express
-}
+/// A value as it stands in the section, whatever else its parameter would allow.
+struct WrittenValue {
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+  std::string operator()(long value) const { return fmt::format("{}", value); }
+  std::string operator()(double value) const { return toml_number(value); }
+  std::string operator()(const std::string& value) const { return toml_text(value); }
+  std::string operator()(const std::vector<double>& values) const { return written_list(values, toml_number); }
+  std::string operator()(const std::vector<long>& values) const { return written_list(values, *this); }
+  std::string operator()(const std::vector<std::string>& values) const { return written_list(values, toml_text); }
+  std::string operator()(const Section::Rows& rows) const { return written_list(rows, written_row); }
+  // A list of tables without tables, which no header can express.
+  std::string operator()(const std::vector<Section>&) const { return "[]"; }
+};
 
 }  // namespace
 
@@ -93,18 +81,19 @@ std::string toml_text(std::string_view value) {
 
 std::string toml_keys(const Section& section, std::span<const Parameter> parameters, const std::string& path) {
   std::string keys, tables;
-  for (const Parameter& parameter : parameters) {
+  for (const Parameter& parameter : named_parameters(parameters, section.keys())) {
     if (!section.has(parameter.name)) continue;
     const std::string inner = path.empty() ? parameter.name : path + "." + parameter.name;
-    if (parameter.type == ValueType::table) {
+    const bool has_tables = section.holds<std::vector<Section>>(parameter.name);
+    if (has_tables && parameter.type == ValueType::table) {
       const Section& table = section.table(parameter.name);
       tables += fmt::format("\n[{}]\n{}", inner, toml_keys(table, members_of(parameter, table), inner));
-    } else if (parameter.type == ValueType::tables && !section.tables(parameter.name).empty()) {
+    } else if (has_tables && !section.tables(parameter.name).empty()) {
       for (const Section& table : section.tables(parameter.name)) {
         tables += fmt::format("\n[[{}]]\n{}", inner, toml_keys(table, members_of(parameter, table), inner));
       }
     } else {
-      keys += fmt::format("{} = {}\n", parameter.name, written_value(section, parameter));
+      keys += fmt::format("{} = {}\n", parameter.name, std::visit(WrittenValue(), section.value(parameter.name)));
     }
   }
   return keys + tables;

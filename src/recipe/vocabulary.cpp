@@ -46,6 +46,30 @@ std::vector<Parameter> keys_of_kind(const Entry& entry) {
   return keys;
 }
 
+bool is_name(std::string_view text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && is_letter(text.front()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || is_digit(c); });
+}
+
+std::vector<Parameter> named_parameters(std::span<const Parameter> parameters, std::span<const std::string> keys) {
+  std::vector<Parameter> named;
+  for (const Parameter& parameter : parameters) {
+    if (parameter.name != any_name) {
+      named.push_back(parameter);
+      continue;
+    }
+    for (const std::string& key : keys) {
+      const auto is_key = [&](const Parameter& other) { return other.name == key; };
+      if (std::any_of(parameters.begin(), parameters.end(), is_key)) continue;
+      named.push_back(parameter);
+      named.back().name = key;
+    }
+  }
+  return named;
+}
+
 std::string closest_name(const std::string& name, std::span<const std::string> candidates) {
   std::size_t nearest = std::max<std::size_t>(1, name.size() / 3) + 1;
   std::string closest;

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bathline {
@@ -16,6 +17,9 @@ enum class ValueType { boolean, integer, number, text, numbers, integers, texts,
 enum class Bound { any, positive, nonnegative, negative, unit_interval };
 
 struct Entry;
+
+/// The name of a parameter that stands for every key without a parameter of its own: names of the user's choice.
+inline const std::string any_name = "*";
 
 /// One key of a table of the recipe.
 struct Parameter {
@@ -32,6 +36,8 @@ struct Parameter {
   /// shows all, and whose parameters are the other keys.
   std::string listing = {};
   std::vector<Entry> kinds = {};  ///< all of these, once a vocabulary has been put together
+  /// What may stand there instead of `type`: `number`, `text` (one of `choices`, if there are any) or `texts`.
+  std::vector<ValueType> also = {};
 };
 
 /// One thing with a name: a system, a potential, an environment, an integrator, a study.
@@ -58,6 +64,12 @@ const Entry* find_entry(std::span<const Entry> entries, const std::string& name)
 
 /// The keys of a table whose key `kind` names `entry`: that one, and the parameters of the entry.
 std::vector<Parameter> keys_of_kind(const Entry& entry);
+
+/// Whether a text can be the name of something: letters, digits and `_`, a letter first.
+bool is_name(std::string_view text);
+
+/// The parameters that a table with these keys has: in place of `any_name` one for each key that no other describes.
+std::vector<Parameter> named_parameters(std::span<const Parameter> parameters, std::span<const std::string> keys);
 
 /// The name in `candidates` that is closest to a misspelt `name`, or "" where none is close.
 std::string closest_name(const std::string& name, std::span<const std::string> candidates);

@@ -117,7 +117,7 @@ class MemoryStudy final : public Study {
 std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   bool any = false;
   for (const Case& one : experiment.cases()) {
-    any = any || one.closed;
+    any = any || (one.closed && !one.environments.empty());
     if (one.closed && std::holds_alternative<ExactFlow>(one.scheme)) {
       mistakes.add(one.options.where("name"),
                    "the memory study holds the particles, which the exact flow cannot; measure with `gamma`, "
@@ -126,7 +126,7 @@ std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, 
   }
   if (!any) {
     mistakes.add(recipe.study.where("kind"),
-                 "the memory study measures environments; this recipe has no integrator with on = \"closed\"");
+                 "the memory study measures environments; this recipe has no integrator that is closed with one");
   }
   return std::make_unique<MemoryStudy>(experiment);
 }

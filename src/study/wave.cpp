@@ -70,7 +70,7 @@ class WaveObserver final : public Observer {
 /// The closed case whose line is watched: the first one that has an environment.
 const Case* watched(const Experiment& experiment) {
   for (const Case& one : experiment.cases()) {
-    if (one.closed) return &one;
+    if (one.closed && !one.environments.empty()) return &one;
   }
   return nullptr;
 }
@@ -136,7 +136,7 @@ std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, 
                  "a wave study needs `snapshots` in [output]: the steps between two looks at the line");
   }
   if (!watched(experiment)) {
-    mistakes.add(recipe.study.where("kind"), "a wave study needs an integrator with on = \"closed\"");
+    mistakes.add(recipe.study.where("kind"), "a wave study needs an integrator that is closed with an environment");
   }
   return std::make_unique<WaveStudy>(experiment, recipe.study.number("threshold"));
 }

@@ -153,6 +153,7 @@ TEST(MpiOneStageStepperFailure, IsTheSameOnEveryRankAndNamesTheStep) {
 // A motion that dies down leaves Newton's method nothing but the round-off of forces that cancel, which is more than
 // that of the force itself. It must not fail there.
 TEST(MpiOneStageStepperFailure, IsNoneAtRest) {
+  Mistakes mistakes;
   Section bond;
   bond.set("kind", std::string("morse"), {});
   for (const auto& [key, value] : {std::pair("depth", 4.0), {"width", 0.5}, {"r0", 1.0}}) bond.set(key, value, {});
@@ -160,7 +161,7 @@ TEST(MpiOneStageStepperFailure, IsNoneAtRest) {
   scene.system.particles = 2;
   scene.system.mass = Eigen::VectorXd{{1.0, 2.0}};
   scene.system.potential =
-      std::make_shared<SeparationSum>(std::vector<SeparationSum::Term>{{0, 1, build_potential(potentials(), bond)}}, 1);
+      std::make_shared<SeparationSum>(std::vector<SeparationSum::Term>{{0, 1, build_potential(potentials(), bond, mistakes)}}, 1);
   scene.system.q0 = Eigen::VectorXd{{4.9, 6.1}};
   scene.system.v0 = Eigen::VectorXd::Zero(2);
   scene.damping = Eigen::MatrixXd{{2.0, -0.3}, {-0.3, 1.5}};

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "random_numbers.hpp"
+#include "differences.hpp"
 #include "recipe_text.hpp"
 
 namespace bathline {
@@ -215,6 +216,67 @@ TEST(MpiBinaryOscillator, IsOneSpringAndTwoDampers) {
   ASSERT_EQ(lines.report(), "");
   const Problem problem = lines.experiment->make_problem(lines.experiment->cases().front());
   EXPECT_EQ(problem.damping(), (Eigen::MatrixXd{{0.0, 0.0}, {0.0, 6.0}}));
+}
+
+TEST(MpiPairPotential, ChainsAreWrittenInAFewWords) {
+  const std::string spring = "potential = { kind = \"fput\", k = 2.0, alpha = 0.25, beta = 0.5 }\n";
+  const std::string words = "particles = 4\nmasses = 1.5\nq0 = \"0.1*sin(pi*(i + 1)/(n + 1))\"\nv0 = 0.5\n" + spring;
+  const auto q_at = [](int i) { return 0.1 * std::sin(M_PI * (i + 1) / 5.0); };
+  const auto V = [](double s) { return s * s + 0.25 * s * s * s / 3.0 + 0.125 * s * s * s * s; };
+  for (const std::string pairs : {"neighbours", "ring", "all"}) {
+    for (const std::string ends : {"free", "fixed"}) {
+      const ReadRecipe read_one = read(words + "pairs = \"" + pairs + "\"\nends = \"" + ends + "\"");
+      ASSERT_EQ(read_one.report(), "");
+      const OpenSystem& system = read_one.experiment->system();
+      ASSERT_EQ(system.particles, 4);
+      EXPECT_EQ(system.mass, Eigen::VectorXd(Eigen::Vector4d::Constant(1.5)));
+      EXPECT_EQ(system.v0, Eigen::VectorXd(Eigen::Vector4d::Constant(0.5)));
+      const Eigen::Vector4d q(0.1, -0.2, 0.35, 0.05);
+      for (int i = 0; i < 4; ++i) EXPECT_NEAR(system.q0[i], q_at(i), 1e-16);
+      double expected = 0.0;
+      for (int a = 0; a < 4; ++a) {
+        for (int b = a + 1; b < 4; ++b) {
+          if (b == a + 1 || pairs == "all") expected += V(q[b] - q[a]);
+        }
+      }
+      if (pairs == "ring") expected += V(q[0] - q[3]);
+      if (ends == "fixed") expected += V(q[0]) + V(-q[3]);
+      EXPECT_NEAR(system.potential->value(q), expected, 1e-15) << pairs << " " << ends;
+      Eigen::VectorXd gradient;
+      system.potential->gradient(q, gradient);
+      const auto value = [&](const Eigen::VectorXd& at) { return system.potential->value(at); };
+      EXPECT_LT((gradient - gradient_of(value, q)).norm(), 1e-11) << pairs << " " << ends;
+      Eigen::MatrixXd hessian;
+      system.potential->hessian(q, hessian);
+      const auto slopes = [&](const Eigen::VectorXd& at) {
+        Eigen::VectorXd slope;
+        system.potential->gradient(at, slope);
+        return slope;
+      };
+      EXPECT_LT((hessian - jacobian_of(slopes, q)).norm(), 1e-10) << pairs << " " << ends;
+    }
+  }
+  const ReadRecipe planar = read("particles = 3\nmasses = 1.0\nq0 = [\"cos(2*pi*i/n)\", \"sin(2*pi*i/n)\"]\n" + spring);
+  ASSERT_EQ(planar.report(), "");
+  EXPECT_EQ(planar.experiment->system().axes, 2);
+  EXPECT_NEAR(planar.experiment->system().q0[2], std::cos(2.0 * M_PI / 3.0), 1e-15);
+  EXPECT_NEAR(planar.experiment->system().q0[3], std::sin(2.0 * M_PI / 3.0), 1e-15);
+}
+
+TEST(MpiPairPotential, FindsChainsThatAreNotClear) {
+  const std::string spring = "potential = { kind = \"toda\", a = 2.0, b = 0.5 }\n";
+  EXPECT_THAT(read("masses = 1.0\nq0 = 0.5\n" + spring).report(), HasSubstr("say how many there are"));
+  EXPECT_THAT(read("particles = 3\nmasses = [1.0, 2.0]\nq0 = 0.5\n" + spring).report(),
+              HasSubstr("`masses` has 2 numbers for 3 particles"));
+  EXPECT_THAT(read("particles = 1000000\nmasses = 1.0\nq0 = 0.5\n" + spring).report(), HasSubstr("at most 4096"));
+  EXPECT_THAT(read("particles = 3\nmasses = 1.0\nq0 = \"0.1*j\"\n" + spring).report(),
+              HasSubstr("r.toml:6:11: q0: unknown name `j`"));
+  EXPECT_THAT(read("particles = 3\nmasses = 1.0\nq0 = \"1/(i - 1)\"\n" + spring).report(),
+              HasSubstr("for i = 1 the formula has no finite value"));
+  EXPECT_THAT(read("particles = 3\nmasses = 1.0\nq0 = 0.0\npairs = \"neighbors\"\n" + spring).report(),
+              HasSubstr("did you mean \"neighbours\"?"));
+  EXPECT_THAT(read("masses = [1.0]\nq0 = 0.0\nends = \"fixed\"\nexternal = { kind = \"harmonic\", k = 1.0 }").report(),
+              HasSubstr("`ends` needs a `potential`"));
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ std::shared_ptr<const SeparationPotential> make(const std::string& kind,
   Section section;
   section.set("kind", kind, {});
   for (const auto& [key, value] : numbers) section.set(key, value, {});
-  return build_potential(potentials(), section);
+  Mistakes mistakes;
+  return build_potential(potentials(), section, mistakes);
 }
 
 TEST(Potentials, HarmonicIsASpringAroundItsRestLength) {

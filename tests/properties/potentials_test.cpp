@@ -14,7 +14,8 @@ namespace bathline {
 namespace {
 
 std::shared_ptr<const SeparationPotential> example(const PotentialKind& kind) {
-  return kind.build(example_section(kind.entry));
+  Mistakes mistakes;
+  return kind.build(example_section(kind.entry), mistakes);
 }
 
 /// Three particles with all pairs, and each of them with the origin.
@@ -112,7 +113,8 @@ TEST(Potentials, AtTheSamePlaceTheyAreSmoothOrHaveNoForce) {
     for (const double rest_length : {0.0, 0.5}) {
       Section section = example_section(kind.entry);
       if (has_parameter(kind.entry, "rest_length")) section.set("rest_length", rest_length, {});
-      const auto potential = kind.build(section);
+      Mistakes mistakes;
+      const auto potential = kind.build(section, mistakes);
       const SeparationSum sum({{0, 1, potential}}, 2);
       Eigen::VectorXd gradient;
       Eigen::MatrixXd hessian;

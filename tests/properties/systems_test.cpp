@@ -17,7 +17,10 @@ OpenSystem build(const SystemKind& kind) {
   std::vector<std::string> more;
   for (const Parameter& parameter : kind.entry.parameters) {
     // A list of tables says for each particle what a table says for all.
-    if (parameter.name != "v0" && parameter.type != ValueType::tables) more.push_back(parameter.name);
+    // Names of the user's choice there may be none, and how many particles there are the lists say.
+    const bool is_free_table = parameter.type == ValueType::table && parameter.listing.empty();
+    const bool is_told_otherwise = parameter.name == "v0" || parameter.name == "particles";
+    if (!is_told_otherwise && !is_free_table && parameter.type != ValueType::tables) more.push_back(parameter.name);
   }
   Section section = example_section(kind.entry, more);
   for (std::size_t particles = 1; particles <= 4; ++particles) {

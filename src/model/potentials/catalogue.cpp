@@ -6,17 +6,17 @@
 namespace bathline {
 
 const Catalogue<PotentialKind>& potentials() {
-  static const Catalogue<PotentialKind> all = {harmonic_potential_kind(), quartic_potential_kind(),
-                                               double_well_potential_kind(), morse_potential_kind(),
-                                               lennard_jones_potential_kind()};
+  static const Catalogue<PotentialKind> all = {
+      harmonic_potential_kind(),      quartic_potential_kind(), double_well_potential_kind(), morse_potential_kind(),
+      lennard_jones_potential_kind(), toda_potential_kind(),    fput_potential_kind(),        formula_potential_kind()};
   return all;
 }
 
 std::shared_ptr<const SeparationPotential> build_potential(const Catalogue<PotentialKind>& potentials,
-                                                           const Section& section) {
+                                                           const Section& section, Mistakes& mistakes) {
   const PotentialKind* kind = potentials.find(section.text("kind"));
   if (kind == nullptr) throw std::logic_error("no potential is called " + section.text("kind"));
-  return kind->build(section);
+  return kind->build(section, mistakes);
 }
 
 }  // namespace bathline

@@ -44,7 +44,7 @@ PotentialKind double_well_potential_kind() {
                            .bound = Bound::positive}},
            .notes = "Wells at s = -half_distance and half_distance, of stiffness 8 barrier / half_distance^2; with "
                     "several axes the two are one shell."},
-          [](const Section& section) -> std::shared_ptr<const SeparationPotential> {
+          [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
             return std::make_shared<DoubleWellPotential>(section.number("barrier"), section.number("half_distance"));
           }};
 }

@@ -31,7 +31,7 @@ PotentialKind harmonic_potential_kind() {
                            .fallback = "0.0",
                            .bound = Bound::nonnegative}},
            .notes = "With rest length 0 the motion is linear, and exact references are matrix exponentials."},
-          [](const Section& section) -> std::shared_ptr<const SeparationPotential> {
+          [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
             return std::make_shared<HarmonicPotential>(section.number("k"), section.number("rest_length"));
           }};
 }

@@ -45,7 +45,7 @@ PotentialKind lennard_jones_potential_kind() {
              .required = true,
              .bound = Bound::positive}},
        .notes = "Lowest at s = 2^(1/6) sigma. No value at s = 0."},
-      [](const Section& section) -> std::shared_ptr<const SeparationPotential> {
+      [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
         return std::make_shared<LennardJonesPotential>(section.number("epsilon"), section.number("sigma"));
       }};
 }

@@ -52,7 +52,7 @@ PotentialKind morse_potential_kind() {
                            .bound = Bound::nonnegative}},
            .notes = "Zero when far apart; stiffness 2 depth / width^2 at equilibrium. With one axis s is signed, "
                     "q[b] - q[a] of a pair a < b: the later particle stands to the right."},
-          [](const Section& section) -> std::shared_ptr<const SeparationPotential> {
+          [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
             return std::make_shared<MorsePotential>(section.number("depth"), section.number("width"),
                                                     section.number("r0"));
           }};

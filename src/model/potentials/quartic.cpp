@@ -30,7 +30,7 @@ PotentialKind quartic_potential_kind() {
                            .doc = "quartic coefficient; positive stiffens, negative softens",
                            .required = true}},
            .notes = "Duffing's oscillator is one particle of a pair-potential with this as `external`."},
-          [](const Section& section) -> std::shared_ptr<const SeparationPotential> {
+          [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
             return std::make_shared<QuarticPotential>(section.number("k"), section.number("beta"));
           }};
 }

@@ -13,7 +13,8 @@ namespace bathline {
 Eigen::Vector3d SeparationSum::separation(const Term& term, const Eigen::VectorXd& q) const {
   Eigen::Vector3d result = Eigen::Vector3d::Zero();
   for (int axis = 0; axis < axes_; ++axis) {
-    result[axis] = q[term.to * axes_ + axis] - (term.from == origin ? 0.0 : q[term.from * axes_ + axis]);
+    const auto place = [&](int particle) { return particle == origin ? 0.0 : q[particle * axes_ + axis]; };
+    result[axis] = place(term.to) - place(term.from);
   }
   return result;
 }
@@ -41,7 +42,7 @@ void SeparationSum::gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient
       direction /= s;  // NaN where a cone has its tip
     }
     for (int axis = 0; axis < axes_; ++axis) {
-      gradient[term.to * axes_ + axis] += slope * direction[axis];
+      if (term.to != origin) gradient[term.to * axes_ + axis] += slope * direction[axis];
       if (term.from != origin) gradient[term.from * axes_ + axis] -= slope * direction[axis];
     }
   }

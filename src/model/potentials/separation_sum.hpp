@@ -16,7 +16,7 @@ class SeparationSum final : public Potential {
   static constexpr int origin = -1;
   struct Term {
     int from;  ///< a particle or the `origin`
-    int to;
+    int to;    ///< likewise
     std::shared_ptr<const SeparationPotential> potential;
   };
   /// `axes` is 1, 2 or 3.

@@ -1,0 +1,222 @@
+// Building of expressions, with what makes them shorter.
+#include "formula/expression.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace bathline {
+
+namespace {
+
+using enum Operation;
+
+bool is_power_of_two(double value) {
+  int exponent = 0;
+  return std::isfinite(value) && std::abs(std::frexp(value, &exponent)) == 0.5 && std::abs(exponent) < 1000;
+}
+
+}  // namespace
+
+std::size_t ExpressionGraph::Hash::operator()(const Node& node) const {
+  std::uint64_t hash = static_cast<std::uint64_t>(node.operation);
+  const auto mix = [&](std::uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+    hash ^= hash >> 29;
+  };
+  mix(static_cast<std::uint32_t>(node.a));
+  mix(static_cast<std::uint32_t>(node.b));
+  mix(static_cast<std::uint32_t>(node.c));
+  mix(std::bit_cast<std::uint64_t>(node.value));
+  return static_cast<std::size_t>(hash);
+}
+
+bool ExpressionGraph::Node::operator==(const Node& other) const {
+  return operation == other.operation && a == other.a && b == other.b && c == other.c &&
+         std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(other.value);
+}
+
+Expression ExpressionGraph::put(const Node& node) {
+  const auto [entry, is_new] = found_.try_emplace(node, static_cast<int>(nodes_.size()));
+  if (is_new) {
+    if (nodes_.size() >= most_nodes) throw FormulaTooLarge();
+    nodes_.push_back(node);
+  }
+  return {entry->second};
+}
+
+Expression ExpressionGraph::constant(double value) {
+  if (value == 0.0) value = 0.0;  // zeros of either sign are one
+  if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
+  return put({Operation::constant, -1, -1, -1, value});
+}
+
+Expression ExpressionGraph::variable(int number) { return put({Operation::variable, number}); }
+
+Expression ExpressionGraph::apply(Operation operation, Expression a, Expression b, Expression c) {
+  const int count = operands(operation);
+  const Expression all[] = {a, b, c};
+  double values[3] = {};
+  bool is_known = true;
+  for (int i = 0; i < count && is_known; ++i) {
+    is_known = is_constant(all[i]);
+    if (is_known) values[i] = (*this)[all[i]].value;
+  }
+  if (is_known) return constant(evaluate(operation, values[0], values[1], values[2]));
+  switch (operation) {
+    case add:
+      return simplified_sum(a, b);
+    case subtract:
+      return simplified_difference(a, b);
+    case multiply:
+      return simplified_product(a, b);
+    case divide:
+      return simplified_quotient(a, b);
+    case negate:
+      return simplified_negation(a);
+    case power:
+      return simplified_power(a, b);
+    case choose:
+      if (b == c) return b;
+      if (is_constant(a)) return (*this)[a].value >= 0.0 ? b : c;
+      break;
+    default:
+      break;
+  }
+  return put({operation, a.index, count > 1 ? b.index : -1, count > 2 ? c.index : -1});
+}
+
+Expression ExpressionGraph::simplified_sum(Expression a, Expression b) {
+  if (is_constant(a, 0.0)) return b;
+  if (is_constant(b, 0.0)) return a;
+  if (a == b) return apply(multiply, constant(2.0), a);
+  const Node left = (*this)[a], right = (*this)[b];
+  if (right.operation == negate) return apply(subtract, a, {right.a});
+  if (left.operation == negate) return apply(subtract, b, {left.a});
+  if (a.index > b.index) std::swap(a, b);
+  return put({add, a.index, b.index});
+}
+
+Expression ExpressionGraph::simplified_difference(Expression a, Expression b) {
+  if (is_constant(b, 0.0)) return a;
+  if (is_constant(a, 0.0)) return apply(negate, b);
+  if (a == b) return constant(0.0);
+  const Node right = (*this)[b];
+  if (right.operation == negate) return apply(add, a, {right.a});
+  return put({subtract, a.index, b.index});
+}
+
+Expression ExpressionGraph::simplified_product(Expression a, Expression b) {
+  if (is_constant(b)) std::swap(a, b);
+  const Node left = (*this)[a], right = (*this)[b];
+  if (is_constant(a)) {
+    if (left.value == 0.0) return a;
+    if (left.value == 1.0) return b;
+    if (left.value == -1.0) return apply(negate, b);
+    if (right.operation == negate) return apply(multiply, constant(-left.value), {right.a});
+    if (right.operation == multiply && is_constant({right.a})) {
+      return apply(multiply, apply(multiply, a, {right.a}), {right.b});
+    }
+    if (right.operation == divide && is_constant({right.b})) {
+      return apply(multiply, apply(divide, a, {right.b}), {right.a});
+    }
+    return put({multiply, a.index, b.index});
+  }
+  if (left.operation == negate) return apply(negate, apply(multiply, {left.a}, b));
+  if (right.operation == negate) return apply(negate, apply(multiply, a, {right.a}));
+  // A number goes to the front, where it meets others.
+  if (left.operation == multiply && is_constant({left.a})) {
+    return apply(multiply, {left.a}, apply(multiply, {left.b}, b));
+  }
+  if (right.operation == multiply && is_constant({right.a})) {
+    return apply(multiply, {right.a}, apply(multiply, a, {right.b}));
+  }
+  if (a.index > b.index) std::swap(a, b);
+  return put({multiply, a.index, b.index});
+}
+
+Expression ExpressionGraph::simplified_quotient(Expression a, Expression b) {
+  const Node left = (*this)[a], right = (*this)[b];
+  if (is_constant(a, 0.0)) return a;
+  if (is_constant(b)) {
+    if (is_power_of_two(right.value)) return apply(multiply, constant(1.0 / right.value), a);
+    if (left.operation == multiply && is_constant({left.a})) {
+      return apply(multiply, apply(divide, {left.a}, b), {left.b});
+    }
+  }
+  if (left.operation == negate) return apply(negate, apply(divide, {left.a}, b));
+  return put({divide, a.index, b.index});
+}
+
+Expression ExpressionGraph::simplified_negation(Expression a) {
+  const Node node = (*this)[a];
+  if (node.operation == negate) return {node.a};
+  if (node.operation == subtract) return apply(subtract, {node.b}, {node.a});
+  if (node.operation == multiply && is_constant({node.a})) {
+    return apply(multiply, constant(-(*this)[Expression{node.a}].value), {node.b});
+  }
+  return put({negate, a.index});
+}
+
+Expression ExpressionGraph::simplified_power(Expression a, Expression b) {
+  if (is_constant(b, 0.0)) return constant(1.0);
+  if (is_constant(b, 1.0)) return a;
+  if (is_constant(b, 0.5)) return apply(square_root, a);
+  if (is_constant(b, -1.0)) return apply(divide, constant(1.0), a);
+  return put({power, a.index, b.index});
+}
+
+bool ExpressionGraph::depends(Expression expression, int variable) const {
+  for (const Expression part : parts({&expression, 1})) {
+    if ((*this)[part].operation == Operation::variable && (*this)[part].a == variable) return true;
+  }
+  return false;
+}
+
+std::vector<Expression> ExpressionGraph::parts(std::span<const Expression> roots) const {
+  // A depth-first walk without recursion: sums of strangers are as deep as they are long.
+  std::vector<Expression> order;
+  std::vector<char> is_done(nodes_.size(), 0);
+  std::vector<std::pair<int, int>> open;  // node, and which of its operands comes next
+  for (const Expression root : roots) {
+    open.emplace_back(root.index, 0);
+    while (!open.empty()) {
+      auto& [index, next] = open.back();
+      const Node& node = nodes_[static_cast<std::size_t>(index)];
+      if (is_done[static_cast<std::size_t>(index)] != 0) {
+        open.pop_back();
+      } else if (node.operation != Operation::variable && node.a >= 0 && next < operands(node.operation)) {
+        const int operand = next == 0 ? node.a : next == 1 ? node.b : node.c;
+        ++next;
+        open.emplace_back(operand, 0);
+      } else {
+        is_done[static_cast<std::size_t>(index)] = 1;
+        order.push_back({index});
+        open.pop_back();
+      }
+    }
+  }
+  return order;
+}
+
+std::string undefined_part(const ExpressionGraph& graph, Expression expression, std::span<const double> variables) {
+  std::unordered_map<int, double> values;
+  for (const Expression part : graph.parts({&expression, 1})) {
+    const ExpressionGraph::Node& node = graph[part];
+    double value = node.value;
+    if (node.operation == Operation::variable) {
+      value = variables[static_cast<std::size_t>(node.a)];
+    } else if (node.operation != Operation::constant) {
+      const auto at = [&](int index) { return index < 0 ? 0.0 : values.at(index); };
+      value = evaluate(node.operation, at(node.a), at(node.b), at(node.c));
+      if (!std::isfinite(value)) return written_operation(node.operation, at(node.a), at(node.b), at(node.c));
+    }
+    if (!std::isfinite(value)) return "a number beyond all bounds";
+    values[part.index] = value;
+  }
+  return "";
+}
+
+}  // namespace bathline

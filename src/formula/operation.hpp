@@ -1,0 +1,72 @@
+// The elementary operations that formulas are made of.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace bathline {
+
+/// What a node of an expression does with its operands a, b, c.
+enum class Operation : std::uint8_t {
+  constant,
+  variable,
+  add,
+  subtract,
+  multiply,
+  divide,
+  negate,
+  power,
+  multiply_add,       ///< a b + c, rounded once
+  multiply_subtract,  ///< a b - c, rounded once
+  subtract_product,   ///< c - a b, rounded once
+  choose,             ///< b where a >= 0, else c
+  minimum,
+  maximum,
+  absolute,
+  sign,
+  step,
+  square_root,
+  exponential,
+  logarithm,
+  sine,
+  cosine,
+  tangent,
+  arcsine,
+  arccosine,
+  arctangent,
+  arctangent2,
+  hyperbolic_sine,
+  hyperbolic_cosine,
+  hyperbolic_tangent,
+  bessel_j,  ///< of the order a, of b
+  bessel_y,
+  bessel_i,
+  bessel_k
+};
+
+/// A function that formulas can call.
+struct FormulaFunction {
+  std::string_view name;
+  Operation operation;
+  int arguments;
+  std::string_view doc;
+  /// Whether the first argument is the order of a Bessel function: a whole number that is known when reading.
+  bool has_order = false;
+};
+
+/// All functions in the order of `describe formula`.
+std::span<const FormulaFunction> formula_functions();
+/// The function called `name`, or nullptr.
+const FormulaFunction* find_formula_function(std::string_view name);
+
+/// Number of operands; 0 for constants and variables.
+int operands(Operation operation);
+/// The value for the first operands that the operation has, by the same operations that a program executes. NaN or an
+/// infinity where there is none; never an exception.
+double evaluate(Operation operation, double a, double b, double c);
+/// How the operation on these numbers is written: "sqrt(-1)", "1/0".
+std::string written_operation(Operation operation, double a, double b, double c);
+
+}  // namespace bathline

@@ -1,0 +1,265 @@
+// Recursive descent. The grammar is
+//
+//   sum      product (('+' | '-') product)*
+//   product  signed (('*' | '/') signed)*
+//   signed   ('+' | '-') signed | power
+//   power    primary ('^' signed)?
+//   primary  number | name | name '(' sum (',' sum)* ')' | '(' sum ')'
+#include "formula/parser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include "recipe/excerpt.hpp"
+#include "recipe/value_reader.hpp"
+
+namespace bathline {
+
+namespace {
+
+constexpr std::string_view pi_name = "pi";
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+class Parser {
+ public:
+  Parser(std::string_view text, const FormulaNames& names, ExpressionGraph& graph)
+      : text_(text), names_(names), graph_(graph) {}
+
+  Expression whole() {
+    if (text_.size() > longest_formula) {
+      fail(0, fmt::format("a formula may have at most {} characters, this one has {}", longest_formula, text_.size()));
+    }
+    skip_blanks();
+    if (at_end()) fail(0, "the formula is empty");
+    const Expression result = sum();
+    if (at_end()) return result;
+    if (peek() == ')') fail(at_, "`)` closes nothing");
+    if (peek() == ',') fail(at_, "`,` outside of the arguments of a function");
+    if (is_letter(peek()) || is_digit(peek()) || peek() == '(' || peek() == '.') {
+      fail(at_, "an operator is missing before this; products are written with `*`");
+    }
+    if (peek() == '=') fail(at_, "`=` has no place in a formula, which is only the right-hand side");
+    fail(at_, fmt::format("`{}` means nothing here", character()));
+  }
+
+ private:
+  [[noreturn]] static void fail(std::size_t offset, const std::string& message) { throw FormulaError(offset, message); }
+
+  bool at_end() const { return at_ >= text_.size(); }
+  char peek() const { return at_end() ? '\0' : text_[at_]; }
+  /// The character at hand, all bytes of it, fit for a message.
+  std::string character() const {
+    std::size_t length = 1;
+    while (at_ + length < text_.size() && (static_cast<unsigned char>(text_[at_ + length]) & 0xc0) == 0x80) ++length;
+    return excerpt(text_.substr(at_, length));
+  }
+  void skip_blanks() {
+    while (!at_end() && (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r')) ++at_;
+  }
+  bool take(char c) {
+    if (at_end() || peek() != c) return false;
+    ++at_;
+    skip_blanks();
+    return true;
+  }
+
+  /// Counts how deep the formula has been entered, for as long as it lives.
+  class Level {
+   public:
+    explicit Level(Parser& parser) : parser_(parser) {
+      if (++parser_.depth_ > deepest_formula) {
+        fail(parser_.at_, fmt::format("parentheses, signs and powers stand more than {} deep", deepest_formula));
+      }
+    }
+    ~Level() { --parser_.depth_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+   private:
+    Parser& parser_;
+  };
+
+  Expression sum() {
+    Expression result = product();
+    while (true) {
+      if (take('+')) {
+        result = graph_.apply(Operation::add, result, product());
+      } else if (take('-')) {
+        result = graph_.apply(Operation::subtract, result, product());
+      } else {
+        return result;
+      }
+    }
+  }
+
+  Expression product() {
+    Expression result = with_sign();
+    while (true) {
+      const std::size_t here = at_;
+      if (take('*')) {
+        if (peek() == '*') fail(here, "powers are written with `^`");
+        result = graph_.apply(Operation::multiply, result, with_sign());
+      } else if (take('/')) {
+        result = graph_.apply(Operation::divide, result, with_sign());
+      } else {
+        return result;
+      }
+    }
+  }
+
+  Expression with_sign() {
+    const Level level(*this);
+    if (take('-')) return graph_.apply(Operation::negate, with_sign());
+    if (take('+')) return with_sign();
+    const Expression base = primary();
+    return take('^') ? graph_.apply(Operation::power, base, with_sign()) : base;
+  }
+
+  Expression primary() {
+    const std::size_t begin = at_;
+    if (at_end()) fail(begin, "the formula ends where a number, a name or `(` should follow");
+    if (is_digit(peek()) || peek() == '.') return number();
+    if (is_letter(peek())) return name();
+    if (take('(')) {
+      const Expression inside = sum();
+      if (!take(')')) fail(at_, fmt::format("`(` at character {} is not closed here", begin + 1));
+      return inside;
+    }
+    fail(begin, fmt::format("a number, a name or `(` should stand here, not `{}`", character()));
+  }
+
+  Expression number() {
+    double value = 0.0;
+    const char* begin = text_.data() + at_;
+    const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+    if (error == std::errc::result_out_of_range) fail(at_, "this number is beyond what a double can hold");
+    if (error != std::errc{}) fail(at_, fmt::format("`{}` is no number", character()));
+    at_ += static_cast<std::size_t>(end - begin);
+    if (is_letter(peek()) || peek() == '.') {
+      fail(at_, fmt::format("`{}` follows a number; products are written with `*`", character()));
+    }
+    skip_blanks();
+    return graph_.constant(value);
+  }
+
+  Expression name() {
+    const std::size_t begin = at_;
+    while (!at_end() && (is_letter(peek()) || is_digit(peek()))) ++at_;
+    const std::string_view name = text_.substr(begin, at_ - begin);
+    skip_blanks();
+    const FormulaFunction* function = find_formula_function(name);
+    if (peek() == '(' && function != nullptr) return call(*function, begin);
+    if (function != nullptr) {
+      fail(begin, fmt::format("`{}` is a function and needs its {} in parentheses", name,
+                              function->arguments == 1 ? "argument" : "arguments"));
+    }
+    const auto found = names_.find(name);
+    const bool is_known = found != names_.end() || name == pi_name;
+    if (is_known && peek() == '(') {
+      fail(at_, fmt::format("`{}` is no function; a product is written `{}*(...)`", name, name));
+    }
+    if (found != names_.end()) return found->second;
+    if (name == pi_name) return graph_.constant(std::numbers::pi);
+    fail(begin, unknown(std::string(name), peek() == '('));
+  }
+
+  std::string unknown(const std::string& name, bool is_called) const {
+    std::vector<std::string> known;
+    if (is_called) {
+      for (const FormulaFunction& function : formula_functions()) known.emplace_back(function.name);
+    } else {
+      for (const auto& [other, expression] : names_) known.push_back(other);
+      known.emplace_back(pi_name);
+    }
+    return fmt::format("unknown {} `{}`{}", is_called ? "function" : "name", excerpt(name),
+                       spelling_advice(name, known, '`'));
+  }
+
+  Expression call(const FormulaFunction& function, std::size_t begin) {
+    const Level level(*this);
+    take('(');
+    std::vector<Expression> arguments;
+    const std::size_t first = at_;
+    if (!take(')')) {
+      do {
+        arguments.push_back(sum());
+      } while (take(','));
+      if (!take(')')) fail(at_, fmt::format("the arguments of `{}` are not closed with `)` here", function.name));
+    }
+    if (static_cast<int>(arguments.size()) != function.arguments) {
+      fail(begin, fmt::format("`{}` takes {} argument{}, not {}", function.name, function.arguments,
+                              function.arguments == 1 ? "" : "s", arguments.size()));
+    }
+    arguments.resize(3);
+    if (function.has_order) {
+      const bool is_number = graph_.is_constant(arguments[0]);
+      const double order = is_number ? graph_[arguments[0]].value : -1.0;
+      if (!(order >= 0.0 && order <= 1000.0 && order == std::floor(order))) {
+        fail(first, fmt::format("the order of `{}` must be a whole number from 0 to 1000", function.name));
+      }
+    }
+    return graph_.apply(function.operation, arguments[0], arguments[1], arguments[2]);
+  }
+
+  std::string_view text_;
+  const FormulaNames& names_;
+  ExpressionGraph& graph_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+Expression parse_formula(std::string_view text, const FormulaNames& names, ExpressionGraph& graph) {
+  return Parser(text, names, graph).whole();
+}
+
+bool mentions(std::string_view formula, std::string_view name) {
+  const auto belongs_to_name = [&](std::size_t at) {
+    return at < formula.size() && (is_letter(formula[at]) || is_digit(formula[at]));
+  };
+  for (std::size_t at = formula.find(name); at != std::string_view::npos; at = formula.find(name, at + 1)) {
+    if ((at == 0 || !belongs_to_name(at - 1)) && !belongs_to_name(at + name.size())) return true;
+  }
+  return false;
+}
+
+bool is_reserved_in_formulas(std::string_view name) {
+  return name == pi_name || find_formula_function(name) != nullptr;
+}
+
+std::string describe_formulas() {
+  std::string text =
+      "formula (language)\n"
+      "  Text that stands for a function, wherever a recipe takes a formula.\n"
+      "\n"
+      "Operators, the loosest first\n"
+      "  a + b, a - b   sum, difference\n"
+      "  a * b, a / b   product, quotient; a product is always written out: 2*x, not 2x\n"
+      "  -a, +a         sign\n"
+      "  a ^ b          power, from the right: 2^3^2 = 2^9, and -x^2 = -(x^2)\n"
+      "  ( ... )        parentheses\n"
+      "\n"
+      "Functions\n";
+  for (const FormulaFunction& function : formula_functions()) {
+    text += fmt::format("  {:<9} {}\n", function.name, function.doc);
+  }
+  return text +
+         "\n"
+         "Constants\n"
+         "  pi\n"
+         "\n"
+         "Notes\n"
+         "  Names are letters, digits and `_`, a letter first. Which ones a formula may use the key says that it\n"
+         "  stands at: coordinates, velocities (`x_dot` of `x`), the time `t`, and parameters. Derivatives are taken\n"
+         "  exactly, never by differences. Where a formula has no finite value the run ends as a numerical failure.\n";
+}
+
+}  // namespace bathline

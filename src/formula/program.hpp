@@ -1,0 +1,74 @@
+// Expressions as flat programs.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "formula/expression.hpp"
+
+namespace bathline {
+
+/// Computes some expressions of one graph together, each common part once. Values do not depend on the instruction
+/// set: products that are added are fused explicitly, and everything else is one operation or one call of the standard
+/// library. Not for use by several threads at once.
+class Program {
+ public:
+  /// Compilers that do not optimise let every instruction take its part of the stack.
+  static constexpr std::size_t most_instructions = 20'000;
+
+  /// Variables are numbered from 0 to `variables` - 1. Throws FormulaTooLarge.
+  Program(const ExpressionGraph& graph, std::span<const Expression> outputs, int variables);
+
+  int variables() const { return variables_; }
+  int outputs() const { return static_cast<int>(outputs_.size()) - 1; }
+  /// `variables` and `outputs` have the sizes above; they may not overlap.
+  void run(const double* variables, double* outputs) const {
+    compute(variables);
+    for (const int* place = outputs_.data(); *place != end_of_list; ++place) *outputs++ = memory_[at(*place)];
+  }
+  /// For a program with one output.
+  double run(const double* variables) const {
+    const double last = compute(variables);
+    return last_is_output_ ? last : memory_[at(outputs_.front())];
+  }
+
+ private:
+  struct Instruction;
+  /// Executes an instruction and those behind it; `last` is the result of the one before. Returns the last result.
+  using Handler = double (*)(const Instruction*, double* memory, double last);
+  struct Instruction {
+    Handler handler;
+    unsigned target, a, b, c;  ///< places in memory
+    double (*function)(double);
+    Operation operation;
+  };
+  struct Handlers;
+  /// Lists end like this: a loop of counted length would be compiled for long lists, which these are not.
+  static constexpr int end_of_list = -1;
+  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+  /// `has_last`: whether there is an instruction before it.
+  Instruction instruction(const ExpressionGraph::Node& node, const std::vector<int>& places, bool has_last) const;
+  double compute(const double* variables) const {
+    double* const memory = memory_.data();
+    for (const int* variable = used_.data(); *variable != end_of_list; ++variable) {
+      memory[*variable] = variables[*variable];
+    }
+    const Instruction* const first = instructions_.data();
+    return first->handler(first, memory, 0.0);
+  }
+
+  int variables_;
+  std::vector<int> used_;  // variables that matter
+  std::vector<Instruction> instructions_;
+  std::vector<int> outputs_;
+  bool last_is_output_ = false;
+  mutable std::vector<double> memory_;  // variables, constants, results of the instructions
+};
+
+/// The gradient of `value` by `count` variables from `first` on, as expressions.
+std::vector<Expression> gradient_of(ExpressionGraph& graph, Expression value, int first, int count);
+/// All second derivatives by these variables, row by row.
+std::vector<Expression> hessian_of(ExpressionGraph& graph, Expression value, int first, int count);
+
+}  // namespace bathline

@@ -1,0 +1,78 @@
+// Observables of positions and velocities.
+#include "model/formula/observables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "formula/program.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// What result files hold besides: nothing else may be called so.
+constexpr std::array<std::string_view, 11> recorded = {
+    "time",        "particle",          "axis", "q", "p", "z", "hamiltonian", "log_hamiltonian",
+    "environment", "environment_force", "site"};
+
+bool is_recorded(std::string_view name) {
+  return std::find(recorded.begin(), recorded.end(), name) != recorded.end() || name.starts_with("energy_") ||
+         name.starts_with("ledger_") || name.starts_with("snapshot");
+}
+
+}  // namespace
+
+Parameter observables_parameter() {
+  Parameter observable = {
+      .name = any_name,
+      .type = ValueType::table,
+      .doc = "a formula, or one with its units",
+      .members = {
+          {.name = "formula", .type = ValueType::text, .doc = "in coordinates and velocities", .required = true},
+          {.name = "units", .type = ValueType::text, .doc = "its units", .fallback = "\"1\""}}};
+  observable.also = {ValueType::text};
+  return {
+      .name = "observables",
+      .type = ValueType::table,
+      .doc = "formulas that are recorded too, such as { Lz = { formula = \"x*y_dot - y*x_dot\", units = \"m^2/s\" } }",
+      .members = {std::move(observable)}};
+}
+
+void read_observables(const Section& section, FormulaScope& scope, OpenSystem& system, Mistakes& mistakes) {
+  if (!section.has("observables")) return;
+  const Section& table = section.table("observables");
+  Eigen::VectorXd start(2 * system.size());
+  start << system.q0, system.v0;
+  for (const std::string& name : table.keys()) {
+    if (!table.is_readable(name)) continue;
+    if (is_recorded(name)) {
+      mistakes.add(table.where(name), fmt::format("`{}` is recorded already; choose another name", name));
+      continue;
+    }
+    const bool has_units = table.holds<std::vector<Section>>(name);
+    const Section& holder = has_units ? table.table(name) : table;
+    const std::string key = has_units ? "formula" : name;
+    if (!holder.is_readable(key)) continue;
+    const std::optional<Expression> formula = read_formula(holder, key, scope, mistakes);
+    if (!formula) continue;
+    const std::span<const double> at(start.data(), static_cast<std::size_t>(start.size()));
+    check_finite(holder, key, "the formula", scope, {&*formula, 1}, at, mistakes);
+    const Program program(scope.graph, {&*formula, 1}, scope.variables);
+    system.observables.push_back({.name = name,
+                                  .units = has_units ? holder.text("units") : "1",
+                                  .long_name = holder.text(key),
+                                  .value =
+                                      [program](const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
+                                        Eigen::VectorXd variables = Eigen::VectorXd::Zero(program.variables());
+                                        variables.head(q.size()) = q;
+                                        variables.segment(q.size(), v.size()) = v;
+                                        return Eigen::VectorXd::Constant(1, program.run(variables.data())).eval();
+                                      },
+                                  .integrand = {}});
+  }
+}
+
+}  // namespace bathline

@@ -1,0 +1,29 @@
+// Programs for a potential and its derivatives.
+#include "model/formula/potential.hpp"
+
+#include <algorithm>
+
+namespace bathline {
+
+namespace {
+
+/// Whether V = q^T K q / 2 up to a constant: the second derivatives are numbers, the first vanish at the origin.
+bool is_quadratic_form(ExpressionGraph& graph, Expression value, int size) {
+  const std::vector<Expression> second = hessian_of(graph, value, 0, size);
+  const auto is_number = [&](Expression expression) { return graph.is_constant(expression); };
+  if (!std::all_of(second.begin(), second.end(), is_number)) return false;
+  const std::vector<double> origin(static_cast<std::size_t>(size), 0.0);
+  std::vector<double> slopes(origin.size());
+  Program(graph, gradient_of(graph, value, 0, size), size).run(origin.data(), slopes.data());
+  return std::all_of(slopes.begin(), slopes.end(), [](double slope) { return slope == 0.0; });
+}
+
+}  // namespace
+
+FormulaPotential::FormulaPotential(ExpressionGraph& graph, Expression value, int size)
+    : value_(graph, {&value, 1}, size),
+      gradient_(graph, gradient_of(graph, value, 0, size), size),
+      hessian_(graph, hessian_of(graph, value, 0, size), size),
+      is_quadratic_(is_quadratic_form(graph, value, size)) {}
+
+}  // namespace bathline

@@ -1,0 +1,31 @@
+// Potentials that are formulas.
+#pragma once
+
+#include "formula/program.hpp"
+#include "model/potential.hpp"
+
+namespace bathline {
+
+/// V(q) as an expression in the first `size` variables of a graph, its derivatives exact.
+class FormulaPotential final : public Potential {
+ public:
+  /// Throws FormulaTooLarge.
+  FormulaPotential(ExpressionGraph& graph, Expression value, int size);
+
+  double value(const Eigen::VectorXd& q) const override { return value_.run(q.data()); }
+  void gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const override {
+    gradient.resize(q.size());
+    gradient_.run(q.data(), gradient.data());
+  }
+  void hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const override {
+    hessian.resize(q.size(), q.size());
+    hessian_.run(q.data(), hessian.data());
+  }
+  bool is_quadratic() const override { return is_quadratic_; }
+
+ private:
+  Program value_, gradient_, hessian_;
+  bool is_quadratic_;
+};
+
+}  // namespace bathline

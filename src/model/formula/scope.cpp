@@ -1,0 +1,77 @@
+// Reading formulas, with mistakes that point into them.
+#include "model/formula/scope.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "recipe/excerpt.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// How messages call the text: "V" or "force[1]".
+std::string name_of(const Section& section, const std::string& key, std::size_t index) {
+  return section.holds<std::string>(key) ? key : fmt::format("{}[{}]", key, index);
+}
+
+}  // namespace
+
+void FormulaScope::add_variable(const std::string& name) { names[name] = graph.variable(variables++); }
+
+Parameter formula_parameters(const std::string& key) {
+  return {.name = key,
+          .type = ValueType::table,
+          .doc = "numbers that formulas use by name, such as { F0 = 0.3, omega = 1.2 }",
+          .members = {{.name = any_name, .doc = "a number by a name of your choice"}}};
+}
+
+bool check_formula_name(const Section& section, const std::string& key, const std::string& name,
+                        const FormulaScope& scope, Mistakes& mistakes) {
+  const bool is_reserved = is_reserved_in_formulas(name);
+  if (!is_reserved && scope.names.find(name) == scope.names.end()) return true;
+  mistakes.add(section.where(key), fmt::format("`{}` means something else in formulas already{}; choose another name",
+                                               excerpt(name), is_reserved ? " (`bathline describe formula`)" : ""));
+  return false;
+}
+
+void add_numbers(const Section& table, std::span<const std::string> except, FormulaScope& scope, Mistakes& mistakes) {
+  for (const std::string& key : table.keys()) {
+    if (std::find(except.begin(), except.end(), key) != except.end()) continue;
+    if (!check_formula_name(table, key, key, scope, mistakes)) continue;
+    scope.names[key] = scope.graph.constant(table.number(key));
+  }
+}
+
+std::optional<Expression> read_formula(const Section& section, const std::string& key, FormulaScope& scope,
+                                       Mistakes& mistakes, std::size_t index) {
+  const std::string& text = section.holds<std::string>(key) ? section.text(key) : section.texts(key).at(index);
+  const std::string name = name_of(section, key, index);
+  try {
+    return parse_formula(text, scope.names, scope.graph);
+  } catch (const FormulaError& error) {
+    const Location where = section.where_in_text(key, error.offset(), index);
+    // A text from the command line has no line to point at.
+    const std::string place = where.line > 0 ? "" : fmt::format(", character {}", error.offset() + 1);
+    mistakes.add(where, fmt::format("{}{}: {}", name, place, error.what()));
+  } catch (const FormulaTooLarge& error) {
+    mistakes.add(section.where(key), fmt::format("{}: {}", name, error.what()));
+  }
+  return std::nullopt;
+}
+
+bool check_finite(const Section& section, const std::string& key, const std::string& what, const FormulaScope& scope,
+                  std::span<const Expression> expressions, std::span<const double> variables, Mistakes& mistakes,
+                  std::size_t index) {
+  for (const Expression expression : expressions) {
+    const std::string part = undefined_part(scope.graph, expression, variables);
+    if (part.empty()) continue;
+    mistakes.add(section.where_in_text(key, 0, index),
+                 fmt::format("{}: {} has no finite value at the start: {}", name_of(section, key, index), what, part));
+    return false;
+  }
+  return true;
+}
+
+}  // namespace bathline

@@ -1,0 +1,117 @@
+// A potential of a separation that is a formula.
+#include <fmt/format.h>
+
+#include "formula/program.hpp"
+#include "model/formula/potential.hpp"
+#include "model/formula/scope.hpp"
+#include "model/potentials/catalogue.hpp"
+
+namespace bathline {
+
+namespace {
+
+class FormulaSeparationPotential final : public SeparationPotential {
+ public:
+  FormulaSeparationPotential(ExpressionGraph& graph, Expression value)
+      : FormulaSeparationPotential(graph, value, graph.derivative(value, 0)) {}
+  double value(double s) const override { return value_.run(&s); }
+  double slope(double s) const override { return slope_.run(&s); }
+  double curvature(double s) const override { return curvature_.run(&s); }
+  bool is_quadratic() const override { return is_quadratic_; }
+
+ private:
+  FormulaSeparationPotential(ExpressionGraph& graph, Expression value, Expression slope)
+      : FormulaSeparationPotential(graph, value, slope, graph.derivative(slope, 0)) {}
+  FormulaSeparationPotential(ExpressionGraph& graph, Expression value, Expression slope, Expression curvature)
+      : value_(graph, {&value, 1}, 1),
+        slope_(graph, {&slope, 1}, 1),
+        curvature_(graph, {&curvature, 1}, 1),
+        is_quadratic_(graph.is_constant(curvature) && this->slope(0.0) == 0.0) {}
+
+  Program value_, slope_, curvature_;
+  bool is_quadratic_;
+};
+
+void add_own_numbers(const Section& section, FormulaScope& scope, Mistakes& mistakes) {
+  const std::string own[] = {"kind", "V"};
+  add_numbers(section, own, scope, mistakes);
+  // What looks like an option must not be left out of account in silence.
+  for (const std::string& key : section.keys()) {
+    if (key == "kind" || key == "V" || mentions(section.text("V"), key)) continue;
+    mistakes.add(section.where(key), fmt::format("V does not use `{}`", key));
+  }
+}
+
+/// What `make` makes of the formula of a table.
+template <class Make>
+auto made_from(const Section& section, FormulaScope& scope, Mistakes& mistakes, Make make) {
+  const std::optional<Expression> value = read_formula(section, "V", scope, mistakes);
+  if (!value) throw UnreadableValue();
+  try {
+    return make(*value);
+  } catch (const FormulaTooLarge& error) {
+    mistakes.add(section.where("V"), fmt::format("V: {}", error.what()));
+    throw UnreadableValue();
+  }
+}
+
+std::shared_ptr<const SeparationPotential> build(const Section& section, Mistakes& mistakes) {
+  FormulaScope scope;
+  scope.add_variable("r");
+  add_own_numbers(section, scope, mistakes);
+  return made_from(section, scope, mistakes,
+                   [&](Expression value) { return std::make_shared<FormulaSeparationPotential>(scope.graph, value); });
+}
+
+constexpr const char* axis_names[] = {"x", "y", "z"};
+
+}  // namespace
+
+bool is_formula_of_place(const Section& section) {
+  if (section.text("kind") != "formula") return false;
+  FormulaScope scope;
+  for (const char* name : axis_names) scope.add_variable(name);
+  scope.add_variable("r");
+  Mistakes ignored;
+  add_own_numbers(section, scope, ignored);
+  const std::optional<Expression> value = read_formula(section, "V", scope, ignored);
+  if (!value) return false;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (scope.graph.depends(*value, axis)) return true;
+  }
+  return false;
+}
+
+std::shared_ptr<const Potential> build_formula_of_place(const Section& section, int axes, Mistakes& mistakes) {
+  FormulaScope scope;
+  Expression squares = scope.graph.constant(0.0);
+  for (int axis = 0; axis < axes; ++axis) {
+    scope.add_variable(axis_names[axis]);
+    const Expression x = scope.names[axis_names[axis]];
+    squares = scope.graph.apply(Operation::add, squares, scope.graph.apply(Operation::multiply, x, x));
+  }
+  // As for a separation: with one axis r has a sign.
+  scope.names["r"] = axes == 1 ? scope.names["x"] : scope.graph.apply(Operation::square_root, squares);
+  add_own_numbers(section, scope, mistakes);
+  return made_from(section, scope, mistakes, [&](Expression value) -> std::shared_ptr<const Potential> {
+    return std::make_shared<FormulaPotential>(scope.graph, value, axes);
+  });
+}
+
+PotentialKind formula_potential_kind() {
+  return {
+      {.name = "formula",
+       .summary = "a potential typed as a formula",
+       .equation = "V(r) = the formula",
+       .parameters = {{.name = "V",
+                       .type = ValueType::text,
+                       .units = "J",
+                       .doc = "a formula in r, such as \"D*(1 - exp(-a*(r - r0)))^2\"",
+                       .required = true},
+                      {.name = any_name, .doc = "a number that the formula uses by this name"}},
+       .notes = "With one axis r has a sign, with several it is the distance. Where it acts between a particle and the "
+                "origin, x, y and z may stand for the particle's coordinates. Its derivatives are taken exactly."},
+      build};
+}
+
+}  // namespace bathline

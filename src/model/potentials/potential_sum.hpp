@@ -1,0 +1,35 @@
+// A potential of all particles with potentials of single ones added.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "model/potential.hpp"
+
+namespace bathline {
+
+/// V(q) = V_all(q) + sum over parts of V_part(q_a), q_a the coordinates of the particle a.
+class PotentialSum final : public Potential {
+ public:
+  struct Part {
+    int particle;
+    std::shared_ptr<const Potential> potential;
+  };
+  PotentialSum(std::shared_ptr<const Potential> all, std::vector<Part> parts, int axes)
+      : all_(std::move(all)), parts_(std::move(parts)), axes_(axes) {}
+
+  double value(const Eigen::VectorXd& q) const override;
+  void gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const override;
+  void hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const override;
+  bool is_quadratic() const override;
+
+ private:
+  std::shared_ptr<const Potential> all_;
+  std::vector<Part> parts_;
+  int axes_;
+  mutable Eigen::VectorXd at_, slope_;
+  mutable Eigen::MatrixXd block_;
+};
+
+}  // namespace bathline

@@ -1,0 +1,39 @@
+// The chain that is integrable: V(s) = (a/b) (exp(-b s) + b s - 1). Source: toda1967.
+#include <cmath>
+
+#include "model/potentials/catalogue.hpp"
+
+namespace bathline {
+
+namespace {
+
+class TodaPotential final : public SeparationPotential {
+ public:
+  TodaPotential(double a, double b) : a_(a), b_(b) {}
+  // expm1 keeps what cancels near the rest length.
+  double value(double s) const override { return a_ / b_ * (std::expm1(-b_ * s) + b_ * s); }
+  double slope(double s) const override { return -a_ * std::expm1(-b_ * s); }
+  double curvature(double s) const override { return a_ * b_ * std::exp(-b_ * s); }
+
+ private:
+  double a_, b_;
+};
+
+}  // namespace
+
+PotentialKind toda_potential_kind() {
+  return {
+      {.name = "toda",
+       .summary = "the chain that is integrable",
+       .equation = "V(s) = (a / b) (exp(-b s) + b s - 1)",
+       .source = "toda1967",
+       .parameters = {{.name = "a", .units = "N", .doc = "strength", .required = true, .bound = Bound::positive},
+                      {.name = "b", .units = "1/m", .doc = "steepness", .required = true, .bound = Bound::positive}},
+       .notes = "Lowest at s = 0, of stiffness a b there. For chains on one axis: pairs = \"neighbours\" or "
+                "\"ring\"; positions count from the places at rest."},
+      [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
+        return std::make_shared<TodaPotential>(section.number("a"), section.number("b"));
+      }};
+}
+
+}  // namespace bathline

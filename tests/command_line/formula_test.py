@@ -1,0 +1,86 @@
+"""Systems typed as formulas, from outside: against an independent integration, and what is said of bad ones."""
+
+import unittest
+
+import h5py
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from program import FolderTest, changed, run, write_recipe
+
+HENON_HEILES = {
+    "title": "Henon and Heiles, typed",
+    "system": {
+        "kind": "formula",
+        "coordinates": ["x", "y"],
+        "masses": [1.0, 1.0],
+        "V": "0.5*(x^2 + y^2) + lam*(x^2*y - y^3/3)",
+        "q0": [0.1, -0.15],
+        "v0": [0.45, 0.1],
+    },
+    "system.parameters": {"lam": 1.0},
+    "system.observables.L": {"formula": "x*y_dot - y*x_dot", "units": "m^2/s"},
+    "time": {"step": 0.05, "steps": 400},
+    "integrators": [{"name": "exact", "on": "closed"}, {"name": "gauss", "stages": 3, "on": "closed"}],
+}
+
+
+def henon_heiles(_, state):
+    x, y, vx, vy = state
+    return [vx, vy, -x - 2 * x * y, -y - x * x + y * y]
+
+
+class FormulaTest(FolderTest):
+    def run_recipe(self, recipe, *arguments, command="run", ranks=None):
+        path = write_recipe(self.folder / "recipe.toml", recipe)
+        output = ["-o", self.folder / "result.h5", "--overwrite", "--progress", "none"] if command == "run" else []
+        return run([command, path, *output, *arguments], ranks=ranks)
+
+    def test_henon_heiles_is_what_an_independent_integration_gives(self):
+        self.assert_code(self.run_recipe(HENON_HEILES), 0)
+        # Gauss 3 at this step: its error, measured against itself at half the step, is 2e-10.
+        for label, tolerance in (("exact", 1e-9), ("gauss", 1e-8)):
+            with h5py.File(self.folder / "result.h5") as file:
+                group = file[label]
+                time, q, p, L = (group[name][...] for name in ("time", "q", "p", "L"))
+                self.assertEqual(group["L"].attrs["units"], "m^2/s")
+                energy = group["energy_total"][...]
+            start = HENON_HEILES["system"]["q0"] + HENON_HEILES["system"]["v0"]
+            x, y, vx, vy = solve_ivp(
+                henon_heiles, (0.0, time[-1]), start, "DOP853", t_eval=time, rtol=1e-13, atol=1e-14
+            ).y
+            self.assertLess(np.abs(q[:, :, 0] - np.stack([x, y], axis=1)).max(), tolerance, label)
+            self.assertLess(np.abs(p[:, :, 0] - np.stack([vx, vy], axis=1)).max(), tolerance, label)
+            self.assertLess(np.abs(L - (x * vy - y * vx)).max(), tolerance, label)
+            self.assertLess(np.abs(energy - energy[0]).max(), tolerance, label)
+
+    def test_the_same_bits_on_three_ranks(self):
+        self.assert_code(self.run_recipe(HENON_HEILES), 0)
+        (self.folder / "result.h5").rename(self.folder / "one.h5")
+        self.assert_code(self.run_recipe(HENON_HEILES, ranks=3), 0)
+        self.assert_same_bits(self.folder / "one.h5", self.folder / "result.h5")
+
+    def test_a_bad_formula_gives_one_clear_line(self):
+        for ranks in None, 3:
+            outcome = self.run_recipe(
+                changed(HENON_HEILES, system={"V": "x^2 + sni(y)"}), command="check", ranks=ranks
+            )
+            self.assert_code(outcome, 2)
+            self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+            self.assertIn("recipe.toml:7:12: V: unknown function `sni`; did you mean `sin`?", outcome.err)
+
+    def test_a_formula_without_a_value_on_the_way_is_a_numerical_failure(self):
+        recipe = changed(HENON_HEILES, system={"V": "y^2 + sqrt(0.2 - x)"})
+        for integrator in ({"name": "stoermer-verlet"}, {"name": "exact"}, {"name": "gauss", "stages": 2}):
+            outcome = self.run_recipe(changed(recipe, integrators=[integrator | {"on": "closed"}]))
+            self.assert_code(outcome, 3)
+            self.assertRegex(outcome.err, r"step \d+ failed: .*\(V = y\^2 \+ sqrt\(0\.2 - x\)\)")
+
+    def test_describe_shows_all_things_called_formula(self):
+        text = run(["describe", "formula"]).out
+        for title in "formula (language)", "formula (system)", "formula (potential)":
+            self.assertEqual(text.count(title), 1, text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,97 @@
+// Derivatives against differences of values and against closed forms.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "differences.hpp"
+#include "formula/parser.hpp"
+#include "formula/program.hpp"
+
+namespace bathline {
+namespace {
+
+struct Formula {
+  explicit Formula(const std::string& text) {
+    const FormulaNames names = {{"x", graph.variable(0)}, {"y", graph.variable(1)}};
+    value = parse_formula(text, names, graph);
+  }
+  Eigen::VectorXd run(const std::vector<Expression>& expressions, const Eigen::VectorXd& at) const {
+    Eigen::VectorXd outputs(static_cast<Eigen::Index>(expressions.size()));
+    Program(graph, expressions, 2).run(at.data(), outputs.data());
+    return outputs;
+  }
+  ExpressionGraph graph;
+  Expression value;
+};
+
+/// Differences of order six know derivatives to about 1e-11 of what they are taken from.
+void expect_exact_derivatives(const std::string& text, const Eigen::VectorXd& at) {
+  Formula formula(text);
+  const std::vector<Expression> gradient = gradient_of(formula.graph, formula.value, 0, 2);
+  const std::vector<Expression> hessian = hessian_of(formula.graph, formula.value, 0, 2);
+  const auto values = [&](const Eigen::VectorXd& x) { return formula.run({formula.value}, x); };
+  const auto slopes = [&](const Eigen::VectorXd& x) { return formula.run(gradient, x); };
+  const Eigen::VectorXd expected = jacobian_of(values, at, 2e-3).transpose();
+  EXPECT_LT((slopes(at) - expected).norm(), 1e-9 * std::max(1.0, expected.norm())) << text;
+  const Eigen::MatrixXd second = jacobian_of(slopes, at, 2e-3);
+  const Eigen::VectorXd own = formula.run(hessian, at);
+  EXPECT_LT((Eigen::Map<const Eigen::MatrixXd>(own.data(), 2, 2) - second).norm(), 1e-9 * std::max(1.0, second.norm()))
+      << text;
+}
+
+TEST(FormulaDerivatives, OfEveryFunctionAreExact) {
+  for (const FormulaFunction& function : formula_functions()) {
+    // Inner derivatives that do not vanish, and values between 0 and 1, which are in the domain of all.
+    const std::string u = "(0.2 + 0.5*x*y)", v = "(0.3 + 0.1*x + 0.2*y^2)", name(function.name);
+    std::vector<std::string> calls;
+    if (function.has_order) {
+      for (const std::string order : {"0", "1", "2", "5"}) calls.push_back(name + "(" + order + ", " + v + ")");
+    } else if (function.arguments == 1) {
+      calls.push_back(name + "(" + u + ")");
+    } else {
+      calls = {name + "(" + u + ", " + v + ")", name + "(" + v + ", " + u + ")"};
+    }
+    for (const std::string& call : calls) expect_exact_derivatives("x*" + call + " + y", Eigen::Vector2d(0.6, 0.9));
+  }
+}
+
+TEST(FormulaDerivatives, OfOperatorsAreExact) {
+  for (const std::string text : {"x + 3*y", "x*y - y/x", "-(x^2)*y", "(x + y)^3/(1 + x^2)", "2^x*x^2.5", "x^y",
+                                 "(x*y)^-1.5", "1/(x^2 + y^2)^0.5", "x^40*y", "x^-3 + y^7",
+                                 "(2*x)*(3*y)/7 - (-x)*(y/3)", "x - (-y)*(-x)*y", "exp(x - y)*exp(x - y)"}) {
+    expect_exact_derivatives(text, Eigen::Vector2d(0.7, 1.1));
+  }
+}
+
+TEST(FormulaDerivatives, OfPiecesAreThoseOfThePieceAtHand) {
+  const auto slope = [](const std::string& text, double x) {
+    Formula formula(text);
+    return formula.run({formula.graph.derivative(formula.value, 0)}, Eigen::Vector2d(x, 0.0))[0];
+  };
+  EXPECT_EQ(slope("abs(x)", -2.0), -1.0);
+  EXPECT_EQ(slope("min(x^2, x)", 0.5), 1.0);
+  EXPECT_EQ(slope("min(x^2, x)", 3.0), 1.0);
+  EXPECT_EQ(slope("max(x^2, x)", 3.0), 6.0);
+  EXPECT_EQ(slope("step(x)*x^2", 3.0), 6.0);
+  EXPECT_EQ(slope("step(x)*x^2", -3.0), 0.0);
+  EXPECT_EQ(slope("sign(x)*x", -3.0), -1.0);
+  // One piece has no derivative here: it must not matter to the other.
+  EXPECT_EQ(slope("max(x, sqrt(x - 1) - 5)", 1.0), 1.0);
+}
+
+TEST(FormulaDerivatives, SimplifyToWhatIsNeeded) {
+  ExpressionGraph graph;
+  const FormulaNames names = {{"x", graph.variable(0)}, {"y", graph.variable(1)}};
+  const Expression V = parse_formula("0.5*(x^2 + y^2) + x^2*y - y^3/3", names, graph);
+  const std::vector<Expression> second = hessian_of(graph, V, 0, 2);
+  const auto parsed = [&](const std::string& text) { return parse_formula(text, names, graph); };
+  EXPECT_EQ(second[1], parsed("2*x"));
+  EXPECT_EQ(second[1], second[2]);
+  EXPECT_TRUE(graph.is_constant(graph.derivative(second[0], 1), 2.0));
+  EXPECT_TRUE(graph.is_constant(graph.derivative(second[0], 0), 0.0));
+  EXPECT_FALSE(graph.depends(second[0], 0));
+  EXPECT_TRUE(graph.depends(second[0], 1));
+}
+
+}  // namespace
+}  // namespace bathline

@@ -1,0 +1,110 @@
+// Programs against the same expressions in C++.
+#include "formula/program.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "formula/parser.hpp"
+#include "random_numbers.hpp"
+
+namespace bathline {
+namespace {
+
+TEST(FormulaProgram, FusesProductsInSums) {
+  RandomNumbers random(7);
+  ExpressionGraph graph;
+  const FormulaNames names = {{"x", graph.variable(0)}, {"y", graph.variable(1)}, {"z", graph.variable(2)}};
+  const std::vector<std::string> texts = {"x*y + z", "z + x*y",     "x*y - z",       "z - x*y", "(x + y)*z + x",
+                                          "3 - x",   "x - 3",       "7*x",           "x/y",     "x^2 - y*z",
+                                          "-x",      "x*y + x*y*z", "1/(x - y) - z", "x",       "5"};
+  std::vector<Expression> expressions;
+  for (const std::string& text : texts) expressions.push_back(parse_formula(text, names, graph));
+  const Program all(graph, expressions, 3);
+  for (int i = 0; i < 100; ++i) {
+    const double x = random.uniform(-2.0, 2.0), y = random.uniform(-2.0, 2.0), z = random.uniform(-2.0, 2.0);
+    const double variables[] = {x, y, z};
+    const double p = x * y;
+    const double expected[] = {std::fma(x, y, z),
+                               std::fma(x, y, z),
+                               std::fma(x, y, -z),
+                               std::fma(-x, y, z),
+                               std::fma(x + y, z, x),
+                               3.0 - x,
+                               x - 3.0,
+                               7.0 * x,
+                               x / y,
+                               NAN,  // either of two products may be fused
+                               -x,
+                               NAN,
+                               1.0 / (x - y) - z,
+                               x,
+                               5.0};
+    std::vector<double> outputs(texts.size());
+    all.run(variables, outputs.data());
+    for (std::size_t k = 0; k < texts.size(); ++k) {
+      const double alone = Program(graph, {&expressions[k], 1}, 3).run(variables);
+      if (!std::isnan(expected[k])) EXPECT_EQ(alone, expected[k]) << texts[k];
+      EXPECT_NEAR(alone, outputs[k], 1e-15 * std::max(8.0, std::abs(alone))) << texts[k];
+    }
+    EXPECT_NEAR(outputs[9], x * x - y * z, 4e-15);
+    EXPECT_NEAR(outputs[11], p + p * z, 4e-15);
+  }
+}
+
+TEST(FormulaProgram, PowersAreProductsAndRoots) {
+  ExpressionGraph graph;
+  const FormulaNames names = {{"x", graph.variable(0)}};
+  for (double n = -40.0; n <= 40.0; n += 0.25) {
+    const Expression power = graph.apply(Operation::power, names.at("x"), graph.constant(n));
+    const Program program(graph, {&power, 1}, 1);
+    for (const double x : {0.3, 1.7}) {
+      EXPECT_NEAR(program.run(&x) / std::pow(x, n), 1.0, 20.0 * std::numeric_limits<double>::epsilon()) << n;
+    }
+  }
+  const Expression square = graph.apply(Operation::power, names.at("x"), graph.constant(2.0));
+  const double x = -1.1;
+  EXPECT_EQ(Program(graph, {&square, 1}, 1).run(&x), x * x);
+}
+
+TEST(FormulaProgram, IsBounded) {
+  ExpressionGraph graph;
+  const FormulaNames names = {{"x", graph.variable(0)}};
+  Expression sum = graph.constant(0.0);
+  for (int i = 0; i < 15'000; ++i) {
+    const Expression term = graph.apply(Operation::divide, names.at("x"),
+                                        graph.apply(Operation::add, names.at("x"), graph.constant(i + 0.5)));
+    sum = graph.apply(Operation::add, sum, term);
+  }
+  EXPECT_THROW(Program(graph, {&sum, 1}, 1), FormulaTooLarge);
+}
+
+TEST(FormulaProgram, KnowsWhichPartHasNoValue) {
+  const auto part = [](const std::string& text, double x) {
+    ExpressionGraph graph;
+    const FormulaNames names = {{"x", graph.variable(0)}};
+    return undefined_part(graph, parse_formula(text, names, graph), {&x, 1});
+  };
+  EXPECT_EQ(part("1 + sqrt(x)", -1.0), "sqrt(-1)");
+  EXPECT_EQ(part("x^2/(x - 1)", 1.0), "1/0");
+  EXPECT_EQ(part("log(x) + 1", 0.0), "log(0)");
+  EXPECT_EQ(part("x^(-2.25)", 0.0), "(0)^(-2.25)");
+  EXPECT_EQ(part("1/0", 0.0), "a number beyond all bounds");
+  EXPECT_EQ(part("1 + sqrt(x)", 1.0), "");
+}
+
+TEST(FormulaProgram, WhatIsNoNumberStaysNone) {
+  ExpressionGraph graph;
+  const FormulaNames names = {{"x", graph.variable(0)}, {"y", graph.variable(1)}};
+  for (const std::string text : {"min(x, y)", "min(y, x)", "max(x, y)", "max(y, x)", "abs(x)", "sign(x)", "step(x)",
+                                 "bessel_j(0, x)", "sin(x)", "x^3"}) {
+    const Expression expression = parse_formula(text, names, graph);
+    const double variables[] = {NAN, 1.0};
+    EXPECT_TRUE(std::isnan(Program(graph, {&expression, 1}, 2).run(variables))) << text;
+  }
+}
+
+}  // namespace
+}  // namespace bathline

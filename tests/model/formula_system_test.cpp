@@ -1,0 +1,167 @@
+// Systems and potentials typed as formulas against the same ones in C++, and mistakes in them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "random_numbers.hpp"
+#include "recipe_text.hpp"
+
+namespace bathline {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+ReadRecipe read(const std::string& system, const std::vector<std::string>& settings = {}) {
+  return read_recipe("title = \"t\"\n[system]\n" + system +
+                         "\n[time]\nstep = 0.001\nsteps = 10\n[[integrators]]\nname = \"gamma\"\non = \"open\"\n",
+                     settings);
+}
+
+const std::string start = "damping = [0.0, 0.0]\nq0 = [0.1, -0.2]\nv0 = [0.5, 0.0]\n";
+const std::string plane = "kind = \"formula\"\ncoordinates = [\"x\", \"y\"]\nmasses = [1.0, 2.0]\n" + start;
+
+TEST(MpiFormulaSystem, IsHenonAndHeilesWhenTyped) {
+  const ReadRecipe read_one = read(plane + "V = \"0.5*(x^2 + y^2) + c*(x^2*y - y^3/3)\"\nparameters = { c = 1 }");
+  ASSERT_EQ(read_one.report(), "");
+  const OpenSystem& system = read_one.experiment->system();
+  EXPECT_EQ(system.particles, 2);
+  EXPECT_EQ(system.axes, 1);
+  EXPECT_EQ(system.mass, Eigen::VectorXd(Eigen::Vector2d(1.0, 2.0)));
+  EXPECT_EQ(system.v0, Eigen::VectorXd(Eigen::Vector2d(0.5, 0.0)));
+  EXPECT_FALSE(system.is_linear());
+  RandomNumbers random(3);
+  Eigen::VectorXd gradient;
+  Eigen::MatrixXd hessian;
+  for (int i = 0; i < 50; ++i) {
+    const double x = random.uniform(), y = random.uniform();
+    const Eigen::VectorXd q = Eigen::Vector2d(x, y);
+    EXPECT_NEAR(system.potential->value(q), 0.5 * (x * x + y * y) + x * x * y - y * y * y / 3.0, 1e-15);
+    system.potential->gradient(q, gradient);
+    EXPECT_LT((gradient - Eigen::Vector2d(x + 2.0 * x * y, y + x * x - y * y)).norm(), 1e-15);
+    system.potential->hessian(q, hessian);
+    EXPECT_LT((hessian - Eigen::Matrix2d{{1.0 + 2.0 * y, 2.0 * x}, {2.0 * x, 1.0 - 2.0 * y}}).norm(), 1e-15);
+  }
+}
+
+TEST(MpiFormulaSystem, KnowsWhenItIsLinear) {
+  EXPECT_TRUE(read(plane + "V = \"x^2 + x*y + 3*y^2 + 7\"").experiment->system().is_linear());
+  EXPECT_FALSE(read(plane + "V = \"x^2 + y\"").experiment->system().is_linear());
+  EXPECT_FALSE(read(plane + "V = \"cos(x) + y^2\"").experiment->system().is_linear());
+}
+
+TEST(MpiFormulaSystem, RecordsWhatIsAskedFor) {
+  const ReadRecipe read_one = read(
+      plane +
+      "V = \"x^2\"\nobservables = { Lz = { formula = \"x*y_dot - 2*y*x_dot\", units = \"m^2/s\" }, sum = \"x + y\" }");
+  ASSERT_EQ(read_one.report(), "");
+  const std::vector<Observable>& observables = read_one.experiment->system().observables;
+  ASSERT_EQ(observables.size(), 2u);
+  EXPECT_EQ(observables[0].name, "Lz");
+  EXPECT_EQ(observables[0].units, "m^2/s");
+  EXPECT_EQ(observables[0].value(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d(3.0, 5.0))[0], 5.0 - 12.0);
+  EXPECT_EQ(observables[1].units, "1");
+  EXPECT_EQ(observables[1].value(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d(3.0, 5.0))[0], 3.0);
+  // What a result file keeps of it leads to the same.
+  Mistakes again;
+  const Recipe resolved = parse_recipe(read_one.recipe.resolved, "r.toml", {}, vocabulary(), again);
+  EXPECT_EQ(again.report(), "");
+  EXPECT_EQ(resolved.resolved, read_one.recipe.resolved);
+}
+
+TEST(MpiFormulaSystem, PointsIntoTheFormula) {
+  const auto report = [](const std::string& rest) { return read(plane + rest).report(); };
+  // The text begins in column 6 of line 9.
+  EXPECT_THAT(report("V = \"x^2 + yy\""), HasSubstr("r.toml:9:12: V: unknown name `yy`; did you mean `y`?"));
+  EXPECT_THAT(report("V   =   'x^2 + yy'"), HasSubstr("r.toml:9:16: V: unknown name `yy`"));
+  EXPECT_THAT(report("V = \"\"\"x^2 + yy\"\"\""), HasSubstr("r.toml:9:14: V: unknown name `yy`"));
+  EXPECT_THAT(report("V = \"\"\"\nx^2\n  + yy\"\"\""), HasSubstr("r.toml:11:5: V: unknown name `yy`"));
+  EXPECT_THAT(report("V = \"\"\"x^2\n  + yy\"\"\""), HasSubstr("r.toml:10:5: V: unknown name `yy`"));
+  EXPECT_THAT(report("V = \"x^2\"\nobservables = { a = \"x + sin(x, y)\" }"),
+              HasSubstr("r.toml:10:26: a: `sin` takes 1 argument, not 2"));
+  EXPECT_THAT(report("V = \"x^2\"\nobservables = { a = { formula = \"x + z\" } }"),
+              HasSubstr("r.toml:10:38: formula: unknown name `z`"));
+  EXPECT_THAT(read(plane + "V = \"x^2\"", {"system.V=x^2 + yy"}).report(),
+              AllOf(HasSubstr("--set system.V=x^2 + yy: V, character 7: unknown name `yy`")));
+}
+
+TEST(MpiFormulaSystem, FindsWhatMakesNoSense) {
+  const auto report = [](const std::string& rest) { return read(plane + rest).report(); };
+  EXPECT_THAT(report("V = \"x^2 + x_dot\""), AllOf(HasSubstr("r.toml:9:"), HasSubstr("velocity `x_dot`")));
+  EXPECT_THAT(report("V = \"sqrt(y)\""), AllOf(HasSubstr("r.toml:9:"), HasSubstr("sqrt(-0.2)")));
+  EXPECT_THAT(report("V = \"x/(x - 0.1)\""), HasSubstr("no finite value at the start: 0.1/0"));
+  EXPECT_THAT(report("V = \"abs(x - 0.1)^0.5\""), HasSubstr("the force -grad V has no finite value at the start"));
+  EXPECT_THAT(report("V = \"x^2\"\nparameters = { x = 1.0 }"), HasSubstr("`x` means something else"));
+  EXPECT_THAT(report("V = \"x^2\"\nparameters = { sin = 1.0 }"), HasSubstr("`sin` means something else"));
+  EXPECT_THAT(report("V = \"x^2\"\nparameters = { a-b = 1.0 }"), HasSubstr("`a-b` in [system.parameters] is no name"));
+  EXPECT_THAT(report("V = \"x^2\"\nparameters = { a = \"b\" }"), HasSubstr("a = \"b\": must be a number"));
+  EXPECT_THAT(report("V = \"x^2\"\nobservables = { q = \"x\" }"), HasSubstr("`q` is recorded already"));
+  EXPECT_THAT(report("V = \"x^2\"\nobservables = { energy_total = \"x\" }"), HasSubstr("recorded already"));
+  EXPECT_THAT(report("V = \"x^2\"\nobservables = { a = \"1/(x - 0.1)\" }"), HasSubstr("no finite value at the start"));
+  EXPECT_THAT(report("V = \"x^2\"\nobservables = { a = { formulas = \"x\" } }"), HasSubstr("did you mean `formula`?"));
+  EXPECT_THAT(report("W = \"x^2\""), HasSubstr("unknown key `W`"));
+  EXPECT_THAT(
+      read("kind = \"formula\"\nV = \"x\"\ncoordinates = [\"x\", \"x\"]\nmasses = [1.0, 1.0]\n" + start).report(),
+      HasSubstr("`x` means something else"));
+  EXPECT_THAT(
+      read("kind = \"formula\"\nV = \"x\"\ncoordinates = [\"x\", \"2y\"]\nmasses = [1.0, 1.0]\n" + start).report(),
+      HasSubstr("`2y` is no name for a coordinate"));
+  EXPECT_THAT(read("kind = \"formula\"\nV = \"x\"\ncoordinates = [\"x\", \"y\"]\nmasses = [1.0]\n" + start).report(),
+              HasSubstr("`masses` has 1 numbers for 2 coordinates"));
+  EXPECT_THAT(read("kind = \"formula\"\nV = \"x\"\ncoordinates = []\nmasses = [1.0]\n" + start).report(),
+              HasSubstr("`coordinates` is empty"));
+}
+
+TEST(MpiFormulaSystem, PotentialsOfSeparationsCanBeTyped) {
+  const std::string pair = "kind = \"pair-potential\"\nmasses = [1.0, 1.0]\ndamping = [0.0, 0.0]\nq0 = [0.1, 1.3]\n";
+  const ReadRecipe typed = read(pair +
+                                "potential = { kind = \"formula\", V = \"D*((1 - exp(-a*(r - r0)))^2 - 1)\", D = 4.0, "
+                                "a = 2.0, r0 = 1.0 }");
+  const ReadRecipe built = read(pair + "potential = { kind = \"morse\", depth = 4.0, width = 0.5, r0 = 1.0 }");
+  ASSERT_EQ(typed.report(), "");
+  const Potential &own = *typed.experiment->system().potential, &other = *built.experiment->system().potential;
+  Eigen::VectorXd slope, expected;
+  Eigen::MatrixXd curvature, expected_curvature;
+  for (const double x : {-0.5, 0.3, 2.0}) {
+    const Eigen::VectorXd q = Eigen::Vector2d(x, 1.2);
+    EXPECT_NEAR(own.value(q), other.value(q), 2e-13);
+    own.gradient(q, slope);
+    other.gradient(q, expected);
+    EXPECT_LT((slope - expected).norm(), 1e-12);
+    own.hessian(q, curvature);
+    other.hessian(q, expected_curvature);
+    EXPECT_LT((curvature - expected_curvature).norm(), 1e-11);
+  }
+  EXPECT_THAT(read(pair + "potential = { kind = \"formula\", V = \"D*r^2\", DD = 1.0 }").report(),
+              HasSubstr("unknown name `D`; did you mean `DD`?"));
+  EXPECT_THAT(read(pair + "potential = { kind = \"formula\", V = \"r^2\", k = 1.0 }").report(),
+              HasSubstr("V does not use `k`"));
+}
+
+TEST(MpiFormulaSystem, ExternalFormulasKnowTheParticlesPlace) {
+  const ReadRecipe typed = read(
+      "kind = \"pair-potential\"\nmasses = [1.0, 1.0]\ndamping = [0.0, 0.0]\nq0 = [[0.1, 0.3], [1.3, -0.2]]\n"
+      "externals = [{ kind = \"formula\", V = \"9.81*y + r^2*x\" }, { kind = \"formula\", V = \"r^4\" }]");
+  ASSERT_EQ(typed.report(), "");
+  const Potential& V = *typed.experiment->system().potential;
+  const double x = 0.4, y = -0.7;
+  const Eigen::VectorXd q{{x, y, 0.0, 0.0}};
+  EXPECT_NEAR(V.value(q), 9.81 * y + (x * x + y * y) * x, 1e-15);
+  Eigen::VectorXd gradient;
+  V.gradient(q, gradient);
+  // At the origin r^4 has no force, which the distance alone would not say.
+  EXPECT_LT((gradient - Eigen::Vector4d(3.0 * x * x + y * y, 9.81 + 2.0 * x * y, 0.0, 0.0)).norm(), 2e-15);
+  Eigen::MatrixXd hessian;
+  V.hessian(q, hessian);
+  Eigen::Matrix4d expected = Eigen::Matrix4d::Zero();
+  expected.topLeftCorner(2, 2) = Eigen::Matrix2d{{6.0 * x, 2.0 * y}, {2.0 * y, 2.0 * x}};
+  EXPECT_LT((hessian - expected).norm(), 4e-15);
+  EXPECT_THAT(read("kind = \"pair-potential\"\nmasses = [1.0]\ndamping = [0.0]\nq0 = [0.1]\n"
+                   "external = { kind = \"formula\", V = \"y\" }")
+                  .report(),
+              HasSubstr("unknown name `y`"));
+}
+
+}  // namespace
+}  // namespace bathline
