@@ -64,10 +64,9 @@ TEST(MpiFormulaSystem, RecordsWhatIsAskedFor) {
   EXPECT_EQ(observables[1].units, "1");
   EXPECT_EQ(observables[1].value(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d(3.0, 5.0))[0], 3.0);
   // What a result file keeps of it leads to the same.
-  Mistakes again;
-  const Recipe resolved = parse_recipe(read_one.recipe.resolved, "r.toml", {}, vocabulary(), again);
+  const ReadRecipe again = read_recipe(read_one.recipe->resolved);
   EXPECT_EQ(again.report(), "");
-  EXPECT_EQ(resolved.resolved, read_one.recipe.resolved);
+  EXPECT_EQ(again.recipe->resolved, read_one.recipe->resolved);
 }
 
 TEST(MpiFormulaSystem, PointsIntoTheFormula) {
