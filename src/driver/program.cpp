@@ -17,9 +17,10 @@ Vocabulary vocabulary_of(const Catalogues& catalogues) {
     entry.notes = entry.notes.empty() ? properties : properties + " " + entry.notes;
     words.integrators.push_back(std::move(entry));
   }
+  const auto potentials = std::make_shared<const std::vector<Entry>>(words.potentials);
   for (Entry& system : words.systems) {
     for (Parameter& parameter : system.parameters) {
-      if (parameter.listing == "potentials") parameter.kinds = words.potentials;
+      if (parameter.listing == "potentials") parameter.kinds = potentials;
     }
   }
   return words;

@@ -232,7 +232,7 @@ std::optional<Section::Value> TomlReader::read_tables(const toml::node& node, co
   const auto add = [&](const toml::table& table) {
     std::vector<Parameter> members = parameter.members;
     if (!parameter.listing.empty()) {
-      const Entry* entry = chosen_entry(table, "kind", "", parameter.kinds, {}, parameter.listing, inner);
+      const Entry* entry = chosen_entry(table, "kind", "", *parameter.kinds, {}, parameter.listing, inner);
       chosen = chosen && entry != nullptr;
       if (entry == nullptr) return;
       members = keys_of_kind(*entry);

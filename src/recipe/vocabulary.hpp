@@ -2,6 +2,7 @@
 // `bathline describe`, the validation of recipes and the tests all read the same entries.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,7 +36,7 @@ struct Parameter {
   /// Of a `table` instead of `members`: its key `kind` names something of which `bathline list` with this argument
   /// shows all, and whose parameters are the other keys.
   std::string listing = {};
-  std::vector<Entry> kinds = {};  ///< all of these, once a vocabulary has been put together
+  std::shared_ptr<const std::vector<Entry>> kinds = {};  ///< all of these, once a vocabulary has been put together
   /// What may stand there instead of `type`: `number`, `text` (one of `choices`, if there are any) or `texts`.
   std::vector<ValueType> also = {};
 };

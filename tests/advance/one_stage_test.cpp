@@ -160,8 +160,8 @@ TEST(MpiOneStageStepperFailure, IsNoneAtRest) {
   Scene scene;
   scene.system.particles = 2;
   scene.system.mass = Eigen::VectorXd{{1.0, 2.0}};
-  scene.system.potential =
-      std::make_shared<SeparationSum>(std::vector<SeparationSum::Term>{{0, 1, build_potential(potentials(), bond, mistakes)}}, 1);
+  scene.system.potential = std::make_shared<SeparationSum>(
+      std::vector<SeparationSum::Term>{{0, 1, build_potential(potentials(), bond, mistakes)}}, 1);
   scene.system.q0 = Eigen::VectorXd{{4.9, 6.1}};
   scene.system.v0 = Eigen::VectorXd::Zero(2);
   scene.damping = Eigen::MatrixXd{{2.0, -0.3}, {-0.3, 1.5}};

@@ -57,25 +57,26 @@ class NoStudy final : public Study {
 
 /// A particle of 3 kg in whatever potential the recipe names.
 SystemKind caged_kind() {
-  return {{.name = "caged",
-           .parameters = {{.name = "cage", .type = ValueType::table, .required = true, .listing = "potentials"}}},
-          [](const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system, Mistakes&) {
-            system.particles = system.axes = 1;
-            system.mass = Eigen::VectorXd::Constant(1, 3.0);
-            system.q0 = Eigen::VectorXd::Constant(1, 2.0);
-            system.v0 = Eigen::VectorXd::Zero(1);
-            system.potential = std::make_shared<SeparationSum>(
-                std::vector<SeparationSum::Term>{
-                    {SeparationSum::origin, 0, build_potential(potentials, section.table("cage"))}},
-                1);
-          }};
+  return {
+      {.name = "caged",
+       .parameters = {{.name = "cage", .type = ValueType::table, .required = true, .listing = "potentials"}}},
+      [](const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system, Mistakes& mistakes) {
+        system.particles = system.axes = 1;
+        system.mass = Eigen::VectorXd::Constant(1, 3.0);
+        system.q0 = Eigen::VectorXd::Constant(1, 2.0);
+        system.v0 = Eigen::VectorXd::Zero(1);
+        system.potential = std::make_shared<SeparationSum>(
+            std::vector<SeparationSum::Term>{
+                {SeparationSum::origin, 0, build_potential(potentials, section.table("cage"), mistakes)}},
+            1);
+      }};
 }
 
 /// Another program: one line more in every catalogue. Its environment and its integrator are renamed ones.
 Catalogues extended_catalogues() {
   Catalogues all = own_catalogues();
   all.potentials.add({{.name = "sextic", .parameters = {{.name = "k", .required = true}}},
-                      [](const Section& section) -> std::shared_ptr<const SeparationPotential> {
+                      [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
                         return std::make_shared<Sextic>(section.number("k"));
                       }});
   all.systems.add(caged_kind());
