@@ -47,8 +47,10 @@ inline Section::Value example_value(const Parameter& parameter, int number) {
 inline Section example_section(const Entry& entry, const std::vector<std::string>& more) {
   Section section;
   section.set("kind", entry.name, {});
-  section.set("name", entry.name, {});
   int number = 0;
+  bool takes_names = false;  // of the user's choice, so that one more would be another number
+  for (const Parameter& parameter : entry.parameters) takes_names = takes_names || parameter.name == any_name;
+  if (!takes_names) section.set("name", entry.name, {});
   for (const Parameter& parameter : entry.parameters) {
     ++number;
     bool wanted = parameter.required || !parameter.fallback.empty();

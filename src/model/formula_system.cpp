@@ -119,7 +119,7 @@ SystemKind formula_kind() {
       {.name = "formula",
        .summary = "coordinates of your own with a potential typed as a formula",
        .equation = "m_i x_i'' = -dV/dx_i - (C x')_i",
-       .source = "",
+       .source = "your formula",
        .parameters = std::move(parameters),
        .notes = "Each coordinate is a particle with one axis in the results. Derivatives of V are taken exactly. The "
                 "velocity of `x` is `x_dot`, which observables may use. Where V has no finite value the run ends as "

@@ -112,7 +112,7 @@ MISTAKES = {
     "unknown choice": ('on = "open"', 'on = "opened"', 'on = "opened', r"did you mean \"open\"\?"),
     "text for a number": ("m0 = 1.0", 'm0 = "one"', "m0 = ", r"must be a number, not a text"),
     "fraction for an integer": ("sites = 50", "sites = 50.5", "sites", r"must be an integer"),
-    "number for a list": ("q0 = [0.5, 0.0]", "q0 = 0.5", "q0", r"must be a list"),
+    "truth value for a list": ("q0 = [0.5, 0.0]", "q0 = true", "q0", r"must be a list"),
     "number for a text": ('label = "damped"', "label = 3", "label = 3", r"must be a text"),
     "table for a list of tables": ("[[claims]]", "[claims]", "claims]", r"claims"),
     "q0 of the wrong size": ("q0 = [0.5, 0.0]", "q0 = [0.5]", "q0", r"`q0` has the wrong size.* 2 number"),

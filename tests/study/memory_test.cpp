@@ -130,7 +130,7 @@ TEST(MpiMemory, SaysWhatItCannotDo) {
   const std::string exact = "[[integrators]]\nname = \"exact\"\non = \"closed\"\nlabel = \"exact\"\n";
   EXPECT_THAT(RunStudy(recipe(bath(), exact)).report, HasSubstr("the exact flow cannot"));
   const std::string open = "[[integrators]]\nname = \"rk4\"\non = \"open\"\n";
-  EXPECT_THAT(RunStudy(recipe(bath(), open)).report, HasSubstr("no integrator with on = \"closed\""));
+  EXPECT_THAT(RunStudy(recipe(bath(), open)).report, HasSubstr("no integrator that is closed with one"));
 }
 
 }  // namespace

@@ -103,6 +103,7 @@ PotentialKind formula_potential_kind() {
       {.name = "formula",
        .summary = "a potential typed as a formula",
        .equation = "V(r) = the formula",
+       .source = "your formula",
        .parameters = {{.name = "V",
                        .type = ValueType::text,
                        .units = "J",
