@@ -34,7 +34,7 @@ OpenSystem build(const SystemKind& kind) {
       }
       Mistakes mistakes;
       OpenSystem system;
-      kind.build(section, potentials(), system, mistakes);
+      where_readable([&] { kind.build(section, potentials(), system, mistakes); });
       if (mistakes.empty()) return system;
     }
   }
