@@ -325,9 +325,10 @@ class RecipeMistakesTest(MistakeTest):
                 self.assert_refused(outcome, rf"recipe\.toml:{place_of(text, where)}: .*{message}")
                 self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
         for on in "open", "closed":
-            self.assert_code(self.run_recipe(changed(none, integrators=[{"name": "rk4", "on": on}])), 0)
+            isolated = changed(none, integrators=[{"name": "rk4", "on": on}])
+            self.assert_code(self.run_recipe(isolated, "--overwrite"), 0)
         damped = changed(none, system={"damping": 0.1}, integrators=[{"name": "rk4", "on": "open"}])
-        self.assert_code(self.run_recipe(damped), 0)
+        self.assert_code(self.run_recipe(damped, "--overwrite"), 0)
 
     def test_an_unstable_step_on_several_ranks(self):
         right, wrong, where, message = MISTAKES["unstable step"]
