@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "integrate/scheme.hpp"
-#include "model/line/window.hpp"
+#include "model/line/sites.hpp"
 
 namespace bathline {
 

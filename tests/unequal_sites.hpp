@@ -4,7 +4,7 @@
 #include <Eigen/LU>
 #include <cmath>
 
-#include "model/line/implicit_stage.hpp"
+#include "model/line/implicit/implicit_stage.hpp"
 #include "model/line/line.hpp"
 
 namespace bathline {

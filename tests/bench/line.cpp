@@ -4,8 +4,8 @@
 #include "bench_world.hpp"
 #include "integrate/method.hpp"
 #include "model/line/line.hpp"
-#include "model/line/implicit_tile.hpp"
-#include "model/line/tile.hpp"
+#include "model/line/implicit/implicit_tile.hpp"
+#include "model/line/explicit/tile.hpp"
 
 namespace bathline {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "model/environment.hpp"
 #include "model/line/springs.hpp"
-#include "model/line/window.hpp"
+#include "model/line/sites.hpp"
 #include "parallel/cache_lines.hpp"
 #include "parallel/communicator.hpp"
 #include "parallel/halo.hpp"
@@ -15,14 +15,6 @@
 #include "parallel/ordered_sum.hpp"
 
 namespace bathline {
-
-/// What one site is made of.
-struct LineSite {
-  double mass = 1.0;
-  double stiffness = 1.0;  ///< of the spring before it; behind the last site a fixed end has one like the last
-
-  bool operator==(const LineSite&) const = default;
-};
 
 struct LineOptions {
   double temperature = 0.0;  ///< kT of the start, J; only where all sites are equal

@@ -11,7 +11,7 @@
 
 #include "advance/stepper.hpp"
 #include "explicit_schemes.hpp"
-#include "model/line/implicit_stage.hpp"
+#include "model/line/implicit/implicit_stage.hpp"
 #include "model/line/line.hpp"
 #include "model/problem.hpp"
 #include "quartic_potential.hpp"

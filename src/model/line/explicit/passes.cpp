@@ -1,0 +1,127 @@
+// A short block of a splitting's steps on a line in place.
+//
+// Every kick and drift follows the one before it at the distance of a site, a stretch of the line at a time. A kick and
+// a drift in a row share a pass through the registers: memory is waited for all the time then, as it would not be while
+// one of them goes through what is in cache.
+#include "model/line/explicit/passes.hpp"
+
+#include <array>
+
+#include "parallel/lanes.hpp"
+#include "model/line/update.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Sites that stay in the first-level cache for all levels.
+constexpr std::int64_t stretch = 192;
+static_assert(stretch % lanes == 0);
+
+/// A kick or a drift, and up to where it has come.
+struct Part {
+  bool kicks;
+  double weighted_step;
+  std::int64_t lost;  // sites on either side
+  std::int64_t done;
+};
+
+void advance(const LineSprings& line, Part& part, std::int64_t end, double* w, double* p) {
+  if (end <= part.done) return;
+  if (part.kicks) {
+    kick_sites(line, part.weighted_step, part.done, end, w, p);
+  } else {
+    drift_sites(line, part.weighted_step, part.done, end, w, p);
+  }
+  part.done = end;
+}
+
+/// A stretch of a kick and a drift, in this order if `kicks_first`. The second is a site behind the first.
+template <bool uniform, bool kicks_first>
+void advance_both(const LineSprings& line, double kick, double drift, std::int64_t begin, double* w, double* p) {
+  const Lanes strength = everywhere(uniform ? kick * line.stiffness : kick);
+  const Lanes rate = everywhere(uniform ? drift / line.mass : drift);
+  const auto kick_at = [&](std::int64_t j, Lanes left, Lanes here, Lanes right) {
+    Lanes before = here - left, behind = right - here;
+    if constexpr (!uniform) {
+      before *= load(line.spring + j);
+      behind *= load(line.spring + j + 1);
+    }
+    const Lanes now = kicked(load(p + j), strength, before, behind);
+    store(now, p + j);
+    return now;
+  };
+  const auto drift_at = [&](std::int64_t j, Lanes here, Lanes momentum) {
+    Lanes now;
+    if constexpr (uniform) {
+      now = drifted(here, rate, momentum);
+    } else {
+      now = drifted(here, rate * load(line.inverse_mass + j), momentum);
+    }
+    store(now, w + j);
+    return now;
+  };
+  const std::int64_t end = begin + stretch;
+  if constexpr (kicks_first) {
+    Lanes before = load(p + begin - lanes);
+    for (std::int64_t j = begin; j < end; j += lanes) {
+      const Lanes left = load(w + j - 1);
+      const Lanes now = kick_at(j, left, load(w + j), load(w + j + 1));
+      drift_at(j - 1, left, moved_on<1>(before, now));
+      before = now;
+    }
+  } else {
+    Lanes before = load(w + begin - lanes);
+    for (std::int64_t j = begin; j < end; j += lanes) {
+      const Lanes now = drift_at(j, load(w + j), load(p + j));
+      kick_at(j - 1, moved_on<2>(before, now), moved_on<1>(before, now), now);
+      before = now;
+    }
+  }
+}
+
+template <bool uniform>
+void advance_both(const LineSprings& line, Part& first, Part& second, double* w, double* p) {
+  if (first.kicks) {
+    advance_both<uniform, true>(line, first.weighted_step, second.weighted_step, first.done, w, p);
+  } else {
+    advance_both<uniform, false>(line, second.weighted_step, first.weighted_step, first.done, w, p);
+  }
+  first.done += stretch;
+  second.done += stretch;
+}
+
+}  // namespace
+
+void advance_in_passes(const LineSprings& line, std::span<const LineLevel> levels, std::int64_t first,
+                       std::int64_t last, double* w, double* p) {
+  std::array<Part, 4 * levels_in_passes> parts;
+  std::int64_t count = 0, lost = 0;
+  for (const LineLevel& level : levels) {
+    if (level.sees_more) ++lost;
+    for (int k = 0; k < level.kicks; ++k) parts[count++] = {true, level.kick[k], lost, first + lost};
+    for (int k = 0; k < level.drifts; ++k) parts[count++] = {false, level.drift[k], lost, first + lost};
+  }
+  // The first stretch brings them to their distances, the last one lets them all come to the end.
+  bool at_distance = false;
+  for (std::int64_t to = first + stretch;; to += stretch) {
+    const bool at_end = to >= last;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const bool both = at_distance && !at_end && i + 1 < count && parts[i].kicks != parts[i + 1].kicks;
+      if (!both) {
+        advance(line, parts[i], at_end ? last - parts[i].lost : to - i, w, p);
+        continue;
+      }
+      if (line.uniform()) {
+        advance_both<true>(line, parts[i], parts[i + 1], w, p);
+      } else {
+        advance_both<false>(line, parts[i], parts[i + 1], w, p);
+      }
+      ++i;
+    }
+    if (at_end) break;
+    at_distance = true;
+  }
+}
+
+}  // namespace bathline

@@ -1,0 +1,21 @@
+// A short block of a splitting's steps on a line in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "model/line/springs.hpp"
+#include "model/line/explicit/sweeps.hpp"
+
+namespace bathline {
+
+/// Levels that `advance_in_passes` takes at most. More are worth copying the sites into tiles for.
+inline constexpr std::size_t levels_in_passes = 8;
+
+/// Takes the sites from `first` to before `last` through `levels`, all of them while a stretch of the line is in the
+/// first-level cache. With every force one site more becomes worthless on either side.
+void advance_in_passes(const LineSprings& line, std::span<const LineLevel> levels, std::int64_t first,
+                       std::int64_t last, double* w, double* p);
+
+}  // namespace bathline

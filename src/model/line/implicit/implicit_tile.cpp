@@ -1,0 +1,143 @@
+// A piece of a uniform line taken through implicit one-stage steps in cache.
+#include "model/line/implicit/implicit_tile.hpp"
+
+#include <algorithm>
+
+namespace bathline {
+
+namespace {
+
+/// Two numbers a site, in the second-level cache: shorter sweeps lose more at the ends of the parts.
+constexpr std::int64_t in_cache = 5760;
+
+}  // namespace
+
+std::int64_t LineImplicitTile::capacity_for(const ImplicitRecursion& recursion, std::int64_t reach) {
+  return Parts::capacity(std::max({in_cache, 4 * reach, Parts::parts * recursion.memory()}));
+}
+
+LineImplicitTile::LineImplicitTile(const ImplicitRecursion& recursion, std::int64_t capacity)
+    : recursion_(recursion),
+      memory_(recursion.memory()),
+      powers_(static_cast<std::size_t>(memory_)),
+      y_(static_cast<std::size_t>(capacity / Parts::parts)),
+      p_(y_.size()) {
+  powers_[0] = 1.0;
+  for (std::size_t k = 1; k < powers_.size(); ++k) powers_[k] = recursion.decay * powers_[k - 1];
+}
+
+void LineImplicitTile::load(const double* w, const double* p, std::int64_t count) {
+  parts_ = Parts(count, memory_);
+  parts_.spread(w, y_.data());
+  parts_.spread(p, p_.data());
+}
+
+void LineImplicitTile::store(std::int64_t offset, std::int64_t count, double* w, double* p) const {
+  parts_.collect(y_.data(), offset, count, w);
+  parts_.collect(p_.data(), offset, count, p);
+}
+
+void LineImplicitTile::advance(int steps, std::span<const std::span<const double>> ahead) {
+  const std::int64_t anchored = steps % 2 == 0 ? 0 : parts_.part - 1;
+  for (int s = 0; s < streams; ++s) {
+    anchor_.at[s] = fused(everywhere(recursion_.to_stage), p_[anchored].at[s], y_[anchored].at[s]);
+  }
+  for (int index = 0; index <= steps; ++index) {
+    if (recursion_.slip == 0.0) {
+      sweep<false>(index, steps);
+    } else {
+      sweep<true>(index, steps);
+    }
+    fetch_share(ahead, static_cast<std::size_t>(index), static_cast<std::size_t>(steps) + 1);
+  }
+}
+
+template <bool slips>
+void LineImplicitTile::sweep(int index, int steps) {
+  const bool forward = index % 2 == 0, as_the_last = index % 2 == steps % 2;
+  if (index == 0) {
+    sweep<true, slips, Sweep::first>(as_the_last);
+  } else if (index == steps) {
+    forward ? sweep<true, slips, Sweep::last>(true) : sweep<false, slips, Sweep::last>(true);
+  } else {
+    forward ? sweep<true, slips, Sweep::middle>(as_the_last) : sweep<false, slips, Sweep::middle>(as_the_last);
+  }
+}
+
+template <bool forward, bool slips, LineImplicitTile::Sweep kind>
+[[gnu::noinline]] void LineImplicitTile::sweep(bool as_the_last) {
+  constexpr bool ends_step = kind != Sweep::first, begins_step = kind != Sweep::last;
+  Register* __restrict p = p_.data();
+  Register* __restrict y = y_.data();
+  const double unit = recursion_.drift;
+  const Lanes r = everywhere(recursion_.decay);
+  const Lanes kick = everywhere(-recursion_.kick * unit), slip = everywhere(-recursion_.slip);
+  const Lanes drift = everywhere(unit), inverse_unit = everywhere(1.0 / unit);
+  const Lanes to_stage = everywhere(recursion_.to_stage / unit), last_drift = everywhere(recursion_.last_drift / unit);
+  const std::int64_t part = parts_.part;
+  const auto at = [part](std::int64_t k) { return forward ? k : part - 1 - k; };
+  // Of the site before: y, what v moves by, and in the end v; in units of the drift, v relative to where the part
+  // begins.
+  Register z = entering_z_, last_y = entering_y_, next_y{}, last_way{}, rise{}, v{};
+  const auto advance_site = [&](std::int64_t j, bool is_first) __attribute__((always_inline)) {
+    for (int s = 0; s < streams; ++s) {
+      Lanes momentum = p[j].at[s], way;
+      if constexpr (ends_step) {
+        const Lanes here = y[j].at[s];
+        z.at[s] = fused(r, z.at[s], here - last_y.at[s]);
+        rise.at[s] = fused(r, here, -last_y.at[s]);
+        last_y.at[s] = here;
+        momentum = fused(kick, z.at[s], momentum);
+        p[j].at[s] = momentum;
+        way = momentum;
+        if constexpr (!begins_step) way *= last_drift;
+        if constexpr (slips) way = fused(slip, z.at[s], way);
+      } else {
+        way = fused(to_stage, momentum, inverse_unit * y[j].at[s]);
+        rise.at[s] = Lanes{};
+      }
+      if constexpr (begins_step) {
+        rise.at[s] += way - last_way.at[s];
+        last_way.at[s] = way;
+        next_y.at[s] = is_first ? Lanes{} : fused(r, next_y.at[s], rise.at[s]);
+        y[j].at[s] = next_y.at[s];
+      } else {
+        if (!is_first) v.at[s] += rise.at[s];
+        y[j].at[s] = fused(drift, v.at[s] + way, anchor_.at[s]);
+      }
+    }
+  };
+  advance_site(at(0), true);
+  const Register first_rise = rise, first_way = last_way;
+#pragma GCC unroll 2
+  for (std::int64_t k = 1; k < part; ++k) advance_site(at(k), false);
+
+  if constexpr (begins_step) {
+    // Every part has begun as if no spring came before it. The first one is the piece's, where it is left at that.
+    Register missing = inherited<forward>(next_y);
+    const Register before = inherited<forward>(last_way);
+    for (int s = 0; s < streams; ++s) missing.at[s] = fused(r, missing.at[s], first_rise.at[s] - before.at[s]);
+    clear_first_part<forward>(missing);
+    // With that, the y of the first sites are complete, and so is what they leave to the parts before them.
+    Register leaving{}, last = missing;
+    y[at(0)] = missing;
+    for (std::int64_t k = 1; k < memory_; ++k) {
+      const Lanes power = everywhere(powers_[k]), power_before = everywhere(powers_[k - 1]);
+      for (int s = 0; s < streams; ++s) {
+        Lanes& here = y[at(k)].at[s];
+        here = fused(power, missing.at[s], here);
+        leaving.at[s] = fused(power_before, last.at[s] - here, leaving.at[s]);
+        last.at[s] = here;
+      }
+    }
+    entering_z_ = inherited<!forward>(leaving);
+    entering_y_ = inherited<!forward>(missing);
+  }
+  if constexpr (kind == Sweep::middle) {
+    for (int s = 0; s < streams; ++s) {
+      anchor_.at[s] = fused(drift, as_the_last ? first_way.at[s] : last_way.at[s], anchor_.at[s]);
+    }
+  }
+}
+
+}  // namespace bathline

@@ -1,0 +1,67 @@
+// A piece of a uniform line that meets neither its head nor its far end, taken through implicit one-stage steps in
+// cache.
+//
+//   z = (1 - S)/(1 - r S) y,   y = (1 - S^-1)/(1 - r S^-1) v,   p -= kick z,   v += drift p - slip z
+//
+// One sweep a step: it ends one step and begins the next, whose two recursions then run the other way round, so that
+// the sweep that ends it can begin the one after it. Only differences of v matter on the way, and these are in y,
+//
+//   (1 - S^-1) v = (1 - r S^-1) y,
+//
+// so two numbers a site are kept instead of three, y in units of the drift. Of v itself one site of every part is kept,
+// from which the last sweep adds up the others. The recursions are cut into parts, one for every lane of every
+// register: what a part inherits from the one before it has faded but for its last few sites.
+// Source: the two recursions, see implicit_recursion.hpp. The number of lanes changes results by round-off.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "model/line/lane_field.hpp"
+#include "model/line/implicit/implicit_recursion.hpp"
+
+namespace bathline {
+
+class LineImplicitTile {
+ public:
+  /// Loading, storing and the first half of the first step take about as long as so many steps.
+  static constexpr double overhead = 6.0;
+  /// Sites that a tile of those steps holds at most when `reach` of them are lost at either end.
+  static std::int64_t capacity_for(const ImplicitRecursion& recursion, std::int64_t reach);
+
+  LineImplicitTile(const ImplicitRecursion& recursion, std::int64_t capacity);
+
+  /// Beyond the first and the last site nothing pulls, which is wrong: it is up to the caller to load as many sites
+  /// beyond those wanted as the steps reach.
+  void load(const double* w, const double* p, std::int64_t count);
+  /// On the way `ahead`, which the next tile will need, is fetched towards the cache.
+  void advance(int steps, std::span<const std::span<const double>> ahead);
+  /// Writes `count` sites from `offset` on.
+  void store(std::int64_t offset, std::int64_t count, double* w, double* p) const;
+
+ private:
+  /// Registers side by side, for the processor has to wait for each of them.
+  static constexpr int streams = 3;
+  using Parts = LaneParts<streams>;
+  using Register = LaneRegister<streams>;
+  using Field = LaneField<streams>;
+
+  /// What a sweep does: the second recursion of a step and its end, the first recursion of the next one.
+  enum class Sweep { first, middle, last };
+  template <bool slips>
+  void sweep(int index, int steps);
+  /// The last one runs `forward` as this one, or not.
+  template <bool forward, bool slips, Sweep kind>
+  void sweep(bool as_the_last);
+
+  ImplicitRecursion recursion_;
+  std::int64_t memory_;
+  std::vector<double> powers_;  // r^k
+  Parts parts_;
+  Field y_, p_;  // y_ is w before the first sweep and after the last
+  // What a sweep leaves to the next one: z and y of the sites before every part.
+  Register entering_z_, entering_y_;
+  Register anchor_;  // v of the site of every part where the last sweep begins
+};
+
+}  // namespace bathline

@@ -1,0 +1,64 @@
+// One step with several stages inside a uniform line as recursions of first order along it, two for every eigenvalue of
+// the stage matrix, one from either side.
+//
+//   D + X G D = -X (a^ 1 w + G 1 u),   G = a^ a,   X = h^2 lambda/M K,   K = -(second difference),   u = h/M p
+//   w+ = w + u + b.D,   u+ = u - X (w + b.(a (1 u + D)))
+//
+// for the change D of the stage momenta, in units of M/h. With G = sum_i mu_i R_i L_i and
+//
+//   y_i = w + g_i u,   g_i = (L_i.G 1)/(L_i.a^ 1),   z_i = K/(1 + mu_i X) y_i
+//
+// it is D = -h^2 lambda/M sum_i R_i (L_i.a^ 1) z_i, and X/(1 + mu X) = (1 - 1/(1 + mu X))/mu gives
+//
+//   w+ = w + u - h^2 lambda/M sum_i (b.R_i) (L_i.a^ 1) z_i
+//   u+ = u - h^2 lambda/M sum_i (b.a R_i)/mu_i (L_i.a^ 1) z_i
+//
+// where the terms without a pole are w + b.a 1 u - b.a G^-1 (a^ 1 w + G 1 u) = 0 because b.1 = 1. So G must have an
+// inverse and be diagonalised safely: that holds for Gauss (G = a^2), not for the pair Lobatto IIIA-IIIB, whose G is
+// singular. Each 1/(1 + mu X) is split as in implicit_recursion.hpp; eigenvalues that are not real come in pairs,
+// of which one is taken, twice its real part. Nothing but changes of w - u and u is computed, which small steps leave
+// small: nothing is lost. Conserves what the scheme conserves, to round-off.
+// Source: the scheme, hairer2006, section II.2; partial fractions and a spectral factorisation of its matrix.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/line/implicit/reach.hpp"
+#include "model/line/implicit/stage_step.hpp"
+
+namespace bathline {
+
+/// The numbers of that step.
+struct StageRecursion {
+  using Complex = std::complex<double>;
+
+  /// One eigenvalue, or a pair of conjugates: p+ = p - Re(kick z), w+ = w + drift p - Re(slip z), all summed, with
+  /// z = (1 - S)/(1 - r S) (1 - S^-1)/(1 - r S^-1) (w + lead p).
+  struct Mode {
+    Complex decay;  ///< r
+    Complex lead;
+    Complex kick;
+    Complex slip;
+  };
+
+  /// Nothing for schemes that have none.
+  static std::optional<StageRecursion> of(const LineStageStep& step);
+
+  std::vector<Mode> pairs;    ///< of conjugate eigenvalues
+  std::vector<Mode> singles;  ///< real
+  double drift = 0.0;
+  double impedance = 1.0;  ///< sqrt(lambda M), which makes momenta comparable with displacements
+
+  /// A step of an unbounded line by plain loops.
+  void step(std::vector<double>& w, std::vector<double>& p) const;
+  /// Sites after which every decay^sites is negligible; the largest number there is where one never is.
+  std::int64_t memory() const;
+};
+
+/// The block that does least work per step, see reach.hpp.
+ImplicitReach cheapest_reach(const StageRecursion& recursion, std::int64_t limit);
+
+}  // namespace bathline

@@ -1,0 +1,210 @@
+// A piece of a uniform line taken through steps with several stages in cache.
+#include "model/line/implicit/stage_tile.hpp"
+
+#include <algorithm>
+
+namespace bathline {
+
+namespace {
+
+/// Numbers in the first-level cache.
+constexpr std::int64_t in_cache = 3840;
+
+std::size_t numbers_of_modes(const StageRecursion& recursion) {
+  return 2 * recursion.pairs.size() + recursion.singles.size();
+}
+
+/// A pair's or a real number's factor in every lane.
+struct Factor {
+  Lanes re, im;
+  Factor() = default;
+  explicit Factor(std::complex<double> x) : re(everywhere(x.real())), im(everywhere(x.imag())) {}
+};
+
+}  // namespace
+
+bool LineStageTile::serves(const StageRecursion& recursion) {
+  const std::size_t pairs = recursion.pairs.size(), singles = recursion.singles.size();
+  return (pairs == 0 && singles == 1) || (pairs == 1 && singles <= 1) || (pairs == 2 && singles == 0);
+}
+
+std::int64_t LineStageTile::capacity_for(const StageRecursion& recursion, std::int64_t reach) {
+  const auto numbers = static_cast<std::int64_t>(2 + numbers_of_modes(recursion));
+  return Parts::capacity(std::max({in_cache / numbers, 4 * reach, Parts::parts * recursion.memory()}));
+}
+
+LineStageTile::LineStageTile(const StageRecursion& recursion, std::int64_t capacity)
+    : recursion_(recursion),
+      memory_(recursion.memory()),
+      w_(static_cast<std::size_t>(capacity / Parts::parts)),
+      p_(w_.size()),
+      y_(numbers_of_modes(recursion), Field(w_.size())) {}
+
+void LineStageTile::load(const double* w, const double* p, std::int64_t count) {
+  parts_ = Parts(count, memory_);
+  parts_.spread(w, w_.data());
+  parts_.spread(p, p_.data());
+}
+
+void LineStageTile::store(std::int64_t offset, std::int64_t count, double* w, double* p) const {
+  parts_.collect(w_.data(), offset, count, w);
+  parts_.collect(p_.data(), offset, count, p);
+}
+
+void LineStageTile::advance(int steps, std::span<const std::span<const double>> ahead) {
+  for (int index = 0; index <= steps; ++index) {
+    switch (10 * recursion_.pairs.size() + recursion_.singles.size()) {
+      case 1:
+        sweep<0, 1>(index, steps);
+        break;
+      case 10:
+        sweep<1, 0>(index, steps);
+        break;
+      case 11:
+        sweep<1, 1>(index, steps);
+        break;
+      default:
+        sweep<2, 0>(index, steps);
+    }
+    fetch_share(ahead, static_cast<std::size_t>(index), static_cast<std::size_t>(steps) + 1);
+  }
+}
+
+template <int pairs, int singles>
+void LineStageTile::sweep(int index, int steps) {
+  const bool forward = index % 2 == 0;
+  if (index == 0) {
+    sweep<pairs, singles, true, Sweep::first>();
+  } else if (index == steps) {
+    forward ? sweep<pairs, singles, true, Sweep::last>() : sweep<pairs, singles, false, Sweep::last>();
+  } else {
+    forward ? sweep<pairs, singles, true, Sweep::middle>() : sweep<pairs, singles, false, Sweep::middle>();
+  }
+}
+
+template <int pairs, int singles, bool forward, LineStageTile::Sweep kind>
+[[gnu::noinline]] void LineStageTile::sweep() {
+  constexpr bool ends_step = kind != Sweep::first, begins_step = kind != Sweep::last;
+  constexpr int modes = pairs + singles, numbers = 2 * pairs + singles;
+  Register* __restrict w = w_.data();
+  Register* __restrict p = p_.data();
+  Register* y[numbers];
+  for (int i = 0; i < numbers; ++i) y[i] = y_[static_cast<std::size_t>(i)].data();
+  Factor decay[modes], lead[modes], kick[modes], slip[modes];
+  for (int m = 0; m < modes; ++m) {
+    const auto at = static_cast<std::size_t>(m < pairs ? m : m - pairs);
+    const StageRecursion::Mode& mode = m < pairs ? recursion_.pairs[at] : recursion_.singles[at];
+    decay[m] = Factor(mode.decay);
+    lead[m] = Factor(mode.lead);
+    kick[m] = Factor(-mode.kick);
+    slip[m] = Factor(-mode.slip);
+  }
+  const Lanes drift = everywhere(recursion_.drift);
+  const std::int64_t part = parts_.part;
+  const auto at = [part](std::int64_t k) { return forward ? k : part - 1 - k; };
+
+  // One stream of all modes: a pair's numbers follow each other, the real ones come last.
+  struct Modes {
+    Lanes of[numbers];
+  };
+  const auto filter = [&](Modes & state, const Modes& input) __attribute__((always_inline)) {
+    for (int m = 0; m < pairs; ++m) {
+      Lanes& re = state.of[2 * m];
+      Lanes& im = state.of[2 * m + 1];
+      const Lanes in_re = fused(-decay[m].im, im, input.of[2 * m]), in_im = fused(decay[m].im, re, input.of[2 * m + 1]);
+      re = fused(decay[m].re, re, in_re);
+      im = fused(decay[m].re, im, in_im);
+    }
+    for (int m = pairs; m < modes; ++m) {
+      Lanes& re = state.of[pairs + m];
+      re = fused(decay[m].re, re, input.of[pairs + m]);
+    }
+  };
+  // Adds the real part of the sum of factors times numbers.
+  const auto add = [&](Lanes sum, const Factor* factors, const Modes& z) __attribute__((always_inline)) {
+    for (int m = 0; m < pairs; ++m) {
+      sum = fused(factors[m].re, z.of[2 * m], fused(-factors[m].im, z.of[2 * m + 1], sum));
+    }
+    for (int m = pairs; m < modes; ++m) sum = fused(factors[m].re, z.of[pairs + m], sum);
+    return sum;
+  };
+  const auto led = [&](Lanes change_w, Lanes change_p) __attribute__((always_inline)) {
+    Modes result;
+    for (int m = 0; m < pairs; ++m) {
+      result.of[2 * m] = fused(lead[m].re, change_p, change_w);
+      result.of[2 * m + 1] = lead[m].im * change_p;
+    }
+    for (int m = pairs; m < modes; ++m) result.of[pairs + m] = fused(lead[m].re, change_p, change_w);
+    return result;
+  };
+  const auto inherit = [&](Modes(&of_streams)[streams]) {
+    for (int i = 0; i < numbers; ++i) {
+      Register x;
+      for (int s = 0; s < streams; ++s) x.at[s] = of_streams[s].of[i];
+      x = inherited<forward>(x);
+      for (int s = 0; s < streams; ++s) of_streams[s].of[i] = x.at[s];
+    }
+  };
+
+  Modes z[streams] = {}, last_y[streams] = {}, next_y[streams] = {};
+  Register last_w{}, last_p{};
+  const auto second_filter = [&](std::int64_t j, int s) __attribute__((always_inline)) {
+    Modes input;
+    for (int i = 0; i < numbers; ++i) {
+      const Lanes here = y[i][j].at[s];
+      input.of[i] = here - last_y[s].of[i];
+      last_y[s].of[i] = here;
+    }
+    filter(z[s], input);
+  };
+  if constexpr (ends_step) {
+    for (std::int64_t k = part - memory_; k < part; ++k) {
+      for (int s = 0; s < streams; ++s) second_filter(at(k), s);
+    }
+    inherit(z);
+    inherit(last_y);
+  }
+  const auto advance_site = [&](std::int64_t j, bool is_first) __attribute__((always_inline)) {
+    for (int s = 0; s < streams; ++s) {
+      Lanes momentum = p[j].at[s], moved = w[j].at[s];
+      if constexpr (ends_step) {
+        second_filter(j, s);
+        moved = add(fused(drift, momentum, moved), slip, z[s]);
+        momentum = add(momentum, kick, z[s]);
+        w[j].at[s] = moved;
+        p[j].at[s] = momentum;
+      }
+      if constexpr (begins_step) {
+        if (!is_first) filter(next_y[s], led(moved - last_w.at[s], momentum - last_p.at[s]));
+        last_w.at[s] = moved;
+        last_p.at[s] = momentum;
+        for (int i = 0; i < numbers; ++i) y[i][j].at[s] = next_y[s].of[i];
+      }
+    }
+  };
+  advance_site(at(0), true);
+  for (std::int64_t k = 1; k < part; ++k) advance_site(at(k), false);
+
+  if constexpr (begins_step) {
+    // Every part has begun as if no spring came before it. The first one is the piece's, where it is left at that.
+    inherit(next_y);
+    const Register before_w = inherited<forward>(last_w), before_p = inherited<forward>(last_p);
+    for (int s = 0; s < streams; ++s) {
+      filter(next_y[s], led(w[at(0)].at[s] - before_w.at[s], p[at(0)].at[s] - before_p.at[s]));
+    }
+    for (int i = 0; i < numbers; ++i) {
+      Register missing;
+      for (int s = 0; s < streams; ++s) missing.at[s] = next_y[s].of[i];
+      clear_first_part<forward>(missing);
+      for (int s = 0; s < streams; ++s) next_y[s].of[i] = missing.at[s];
+    }
+    for (std::int64_t k = 0; k < memory_; ++k) {
+      for (int s = 0; s < streams; ++s) {
+        for (int i = 0; i < numbers; ++i) y[i][at(k)].at[s] += next_y[s].of[i];
+        filter(next_y[s], Modes{});
+      }
+    }
+  }
+}
+
+}  // namespace bathline

@@ -1,0 +1,165 @@
+// Implicit one-stage schemes on lines whose sites differ: a step against dense linear algebra, and what whole runs must
+// keep.
+#include "model/line/implicit/unequal_stage.hpp"
+
+#include <gtest/gtest.h>
+
+#include "advance/stepper.hpp"
+#include "petsc_options.hpp"
+#include "petsc_world.hpp"
+#include "quartic_potential.hpp"
+#include "random_numbers.hpp"
+#include "scene.hpp"
+#include "unequal_sites.hpp"
+
+namespace bathline {
+namespace {
+
+using Site = std::function<LineSite(std::int64_t)>;
+
+const std::vector<OneStage>& schemes() {
+  static const std::vector<OneStage> all = {
+      {0.5, 0.5, 0.5, 0.5}, {0.25, 0.75, 0.75, 0.25}, {0.75, 0.25, 0.25, 0.75}, {1.0, 1.0, 0.0, 0.0}};
+  return all;
+}
+
+Line make_line(const Site& site, FarEnd far_end, int sites, int axes) {
+  return Line("line", Attachment({{0, 1.0}}, axes), {.mass = 1.3, .stiffness = 2.9, .far_end = far_end}, sites,
+              test_world(), {.site = site});
+}
+
+struct StepCase {
+  FarEnd far_end;
+  int sites;
+  OneStage scheme;
+  double h;
+};
+
+/// One step of two axes. @note Collective.
+void expect_a_step_to_equal_the_dense_one(const StepCase& c) {
+  SCOPED_TRACE(testing::Message() << "far end " << static_cast<int>(c.far_end) << ", " << c.sites
+                                  << " sites, a = " << c.scheme.a << ", h = " << c.h);
+  constexpr int axes = 2;
+  Line line = make_line(unequal_site, c.far_end, c.sites, axes);
+  // Before there is a state, as where a recipe is only checked.
+  const auto march = line.implicit_march(one_stage(c.scheme.b, c.scheme.a), c.h);
+  EXPECT_EQ(march->limit(), 0);
+  line.prepare({});
+  RandomNumbers random(17);
+  const std::vector<double> w = random.list(static_cast<std::size_t>(c.sites * axes));
+  const std::vector<double> p = random.list(static_cast<std::size_t>(c.sites * axes));
+  line.scatter_state(w, p);
+  const std::vector<double> head = {0.4, -0.9}, velocity = {-0.3, 0.6};
+  StageResponse response;
+  ASSERT_TRUE(march->respond(head, response));
+  EXPECT_GT(response.damping(0, 0), 0.0);
+  march->complete(Eigen::RowVectorXd{{-0.3, 0.6}});
+  std::vector<double> end_w, end_p;
+  line.gather_state(end_w, end_p);
+  const double dissipated = line.energy(head).dissipated;
+
+  const DenseLine dense(unequal_site, c.far_end, c.sites);
+  double work = 0.0;
+  for (int axis = 0; axis < axes; ++axis) {
+    using Strided = Eigen::Map<const Eigen::VectorXd, 0, Eigen::InnerStride<axes>>;
+    const DenseLineStep expected(dense, c.scheme, c.h, Strided(w.data() + axis, c.sites),
+                                 Strided(p.data() + axis, c.sites), head[axis], velocity[axis]);
+    work += expected.work;
+    if (!test_world().is_root()) continue;
+    // The force is a small difference of terms that grow with h, of a soft line the more the longer it is.
+    EXPECT_NEAR(response.constant(0, axis) - response.damping(0, 0) * velocity[axis], expected.force,
+                1e-13 + 2e-14 * c.h * (1.0 + c.sites));
+    const double scale_w = 1.0 + expected.w.cwiseAbs().maxCoeff(), scale_p = 1.0 + expected.p.cwiseAbs().maxCoeff();
+    // A large step multiplies round-off in the stage momenta by h.
+    for (int j = 0; j < c.sites; ++j) {
+      EXPECT_NEAR(end_w[j * axes + axis], expected.w[j], 4e-13 * scale_w * (1.0 + c.h)) << "site " << j;
+      EXPECT_NEAR(end_p[j * axes + axis], expected.p[j], 4e-13 * scale_p * (1.0 + c.h)) << "site " << j;
+    }
+  }
+  EXPECT_NEAR(dissipated, work, 1e-11 * (1.0 + work));
+}
+
+TEST(MpiLineUnequalStage, EqualsADenseSolution) {
+  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
+    for (const int sites : {1, 2, 41, 127, 200}) {
+      for (const OneStage& scheme : schemes()) {
+        for (const double h : {0.01, 0.7, 12.0, 1000.0}) {
+          expect_a_step_to_equal_the_dense_one({far_end, sites, scheme, h});
+        }
+      }
+    }
+  }
+}
+
+TEST(MpiLineUnequalStage, EqualsADenseSolutionThroughPetsc) {
+  const PetscOptionsScope options({{"-ksp_type", "cg"}, {"-pc_type", "jacobi"}});
+  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
+    for (const int sites : {1, 127}) expect_a_step_to_equal_the_dense_one({far_end, sites, schemes()[1], 0.7});
+  }
+}
+
+/// A particle with a hardening spring in the plane, on a line of its own making.
+Problem make_problem(const Site& site, FarEnd far_end, std::int64_t sites, double quartic) {
+  RandomNumbers random(5);
+  OpenSystem system = random_particles(1, 2, random);
+  system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd{{1.1, 0.2}, {0.2, 0.7}}, quartic);
+  std::vector<std::unique_ptr<Environment>> environments;
+  environments.push_back(std::make_unique<Line>("line", Attachment({{0, 1.0}}, 2),
+                                                LineConstants{.mass = 1.3, .stiffness = 2.9, .far_end = far_end}, sites,
+                                                test_world(), LineOptions{.site = site}));
+  Problem problem(system, Eigen::MatrixXd::Zero(2, 2), std::move(environments), test_world());
+  problem.prepare();
+  return problem;
+}
+
+/// The end of a run. @note Collective.
+PhasePoint run(Problem& problem, const Scheme& scheme, double h, int steps) {
+  const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
+  EXPECT_FALSE(stepper->advance(steps).has_value());
+  return get_state(problem);
+}
+
+TEST(MpiLineUnequalStage, EqualSitesAgreeWithTheUniformPath) {
+  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
+    for (const std::int64_t sites : {1, 90, 300}) {
+      SCOPED_TRACE(testing::Message() << "far end " << static_cast<int>(far_end) << ", " << sites << " sites");
+      Problem uniform = make_problem({}, far_end, sites, 0.8);
+      Problem one_by_one = make_problem([](std::int64_t) { return LineSite{1.3, 2.9}; }, far_end, sites, 0.8);
+      const CollocationScheme scheme = one_stage(schemes()[1].b, schemes()[1].a);
+      const PhasePoint expected = run(uniform, scheme, 0.3, 50), found = run(one_by_one, scheme, 0.3, 50);
+      EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), 1e-13);
+      EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), 1e-13);
+      EXPECT_NEAR(one_by_one.energies().dissipated, uniform.energies().dissipated, 1e-13);
+    }
+  }
+}
+
+TEST(MpiLineUnequalStage, MidpointRuleConservesTheEnergyOfALinearSystem) {
+  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
+    Problem problem = make_problem(unequal_site, far_end, 150, 0.0);
+    const double before = problem.energies().total();
+    run(problem, one_stage(0.5, 0.5), 0.4, 1000);
+    EXPECT_NEAR(problem.energies().total(), before, 1e-12 * before);
+    EXPECT_GT(problem.environments().front()->energy(std::vector<double>{0.0, 0.0}).environment, 0.1 * before);
+  }
+}
+
+TEST(MpiLineUnequalStage, MidpointRuleIsOfSecondOrder) {
+  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::matched}) {
+    const auto end = [&](const Scheme& scheme, int steps) {
+      Problem problem = make_problem(unequal_site, far_end, 45, 0.6);
+      return run(problem, scheme, 3.0 / steps, steps);
+    };
+    const PhasePoint exact = end(ExactFlow{}, 1);
+    const auto error = [&](int steps) {
+      const PhasePoint found = end(one_stage(0.5, 0.5), steps);
+      return (found.u - exact.u).norm() + (found.p - exact.p).norm();
+    };
+    const double coarse = error(100), fine = error(200);
+    EXPECT_NEAR(coarse / fine, 4.0, 0.05);
+    EXPECT_LT(fine, 1e-3);
+  }
+}
+
+}  // namespace
+}  // namespace bathline
