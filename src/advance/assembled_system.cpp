@@ -100,4 +100,15 @@ double AssembledSystem::add_losses(std::span<const double> u, std::span<double> 
   return power;
 }
 
+double AssembledSystem::add_applied(double t, std::span<const double> u, std::span<const double> v,
+                                    std::span<double> force) const {
+  const int n = particle_dofs();
+  q_ = problem_.system().q0 + Eigen::Map<const Eigen::VectorXd>(u.data(), n);
+  const Eigen::VectorXd velocity = Eigen::Map<const Eigen::VectorXd>(v.data(), n);
+  Eigen::VectorXd applied(n);
+  problem_.applied(q_, velocity, t, applied);
+  Eigen::Map<Eigen::VectorXd>(force.data(), n) += applied;
+  return velocity.dot(applied);
+}
+
 }  // namespace bathline

@@ -23,6 +23,7 @@ class AssembledSystem {
   const Eigen::VectorXd& mass() const { return mass_; }
   bool is_damped() const { return problem_.is_damped() || !dashpots_.empty() || !slips_.empty(); }
   bool is_linear() const { return problem_.system().is_linear() && is_linear_; }
+  bool is_driven() const { return problem_.system().is_driven(); }
   /// Whether `force` is all there is between particles and sites: a spring of another kind stands in no list.
   bool is_complete() const { return is_linear_; }
 
@@ -34,6 +35,8 @@ class AssembledSystem {
   /// Adds the drag, -C v and the particles' own force at displacements u, and what slips under `force` to v = p/m.
   /// Returns the power that they take.
   double add_losses(std::span<const double> u, std::span<double> v, std::span<double> force) const;
+  /// Adds what acts on the particles from outside. Returns the power that it brings.
+  double add_applied(double t, std::span<const double> u, std::span<const double> v, std::span<double> force) const;
 
  private:
   /// Every contribution to the stiffness matrix, as add(i, j, value).

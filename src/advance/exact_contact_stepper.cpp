@@ -87,19 +87,20 @@ class AdaptiveContactFlow final : public ContactFlow {
       : system_(system),
         h_(h),
         state_(2 * static_cast<std::size_t>(system.size()) + 2),
-        solver_(static_cast<int>(state_.size()), [this](std::span<const double> x, std::span<double> derivative) {
-          const Eigen::Index n = system_.size();
-          const double gamma = system_.contact->gamma;
-          const Eigen::Map<const VectorXd> p(x.data() + n, n);
-          q_ = Eigen::Map<const VectorXd>(x.data(), n);
-          system_.potential->gradient(q_, gradient_);
-          Eigen::Map<VectorXd> q_rate(derivative.data(), n), p_rate(derivative.data() + n, n);
-          q_rate = p.cwiseQuotient(system_.mass);
-          p_rate = gamma * p - gradient_;
-          const double twice_kinetic = p.dot(q_rate);
-          derivative[2 * n] = 0.5 * twice_kinetic - system_.potential->value(q_) + gamma * x[2 * n];
-          derivative[2 * n + 1] = -gamma * twice_kinetic;
-        }) {}
+        solver_(static_cast<int>(state_.size()),
+                [this](double, std::span<const double> x, std::span<double> derivative) {
+                  const Eigen::Index n = system_.size();
+                  const double gamma = system_.contact->gamma;
+                  const Eigen::Map<const VectorXd> p(x.data() + n, n);
+                  q_ = Eigen::Map<const VectorXd>(x.data(), n);
+                  system_.potential->gradient(q_, gradient_);
+                  Eigen::Map<VectorXd> q_rate(derivative.data(), n), p_rate(derivative.data() + n, n);
+                  q_rate = p.cwiseQuotient(system_.mass);
+                  p_rate = gamma * p - gradient_;
+                  const double twice_kinetic = p.dot(q_rate);
+                  derivative[2 * n] = 0.5 * twice_kinetic - system_.potential->value(q_) + gamma * x[2 * n];
+                  derivative[2 * n + 1] = -gamma * twice_kinetic;
+                }) {}
 
   bool step(ContactState& state) override {
     const Eigen::Index n = system_.size();
@@ -108,7 +109,7 @@ class AdaptiveContactFlow final : public ContactFlow {
     p = state.p;
     state_[2 * n] = state.z;
     state_[2 * n + 1] = 0.0;
-    const bool solved = solver_.advance(state_, h_);
+    const bool solved = solver_.advance(state_, 0.0, h_);
     state.q = q;
     state.p = p;
     state.z = state_[2 * n];
@@ -156,6 +157,7 @@ class ExactContactStepper final : public Stepper {
  public:
   ExactContactStepper(Problem& problem, double h) : problem_(problem) {
     const OpenSystem& system = problem.system();
+    problem.clock.h = h;
     if (!problem.communicator().is_root()) {
       problem.second_q.reset();
       return;
@@ -186,16 +188,15 @@ class ExactContactStepper final : public Stepper {
       problem_.z = state.z;
       problem_.dissipated = state.dissipated;
     }
-    done_ += steps;
+    problem_.clock.steps += steps;
     if (problem_.communicator().broadcast(solved)) return std::nullopt;
-    return Failure{done_, 0.0, "the adaptive reference solver could not hold its tolerance"};
+    return Failure{problem_.clock.steps, 0.0, "the adaptive reference solver could not hold its tolerance"};
   }
 
  private:
   Problem& problem_;
   std::unique_ptr<ContactFlow> flow_;  // on rank 0
   bool has_start_ = true;
-  std::int64_t done_ = 0;
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 //   linear, closed:  normal modes of M^-1/2 K M^-1/2, each advanced by its cosine and sine
 //   linear, open:    the matrix exponential; the work of the damping from its Gramian (vanloan1978)
-//   otherwise:       an adaptive Runge-Kutta method of order 8 near round-off, the work as one more unknown
+//   otherwise:       an adaptive Runge-Kutta method of order 8 near round-off, works as further unknowns
 #include <cmath>
 #include <stdexcept>
 
@@ -15,18 +15,21 @@ namespace bathline {
 
 namespace {
 
-/// Displacements and momenta of everything, on rank 0.
+/// Displacements and momenta of everything at a time, on rank 0, and the works so far.
 struct Phase {
   std::vector<double> u;
   std::vector<double> p;
+  double t = 0.0;
+  double dissipated = 0.0;
+  double work = 0.0;
 };
 
 /// Advances a gathered state by a number of steps; lives on rank 0.
 class Flow {
  public:
   virtual ~Flow() = default;
-  /// Returns false where the reference solver gave up. `dissipated` grows by the work of the damping.
-  virtual bool advance(Phase& phase, std::int64_t steps, double& dissipated) = 0;
+  /// Returns false where the reference solver gave up. The time is the caller's to advance.
+  virtual bool advance(Phase& phase, std::int64_t steps) = 0;
   virtual std::vector<double> memory() const { return {}; }
   virtual void remember(std::span<const double>) {}
 };
@@ -46,7 +49,7 @@ class ModalFlow final : public Flow {
     drive_ = modes_.transpose() * inverse.cwiseProduct(constant);
   }
 
-  bool advance(Phase& phase, std::int64_t steps, double&) override {
+  bool advance(Phase& phase, std::int64_t steps) override {
     const auto n = static_cast<Eigen::Index>(phase.u.size());
     Eigen::Map<Eigen::VectorXd> u(phase.u.data(), n), p(phase.p.data(), n);
     Eigen::VectorXd z = modes_.transpose() * root_mass_.cwiseProduct(u);
@@ -109,13 +112,13 @@ class MatrixExponentialFlow final : public Flow {
     work_ = flow_.transpose() * exponential.topRightCorner(2 * n, 2 * n);
   }
 
-  bool advance(Phase& phase, std::int64_t steps, double& dissipated) override {
+  bool advance(Phase& phase, std::int64_t steps) override {
     const auto n = static_cast<Eigen::Index>(phase.u.size());
     Eigen::Map<Eigen::VectorXd> u(phase.u.data(), n), p(phase.p.data(), n);
     Eigen::VectorXd x(2 * n);
     x << u + start_, p;
     for (std::int64_t i = 0; i < steps; ++i) {
-      dissipated += x.dot(work_ * x);
+      phase.dissipated += x.dot(work_ * x);
       x = flow_ * x;
     }
     u = x.head(n) - start_;
@@ -134,24 +137,20 @@ class AdaptiveFlow final : public Flow {
       : h_(h),
         system_(system),
         velocity_(static_cast<std::size_t>(system.size())),
-        state_(2 * velocity_.size() + 1),
-        solver_(static_cast<int>(state_.size()), [this](std::span<const double> x, std::span<double> derivative) {
-          const std::size_t n = velocity_.size();
-          for (std::size_t i = 0; i < n; ++i) velocity_[i] = x[n + i] / system_.mass()[static_cast<Eigen::Index>(i)];
-          system_.force(x.first(n), derivative.subspan(n, n));
-          derivative[2 * n] = system_.add_losses(x.first(n), velocity_, derivative.subspan(n, n));
-          std::copy(velocity_.begin(), velocity_.end(), derivative.begin());
-        }) {}
+        state_(2 * velocity_.size() + (system.is_driven() ? 2 : 1)),
+        solver_(static_cast<int>(state_.size()),
+                [this](double t, std::span<const double> x, std::span<double> rate) { derive(t, x, rate); }) {}
 
-  bool advance(Phase& phase, std::int64_t steps, double& dissipated) override {
+  bool advance(Phase& phase, std::int64_t steps) override {
     const std::size_t n = velocity_.size();
     std::copy(phase.u.begin(), phase.u.end(), state_.begin());
     std::copy(phase.p.begin(), phase.p.end(), state_.begin() + static_cast<std::ptrdiff_t>(n));
-    state_[2 * n] = 0.0;
-    const bool solved = solver_.advance(state_, h_ * static_cast<double>(steps));
+    std::fill(state_.begin() + static_cast<std::ptrdiff_t>(2 * n), state_.end(), 0.0);
+    const bool solved = solver_.advance(state_, phase.t, h_ * static_cast<double>(steps));
     std::copy_n(state_.begin(), n, phase.u.begin());
     std::copy_n(state_.begin() + static_cast<std::ptrdiff_t>(n), n, phase.p.begin());
-    dissipated += state_[2 * n];
+    phase.dissipated += state_[2 * n];
+    if (system_.is_driven()) phase.work += state_[2 * n + 1];
     return solved;
   }
 
@@ -159,6 +158,17 @@ class AdaptiveFlow final : public Flow {
   void remember(std::span<const double> memory) override { solver_.set_step(memory.front()); }
 
  private:
+  void derive(double t, std::span<const double> x, std::span<double> rate) {
+    const std::size_t n = velocity_.size();
+    for (std::size_t i = 0; i < n; ++i) velocity_[i] = x[n + i] / system_.mass()[static_cast<Eigen::Index>(i)];
+    const std::span<double> force = rate.subspan(n, n);
+    system_.force(x.first(n), force);
+    // What slips does so at the pull of the springs alone: the losses come first.
+    rate[2 * n] = system_.add_losses(x.first(n), velocity_, force);
+    if (system_.is_driven()) rate[2 * n + 1] = system_.add_applied(t, x.first(n), velocity_, force);
+    std::copy(velocity_.begin(), velocity_.end(), rate.begin());
+  }
+
   double h_;
   const AssembledSystem& system_;
   std::vector<double> velocity_, state_;
@@ -168,6 +178,7 @@ class AdaptiveFlow final : public Flow {
 class ExactStepper final : public Stepper {
  public:
   ExactStepper(Problem& problem, double h) : problem_(problem), h_(h), system_(problem, Assembly::whole) {
+    problem.clock.h = h;
     if (!system_.is_complete()) throw std::logic_error("the exact flow knows no environment that is not linear");
   }
 
@@ -179,6 +190,7 @@ class ExactStepper final : public Stepper {
       const Eigen::VectorXd displacement = problem_.q - problem_.system().q0;
       phase.u.assign(displacement.begin(), displacement.end());
       phase.p.assign(problem_.p.begin(), problem_.p.end());
+      phase.t = problem_.clock.at(0.0);
     }
     for (const auto& environment : problem_.environments()) {
       std::vector<double> w, p;
@@ -190,7 +202,11 @@ class ExactStepper final : public Stepper {
     bool solved = true;
     if (root) {
       if (!flow_) flow_ = make_flow();
-      solved = flow_->advance(phase, steps, problem_.dissipated);
+      phase.dissipated = problem_.dissipated;
+      phase.work = problem_.work;
+      solved = flow_->advance(phase, steps);
+      problem_.dissipated = phase.dissipated;
+      problem_.work = phase.work;
       const int n = system_.particle_dofs();
       problem_.q = problem_.system().q0 + Eigen::Map<Eigen::VectorXd>(phase.u.data(), n);
       problem_.p = Eigen::Map<Eigen::VectorXd>(phase.p.data(), n);
@@ -202,9 +218,9 @@ class ExactStepper final : public Stepper {
                                                 std::span(phase.p).subspan(begin, count));
       begin = ends[e];
     }
-    done_ += steps;
+    problem_.clock.steps += steps;
     if (problem_.communicator().broadcast(solved)) return std::nullopt;
-    return Failure{done_, 0.0, "the adaptive reference solver could not hold its tolerance"};
+    return Failure{problem_.clock.steps, 0.0, "the adaptive reference solver could not hold its tolerance"};
   }
 
   std::vector<double> memory() const override { return flow_ ? flow_->memory() : std::vector<double>(); }
@@ -233,7 +249,6 @@ class ExactStepper final : public Stepper {
   Problem& problem_;
   double h_;
   AssembledSystem system_;
-  std::int64_t done_ = 0;
   std::unique_ptr<Flow> flow_;
 };
 

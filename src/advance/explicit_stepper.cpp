@@ -13,18 +13,24 @@ namespace {
 class ExplicitStepper final : public Stepper {
  public:
   ExplicitStepper(const ExplicitScheme& scheme, Problem& problem, double h)
-      : scheme_(is_damped(problem) ? scheme : scheme.merged()),
+      : scheme_(feels_velocity(problem) ? scheme : scheme.merged()),
+        nodes_(scheme_.nodes()),
         problem_(problem),
         h_(h),
+        applied_(problem.system().applied.get()),
+        is_applied_by_velocity_(applied_ != nullptr && applied_->depends_on_velocity()),
         force_(problem.q.size()),
         velocity_(problem.q.size()),
         drag_(problem.q.size()),
+        push_(Eigen::VectorXd::Zero(problem.q.size())),
+        by_velocity_(push_),
         stage_q_(problem.q),
         stage_p_(problem.p) {
+    problem.clock.h = h;
     // A kick with the velocity after it: (1 + weight h C M^-1) p+ = p + weight h f.
     for (const Substep& substep : scheme_.substeps) {
       Eigen::MatrixXd matrix;
-      if (substep.velocity_after && problem.is_damped() && !problem.system().force) {
+      if (substep.velocity_after && problem.is_damped() && !needs_newton()) {
         matrix = Eigen::MatrixXd::Identity(problem.q.size(), problem.q.size()) +
                  substep.weight * h * problem.damping() * problem.system().mass.cwiseInverse().asDiagonal();
       }
@@ -48,16 +54,22 @@ class ExplicitStepper final : public Stepper {
   }
 
   std::optional<Failure> advance(std::int64_t steps, const Foresight& ahead) override {
+    const bool is_root = problem_.communicator().is_root();
+    const bool sums_work = is_root && problem_.system().drive && scheme_.b.empty();
+    if (sums_work) of_drive_ = drive_on_displacement();
     while (steps > 0) {
       int block = static_cast<int>(std::min<std::int64_t>(steps, longest_block));
       for (const auto& march : marches_) block = std::min(block, march->limit());
       steps -= block;
       for (const auto& march : marches_) march->open(ahead.plan(block, steps));
-      if (problem_.communicator().is_root()) {
-        for (int step = 0; step < block; ++step) {
-          for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) substep(scheme_.substeps[i], solvers_[i]);
+      for (int step = 0; step < block && is_root; ++step) {
+        for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) {
+          substep(scheme_.substeps[i], solvers_[i], problem_.clock.at(nodes_[i]));
         }
+        ++problem_.clock.steps;
+        if (sums_work) end_work_of_drive();
       }
+      if (!is_root) problem_.clock.steps += block;
       for (const auto& march : marches_) march->close();
     }
     return std::nullopt;
@@ -67,10 +79,10 @@ class ExplicitStepper final : public Stepper {
   void remember(std::span<const double> memory) override { hand_out_memory(memory, marches_); }
 
  private:
-  static bool is_damped(const Problem& problem) {
-    bool damped = problem.is_damped();
-    for (const auto& environment : problem.environments()) damped = damped || environment->facts().loses_energy;
-    return damped;
+  static bool feels_velocity(const Problem& problem) {
+    bool feels = problem.feels_velocity();
+    for (const auto& environment : problem.environments()) feels = feels || environment->facts().loses_energy;
+    return feels;
   }
 
   using Solver = Eigen::PartialPivLU<Eigen::MatrixXd>;
@@ -83,7 +95,10 @@ class ExplicitStepper final : public Stepper {
     operator HeadMotion() const { return {x, v}; }
   };
 
-  void substep(const Substep& substep, const Solver& solver) {
+  /// Whether the momenta after a kick, that its forces depend on, are no linear function of those before it.
+  bool needs_newton() const { return problem_.system().force || is_applied_by_velocity_; }
+
+  void substep(const Substep& substep, const Solver& solver, double t) {
     if (substep.kind == Substep::Kind::stage && substep.stage == 0) {
       stage_q_ = problem_.q;
       stage_p_ = problem_.p;
@@ -102,10 +117,10 @@ class ExplicitStepper final : public Stepper {
         problem_.q += (substep.weight * h_) * velocity_;
         break;
       case Substep::Kind::kick:
-        kick(substep, solver);
+        kick(substep, solver, t);
         break;
       case Substep::Kind::stage:
-        stage(substep.stage);
+        stage(substep.stage, t);
         break;
     }
     for (std::size_t e = 0; e < heads_.size(); ++e) marches_[e]->substep(substep, heads_[e]);
@@ -121,40 +136,86 @@ class ExplicitStepper final : public Stepper {
     }
   }
 
-  void kick(const Substep& substep, const Solver& solver) {
+  void kick(const Substep& substep, const Solver& solver, double t) {
     const double weighted = substep.weight * h_;
     conservative_forces(problem_.q, force_);
-    if (!problem_.is_damped()) {
-      problem_.p += weighted * force_;
-      return;
+    if (problem_.system().drive) add_drive(weighted, t);
+    const bool is_pushed = applied_ != nullptr && !is_applied_by_velocity_;
+    if (is_pushed) {
+      applied_->value(problem_.q, velocity_, t, push_);
+      force_ += push_;
+      problem_.work += 0.5 * weighted * velocity_.dot(push_);
     }
+    if (problem_.feels_velocity()) {
+      kick_by_velocity(substep, solver, t);
+    } else {
+      problem_.p += weighted * force_;
+    }
+    if (is_pushed) problem_.work += 0.5 * weighted * problem_.p.cwiseQuotient(problem_.system().mass).dot(push_);
+  }
+
+  /// With force_ and all that depends on the velocities.
+  void kick_by_velocity(const Substep& substep, const Solver& solver, double t) {
+    const double weighted = substep.weight * h_;
     if (substep.velocity_after) {
       force_ = problem_.p + weighted * force_;
-      if (problem_.system().force) {
-        solve_for_momenta(weighted);
+      if (needs_newton()) {
+        solve_for_momenta(weighted, t);
       } else {
         problem_.p = solver.solve(force_);
       }
     }
     velocity_ = problem_.p.cwiseQuotient(problem_.system().mass);
-    problem_.drag(problem_.q, velocity_, drag_);
-    if (!substep.velocity_after) problem_.p += weighted * (force_ + drag_);
+    forces_by_velocity(t);
+    if (!substep.velocity_after) problem_.p += weighted * (force_ + drag_ + by_velocity_);
     problem_.dissipated -= weighted * velocity_.dot(drag_);
+    if (is_applied_by_velocity_) problem_.work += weighted * velocity_.dot(by_velocity_);
   }
 
-  /// p = force_ + weighted drag(q, M^-1 p) by Newton's method, from the present momenta. A force that is linear in the
-  /// velocities takes one step. Momenta that it does not find become no numbers, which the studies report.
-  void solve_for_momenta(double weighted) {
+  /// drag_ and by_velocity_, zero where there is none.
+  void forces_by_velocity(double t) {
+    problem_.drag(problem_.q, velocity_, drag_);
+    if (is_applied_by_velocity_) applied_->value(problem_.q, velocity_, t, by_velocity_);
+  }
+
+  // With time as one more position the drive belongs to the potential, -d(t).u at displacements u, and the time's
+  // momentum grows by h b d'(t).u in a kick: with it the energy is as exact as any other, where products of forces and
+  // velocities would lose two orders of a table for q'' = f(q). Hence
+  //
+  //   work = [d.u] - sum over kicks of h b d'(t).u
+  //
+  /// Adds the drive to force_ and its part of that sum to the work.
+  void add_drive(double weighted, double t) {
+    problem_.system().drive->value(t, push_);
+    force_ += push_;
+    problem_.system().drive->rate(t, push_);
+    problem_.work -= weighted * push_.dot(problem_.q - problem_.system().q0);
+  }
+  /// d.u between two steps.
+  double drive_on_displacement() {
+    problem_.system().drive->value(problem_.clock.at(0.0), push_);
+    return push_.dot(problem_.q - problem_.system().q0);
+  }
+  void end_work_of_drive() {
+    const double now = drive_on_displacement();
+    problem_.work += now - of_drive_;
+    of_drive_ = now;
+  }
+
+  /// p = force_ + weighted (drag + applied)(q, M^-1 p) by Newton's method, from the present momenta. A force that is
+  /// linear in the velocities takes one step. Momenta that it does not find become no numbers, which the studies
+  /// report.
+  void solve_for_momenta(double weighted, double t) {
     constexpr double epsilon = std::numeric_limits<double>::epsilon();
     const auto inverse_mass = problem_.system().mass.cwiseInverse().asDiagonal();
     Eigen::VectorXd& p = problem_.p;
     double last = std::numeric_limits<double>::infinity();
     for (int iteration = 0; iteration < 50; ++iteration) {
       velocity_ = inverse_mass * p;
-      problem_.drag(problem_.q, velocity_, drag_);
-      problem_.drag_slopes(problem_.q, velocity_, by_q_, by_v_);
+      forces_by_velocity(t);
+      problem_.slopes(problem_.q, velocity_, t, by_q_, by_v_);
       const Eigen::MatrixXd jacobian = Eigen::MatrixXd::Identity(p.size(), p.size()) - weighted * by_v_ * inverse_mass;
-      const Eigen::VectorXd update = jacobian.partialPivLu().solve(force_ + weighted * drag_ - p);
+      const Eigen::VectorXd update = jacobian.partialPivLu().solve(force_ + weighted * (drag_ + by_velocity_) - p);
       p += update;
       const double size = update.norm(), scale = p.norm() + force_.norm();
       // Either nothing is left to correct, or round-off is all that the corrections still consist of.
@@ -164,13 +225,18 @@ class ExplicitStepper final : public Stepper {
     p.setConstant(std::numeric_limits<double>::quiet_NaN());
   }
 
-  void stage(int stage) {
+  void stage(int stage, double t) {
     velocities_[stage] = velocity_;
     conservative_forces(stage_q_, forces_[stage]);
     if (problem_.is_damped()) {
       problem_.drag(stage_q_, velocity_, drag_);
       forces_[stage] += drag_;
       problem_.dissipated -= h_ * scheme_.b[stage] * velocity_.dot(drag_);
+    }
+    if (problem_.system().is_driven()) {
+      problem_.applied(stage_q_, velocity_, t, push_);
+      forces_[stage] += push_;
+      problem_.work += h_ * scheme_.b[stage] * velocity_.dot(push_);
     }
     const bool last = stage + 1 == static_cast<int>(scheme_.b.size());
     const std::vector<double>& weights = last ? scheme_.b : scheme_.a[stage + 1];
@@ -187,10 +253,14 @@ class ExplicitStepper final : public Stepper {
   }
 
   ExplicitScheme scheme_;
+  std::vector<double> nodes_;
   Problem& problem_;
   double h_;
+  const Force* applied_;
+  bool is_applied_by_velocity_;
+  double of_drive_ = 0.0;        // d.u after the last step
   std::vector<Solver> solvers_;  // one per substep, empty where the damping force is explicit
-  Eigen::VectorXd force_, velocity_, drag_, stage_q_, stage_p_;
+  Eigen::VectorXd force_, velocity_, drag_, push_, by_velocity_, stage_q_, stage_p_;
   Eigen::MatrixXd by_q_, by_v_;
   std::vector<Eigen::VectorXd> velocities_, forces_;
   std::vector<std::unique_ptr<ExplicitMarch>> marches_;

@@ -19,6 +19,7 @@ class HerglotzStepper final : public Stepper {
  public:
   HerglotzStepper(const HerglotzScheme& scheme, Problem& problem, double h)
       : problem_(problem), h_(h), lagrangian_(make_contact_lagrangian(scheme, problem.system(), h)) {
+    problem.clock.h = h;
     if (problem.second_q) {
       problem.p = -lagrangian_->first_slope(problem.q, *problem.second_q - problem.q) / lagrangian_->sigma();
       problem.second_q.reset();
@@ -38,13 +39,16 @@ class HerglotzStepper final : public Stepper {
   std::optional<Failure> advance(std::int64_t steps, const Foresight&) override {
     ParticleNewton::Report report;
     report.converged = true;
-    for (std::int64_t i = 0; i < steps && report.converged && problem_.communicator().is_root(); ++i) {
+    const bool is_root = problem_.communicator().is_root();
+    for (std::int64_t i = 0; i < steps && report.converged && is_root; ++i) {
       report = step();
-      if (report.converged) ++done_;
+      if (report.converged) ++problem_.clock.steps;
     }
-    if (problem_.communicator().broadcast(report.converged)) return std::nullopt;
-    std::int64_t at = done_ + 1;
-    return newton_failure(problem_.communicator(), at, report);
+    if (!problem_.communicator().broadcast(report.converged)) {
+      return newton_failure(problem_.communicator(), problem_.clock.steps + 1, report);
+    }
+    if (!is_root) problem_.clock.steps += steps;
+    return std::nullopt;
   }
 
  private:
@@ -71,7 +75,6 @@ class HerglotzStepper final : public Stepper {
 
   Problem& problem_;
   double h_;
-  std::int64_t done_ = 0;
   std::unique_ptr<ContactLagrangian> lagrangian_;
   std::unique_ptr<ParticleNewton> newton_;  // on rank 0
 };

@@ -1,6 +1,7 @@
 // Implicit schemes: Newton on the stage momenta of the particles, the environments eliminated.
 //
-//   P_i = p + h sum_j a^_ij F_j,  F_j = -grad V(Q_j) + drag(Q_j, V_j) + sum_e c_e (F_ej - sum_k S_ejk c_e.V_k)
+//   P_i = p + h sum_j a^_ij F_j,  F_j = -grad V(Q_j) + drag(Q_j, V_j) + applied(Q_j, V_j, t_j)
+//                                       + sum_e c_e (F_ej - sum_k S_ejk c_e.V_k),  t_j = t + h sum_k a_jk
 //   V = M^-1 P,  Q_j = q + h sum_k a_jk V_k,  q+ = q + h sum_i b_i V_i,  p+ = p + h sum_i b_i F_i
 //
 // To the particles an environment is a constant force F_ej at every stage and an s x s matrix of dashpots S_e between
@@ -55,10 +56,10 @@ class ImplicitStepper final : public Stepper {
   double h_;
   Index n_;    // degrees of freedom of the particles
   Index all_;  // n_ times the stages
+  VectorXd nodes_;
   std::vector<std::unique_ptr<ImplicitMarch>> marches_;
   std::unique_ptr<ParticleNewton> newton_;  // on rank 0
-  std::int64_t done_ = 0;
-  int block_ = 64;  // steps of a block, 0 where every step needs all ranks
+  int block_ = 64;                          // steps of a block, 0 where every step needs all ranks
   std::vector<VectorXd> stage_q_;
   VectorXd momenta_, velocities_, message_, velocity_, gradient_, drag_, force_, constant_;
   MatrixXd response_, hessian_, by_q_, by_v_, heads_;
@@ -72,6 +73,7 @@ ImplicitStepper::ImplicitStepper(const CollocationScheme& scheme, Problem& probl
       h_(h),
       n_(problem.q.size()),
       all_(n_ * scheme.stages()),
+      nodes_(scheme.nodes()),
       stage_q_(static_cast<std::size_t>(scheme.stages()), problem.q),
       momenta_(all_),
       velocities_(all_),
@@ -80,6 +82,7 @@ ImplicitStepper::ImplicitStepper(const CollocationScheme& scheme, Problem& probl
       drag_(problem.q),
       force_(all_),
       head_(static_cast<std::size_t>(problem.system().axes)) {
+  problem.clock.h = h;
   for (const auto& environment : problem.environments()) {
     marches_.push_back(environment->implicit_march(scheme, h));
     block_ = std::min(block_, marches_.back()->limit());
@@ -102,13 +105,13 @@ std::optional<Failure> ImplicitStepper::advance(std::int64_t steps, const Foresi
     const auto block = static_cast<int>(std::min<std::int64_t>(steps, std::max(block_, 1)));
     steps -= block;
     if (std::optional<Failure> failure = block_ > 0 ? advance_block(ahead.plan(block, steps)) : step()) return failure;
-    done_ += block;
   }
   return std::nullopt;
 }
 
 std::optional<Failure> ImplicitStepper::step() {
-  if (std::optional<std::string> reason = eliminate_environments()) return Failure{done_ + 1, 0.0, *reason};
+  if (std::optional<std::string> reason = eliminate_environments())
+    return Failure{problem_.clock.steps + 1, 0.0, *reason};
   ParticleNewton::Report report;
   if (problem_.communicator().is_root()) report = advance_particles();
   // One message says whether it went well and how the heads move.
@@ -116,8 +119,9 @@ std::optional<Failure> ImplicitStepper::step() {
   message_ << velocities_, report.converged ? 1.0 : 0.0;
   problem_.communicator().broadcast(std::span<double>(message_.data(), static_cast<std::size_t>(message_.size())));
   velocities_ = message_.head(all_);
-  if (message_[all_] == 0.0) return newton_failure(problem_.communicator(), done_ + 1, report);
+  if (message_[all_] == 0.0) return newton_failure(problem_.communicator(), problem_.clock.steps + 1, report);
   complete_environments();
+  ++problem_.clock.steps;
   return std::nullopt;
 }
 
@@ -125,18 +129,18 @@ std::optional<Failure> ImplicitStepper::advance_block(const BlockPlan& plan) {
   for (const auto& march : marches_) march->open(plan);
   ParticleNewton::Report report;
   report.converged = true;
-  int done = 0;
-  if (problem_.communicator().is_root()) {
-    for (; done < plan.steps; ++done) {
-      eliminate_environments();
-      report = advance_particles();
-      if (!report.converged) break;
-      complete_environments();
-    }
+  const bool is_root = problem_.communicator().is_root();
+  for (int step = 0; step < plan.steps && is_root; ++step) {
+    eliminate_environments();
+    report = advance_particles();
+    if (!report.converged) break;
+    complete_environments();
+    ++problem_.clock.steps;
   }
   if (!problem_.communicator().broadcast(report.converged)) {
-    return newton_failure(problem_.communicator(), done_ + done + 1, report);
+    return newton_failure(problem_.communicator(), problem_.clock.steps + 1, report);
   }
+  if (!is_root) problem_.clock.steps += plan.steps;
   for (const auto& march : marches_) march->close();
   return std::nullopt;
 }
@@ -180,10 +184,15 @@ void ImplicitStepper::evaluate(const VectorXd& momenta) {
     q = problem_.q + h_ * combined(scheme_.a.row(i), velocities_);
     problem_.system().potential->gradient(q, gradient_);
     force_.segment(i * n_, n_) -= gradient_;
-    if (!problem_.is_damped()) continue;
     velocity_ = velocities_.segment(i * n_, n_);
-    problem_.drag(q, velocity_, drag_);
-    force_.segment(i * n_, n_) += drag_;
+    if (problem_.is_damped()) {
+      problem_.drag(q, velocity_, drag_);
+      force_.segment(i * n_, n_) += drag_;
+    }
+    if (problem_.system().is_driven()) {
+      problem_.applied(q, velocity_, problem_.clock.at(nodes_[i]), drag_);
+      force_.segment(i * n_, n_) += drag_;
+    }
   }
 }
 
@@ -196,9 +205,9 @@ void ImplicitStepper::linearise(const VectorXd& momenta, MatrixXd& jacobian) {
     const VectorXd& q = stage_q_[static_cast<std::size_t>(k)];
     problem_.system().potential->hessian(q, hessian_);
     by_q_ = -hessian_;
-    if (problem_.is_damped()) {
+    if (problem_.is_damped() || problem_.system().applied) {
       velocity_ = velocities_.segment(k * n_, n_);
-      problem_.drag_slopes(q, velocity_, hessian_, by_v_);
+      problem_.slopes(q, velocity_, problem_.clock.at(nodes_[k]), hessian_, by_v_);
       by_q_ += hessian_;
       slopes.block(k * n_, k * n_, n_, n_) += by_v_;
     }
@@ -228,10 +237,17 @@ ParticleNewton::Report ImplicitStepper::advance_particles() {
   const ParticleNewton::Report report = newton_->solve(momenta_, 2.0 * std::numeric_limits<double>::epsilon() * scale);
   if (!report.converged) return report;
   evaluate(momenta_);
-  for (int i = 0; i < stages && problem_.is_damped(); ++i) {
+  for (int i = 0; i < stages; ++i) {
+    const VectorXd& q = stage_q_[static_cast<std::size_t>(i)];
     velocity_ = velocities_.segment(i * n_, n_);
-    problem_.drag(stage_q_[static_cast<std::size_t>(i)], velocity_, drag_);
-    problem_.dissipated -= h_ * scheme_.b[i] * velocity_.dot(drag_);
+    if (problem_.is_damped()) {
+      problem_.drag(q, velocity_, drag_);
+      problem_.dissipated -= h_ * scheme_.b[i] * velocity_.dot(drag_);
+    }
+    if (problem_.system().is_driven()) {
+      problem_.applied(q, velocity_, problem_.clock.at(nodes_[i]), drag_);
+      problem_.work += h_ * scheme_.b[i] * velocity_.dot(drag_);
+    }
   }
   problem_.q += h_ * combined(scheme_.b, velocities_);
   problem_.p += h_ * combined(scheme_.b, force_);

@@ -116,7 +116,10 @@ std::optional<Problem> linearised(const Problem& problem) {
   Linearisation at_start{.mass = system.mass, .damping = problem.damping()};
   at_start.stiffness.resize(system.size(), system.size());
   system.potential->hessian(system.q0, at_start.stiffness);
-  if (system.force) system.force->slopes(system.q0, system.v0, at_start.by_q, at_start.by_v);
+  if (system.force || system.applied) {
+    problem.slopes(system.q0, system.v0, 0.0, at_start.by_q, at_start.by_v);
+    at_start.by_v += problem.damping();  // which stays what it is
+  }
   if (!at_start.stiffness.allFinite() || !at_start.by_q.allFinite() || !at_start.by_v.allFinite()) return std::nullopt;
   if (system.size() > largest_whole) {
     at_start = confined(at_start);
@@ -127,11 +130,12 @@ std::optional<Problem> linearised(const Problem& problem) {
     system.observables.clear();
   }
   hold_free_motions(system.mass, at_start.stiffness, at_start.damping);
-  if (system.force) {
+  if (system.force || system.applied) {
     at_start.stiffness -= at_start.by_q;
     at_start.damping -= at_start.by_v;
-    system.force = nullptr;
+    system.force = system.applied = nullptr;
   }
+  system.drive = nullptr;
   system.potential = std::make_shared<QuadraticPotential>(at_start.stiffness);
   return Problem(system, at_start.damping, {}, problem.communicator());
 }
@@ -140,7 +144,7 @@ std::optional<Problem> linearised(const Problem& problem) {
 
 StabilityLimit stability_limit(const Problem& problem, const Method& method, const Section& options) {
   StabilityLimit limit;
-  limit.is_linear = problem.system().is_linear();
+  limit.is_linear = problem.system().has_linear_forces();
   const Properties properties = method.properties(options);
   if (properties.oscillation_limit == infinity && properties.decay_limit == infinity) {
     limit.largest_step = infinity;

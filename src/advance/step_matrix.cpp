@@ -51,7 +51,7 @@ Eigen::MatrixXd motion_matrix(const Problem& problem) {
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(2 * n, 2 * n);
   matrix.topRightCorner(n, n).setIdentity();
   Eigen::MatrixXd by_q, by_v;
-  problem.drag_slopes(problem.system().q0, problem.system().v0, by_q, by_v);
+  problem.slopes(problem.system().q0, problem.system().v0, 0.0, by_q, by_v);
   matrix.bottomLeftCorner(n, n) = inverse_mass * (by_q - hessian);
   matrix.bottomRightCorner(n, n) = inverse_mass * by_v;
   return matrix;

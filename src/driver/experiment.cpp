@@ -18,7 +18,8 @@ std::optional<Contact> contact_of(const OpenSystem& system, const Eigen::MatrixX
   const double gamma = -damping(0, 0) / system.mass[0];
   const Eigen::MatrixXd proportional = (-gamma * system.mass).asDiagonal();
   constexpr double roundoff = 8.0 * std::numeric_limits<double>::epsilon();
-  if (system.force || !(gamma < 0.0) || !damping.isApprox(proportional, roundoff)) return std::nullopt;
+  if (system.force || system.is_driven() || !(gamma < 0.0) || !damping.isApprox(proportional, roundoff))
+    return std::nullopt;
   return Contact{.gamma = gamma, .z0 = 0.0, .q1 = {}};
 }
 
@@ -169,6 +170,8 @@ Problem Experiment::make_held_problem(const Case& one) const {
   system.mass.setConstant(std::numeric_limits<double>::infinity());
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Zero(system.size(), system.size()));
   system.observables.clear();
+  system.applied = nullptr;
+  system.drive = nullptr;
   Problem problem(system, Eigen::MatrixXd::Zero(system.size(), system.size()),
                   build_environments(one, one.step, communicator()), communicator());
   problem.p.setZero();

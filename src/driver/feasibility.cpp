@@ -83,8 +83,8 @@ void Feasibility::check_system(Mistakes& mistakes) const {
   system.potential->hessian(system.q0, hessian);
   bool finite = gradient.allFinite() && hessian.allFinite();
   if (system.force) {
-    system.force->value(system.q0, system.v0, drag);
-    system.force->slopes(system.q0, system.v0, by_q, by_v);
+    system.force->value(system.q0, system.v0, 0.0, drag);
+    system.force->slopes(system.q0, system.v0, 0.0, by_q, by_v);
     finite = finite && drag.allFinite() && by_q.allFinite() && by_v.allFinite();
   }
   if (finite) return;

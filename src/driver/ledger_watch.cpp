@@ -20,9 +20,9 @@ double fastest_rate(const Problem& problem, const Eigen::VectorXd& velocity) {
   Eigen::MatrixXd hessian(system.size(), system.size());
   system.potential->hessian(problem.q, hessian);
   double rate = std::sqrt(row_sum(hessian));
-  if (problem.is_damped()) {
+  if (problem.is_damped() || problem.system().applied) {
     Eigen::MatrixXd by_q, by_v;
-    problem.drag_slopes(problem.q, velocity, by_q, by_v);
+    problem.slopes(problem.q, velocity, problem.clock.at(0.0), by_q, by_v);
     rate = std::max({rate, std::sqrt(row_sum(by_q)), row_sum(by_v)});
   }
   return rate;
@@ -32,11 +32,12 @@ double fastest_rate(const Problem& problem, const Eigen::VectorXd& velocity) {
 
 LedgerWatch::LedgerWatch(const Case& one, const Problem& problem) : one_(one) {
   const Properties properties = one.method->properties(one.options);
-  order_ = !one.closed && properties.order_damped > 0 ? properties.order_damped : properties.order;
+  const bool feels_velocity = !one.closed || problem.feels_velocity();
+  order_ = feels_velocity && properties.order_damped > 0 ? properties.order_damped : properties.order;
   // Where the path is exact and the work is not, it is summed over steps by their mean velocities.
   if (std::holds_alternative<HerglotzScheme>(one.scheme)) order_ = 1;
   drifts_ = !properties.symplectic;
-  is_linear_ = problem.system().is_linear();
+  is_linear_ = problem.system().has_linear_forces();
   const double limit = properties.oscillation_limit;
   limit_ = limit > 0.0 ? limit : 2.0;
   double highest = 0.0;
@@ -81,13 +82,15 @@ void LedgerWatch::record(const Moment& moment, const EnergyLedger& ledger) {
   if (is_start) {
     seen_.start = ledger.total();
     seen_.dissipated = ledger.dissipated;
+    seen_.work = ledger.work;
   }
   const double steps = static_cast<double>(moment.step) - (is_start ? 0.0 : seen_.steps);
   seen_.steps = static_cast<double>(moment.step);
   seen_.kinetic = std::max(seen_.kinetic, 0.5 * problem.p.cwiseAbs2().cwiseQuotient(problem.system().mass).sum());
   seen_.environments = std::max(seen_.environments, std::abs(ledger.environment) + std::abs(ledger.interaction));
-  seen_.turned_over += std::abs(ledger.dissipated - seen_.dissipated);
+  seen_.turned_over += std::abs(ledger.dissipated - seen_.dissipated) + std::abs(ledger.work - seen_.work);
   seen_.dissipated = ledger.dissipated;
+  seen_.work = ledger.work;
   if (is_start || drifts_) seen_.drift += steps * std::pow(look_at(problem), order_ + 1) * seen_.kinetic;
   const double excursion = std::abs(ledger.total() - seen_.start);
   seen_.excursion = std::max(seen_.excursion, excursion);
@@ -109,7 +112,7 @@ std::optional<std::string> LedgerWatch::finding() const {
 
 void LedgerWatch::visit(Archive& archive) {
   archive.numbers("seen", {&seen_.steps, &seen_.start, &seen_.kinetic, &seen_.environments, &seen_.turned_over,
-                           &seen_.dissipated, &seen_.state, &seen_.first_rate, &seen_.rate, &seen_.drift,
+                           &seen_.dissipated, &seen_.work, &seen_.state, &seen_.first_rate, &seen_.rate, &seen_.drift,
                            &seen_.excursion, &seen_.lost_at, &seen_.explained});
 }
 

@@ -45,6 +45,7 @@ class LedgerWatch {
     double environments = 0.0;  // likewise, with their springs to the particles
     double turned_over = 0.0;   // by damping, either way
     double dissipated = 0.0;    // at the last record
+    double work = 0.0;          // likewise
     double state = 0.0;         // the most that a state has explained
     double first_rate = 0.0;    // h omega at the start
     double rate = 0.0;          // the highest h omega that counted

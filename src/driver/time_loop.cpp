@@ -38,6 +38,8 @@ void restore_state(const CheckpointReader& from, Problem& problem, Stepper& step
   problem.q = vector("particles/q");
   problem.p = vector("particles/p");
   problem.dissipated = from.numbers("particles/dissipated").at(0);
+  problem.work = from.numbers("particles/work").at(0);
+  problem.clock.steps = from.count("step");
   problem.z = from.numbers("particles/z").at(0);
   for (std::size_t e = 0; e < problem.environments().size(); ++e) {
     Environment& environment = *problem.environments()[e];
@@ -57,6 +59,7 @@ void save_state(CheckpointWriter& checkpoint, const Problem& problem, const Step
   checkpoint.numbers("particles/q", {problem.q.data(), size});
   checkpoint.numbers("particles/p", {problem.p.data(), size});
   checkpoint.numbers("particles/dissipated", {&problem.dissipated, 1});
+  checkpoint.numbers("particles/work", {&problem.work, 1});
   checkpoint.numbers("particles/z", {&problem.z, 1});
   for (std::size_t e = 0; e < problem.environments().size(); ++e) {
     for (const StateField& field : problem.environments()[e]->fields()) {
@@ -257,7 +260,6 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
     const auto begin = std::chrono::steady_clock::now();
     if ((failure = stepper->advance(next - step, ahead))) {
       onlookers->flush();
-      failure->step += first_step;  // the stepper counts its own
       return failure;
     }
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -26,8 +26,14 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem, boo
                       {"energy_particles", "J", "kinetic and potential energy of the particles", {}},
                       {"energy_environment", "J", "energy of the sites and of the springs between them", {}},
                       {"energy_interaction", "J", "energy of the springs between particles and environments", {}},
-                      {"energy_dissipated", "J", "work done by damping since the start", {}},
-                      {"energy_total", "J", "sum of the four terms, constant for the exact motion", {}}};
+                      {"energy_dissipated", "J", "work done by damping since the start", {}}};
+  if (system.is_driven()) {
+    layout.variables.push_back({"energy_work", "J", "work done from outside since the start", {}});
+    layout.variables.push_back(
+        {"energy_total", "J", "sum of the four terms less that work, constant for the exact motion", {}});
+  } else {
+    layout.variables.push_back({"energy_total", "J", "sum of the four terms, constant for the exact motion", {}});
+  }
   for (std::size_t i = 0; i < WorkSums::rules.size() && work_rules; ++i) {
     const std::string rule = WorkSums::rules[i];
     layout.variables.push_back(
@@ -140,8 +146,9 @@ void TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger
   if (is_root_) {
     row_.assign(problem.q.begin(), problem.q.end());
     row_.insert(row_.end(), problem.p.begin(), problem.p.end());
-    row_.insert(row_.end(),
-                {ledger.particles, ledger.environment, ledger.interaction, ledger.dissipated, ledger.total()});
+    row_.insert(row_.end(), {ledger.particles, ledger.environment, ledger.interaction, ledger.dissipated});
+    if (problem.system().is_driven()) row_.push_back(ledger.work);
+    row_.push_back(ledger.total());
     if (work_rules_) {
       work_.go_on(problem, moment.time);
       for (const double work : work_.values()) row_.push_back(ledger.total() - problem.dissipated + work);
@@ -173,7 +180,7 @@ void TrajectoryRecorder::add_observables(const Moment& moment, std::vector<doubl
   const bool first = records_ == 1;
   for (std::size_t i = 0; i < system.observables.size(); ++i) {
     const Observable& observable = system.observables[i];
-    Eigen::VectorXd value = observable.value(moment.problem.q, v);
+    Eigen::VectorXd value = observable.value(moment.problem.q, v, moment.time);
     if (observable.integrand) {
       const Eigen::VectorXd integrand = observable.integrand(moment.problem.q, v);
       if (!first) integrals_[i] += 0.5 * (moment.time - last_time_) * (integrands_[i] + integrand);

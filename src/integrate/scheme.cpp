@@ -2,6 +2,7 @@
 #include "integrate/scheme.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace bathline {
 
@@ -34,6 +35,21 @@ ExplicitScheme ExplicitScheme::merged() const {
     }
   }
   return result;
+}
+
+std::vector<double> ExplicitScheme::nodes() const {
+  std::vector<double> nodes;
+  double drifted = 0.0;
+  for (const Substep& substep : substeps) {
+    if (substep.kind == Substep::Kind::stage) {
+      const std::vector<double>& weights = a[static_cast<std::size_t>(substep.stage)];
+      nodes.push_back(std::accumulate(weights.begin(), weights.end(), 0.0));
+      continue;
+    }
+    nodes.push_back(drifted);
+    if (substep.kind == Substep::Kind::drift) drifted += substep.weight;
+  }
+  return nodes;
 }
 
 CollocationScheme one_stage(double a, double a_hat) {

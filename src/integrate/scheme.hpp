@@ -34,8 +34,13 @@ struct ExplicitScheme {
   std::vector<std::vector<double>> a;  ///< strictly lower triangular, row i has i entries; empty for a splitting
   std::vector<double> b;
 
-  /// The same without damping: kicks in a row, at the same positions, are one, and so are drifts.
+  /// The same where no force depends on the velocities: kicks in a row, at the same positions, are one, and so are
+  /// drifts.
   ExplicitScheme merged() const;
+  /// Where its substeps are, in steps from the start. Time goes along with the positions: a kick is where the drifts
+  /// before it have come to, so that the equations with time as one more position are those of an autonomous system and
+  /// keep the order, tables for q'' = f(q) included. A stage is at the sum of its weights.
+  std::vector<double> nodes() const;
   /// How many sites on each side the state of a site depends on after `steps` steps.
   int reach(int steps) const;
 
@@ -50,6 +55,8 @@ struct CollocationScheme {
   Eigen::VectorXd b;      ///< s
 
   int stages() const { return static_cast<int>(b.size()); }
+  /// Where its stages are, in steps from the start: those of the positions, with which time goes along.
+  Eigen::VectorXd nodes() const { return a.rowwise().sum(); }
 };
 
 /// With one stage, at q + h a V and p + h a_hat f.

@@ -60,7 +60,7 @@ void build(const Section& section, const Catalogue<PotentialKind>& potentials, O
   system.observables = {{.name = "angular_momentum",
                          .units = "kg m^2/s",
                          .long_name = "angular momentum q x p",
-                         .value = [](const Eigen::VectorXd& q, const Eigen::VectorXd& v) -> Eigen::VectorXd {
+                         .value = [](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double) -> Eigen::VectorXd {
                            return Eigen::VectorXd::Constant(1, q[0] * v[1] - q[1] * v[0]);
                          },
                          .integrand = {}}};

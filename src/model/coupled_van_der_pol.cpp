@@ -14,10 +14,10 @@ namespace {
 class VanDerPolForce final : public Force {
  public:
   explicit VanDerPolForce(double epsilon) : epsilon_(epsilon) {}
-  void value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, Eigen::VectorXd& force) const override {
+  void value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double, Eigen::VectorXd& force) const override {
     force = (epsilon_ - q.array().square()) * v.array();
   }
-  void slopes(const Eigen::VectorXd& q, const Eigen::VectorXd& v, Eigen::MatrixXd& by_q,
+  void slopes(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double, Eigen::MatrixXd& by_q,
               Eigen::MatrixXd& by_v) const override {
     by_q = (-2.0 * q.array() * v.array()).matrix().asDiagonal();
     by_v = (epsilon_ - q.array().square()).matrix().asDiagonal();

@@ -54,7 +54,7 @@ void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& 
   system.observables = {{.name = "angular_momentum",
                          .units = "m^2/s",
                          .long_name = "angular momentum per mass H = |r x r'|",
-                         .value = [](const Eigen::VectorXd& q, const Eigen::VectorXd& v) -> Eigen::VectorXd {
+                         .value = [](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double) -> Eigen::VectorXd {
                            return Eigen::VectorXd::Constant(1, std::abs(angular_momentum_per_mass(q, v)));
                          },
                          .integrand = {}},
@@ -62,7 +62,7 @@ void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& 
                          .units = "s/m",
                          .long_name = "analogue J of the Laplace-Runge-Lenz vector (limebeer2020, section V)",
                          .size = 2,
-                         .value = [](const Eigen::VectorXd& q, const Eigen::VectorXd& v) -> Eigen::VectorXd {
+                         .value = [](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double) -> Eigen::VectorXd {
                            return cross_normal(v) / angular_momentum_per_mass(q, v);
                          },
                          .integrand = [mu](const Eigen::VectorXd& q, const Eigen::VectorXd& v) -> Eigen::VectorXd {

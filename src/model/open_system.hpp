@@ -13,14 +13,14 @@
 
 namespace bathline {
 
-/// Something to record beside positions, momenta and energies: value(q, v), plus the time integral of integrand(q, v)
-/// along the path where that is given.
+/// Something to record beside positions, momenta and energies: value(q, v, t), plus the time integral of
+/// integrand(q, v) along the path where that is given.
 struct Observable {
   std::string name;
   std::string units;
   std::string long_name;
   int size = 1;
-  std::function<Eigen::VectorXd(const Eigen::VectorXd& q, const Eigen::VectorXd& v)> value;
+  std::function<Eigen::VectorXd(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t)> value;
   std::function<Eigen::VectorXd(const Eigen::VectorXd& q, const Eigen::VectorXd& v)> integrand;
 };
 
@@ -32,8 +32,8 @@ struct Contact {
   std::optional<Eigen::VectorXd> q1;
 };
 
-/// The particles of a recipe: m q'' = -grad V(q) - C q' + f(q, q'). Vectors have one entry per degree of freedom,
-/// index = particle * axes + axis.
+/// The particles of a recipe: m q'' = -grad V(q) - C q' + f(q, q') + a(q, q', t) + d(t). Vectors have one entry per
+/// degree of freedom, index = particle * axes + axis.
 struct OpenSystem {
   int particles = 0;
   int axes = 1;
@@ -41,8 +41,11 @@ struct OpenSystem {
   std::shared_ptr<const Potential> potential;
   /// The damping matrix C of open runs, if the recipe states one; else the environments imply it.
   std::optional<Eigen::MatrixXd> damping;
-  /// The force f, if there is one.
+  /// The force f of open runs, if there is one; what it takes is dissipated.
   std::shared_ptr<const Force> force;
+  /// What acts from outside in closed and open runs alike, if anything: the force a and the drive d, which do work.
+  std::shared_ptr<const Force> applied;
+  std::shared_ptr<const Drive> drive;
   Eigen::VectorXd q0;
   Eigen::VectorXd v0;
   std::vector<Observable> observables;
@@ -51,7 +54,11 @@ struct OpenSystem {
   std::optional<Contact> contact;
 
   int size() const { return particles * axes; }
-  bool is_linear() const { return potential->is_quadratic() && !force; }
+  bool is_driven() const { return applied || drive; }
+  /// Whether nothing but the drive keeps the equations of motion from being linear.
+  bool has_linear_forces() const { return potential->is_quadratic() && !force && !applied; }
+  /// Whether the motion is a linear map of the start.
+  bool is_linear() const { return has_linear_forces() && !drive; }
 };
 
 }  // namespace bathline

@@ -41,9 +41,14 @@ void Problem::forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen:
     environment->force(head_, force_);
     environment->attachment().spread(force_, forces);
   }
-  if (!is_damped_) return;
-  drag(at, v, displacement_);
-  forces += displacement_;
+  if (is_damped_) {
+    drag(at, v, displacement_);
+    forces += displacement_;
+  }
+  if (system_.is_driven()) {
+    applied(at, v, clock.at(0.0), displacement_);
+    forces += displacement_;
+  }
 }
 
 void Problem::drag(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const {
@@ -52,19 +57,30 @@ void Problem::drag(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::V
     drag.noalias() -= damping_ * v;
     return;
   }
-  system_.force->value(at, v, drag);
+  system_.force->value(at, v, 0.0, drag);
   drag.noalias() -= damping_ * v;
 }
 
-void Problem::drag_slopes(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::MatrixXd& by_q,
-                          Eigen::MatrixXd& by_v) const {
-  if (!system_.force) {
-    by_q.setZero(v.size(), v.size());
-    by_v = -damping_;
-    return;
-  }
-  system_.force->slopes(at, v, by_q, by_v);
+void Problem::applied(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::VectorXd& applied) const {
+  applied.setZero(v.size());
+  if (system_.drive) system_.drive->value(t, applied);
+  if (!system_.applied) return;
+  Eigen::VectorXd force(v.size());
+  system_.applied->value(at, v, t, force);
+  applied += force;
+}
+
+void Problem::slopes(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
+                     Eigen::MatrixXd& by_v) const {
+  by_q.setZero(v.size(), v.size());
+  by_v.setZero(v.size(), v.size());
+  if (system_.force) system_.force->slopes(at, v, t, by_q, by_v);
   by_v -= damping_;
+  if (!system_.applied) return;
+  Eigen::MatrixXd more_by_q(v.size(), v.size()), more_by_v(v.size(), v.size());
+  system_.applied->slopes(at, v, t, more_by_q, more_by_v);
+  by_q += more_by_q;
+  by_v += more_by_v;
 }
 
 void Problem::share_particles() {
@@ -76,14 +92,16 @@ void Problem::share_particles() {
 EnergyLedger Problem::energies_of_particles() {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   EnergyLedger ledger{.environment = unknown, .interaction = unknown};
-  double numbers[2] = {0.0, 0.0};
+  double numbers[3] = {0.0, 0.0, 0.0};
   if (communicator_.is_root()) {
     numbers[0] = 0.5 * p.cwiseAbs2().cwiseQuotient(system_.mass).sum() + system_.potential->value(q);
     numbers[1] = dissipated;
+    numbers[2] = work;
   }
-  communicator_.broadcast(std::span<double>(numbers, 2));
+  communicator_.broadcast(std::span<double>(numbers, 3));
   ledger.particles = numbers[0];
   ledger.dissipated = numbers[1];
+  ledger.work = numbers[2];
   return ledger;
 }
 

@@ -19,11 +19,20 @@ struct EnergyLedger {
   double environment = 0.0;
   double interaction = 0.0;
   double dissipated = 0.0;
-  double total() const { return ((particles + environment) + interaction) + dissipated; }
+  double work = 0.0;  ///< done from outside, which comes on top of what there was
+  double total() const { return (((particles + environment) + interaction) + dissipated) - work; }
 };
 
-/// What an integrator advances: m q'' = -grad V(q) - C q' + f(q, q') + forces of the environments. A closed system has
-/// environments and C = 0, an open one a damping matrix and no environments.
+/// Where a run is in time, in whole steps: the time of a node has the same bits wherever the run was cut.
+struct Clock {
+  std::int64_t steps = 0;  ///< done so far
+  double h = 0.0;          ///< s
+  /// The time `c` steps from here, s.
+  double at(double c) const { return (static_cast<double>(steps) + c) * h; }
+};
+
+/// What an integrator advances: m q'' = -grad V(q) - C q' + f(q, q') + a(q, q', t) + d(t) + forces of the environments.
+/// A closed system has environments and C = 0, an open one a damping matrix and no environments.
 ///
 /// The particles live on rank 0, where the heads are: q and p are up to date there only, until `share_particles`.
 class Problem {
@@ -42,6 +51,8 @@ class Problem {
   const Eigen::MatrixXd& damping() const { return damping_; }
   /// Whether C or f does work on the particles.
   bool is_damped() const { return is_damped_; }
+  /// Whether forces depend on the velocities.
+  bool feels_velocity() const { return is_damped_ || (system_.applied && system_.applied->depends_on_velocity()); }
   const std::vector<std::unique_ptr<Environment>>& environments() const { return environments_; }
 
   Eigen::VectorXd q, p;
@@ -49,24 +60,27 @@ class Problem {
   /// Of a contact system: the position after the first step, until a stepper has turned it into p.
   std::optional<Eigen::VectorXd> second_q;
   double dissipated = 0.0;  ///< work that C and f have taken so far, kept up by the integrator on rank 0
+  double work = 0.0;        ///< work that a and d have done so far, likewise
+  Clock clock;              ///< kept up by the integrator on every rank
 
   /// Head of an environment at particle positions `at`, measured from the start: c.(at - q0).
   void head(const Environment& environment, const Eigen::VectorXd& at, std::span<double> head) const;
-  /// All forces on the particles at positions `at` with velocities `v` (of the damping force), between two steps. Rank
-  /// 0 only.
+  /// All forces on the particles at positions `at` with velocities `v`, between two steps. Rank 0 only.
   void forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const;
 
   /// The drag f(q, v) - C v.
   void drag(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const;
-  /// Its derivatives with respect to q and v.
-  void drag_slopes(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::MatrixXd& by_q,
-                   Eigen::MatrixXd& by_v) const;
+  /// What acts from outside, a(q, v, t) + d(t).
+  void applied(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::VectorXd& applied) const;
+  /// Derivatives of drag and applied force together with respect to q and v.
+  void slopes(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
+              Eigen::MatrixXd& by_v) const;
 
   /// q and p, and z of a contact system, to all ranks. @note Collective.
   void share_particles();
   /// The same on every rank. @note Collective.
   EnergyLedger energies();
-  /// That of the particles and what C and f have taken; NaN for the environments. @note Collective.
+  /// That of the particles, what C and f have taken and a and d have done; NaN for the environments. @note Collective.
   EnergyLedger energies_of_particles();
 
  private:

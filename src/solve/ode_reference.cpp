@@ -14,6 +14,7 @@ struct OdeReference::State {
   int size = 0;
   TsHandle ts;
   VecHandle x;
+  double from = 0.0;
   double step = 0.0;  // what the controller chose last; 0: nothing yet
 };
 
@@ -29,14 +30,14 @@ OdeReference::OdeReference(int size, RightHandSide right_hand_side) : state_(std
   petsc_check(TSRKSetType(s.ts.get(), TSRK8VR));
   petsc_check(TSSetRHSFunction(
       s.ts.get(), nullptr,
-      [](TS, PetscReal, Vec x, Vec f, void* context) -> PetscErrorCode {
+      [](TS, PetscReal t, Vec x, Vec f, void* context) -> PetscErrorCode {
         auto& state = *static_cast<State*>(context);
         const PetscScalar* from = nullptr;
         PetscScalar* to = nullptr;
         petsc_check(VecGetArrayRead(x, &from));
         petsc_check(VecGetArray(f, &to));
         const auto size = static_cast<std::size_t>(state.size);
-        state.right_hand_side({from, size}, {to, size});
+        state.right_hand_side(state.from + t, {from, size}, {to, size});
         petsc_check(VecRestoreArray(f, &to));
         petsc_check(VecRestoreArrayRead(x, &from));
         return 0;
@@ -54,8 +55,9 @@ OdeReference::~OdeReference() = default;
 double OdeReference::step() const { return state_->step; }
 void OdeReference::set_step(double step) { state_->step = step; }
 
-bool OdeReference::advance(std::span<double> x, double duration) {
+bool OdeReference::advance(std::span<double> x, double from, double duration) {
   State& s = *state_;
+  s.from = from;  // its own time begins at zero, so that late steps are not rounded to it
   PetscScalar* values = nullptr;
   petsc_check(VecGetArray(s.x.get(), &values));
   std::copy(x.begin(), x.end(), values);

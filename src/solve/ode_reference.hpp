@@ -11,12 +11,12 @@ namespace bathline {
 /// Options with the prefix `-reference_`.
 class OdeReference {
  public:
-  using RightHandSide = std::function<void(std::span<const double> x, std::span<double> derivative)>;
+  using RightHandSide = std::function<void(double t, std::span<const double> x, std::span<double> derivative)>;
   OdeReference(int size, RightHandSide right_hand_side);
   ~OdeReference();
-  /// Advances the autonomous system x' = f(x) by `duration`, in place. False when the step size collapsed or the state
-  /// is no longer finite. Not collective.
-  bool advance(std::span<double> x, double duration);
+  /// Advances x' = f(t, x) from the time `from` by `duration`, in place. False when the step size collapsed or the
+  /// state is no longer finite. Not collective.
+  bool advance(std::span<double> x, double from, double duration);
   /// The time step that the controller would go on with, which the next call begins with; 0 before the first.
   double step() const;
   void set_step(double step);

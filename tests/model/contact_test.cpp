@@ -51,7 +51,7 @@ TEST(MpiContact, IsFreeAndStartsAtRestWhereNothingIsSaid) {
   EXPECT_EQ(system.v0.norm(), 0.0);
   EXPECT_EQ(*system.damping, 0.25 * Eigen::MatrixXd::Identity(2, 2));
   ASSERT_EQ(system.observables.size(), 1u);
-  EXPECT_EQ(system.observables[0].value(system.q0, Eigen::VectorXd{{3.0, -1.0}})[0], -1.0 - 6.0);
+  EXPECT_EQ(system.observables[0].value(system.q0, Eigen::VectorXd{{3.0, -1.0}}, 0.0)[0], -1.0 - 6.0);
 }
 
 TEST(MpiContact, FindsWhatDoesNotDissipate) {

@@ -60,9 +60,9 @@ TEST(MpiFormulaSystem, RecordsWhatIsAskedFor) {
   ASSERT_EQ(observables.size(), 2u);
   EXPECT_EQ(observables[0].name, "Lz");
   EXPECT_EQ(observables[0].units, "m^2/s");
-  EXPECT_EQ(observables[0].value(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d(3.0, 5.0))[0], 5.0 - 12.0);
+  EXPECT_EQ(observables[0].value(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d(3.0, 5.0), 0.0)[0], 5.0 - 12.0);
   EXPECT_EQ(observables[1].units, "1");
-  EXPECT_EQ(observables[1].value(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d(3.0, 5.0))[0], 3.0);
+  EXPECT_EQ(observables[1].value(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d(3.0, 5.0), 0.0)[0], 3.0);
   // What a result file keeps of it leads to the same.
   const ReadRecipe again = read_recipe(read_one.recipe->resolved);
   EXPECT_EQ(again.report(), "");

@@ -45,8 +45,8 @@ TEST(MpiKepler, ObservesAngularMomentumAndTheLaplaceRungeLenzVector) {
   const Eigen::VectorXd q = Eigen::VectorXd{{3.0, 4.0}}, v = Eigen::VectorXd{{-1.0, 0.5}};
   // H = |r x v| = 3 * 0.5 + 4 * 1, turning counterclockwise.
   const double angular = 5.5;
-  EXPECT_NEAR(system.observables[0].value(q, v)[0], angular, 1e-15);
-  EXPECT_NEAR(system.observables[0].value(q, -v)[0], angular, 1e-15);
+  EXPECT_NEAR(system.observables[0].value(q, v, 0.0)[0], angular, 1e-15);
+  EXPECT_NEAR(system.observables[0].value(q, -v, 0.0)[0], angular, 1e-15);
 
   // Undamped, d/dt (v x z^)/H = -mu (r^ x z^)/(H r^2): value and integral cancel.
   const Observable& vector = system.observables[1];
@@ -59,7 +59,8 @@ TEST(MpiKepler, ObservesAngularMomentumAndTheLaplaceRungeLenzVector) {
   };
   const auto [q_before, v_before] = flow(-dt);
   const auto [q_after, v_after] = flow(dt);
-  const Eigen::VectorXd rate = (vector.value(q_after, v_after) - vector.value(q_before, v_before)) / (2.0 * dt);
+  const Eigen::VectorXd rate =
+      (vector.value(q_after, v_after, 0.0) - vector.value(q_before, v_before, 0.0)) / (2.0 * dt);
   EXPECT_LT((rate + vector.integrand(q, v)).norm(), 1e-9);
   EXPECT_GT(rate.norm(), 1e-3);
 }

@@ -96,8 +96,8 @@ TEST(Systems, HaveMassesADampingThatOnlyTakesAndObservablesOfTheirSize) {
     const Eigen::VectorXd v = Eigen::VectorXd::LinSpaced(system.size(), 0.3, 0.9);
     for (const Observable& observable : system.observables) {
       EXPECT_FALSE(observable.long_name.empty());
-      EXPECT_EQ(observable.value(system.q0, v).size(), observable.size) << observable.name;
-      EXPECT_TRUE(observable.value(system.q0, v).allFinite()) << observable.name;
+      EXPECT_EQ(observable.value(system.q0, v, 0.0).size(), observable.size) << observable.name;
+      EXPECT_TRUE(observable.value(system.q0, v, 0.0).allFinite()) << observable.name;
       if (observable.integrand) {
         EXPECT_EQ(observable.integrand(system.q0, v).size(), observable.size) << observable.name;
       }
@@ -118,10 +118,10 @@ TEST(Systems, SlopesOfAForceAreThoseOfItsValue) {
       for (double& x : q) x = random.uniform(0.5, 1.5);
       for (double& x : v) x = random.uniform(0.5, 1.5);
       Eigen::MatrixXd by_q, by_v;
-      system.force->slopes(q, v, by_q, by_v);
+      system.force->slopes(q, v, 0.0, by_q, by_v);
       const auto value = [&](const Eigen::VectorXd& at, const Eigen::VectorXd& velocity) {
         Eigen::VectorXd result(at.size());
-        system.force->value(at, velocity, result);
+        system.force->value(at, velocity, 0.0, result);
         return result;
       };
       const Eigen::MatrixXd slopes_q = jacobian_of([&](const Eigen::VectorXd& at) { return value(at, v); }, q);

@@ -114,10 +114,10 @@ class Duffing final : public Potential {
 class Drag final : public Force {
  public:
   explicit Drag(double strength) : strength_(strength) {}
-  void value(const VectorXd& q, const VectorXd& v, VectorXd& force) const override {
+  void value(const VectorXd& q, const VectorXd& v, double, VectorXd& force) const override {
     force = VectorXd::Constant(1, -strength_ * q[0] * q[0] * v[0]);
   }
-  void slopes(const VectorXd& q, const VectorXd& v, MatrixXd& by_q, MatrixXd& by_v) const override {
+  void slopes(const VectorXd& q, const VectorXd& v, double, MatrixXd& by_q, MatrixXd& by_v) const override {
     by_q = MatrixXd::Constant(1, 1, -2.0 * strength_ * q[0] * v[0]);
     by_v = MatrixXd::Constant(1, 1, -strength_ * q[0] * q[0]);
   }

@@ -65,7 +65,7 @@ void read_observables(const Section& section, FormulaScope& scope, OpenSystem& s
                                   .units = has_units ? holder.text("units") : "1",
                                   .long_name = holder.text(key),
                                   .value =
-                                      [program](const Eigen::VectorXd& q, const Eigen::VectorXd& v) {
+                                      [program](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double) {
                                         Eigen::VectorXd variables = Eigen::VectorXd::Zero(program.variables());
                                         variables.head(q.size()) = q;
                                         variables.segment(q.size(), v.size()) = v;

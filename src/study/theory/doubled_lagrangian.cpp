@@ -54,8 +54,8 @@ ActiveVector forces(const OpenSystem& system, const MatrixXd& damping, const Act
   const VectorXd at_q = values(q), at_v = values(v);
   VectorXd value(n);
   MatrixXd by_q(n, n), by_v(n, n);
-  system.force->value(at_q, at_v, value);
-  system.force->slopes(at_q, at_v, by_q, by_v);
+  system.force->value(at_q, at_v, 0.0, value);
+  system.force->slopes(at_q, at_v, 0.0, by_q, by_v);
   for (Index i = 0; i < n; ++i) {
     all[i] += Active(value[i], chained(by_q.row(i).transpose(), q) + chained(by_v.row(i).transpose(), v));
   }

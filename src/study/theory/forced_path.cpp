@@ -34,7 +34,7 @@ VectorXd ForcedPath::force(const VectorXd& q, const VectorXd& v) const {
   VectorXd sum = -gradient - damping_ * v;
   if (!force_) return sum;
   VectorXd drive(q.size());
-  force_->value(q, v, drive);
+  force_->value(q, v, 0.0, drive);
   return sum + drive;
 }
 
@@ -63,8 +63,8 @@ std::vector<ForcedPath::Stage> ForcedPath::stages(const MatrixXd& nodes) const {
     potential_->gradient(stage.q, gradient);
     potential_->hessian(stage.q, hessian);
     if (force_) {
-      force_->value(stage.q, stage.v, drive);
-      force_->slopes(stage.q, stage.v, by_q, by_v);
+      force_->value(stage.q, stage.v, 0.0, drive);
+      force_->slopes(stage.q, stage.v, 0.0, by_q, by_v);
     }
     stage.force = force(stage.q, stage.v);
     stage.by_q = by_q - hessian;
