@@ -4,8 +4,8 @@
 #include <Eigen/LU>
 #include <cmath>
 
-#include "model/line/implicit/implicit_stage.hpp"
 #include "model/line/line.hpp"
+#include "one_stage.hpp"
 
 namespace bathline {
 

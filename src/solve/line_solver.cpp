@@ -1,6 +1,7 @@
-// The linear system of an implicit stage on a line, solved through PETSc as the user asks for it.
+// The linear system of the stages of an implicit step on a line, solved through PETSc as the user asks for it.
 #include "solve/line_solver.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "parallel/mpi_handle.hpp"
@@ -9,40 +10,50 @@
 
 namespace bathline {
 
-/// A user-selected solver. The response to the head, T g = c e_1, is solved once and kept.
+/// A user-selected solver. The responses to the head's stage values, T G = (before, 0, ..., 0), are solved once and
+/// kept.
 struct LineSolver::Petsc {
   std::unique_ptr<DirectLineSolver> preconditioner;  // PETSc's vectors hold one field
-  std::vector<double> unit;                          // of the rows
   std::unique_ptr<ChosenSolver> chosen;
-  std::vector<double> head_response;
-  double slope = 0.0;  // g_1
+  std::vector<double> unit;                         // of this rank's values
+  std::vector<std::vector<double>> head_responses;  // G, this rank's values for each of the head's
+  HeadRelation relation;                            // its slope is G of the first site
 };
 
 namespace {
 
 MatHandle assemble(const DirectLineSolver& line, const Layout& layout, const Communicator& communicator) {
   MatHandle matrix;
+  const auto stages = static_cast<PetscInt>(line.stages());
   const auto total = static_cast<PetscInt>(layout.total());
   const auto first = static_cast<PetscInt>(layout.first(communicator.rank()));
   const auto count = static_cast<PetscInt>(layout.count(communicator.rank()));
-  petsc_check(MatCreateAIJ(mpi_comm(communicator), count, count, total, total, 3, nullptr, 2, nullptr, matrix.out()));
-  for (PetscInt row = first; row < first + count; ++row) {
-    const PetscInt columns[] = {row - 1, row, row + 1};  // PETSc ignores column -1
-    const LineRow entries = line.row(row - first);
-    const double values[] = {-entries.before, entries.diagonal, -entries.behind};
-    petsc_check(MatSetValues(matrix.get(), 1, &row, row == total - 1 ? 2 : 3, columns, values, INSERT_VALUES));
+  petsc_check(MatCreateAIJ(mpi_comm(communicator), count * stages, count * stages, total * stages, total * stages,
+                           3 * stages, nullptr, 2 * stages, nullptr, matrix.out()));
+  for (PetscInt site = first; site < first + count; ++site) {
+    const LineRow entries = line.row(site - first);
+    for (PetscInt i = 0; i < stages; ++i) {
+      const PetscInt row = site * stages + i;
+      for (PetscInt j = 0; j < stages; ++j) {
+        const double values[] = {-entries.before(i, j), entries.diagonal(i, j), -entries.behind(i, j)};
+        // PETSc ignores columns below 0.
+        const PetscInt columns[] = {row - i + j - stages, row - i + j, row - i + j + stages};
+        petsc_check(MatSetValues(matrix.get(), 1, &row, site == total - 1 ? 2 : 3, columns, values, INSERT_VALUES));
+      }
+    }
   }
   petsc_check(MatAssemblyBegin(matrix.get(), MAT_FINAL_ASSEMBLY));
   petsc_check(MatAssemblyEnd(matrix.get(), MAT_FINAL_ASSEMBLY));
-  petsc_check(MatSetOption(matrix.get(), MAT_SPD, PETSC_TRUE));
+  // With several stages it need not be symmetric.
+  if (stages == 1) petsc_check(MatSetOption(matrix.get(), MAT_SPD, PETSC_TRUE));
   return matrix;
 }
 
 }  // namespace
 
 LineSolver::LineSolver(const LineMatrix& matrix, const Layout& layout, const Communicator& communicator, int fields)
-    : LineSolver([&](int n) { return std::make_unique<PartitionedTridiagonal>(matrix, layout, communicator, n); },
-                 layout, communicator, fields) {}
+    : LineSolver([&](int n) { return make_tridiagonal(matrix, layout, communicator, n); }, layout, communicator,
+                 fields) {}
 
 LineSolver::LineSolver(const UnequalLineMatrix& matrix, const Layout& layout, const Communicator& communicator,
                        int fields)
@@ -57,44 +68,53 @@ LineSolver::LineSolver(const Make& make, const Layout& layout, const Communicato
   petsc_ = std::make_unique<Petsc>();
   Petsc& p = *petsc_;
   p.preconditioner = make(1);
-  const auto count = static_cast<std::size_t>(layout.count(communicator.rank()));
-  for (std::size_t j = 0; j < count; ++j) p.unit.push_back(direct_->row(static_cast<std::int64_t>(j)).unit);
+  const auto stages = static_cast<std::size_t>(direct_->stages());
+  for (std::int64_t site = 0; site < layout.count(communicator.rank()); ++site) {
+    p.unit.insert(p.unit.end(), stages, direct_->row(site).unit);
+  }
+  const Eigen::MatrixXd at_rest = Eigen::MatrixXd::Zero(direct_->stages(), 1);
   p.chosen = std::make_unique<ChosenSolver>(
       assemble(*direct_, layout, communicator),
-      [&p](double* values) {
-        const double head = 0.0;
+      [&p, at_rest](double* values) {
         p.preconditioner->eliminate({&values, 1});
-        p.preconditioner->substitute({&values, 1}, {&head, 1});
+        p.preconditioner->substitute({&values, 1}, at_rest);
         for (std::size_t j = 0; j < p.unit.size(); ++j) values[j] /= p.unit[j];
       },
       communicator);
-  p.head_response.resize(count);
-  if (communicator.is_root()) p.head_response[0] = direct_->row(0).before;
-  failure_ = p.chosen->solve(p.head_response);
-  if (communicator.is_root()) p.slope = p.head_response[0];
-  communicator.broadcast(std::span<double>(&p.slope, 1));
+
+  HeadRelation& relation = p.relation;
+  relation = {Eigen::MatrixXd::Zero(direct_->stages(), fields),
+              Eigen::MatrixXd::Zero(direct_->stages(), direct_->stages())};
+  for (Eigen::Index j = 0; j < relation.slope.cols() && failure_.empty(); ++j) {
+    std::vector<double> response(p.unit.size());
+    if (communicator.is_root())
+      Eigen::VectorXd::Map(response.data(), direct_->stages()) = direct_->row(0).before.col(j);
+    failure_ = p.chosen->solve(response);
+    if (communicator.is_root()) std::copy_n(response.begin(), stages, relation.slope.col(j).begin());
+    p.head_responses.push_back(std::move(response));
+  }
+  communicator.broadcast(std::span<double>(relation.slope.data(), static_cast<std::size_t>(relation.slope.size())));
 }
 
 LineSolver::~LineSolver() = default;
 
-std::optional<HeadRelation> LineSolver::eliminate(std::span<double* const> fields) {
+const HeadRelation* LineSolver::eliminate(std::span<double* const> fields) {
   if (!petsc_) {
     const LoggedEvent logged(eliminate_event_);
-    return direct_->eliminate(fields);
+    return &direct_->eliminate(fields);
   }
-  const Petsc& p = *petsc_;
-  HeadRelation relation;
-  relation.slope = p.slope;
-  for (double* field : fields) {
-    if (failure_.empty()) failure_ = p.chosen->solve({field, p.unit.size()});
-    if (!failure_.empty()) return std::nullopt;
-    relation.constant.push_back(p.unit.empty() ? 0.0 : field[0]);
-    for (std::size_t j = 0; j < p.unit.size(); ++j) field[j] *= p.unit[j];
+  Petsc& p = *petsc_;
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    if (failure_.empty()) failure_ = p.chosen->solve({fields[f], p.unit.size()});
+    if (!failure_.empty()) return nullptr;
+    auto constant = p.relation.constant.col(static_cast<Eigen::Index>(f));
+    if (!p.unit.empty()) std::copy_n(fields[f], constant.size(), constant.begin());
+    for (std::size_t j = 0; j < p.unit.size(); ++j) fields[f][j] *= p.unit[j];
   }
-  return relation;
+  return &p.relation;
 }
 
-void LineSolver::substitute(std::span<double* const> fields, std::span<const double> head) {
+void LineSolver::substitute(std::span<double* const> fields, const Eigen::MatrixXd& head) {
   if (!petsc_) {
     const LoggedEvent logged(substitute_event_);
     direct_->substitute(fields, head);
@@ -102,7 +122,10 @@ void LineSolver::substitute(std::span<double* const> fields, std::span<const dou
   }
   const Petsc& p = *petsc_;
   for (std::size_t f = 0; f < fields.size(); ++f) {
-    for (std::size_t j = 0; j < p.unit.size(); ++j) fields[f][j] += head[f] * p.head_response[j] * p.unit[j];
+    for (std::size_t i = 0; i < p.head_responses.size(); ++i) {
+      const double value = head(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(f));
+      for (std::size_t j = 0; j < p.unit.size(); ++j) fields[f][j] += value * p.head_responses[i][j] * p.unit[j];
+    }
   }
 }
 

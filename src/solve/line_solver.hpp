@@ -1,9 +1,8 @@
-// The linear system of an implicit stage on a line, solved through PETSc as the user asks for it.
+// The linear system of the stages of an implicit step on a line, solved through PETSc as the user asks for it.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -13,7 +12,7 @@
 namespace bathline {
 
 /// Solves the system of tridiagonal.hpp or, where the sites differ, of unequal_tridiagonal.hpp, for every field, with
-/// the head's value found in between by the particles.
+/// the head's values found in between by the particles.
 ///
 /// By default `-ksp_type preonly -pc_type bathline`: the direct solver used in place, without any vector of PETSc's.
 /// Any other KSP or PC that the user selects solves the same system with matrix and vectors of PETSc's.
@@ -25,11 +24,11 @@ class LineSolver {
   ~LineSolver();
 
   /// First half, in place: `fields[f]` is this rank's part of r. The relation tells the particles how the first site
-  /// follows the head, whose constants are known to rank 0. Nothing where an iterative solver did not converge;
+  /// follows the head; its constants are known to rank 0. Nothing where an iterative solver did not converge;
   /// `failure` says why. @note Collective.
-  std::optional<HeadRelation> eliminate(std::span<double* const> fields);
-  /// Second half, in place: `fields[f]` becomes x. @note Collective.
-  void substitute(std::span<double* const> fields, std::span<const double> head);
+  const HeadRelation* eliminate(std::span<double* const> fields);
+  /// Second half, in place: `fields[f]` becomes x. `head` is s x fields, the same on every rank. @note Collective.
+  void substitute(std::span<double* const> fields, const Eigen::MatrixXd& head);
   /// Whether nobody wants anything but the direct solver.
   bool is_direct() const { return !petsc_; }
   const std::string& failure() const { return failure_; }

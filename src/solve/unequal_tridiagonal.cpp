@@ -13,34 +13,13 @@ constexpr double negligible = 1e-30;
 
 UnequalTridiagonal::UnequalTridiagonal(const UnequalLineMatrix& matrix, const Layout& layout,
                                        const Communicator& communicator, int fields)
-    : communicator_(communicator),
-      matrix_(matrix),
-      fields_(fields),
-      holders_(layout.holders()),
+    : matrix_(matrix),
       count_(layout.count(communicator.rank())),
       is_last_(communicator.rank() == layout.holders() - 1),
-      gain_(static_cast<std::size_t>(count_)) {
-  const Piece mine = count_ > 0 ? factorise() : Piece();
-  const double numbers[] = {mine.near, mine.from_right, mine.from_left, mine.last};
-  const std::vector<double> all = communicator_.gather_all(numbers);
-  for (int rank = 0; rank < holders_; ++rank) {
-    const double* of_rank = all.data() + 4 * rank;
-    pieces_.push_back({of_rank[0], of_rank[1], of_rank[2], of_rank[3]});
-  }
-  mine_.resize(static_cast<std::size_t>(2 * fields_));
-  ends_.resize(static_cast<std::size_t>(2 * fields_ * communicator_.size()));
-  first_.resize(static_cast<std::size_t>(holders_ * fields_));
-  // v_right of a rank is v_first of the next: eliminate from the far end.
-  slope_.assign(static_cast<std::size_t>(holders_), pieces_.back().near);
-  for (std::size_t rank = slope_.size() - 1; rank-- > 0;) {
-    const Piece& p = pieces_[rank];
-    slope_[rank] = p.near + p.from_right * slope_[rank + 1] * p.from_left / (1.0 - p.last * slope_[rank + 1]);
-  }
-  relation_.constant.resize(static_cast<std::size_t>(fields_));
-  relation_.slope = slope_[0];
-}
+      gain_(static_cast<std::size_t>(count_)),
+      ranks_(count_ > 0 ? factorise() : RankCoupling<1>::Piece(), layout, communicator, fields) {}
 
-UnequalTridiagonal::Piece UnequalTridiagonal::factorise() {
+RankCoupling<1>::Piece UnequalTridiagonal::factorise() {
   const double* inverse_mass = matrix_.inverse_mass;
   const std::int64_t end = count_ - 1;
   const double behind = is_last_ ? matrix_.far_end : coupling(count_);
@@ -57,24 +36,22 @@ UnequalTridiagonal::Piece UnequalTridiagonal::factorise() {
     const double pull = inverse_mass[j] * coupling(j + 1);
     influence *= pull / (1.0 + inverse_mass[j] * before[static_cast<std::size_t>(j)] + pull);
   }
-  Piece piece;
-  const double last = inverse_mass[end] * behind;
-  piece.last = last / (1.0 + inverse_mass[end] * before[static_cast<std::size_t>(end)] + last);
+  const double to_last = inverse_mass[end] * behind;
+  const double last = to_last / (1.0 + inverse_mass[end] * before[static_cast<std::size_t>(end)] + to_last);
 
-  piece.from_left = piece.from_right = 1.0;
-  double z = behind;
+  double through = 1.0, z = behind;
   for (std::int64_t j = end; j >= 0; --j) {
     const double e = coupling(j), gain = 1.0 / (1.0 + inverse_mass[j] * (e + z));
     gain_[static_cast<std::size_t>(j)] = gain;
     z = e * gain * (1.0 + inverse_mass[j] * z);
-    if (piece.from_left > negligible) ++to_last_;
-    piece.from_left *= inverse_mass[j] * gain * e;
+    if (through > negligible) ++to_last_;
+    through *= inverse_mass[j] * gain * e;
   }
-  // Symmetry: both are the same entry of the inverse, times the spring at either end.
+  // Symmetry: either way through the piece is the same entry of the inverse, times the spring where it begins.
   const double near_spring = coupling(0);
-  piece.from_right = near_spring > 0.0 ? piece.from_left * (behind / near_spring) : 0.0;
-  piece.near = inverse_mass[0] * gain_[0] * near_spring;
-  return piece;
+  const double back = near_spring > 0.0 ? through * (behind / near_spring) : 0.0;
+  using Block = RankCoupling<1>::Block;
+  return {Block(inverse_mass[0] * gain_[0] * near_spring), Block(back), Block(through), Block(last)};
 }
 
 double UnequalTridiagonal::last_velocity(const double* x) const {
@@ -86,62 +63,32 @@ double UnequalTridiagonal::last_velocity(const double* x) const {
 }
 
 const HeadRelation& UnequalTridiagonal::eliminate(std::span<double* const> fields) {
-  for (int field = 0; field < fields_ && count_ > 0; ++field) {
-    double* x = fields[static_cast<std::size_t>(field)];
+  using Value = RankCoupling<1>::Value;
+  for (std::size_t f = 0; f < fields.size() && count_ > 0; ++f) {
+    double* x = fields[f];
     double velocity = 0.0;
     for (std::int64_t j = count_ - 1; j >= 0; --j) {
       x[j] = gain_[static_cast<std::size_t>(j)] * (x[j] + coupling(j + 1) * velocity);
       velocity = matrix_.inverse_mass[j] * x[j];
     }
-    mine_[static_cast<std::size_t>(2 * field)] = velocity;
-    if (holders_ > 1) mine_[static_cast<std::size_t>(2 * field + 1)] = last_velocity(x);
+    ranks_.set_first(static_cast<int>(f), Value(velocity));
+    if (ranks_.holders() > 1) ranks_.set_last(static_cast<int>(f), Value(last_velocity(x)));
   }
-  if (communicator_.size() > 1) {
-    communicator_.gather_all(mine_, ends_);
-  } else {
-    ends_ = mine_;
-  }
-  for (int field = 0; field < fields_; ++field) {
-    const auto u = [&](int rank) { return ends_[static_cast<std::size_t>(2 * (rank * fields_ + field))]; };
-    const auto v = [&](int rank) { return ends_[static_cast<std::size_t>(2 * (rank * fields_ + field) + 1)]; };
-    double next = u(holders_ - 1);
-    first_[static_cast<std::size_t>((holders_ - 1) * fields_ + field)] = next;
-    for (int rank = holders_ - 2; rank >= 0; --rank) {
-      const Piece& p = pieces_[static_cast<std::size_t>(rank)];
-      const double slope = slope_[static_cast<std::size_t>(rank + 1)];
-      const double last = (v(rank) + p.last * next) / (1.0 - p.last * slope);
-      next = u(rank) + p.from_right * (next + slope * last);
-      first_[static_cast<std::size_t>(rank * fields_ + field)] = next;
-    }
-    relation_.constant[static_cast<std::size_t>(field)] = next;
-  }
-  return relation_;
+  return ranks_.join();
 }
 
-void UnequalTridiagonal::substitute(std::span<double* const> fields, std::span<const double> head) {
-  if (count_ == 0) return;
-  const int me = communicator_.rank();
-  for (int field = 0; field < fields_; ++field) {
-    // Walk from the head to this rank's two neighbours.
-    const auto first = [&](int rank) { return first_[static_cast<std::size_t>(rank * fields_ + field)]; };
-    const auto v = [&](int rank) { return ends_[static_cast<std::size_t>(2 * (rank * fields_ + field) + 1)]; };
-    double left = head[static_cast<std::size_t>(field)];
-    double right = 0.0;
-    for (int rank = 0; rank <= me && rank < holders_ - 1; ++rank) {
-      const Piece& p = pieces_[static_cast<std::size_t>(rank)];
-      const double slope = slope_[static_cast<std::size_t>(rank + 1)];
-      const double last = (v(rank) + p.from_left * left + p.last * first(rank + 1)) / (1.0 - p.last * slope);
-      right = first(rank + 1) + slope * last;
-      if (rank < me) left = last;
-    }
-    double* x = fields[static_cast<std::size_t>(field)];
-    double velocity = right;
+void UnequalTridiagonal::substitute(std::span<double* const> fields, const Eigen::MatrixXd& head) {
+  for (std::size_t f = 0; f < fields.size() && count_ > 0; ++f) {
+    const auto field = static_cast<int>(f);
+    const auto [left, right] = ranks_.neighbours(field, head.col(field));
+    double* x = fields[f];
+    double velocity = right[0];
     for (std::int64_t j = count_ - 1; j >= count_ - to_right_; --j) {
       const double change = gain_[static_cast<std::size_t>(j)] * coupling(j + 1) * velocity;
       x[j] += change;
       velocity = matrix_.inverse_mass[j] * change;
     }
-    velocity = left;
+    velocity = left[0];
     for (std::int64_t j = 0; j < count_; ++j) {
       x[j] += gain_[static_cast<std::size_t>(j)] * coupling(j) * velocity;
       velocity = matrix_.inverse_mass[j] * x[j];
@@ -150,10 +97,11 @@ void UnequalTridiagonal::substitute(std::span<double* const> fields, std::span<c
 }
 
 LineRow UnequalTridiagonal::row(std::int64_t site) const {
+  const auto number = [](double x) { return Eigen::MatrixXd::Constant(1, 1, x); };
   const bool is_end = is_last_ && site == count_ - 1;
   const double mass = 1.0 / matrix_.inverse_mass[site], before = coupling(site);
   const double behind = is_end ? matrix_.far_end : coupling(site + 1);
-  return {before, mass + before + behind, is_end ? 0.0 : behind, mass};
+  return {number(before), number(mass + before + behind), number(is_end ? 0.0 : behind), mass};
 }
 
 }  // namespace bathline

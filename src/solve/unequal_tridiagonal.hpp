@@ -12,13 +12,12 @@
 //   g_j = 1 / (1 + (e_j + z_{j+1})/m_j),   z_j = e_j g_j (1 + z_{j+1}/m_j),
 //
 // sums and products of positive numbers only, so that no ratio of masses or stiffnesses costs a digit. g is computed
-// once and kept. The ranks' pieces are put together as in tridiagonal.hpp; what a piece hands to its two neighbours
-// differs here. Source: the partition method, polizzi2006 (SPIKE); the elimination is the Thomas algorithm.
+// once and kept. Source: the Thomas algorithm; rank_coupling.hpp puts the ranks' pieces together.
 #pragma once
 
-#include "parallel/communicator.hpp"
-#include "parallel/layout.hpp"
-#include "solve/direct_line_solver.hpp"
+#include <vector>
+
+#include "solve/rank_coupling.hpp"
 
 namespace bathline {
 
@@ -37,44 +36,28 @@ class UnequalTridiagonal final : public DirectLineSolver {
   UnequalTridiagonal(const UnequalLineMatrix& matrix, const Layout& layout, const Communicator& communicator,
                      int fields);
 
+  int stages() const override { return 1; }
   const HeadRelation& eliminate(std::span<double* const> fields) override;
-  void substitute(std::span<double* const> fields, std::span<const double> head) override;
+  void substitute(std::span<double* const> fields, const Eigen::MatrixXd& head) override;
   LineRow row(std::int64_t site) const override;
 
   /// Kept for every site of a rank.
   static constexpr std::int64_t bytes_per_site = sizeof(double);
 
  private:
-  /// What a rank's piece looks like from outside: v_first = u + near v_left + from_right v_right,
-  /// v_last = v + from_left v_left + last v_right.
-  struct Piece {
-    double near = 0.0;
-    double from_right = 0.0;
-    double from_left = 0.0;
-    double last = 0.0;
-  };
-
   double coupling(std::int64_t site) const { return matrix_.strength * matrix_.spring[site]; }
   /// Computes the gains and everything that is kept besides.
-  Piece factorise();
+  RankCoupling<1>::Piece factorise();
   /// Velocity of the last site, by what `eliminate` leaves in `x`.
   double last_velocity(const double* x) const;
 
-  Communicator communicator_;
   UnequalLineMatrix matrix_;
-  int fields_;
-  int holders_;
   std::int64_t count_;
   bool is_last_;
   std::vector<double> gain_;   // g
   std::int64_t to_last_ = 0;   // so many sites from the end are felt by the last one
   std::int64_t to_right_ = 0;  // so many feel the right neighbour
-  std::vector<Piece> pieces_;  // of all ranks that hold sites
-  std::vector<double> ends_;   // u and v of all ranks and fields
-  std::vector<double> mine_;
-  std::vector<double> first_;  // v_first = first_[rank, field] + slope_[rank] * v_left, right neighbours eliminated
-  std::vector<double> slope_;
-  HeadRelation relation_;
+  RankCoupling<1> ranks_;
 };
 
 }  // namespace bathline

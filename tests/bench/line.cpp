@@ -4,7 +4,7 @@
 #include "bench_world.hpp"
 #include "integrate/method.hpp"
 #include "model/line/line.hpp"
-#include "model/line/implicit/implicit_tile.hpp"
+#include "model/line/implicit/one_stage_tile.hpp"
 #include "model/line/explicit/tile.hpp"
 
 namespace bathline {
@@ -136,9 +136,9 @@ void explicit_blocked_in_cache(benchmark::State& state) {
 /// The same for implicit steps.
 void midpoint_in_cache(benchmark::State& state) {
   constexpr int blocks = 400, steps = 64;
-  const ImplicitRecursion recursion(LineConstants{}, {0.5, 0.5, 0.5, 0.5}, 0.5);
-  const std::int64_t sites = LineImplicitTile::capacity_for(recursion, 0);
-  LineImplicitTile tile(recursion, sites);
+  const LineRecursion recursion = LineRecursion::of(LineConstants{}, one_stage(0.5, 0.5), 0.5).value();
+  const std::int64_t sites = LineOneStageTile::capacity_for(recursion, 0);
+  LineOneStageTile tile(recursion, sites);
   const std::vector<double> start(static_cast<std::size_t>(sites), 1e-3);
   tile.load(start.data(), start.data(), sites);
   time_together(state, sites * bench_world().size() * blocks * steps, [&] {

@@ -17,7 +17,8 @@ namespace {
 std::vector<std::string> unknown_among(const std::vector<std::pair<const char*, const char*>>& options) {
   for (const auto& [name, value] : options) PetscOptionsSetValue(nullptr, name, value);
   const Layout layout(100, test_world().size(), 40);
-  const LineSolver solver({0.5, 2.0}, layout, test_world(), 1);
+  const auto number = [](double x) { return Eigen::MatrixXd::Constant(1, 1, x); };
+  const LineSolver solver(LineMatrix{number(0.5), number(2.0)}, layout, test_world(), 1);
   const std::vector<std::string> unknown = petsc_world->session().unknown_options();
   for (const auto& [name, value] : options) PetscOptionsClearValue(nullptr, name);
   return unknown;

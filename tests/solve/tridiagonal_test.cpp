@@ -14,11 +14,17 @@
 namespace bathline {
 namespace {
 
+/// For one stage.
+LineMatrix line_matrix(double coupling, double last) {
+  return {Eigen::MatrixXd::Constant(1, 1, coupling), Eigen::MatrixXd::Constant(1, 1, last)};
+}
+
 Eigen::MatrixXd dense_matrix(const LineMatrix& line, int size) {
+  const double coupling = line.coupling(0, 0);
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(size, size);
   for (int i = 0; i < size; ++i) {
-    matrix(i, i) = i + 1 == size ? line.last_diagonal : 1.0 + 2.0 * line.coupling;
-    if (i > 0) matrix(i, i - 1) = matrix(i - 1, i) = -line.coupling;
+    matrix(i, i) = i + 1 == size ? line.last(0, 0) : 1.0 + 2.0 * coupling;
+    if (i > 0) matrix(i, i - 1) = matrix(i - 1, i) = -coupling;
   }
   return matrix;
 }
@@ -34,12 +40,12 @@ TEST_P(MpiTridiagonal, EqualsDenseElimination) {
   for (const int size : {1, 2, 3, 5, 7, 81, 333}) {
     for (const double last : last_diagonals(coupling)) {
       SCOPED_TRACE(testing::Message() << "size " << size << ", last diagonal " << last);
-      const LineMatrix line{coupling, last};
+      const LineMatrix line = line_matrix(coupling, last);
       const Layout layout(size, world.size(), minimum);
       const auto first = static_cast<std::size_t>(layout.first(world.rank()));
       const auto count = static_cast<std::size_t>(layout.count(world.rank()));
       constexpr int fields = 2;
-      PartitionedTridiagonal solver(line, layout, world, fields);
+      const auto solver = make_tridiagonal(line, layout, world, fields);
       const Eigen::MatrixXd matrix = dense_matrix(line, size);
       const Eigen::PartialPivLU<Eigen::MatrixXd> reference(matrix);
 
@@ -50,7 +56,8 @@ TEST_P(MpiTridiagonal, EqualsDenseElimination) {
         for (int f = 0; f < fields; ++f) {
           for (int i = 0; i < size; ++i) right(i, f) = random.uniform();
         }
-        const std::vector<double> head = {random.uniform(), seed == 1 ? 0.0 : random.uniform()};
+        Eigen::MatrixXd head(1, fields);
+        head << random.uniform(), seed == 1 ? 0.0 : random.uniform();
         std::vector<std::vector<double>> mine(fields);
         std::vector<double*> pointers;
         for (int f = 0; f < fields; ++f) {
@@ -58,11 +65,11 @@ TEST_P(MpiTridiagonal, EqualsDenseElimination) {
           mine[f].push_back(-77.0);  // behind the piece: not to be touched
           pointers.push_back(mine[f].data());
         }
-        const HeadRelation relation = solver.eliminate(pointers);
-        solver.substitute(pointers, head);
+        const HeadRelation relation = solver->eliminate(pointers);
+        solver->substitute(pointers, head);
 
         Eigen::MatrixXd whole = right;
-        for (int f = 0; f < fields; ++f) whole(0, f) += coupling * head[f];
+        for (int f = 0; f < fields; ++f) whole(0, f) += coupling * head(0, f);
         const Eigen::MatrixXd expected = reference.solve(whole);
         // Neither of the two solutions is better than the condition number allows.
         const double condition = std::min(1.0 + 4.0 * coupling, static_cast<double>(size) * size);
@@ -73,9 +80,9 @@ TEST_P(MpiTridiagonal, EqualsDenseElimination) {
           }
           EXPECT_EQ(mine[f][count], -77.0);
           // The relation is the first row of the inverse.
-          EXPECT_NEAR(relation.constant[f] + relation.slope * head[f], expected(0, f), tolerance);
+          EXPECT_NEAR(relation.constant(0, f) + relation.slope(0, 0) * head(0, f), expected(0, f), tolerance);
         }
-        EXPECT_NEAR(relation.slope, coupling * reference.solve(Eigen::VectorXd::Unit(size, 0))[0], 1e-13);
+        EXPECT_NEAR(relation.slope(0, 0), coupling * reference.solve(Eigen::VectorXd::Unit(size, 0))[0], 1e-13);
 
         // Residual of what the ranks hold together.
         const std::vector<double> x = world.gather({mine[0].data(), count});
@@ -97,7 +104,7 @@ TEST(MpiTridiagonal, RecoversAKnownSolutionOfALongLine) {
   const Communicator& world = test_world();
   for (const double coupling : {1e-6, 0.1, 1.0, 100.0, 1e6}) {
     constexpr std::int64_t size = 30011;
-    const LineMatrix line{coupling, 1.0 + 2.0 * coupling};
+    const LineMatrix line = line_matrix(coupling, 1.0 + 2.0 * coupling);
     const auto solution = [](std::int64_t j) { return std::sin(0.37 * static_cast<double>(j)) + 0.5; };
     const Layout layout(size, world.size(), 40);
     const std::int64_t first = layout.first(world.rank());
@@ -108,11 +115,10 @@ TEST(MpiTridiagonal, RecoversAKnownSolutionOfALongLine) {
       x.push_back((1.0 + 2.0 * coupling) * solution(j) - coupling * (left + right));
     }
     if (world.is_root()) x[0] -= coupling * 3.0;
-    PartitionedTridiagonal solver(line, layout, world, 1);
+    const auto solver = make_tridiagonal(line, layout, world, 1);
     double* const fields[] = {x.data()};
-    solver.eliminate(fields);
-    const double head[] = {3.0};
-    solver.substitute(fields, head);
+    solver->eliminate(fields);
+    solver->substitute(fields, Eigen::MatrixXd::Constant(1, 1, 3.0));
     // The condition number is 1 + 4c at most, and c only when the size of the line allows it.
     const double tolerance = 1e-15 * std::min(1.0 + 4.0 * coupling, 1e5) * 20.0;
     for (std::size_t i = 0; i < x.size(); ++i) {

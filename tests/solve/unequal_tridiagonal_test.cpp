@@ -94,16 +94,16 @@ TEST_P(MpiUnequalTridiagonal, EqualsDenseElimination) {
       for (std::size_t i = 0; i < count; ++i) {
         const LineRow row = solver.row(static_cast<std::int64_t>(i));
         const auto j = static_cast<int>(first + i);
-        EXPECT_NEAR(row.diagonal, static_cast<double>(matrix(j, j)), 1e-14 * row.diagonal);
-        EXPECT_EQ(row.before, sites.coupling(j));
-        EXPECT_EQ(row.behind, j + 1 == size ? 0.0 : sites.coupling(j + 1));
+        EXPECT_NEAR(row.diagonal(0, 0), static_cast<double>(matrix(j, j)), 1e-14 * row.diagonal(0, 0));
+        EXPECT_EQ(row.before(0, 0), sites.coupling(j));
+        EXPECT_EQ(row.behind(0, 0), j + 1 == size ? 0.0 : sites.coupling(j + 1));
         EXPECT_EQ(row.unit, 1.0 / sites.inverse_mass[static_cast<std::size_t>(j)]);
       }
 
       // Twice, so that nothing of the first solution is left in the second.
       for (const std::uint64_t seed : {1, 2}) {
         const Eigen::MatrixXd right = random_right(size, seed, -1.0);
-        const std::vector<double> head = {0.8, seed == 1 ? 0.0 : -0.6};
+        const Eigen::MatrixXd head{{0.8, seed == 1 ? 0.0 : -0.6}};
         Fields mine(right, first, count);
         const HeadRelation relation = solver.eliminate(mine.pointers);
         solver.substitute(mine.pointers, head);
@@ -111,7 +111,7 @@ TEST_P(MpiUnequalTridiagonal, EqualsDenseElimination) {
         const double condition = 1.0 + std::min(4.0 * 9.0 * strength, static_cast<double>(size) * size);
         for (int f = 0; f < 2; ++f) {
           Vector whole = right.col(f).cast<long double>();
-          whole[0] += sites.coupling(0) * head[static_cast<std::size_t>(f)];
+          whole[0] += sites.coupling(0) * head(0, f);
           const Eigen::VectorXd expected = reference.solve(whole).eval().cast<double>();
           const double tolerance = 2e-15 * condition * expected.cwiseAbs().maxCoeff();
           for (std::size_t i = 0; i < count; ++i) {
@@ -119,10 +119,10 @@ TEST_P(MpiUnequalTridiagonal, EqualsDenseElimination) {
             EXPECT_NEAR(velocity, expected[static_cast<int>(first + i)], tolerance) << "row " << first + i;
           }
           EXPECT_EQ(mine.values[f][count], -77.0);
-          EXPECT_NEAR(relation.constant[f] + relation.slope * head[f], expected[0], tolerance);
+          EXPECT_NEAR(relation.constant(0, f) + relation.slope(0, 0) * head(0, f), expected[0], tolerance);
         }
         const Vector unit = reference.solve(Vector::Unit(size, 0) * static_cast<long double>(sites.coupling(0)));
-        EXPECT_NEAR(relation.slope, static_cast<double>(unit[0]), 1e-13);
+        EXPECT_NEAR(relation.slope(0, 0), static_cast<double>(unit[0]), 1e-13);
       }
     }
   }
@@ -140,7 +140,7 @@ TEST(UnequalTridiagonal, IsRightSiteBySiteHoweverMuchSitesDiffer) {
     const Eigen::MatrixXd right = random_right(60, 3, 0.0);
     Fields mine(right, 0, 60);
     solver.eliminate(mine.pointers);
-    solver.substitute(mine.pointers, std::vector<double>{0.5, 0.0});
+    solver.substitute(mine.pointers, Eigen::MatrixXd{{0.5, 0.0}});
     for (int f = 0; f < 2; ++f) {
       Vector whole = right.col(f).cast<long double>();
       if (f == 0) whole[0] += 0.5L * sites.coupling(0);
@@ -173,8 +173,7 @@ TEST(MpiUnequalTridiagonal, RecoversAKnownSolutionOfALongLine) {
     UnequalTridiagonal solver(sites.from(first), layout, world, 1);
     double* const fields[] = {x.data()};
     solver.eliminate(fields);
-    const double head[] = {3.0};
-    solver.substitute(fields, head);
+    solver.substitute(fields, Eigen::MatrixXd::Constant(1, 1, 3.0));
     const double tolerance = 4e-14 * std::min(1.0 + 16.0 * strength, 1e6);
     for (std::int64_t i = 0; i < count; ++i) {
       const double found = x[static_cast<std::size_t>(i)] * sites.inverse_mass[static_cast<std::size_t>(first + i)];
@@ -193,7 +192,7 @@ TEST(MpiUnequalTridiagonal, MomentaThatNothingChangesKeepTheirBits) {
   Fields mine(random_right(133, 5, -1.0), static_cast<std::size_t>(layout.first(world.rank())), count);
   const Fields before = mine;
   solver.eliminate(mine.pointers);
-  solver.substitute(mine.pointers, std::vector<double>{0.5, 0.0});
+  solver.substitute(mine.pointers, Eigen::MatrixXd{{0.5, 0.0}});
   EXPECT_EQ(mine.values, before.values);
 }
 

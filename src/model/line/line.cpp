@@ -152,7 +152,7 @@ std::unique_ptr<ExplicitMarch> Line::explicit_march(const ExplicitScheme& scheme
 }
 
 std::unique_ptr<ImplicitMarch> Line::implicit_march(const CollocationScheme& scheme, double h) {
-  return scheme.stages() == 1 ? make_one_stage_march(state_, scheme, h) : make_stages_march(state_, scheme, h);
+  return make_implicit_march(state_, scheme, h);
 }
 
 }  // namespace bathline

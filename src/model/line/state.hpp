@@ -111,8 +111,7 @@ class LineState {
 
 // What advances them.
 std::unique_ptr<ExplicitMarch> make_explicit_march(LineState& line, const ExplicitScheme& scheme, double h);
-std::unique_ptr<ImplicitMarch> make_one_stage_march(LineState& line, const CollocationScheme& scheme, double h);
-/// For equal sites.
-std::unique_ptr<ImplicitMarch> make_stages_march(LineState& line, const CollocationScheme& scheme, double h);
+/// Several stages are for equal sites.
+std::unique_ptr<ImplicitMarch> make_implicit_march(LineState& line, const CollocationScheme& scheme, double h);
 
 }  // namespace bathline

@@ -11,9 +11,9 @@
 
 #include "advance/stepper.hpp"
 #include "explicit_schemes.hpp"
-#include "model/line/implicit/implicit_stage.hpp"
 #include "model/line/line.hpp"
 #include "model/problem.hpp"
+#include "one_stage.hpp"
 #include "quartic_potential.hpp"
 #include "self_world.hpp"
 #include "serial_star.hpp"

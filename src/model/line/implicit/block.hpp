@@ -11,100 +11,80 @@
 #include <optional>
 #include <vector>
 
+#include "model/line/implicit/one_stage_tile.hpp"
 #include "model/line/implicit/reach.hpp"
+#include "model/line/implicit/stage_tile.hpp"
+#include "model/line/implicit/window.hpp"
 #include "model/line/state.hpp"
-#include "parallel/communicator.hpp"
 #include "parallel/halo.hpp"
-#include "parallel/layout.hpp"
 
 namespace bathline {
 
-/// What blocks of any implicit scheme have in common; `Tile` and `Window` take pieces through the scheme's steps.
-template <class Tile, class Window>
-class LineBlock {
+/// Steps of S stages, inside of blocks only.
+template <int S>
+class LineBlock final : public ImplicitMarch {
  public:
-  /// No block reaches further than this.
-  static constexpr int widest = LineState::widest;
+  using Tile = std::conditional_t<S == 1, LineOneStageTile, LineStageTile>;
+  using Window = LineImplicitWindow<S>;
+  using Step = typename Window::Step;
 
-  /// Steps that a block may have.
-  int limit() const { return reach_.steps; }
-  bool is_open() const { return steps_ > 0; }
+  /// The cheapest reach where there is one, within the sites of every rank; no sites where the whole line is one
+  /// window, no steps where there are no such blocks. The same on every rank.
+  static ImplicitReach find_reach(const LineRecursion& recursion, const Layout& layout);
   /// @note Collective.
-  void open(LineState& line, int steps);
+  LineBlock(LineState& line, const Step& step, const LineRecursion& recursion, const ImplicitReach& reach);
+
+  int limit() const override { return reach_.steps; }
+  void open(const BlockPlan& plan) override;
   /// The sites that the particles cannot feel within the block catch up.
-  void close();
-
- protected:
-  /// The cheapest reach where there is one, within the sites of every rank. The same on every rank.
-  template <class Recursion>
-  static ImplicitReach find_reach(const Recursion& recursion, const Layout& layout);
-  /// `window(place, sites)` makes a window. @note Collective.
-  template <class Recursion, class MakeWindow>
-  LineBlock(const Recursion& recursion, MakeWindow window, const ImplicitReach& reach, const Layout& layout,
-            const Communicator& communicator, int axes);
-
-  std::vector<Window> near_;  // one per axis, on rank 0
+  void close() override;
+  bool respond(std::span<const double> head, StageResponse& response) override;
+  void complete(const Eigen::MatrixXd& head_velocities) override;
 
  private:
-  /// This rank's own sites along an axis, with room for `widest` copied ones before and behind, as far as there are
-  /// any, and what a dashpot on the last of all sites has taken, in J.
-  struct Axis {
-    double* w;
-    double* p;
-    double* dissipated;
-  };
-  void advance_rest(std::size_t axis);
+  void advance_rest(int axis);
 
-  ImplicitReach reach_;     // no sites where the whole line is one window
-  std::vector<Axis> axes_;  // of the open block
-  bool at_head_;
-  bool at_far_end_;
-  std::int64_t count_;
-  std::int64_t near_count_;  // sites that advance in lockstep with the particles
+  LineState& line_;
+  ImplicitReach reach_;
+  std::int64_t near_count_;   // sites that advance in lockstep with the particles
+  std::vector<Window> near_;  // one per axis, on rank 0
   std::unique_ptr<Halo> halo_;
   std::vector<double*> halo_fields_;
-  std::vector<Window> far_;              // one, on the rank of the far end
+  std::optional<Window> far_;            // on the rank of the far end
   std::optional<Tile> tile_;             // on ranks with sites
   std::int64_t tile_sites_ = 0;          // that it may own
   std::vector<double> late_w_, late_p_;  // the tile's last sites, until the next piece has been loaded
   int steps_ = 0;                        // of the open block
 };
 
-template <class Tile, class Window>
-template <class Recursion>
-ImplicitReach LineBlock<Tile, Window>::find_reach(const Recursion& recursion, const Layout& layout) {
+template <int S>
+ImplicitReach LineBlock<S>::find_reach(const LineRecursion& recursion, const Layout& layout) {
   // Nothing is wrong with blocks of a line in one window, however long.
   constexpr int longest = 64;
   const int holders = layout.holders();
   const std::int64_t least = std::min(layout.count(0), layout.count(holders - 1));
-  const std::int64_t limit = holders == 1 ? widest : std::min<std::int64_t>(widest, least);
-  const ImplicitReach reach = cheapest_reach(recursion, limit);
+  const std::int64_t limit = holders == 1 ? LineState::widest : std::min(LineState::widest, least);
+  const ImplicitReach reach = cheapest_reach<Tile>(recursion, limit);
   if (holders == 1 && layout.total() <= 4 * (reach.steps > 0 ? reach.sites : limit)) return {longest, 0};
   return reach;
 }
 
-template <class Tile, class Window>
-template <class Recursion, class MakeWindow>
-LineBlock<Tile, Window>::LineBlock(const Recursion& recursion, MakeWindow window, const ImplicitReach& reach,
-                                   const Layout& layout, const Communicator& communicator, int axes)
-    : reach_(reach),
-      at_head_(communicator.is_root()),
-      at_far_end_(communicator.rank() == layout.holders() - 1),
-      count_(layout.count(communicator.rank())),
-      near_count_(at_head_ ? reach.sites : 0) {
+template <int S>
+LineBlock<S>::LineBlock(LineState& line, const Step& step, const LineRecursion& recursion, const ImplicitReach& reach)
+    : line_(line), reach_(reach), near_count_(line.at_head() ? reach.sites : 0) {
   using Place = typename Window::Place;
-  const auto add = [&](std::vector<Window>& windows, int number, Place place, std::int64_t sites) {
-    for (int i = 0; i < number; ++i) windows.push_back(window(place, sites));
+  const auto add_near = [&](Place place, std::int64_t sites) {
+    for (int axis = 0; axis < line.axes && line.at_head(); ++axis) near_.emplace_back(step, place, sites);
   };
   if (reach.sites == 0) {
-    near_count_ = count_;
-    if (at_head_) add(near_, axes, Place::whole, count_);
+    near_count_ = line.count;
+    add_near(Place::whole, line.count);
     return;
   }
-  halo_ = std::make_unique<Halo>(layout, communicator, static_cast<int>(reach.sites), 2 * axes);
-  if (at_head_) add(near_, axes, Place::head, 2 * reach.sites);
-  if (at_far_end_) add(far_, 1, Place::far_end, 2 * reach.sites);
-  if (count_ == 0) return;
+  halo_ = std::make_unique<Halo>(line.layout, line.communicator, static_cast<int>(reach.sites), 2 * line.axes);
+  add_near(Place::head, 2 * reach.sites);
+  if (line.at_far_end) far_.emplace(step, Place::far_end, 2 * reach.sites);
+  if (line.count == 0) return;
   const std::int64_t capacity = Tile::capacity_for(recursion, reach.sites);
   tile_sites_ = capacity - 2 * reach.sites;
   tile_.emplace(recursion, capacity);
@@ -112,42 +92,50 @@ LineBlock<Tile, Window>::LineBlock(const Recursion& recursion, MakeWindow window
   late_p_.resize(late_w_.size());
 }
 
-template <class Tile, class Window>
-void LineBlock<Tile, Window>::open(LineState& line, int steps) {
-  line.touch(line.sites());
-  steps_ = steps;
-  axes_.clear();
-  for (int axis = 0; axis < line.axes; ++axis) {
-    axes_.push_back({line.own(line.w[axis]), line.own(line.p[axis]), &line.dissipated[axis]});
-  }
+template <int S>
+void LineBlock<S>::open(const BlockPlan& plan) {
+  line_.touch(line_.sites());
+  steps_ = plan.steps;
   if (halo_) {
     halo_fields_.clear();
-    for (const Axis& axis : axes_) {
-      halo_fields_.push_back(axis.w - halo_->left());
-      halo_fields_.push_back(axis.p - halo_->left());
+    for (int axis = 0; axis < line_.axes; ++axis) {
+      halo_fields_.push_back(line_.own(line_.w[axis]) - halo_->left());
+      halo_fields_.push_back(line_.own(line_.p[axis]) - halo_->left());
     }
     halo_->exchange(halo_fields_);
   }
   for (std::size_t axis = 0; axis < near_.size(); ++axis) {
-    const Axis& own = axes_[axis];
-    near_[axis].load(own.w, own.p, near_count_ + reach_.sites, *own.dissipated);
+    near_[axis].load(line_.own(line_.w[axis]), line_.own(line_.p[axis]), line_.dissipated[axis]);
   }
 }
 
-template <class Tile, class Window>
-void LineBlock<Tile, Window>::close() {
-  for (std::size_t axis = 0; axis < axes_.size(); ++axis) advance_rest(axis);
-  steps_ = 0;
+template <int S>
+void LineBlock<S>::close() {
+  for (int axis = 0; axis < line_.axes; ++axis) advance_rest(axis);
 }
 
-template <class Tile, class Window>
-void LineBlock<Tile, Window>::advance_rest(std::size_t axis) {
-  double* const w = axes_[axis].w;
-  double* const p = axes_[axis].p;
-  double* const dissipated = axes_[axis].dissipated;
+template <int S>
+bool LineBlock<S>::respond(std::span<const double> head, StageResponse& response) {
+  response.constant.resize(S, line_.axes);
+  for (int axis = 0; axis < line_.axes; ++axis) response.constant.col(axis) = near_[axis].eliminate(head[axis]);
+  response.damping = near_.front().damping();
+  return true;
+}
+
+template <int S>
+void LineBlock<S>::complete(const Eigen::MatrixXd& head_velocities) {
+  for (int axis = 0; axis < line_.axes; ++axis) near_[axis].complete(head_velocities.col(axis));
+}
+
+template <int S>
+void LineBlock<S>::advance_rest(int axis) {
+  double* const w = line_.own(line_.w[axis]);
+  double* const p = line_.own(line_.p[axis]);
+  double& dissipated = line_.dissipated[axis];
+  const bool at_head = line_.at_head(), at_far_end = line_.at_far_end;
   const std::int64_t reach = reach_.sites;
   // The next piece is loaded with the old values of sites before it, so these are stored only afterwards.
-  bool near_is_late = at_head_ && near_count_ > 0;
+  bool near_is_late = at_head && near_count_ > 0;
   std::int64_t late_begin = 0, late_count = 0;
   const auto store_late = [&] {
     if (near_is_late) near_[axis].store(0, near_count_, w, p);
@@ -156,7 +144,7 @@ void LineBlock<Tile, Window>::advance_rest(std::size_t axis) {
     near_is_late = false;
     late_count = 0;
   };
-  const std::int64_t end = at_far_end_ && reach > 0 ? count_ - reach : count_;
+  const std::int64_t end = at_far_end && reach > 0 ? line_.count - reach : line_.count;
   const std::int64_t tiles = tile_ ? (end - near_count_ + tile_sites_ - 1) / tile_sites_ : 0;
   for (std::int64_t i = 0; i < tiles; ++i) {
     const std::int64_t from = near_count_ + (end - near_count_) * i / tiles;
@@ -176,17 +164,27 @@ void LineBlock<Tile, Window>::advance_rest(std::size_t axis) {
     std::swap_ranges(w + late_begin, w + to, late_w_.begin());
     std::swap_ranges(p + late_begin, p + to, late_p_.begin());
   }
-  if (at_far_end_ && reach > 0) {
-    Window& far = far_.front();
-    far.load(w + (end - reach), p + (end - reach), 2 * reach, *dissipated);
+  if (at_far_end && reach > 0) {
+    far_->load(w + (end - reach), p + (end - reach), dissipated);
     store_late();
-    for (int step = 0; step < steps_; ++step) far.step();
-    far.store(reach, reach, w + end, p + end);
-    *dissipated = far.dissipated();
+    for (int step = 0; step < steps_; ++step) far_->step();
+    far_->store(reach, reach, w + end, p + end);
+    dissipated = far_->dissipated();
   } else {
     store_late();
-    if (at_head_ && reach == 0) *dissipated = near_[axis].dissipated();
+    if (at_head && reach == 0) dissipated = near_[axis].dissipated();
   }
+}
+
+/// Nothing where the scheme is no recursion along the line, or where its steps reach further than LineState::widest or
+/// than the sites of a rank. The same on every rank. @note Collective.
+template <int S>
+std::unique_ptr<ImplicitMarch> make_line_block(LineState& line, const LineStep<EqualSites, S>& step,
+                                               const std::optional<LineRecursion>& recursion) {
+  if (!recursion || !LineBlock<S>::Tile::serves(*recursion)) return nullptr;
+  const ImplicitReach reach = LineBlock<S>::find_reach(*recursion, line.layout);
+  if (reach.steps == 0) return nullptr;
+  return std::make_unique<LineBlock<S>>(line, step, *recursion, reach);
 }
 
 }  // namespace bathline

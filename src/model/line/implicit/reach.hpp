@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "model/line/implicit/recursion.hpp"
+
 namespace bathline {
 
 /// Steps taken together, and how many sites on each side matter to a site for that long.
@@ -15,24 +17,10 @@ struct ImplicitReach {
   std::int64_t sites = 0;
 };
 
-/// Summed influence below this is nothing against the round-off of a step.
-inline constexpr double negligible_influence = 0x1p-60;
-
-/// Sites after which decay^sites is negligible; the largest number there is where it never is.
-inline std::int64_t sites_of_influence(double decay) {
-  if (decay <= negligible_influence) return 1;
-  // One site more than the logarithm, which is rounded.
-  const double sites = std::log(negligible_influence) / std::log(decay) + 1.0;
-  return sites >= 1.0 && sites < 1e9 ? static_cast<std::int64_t>(std::ceil(sites))
-                                     : std::numeric_limits<std::int64_t>::max();
-}
-
-/// An unbounded line after one of its sites has been disturbed, as far as `half` sites to either side. `Recursion` has
-/// a `step` by plain loops and the `impedance` that makes momenta comparable with displacements.
-template <class Recursion>
+/// An unbounded line after one of its sites has been disturbed, as far as `half` sites to either side.
 class LineResponse {
  public:
-  LineResponse(const Recursion& recursion, std::int64_t half, double w, double p)
+  LineResponse(const LineRecursion& recursion, std::int64_t half, double w, double p)
       : recursion_(recursion), half_(half), w_(static_cast<std::size_t>(2 * half + 1)), p_(w_.size()) {
     w_[static_cast<std::size_t>(half)] = w;
     p_[static_cast<std::size_t>(half)] = p;
@@ -55,19 +43,19 @@ class LineResponse {
   }
 
  private:
-  Recursion recursion_;
+  LineRecursion recursion_;
   std::int64_t half_;
   std::vector<double> w_, p_;
 };
 
 /// The block that does least work per step of all those that reach no further than `limit` sites: from the response of
 /// an unbounded line to a unit disturbance of one site, such that all sites beyond the reach together stay negligible.
-template <class Tile, class Recursion>
-ImplicitReach cheapest_reach_in_tiles(const Recursion& recursion, std::int64_t limit) {
+/// `Tile` takes most of the line through them.
+template <class Tile>
+ImplicitReach cheapest_reach(const LineRecursion& recursion, std::int64_t limit) {
   ImplicitReach best;
   if (recursion.memory() > limit) return best;
-  LineResponse<Recursion> displaced(recursion, 2 * limit, 1.0, 0.0),
-      kicked(recursion, 2 * limit, 0.0, recursion.impedance);
+  LineResponse displaced(recursion, 2 * limit, 1.0, 0.0), kicked(recursion, 2 * limit, 0.0, recursion.impedance);
   double least = std::numeric_limits<double>::infinity();
   for (int steps = 1; steps <= 64; ++steps) {
     displaced.step();

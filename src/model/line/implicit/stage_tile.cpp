@@ -10,7 +10,7 @@ namespace {
 /// Numbers in the first-level cache.
 constexpr std::int64_t in_cache = 3840;
 
-std::size_t numbers_of_modes(const StageRecursion& recursion) {
+std::size_t numbers_of_modes(const LineRecursion& recursion) {
   return 2 * recursion.pairs.size() + recursion.singles.size();
 }
 
@@ -21,19 +21,75 @@ struct Factor {
   explicit Factor(std::complex<double> x) : re(everywhere(x.real())), im(everywhere(x.imag())) {}
 };
 
+/// The numbers of all modes in one stream, and what a recursion does with them: a pair's numbers follow each other, the
+/// real ones come last.
+template <int pairs, int singles>
+struct ModeFactors {
+  static constexpr int modes = pairs + singles, numbers = 2 * pairs + singles;
+  struct Modes {
+    Lanes of[numbers];
+  };
+
+  explicit ModeFactors(const LineRecursion& recursion) {
+    for (int m = 0; m < modes; ++m) {
+      const auto at = static_cast<std::size_t>(m < pairs ? m : m - pairs);
+      const LineRecursion::Mode& mode = m < pairs ? recursion.pairs[at] : recursion.singles[at];
+      decay[m] = Factor(mode.decay);
+      lead[m] = Factor(mode.lead);
+      kick[m] = Factor(-mode.kick);
+      slip[m] = Factor(-mode.slip);
+    }
+  }
+
+  /// state = decay state + input
+  [[gnu::always_inline]] void filter(Modes& state, const Modes& input) const {
+    for (int m = 0; m < pairs; ++m) {
+      Lanes& re = state.of[2 * m];
+      Lanes& im = state.of[2 * m + 1];
+      const Lanes in_re = fused(-decay[m].im, im, input.of[2 * m]), in_im = fused(decay[m].im, re, input.of[2 * m + 1]);
+      re = fused(decay[m].re, re, in_re);
+      im = fused(decay[m].re, im, in_im);
+    }
+    for (int m = pairs; m < modes; ++m) {
+      Lanes& re = state.of[pairs + m];
+      re = fused(decay[m].re, re, input.of[pairs + m]);
+    }
+  }
+  /// The sum and the real part of that of factors times numbers.
+  [[gnu::always_inline]] static Lanes add(Lanes sum, const Factor* factors, const Modes& z) {
+    for (int m = 0; m < pairs; ++m) {
+      sum = fused(factors[m].re, z.of[2 * m], fused(-factors[m].im, z.of[2 * m + 1], sum));
+    }
+    for (int m = pairs; m < modes; ++m) sum = fused(factors[m].re, z.of[pairs + m], sum);
+    return sum;
+  }
+  /// What w + lead p changes by.
+  [[gnu::always_inline]] Modes led(Lanes change_w, Lanes change_p) const {
+    Modes result;
+    for (int m = 0; m < pairs; ++m) {
+      result.of[2 * m] = fused(lead[m].re, change_p, change_w);
+      result.of[2 * m + 1] = lead[m].im * change_p;
+    }
+    for (int m = pairs; m < modes; ++m) result.of[pairs + m] = fused(lead[m].re, change_p, change_w);
+    return result;
+  }
+
+  Factor decay[modes], lead[modes], kick[modes], slip[modes];
+};
+
 }  // namespace
 
-bool LineStageTile::serves(const StageRecursion& recursion) {
+bool LineStageTile::serves(const LineRecursion& recursion) {
   const std::size_t pairs = recursion.pairs.size(), singles = recursion.singles.size();
   return (pairs == 0 && singles == 1) || (pairs == 1 && singles <= 1) || (pairs == 2 && singles == 0);
 }
 
-std::int64_t LineStageTile::capacity_for(const StageRecursion& recursion, std::int64_t reach) {
+std::int64_t LineStageTile::capacity_for(const LineRecursion& recursion, std::int64_t reach) {
   const auto numbers = static_cast<std::int64_t>(2 + numbers_of_modes(recursion));
   return Parts::capacity(std::max({in_cache / numbers, 4 * reach, Parts::parts * recursion.memory()}));
 }
 
-LineStageTile::LineStageTile(const StageRecursion& recursion, std::int64_t capacity)
+LineStageTile::LineStageTile(const LineRecursion& recursion, std::int64_t capacity)
     : recursion_(recursion),
       memory_(recursion.memory()),
       w_(static_cast<std::size_t>(capacity / Parts::parts)),
@@ -85,58 +141,18 @@ void LineStageTile::sweep(int index, int steps) {
 template <int pairs, int singles, bool forward, LineStageTile::Sweep kind>
 [[gnu::noinline]] void LineStageTile::sweep() {
   constexpr bool ends_step = kind != Sweep::first, begins_step = kind != Sweep::last;
-  constexpr int modes = pairs + singles, numbers = 2 * pairs + singles;
+  using Factors = ModeFactors<pairs, singles>;
+  using Modes = typename Factors::Modes;
+  constexpr int numbers = Factors::numbers;
   Register* __restrict w = w_.data();
   Register* __restrict p = p_.data();
   Register* y[numbers];
   for (int i = 0; i < numbers; ++i) y[i] = y_[static_cast<std::size_t>(i)].data();
-  Factor decay[modes], lead[modes], kick[modes], slip[modes];
-  for (int m = 0; m < modes; ++m) {
-    const auto at = static_cast<std::size_t>(m < pairs ? m : m - pairs);
-    const StageRecursion::Mode& mode = m < pairs ? recursion_.pairs[at] : recursion_.singles[at];
-    decay[m] = Factor(mode.decay);
-    lead[m] = Factor(mode.lead);
-    kick[m] = Factor(-mode.kick);
-    slip[m] = Factor(-mode.slip);
-  }
+  const Factors factors(recursion_);
   const Lanes drift = everywhere(recursion_.drift);
   const std::int64_t part = parts_.part;
   const auto at = [part](std::int64_t k) { return forward ? k : part - 1 - k; };
 
-  // One stream of all modes: a pair's numbers follow each other, the real ones come last.
-  struct Modes {
-    Lanes of[numbers];
-  };
-  const auto filter = [&](Modes & state, const Modes& input) __attribute__((always_inline)) {
-    for (int m = 0; m < pairs; ++m) {
-      Lanes& re = state.of[2 * m];
-      Lanes& im = state.of[2 * m + 1];
-      const Lanes in_re = fused(-decay[m].im, im, input.of[2 * m]), in_im = fused(decay[m].im, re, input.of[2 * m + 1]);
-      re = fused(decay[m].re, re, in_re);
-      im = fused(decay[m].re, im, in_im);
-    }
-    for (int m = pairs; m < modes; ++m) {
-      Lanes& re = state.of[pairs + m];
-      re = fused(decay[m].re, re, input.of[pairs + m]);
-    }
-  };
-  // Adds the real part of the sum of factors times numbers.
-  const auto add = [&](Lanes sum, const Factor* factors, const Modes& z) __attribute__((always_inline)) {
-    for (int m = 0; m < pairs; ++m) {
-      sum = fused(factors[m].re, z.of[2 * m], fused(-factors[m].im, z.of[2 * m + 1], sum));
-    }
-    for (int m = pairs; m < modes; ++m) sum = fused(factors[m].re, z.of[pairs + m], sum);
-    return sum;
-  };
-  const auto led = [&](Lanes change_w, Lanes change_p) __attribute__((always_inline)) {
-    Modes result;
-    for (int m = 0; m < pairs; ++m) {
-      result.of[2 * m] = fused(lead[m].re, change_p, change_w);
-      result.of[2 * m + 1] = lead[m].im * change_p;
-    }
-    for (int m = pairs; m < modes; ++m) result.of[pairs + m] = fused(lead[m].re, change_p, change_w);
-    return result;
-  };
   const auto inherit = [&](Modes(&of_streams)[streams]) {
     for (int i = 0; i < numbers; ++i) {
       Register x;
@@ -155,7 +171,7 @@ template <int pairs, int singles, bool forward, LineStageTile::Sweep kind>
       input.of[i] = here - last_y[s].of[i];
       last_y[s].of[i] = here;
     }
-    filter(z[s], input);
+    factors.filter(z[s], input);
   };
   if constexpr (ends_step) {
     for (std::int64_t k = part - memory_; k < part; ++k) {
@@ -169,13 +185,13 @@ template <int pairs, int singles, bool forward, LineStageTile::Sweep kind>
       Lanes momentum = p[j].at[s], moved = w[j].at[s];
       if constexpr (ends_step) {
         second_filter(j, s);
-        moved = add(fused(drift, momentum, moved), slip, z[s]);
-        momentum = add(momentum, kick, z[s]);
+        moved = Factors::add(fused(drift, momentum, moved), factors.slip, z[s]);
+        momentum = Factors::add(momentum, factors.kick, z[s]);
         w[j].at[s] = moved;
         p[j].at[s] = momentum;
       }
       if constexpr (begins_step) {
-        if (!is_first) filter(next_y[s], led(moved - last_w.at[s], momentum - last_p.at[s]));
+        if (!is_first) factors.filter(next_y[s], factors.led(moved - last_w.at[s], momentum - last_p.at[s]));
         last_w.at[s] = moved;
         last_p.at[s] = momentum;
         for (int i = 0; i < numbers; ++i) y[i][j].at[s] = next_y[s].of[i];
@@ -190,7 +206,7 @@ template <int pairs, int singles, bool forward, LineStageTile::Sweep kind>
     inherit(next_y);
     const Register before_w = inherited<forward>(last_w), before_p = inherited<forward>(last_p);
     for (int s = 0; s < streams; ++s) {
-      filter(next_y[s], led(w[at(0)].at[s] - before_w.at[s], p[at(0)].at[s] - before_p.at[s]));
+      factors.filter(next_y[s], factors.led(w[at(0)].at[s] - before_w.at[s], p[at(0)].at[s] - before_p.at[s]));
     }
     for (int i = 0; i < numbers; ++i) {
       Register missing;
@@ -201,7 +217,7 @@ template <int pairs, int singles, bool forward, LineStageTile::Sweep kind>
     for (std::int64_t k = 0; k < memory_; ++k) {
       for (int s = 0; s < streams; ++s) {
         for (int i = 0; i < numbers; ++i) y[i][at(k)].at[s] += next_y[s].of[i];
-        filter(next_y[s], Modes{});
+        factors.filter(next_y[s], Modes{});
       }
     }
   }

@@ -4,8 +4,8 @@
 //   z_i = (1 - S)/(1 - r_i S) y_i,   y_i = (1 - S^-1)/(1 - r_i S^-1) (w + lead_i p)
 //   w += drift p - sum_i Re(slip_i z_i),   p -= sum_i Re(kick_i z_i)
 //
-// One sweep a step, as in implicit_tile.hpp, with all eigenvalues at once.
-// Source: the recursions, see stage_recursion.hpp. The number of lanes changes results by round-off.
+// One sweep a step, as in one_stage_tile.hpp, with all eigenvalues at once.
+// Source: the recursions, see recursion.hpp. The number of lanes changes results by round-off.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "model/line/lane_field.hpp"
-#include "model/line/implicit/stage_recursion.hpp"
+#include "model/line/implicit/recursion.hpp"
 
 namespace bathline {
 
@@ -22,11 +22,11 @@ class LineStageTile {
   /// Loading, storing and the first half of the first step take about as long as so many steps.
   static constexpr double overhead = 2.0;
   /// Whether there are sweeps for as many eigenvalues: those of Gauss with up to four stages.
-  static bool serves(const StageRecursion& recursion);
+  static bool serves(const LineRecursion& recursion);
   /// Sites that a tile of those steps holds at most when `reach` of them are lost at either end.
-  static std::int64_t capacity_for(const StageRecursion& recursion, std::int64_t reach);
+  static std::int64_t capacity_for(const LineRecursion& recursion, std::int64_t reach);
 
-  LineStageTile(const StageRecursion& recursion, std::int64_t capacity);
+  LineStageTile(const LineRecursion& recursion, std::int64_t capacity);
 
   /// Beyond the first and the last site nothing pulls, which is wrong: it is up to the caller to load as many sites
   /// beyond those wanted as the steps reach.
@@ -49,7 +49,7 @@ class LineStageTile {
   template <int pairs, int singles>
   void sweep(int index, int steps);
 
-  StageRecursion recursion_;
+  LineRecursion recursion_;
   std::int64_t memory_;
   Parts parts_;
   Field w_, p_;

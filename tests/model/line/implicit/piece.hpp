@@ -29,8 +29,8 @@ inline Piece random_piece(std::int64_t sites) {
 }
 
 /// Through so many steps of a tile.
-template <class Tile, class Recursion>
-Piece advanced(const Recursion& recursion, const Piece& start, int steps) {
+template <class Tile>
+Piece advanced(const LineRecursion& recursion, const Piece& start, int steps) {
   const auto count = static_cast<std::int64_t>(start.w.size());
   Tile tile(recursion, Tile::capacity_for(recursion, count / 4));
   tile.load(start.w.data(), start.p.data(), count);
@@ -42,12 +42,12 @@ Piece advanced(const Recursion& recursion, const Piece& start, int steps) {
 
 /// Compares a tile with a window that holds the same `sites` sites, beyond the reach of both ends. `longest` is
 /// h w0, `stages` those of the scheme.
-template <class Tile, class Recursion, class Window>
-void expect_tile_to_equal(Window window, const Recursion& recursion, const ImplicitReach& reach, std::int64_t sites,
+template <class Tile, class Window>
+void expect_tile_to_equal(Window window, const LineRecursion& recursion, const ImplicitReach& reach, std::int64_t sites,
                           double longest, int stages) {
   const Piece start = random_piece(sites);
   const Piece found = advanced<Tile>(recursion, start, reach.steps);
-  window.load(start.w.data(), start.p.data(), sites, 0.0);
+  window.load(start.w.data(), start.p.data(), 0.0);
   for (int i = 0; i < reach.steps; ++i) window.step();
   Piece expected = start;
   window.store(0, sites, expected.w.data(), expected.p.data());
@@ -65,8 +65,8 @@ void expect_tile_to_equal(Window window, const Recursion& recursion, const Impli
 }
 
 /// What lies beyond the reach changes no more than roundings, and the reach is not much too long for that.
-template <class Tile, class Recursion>
-void expect_influence_to_end_at(const ImplicitReach& reach, const Recursion& recursion, int stages) {
+template <class Tile>
+void expect_influence_to_end_at(const ImplicitReach& reach, const LineRecursion& recursion, int stages) {
   constexpr std::int64_t outer = 20, inner = 101;
   const Piece start = random_piece(2 * outer + 2 * (reach.sites - 1) + inner);
   Piece other = start;

@@ -5,9 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "method_cases.hpp"
-#include "model/line/implicit/stage_window.hpp"
+#include "model/line/implicit/window.hpp"
 #include "piece.hpp"
-#include "self_world.hpp"
 
 namespace bathline {
 namespace {
@@ -25,22 +24,29 @@ CollocationScheme two_reals() {
   return {.a = a, .a_hat = a, .b = Eigen::VectorXd{{0.6, 0.4}}};
 }
 
+template <int stages>
+void expect_tile_to_equal_the_stage_system(double h) {
+  using Window = LineImplicitWindow<stages>;
+  const std::optional<LineRecursion> recursion = LineRecursion::of(line, gauss(stages), h);
+  ASSERT_TRUE(recursion && LineStageTile::serves(*recursion));
+  const ImplicitReach reach = cheapest_reach<LineStageTile>(*recursion, 512);
+  ASSERT_GT(reach.steps, 0);
+  // Few sites, such that parts are padded; numbers that no register divides; as many as fit.
+  for (const std::int64_t sites :
+       {2 * reach.sites + 1, 2 * reach.sites + 333, LineStageTile::capacity_for(*recursion, reach.sites)}) {
+    SCOPED_TRACE(testing::Message() << stages << " stages, h = " << h << ", " << sites << " sites");
+    const typename Window::Step step({line.stiffness, line.mass}, line.stiffness, line, gauss(stages), h);
+    expect_tile_to_equal<LineStageTile>(Window(step, Window::Place::far_end, sites), *recursion, reach, sites,
+                                        h * recursion->impedance / line.mass, stages);
+  }
+}
+
 TEST(LineStageTile, EqualsTheStageSystemInside) {
-  for (const int stages : {1, 2, 3, 4}) {
-    for (const double h : steps_in_seconds) {
-      const LineStageStep step{line, gauss(stages), h};
-      const std::optional<StageRecursion> recursion = StageRecursion::of(step);
-      ASSERT_TRUE(recursion);
-      const ImplicitReach reach = cheapest_reach(*recursion, 512);
-      ASSERT_GT(reach.steps, 0);
-      // Few sites, such that parts are padded; numbers that no register divides; as many as fit.
-      for (const std::int64_t sites :
-           {2 * reach.sites + 1, 2 * reach.sites + 333, LineStageTile::capacity_for(*recursion, reach.sites)}) {
-        SCOPED_TRACE(testing::Message() << stages << " stages, h = " << h << ", " << sites << " sites");
-        expect_tile_to_equal<LineStageTile>(LineStageWindow(step, LineStageWindow::Place::far_end, sites, self_world()),
-                                            *recursion, reach, sites, h * recursion->impedance / line.mass, stages);
-      }
-    }
+  for (const double h : steps_in_seconds) {
+    expect_tile_to_equal_the_stage_system<1>(h);
+    expect_tile_to_equal_the_stage_system<2>(h);
+    expect_tile_to_equal_the_stage_system<3>(h);
+    expect_tile_to_equal_the_stage_system<4>(h);
   }
 }
 
@@ -48,27 +54,31 @@ TEST(LineStageTile, ReachIsWhereInfluenceEnds) {
   for (const int stages : {2, 3, 4}) {
     for (const double h : steps_in_seconds) {
       SCOPED_TRACE(testing::Message() << stages << " stages, h = " << h);
-      const StageRecursion recursion = StageRecursion::of({line, gauss(stages), h}).value();
-      expect_influence_to_end_at<LineStageTile>(cheapest_reach(recursion, 512), recursion, stages);
+      const LineRecursion recursion = LineRecursion::of(line, gauss(stages), h).value();
+      expect_influence_to_end_at<LineStageTile>(cheapest_reach<LineStageTile>(recursion, 512), recursion, stages);
     }
   }
 }
 
+bool has_a_tile(const CollocationScheme& scheme) {
+  const std::optional<LineRecursion> recursion = LineRecursion::of(line, scheme, 0.3);
+  return recursion && LineStageTile::serves(*recursion);
+}
+
 // A stage matrix without an inverse, one that is all but impossible to diagonalise, and numbers of eigenvalues that no
 // sweep is made for.
-TEST(LineStageRecursion, IsNoneForOtherSchemes) {
+TEST(LineStageTile, IsNoneForOtherSchemes) {
   for (const MethodCase& method : method_cases()) {
     const auto* scheme = std::get_if<CollocationScheme>(&method.scheme);
-    if (scheme == nullptr || scheme->stages() == 1) continue;  // implicit_recursion.hpp serves those
-    EXPECT_EQ(StageRecursion::of({line, *scheme, 0.3}).has_value(), method.method->entry.name == "gauss")
-        << method.name;
+    if (scheme == nullptr || scheme->stages() == 1) continue;  // one_stage_tile.hpp serves those
+    EXPECT_EQ(has_a_tile(*scheme), method.method->entry.name == "gauss") << method.name;
   }
-  EXPECT_FALSE(StageRecursion::of({line, two_reals(), 0.3}));
+  EXPECT_FALSE(has_a_tile(two_reals()));
   CollocationScheme parallel = two_reals();
   parallel.a = parallel.a_hat = Eigen::MatrixXd{{0.4, 0.1}, {-1e-9, 0.4}};
-  EXPECT_FALSE(StageRecursion::of({line, parallel, 0.3}));
+  EXPECT_FALSE(has_a_tile(parallel));
   parallel.a(1, 0) = parallel.a_hat(1, 0) = -0.1;
-  EXPECT_TRUE(StageRecursion::of({line, parallel, 0.3}));
+  EXPECT_TRUE(has_a_tile(parallel));
 }
 
 }  // namespace

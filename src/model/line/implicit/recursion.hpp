@@ -1,5 +1,5 @@
-// One step with several stages inside a uniform line as recursions of first order along it, two for every eigenvalue of
-// the stage matrix, one from either side.
+// One implicit step inside a uniform line as recursions of first order along it, two for every eigenvalue of the stage
+// matrix, one from either side.
 //
 //   D + X G D = -X (a^ 1 w + G 1 u),   G = a^ a,   X = h^2 lambda/M K,   K = -(second difference),   u = h/M p
 //   w+ = w + u + b.D,   u+ = u - X (w + b.(a (1 u + D)))
@@ -15,9 +15,16 @@
 //
 // where the terms without a pole are w + b.a 1 u - b.a G^-1 (a^ 1 w + G 1 u) = 0 because b.1 = 1. So G must have an
 // inverse and be diagonalised safely: that holds for Gauss (G = a^2), not for the pair Lobatto IIIA-IIIB, whose G is
-// singular. Each 1/(1 + mu X) is split as in implicit_recursion.hpp; eigenvalues that are not real come in pairs,
-// of which one is taken, twice its real part. Nothing but changes of w - u and u is computed, which small steps leave
-// small: nothing is lost. Conserves what the scheme conserves, to round-off.
+// singular.
+//
+// With S the shift by a site, K = (1 - S)(1 - S^-1) in units of lambda, and with c = mu h^2 lambda/M each matrix
+// splits, 1 + c K = (c/r) (1 - r S)(1 - r S^-1), so
+//
+//   K/(1 + c K) = (r/c) (1 - S)/(1 - r S) (1 - S^-1)/(1 - r S^-1),   r = ((1 + 2c) - sqrt(1 + 4c)) / 2c
+//
+// Eigenvalues that are not real come in pairs, of which one is taken, twice its real part. Nothing but changes of w and
+// u from site to site is computed, which small steps leave small: nothing is lost. Conserves what the scheme conserves,
+// to round-off.
 // Source: the scheme, hairer2006, section II.2; partial fractions and a spectral factorisation of its matrix.
 #pragma once
 
@@ -26,13 +33,16 @@
 #include <optional>
 #include <vector>
 
-#include "model/line/implicit/reach.hpp"
-#include "model/line/implicit/stage_step.hpp"
+#include "integrate/scheme.hpp"
+#include "model/line/sites.hpp"
 
 namespace bathline {
 
+/// Summed influence below this is nothing against the round-off of a step.
+inline constexpr double negligible_influence = 0x1p-60;
+
 /// The numbers of that step.
-struct StageRecursion {
+struct LineRecursion {
   using Complex = std::complex<double>;
 
   /// One eigenvalue, or a pair of conjugates: p+ = p - Re(kick z), w+ = w + drift p - Re(slip z), all summed, with
@@ -45,7 +55,7 @@ struct StageRecursion {
   };
 
   /// Nothing for schemes that have none.
-  static std::optional<StageRecursion> of(const LineStageStep& step);
+  static std::optional<LineRecursion> of(const LineConstants& line, const CollocationScheme& scheme, double h);
 
   std::vector<Mode> pairs;    ///< of conjugate eigenvalues
   std::vector<Mode> singles;  ///< real
@@ -57,8 +67,5 @@ struct StageRecursion {
   /// Sites after which every decay^sites is negligible; the largest number there is where one never is.
   std::int64_t memory() const;
 };
-
-/// The block that does least work per step, see reach.hpp.
-ImplicitReach cheapest_reach(const StageRecursion& recursion, std::int64_t limit);
 
 }  // namespace bathline

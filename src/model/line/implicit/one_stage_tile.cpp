@@ -1,7 +1,9 @@
 // A piece of a uniform line taken through implicit one-stage steps in cache.
-#include "model/line/implicit/implicit_tile.hpp"
+#include "model/line/implicit/one_stage_tile.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace bathline {
 
@@ -10,40 +12,51 @@ namespace {
 /// Two numbers a site, in the second-level cache: shorter sweeps lose more at the ends of the parts.
 constexpr std::int64_t in_cache = 5760;
 
+double late_slip(const LineRecursion& recursion) {
+  const auto& [decay, lead, kick, slip] = recursion.singles.front();
+  const double left = slip.real() - (recursion.drift - lead.real()) * kick.real();
+  // What rounding has left of a zero is one.
+  return std::abs(left) <= 4.0 * std::numeric_limits<double>::epsilon() * std::abs(slip.real()) ? 0.0 : left;
+}
+
 }  // namespace
 
-std::int64_t LineImplicitTile::capacity_for(const ImplicitRecursion& recursion, std::int64_t reach) {
+std::int64_t LineOneStageTile::capacity_for(const LineRecursion& recursion, std::int64_t reach) {
   return Parts::capacity(std::max({in_cache, 4 * reach, Parts::parts * recursion.memory()}));
 }
 
-LineImplicitTile::LineImplicitTile(const ImplicitRecursion& recursion, std::int64_t capacity)
-    : recursion_(recursion),
+LineOneStageTile::LineOneStageTile(const LineRecursion& recursion, std::int64_t capacity)
+    : decay_(recursion.singles.front().decay.real()),
+      lead_(recursion.singles.front().lead.real()),
+      kick_(recursion.singles.front().kick.real()),
+      late_slip_(late_slip(recursion)),
+      drift_(recursion.drift),
       memory_(recursion.memory()),
       powers_(static_cast<std::size_t>(memory_)),
       y_(static_cast<std::size_t>(capacity / Parts::parts)),
       p_(y_.size()) {
   powers_[0] = 1.0;
-  for (std::size_t k = 1; k < powers_.size(); ++k) powers_[k] = recursion.decay * powers_[k - 1];
+  for (std::size_t k = 1; k < powers_.size(); ++k) powers_[k] = decay_ * powers_[k - 1];
 }
 
-void LineImplicitTile::load(const double* w, const double* p, std::int64_t count) {
+void LineOneStageTile::load(const double* w, const double* p, std::int64_t count) {
   parts_ = Parts(count, memory_);
   parts_.spread(w, y_.data());
   parts_.spread(p, p_.data());
 }
 
-void LineImplicitTile::store(std::int64_t offset, std::int64_t count, double* w, double* p) const {
+void LineOneStageTile::store(std::int64_t offset, std::int64_t count, double* w, double* p) const {
   parts_.collect(y_.data(), offset, count, w);
   parts_.collect(p_.data(), offset, count, p);
 }
 
-void LineImplicitTile::advance(int steps, std::span<const std::span<const double>> ahead) {
+void LineOneStageTile::advance(int steps, std::span<const std::span<const double>> ahead) {
   const std::int64_t anchored = steps % 2 == 0 ? 0 : parts_.part - 1;
   for (int s = 0; s < streams; ++s) {
-    anchor_.at[s] = fused(everywhere(recursion_.to_stage), p_[anchored].at[s], y_[anchored].at[s]);
+    anchor_.at[s] = fused(everywhere(lead_), p_[anchored].at[s], y_[anchored].at[s]);
   }
   for (int index = 0; index <= steps; ++index) {
-    if (recursion_.slip == 0.0) {
+    if (late_slip_ == 0.0) {
       sweep<false>(index, steps);
     } else {
       sweep<true>(index, steps);
@@ -53,7 +66,7 @@ void LineImplicitTile::advance(int steps, std::span<const std::span<const double
 }
 
 template <bool slips>
-void LineImplicitTile::sweep(int index, int steps) {
+void LineOneStageTile::sweep(int index, int steps) {
   const bool forward = index % 2 == 0, as_the_last = index % 2 == steps % 2;
   if (index == 0) {
     sweep<true, slips, Sweep::first>(as_the_last);
@@ -64,16 +77,16 @@ void LineImplicitTile::sweep(int index, int steps) {
   }
 }
 
-template <bool forward, bool slips, LineImplicitTile::Sweep kind>
-[[gnu::noinline]] void LineImplicitTile::sweep(bool as_the_last) {
+template <bool forward, bool slips, LineOneStageTile::Sweep kind>
+[[gnu::noinline]] void LineOneStageTile::sweep(bool as_the_last) {
   constexpr bool ends_step = kind != Sweep::first, begins_step = kind != Sweep::last;
   Register* __restrict p = p_.data();
   Register* __restrict y = y_.data();
-  const double unit = recursion_.drift;
-  const Lanes r = everywhere(recursion_.decay);
-  const Lanes kick = everywhere(-recursion_.kick * unit), slip = everywhere(-recursion_.slip);
+  const double unit = drift_;
+  const Lanes r = everywhere(decay_);
+  const Lanes kick = everywhere(-kick_ * unit), slip = everywhere(-late_slip_);
   const Lanes drift = everywhere(unit), inverse_unit = everywhere(1.0 / unit);
-  const Lanes to_stage = everywhere(recursion_.to_stage / unit), last_drift = everywhere(recursion_.last_drift / unit);
+  const Lanes lead = everywhere(lead_ / unit), last_drift = everywhere((drift_ - lead_) / unit);
   const std::int64_t part = parts_.part;
   const auto at = [part](std::int64_t k) { return forward ? k : part - 1 - k; };
   // Of the site before: y, what v moves by, and in the end v; in units of the drift, v relative to where the part
@@ -93,7 +106,7 @@ template <bool forward, bool slips, LineImplicitTile::Sweep kind>
         if constexpr (!begins_step) way *= last_drift;
         if constexpr (slips) way = fused(slip, z.at[s], way);
       } else {
-        way = fused(to_stage, momentum, inverse_unit * y[j].at[s]);
+        way = fused(lead, momentum, inverse_unit * y[j].at[s]);
         rise.at[s] = Lanes{};
       }
       if constexpr (begins_step) {

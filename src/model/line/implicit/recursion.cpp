@@ -1,15 +1,29 @@
-// The numbers of a step with several stages inside a uniform line.
-#include "model/line/implicit/stage_recursion.hpp"
+// The numbers of an implicit step inside a uniform line.
+#include "model/line/implicit/recursion.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
-
-#include "model/line/implicit/stage_tile.hpp"
+#include <limits>
 
 namespace bathline {
 
-std::optional<StageRecursion> StageRecursion::of(const LineStageStep& step) {
+namespace {
+
+/// Sites after which decay^sites is negligible; the largest number there is where it never is.
+std::int64_t sites_of_influence(double decay) {
+  if (decay <= negligible_influence) return 1;
+  // One site more than the logarithm, which is rounded.
+  const double sites = std::log(negligible_influence) / std::log(decay) + 1.0;
+  return sites >= 1.0 && sites < 1e9 ? static_cast<std::int64_t>(std::ceil(sites))
+                                     : std::numeric_limits<std::int64_t>::max();
+}
+
+}  // namespace
+
+std::optional<LineRecursion> LineRecursion::of(const LineConstants& line, const CollocationScheme& scheme,
+                                               double step) {
   // In extended precision, so that nothing but the rounding of the numbers themselves is systematic.
   using Real = long double;
   using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
@@ -17,8 +31,8 @@ std::optional<StageRecursion> StageRecursion::of(const LineStageStep& step) {
   using ComplexVector = Eigen::Matrix<std::complex<Real>, Eigen::Dynamic, 1>;
   // Terms of the sum may exceed the sum by no more than that.
   constexpr Real worst_condition = 1e3;
-  const Matrix a = step.scheme.a.cast<Real>(), a_hat = step.scheme.a_hat.cast<Real>();
-  const Eigen::Matrix<Real, Eigen::Dynamic, 1> b = step.scheme.b.cast<Real>();
+  const Matrix a = scheme.a.cast<Real>(), a_hat = scheme.a_hat.cast<Real>();
+  const Eigen::Matrix<Real, Eigen::Dynamic, 1> b = scheme.b.cast<Real>();
   const Matrix g = a_hat * a;
   if (!(g.norm() * Matrix(g.inverse()).norm() < worst_condition)) return std::nullopt;
   const Eigen::EigenSolver<Matrix> eigen(g);
@@ -29,15 +43,17 @@ std::optional<StageRecursion> StageRecursion::of(const LineStageStep& step) {
   const ComplexVector to_w = right.transpose() * b.cast<std::complex<Real>>();
   const ComplexVector to_u = right.transpose() * (a.transpose() * b).cast<std::complex<Real>>();
 
-  const Real h = step.h, mass = step.line.mass, stiffness = step.line.stiffness;
+  const Real h = step, mass = line.mass, stiffness = line.stiffness;
   const Real strength = h * h * stiffness / mass;
-  StageRecursion result;
+  LineRecursion result;
   result.drift = static_cast<double>(h / mass);
-  result.impedance = std::sqrt(step.line.stiffness * step.line.mass);
+  result.impedance = std::sqrt(line.stiffness * line.mass);
   for (Eigen::Index i = 0; i < g.rows(); ++i) {
     const std::complex<Real> mu = eigen.eigenvalues()[i], one = 1;
     // Of a pair the one with the positive imaginary part.
     if (mu.imag() < 0) continue;
+    // Without decay along the line there is no recursion.
+    if (mu.imag() == 0 && !(mu.real() > 0)) return std::nullopt;
     if (!(worst_condition * std::abs(from_w[i]) > std::abs(from_u[i]))) return std::nullopt;
     const std::complex<Real> c = strength * mu;
     const std::complex<Real> ratio = Real(2) / (one + Real(2) * c + std::sqrt(one + Real(4) * c));  // r/c
@@ -48,11 +64,10 @@ std::optional<StageRecursion> StageRecursion::of(const LineStageStep& step) {
                     .kick = Complex(weight * to_u[i] / mu * (h * stiffness)),
                     .slip = Complex(weight * to_w[i] * strength)});
   }
-  if (!LineStageTile::serves(result)) return std::nullopt;
   return result;
 }
 
-void StageRecursion::step(std::vector<double>& w, std::vector<double>& p) const {
+void LineRecursion::step(std::vector<double>& w, std::vector<double>& p) const {
   const std::size_t n = w.size();
   std::vector<double> kicks(n), slips(n), re(n), im(n);
   for (const std::vector<Mode>* modes : {&pairs, &singles}) {
@@ -81,16 +96,12 @@ void StageRecursion::step(std::vector<double>& w, std::vector<double>& p) const 
   }
 }
 
-std::int64_t StageRecursion::memory() const {
+std::int64_t LineRecursion::memory() const {
   std::int64_t sites = 1;
   for (const std::vector<Mode>* modes : {&pairs, &singles}) {
     for (const Mode& mode : *modes) sites = std::max(sites, sites_of_influence(std::abs(mode.decay)));
   }
   return sites;
-}
-
-ImplicitReach cheapest_reach(const StageRecursion& recursion, std::int64_t limit) {
-  return cheapest_reach_in_tiles<LineStageTile>(recursion, limit);
 }
 
 }  // namespace bathline

@@ -1,7 +1,11 @@
 // A piece of a uniform line that meets neither its head nor its far end, taken through implicit one-stage steps in
 // cache.
 //
-//   z = (1 - S)/(1 - r S) y,   y = (1 - S^-1)/(1 - r S^-1) v,   p -= kick z,   v += drift p - slip z
+// Of a scheme with one eigenvalue both recursions act on one combination v = w + lead p of displacement and momentum,
+//
+//   z = (1 - S)/(1 - r S) y,   y = (1 - S^-1)/(1 - r S^-1) v,   p -= kick z,   v += drift p - late_slip z,
+//
+// late_slip = slip - (drift - lead) kick, which is zero where the scheme is symplectic.
 //
 // One sweep a step: it ends one step and begins the next, whose two recursions then run the other way round, so that
 // the sweep that ends it can begin the one after it. Only differences of v matter on the way, and these are in y,
@@ -11,25 +15,28 @@
 // so two numbers a site are kept instead of three, y in units of the drift. Of v itself one site of every part is kept,
 // from which the last sweep adds up the others. The recursions are cut into parts, one for every lane of every
 // register: what a part inherits from the one before it has faded but for its last few sites.
-// Source: the two recursions, see implicit_recursion.hpp. The number of lanes changes results by round-off.
+// Source: the two recursions, see recursion.hpp. The number of lanes changes results by round-off.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include "model/line/lane_field.hpp"
-#include "model/line/implicit/implicit_recursion.hpp"
+#include "model/line/implicit/recursion.hpp"
 
 namespace bathline {
 
-class LineImplicitTile {
+class LineOneStageTile {
  public:
+  static bool serves(const LineRecursion& recursion) {
+    return recursion.pairs.empty() && recursion.singles.size() == 1;
+  }
   /// Loading, storing and the first half of the first step take about as long as so many steps.
   static constexpr double overhead = 6.0;
   /// Sites that a tile of those steps holds at most when `reach` of them are lost at either end.
-  static std::int64_t capacity_for(const ImplicitRecursion& recursion, std::int64_t reach);
+  static std::int64_t capacity_for(const LineRecursion& recursion, std::int64_t reach);
 
-  LineImplicitTile(const ImplicitRecursion& recursion, std::int64_t capacity);
+  LineOneStageTile(const LineRecursion& recursion, std::int64_t capacity);
 
   /// Beyond the first and the last site nothing pulls, which is wrong: it is up to the caller to load as many sites
   /// beyond those wanted as the steps reach.
@@ -54,7 +61,11 @@ class LineImplicitTile {
   template <bool forward, bool slips, Sweep kind>
   void sweep(bool as_the_last);
 
-  ImplicitRecursion recursion_;
+  double decay_;      // r
+  double lead_;       // v = w + lead p
+  double kick_;       // p+ = p - kick z
+  double late_slip_;  // v+ = v + drift p+ - late_slip z
+  double drift_;
   std::int64_t memory_;
   std::vector<double> powers_;  // r^k
   Parts parts_;

@@ -5,7 +5,8 @@
 #include <cmath>
 
 #include "dense_system.hpp"
-#include "model/line/implicit/implicit_stage.hpp"
+#include "model/line/line.hpp"
+#include "one_stage.hpp"
 #include "petsc_world.hpp"
 
 namespace bathline {

@@ -1,7 +1,5 @@
 // Implicit one-stage schemes on lines whose sites differ: a step against dense linear algebra, and what whole runs must
 // keep.
-#include "model/line/implicit/unequal_stage.hpp"
-
 #include <gtest/gtest.h>
 
 #include "advance/stepper.hpp"
@@ -79,7 +77,7 @@ void expect_a_step_to_equal_the_dense_one(const StepCase& c) {
   EXPECT_NEAR(dissipated, work, 1e-11 * (1.0 + work));
 }
 
-TEST(MpiLineUnequalStage, EqualsADenseSolution) {
+TEST(MpiUnequalLine, EqualsADenseSolution) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     for (const int sites : {1, 2, 41, 127, 200}) {
       for (const OneStage& scheme : schemes()) {
@@ -91,7 +89,7 @@ TEST(MpiLineUnequalStage, EqualsADenseSolution) {
   }
 }
 
-TEST(MpiLineUnequalStage, EqualsADenseSolutionThroughPetsc) {
+TEST(MpiUnequalLine, EqualsADenseSolutionThroughPetsc) {
   const PetscOptionsScope options({{"-ksp_type", "cg"}, {"-pc_type", "jacobi"}});
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     for (const int sites : {1, 127}) expect_a_step_to_equal_the_dense_one({far_end, sites, schemes()[1], 0.7});
@@ -119,7 +117,7 @@ PhasePoint run(Problem& problem, const Scheme& scheme, double h, int steps) {
   return get_state(problem);
 }
 
-TEST(MpiLineUnequalStage, EqualSitesAgreeWithTheUniformPath) {
+TEST(MpiUnequalLine, EqualSitesAgreeWithTheUniformPath) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     for (const std::int64_t sites : {1, 90, 300}) {
       SCOPED_TRACE(testing::Message() << "far end " << static_cast<int>(far_end) << ", " << sites << " sites");
@@ -134,7 +132,7 @@ TEST(MpiLineUnequalStage, EqualSitesAgreeWithTheUniformPath) {
   }
 }
 
-TEST(MpiLineUnequalStage, MidpointRuleConservesTheEnergyOfALinearSystem) {
+TEST(MpiUnequalLine, MidpointRuleConservesTheEnergyOfALinearSystem) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
     Problem problem = make_problem(unequal_site, far_end, 150, 0.0);
     const double before = problem.energies().total();
@@ -144,7 +142,7 @@ TEST(MpiLineUnequalStage, MidpointRuleConservesTheEnergyOfALinearSystem) {
   }
 }
 
-TEST(MpiLineUnequalStage, MidpointRuleIsOfSecondOrder) {
+TEST(MpiUnequalLine, MidpointRuleIsOfSecondOrder) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::matched}) {
     const auto end = [&](const Scheme& scheme, int steps) {
       Problem problem = make_problem(unequal_site, far_end, 45, 0.6);

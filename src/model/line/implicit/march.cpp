@@ -1,0 +1,150 @@
+// Implicit schemes on a line: the stage momenta of its sites solve one linear system, whose first half leaves a
+// relation between the force on the head and the head's stage velocities.
+//
+// In blocks of steps where influence decays within the sites of a rank, see block.hpp; elsewhere step by step with a
+// system that is reduced over the ranks, exactly, or with the solver that the user asks PETSc for.
+#include <stdexcept>
+
+#include "model/line/implicit/block.hpp"
+#include "model/line/implicit/step.hpp"
+#include "model/line/state.hpp"
+#include "solve/line_solver.hpp"
+
+namespace bathline {
+
+namespace {
+
+template <class Sites, int S>
+class LineImplicitMarch final : public ImplicitMarch {
+ public:
+  using Step = LineStep<Sites, S>;
+
+  /// `matrix` is that of the step's linear system, `blocks` takes over within blocks, where there can be any.
+  template <class Matrix>
+  LineImplicitMarch(LineState& line, const Step& step, const Matrix& matrix)
+      : line_(line),
+        step_(step),
+        solver_(matrix, line.layout, line.communicator, line.axes),
+        head_(static_cast<std::size_t>(line.axes)) {}
+
+  bool is_direct() const { return solver_.is_direct(); }
+  void take_blocks(std::unique_ptr<ImplicitMarch> blocks) { blocks_ = std::move(blocks); }
+
+  int limit() const override { return blocks_ ? blocks_->limit() : 0; }
+  void open(const BlockPlan& plan) override {
+    blocks_->open(plan);
+    in_block_ = true;
+  }
+  void close() override {
+    blocks_->close();
+    in_block_ = false;
+  }
+  bool respond(std::span<const double> head, StageResponse& response) override;
+  void complete(const Eigen::MatrixXd& head_velocities) override;
+  std::string failure() const override { return solver_.failure(); }
+
+ private:
+  void find_stages();
+  double mean(int axis, std::int64_t site) const {
+    return step_.mean(site, line_.own(line_.w[axis])[site], Step::momenta(stages_[axis], site));
+  }
+
+  LineState& line_;
+  Step step_;
+  LineSolver solver_;
+  std::unique_ptr<ImplicitMarch> blocks_;
+  bool in_block_ = false;
+  std::vector<double> head_;                  // at the start of the step
+  std::vector<std::vector<double>> scratch_;  // by axis, then site, then stage; none where steps work in place
+  std::vector<double*> stages_;               // the stage momenta by axis
+};
+
+template <class Sites, int S>
+void LineImplicitMarch<Sites, S>::find_stages() {
+  if (!Step::in_place && scratch_.empty()) {
+    scratch_.assign(head_.size(), std::vector<double>(static_cast<std::size_t>(line_.count * S)));
+  }
+  stages_.clear();
+  for (int axis = 0; axis < line_.axes; ++axis) {
+    stages_.push_back(Step::in_place ? line_.own(line_.p[axis]) : scratch_[axis].data());
+  }
+}
+
+template <class Sites, int S>
+bool LineImplicitMarch<Sites, S>::respond(std::span<const double> head, StageResponse& response) {
+  if (in_block_) return blocks_->respond(head, response);
+  line_.touch(line_.sites());
+  line_.exchange_next_neighbours();
+  find_stages();
+  for (int axis = 0; axis < line_.axes; ++axis) {
+    const double* w = line_.own(line_.w[axis]);
+    if (line_.at_head()) head_[axis] = head[axis];
+    if (line_.count == 0) continue;
+    // Where a rank has no neighbour the missing value is the head or the far end.
+    const double left = line_.at_head() ? head_[axis] : w[-1];
+    const double right = line_.at_far_end ? step_.behind(w[line_.count - 1]) : w[line_.count];
+    step_.begin(w, line_.own(line_.p[axis]), stages_[axis], line_.count, left, right);
+  }
+  const HeadRelation* relation = solver_.eliminate(stages_);
+  if (relation == nullptr) return false;
+  response.damping = step_.damping(relation->slope);
+  if (!line_.at_head()) return true;
+  response.constant.resize(S, line_.axes);
+  for (int axis = 0; axis < line_.axes; ++axis) {
+    const double stretch = line_.own(line_.w[axis])[0] - head_[axis];
+    response.constant.col(axis) = step_.force(relation->constant.col(axis), stretch);
+  }
+  return true;
+}
+
+template <class Sites, int S>
+void LineImplicitMarch<Sites, S>::complete(const Eigen::MatrixXd& head_velocities) {
+  if (in_block_) return blocks_->complete(head_velocities);
+  solver_.substitute(stages_, step_.solved_mass() * head_velocities);
+  // What the neighbours need to know are the means at the ends of a rank: they travel in the place of displacements.
+  struct Ends {
+    double first, last;
+  };
+  std::vector<Ends> kept;
+  const std::int64_t last = line_.count - 1;
+  for (int axis = 0; axis < line_.axes && line_.count > 0; ++axis) {
+    double* w = line_.own(line_.w[axis]);
+    const Ends means{mean(axis, 0), mean(axis, last)};
+    kept.push_back({w[0], w[last]});
+    w[0] = means.first;
+    w[last] = means.last;
+  }
+  line_.exchange_next_neighbours();
+  for (int axis = 0; axis < line_.axes && line_.count > 0; ++axis) {
+    double* w = line_.own(line_.w[axis]);
+    const double left = line_.at_head() ? step_.mean_of_head(head_[axis], head_velocities.col(axis)) : w[-1];
+    const double right = line_.at_far_end ? step_.behind(w[last]) : w[line_.count];
+    w[0] = kept[axis].first;
+    w[last] = kept[axis].last;
+    line_.dissipated[axis] +=
+        step_.end(w, line_.own(line_.p[axis]), stages_[axis], line_.count, left, right, line_.at_far_end);
+  }
+}
+
+std::unique_ptr<ImplicitMarch> make_unequal_march(LineState& line, const CollocationScheme& scheme, double h) {
+  if (scheme.stages() > 1) throw std::logic_error("implicit schemes with several stages need a line of equal sites");
+  line.prepare_springs();
+  const LineStep<UnequalSites, 1> step({line.springs()}, line.head_stiffness, line.constants, scheme, h);
+  return std::make_unique<LineImplicitMarch<UnequalSites, 1>>(line, step, step.matrix(line.count));
+}
+
+}  // namespace
+
+std::unique_ptr<ImplicitMarch> make_implicit_march(LineState& line, const CollocationScheme& scheme, double h) {
+  if (!line.is_uniform()) return make_unequal_march(line, scheme, h);
+  return with_stages(scheme.stages(), [&]<int S>(std::integral_constant<int, S>) -> std::unique_ptr<ImplicitMarch> {
+    const EqualSites sites{line.constants.stiffness, line.constants.mass};
+    const LineStep<EqualSites, S> step(sites, line.head_stiffness, line.constants, scheme, h);
+    auto march = std::make_unique<LineImplicitMarch<EqualSites, S>>(line, step, step.matrix());
+    if (march->is_direct())
+      march->take_blocks(make_line_block(line, step, LineRecursion::of(line.constants, scheme, h)));
+    return march;
+  });
+}
+
+}  // namespace bathline

@@ -1,0 +1,181 @@
+// The two halves of an implicit step of consecutive sites of a line, before and after the linear system of their stage
+// momenta P is solved.
+//
+//   P_i = p + h sum_j a^_ij (F(W_j) - C V_j),   W_i = w + h sum_j a_ij V_j,   V = P/M,
+//   w+ = w + h b.V,   p+ = p + h b.(F(W) - C V),   F(w)_j = k_{j+1} (w_{j+1} - w_j) - k_j (w_j - w_{j-1})
+//
+// C is the dashpot of the far end. F is linear and b.1 = 1, so that p+ needs no more of the neighbours than the mean of
+// the stage displacements, W = w + h (a^T b).V. The momenta are the unknowns: they change little in a short step, and
+// nothing is lost.
+//
+// The stage momenta of a site lie side by side. A single one takes the place of p, which it tells as well:
+// p+ = P + (1 - a^) h (F(W) - C V).
+// Source: hairer2006, section II.2; farshi2018, eq. (45) with one stage. Conserves what the scheme conserves.
+#pragma once
+
+#include <Eigen/Core>
+#include <concepts>
+#include <cstdint>
+
+#include "integrate/scheme.hpp"
+#include "model/line/springs.hpp"
+#include "model/line/update.hpp"
+#include "model/line/sites.hpp"
+#include "solve/tridiagonal.hpp"
+#include "solve/unequal_tridiagonal.hpp"
+
+namespace bathline {
+
+/// What consecutive sites are made of where all are equal.
+struct EqualSites {
+  double stiffness = 1.0;
+  double mass = 1.0;
+  double reciprocal_mass = 1.0 / mass;
+
+  /// Pull of the spring before `site` in units of `unit`, when it is stretched.
+  double pull(std::int64_t, double stretch) const { return stretch; }
+  double unit() const { return stiffness; }
+  double inverse_mass(std::int64_t) const { return reciprocal_mass; }
+  /// What turns a velocity into an unknown of the linear system: momenta.
+  double solved_mass() const { return mass; }
+};
+
+/// Where they differ. Springs and masses are known beside the ends as well, as far as there are sites.
+struct UnequalSites {
+  LineSprings springs;
+
+  double pull(std::int64_t site, double stretch) const { return springs.spring[site] * stretch; }
+  double unit() const { return 1.0; }
+  double inverse_mass(std::int64_t site) const { return springs.inverse_mass[site]; }
+  /// The relation to the head is one of velocities.
+  double solved_mass() const { return 1.0; }
+};
+
+/// With S stages.
+template <class Sites, int S>
+class LineStep {
+ public:
+  /// Whether the stage momenta take the place of the momenta.
+  static constexpr bool in_place = S == 1;
+  using Block = Eigen::Matrix<double, S, S>;
+  using Value = Eigen::Matrix<double, S, 1>;
+
+  /// `first_spring` is the stiffness of the one to the head; `line` tells what is at the far end.
+  LineStep(const Sites& sites, double first_spring, const LineConstants& line, const CollocationScheme& scheme,
+           double h)
+      : sites_(sites),
+        first_spring_(first_spring),
+        line_(line),
+        h_(h),
+        a_(scheme.a),
+        a_hat_(scheme.a_hat),
+        b_(scheme.b),
+        to_stages_(h * sites.unit() * a_hat_.rowwise().sum()),
+        to_mean_(h * a_.transpose() * b_),
+        from_mean_(h * b_ - to_mean_) {}
+
+  /// Of the stage momenta of the whole line, or of a piece that is cut behind its last site, with no spring there.
+  LineMatrix matrix(bool is_cut = false) const requires std::same_as<Sites, EqualSites> {
+    const Block coupling = h_ * h_ * line_.stiffness / line_.mass * a_hat_ * a_;
+    Block last = Block::Identity() + coupling;
+    if (!is_cut && line_.far_end == FarEnd::fixed) last += coupling;
+    if (!is_cut) last += h_ * line_.dashpot / line_.mass * a_hat_;
+    return {coupling, last};
+  }
+  /// Of this rank's `n` sites.
+  UnequalLineMatrix matrix(std::int64_t n) const requires std::same_as<Sites, UnequalSites> {
+    static_assert(S == 1, "sites that differ are eliminated for one stage");
+    const double strength = h_ * h_ * a_hat_(0, 0) * a_(0, 0);
+    const double behind =
+        line_.far_end == FarEnd::fixed ? strength * sites_.springs.spring[n] : h_ * line_.dashpot * a_hat_(0, 0);
+    return {sites_.springs.spring, sites_.springs.inverse_mass, strength, behind};
+  }
+
+  /// Stage momenta of `site`.
+  static Eigen::Map<const Value> momenta(const double* stage, std::int64_t site) {
+    return Eigen::Map<const Value>(stage + S * site);
+  }
+  /// Right-hand sides of the `n` >= 1 sites; `left` and `right` are the displacements beside them, in m. Where it works
+  /// in place `stage` is `p`.
+  void begin(const double* w, const double* p, double* stage, std::int64_t n, double left, double right) const;
+  /// The rest of the step; `left` and `right` are the mean stage displacements beside the sites. Returns the energy
+  /// that a dashpot on the last of them takes, in J.
+  double end(double* w, double* p, const double* stage, std::int64_t n, double left, double right,
+             bool at_far_end) const;
+  /// Mean stage displacement of a site at `w`.
+  double mean(std::int64_t site, double w, const Value& momenta) const {
+    return drifted(w, sites_.inverse_mass(site), to_mean_.dot(momenta));
+  }
+  /// The same behind a far end whose last site has it at `here`.
+  double behind(double here) const { return line_.far_end == FarEnd::fixed ? 0.0 : here; }
+
+  // The head, for which the linear system holds `solved_mass` times its velocity.
+  double solved_mass() const { return sites_.solved_mass(); }
+  double mean_of_head(double x, const Value& velocities) const { return x + to_mean_.dot(velocities); }
+  /// Force on it at every stage that does not depend on its velocity, in N. `constant` is what the system knows of the
+  /// first site, `stretch` that of its spring.
+  Value force(const Value& constant, double stretch) const {
+    return first_spring_ * (Value::Constant(stretch) + h_ / solved_mass() * a_ * constant);
+  }
+  /// Of its stage velocities, kg/s.
+  Block damping(const Block& slope) const { return first_spring_ * h_ * a_ * (Block::Identity() - slope); }
+
+ private:
+  /// How much of b.(F(W) - C V) is not in what stands in the place of p yet.
+  double share() const { return in_place ? 1.0 - a_hat_(0, 0) : 1.0; }
+
+  Sites sites_;
+  double first_spring_;
+  LineConstants line_;
+  double h_;
+  Block a_, a_hat_;
+  Value b_;
+  Value to_stages_, to_mean_, from_mean_;
+};
+
+template <class Sites, int S>
+void LineStep<Sites, S>::begin(const double* w, const double* p, double* stage, std::int64_t n, double left,
+                               double right) const {
+  const Sites sites = sites_;
+  const Value strength = to_stages_;
+  const double* const momentum = in_place ? stage : p;
+  const auto kick = [&](std::int64_t j, double before, double behind) {
+    const double start = momentum[j];
+    const double pull_before = sites.pull(j, w[j] - before), pull_behind = sites.pull(j + 1, behind - w[j]);
+    for (int i = 0; i < S; ++i) stage[j * S + i] = kicked(start, strength[i], pull_before, pull_behind);
+  };
+  const std::int64_t last = n - 1;
+  kick(0, left, n > 1 ? w[1] : right);
+  for (std::int64_t j = 1; j < last; ++j) kick(j, w[j - 1], w[j + 1]);
+  if (n > 1) kick(last, w[last - 1], right);
+}
+
+template <class Sites, int S>
+double LineStep<Sites, S>::end(double* w, double* p, const double* stage, std::int64_t n, double left, double right,
+                               bool at_far_end) const {
+  const Sites sites = sites_;
+  const Value to_mean = to_mean_, from_mean = from_mean_;
+  const double strength = share() * h_ * sites.unit();
+  Value own = momenta(stage, 0), next_own = own;
+  double here = mean(0, w[0], own), before = sites.pull(0, here - left);
+  for (std::int64_t j = 0; j < n; ++j) {
+    double next = right;
+    if (j + 1 < n) {
+      next_own = momenta(stage, j + 1);
+      next = drifted(w[j + 1], sites.inverse_mass(j + 1), to_mean.dot(next_own));
+    }
+    const double behind = sites.pull(j + 1, next - here);
+    p[j] = kicked(in_place ? own[0] : p[j], strength, before, behind);
+    w[j] = drifted(here, sites.inverse_mass(j), from_mean.dot(own));
+    own = next_own;
+    here = next;
+    before = behind;
+  }
+  if (!at_far_end || line_.far_end != FarEnd::matched) return 0.0;
+  const Value velocities = sites.inverse_mass(n - 1) * own;
+  const double loss = h_ * line_.dashpot;
+  p[n - 1] -= share() * loss * b_.dot(velocities);
+  return loss * b_.dot(velocities.cwiseAbs2());
+}
+
+}  // namespace bathline
