@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "model/outside.hpp"
 #include "model/table_file.hpp"
 
 namespace bathline {
@@ -32,6 +33,7 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
     const SystemKind& kind = *program.catalogues().systems.find(recipe_.system.text("kind"));
     kind.build(recipe_.system, program.catalogues().potentials, system_, mistakes);
   });
+  if (system_.size() > 0 && system_.q0.size() == system_.size()) read_outside(recipe_.system, system_, mistakes);
   system_is_sound_ = is_readable && mistakes.count() == before_system;
   where_readable([&] { read_end(); });
   where_readable([&] { output_ = read_output(recipe_.output); });

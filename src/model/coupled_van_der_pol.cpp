@@ -4,6 +4,7 @@
 //
 // Source: martin2018, section 7.1. Unit masses. The force feeds energy in where |q_a| < sqrt(epsilon) and takes it out
 // elsewhere.
+#include "model/outside.hpp"
 #include "model/system_catalogue.hpp"
 
 namespace bathline {
@@ -57,6 +58,7 @@ SystemKind coupled_van_der_pol_kind() {
                                         .required = true,
                                         .bound = Bound::nonnegative}};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
   return {{.name = "coupled-van-der-pol",
            .summary = "two van der Pol oscillators on a spring between them",
            .equation = "q1'' = -q1 - lambda (q1 - q2) + (epsilon - q1^2) q1'\n"

@@ -1,13 +1,15 @@
-// Coordinates of the user's own with a potential that is a formula.
+// Coordinates of the user's own with a potential and forces that are formulas.
 //
-//   m_i x_i'' = -dV/dx_i - (C x')_i
+//   m_i x_i'' = -dV/dx_i - (C x')_i + a_i(x, x', t)
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "model/damping_matrix.hpp"
+#include "model/formula/force.hpp"
 #include "model/formula/observables.hpp"
 #include "model/formula/potential.hpp"
+#include "model/outside.hpp"
 #include "model/system_catalogue.hpp"
 #include "recipe/excerpt.hpp"
 
@@ -15,10 +17,11 @@ namespace bathline {
 
 namespace {
 
-/// Positions, then velocities, then the numbers of the recipe.
+/// Positions, then velocities, then the time, then the numbers of the recipe.
 FormulaScope read_scope(const Section& section, Mistakes& mistakes) {
   FormulaScope scope;
   const std::vector<std::string>& coordinates = section.texts("coordinates");
+  scope.names["t"] = scope.graph.variable(2 * static_cast<int>(coordinates.size()));
   for (const std::string suffix : {"", "_dot"}) {
     for (const std::string& coordinate : coordinates) {
       const std::string name = coordinate + suffix;
@@ -31,6 +34,7 @@ FormulaScope read_scope(const Section& section, Mistakes& mistakes) {
       scope.add_variable(name);
     }
   }
+  ++scope.variables;
   if (section.has("parameters")) add_numbers(section.table("parameters"), {}, scope, mistakes);
   return scope;
 }
@@ -59,6 +63,83 @@ bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression
          check("a second derivative of V", hessian_of(scope.graph, V, 0, system.size()));
 }
 
+/// V depends on positions alone; adds a mistake if not.
+bool is_potential(const Section& section, const FormulaScope& scope, Expression V, const OpenSystem& system,
+                  Mistakes& mistakes) {
+  const int size = system.size();
+  for (int i = 0; i < size; ++i) {
+    if (!scope.graph.depends(V, size + i)) continue;
+    mistakes.add(section.where("V"), fmt::format("V depends on the velocity `{0}_dot`; a potential depends on "
+                                                 "coordinates alone",
+                                                 section.texts("coordinates")[static_cast<std::size_t>(i)]));
+    return false;
+  }
+  if (!scope.graph.depends(V, 2 * size)) return true;
+  mistakes.add(section.where("V"),
+               "V depends on the time `t`; a potential depends on coordinates alone: give what changes with time as "
+               "`force`");
+  return false;
+}
+
+/// The formulas of `force`, one for each coordinate; none where there are none or one is not readable.
+std::vector<Expression> read_force(const Section& section, FormulaScope& scope, const OpenSystem& system,
+                                   Mistakes& mistakes) {
+  std::vector<Expression> values;
+  if (!section.has("force")) return values;
+  const std::size_t given = section.texts("force").size();
+  if (static_cast<int>(given) != system.size()) {
+    mistakes.add(section.where("force"),
+                 fmt::format("`force` has {} formula(s) for {} coordinates", given, system.size()));
+    return values;
+  }
+  for (std::size_t i = 0; i < given; ++i) {
+    if (const std::optional<Expression> value = read_formula(section, "force", scope, mistakes, i)) {
+      values.push_back(*value);
+    }
+  }
+  if (values.size() < given) values.clear();
+  return values;
+}
+
+/// Forces and their derivatives at the start are finite; adds a mistake if not.
+bool is_force_defined_at_start(const Section& section, FormulaScope& scope, std::span<const Expression> values,
+                               const OpenSystem& system, Mistakes& mistakes) {
+  Eigen::VectorXd start(2 * system.size() + 1);
+  start << system.q0, system.v0, 0.0;
+  const std::span<const double> at(start.data(), static_cast<std::size_t>(start.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::span<const Expression> one = values.subspan(i, 1);
+    if (!check_finite(section, "force", "the formula", scope, one, at, mistakes, i)) return false;
+    const std::vector<Expression> slopes = slopes_of(scope.graph, one, 0, 2 * system.size() + 1);
+    if (!check_finite(section, "force", "a derivative", scope, slopes, at, mistakes, i)) return false;
+  }
+  return true;
+}
+
+/// Puts the force into the system: what depends on the time alone is a drive, unless there is another.
+void add_force(const Section& section, FormulaScope& scope, std::span<const Expression> values, OpenSystem& system,
+               Mistakes& mistakes) {
+  if (values.empty() || !is_force_defined_at_start(section, scope, values, system, mistakes)) return;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    system.formulas += fmt::format("; force[{}] = {}", i, excerpt(section.texts("force")[i]));
+  }
+  bool is_drive = !section.has("drive");
+  for (const Expression value : values) {
+    for (int variable = 0; variable < 2 * system.size(); ++variable) {
+      is_drive = is_drive && !scope.graph.depends(value, variable);
+    }
+  }
+  try {
+    if (is_drive) {
+      system.drive = std::make_shared<FormulaDrive>(scope.graph, values, 2 * system.size());
+    } else {
+      system.applied = std::make_shared<FormulaForce>(scope.graph, values);
+    }
+  } catch (const FormulaTooLarge& error) {
+    mistakes.add(section.where("force"), fmt::format("force: {}", error.what()));
+  }
+}
+
 void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
   const std::vector<std::string>& coordinates = section.texts("coordinates");
   system.particles = static_cast<int>(coordinates.size());
@@ -68,8 +149,10 @@ void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& 
   }
   FormulaScope scope = read_scope(section, mistakes);
   const std::size_t before = mistakes.count();
-  std::optional<Expression> V;
-  where_readable([&] { V = read_formula(section, "V", scope, mistakes); });
+  const std::optional<Expression> V =
+      section.is_readable("V") ? read_formula(section, "V", scope, mistakes) : std::nullopt;
+  std::vector<Expression> force;
+  where_readable([&] { force = read_force(section, scope, system, mistakes); });
   read_start(section, system, mistakes);
   if (has_a_mass_each(section, system, mistakes)) {
     const std::vector<double>& masses = section.numbers("masses");
@@ -77,18 +160,13 @@ void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& 
   }
   system.damping = read_damping_matrix(section, system.particles, 1, mistakes);
   if (!V || mistakes.count() > before) throw UnreadableValue();
-  for (int i = 0; i < system.size(); ++i) {
-    if (!scope.graph.depends(*V, system.size() + i)) continue;
-    mistakes.add(section.where("V"), fmt::format("V depends on the velocity `{0}_dot`; a potential depends on "
-                                                 "coordinates alone",
-                                                 coordinates[static_cast<std::size_t>(i)]));
-    return;
-  }
+  if (!is_potential(section, scope, *V, system, mistakes)) return;
   try {
     const auto potential = std::make_shared<FormulaPotential>(scope.graph, *V, system.size());
     if (!is_defined_at_start(section, scope, *V, *potential, system, mistakes)) return;
     system.formulas = fmt::format("V = {}", excerpt(section.text("V")));
     system.potential = potential;
+    add_force(section, scope, force, system, mistakes);
     read_observables(section, scope, system, mistakes);
   } catch (const FormulaTooLarge& error) {
     mistakes.add(section.where("V"), fmt::format("V: {}", error.what()));
@@ -111,19 +189,27 @@ SystemKind formula_kind() {
        .units = "J",
        .doc = "the potential, a formula in the coordinates",
        .required = true},
-      formula_parameters(),
+      {.name = "force",
+       .type = ValueType::texts,
+       .units = "N",
+       .doc = "a force on each coordinate beside V, in closed and open runs: formulas in coordinates, velocities and "
+              "`t`, such as [\"-0.1*x_dot\", \"F0*cos(omega*t)\"]"},
       observables_parameter(),
       damping_matrix_parameter()};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
   return {
       {.name = "formula",
-       .summary = "coordinates of your own with a potential typed as a formula",
-       .equation = "m_i x_i'' = -dV/dx_i - (C x')_i",
+       .summary = "coordinates of your own with a potential and forces typed as formulas",
+       .equation = "m_i x_i'' = -dV/dx_i - (C x')_i + force_i(x, x', t) + drive_i(t)",
        .source = "your formula",
        .parameters = std::move(parameters),
-       .notes = "Each coordinate is a particle with one axis in the results. Derivatives of V are taken exactly. The "
-                "velocity of `x` is `x_dot`, which observables may use. Where V has no finite value the run ends as "
-                "a numerical failure."},
+       .notes =
+           "Each coordinate is a particle with one axis in the results. Derivatives are taken exactly. The velocity "
+           "of `x` is `x_dot`, which `force` and observables may use, and the time is `t`. What `force` and "
+           "`drive` do is energy_work, with which subtracted energy_total stays constant; a kick has the time "
+           "that the drifts before it have come to, so that every method keeps its order. Where a formula has no "
+           "finite value the run ends as a numerical failure."},
       build};
 }
 

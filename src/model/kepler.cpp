@@ -7,6 +7,7 @@
 // constant.
 #include <cmath>
 
+#include "model/outside.hpp"
 #include "model/system_catalogue.hpp"
 
 namespace bathline {
@@ -86,6 +87,7 @@ SystemKind kepler_kind() {
        .doc = "damping rate of open runs, D0 = alpha M; where absent, what the environments imply",
        .bound = Bound::nonnegative}};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
   return {
       {.name = "kepler",
        .summary = "planar Kepler problem with linear damping",

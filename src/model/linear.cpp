@@ -9,6 +9,7 @@
 
 #include "model/damping_matrix.hpp"
 #include "model/matrix_parameter.hpp"
+#include "model/outside.hpp"
 #include "model/system_catalogue.hpp"
 
 namespace bathline {
@@ -69,6 +70,7 @@ SystemKind linear_kind() {
        .required = true},
       damping_matrix_parameter("C")};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
   return {
       {.name = "linear",
        .summary = "any number of particles with linear forces and linear damping",

@@ -2,6 +2,7 @@
 //
 //   single: m q'' + k q + D q' = 0                                                        (limebeer2020, Fig. 2a)
 //   dual:   m0 q0'' + k0 q0 = D (Q0' - q0'),  M0 Q0'' + K0 Q0 = -D (Q0' - q0')            (limebeer2020, Fig. 2b)
+#include "model/outside.hpp"
 #include "model/system_catalogue.hpp"
 
 namespace bathline {
@@ -34,6 +35,7 @@ void build_dual(const Section& section, const Catalogue<PotentialKind>&, OpenSys
 
 std::vector<Parameter> with_start(std::vector<Parameter> parameters) {
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
   return parameters;
 }
 

@@ -13,6 +13,7 @@
 #include "model/potentials/catalogue.hpp"
 #include "model/potentials/potential_sum.hpp"
 #include "model/potentials/separation_sum.hpp"
+#include "model/outside.hpp"
 #include "model/system_catalogue.hpp"
 #include "recipe/excerpt.hpp"
 
@@ -241,6 +242,7 @@ SystemKind pair_potential_kind() {
       potential_parameter("externals", "the same where it differs: one table per particle.", ValueType::tables),
       damping_matrix_parameter()};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
   return {{.name = "pair-potential",
            .summary = "any number of particles with a potential of their separations",
            .equation = "m_a q_a'' = -grad_a [ sum_pairs V(s_ab) + sum_a V_a(s_a) ] - (C q')_a",

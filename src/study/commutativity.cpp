@@ -13,6 +13,7 @@
 #include "driver/record_times.hpp"
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
+#include "study/outside.hpp"
 #include "study/theory/comparison.hpp"
 #include "study/theory/forced_lagrangian.hpp"
 #include "study/theory/random_damping.hpp"
@@ -170,6 +171,7 @@ class CommutativityStudy final : public Study {
 };
 
 std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  refuse_outside(recipe, mistakes);
   const Section& study = recipe.study;
   const std::vector<Case>& cases = experiment.cases();
   if (std::none_of(cases.begin(), cases.end(), is_compared)) {

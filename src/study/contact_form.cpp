@@ -16,6 +16,7 @@
 #include "driver/record_times.hpp"
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
+#include "study/outside.hpp"
 
 namespace bathline {
 
@@ -123,6 +124,7 @@ class ContactFormStudy final : public Study {
 };
 
 std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  refuse_outside(recipe, mistakes);
   const std::vector<Case>& cases = experiment.cases();
   const auto is_followed = [](const Case& one) { return std::holds_alternative<HerglotzScheme>(one.scheme); };
   if (std::none_of(cases.begin(), cases.end(), is_followed)) {

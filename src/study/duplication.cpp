@@ -22,6 +22,7 @@
 #include "driver/record_times.hpp"
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
+#include "study/outside.hpp"
 #include "study/theory/comparison.hpp"
 #include "study/theory/doubled_lagrangian.hpp"
 #include "study/theory/duplication_bound.hpp"
@@ -264,6 +265,7 @@ class DuplicationStudy final : public Study {
 };
 
 std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  refuse_outside(recipe, mistakes);
   const Section& study = recipe.study;
   if (experiment.system().contact) {
     mistakes.add(recipe.system.where("kind"),

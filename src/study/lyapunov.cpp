@@ -22,6 +22,7 @@
 #include "driver/time_loop.hpp"
 #include "solve/dense.hpp"
 #include "study/catalogue.hpp"
+#include "study/outside.hpp"
 
 namespace bathline {
 
@@ -153,6 +154,7 @@ class LyapunovStudy final : public Study {
 };
 
 std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  refuse_outside(recipe, mistakes);
   const Section& study = recipe.study;
   if (!experiment.system().is_linear()) {
     mistakes.add(study.where("kind"),

@@ -19,6 +19,7 @@
 #include "driver/time_loop.hpp"
 #include "solve/dense.hpp"
 #include "study/catalogue.hpp"
+#include "study/outside.hpp"
 #include "study/theory/substituting_system.hpp"
 
 namespace bathline {
@@ -229,6 +230,7 @@ class SubstitutionStudy final : public Study {
 };
 
 std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  refuse_outside(recipe, mistakes);
   const Section& study = recipe.study;
   const std::vector<Case>& cases = experiment.cases();
   if (std::none_of(cases.begin(), cases.end(), is_substituted)) {

@@ -30,6 +30,38 @@ def henon_heiles(_, state):
     return [vx, vy, -x - 2 * x * y, -y - x * x + y * y]
 
 
+# A driven particle on a line: q'' = -q - q^3 + f + force of the line, f of velocity and time.
+DRIVEN = {
+    "title": "Driven and typed",
+    "system": {
+        "kind": "formula",
+        "coordinates": ["x"],
+        "masses": [1.0],
+        "V": "x^2/2 + x^4/4",
+        "force": ["F*cos(1.3*t) - c*x_dot*x^2"],
+        "q0": [0.7],
+        "v0": [0.2],
+    },
+    "system.parameters": {"F": 0.5, "c": 0.2},
+    "system.observables.f": {"formula": "F*cos(1.3*t) - c*x_dot*x^2", "units": "N"},
+    "environment": [{"kind": "spring-mass-line", "sites": 4, "M": 0.5, "lambda": 2.0}],
+    "time": {"step": 0.02, "steps": 500},
+    "integrators": [{"name": "exact", "on": "closed"}, {"name": "gauss", "stages": 3, "on": "closed"}],
+}
+
+
+def driven(t, state):
+    w, p = np.concatenate([state[:5], [0.0]]), state[5:10]
+    mass = np.array([1.0, 0.5, 0.5, 0.5, 0.5])
+    x, v = 0.7 + w[0], p / mass
+    f = 0.5 * np.cos(1.3 * t) - 0.2 * v[0] * x**2
+    tension = 2.0 * np.diff(w)
+    force = tension.copy()
+    force[1:] -= tension[:-1]
+    force[0] += -x - x**3 + f
+    return np.concatenate([v, force, [f * v[0]]])
+
+
 class FormulaTest(FolderTest):
     def run_recipe(self, recipe, *arguments, command="run", ranks=None):
         path = write_recipe(self.folder / "recipe.toml", recipe)
@@ -54,11 +86,29 @@ class FormulaTest(FolderTest):
             self.assertLess(np.abs(L - (x * vy - y * vx)).max(), tolerance, label)
             self.assertLess(np.abs(energy - energy[0]).max(), tolerance, label)
 
+    def test_a_driven_particle_on_a_line_is_what_an_independent_integration_gives(self):
+        self.assert_code(self.run_recipe(DRIVEN), 0)
+        for label, tolerance in (("exact", 1e-9), ("gauss", 1e-8)):
+            with h5py.File(self.folder / "result.h5") as file:
+                group = file[label]
+                time, q, p, f, work, energy = (
+                    group[name][...] for name in ("time", "q", "p", "f", "energy_work", "energy_total")
+                )
+            start = [0.0] * 5 + [0.2] + [0.0] * 5
+            state = solve_ivp(driven, (0.0, time[-1]), start, "DOP853", t_eval=time, rtol=1e-13, atol=1e-14).y
+            self.assertLess(np.abs(q[:, 0, 0] - 0.7 - state[0]).max(), tolerance, label)
+            self.assertLess(np.abs(p[:, 0, 0] - state[5]).max(), tolerance, label)
+            self.assertLess(np.abs(work - state[10]).max(), tolerance, label)
+            self.assertLess(np.abs(f - 0.5 * np.cos(1.3 * time) + 0.2 * p[:, 0, 0] * q[:, 0, 0] ** 2).max(), 1e-14)
+            self.assertLess(np.abs(energy - energy[0]).max(), tolerance, label)
+
     def test_the_same_bits_on_three_ranks(self):
-        self.assert_code(self.run_recipe(HENON_HEILES), 0)
-        (self.folder / "result.h5").rename(self.folder / "one.h5")
-        self.assert_code(self.run_recipe(HENON_HEILES, ranks=3), 0)
-        self.assert_same_bits(self.folder / "one.h5", self.folder / "result.h5")
+        explicit = [{"name": name, "on": "closed"} for name in ("stoermer-verlet", "rk4")]
+        for recipe in HENON_HEILES, changed(DRIVEN, integrators=explicit):
+            self.assert_code(self.run_recipe(recipe), 0)
+            (self.folder / "result.h5").rename(self.folder / "one.h5")
+            self.assert_code(self.run_recipe(recipe, ranks=3), 0)
+            self.assert_same_bits(self.folder / "one.h5", self.folder / "result.h5")
 
     def test_a_bad_formula_gives_one_clear_line(self):
         for ranks in None, 3:

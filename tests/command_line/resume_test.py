@@ -185,6 +185,15 @@ class EveryIntegratorTest(ResumeTest):
                     np.testing.assert_allclose(found[name], values, rtol=0, atol=1e-11 * scale, err_msg=name)
 
 
+class EveryDrivenIntegratorTest(EveryIntegratorTest):
+    """The same where the time matters: the clock goes on, and the work."""
+
+    @staticmethod
+    def recipe_of(cases):
+        recipe = EveryIntegratorTest.recipe_of(cases)
+        return changed(recipe, system=recipe["system"] | {"drive": ["0.3*cos(40*t) + t"]})
+
+
 class StudiesTest(ResumeTest):
     """What a study has seen before the checkpoint counts after it."""
 

@@ -31,7 +31,7 @@ Parameter observables_parameter() {
       .type = ValueType::table,
       .doc = "a formula, or one with its units",
       .members = {
-          {.name = "formula", .type = ValueType::text, .doc = "in coordinates and velocities", .required = true},
+          {.name = "formula", .type = ValueType::text, .doc = "in coordinates, velocities and t", .required = true},
           {.name = "units", .type = ValueType::text, .doc = "its units", .fallback = "\"1\""}}};
   observable.also = {ValueType::text};
   return {
@@ -44,8 +44,8 @@ Parameter observables_parameter() {
 void read_observables(const Section& section, FormulaScope& scope, OpenSystem& system, Mistakes& mistakes) {
   if (!section.has("observables")) return;
   const Section& table = section.table("observables");
-  Eigen::VectorXd start(2 * system.size());
-  start << system.q0, system.v0;
+  Eigen::VectorXd start(2 * system.size() + 1);
+  start << system.q0, system.v0, 0.0;
   for (const std::string& name : table.keys()) {
     if (!table.is_readable(name)) continue;
     if (is_recorded(name)) {
@@ -65,10 +65,9 @@ void read_observables(const Section& section, FormulaScope& scope, OpenSystem& s
                                   .units = has_units ? holder.text("units") : "1",
                                   .long_name = holder.text(key),
                                   .value =
-                                      [program](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double) {
-                                        Eigen::VectorXd variables = Eigen::VectorXd::Zero(program.variables());
-                                        variables.head(q.size()) = q;
-                                        variables.segment(q.size(), v.size()) = v;
+                                      [program](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) {
+                                        Eigen::VectorXd variables(q.size() + v.size() + 1);
+                                        variables << q, v, t;
                                         return Eigen::VectorXd::Constant(1, program.run(variables.data())).eval();
                                       },
                                   .integrand = {}});

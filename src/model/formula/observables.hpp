@@ -9,8 +9,8 @@ namespace bathline {
 /// The parameter `observables`.
 Parameter observables_parameter();
 
-/// Reads the observables of a section into the system, whose start is known. The first variables of the scope are the
-/// positions and then the velocities.
+/// Reads the observables of a section into the system, whose start is known. The variables of the scope are the
+/// positions, then the velocities, then the time.
 void read_observables(const Section& section, FormulaScope& scope, OpenSystem& system, Mistakes& mistakes);
 
 }  // namespace bathline

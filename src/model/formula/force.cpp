@@ -1,0 +1,64 @@
+// Programs for forces and their derivatives.
+#include "model/formula/force.hpp"
+
+#include <algorithm>
+
+namespace bathline {
+
+namespace {
+
+bool depend_on_any(const ExpressionGraph& graph, std::span<const Expression> values, int first, int count) {
+  for (const Expression value : values) {
+    for (int variable = first; variable < first + count; ++variable) {
+      if (graph.depends(value, variable)) return true;
+    }
+  }
+  return false;
+}
+
+int count_of(std::span<const Expression> values) { return static_cast<int>(values.size()); }
+
+}  // namespace
+
+std::vector<Expression> slopes_of(ExpressionGraph& graph, std::span<const Expression> values, int first, int count) {
+  std::vector<Expression> slopes;
+  for (int variable = first; variable < first + count; ++variable) {
+    for (const Expression value : values) slopes.push_back(graph.derivative(value, variable));
+  }
+  return slopes;
+}
+
+FormulaForce::FormulaForce(ExpressionGraph& graph, std::span<const Expression> values)
+    : value_(graph, values, 2 * count_of(values) + 1),
+      by_q_(graph, slopes_of(graph, values, 0, count_of(values)), 2 * count_of(values) + 1),
+      by_v_(graph, slopes_of(graph, values, count_of(values), count_of(values)), 2 * count_of(values) + 1),
+      depends_on_velocity_(depend_on_any(graph, values, count_of(values), count_of(values))),
+      variables_(2 * values.size() + 1) {}
+
+const double* FormulaForce::variables(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) const {
+  std::copy(q.begin(), q.end(), variables_.begin());
+  std::copy(v.begin(), v.end(), variables_.begin() + q.size());
+  variables_.back() = t;
+  return variables_.data();
+}
+
+void FormulaForce::value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::VectorXd& force) const {
+  force.resize(q.size());
+  value_.run(variables(q, v, t), force.data());
+}
+
+void FormulaForce::slopes(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
+                          Eigen::MatrixXd& by_v) const {
+  // Matrices are stored by columns, one for each variable.
+  by_q.resize(q.size(), q.size());
+  by_v.resize(q.size(), q.size());
+  by_q_.run(variables(q, v, t), by_q.data());
+  by_v_.run(variables_.data(), by_v.data());
+}
+
+FormulaDrive::FormulaDrive(ExpressionGraph& graph, std::span<const Expression> values, int time)
+    : value_(graph, values, time + 1),
+      rate_(graph, slopes_of(graph, values, time, 1), time + 1),
+      variables_(static_cast<std::size_t>(time) + 1) {}
+
+}  // namespace bathline

@@ -1,0 +1,55 @@
+// Forces that are formulas.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "formula/program.hpp"
+#include "model/force.hpp"
+
+namespace bathline {
+
+/// a(q, v, t) as one expression for each degree of freedom. The first variables of the graph are the positions, then
+/// the velocities, then the time. Derivatives are exact.
+class FormulaForce final : public Force {
+ public:
+  /// Throws FormulaTooLarge.
+  FormulaForce(ExpressionGraph& graph, std::span<const Expression> values);
+
+  void value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::VectorXd& force) const override;
+  void slopes(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
+              Eigen::MatrixXd& by_v) const override;
+  bool depends_on_velocity() const override { return depends_on_velocity_; }
+
+ private:
+  const double* variables(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) const;
+
+  Program value_, by_q_, by_v_;
+  bool depends_on_velocity_;
+  mutable std::vector<double> variables_;
+};
+
+/// d(t) as one expression for each degree of freedom, in the variable with the number `time`.
+class FormulaDrive final : public Drive {
+ public:
+  /// Throws FormulaTooLarge.
+  FormulaDrive(ExpressionGraph& graph, std::span<const Expression> values, int time);
+
+  void value(double t, Eigen::VectorXd& force) const override { run(value_, t, force); }
+  void rate(double t, Eigen::VectorXd& rate) const override { run(rate_, t, rate); }
+
+ private:
+  void run(const Program& program, double t, Eigen::VectorXd& result) const {
+    variables_.back() = t;
+    result.resize(program.outputs());
+    program.run(variables_.data(), result.data());
+  }
+
+  Program value_, rate_;
+  mutable std::vector<double> variables_;
+};
+
+/// Derivatives of the values by `count` variables from `first` on, one variable after the other.
+std::vector<Expression> slopes_of(ExpressionGraph& graph, std::span<const Expression> values, int first, int count);
+
+}  // namespace bathline

@@ -1,0 +1,19 @@
+// What acts on the particles of any system from outside.
+#pragma once
+
+#include <vector>
+
+#include "model/open_system.hpp"
+#include "recipe/mistakes.hpp"
+#include "recipe/section.hpp"
+#include "recipe/vocabulary.hpp"
+
+namespace bathline {
+
+/// The parameters `drive`, the numbers that it uses by name, and `uniform_field`.
+std::vector<Parameter> outside_parameters();
+
+/// Reads them into a system that is complete but for that; what makes no sense is added to the mistakes.
+void read_outside(const Section& section, OpenSystem& system, Mistakes& mistakes);
+
+}  // namespace bathline
