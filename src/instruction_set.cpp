@@ -1,4 +1,5 @@
 // A program that was built for another processor says so and ends, where it would die of an illegal instruction.
+// Tested by tests/command_line/processor_test.py.
 #if defined(__x86_64__)
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // The program bathline.
+// Tested by tests/command_line/commands_test.py.
 #include "command_line/run_program.hpp"
 #include "own_catalogues.hpp"
 

@@ -1,4 +1,5 @@
 // All that this program brings along.
+// Tested by tests/command_line/commands_test.py.
 #include "own_catalogues.hpp"
 
 #include "study/catalogue.hpp"

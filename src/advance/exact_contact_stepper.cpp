@@ -6,6 +6,7 @@
 //
 // Source: simoes2020, eq. (19) for L = v^T M v / 2 - V(q) + gamma z. Where the start is given by two positions, the
 // first momentum is the one whose motion comes to the second after one step.
+// Tested by tests/properties/contact_test.cpp.
 #include <cmath>
 
 #include "advance/stepper.hpp"

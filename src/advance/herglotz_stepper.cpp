@@ -3,6 +3,7 @@
 //   sigma p = -D1 L_d(q, q+),   p+ = D2 L_d(q, q+),   z+ = z + L_d(q, q+, z),   sigma = 1 + D_z L_d
 //
 // Eliminating p gives D1 L_d(q, q+) + sigma D2 L_d(q-, q) = 0. Source: simoes2020, section 3, with p = p^- = p^+ there.
+// Tested by tests/properties/contact_test.cpp.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,5 @@
 // From a scheme to the stepper that runs it.
+// Tested by tests/properties/order_test.cpp.
 #include "advance/stepper.hpp"
 
 namespace bathline {

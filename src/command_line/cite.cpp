@@ -1,4 +1,5 @@
 // Finding citation keys in recipes and vocabularies.
+// Tested by tests/command_line/cite_test.py.
 #include "command_line/cite.hpp"
 
 #include <fmt/format.h>

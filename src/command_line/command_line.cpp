@@ -1,4 +1,5 @@
 // The command line of bathline.
+// Tested by tests/command_line/commands_test.py.
 #include "command_line/command_line.hpp"
 
 #include <CLI/CLI.hpp>

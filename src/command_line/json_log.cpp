@@ -1,4 +1,5 @@
 // The log as lines of JSON in a file.
+// Tested by tests/command_line/log_test.py.
 #include "command_line/json_log.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // What `bathline list` and `bathline describe` print.
+// Tested by tests/command_line/commands_test.py.
 #include "command_line/names.hpp"
 
 #include <fmt/format.h>

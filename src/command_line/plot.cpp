@@ -1,4 +1,5 @@
 // Starting the script that draws.
+// Tested by tests/command_line/plot_test.py.
 #include "command_line/plot.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // A program from its begin to its exit code.
+// Tested by tests/command_line/commands_test.py.
 #include "command_line/run_program.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // Signals, clocks and the agreement of the ranks on them.
+// Tested by tests/command_line/resume_test.py.
 #include "driver/checkpoints.hpp"
 
 #include <fmt/format.h>

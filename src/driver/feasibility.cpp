@@ -1,4 +1,5 @@
 // Whether the cases of an experiment can run, and what a user should know of before they do.
+// Tested by tests/driver/experiment_test.cpp.
 #include "driver/feasibility.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // Carrying out what was prepared, new or resumed.
+// Tested by tests/command_line/commands_test.py.
 #include "driver/launch.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // Whether the energy ledger of a run stays where its scheme can keep it.
+// Tested by tests/study/trajectory_test.cpp.
 #include "driver/ledger_watch.hpp"
 
 #include <fmt/format.h>

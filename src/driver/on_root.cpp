@@ -1,4 +1,5 @@
 // What rank 0 does for all.
+// Tested by tests/command_line/commands_test.py.
 #include "driver/on_root.hpp"
 
 #include <fmt/format.h>

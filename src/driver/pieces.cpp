@@ -1,4 +1,5 @@
 // Work that is interrupted only between its pieces.
+// Tested by tests/command_line/resume_test.py.
 #include "driver/pieces.hpp"
 
 #include <fmt/format.h>

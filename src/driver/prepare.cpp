@@ -1,4 +1,5 @@
 // From the text of a recipe to all that can be judged before a run.
+// Tested by tests/command_line/mistakes_test.py.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 

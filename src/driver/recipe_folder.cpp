@@ -1,4 +1,5 @@
 // Unpacking the input files of a result.
+// Tested by tests/command_line/commands_test.py.
 #include "driver/recipe_folder.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // Going on with a run: its checkpoint, result, recipe and build have to belong together.
+// Tested by tests/command_line/resume_test.py.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>

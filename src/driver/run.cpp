@@ -1,4 +1,5 @@
 // One run from the recipe's text to the finished result file.
+// Tested by tests/command_line/commands_test.py.
 #include "driver/run.hpp"
 
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 // A file is named after the content of its element, so that a list under [sweep] can be changed without mixing up what
 // is there. Whether an element is finished is decided by what its file holds: the resolved recipe, the build, PETSc's
 // options and the input files.
+// Tested by tests/command_line/sweep_test.py.
 #include "driver/sweep_run.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // The time loop: every case of an experiment from its start to the end, recorded on the way.
+// Tested by tests/study/trajectory_test.cpp.
 #include "driver/time_loop.hpp"
 
 #include <fmt/format.h>

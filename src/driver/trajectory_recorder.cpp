@@ -1,4 +1,5 @@
 // Writes one trajectory to its group of the result file.
+// Tested by tests/study/trajectory_test.cpp.
 #include "driver/trajectory_recorder.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // Rerunning and comparing, variable by variable.
+// Tested by tests/command_line/verify_test.py.
 #include "driver/verify.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // The work of the drag, summed by rules that are the same for every integrator.
+// Tested by tests/study/trajectory_test.cpp.
 #include "driver/work_sums.hpp"
 
 #include <span>

@@ -1,4 +1,5 @@
 // Building of expressions, with what makes them shorter.
+// Tested by tests/formula/derivative_test.cpp.
 #include "formula/expression.hpp"
 
 #include <bit>

@@ -1,4 +1,5 @@
 // Powers to products, sums of products to fused operations.
+// Tested by tests/formula/program_test.cpp.
 #include "formula/lowering.hpp"
 
 #include <cmath>

@@ -1,4 +1,5 @@
 // Values of the elementary operations.
+// Tested by tests/formula/derivative_test.cpp.
 #include "formula/operation.hpp"
 
 #include <fmt/format.h>

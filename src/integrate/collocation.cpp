@@ -7,6 +7,7 @@
 // the variational integrator of a polynomial path on Lobatto nodes, forces included. Gauss: a^ = a, order 2s,
 // symplectic, symmetric, conserves all quadratic invariants. Lobatto: a of IIIA, a^ of IIIB, order 2s - 2, symplectic,
 // symmetric; s = 2 is the Stoermer-Verlet method. The orders hold on damped systems as well.
+// Tested by tests/properties/order_test.cpp.
 #include <Eigen/LU>
 #include <limits>
 

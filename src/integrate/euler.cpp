@@ -4,6 +4,7 @@
 //   implicit: q+ = q + h M^-1 p+,  p+ = p + h f(q+, M^-1 p+)
 //
 // Source: hairer2006, section I.1.1; limebeer2020, section IV uses both as A_d = I + h A and (I - h A)^-1. Order 1.
+// Tested by tests/properties/order_test.cpp.
 #include <limits>
 
 #include "integrate/catalogue.hpp"

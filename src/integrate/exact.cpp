@@ -3,6 +3,7 @@
 // Linear closed systems by their normal modes, linear damped systems by the matrix exponential, nonlinear systems by an
 // adaptive Runge-Kutta method of order 8 with tolerances near round-off. On a closed system all sites are gathered on
 // one rank.
+// Tested by tests/properties/order_test.cpp.
 #include <limits>
 
 #include "integrate/catalogue.hpp"

@@ -6,6 +6,7 @@
 // Conserves: the symplectic form for every g on closed systems. Order 2 at g = 1/2 (implicit midpoint), else 1.
 // With the stage values P = (1-g) p + g p+ and Q = g q + (1-g) q+ it is a partitioned method with one stage, explicit
 // at both ends.
+// Tested by tests/properties/order_test.cpp.
 #include <cmath>
 #include <limits>
 

@@ -5,6 +5,7 @@
 //
 // Source: simoes2020, sections 3 and 5. Order 1: the factor 1 + h gamma takes the place of exp(h gamma). A step scales
 // the contact form dz - p dq by sigma = 1 + D_z L_d, and the momentum of every symmetry of L_d as well (Theorem 3.11).
+// Tested by tests/properties/order_test.cpp.
 #include <limits>
 
 #include "integrate/catalogue.hpp"

@@ -1,6 +1,7 @@
 // The classical Runge-Kutta method of order 4: a baseline that loses energy slowly.
 //
 // Source: hairer2006, section II.1.1, table (1.8). Order 4, neither symplectic nor symmetric; explicit.
+// Tested by tests/properties/order_test.cpp.
 #include <cmath>
 
 #include "integrate/catalogue.hpp"

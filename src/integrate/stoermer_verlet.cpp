@@ -5,6 +5,7 @@
 //
 // Source: hairer2006, section I.1.4. Order 2, symplectic, symmetric; explicit for separable systems.
 // A damping force enters as in the gamma family: each half is one of its explicit ends, the other half is the adjoint.
+// Tested by tests/properties/order_test.cpp.
 #include <limits>
 
 #include "integrate/catalogue.hpp"

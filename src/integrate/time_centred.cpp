@@ -9,6 +9,7 @@
 // luo2010, eq. (37), is that of farshi2018, eq. (52). It has its own name because its paper gives it one.
 // Order 2, symmetric. Symplectic on closed systems; a damped step is not, and its ledger closes on linear ones:
 // H+ - H = -(q+ - q)^T C (q+ - q)/h.
+// Tested by tests/properties/order_test.cpp.
 #include <limits>
 
 #include "integrate/catalogue.hpp"

@@ -1,6 +1,7 @@
 // Two particles on a spring between them, each damped by itself.
 //
 //   m1 q1'' = -k (q1 - q2) - (C q')_1,  m2 q2'' = k (q1 - q2) - (C q')_2,  C = diag(D1, D2)   (farshi2018, Fig. 6a)
+// Tested by tests/properties/systems_test.cpp.
 #include "model/damping_matrix.hpp"
 #include "model/outside.hpp"
 #include "model/system_catalogue.hpp"

@@ -4,6 +4,7 @@
 //
 // Source: martin2018, section 7.1. Unit masses. The force feeds energy in where |q_a| < sqrt(epsilon) and takes it out
 // elsewhere.
+// Tested by tests/properties/systems_test.cpp.
 #include "model/outside.hpp"
 #include "model/system_catalogue.hpp"
 

@@ -1,5 +1,6 @@
 // The damping matrix C of several particles: q'^T C q' is the power lost, so C is symmetric positive semi-definite.
 // Source: farshi2018, eq. (25), where it is called -Lambda~.
+// Tested by tests/properties/systems_test.cpp.
 #include "model/damping_matrix.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // What all environments have in common: their facts are looked up once, and their state goes to one rank and back.
+// Tested by tests/properties/environments_test.cpp.
 #include "model/environment.hpp"
 
 #include <stdexcept>

@@ -1,4 +1,5 @@
 // The catalogue of environments.
+// Tested by tests/properties/environments_test.cpp.
 #include "model/environment_catalogue.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // Symmetric matrices between particles, as a recipe states them.
+// Tested by tests/model/linear_test.cpp.
 #include "model/matrix_parameter.hpp"
 
 #include <fmt/format.h>

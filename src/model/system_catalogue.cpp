@@ -1,4 +1,5 @@
 // The catalogue of open systems and what all of them read from a recipe.
+// Tested by tests/properties/systems_test.cpp.
 #include "model/system_catalogue.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // Expanding the lists of [sweep].
+// Tested by tests/command_line/sweep_test.py.
 #include "recipe/sweep.hpp"
 
 #include <fmt/format.h>

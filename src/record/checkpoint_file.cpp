@@ -1,4 +1,5 @@
 // Writing, finding and checking checkpoints.
+// Tested by tests/command_line/resume_test.py.
 #include "record/checkpoint_file.hpp"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // The claims in a result file that is closed, and that it is complete, written by one process.
+// Tested by tests/record/claims_test.cpp.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // Room on the disk by Linux' fallocate and statvfs.
+// Tested by tests/record/full_disk_test.cpp.
 #include "record/disk_space.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // One vote after the work, and the words of the lowest rank that failed.
+// Tested by tests/record/result_file_test.cpp.
 #include "record/everywhere.hpp"
 
 #include <string>

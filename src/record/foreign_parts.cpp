@@ -1,4 +1,5 @@
 // A walk over the links of a file.
+// Tested by tests/command_line/strangers_test.py.
 #include "record/foreign_parts.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // Extending and filling a variable along its first dimension.
+// Tested by tests/record/series_writer_test.cpp.
 #include "record/growing_variable.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // The reasons of HDF5's failures, in words.
+// Tested by tests/record/result_file_test.cpp.
 #include "record/hdf5_handle.hpp"
 
 #include <cctype>

@@ -1,4 +1,5 @@
 // Groups, variables, dimension scales and attributes as calls of HDF5.
+// Tested by tests/record/result_file_test.cpp.
 #include "record/hdf5_layout.hpp"
 
 #include <algorithm>

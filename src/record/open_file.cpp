@@ -1,4 +1,5 @@
 // Creating, sharing and closing a file that all ranks write.
+// Tested by tests/record/result_file_test.cpp.
 #include "record/open_file.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // Taking a claim's quantity apart and measuring it.
+// Tested by tests/record/claims_test.cpp.
 #include "record/quantity.hpp"
 
 #include <algorithm>

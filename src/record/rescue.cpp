@@ -1,4 +1,5 @@
 // Telling a torn result from everything else, and replacing it.
+// Tested by tests/command_line/resume_test.py.
 #include "record/rescue.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // Reading a result file by one process, without MPI-IO.
+// Tested by tests/record/result_file_test.cpp.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Finding, checking and creating dimension scales.
+// Tested by tests/record/series_writer_test.cpp.
 #include "record/scale.hpp"
 
 #include <numeric>

@@ -1,4 +1,5 @@
 // Removing on the way out, whichever that is.
+// Tested by tests/command_line/strangers_test.py.
 #include "record/scratch_file.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // The checksum of a file and the line that holds it.
+// Tested by tests/record/result_check_test.cpp.
 #include "record/seal.hpp"
 
 #include <fcntl.h>

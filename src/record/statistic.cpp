@@ -1,4 +1,5 @@
 // Running extremes, means and the least-squares slope.
+// Tested by tests/record/claims_test.cpp.
 #include "record/statistic.hpp"
 
 #include <algorithm>

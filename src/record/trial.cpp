@@ -1,4 +1,5 @@
 // A child process with a page of memory that its parent reads when it has ended.
+// Tested by tests/command_line/damage_test.py.
 #include "record/trial.hpp"
 
 #include <sys/mman.h>

@@ -1,4 +1,5 @@
 // A walk over all objects of a file, and over the values of each in pieces of a few megabytes.
+// Tested by tests/record/result_file_test.cpp.
 #include "record/whole_file.hpp"
 
 #include <algorithm>

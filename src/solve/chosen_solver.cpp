@@ -1,4 +1,5 @@
 // The solver that PETSc's options choose for the linear system of a line.
+// Tested by tests/solve/line_solver_test.cpp.
 #include "solve/chosen_solver.hpp"
 
 #include <fmt/format.h>

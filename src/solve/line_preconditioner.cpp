@@ -1,4 +1,5 @@
 // The direct solver of a line as a PETSc preconditioner, `-pc_type bathline`.
+// Tested by tests/solve/line_solver_test.cpp.
 #include "solve/line_preconditioner.hpp"
 
 #include <petsc/private/pcimpl.h>

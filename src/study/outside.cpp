@@ -1,4 +1,5 @@
 // For studies whose theory knows nothing that acts from outside.
+// Tested by tests/command_line/formula_test.py.
 #include "study/outside.hpp"
 
 #include <fmt/format.h>

@@ -126,6 +126,13 @@ class FormulaTest(FolderTest):
             self.assert_code(outcome, 3)
             self.assertRegex(outcome.err, r"step \d+ failed: .*\(V = y\^2 \+ sqrt\(0\.2 - x\)\)")
 
+    def test_studies_whose_theory_knows_nothing_from_outside_refuse_it(self):
+        for study in {"kind": "commutativity"}, {"kind": "lyapunov"}, {"kind": "substitution"}:
+            outcome = self.run_recipe(changed(DRIVEN, study=study), command="check")
+            self.assert_code(outcome, 2)
+            kind = study["kind"]
+            self.assertRegex(outcome.err, rf"recipe.toml:8:.*force: a study of the kind `{kind}` .* nothing acts on from")
+
     def test_describe_shows_all_things_called_formula(self):
         text = run(["describe", "formula"]).out
         for title in "formula (language)", "formula (system)", "formula (potential)":

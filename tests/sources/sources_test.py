@@ -106,6 +106,23 @@ class Neighbours(unittest.TestCase):
             self.assertNotIn(room, reached)
 
 
+class Tested(unittest.TestCase):
+    """Every unit has a test of its own name, or says at its top which other one is its test."""
+
+    SAYS_WHERE = re.compile(r"^// Tested by (tests/[\w/.]+)\.$", re.MULTILINE)
+
+    def test_every_unit_has_a_test(self):
+        untested, missing = [], []
+        for path in files("src", ".cpp"):
+            unit = path.relative_to(SOURCE / "src").with_suffix("").as_posix()
+            named = self.SAYS_WHERE.findall(path.read_text().split("#include", 1)[0])
+            missing += [f"{unit}: {name}" for name in named if not (SOURCE / name).is_file()]
+            if not named and not (SOURCE / "tests" / f"{unit}_test.cpp").is_file():
+                untested.append(unit)
+        self.assertEqual(untested, [])
+        self.assertEqual(missing, [])
+
+
 class Layout(unittest.TestCase):
     @unittest.skipUnless(shutil.which("clang-format"), "clang-format is not installed; tests/lint installs it")
     def test_files_have_the_layout_of_clang_format(self):

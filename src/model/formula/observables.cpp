@@ -1,4 +1,5 @@
 // Observables of positions and velocities.
+// Tested by tests/model/formula_system_test.cpp.
 #include "model/formula/observables.hpp"
 
 #include <fmt/format.h>

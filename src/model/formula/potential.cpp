@@ -1,4 +1,5 @@
 // Programs for a potential and its derivatives.
+// Tested by tests/model/formula_system_test.cpp.
 #include "model/formula/potential.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // One kick or drift of a line's sites in plain loops.
+// Tested by tests/model/line/explicit/march_test.cpp.
 #include "model/line/springs.hpp"
 
 #include "model/line/update.hpp"

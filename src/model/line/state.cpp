@@ -1,4 +1,5 @@
 // The sites of a line that a rank holds.
+// Tested by tests/model/line/line_test.cpp.
 #include "model/line/state.hpp"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 //
 //   <p_j^2> = M kT,  elongations e_j = w_j - w_{j-1} with <e_j^2> = kT/lambda, independent of each other; between a
 //   head and a fixed end they add up to nothing, which takes their mean off each of them.
+// Tested by tests/model/line/line_test.cpp.
 #include <cmath>
 #include <numeric>
 

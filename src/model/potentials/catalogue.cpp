@@ -1,4 +1,5 @@
 // The catalogue of potentials of a separation.
+// Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/catalogue.hpp"
 
 #include <stdexcept>

@@ -1,4 +1,5 @@
 // Two wells with a barrier between them: V(s) = E ((s/a)^2 - 1)^2. Source: kramers1940, the bistable potential.
+// Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/catalogue.hpp"
 
 namespace bathline {

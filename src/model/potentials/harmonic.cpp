@@ -1,4 +1,5 @@
 // A spring: V(s) = k (s - rest_length)^2 / 2. Source: farshi2018, section 6, its potential of the binary oscillator.
+// Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/catalogue.hpp"
 
 namespace bathline {

@@ -1,4 +1,5 @@
 // Atoms of a noble gas: V(s) = 4 epsilon ((sigma/s)^12 - (sigma/s)^6). Source: lennardjones1931.
+// Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/catalogue.hpp"
 
 namespace bathline {

@@ -1,4 +1,5 @@
 // A chemical bond that can break: V(s) = depth ((1 - e)^2 - 1), e = exp(-(s - r0)/width). Source: morse1929.
+// Tested by tests/properties/potentials_test.cpp.
 #include <cmath>
 
 #include "model/potentials/catalogue.hpp"

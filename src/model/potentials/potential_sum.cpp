@@ -1,4 +1,5 @@
 // Sums of potentials, part by part.
+// Tested by tests/model/pair_potential_test.cpp.
 #include "model/potentials/potential_sum.hpp"
 
 #include <algorithm>

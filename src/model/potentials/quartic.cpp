@@ -1,5 +1,6 @@
 // A spring that stiffens or softens, that of Duffing's oscillator: V(s) = k s^2 / 2 + beta s^4 / 4.
 // Source: kovacic2011, chapter 1.
+// Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/catalogue.hpp"
 
 namespace bathline {

@@ -2,6 +2,7 @@
 //
 //   distance r, e = separation / r:  gradient V' e,  Hessian V'' e e^T + (V'/r) (1 - e e^T);  at r = 0, if V' = 0
 //   there, the limits 0 and V'' 1
+// Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/separation_sum.hpp"
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 // A pass always spans the same steps, counted from the start of the run or the last change from outside, and the head's
 // force within it always comes from the forecast at its beginning. So neither the number of ranks nor where a run stops
 // to be recorded changes a bit.
+// Tested by tests/model/star/star_test.cpp.
 #include <algorithm>
 #include <stdexcept>
 

@@ -5,6 +5,7 @@
 //   D_j w+ = w + h/m b.P,   p+ = p - h k b.D
 //
 // Source: hairer2006, section II.2; the elimination is ours.
+// Tested by tests/model/star/star_test.cpp.
 #include <Eigen/LU>
 #include <stdexcept>
 

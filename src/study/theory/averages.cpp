@@ -1,4 +1,5 @@
 // Averages over realisations of a motion and over time.
+// Tested by tests/study/ensemble_test.cpp.
 #include "study/theory/averages.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // The invariants of splittings on linear closed systems.
+// Tested by tests/study/energy_test.cpp.
 #include "study/theory/discrete_invariant.hpp"
 
 #include <limits>

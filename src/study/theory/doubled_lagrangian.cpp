@@ -1,4 +1,5 @@
 // The Lagrangian of doubled variables, differentiated automatically.
+// Tested by tests/study/duplication_test.cpp.
 #include "study/theory/doubled_lagrangian.hpp"
 
 #include <limits>

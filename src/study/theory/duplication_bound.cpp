@@ -1,4 +1,5 @@
 // Counting the roundings of an integrator and of the doubled variables, and carrying them on.
+// Tested by tests/study/duplication_test.cpp.
 #include "study/theory/duplication_bound.hpp"
 
 #include <cmath>

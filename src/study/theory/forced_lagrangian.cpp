@@ -1,4 +1,5 @@
 // The forced discrete Euler-Lagrange equations, solved for the next position by a dense Newton method.
+// Tested by tests/study/duplication_test.cpp.
 #include "study/theory/forced_lagrangian.hpp"
 
 #include <limits>

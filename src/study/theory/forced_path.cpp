@@ -1,4 +1,5 @@
 // The Lagrange-d'Alembert principle on the paths of a step: sums over stages, and Newton's method on the nodes.
+// Tested by tests/study/substitution_test.cpp.
 #include "study/theory/forced_path.hpp"
 
 #include <limits>

@@ -1,4 +1,5 @@
 // Errors of doubled discrete Lagrangians at random ends.
+// Tested by tests/study/duplication_test.cpp.
 #include "study/theory/lagrangian_order.hpp"
 
 #include <cmath>

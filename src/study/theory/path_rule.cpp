@@ -3,6 +3,7 @@
 //   l_j'(c_i) = (m_j / m_i) / (c_i - c_j) for i != j,   m_j = 1 / prod_k (c_j - c_k),   sum_j l_j' = 0
 //
 // The polynomials sum to one, hence the last equation. Source: hairer2006, section II.1.2 for collocation polynomials.
+// Tested by tests/study/duplication_test.cpp.
 #include "study/theory/path_rule.hpp"
 
 #include "integrate/tableau.hpp"

@@ -1,4 +1,5 @@
 // C = A A^T, scaled, with entries of A uniform in [-1, 1).
+// Tested by tests/study/commutativity_test.cpp.
 #include "study/theory/random_damping.hpp"
 
 #include <random>

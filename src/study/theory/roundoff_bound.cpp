@@ -1,4 +1,5 @@
 // Counting roundings, and carrying them on with the Jacobian of the step.
+// Tested by tests/study/convergence_test.cpp.
 #include "study/theory/roundoff_bound.hpp"
 
 #include <cmath>

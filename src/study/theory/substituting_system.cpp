@@ -3,6 +3,7 @@
 // A linear system A x = b with N unknowns is solved exactly by what comes out of elimination for a matrix that is wrong
 // by at most 3 N u |L||U| (higham2002, Theorem 9.4), sums of m rounded terms are wrong by m u of the sum of their
 // absolute values (eq. (3.5)). All bounds are of first order in u, with these worst cases added up.
+// Tested by tests/study/substitution_test.cpp.
 #include "study/theory/substituting_system.hpp"
 
 #include <cmath>

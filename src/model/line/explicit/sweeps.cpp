@@ -1,4 +1,5 @@
 // The kicks and drifts of a block of steps in the order in which a tile of a line is swept.
+// Tested by tests/model/line/explicit/march_test.cpp.
 #include "model/line/explicit/sweeps.hpp"
 
 namespace bathline {

@@ -1,4 +1,5 @@
 // A piece of a line taken through a splitting's kicks and drifts in cache.
+// Tested by tests/model/line/explicit/march_test.cpp.
 #include "model/line/explicit/tile.hpp"
 
 #include <algorithm>

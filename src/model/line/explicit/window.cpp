@@ -2,6 +2,7 @@
 //
 // Stale values next to a cut are computed like all others and never stored, so the loops have no cases; the window is
 // small enough to stay in the first-level cache over many steps.
+// Tested by tests/model/line/explicit/march_test.cpp.
 #include "model/line/explicit/window.hpp"
 
 #include <algorithm>

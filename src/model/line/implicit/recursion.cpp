@@ -1,4 +1,5 @@
 // The numbers of an implicit step inside a uniform line.
+// Tested by tests/model/line/implicit/block_test.cpp.
 #include "model/line/implicit/recursion.hpp"
 
 #include <Eigen/Eigenvalues>
