@@ -36,7 +36,7 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
   if (system_.size() > 0 && system_.q0.size() == system_.size()) read_outside(recipe_.system, system_, mistakes);
   system_is_sound_ = is_readable && mistakes.count() == before_system;
   where_readable([&] { read_end(); });
-  where_readable([&] { output_ = read_output(recipe_.output); });
+  where_readable([&] { read_output_plan(mistakes); });
   for (const Section& section : recipe_.integrators) {
     cases_are_complete_ &= where_readable([&] { cases_.push_back(read_case(section, mistakes)); });
   }
@@ -88,6 +88,12 @@ const Case* Experiment::find_case(const std::string& label) const {
 void Experiment::read_end() {
   const Section& time = recipe_.time;
   end_ = time.has("end") ? time.number("end") : time.number("step") * static_cast<double>(time.integer("steps"));
+}
+
+void Experiment::read_output_plan(Mistakes& mistakes) {
+  OutputPlan plan = read_output(recipe_.output);
+  if (recipe_.output.has("section")) plan.section = read_surface(recipe_.output.table("section"), system(), mistakes);
+  output_ = std::move(plan);
 }
 
 Case Experiment::read_case(const Section& section, Mistakes& mistakes) {

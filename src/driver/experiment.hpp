@@ -78,6 +78,7 @@ class Experiment {
   Problem make_problem(const Case& one, double step, bool closed, const Communicator& communicator,
                        const OpenSystem& start) const;
   void read_end();
+  void read_output_plan(Mistakes& mistakes);
   Case read_case(const Section& section, Mistakes& mistakes);
   /// C of the open problem of a case.
   Eigen::MatrixXd open_damping(const Case& one, const std::vector<std::unique_ptr<Environment>>& environments) const;

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "driver/ledger_watch.hpp"
+#include "driver/surface_of_section.hpp"
 #include "driver/trajectory_recorder.hpp"
 
 namespace bathline {
@@ -129,7 +130,24 @@ class Onlookers {
         output_(output),
         observers_(run.observers),
         recorder_(run.file, one_, problem, output, from),
-        watch_(one_, problem) {}
+        watch_(one_, problem) {
+    if (output.section) section_.emplace(*output.section, run.file, one_.label, problem, from);
+  }
+
+  /// Advances to the step `next`, with an eye on the section after every step. @note Collective.
+  std::optional<Failure> advance(Problem& problem, Stepper& stepper, std::int64_t step, std::int64_t next,
+                                 const Foresight& ahead) {
+    if (!section_) return stepper.advance(next - step, ahead);
+    if (step == 0) section_->go_on(problem, 0.0);
+    while (step < next) {
+      ++step;
+      Foresight beyond{.wants_energy = ahead.wants_energy && step == next, .steps_left = ahead.steps_left};
+      if (beyond.steps_left) *beyond.steps_left += next - step;
+      if (std::optional<Failure> failure = stepper.advance(1, beyond)) return failure;
+      section_->go_on(problem, static_cast<double>(step) * one_.step);
+    }
+    return std::nullopt;
+  }
 
   /// What is due after so many steps; a failure where the state is no longer finite. @note Collective.
   std::optional<Failure> look(Problem& problem, std::int64_t step) {
@@ -144,7 +162,7 @@ class Onlookers {
       const double energy = all ? ledger.total() : ledger.particles;
       const double size = problem.q.norm() + problem.p.norm() + problem.z + energy;
       if (!std::isfinite(size)) return Failure{step, size, "the state is no longer finite"};
-      recorder_.record(moment, ledger);
+      if (recorder_.record(moment, ledger) && section_) section_->flush();
       watch_.record(moment, ledger);
       for (Observer* observer : observers_) observer->record(moment, ledger);
     }
@@ -154,23 +172,31 @@ class Onlookers {
     }
     return std::nullopt;
   }
-  void flush() { recorder_.flush(); }
+  void flush() {
+    recorder_.flush();
+    if (section_) section_->flush();
+  }
   /// Says what the watch has found. @note Collective.
   void end() {
     if (const std::optional<std::string> finding = watch_.finding()) spdlog::warn("{}", *finding);
-    recorder_.flush();
+    flush();
   }
 
   void save(CheckpointWriter& checkpoint) {
     Archive of_recorder(checkpoint, "recorder"), of_watch(checkpoint, "ledger");
     recorder_.visit(of_recorder);
     watch_.visit(of_watch);
+    if (section_) {
+      Archive of_section(checkpoint, SurfaceOfSection::group_of_checkpoint);
+      section_->visit(of_section);
+    }
     for (std::size_t i = 0; i < observers_.size(); ++i) {
       Archive of_observer(checkpoint, observer_group(i));
       observers_[i]->visit(of_observer);
     }
   }
-  /// Puts the watch back; the recorder is when it is made, and the observers are before the first run that goes on.
+  /// Puts the watch back; recorder and section are when they are made, and the observers are before the first run that
+  /// goes on.
   void restore(const CheckpointReader& from) {
     Archive of_watch(from, "ledger");
     watch_.visit(of_watch);
@@ -182,6 +208,7 @@ class Onlookers {
   const OutputPlan& output_;
   std::span<Observer* const> observers_;
   TrajectoryRecorder recorder_;
+  std::optional<SurfaceOfSection> section_;
   LedgerWatch watch_;
 };
 
@@ -259,7 +286,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
     Foresight ahead{.wants_energy = !output.particles_only && (next % output.every == 0 || next == one.steps)};
     if (output.particles_only) ahead.steps_left = one.steps - next;
     const auto begin = std::chrono::steady_clock::now();
-    if ((failure = stepper->advance(next - step, ahead))) {
+    if ((failure = onlookers->advance(problem, *stepper, step, next, ahead))) {
       onlookers->flush();
       return failure;
     }

@@ -20,8 +20,7 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem, boo
   const OpenSystem& system = problem.system();
   SeriesLayout layout;
   layout.group = group;
-  layout.dimensions = {index_dimension("particle", system.particles, "particle, counted from 0"),
-                       index_dimension("axis", system.axes, "axis, counted from 0")};
+  layout.dimensions = phase_dimensions(system);
   layout.variables = {{"q", "m", "position", {"particle", "axis"}},
                       {"p", "kg m/s", "momentum", {"particle", "axis"}},
                       {"energy_particles", "J", "kinetic and potential energy of the particles", {}},
@@ -76,6 +75,11 @@ std::vector<Eigen::VectorXd> zeros(const std::vector<Observable>& observables, b
 }
 
 }  // namespace
+
+std::vector<Dimension> phase_dimensions(const OpenSystem& system) {
+  return {index_dimension("particle", system.particles, "particle, counted from 0"),
+          index_dimension("axis", system.axes, "axis, counted from 0")};
+}
 
 TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem,
                                        const OutputPlan& output, const CheckpointReader* from)
@@ -141,7 +145,7 @@ std::optional<std::int64_t> TrajectoryRecorder::restore(const CheckpointReader* 
   return records_;
 }
 
-void TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger) {
+bool TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger) {
   ++records_;
   Problem& problem = moment.problem;
   if (is_root_) {
@@ -171,8 +175,10 @@ void TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger
   // Rank 0's clock and buffer decide for everyone.
   constexpr std::size_t largest_buffer = 16384;
   const auto now = std::chrono::steady_clock::now();
-  const bool due = is_root_ && (now - flushed_ > std::chrono::seconds(5) || series_.buffered_rows() >= largest_buffer);
-  if (problem.communicator().broadcast(due)) flush();
+  const bool due = problem.communicator().broadcast(
+      is_root_ && (now - flushed_ > std::chrono::seconds(5) || series_.buffered_rows() >= largest_buffer));
+  if (due) flush();
+  return due;
 }
 
 void TrajectoryRecorder::add_observables(const Moment& moment, std::vector<double>& row) {

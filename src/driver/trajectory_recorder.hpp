@@ -11,6 +11,9 @@
 
 namespace bathline {
 
+/// The dimensions of what is recorded of positions and momenta.
+std::vector<Dimension> phase_dimensions(const OpenSystem& system);
+
 /// Records path, momenta, energy ledger, forces of the environments and observables, and snapshots of the
 /// environments. All members are collective.
 class TrajectoryRecorder {
@@ -18,7 +21,8 @@ class TrajectoryRecorder {
   /// `from`: goes on after the records that the checkpoint knows of; those behind them are cut off.
   TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, const OutputPlan& output,
                      const CheckpointReader* from);
-  void record(const Moment& moment, const EnergyLedger& ledger);
+  /// Returns whether it has flushed.
+  bool record(const Moment& moment, const EnergyLedger& ledger);
   void snapshot(const Moment& moment);
   void flush();
   /// Declares its state. What belongs to the file must have been flushed.

@@ -14,6 +14,7 @@
 #include <array>
 
 #include "driver/archive.hpp"
+#include "driver/hermite_path.hpp"
 #include "model/problem.hpp"
 
 namespace bathline {
@@ -33,9 +34,8 @@ class WorkSums {
   void visit(Archive& archive);
 
  private:
-  struct End {
-    double time = 0.0, power = 0.0;
-    Eigen::VectorXd q, v, a;
+  struct End : PathEnd {
+    double power = 0.0;
   };
   static double power_at(const Problem& problem, const Eigen::VectorXd& q, const Eigen::VectorXd& v);
   static double hermite_integral(const Problem& problem, const End& from, const End& to);

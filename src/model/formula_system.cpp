@@ -143,6 +143,7 @@ void add_force(const Section& section, FormulaScope& scope, std::span<const Expr
 void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
   const std::vector<std::string>& coordinates = section.texts("coordinates");
   system.particles = static_cast<int>(coordinates.size());
+  system.coordinates = coordinates;
   if (coordinates.empty()) {
     mistakes.add(section.where("coordinates"), "`coordinates` is empty: a system has at least one");
     return;

@@ -49,11 +49,16 @@ struct OpenSystem {
   Eigen::VectorXd q0;
   Eigen::VectorXd v0;
   std::vector<Observable> observables;
+  /// The names of the degrees of freedom in formulas, where the system has its own.
+  std::vector<std::string> coordinates;
   /// The formulas that the forces are typed as, the way messages name them; empty where there are none.
   std::string formulas;
   std::optional<Contact> contact;
 
   int size() const { return particles * axes; }
+  /// One name per degree of freedom: its own, or x, y, z for the axes, of several particles with the number of each
+  /// behind it, as in x0, y0, x1, y1.
+  std::vector<std::string> coordinate_names() const;
   bool is_driven() const { return applied || drive; }
   /// Whether nothing but the drive keeps the equations of motion from being linear.
   bool has_linear_forces() const { return potential->is_quadratic() && !force && !applied; }

@@ -70,6 +70,20 @@ std::vector<Parameter> integrator_keys() {
   };
 }
 
+std::vector<Parameter> section_keys() {
+  Parameter direction = choice("direction", {"up", "down", "both"}, "Which crossings of the value count.");
+  direction.fallback = "\"up\"";
+  return {
+      optional("of", text, "",
+               "Formula in the coordinates of the system, with `_dot` behind them for velocities: by the names of its "
+               "own, or `x`, `y`, `z`, of several particles `x0`, `y0`, `x1`; and in the time `t`. Either this or "
+               "`period`."),
+      defaulted("at", number, "0.0", "The value of `of` that is crossed."),
+      std::move(direction),
+      optional("period", number, "s", "Stroboscopic: every so many seconds, whatever the step.", Bound::positive),
+  };
+}
+
 std::vector<Parameter> output_keys() {
   return {
       defaulted("every", integer, "1", "Steps between two records.", Bound::positive),
@@ -85,6 +99,13 @@ std::vector<Parameter> output_keys() {
           "Records ledger_left, ledger_trapezoid, ledger_displacements and ledger_hermite beside energy_total: the "
           "work of damping is summed over the records by rules that are the same for every integrator, the last of "
           "order 6, where energy_dissipated is summed over the steps by each integrator's own."),
+      {.name = "section",
+       .type = table,
+       .doc =
+           "A Poincare section, such as { of = \"x\" }: section_q and section_p over section_time are recorded where "
+           "the motion crosses it, between steps by a polynomial of degree 5 (q to order 6 in the step, p to order "
+           "5). The start is not counted, and of several crossings within a step at most one is seen.",
+       .members = section_keys()},
       defaulted("seed", integer, "0", "Seed of everything random.", Bound::nonnegative),
       optional("checkpoint_every", integer, "",
                "Steps of an integrator between two checkpoints; left out, there are none.", Bound::positive),

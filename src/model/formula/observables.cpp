@@ -8,7 +8,7 @@
 #include <array>
 #include <string_view>
 
-#include "formula/program.hpp"
+#include "model/formula/phase_function.hpp"
 
 namespace bathline {
 
@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 11> recorded = {
 
 bool is_recorded(std::string_view name) {
   return std::find(recorded.begin(), recorded.end(), name) != recorded.end() || name.starts_with("energy_") ||
-         name.starts_with("ledger_") || name.starts_with("snapshot");
+         name.starts_with("ledger_") || name.starts_with("snapshot") || name.starts_with("section_");
 }
 
 }  // namespace
@@ -61,17 +61,14 @@ void read_observables(const Section& section, FormulaScope& scope, OpenSystem& s
     if (!formula) continue;
     const std::span<const double> at(start.data(), static_cast<std::size_t>(start.size()));
     check_finite(holder, key, "the formula", scope, {&*formula, 1}, at, mistakes);
-    const Program program(scope.graph, {&*formula, 1}, scope.variables);
-    system.observables.push_back({.name = name,
-                                  .units = has_units ? holder.text("units") : "1",
-                                  .long_name = holder.text(key),
-                                  .value =
-                                      [program](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) {
-                                        Eigen::VectorXd variables(q.size() + v.size() + 1);
-                                        variables << q, v, t;
-                                        return Eigen::VectorXd::Constant(1, program.run(variables.data())).eval();
-                                      },
-                                  .integrand = {}});
+    const PhaseFunction value = phase_function(scope, *formula);
+    system.observables.push_back(
+        {.name = name,
+         .units = has_units ? holder.text("units") : "1",
+         .long_name = holder.text(key),
+         .value = [value](const Eigen::VectorXd& q, const Eigen::VectorXd& v,
+                          double t) { return Eigen::VectorXd::Constant(1, value(q, v, t)).eval(); },
+         .integrand = {}});
   }
 }
 

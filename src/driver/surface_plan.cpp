@@ -1,0 +1,34 @@
+// Which surface of section a recipe asks for.
+#include "driver/surface_plan.hpp"
+
+#include <fmt/format.h>
+
+#include "recipe/excerpt.hpp"
+
+namespace bathline {
+
+SurfacePlan read_surface(const Section& table, const OpenSystem& system, Mistakes& mistakes) {
+  SurfacePlan plan;
+  if (table.has("of") == table.has("period")) {
+    mistakes.add(table.where(), "section needs either `of`, a formula, or `period`, the seconds between two points");
+    throw UnreadableValue();
+  }
+  if (table.has("period")) {
+    plan.period = table.number("period");
+    plan.title = fmt::format("every {} s", plan.period);
+    return plan;
+  }
+  const std::optional<PhaseFunction> of = read_phase_function(table, "of", system, mistakes);
+  if (!of) throw UnreadableValue();
+  plan.of = *of;
+  plan.at = table.number("at");
+  const std::string& direction = table.text("direction");
+  plan.direction = direction == "up" ? 1 : direction == "down" ? -1 : 0;
+  plan.title = fmt::format("{} = {}, {}", excerpt(table.text("of")), plan.at,
+                           plan.direction == 0  ? "both ways"
+                           : plan.direction > 0 ? "upwards"
+                                                : "downwards");
+  return plan;
+}
+
+}  // namespace bathline
