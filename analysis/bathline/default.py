@@ -6,6 +6,7 @@ from bathline import style
 from bathline.result import AnalysisError, integrator_of
 
 MOST_PARTICLES = 4
+MOST_SECTIONS = 4
 # An axis shows all labels, unless the largest swings so many times as far as the middle one.
 RUNAWAY = 10.0
 
@@ -61,7 +62,8 @@ def _convergence(result):
 
 def _trajectory(result):
     labels = _recorded(result)
-    return _figure(*_paths(result, labels), *_observables(result, labels), *_ledger(result, labels))
+    panels = [*_paths(result, labels), *_observables(result, labels), *_sections(result, labels)]
+    return _figure(*panels, *_ledger(result, labels))
 
 
 def _reduction(result):
@@ -74,7 +76,7 @@ def _energy(result):
     labels = result.groups("energy")
     keys = {"minus": "initial", "yscale": "log", "ylabel": "distance from the start"}
     means = _of_labels(result, "energy", labels, "block_mean", "means over blocks", **keys)
-    return _figure(_deviation(result, labels), means) if means else None
+    return _figure(*_sections(result, labels), _deviation(result, labels), means) if means else None
 
 
 def _memory(result):
@@ -169,6 +171,26 @@ def _observables(result, labels):
     """What the recipe asks to be computed besides, and the action of contact systems."""
     names = ["z", *result.recipe.get("system", {}).get("observables", {})]
     return [_of_labels(result, "", labels, name, name, within="ylim") for name in names]
+
+
+def _sections(result, labels):
+    """Poincare sections, a panel for each label: momentum over position of the first coordinate that moves on it."""
+    panels, coordinates = [], result.recipe.get("system", {}).get("coordinates", [])
+    for label in labels[:MOST_SECTIONS]:
+        points, particles, axes = result.shape(f"{label}.section_q") or (0, 0, 0)
+        if points == 0:
+            continue
+        q = result.array(f"{label}.section_q")[0].reshape(points, -1)
+        spread = np.ptp(q, axis=0)
+        particle, axis = divmod(int(np.argmax(spread > 1e-9 * spread.max())), axes)
+        of, where = f"{label}.section_p[{particle}][{axis}]", f"{label}.section_q[{particle}][{axis}]"
+        name = coordinates[particle] if particle < len(coordinates) else ""
+        labelled = {"xlabel": f"position {name}".strip(), "ylabel": f"momentum {name}".strip()}
+        series = [{"of": of, "x": where, "style": "dots", **_looks(result, labels)[label]}]
+        if len(labels) > 1:
+            series[0]["name"] = label
+        panels.append({"title": result.quantity(where).long_name.replace("position at", "section"), "series": series} | labelled)
+    return panels
 
 
 def _plane(result, labels, y, x, title, **keys):

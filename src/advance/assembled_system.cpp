@@ -33,11 +33,11 @@ AssembledSystem::AssembledSystem(const Problem& problem, std::int64_t limit) : p
 
 template <class Add>
 void AssembledSystem::add_stiffnesses(Add add) const {
-  Eigen::MatrixXd hessian(particle_dofs(), particle_dofs());
-  problem_.system().potential->hessian(problem_.system().q0, hessian);
+  Eigen::SparseMatrix<double> hessian;
+  problem_.system().potential->sparse_hessian(problem_.system().q0, hessian);
   for (int j = 0; j < particle_dofs(); ++j) {
-    for (int i = 0; i < particle_dofs(); ++i) {
-      if (hessian(i, j) != 0.0) add(i, j, hessian(i, j));
+    for (Eigen::SparseMatrix<double>::InnerIterator entry(hessian, j); entry; ++entry) {
+      if (entry.value() != 0.0) add(static_cast<int>(entry.row()), j, entry.value());
     }
   }
   for (const Spring& spring : springs_) {

@@ -203,9 +203,9 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
 }
 
 double own_frequency(const OpenSystem& system) {
-  Eigen::MatrixXd hessian(system.size(), system.size());
-  system.potential->hessian(system.q0, hessian);
-  return highest_frequency(per_mass(hessian.sparseView(), system.mass));
+  Eigen::SparseMatrix<double> hessian;
+  system.potential->sparse_hessian(system.q0, hessian);
+  return highest_frequency(per_mass(std::move(hessian), system.mass));
 }
 
 }  // namespace bathline

@@ -10,11 +10,13 @@ namespace bathline {
 
 namespace {
 
-Dimension index_dimension(const std::string& name, int count, const std::string& long_name) {
+Dimension index_dimension(const std::string& name, int count, const std::string& long_name, int first = 0) {
   Dimension dimension{name, {}, "1", long_name};
-  for (int i = 0; i < count; ++i) dimension.values.push_back(i);
+  for (int i = 0; i < count; ++i) dimension.values.push_back(first + i);
   return dimension;
 }
+
+bool has_magnitude(const Observable& observable) { return observable.size > 1 && observable.dimension.empty(); }
 
 SeriesLayout series_layout(const std::string& group, const Problem& problem, bool work_rules) {
   const OpenSystem& system = problem.system();
@@ -52,12 +54,15 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem, boo
   }
   for (const Observable& observable : system.observables) {
     Variable variable{observable.name, observable.units, observable.long_name, {}};
-    if (observable.size > 1) {
-      layout.dimensions.push_back(index_dimension(observable.name + "_component", observable.size, "component"));
-      variable.dimensions = {observable.name + "_component"};
+    const bool is_vector = has_magnitude(observable);
+    if (is_vector || !observable.dimension.empty()) {
+      const std::string name = is_vector ? observable.name + "_component" : observable.dimension;
+      const std::string long_name = is_vector ? "component" : observable.dimension;
+      layout.dimensions.push_back(index_dimension(name, observable.size, long_name, observable.first));
+      variable.dimensions = {name};
     }
     layout.variables.push_back(variable);
-    if (observable.size > 1) {
+    if (is_vector) {
       layout.variables.push_back(
           {observable.name + "_magnitude", observable.units, "magnitude of the " + observable.long_name, {}});
     }
@@ -195,7 +200,7 @@ void TrajectoryRecorder::add_observables(const Moment& moment, std::vector<doubl
       value += integrals_[i];
     }
     row.insert(row.end(), value.begin(), value.end());
-    if (observable.size > 1) row.push_back(value.norm());
+    if (has_magnitude(observable)) row.push_back(value.norm());
   }
   last_time_ = moment.time;
 }

@@ -22,6 +22,10 @@ struct Observable {
   int size = 1;
   std::function<Eigen::VectorXd(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t)> value;
   std::function<Eigen::VectorXd(const Eigen::VectorXd& q, const Eigen::VectorXd& v)> integrand;
+  /// What counts its entries, from `first`; empty where they are components of a vector, whose magnitude is recorded
+  /// as well.
+  std::string dimension = {};
+  int first = 0;
 };
 
 /// What makes the Lagrangian one of contact mechanics, L = v^T M v / 2 - V(q) + gamma z with the action z' = L.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/chain_modes.hpp"
 #include "model/damping_matrix.hpp"
 #include "model/potentials/catalogue.hpp"
 #include "model/potentials/potential_sum.hpp"
@@ -68,6 +69,7 @@ Pairs read_pairs(const Section& section, int particles, Mistakes& mistakes) {
 struct Forces {
   std::vector<SeparationSum::Term> terms;
   std::vector<PotentialSum::Part> parts;
+  std::shared_ptr<const SeparationPotential> between;  // particles
 };
 
 /// Adds what acts between a particle and the origin.
@@ -85,7 +87,7 @@ Forces read_forces(const Section& section, const Catalogue<PotentialKind>& poten
   Forces forces;
   std::vector<SeparationSum::Term>& terms = forces.terms;
   if (section.has("potential")) {
-    const auto potential = build_potential(potentials, section.table("potential"), mistakes);
+    const auto potential = forces.between = build_potential(potentials, section.table("potential"), mistakes);
     for (const auto& [a, b] : read_pairs(section, particles, mistakes)) terms.push_back({a, b, potential});
     if (particles == 1) {
       mistakes.add(section.where("potential"),
@@ -139,6 +141,31 @@ void check_start(const OpenSystem& system, const Forces& forces, const Location&
                                                                : fmt::format("particles {} and {}", term.from, term.to);
     mistakes.add(where, fmt::format("`q0`: the force between {} has no finite value there; move them apart", who));
   }
+}
+
+/// Adds the energies of the modes of a chain.
+void add_mode_energies(const Section& section, const Forces& forces, OpenSystem& system, Mistakes& mistakes) {
+  const auto refuse = [&](const std::string& why) {
+    mistakes.add(section.where("mode_energies"), "mode_energies: the modes of a chain are known where " + why);
+  };
+  const std::string pairs = section.holds<std::string>("pairs") ? section.text("pairs") : "";
+  const bool is_ring = pairs == "ring" && system.particles > 2;
+  const bool is_fixed = section.has("ends") && section.text("ends") == "fixed";
+  if ((pairs != "neighbours" && pairs != "ring") || (is_ring && is_fixed)) {
+    return refuse("pairs = \"neighbours\", or \"ring\" without ends");
+  }
+  if (system.axes != 1) return refuse("there is one axis");
+  if (section.has("external") || section.has("externals")) return refuse("nothing else acts on the particles");
+  if ((system.mass.array() != system.mass[0]).any()) return refuse("all masses are equal");
+  const double slope = forces.between->slope(0.0), stiffness = forces.between->curvature(0.0);
+  if (!(stiffness > 0.0) || !(std::abs(slope) <= 1e-12 * stiffness)) {
+    return refuse(
+        fmt::format("neighbours pull with a positive stiffness around the separation 0, at which they rest: "
+                    "there V' is {:.3g} N and V'' {:.3g} N/m",
+                    slope, stiffness));
+  }
+  const ChainEnds ends = is_ring ? ChainEnds::ring : is_fixed ? ChainEnds::fixed : ChainEnds::free;
+  system.observables.push_back(mode_energies(system.particles, ends, system.mass[0], stiffness));
 }
 
 /// Damping matrices, and Hessians of implicit methods, are dense.
@@ -204,6 +231,9 @@ void build(const Section& section, const Catalogue<PotentialKind>& potentials, O
   }
   Forces forces = read_forces(section, potentials, system.particles, system.axes, mistakes);
   if (mistakes.count() == mistakes_before) check_start(system, forces, section.where("q0"), mistakes);
+  if (mistakes.count() == mistakes_before && section.boolean("mode_energies")) {
+    add_mode_energies(section, forces, system, mistakes);
+  }
   system.potential = std::make_shared<SeparationSum>(std::move(forces.terms), system.axes);
   if (forces.parts.empty()) return;
   system.potential = std::make_shared<PotentialSum>(system.potential, std::move(forces.parts), system.axes);
@@ -238,6 +268,12 @@ SystemKind pair_potential_kind() {
        .type = ValueType::text,
        .doc = "of a chain: \"fixed\" ties the first and the last particle to walls, from which their positions count",
        .choices = {"free", "fixed"}},
+      {.name = "mode_energies",
+       .type = ValueType::boolean,
+       .doc = "records mode_energy (time, mode) of a chain of equal masses: E = (P^2 + w^2 Q^2)/2 of the normal modes "
+              "of its springs linearised at rest; sines for fixed ends, from mode 1, cosines for free ones, wave "
+              "numbers for a ring, from 0",
+       .fallback = "false"},
       potential_parameter("external", "what acts between each particle and the origin."),
       potential_parameter("externals", "the same where it differs: one table per particle.", ValueType::tables),
       damping_matrix_parameter()};

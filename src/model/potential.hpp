@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <Eigen/SparseCore>
 
 namespace bathline {
 
@@ -15,6 +16,12 @@ class Potential {
   virtual void gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const = 0;
   /// Sets `hessian` to a symmetric square matrix of the size of q, whatever size it had.
   virtual void hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const = 0;
+  /// The same with all entries stored that differ from zero for some q: all of them, unless a potential knows better.
+  virtual void sparse_hessian(const Eigen::VectorXd& q, Eigen::SparseMatrix<double>& hessian) const {
+    Eigen::MatrixXd dense;
+    this->hessian(q, dense);
+    hessian = dense.sparseView(1.0, -1.0);
+  }
   /// Whether the Hessian is the same everywhere, so that the motion is linear.
   virtual bool is_quadratic() const { return false; }
 };

@@ -150,10 +150,10 @@ std::vector<Parameter> series_keys() {
       optional("minus", text, "", "Another quantity, subtracted from it row by row."),
       optional("error", text, "", "Its standard error, drawn as bars or as a band."),
       optional("name", text, "", "Name in the legend."),
-      choice(
-          "style", {"points", "marked", "solid", "dashed", "dotted", "dashdot", "dashdotdot", "longdash"},
-          "As points, as a line with a mark at every value, or as a line with dashes of its own; left out, as a line "
-          "with the dashes of its method."),
+      choice("style", {"points", "marked", "dots", "solid", "dashed", "dotted", "dashdot", "dashdotdot", "longdash"},
+             "As points, as a line with a mark at every value, as a dot for every value (a Poincare section), or as a "
+             "line with dashes of its own; left out, as a line "
+             "with the dashes of its method."),
       optional("color", integer, "", "Index into the palette; left out, the colour of its method.", Bound::nonnegative),
       defaulted("scale", number, "1.0", "Factor on the values."),
       optional("x", text, "", "Quantity along the axis; left out, that of the panel."),
@@ -177,6 +177,7 @@ std::vector<Parameter> panel_keys() {
       optional("ylim", numbers, "", "Lower and upper end of the vertical axis."),
       choice("xscale", {"linear", "log"}, "Scale of the horizontal axis."),
       choice("yscale", {"linear", "log"}, "Scale of the vertical axis."),
+      choice("aspect", {"equal"}, "Draws both axes to the same scale, as it is done with orbits."),
       list_of("series", series_keys(), "What is drawn in the panel."),
       list_of("marks", mark_keys(), "Vertical lines that point something out."),
   };

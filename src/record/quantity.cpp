@@ -288,7 +288,10 @@ double value_of(const ResultReader& file, const ParsedQuantity& quantity, const 
     inside[static_cast<std::size_t>(indices.front())] = true;
     indices = indices.subspan(1);
   }
-  if (name == "slope" && scale.empty()) throw Unmeasurable(fmt::format("`{}` has no coordinate for a slope", path));
+  const bool is_of_coordinate = name == "slope" || name == "min_at" || name == "max_at";
+  if (is_of_coordinate && scale.empty()) {
+    throw Unmeasurable(fmt::format("`{}` has no coordinate, which `{}` needs", path, name));
+  }
   const Column column = column_of(file, path, std::span(shape).subspan(1), indices);
   std::optional<Column> beside;
   if (minus != nullptr) beside = column_beside(file, *minus, column, coordinate);
@@ -313,8 +316,8 @@ double value_of(const ResultReader& file, const ParsedQuantity& quantity, const 
 }  // namespace
 
 const std::vector<std::string>& statistics() {
-  static const std::vector<std::string> names = {"first", "last",    "min",    "max",   "mean",
-                                                 "rms",   "max_abs", "spread", "slope", "count"};
+  static const std::vector<std::string> names = {"first", "last", "min",     "max",    "min_at", "max_at",
+                                                 "mean",  "rms",  "max_abs", "spread", "slope",  "count"};
   return names;
 }
 

@@ -13,8 +13,14 @@ void Statistic::add(double coordinate, std::span<const double> row) {
     if (std::isnan(x) && !undefined_at_) undefined_at_ = coordinate;
     if (count_ == 0) first_ = x;
     last_ = x;
-    min_ = std::min(min_, x);
-    max_ = std::max(max_, x);
+    if (x < min_) {
+      min_ = x;
+      min_at_ = coordinate;
+    }
+    if (x > max_) {
+      max_ = x;
+      max_at_ = coordinate;
+    }
     ++count_;
     const auto n = static_cast<double>(count_);
     mean_square_ += (x * x - mean_square_) / n;
@@ -31,6 +37,8 @@ double Statistic::value(const std::string& name) const {
   if (name == "last") return last_;
   if (name == "min") return min_;
   if (name == "max") return max_;
+  if (name == "min_at") return min_at_;
+  if (name == "max_at") return max_at_;
   if (name == "mean") return mean_;
   if (name == "rms") return std::sqrt(mean_square_);
   if (name == "max_abs") return std::max(std::abs(min_), std::abs(max_));

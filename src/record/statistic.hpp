@@ -28,6 +28,7 @@ class Statistic {
   double first_ = 0.0, last_ = 0.0;
   double min_ = std::numeric_limits<double>::infinity();
   double max_ = -std::numeric_limits<double>::infinity();
+  double min_at_ = 0.0, max_at_ = 0.0;  // coordinates of their first values
   double mean_ = 0.0, mean_square_ = 0.0, mean_coordinate_ = 0.0;
   double coordinate_variation_ = 0.0;  // sum (t - mean t)^2
   double covariation_ = 0.0;           // sum (t - mean t) (x - mean x)

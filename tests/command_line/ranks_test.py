@@ -91,7 +91,9 @@ def recipe_of(title, system, environments, integrators, output=("snapshots", "si
         "environment": environments,
         "time": {"step": STEP, "steps": STEPS},
         "integrators": integrators,
+        # Twelve points, between steps.
         "output": {"every": EVERY} | {key: intervals[key] for key in output},
+        "output.section": {"period": 0.063},
     }
 
 
@@ -157,6 +159,8 @@ class RanksTest(FolderTest):
                 self.assertEqual(values.shape[0], STEPS // EVERY + 1, name)
                 self.assertGreater(np.abs(np.diff(values, axis=0)).max(), 1e-3, name)
                 seen += 1
+            if name.endswith("/section_q"):
+                self.assertEqual(values.shape[0], 12, name)
             if "/displacement" in name:
                 self.assertEqual(values.shape[0], STEPS // 20 + 1, name)
                 self.assertGreater(np.abs(values[-1]).max(), 1e-3, name)

@@ -284,6 +284,12 @@ class StudiesTest(ResumeTest):
         self.must(["resume", copy])
         self.assert_same_bits(copied, result)
 
+    def test_sections(self):
+        for section in ({"of": "sin(9*x)", "direction": "both"}, {"period": 0.31}):
+            study = {"kind": "energy", "blocks": 6}
+            recipe = changed(OSCILLATOR, output={"every": 7}, study=study, claims=self.claims)
+            self.check_study(changed(recipe, **{"output.section": section}), "closed/section_q")
+
     def check_pieces(self, recipe, steps):
         """Saved before every piece of work but the first, after so many steps, and stopped there again and again."""
         # Trajectories, which can be stopped at every record, hardly matter here.

@@ -70,6 +70,32 @@ TEST(MpiPairPotential, ExternalActsTowardsTheOrigin) {
   EXPECT_TRUE(system.potential->is_quadratic());
 }
 
+// Chains have entries beside the diagonal only; with the origin, on several axes and with formulas it is the same
+// matrix.
+TEST(MpiPairPotential, KnowsWhereTheHessianIsZero) {
+  const std::string fput = "potential = { kind = \"fput\", k = 2.0, alpha = 0.5 }\n", one = "masses = 1.0\n";
+  const std::string line = one + "particles = 40\nq0 = \"0.1*sin(i^2)\"\n" + fput;
+  const std::string plane = one + "particles = 6\nq0 = [\"i\", \"sin(i)\"]\n" + harmonic;
+  for (const auto& [text, entries] : std::vector<std::pair<std::string, int>>{
+           {line + "pairs = \"neighbours\"", 40 + 2 * 39},
+           {line + "pairs = \"neighbours\"\nends = \"fixed\"", 40 + 2 * 39},
+           {line + "pairs = \"ring\"", 40 + 2 * 40},
+           {line + "pairs = \"ring\"\nexternal = { kind = \"formula\", V = \"x^4\" }", 40 + 2 * 40},
+           {line, 40 * 40},
+           {plane + "pairs = \"neighbours\"\nexternal = { kind = \"formula\", V = \"x^2*y^2\" }", 4 * (6 + 2 * 5)},
+           {one + "particles = 3\nq0 = \"i\"\nexternal = { kind = \"formula\", V = \"x^4\" }", 3}}) {
+    const ReadRecipe chain_of = read(text);
+    ASSERT_EQ(chain_of.report(), "") << text;
+    const OpenSystem& system = chain_of.experiment->system();
+    Eigen::MatrixXd dense;
+    Eigen::SparseMatrix<double> sparse;
+    system.potential->hessian(system.q0, dense);
+    system.potential->sparse_hessian(system.q0, sparse);
+    EXPECT_EQ(sparse.nonZeros(), entries) << text;
+    EXPECT_EQ(Eigen::MatrixXd(sparse), dense) << text;
+  }
+}
+
 TEST(MpiPairPotential, DampingIsOneConstantPerParticleOrAMatrixOnEveryAxis) {
   const ReadRecipe diagonal = read(chain + "damping = [0.1, 0.2, 0.3]");
   ASSERT_EQ(diagonal.report(), "");

@@ -149,6 +149,9 @@ TEST_F(Claims, MeasureEveryStatistic) {
   EXPECT_DOUBLE_EQ(value("closed.q[1].max"), 0.0);
   EXPECT_DOUBLE_EQ(value("closed.q.spread"), 2.0);
   EXPECT_DOUBLE_EQ(value("closed.q[0].slope"), 1.0);
+  EXPECT_DOUBLE_EQ(value("closed.q[0].max_at"), 1.0);
+  EXPECT_DOUBLE_EQ(value("closed.q[1].max_at"), 0.0);
+  EXPECT_DOUBLE_EQ(value("closed.q[1].min_at"), 1.0);
   EXPECT_EQ(value("closed.q.count"), 22.0);
   EXPECT_EQ(value("closed.energy.count"), 11.0);
   EXPECT_DOUBLE_EQ(value("closed.q.min"), -1.0);

@@ -11,9 +11,10 @@
 A series may subtract another quantity row by row: minus = "theory.energy_particles", of which a
 logarithmic axis shows the magnitude; error = ".." is its
 standard error, drawn as bars on rings and as a band around a line. Rings (style "points") stand at equal
-distances along the path; style "marked" is a line with a mark at every value. `x` is the first dimension's scale, usually time, unless it names
+distances along the path; style "marked" is a line with a mark at every value, style "dots" a dot for every value, as in
+Poincare sections. `x` is the first dimension's scale, usually time, unless it names
 another quantity: "open.q[0][0]", or "q[0][0]" in the group of the series. A single number is a horizontal
-line. Two positions of one particle are drawn to the same scale. Colours, dashes and marks are those that `style.py` gives
+line. Two positions of one particle are drawn to the same scale, and so is a panel with aspect = "equal". Colours, dashes and marks are those that `style.py` gives
 to the method by whose label a quantity goes; `color`, or `style` with the name of dashes, are for what is no method's, or
 several series of one. `figure.legend = "shared"` names what all panels show once, above them.
 """
@@ -29,6 +30,8 @@ from bathline.thinning import sparse, thin
 
 
 _MARKED = ("points", "marked")
+# Dots in a PDF are an image where they are more than this: each would be an object of its own.
+MOST_DRAWN_DOTS = 2000
 
 
 def draw(result, spec):
@@ -41,7 +44,7 @@ def draw(result, spec):
     columns = int(spec.get("columns") or (1 if len(panels) <= 3 else 2))
     rows = -(-len(panels) // columns)
     width = spec.get("width") or (style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH)
-    orbits = any(_same_scale(panel_curves) for panel_curves in curves)
+    orbits = any(panel.get("aspect") == "equal" or _same_scale(its) for panel, its in zip(panels, curves))
     row_height = 0.95 * width / columns if orbits else 2.3 if rows == 1 else 1.65
     figure = style.new_figure(width, spec.get("height") or 0.2 + row_height * rows)
     grid = figure.subplots(rows, columns, squeeze=False)
@@ -121,6 +124,8 @@ def _properties(recipe, series, place):
     """matplotlib's properties of the series at a place of its panel."""
     look = style.series_look(recipe, series, place)
     line = style.line_of(look) | {"label": series.get("name") or "_unnamed"}
+    if series.get("style") == "dots":
+        return line | {"linestyle": "none", "marker": ".", "markersize": 1.6, "markeredgewidth": 0, "gid": "dots"}
     if series.get("style") not in _MARKED:
         return line | {"gid": look.dashes}
     marks = {"marker": look.marker, "markersize": 3.4, "markerfacecolor": "white", "markeredgewidth": 0.8}
@@ -134,15 +139,16 @@ def _draw_panel(axes, recipe, panel, curves):
     log_x, log_y = panel.get("xscale") == "log", panel.get("yscale") == "log"
     axes.set_xscale(panel.get("xscale") or "linear")
     axes.set_yscale(panel.get("yscale") or "linear")
-    orbit = _same_scale(curves)
-    if not orbit and not any(curve.series.get("style") == "marked" for curve in curves):
+    orbit = panel.get("aspect") == "equal" or _same_scale(curves)
+    if not orbit and not any(curve.series.get("style") in ("marked", "dots") for curve in curves):
         axes.margins(x=0)
 
     handles = []
     for place, curve in enumerate(curves):
         look = _properties(recipe, curve.series, place)
         if curve.series.get("name"):
-            handles.append(Line2D([], [], **look))
+            seen = {"markersize": 5} if curve.series.get("style") == "dots" else {}
+            handles.append(Line2D([], [], **look | seen))
         if curve.y.values.ndim == 0:
             axes.axhline(float(curve.y.values) * curve.scale, **look)
             continue
@@ -155,8 +161,8 @@ def _draw_panel(axes, recipe, panel, curves):
         if log_y:
             y = np.abs(y) if curve.series.get("minus") else y
             y = np.where(y > 0, y, np.nan)
-        drawn = sparse(x, y) if curve.series.get("style") == "points" else thin(x, y, log_x)
-        axes.plot(x[drawn], y[drawn], **look)
+        drawn = _drawn(curve.series.get("style"), x, y, log_x)
+        axes.plot(x[drawn], y[drawn], rasterized=look["gid"] == "dots" and len(drawn) > MOST_DRAWN_DOTS, **look)
         if error is not None and curve.series.get("style") == "points":
             axes.errorbar(
                 x[drawn], y[drawn], error[drawn], fmt="none", ecolor=look["color"], elinewidth=0.8, zorder=2.5
@@ -191,6 +197,13 @@ def _draw_panel(axes, recipe, panel, curves):
         axes.set_aspect("equal", adjustable="box" if panel.get("xlim") or panel.get("ylim") else "datalim")
     _label(axes, panel, curves)
     return handles
+
+
+def _drawn(kind, x, y, log_x):
+    """The indices of the values to draw in one of the styles."""
+    if kind == "dots":
+        return np.arange(len(x))
+    return sparse(x, y) if kind == "points" else thin(x, y, log_x)
 
 
 def _label(axes, panel, curves):

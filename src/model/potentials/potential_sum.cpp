@@ -33,6 +33,22 @@ void PotentialSum::hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) c
   }
 }
 
+void PotentialSum::sparse_hessian(const Eigen::VectorXd& q, Eigen::SparseMatrix<double>& hessian) const {
+  all_->sparse_hessian(q, hessian);
+  std::vector<Eigen::Triplet<double>> entries;
+  for (const Part& part : parts_) {
+    const int first = part.particle * axes_;
+    at_ = q.segment(first, axes_);
+    part.potential->hessian(at_, block_);
+    for (int j = 0; j < axes_; ++j) {
+      for (int i = 0; i < axes_; ++i) entries.emplace_back(first + i, first + j, block_(i, j));
+    }
+  }
+  Eigen::SparseMatrix<double> of_parts(q.size(), q.size());
+  of_parts.setFromTriplets(entries.begin(), entries.end());
+  hessian += of_parts;
+}
+
 bool PotentialSum::is_quadratic() const {
   return all_->is_quadratic() &&
          std::all_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.potential->is_quadratic(); });

@@ -22,6 +22,7 @@ class PotentialSum final : public Potential {
   double value(const Eigen::VectorXd& q) const override;
   void gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const override;
   void hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const override;
+  void sparse_hessian(const Eigen::VectorXd& q, Eigen::SparseMatrix<double>& hessian) const override;
   bool is_quadratic() const override;
 
  private:

@@ -49,8 +49,8 @@ void SeparationSum::gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient
   }
 }
 
-void SeparationSum::hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const {
-  hessian.setZero(q.size(), q.size());
+template <class Add>
+void SeparationSum::for_each_block(const Eigen::VectorXd& q, Add add) const {
   for (const Term& term : terms_) {
     const Eigen::Vector3d direction = separation(term, q);
     const double s = argument(direction);
@@ -65,15 +65,33 @@ void SeparationSum::hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) 
       block = (curvature - slope / s) * (e * e.transpose());
       block.diagonal().array() += slope / s;
     }
-    const auto add = [&](int a, int b, double sign) {
-      if (a == origin || b == origin) return;
-      hessian.block(a * axes_, b * axes_, axes_, axes_) += sign * block.topLeftCorner(axes_, axes_);
+    const auto add_pair = [&](int a, int b, double sign) {
+      if (a != origin && b != origin) add(a, b, sign * block);
     };
-    add(term.to, term.to, 1.0);
-    add(term.from, term.from, 1.0);
-    add(term.to, term.from, -1.0);
-    add(term.from, term.to, -1.0);
+    add_pair(term.to, term.to, 1.0);
+    add_pair(term.from, term.from, 1.0);
+    add_pair(term.to, term.from, -1.0);
+    add_pair(term.from, term.to, -1.0);
   }
+}
+
+void SeparationSum::hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const {
+  hessian.setZero(q.size(), q.size());
+  for_each_block(q, [&](int a, int b, const Eigen::Matrix3d& block) {
+    hessian.block(a * axes_, b * axes_, axes_, axes_) += block.topLeftCorner(axes_, axes_);
+  });
+}
+
+void SeparationSum::sparse_hessian(const Eigen::VectorXd& q, Eigen::SparseMatrix<double>& hessian) const {
+  std::vector<Eigen::Triplet<double>> entries;
+  entries.reserve(4 * terms_.size() * static_cast<std::size_t>(axes_ * axes_));
+  for_each_block(q, [&](int a, int b, const Eigen::Matrix3d& block) {
+    for (int j = 0; j < axes_; ++j) {
+      for (int i = 0; i < axes_; ++i) entries.emplace_back(a * axes_ + i, b * axes_ + j, block(i, j));
+    }
+  });
+  hessian.resize(q.size(), q.size());
+  hessian.setFromTriplets(entries.begin(), entries.end());
 }
 
 bool SeparationSum::is_quadratic() const {

@@ -25,11 +25,15 @@ class SeparationSum final : public Potential {
   double value(const Eigen::VectorXd& q) const override;
   void gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const override;
   void hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const override;
+  void sparse_hessian(const Eigen::VectorXd& q, Eigen::SparseMatrix<double>& hessian) const override;
   bool is_quadratic() const override;
 
  private:
   /// From `term.from` to `term.to`; axes that are not there are zero.
   Eigen::Vector3d separation(const Term& term, const Eigen::VectorXd& q) const;
+  /// add(a, b, block) for every term's second derivatives with respect to the places of the particles a and b.
+  template <class Add>
+  void for_each_block(const Eigen::VectorXd& q, Add add) const;
   /// What the potential is a function of: signed with one axis.
   double argument(const Eigen::Vector3d& separation) const;
 
