@@ -7,7 +7,8 @@ from bathline.result import AnalysisError, integrator_of
 
 MOST_PARTICLES = 4
 MOST_SECTIONS = 4
-# An axis shows all labels, unless the largest swings so many times as far as the middle one.
+MOST_MODES = 5
+# An axis shows all labels, unless the largest swings so many times as far as the middle one, or as that one is large.
 RUNAWAY = 10.0
 
 _ERRORS = {"q": "position", "p": "momentum", "energy": "energy"}
@@ -62,8 +63,9 @@ def _convergence(result):
 
 def _trajectory(result):
     labels = _recorded(result)
-    panels = [*_paths(result, labels), *_observables(result, labels), *_sections(result, labels)]
-    return _figure(*panels, *_ledger(result, labels))
+    modes = _modes(result, labels)
+    panels = [modes] if modes else _paths(result, labels)
+    return _figure(*panels, *_observables(result, labels), *_sections(result, labels), *_ledger(result, labels))
 
 
 def _reduction(result):
@@ -86,10 +88,16 @@ def _memory(result):
         for label in labels
         for environment in result.groups(f"memory/{label}")
     }
-    titles = {"kernel": "memory kernel", "kernel_integral": "integral of the kernel", "random_force": "random force"}
     panels = []
-    for variable, title in titles.items():
+    for variable, title, ylabel in (
+        ("kernel", "memory kernel", "kernel"),
+        ("kernel_integral", "integral of the kernel", "integral"),
+        ("random_force", "random force", "force"),
+    ):
         index = "[0]" if variable == "random_force" else ""
+        # An environment that starts cold exerts none.
+        if not any(np.any(np.nan_to_num(_values(result, f"{group}.{variable}{index}"))) for group in groups):
+            continue
         measured = [
             {"of": f"{group}.{variable}{index}", "name": name, "color": _colour(place), "style": "solid"}
             for place, (group, name) in enumerate(groups.items())
@@ -101,19 +109,19 @@ def _memory(result):
         ]
         if formulas:
             formulas[0]["name"] = "marks: formula"
-        panels.append({"title": title, "ylabel": title, "series": measured + formulas})
+        panels.append({"title": title, "ylabel": ylabel, "series": measured + formulas})
     return _figure(*panels) if groups else None
 
 
 def _ensemble(result):
     labels, panels = result.groups("ensemble"), []
-    for variable, title, theory in (
-        ("mean_q[0][0]", "mean position", None),
-        ("kinetic_energy[0]", "mean kinetic energy", "kinetic_expected"),
-        ("velocity_autocorrelation[0]", "velocity autocorrelation", "velocity_autocorrelation_theory[0]"),
+    for variable, title, ylabel, theory in (
+        ("mean_q[0][0]", "mean position", "position", None),
+        ("kinetic_energy[0]", "mean kinetic energy", "energy", "kinetic_expected"),
+        ("velocity_autocorrelation[0]", "velocity autocorrelation", "correlation", "velocity_autocorrelation_theory[0]"),
     ):
         error = variable.replace("[", "_error[", 1)
-        panel = _of_labels(result, "ensemble", labels, variable, title, error=error, ylabel=title)
+        panel = _of_labels(result, "ensemble", labels, variable, title, error=error, ylabel=ylabel)
         if not panel:
             continue
         if len(labels) == 1:
@@ -173,6 +181,20 @@ def _observables(result, labels):
     return [_of_labels(result, "", labels, name, name, within="ylim") for name in names]
 
 
+def _modes(result, labels):
+    """The energies of the first modes of a chain, of the first label."""
+    label = next((label for label in labels if result.has_variable(f"{label}.mode_energy")), None)
+    if label is None:
+        return None
+    _, dataset = result.array(f"{label}.mode_energy")
+    series = [
+        {"of": f"{label}.mode_energy[{place}]", "name": f"mode {mode:.0f}", "color": _colour(place), "style": "solid"}
+        for place, mode in enumerate(result.scale_of(dataset, 1).values[:MOST_MODES])
+    ]
+    title = "energies of the modes" + (f", {label}" if len(labels) > 1 else "")
+    return {"title": title, "ylabel": "energy", "series": series}
+
+
 def _sections(result, labels):
     """Poincare sections, a panel for each label: momentum over position of the first coordinate that moves on it."""
     panels, coordinates = [], result.recipe.get("system", {}).get("coordinates", [])
@@ -187,9 +209,8 @@ def _sections(result, labels):
         name = coordinates[particle] if particle < len(coordinates) else ""
         labelled = {"xlabel": f"position {name}".strip(), "ylabel": f"momentum {name}".strip()}
         series = [{"of": of, "x": where, "style": "dots", **_looks(result, labels)[label]}]
-        if len(labels) > 1:
-            series[0]["name"] = label
-        panels.append({"title": result.quantity(where).long_name.replace("position at", "section"), "series": series} | labelled)
+        surface = result.quantity(where).long_name.replace("position at", f"{label}:" if len(labels) > 1 else "section")
+        panels.append({"title": surface, "series": series} | labelled)
     return panels
 
 
@@ -274,8 +295,8 @@ def _limits(result, paths, axis):
         values = _values(result, path)
         values = values[np.isfinite(values)]
         ranges.append((values.min(), values.max()) if values.size else (0.0, 0.0))
-    swings = np.ptp(ranges, axis=1)
-    calm = swings <= RUNAWAY * np.sort(swings)[(len(swings) - 1) // 2]
+    swings, middle = np.ptp(ranges, axis=1), (len(ranges) - 1) // 2
+    calm = swings <= RUNAWAY * max(np.sort(swings)[middle], np.sort(np.max(np.abs(ranges), axis=1))[middle])
     if calm.all():
         return {}
     low, high = np.min(np.array(ranges)[calm]), np.max(np.array(ranges)[calm])

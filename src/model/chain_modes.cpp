@@ -84,7 +84,7 @@ Observable mode_energies(int particles, ChainEnds ends, double mass, double stif
           .units = "J",
           .long_name = "energy of the normal modes of the harmonic chain",
           .size = static_cast<int>(modes->size()),
-          .value = [modes](const VectorXd& q, const VectorXd& v) { return modes->energies(q, v); },
+          .value = [modes](const VectorXd& q, const VectorXd& v, double) { return modes->energies(q, v); },
           .integrand = {},
           .dimension = "mode",
           .first = modes->first()};

@@ -11,6 +11,8 @@
 
 #include "model/chain_modes.hpp"
 #include "model/damping_matrix.hpp"
+#include "model/formula/observables.hpp"
+#include "model/formula/phase_function.hpp"
 #include "model/potentials/catalogue.hpp"
 #include "model/potentials/potential_sum.hpp"
 #include "model/potentials/separation_sum.hpp"
@@ -234,6 +236,8 @@ void build(const Section& section, const Catalogue<PotentialKind>& potentials, O
   if (mistakes.count() == mistakes_before && section.boolean("mode_energies")) {
     add_mode_energies(section, forces, system, mistakes);
   }
+  FormulaScope scope = phase_scope(system);
+  read_observables(section, scope, system, mistakes);
   system.potential = std::make_shared<SeparationSum>(std::move(forces.terms), system.axes);
   if (forces.parts.empty()) return;
   system.potential = std::make_shared<PotentialSum>(system.potential, std::move(forces.parts), system.axes);
@@ -274,20 +278,25 @@ SystemKind pair_potential_kind() {
               "of its springs linearised at rest; sines for fixed ends, from mode 1, cosines for free ones, wave "
               "numbers for a ring, from 0",
        .fallback = "false"},
+      observables_parameter(),
       potential_parameter("external", "what acts between each particle and the origin."),
       potential_parameter("externals", "the same where it differs: one table per particle.", ValueType::tables),
       damping_matrix_parameter()};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
-  return {{.name = "pair-potential",
-           .summary = "any number of particles with a potential of their separations",
-           .equation = "m_a q_a'' = -grad_a [ sum_pairs V(s_ab) + sum_a V_a(s_a) ] - (C q')_a",
-           .source = "farshi2018, Figs. 2 and 4: arbitrary interaction potential",
-           .parameters = std::move(parameters),
-           .notes = "q0 says how many axes there are: [0.0, 1.5] is one, [[0.0, 0.0], [1.5, 0.0]] two. With one axis s "
-                    "has a sign, s = q[b] - q[a] for a pair a < b, and particles may pass through each other; with "
-                    "two or three s is their distance. pairs = \"neighbours\" is a chain, \"ring\" a closed one."},
-          build};
+  return {
+      {.name = "pair-potential",
+       .summary = "any number of particles with a potential of their separations",
+       .equation = "m_a q_a'' = -grad_a [ sum_pairs V(s_ab) + sum_a V_a(s_a) ] - (C q')_a",
+       .source = "farshi2018, Figs. 2 and 4: arbitrary interaction potential",
+       .parameters = std::move(parameters),
+       .notes =
+           "q0 says how many axes there are: [0.0, 1.5] is one, [[0.0, 0.0], [1.5, 0.0]] two. With one axis s "
+           "has a sign, s = q[b] - q[a] for a pair a < b, and particles may pass through each other; with "
+           "two or three s is their distance. pairs = \"neighbours\" is a chain, \"ring\" a closed one. In formulas of "
+           "observables "
+           "the coordinates of a particle are x0, y0, z0, x1, ..., and velocities x0_dot; of a single one x, y, z."},
+      build};
 }
 
 }  // namespace bathline

@@ -60,6 +60,47 @@ on = "open"
 kind = "trajectory"
 """
 
+HENON_HEILES = """
+[system]
+kind = "formula"
+coordinates = ["x", "y"]
+masses = [1.0, 1.0]
+V = "0.5*(x^2 + y^2) + x^2*y - y^3/3"
+q0 = [0.0, -0.25]
+v0 = [0.42, 0.0]
+[time]
+step = 0.1
+end = 400.0
+[[integrators]]
+name = "stoermer-verlet"
+label = "verlet"
+on = "closed"
+[[integrators]]
+name = "rk4"
+on = "closed"
+[output]
+every = 5
+section = { of = "x" }
+"""
+CHAIN = """
+[system]
+kind = "pair-potential"
+particles = 8
+masses = 1.0
+potential = { kind = "fput", k = 1.0, alpha = 0.25 }
+pairs = "neighbours"
+ends = "fixed"
+q0 = "sin(pi*(i + 1)/(n + 1))"
+mode_energies = true
+[time]
+step = 0.1
+end = 50.0
+[[integrators]]
+name = "stoermer-verlet"
+label = "verlet"
+on = "closed"
+"""
+
 
 def study(kind, *options):
     return f'[study]\nkind = "{kind}"\n' + "\n".join(options)
@@ -135,8 +176,12 @@ class DefaultTest(unittest.TestCase):
         np.testing.assert_allclose(self.lines(panels["means over blocks"])[0][:, 1], abs(means))
 
     def test_memory_is_the_kernel_beside_its_formula(self):
-        panels, result = self.drawn(OSCILLATOR + study("memory"))
+        warm = OSCILLATOR.replace("lambda = 10.0", "lambda = 10.0\ntemperature = 1.0")
+        panels, _ = self.drawn(warm + study("memory"))
         self.assertEqual(list(panels), ["memory kernel", "integral of the kernel", "random force"])
+        # What starts cold exerts no random force.
+        panels, result = self.drawn(OSCILLATOR + study("memory"))
+        self.assertEqual(list(panels), ["memory kernel", "integral of the kernel"])
         measured, formula = panels["memory kernel"].lines
         np.testing.assert_allclose(measured.get_ydata(), result.quantity("memory.closed.line.kernel"))
         self.assertEqual((formula.get_linestyle(), formula.get_color()), ("None", measured.get_color()))
@@ -151,6 +196,27 @@ class DefaultTest(unittest.TestCase):
         np.testing.assert_allclose(mean.get_ydata(), result.quantity("ensemble.closed.kinetic_energy"))
         self.assertEqual(set(theory.get_ydata()), {result.quantity("ensemble.closed.kinetic_expected")})
         self.assertEqual(len(panels["mean kinetic energy"].collections), 1)
+
+    def test_sections_are_dots_of_what_moves_on_them(self):
+        panels, result = self.drawn(HENON_HEILES)
+        titles = ["verlet: x = 0, upwards", "rk4: x = 0, upwards"]
+        self.assertEqual([title for title in panels if "x = 0" in title], titles)
+        (dots,) = panels[titles[1]].lines
+        points = np.stack([result.quantity(f"rk4.section_{name}[1]") for name in "qp"], -1)
+        self.assertGreater(len(points), 50)
+        np.testing.assert_allclose(dots.get_xydata(), points)
+        self.assertEqual((dots.get_linestyle(), dots.get_marker()), ("None", "."))
+        self.assertEqual(panels[titles[1]].get_xlabel(), "position y (m)")
+        panels, _ = self.drawn(HENON_HEILES + "[study]\nkind = 'energy'\nblocks = 5\n")
+        self.assertEqual(list(panels), [*titles, "sum of all energies", "means over blocks"])
+
+    def test_a_chain_is_its_modes(self):
+        panels, result = self.drawn(CHAIN)
+        self.assertEqual(list(panels), ["energies of the modes", "energy", "sum of all energies"])
+        expected = [result.quantity(f"verlet.mode_energy[{place}]") for place in range(5)]
+        np.testing.assert_allclose([line.get_ydata() for line in panels["energies of the modes"].lines], expected)
+        names = [text.get_text() for text in result.plot().legends[0].texts]
+        self.assertEqual(names[:5], [f"mode {k}" for k in range(1, 6)])
 
     def test_waves_are_maps(self):
         recipe = OSCILLATOR + study("wave", "threshold = 1e-6\n[output]\nsnapshots = 5")

@@ -107,6 +107,18 @@ class FigureTest(unittest.TestCase):
         energy = self.draw_lines(ORBIT.replace('series', 'series = [{of = "open.energy_total"}] #')).axes[0]
         self.assertEqual(energy.get_ylabel(), "total energy (kg m$^{2}$/s$^{2}$)")
 
+    def test_dots_are_all_drawn_and_panels_to_scale_where_they_ask_for_it(self):
+        recipe = ORBIT.replace('series', 'aspect = "equal"\nseries = [{of = "open.energy_total", style = "dots"}] #')
+        for steps, is_image in ((1900, False), (13000, True)):
+            axes = self.draw_lines(recipe, steps=steps).axes[0]
+            (dots,) = axes.lines
+            self.assertEqual(len(dots.get_xdata()), steps + 1)
+            self.assertEqual((dots.get_marker(), dots.get_linestyle()), (".", "None"))
+            self.assertEqual(bool(dots.get_rasterized()), is_image)
+            self.assertEqual(axes.get_aspect(), 1.0)
+        recipe = recipe.replace('aspect = "equal"', "")
+        self.assertEqual(self.draw_lines(recipe).axes[0].get_aspect(), "auto")
+
     def test_orbits_have_the_same_scale_in_both_directions(self):
         (axes,) = self.draw_lines(ORBIT).axes
         self.assertEqual(axes.get_aspect(), 1.0)

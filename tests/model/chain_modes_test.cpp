@@ -56,7 +56,7 @@ TEST(ChainModes, AreThoseOfTheStiffnessMatrix) {
         expected = VectorXd::Zero(n / 2 + 1);
         for (int i = 0; i < n; ++i) expected[(i + 1) / 2] += one[i];
       }
-      const VectorXd found = modes.value(q, v);
+      const VectorXd found = modes.value(q, v, 0.0);
       ASSERT_EQ(modes.size, expected.size());
       EXPECT_EQ(modes.first, ends == ChainEnds::fixed ? 1 : 0);
       EXPECT_LT((found - expected).cwiseAbs().maxCoeff(), 1e-12 * expected.sum()) << n;
@@ -82,8 +82,8 @@ TEST(MpiChainModes, TakeMassAndStiffnessFromTheRecipe) {
     const OpenSystem& system = read.experiment->system();
     ASSERT_EQ(system.observables.size(), 1u);
     EXPECT_EQ(system.observables[0].name, "mode_energy");
-    EXPECT_EQ(system.observables[0].value(system.q0, system.v0),
-              mode_energies(5, ends, 1.7, 2.3).value(system.q0, system.v0));
+    EXPECT_EQ(system.observables[0].value(system.q0, system.v0, 0.0),
+              mode_energies(5, ends, 1.7, 2.3).value(system.q0, system.v0, 0.0));
   }
 }
 

@@ -61,7 +61,13 @@ void read_observables(const Section& section, FormulaScope& scope, OpenSystem& s
     if (!formula) continue;
     const std::span<const double> at(start.data(), static_cast<std::size_t>(start.size()));
     check_finite(holder, key, "the formula", scope, {&*formula, 1}, at, mistakes);
-    const PhaseFunction value = phase_function(scope, *formula);
+    PhaseFunction value;
+    try {
+      value = phase_function(scope, *formula);
+    } catch (const FormulaTooLarge& error) {
+      mistakes.add(holder.where(key), fmt::format("{}: {}", name, error.what()));
+      continue;
+    }
     system.observables.push_back(
         {.name = name,
          .units = has_units ? holder.text("units") : "1",

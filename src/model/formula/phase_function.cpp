@@ -7,6 +7,14 @@
 
 namespace bathline {
 
+FormulaScope phase_scope(const OpenSystem& system) {
+  FormulaScope scope;
+  for (const char* suffix : {"", "_dot"}) {
+    for (const std::string& coordinate : system.coordinate_names()) scope.add_variable(coordinate + suffix);
+  }
+  return scope;
+}
+
 PhaseFunction phase_function(const FormulaScope& scope, Expression expression) {
   const Program program(scope.graph, {&expression, 1}, scope.variables);
   return [program](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) {
@@ -20,10 +28,7 @@ PhaseFunction phase_function(const FormulaScope& scope, Expression expression) {
 
 std::optional<PhaseFunction> read_phase_function(const Section& section, const std::string& key,
                                                  const OpenSystem& system, Mistakes& mistakes) {
-  FormulaScope scope;
-  for (const char* suffix : {"", "_dot"}) {
-    for (const std::string& coordinate : system.coordinate_names()) scope.add_variable(coordinate + suffix);
-  }
+  FormulaScope scope = phase_scope(system);
   scope.add_variable("t");
   const std::optional<Expression> formula = read_formula(section, key, scope, mistakes);
   if (!formula) return std::nullopt;
