@@ -96,6 +96,21 @@ TEST(MpiPairPotential, KnowsWhereTheHessianIsZero) {
   }
 }
 
+TEST(MpiPairPotential, RecordsFormulasOfItsCoordinates) {
+  const std::string two = "masses = [1.0, 2.0]\n" + harmonic;
+  const ReadRecipe line = read(two + "q0 = [0.5, 3.0]\nv0 = [2.0, -1.0]\nobservables = { a = \"x1*x0_dot - x1_dot\" }");
+  const ReadRecipe plane = read(two +
+                                "q0 = [[0.5, 1.0], [3.0, 7.0]]\nv0 = [[2.0, 0.0], [0.0, -1.0]]\n"
+                                "observables = { a = \"y1*x0_dot - y1_dot\" }");
+  for (const auto& [chosen, expected] : {std::pair(&line, 3.0 * 2.0 + 1.0), std::pair(&plane, 7.0 * 2.0 + 1.0)}) {
+    ASSERT_EQ(chosen->report(), "");
+    const OpenSystem& system = chosen->experiment->system();
+    ASSERT_EQ(system.observables.size(), 1u);
+    EXPECT_EQ(system.observables[0].value(system.q0, system.v0, 0.0)[0], expected);
+  }
+  EXPECT_THAT(read(two + "q0 = [0.5, 3.0]\nobservables = { a = \"x2\" }").report(), HasSubstr("unknown name `x2`"));
+}
+
 TEST(MpiPairPotential, DampingIsOneConstantPerParticleOrAMatrixOnEveryAxis) {
   const ReadRecipe diagonal = read(chain + "damping = [0.1, 0.2, 0.3]");
   ASSERT_EQ(diagonal.report(), "");
