@@ -1,4 +1,5 @@
 // The way between two states as a polynomial.
+// Tested by tests/study/section_test.cpp.
 #include "driver/hermite_path.hpp"
 
 namespace bathline {

@@ -1,4 +1,5 @@
 // Poincare and stroboscopic sections of a trajectory.
+// Tested by tests/study/section_test.cpp.
 #include "driver/surface_of_section.hpp"
 
 #include <algorithm>

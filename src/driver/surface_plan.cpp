@@ -1,4 +1,5 @@
 // Which surface of section a recipe asks for.
+// Tested by tests/study/section_test.cpp.
 #include "driver/surface_plan.hpp"
 
 #include <fmt/format.h>

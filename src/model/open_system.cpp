@@ -1,4 +1,5 @@
 // Names of the degrees of freedom.
+// Tested by tests/study/section_test.cpp.
 #include "model/open_system.hpp"
 
 namespace bathline {

@@ -237,6 +237,7 @@ void build(const Section& section, const Catalogue<PotentialKind>& potentials, O
     add_mode_energies(section, forces, system, mistakes);
   }
   FormulaScope scope = phase_scope(system);
+  if (section.has("parameters")) add_numbers(section.table("parameters"), {}, scope, mistakes);
   read_observables(section, scope, system, mistakes);
   system.potential = std::make_shared<SeparationSum>(std::move(forces.terms), system.axes);
   if (forces.parts.empty()) return;

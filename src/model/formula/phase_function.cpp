@@ -1,4 +1,5 @@
 // Formulas of positions and velocities.
+// Tested by tests/study/section_test.cpp.
 #include "model/formula/phase_function.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@ FormulaScope phase_scope(const OpenSystem& system) {
   for (const char* suffix : {"", "_dot"}) {
     for (const std::string& coordinate : system.coordinate_names()) scope.add_variable(coordinate + suffix);
   }
+  scope.add_variable("t");
   return scope;
 }
 
@@ -29,7 +31,6 @@ PhaseFunction phase_function(const FormulaScope& scope, Expression expression) {
 std::optional<PhaseFunction> read_phase_function(const Section& section, const std::string& key,
                                                  const OpenSystem& system, Mistakes& mistakes) {
   FormulaScope scope = phase_scope(system);
-  scope.add_variable("t");
   const std::optional<Expression> formula = read_formula(section, key, scope, mistakes);
   if (!formula) return std::nullopt;
   Eigen::VectorXd start(2 * system.size() + 1);

@@ -13,8 +13,8 @@ namespace bathline {
 /// Of all positions and velocities, and of the time in seconds.
 using PhaseFunction = std::function<double(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t)>;
 
-/// A scope whose variables are the coordinates of a system by their names, and then its velocities, with `_dot` behind
-/// the names.
+/// A scope whose variables are the coordinates of a system by their names, its velocities, with `_dot` behind the names,
+/// and the time `t`.
 FormulaScope phase_scope(const OpenSystem& system);
 
 /// The function that an expression is in a scope whose first variables are the positions, then the velocities, and then
