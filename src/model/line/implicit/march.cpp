@@ -19,7 +19,7 @@ class LineImplicitMarch final : public ImplicitMarch {
  public:
   using Step = LineStep<Sites, S>;
 
-  /// `matrix` is that of the step's linear system, `blocks` takes over within blocks, where there can be any.
+  /// `matrix` is that of the step's linear system.
   template <class Matrix>
   LineImplicitMarch(LineState& line, const Step& step, const Matrix& matrix)
       : line_(line),
@@ -28,6 +28,7 @@ class LineImplicitMarch final : public ImplicitMarch {
         head_(static_cast<std::size_t>(line.axes)) {}
 
   bool is_direct() const { return solver_.is_direct(); }
+  /// They take over inside of blocks, where there can be any.
   void take_blocks(std::unique_ptr<ImplicitMarch> blocks) { blocks_ = std::move(blocks); }
 
   int limit() const override { return blocks_ ? blocks_->limit() : 0; }
@@ -44,6 +45,7 @@ class LineImplicitMarch final : public ImplicitMarch {
   std::string failure() const override { return solver_.failure(); }
 
  private:
+  /// Where the stage momenta of a step stand: the state may have been made since the last one.
   void find_stages();
   double mean(int axis, std::int64_t site) const {
     return step_.mean(site, line_.own(line_.w[axis])[site], Step::momenta(stages_[axis], site));
