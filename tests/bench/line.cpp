@@ -122,13 +122,14 @@ void gauss_single_steps(benchmark::State& state) {
 /// What no line can exceed: one tile whose sites stay in cache.
 void explicit_blocked_in_cache(benchmark::State& state) {
   constexpr int blocks = 400, steps = 64;
-  const LineSweeps sweeps(splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}}), 0.5, steps);
-  LineTile tile(true);
-  std::vector<double> w(LineTile::capacity, 1e-3), p(LineTile::capacity, 1e-3);
-  time_together(state, LineTile::capacity * bench_world().size() * blocks * steps, [&] {
+  const std::vector<LineLevel> levels =
+      levels_of(splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}}), 0.5, steps);
+  LineTile<EqualSites> tile;
+  std::vector<double> w(tile_capacity, 1e-3), p(tile_capacity, 1e-3);
+  time_together(state, tile_capacity * bench_world().size() * blocks * steps, [&] {
     for (int block = 0; block < blocks; ++block) {
-      tile.advance({.w = w.data(), .p = p.data(), .springs = {}, .count = LineTile::capacity}, sweeps.levels(),
-                   {.offset = 0, .count = LineTile::capacity, .w = w.data(), .p = p.data()});
+      tile.advance({.w = w.data(), .p = p.data(), .sites = {}, .count = tile_capacity}, levels,
+                   {.offset = 0, .count = tile_capacity, .w = w.data(), .p = p.data()});
     }
   });
 }

@@ -24,14 +24,14 @@ EnvironmentFacts Line::describe() const {
   facts.echo.time = echo_time();
   facts.highest_frequency = highest_frequency();
   facts.temperature = state_.options.temperature;
-  if (state_.is_uniform()) facts.front_speed = std::sqrt(first.stiffness / first.mass);
+  if (state_.has_equal_sites()) facts.front_speed = std::sqrt(first.stiffness / first.mass);
   return facts;
 }
 
 double Line::echo_time() const {
   const LineSite first = state_.site(0);
   const std::int64_t sites = state_.sites();
-  std::int64_t equal = state_.is_uniform() ? sites : 1;
+  std::int64_t equal = state_.has_equal_sites() ? sites : 1;
   while (equal < sites && state_.site(equal) == first) ++equal;
   const bool is_open_ended = state_.constants.far_end == FarEnd::matched;
   if (equal == sites && is_open_ended) return std::numeric_limits<double>::infinity();
@@ -39,7 +39,7 @@ double Line::echo_time() const {
 }
 
 double Line::highest_frequency() const {
-  if (state_.is_uniform()) return 2.0 * std::sqrt(state_.constants.stiffness / state_.constants.mass);
+  if (state_.has_equal_sites()) return 2.0 * std::sqrt(state_.constants.stiffness / state_.constants.mass);
   // Gershgorin's circles: twice the diagonal bounds every eigenvalue.
   double highest = 0.0;
   LineSite here = state_.site(0);
@@ -55,7 +55,7 @@ double Line::highest_frequency() const {
 
 std::optional<std::string> Line::obstacle(const Scheme& scheme) const {
   const auto* stages = std::get_if<CollocationScheme>(&scheme);
-  if (state_.is_uniform() || stages == nullptr || stages->stages() == 1) return std::nullopt;
+  if (state_.has_equal_sites() || stages == nullptr || stages->stages() == 1) return std::nullopt;
   return "an implicit scheme with several stages, which is for lines of equal sites, and those of `" + name() +
          "` are not all equal; take `gamma` (the midpoint rule with gamma = 0.5), `implicit-euler`, an explicit "
          "integrator such as `stoermer-verlet`, or `exact`";
@@ -66,9 +66,9 @@ std::int64_t Line::bytes(const Scheme& scheme) const {
   std::int64_t per_site = 0;
   if (const auto* implicit = std::get_if<CollocationScheme>(&scheme)) {
     if (implicit->stages() > 1) per_site = state_.axes * implicit->stages() * number;
-    if (implicit->stages() == 1 && !state_.is_uniform()) per_site = UnequalTridiagonal::bytes_per_site;
+    if (implicit->stages() == 1 && !state_.has_equal_sites()) per_site = UnequalTridiagonal::bytes_per_site;
   }
-  const std::int64_t numbers = 2 * state_.axes + (state_.is_uniform() ? 0 : 2);
+  const std::int64_t numbers = 2 * state_.axes + (state_.has_equal_sites() ? 0 : 2);
   return numbers * state_.storage() * number + per_site * state_.count;
 }
 
@@ -91,7 +91,7 @@ Assembly Line::assemble(std::int64_t limit) const {
 }
 
 std::optional<MemoryFormulas> Line::formulas(std::span<const double> times) const {
-  if (!state_.is_uniform()) return std::nullopt;
+  if (!state_.has_equal_sites()) return std::nullopt;
   MemoryFormulas formulas;
   const double stiffness = state_.constants.stiffness;
   for (double t : times) {
@@ -129,8 +129,8 @@ EnvironmentEnergy Line::energy(std::span<const double> head) {
   for (int axis = 0; axis < state_.axes; ++axis) {
     energy.environment += state_.end_energies(axis);
     if (state_.at_head()) {
-      const double strain = state_.own(state_.w[axis])[0] - head[axis];
-      numbers[0] += 0.5 * state_.head_stiffness * strain * strain;
+      const double stretch = state_.own(state_.w[axis])[0] - head[axis];
+      numbers[0] += std::visit([=](const auto& sites) { return sites.energy(0, stretch); }, state_.material());
     }
   }
   if (state_.at_far_end) numbers[1] = std::accumulate(state_.dissipated.begin(), state_.dissipated.end(), 0.0);
@@ -143,12 +143,13 @@ EnvironmentEnergy Line::energy(std::span<const double> head) {
 
 void Line::force(std::span<const double> head, std::span<double> force) const {
   for (int axis = 0; axis < state_.axes; ++axis) {
-    force[axis] = state_.head_stiffness * (state_.own(state_.w[axis])[0] - head[axis]);
+    const double stretch = state_.own(state_.w[axis])[0] - head[axis];
+    force[axis] = std::visit([=](const auto& sites) { return force_of_spring(sites, 0, stretch); }, state_.material());
   }
 }
 
 std::unique_ptr<ExplicitMarch> Line::explicit_march(const ExplicitScheme& scheme, double h) {
-  return make_explicit_march(state_, scheme, h);
+  return state_.options.by_reference ? make_reference_march(state_, scheme, h) : make_explicit_march(state_, scheme, h);
 }
 
 std::unique_ptr<ImplicitMarch> Line::implicit_march(const CollocationScheme& scheme, double h) {

@@ -1,5 +1,18 @@
-// What a line is made of.
+// What a line is made of, and its law: the one place that says how its springs pull and how its sites move.
+//
+//   p_j' = F_{j+1}(w_{j+1} - w_j) - F_j(w_j - w_{j-1}),   w_j' = p_j / M_j,   F_j(s) = lambda_j s
+//
+// Spring j lies before site j: spring 0 ties the first site to the head, and one more, behind the last site, goes on to
+// the far end. Everything that advances a line or adds up its energy takes its `Sites` as a template parameter, chosen
+// once and outside of every loop: another law, of springs that are not linear for instance, is one more type here.
 #pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <variant>
+
+#include "parallel/lanes.hpp"
 
 namespace bathline {
 
@@ -19,6 +32,136 @@ struct LineConstants {
   double stiffness = 1.0;
   FarEnd far_end = FarEnd::fixed;
   double dashpot = 0.0;  ///< on the last site; zero unless the far end is matched
+
+  /// The displacement behind a last site that is at `here`: there is no spring beyond a free or matched end.
+  double behind_last(double here) const { return far_end == FarEnd::fixed ? 0.0 : here; }
 };
+
+/// Consecutive sites of a line. They count in a `stiffness` and a `mass` of their own, and what is the same for all of
+/// them is so multiplied once a loop: spring j, stretched, pulls by stiffness pull(j, stretch), and x over the mass of
+/// site j is per_mass(j, x) / mass. Their expressions serve single numbers and registers.
+///
+/// What differs from site to site stands in `rows` rows, which may be anything with an index: `mapped` makes the same
+/// sites with rows elsewhere, such as in registers.
+template <class S>
+concept Sites = requires(const S& sites, std::int64_t j, double x) {
+  { S::rows } -> std::convertible_to<int>;
+  { sites.stiffness } -> std::convertible_to<double>;
+  { sites.mass } -> std::convertible_to<double>;
+  { sites.pull(j, x) } -> std::same_as<double>;
+  { sites.per_mass(j, x) } -> std::same_as<double>;
+  /// Of spring j, stretched, in J.
+  { sites.energy(j, x) } -> std::same_as<double>;
+  /// Of site j with a momentum and of the stretched spring behind it, in units of 1/(2 mass).
+  { sites.energy(j, x, x) } -> std::same_as<double>;
+};
+
+struct EqualSites {
+  static constexpr int rows = 0;
+  double stiffness = 1.0;
+  double mass = 1.0;
+
+  template <class Number>
+  Number pull(std::int64_t, Number stretch) const {
+    return stretch;
+  }
+  template <class Number>
+  Number per_mass(std::int64_t, Number x) const {
+    return x;
+  }
+  double energy(std::int64_t, double stretch) const { return 0.5 * stiffness * stretch * stretch; }
+  template <class Number>
+  Number energy(std::int64_t, Number momentum, Number stretch) const {
+    return fused(everywhere<Number>(stiffness * mass), stretch * stretch, momentum * momentum);
+  }
+  template <class Convert>
+  EqualSites mapped(Convert) const {
+    return *this;
+  }
+};
+
+template <class Row = const double*>
+struct UnequalSites {
+  static constexpr int rows = 2;
+  static constexpr double stiffness = 1.0, mass = 1.0;
+  Row spring{};        ///< stiffness before every site, and behind the last
+  Row inverse_mass{};  ///< of every site
+
+  template <class Number>
+  Number pull(std::int64_t j, Number stretch) const {
+    return spring[j] * stretch;
+  }
+  template <class Number>
+  Number per_mass(std::int64_t j, Number x) const {
+    return x * inverse_mass[j];
+  }
+  double energy(std::int64_t j, double stretch) const { return 0.5 * spring[j] * stretch * stretch; }
+  template <class Number>
+  Number energy(std::int64_t j, Number momentum, Number stretch) const {
+    return fused(Number(spring[j + 1]), stretch * stretch, inverse_mass[j] * (momentum * momentum));
+  }
+  template <class Convert>
+  auto mapped(Convert convert) const {
+    return UnequalSites<decltype(convert(spring))>{convert(spring), convert(inverse_mass)};
+  }
+};
+
+static_assert(Sites<EqualSites> && Sites<UnequalSites<>>);
+/// All that there are.
+using AnySites = std::variant<EqualSites, UnequalSites<>>;
+
+/// The sites from `site` on.
+template <Sites S>
+S sites_from(const S& sites, std::int64_t site) {
+  return sites.mapped([=](const double* row) { return row + site; });
+}
+/// `use(row)` for every row.
+template <Sites S, class Use>
+void for_each_row(const S& sites, Use use) {
+  sites.mapped([&](const double* row) {
+    use(row);
+    return row;
+  });
+}
+
+/// Force of spring j, stretched, in N.
+template <Sites S>
+double force_of_spring(const S& sites, std::int64_t j, double stretch) {
+  return sites.stiffness * sites.pull(j, stretch);
+}
+
+/// 1/kg.
+template <Sites S>
+double inverse_mass(const S& sites, std::int64_t j) {
+  return sites.per_mass(j, 1.0 / sites.mass);
+}
+
+/// Momentum after a kick of `strength` = weight h stiffness by springs that pull by `before` and `behind`. The one
+/// expression of every path, so that all of them give the same bits.
+template <class Number>
+Number kicked(Number p, Number strength, Number before, Number behind) {
+  return fused(strength, behind - before, p);
+}
+/// Displacement after a drift of `rate` = weight h / mass.
+template <class Number>
+Number drifted(Number w, Number rate, Number p) {
+  return fused(rate, p, w);
+}
+
+/// p += weighted step times force, for the sites from `begin` to before `end`; reads w one site further on both sides.
+template <Sites S>
+void kick_sites(S sites, double weighted_step, std::int64_t begin, std::int64_t end, const double* w, double* p) {
+  const double strength = weighted_step * sites.stiffness;
+  for (std::int64_t j = begin; j < end; ++j) {
+    p[j] = kicked(p[j], strength, sites.pull(j, w[j] - w[j - 1]), sites.pull(j + 1, w[j + 1] - w[j]));
+  }
+}
+
+/// w += weighted step times velocity.
+template <Sites S>
+void drift_sites(S sites, double weighted_step, std::int64_t begin, std::int64_t end, double* w, const double* p) {
+  const double step = weighted_step / sites.mass;
+  for (std::int64_t j = begin; j < end; ++j) w[j] = drifted(w[j], sites.per_mass(j, step), p[j]);
+}
 
 }  // namespace bathline

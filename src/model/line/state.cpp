@@ -29,16 +29,16 @@ LineState::LineState(const LineConstants& given, LineOptions with, std::int64_t 
 }
 
 LineSite LineState::site(std::int64_t index) const {
-  return is_uniform() ? LineSite{constants.mass, constants.stiffness} : options.site(index);
+  return has_equal_sites() ? LineSite{constants.mass, constants.stiffness} : options.site(index);
 }
 
-LineSprings LineState::springs() const {
-  if (is_uniform()) return {constants.stiffness, constants.mass, nullptr, nullptr};
-  return {constants.stiffness, constants.mass, own(spring_), own(inverse_mass_)};
+AnySites LineState::material() const {
+  if (has_equal_sites()) return EqualSites{constants.stiffness, constants.mass};
+  return spring_.empty() ? UnequalSites<>{} : UnequalSites<>{own(spring_), own(inverse_mass_)};
 }
 
-void LineState::prepare_springs() {
-  if (is_uniform() || !spring_.empty()) return;
+void LineState::prepare_rows() {
+  if (has_equal_sites() || !spring_.empty()) return;
   const std::int64_t from = first_site() - room_before, to = first_site() + count + room_behind;
   spring_.reserve(static_cast<std::size_t>(to - from + 1));
   inverse_mass_.reserve(static_cast<std::size_t>(to - from));
@@ -61,7 +61,7 @@ void LineState::allocate() {
     for (AlignedVector* field : {&w[axis], &p[axis]}) thin_arrays_.push_back(own(*field) - thin_halo_.left());
   }
   dissipated.assign(static_cast<std::size_t>(axes), 0.0);
-  prepare_springs();
+  prepare_rows();
   moved = 0;
   touch(0);
 }
@@ -85,25 +85,33 @@ void LineState::find_moved() {
   touch(moved);
 }
 
+namespace {
+
+/// A row of own and copied sites by their numbers in the whole line. A pointer moved back by `first` would leave its
+/// array.
+template <class Number>
+struct Numbered {
+  const double* own;
+  std::int64_t first;
+  Number operator[](std::int64_t site) const { return read<Number>(own + (site - first)); }
+};
+
+}  // namespace
+
 template <class Use>
 void LineState::use_site_energy(int axis, Use use) const {
-  const Numbered of_w = numbered(w[axis]);
-  const Numbered of_p = numbered(p[axis]);
-  // Few products: adding this up has to cost little beside the steps in between.
-  if (is_uniform()) {
-    const double squared_impedance = constants.stiffness * constants.mass;
-    use([=]<class Number>(std::int64_t site) {
-      const Number strain = of_w.at<Number>(site + 1) - of_w.at<Number>(site), momentum = of_p.at<Number>(site);
-      return fused(everywhere<Number>(squared_impedance), strain * strain, momentum * momentum);
-    });
-  } else {
-    const Numbered of_spring = numbered(spring_);
-    const Numbered of_mass = numbered(inverse_mass_);
-    use([=]<class Number>(std::int64_t site) {
-      const Number strain = of_w.at<Number>(site + 1) - of_w.at<Number>(site), momentum = of_p.at<Number>(site);
-      return fused(of_spring.at<Number>(site + 1), strain * strain, of_mass.at<Number>(site) * (momentum * momentum));
-    });
-  }
+  const double* own_w = own(w[axis]);
+  const double* own_p = own(p[axis]);
+  const std::int64_t first = first_site();
+  const auto with_sites = [&](const auto& sites) {
+    const auto energy = [=]<class Number>(std::int64_t site) {
+      const Numbered<Number> at_w{own_w, first}, at_p{own_p, first};
+      const auto numbered = sites.mapped([=](const double* row) { return Numbered<Number>{row, first}; });
+      return numbered.energy(site, at_p[site], at_w[site + 1] - at_w[site]);
+    };
+    use(energy, 0.5 / sites.mass);
+  };
+  std::visit(with_sites, material());
 }
 
 void LineState::begin_energies(int axis) {
@@ -114,7 +122,7 @@ void LineState::begin_energies(int axis) {
 void LineState::add_energies(int axis, std::int64_t end) {
   // What the last site is tied to is not known on the way.
   const std::int64_t stop = std::min(first_site() + end, sites() - 1);
-  use_site_energy(axis, [&](auto one) { sums_[axis].add(one, stop, moved); });
+  use_site_energy(axis, [&](auto one, double) { sums_[axis].add(one, stop, moved); });
 }
 
 double LineState::end_energies(int axis) {
@@ -123,7 +131,7 @@ double LineState::end_energies(int axis) {
   if (!energy_is_under_way_[axis]) sums_[axis].begin();
   energy_is_under_way_[axis] = false;
   double energy = 0.0;
-  use_site_energy(axis, [&](auto one) { energy = energy_unit() * sums_[axis].end(one, moved); });
+  use_site_energy(axis, [&](auto one, double unit) { energy = unit * sums_[axis].end(one, moved); });
   return energy;
 }
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "model/environment.hpp"
-#include "model/line/springs.hpp"
 #include "model/line/sites.hpp"
 #include "parallel/cache_lines.hpp"
 #include "parallel/communicator.hpp"
@@ -22,6 +21,8 @@ struct LineOptions {
   std::function<LineSite(std::int64_t)> site = {};
   /// Leaves out sites that nothing can have moved yet; no result depends on it.
   bool skip_resting = true;
+  /// Explicit schemes by the reference march, on one rank; no result depends on it.
+  bool by_reference = false;
 };
 
 class LineState {
@@ -41,12 +42,12 @@ class LineState {
   std::int64_t sites() const { return layout.total(); }
   std::int64_t first_site() const { return layout.first(communicator.rank()); }
   bool at_head() const { return communicator.is_root(); }
-  bool is_uniform() const { return !options.site; }
+  bool has_equal_sites() const { return !options.site; }
   LineSite site(std::int64_t index) const;
-  /// Of this rank's own sites, once `prepare_springs` has been called.
-  LineSprings springs() const;
+  /// This rank's own sites, with rows once `prepare_rows` has been called.
+  AnySites material() const;
   /// What the sites are made of does not change: once is enough.
-  void prepare_springs();
+  void prepare_rows();
   /// Sites with those copied before and behind, and one more for the end that the spring behind the last is tied to.
   std::int64_t storage() const { return room_before + count + room_behind + 1; }
 
@@ -57,7 +58,7 @@ class LineState {
   double* own(AlignedVector& field) const { return field.data() + room_before; }
   const double* own(const AlignedVector& field) const { return field.data() + room_before; }
   /// The displacement, or stage displacement, behind a last site that is at `here`.
-  double behind_last(double here) const { return constants.far_end == FarEnd::fixed ? 0.0 : here; }
+  double behind_last(double here) const { return constants.behind_last(here); }
   /// Displacements and momenta of the sites beside a rank's own. @note Collective.
   void exchange_next_neighbours() { thin_halo_.exchange(thin_arrays_); }
   /// Sites before `end` may have moved from now on, and sums over the sites are out of date.
@@ -87,20 +88,10 @@ class LineState {
   std::int64_t moved = 0;                 ///< no site from here on has ever moved
 
  private:
-  /// Own and copied sites by their number in the whole line. A pointer moved back by as much would leave its array.
-  struct Numbered {
-    const double* own;
-    std::int64_t first;
-    template <class Number>
-    Number at(std::int64_t site) const {
-      return read<Number>(own + (site - first));
-    }
-  };
-  Numbered numbered(const AlignedVector& field) const { return {own(field), first_site()}; }
-  /// Energy of a site and of the spring behind it, by its global index, in units of `energy_unit`.
+  /// `use(energy, unit)` with the energy of a site and of the spring behind it, by its number in the whole line, in
+  /// units of `unit`.
   template <class Use>
   void use_site_energy(int axis, Use use) const;
-  double energy_unit() const { return is_uniform() ? 0.5 / constants.mass : 0.5; }
 
   Halo thin_halo_;
   std::vector<double*> thin_arrays_;
@@ -111,6 +102,8 @@ class LineState {
 
 // What advances them.
 std::unique_ptr<ExplicitMarch> make_explicit_march(LineState& line, const ExplicitScheme& scheme, double h);
+/// For a line on one rank.
+std::unique_ptr<ExplicitMarch> make_reference_march(LineState& line, const ExplicitScheme& scheme, double h);
 /// Several stages are for equal sites.
 std::unique_ptr<ImplicitMarch> make_implicit_march(LineState& line, const CollocationScheme& scheme, double h);
 

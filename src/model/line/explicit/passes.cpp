@@ -7,9 +7,6 @@
 
 #include <array>
 
-#include "parallel/lanes.hpp"
-#include "model/line/update.hpp"
-
 namespace bathline {
 
 namespace {
@@ -26,38 +23,36 @@ struct Part {
   std::int64_t done;
 };
 
-void advance(const LineSprings& line, Part& part, std::int64_t end, double* w, double* p) {
+template <Sites S>
+void advance(const S& sites, Part& part, std::int64_t end, double* w, double* p) {
   if (end <= part.done) return;
   if (part.kicks) {
-    kick_sites(line, part.weighted_step, part.done, end, w, p);
+    kick_sites(sites, part.weighted_step, part.done, end, w, p);
   } else {
-    drift_sites(line, part.weighted_step, part.done, end, w, p);
+    drift_sites(sites, part.weighted_step, part.done, end, w, p);
   }
   part.done = end;
 }
 
+/// The numbers of as many sites as there are lanes.
+struct RowOfRegisters {
+  const double* row;
+  Lanes operator[](std::int64_t j) const { return load(row + j); }
+};
+
 /// A stretch of a kick and a drift, in this order if `kicks_first`. The second is a site behind the first.
-template <bool uniform, bool kicks_first>
-void advance_both(const LineSprings& line, double kick, double drift, std::int64_t begin, double* w, double* p) {
-  const Lanes strength = everywhere(uniform ? kick * line.stiffness : kick);
-  const Lanes rate = everywhere(uniform ? drift / line.mass : drift);
+template <bool kicks_first, Sites S>
+void advance_both(const S& line, double kick, double drift, std::int64_t begin, double* w, double* p) {
+  const auto sites = line.mapped([](const double* row) { return RowOfRegisters{row}; });
+  const Lanes strength = everywhere(kick * line.stiffness);
+  const Lanes step = everywhere(drift / line.mass);
   const auto kick_at = [&](std::int64_t j, Lanes left, Lanes here, Lanes right) {
-    Lanes before = here - left, behind = right - here;
-    if constexpr (!uniform) {
-      before *= load(line.spring + j);
-      behind *= load(line.spring + j + 1);
-    }
-    const Lanes now = kicked(load(p + j), strength, before, behind);
+    const Lanes now = kicked(load(p + j), strength, sites.pull(j, here - left), sites.pull(j + 1, right - here));
     store(now, p + j);
     return now;
   };
   const auto drift_at = [&](std::int64_t j, Lanes here, Lanes momentum) {
-    Lanes now;
-    if constexpr (uniform) {
-      now = drifted(here, rate, momentum);
-    } else {
-      now = drifted(here, rate * load(line.inverse_mass + j), momentum);
-    }
+    const Lanes now = drifted(here, sites.per_mass(j, step), momentum);
     store(now, w + j);
     return now;
   };
@@ -80,12 +75,12 @@ void advance_both(const LineSprings& line, double kick, double drift, std::int64
   }
 }
 
-template <bool uniform>
-void advance_both(const LineSprings& line, Part& first, Part& second, double* w, double* p) {
+template <Sites S>
+void advance_both(const S& sites, Part& first, Part& second, double* w, double* p) {
   if (first.kicks) {
-    advance_both<uniform, true>(line, first.weighted_step, second.weighted_step, first.done, w, p);
+    advance_both<true>(sites, first.weighted_step, second.weighted_step, first.done, w, p);
   } else {
-    advance_both<uniform, false>(line, second.weighted_step, first.weighted_step, first.done, w, p);
+    advance_both<false>(sites, second.weighted_step, first.weighted_step, first.done, w, p);
   }
   first.done += stretch;
   second.done += stretch;
@@ -93,8 +88,9 @@ void advance_both(const LineSprings& line, Part& first, Part& second, double* w,
 
 }  // namespace
 
-void advance_in_passes(const LineSprings& line, std::span<const LineLevel> levels, std::int64_t first,
-                       std::int64_t last, double* w, double* p) {
+template <Sites S>
+void advance_in_passes(const S& sites, std::span<const LineLevel> levels, std::int64_t first, std::int64_t last,
+                       double* w, double* p) {
   std::array<Part, 4 * levels_in_passes> parts;
   std::int64_t count = 0, lost = 0;
   for (const LineLevel& level : levels) {
@@ -109,19 +105,20 @@ void advance_in_passes(const LineSprings& line, std::span<const LineLevel> level
     for (std::int64_t i = 0; i < count; ++i) {
       const bool both = at_distance && !at_end && i + 1 < count && parts[i].kicks != parts[i + 1].kicks;
       if (!both) {
-        advance(line, parts[i], at_end ? last - parts[i].lost : to - i, w, p);
+        advance(sites, parts[i], at_end ? last - parts[i].lost : to - i, w, p);
         continue;
       }
-      if (line.uniform()) {
-        advance_both<true>(line, parts[i], parts[i + 1], w, p);
-      } else {
-        advance_both<false>(line, parts[i], parts[i + 1], w, p);
-      }
+      advance_both(sites, parts[i], parts[i + 1], w, p);
       ++i;
     }
     if (at_end) break;
     at_distance = true;
   }
 }
+
+template void advance_in_passes(const EqualSites&, std::span<const LineLevel>, std::int64_t, std::int64_t, double*,
+                                double*);
+template void advance_in_passes(const UnequalSites<>&, std::span<const LineLevel>, std::int64_t, std::int64_t, double*,
+                                double*);
 
 }  // namespace bathline

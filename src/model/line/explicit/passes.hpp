@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <span>
 
-#include "model/line/springs.hpp"
-#include "model/line/explicit/sweeps.hpp"
+#include "model/line/explicit/levels.hpp"
+#include "model/line/sites.hpp"
 
 namespace bathline {
 
@@ -15,7 +15,8 @@ inline constexpr std::size_t levels_in_passes = 8;
 
 /// Takes the sites from `first` to before `last` through `levels`, all of them while a stretch of the line is in the
 /// first-level cache. With every force one site more becomes worthless on either side.
-void advance_in_passes(const LineSprings& line, std::span<const LineLevel> levels, std::int64_t first,
-                       std::int64_t last, double* w, double* p);
+template <Sites S>
+void advance_in_passes(const S& sites, std::span<const LineLevel> levels, std::int64_t first, std::int64_t last,
+                       double* w, double* p);
 
 }  // namespace bathline

@@ -3,40 +3,49 @@
 #include "model/line/explicit/tile.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
-#include "model/line/update.hpp"
 #include "parallel/cache_lines.hpp"
 
 namespace bathline {
 
 namespace {
 
-constexpr std::int64_t longest_part = LineTile::capacity / lanes;
-static_assert(LineTile::capacity % (lanes * lanes) == 0);
+constexpr std::int64_t longest_part = tile_capacity / lanes;
+static_assert(tile_capacity % (lanes * lanes) == 0);
 
 /// Numbers that a level leaves behind: two of w and of p.
 constexpr std::size_t left_behind_by_a_level = 4;
 
-}  // namespace
-
-LineTile::LineTile(bool uniform)
-    : uniform_(uniform),
-      w_(static_cast<std::size_t>(room_before + longest_part + room_behind)),
-      p_(w_.size()),
-      spring_(uniform ? 0 : w_.size()),
-      inverse_mass_(spring_.size()) {
-  left_behind_.reserve(left_behind_by_a_level * (furthest + 1));
+/// `use` with a number from 0 to 2 as a type.
+template <class Use>
+void with_constant(int number, Use use) {
+  if (number == 0) use(std::integral_constant<int, 0>{});
+  if (number == 1) use(std::integral_constant<int, 1>{});
+  if (number == 2) use(std::integral_constant<int, 2>{});
 }
 
-void LineTile::load_springs(const Source& from) {
-  parts_.spread(from.springs.spring, at_part(spring_));
-  parts_.spread(from.springs.inverse_mass, at_part(inverse_mass_));
-  spread_before(spring_, from.springs.spring, from.springs_before);
-  spread_before(inverse_mass_, from.springs.inverse_mass, from.springs_before);
+}  // namespace
+
+template <Sites S>
+LineTile<S>::LineTile() : w_(static_cast<std::size_t>(room_before + longest_part + room_behind)), p_(w_.size()) {
+  for (Field& row : rows_) row.resize(w_.size());
+  left_behind_.reserve(left_behind_by_a_level * (furthest_of_tiles + 1));
+}
+
+template <Sites S>
+void LineTile<S>::load_rows(const Source& from) {
+  int i = 0;
+  for_each_row(from.sites, [&](const double* row) {
+    Field& field = rows_[i++];
+    parts_.spread(row, at_part(field));
+    spread_before(field, row, from.known_before);
+  });
 }
 
 /// What the parts will move into. What is not known is not needed: it goes on like the last that is.
-void LineTile::spread_before(Field& field, const double* from, std::int64_t before) {
+template <Sites S>
+void LineTile<S>::spread_before(Field& field, const double* from, std::int64_t before) {
   Register* part = at_part(field);
   for (std::int64_t g = 1; g <= room_before; ++g) {
     for (int lane = 0; lane < lanes; ++lane) {
@@ -47,7 +56,8 @@ void LineTile::spread_before(Field& field, const double* from, std::int64_t befo
 
 /// `width` registers before every part, from the end of the part before: that of the first is in the tile before.
 /// Leaves behind as many numbers for the next tile, and returns where the next will be.
-double* LineTile::take_over(Field& field, std::int64_t width, double* left_behind) {
+template <Sites S>
+double* LineTile<S>::take_over(Field& field, std::int64_t width, double* left_behind) {
   Register* part = at_part(field);
   for (std::int64_t g = 1; g <= width; ++g, ++left_behind) {
     const Lanes end = part[parts_.part - g].at[0];
@@ -59,25 +69,23 @@ double* LineTile::take_over(Field& field, std::int64_t width, double* left_behin
   return left_behind;
 }
 
-void LineTile::advance(const Source& from, std::span<const LineLevel> levels, const Target& to) {
+template <Sites S>
+void LineTile<S>::advance(const Source& from, std::span<const LineLevel> levels, const Target& to) {
   left_behind_.resize(left_behind_by_a_level * levels.size());
   parts_ = Parts(from.count, 2 * depth);
   moved_ = 0;
   parts_.spread(from.w, at_part(w_));
   parts_.spread(from.p, at_part(p_));
-  if (uniform_) {
-    sweep_all<true>(from, levels);
-  } else {
-    load_springs(from);
-    sweep_all<false>(from, levels);
-  }
+  load_rows(from);
+  sweep_all(from, levels);
   parts_.collect(at_part(w_), to.offset, to.count, to.w);
   parts_.collect(at_part(p_), to.offset, to.count, to.p);
 }
 
 /// Of the levels that are left, as many as the next sweep takes. They have to be of one kind, but for the last one of
 /// all: that may end with its kicks. (Anywhere else further kicks could follow and see one displacement more.)
-std::size_t LineTile::at_once(std::span<const LineLevel> levels) {
+template <Sites S>
+std::size_t LineTile<S>::at_once(std::span<const LineLevel> levels) {
   const LineLevel& first = levels.front();
   if (first.kicks == 0 || first.drifts == 0 || levels.size() < depth) return 1;
   for (const LineLevel& level : levels.first(depth - 1)) {
@@ -88,10 +96,11 @@ std::size_t LineTile::at_once(std::span<const LineLevel> levels) {
   return last.same_kind(first) ? depth : 1;
 }
 
-template <bool uniform>
-void LineTile::sweep_all(const Source& from, std::span<const LineLevel> levels) {
-  const double* const arrays[] = {from.w, from.p, from.springs.spring, from.springs.inverse_mass};
-  constexpr int number = uniform ? 2 : 4;
+template <Sites S>
+void LineTile<S>::sweep_all(const Source& from, std::span<const LineLevel> levels) {
+  std::array<const double*, 2 + S::rows> arrays = {from.w, from.p};
+  int number = 2;
+  for_each_row(from.sites, [&](const double* row) { arrays[number++] = row; });
   // What a level fetches of the arrays, one after the other.
   const auto count = static_cast<std::int64_t>(levels.size());
   const std::int64_t share = (number * from.ahead + count - 1) / count;
@@ -100,8 +109,7 @@ void LineTile::sweep_all(const Source& from, std::span<const LineLevel> levels) 
   for (std::size_t level = 0, end = 0; level < levels.size(); level = end) {
     end = level + at_once(levels.subspan(level));
     Sweep sweep{.levels = levels.subspan(level, end - level),
-                .stiffness = from.springs.stiffness,
-                .mass = from.springs.mass,
+                .sites = from.sites,
                 .left_behind = left_behind_.data() + left_behind_by_a_level * level,
                 .fetched = from.w,
                 .fetched_step = 0};
@@ -112,54 +120,30 @@ void LineTile::sweep_all(const Source& from, std::span<const LineLevel> levels) 
       sweep.fetched = arrays[array] + (from.count + ahead);
       sweep.fetched_step = step;
     }
-    run<uniform>(sweep);
+    const LineLevel& first = levels[level];
+    with_constant(first.kicks, [&](auto kicks) {
+      with_constant(first.drifts, [&](auto drifts) {
+        if constexpr (kicks > 0 && drifts > 0) {
+          if (end == level + depth && levels[end - 1].drifts > 0) return run<depth, kicks, drifts, drifts>(sweep);
+          if (end == level + depth) return run<depth, kicks, drifts, 0>(sweep);
+        }
+        run<1, kicks, drifts, drifts>(sweep);
+      });
+    });
   }
 }
 
-template <bool uniform>
-void LineTile::run(const Sweep& sweep) {
-  const LineLevel& level = sweep.levels.front();
-  switch (3 * level.kicks + level.drifts) {
-    case 1:
-      return run<uniform, 0, 1>(sweep);
-    case 2:
-      return run<uniform, 0, 2>(sweep);
-    case 3:
-      return run<uniform, 1, 0>(sweep);
-    case 4:
-      return run<uniform, 1, 1>(sweep);
-    case 5:
-      return run<uniform, 1, 2>(sweep);
-    case 6:
-      return run<uniform, 2, 0>(sweep);
-    case 7:
-      return run<uniform, 2, 1>(sweep);
-    default:
-      return run<uniform, 2, 2>(sweep);
-  }
-}
-
-template <bool uniform, int kicks, int drifts>
-void LineTile::run(const Sweep& sweep) {
-  if constexpr (kicks > 0 && drifts > 0) {
-    if (sweep.levels.size() == depth) {
-      return sweep.levels.back().drifts > 0 ? run<uniform, depth, kicks, drifts, drifts>(sweep)
-                                            : run<uniform, depth, kicks, drifts, 0>(sweep);
-    }
-  }
-  run<uniform, 1, kicks, drifts, drifts>(sweep);
-}
-
-template <bool uniform, int at_once, int kicks, int drifts, int last_drifts>
-[[gnu::noinline]] void LineTile::run(const Sweep& sweep) {
+template <Sites S>
+template <int at_once, int kicks, int drifts, int last_drifts>
+[[gnu::noinline]] void LineTile<S>::run(const Sweep& sweep) {
   constexpr int delay = 2 * at_once;
   double* left_behind = take_over(w_, delay, sweep.left_behind);
   take_over(p_, delay, left_behind);
   const std::span<const LineLevel> levels = sweep.levels;
-  Lanes strength[at_once][kicks > 0 ? kicks : 1], rate[at_once][drifts > 0 ? drifts : 1];
+  Lanes strength[at_once][kicks > 0 ? kicks : 1], step[at_once][drifts > 0 ? drifts : 1];
   for (int a = 0; a < at_once; ++a) {
-    for (int i = 0; i < kicks; ++i) strength[a][i] = everywhere(levels[a].kick[i] * (uniform ? sweep.stiffness : 1.0));
-    for (int i = 0; i < drifts; ++i) rate[a][i] = everywhere(levels[a].drift[i] / (uniform ? sweep.mass : 1.0));
+    for (int i = 0; i < kicks; ++i) strength[a][i] = everywhere(levels[a].kick[i] * sweep.sites.stiffness);
+    for (int i = 0; i < drifts; ++i) step[a][i] = everywhere(levels[a].drift[i] / sweep.sites.mass);
   }
   // At every turn a site arrives at each level, the one before it is kicked, and the one before that drifts and arrives
   // at the next level: kick and drift need not wait for each other. What the first level holds is in the field as well.
@@ -168,9 +152,8 @@ template <bool uniform, int at_once, int kicks, int drifts, int last_drifts>
   } at[at_once];
   Register* w = at_part(w_);
   Register* p = at_part(p_);
-  // A uniform line has none, and nothing may be added to a null pointer.
-  const Register* spring = uniform ? nullptr : at_part(spring_);
-  const Register* inverse_mass = uniform ? nullptr : at_part(inverse_mass_);
+  int row = 0;
+  const auto sites = sweep.sites.mapped([&](const double*) { return PartRow{at_part(rows_[row++])}; });
   const auto turn = [&](std::int64_t j) __attribute__((always_inline)) {
     Lanes next_w = w[j].at[0], next_p = p[j].at[0];
 #pragma GCC unroll 4
@@ -178,16 +161,11 @@ template <bool uniform, int at_once, int kicks, int drifts, int last_drifts>
       Level& level = at[a];
       const Lanes here_w = a > 0 ? level.w : w[j - 1].at[0];
       Lanes kicked_p = a > 0 ? level.p : p[j - 1].at[0];
-      Lanes right = next_w - here_w;
-      if constexpr (!uniform) right *= spring[j - 2 * a].at[0];
+      const Lanes right = sites.pull(j - 2 * a, next_w - here_w);
       for (int i = 0; i < kicks; ++i) kicked_p = kicked(kicked_p, strength[a][i], level.left, right);
       Lanes moved_w = a > 0 ? level.kicked_w : w[j - 2].at[0], moved_p = level.kicked_p;
       for (int i = 0; i < (a + 1 < at_once ? drifts : last_drifts); ++i) {
-        if constexpr (uniform) {
-          moved_w = drifted(moved_w, rate[a][i], moved_p);
-        } else {
-          moved_w = drifted(moved_w, rate[a][i] * inverse_mass[j - 2 * a - 2].at[0], moved_p);
-        }
+        moved_w = drifted(moved_w, sites.per_mass(j - 2 * a - 2, step[a][i]), moved_p);
       }
       level = {next_w, next_p, right, here_w, kicked_p};
       next_w = moved_w;
@@ -206,5 +184,8 @@ template <bool uniform, int at_once, int kicks, int drifts, int last_drifts>
   }
   moved_ += moves;
 }
+
+template class LineTile<EqualSites>;
+template class LineTile<UnequalSites<>>;
 
 }  // namespace bathline

@@ -9,32 +9,34 @@
 // once.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "model/line/explicit/levels.hpp"
 #include "model/line/lane_field.hpp"
-#include "model/line/springs.hpp"
-#include "model/line/explicit/sweeps.hpp"
+#include "model/line/sites.hpp"
 
 namespace bathline {
 
+/// Sites that a tile holds at most. A part is long against the beginning and the end of a sweep, and a tile small
+/// against the caches.
+inline constexpr std::int64_t tile_capacity = 352 * lanes;
+/// Sites that a tile can move by.
+inline constexpr std::int64_t furthest_of_tiles = 64;
+
+template <Sites S>
 class LineTile {
  public:
-  /// Sites that a tile holds at most. A part is long against the beginning and the end of a sweep, and a tile small
-  /// against the caches.
-  static constexpr std::int64_t capacity = 352 * lanes;
-  /// Sites that a tile can move by.
-  static constexpr std::int64_t furthest = 64;
-
   /// Consecutive sites of a line.
   struct Source {
     const double* w;
     const double* p;
-    LineSprings springs;
+    S sites;
     std::int64_t count;
-    std::int64_t springs_before = 0;  ///< sites before them of which the springs are known
-    std::int64_t ahead = 0;           ///< sites behind them that the next tile will need
+    std::int64_t known_before = 0;  ///< sites before them of which the rows are known
+    std::int64_t ahead = 0;         ///< sites behind them that the next tile will need
   };
   /// `count` of a tile's sites, from the `offset`-th on, where they have moved to.
   struct Target {
@@ -43,11 +45,10 @@ class LineTile {
     double* p;
   };
 
-  /// For lines of equal or of different sites.
-  explicit LineTile(bool uniform);
+  LineTile();
 
   /// Takes the sites of `from` through `levels`. Either they go on where those of the call before ended, which were as
-  /// many as a tile holds, or they begin a new row: then the sites before them are left out, and values become stale
+  /// many as a tile holds, or they begin anew: then the sites before them are left out, and values become stale
   /// from there by one site with every force. Beyond the last site nothing is known either, but what depends on it the
   /// tile leaves behind as it moves.
   void advance(const Source& from, std::span<const LineLevel> levels, const Target& to);
@@ -59,15 +60,20 @@ class LineTile {
   /// registers.
   static constexpr int at_a_time = 2 * depth;
   /// Room before a part, which it moves into, and behind it for what a sweep reads and writes in vain.
-  static constexpr std::int64_t room_before = furthest + 4 * depth, room_behind = 2 * depth + at_a_time;
+  static constexpr std::int64_t room_before = furthest_of_tiles + 4 * depth, room_behind = 2 * depth + at_a_time;
 
   using Parts = LaneParts<1>;
   using Register = LaneRegister<1>;
   using Field = LaneField<1>;
 
+  /// A row of the sites as the parts have it.
+  struct PartRow {
+    const Register* part;
+    Lanes operator[](std::int64_t j) const { return part[j].at[0]; }
+  };
   struct Sweep {
     std::span<const LineLevel> levels;
-    double stiffness, mass;  // where sites are equal
+    S sites;
     double* left_behind;
     const double* fetched;      // towards the cache, with every turn of the loop
     std::int64_t fetched_step;  // so many numbers further
@@ -75,24 +81,19 @@ class LineTile {
 
   Register* at_part(Field& field) const { return field.data() + (room_before - moved_); }
   double* take_over(Field& field, std::int64_t width, double* left_behind);
-  void load_springs(const Source& from);
+  void load_rows(const Source& from);
   void spread_before(Field& field, const double* from, std::int64_t before);
 
   static std::size_t at_once(std::span<const LineLevel> levels);
-  template <bool uniform>
   void sweep_all(const Source& from, std::span<const LineLevel> levels);
-  template <bool uniform>
-  void run(const Sweep& sweep);
-  template <bool uniform, int kicks, int drifts>
-  void run(const Sweep& sweep);
-  template <bool uniform, int at_once, int kicks, int drifts, int last_drifts>
+  /// With the numbers of levels, kicks and drifts known when this is compiled.
+  template <int at_once, int kicks, int drifts, int last_drifts>
   void run(const Sweep& sweep);
 
-  bool uniform_;
   Parts parts_;
   std::int64_t moved_ = 0;
   Field w_, p_;
-  Field spring_, inverse_mass_;      // where sites differ
+  std::array<Field, S::rows> rows_;
   std::vector<double> left_behind_;  // by the tile before, at every level
 };
 

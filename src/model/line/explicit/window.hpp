@@ -1,4 +1,5 @@
-// A piece of a line that is advanced by explicit schemes on its own, for one axis.
+// Consecutive sites of a line in plain loops, for one axis, with whatever they end at: the head, the far end, or a cut.
+// Whoever wants to know what an explicit scheme does to a line should read this.
 #pragma once
 
 #include <cstdint>
@@ -6,49 +7,53 @@
 
 #include "integrate/scheme.hpp"
 #include "model/line/sites.hpp"
-#include "model/line/springs.hpp"
 
 namespace bathline {
 
-/// Scratch copy of consecutive sites. An end of it is the head (whose place is given at every substep), the far end of
-/// the line, or a cut: next to a cut the values become stale by one site with every force, so that after some steps
-/// only the inner sites are valid. It is up to the caller to load enough of them.
+/// A scratch copy of the sites. Next to a cut its values become stale by one site with every force, so that after some
+/// steps only the inner sites are valid: it is up to the caller to load enough of them.
+template <Sites S>
 class LineWindow {
  public:
+  struct Source {
+    const double* w;
+    const double* p;
+    std::int64_t count;
+    S sites;  ///< the rows must outlive the steps
+    bool at_head = false;
+    bool at_far_end = false;
+    double dissipated = 0.0;  ///< what the dashpot of the far end has taken until now, in J
+  };
+
   /// `capacity` sites; `stages` is the number of Runge-Kutta stages, 0 for a splitting.
   LineWindow(const LineConstants& line, std::int64_t capacity, int stages);
 
-  /// `springs` are those of the sites loaded and must outlive their use; `dissipated` is what the dashpot of the far
-  /// end has taken until now.
-  void load(const double* w, const double* p, std::int64_t count, const LineSprings& springs, bool at_head,
-            bool at_far_end, double dissipated);
-  /// One substep of step size h with the head at `head` (ignored where this window does not meet it).
+  void load(const Source& from);
+  /// One substep of step size h with the head at `head`, which matters only where it is.
   void substep(const Substep& substep, const ExplicitScheme& scheme, double h, double head);
+  /// Whole steps of a piece without the head.
+  void advance(const ExplicitScheme& scheme, double h, int steps);
   /// Writes `count` sites from `offset` on, which must still be valid.
   void store(std::int64_t offset, std::int64_t count, double* w, double* p) const;
-  /// Displacement of the first site as the force on the head sees it, inside a step.
-  double first() const { return current_w()[1]; }
+  /// Force on the head at `head` between the substeps, in N.
+  double force(double head) const;
   /// Energy that the dashpot of the far end has taken: added up substep by substep, so that the length of the blocks
   /// changes no bit.
-  double dissipated() const { return dissipated_; }
+  double dissipated() const { return from_.dissipated; }
 
  private:
   void kick(double weighted_step, bool velocity_after, double head);
   void stage(int stage, const ExplicitScheme& scheme, double h, double head);
   void set_ghosts(std::vector<double>& w, double head) const;
-  const std::vector<double>& current_w() const { return in_stages_ ? stage_w_ : w_; }
+  bool has_dashpot() const { return from_.at_far_end && line_.far_end == FarEnd::matched; }
 
   LineConstants line_;
-  LineSprings springs_;
-  // Entry 0 and entry count + 1 are ghosts: the head, the far end's mirror or the cut.
+  Source from_{};
+  // Site j is entry j + 1. Entries 0 and count + 1 are ghosts: the head, what the last spring is tied to, or the cut.
   std::vector<double> w_, p_;
   std::vector<double> stage_w_, stage_p_;
-  std::vector<std::vector<double>> velocities_, forces_;
-  std::int64_t count_ = 0;
-  bool at_head_ = false;
-  bool at_far_end_ = false;
+  std::vector<std::vector<double>> velocities_, forces_;  // by stage
   bool in_stages_ = false;
-  double dissipated_ = 0.0;
 };
 
 }  // namespace bathline

@@ -14,10 +14,10 @@ namespace bathline {
 
 namespace {
 
-template <class Sites, int S>
+template <Sites Kind, int S>
 class LineImplicitMarch final : public ImplicitMarch {
  public:
-  using Step = LineStep<Sites, S>;
+  using Step = LineStep<Kind, S>;
 
   /// `matrix` is that of the step's linear system.
   template <class Matrix>
@@ -61,8 +61,8 @@ class LineImplicitMarch final : public ImplicitMarch {
   std::vector<double*> stages_;               // the stage momenta by axis
 };
 
-template <class Sites, int S>
-void LineImplicitMarch<Sites, S>::find_stages() {
+template <Sites Kind, int S>
+void LineImplicitMarch<Kind, S>::find_stages() {
   if (!Step::in_place && scratch_.empty()) {
     scratch_.assign(head_.size(), std::vector<double>(static_cast<std::size_t>(line_.count * S)));
   }
@@ -72,8 +72,8 @@ void LineImplicitMarch<Sites, S>::find_stages() {
   }
 }
 
-template <class Sites, int S>
-bool LineImplicitMarch<Sites, S>::respond(std::span<const double> head, StageResponse& response) {
+template <Sites Kind, int S>
+bool LineImplicitMarch<Kind, S>::respond(std::span<const double> head, StageResponse& response) {
   if (in_block_) return blocks_->respond(head, response);
   line_.touch(line_.sites());
   line_.exchange_next_neighbours();
@@ -99,8 +99,8 @@ bool LineImplicitMarch<Sites, S>::respond(std::span<const double> head, StageRes
   return true;
 }
 
-template <class Sites, int S>
-void LineImplicitMarch<Sites, S>::complete(const Eigen::MatrixXd& head_velocities) {
+template <Sites Kind, int S>
+void LineImplicitMarch<Kind, S>::complete(const Eigen::MatrixXd& head_velocities) {
   if (in_block_) return blocks_->complete(head_velocities);
   solver_.substitute(stages_, step_.solved_mass() * head_velocities);
   // What the neighbours need to know are the means at the ends of a rank: they travel in the place of displacements.
@@ -130,17 +130,18 @@ void LineImplicitMarch<Sites, S>::complete(const Eigen::MatrixXd& head_velocitie
 
 std::unique_ptr<ImplicitMarch> make_unequal_march(LineState& line, const CollocationScheme& scheme, double h) {
   if (scheme.stages() > 1) throw std::logic_error("implicit schemes with several stages need a line of equal sites");
-  line.prepare_springs();
-  const LineStep<UnequalSites, 1> step({line.springs()}, line.head_stiffness, line.constants, scheme, h);
-  return std::make_unique<LineImplicitMarch<UnequalSites, 1>>(line, step, step.matrix(line.count));
+  line.prepare_rows();
+  const auto sites = std::get<UnequalSites<>>(line.material());
+  const LineStep<UnequalSites<>, 1> step(sites, line.head_stiffness, line.constants, scheme, h);
+  return std::make_unique<LineImplicitMarch<UnequalSites<>, 1>>(line, step, step.matrix(line.count));
 }
 
 }  // namespace
 
 std::unique_ptr<ImplicitMarch> make_implicit_march(LineState& line, const CollocationScheme& scheme, double h) {
-  if (!line.is_uniform()) return make_unequal_march(line, scheme, h);
+  if (!line.has_equal_sites()) return make_unequal_march(line, scheme, h);
   return with_stages(scheme.stages(), [&]<int S>(std::integral_constant<int, S>) -> std::unique_ptr<ImplicitMarch> {
-    const EqualSites sites{line.constants.stiffness, line.constants.mass};
+    const auto sites = std::get<EqualSites>(line.material());
     const LineStep<EqualSites, S> step(sites, line.head_stiffness, line.constants, scheme, h);
     auto march = std::make_unique<LineImplicitMarch<EqualSites, S>>(line, step, step.matrix());
     if (march->is_direct())

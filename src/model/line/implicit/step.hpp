@@ -18,41 +18,15 @@
 #include <cstdint>
 
 #include "integrate/scheme.hpp"
-#include "model/line/springs.hpp"
-#include "model/line/update.hpp"
 #include "model/line/sites.hpp"
 #include "solve/tridiagonal.hpp"
 #include "solve/unequal_tridiagonal.hpp"
 
 namespace bathline {
 
-/// What consecutive sites are made of where all are equal.
-struct EqualSites {
-  double stiffness = 1.0;
-  double mass = 1.0;
-  double reciprocal_mass = 1.0 / mass;
-
-  /// Pull of the spring before `site` in units of `unit`, when it is stretched.
-  double pull(std::int64_t, double stretch) const { return stretch; }
-  double unit() const { return stiffness; }
-  double inverse_mass(std::int64_t) const { return reciprocal_mass; }
-  /// What turns a velocity into an unknown of the linear system: momenta.
-  double solved_mass() const { return mass; }
-};
-
-/// Where they differ. Springs and masses are known beside the ends as well, as far as there are sites.
-struct UnequalSites {
-  LineSprings springs;
-
-  double pull(std::int64_t site, double stretch) const { return springs.spring[site] * stretch; }
-  double unit() const { return 1.0; }
-  double inverse_mass(std::int64_t site) const { return springs.inverse_mass[site]; }
-  /// The relation to the head is one of velocities.
-  double solved_mass() const { return 1.0; }
-};
-
-/// With S stages.
-template <class Sites, int S>
+/// With S stages. The linear system holds momenta where all masses are equal, velocities elsewhere: `mass` of the sites
+/// times those.
+template <Sites Kind, int S>
 class LineStep {
  public:
   /// Whether the stage momenta take the place of the momenta.
@@ -61,8 +35,7 @@ class LineStep {
   using Value = Eigen::Matrix<double, S, 1>;
 
   /// `first_spring` is the stiffness of the one to the head; `line` tells what is at the far end.
-  LineStep(const Sites& sites, double first_spring, const LineConstants& line, const CollocationScheme& scheme,
-           double h)
+  LineStep(const Kind& sites, double first_spring, const LineConstants& line, const CollocationScheme& scheme, double h)
       : sites_(sites),
         first_spring_(first_spring),
         line_(line),
@@ -70,12 +43,12 @@ class LineStep {
         a_(scheme.a),
         a_hat_(scheme.a_hat),
         b_(scheme.b),
-        to_stages_(h * sites.unit() * a_hat_.rowwise().sum()),
+        to_stages_(h * sites.stiffness * a_hat_.rowwise().sum()),
         to_mean_(h * a_.transpose() * b_),
         from_mean_(h * b_ - to_mean_) {}
 
   /// Of the stage momenta of the whole line, or of a piece that is cut behind its last site, with no spring there.
-  LineMatrix matrix(bool is_cut = false) const requires std::same_as<Sites, EqualSites> {
+  LineMatrix matrix(bool is_cut = false) const requires std::same_as<Kind, EqualSites> {
     const Block coupling = h_ * h_ * line_.stiffness / line_.mass * a_hat_ * a_;
     Block last = Block::Identity() + coupling;
     if (!is_cut && line_.far_end == FarEnd::fixed) last += coupling;
@@ -83,12 +56,12 @@ class LineStep {
     return {coupling, last};
   }
   /// Of this rank's `n` sites.
-  UnequalLineMatrix matrix(std::int64_t n) const requires std::same_as<Sites, UnequalSites> {
+  UnequalLineMatrix matrix(std::int64_t n) const requires std::same_as<Kind, UnequalSites<>> {
     static_assert(S == 1, "sites that differ are eliminated for one stage");
     const double strength = h_ * h_ * a_hat_(0, 0) * a_(0, 0);
     const double behind =
-        line_.far_end == FarEnd::fixed ? strength * sites_.springs.spring[n] : h_ * line_.dashpot * a_hat_(0, 0);
-    return {sites_.springs.spring, sites_.springs.inverse_mass, strength, behind};
+        line_.far_end == FarEnd::fixed ? strength * sites_.spring[n] : h_ * line_.dashpot * a_hat_(0, 0);
+    return {sites_.spring, sites_.inverse_mass, strength, behind};
   }
 
   /// Stage momenta of `site`.
@@ -104,13 +77,13 @@ class LineStep {
              bool at_far_end) const;
   /// Mean stage displacement of a site at `w`.
   double mean(std::int64_t site, double w, const Value& momenta) const {
-    return drifted(w, sites_.inverse_mass(site), to_mean_.dot(momenta));
+    return drifted(w, inverse_mass(sites_, site), to_mean_.dot(momenta));
   }
   /// The same behind a far end whose last site has it at `here`.
   double behind(double here) const { return line_.far_end == FarEnd::fixed ? 0.0 : here; }
 
   // The head, for which the linear system holds `solved_mass` times its velocity.
-  double solved_mass() const { return sites_.solved_mass(); }
+  double solved_mass() const { return sites_.mass; }
   double mean_of_head(double x, const Value& velocities) const { return x + to_mean_.dot(velocities); }
   /// Force on it at every stage that does not depend on its velocity, in N. `constant` is what the system knows of the
   /// first site, `stretch` that of its spring.
@@ -124,7 +97,7 @@ class LineStep {
   /// How much of b.(F(W) - C V) is not in what stands in the place of p yet.
   double share() const { return in_place ? 1.0 - a_hat_(0, 0) : 1.0; }
 
-  Sites sites_;
+  Kind sites_;
   double first_spring_;
   LineConstants line_;
   double h_;
@@ -133,10 +106,10 @@ class LineStep {
   Value to_stages_, to_mean_, from_mean_;
 };
 
-template <class Sites, int S>
-void LineStep<Sites, S>::begin(const double* w, const double* p, double* stage, std::int64_t n, double left,
-                               double right) const {
-  const Sites sites = sites_;
+template <Sites Kind, int S>
+void LineStep<Kind, S>::begin(const double* w, const double* p, double* stage, std::int64_t n, double left,
+                              double right) const {
+  const Kind sites = sites_;
   const Value strength = to_stages_;
   const double* const momentum = in_place ? stage : p;
   const auto kick = [&](std::int64_t j, double before, double behind) {
@@ -150,29 +123,29 @@ void LineStep<Sites, S>::begin(const double* w, const double* p, double* stage, 
   if (n > 1) kick(last, w[last - 1], right);
 }
 
-template <class Sites, int S>
-double LineStep<Sites, S>::end(double* w, double* p, const double* stage, std::int64_t n, double left, double right,
-                               bool at_far_end) const {
-  const Sites sites = sites_;
+template <Sites Kind, int S>
+double LineStep<Kind, S>::end(double* w, double* p, const double* stage, std::int64_t n, double left, double right,
+                              bool at_far_end) const {
+  const Kind sites = sites_;
   const Value to_mean = to_mean_, from_mean = from_mean_;
-  const double strength = share() * h_ * sites.unit();
+  const double strength = share() * h_ * sites.stiffness;
   Value own = momenta(stage, 0), next_own = own;
   double here = mean(0, w[0], own), before = sites.pull(0, here - left);
   for (std::int64_t j = 0; j < n; ++j) {
     double next = right;
     if (j + 1 < n) {
       next_own = momenta(stage, j + 1);
-      next = drifted(w[j + 1], sites.inverse_mass(j + 1), to_mean.dot(next_own));
+      next = drifted(w[j + 1], inverse_mass(sites, j + 1), to_mean.dot(next_own));
     }
     const double behind = sites.pull(j + 1, next - here);
     p[j] = kicked(in_place ? own[0] : p[j], strength, before, behind);
-    w[j] = drifted(here, sites.inverse_mass(j), from_mean.dot(own));
+    w[j] = drifted(here, inverse_mass(sites, j), from_mean.dot(own));
     own = next_own;
     here = next;
     before = behind;
   }
   if (!at_far_end || line_.far_end != FarEnd::matched) return 0.0;
-  const Value velocities = sites.inverse_mass(n - 1) * own;
+  const Value velocities = inverse_mass(sites, n - 1) * own;
   const double loss = h_ * line_.dashpot;
   p[n - 1] -= share() * loss * b_.dot(velocities);
   return loss * b_.dot(velocities.cwiseAbs2());

@@ -23,7 +23,7 @@ TEST(LinePasses, HaveTheBitsOfOneKickOrDriftAfterTheOther) {
                         [](int, int) { return std::pair(2, 1); },
                         [](int index, int) { return std::pair(1 + index % 2, 1 + index / 2 % 2); }};
   RandomNumbers random(7);
-  for (const std::int64_t sites : {1, 17, 50, 191, 192, 193, 383, 384, 385, 577, 1000, 2003}) {
+  for (const std::int64_t length : {1, 17, 50, 191, 192, 193, 383, 384, 385, 577, 1000, 2003}) {
     for (int number = 1; number <= static_cast<int>(levels_in_passes); ++number) {
       for (const Kind& kind : kinds) {
         std::vector<LineLevel> levels;
@@ -35,32 +35,32 @@ TEST(LinePasses, HaveTheBitsOfOneKickOrDriftAfterTheOther) {
           levels.push_back(level);
           lost += level.sees_more ? 1 : 0;
         }
-        if (sites <= 2 * lost) continue;
-        const auto count = static_cast<std::size_t>(sites);
+        if (length <= 2 * lost) continue;
+        const auto count = static_cast<std::size_t>(length);
         const std::vector<double> stiffness = random.list(count + 1), inverse_mass = random.list(count);
         const std::vector<double> w = random.list(count), p = random.list(count);
-        const LineSprings equal{.stiffness = 1.3, .mass = 0.7},
-            different{1.0, 1.0, stiffness.data(), inverse_mass.data()};
-        for (const LineSprings& line : {equal, different}) {
-          SCOPED_TRACE(testing::Message() << sites << (line.uniform() ? " equal" : " different") << " sites, " << number
-                                          << " levels, kind " << &kind - kinds);
+        const auto compare = [&](const auto& sites, const char* kind) {
+          SCOPED_TRACE(kind);
           std::vector<double> passed_w = w, passed_p = p, plain_w = w, plain_p = p;
-          advance_in_passes(line, levels, 0, sites, passed_w.data(), passed_p.data());
+          advance_in_passes(sites, levels, 0, length, passed_w.data(), passed_p.data());
           std::int64_t edge = 0;
           for (const LineLevel& level : levels) {
             edge += level.sees_more ? 1 : 0;
             for (int i = 0; i < level.kicks; ++i) {
-              kick_sites(line, level.kick[i], edge, sites - edge, plain_w.data(), plain_p.data());
+              kick_sites(sites, level.kick[i], edge, length - edge, plain_w.data(), plain_p.data());
             }
             for (int i = 0; i < level.drifts; ++i) {
-              drift_sites(line, level.drift[i], edge, sites - edge, plain_w.data(), plain_p.data());
+              drift_sites(sites, level.drift[i], edge, length - edge, plain_w.data(), plain_p.data());
             }
           }
-          for (std::int64_t j = lost; j < sites - lost; ++j) {
+          for (std::int64_t j = lost; j < length - lost; ++j) {
             ASSERT_EQ(passed_w[j], plain_w[j]) << j;
             ASSERT_EQ(passed_p[j], plain_p[j]) << j;
           }
-        }
+        };
+        SCOPED_TRACE(testing::Message() << length << " sites, " << number << " levels, kind " << &kind - kinds);
+        compare(EqualSites{.stiffness = 1.3, .mass = 0.7}, "equal sites");
+        compare(UnequalSites<>{stiffness.data(), inverse_mass.data()}, "unequal sites");
       }
     }
   }

@@ -1,0 +1,26 @@
+// The kicks and drifts of a block of steps in the order in which a piece of a line is swept.
+// Tested by tests/model/line/explicit/march_test.cpp.
+#include "model/line/explicit/levels.hpp"
+
+namespace bathline {
+
+std::vector<LineLevel> levels_of(const ExplicitScheme& scheme, double h, int steps) {
+  std::vector<LineLevel> levels;
+  for (int step = 0; step < steps; ++step) {
+    for (const Substep& substep : scheme.substeps) {
+      const bool kicks = substep.kind == Substep::Kind::kick;
+      const bool fits =
+          !levels.empty() && (kicks ? levels.back().kicks < 2 && levels.back().drifts == 0 : levels.back().drifts < 2);
+      if (!fits) levels.push_back({.sees_more = kicks && (levels.empty() || levels.back().drifts > 0)});
+      LineLevel& level = levels.back();
+      if (kicks) {
+        level.kick[level.kicks++] = substep.weight * h;
+      } else {
+        level.drift[level.drifts++] = substep.weight * h;
+      }
+    }
+  }
+  return levels;
+}
+
+}  // namespace bathline

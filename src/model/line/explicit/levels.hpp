@@ -1,0 +1,27 @@
+// The kicks and drifts of a block of steps in the order in which a piece of a line is swept.
+#pragma once
+
+#include <vector>
+
+#include "integrate/scheme.hpp"
+
+namespace bathline {
+
+/// Up to two kicks in a row, which see the same displacements, then up to two drifts in a row.
+struct LineLevel {
+  int kicks = 0;
+  int drifts = 0;
+  double kick[2] = {};   ///< weight h
+  double drift[2] = {};  ///< weight h
+  /// Its forces depend on one site more on either side than those of the level before.
+  bool sees_more = false;
+
+  bool same_kind(const LineLevel& other) const {
+    return kicks == other.kicks && drifts == other.drifts && sees_more == other.sees_more;
+  }
+};
+
+/// Those of `steps` steps of a splitting.
+std::vector<LineLevel> levels_of(const ExplicitScheme& scheme, double h, int steps);
+
+}  // namespace bathline

@@ -1,0 +1,70 @@
+// The reference: a whole line on one rank, one substep after the other. Slow, as every kick and drift goes through
+// memory, and what the fast march has to agree with to the bit.
+#include <limits>
+#include <stdexcept>
+
+#include "model/line/explicit/window.hpp"
+#include "model/line/state.hpp"
+
+namespace bathline {
+
+namespace {
+
+template <Sites S>
+class LineReferenceMarch final : public ExplicitMarch {
+ public:
+  LineReferenceMarch(LineState& line, const ExplicitScheme& scheme, double h)
+      : line_(line),
+        scheme_(scheme),
+        h_(h),
+        lines_(static_cast<std::size_t>(line.axes),
+               LineWindow<S>(line.constants, line.sites(), static_cast<int>(scheme.b.size()))) {}
+
+  int limit() const override { return std::numeric_limits<int>::max(); }
+
+  void open(const BlockPlan&) override {
+    line_.touch(line_.sites());
+    for (int axis = 0; axis < line_.axes; ++axis) {
+      lines_[axis].load({.w = line_.own(line_.w[axis]),
+                         .p = line_.own(line_.p[axis]),
+                         .count = line_.sites(),
+                         .sites = std::get<S>(line_.material()),
+                         .at_head = true,
+                         .at_far_end = true,
+                         .dissipated = line_.dissipated[axis]});
+    }
+  }
+
+  void force(const HeadMotion& head, std::span<double> force) const override {
+    for (int axis = 0; axis < line_.axes; ++axis) force[axis] = lines_[axis].force(head.x[axis]);
+  }
+
+  void substep(const Substep& substep, const HeadMotion& head) override {
+    for (int axis = 0; axis < line_.axes; ++axis) lines_[axis].substep(substep, scheme_, h_, head.x[axis]);
+  }
+
+  void close() override {
+    for (int axis = 0; axis < line_.axes; ++axis) {
+      lines_[axis].store(0, line_.sites(), line_.own(line_.w[axis]), line_.own(line_.p[axis]));
+      line_.dissipated[axis] = lines_[axis].dissipated();
+    }
+  }
+
+ private:
+  LineState& line_;
+  ExplicitScheme scheme_;
+  double h_;
+  std::vector<LineWindow<S>> lines_;  // by axis
+};
+
+}  // namespace
+
+std::unique_ptr<ExplicitMarch> make_reference_march(LineState& line, const ExplicitScheme& scheme, double h) {
+  if (line.communicator.size() > 1) throw std::logic_error("the reference march is for a line on one rank");
+  const auto make = [&]<Sites S>(const S&) -> std::unique_ptr<ExplicitMarch> {
+    return std::make_unique<LineReferenceMarch<S>>(line, scheme, h);
+  };
+  return std::visit(make, line.material());
+}
+
+}  // namespace bathline

@@ -1,0 +1,88 @@
+// Lines driven by a head on a given path from random states.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "explicit_schemes.hpp"
+#include "model/line/line.hpp"
+#include "random_numbers.hpp"
+
+namespace bathline::explicit_course {
+
+inline constexpr int steps = 150;
+inline constexpr double h = 0.37;
+
+inline LineConstants constants_with(FarEnd far_end) {
+  return {.mass = 1.3, .stiffness = 2.9, .far_end = far_end, .dashpot = 0.0};
+}
+
+/// Where the head stands at a substep, and along an axis: any path will do.
+inline double head_at(int substep, int axis) { return std::sin(0.11 * substep + axis) + 0.01 * substep; }
+
+struct Start {
+  std::vector<double> w, p;  // site by site, axis by axis
+};
+
+inline Start random_start(std::int64_t sites, int axes) {
+  RandomNumbers random(static_cast<std::uint64_t>(sites));
+  const auto count = static_cast<std::size_t>(sites * axes);
+  Start start;
+  start.w = random.list(count);
+  start.p = random.list(count);
+  return start;
+}
+
+/// Every site differs from its neighbours.
+inline LineSite unequal_site(std::int64_t index) {
+  return {1.3 + 0.4 * std::sin(0.7 * static_cast<double>(index)), 2.9 + std::cos(1.1 * static_cast<double>(index))};
+}
+
+struct Outcome {
+  std::vector<double> w, p, forces;  // on rank 0
+  EnvironmentEnergy energy;
+};
+
+/// Runs a line in blocks of the given lengths, in turn, each cut to what the line allows.
+inline Outcome run(const LineConstants& constants, std::int64_t sites, int axes, const ExplicitScheme& scheme,
+                   const std::vector<int>& blocks, const Communicator& world, const LineOptions& options = {}) {
+  Line line("line", Attachment({{0, 1.0}}, axes), constants, sites, world, options);
+  line.prepare({});
+  const Start start = random_start(sites, axes);
+  line.scatter_state(start.w, start.p);
+  const auto march = line.explicit_march(scheme, h);
+  const int limit = march->limit();
+  Outcome outcome;
+  int done = 0, substeps = 0;
+  for (std::size_t turn = 0; done < steps; ++turn) {
+    const int length = std::min({blocks[turn % blocks.size()], limit, steps - done});
+    march->open({.steps = length});
+    std::vector<double> head(static_cast<std::size_t>(axes)), force(head);
+    for (int step = 0; step < length && world.is_root(); ++step) {
+      for (const Substep& substep : scheme.substeps) {
+        for (int axis = 0; axis < axes; ++axis) head[static_cast<std::size_t>(axis)] = head_at(substeps, axis);
+        march->force({head, {}}, force);
+        outcome.forces.insert(outcome.forces.end(), force.begin(), force.end());
+        march->substep(substep, {head, {}});
+        ++substeps;
+      }
+    }
+    march->close();
+    done += length;
+  }
+  const std::vector<double> head(static_cast<std::size_t>(axes), 0.25);
+  outcome.energy = line.energy(head);
+  line.gather_state(outcome.w, outcome.p);
+  return outcome;
+}
+
+inline void expect_same_bits(const Outcome& actual, const Outcome& expected) {
+  // Bits, not values: EXPECT_EQ on millions of numbers would print them.
+  EXPECT_TRUE(actual.w == expected.w) << "displacements";
+  EXPECT_TRUE(actual.p == expected.p) << "momenta";
+  EXPECT_TRUE(actual.forces == expected.forces) << "forces on the head";
+}
+
+}  // namespace bathline::explicit_course
