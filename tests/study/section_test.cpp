@@ -133,6 +133,12 @@ TEST(MpiSection, LooksEveryPeriodWhateverTheStep) {
   }
 }
 
+// Three times 1.1 is more than eleven times 0.3 by the last digit.
+TEST(MpiSection, LooksAtTheEndWhereAPeriodEndsThere) {
+  const RunStudy run(pendulum(0.3, 11, "{ period = 1.1 }"));
+  EXPECT_EQ(run.values("run/section_time").size(), 3u);
+}
+
 // Systems without names of their own go by x, y, z.
 TEST(MpiSection, KnowsTheAxesOfEverySystem) {
   const std::string planet = R"(title = "t"
