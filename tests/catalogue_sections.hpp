@@ -20,6 +20,7 @@ inline Section::Value example_value(const Parameter& parameter, int number) {
     case ValueType::integer:
       return parameter.fallback.empty() ? 5L : std::stol(parameter.fallback);
     case ValueType::text:
+      if (parameter.name == "L") return std::string("(1 + x^2)*r_dot^2 + x_dot^2 - r^4 + r*x_dot");
       if (parameter.name == "V") return std::string("0.5*r^2 + 0.1*r^4");
       if (!parameter.fallback.empty()) return parameter.fallback.substr(1, parameter.fallback.size() - 2);
       return parameter.choices.empty() ? std::string("text") : parameter.choices.front();

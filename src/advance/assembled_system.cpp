@@ -1,6 +1,9 @@
 // Particles and environments assembled into one system of equations.
 #include "advance/assembled_system.hpp"
 
+#include <algorithm>
+#include <limits>
+
 namespace bathline {
 
 AssembledSystem::AssembledSystem(const Problem& problem, std::int64_t limit) : problem_(problem) {
@@ -100,6 +103,20 @@ double AssembledSystem::add_losses(std::span<const double> u, std::span<double> 
   return power;
 }
 
+void AssembledSystem::find_velocities(double t, std::span<const double> u, std::span<const double> p,
+                                      std::span<double> v) const {
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = p[i] / mass_[static_cast<Eigen::Index>(i)];
+  if (problem_.legendre() == nullptr) return;
+  const int n = particle_dofs();
+  q_ = problem_.system().q0 + Eigen::Map<const Eigen::VectorXd>(u.data(), n);
+  if (problem_.legendre()->find_velocity(q_, Eigen::Map<const Eigen::VectorXd>(p.data(), n), t, velocity_)) {
+    velocity_ = problem_.v;
+    std::fill_n(v.begin(), n, std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
+  std::copy(velocity_.begin(), velocity_.end(), v.begin());
+}
+
 double AssembledSystem::add_applied(double t, std::span<const double> u, std::span<const double> v,
                                     std::span<double> force) const {
   const int n = particle_dofs();
@@ -108,7 +125,13 @@ double AssembledSystem::add_applied(double t, std::span<const double> u, std::sp
   Eigen::VectorXd applied(n);
   problem_.applied(q_, velocity, t, applied);
   Eigen::Map<Eigen::VectorXd>(force.data(), n) += applied;
-  return velocity.dot(applied);
+  const double power = velocity.dot(applied);
+  if (!problem_.system().lagrangian) return power;
+  Eigen::VectorXd x(2 * n + 1), slopes(2 * n + 1);
+  x << q_, velocity, t;
+  problem_.system().lagrangian->slopes(x.data(), slopes.data());
+  Eigen::Map<Eigen::VectorXd>(force.data(), n) += slopes.head(n);
+  return power - slopes[2 * n];
 }
 
 }  // namespace bathline

@@ -23,7 +23,7 @@ class AssembledSystem {
   const Eigen::VectorXd& mass() const { return mass_; }
   bool is_damped() const { return problem_.is_damped() || !dashpots_.empty() || !slips_.empty(); }
   bool is_linear() const { return problem_.system().is_linear() && is_linear_; }
-  bool is_driven() const { return problem_.system().is_driven(); }
+  bool has_applied() const { return problem_.system().is_driven() || problem_.system().lagrangian; }
   /// Whether `force` is all there is between particles and sites: a spring of another kind stands in no list.
   bool is_complete() const { return is_linear_; }
 
@@ -35,7 +35,11 @@ class AssembledSystem {
   /// Adds the drag, -C v and the particles' own force at displacements u, and what slips under `force` to v = p/m.
   /// Returns the power that they take.
   double add_losses(std::span<const double> u, std::span<double> v, std::span<double> force) const;
-  /// Adds what acts on the particles from outside. Returns the power that it brings.
+  /// The velocities that belong to momenta p, no numbers where a Lagrangian has none. They are looked for from those
+  /// that were found last, or the particles' own after `begin_at_particles`.
+  void find_velocities(double t, std::span<const double> u, std::span<const double> p, std::span<double> v) const;
+  void begin_at_particles() const { velocity_ = problem_.v; }
+  /// Adds what acts on the particles from outside and the forces of a Lagrangian. Returns the power that they bring.
   double add_applied(double t, std::span<const double> u, std::span<const double> v, std::span<double> force) const;
 
  private:
@@ -52,7 +56,7 @@ class AssembledSystem {
   std::vector<Spring> springs_;
   std::vector<std::pair<int, double>> dashpots_, slips_;
   bool is_linear_ = true;
-  mutable Eigen::VectorXd q_, gradient_;
+  mutable Eigen::VectorXd q_, gradient_, velocity_;
 };
 
 }  // namespace bathline

@@ -137,7 +137,7 @@ class AdaptiveFlow final : public Flow {
       : h_(h),
         system_(system),
         velocity_(static_cast<std::size_t>(system.size())),
-        state_(2 * velocity_.size() + (system.is_driven() ? 2 : 1)),
+        state_(2 * velocity_.size() + (system.has_applied() ? 2 : 1)),
         solver_(static_cast<int>(state_.size()),
                 [this](double t, std::span<const double> x, std::span<double> rate) { derive(t, x, rate); }) {}
 
@@ -146,11 +146,12 @@ class AdaptiveFlow final : public Flow {
     std::copy(phase.u.begin(), phase.u.end(), state_.begin());
     std::copy(phase.p.begin(), phase.p.end(), state_.begin() + static_cast<std::ptrdiff_t>(n));
     std::fill(state_.begin() + static_cast<std::ptrdiff_t>(2 * n), state_.end(), 0.0);
+    system_.begin_at_particles();
     const bool solved = solver_.advance(state_, phase.t, h_ * static_cast<double>(steps));
     std::copy_n(state_.begin(), n, phase.u.begin());
     std::copy_n(state_.begin() + static_cast<std::ptrdiff_t>(n), n, phase.p.begin());
     phase.dissipated += state_[2 * n];
-    if (system_.is_driven()) phase.work += state_[2 * n + 1];
+    if (system_.has_applied()) phase.work += state_[2 * n + 1];
     return solved;
   }
 
@@ -160,12 +161,12 @@ class AdaptiveFlow final : public Flow {
  private:
   void derive(double t, std::span<const double> x, std::span<double> rate) {
     const std::size_t n = velocity_.size();
-    for (std::size_t i = 0; i < n; ++i) velocity_[i] = x[n + i] / system_.mass()[static_cast<Eigen::Index>(i)];
+    system_.find_velocities(t, x.first(n), x.subspan(n, n), velocity_);
     const std::span<double> force = rate.subspan(n, n);
     system_.force(x.first(n), force);
     // What slips does so at the pull of the springs alone: the losses come first.
     rate[2 * n] = system_.add_losses(x.first(n), velocity_, force);
-    if (system_.is_driven()) rate[2 * n + 1] = system_.add_applied(t, x.first(n), velocity_, force);
+    if (system_.has_applied()) rate[2 * n + 1] = system_.add_applied(t, x.first(n), velocity_, force);
     std::copy(velocity_.begin(), velocity_.end(), rate.begin());
   }
 
@@ -210,6 +211,10 @@ class ExactStepper final : public Stepper {
       const int n = system_.particle_dofs();
       problem_.q = problem_.system().q0 + Eigen::Map<Eigen::VectorXd>(phase.u.data(), n);
       problem_.p = Eigen::Map<Eigen::VectorXd>(phase.p.data(), n);
+      if (LegendreMap* legendre = problem_.legendre(); legendre != nullptr && solved) {
+        solved =
+            !legendre->find_velocity(problem_.q, problem_.p, problem_.clock.at(static_cast<double>(steps)), problem_.v);
+      }
     }
     auto begin = root ? static_cast<std::size_t>(system_.particle_dofs()) : 0;
     for (std::size_t e = 0; e < ends.size(); ++e) {

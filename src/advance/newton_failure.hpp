@@ -15,6 +15,7 @@ inline Failure newton_failure(const Communicator& communicator, std::int64_t ste
   double residual = report.residual;
   communicator.broadcast(std::span<std::int64_t>(&step, 1));
   communicator.broadcast(std::span<double>(&residual, 1));
+  if (!report.is_of_iteration) return {step, residual, communicator.broadcast(report.reason)};
   return {step, residual,
           communicator.broadcast(fmt::format("Newton's method stopped after {} iterations with residual {:.3e}: {}",
                                              report.iterations, residual, report.reason))};

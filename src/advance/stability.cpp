@@ -146,6 +146,11 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
   StabilityLimit limit;
   limit.is_linear = problem.system().has_linear_forces();
   const Properties properties = method.properties(options);
+  // Of a Lagrangian of its own no rates are known.
+  if (problem.system().lagrangian) {
+    limit.largest_step = infinity;
+    return limit;
+  }
   if (properties.oscillation_limit == infinity && properties.decay_limit == infinity) {
     limit.largest_step = infinity;
     return limit;
@@ -203,6 +208,7 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
 }
 
 double own_frequency(const OpenSystem& system) {
+  if (system.lagrangian) return 0.0;
   Eigen::SparseMatrix<double> hessian;
   system.potential->sparse_hessian(system.q0, hessian);
   return highest_frequency(per_mass(std::move(hessian), system.mass));

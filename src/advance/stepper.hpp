@@ -87,6 +87,7 @@ std::unique_ptr<Stepper> make_stepper(const Scheme& scheme, Problem& problem, do
 
 // One function per kind of scheme, in files of their own.
 std::unique_ptr<Stepper> make_explicit_stepper(const ExplicitScheme& scheme, Problem& problem, double h);
+std::unique_ptr<Stepper> make_lagrangian_stepper(const ExplicitScheme& scheme, Problem& problem, double h);
 std::unique_ptr<Stepper> make_implicit_stepper(const CollocationScheme& scheme, Problem& problem, double h);
 std::unique_ptr<Stepper> make_exact_stepper(Problem& problem, double h);
 std::unique_ptr<Stepper> make_exact_contact_stepper(Problem& problem, double h);

@@ -16,6 +16,7 @@ namespace {
 
 /// The contact system that a damped one is when C = -gamma M, with z = 0 at the start; nothing for any other.
 std::optional<Contact> contact_of(const OpenSystem& system, const Eigen::MatrixXd& damping) {
+  if (system.lagrangian) return std::nullopt;
   const double gamma = -damping(0, 0) / system.mass[0];
   const Eigen::MatrixXd proportional = (-gamma * system.mass).asDiagonal();
   constexpr double roundoff = 8.0 * std::numeric_limits<double>::epsilon();
@@ -118,7 +119,8 @@ Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
   one.label = section.text("label");
   one.method = program_.catalogues().integrators.find(section.text("name"));
   one.options = section;
-  one.scheme = one.method->scheme(section);
+  const bool has_own = system_.lagrangian && one.method->of_lagrangian;
+  one.scheme = has_own ? one.method->of_lagrangian(section) : one.method->scheme(section);
   one.closed = section.text("on") == "closed";
   // A step that divides the end up to round-off does divide it.
   one.steps = static_cast<std::int64_t>(std::floor(steps * (1.0 + 1e-12) + 1e-9));

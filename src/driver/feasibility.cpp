@@ -140,6 +140,19 @@ bool Feasibility::has_obstacle(std::size_t index, Mistakes& mistakes) {
                              "[system] or run it closed",
                              one.label));
   }
+  const auto* explicit_scheme = std::get_if<ExplicitScheme>(&one.scheme);
+  if (experiment_.system().lagrangian && explicit_scheme != nullptr) {
+    const char* why = nullptr;
+    if (explicit_scheme->b.empty()) {
+      why = "it goes by turns with the kinetic and with the potential energy, which L(q, v, t) does not part into";
+    } else if (one.closed && !one.environments.empty()) {
+      why = "it takes no environments with a Lagrangian of any form";
+    }
+    if (why != nullptr) {
+      mistakes.add(one.options.where("name"), fmt::format("`{}` is a `{}`: {}; gamma, gauss and lobatto do", one.label,
+                                                          one.method->entry.name, why));
+    }
+  }
   for (const auto& environment : built(index).environments()) {
     const std::optional<std::string> obstacle = environment->obstacle(one.scheme);
     if (!obstacle) continue;

@@ -79,6 +79,8 @@ double LedgerWatch::look_at(const Problem& problem) {
 
 void LedgerWatch::record(const Moment& moment, const EnergyLedger& ledger) {
   const Problem& problem = moment.problem;
+  // Without masses and a potential there is no bound of the rates.
+  if (problem.system().lagrangian) return;
   const bool is_start = seen_.steps < 0.0;
   if (is_start) {
     seen_.start = ledger.total();

@@ -73,6 +73,22 @@ void check_particles_only(const Section& output, const StudyKind& study, Mistake
   }
 }
 
+/// What of a recipe needs constant masses, which a Lagrangian of its own need not have.
+void check_lagrangian(const Recipe& recipe, const Experiment& experiment, const StudyKind& study, Mistakes& mistakes) {
+  if (!experiment.system().lagrangian) return;
+  if (!study.takes_any_lagrangian) {
+    mistakes.add(recipe.study.where("kind"),
+                 fmt::format("a study of the kind `{}` needs masses and a potential, not a Lagrangian of any form",
+                             study.entry.name));
+  }
+  if (recipe.output.boolean("work_rules")) {
+    mistakes.add(recipe.output.where("work_rules"), "`work_rules` needs masses, not a Lagrangian of any form");
+  }
+  if (recipe.output.has("section")) {
+    mistakes.add(recipe.output.where("section"), "`section` needs masses, not a Lagrangian of any form");
+  }
+}
+
 }  // namespace
 
 Prepared prepare(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
@@ -94,6 +110,7 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
   if (kind != nullptr) {
     check_ends(*prepared.recipe, *kind, mistakes);
     where_readable([&] { check_particles_only(prepared.recipe->output, *kind, mistakes); });
+    where_readable([&] { check_lagrangian(*prepared.recipe, *prepared.experiment, *kind, mistakes); });
   }
   if (!mistakes.empty()) refuse(mistakes);
   std::vector<std::string> unknown_options;

@@ -42,6 +42,8 @@ struct StudyKind {
   bool allows_own_ends = false;
   /// Whether it can do without what the environments do: it looks at nothing but the particles.
   bool looks_at_particles = false;
+  /// Whether it needs no constant masses, so that Lagrangians of any form will do.
+  bool takes_any_lagrangian = false;
 };
 
 }  // namespace bathline

@@ -39,6 +39,7 @@ void restore_state(const CheckpointReader& from, Problem& problem, Stepper& step
   };
   problem.q = vector("particles/q");
   problem.p = vector("particles/p");
+  if (problem.legendre() != nullptr) problem.v = vector("particles/v");
   problem.dissipated = from.numbers("particles/dissipated").at(0);
   problem.work = from.numbers("particles/work").at(0);
   problem.clock.steps = from.count("step");
@@ -60,6 +61,7 @@ void save_state(CheckpointWriter& checkpoint, const Problem& problem, const Step
   const auto size = static_cast<std::size_t>(problem.q.size());
   checkpoint.numbers("particles/q", {problem.q.data(), size});
   checkpoint.numbers("particles/p", {problem.p.data(), size});
+  if (problem.legendre() != nullptr) checkpoint.numbers("particles/v", {problem.v.data(), size});
   checkpoint.numbers("particles/dissipated", {&problem.dissipated, 1});
   checkpoint.numbers("particles/work", {&problem.work, 1});
   checkpoint.numbers("particles/z", {&problem.z, 1});

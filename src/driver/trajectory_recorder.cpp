@@ -29,7 +29,7 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem, boo
                       {"energy_environment", "J", "energy of the sites and of the springs between them", {}},
                       {"energy_interaction", "J", "energy of the springs between particles and environments", {}},
                       {"energy_dissipated", "J", "work done by damping since the start", {}}};
-  if (system.is_driven()) {
+  if (system.has_work()) {
     layout.variables.push_back({"energy_work", "J", "work done from outside since the start", {}});
     layout.variables.push_back(
         {"energy_total", "J", "sum of the four terms less that work, constant for the exact motion", {}});
@@ -157,7 +157,7 @@ bool TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger
     row_.assign(problem.q.begin(), problem.q.end());
     row_.insert(row_.end(), problem.p.begin(), problem.p.end());
     row_.insert(row_.end(), {ledger.particles, ledger.environment, ledger.interaction, ledger.dissipated});
-    if (problem.system().is_driven()) row_.push_back(ledger.work);
+    if (problem.system().has_work()) row_.push_back(ledger.work);
     row_.push_back(ledger.total());
     if (work_rules_) {
       work_.go_on(problem, moment.time);
@@ -188,7 +188,7 @@ bool TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger
 
 void TrajectoryRecorder::add_observables(const Moment& moment, std::vector<double>& row) {
   const OpenSystem& system = moment.problem.system();
-  const Eigen::VectorXd v = moment.problem.p.cwiseQuotient(system.mass);
+  const Eigen::VectorXd v = moment.problem.velocity();
   const bool first = records_ == 1;
   for (std::size_t i = 0; i < system.observables.size(); ++i) {
     const Observable& observable = system.observables[i];

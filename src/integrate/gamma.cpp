@@ -23,6 +23,12 @@ Scheme scheme(const Section& options) {
   return one_stage(1.0 - g, g);
 }
 
+/// Not explicit at the ends of the family either: L(g q + (1-g) q+, (q+ - q)/h) mixes both momenta.
+Scheme of_lagrangian(const Section& options) {
+  const double g = options.number("gamma");
+  return one_stage(1.0 - g, g);
+}
+
 Properties properties(const Section& options) {
   const double g = options.number("gamma");
   Properties result;
@@ -50,9 +56,13 @@ Method gamma_method() {
        .parameters =
            {{.name = "gamma", .doc = "weight g of the end momentum", .fallback = "0.0", .bound = Bound::unit_interval}},
        .notes = "Closed: symplectic for every g. Open: the reduced scheme, g = 0 being the variational scheme of "
-                "limebeer2020. Implicit for 0 < g < 1: Newton on the particles, the environments eliminated."},
+                "limebeer2020. Implicit for 0 < g < 1 and for Lagrangians of any form: Newton on the particles, the "
+                "environments "
+                "eliminated. The discrete Lagrangian is h L(g q + (1-g) q+, (q+ - q)/h, t + (1-g) h)."},
       scheme,
-      properties};
+      properties,
+      Method::Domain::mechanical,
+      of_lagrangian};
 }
 
 }  // namespace bathline

@@ -34,6 +34,8 @@ struct Method {
   std::function<Scheme(const Section& options)> scheme;
   std::function<Properties(const Section& options)> properties;
   Domain domain = Domain::mechanical;
+  /// The scheme where momenta are no constant masses times velocities; empty where that is the same one.
+  std::function<Scheme(const Section& options)> of_lagrangian = {};
 };
 
 /// Those of this program.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/damping_matrix.hpp"
+#include "model/formula/coordinates.hpp"
 #include "model/formula/force.hpp"
 #include "model/formula/observables.hpp"
 #include "model/formula/potential.hpp"
@@ -16,28 +17,6 @@
 namespace bathline {
 
 namespace {
-
-/// Positions, then velocities, then the time, then the numbers of the recipe.
-FormulaScope read_scope(const Section& section, Mistakes& mistakes) {
-  FormulaScope scope;
-  const std::vector<std::string>& coordinates = section.texts("coordinates");
-  scope.names["t"] = scope.graph.variable(2 * static_cast<int>(coordinates.size()));
-  for (const std::string suffix : {"", "_dot"}) {
-    for (const std::string& coordinate : coordinates) {
-      const std::string name = coordinate + suffix;
-      if (is_name(name)) {
-        check_formula_name(section, "coordinates", name, scope, mistakes);
-      } else if (suffix.empty()) {
-        mistakes.add(section.where("coordinates"),
-                     fmt::format("`{}` is no name for a coordinate: letters, digits and `_`, a letter first", name));
-      }
-      scope.add_variable(name);
-    }
-  }
-  ++scope.variables;
-  if (section.has("parameters")) add_numbers(section.table("parameters"), {}, scope, mistakes);
-  return scope;
-}
 
 bool has_a_mass_each(const Section& section, const OpenSystem& system, Mistakes& mistakes) {
   const std::size_t given = section.numbers("masses").size();
@@ -148,7 +127,7 @@ void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& 
     mistakes.add(section.where("coordinates"), "`coordinates` is empty: a system has at least one");
     return;
   }
-  FormulaScope scope = read_scope(section, mistakes);
+  FormulaScope scope = read_coordinates(section, mistakes);
   const std::size_t before = mistakes.count();
   const std::optional<Expression> V =
       section.is_readable("V") ? read_formula(section, "V", scope, mistakes) : std::nullopt;
@@ -178,7 +157,7 @@ void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& 
 
 SystemKind formula_kind() {
   std::vector<Parameter> parameters = {
-      {.name = "coordinates", .type = ValueType::texts, .doc = "their names, such as [\"x\", \"y\"]", .required = true},
+      coordinates_parameter(),
       {.name = "masses",
        .type = ValueType::numbers,
        .units = "kg",

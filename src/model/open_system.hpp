@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/force.hpp"
+#include "model/lagrangian.hpp"
 #include "model/potential.hpp"
 
 namespace bathline {
@@ -43,6 +44,8 @@ struct OpenSystem {
   int axes = 1;
   Eigen::VectorXd mass;
   std::shared_ptr<const Potential> potential;
+  /// A Lagrangian of any other form, if there is one: then masses, but for those on heads, and potential are zero.
+  std::shared_ptr<const Lagrangian> lagrangian;
   /// The damping matrix C of open runs, if the recipe states one; else the environments imply it.
   std::optional<Eigen::MatrixXd> damping;
   /// The force f of open runs, if there is one; what it takes is dissipated.
@@ -64,8 +67,10 @@ struct OpenSystem {
   /// behind it, as in x0, y0, x1, y1.
   std::vector<std::string> coordinate_names() const;
   bool is_driven() const { return applied || drive; }
+  /// Whether energy comes from outside: a Lagrangian may depend on time.
+  bool has_work() const { return is_driven() || (lagrangian && lagrangian->depends_on_time()); }
   /// Whether nothing but the drive keeps the equations of motion from being linear.
-  bool has_linear_forces() const { return potential->is_quadratic() && !force && !applied; }
+  bool has_linear_forces() const { return potential->is_quadratic() && !lagrangian && !force && !applied; }
   /// Whether the motion is a linear map of the start.
   bool is_linear() const { return has_linear_forces() && !drive; }
 };

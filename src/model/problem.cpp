@@ -18,6 +18,13 @@ Problem::Problem(const OpenSystem& system, Eigen::MatrixXd damping,
       head_(static_cast<std::size_t>(system.axes)),
       force_(static_cast<std::size_t>(system.axes)) {
   for (const auto& environment : environments_) environment->attachment().load(system_.mass);
+  if (system.lagrangian) {
+    // Masses on heads are at rest before: their momentum is the particles' own.
+    v = system.v0;
+    p += LegendreMap(system.lagrangian, Eigen::VectorXd::Zero(system.size()), q, v).momentum(q, v, 0.0);
+    legendre_.emplace(system.lagrangian, system_.mass, q, v);
+    if (system_.mass != system.mass) legendre_->find_velocity(q, p, 0.0, v);
+  }
   if (!system.contact) return;
   z = system.contact->z0;
   second_q = system.contact->q1;
@@ -83,9 +90,15 @@ void Problem::slopes(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double
   by_v += more_by_v;
 }
 
+Eigen::VectorXd Problem::velocity() const {
+  if (legendre_) return v;
+  return p.cwiseQuotient(system_.mass);
+}
+
 void Problem::share_particles() {
   communicator_.broadcast(std::span<double>(q.data(), static_cast<std::size_t>(q.size())));
   communicator_.broadcast(std::span<double>(p.data(), static_cast<std::size_t>(p.size())));
+  communicator_.broadcast(std::span<double>(v.data(), static_cast<std::size_t>(v.size())));
   if (system_.contact) communicator_.broadcast(std::span<double>(&z, 1));
 }
 
@@ -94,7 +107,11 @@ EnergyLedger Problem::energies_of_particles() {
   EnergyLedger ledger{.environment = unknown, .interaction = unknown};
   double numbers[3] = {0.0, 0.0, 0.0};
   if (communicator_.is_root()) {
-    numbers[0] = 0.5 * p.cwiseAbs2().cwiseQuotient(system_.mass).sum() + system_.potential->value(q);
+    if (legendre_) {
+      numbers[0] = legendre_->energy(q, v, clock.at(0.0));
+    } else {
+      numbers[0] = 0.5 * p.cwiseAbs2().cwiseQuotient(system_.mass).sum() + system_.potential->value(q);
+    }
     numbers[1] = dissipated;
     numbers[2] = work;
   }

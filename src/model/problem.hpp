@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/environment.hpp"
+#include "model/legendre.hpp"
 #include "model/open_system.hpp"
 #include "parallel/communicator.hpp"
 
@@ -56,12 +57,19 @@ class Problem {
   const std::vector<std::unique_ptr<Environment>>& environments() const { return environments_; }
 
   Eigen::VectorXd q, p;
+  /// Velocities that belong to q and p, where the system has a Lagrangian of its own: kept up by the integrator.
+  Eigen::VectorXd v;
   double z = 0.0;  ///< action of a contact system in J s, kept up by the integrator on rank 0
   /// Of a contact system: the position after the first step, until a stepper has turned it into p.
   std::optional<Eigen::VectorXd> second_q;
   double dissipated = 0.0;  ///< work that C and f have taken so far, kept up by the integrator on rank 0
   double work = 0.0;        ///< work that a and d have done so far, likewise
   Clock clock;              ///< kept up by the integrator on every rank
+
+  /// p / M, or the velocities that a Lagrangian of its own has with these momenta.
+  Eigen::VectorXd velocity() const;
+  /// Between v and p of a Lagrangian of its own; nullptr where there is none.
+  LegendreMap* legendre() const { return legendre_ ? &*legendre_ : nullptr; }
 
   /// Head of an environment at particle positions `at`, measured from the start: c.(at - q0).
   void head(const Environment& environment, const Eigen::VectorXd& at, std::span<double> head) const;
@@ -89,6 +97,7 @@ class Problem {
   bool is_damped_;
   std::vector<std::unique_ptr<Environment>> environments_;
   Communicator communicator_;
+  mutable std::optional<LegendreMap> legendre_;
   mutable Eigen::VectorXd displacement_;
   mutable std::vector<double> head_, force_;
 };

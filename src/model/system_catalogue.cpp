@@ -18,7 +18,8 @@ const Catalogue<SystemKind>& systems() {
                                             coupled_van_der_pol_kind(),
                                             linear_kind(),
                                             contact_kind(),
-                                            formula_kind()};
+                                            formula_kind(),
+                                            lagrangian_kind()};
   return all;
 }
 

@@ -29,6 +29,7 @@ SystemKind coupled_van_der_pol_kind();
 SystemKind linear_kind();
 SystemKind contact_kind();
 SystemKind formula_kind();
+SystemKind lagrangian_kind();
 
 /// Those of this program.
 const Catalogue<SystemKind>& systems();

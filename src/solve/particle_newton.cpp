@@ -29,6 +29,15 @@ struct ParticleNewton::State {
   }
 };
 
+bool ParticleNewton::is_wanted() {
+  char* all = nullptr;
+  petsc_check(PetscOptionsGetAll(nullptr, &all));
+  const std::string options = all;
+  petsc_check(PetscFree(all));
+  const auto has = [&](const char* name) { return options.find(name) != std::string::npos; };
+  return has("-snes_") || has("-particles_");
+}
+
 ParticleNewton::ParticleNewton(int size, Residual residual, Jacobian jacobian) : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.residual = std::move(residual);

@@ -300,7 +300,10 @@ StudyKind convergence_kind() {
            "forces; used_* marks the points above round-off; the attributes `points` and `doubt` of an order say how "
            "many points it rests on and what speaks against it. The environments of a case on the "
            "characteristic grid change with the step; measure those against \"open\"."},
-      make};
+      make,
+      false,
+      false,
+      true};
 }
 
 }  // namespace bathline

@@ -190,7 +190,8 @@ StudyKind energy_kind() {
                    "invariant_drift, invariant_drift_error. A drift within two or three of its errors is none. "
                    "Trajectories are recorded as well; raise [output] every on long runs."},
           .make = make,
-          .allows_own_ends = true};
+          .allows_own_ends = true,
+          .takes_any_lagrangian = true};
 }
 
 }  // namespace bathline

@@ -119,7 +119,7 @@ class LyapunovStudy final : public Study {
     for (std::int64_t k = 0;; k += every) {
       problem.share_particles();
       VectorXd x(2 * problem.q.size());
-      x << problem.q, problem.p.cwiseQuotient(problem.system().mass);
+      x << problem.q, problem.velocity();
       times.push_back(static_cast<double>(k) * one.step);
       symmetry.push_back(x.dot(w_s * x) + problem.energies_of_particles().dissipated);
       if (k + every > one.steps) break;

@@ -284,7 +284,8 @@ StudyKind reduction_kind() {
                "first_difference_step; with momenta difference_p of m v, canonical_p, which for the far particle of "
                "a spring-inerter line is m v less the momenta of its sites, and difference_canonical_p."},
       .make = make,
-      .looks_at_particles = true};
+      .looks_at_particles = true,
+      .takes_any_lagrangian = true};
 }
 
 }  // namespace bathline

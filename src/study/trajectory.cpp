@@ -29,7 +29,8 @@ StudyKind trajectory_kind() {
             return std::make_unique<TrajectoryStudy>(experiment);
           },
           .allows_own_ends = true,
-          .looks_at_particles = true};
+          .looks_at_particles = true,
+          .takes_any_lagrangian = true};
 }
 
 }  // namespace bathline

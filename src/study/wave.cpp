@@ -49,7 +49,7 @@ class WaveObserver final : public Observer {
     std::vector<double> head(axes), force(axes), velocity(axes);
     moment.problem.head(line, moment.problem.q, head);
     line.force(head, force);
-    line.attachment().gather(moment.problem.p.cwiseQuotient(moment.problem.system().mass), velocity);
+    line.attachment().gather(moment.problem.velocity(), velocity);
     incoming.back() = 0.5 * (velocity[0] + force[0] / line.facts().damping);
   }
 

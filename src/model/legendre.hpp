@@ -1,0 +1,46 @@
+// Between velocities and momenta of a Lagrangian.
+#pragma once
+
+#include <Eigen/Dense>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "model/lagrangian.hpp"
+
+namespace bathline {
+
+/// p = dL/dv of a Lagrangian v M v / 2 + L(q, v, t), M being masses on heads, and the way back: by Newton's method
+/// from a velocity nearby, as the equation may have several solutions. L is degenerate where d2L/dv2 is singular; there
+/// no motion is determined, which integrators would not notice.
+class LegendreMap {
+ public:
+  /// Takes q, v at the time 0 as a place where the determinant of d2L/dv2 has the sign that it must keep.
+  LegendreMap(std::shared_ptr<const Lagrangian> lagrangian, const Eigen::VectorXd& masses, const Eigen::VectorXd& q,
+              const Eigen::VectorXd& v);
+
+  Eigen::VectorXd momentum(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t);
+  /// Energy v dL/dv - L.
+  double energy(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t);
+  /// Turns a guess `v` into the velocities that belong to p. Says why there are none.
+  std::optional<std::string> find_velocity(const Eigen::VectorXd& q, const Eigen::VectorXd& p, double t,
+                                           Eigen::VectorXd& v);
+  /// What is wrong where L is degenerate.
+  std::optional<std::string> obstacle(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t);
+
+ private:
+  void put(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t);
+  /// d2L/dv2 at what was put.
+  const Eigen::MatrixXd& inertia();
+  /// Sign of the determinant; 0 where the matrix is singular or no finite one, up to round-off.
+  int orientation(const Eigen::MatrixXd& matrix);
+
+  std::shared_ptr<const Lagrangian> lagrangian_;
+  Eigen::VectorXd masses_;
+  Eigen::Index n_;
+  Eigen::VectorXd x_, slopes_, residual_;
+  Eigen::MatrixXd curvatures_, inertia_, scaled_;
+  int orientation_ = 0;
+};
+
+}  // namespace bathline
