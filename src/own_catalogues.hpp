@@ -1,5 +1,5 @@
 // All that this program brings along.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include "driver/program.hpp"
 

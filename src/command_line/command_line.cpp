@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "command_line/cite.hpp"
+#include "command_line/generated_help.hpp"
 #include "command_line/json_log.hpp"
 #include "command_line/names.hpp"
 #include "command_line/plot.hpp"
@@ -100,6 +101,8 @@ class CommandLine {
   /// Hands on what several commands share, and finds recipes by their names. @note Collective.
   void complete(std::optional<std::vector<std::string>> petsc_options, const Communicator& world);
   int carry_out(const Program& program);
+  /// What `generate` was asked for.
+  std::string generated(const Vocabulary& vocabulary) const;
 
   // Messages are lines, and so are lists of paths.
   const CLI::Validator on_one_line_{
@@ -112,7 +115,8 @@ class CommandLine {
       "Describe particles and an environment in a recipe, run it, read the HDF5 result.",
       "bathline"};
   CLI::App *run_ = nullptr, *resume_ = nullptr, *sweep_ = nullptr, *verify_ = nullptr, *check_ = nullptr,
-           *list_ = nullptr, *describe_ = nullptr, *claims_ = nullptr, *plot_ = nullptr, *cite_ = nullptr;
+           *list_ = nullptr, *describe_ = nullptr, *claims_ = nullptr, *plot_ = nullptr, *cite_ = nullptr,
+           *generate_ = nullptr;
   RunRequest request_;
   ResumeRequest resumption_;
   VerifyRequest verification_;
@@ -227,6 +231,9 @@ void CommandLine::add_rest() {
   cite_ = app_.add_subcommand("cite", "BibTeX of the program, and of the papers that a recipe rests on");
   cite_->add_option("RECIPE", name_, "recipe (TOML), or the name of one that `list recipes` shows")
       ->check(on_one_line_);
+  // For those who install the program, not for its users: it stands in no help.
+  generate_ = app_.add_subcommand("generate", "manual page or completions")->group("");
+  generate_->add_option("WHAT", what_)->required()->check(CLI::IsMember({"man", "completion"}));
   plot_ = app_.add_subcommand("plot", "draw a result: its recipe's figure, or the one that its study calls for");
   plot_->add_option("FILE", picture_.result, "result file (HDF5)")->required()->check(on_one_line_);
   plot_
@@ -255,6 +262,13 @@ void CommandLine::complete(std::optional<std::vector<std::string>> petsc_options
   if (!resumption_.recipe.empty()) resumption_.recipe = find_recipe(resumption_.recipe, world);
 }
 
+std::string CommandLine::generated(const Vocabulary& vocabulary) const {
+  if (what_ == "man") return manual_page(app_);
+  std::vector<std::string> recipes;
+  for (const LibraryRecipe& recipe : library_recipes()) recipes.push_back(recipe.name);
+  return shell_completion(app_, names_to_describe(vocabulary), recipes);
+}
+
 int CommandLine::carry_out(const Program& program) {
   const Communicator& world = program.communicator();
   const auto logged = [&](const std::string& what, int code) {
@@ -271,7 +285,9 @@ int CommandLine::carry_out(const Program& program) {
   }
   if (claims_->parsed()) return run_on_root(world, exit_code::usage, [&] { return show_claims(file_, program); });
   if (plot_->parsed()) return run_on_root(world, exit_code::usage, [&] { return plot_result(picture_); });
-  if (sweep_->parsed()) {
+  if (generate_->parsed()) {
+    if (world.is_root()) fmt::print("{}", generated(program.vocabulary()));
+  } else if (sweep_->parsed()) {
     list_sweep(request_, count_only_, program);
   } else if (check_->parsed()) {
     check_all(request_, program);

@@ -48,9 +48,16 @@ std::string list_names(const std::string& what, const Vocabulary& vocabulary) {
   return text;
 }
 
+std::vector<std::string> names_to_describe(const Vocabulary& vocabulary) {
+  std::vector<std::string> names = {"recipe"};
+  for (const Category& category : categories) {
+    for (const Entry& entry : vocabulary.*category.entries) names.push_back(entry.name);
+  }
+  return names;
+}
+
 std::string describe_name(const std::string& name, const Program& program) {
   if (name == "recipe") return describe_recipe();
-  std::vector<std::string> known = {"recipe"};
   // A name may stand for several things: all of them are shown.
   std::string text = name == "formula" ? describe_formulas() : "";
   for (const Category& category : categories) {
@@ -58,10 +65,10 @@ std::string describe_name(const std::string& name, const Program& program) {
     if (const Entry* entry = find_entry(entries, name)) {
       text += (text.empty() ? "" : "\n") + describe(*entry, category.singular);
     }
-    for (const Entry& entry : entries) known.push_back(entry.name);
   }
   if (!text.empty()) return text;
   std::error_code ignored;
+  std::vector<std::string> known = names_to_describe(program.vocabulary());
   bool is_recipe = std::filesystem::is_regular_file(name, ignored);
   for (const LibraryRecipe& recipe : library_recipes()) {
     is_recipe = is_recipe || recipe.name == name;

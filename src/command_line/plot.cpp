@@ -13,25 +13,15 @@
 #include <system_error>
 #include <vector>
 
+#include "driver/companions.hpp"
 #include "recipe/mistakes.hpp"
 
 namespace bathline {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-fs::path analysis_folder() {
-  if (const char* folder = std::getenv("BATHLINE_ANALYSIS")) return folder;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::path("analysis") : program.parent_path().parent_path() / "analysis";
-}
-
-}  // namespace
-
 int plot_result(const PlotRequest& request) {
-  const fs::path script = analysis_folder() / "figure.py";
+  const fs::path script = companion_folder("analysis", "BATHLINE_ANALYSIS") / "figure.py";
   std::error_code ignored;
   if (!fs::is_regular_file(script, ignored)) {
     throw UsageError(

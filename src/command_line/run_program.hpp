@@ -1,5 +1,5 @@
 // A program from its begin to its exit code.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include "driver/program.hpp"
 

@@ -1,5 +1,5 @@
 // A recipe made sense of: the particles, and for every integrator what it runs on.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <optional>
 #include <string>

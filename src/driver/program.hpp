@@ -1,5 +1,5 @@
 // What a program brings along to a recipe: what the recipe can name, and the ranks to run it on.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include "driver/study.hpp"
 #include "integrate/method.hpp"

@@ -5,11 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <utility>
 
+#include "driver/companions.hpp"
 #include "driver/launch.hpp"
 #include "recipe/describe.hpp"
 #include "recipe/sweep.hpp"
@@ -19,13 +19,6 @@ namespace bathline {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path experiments_folder() {
-  if (const char* folder = std::getenv("BATHLINE_EXPERIMENTS")) return folder;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  return error ? fs::path("experiments") : program.parent_path().parent_path() / "experiments";
-}
 
 /// The text of the recipe's `title`, which stands on a line of its own near the top.
 std::string read_title(const fs::path& path) {
@@ -60,7 +53,7 @@ std::string unknown_recipe(const std::string& name, const std::vector<LibraryRec
 std::vector<LibraryRecipe> library_recipes() {
   std::vector<LibraryRecipe> recipes;
   std::error_code error;
-  const fs::path folder = experiments_folder();
+  const fs::path folder = companion_folder("experiments", "BATHLINE_EXPERIMENTS");
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, error)) {
     if (entry.path().extension() != ".toml") continue;
     recipes.push_back({fs::relative(entry.path(), folder).replace_extension().string(), read_title(entry.path()),

@@ -16,8 +16,7 @@ struct LibraryRecipe {
   std::string path;
 };
 
-/// The recipes below `experiments/`, sorted by name. That folder is found beside the folder of the program, or where
-/// the environment variable BATHLINE_EXPERIMENTS says.
+/// The recipes below `experiments/`, sorted by name; BATHLINE_EXPERIMENTS names another folder.
 std::vector<LibraryRecipe> library_recipes();
 
 /// The path of the recipe that a user calls `name`: the file of that path where there is one, else the recipe of that

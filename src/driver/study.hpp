@@ -1,5 +1,5 @@
 // What a recipe asks of its runs: a study.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <memory>
 #include <optional>

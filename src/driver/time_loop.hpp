@@ -1,5 +1,5 @@
 // The time loop: every case of an experiment from its start to the end, recorded on the way.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <functional>
 #include <span>

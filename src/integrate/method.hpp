@@ -1,5 +1,5 @@
 // An integrator as the catalogue knows it: its self-description, its properties and the scheme it stands for.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <functional>
 #include <string>

@@ -3,7 +3,7 @@
 // Every scheme advances q' = v, p' = f(q, v), with v = p/m and f = -grad U(q) - C v, for the particles and for all
 // sites of their environments alike. The methods in this folder fill in the numbers; `advance/` runs them on
 // particles and `model/` on environments, so that neither of those knows a method by name.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <Eigen/Core>
 #include <variant>

@@ -1,5 +1,5 @@
 // Symmetric kick-and-drift schemes put together from tables of weights, and how far they are stable.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <span>
 

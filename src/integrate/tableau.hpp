@@ -1,5 +1,5 @@
 // Nodes, weights and matrices of collocation methods, computed.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <Eigen/Core>
 

@@ -1,5 +1,5 @@
 // An environment as plain numbers: masses, springs and dashpots.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <cstdint>
 #include <limits>

@@ -1,5 +1,5 @@
 // What an environment is to the particles that it damps, and to the integrators that advance it.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <cstdint>
 #include <limits>

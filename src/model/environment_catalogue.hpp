@@ -1,6 +1,6 @@
 // Every environment, one function a line; a new environment adds its file and its line here and in
 // environment_catalogue.cpp.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <filesystem>
 #include <memory>

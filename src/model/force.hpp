@@ -1,5 +1,5 @@
 // Forces on the particles beside potential and damping matrix.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <Eigen/Dense>
 

@@ -1,5 +1,5 @@
 // An environment on its way through the steps of one scheme: what advances it, apart from what it is.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <Eigen/Core>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Particles, the potential between them, and what one likes to measure on them.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <Eigen/Dense>
 #include <functional>

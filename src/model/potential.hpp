@@ -1,5 +1,5 @@
 // Interaction potentials of the open particles.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <Eigen/Dense>
 #include <Eigen/SparseCore>

@@ -1,5 +1,5 @@
 // Every open system, one function a line; a new system adds its file and its line here and in system_catalogue.cpp.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // Lists of what recipes can name, each line with its own description.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <algorithm>
 #include <initializer_list>

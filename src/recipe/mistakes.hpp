@@ -1,5 +1,5 @@
 // The mistakes of a user, collected so that all of them are reported together.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <cstddef>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // A validated table of a recipe.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <exception>
 #include <map>

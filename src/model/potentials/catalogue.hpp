@@ -1,5 +1,5 @@
 // Every potential of a separation, one function a line; a new one adds its file and its line here and in catalogue.cpp.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <memory>
 

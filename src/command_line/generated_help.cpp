@@ -1,0 +1,149 @@
+// What shells and `man` are told of the command line, made from its own description.
+// Tested by tests/command_line/generated_help_test.py.
+#include "command_line/generated_help.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+
+namespace bathline {
+
+namespace {
+
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
+}
+
+/// "-o", "--output".
+std::vector<std::string> spellings(const CLI::Option& option) {
+  std::vector<std::string> all;
+  for (const std::string& name : option.get_snames()) all.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) all.push_back("--" + name);
+  return all;
+}
+
+/// Text that roff takes literally: no escapes, no requests at the begin of a line, and hyphens that can be copied.
+std::string literal(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\\') {
+      result += "\\e";
+    } else if (c == '-') {
+      result += "\\-";
+    } else {
+      if ((c == '.' || c == '\'') && (result.empty() || result.back() == '\n')) result += "\\&";
+      result += c;
+    }
+  }
+  return result;
+}
+
+/// What stands for the value: nothing for a flag.
+std::string value_of(const CLI::Option& option) {
+  return option.get_expected_max() == 0 || option.get_type_size_max() == 0 ? "" : option.get_type_name();
+}
+
+std::string described(const CLI::Option& option) {
+  std::vector<std::string> words;
+  for (const std::string& name : spellings(option)) words.push_back("\\fB" + literal(name) + "\\fR");
+  std::string head = option.get_positional() ? "\\fI" + literal(option.get_name(true)) + "\\fR"
+                                             : fmt::format("{}", fmt::join(words, ", "));
+  if (!option.get_positional() && !value_of(option).empty()) head += " \\fI" + literal(value_of(option)) + "\\fR";
+  std::string text = fmt::format(".TP\n{}\n{}\n", head, literal(option.get_description()));
+  if (!option.get_envname().empty()) {
+    text += fmt::format("The environment variable \\fB{}\\fR stands for it.\n", literal(option.get_envname()));
+  }
+  return text;
+}
+
+std::string synopsis(const CLI::App& command) {
+  std::string text = fmt::format("\\fB{}\\fR", literal(command.get_name()));
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_positional()) text += fmt::format(" \\fI{}\\fR", literal(option->get_name(true)));
+  }
+  return text + " [\\fIOPTIONS\\fR]";
+}
+
+}  // namespace
+
+std::string manual_page(const CLI::App& app) {
+  const std::string version = app.version();
+  std::string text = fmt::format(
+      ".TH BATHLINE 1 \"\" \"{}\" \"User Commands\"\n.SH NAME\nbathline \\- dissipative mechanics computed as closed "
+      "conservative systems\n",
+      literal(version.substr(0, version.find('\n'))));
+  text +=
+      ".SH SYNOPSIS\n.B bathline\n.I COMMAND\n[\\fIOPTIONS\\fR] [\\fB\\-\\-\\fR \\fIPETSC OPTIONS\\fR]\n.br\n"
+      ".B mpirun \\-n\n.I RANKS\n.B bathline\n.I COMMAND ...\n";
+  text += fmt::format(".SH DESCRIPTION\n{}\n.PP\n", literal(app.get_description()));
+  text +=
+      ".B bathline describe recipe\nexplains every key of a recipe, and\n.B bathline list\nwhat recipes can name.\n";
+  text += ".SH COMMANDS\n";
+  for (const CLI::App* command : commands_of(app)) {
+    text += fmt::format(".SS {}\n{}.\n", synopsis(*command), literal(command->get_description()));
+    for (const CLI::Option* option : command->get_options()) {
+      if (option != command->get_help_ptr()) text += described(*option);
+    }
+  }
+  text += ".SH OPTIONS\n";
+  for (const CLI::Option* option : app.get_options()) text += described(*option);
+  text += fmt::format(".SH NOTES\n.nf\n{}\n.fi\n", literal(app.get_footer()));
+  return text;
+}
+
+std::string shell_completion(const CLI::App& app, const std::vector<std::string>& names,
+                             const std::vector<std::string>& recipes) {
+  std::vector<std::string> commands, cases;
+  for (const CLI::App* command : commands_of(app)) {
+    commands.push_back(command->get_name());
+    std::vector<std::string> options;
+    std::string words, files = "no";
+    for (const CLI::Option* option : command->get_options()) {
+      for (const std::string& name : spellings(*option)) options.push_back(name);
+      if (!option->get_positional()) continue;
+      const std::string what = option->get_name(true);
+      if (what == "WHAT") words += " systems potentials environments integrators studies recipes";
+      if (what == "NAME") words += " $names $recipes";
+      if (what == "RECIPE") words += " $recipes";
+      if (what != "WHAT") files = "yes";
+    }
+    cases.push_back(fmt::format("    {}) options=\"{}\" words=\"{}\" files={} ;;", command->get_name(),
+                                fmt::join(options, " "), words.empty() ? "" : words.substr(1), files));
+  }
+  return fmt::format(R"(# Completion of bathline's command line.
+_bathline() {{
+  local names="{names}"
+  local recipes="{recipes}"
+  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} options="" words="" files=no i
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    [ "${{COMP_WORDS[i]}}" != -- ] || return 0
+  done
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "{commands} --help --version" -- "$word"))
+    return 0
+  fi
+  case ${{COMP_WORDS[1]}} in
+{cases}
+  esac
+  case $before in
+    --progress) options="" words="auto bar lines none" files=no ;;
+    --set | --wall-time | --tolerance | --element) return 0 ;;
+    -o | --output | --log-json | --recipe) options="" words="" files=yes ;;
+  esac
+  case $word in
+    -*) words=$options files=no ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+  if [ $files = yes ]; then
+    COMPREPLY+=($(compgen -f -- "$word"))
+  fi
+}}
+complete -o filenames -F _bathline bathline
+)",
+                     fmt::arg("names", fmt::join(names, " ")), fmt::arg("recipes", fmt::join(recipes, " ")),
+                     fmt::arg("commands", fmt::join(commands, " ")), fmt::arg("cases", fmt::join(cases, "\n")));
+}
+
+}  // namespace bathline
