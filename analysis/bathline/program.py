@@ -144,7 +144,7 @@ def _toml_value(value):
 def _settings(settings):
     arguments = []
     for key, value in (settings or {}).items():
-        arguments += ["--set", f"{key}={_toml_value(value)}"]
+        arguments += ["--unset", key] if value is None else ["--set", f"{key}={_toml_value(value)}"]
     return arguments
 
 

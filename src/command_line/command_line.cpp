@@ -26,6 +26,7 @@
 #include "driver/verify.hpp"
 #include "record/claims.hpp"
 #include "record/provenance.hpp"
+#include "recipe/settings.hpp"
 #include "record/result_check.hpp"
 #include "solve/petsc_options.hpp"
 #include "solve/petsc_session.hpp"
@@ -132,10 +133,21 @@ void CommandLine::add_recipe(CLI::App* command) {
       ->check(on_one_line_);
   command
       ->add_option("--set", request_.settings,
-                   "KEY=VALUE: replaces a key of the recipe, such as time.step=0.005 or environment.0.sites=1000")
+                   "KEY=VALUE: replaces a key of the recipe, such as time.step=0.005, environment.0.sites=1000 or "
+                   "integrators.closed.name=gauss")
       ->expected(1)
       ->take_all()
       ->type_name("KEY=VALUE");
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--unset",
+          [this](const std::vector<std::string>& keys) {
+            for (const std::string& key : keys) request_.settings.push_back(unset_mark + key);
+          },
+          "takes a key of the recipe away, such as integrators.closed.gamma")
+      ->expected(1)
+      ->take_all()
+      ->type_name("KEY");
 }
 
 void CommandLine::add_output(CLI::App* command, std::string& output, const std::string& text) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "recipe/alternatives.hpp"
 #include "recipe/excerpt.hpp"
@@ -51,9 +52,14 @@ std::string joined(const std::vector<std::string>& segments, std::size_t count) 
 class Setting {
  public:
   Setting(const std::string& argument, toml::table& recipe, Mistakes& mistakes)
-      : argument_(argument), origin_("--set " + excerpt(argument, 200)), recipe_(recipe), mistakes_(mistakes) {}
+      : argument_(argument),
+        removes_(argument.starts_with(unset_mark)),
+        origin_(removes_ ? "--unset " + excerpt(argument.substr(1), 200) : "--set " + excerpt(argument, 200)),
+        recipe_(recipe),
+        mistakes_(mistakes) {}
 
   void apply() {
+    if (removes_) return remove();
     const auto equals = argument_.find('=');
     if (equals == std::string::npos) return complain("has no `=`; write key=value, for instance time.step=0.01");
     if (!is_utf8(argument_)) return complain("is not valid UTF-8");
@@ -66,6 +72,16 @@ class Setting {
 
  private:
   void complain(std::string message) { mistakes_.add({origin_, 0, 0}, std::move(message)); }
+
+  void remove() {
+    if (!is_utf8(argument_)) return complain("is not valid UTF-8");
+    segments_ = split_path(std::string_view(argument_).substr(1));
+    toml::node* parent = find_parent();
+    if (parent == nullptr) return;
+    toml::table* table = parent->as_table();
+    if (table != nullptr && table->erase(segments_.back()) > 0) return;
+    complain(fmt::format("the recipe has no key `{}`", joined(segments_, segments_.size())));
+  }
 
   // The table or list that holds, or is to hold, the last segment; null after a mistake.
   toml::node* find_parent() {
@@ -96,14 +112,43 @@ class Setting {
   }
 
   toml::node* find_element(toml::array& list, std::size_t depth) {
-    const auto index = index_of(segments_[depth]);
-    if (index && *index < list.size()) return list.get(*index);
+    if (const auto position = find_position(list, segments_[depth])) return list.get(*position);
     const std::string name = joined(segments_, depth);
     const std::string allowed = list.empty()       ? fmt::format("`{}` is empty", name)
                                 : list.size() == 1 ? fmt::format("`{}` has only the index 0", name)
                                                    : fmt::format("`{}` has the indices 0 to {}", name, list.size() - 1);
-    complain(fmt::format("`{}` is not an index: {}", excerpt(segments_[depth]), allowed));
+    complain(fmt::format("`{}` is not an index: {}{}", excerpt(segments_[depth]), allowed, names_in(list)));
     return nullptr;
+  }
+
+  // What the table `element` is called: integrators by label or name, environments by name, claims by id.
+  static std::string name_of(const toml::node& element) {
+    const toml::table* table = element.as_table();
+    if (table == nullptr) return "";
+    for (const char* key : {"label", "id", "name"}) {
+      if (const auto name = (*table)[key].value<std::string>()) return *name;
+    }
+    return "";
+  }
+
+  // By index from 0, or by name where one element alone is called that.
+  static std::optional<std::size_t> find_position(const toml::array& list, const std::string& segment) {
+    if (const auto index = index_of(segment)) return *index < list.size() ? index : std::nullopt;
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (name_of(*list.get(i)) != segment) continue;
+      if (found) return std::nullopt;
+      found = i;
+    }
+    return found;
+  }
+
+  static std::string names_in(const toml::array& list) {
+    std::vector<std::string> names;
+    for (const toml::node& element : list) {
+      if (const std::string name = name_of(element); !name.empty()) names.push_back("`" + excerpt(name) + "`");
+    }
+    return names.empty() ? "" : fmt::format(", or the names {}", fmt::join(names, ", "));
   }
 
   void put(toml::node& parent, const std::string& value) {
@@ -114,7 +159,8 @@ class Setting {
     } else if (toml::array* list = parent.as_array()) {
       if (find_element(*list, segments_.size() - 1) == nullptr) return;
       toml::table parsed = parse_value(value);
-      list->replace(list->cbegin() + static_cast<std::ptrdiff_t>(*index_of(last)), std::move(*parsed.get("value")));
+      const auto position = static_cast<std::ptrdiff_t>(*find_position(*list, last));
+      list->replace(list->cbegin() + position, std::move(*parsed.get("value")));
     } else {
       complain(fmt::format("`{}` is a value and has no keys", joined(segments_, segments_.size() - 1)));
     }
@@ -136,6 +182,7 @@ class Setting {
   }
 
   const std::string& argument_;
+  bool removes_;
   std::string origin_;
   toml::table& recipe_;
   Mistakes& mistakes_;

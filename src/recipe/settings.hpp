@@ -1,4 +1,4 @@
-// The arguments of `--set`, applied to a recipe before it is validated.
+// The arguments of `--set` and `--unset`, applied to a recipe before it is validated.
 #pragma once
 
 #include <string>
@@ -10,7 +10,12 @@
 
 namespace bathline {
 
-/// Applies `settings` ("dotted.key=value") to `recipe` in order. Whatever they set has the argument as its place
+/// What a setting begins with that takes its key away.
+inline constexpr char unset_mark = '!';
+
+/// Applies `settings` ("dotted.key=value", or "!dotted.key" to take the key away) to `recipe` in order. Elements of
+/// lists are named by index from 0, or by their `label`, `id` or `name`. Whatever they set has the argument as its
+/// place
 /// ("--set dotted.key=value"), so that mistakes found later point at it.
 void apply_settings(toml::table& recipe, const std::vector<std::string>& settings, Mistakes& mistakes);
 

@@ -96,6 +96,34 @@ TEST(Settings, ReplaceTheOtherFormOfAClaim) {
   EXPECT_FALSE(relative.recipe.claims[0].has("tolerance"));
 }
 
+TEST(Settings, FindElementsByTheirNames) {
+  const std::string two = sample_recipe + "label = \"first\"\n[[integrators]]\nname = \"gamma\"\non = \"open\"\n";
+  const auto [recipe, report] = parse(two + claim, {"integrators.first.on=open", "integrators.gamma.on=closed",
+                                                    "claims.drift.expect=3.0", "claims.drift.tolerance=1.0"});
+  EXPECT_EQ(report, "");
+  EXPECT_EQ(recipe.integrators[0].text("on"), "open");
+  EXPECT_EQ(recipe.integrators[1].text("on"), "closed");
+  EXPECT_EQ(recipe.claims[0].number("expect"), 3.0);
+  EXPECT_THAT(
+      parse(two, {"integrators.second.on=open"}).report,
+      HasSubstr("`second` is not an index: `integrators` has the indices 0 to 1, or the names `first`, `gamma`"));
+  // A name that two have says nothing.
+  EXPECT_THAT(parse(sample_recipe + "[[integrators]]\nname = \"gamma\"\non = \"open\"\nlabel = \"gamma\"\n",
+                    {"integrators.gamma.on=open"})
+                  .report,
+              HasSubstr("`gamma` is not an index"));
+}
+
+TEST(Settings, TakeKeysAway) {
+  const auto [recipe, report] = parse(sample_with("end = 2", "steps = 3\nend = 2"), {"!time.end"});
+  EXPECT_EQ(report, "");
+  EXPECT_FALSE(recipe.time.has("end"));
+  EXPECT_THAT(report_of("!time.end"), HasSubstr("[time] needs"));
+  EXPECT_THAT(report_of("!time.every"), HasSubstr("--unset time.every: the recipe has no key `time.every`"));
+  EXPECT_THAT(report_of("!system.q0.0"), HasSubstr("the recipe has no key `system.q0.0`"));
+  EXPECT_THAT(report_of("!integrators.0.on"), HasSubstr("needs the key `on`"));
+}
+
 TEST(Settings, ArePlacesOfMistakes) {
   EXPECT_EQ(report_of("environment.0.sitez=32"),
             "--set environment.0.sitez=32: unknown key `sitez` in [[environment]]; did you mean `sites`?");
