@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 namespace bathline {
 
@@ -42,10 +44,19 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem, boo
         {"ledger_" + rule, "J", "total energy with the work of damping by the rule " + rule, {}});
   }
   if (!problem.environments().empty()) {
-    layout.dimensions.push_back(index_dimension("environment", static_cast<int>(problem.environments().size()),
-                                                "environment, in the order of the recipe"));
+    Dimension names{"environment", {}, "1", "environment, in the order of the recipe"};
+    for (const auto& environment : problem.environments()) names.names.push_back(environment->name());
+    layout.dimensions.push_back(names);
     layout.variables.push_back(
         {"environment_force", "N", "force of each environment on its head", {"environment", "axis"}});
+    layout.variables.push_back(
+        {"power", "W", "rate at which each environment works on its head, force times velocity", {"environment"}});
+    layout.variables.push_back({"energy_of_environment",
+                                "J",
+                                "energy that each environment holds, the springs to its head included",
+                                {"environment"}});
+    layout.variables.push_back(
+        {"dissipated_by_environment", "J", "what each environment has lost for good", {"environment"}});
   }
   if (system.contact) {
     layout.variables.push_back({"z", "J s", "action", {}});
@@ -163,13 +174,7 @@ bool TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger
       work_.go_on(problem, moment.time);
       for (const double work : work_.values()) row_.push_back(ledger.total() - problem.dissipated + work);
     }
-    const auto axes = static_cast<std::size_t>(problem.system().axes);
-    std::vector<double> head(axes), force(axes);
-    for (const auto& environment : problem.environments()) {
-      problem.head(*environment, problem.q, head);
-      environment->force(head, force);
-      row_.insert(row_.end(), force.begin(), force.end());
-    }
+    add_environments(problem, ledger, row_);
     if (const auto& contact = problem.system().contact) {
       const double hamiltonian = ledger.particles - contact->gamma * problem.z;
       row_.insert(row_.end(), {problem.z, hamiltonian, std::log(std::abs(hamiltonian))});
@@ -184,6 +189,27 @@ bool TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger
       is_root_ && (now - flushed_ > std::chrono::seconds(5) || series_.buffered_rows() >= largest_buffer));
   if (due) flush();
   return due;
+}
+
+void TrajectoryRecorder::add_environments(const Problem& problem, const EnergyLedger& ledger,
+                                          std::vector<double>& row) {
+  const auto axes = static_cast<std::size_t>(problem.system().axes);
+  const Eigen::VectorXd velocities = problem.p.cwiseQuotient(problem.system().mass);
+  std::vector<double> head(axes), force(axes), velocity(axes), powers;
+  for (const auto& environment : problem.environments()) {
+    problem.head(*environment, problem.q, head);
+    environment->force(head, force);
+    row.insert(row.end(), force.begin(), force.end());
+    environment->attachment().gather(velocities, velocity);
+    powers.push_back(std::inner_product(force.begin(), force.end(), velocity.begin(), 0.0));
+  }
+  row.insert(row.end(), powers.begin(), powers.end());
+  constexpr EnvironmentEnergy unknown{std::numeric_limits<double>::quiet_NaN(), 0.0,
+                                      std::numeric_limits<double>::quiet_NaN()};
+  const std::vector<EnvironmentEnergy> energies =
+      ledger.of_environments.empty() ? std::vector(powers.size(), unknown) : ledger.of_environments;
+  for (const EnvironmentEnergy& energy : energies) row.push_back(energy.environment + energy.interaction);
+  for (const EnvironmentEnergy& energy : energies) row.push_back(energy.dissipated);
 }
 
 void TrajectoryRecorder::add_observables(const Moment& moment, std::vector<double>& row) {

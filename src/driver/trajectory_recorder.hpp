@@ -39,6 +39,8 @@ class TrajectoryRecorder {
   };
   /// Puts the state back, if there is one; how many records the file has then.
   std::optional<std::int64_t> restore(const CheckpointReader* from);
+  /// Forces, powers and energies of the environments.
+  static void add_environments(const Problem& problem, const EnergyLedger& ledger, std::vector<double>& row);
   void add_observables(const Moment& moment, std::vector<double>& row);
 
   std::int64_t site_stride_;  // 0: no snapshots; else every so many sites

@@ -131,6 +131,7 @@ EnergyLedger Problem::energies() {
     ledger.environment += energy.environment;
     ledger.interaction += energy.interaction;
     ledger.dissipated += energy.dissipated;
+    ledger.of_environments.push_back(energy);
   }
   return ledger;
 }

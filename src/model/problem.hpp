@@ -20,7 +20,8 @@ struct EnergyLedger {
   double environment = 0.0;
   double interaction = 0.0;
   double dissipated = 0.0;
-  double work = 0.0;  ///< done from outside, which comes on top of what there was
+  double work = 0.0;                                    ///< done from outside, which comes on top of what there was
+  std::vector<EnvironmentEnergy> of_environments = {};  ///< what the sums are made of; empty where it is not known
   double total() const { return (((particles + environment) + interaction) + dissipated) - work; }
 };
 

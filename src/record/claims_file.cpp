@@ -115,7 +115,7 @@ void write_group(hid_t file, std::span<const ClaimResult> claims) {
     const auto flags = column<std::int64_t>(claims, member);
     finish(hdf5::create(group.id(), name, H5T_STD_I8LE, shape), std::span<const std::int64_t>(flags), long_name);
   }
-  for (const auto& scale : scales) hdf5::write_all(scale.dataset, scale.values);
+  for (const auto& scale : scales) write_all(scale);
 }
 
 }  // namespace

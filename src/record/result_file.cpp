@@ -74,14 +74,14 @@ void ResultFile::array(const std::string& group, const Variable& variable, std::
   if (!file.communicator().broadcast(complete)) throw std::logic_error(place.path() + ": values do not fit the shape");
 
   std::int64_t bytes = expected * 8;
-  for (const auto& dimension : dimensions) bytes += static_cast<std::int64_t>(dimension.values.size()) * 8;
+  for (const auto& dimension : dimensions) bytes += static_cast<std::int64_t>(dimension.length()) * 8;
   file.reserve("creating " + place.path(), bytes);
   std::vector<NewScale> scales;
   hdf5::Dataset dataset;
   file.together("creating " + place.path(), [&] {
     const auto parent = hdf5::ensure_group(file.id(), place.group);
     std::vector<hsize_t> shape;
-    for (const auto& dimension : dimensions) shape.push_back(dimension.values.size());
+    for (const auto& dimension : dimensions) shape.push_back(dimension.length());
     dataset = hdf5::create(parent.id(), place.name, H5T_IEEE_F64LE, shape);
     hdf5::describe(dataset.id(), variable.units, variable.long_name);
     for (unsigned i = 0; i < dimensions.size(); ++i) {
@@ -89,7 +89,7 @@ void ResultFile::array(const std::string& group, const Variable& variable, std::
     }
   });
   file.on_root("writing " + place.path(), [&] {
-    for (const auto& scale : scales) hdf5::write_all(scale.dataset, scale.values);
+    for (const auto& scale : scales) write_all(scale);
     hdf5::write_all(dataset, values);
   });
 }
@@ -115,7 +115,7 @@ void ResultFile::texts(const std::string& group, const std::string& name, const 
     attach_scale(file.id(), place.group, along, dataset, 0, scales);
   });
   file.on_root("writing " + place.path(), [&] {
-    for (const auto& scale : scales) hdf5::write_all(scale.dataset, scale.values);
+    for (const auto& scale : scales) write_all(scale);
     hdf5::write_all(dataset, hdf5::TextColumn(values, static_cast<std::size_t>(size[1])));
   });
 }

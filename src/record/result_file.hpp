@@ -26,6 +26,9 @@ struct Dimension {
   std::vector<double> values;
   std::string units;
   std::string long_name;
+  std::vector<std::string> names = {};  ///< where there are any, they stand in the place of the values, as many
+
+  std::size_t length() const { return names.empty() ? values.size() : names.size(); }
 };
 
 /// A variable of a group that grows with time: its dimensions after `time` refer to `SeriesLayout::dimensions` by name.

@@ -17,7 +17,7 @@ std::int64_t require_consistent(hid_t file, const std::string& group, std::span<
   std::int64_t total = 1;
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     const auto place = hdf5::place_of(group, dimensions[i].name);
-    const std::size_t length = dimensions[i].values.size();
+    const std::size_t length = dimensions[i].length();
     for (std::size_t j = 0; j < i; ++j) {
       if (dimensions[j].name == dimensions[i].name) throw std::logic_error(place.path() + " is used twice");
     }
@@ -40,12 +40,24 @@ void attach_scale(hid_t file, const std::string& group, const Dimension& dimensi
     return;
   }
   const auto parent = hdf5::ensure_group(file, place.group);
-  const hsize_t shape[1] = {dimension.values.size()};
-  NewScale scale{hdf5::create(parent.id(), place.name, H5T_IEEE_F64LE, shape), dimension.values};
+  const hsize_t shape[1] = {dimension.length()};
+  NewScale scale{dimension.names.empty()
+                     ? hdf5::create(parent.id(), place.name, H5T_IEEE_F64LE, shape)
+                     : hdf5::create_texts(parent.id(), place.name, shape[0], hdf5::width_of(dimension.names)),
+                 dimension};
   hdf5::describe(scale.dataset.id(), dimension.units, dimension.long_name);
   hdf5::become_scale(scale.dataset, place.name);
   hdf5::attach(variable, scale.dataset, index);
   created.push_back(std::move(scale));
+}
+
+void write_all(const NewScale& scale) {
+  const Dimension& dimension = scale.dimension;
+  if (dimension.names.empty()) {
+    hdf5::write_all(scale.dataset, dimension.values);
+  } else {
+    hdf5::write_all(scale.dataset, hdf5::TextColumn(dimension.names, hdf5::width_of(dimension.names)));
+  }
 }
 
 Dimension numbered_dimension(const std::string& name, std::size_t length) {

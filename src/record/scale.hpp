@@ -15,7 +15,7 @@ namespace bathline {
 /// A scale that was created but whose values are still to be written by one process.
 struct NewScale {
   hdf5::Dataset dataset;
-  std::vector<double> values;
+  Dimension dimension;
 };
 
 /// Throws std::logic_error if `path` exists already.
@@ -29,6 +29,9 @@ std::int64_t require_consistent(hid_t file, const std::string& group, std::span<
 /// was created is added to `created`.
 void attach_scale(hid_t file, const std::string& group, const Dimension& dimension, const hdf5::Dataset& variable,
                   unsigned index, std::vector<NewScale>& created);
+
+/// For one process.
+void write_all(const NewScale& scale);
 
 /// A dimension whose values are 0, 1, 2...
 Dimension numbered_dimension(const std::string& name, std::size_t length);

@@ -102,7 +102,7 @@ SeriesWriter ResultFile::series(const SeriesLayout& layout, std::optional<std::i
   require_absent(file.id(), time.path());
   const std::size_t variables = layout.dimensions.size() + layout.variables.size();
   auto bytes = static_cast<std::int64_t>(variables) * tables_of_a_variable;
-  for (const auto& dimension : layout.dimensions) bytes += static_cast<std::int64_t>(dimension.values.size()) * 8;
+  for (const auto& dimension : layout.dimensions) bytes += static_cast<std::int64_t>(dimension.length()) * 8;
   for (const auto& variable : layout.variables) {
     require_absent(file.id(), hdf5::place_of(layout.group, variable.name).path());
     const auto dimensions = dimensions_of(layout, variable);
@@ -126,7 +126,7 @@ SeriesWriter ResultFile::series(const SeriesLayout& layout, std::optional<std::i
     for (const auto& variable : layout.variables) {
       const auto dimensions = dimensions_of(layout, variable);
       std::vector<hsize_t> row;
-      for (const auto& dimension : dimensions) row.push_back(dimension.values.size());
+      for (const auto& dimension : dimensions) row.push_back(dimension.length());
       state.columns.emplace_back(file.id(), hdf5::place_of(layout.group, variable.name), row, chunk_for(row),
                                  variable.units, variable.long_name);
       const auto& column = state.columns.back();
@@ -138,7 +138,7 @@ SeriesWriter ResultFile::series(const SeriesLayout& layout, std::optional<std::i
     }
   });
   file.on_root("writing the dimensions of " + layout.group, [&] {
-    for (const auto& scale : scales) hdf5::write_all(scale.dataset, scale.values);
+    for (const auto& scale : scales) write_all(scale);
   });
   return writer;
 }
