@@ -1,5 +1,5 @@
 // What shells and `man` are told of the command line, made from its own description.
-// Tested by tests/command_line/generated_help_test.py.
+// Tested by tests/install/install_test.py.
 #include "command_line/generated_help.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +41,10 @@ std::string literal(const std::string& text) {
 
 /// What stands for the value: nothing for a flag.
 std::string value_of(const CLI::Option& option) {
-  return option.get_expected_max() == 0 || option.get_type_size_max() == 0 ? "" : option.get_type_name();
+  if (option.get_expected_max() == 0 || option.get_type_size_max() == 0) return "";
+  // What CLI11 adds to it of a check, as in SECONDS:POSITIVE, is of no help here.
+  const std::string name = option.get_type_name();
+  return name.substr(0, name.find(":"));
 }
 
 std::string described(const CLI::Option& option) {
@@ -52,7 +55,7 @@ std::string described(const CLI::Option& option) {
   if (!option.get_positional() && !value_of(option).empty()) head += " \\fI" + literal(value_of(option)) + "\\fR";
   std::string text = fmt::format(".TP\n{}\n{}\n", head, literal(option.get_description()));
   if (!option.get_envname().empty()) {
-    text += fmt::format("The environment variable \\fB{}\\fR stands for it.\n", literal(option.get_envname()));
+    text += fmt::format(".br\nThe environment variable \\fB{}\\fR stands for it.\n", literal(option.get_envname()));
   }
   return text;
 }

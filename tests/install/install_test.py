@@ -68,7 +68,7 @@ class InstallTest(unittest.TestCase):
         if shutil.which("groff"):
             code, out, err = run("groff", "-man", "-ww", "-Tutf8", page)
             self.assertEqual((code, err), (0, ""))
-            self.assertIn("--overwrite", re.sub("\x1b\\[[0-9;]*m", "", out))
+            self.assertIn("--overwrite", re.sub("\x1b\\[[0-9;]*m|.\x08", "", out))
 
     def completed(self, *words):
         script = self.prefix / "share" / "bash-completion" / "completions" / "bathline"
