@@ -11,7 +11,7 @@ AssembledSystem::AssembledSystem(const Problem& problem, std::int64_t limit) : p
   std::vector<double> mass(problem.system().mass.begin(), problem.system().mass.end());
   for (const auto& environment : problem.environments()) {
     const Assembly chain = environment->assemble(limit);
-    is_linear_ = is_linear_ && chain.is_linear;
+    is_linear_ = is_linear_ && environment->facts().is_linear;
     const int first = static_cast<int>(mass.size());
     const auto index = [&](int site, int axis) { return first + site * axes + axis; };
     for (double m : chain.mass) mass.insert(mass.end(), static_cast<std::size_t>(axes), m);

@@ -144,7 +144,7 @@ std::optional<Problem> linearised(const Problem& problem) {
 
 StabilityLimit stability_limit(const Problem& problem, const Method& method, const Section& options) {
   StabilityLimit limit;
-  limit.is_linear = problem.system().has_linear_forces();
+  limit.is_linear = problem.system().has_linear_forces() && problem.has_linear_environments();
   const Properties properties = method.properties(options);
   // Of a Lagrangian of its own no rates are known.
   if (problem.system().lagrangian) {

@@ -134,11 +134,12 @@ bool Feasibility::has_obstacle(std::size_t index, Mistakes& mistakes) {
   const Case& one = experiment_.readable_cases()[index];
   const std::size_t before = mistakes.count();
   if (!built(index).damping().allFinite()) {
-    mistakes.add(one.options.where("on"),
-                 fmt::format("`{}` runs on the open system, but one of its environments stands for no damper: a memory "
-                             "with a mode of rate 0 and frequency 0 is a spring to the start; state the damping in "
-                             "[system] or run it closed",
-                             one.label));
+    mistakes.add(
+        one.options.where("on"),
+        fmt::format("`{}` runs on the open system, but one of its environments stands for no damper: something "
+                    "in it never gives way, a spring to the start in the long run; state the damping in "
+                    "[system] or run it closed",
+                    one.label));
   }
   const auto* explicit_scheme = std::get_if<ExplicitScheme>(&one.scheme);
   if (experiment_.system().lagrangian && explicit_scheme != nullptr) {
@@ -160,6 +161,14 @@ bool Feasibility::has_obstacle(std::size_t index, Mistakes& mistakes) {
                  fmt::format("`{}` is a `{}`, {}", one.label, one.method->entry.name, *obstacle));
   }
   return mistakes.count() > before;
+}
+
+std::string Feasibility::size_key(const Section& environment) const {
+  const EnvironmentKind& kind = *experiment_.catalogues().environments.find(environment.text("kind"));
+  for (const Parameter& parameter : kind.entry.parameters) {
+    if (parameter.is_size && environment.has(parameter.name)) return parameter.name;
+  }
+  return "kind";
 }
 
 void Feasibility::check_memory(Mistakes& mistakes) {
@@ -190,7 +199,7 @@ void Feasibility::check_memory(Mistakes& mistakes) {
     constexpr double gibibyte = 1 << 30;
     const std::string name = fmt::format("{}", fmt::join(names, " and "));
     mistakes.add(
-        section.where(section.has("sites") ? "sites" : "oscillators"),
+        section.where(size_key(section)),
         fmt::format("{:.0f} {} need {:.1f} GiB on a {} that has {:.1f} GiB to spare; about {:.0f} {} would fit, "
                     "or more {}",
                     sites, name, memory.needed / gibibyte, memory.of_one_rank ? "rank" : "node",
@@ -253,7 +262,7 @@ void Feasibility::warn_of_limits(std::size_t index) {
                       "damps by D = {:.6g}",
                       one.label, facts.echo.name, environment->name(), facts.echo.time, end, facts.damping));
     }
-    if (facts.highest_frequency < *own_frequency_) {
+    if (facts.is_linear && facts.highest_frequency < *own_frequency_) {
       warnings_.push_back(fmt::format(
           "{}: the highest frequency {:.6g} of `{}` lies below the particles' own {:.6g}; it cannot damp them",
           one.label, facts.highest_frequency, environment->name(), *own_frequency_));

@@ -35,6 +35,8 @@ class Feasibility {
   /// Whether an environment cannot be advanced by the method, or implies no damping for an open system.
   bool has_obstacle(std::size_t index, Mistakes& mistakes);
   void check_memory(Mistakes& mistakes);
+  /// The key that an environment's memory grows with; `kind` where there is none.
+  std::string size_key(const Section& environment) const;
   void check_stability(std::size_t index, Mistakes& mistakes);
   void warn_of_limits(std::size_t index);
   /// Where a characteristic grid is that of another gamma than the closed integrator's.

@@ -38,7 +38,7 @@ LedgerWatch::LedgerWatch(const Case& one, const Problem& problem) : one_(one) {
   // Where the path is exact and the work is not, it is summed over steps by their mean velocities.
   if (std::holds_alternative<HerglotzScheme>(one.scheme)) order_ = 1;
   drifts_ = !properties.symplectic;
-  is_linear_ = problem.system().has_linear_forces();
+  is_linear_ = problem.system().has_linear_forces() && problem.has_linear_environments();
   const double limit = properties.oscillation_limit;
   limit_ = limit > 0.0 ? limit : 2.0;
   double highest = 0.0;

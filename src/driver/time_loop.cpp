@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "driver/ledger_watch.hpp"
+#include "driver/saved_state.hpp"
 #include "driver/surface_of_section.hpp"
 #include "driver/trajectory_recorder.hpp"
 
@@ -23,54 +24,6 @@ namespace {
 /// The first multiple of `interval` after `step`, and not beyond `end`.
 std::int64_t next_multiple(std::int64_t step, std::int64_t interval, std::int64_t end) {
   return std::min(end, (step / interval + 1) * interval);
-}
-
-/// Where a checkpoint has a part of the state of the environment with that index.
-std::string path_of(std::size_t environment, const StateField& field) {
-  return fmt::format("environment-{}/{}_axis{}", environment, field.name, field.axis);
-}
-
-/// Puts a problem, whose stepper has been made, into the state of a checkpoint. @note Collective.
-void restore_state(const CheckpointReader& from, Problem& problem, Stepper& stepper) {
-  const auto vector = [&](const char* path) {
-    const std::vector<double> values = from.numbers(path);
-    if (static_cast<Eigen::Index>(values.size()) != problem.q.size()) throw std::out_of_range(path);
-    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(values.data(), problem.q.size()));
-  };
-  problem.q = vector("particles/q");
-  problem.p = vector("particles/p");
-  if (problem.legendre() != nullptr) problem.v = vector("particles/v");
-  problem.dissipated = from.numbers("particles/dissipated").at(0);
-  problem.work = from.numbers("particles/work").at(0);
-  problem.clock.steps = from.count("step");
-  problem.z = from.numbers("particles/z").at(0);
-  for (std::size_t e = 0; e < problem.environments().size(); ++e) {
-    Environment& environment = *problem.environments()[e];
-    for (const StateField& field : environment.fields()) {
-      const auto count = static_cast<std::int64_t>(field.values.size());
-      const std::vector<double> values = from.piece(path_of(e, field), field.first, count);
-      std::copy(values.begin(), values.end(), field.values.begin());
-    }
-    environment.take_over_fields();
-  }
-  stepper.remember(from.numbers("stepper"));
-}
-
-/// The converse. @note Collective.
-void save_state(CheckpointWriter& checkpoint, const Problem& problem, const Stepper& stepper) {
-  const auto size = static_cast<std::size_t>(problem.q.size());
-  checkpoint.numbers("particles/q", {problem.q.data(), size});
-  checkpoint.numbers("particles/p", {problem.p.data(), size});
-  if (problem.legendre() != nullptr) checkpoint.numbers("particles/v", {problem.v.data(), size});
-  checkpoint.numbers("particles/dissipated", {&problem.dissipated, 1});
-  checkpoint.numbers("particles/work", {&problem.work, 1});
-  checkpoint.numbers("particles/z", {&problem.z, 1});
-  for (std::size_t e = 0; e < problem.environments().size(); ++e) {
-    for (const StateField& field : problem.environments()[e]->fields()) {
-      checkpoint.file().pieces(path_of(e, field), field.values, field.first, field.total);
-    }
-  }
-  checkpoint.numbers("stepper", stepper.memory());
 }
 
 /// How many steps go by between two looks at clock and signals. The exact flow rounds differently when its steps are

@@ -194,7 +194,7 @@ bool TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger
 void TrajectoryRecorder::add_environments(const Problem& problem, const EnergyLedger& ledger,
                                           std::vector<double>& row) {
   const auto axes = static_cast<std::size_t>(problem.system().axes);
-  const Eigen::VectorXd velocities = problem.p.cwiseQuotient(problem.system().mass);
+  const Eigen::VectorXd velocities = problem.velocity();
   std::vector<double> head(axes), force(axes), velocity(axes), powers;
   for (const auto& environment : problem.environments()) {
     problem.head(*environment, problem.q, head);

@@ -12,6 +12,7 @@ namespace bathline {
 /// a site,
 ///
 ///   w_j' = p_j/m_j + slip_j f_j,   p_j' = f_j - dashpot_j p_j/m_j,   force on the head sum_j k_j (w_j - x)
+/// Of a nonlinear environment it is what is linear at the start.
 ///
 /// A slip s is a dashpot 1/s between the mass and the place w that the springs pull at: a node without mass.
 struct Assembly {
@@ -29,7 +30,6 @@ struct Assembly {
   std::vector<std::pair<int, double>> to_ground;  ///< springs from a site to a fixed point
   std::vector<std::pair<int, double>> dashpots;   ///< from a site's mass to a fixed point
   std::vector<std::pair<int, double>> slips;      ///< of a site, s/kg
-  bool is_linear = true;  ///< whether that is all there is to it; the stiffnesses of others are those of the start
 };
 
 }  // namespace bathline

@@ -11,6 +11,13 @@ const EnvironmentFacts& Environment::facts() const {
   return *facts_;
 }
 
+std::optional<std::string> Environment::obstacle(const Scheme& scheme) const {
+  if (std::holds_alternative<ExactFlow>(scheme) && !facts().is_linear) {
+    return "the exact flow, which is known of linear environments only, and `" + name_ + "` is not linear";
+  }
+  return own_obstacle(scheme);
+}
+
 StateField Environment::field(std::string_view name, int axis) {
   for (StateField& field : fields()) {
     if (field.name == name && field.axis == axis) return std::move(field);

@@ -33,6 +33,7 @@ struct EnvironmentFacts {
   double fastest_decay = 0.0;      ///< of the rates at which its own motions die down with the head held, 1/s
   double temperature = 0.0;        ///< kT of its start, J; 0 at rest
   bool loses_energy = false;
+  bool is_linear = true;  ///< whether its assembly is all there is to it
   std::optional<double> front_speed =
       std::nullopt;  ///< of a disturbance away from the head, sites/s, where a formula is known
 };
@@ -74,7 +75,7 @@ class Environment {
   const EnvironmentFacts& facts() const;
 
   /// Why `scheme` cannot advance it, in a sentence that begins with its own subject; nothing where it can.
-  virtual std::optional<std::string> obstacle(const Scheme&) const { return std::nullopt; }
+  std::optional<std::string> obstacle(const Scheme& scheme) const;
   /// Bytes that this rank needs while `scheme` advances it, as far as they grow with the sites.
   virtual std::int64_t bytes(const Scheme& scheme) const = 0;
   /// Its equations: the whole, or at most `limit` sites that answer fast motions of the head like the whole. The sites
@@ -110,6 +111,8 @@ class Environment {
 
  private:
   virtual EnvironmentFacts describe() const = 0;
+  /// What stands in the way of `scheme` here, apart from what does so everywhere.
+  virtual std::optional<std::string> own_obstacle(const Scheme&) const { return std::nullopt; }
 
   std::string name_;
   Attachment attachment_;

@@ -36,4 +36,18 @@ bool check_particle(const Section& section, long particle, const OpenSystem& sys
   return false;
 }
 
+Parameter attach_parameter(std::string doc) {
+  return {.name = "attach",
+          .type = ValueType::integer,
+          .doc = std::move(doc),
+          .fallback = "0",
+          .bound = Bound::nonnegative};
+}
+
+std::optional<Attachment> attachment_to_particle(const Section& section, const OpenSystem& system, Mistakes& mistakes) {
+  const long particle = section.integer("attach");
+  if (!check_particle(section, particle, system, mistakes)) return std::nullopt;
+  return Attachment({{static_cast<int>(particle), 1.0}}, system.axes);
+}
+
 }  // namespace bathline

@@ -33,6 +33,11 @@ std::filesystem::path path_beside_recipe(const Section& section, const std::stri
 /// Whether `attach` names a particle that exists; adds a mistake if not.
 bool check_particle(const Section& section, long particle, const OpenSystem& system, Mistakes& mistakes);
 
+/// The key `attach` of an environment on one particle, and what it says; nothing, and a mistake, where there is no such
+/// particle.
+Parameter attach_parameter(std::string doc);
+std::optional<Attachment> attachment_to_particle(const Section& section, const OpenSystem& system, Mistakes& mistakes);
+
 EnvironmentKind spring_mass_line_kind();
 EnvironmentKind spring_inerter_line_kind();
 EnvironmentKind heat_bath_kind();

@@ -67,15 +67,15 @@ std::optional<Spectrum> read_spectrum(const Section& section, const Communicator
 std::unique_ptr<Environment> build_heat_bath(const Section& section, const OpenSystem& system, double,
                                              const Communicator& communicator, Mistakes& mistakes) {
   std::optional<Spectrum> spectrum = read_spectrum(section, communicator, mistakes);
-  const long particle = section.integer("attach"), steps = section.integer("steps_per_pass");
+  const long steps = section.integer("steps_per_pass");
   if (steps > most_steps_per_pass) {
     mistakes.add(section.where("steps_per_pass"),
                  fmt::format("steps_per_pass = {}: must be at most {}", steps, most_steps_per_pass));
   }
-  if (!check_particle(section, particle, system, mistakes) || !spectrum || steps > most_steps_per_pass) return nullptr;
-  return std::make_unique<Star>(section.text("name"), Attachment({{static_cast<int>(particle), 1.0}}, system.axes),
-                                std::move(*spectrum), section.number("temperature"), static_cast<int>(steps),
-                                communicator);
+  std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
+  if (!attachment || !spectrum || steps > most_steps_per_pass) return nullptr;
+  return std::make_unique<Star>(section.text("name"), std::move(*attachment), std::move(*spectrum),
+                                section.number("temperature"), static_cast<int>(steps), communicator);
 }
 
 }  // namespace
@@ -90,17 +90,17 @@ EnvironmentKind heat_bath_kind() {
                    "drude: the same times cutoff^2 / (cutoff^2 + omega_j^2)\n"
                    "power: the same times (omega_j/reference)^(exponent - 1)",
        .source = "farshi2018, section 4.3, eq. (36); limebeer2020, section II-A",
-       .parameters = {{.name = "attach",
-                       .type = ValueType::integer,
-                       .doc = "particle that the bath surrounds, from 0",
-                       .fallback = "0",
-                       .bound = Bound::nonnegative},
+       .parameters = {attach_parameter("particle that the bath surrounds, from 0"),
                       {.name = "spectrum",
                        .type = ValueType::text,
                        .doc = "spectral density; \"power\" is sub-Ohmic for an exponent below 1, super-Ohmic above",
                        .fallback = "\"ohmic\"",
                        .choices = {"ohmic", "drude", "power", "table"}},
-                      {.name = "oscillators", .type = ValueType::integer, .doc = "how many", .bound = Bound::positive},
+                      {.name = "oscillators",
+                       .type = ValueType::integer,
+                       .doc = "how many",
+                       .is_size = true,
+                       .bound = Bound::positive},
                       {.name = "damping",
                        .units = "kg/s",
                        .doc = "damping constant D that the bath stands for",

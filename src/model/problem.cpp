@@ -1,6 +1,7 @@
 // Particles and their environments in motion.
 #include "model/problem.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace bathline {
@@ -28,6 +29,11 @@ Problem::Problem(const OpenSystem& system, Eigen::MatrixXd damping,
   if (!system.contact) return;
   z = system.contact->z0;
   second_q = system.contact->q1;
+}
+
+bool Problem::has_linear_environments() const {
+  const auto is_linear = [](const auto& environment) { return environment->facts().is_linear; };
+  return std::all_of(environments_.begin(), environments_.end(), is_linear);
 }
 
 void Problem::prepare(std::uint64_t seed, std::uint32_t realisation) {

@@ -55,6 +55,7 @@ class Problem {
   bool is_damped() const { return is_damped_; }
   /// Whether forces depend on the velocities.
   bool feels_velocity() const { return is_damped_ || (system_.applied && system_.applied->depends_on_velocity()); }
+  bool has_linear_environments() const;
   const std::vector<std::unique_ptr<Environment>>& environments() const { return environments_; }
 
   Eigen::VectorXd q, p;

@@ -201,6 +201,7 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
            .type = ValueType::integer,
            .doc = "number of sites N",
            .required = true,
+           .is_size = true,
            .bound = Bound::positive},
           {.name = mass, .units = "kg", .doc = mass_doc, .bound = Bound::positive},
           {.name = stiffness, .units = "N/m", .doc = "stiffness of each spring", .bound = Bound::positive},
@@ -236,12 +237,8 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
 }  // namespace
 
 EnvironmentKind spring_mass_line_kind() {
-  std::vector<Parameter> parameters = line_parameters({.name = "attach",
-                                                       .type = ValueType::integer,
-                                                       .doc = "particle at the head, from 0",
-                                                       .fallback = "0",
-                                                       .bound = Bound::nonnegative},
-                                                      "M", "mass of each site", "lambda");
+  std::vector<Parameter> parameters =
+      line_parameters(attach_parameter("particle at the head, from 0"), "M", "mass of each site", "lambda");
   parameters.push_back(
       {.name = "far_end",
        .type = ValueType::text,

@@ -12,23 +12,29 @@ using enum ValueType;
 
 // The few shapes that the tables below are made of.
 Parameter required(std::string name, ValueType type, std::string units, std::string doc, Bound bound = Bound::any) {
-  return {std::move(name), type, std::move(units), std::move(doc), "", true, bound, {}, {}};
+  return {.name = std::move(name),
+          .type = type,
+          .units = std::move(units),
+          .doc = std::move(doc),
+          .required = true,
+          .bound = bound};
 }
 
 Parameter optional(std::string name, ValueType type, std::string units, std::string doc, Bound bound = Bound::any) {
-  return {std::move(name), type, std::move(units), std::move(doc), "", false, bound, {}, {}};
+  return {.name = std::move(name), .type = type, .units = std::move(units), .doc = std::move(doc), .bound = bound};
 }
 
 Parameter defaulted(std::string name, ValueType type, std::string fallback, std::string doc, Bound bound = Bound::any) {
-  return {std::move(name), type, "", std::move(doc), std::move(fallback), false, bound, {}, {}};
+  return {
+      .name = std::move(name), .type = type, .doc = std::move(doc), .fallback = std::move(fallback), .bound = bound};
 }
 
 Parameter choice(std::string name, std::vector<std::string> choices, std::string doc) {
-  return {std::move(name), text, "", std::move(doc), "", false, Bound::any, std::move(choices), {}};
+  return {.name = std::move(name), .type = text, .doc = std::move(doc), .choices = std::move(choices)};
 }
 
 Parameter list_of(std::string name, std::vector<Parameter> members, std::string doc) {
-  return {std::move(name), tables, "", std::move(doc), "", false, Bound::any, {}, std::move(members)};
+  return {.name = std::move(name), .type = tables, .doc = std::move(doc), .members = std::move(members)};
 }
 
 std::vector<Parameter> paper_keys() {

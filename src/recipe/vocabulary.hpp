@@ -30,6 +30,7 @@ struct Parameter {
   std::string doc = {};       ///< one sentence
   std::string fallback = {};  ///< default value as TOML text; empty means that the key may be absent
   bool required = false;
+  bool is_size = false;  ///< of an environment: its memory grows with this number
   Bound bound = Bound::any;
   std::vector<std::string> choices = {};  ///< allowed texts or integers; empty means any
   std::vector<Parameter> members = {};    ///< keys of a `table` or of each of the `tables`

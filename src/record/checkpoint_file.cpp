@@ -204,6 +204,8 @@ std::vector<double> CheckpointReader::piece(const std::string& path, std::int64_
     if (count > 0) values = reader_->read_rows(path, first, count).values;
     // Rows of a table would be more than the caller has room for.
     if (static_cast<std::int64_t>(values.size()) != count) throw FileError(path_ + " has another shape of " + path);
+    const auto is_finite = [](double value) { return std::isfinite(value); };
+    if (!std::all_of(values.begin(), values.end(), is_finite)) throw FileError(path_ + ": " + path + " is not finite");
   });
   return values;
 }

@@ -248,6 +248,18 @@ std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, 
   }
   options.against_open = study.text("reference") == "open";
   options.trajectories = study.boolean("trajectories");
+  for (const Case& one : experiment.cases()) {
+    if (!one.closed || options.against_open) continue;
+    const Problem problem = experiment.make_problem(one);
+    for (const auto& environment : problem.environments()) {
+      const std::optional<std::string> obstacle = environment->obstacle(ExactFlow{});
+      if (!obstacle) continue;
+      mistakes.add(
+          study.where("kind"),
+          fmt::format("the errors of `{}` would be those against {}; measure them against reference = \"open\"",
+                      one.label, *obstacle));
+    }
+  }
   return std::make_unique<ConvergenceStudy>(experiment, std::move(options));
 }
 

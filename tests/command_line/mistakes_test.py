@@ -373,6 +373,51 @@ class RecipeMistakesTest(MistakeTest):
             self.assert_code(run(["check", self.recipe, "--set", sites]), code)
 
 
+class MemoryMistakesTest(MistakeTest):
+    MEMORY = {
+        "name": "m",
+        "kind": "memory",
+        "stiffness": [0.7, 0.2],
+        "rate": [0.3, 0.0],
+        "frequency": [1.7, 2.0],
+    }
+    VERLET = {"name": "stoermer-verlet", "on": "closed", "label": "one"}
+
+    def assert_refused_at(self, beginning, message, integrator=None, **keys):
+        """One message, with the place of the text that begins so."""
+        recipe = changed(OSCILLATOR, environment=[self.MEMORY | keys], integrators=[self.VERLET | (integrator or {})])
+        text = toml(recipe)
+        outcome = self.run_recipe(text, ranks=2)
+        place = place_of(text, beginning)
+        self.assert_refused(outcome, rf"{re.escape(str(self.recipe))}:{place}: .*{message}")
+        self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+
+    def test_the_memory_without_mistakes_runs(self):
+        self.assert_code(self.run_recipe(changed(OSCILLATOR, environment=[self.MEMORY], integrators=[self.VERLET])), 0)
+
+    def test_each_mistake_alone(self):
+        self.assert_refused_at("stiffness", r"there are 2, 1 and 2; give as many of each", rate=[0.3])
+        self.assert_refused_at("stiffness", r"there are 0, 0 and 0", stiffness=[], rate=[], frequency=[])
+        self.assert_refused_at("0.0", r"stiffness\[1\] = 0\.0: must be positive", stiffness=[0.7, 0.0], rate=[0.3, 0.1])
+        self.assert_refused_at("-0.3", r"rate\[0\] = -0\.3: must not be negative", rate=[-0.3, 0.1])
+        self.assert_refused_at("temperature", r"no noise yet", temperature=0.1)
+        self.assert_refused_at("attach", r"names particle 1, but the system has 1", attach=1)
+
+    def test_integrators(self):
+        name = 'name = "'
+        for integrator, message in (
+            ({"name": "yoshida4"}, r"`yoshida4`, which goes back in time .* cannot run backwards"),
+            ({"name": "lobatto", "stages": 3}, r"`lobatto`, which treats positions and momenta by different"),
+        ):
+            self.assert_refused_at(name + integrator["name"], message, integrator)
+        spring = {"rate": [0.3, 0.0], "frequency": [1.7, 0.0]}
+        self.assert_refused_at("on = ", r"stands for no damper: something in it never gives way", {"on": "open"}, **spring)
+        fast = {"rate": [0.3, 200.0]}
+        self.assert_refused_at("step", r"beyond the stability limit", {"name": "rk4"}, **fast)
+        # Decays are exact in a splitting, whatever the step.
+        self.assert_code(self.run_recipe(changed(OSCILLATOR, environment=[self.MEMORY | fast], integrators=[self.VERLET])), 0)
+
+
 class HeatBathMistakesTest(MistakeTest):
     BATH = {
         "name": "bath",

@@ -130,6 +130,8 @@ class ResumeTest(FolderTest):
 class EveryIntegratorTest(ResumeTest):
     """Every integrator on every kind of environment, from a checkpoint in the middle of everything."""
 
+    FEWEST = 12
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -158,7 +160,7 @@ class EveryIntegratorTest(ResumeTest):
         )
 
     def test_all_names_are_there(self):
-        self.assertGreaterEqual(len(self.cases), 12)
+        self.assertGreaterEqual(len(self.cases), self.FEWEST)
         self.assertEqual(len(checkpoints_of(self.folder / "all.h5")), len(self.cases))
 
     def test_the_same_bits_on_the_same_number_of_ranks(self):
@@ -192,6 +194,18 @@ class EveryDrivenIntegratorTest(EveryIntegratorTest):
     def recipe_of(cases):
         recipe = EveryIntegratorTest.recipe_of(cases)
         return changed(recipe, system=recipe["system"] | {"drive": ["0.3*cos(40*t) + t"]})
+
+
+class EveryIntegratorOnAMemoryTest(EveryIntegratorTest):
+    """The same on modes that decay, which not every integrator takes."""
+
+    FEWEST = 8
+
+    @staticmethod
+    def recipe_of(cases):
+        memory = {"name": "m", "kind": "memory", "stiffness": [0.7, 0.2, 0.1], "rate": [0.3, 1.5, 0.0]}
+        memory["frequency"] = [1.7, 0.0, 2.0]
+        return EveryIntegratorTest.recipe_of(cases) | {"environment": [memory, SHORT]}
 
 
 class StudiesTest(ResumeTest):
@@ -702,6 +716,8 @@ class RefusedTest(ResumeTest):
             "wall_time_s of .* is not a number": (lambda file: file.attrs.create("wall_time_s", "soon"), 2),
             "has no particles/q": (lambda file: file.pop("particles/q"), 3),
             "does not fit its own recipe: particles/q": (replace("particles/q", [1.0, 2.0]), 3),
+            "particles/p is not finite": (replace("particles/p", [np.nan]), 3),
+            "particles/dissipated is not finite": (replace("particles/dissipated", [np.inf]), 3),
             "does not fit its own recipe: step": (replace("step", [1e9]), 3),
             "does not fit its own recipe: stepper": (replace("stepper", [1.0, 2.0]), 3),
             "does not fit its own recipe: recorder/integrals": (replace("recorder/integrals", []), 3),
@@ -715,6 +731,8 @@ class RefusedTest(ResumeTest):
             "environment-0/dissipated_axis0 of .* no rows": replace("environment-0/dissipated_axis0", []),
             "does not fit its own recipe: stepper": replace("stepper", [1.0, 0.0, 0.0]),
             "another shape of environment-0/w_axis0": replace("environment-0/w_axis0", np.zeros((45, 2))),
+            "environment-0/w_axis0 is not finite": replace("environment-0/w_axis0", np.append(np.zeros(44), np.nan)),
+            "environment-0/dissipated_axis0 is not finite": replace("environment-0/dissipated_axis0", [np.nan]),
         }
         for message, change in of_line.items():
             with self.subTest(message):

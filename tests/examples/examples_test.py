@@ -39,6 +39,26 @@ class ExamplesTest(unittest.TestCase):
             self.assertIn(source.name, named)
             self.assertLessEqual(len(source.read_text().splitlines()), LONGEST, source)
 
+    def test_what_is_only_known_of_linear_environments_is_refused(self):
+        refusals = {
+            'integrators=[{name="exact", on="closed"}]': r"known of linear environments only, and `sink` is not linear",
+            'integrators=[{name="gauss", on="closed"}]': r"those of `sink` are not linear",
+            'integrators=[{name="gamma", gamma=0.5, on="closed"}]': r"those of `sink` are not linear",
+            'study={kind="convergence", step_sizes=[0.02, 0.01]}': r"errors of `rk4` .*`sink` is not linear",
+        }
+        for setting, message in refusals.items():
+            with self.subTest(setting):
+                command = [f"{PREFIX}environment", "check", EXAMPLES / "environment.toml", "--set", setting]
+                command += ["--set", "claims=[]"]
+                done = subprocess.run(command, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertRegex(done.stderr, message)
+                self.assertEqual(len(done.stderr.splitlines()), 2 if "convergence" in setting else 1, done.stderr)
+        measured = ["--set", 'study={kind="convergence", step_sizes=[0.02, 0.01], reference="open"}', "--set", "claims=[]"]
+        command = [f"{PREFIX}environment", "check", EXAMPLES / "environment.toml", *measured]
+        done = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_the_figure(self):
         from bathline.result import Result
 

@@ -133,5 +133,33 @@ TEST(MpiMemory, SaysWhatItCannotDo) {
   EXPECT_THAT(RunStudy(recipe(bath(), open)).report, HasSubstr("no integrator that is closed with one"));
 }
 
+// The force of held modes follows from their decays alone: Stoermer-Verlet takes them exactly.
+TEST(MpiMemory, KernelOfAMemoryIsTheOneOfItsRecipe) {
+  const std::string rk4 = "[[integrators]]\nname = \"rk4\"\non = \"closed\"\nlabel = \"rk4\"\n";
+  const RunStudy run(
+      recipe("[[environment]]\nname = \"m\"\nkind = \"memory\"\nstiffness = [0.7, 0.3, 0.2]\n"
+             "rate = [0.4, 2.0, 0.0]\nfrequency = [1.5, 0.0, 3.0]\n",
+             verlet + midpoint + rk4));
+  ASSERT_EQ(run.report, "");
+  // h^2 |z|^3 t/12 with |z| at most 3; h^4 |z|^5 t/120.
+  const std::pair<std::string, double> bounds[] = {{"verlet", 1e-14}, {"midpoint", 5e-4}, {"rk4", 2e-8}};
+  for (const auto& [label, bound] : bounds) {
+    SCOPED_TRACE(label);
+    const std::string group = "memory/" + label + "/m/";
+    const std::vector<double> time = run.values(group + "time"), kernel = run.values(group + "kernel");
+    const std::vector<double> formula = run.values(group + "kernel_formula");
+    ASSERT_EQ(kernel.size(), 11u);
+    for (std::size_t i = 0; i < kernel.size(); ++i) {
+      const double t = time[i];
+      const double sum =
+          0.7 * std::exp(-0.4 * t) * std::cos(1.5 * t) + 0.3 * std::exp(-2.0 * t) + 0.2 * std::cos(3.0 * t);
+      EXPECT_NEAR(formula[i], sum, 1e-15);
+      EXPECT_NEAR(kernel[i], sum, bound);
+    }
+    EXPECT_LE(run.value(group + "kernel_error"), bound);
+    EXPECT_EQ(run.value(group + "random_force_error"), 0.0);
+  }
+}
+
 }  // namespace
 }  // namespace bathline

@@ -53,7 +53,7 @@ double Line::highest_frequency() const {
   return std::sqrt(highest);
 }
 
-std::optional<std::string> Line::obstacle(const Scheme& scheme) const {
+std::optional<std::string> Line::own_obstacle(const Scheme& scheme) const {
   const auto* stages = std::get_if<CollocationScheme>(&scheme);
   if (state_.has_equal_sites() || stages == nullptr || stages->stages() == 1) return std::nullopt;
   return "an implicit scheme with several stages, which is for lines of equal sites, and those of `" + name() +

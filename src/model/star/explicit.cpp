@@ -39,8 +39,8 @@ class StarExplicitMarch final : public ExplicitMarch {
   /// Whether the pass under way is one of the present state.
   bool is_forecast() const { return forecast_of_ == star_.changes; }
   void measure_reply();
-  /// Advances the oscillators by the block whose heads are known, where it `advances`, and forecasts the next pass.
-  void pass(bool advances, bool then_forecast);
+  /// Advances the oscillators by the block whose heads are known, if any are, and forecasts the next pass.
+  void pass(bool then_forecast);
 
   StarState& star_;
   int steps_per_pass_;
@@ -61,7 +61,8 @@ void StarExplicitMarch::open(const BlockPlan& plan) {
   if (reply_.empty()) measure_reply();
   if (!is_forecast()) {
     done_ = substep_ = 0;
-    pass(false, true);
+    heads_.clear();
+    pass(true);
   }
   steps_ = plan.steps;
 }
@@ -84,7 +85,7 @@ void StarExplicitMarch::close() {
   star_.communicator.broadcast(std::span<double>(heads_));
   done_ += steps_;
   const bool complete = done_ == steps_per_pass_;
-  pass(true, complete);
+  pass(complete);
   if (complete) done_ = substep_ = 0;
 }
 
@@ -118,8 +119,8 @@ void StarExplicitMarch::measure_reply() {
   }
 }
 
-void StarExplicitMarch::pass(bool advances, bool then_forecast) {
-  const std::size_t axes = star_.axes, taken = advances ? heads_.size() / axes : 0;
+void StarExplicitMarch::pass(bool then_forecast) {
+  const std::size_t axes = star_.axes, taken = heads_.size() / axes;
   LeafSum& sum = star_.sum;
   // Without a forecast the pull after the block has to be summed up by itself.
   sum.open(static_cast<int>(then_forecast ? axes * length_ : axes));
@@ -133,7 +134,7 @@ void StarExplicitMarch::pass(bool advances, bool then_forecast) {
       }
     }
   });
-  if (advances) ++star_.changes;
+  if (taken > 0) ++star_.changes;
   forecast_of_ = star_.changes;
   if (!then_forecast) {
     sum.reduce(star_.pull);

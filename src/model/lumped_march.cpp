@@ -1,0 +1,239 @@
+// Schemes on a lumped environment: rank 0 has all of it, so a block is as long as anybody likes.
+// Tested by tests/model/lumped_test.cpp.
+#include "model/lumped_march.hpp"
+
+#include <Eigen/LU>
+#include <Eigen/SparseLU>
+
+namespace bathline {
+
+namespace {
+
+constexpr int any_block = 1 << 20;
+
+/// Splittings and Runge-Kutta methods. Every step begins with what the state says, wherever blocks end.
+class LumpedExplicitMarch final : public ExplicitMarch {
+ public:
+  LumpedExplicitMarch(LumpedEnvironment& environment, const ExplicitScheme& scheme, double h)
+      : environment_(environment),
+        scheme_(scheme),
+        h_(h),
+        relaxes_(scheme.b.empty() && environment.facts().loses_energy),
+        slopes_(scheme.b.size()) {}
+
+  int limit() const override { return any_block; }
+  void open(const BlockPlan&) override {}
+  void close() override {}
+
+  void force(const HeadMotion& head, std::span<double> force) const override {
+    begin_step(head);
+    environment_.force(head.x, force);
+  }
+
+  void substep(const Substep& substep, const HeadMotion& head) override {
+    begin_step(head);
+    const double step = substep.weight * h_;
+    for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) {
+      LumpedEnvironment::Axis& row = environment_.axes()[axis];
+      if (substep.kind == Substep::Kind::stage) {
+        stage(static_cast<std::size_t>(substep.stage), axis, head.x[axis]);
+      } else if (!environment_.relaxes_wholly() && substep.kind == Substep::Kind::kick) {
+        environment_.pull(head.x[axis], row.w, pulls_);
+        row.p += step * pulls_;
+      } else if (!environment_.relaxes_wholly()) {
+        row.w += step * environment_.inverse_mass().cwiseProduct(row.p);
+      }
+      if (substep.kind == Substep::Kind::drift) x_[axis] = head.x[axis] + step * head.v[axis];
+    }
+    if (++next_ < scheme_.substeps.size()) return;
+    next_ = 0;
+    has_begun_ = false;
+    if (relaxes_) relax(x_);
+  }
+
+ private:
+  void begin_step(const HeadMotion& head) const {
+    if (has_begun_) return;
+    has_begun_ = true;
+    x_.assign(head.x.begin(), head.x.end());
+    if (relaxes_) relax(x_);
+    if (!scheme_.b.empty()) start_ = environment_.axes();
+  }
+  /// Half a step of what the sites do by themselves.
+  void relax(std::span<const double> x) const {
+    for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) {
+      LumpedEnvironment::Axis& row = environment_.axes()[axis];
+      row.dissipated += environment_.relax(0.5 * h_, x[axis], row);
+    }
+  }
+  void stage(std::size_t stage, std::size_t axis, double x) {
+    LumpedEnvironment::Axis& row = environment_.axes()[axis];
+    slopes_[stage].resize(environment_.axes().size());
+    LumpedEnvironment::Axis& slope = slopes_[stage][axis];
+    environment_.pull(x, row.w, pulls_);
+    const Eigen::VectorXd v = environment_.inverse_mass().cwiseProduct(row.p);
+    slope.w = v + environment_.slips().cwiseProduct(pulls_);
+    slope.p = pulls_ - environment_.dashpots().cwiseProduct(v);
+    slope.dissipated = environment_.dashpots().dot(v.cwiseAbs2()) + environment_.slips().dot(pulls_.cwiseAbs2());
+    const std::vector<double>& weights = stage + 1 == scheme_.b.size() ? scheme_.b : scheme_.a[stage + 1];
+    row = start_[axis];
+    for (std::size_t j = 0; j <= stage; ++j) {
+      const LumpedEnvironment::Axis& other = slopes_[j][axis];
+      row.w += (h_ * weights[j]) * other.w;
+      row.p += (h_ * weights[j]) * other.p;
+      row.dissipated += h_ * weights[j] * other.dissipated;
+    }
+  }
+
+  LumpedEnvironment& environment_;
+  ExplicitScheme scheme_;
+  double h_;
+  bool relaxes_;
+  std::size_t next_ = 0;  // substep of the step
+  // A step begins when the head is first heard of, be it for its force.
+  mutable bool has_begun_ = false;
+  mutable std::vector<double> x_;                             // of the head, as far as the step has come
+  mutable std::vector<LumpedEnvironment::Axis> start_;        // of a Runge-Kutta step
+  std::vector<std::vector<LumpedEnvironment::Axis>> slopes_;  // by stage, then axis
+  Eigen::VectorXd pulls_;
+};
+
+// With X = x 1 + h a V the head at the stages, k the springs to it and S those and all others,
+//
+//   W = w 1 + h a (P/m + slip F),   P = p 1 + h a^ (F - dashpot P/m),   F = k X - S W at the stages
+//
+// is a sparse system of equations for W and P, whose solution is linear in w, p and X.
+class LumpedImplicitMarch final : public ImplicitMarch {
+ public:
+  LumpedImplicitMarch(LumpedEnvironment& environment, const CollocationScheme& scheme, double h)
+      : environment_(environment),
+        scheme_(scheme),
+        h_(h),
+        sites_(environment.inverse_mass().size()),
+        stages_(scheme.stages()) {
+    equations_.compute(matrix());
+    const Eigen::VectorXd rest = Eigen::VectorXd::Zero(sites_);
+    Eigen::MatrixXd response(stages_, stages_);
+    for (Eigen::Index i = 0; i < stages_; ++i) {
+      const Eigen::VectorXd at = Eigen::VectorXd::Unit(stages_, i);
+      response.col(i) = on_head(at, solve(rest, rest, at));
+    }
+    damping_ = -h * response * scheme.a;
+  }
+
+  int limit() const override { return any_block; }
+  bool respond(std::span<const double> head, StageResponse& response) override {
+    x_.assign(head.begin(), head.end());
+    response.damping = damping_;
+    response.constant.resize(stages_, static_cast<Eigen::Index>(x_.size()));
+    for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) {
+      const LumpedEnvironment::Axis& row = environment_.axes()[axis];
+      const Eigen::VectorXd at = Eigen::VectorXd::Constant(stages_, x_[axis]);
+      response.constant.col(static_cast<Eigen::Index>(axis)) = on_head(at, solve(row.w, row.p, at));
+    }
+    return true;
+  }
+  void complete(const Eigen::MatrixXd& head_velocities) override {
+    for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) {
+      LumpedEnvironment::Axis& row = environment_.axes()[axis];
+      const Eigen::VectorXd at = h_ * scheme_.a * head_velocities.col(static_cast<Eigen::Index>(axis)) +
+                                 Eigen::VectorXd::Constant(stages_, x_[axis]);
+      const Stages found = solve(row.w, row.p, at);
+      for (Eigen::Index i = 0; i < stages_; ++i) {
+        environment_.pull(at[i], found.w.col(i), pulls_);
+        const Eigen::VectorXd v = environment_.inverse_mass().cwiseProduct(found.p.col(i));
+        const double step = h_ * scheme_.b[i];
+        row.w += step * (v + environment_.slips().cwiseProduct(pulls_));
+        row.p += step * (pulls_ - environment_.dashpots().cwiseProduct(v));
+        row.dissipated +=
+            step * (environment_.dashpots().dot(v.cwiseAbs2()) + environment_.slips().dot(pulls_.cwiseAbs2()));
+      }
+    }
+  }
+
+ private:
+  /// At the stages: sites x stages.
+  struct Stages {
+    Eigen::MatrixXd w, p;
+  };
+
+  /// Unknowns in the order site, w or p, stage: what is close in the equations is close in the matrix.
+  Eigen::Index place(Eigen::Index site, bool is_momentum, Eigen::Index stage) const {
+    return (2 * site + (is_momentum ? 1 : 0)) * stages_ + stage;
+  }
+
+  Eigen::SparseMatrix<double> matrix() const {
+    std::vector<Eigen::Triplet<double>> entries;
+    const auto add = [&](Eigen::Index site, bool is_momentum, Eigen::Index other, bool of_momentum,
+                         const Eigen::MatrixXd& weights) {
+      for (Eigen::Index i = 0; i < stages_; ++i) {
+        for (Eigen::Index j = 0; j < stages_; ++j) {
+          entries.emplace_back(place(site, is_momentum, i), place(other, of_momentum, j), weights(i, j));
+        }
+      }
+    };
+    const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(stages_, stages_);
+    const Eigen::MatrixXd a = h_ * scheme_.a, a_hat = h_ * scheme_.a_hat;
+    const auto add_spring = [&](Eigen::Index site, Eigen::Index other, double k) {
+      add(site, false, other, false, environment_.slips()[site] * k * a);
+      add(site, true, other, false, k * a_hat);
+    };
+    for (Eigen::Index site = 0; site < sites_; ++site) {
+      const double inverse_mass = environment_.inverse_mass()[site];
+      add(site, false, site, false, one);
+      add(site, false, site, true, -inverse_mass * a);
+      add(site, true, site, true, one + environment_.dashpots()[site] * inverse_mass * a_hat);
+      add_spring(site, site, environment_.to_head()[site]);
+      for (Eigen::SparseMatrix<double>::InnerIterator k(environment_.stiffness(), site); k; ++k) {
+        add_spring(k.row(), site, k.value());
+      }
+    }
+    Eigen::SparseMatrix<double> matrix(2 * sites_ * stages_, 2 * sites_ * stages_);
+    matrix.setFromTriplets(entries.begin(), entries.end());
+    return matrix;
+  }
+
+  Stages solve(const Eigen::VectorXd& w, const Eigen::VectorXd& p, const Eigen::VectorXd& head) const {
+    const Eigen::VectorXd to_w = h_ * scheme_.a * head, to_p = h_ * scheme_.a_hat * head;
+    Eigen::VectorXd right(2 * sites_ * stages_);
+    for (Eigen::Index site = 0; site < sites_; ++site) {
+      const double k = environment_.to_head()[site];
+      right.segment(place(site, false, 0), stages_) = (environment_.slips()[site] * k * to_w).array() + w[site];
+      right.segment(place(site, true, 0), stages_) = (k * to_p).array() + p[site];
+    }
+    right = equations_.solve(right);
+    Stages found{Eigen::MatrixXd(sites_, stages_), Eigen::MatrixXd(sites_, stages_)};
+    for (Eigen::Index site = 0; site < sites_; ++site) {
+      found.w.row(site) = right.segment(place(site, false, 0), stages_);
+      found.p.row(site) = right.segment(place(site, true, 0), stages_);
+    }
+    return found;
+  }
+
+  Eigen::VectorXd on_head(const Eigen::VectorXd& head, const Stages& stages) const {
+    return stages.w.transpose() * environment_.to_head() - environment_.to_head().sum() * head;
+  }
+
+  LumpedEnvironment& environment_;
+  CollocationScheme scheme_;
+  double h_;
+  Eigen::Index sites_, stages_;
+  Eigen::SparseLU<Eigen::SparseMatrix<double>> equations_;
+  Eigen::MatrixXd damping_;
+  std::vector<double> x_;  // of the head at the start of the step
+  Eigen::VectorXd pulls_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExplicitMarch> make_explicit_march(LumpedEnvironment& environment, const ExplicitScheme& scheme,
+                                                   double h) {
+  return std::make_unique<LumpedExplicitMarch>(environment, scheme, h);
+}
+
+std::unique_ptr<ImplicitMarch> make_implicit_march(LumpedEnvironment& environment, const CollocationScheme& scheme,
+                                                   double h) {
+  return std::make_unique<LumpedImplicitMarch>(environment, scheme, h);
+}
+
+}  // namespace bathline
