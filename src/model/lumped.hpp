@@ -1,5 +1,5 @@
 // An environment of few sites, all of them on rank 0, that is its list of masses, springs and dashpots.
-#pragma once
+#pragma once  // Public: programs of others may include this header.
 
 #include <Eigen/SparseCore>
 #include <functional>
