@@ -177,7 +177,8 @@ Eigen::MatrixXd Experiment::open_damping(const Case& one,
 
 Problem Experiment::make_held_problem(const Case& one) const {
   OpenSystem system = system_;
-  system.mass.setConstant(std::numeric_limits<double>::infinity());
+  // As good as infinite, which the equations in velocities could not take.
+  system.mass.setConstant(1e100);
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Zero(system.size(), system.size()));
   system.observables.clear();
   system.applied = nullptr;

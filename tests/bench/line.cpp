@@ -122,8 +122,8 @@ void gauss_single_steps(benchmark::State& state) {
 /// What no line can exceed: one tile whose sites stay in cache.
 void explicit_blocked_in_cache(benchmark::State& state) {
   constexpr int blocks = 400, steps = 64;
-  const std::vector<LineLevel> levels =
-      levels_of(splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}}), 0.5, steps);
+  std::vector<LineLevel> levels;
+  take_levels_of(splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}}), 0.5, steps, levels);
   LineTile<EqualSites> tile;
   std::vector<double> w(tile_capacity, 1e-3), p(tile_capacity, 1e-3);
   time_together(state, tile_capacity * bench_world().size() * blocks * steps, [&] {

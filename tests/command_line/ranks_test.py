@@ -187,7 +187,7 @@ class RanksTest(FolderTest):
                 label, variable = path.split("/")
                 where = f"{path} on {ranks} ranks"
                 self.assertEqual(values.shape, other.shape, where)
-                if label in labels:
+                if label in labels or values.dtype.kind == "S":
                     self.assertEqual(values.tobytes(), other.tobytes(), where)
                     continue
                 # Energies are compared with the whole energy.
@@ -256,7 +256,7 @@ class SolverOptionsTest(FolderTest):
     def test_log_view(self):
         outcome, _ = self.run_with("-log_view", ranks=2)
         self.assert_said_once(outcome, "PETSc Performance Summary")
-        self.assertRegex(outcome.out, r"(?m)^SNESSolve +\d+ ")
+        self.assertRegex(outcome.out, r"(?m)^LineEliminate +\d+ ")
 
     def test_snes_monitor(self):
         outcome, _ = self.run_with("-snes_monitor", ranks=3)

@@ -20,14 +20,19 @@ OpenSystem build(const SystemKind& kind) {
     // Names of the user's choice there may be none, and how many particles there are the lists say.
     const bool is_free_table = parameter.type == ValueType::table && parameter.listing.empty();
     const bool is_told_otherwise = parameter.name == "v0" || parameter.name == "particles";
+    // Formulas for every coordinate, such as a drive.
+    if (parameter.type == ValueType::texts && !parameter.required) continue;
     if (!is_told_otherwise && !is_free_table && parameter.type != ValueType::tables) more.push_back(parameter.name);
   }
   Section section = example_section(kind.entry, more);
+  std::string report;
   for (std::size_t particles = 1; particles <= 4; ++particles) {
     for (std::size_t axes = 1; axes <= 3; ++axes) {
       section.set("q0", Section::Rows(particles, std::vector<double>(axes, 0.8)), {});
       // Lists whose form the type does not tell: a constant per particle, two different particles.
       for (const Parameter& parameter : kind.entry.parameters) {
+        // Not every pair of particles is a chain.
+        if (parameter.name == "mode_energies") section.set("mode_energies", false, {});
         if (parameter.type != ValueType::rows) continue;
         if (parameter.name == "damping") section.set("damping", Section::Rows(particles, {0.6}), {});
         if (parameter.name == "pairs") section.set("pairs", Section::Rows{{0.0, 1.0}}, {});
@@ -36,9 +41,10 @@ OpenSystem build(const SystemKind& kind) {
       OpenSystem system;
       where_readable([&] { kind.build(section, potentials(), system, mistakes); });
       if (mistakes.empty()) return system;
+      if (particles == 2) report += mistakes.report() + "\n";
     }
   }
-  ADD_FAILURE() << "no start fits " << kind.entry.name;
+  ADD_FAILURE() << "no start fits " << kind.entry.name << ":\n" << report;
   return {};
 }
 

@@ -202,7 +202,7 @@ TEST(MpiSubstitution, FollowsARunAndKeepsItsLedger) {
 }
 
 TEST(MpiSubstitution, StepsWithoutSubstituteAreLeftOutAndCounted) {
-  const RunStudy run(recipe("kind = \"linear\"\nM = [1.0]\nK = [16.0]\nC = [4.0]\nq0 = [1.0]\nv0 = [-8.0]\n",
+  const RunStudy run(recipe("kind = \"linear\"\nM = [1.0]\nK = [4.0]\nC = [4.0]\nq0 = [1.0]\nv0 = [-8.0]\n",
                             "[output]\nevery = 1\n", time_centred, 10));
   ASSERT_EQ(run.report, "");
   ASSERT_FALSE(run.failure);

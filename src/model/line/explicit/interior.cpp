@@ -31,7 +31,7 @@ void LineInterior<S>::advance(const Piece& piece, int steps, const Done& done) {
   if (steps != steps_) {
     steps_ = steps;
     overlap_ = scheme_.reach(steps);
-    if (tile_) levels_ = levels_of(scheme_, h_, steps);
+    if (tile_) take_levels_of(scheme_, h_, steps, levels_);
   }
   if (piece.end <= piece.begin) {
     done(piece.begin);

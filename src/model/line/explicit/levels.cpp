@@ -4,8 +4,8 @@
 
 namespace bathline {
 
-std::vector<LineLevel> levels_of(const ExplicitScheme& scheme, double h, int steps) {
-  std::vector<LineLevel> levels;
+void take_levels_of(const ExplicitScheme& scheme, double h, int steps, std::vector<LineLevel>& levels) {
+  levels.clear();
   for (int step = 0; step < steps; ++step) {
     for (const Substep& substep : scheme.substeps) {
       const bool kicks = substep.kind == Substep::Kind::kick;
@@ -20,7 +20,6 @@ std::vector<LineLevel> levels_of(const ExplicitScheme& scheme, double h, int ste
       }
     }
   }
-  return levels;
 }
 
 }  // namespace bathline

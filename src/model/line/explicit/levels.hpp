@@ -21,7 +21,7 @@ struct LineLevel {
   }
 };
 
-/// Those of `steps` steps of a splitting.
-std::vector<LineLevel> levels_of(const ExplicitScheme& scheme, double h, int steps);
+/// Those of `steps` steps of a splitting, in the place of what `levels` held: its memory is used again.
+void take_levels_of(const ExplicitScheme& scheme, double h, int steps, std::vector<LineLevel>& levels);
 
 }  // namespace bathline
