@@ -102,7 +102,7 @@ class RecipesTest(unittest.TestCase):
     def test_only_what_is_no_one_methods_has_colours_of_its_own(self):
         for where, recipe, series in self.panels():
             methods = [style.look_of_method(integrator_of(recipe, one["of"]) or {}) for one in series]
-            own = [{"color", "style"} & set(one) - ({"style"} if one.get("style") in ("points", "marked") else set())
+            own = [{"color", "style"} & set(one) - ({"style"} if one.get("style") in ("points", "marked", "dots") else set())
                    for one in series]
             for one, method, chosen in zip(series, methods, own):
                 # The dashes of a method tell it from others, and are in the way of a curve that stands alone.
