@@ -246,6 +246,8 @@ class SolverOptionsTest(FolderTest):
             iterative = variables(result)
             changed_bits = set()
             for name, values in direct.items():
+                if values.dtype.kind == "S":
+                    continue
                 scale = max(1.0, np.abs(values).max())
                 self.assertLessEqual(np.abs(iterative[name] - values).max(), 1e-10 * scale, (name, words))
                 if iterative[name].tobytes() != values.tobytes():
