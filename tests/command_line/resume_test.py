@@ -180,7 +180,8 @@ class EveryIntegratorTest(ResumeTest):
             found = variables(result)
             self.assertEqual(sorted(found), sorted(expected))
             for name, values in expected.items():
-                if name.split("/")[0] in ("gamma_closed", "stoermer-verlet_closed", "rk4_closed"):
+                explicit = name.split("/")[0] in ("gamma_closed", "stoermer-verlet_closed", "rk4_closed")
+                if explicit or values.dtype.kind == "S":
                     self.assertEqual(found[name].tobytes(), values.tobytes(), name)
                 else:
                     scale = max(1.0, np.max(np.abs(values)))
