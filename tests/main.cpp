@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "parallel/subnormals.hpp"
 #include "test_world.hpp"
 
 namespace bathline {
@@ -48,9 +49,10 @@ extern "C" void __lsan_disable() __attribute__((weak));
 extern "C" void __lsan_enable() __attribute__((weak));
 
 int main(int argc, char** argv) {
+  bathline::flush_subnormals();  // as the program does
   // OpenMPI keeps some of what it begins with, in plugins that it unloads: their stacks have no names to suppress.
   if (__lsan_disable) __lsan_disable();
-  const bathline::ParallelSession session(argc, argv);
+  const bathline::ParallelSession session;
   if (__lsan_enable) __lsan_enable();
   bathline::session = &session;
   testing::InitGoogleTest(&argc, argv);

@@ -13,7 +13,10 @@ namespace bathline {
 
 class PetscWorld : public testing::Environment {
  public:
-  void SetUp() override { session_ = std::make_unique<PetscSession>(test_world(), std::vector<std::string>{}); }
+  void SetUp() override {
+    session_ = std::make_unique<PetscSession>(test_world(), std::vector<std::string>{});
+    session_->start();
+  }
   void TearDown() override { session_.reset(); }
   const PetscSession& session() const { return *session_; }
 

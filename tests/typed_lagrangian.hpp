@@ -10,21 +10,22 @@
 
 namespace bathline {
 
-/// L in `coordinates`, their velocities `x_dot` and `t`, from q0 with v0.
+/// L in `coordinates`, their velocities `x_dot`, `t` and `z`, from q0 with v0, and z0 where it depends on z.
 inline OpenSystem typed_system(const std::string& L, const std::vector<std::string>& coordinates,
-                               const Eigen::VectorXd& q0, const Eigen::VectorXd& v0) {
+                               const Eigen::VectorXd& q0, const Eigen::VectorXd& v0, double z0 = 0.0) {
   ExpressionGraph graph;
   FormulaNames names;
   int variables = 0;
   for (const std::string suffix : {"", "_dot"}) {
     for (const std::string& name : coordinates) names[name + suffix] = graph.variable(variables++);
   }
-  names["t"] = graph.variable(variables++);
+  for (const char* name : {"t", "z"}) names[name] = graph.variable(variables++);
   OpenSystem system;
   system.particles = static_cast<int>(coordinates.size());
   system.mass = Eigen::VectorXd::Zero(system.size());
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Zero(system.size(), system.size()));
   system.lagrangian = std::make_shared<FormulaLagrangian>(graph, parse_formula(L, names, graph), system.size());
+  if (system.lagrangian->depends_on_action()) system.contact = Contact{.gamma = 0.0, .z0 = z0, .q1 = {}};
   system.q0 = q0;
   system.v0 = v0;
   return system;

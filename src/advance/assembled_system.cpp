@@ -109,7 +109,7 @@ void AssembledSystem::find_velocities(double t, std::span<const double> u, std::
   if (problem_.legendre() == nullptr) return;
   const int n = particle_dofs();
   q_ = problem_.system().q0 + Eigen::Map<const Eigen::VectorXd>(u.data(), n);
-  if (problem_.legendre()->find_velocity(q_, Eigen::Map<const Eigen::VectorXd>(p.data(), n), t, velocity_)) {
+  if (problem_.legendre()->find_velocity(q_, Eigen::Map<const Eigen::VectorXd>(p.data(), n), t, 0.0, velocity_)) {
     velocity_ = problem_.v;
     std::fill_n(v.begin(), n, std::numeric_limits<double>::quiet_NaN());
     return;
@@ -127,8 +127,8 @@ double AssembledSystem::add_applied(double t, std::span<const double> u, std::sp
   Eigen::Map<Eigen::VectorXd>(force.data(), n) += applied;
   const double power = velocity.dot(applied);
   if (!problem_.system().lagrangian) return power;
-  Eigen::VectorXd x(2 * n + 1), slopes(2 * n + 1);
-  x << q_, velocity, t;
+  Eigen::VectorXd x(2 * n + 2), slopes(2 * n + 2);
+  x << q_, velocity, t, 0.0;
   problem_.system().lagrangian->slopes(x.data(), slopes.data());
   Eigen::Map<Eigen::VectorXd>(force.data(), n) += slopes.head(n);
   return power - slopes[2 * n];

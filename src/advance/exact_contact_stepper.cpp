@@ -1,13 +1,16 @@
-// The exact flow of a contact system, on rank 0: q' = p/m, p' = -grad V + gamma p, z' = L.
+// The exact flow of a contact system, on rank 0: q' = v, p' = dL/dq + dL/dz p + f, z' = L, where L is
+// m v^2 / 2 - V + gamma z or any other.
 //
 //   linear:     x = (q, p) by the matrix exponential; z(h) = e^{gamma h} (z + integral of e^{-gamma s} x^T Q x) and the
 //               work of the damping by Gramians (vanloan1978)
 //   otherwise:  an adaptive Runge-Kutta method of order 8 near round-off, z and the work among its unknowns
 //
-// Source: simoes2020, eq. (19) for L = v^T M v / 2 - V(q) + gamma z. Where the start is given by two positions, the
-// first momentum is the one whose motion comes to the second after one step.
+// Source: simoes2020, section 2, and eq. (19) for L = v^T M v / 2 - V(q) + gamma z. Where the start is given by two
+// positions, the first momentum is the one whose motion comes to the second after one step.
 // Tested by tests/properties/contact_test.cpp.
 #include <cmath>
+#include <limits>
+#include <stdexcept>
 
 #include "advance/stepper.hpp"
 #include "solve/dense.hpp"
@@ -22,7 +25,8 @@ using Eigen::VectorXd;
 
 struct ContactState {
   VectorXd q, p;
-  double z = 0.0, dissipated = 0.0;
+  double z = 0.0, dissipated = 0.0, work = 0.0;
+  double t = 0.0;  // for the caller to advance
 };
 
 /// Advances by one step; lives on rank 0.
@@ -31,6 +35,8 @@ class ContactFlow {
   virtual ~ContactFlow() = default;
   /// False where the reference solver gave up.
   virtual bool step(ContactState& state) = 0;
+  virtual std::vector<double> memory() const { return {}; }
+  virtual void remember(std::span<const double>) {}
 };
 
 class LinearContactFlow final : public ContactFlow {
@@ -117,12 +123,73 @@ class AdaptiveContactFlow final : public ContactFlow {
     state.dissipated += state_[2 * n + 1];
     return solved;
   }
+  std::vector<double> memory() const override { return {solver_.step()}; }
+  void remember(std::span<const double> memory) override { solver_.set_step(memory.front()); }
 
  private:
   OpenSystem system_;
   double h_;
   std::vector<double> state_;
   VectorXd q_, gradient_;
+  OdeReference solver_;
+};
+
+/// With any Lagrangian, and all that acts on the particles besides.
+class LagrangianContactFlow final : public ContactFlow {
+ public:
+  LagrangianContactFlow(const Problem& problem, double h)
+      : problem_(problem),
+        h_(h),
+        n_(problem.q.size()),
+        v_(problem.v),
+        x_(2 * n_ + 2),
+        slopes_(x_),
+        state_(2 * static_cast<std::size_t>(n_) + 3),
+        solver_(static_cast<int>(state_.size()), [this](double t, std::span<const double> x, std::span<double> rate) {
+          derive(t, Eigen::Map<const VectorXd>(x.data(), 2 * n_ + 3), Eigen::Map<VectorXd>(rate.data(), 2 * n_ + 3));
+        }) {}
+
+  bool step(ContactState& state) override {
+    v_ = problem_.v;
+    Eigen::Map<VectorXd> x(state_.data(), 2 * n_ + 3);
+    x << state.q, state.p, state.z, state.dissipated, state.work;
+    const bool solved = solver_.advance(state_, state.t, h_);
+    state.q = x.head(n_);
+    state.p = x.segment(n_, n_);
+    state.z = x[2 * n_];
+    state.dissipated = x[2 * n_ + 1];
+    state.work = x[2 * n_ + 2];
+    return solved;
+  }
+  std::vector<double> memory() const override { return {solver_.step()}; }
+  void remember(std::span<const double> memory) override { solver_.set_step(memory.front()); }
+
+ private:
+  void derive(double t, const Eigen::Ref<const VectorXd>& x, Eigen::Ref<VectorXd> rate) {
+    const VectorXd q = x.head(n_), p = x.segment(n_, n_);
+    const double z = x[2 * n_];
+    if (problem_.legendre()->find_velocity(q, p, t, z, v_)) {
+      v_ = problem_.v;
+      rate.setConstant(std::numeric_limits<double>::quiet_NaN());
+      return;
+    }
+    x_ << q, v_, t, z;
+    const Lagrangian& lagrangian = *problem_.system().lagrangian;
+    lagrangian.slopes(x_.data(), slopes_.data());
+    const double value = lagrangian.value(x_.data()), by_z = slopes_[2 * n_ + 1];
+    VectorXd drag = VectorXd::Zero(n_), applied = drag;
+    if (problem_.is_damped()) problem_.drag(q, v_, drag);
+    if (problem_.system().is_driven()) problem_.applied(q, v_, t, applied);
+    const double loss = -by_z * (p.dot(v_) - value) - problem_.system().contact->gamma * value;
+    rate << v_, slopes_.head(n_) + by_z * p + drag + applied, value, loss - v_.dot(drag),
+        v_.dot(applied) - slopes_[2 * n_];
+  }
+
+  const Problem& problem_;
+  double h_;
+  Eigen::Index n_;
+  VectorXd v_, x_, slopes_;
+  std::vector<double> state_;
   OdeReference solver_;
 };
 
@@ -163,7 +230,9 @@ class ExactContactStepper final : public Stepper {
       problem.second_q.reset();
       return;
     }
-    if (system.potential->is_quadratic()) {
+    if (system.lagrangian) {
+      flow_ = std::make_unique<LagrangianContactFlow>(problem, h);
+    } else if (system.potential->is_quadratic()) {
       flow_ = std::make_unique<LinearContactFlow>(system, h);
     } else {
       flow_ = std::make_unique<AdaptiveContactFlow>(system, h);
@@ -182,16 +251,31 @@ class ExactContactStepper final : public Stepper {
     }
     bool solved = true;
     if (flow_) {
-      ContactState state{problem_.q, problem_.p, problem_.z, problem_.dissipated};
-      for (std::int64_t i = 0; i < steps && solved; ++i) solved = flow_->step(state);
+      ContactState state{problem_.q, problem_.p, problem_.z, problem_.dissipated, problem_.work};
+      for (std::int64_t i = 0; i < steps && solved; ++i) {
+        state.t = problem_.clock.at(static_cast<double>(i));
+        solved = flow_->step(state);
+      }
       problem_.q = state.q;
       problem_.p = state.p;
       problem_.z = state.z;
       problem_.dissipated = state.dissipated;
+      problem_.work = state.work;
+      if (LegendreMap* legendre = problem_.legendre(); legendre != nullptr && solved) {
+        const double end = problem_.clock.at(static_cast<double>(steps));
+        solved = !legendre->find_velocity(problem_.q, problem_.p, end, problem_.z, problem_.v);
+      }
     }
     problem_.clock.steps += steps;
     if (problem_.communicator().broadcast(solved)) return std::nullopt;
     return Failure{problem_.clock.steps, 0.0, "the adaptive reference solver could not hold its tolerance"};
+  }
+
+  std::vector<double> memory() const override { return flow_ ? flow_->memory() : std::vector<double>(); }
+
+  void remember(std::span<const double> memory) override {
+    if (memory.size() > 1) throw std::out_of_range("stepper");
+    if (!memory.empty() && flow_) flow_->remember(memory);
   }
 
  private:

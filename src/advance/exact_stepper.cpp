@@ -1,7 +1,9 @@
 // The exact flow, on rank 0 with all sites gathered there.
 //
 //   linear, closed:  normal modes of M^-1/2 K M^-1/2, each advanced by its cosine and sine
-//   linear, open:    the matrix exponential; the work of the damping from its Gramian (vanloan1978)
+//   linear, open:    the matrix exponential; the work of the damping, and with noise the covariance of what a step
+//   adds,
+//                    from Gramians (vanloan1978)
 //   otherwise:       an adaptive Runge-Kutta method of order 8 near round-off, works as further unknowns
 #include <cmath>
 #include <stdexcept>
@@ -88,10 +90,10 @@ class ModalFlow final : public Flow {
   Eigen::MatrixXd modes_;
 };
 
-/// x' = A x for x = (q, p) of an open linear system; works on positions, not displacements.
+/// x' = A x + noise for x = (q, p) of an open linear system; works on positions, not displacements.
 class MatrixExponentialFlow final : public Flow {
  public:
-  MatrixExponentialFlow(const Problem& problem, double h) : start_(problem.system().q0) {
+  MatrixExponentialFlow(Problem& problem, double h) : problem_(problem), start_(problem.system().q0) {
     const OpenSystem& system = problem.system();
     const int n = system.size();
     Eigen::MatrixXd hessian(n, n);
@@ -110,6 +112,14 @@ class MatrixExponentialFlow final : public Flow {
     const Eigen::MatrixXd exponential = matrix_exponential(h * block);
     flow_ = exponential.bottomRightCorner(2 * n, 2 * n);
     work_ = flow_.transpose() * exponential.topRightCorner(2 * n, 2 * n);
+    if (problem.noise() == nullptr) return;
+    power.setZero();
+    power.bottomRightCorner(n, n) = 2.0 * problem.noise()->diffusion();
+    block.topLeftCorner(2 * n, 2 * n) = -a;
+    block.topRightCorner(2 * n, 2 * n) = power;
+    block.bottomRightCorner(2 * n, 2 * n) = a.transpose();
+    const Eigen::MatrixXd covariance = flow_ * matrix_exponential(h * block).topRightCorner(2 * n, 2 * n);
+    root_ = symmetric_root(0.5 * (covariance + covariance.transpose()));
   }
 
   bool advance(Phase& phase, std::int64_t steps) override {
@@ -117,18 +127,33 @@ class MatrixExponentialFlow final : public Flow {
     Eigen::Map<Eigen::VectorXd> u(phase.u.data(), n), p(phase.p.data(), n);
     Eigen::VectorXd x(2 * n);
     x << u + start_, p;
+    WhiteNoise* noise = problem_.noise();
+    if (noise != nullptr) phase.dissipated += energy(x);
     for (std::int64_t i = 0; i < steps; ++i) {
-      phase.dissipated += x.dot(work_ * x);
+      if (noise == nullptr) phase.dissipated += x.dot(work_ * x);
       x = flow_ * x;
+      if (noise == nullptr) continue;
+      const auto numbers = noise->numbers(problem_.clock.steps + i, 0, static_cast<std::size_t>(2 * n));
+      x += root_ * Eigen::Map<const Eigen::VectorXd>(numbers.data(), 2 * n);
     }
+    // What damping and noise have done is what the particles have lost.
+    if (noise != nullptr) phase.dissipated -= energy(x);
     u = x.head(n) - start_;
     p = x.tail(n);
     return true;
   }
 
  private:
+  double energy(const Eigen::VectorXd& x) const {
+    const Eigen::Index n = x.size() / 2;
+    const OpenSystem& system = problem_.system();
+    return system.potential->value(x.head(n)) + 0.5 * x.tail(n).cwiseAbs2().cwiseQuotient(system.mass).sum();
+  }
+
+  Problem& problem_;
   Eigen::VectorXd start_;
   Eigen::MatrixXd flow_, work_;
+  Eigen::MatrixXd root_;  // of the covariance that a step adds
 };
 
 class AdaptiveFlow final : public Flow {
@@ -212,8 +237,8 @@ class ExactStepper final : public Stepper {
       problem_.q = problem_.system().q0 + Eigen::Map<Eigen::VectorXd>(phase.u.data(), n);
       problem_.p = Eigen::Map<Eigen::VectorXd>(phase.p.data(), n);
       if (LegendreMap* legendre = problem_.legendre(); legendre != nullptr && solved) {
-        solved =
-            !legendre->find_velocity(problem_.q, problem_.p, problem_.clock.at(static_cast<double>(steps)), problem_.v);
+        solved = !legendre->find_velocity(problem_.q, problem_.p, problem_.clock.at(static_cast<double>(steps)),
+                                          problem_.z, problem_.v);
       }
     }
     auto begin = root ? static_cast<std::size_t>(system_.particle_dofs()) : 0;
@@ -242,6 +267,7 @@ class ExactStepper final : public Stepper {
   static constexpr int largest_modal_system = 1500;
 
   std::unique_ptr<Flow> make_flow() const {
+    if (problem_.noise() != nullptr && !system_.is_linear()) throw std::logic_error("no exact flow has noise here");
     if (system_.is_linear() && !system_.is_damped() && system_.size() <= largest_modal_system) {
       return std::make_unique<ModalFlow>(system_, h_);
     }

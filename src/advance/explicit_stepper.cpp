@@ -2,8 +2,11 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
+#include "advance/few_particles.hpp"
+#include "advance/ornstein_uhlenbeck.hpp"
 #include "advance/stepper.hpp"
 
 namespace bathline {
@@ -13,7 +16,8 @@ namespace {
 class ExplicitStepper final : public Stepper {
  public:
   ExplicitStepper(const ExplicitScheme& scheme, Problem& problem, double h)
-      : scheme_(feels_velocity(problem) ? scheme : scheme.merged()),
+      : heat_(heat_of(scheme, problem, h)),
+        scheme_(feels_velocity(problem) ? scheme : scheme.merged()),
         nodes_(scheme_.nodes()),
         problem_(problem),
         h_(h),
@@ -24,9 +28,12 @@ class ExplicitStepper final : public Stepper {
         drag_(problem.q.size()),
         push_(Eigen::VectorXd::Zero(problem.q.size())),
         by_velocity_(push_),
+        noise_(heat_ ? nullptr : problem.noise()),
+        impulse_(push_),
         stage_q_(problem.q),
         stage_p_(problem.p) {
     problem.clock.h = h;
+    if (noise_ != nullptr && !scheme_.b.empty()) throw std::logic_error("stages take no noise");
     // A kick with the velocity after it: (1 + weight h C M^-1) p+ = p + weight h f.
     for (const Substep& substep : scheme_.substeps) {
       Eigen::MatrixXd matrix;
@@ -63,6 +70,8 @@ class ExplicitStepper final : public Stepper {
       steps -= block;
       for (const auto& march : marches_) march->open(ahead.plan(block, steps));
       for (int step = 0; step < block && is_root; ++step) {
+        if (noise_ != nullptr) impulse_ = noise_->impulse(problem_.clock.steps, h_);
+        draws_ = 0;
         for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) {
           substep(scheme_.substeps[i], solvers_[i], problem_.clock.at(nodes_[i]));
         }
@@ -83,6 +92,14 @@ class ExplicitStepper final : public Stepper {
     bool feels = problem.feels_velocity();
     for (const auto& environment : problem.environments()) feels = feels || environment->facts().loses_energy;
     return feels;
+  }
+
+  /// What has substeps of its own for damping and noise does them exactly.
+  static std::unique_ptr<OrnsteinUhlenbeck> heat_of(const ExplicitScheme& scheme, Problem& problem, double h) {
+    const auto is_heat = [](const Substep& substep) { return substep.kind == Substep::Kind::heat; };
+    const auto first = std::find_if(scheme.substeps.begin(), scheme.substeps.end(), is_heat);
+    if (first == scheme.substeps.end()) return nullptr;
+    return std::make_unique<OrnsteinUhlenbeck>(problem, first->weight * h);
   }
 
   using Solver = Eigen::PartialPivLU<Eigen::MatrixXd>;
@@ -122,6 +139,9 @@ class ExplicitStepper final : public Stepper {
       case Substep::Kind::stage:
         stage(substep.stage, t);
         break;
+      case Substep::Kind::heat:
+        heat_->advance(draws_++);
+        return;
     }
     for (std::size_t e = 0; e < heads_.size(); ++e) marches_[e]->substep(substep, heads_[e]);
   }
@@ -154,11 +174,15 @@ class ExplicitStepper final : public Stepper {
     if (is_pushed) problem_.work += 0.5 * weighted * problem_.p.cwiseQuotient(problem_.system().mass).dot(push_);
   }
 
-  /// With force_ and all that depends on the velocities.
+  /// With force_ and all that depends on the velocities. The impulse of the noise is given to a step's kicks by their
+  /// weights. All of it works along the mean velocity of a kick, so that the ledger closes: the velocity before or
+  /// after is correlated with the impulse.
   void kick_by_velocity(const Substep& substep, const Solver& solver, double t) {
     const double weighted = substep.weight * h_;
+    if (noise_ != nullptr) before_ = velocity_;
     if (substep.velocity_after) {
       force_ = problem_.p + weighted * force_;
+      if (noise_ != nullptr) force_ += substep.weight * impulse_;
       if (needs_newton()) {
         solve_for_momenta(weighted, t);
       } else {
@@ -167,7 +191,14 @@ class ExplicitStepper final : public Stepper {
     }
     velocity_ = problem_.p.cwiseQuotient(problem_.system().mass);
     forces_by_velocity(t);
-    if (!substep.velocity_after) problem_.p += weighted * (force_ + drag_ + by_velocity_);
+    if (!substep.velocity_after) {
+      problem_.p += weighted * (force_ + drag_ + by_velocity_);
+      if (noise_ != nullptr) problem_.p += substep.weight * impulse_;
+    }
+    if (noise_ != nullptr) {
+      velocity_ = 0.5 * (before_ + problem_.p.cwiseQuotient(problem_.system().mass));
+      problem_.dissipated -= substep.weight * velocity_.dot(impulse_);
+    }
     problem_.dissipated -= weighted * velocity_.dot(drag_);
     if (is_applied_by_velocity_) problem_.work += weighted * velocity_.dot(by_velocity_);
   }
@@ -252,6 +283,7 @@ class ExplicitStepper final : public Stepper {
     }
   }
 
+  std::unique_ptr<OrnsteinUhlenbeck> heat_;  // of a scheme with substeps for it; made first, as it takes C away
   ExplicitScheme scheme_;
   std::vector<double> nodes_;
   Problem& problem_;
@@ -260,7 +292,10 @@ class ExplicitStepper final : public Stepper {
   bool is_applied_by_velocity_;
   double of_drive_ = 0.0;        // d.u after the last step
   std::vector<Solver> solvers_;  // one per substep, empty where the damping force is explicit
-  Eigen::VectorXd force_, velocity_, drag_, push_, by_velocity_, stage_q_, stage_p_;
+  Eigen::VectorXd force_, velocity_, drag_, push_, by_velocity_;
+  WhiteNoise* noise_;  // whose impulse is shared by the kicks; nullptr where there is none
+  int draws_ = 0;      // of heat in the step under way
+  Eigen::VectorXd impulse_, before_, stage_q_, stage_p_;
   Eigen::MatrixXd by_q_, by_v_;
   std::vector<Eigen::VectorXd> velocities_, forces_;
   std::vector<std::unique_ptr<ExplicitMarch>> marches_;
@@ -271,6 +306,7 @@ class ExplicitStepper final : public Stepper {
 }  // namespace
 
 std::unique_ptr<Stepper> make_explicit_stepper(const ExplicitScheme& scheme, Problem& problem, double h) {
+  if (std::unique_ptr<Stepper> few = make_few_particles_stepper(scheme, problem, h)) return few;
   return std::make_unique<ExplicitStepper>(scheme, problem, h);
 }
 

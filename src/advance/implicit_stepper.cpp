@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "advance/newton_failure.hpp"
+#include "advance/ornstein_uhlenbeck.hpp"
 #include "advance/particle_stages.hpp"
 #include "advance/stepper.hpp"
 
@@ -33,6 +34,8 @@ class ImplicitStepper final : public Stepper {
   /// Takes what the environments are to the particles in this step. Says why where a linear solver failed.
   /// @note Collective outside of blocks.
   std::optional<std::string> eliminate_environments();
+  /// The particles' part of a step. Rank 0 only.
+  ParticleNewton::Report step_particles();
   /// Ends the environments' step with `velocities_`, the same on every rank. @note Collective outside of blocks.
   void complete_environments();
 
@@ -41,6 +44,7 @@ class ImplicitStepper final : public Stepper {
   Index n_;    // degrees of freedom of the particles
   Index all_;  // n_ times the stages
   std::vector<std::unique_ptr<ImplicitMarch>> marches_;
+  std::unique_ptr<OrnsteinUhlenbeck> heat_;    // on rank 0, of a scheme that has damping and noise apart
   std::unique_ptr<ParticleStages> particles_;  // on rank 0
   int block_ = 64;                             // steps of a block, 0 where every step needs all ranks
   StageForces of_environments_;
@@ -63,6 +67,7 @@ ImplicitStepper::ImplicitStepper(const CollocationScheme& scheme, Problem& probl
     block_ = std::min(block_, marches_.back()->limit());
   }
   if (!problem.communicator().is_root()) return;
+  if (scheme.heat_apart) heat_ = std::make_unique<OrnsteinUhlenbeck>(problem, 0.5 * h);
   particles_ = make_particle_stages(scheme, problem, h);
 }
 
@@ -80,7 +85,7 @@ std::optional<Failure> ImplicitStepper::step() {
     return Failure{problem_.clock.steps + 1, 0.0, *reason};
   }
   ParticleNewton::Report report;
-  if (problem_.communicator().is_root()) report = particles_->step(of_environments_, velocities_);
+  if (problem_.communicator().is_root()) report = step_particles();
   // One message says whether it went well and how the heads move.
   message_.resize(all_ + 1);
   message_ << velocities_, report.converged ? 1.0 : 0.0;
@@ -92,6 +97,13 @@ std::optional<Failure> ImplicitStepper::step() {
   return std::nullopt;
 }
 
+ParticleNewton::Report ImplicitStepper::step_particles() {
+  if (heat_) heat_->advance(0);
+  const ParticleNewton::Report report = particles_->step(of_environments_, velocities_);
+  if (heat_) heat_->advance(1);
+  return report;
+}
+
 std::optional<Failure> ImplicitStepper::advance_block(const BlockPlan& plan) {
   for (const auto& march : marches_) march->open(plan);
   ParticleNewton::Report report;
@@ -99,7 +111,7 @@ std::optional<Failure> ImplicitStepper::advance_block(const BlockPlan& plan) {
   const bool is_root = problem_.communicator().is_root();
   for (int step = 0; step < plan.steps && is_root; ++step) {
     eliminate_environments();
-    report = particles_->step(of_environments_, velocities_);
+    report = step_particles();
     if (!report.converged) break;
     complete_environments();
     ++problem_.clock.steps;

@@ -1,4 +1,5 @@
-// Explicit Runge-Kutta methods on q' = v, p' = dL/dq + f, where v is what dL/dv(q, v, t) = p says it is.
+// Explicit Runge-Kutta methods on q' = v, p' = dL/dq + dL/dz p + f, z' = L, where v is what dL/dv(q, v, t, z) = p says
+// it is. Source: simoes2020, section 2, for L that depends on z.
 //
 // On rank 0, without environments. The works are summed by the same weights.
 // Tested by tests/advance/lagrangian_test.cpp.
@@ -23,6 +24,7 @@ class LagrangianStepper final : public Stepper {
     problem.clock.h = h;
     const auto stages = static_cast<Eigen::Index>(scheme.b.size());
     velocities_ = forces_ = MatrixXd::Zero(problem.q.size(), stages);
+    actions_ = VectorXd::Zero(stages);
   }
 
   std::optional<Failure> advance(std::int64_t steps, const Foresight&) override {
@@ -42,22 +44,29 @@ class LagrangianStepper final : public Stepper {
  private:
   std::optional<std::string> step() {
     const Eigen::Index n = problem_.q.size(), stages = velocities_.cols();
-    VectorXd v = problem_.v, x(2 * n + 1), slopes(2 * n + 1), outer(n);
+    VectorXd v = problem_.v, x(2 * n + 2), slopes(2 * n + 2), outer(n);
     for (Eigen::Index i = 0; i < stages; ++i) {
       VectorXd q = problem_.q, p = problem_.p;
+      double z = problem_.z;
       const auto& row = scheme_.a[static_cast<std::size_t>(i)];
       for (std::size_t j = 0; j < row.size(); ++j) {
         q += h_ * row[j] * velocities_.col(static_cast<Eigen::Index>(j));
         p += h_ * row[j] * forces_.col(static_cast<Eigen::Index>(j));
+        z += h_ * row[j] * actions_[static_cast<Eigen::Index>(j)];
       }
       const double t = problem_.clock.at(nodes_[static_cast<std::size_t>(i)]);
       const double weight = h_ * scheme_.b[static_cast<std::size_t>(i)];
-      if (std::optional<std::string> why = problem_.legendre()->find_velocity(q, p, t, v)) return why;
-      x << q, v, t;
+      if (std::optional<std::string> why = problem_.legendre()->find_velocity(q, p, t, z, v)) return why;
+      x << q, v, t, z;
       problem_.system().lagrangian->slopes(x.data(), slopes.data());
       velocities_.col(i) = v;
       forces_.col(i) = slopes.head(n);
       problem_.work -= weight * slopes[2 * n];
+      if (const std::optional<Contact>& contact = problem_.system().contact) {
+        actions_[i] = problem_.system().lagrangian->value(x.data());
+        forces_.col(i) += slopes[2 * n + 1] * p;
+        problem_.dissipated -= weight * (slopes[2 * n + 1] * (p.dot(v) - actions_[i]) + contact->gamma * actions_[i]);
+      }
       if (problem_.is_damped()) {
         problem_.drag(q, v, outer);
         forces_.col(i) += outer;
@@ -72,7 +81,8 @@ class LagrangianStepper final : public Stepper {
     const Eigen::Map<const VectorXd> b(scheme_.b.data(), stages);
     problem_.q += h_ * velocities_ * b;
     problem_.p += h_ * forces_ * b;
-    return problem_.legendre()->find_velocity(problem_.q, problem_.p, problem_.clock.at(1.0), problem_.v);
+    problem_.z += h_ * actions_.dot(b);
+    return problem_.legendre()->find_velocity(problem_.q, problem_.p, problem_.clock.at(1.0), problem_.z, problem_.v);
   }
 
   ExplicitScheme scheme_;
@@ -80,6 +90,7 @@ class LagrangianStepper final : public Stepper {
   double h_;
   std::vector<double> nodes_;
   MatrixXd velocities_, forces_;  // a column a stage
+  VectorXd actions_;              // L, by stage
 };
 
 }  // namespace

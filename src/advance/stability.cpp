@@ -40,14 +40,22 @@ double highest_frequency(const Eigen::SparseMatrix<double>& stiffness_per_mass) 
 }
 
 /// Highest frequency of the problem linearised at its start. A vibration above the band of a long environment is
-/// localised at the particles, so that its first sites suffice; the band's edge is known in closed form.
+/// localised at the particles, so that its first sites suffice; the band's edge is known in closed form. With a
+/// Lagrangian of its own, whose masses may couple its coordinates, the particles count as if nothing were attached.
 double highest_frequency(const Problem& problem) {
   constexpr std::int64_t sites_that_matter = 200;
+  if (problem.system().lagrangian) {
+    double highest = own_frequency(problem.system());
+    for (const auto& environment : problem.environments()) {
+      highest = std::max(highest, environment->facts().highest_frequency);
+    }
+    return highest;
+  }
   const AssembledSystem system(problem, sites_that_matter);
   double highest = highest_frequency(per_mass(system.sparse_stiffness(), system.mass()));
   for (const auto& environment : problem.environments()) {
     const EnvironmentFacts& facts = environment->facts();
-    if (facts.sites > sites_that_matter) highest = std::max(highest, facts.highest_frequency);
+    if (facts.sites == 0 || facts.sites > sites_that_matter) highest = std::max(highest, facts.highest_frequency);
   }
   return highest;
 }
@@ -58,6 +66,31 @@ struct Linearisation {
   Eigen::MatrixXd stiffness, damping;
   Eigen::MatrixXd by_q, by_v;  // F and G, empty without a force
 };
+
+/// A Lagrangian's second derivatives at the start with what acts besides, in coordinates in which its mass matrix is
+/// one. Nothing where that matrix is not positive: what is stable then is not a question of frequencies.
+std::optional<Linearisation> of_lagrangian(const OpenSystem& system, const Linearisation& besides) {
+  const Eigen::Index n = system.size();
+  Eigen::VectorXd x(2 * n + 2);
+  x << system.q0, system.v0, 0.0, 0.0;
+  Eigen::MatrixXd curvatures(2 * n + 1, 2 * n + 1);
+  system.lagrangian->curvatures(x.data(), curvatures.data());
+  Eigen::MatrixXd inertia = curvatures.block(n, n, n, n);
+  inertia.diagonal() += system.mass;
+  if (!curvatures.allFinite()) return std::nullopt;
+  const SymmetricEigen axes = symmetric_eigen(inertia);
+  if (!(axes.values[0] > 0.0)) return std::nullopt;
+  const Eigen::MatrixXd scale =
+      axes.vectors * axes.values.cwiseSqrt().cwiseInverse().asDiagonal() * axes.vectors.transpose();
+  const auto scaled = [&](const Eigen::MatrixXd& matrix) -> Eigen::MatrixXd {
+    if (matrix.size() == 0) return Eigen::MatrixXd::Zero(n, n);
+    return scale * matrix * scale;
+  };
+  // (dL/dv)' has d2L/dv dq v, which gyroscopic forces consist of.
+  const Eigen::MatrixXd mixed = curvatures.block(n, 0, n, n);
+  return Linearisation{Eigen::VectorXd::Ones(n), scaled(-curvatures.topLeftCorner(n, n)), scaled(besides.damping),
+                       scaled(besides.by_q), scaled(besides.by_v) + scaled(mixed.transpose() - mixed)};
+}
 
 /// The same confined to a few motions: those that decide which steps are stable are the fastest oscillations and the
 /// fastest decays, what the damping makes of the fastest oscillations, and those that run away. Such a system has no
@@ -113,7 +146,9 @@ void hold_free_motions(const Eigen::VectorXd& mass, Eigen::MatrixXd& stiffness, 
 std::optional<Problem> linearised(const Problem& problem) {
   constexpr int largest_whole = 24;
   OpenSystem system = problem.system();
-  Linearisation at_start{.mass = system.mass, .damping = problem.damping()};
+  Linearisation at_start;
+  at_start.mass = system.mass;
+  at_start.damping = problem.damping();
   at_start.stiffness.resize(system.size(), system.size());
   system.potential->hessian(system.q0, at_start.stiffness);
   if (system.force || system.applied) {
@@ -121,6 +156,13 @@ std::optional<Problem> linearised(const Problem& problem) {
     at_start.by_v += problem.damping();  // which stays what it is
   }
   if (!at_start.stiffness.allFinite() || !at_start.by_q.allFinite() || !at_start.by_v.allFinite()) return std::nullopt;
+  if (system.lagrangian) {
+    const std::optional<Linearisation> own = of_lagrangian(system, at_start);
+    if (!own) return std::nullopt;
+    at_start = *own;
+    system.mass = at_start.mass;
+    system.lagrangian = nullptr;
+  }
   if (system.size() > largest_whole) {
     at_start = confined(at_start);
     system.particles = static_cast<int>(at_start.mass.size());
@@ -130,7 +172,7 @@ std::optional<Problem> linearised(const Problem& problem) {
     system.observables.clear();
   }
   hold_free_motions(system.mass, at_start.stiffness, at_start.damping);
-  if (system.force || system.applied) {
+  if (at_start.by_q.size() > 0) {
     at_start.stiffness -= at_start.by_q;
     at_start.damping -= at_start.by_v;
     system.force = system.applied = nullptr;
@@ -140,14 +182,19 @@ std::optional<Problem> linearised(const Problem& problem) {
   return Problem(system, at_start.damping, {}, problem.communicator());
 }
 
+Scheme scheme_of(const Problem& problem, const Method& method, const Section& options) {
+  if (problem.noise() != nullptr) return method.warm_scheme(options);
+  return problem.system().lagrangian && method.of_lagrangian ? method.of_lagrangian(options) : method.scheme(options);
+}
+
 }  // namespace
 
 StabilityLimit stability_limit(const Problem& problem, const Method& method, const Section& options) {
   StabilityLimit limit;
   limit.is_linear = problem.system().has_linear_forces() && problem.has_linear_environments();
   const Properties properties = method.properties(options);
-  // Of a Lagrangian of its own no rates are known.
-  if (problem.system().lagrangian) {
+  // What dL/dz does to a step is no oscillation and no decay.
+  if (problem.system().lagrangian && problem.system().contact) {
     limit.largest_step = infinity;
     return limit;
   }
@@ -160,7 +207,7 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
     limit.never_stable = properties.oscillation_limit == 0.0;
     limit.largest_step = frequency > 0.0 ? properties.oscillation_limit / frequency : infinity;
     // Splittings take the decays of an environment exactly.
-    const Scheme scheme = method.scheme(options);
+    const Scheme scheme = scheme_of(problem, method, options);
     const auto* explicit_scheme = std::get_if<ExplicitScheme>(&scheme);
     if (explicit_scheme != nullptr && explicit_scheme->b.empty()) return limit;
     for (const auto& environment : problem.environments()) {
@@ -172,7 +219,11 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
     return limit;
   }
   std::optional<Problem> linear_problem = linearised(problem);
-  if (!linear_problem) return limit;  // no step is known to be stable
+  if (!linear_problem) {
+    // No step is known to be stable, or nothing is known.
+    if (problem.system().lagrangian) limit.largest_step = infinity;
+    return limit;
+  }
   Problem& linear = *linear_problem;
   // A motion that grows by itself (an unstable equilibrium) is nothing that the step could cure.
   constexpr double slack = 1e-10;
@@ -180,7 +231,7 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
     limit.largest_step = infinity;
     return limit;
   }
-  const Scheme scheme = method.scheme(options);
+  const Scheme scheme = scheme_of(problem, method, options);
   const auto is_stable = [&](double h) { return spectral_radius(step_matrix(scheme, linear, h)) <= 1.0 + slack; };
   const double fastest = std::max(motion_matrix(linear).cwiseAbs().rowwise().sum().maxCoeff(), 1e-300);
   double stable = 1e-4 / fastest;
@@ -208,10 +259,13 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
 }
 
 double own_frequency(const OpenSystem& system) {
-  if (system.lagrangian) return 0.0;
+  if (system.lagrangian) {
+    const std::optional<Linearisation> own = of_lagrangian(system, {});
+    return own ? highest_frequency(own->stiffness.sparseView()) : 0.0;
+  }
   Eigen::SparseMatrix<double> hessian;
   system.potential->sparse_hessian(system.q0, hessian);
-  return highest_frequency(per_mass(std::move(hessian), system.mass));
+  return highest_frequency(per_mass(hessian, system.mass));
 }
 
 }  // namespace bathline

@@ -1,12 +1,44 @@
 // The matrix of one step of an integrator on a linear system.
 #include "advance/step_matrix.hpp"
 
+#include <algorithm>
+
 #include "advance/stepper.hpp"
 
 namespace bathline {
 
+namespace {
+
+/// Gives the noise of a problem, if it has any, numbers that are all zero but for one, if that is wanted.
+void set_noise(Problem& problem, int draw_of_one, std::size_t place_of_one) {
+  if (problem.noise() == nullptr) return;
+  problem.noise()->take_from([=](std::int64_t, int draw, std::span<double> numbers) {
+    std::fill(numbers.begin(), numbers.end(), 0.0);
+    if (draw == draw_of_one && place_of_one < numbers.size()) numbers[place_of_one] = 1.0;
+  });
+}
+
+}  // namespace
+
+Eigen::MatrixXd noise_covariance(const Scheme& scheme, Problem& problem, double h) {
+  const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
+  const Eigen::Index n = problem.q.size();
+  Eigen::MatrixXd gains = Eigen::MatrixXd::Zero(2 * n, 4 * n);
+  for (Eigen::Index column = 0; column < gains.cols(); ++column) {
+    set_noise(problem, column < 2 * n ? 0 : 1, static_cast<std::size_t>(column % (2 * n)));
+    problem.q.setZero();
+    problem.p.setZero();
+    stepper->advance(1);
+    problem.share_particles();
+    gains.col(column) << problem.q, problem.p.cwiseQuotient(problem.system().mass);
+  }
+  set_noise(problem, -1, 0);
+  return gains * gains.transpose();
+}
+
 Eigen::MatrixXd step_matrix(const Scheme& scheme, Problem& problem, double h) {
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
+  set_noise(problem, -1, 0);
   const Eigen::VectorXd& mass = problem.system().mass;
   const Eigen::Index n = problem.q.size();
   Eigen::MatrixXd matrix(2 * n, 2 * n);

@@ -9,13 +9,18 @@
 namespace bathline {
 
 /// A_d with x_{k+1} = A_d x_k, x = (q, v), found by stepping the unit vectors through the integrator itself.
-/// `problem` must be linear and without environments; its state is left changed. Same on every rank.
+/// `problem` must be linear and without environments; its state is left changed, and noise that it has silent. Same on
+/// every rank.
 /// @note Collective.
 Eigen::MatrixXd step_matrix(const Scheme& scheme, Problem& problem, double h);
 
 /// R with x^T R x the work that damping takes in the step from x, as the integrator counts it: on linear systems a
 /// quadratic form. As above otherwise. @note Collective.
 Eigen::MatrixXd work_matrix(const Scheme& scheme, Problem& problem, double h);
+
+/// The covariance of what noise adds to x in a step, in which x+ = A_d x + noise. As above otherwise.
+/// @note Collective.
+Eigen::MatrixXd noise_covariance(const Scheme& scheme, Problem& problem, double h);
 
 /// The matrix A of the exact motion, x' = A x, x = (q, v).
 Eigen::MatrixXd motion_matrix(const Problem& problem);

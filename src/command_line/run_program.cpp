@@ -11,13 +11,15 @@
 
 #include "command_line/command_line.hpp"
 #include "driver/run.hpp"
+#include "parallel/subnormals.hpp"
 
 namespace bathline {
 
 int run_program(int argc, char** argv, const Catalogues& catalogues) {
+  flush_subnormals();
   // A file that may not become longer is a full disk, which is said, and not the end of the program.
   std::signal(SIGXFSZ, SIG_IGN);
-  ParallelSession session(argc, argv);
+  ParallelSession session;
   const Communicator& world = session.world();
   auto log = spdlog::stderr_color_mt("bathline");
   log->set_pattern("%^%l%$: %v");

@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
 
+#include "model/natural_lagrangian.hpp"
 #include "model/outside.hpp"
 #include "model/table_file.hpp"
+#include "model/temperature.hpp"
 
 namespace bathline {
 
@@ -25,6 +28,12 @@ std::optional<Contact> contact_of(const OpenSystem& system, const Eigen::MatrixX
   return Contact{.gamma = gamma, .z0 = 0.0, .q1 = {}};
 }
 
+/// Whether a method takes a system of kind `contact` as a Lagrangian like any other: `herglotz` and `exact` know more
+/// of it, unless it is driven.
+bool is_run_by_lagrangian(const Method& method, const OpenSystem& system) {
+  return method.domain == Method::Domain::mechanical || system.is_driven();
+}
+
 }  // namespace
 
 Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& mistakes)
@@ -34,7 +43,10 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
     const SystemKind& kind = *program.catalogues().systems.find(recipe_.system.text("kind"));
     kind.build(recipe_.system, program.catalogues().potentials, system_, mistakes);
   });
-  if (system_.size() > 0 && system_.q0.size() == system_.size()) read_outside(recipe_.system, system_, mistakes);
+  if (system_.size() > 0 && system_.q0.size() == system_.size()) {
+    read_outside(recipe_.system, system_, mistakes);
+    where_readable([&] { read_temperature(recipe_.system, system_, mistakes); });
+  }
   system_is_sound_ = is_readable && mistakes.count() == before_system;
   where_readable([&] { read_end(); });
   where_readable([&] { read_output_plan(mistakes); });
@@ -119,8 +131,6 @@ Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
   one.label = section.text("label");
   one.method = program_.catalogues().integrators.find(section.text("name"));
   one.options = section;
-  const bool has_own = system_.lagrangian && one.method->of_lagrangian;
-  one.scheme = has_own ? one.method->of_lagrangian(section) : one.method->scheme(section);
   one.closed = section.text("on") == "closed";
   // A step that divides the end up to round-off does divide it.
   one.steps = static_cast<std::int64_t>(std::floor(steps * (1.0 + 1e-12) + 1e-9));
@@ -131,14 +141,54 @@ Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
     const std::string& name = recipe_.environments[index].text("name");
     if (chosen.count(name) > 0) one.environments.push_back(index);
   }
+  one.noise = !one.closed && has_noise(section, one.environments);
+  const bool is_lagrangian = system_.lagrangian || (system_.contact && is_run_by_lagrangian(*one.method, system_));
+  const bool has_own = is_lagrangian && one.method->of_lagrangian;
+  one.scheme = has_own     ? one.method->of_lagrangian(section)
+               : one.noise ? one.method->warm_scheme(section)
+                           : one.method->scheme(section);
+  one.start = thermal_start(one, mistakes);
   return one;
+}
+
+std::optional<Eigen::VectorXd> Experiment::temperature_of_start(const Case& one) const {
+  if (system_.temperature) return system_.temperature;
+  std::set<double> all;
+  for (std::size_t index : one.environments) {
+    const Section& environment = recipe_.environments[index];
+    all.insert(environment.is_readable("temperature") ? environment.number("temperature") : 0.0);
+  }
+  if (all.size() != 1) return std::nullopt;
+  return Eigen::VectorXd::Constant(system_.size(), *all.begin());
+}
+
+std::shared_ptr<const ThermalStart> Experiment::thermal_start(const Case& one, Mistakes& mistakes) const {
+  if (system_.start == OpenSystem::Start::given || !system_is_sound_) return nullptr;
+  const std::optional<Eigen::VectorXd> temperature = temperature_of_start(one);
+  std::string obstacle =
+      "at which temperature is not known: state `temperature` in [system], or run with environments of one temperature";
+  std::shared_ptr<const ThermalStart> start;
+  if (temperature) start = make_thermal_start(system_, *temperature, obstacle);
+  if (!start) {
+    mistakes.add(recipe_.system.where("start"), fmt::format("start: {}: {}", one.label, obstacle));
+  }
+  return start;
+}
+
+bool Experiment::has_noise(const Section& section, const std::vector<std::size_t>& environments) const {
+  if (!section.boolean("noise")) return false;
+  if (system_.temperature) return !system_.temperature->isZero(0.0);
+  return std::any_of(environments.begin(), environments.end(), [&](std::size_t index) {
+    const Section& environment = recipe_.environments[index];
+    return environment.is_readable("temperature") && environment.number("temperature") > 0.0;
+  });
 }
 
 std::unique_ptr<Environment> Experiment::build_environment(std::size_t index, double step,
                                                            const Communicator& communicator, Mistakes& mistakes) const {
   const Section& section = recipe_.environments[index];
   const EnvironmentKind& kind = *program_.catalogues().environments.find(section.text("kind"));
-  return kind.build(section, system_, step, communicator, mistakes);
+  return kind.build(section, system_, {step, end_.value_or(0.0)}, communicator, mistakes);
 }
 
 std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const Case& one, double step,
@@ -154,12 +204,30 @@ std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const C
 
 Problem Experiment::make_problem(const Case& one, double step, bool closed, const Communicator& communicator,
                                  const OpenSystem& start) const {
+  Problem problem = make_cold_problem(one, step, closed, communicator, start);
+  if (one.start) problem.start_from(one.start);
+  return problem;
+}
+
+Problem Experiment::make_cold_problem(const Case& one, double step, bool closed, const Communicator& communicator,
+                                      const OpenSystem& start) const {
   if (!system_is_sound_) throw UnreadableValue();
   std::vector<std::unique_ptr<Environment>> environments = build_environments(one, step, communicator);
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
+  // Its damping is a part of its Lagrangian, to methods that know any of them.
+  if (start.contact && !start.lagrangian && is_run_by_lagrangian(*one.method, start)) {
+    return Problem(with_lagrangian(start), damping, std::move(environments), communicator);
+  }
   if (closed) return Problem(start, damping, std::move(environments), communicator);
   damping = open_damping(one, environments);
-  if (one.method->domain != Method::Domain::contact || start.contact) return Problem(start, damping, {}, communicator);
+  if (one.method->domain != Method::Domain::contact || start.contact) {
+    Problem problem(start, damping, {}, communicator);
+    if (!one.noise) return problem;
+    const Diffusion found = diffusion(one, environments, damping);
+    if (!found.obstacle.empty()) throw UnreadableValue();
+    if (!found.matrix.isZero(0.0)) problem.add_noise(found.matrix);
+    return problem;
+  }
   OpenSystem with_action = start;
   with_action.contact = contact_of(start, damping);
   return Problem(with_action, damping, {}, communicator);
@@ -173,6 +241,27 @@ Eigen::MatrixXd Experiment::open_damping(const Case& one,
     environments[i]->attachment().add_outer(environments[i]->facts().damping, damping);
   }
   return damping;
+}
+
+Experiment::Diffusion Experiment::diffusion(const Case& one,
+                                            const std::vector<std::unique_ptr<Environment>>& environments,
+                                            const Eigen::MatrixXd& damping) const {
+  if (system_.temperature) {
+    if (const auto matrix = momentum_diffusion(damping, *system_.temperature)) return {*matrix};
+    return {{}, "the damping couples particles whose temperatures differ: no bath has the two; give them one"};
+  }
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(system_.size(), system_.size());
+  for (std::size_t i = 0; i < one.environments.size(); ++i) {
+    const EnvironmentFacts& facts = environments[i]->facts();
+    if (system_.damping && facts.temperature != environments.front()->facts().temperature) {
+      return {{},
+              "the damping that [system] states is of no environment, and these differ in their temperatures: state "
+              "`temperature` in [system] as well"};
+    }
+    environments[i]->attachment().add_outer(facts.temperature * facts.damping, matrix);
+  }
+  if (system_.damping) matrix = environments.front()->facts().temperature * damping;
+  return {matrix};
 }
 
 Problem Experiment::make_held_problem(const Case& one) const {

@@ -1,6 +1,7 @@
 // A recipe made sense of: the particles, and for every integrator what it runs on.
 #pragma once  // Public: programs of others may include this header.
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "integrate/method.hpp"
 #include "model/open_system.hpp"
 #include "model/problem.hpp"
+#include "model/thermal_start.hpp"
 #include "recipe/recipe.hpp"
 
 namespace bathline {
@@ -23,6 +25,8 @@ struct Case {
   Section options;
   Scheme scheme;
   bool closed = false;
+  bool noise = false;                                   ///< open at a temperature, with `scheme` the one for that
+  std::shared_ptr<const ThermalStart> start = nullptr;  ///< of the particles, where that is drawn
   double step = 0.0;
   double end = 0.0;  ///< that was asked for, s
   std::int64_t steps = 0;
@@ -52,6 +56,17 @@ class Experiment {
   std::vector<std::pair<std::string, std::string>> input_files() const;
   const Communicator& communicator() const { return program_.communicator(); }
 
+  /// The momentum diffusion kT C of the open problem of a case with noise, or why there is none.
+  struct Diffusion {
+    Eigen::MatrixXd matrix;
+    std::string obstacle = {};
+  };
+  /// @note Collective.
+  Diffusion diffusion(const Case& one) const {
+    const auto environments = build_environments(one, one.step, communicator());
+    return diffusion(one, environments, open_damping(one, environments));
+  }
+
   /// The closed or open problem of a case, not prepared; `step` matters to environments on the characteristic grid.
   /// With a method for contact systems an open system that can be one is one. @note Collective.
   Problem make_problem(const Case& one, double step, bool closed) const {
@@ -77,11 +92,21 @@ class Experiment {
                                                                const Communicator& communicator) const;
   Problem make_problem(const Case& one, double step, bool closed, const Communicator& communicator,
                        const OpenSystem& start) const;
+  /// The same without a thermal start.
+  Problem make_cold_problem(const Case& one, double step, bool closed, const Communicator& communicator,
+                            const OpenSystem& start) const;
+  Diffusion diffusion(const Case& one, const std::vector<std::unique_ptr<Environment>>& environments,
+                      const Eigen::MatrixXd& damping) const;
   void read_end();
   void read_output_plan(Mistakes& mistakes);
   Case read_case(const Section& section, Mistakes& mistakes);
   /// C of the open problem of a case.
   Eigen::MatrixXd open_damping(const Case& one, const std::vector<std::unique_ptr<Environment>>& environments) const;
+  /// kT in J of every degree of freedom, for a thermal start of the particles of a case; nothing where it is not known.
+  std::optional<Eigen::VectorXd> temperature_of_start(const Case& one) const;
+  std::shared_ptr<const ThermalStart> thermal_start(const Case& one, Mistakes& mistakes) const;
+  /// Whether temperatures are stated for the open run that a section of [[integrators]] asks for, and noise wanted.
+  bool has_noise(const Section& section, const std::vector<std::size_t>& environments) const;
 
   Recipe recipe_;
   const Program& program_;

@@ -76,7 +76,8 @@ void Feasibility::check_system(Mistakes& mistakes) const {
   const OpenSystem& system = experiment_.system();
   if (system.contact && !recipe_.environments.empty()) {
     mistakes.add(recipe_.environments.front().where("kind"),
-                 "a contact system is open and has no environment: its damping is part of the Lagrangian");
+                 "a contact system is open and has no environment: its damping is part of the Lagrangian, and with "
+                 "it L no longer has an energy that an environment could take up");
   }
   Eigen::VectorXd gradient(system.size()), drag = Eigen::VectorXd::Zero(system.size());
   Eigen::MatrixXd hessian(system.size(), system.size()), by_q, by_v;
@@ -98,13 +99,20 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
   const Case& one = experiment_.readable_cases()[index];
   const bool has_action = experiment_.system().contact.has_value();
   const std::string& name = one.method->entry.name;
-  if (has_action && one.method->domain == Method::Domain::mechanical) {
-    std::string right;
-    for (const Method& method : experiment_.catalogues().integrators) {
-      if (method.domain != Method::Domain::mechanical) right += (right.empty() ? "`" : ", `") + method.entry.name + "`";
-    }
+  if (has_action && one.method->domain == Method::Domain::mechanical && !has_stages(one.scheme)) {
     mistakes.add(one.options.where("name"),
-                 fmt::format("`{}` does not advance the z of a contact system; {} do", name, right));
+                 fmt::format("`{}` goes by turns with the kinetic and with the potential energy and does not advance "
+                             "the z of a contact system; gamma, gauss, lobatto, herglotz, rk4, the Euler methods and "
+                             "exact do",
+                             name));
+    return;
+  }
+  const OpenSystem& whole = experiment_.system();
+  if (has_action && whole.contact->q1 && (one.method->domain == Method::Domain::mechanical || whole.is_driven())) {
+    mistakes.add(recipe_.system.where("q1"),
+                 fmt::format("`q1` is a start of `herglotz` and `exact` without a drive, which find the momentum that "
+                             "leads there; `{}` needs `v0` here",
+                             name));
     return;
   }
   if (one.method->domain != Method::Domain::contact) return;
@@ -112,8 +120,9 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
   if (!system.contact) {
     mistakes.add(
         one.options.where(one.closed ? "on" : "name"),
-        fmt::format("`{}` is for damping of which the Lagrangian knows: that of a system of kind `contact`, or "
-                    "an open one whose damping takes the momenta of all particles away at the same rate, "
+        fmt::format("`{}` is for damping of which the Lagrangian knows: that of a system of kind `contact`, of "
+                    "one of kind `lagrangian` whose L depends on z, or of an open one whose damping takes the momenta "
+                    "of all particles away at the same rate, "
                     "C = -gamma M",
                     name));
     return;
@@ -130,8 +139,33 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
   }
 }
 
+bool Feasibility::has_obstacle_to_noise(const Case& one, Mistakes& mistakes) const {
+  if (!one.noise) return false;
+  const OpenSystem& system = experiment_.system();
+  const std::size_t before = mistakes.count();
+  const auto refuse = [&](const std::string& why) {
+    mistakes.add(one.options.where("name"),
+                 fmt::format("`{}` is a `{}`, which {}; `noise = false` leaves the noise out", one.label,
+                             one.method->entry.name, why));
+  };
+  if (!one.method->warmth.takes_noise) {
+    refuse(one.method->warmth.statement);
+  } else if (system.lagrangian || system.contact) {
+    refuse(
+        "takes no noise with a Lagrangian of any form or an action z: a bath heats momenta M v with constant masses");
+  } else if (std::holds_alternative<ExactFlow>(one.scheme) && !system.is_linear()) {
+    refuse("takes noise on linear systems without a drive alone: of others no exact flow is known");
+  } else if (const std::string why = experiment_.diffusion(one).obstacle; !why.empty()) {
+    const bool is_stated = recipe_.system.has("temperature");
+    mistakes.add(is_stated ? recipe_.system.where("temperature") : one.options.where("on"),
+                 fmt::format("{}: {}", one.label, why));
+  }
+  return mistakes.count() > before;
+}
+
 bool Feasibility::has_obstacle(std::size_t index, Mistakes& mistakes) {
   const Case& one = experiment_.readable_cases()[index];
+  if (has_obstacle_to_noise(one, mistakes)) return true;
   const std::size_t before = mistakes.count();
   if (!built(index).damping().allFinite()) {
     mistakes.add(

@@ -32,6 +32,8 @@ class Feasibility {
   /// Whether the system has a z, or can be given one, if and only if the method advances one, and whether the method
   /// can do its steps.
   void check_contact(std::size_t index, Mistakes& mistakes);
+  /// Whether the noise of an open system has no temperature, or the method takes none.
+  bool has_obstacle_to_noise(const Case& one, Mistakes& mistakes) const;
   /// Whether an environment cannot be advanced by the method, or implies no damping for an open system.
   bool has_obstacle(std::size_t index, Mistakes& mistakes);
   void check_memory(Mistakes& mistakes);

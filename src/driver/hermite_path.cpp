@@ -7,11 +7,13 @@ namespace bathline {
 using Eigen::VectorXd;
 
 PathEnd path_end(const Problem& problem, double time) {
-  const VectorXd& mass = problem.system().mass;
-  const VectorXd v = problem.p.cwiseQuotient(mass);
+  const VectorXd v = problem.velocity();
   VectorXd forces(v.size());
   problem.forces(problem.q, v, forces);
-  return {time, problem.q, v, forces.cwiseQuotient(mass)};
+  if (LegendreMap* legendre = problem.legendre(); legendre != nullptr) {
+    return {time, problem.q, v, legendre->acceleration(problem.q, v, time, problem.z, forces)};
+  }
+  return {time, problem.q, v, forces.cwiseQuotient(problem.system().mass)};
 }
 
 // The basis functions of the two positions add up to one, so that only their difference counts.

@@ -29,6 +29,70 @@ double fastest_rate(const Problem& problem, const Eigen::VectorXd& velocity) {
   return rate;
 }
 
+/// How fast things are at a state: h a and u are lengths in coordinates in which masses are one.
+struct Swiftness {
+  double rate = 0.0;     // 1/s
+  double squared = 0.0;  // u^2 = v.M v
+  double pull = 0.0;     // a, the root of F.M^-1 F
+};
+
+Swiftness swiftness_of_masses(const Problem& problem) {
+  const Eigen::VectorXd& mass = problem.system().mass;
+  const Eigen::VectorXd velocity = problem.p.cwiseQuotient(mass);
+  Eigen::VectorXd gradient(velocity.size());
+  problem.system().potential->gradient(problem.q, gradient);
+  return {fastest_rate(problem, velocity), problem.p.dot(velocity),
+          std::sqrt(gradient.cwiseAbs2().cwiseQuotient(mass).sum())};
+}
+
+/// The second derivatives of a Lagrangian at a state, and the mass matrix among them.
+struct Bends {
+  explicit Bends(const Problem& problem)
+      : n(problem.q.size()), curvatures(2 * n + 1, 2 * n + 1), t(problem.clock.at(0.0)) {
+    Eigen::VectorXd x(2 * n + 2);
+    x << problem.q, problem.v, t, problem.z;
+    problem.system().lagrangian->curvatures(x.data(), curvatures.data());
+    inertia = curvatures.block(n, n, n, n);
+    inertia.diagonal() += problem.system().mass;
+    root.compute(inertia);
+  }
+  bool has_masses() const { return root.info() == Eigen::Success; }
+
+  Eigen::Index n;
+  Eigen::MatrixXd curvatures, inertia;
+  double t;
+  Eigen::LLT<Eigen::MatrixXd> root;
+};
+
+/// The same with M = d2L/dv2 and the accelerations that L makes by itself.
+Swiftness swiftness_of_lagrangian(const Problem& problem) {
+  const Bends bends(problem);
+  const Eigen::Index n = bends.n;
+  Eigen::MatrixXd by_q = Eigen::MatrixXd::Zero(n, n), by_v = by_q;
+  if (problem.is_damped() || problem.system().applied) problem.slopes(problem.q, problem.v, bends.t, by_q, by_v);
+  by_q += bends.curvatures.topLeftCorner(n, n);
+  const Eigen::MatrixXd mixed = bends.curvatures.block(n, 0, n, n);
+  by_v += mixed.transpose() - mixed;
+  const auto row_sum = [&](const Eigen::MatrixXd& matrix) {
+    const Eigen::MatrixXd half = bends.root.matrixL().solve(matrix);
+    return bends.root.matrixL().solve(half.transpose()).cwiseAbs().rowwise().sum().maxCoeff();
+  };
+  const Eigen::VectorXd none = Eigen::VectorXd::Zero(n);
+  const Eigen::VectorXd a = problem.legendre()->acceleration(problem.q, problem.v, bends.t, problem.z, none);
+  return {std::max(std::sqrt(row_sum(by_q)), row_sum(by_v)), problem.v.dot(bends.inertia * problem.v),
+          std::sqrt(a.dot(bends.inertia * a))};
+}
+
+/// Nothing where a Lagrangian's masses are not positive, so that none of this is a bound.
+std::optional<double> kinetic_energy(const Problem& problem) {
+  if (!problem.system().lagrangian) {
+    return 0.5 * problem.p.cwiseAbs2().cwiseQuotient(problem.system().mass).sum();
+  }
+  const Bends bends(problem);
+  if (!bends.has_masses()) return std::nullopt;
+  return 0.5 * problem.v.dot(bends.inertia * problem.v);
+}
+
 }  // namespace
 
 LedgerWatch::LedgerWatch(const Case& one, const Problem& problem) : one_(one) {
@@ -61,16 +125,14 @@ double LedgerWatch::explained() const {
 }
 
 double LedgerWatch::look_at(const Problem& problem) {
-  const Eigen::VectorXd velocity = problem.p.cwiseQuotient(problem.system().mass);
-  Eigen::VectorXd gradient(velocity.size());
-  problem.system().potential->gradient(problem.q, gradient);
-  const double h = one_.step, turning = h * fastest_rate(problem, velocity), ratio = turning / limit_;
+  const Swiftness swiftness =
+      problem.system().lagrangian ? swiftness_of_lagrangian(problem) : swiftness_of_masses(problem);
+  const double h = one_.step, turning = h * swiftness.rate, ratio = turning / limit_;
   if (seen_.steps == 0.0) seen_.first_rate = turning;
   double end = std::max(0.5 * std::min(limit_, 2.0), 1.2 * seen_.first_rate);
   if (is_linear_) end = limit_;
   if (!(turning <= std::min(end, 0.95 * limit_))) return 0.0;
-  const double u = std::sqrt(problem.p.dot(velocity));
-  const double kick = h * std::sqrt(gradient.cwiseAbs2().cwiseQuotient(problem.system().mass).sum());
+  const double u = std::sqrt(swiftness.squared), kick = h * swiftness.pull;
   const double away = order_ == 1 ? u * kick + kick * kick + turning * u * u : kick * kick + turning * turning * u * u;
   seen_.state = std::max(seen_.state, away / (1.0 - ratio));
   seen_.rate = std::max(seen_.rate, turning);
@@ -79,8 +141,10 @@ double LedgerWatch::look_at(const Problem& problem) {
 
 void LedgerWatch::record(const Moment& moment, const EnergyLedger& ledger) {
   const Problem& problem = moment.problem;
-  // Without masses and a potential there is no bound of the rates.
-  if (problem.system().lagrangian) return;
+  // What dL/dz does to an energy is none of the rates below.
+  if (problem.system().lagrangian && problem.system().contact) return;
+  const std::optional<double> kinetic = kinetic_energy(problem);
+  if (!kinetic) return;
   const bool is_start = seen_.steps < 0.0;
   if (is_start) {
     seen_.start = ledger.total();
@@ -89,7 +153,7 @@ void LedgerWatch::record(const Moment& moment, const EnergyLedger& ledger) {
   }
   const double steps = static_cast<double>(moment.step) - (is_start ? 0.0 : seen_.steps);
   seen_.steps = static_cast<double>(moment.step);
-  seen_.kinetic = std::max(seen_.kinetic, 0.5 * problem.p.cwiseAbs2().cwiseQuotient(problem.system().mass).sum());
+  seen_.kinetic = std::max(seen_.kinetic, *kinetic);
   seen_.environments = std::max(seen_.environments, std::abs(ledger.environment) + std::abs(ledger.interaction));
   seen_.turned_over += std::abs(ledger.dissipated - seen_.dissipated) + std::abs(ledger.work - seen_.work);
   seen_.dissipated = ledger.dissipated;

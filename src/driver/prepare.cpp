@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -73,7 +74,29 @@ void check_particles_only(const Section& output, const StudyKind& study, Mistake
   }
 }
 
-/// What of a recipe needs constant masses, which a Lagrangian of its own need not have.
+/// Of a line without end no sites are kept, so that nothing can be seen of them.
+void check_endless(const Recipe& recipe, Mistakes& mistakes) {
+  const auto is_endless = [](const Section& section) {
+    return section.holds<std::string>("sites") && section.text("sites") == "infinite";
+  };
+  const auto line = std::find_if(recipe.environments.begin(), recipe.environments.end(), is_endless);
+  if (line == recipe.environments.end()) return;
+  const auto refuse = [&](const Section& section, const char* key, const std::string& what) {
+    mistakes.add(section.where(key), fmt::format("{}, and those of `{}` are not kept, as there is no end of them; give "
+                                                 "`sites` a number",
+                                                 what, line->text("name")));
+  };
+  if (recipe.study.text("kind") == "wave") {
+    refuse(recipe.study, "kind", "a wave study watches sites");
+  } else if (recipe.output.has("snapshots")) {
+    refuse(recipe.output, "snapshots", "snapshots are of sites");
+  }
+  if (recipe.study.has("momenta") && recipe.study.boolean("momenta")) {
+    refuse(recipe.study, "momenta", "`momenta` counts those of sites");
+  }
+}
+
+/// What of a recipe needs constant masses, which a Lagrangian of its own need not have, or no action.
 void check_lagrangian(const Recipe& recipe, const Experiment& experiment, const StudyKind& study, Mistakes& mistakes) {
   if (!experiment.system().lagrangian) return;
   if (!study.takes_any_lagrangian) {
@@ -81,11 +104,34 @@ void check_lagrangian(const Recipe& recipe, const Experiment& experiment, const 
                  fmt::format("a study of the kind `{}` needs masses and a potential, not a Lagrangian of any form",
                              study.entry.name));
   }
+  if (!experiment.system().contact) return;
   if (recipe.output.boolean("work_rules")) {
-    mistakes.add(recipe.output.where("work_rules"), "`work_rules` needs masses, not a Lagrangian of any form");
+    mistakes.add(recipe.output.where("work_rules"),
+                 "`work_rules` sum the work of damping forces; what a Lagrangian with z loses is no such work");
   }
   if (recipe.output.has("section")) {
-    mistakes.add(recipe.output.where("section"), "`section` needs masses, not a Lagrangian of any form");
+    mistakes.add(
+        recipe.output.where("section"),
+        "`section` knows positions and velocities between two steps, but no action z, on which this L depends");
+  }
+}
+
+/// What of a recipe is about one motion, and means nothing of one that noise drives.
+void check_noise(const Recipe& recipe, const Experiment& experiment, const StudyKind& study, Mistakes& mistakes) {
+  for (const Case& one : experiment.cases()) {
+    if (!one.noise) continue;
+    if (!study.takes_noise) {
+      mistakes.add(one.options.where("on"),
+                   fmt::format("{}: a study of the kind `{}` is of motions without noise, and `{}` is open at a "
+                               "temperature; `noise = false` leaves the noise out",
+                               one.label, study.entry.name, one.label));
+    }
+    if (recipe.output.boolean("work_rules")) {
+      mistakes.add(recipe.output.where("work_rules"),
+                   fmt::format("`work_rules` sum the work of damping alone, and `{}` is open at a temperature; "
+                               "`noise = false` leaves the noise out",
+                               one.label));
+    }
   }
 }
 
@@ -107,10 +153,12 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
     prepared.study = kind->make(*prepared.recipe, *prepared.experiment, mistakes);
   });
   check_claims(*prepared.recipe, mistakes);
+  where_readable([&] { check_endless(*prepared.recipe, mistakes); });
   if (kind != nullptr) {
     check_ends(*prepared.recipe, *kind, mistakes);
     where_readable([&] { check_particles_only(prepared.recipe->output, *kind, mistakes); });
     where_readable([&] { check_lagrangian(*prepared.recipe, *prepared.experiment, *kind, mistakes); });
+    where_readable([&] { check_noise(*prepared.recipe, *prepared.experiment, *kind, mistakes); });
   }
   if (!mistakes.empty()) refuse(mistakes);
   std::vector<std::string> unknown_options;
@@ -127,6 +175,9 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
   if (!unknown.empty()) {
     throw UsageError(
         fmt::format("PETSc knows no option {}; the solvers of this run print theirs with `-- -help`", unknown));
+  }
+  for (const Case& one : prepared.experiment->cases()) {
+    if (one.start) spdlog::info("{}: thermal start, {}", one.label, one.start->account());
   }
   for (const std::string& warning : prepared.feasibility->warnings()) spdlog::warn("{}", warning);
   return prepared;

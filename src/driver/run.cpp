@@ -23,12 +23,16 @@ std::string closures_of(const Problem& problem) {
   };
   std::map<std::string, Alike, std::greater<>> by_name;
   for (const auto& environment : problem.environments()) {
-    Alike& alike = by_name[environment->facts().site_name];
-    alike.sites += environment->facts().sites;
+    const EnvironmentFacts& facts = environment->facts();
+    Alike& alike = by_name[fmt::format("{}{}", facts.sites == 0 ? "endless " : "", facts.site_name)];
+    alike.sites += facts.sites;
     alike.names += (alike.names.empty() ? "" : ", ") + environment->name();
   }
   std::string text;
-  for (const auto& [name, alike] : by_name) text += fmt::format(", {} {}s ({})", alike.sites, name, alike.names);
+  for (const auto& [name, alike] : by_name) {
+    const std::string count = alike.sites == 0 ? "" : fmt::format("{} ", alike.sites);
+    text += fmt::format(", {}{}s ({})", count, name, alike.names);
+  }
   return text;
 }
 

@@ -44,6 +44,8 @@ struct StudyKind {
   bool looks_at_particles = false;
   /// Whether it needs no constant masses, so that Lagrangians of any form will do.
   bool takes_any_lagrangian = false;
+  /// Whether its open runs may have noise: it compares none with a motion of its own.
+  bool takes_noise = false;
 };
 
 }  // namespace bathline

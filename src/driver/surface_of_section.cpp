@@ -66,12 +66,15 @@ double SurfaceOfSection::crossing(const PathEnd& now) const {
   return after;
 }
 
-void SurfaceOfSection::add(const PathEnd& now, double s) {
+void SurfaceOfSection::add(const Problem& problem, const PathEnd& now, double s) {
   const PathPoint point = point_between(last_, now, s);
-  const Eigen::VectorXd p = mass_.cwiseProduct(point.v);
+  const double time = last_.time + s * (now.time - last_.time);
+  LegendreMap* const legendre = problem.legendre();
+  const Eigen::VectorXd p =
+      legendre != nullptr ? legendre->momentum(point.q, point.v, time, 0.0) : mass_.cwiseProduct(point.v).eval();
   row_.assign(point.q.begin(), point.q.end());
   row_.insert(row_.end(), p.begin(), p.end());
-  series_.append(last_.time + s * (now.time - last_.time), row_);
+  series_.append(time, row_);
   ++points_;
 }
 
@@ -80,12 +83,12 @@ void SurfaceOfSection::go_on(const Problem& problem, double time) {
   PathEnd now = path_end(problem, time);
   const double value = plan_.of ? plan_.of(now.q, now.v, time) - plan_.at : 0.0;
   if (has_begun_ && plan_.of) {
-    if (is_crossed_by(last_value_, value)) add(now, crossing(now));
+    if (is_crossed_by(last_value_, value)) add(problem, now, crossing(now));
   } else if (has_begun_) {
     // Where the step divides the period up to round-off it does divide it.
     const double dt = now.time - last_.time, slack = 1e-9 * dt;
     for (double next = 0.0; (next = static_cast<double>(points_ + 1) * plan_.period) <= now.time + slack;) {
-      add(now, std::min(1.0, (next - last_.time) / dt));
+      add(problem, now, std::min(1.0, (next - last_.time) / dt));
     }
   }
   last_ = std::move(now);

@@ -37,7 +37,7 @@ class SurfaceOfSection {
   bool is_crossed_by(double before, double after) const;
   /// Where between the last state and `now` the value reaches zero; 0 and 1 are the two.
   double crossing(const PathEnd& now) const;
-  void add(const PathEnd& now, double s);
+  void add(const Problem& problem, const PathEnd& now, double s);
 
   SurfacePlan plan_;
   Eigen::VectorXd mass_;

@@ -8,6 +8,8 @@
 #include <limits>
 #include <numeric>
 
+#include "driver/certificates.hpp"
+
 namespace bathline {
 
 namespace {
@@ -30,7 +32,11 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem, boo
                       {"energy_particles", "J", "kinetic and potential energy of the particles", {}},
                       {"energy_environment", "J", "energy of the sites and of the springs between them", {}},
                       {"energy_interaction", "J", "energy of the springs between particles and environments", {}},
-                      {"energy_dissipated", "J", "work done by damping since the start", {}}};
+                      {"energy_dissipated",
+                       "J",
+                       problem.noise() != nullptr ? "net heat since the start: work done by damping less that of noise"
+                                                  : "work done by damping since the start",
+                       {}}};
   if (system.has_work()) {
     layout.variables.push_back({"energy_work", "J", "work done from outside since the start", {}});
     layout.variables.push_back(
@@ -111,6 +117,7 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
   file.attribute("on", std::string(one.closed ? "closed" : "open"), one.label);
   file.attribute("step", one.step, one.label);
   file.attribute("steps", one.steps, one.label);
+  if (from == nullptr) write_certificates(file, one.label, problem);
   for (std::size_t e = 0; e < problem.environments().size() && site_stride_ > 0; ++e) {
     Environment& environment = *problem.environments()[e];
     for (int axis = 0; axis < problem.system().axes; ++axis) {

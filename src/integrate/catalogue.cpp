@@ -9,7 +9,7 @@ namespace bathline {
 
 const Catalogue<Method>& methods() {
   static const Catalogue<Method> all = [] {
-    Catalogue<Method> list = {gamma_method(), stoermer_verlet_method()};
+    Catalogue<Method> list = {gamma_method(), stoermer_verlet_method(), gjf_method(), baoab_method()};
     for (Method& method : composition_methods()) list.add(std::move(method));
     for (const Method& method : {gauss_method(), lobatto_method(), explicit_euler_method(), implicit_euler_method(),
                                  rk4_method(), time_centred_method(), herglotz_method(), exact_method()}) {
@@ -23,6 +23,10 @@ const Catalogue<Method>& methods() {
 namespace {
 
 const char* const defaults_note = " (With default options.)";
+
+std::string describe_warmth(const Method& method) {
+  return fmt::format(" {} {}.", method.warmth.takes_noise ? "With noise it" : "It", method.warmth.statement);
+}
 
 }  // namespace
 
@@ -41,7 +45,7 @@ std::string describe_properties(const Method& method) {
     return text +
            ", conformally contact: a step scales the contact form dz - p dq, and with it the momenta of "
            "symmetries, by the same factor everywhere." +
-           (method.entry.parameters.empty() ? "" : defaults_note);
+           (method.entry.parameters.empty() ? "" : defaults_note) + describe_warmth(method);
   }
   if (p.order_damped > 0) text += fmt::format(", {} on damped systems", p.order_damped);
   text += p.symplectic ? ", symplectic" : ", not symplectic";
@@ -57,7 +61,7 @@ std::string describe_properties(const Method& method) {
     text += fmt::format(". Stable for oscillations up to h omega = {:.4g}.", p.oscillation_limit);
   }
   if (!method.entry.parameters.empty()) text += defaults_note;
-  return text;
+  return text + describe_warmth(method);
 }
 
 }  // namespace bathline

@@ -9,6 +9,8 @@ namespace bathline {
 
 Method gamma_method();
 Method stoermer_verlet_method();
+Method gjf_method();
+Method baoab_method();
 Method gauss_method();
 Method lobatto_method();
 Method explicit_euler_method();

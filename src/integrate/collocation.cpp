@@ -87,6 +87,17 @@ Properties lobatto_properties(const Section& options) {
   return result;
 }
 
+/// The stages undamped, between two halves of what damping and noise do.
+Scheme warm(CollocationScheme scheme) {
+  scheme.heat_apart = true;
+  return scheme;
+}
+Scheme warm_gauss(const Section& options) {
+  const CollocationScheme scheme = gauss(stages_of(options));
+  return scheme.stages() == 1 ? Scheme(scheme) : warm(scheme);
+}
+Scheme warm_lobatto(const Section& options) { return warm(lobatto(stages_of(options))); }
+
 const char* const notes =
     "Implicit: Newton on the stage velocities of the particles, the environments eliminated, lines by a direct solver "
     "or, with -ksp_type and -pc_type, another of PETSc's. ";
@@ -94,19 +105,29 @@ const char* const notes =
 }  // namespace
 
 Method gauss_method() {
-  return {{.name = "gauss",
-           .summary = "Gauss collocation: implicit, symplectic, symmetric, order 2 s",
-           .equation = "Q_i = q + h sum_j a_ij V_j,  M V_i = p + h sum_j a_ij f(Q_j, V_j)\n"
-                       "q+ = q + h sum_i b_i V_i,  p+ = p + h sum_i b_i f(Q_i, V_i)",
-           .source = "hairer2006, section II.1.3",
-           .parameters = {{.name = "stages",
-                           .type = ValueType::integer,
-                           .doc = "number of stages s; 1 is the midpoint rule",
-                           .fallback = "2",
-                           .choices = {"1", "2", "3", "4"}}},
-           .notes = notes + std::string("Keeps its order on damped systems.")},
-          [](const Section& options) { return Scheme(gauss(stages_of(options))); },
-          gauss_properties};
+  return {
+      {.name = "gauss",
+       .summary = "Gauss collocation: implicit, symplectic, symmetric, order 2 s",
+       .equation = "Q_i = q + h sum_j a_ij V_j,  M V_i = p + h sum_j a_ij f(Q_j, V_j)\n"
+                   "q+ = q + h sum_i b_i V_i,  p+ = p + h sum_i b_i f(Q_i, V_i)",
+       .source = "hairer2006, section II.1.3",
+       .parameters = {{.name = "stages",
+                       .type = ValueType::integer,
+                       .doc = "number of stages s; 1 is the midpoint rule",
+                       .fallback = "2",
+                       .choices = {"1", "2", "3", "4"}}},
+       .notes = notes + std::string("Keeps its order on damped systems.")},
+      [](const Section& options) { return Scheme(gauss(stages_of(options))); },
+      gauss_properties,
+      Method::Domain::mechanical,
+      {},
+      {.takes_noise = true,
+       .statement =
+           "does damping and noise by the exact flow of p' = -C v + noise over h/2 before and after its stages, which "
+           "then are undamped: the Gibbs distribution of a harmonic potential is exact, any other wrong "
+           "by order 2 s. With one stage the damping stays in it, with one impulse of covariance 2 h kT C: "
+           "as exact on harmonic potentials",
+       .scheme = warm_gauss}};
 }
 
 Method lobatto_method() {
@@ -124,7 +145,14 @@ Method lobatto_method() {
        .notes = notes + std::string("The discrete Lagrange-d'Alembert principle on polynomial paths: keeps its order "
                                     "on damped systems.")},
       [](const Section& options) { return Scheme(lobatto(stages_of(options))); },
-      lobatto_properties};
+      lobatto_properties,
+      Method::Domain::mechanical,
+      {},
+      {.takes_noise = true,
+       .statement = "does damping and noise by the exact flow of p' = -C v + noise over h/2 before and after its "
+                    "stages, which then "
+                    "are undamped: the Gibbs distribution is wrong by order 2 s - 2",
+       .scheme = warm_lobatto}};
 }
 
 }  // namespace bathline

@@ -34,8 +34,16 @@ Properties properties_of(const ExplicitScheme& scheme, int order, int order_damp
 }
 
 Method method_of(Entry entry, const ExplicitScheme& scheme, int order, int order_damped = 0) {
-  return {std::move(entry), [=](const Section&) { return Scheme(scheme); },
-          [properties = properties_of(scheme, order, order_damped)](const Section&) { return properties; }};
+  return {std::move(entry),
+          [=](const Section&) { return Scheme(scheme); },
+          [properties = properties_of(scheme, order, order_damped)](const Section&) { return properties; },
+          Method::Domain::mechanical,
+          {},
+          {.takes_noise = true,
+           .statement = "does damping and noise by the exact flow of p' = -C v + noise over h/2 before and after the "
+                        "step, which then "
+                        "is undamped: the Gibbs distribution is wrong by the order of the undamped step",
+           .scheme = [warm = scheme.with_heat_around()](const Section&) { return Scheme(warm); }}};
 }
 
 Method composed(const char* name, int order, const char* source, int stages, const Weights& half) {

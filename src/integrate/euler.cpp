@@ -40,7 +40,10 @@ Method explicit_euler_method() {
            .equation = "q+ = q + h v,  p+ = p + h f(q, v),  v = M^-1 p",
            .source = "hairer2006, section I.1.1"},
           explicit_scheme,
-          explicit_properties};
+          explicit_properties,
+          Method::Domain::mechanical,
+          {},
+          {.statement = "takes no noise: what it adds to every oscillation by itself would be taken for heat"}};
 }
 
 Method implicit_euler_method() {
@@ -49,7 +52,10 @@ Method implicit_euler_method() {
            .equation = "q+ = q + h v+,  p+ = p + h f(q+, v+),  v+ = M^-1 p+",
            .source = "hairer2006, section I.1.1"},
           implicit_scheme,
-          implicit_properties};
+          implicit_properties,
+          Method::Domain::mechanical,
+          {},
+          {.statement = "takes no noise: what it takes off every oscillation by itself would have to be heated first"}};
 }
 
 }  // namespace bathline

@@ -35,7 +35,11 @@ Method exact_method() {
            .notes = "A reference, not a production method: a linear closed system is diagonalised as a whole."},
           scheme,
           properties,
-          Method::Domain::both};
+          Method::Domain::both,
+          {},
+          {.takes_noise = true,
+           .statement = "adds the exact Gaussian of every step (vanloan1978), on linear systems alone: paths have the "
+                        "law of the Langevin equation at any step"}};
 }
 
 }  // namespace bathline

@@ -62,7 +62,12 @@ Method gamma_method() {
       scheme,
       properties,
       Method::Domain::mechanical,
-      of_lagrangian};
+      of_lagrangian,
+      {.takes_noise = true,
+       .statement =
+           "adds one impulse of covariance 2 h kT C to a step: of a harmonic potential, whatever M, K, C and h "
+           "are, q + eta v has the covariance kT K^-1 and v that of kT S^-1, with eta = (1 - 2g) h/2 and "
+           "S = M - eta C - eta^2 K. With g = 1/2 that is the Gibbs distribution of q and p"}};
 }
 
 }  // namespace bathline

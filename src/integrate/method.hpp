@@ -25,9 +25,19 @@ struct Properties {
   double decay_limit = 0.0;
 };
 
+/// What becomes of a method on an open system with noise.
+struct Warmth {
+  bool takes_noise = false;
+  /// What it gets right of the thermal state, or why it takes no noise: a sentence without its subject, the method.
+  std::string statement = "says nothing of noise";
+  /// The scheme with noise; empty where it is the same one.
+  std::function<Scheme(const Section& options)> scheme = {};
+};
+
 /// One line of the catalogue.
 struct Method {
-  /// What a method advances: q and p of a mechanical system, or z beside them of a contact system.
+  /// What a method advances: q and p of a mechanical system, or z beside them of a contact system. Methods for the
+  /// former do so as well where their scheme has stages.
   enum class Domain { mechanical, contact, both };
 
   Entry entry;
@@ -36,6 +46,10 @@ struct Method {
   Domain domain = Domain::mechanical;
   /// The scheme where momenta are no constant masses times velocities; empty where that is the same one.
   std::function<Scheme(const Section& options)> of_lagrangian = {};
+  Warmth warmth = {};
+
+  /// The scheme on an open system with noise.
+  Scheme warm_scheme(const Section& options) const { return warmth.scheme ? warmth.scheme(options) : scheme(options); }
 };
 
 /// Those of this program.

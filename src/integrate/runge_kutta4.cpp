@@ -30,7 +30,10 @@ Method rk4_method() {
            .equation = "k_i = F(x + h sum_j a_ij k_j),  x+ = x + h (k_1 + 2 k_2 + 2 k_3 + k_4) / 6",
            .source = "hairer2006, section II.1.1"},
           scheme,
-          properties};
+          properties,
+          Method::Domain::mechanical,
+          {},
+          {.statement = "takes no noise: it loses energy by itself, so that no noise balances its damping"}};
 }
 
 }  // namespace bathline

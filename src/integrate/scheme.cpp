@@ -21,6 +21,11 @@ int ExplicitScheme::reach(int steps) const {
   return std::max(displacement, momentum);
 }
 
+bool has_stages(const Scheme& scheme) {
+  const auto* explicit_scheme = std::get_if<ExplicitScheme>(&scheme);
+  return explicit_scheme == nullptr || !explicit_scheme->b.empty();
+}
+
 ExplicitScheme ExplicitScheme::merged() const {
   ExplicitScheme result = *this;
   result.substeps.clear();
@@ -50,6 +55,18 @@ std::vector<double> ExplicitScheme::nodes() const {
     if (substep.kind == Substep::Kind::drift) drifted += substep.weight;
   }
   return nodes;
+}
+
+bool ExplicitScheme::has_heat_apart() const {
+  return std::any_of(substeps.begin(), substeps.end(),
+                     [](const Substep& substep) { return substep.kind == Substep::Kind::heat; });
+}
+
+ExplicitScheme ExplicitScheme::with_heat_around() const {
+  ExplicitScheme result = *this;
+  result.substeps.insert(result.substeps.begin(), {Substep::Kind::heat, 0.5});
+  result.substeps.push_back({Substep::Kind::heat, 0.5});
+  return result;
 }
 
 CollocationScheme one_stage(double a, double a_hat) {

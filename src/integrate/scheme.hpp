@@ -16,7 +16,8 @@ struct Substep {
   enum class Kind {
     drift,  ///< q += weight h v
     kick,   ///< p += weight h f(q, v)
-    stage   ///< one stage of a Runge-Kutta method; the last one also ends the step
+    stage,  ///< one stage of a Runge-Kutta method; the last one also ends the step
+    heat  ///< p by the exact flow of p' = -C v + noise over weight h; kicks then leave both out. Environments see none
   };
   Kind kind;
   double weight = 0.0;
@@ -43,6 +44,10 @@ struct ExplicitScheme {
   std::vector<double> nodes() const;
   /// How many sites on each side the state of a site depends on after `steps` steps.
   int reach(int steps) const;
+  /// Whether damping and noise have substeps of their own.
+  bool has_heat_apart() const;
+  /// The same with all of their work before and after the other substeps, half a step each.
+  ExplicitScheme with_heat_around() const;
 
   bool operator==(const ExplicitScheme&) const = default;
 };
@@ -53,6 +58,10 @@ struct CollocationScheme {
   Eigen::MatrixXd a;      ///< s x s
   Eigen::MatrixXd a_hat;  ///< s x s
   Eigen::VectorXd b;      ///< s
+  /// Of contact systems: every stage has the action of the start, Z_i = z, instead of Z_i = z + h sum_j a_ij L_j.
+  bool freezes_action = false;
+  /// Damping and noise act before and after the stages, each time by their exact flow over h/2, and not within them.
+  bool heat_apart = false;
 
   int stages() const { return static_cast<int>(b.size()); }
   /// Where its stages are, in steps from the start: those of the positions, with which time goes along.
@@ -72,6 +81,9 @@ struct HerglotzScheme {
 };
 
 using Scheme = std::variant<ExplicitScheme, CollocationScheme, ExactFlow, HerglotzScheme>;
+
+/// Whether it has stages: only splittings, which advance positions and momenta by turns, have none.
+bool has_stages(const Scheme& scheme);
 
 /// A kick-and-drift scheme.
 ExplicitScheme splitting(std::vector<Substep> substeps);

@@ -45,7 +45,12 @@ Method time_centred_method() {
                 "damping. A damped step is not symplectic: the study `substitution` shows the conservative system "
                 "that it is a symplectic step of."},
       scheme,
-      properties};
+      properties,
+      Method::Domain::mechanical,
+      {},
+      {.takes_noise = true,
+       .statement = "adds one impulse of covariance 2 h kT C to a step: of a harmonic potential q and p have the Gibbs "
+                    "distribution exactly, at any step"}};
 }
 
 }  // namespace bathline

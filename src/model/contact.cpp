@@ -2,10 +2,11 @@
 //
 //   L = |v|^2 / 2 - V(q) + gamma z,  z' = L;   q'' = -grad V + gamma q',   H = |p|^2 / 2 + V - gamma z,  H' = gamma H
 //
-// Source: simoes2020, section 5, with gamma < 0; eq. (19) for the equations. To everything else it is an open system
+// Source: simoes2020, section 5, where gamma < 0; eq. (19) for the equations. To everything else it is an open system
 // with the damping matrix -gamma.
 #include <fmt/format.h>
 
+#include "model/outside.hpp"
 #include "model/potentials/catalogue.hpp"
 #include "model/potentials/separation_sum.hpp"
 #include "model/system_catalogue.hpp"
@@ -81,9 +82,8 @@ SystemKind contact_kind() {
        .listing = "potentials"},
       {.name = "gamma",
        .units = "1/s",
-       .doc = "derivative of L by z; friction takes momentum away at the rate -gamma",
-       .required = true,
-       .bound = Bound::negative},
+       .doc = "derivative of L by z: friction takes momentum away at the rate -gamma, and a positive one feeds it",
+       .required = true},
       {.name = "z0", .units = "J s", .doc = "action at the start", .fallback = "0.0"},
       {.name = "q1",
        .type = ValueType::rows,
@@ -91,15 +91,19 @@ SystemKind contact_kind() {
        .doc = "position one step after q0, instead of v0: each method takes the momentum that leads there; `exact` one "
               "step of [time] after q0, whatever its own"}};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
   return {
       {.name = "contact",
        .summary = "one particle of contact mechanics, whose Lagrangian depends on its action",
        .equation = "L = |v|^2 / 2 - V(q) + gamma z,  z' = L:  q'' = -grad V + gamma q'",
        .source = "simoes2020, section 5",
        .parameters = std::move(parameters),
-       .notes = "A particle of 1 kg, always open, run by `herglotz` or `exact`. Records z, hamiltonian H = |p|^2 / 2 + "
-                "V - gamma z and log_hamiltonian, with H' = gamma H for the exact motion; with two axes the angular "
-                "momentum. q0 = [1.0] is one axis, [[1.0, 0.0]] two."},
+       .notes =
+           "A particle of 1 kg, always open, run by `herglotz`, of order 1, by gauss and lobatto, contact integrators "
+           "of any order, gamma, rk4, the Euler methods or exact. Any other L with z is a system of kind "
+           "`lagrangian`. Records z, hamiltonian H = |p|^2 / 2 + V - gamma z and log_hamiltonian, with H' = gamma H "
+           "for the exact motion without a drive; with two axes the angular momentum. q0 = [1.0] is one axis, "
+           "[[1.0, 0.0]] two."},
       build};
 }
 

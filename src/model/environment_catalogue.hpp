@@ -15,12 +15,18 @@
 
 namespace bathline {
 
+/// When a run looks at its environments, s.
+struct RunTimes {
+  double step;
+  double end;
+};
+
 struct EnvironmentKind {
   Entry entry;
-  /// Builds, without allocating any sites, from the validated section; `step` is the time step of the run. What does
-  /// not make sense together is added to the mistakes, whatever the step, and then nothing is returned; nor is it where
-  /// a value cannot be read. A system with no particles is one that could not be read. @note Collective.
-  std::unique_ptr<Environment> (*build)(const Section& section, const OpenSystem& system, double step,
+  /// Builds, without allocating any sites, from the validated section. What does not make sense together is added to
+  /// the mistakes, whatever the step, and then nothing is returned; nor is it where a value cannot be read. A system
+  /// with no particles is one that could not be read. @note Collective.
+  std::unique_ptr<Environment> (*build)(const Section& section, const OpenSystem& system, const RunTimes& run,
                                         const Communicator& communicator, Mistakes& mistakes);
 };
 

@@ -7,9 +7,9 @@
 
 #include "model/damping_matrix.hpp"
 #include "model/formula/coordinates.hpp"
-#include "model/formula/force.hpp"
 #include "model/formula/observables.hpp"
 #include "model/formula/potential.hpp"
+#include "model/formula/typed_force.hpp"
 #include "model/outside.hpp"
 #include "model/system_catalogue.hpp"
 #include "recipe/excerpt.hpp"
@@ -60,65 +60,6 @@ bool is_potential(const Section& section, const FormulaScope& scope, Expression 
   return false;
 }
 
-/// The formulas of `force`, one for each coordinate; none where there are none or one is not readable.
-std::vector<Expression> read_force(const Section& section, FormulaScope& scope, const OpenSystem& system,
-                                   Mistakes& mistakes) {
-  std::vector<Expression> values;
-  if (!section.has("force")) return values;
-  const std::size_t given = section.texts("force").size();
-  if (static_cast<int>(given) != system.size()) {
-    mistakes.add(section.where("force"),
-                 fmt::format("`force` has {} formula(s) for {} coordinates", given, system.size()));
-    return values;
-  }
-  for (std::size_t i = 0; i < given; ++i) {
-    if (const std::optional<Expression> value = read_formula(section, "force", scope, mistakes, i)) {
-      values.push_back(*value);
-    }
-  }
-  if (values.size() < given) values.clear();
-  return values;
-}
-
-/// Forces and their derivatives at the start are finite; adds a mistake if not.
-bool is_force_defined_at_start(const Section& section, FormulaScope& scope, std::span<const Expression> values,
-                               const OpenSystem& system, Mistakes& mistakes) {
-  Eigen::VectorXd start(2 * system.size() + 1);
-  start << system.q0, system.v0, 0.0;
-  const std::span<const double> at(start.data(), static_cast<std::size_t>(start.size()));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::span<const Expression> one = values.subspan(i, 1);
-    if (!check_finite(section, "force", "the formula", scope, one, at, mistakes, i)) return false;
-    const std::vector<Expression> slopes = slopes_of(scope.graph, one, 0, 2 * system.size() + 1);
-    if (!check_finite(section, "force", "a derivative", scope, slopes, at, mistakes, i)) return false;
-  }
-  return true;
-}
-
-/// Puts the force into the system: what depends on the time alone is a drive, unless there is another.
-void add_force(const Section& section, FormulaScope& scope, std::span<const Expression> values, OpenSystem& system,
-               Mistakes& mistakes) {
-  if (values.empty() || !is_force_defined_at_start(section, scope, values, system, mistakes)) return;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    system.formulas += fmt::format("; force[{}] = {}", i, excerpt(section.texts("force")[i]));
-  }
-  bool is_drive = !section.has("drive");
-  for (const Expression value : values) {
-    for (int variable = 0; variable < 2 * system.size(); ++variable) {
-      is_drive = is_drive && !scope.graph.depends(value, variable);
-    }
-  }
-  try {
-    if (is_drive) {
-      system.drive = std::make_shared<FormulaDrive>(scope.graph, values, 2 * system.size());
-    } else {
-      system.applied = std::make_shared<FormulaForce>(scope.graph, values);
-    }
-  } catch (const FormulaTooLarge& error) {
-    mistakes.add(section.where("force"), fmt::format("force: {}", error.what()));
-  }
-}
-
 void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
   const std::vector<std::string>& coordinates = section.texts("coordinates");
   system.particles = static_cast<int>(coordinates.size());
@@ -156,26 +97,21 @@ void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& 
 }  // namespace
 
 SystemKind formula_kind() {
-  std::vector<Parameter> parameters = {
-      coordinates_parameter(),
-      {.name = "masses",
-       .type = ValueType::numbers,
-       .units = "kg",
-       .doc = "one mass per coordinate",
-       .required = true,
-       .bound = Bound::positive},
-      {.name = "V",
-       .type = ValueType::text,
-       .units = "J",
-       .doc = "the potential, a formula in the coordinates",
-       .required = true},
-      {.name = "force",
-       .type = ValueType::texts,
-       .units = "N",
-       .doc = "a force on each coordinate beside V, in closed and open runs: formulas in coordinates, velocities and "
-              "`t`, such as [\"-0.1*x_dot\", \"F0*cos(omega*t)\"]"},
-      observables_parameter(),
-      damping_matrix_parameter()};
+  std::vector<Parameter> parameters = {coordinates_parameter(),
+                                       {.name = "masses",
+                                        .type = ValueType::numbers,
+                                        .units = "kg",
+                                        .doc = "one mass per coordinate",
+                                        .required = true,
+                                        .bound = Bound::positive},
+                                       {.name = "V",
+                                        .type = ValueType::text,
+                                        .units = "J",
+                                        .doc = "the potential, a formula in the coordinates",
+                                        .required = true},
+                                       force_parameter("V"),
+                                       observables_parameter(),
+                                       damping_matrix_parameter()};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
   return {

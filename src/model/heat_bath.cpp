@@ -64,7 +64,7 @@ std::optional<Spectrum> read_spectrum(const Section& section, const Communicator
   return ohmic_spectrum(size, damping, highest);
 }
 
-std::unique_ptr<Environment> build_heat_bath(const Section& section, const OpenSystem& system, double,
+std::unique_ptr<Environment> build_heat_bath(const Section& section, const OpenSystem& system, const RunTimes&,
                                              const Communicator& communicator, Mistakes& mistakes) {
   std::optional<Spectrum> spectrum = read_spectrum(section, communicator, mistakes);
   const long steps = section.integer("steps_per_pass");

@@ -15,45 +15,46 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 LegendreMap::LegendreMap(std::shared_ptr<const Lagrangian> lagrangian, const VectorXd& masses, const VectorXd& q,
-                         const VectorXd& v)
+                         const VectorXd& v, double z)
     : lagrangian_(std::move(lagrangian)),
       masses_(masses),
       n_(q.size()),
-      x_(2 * n_ + 1),
-      slopes_(2 * n_ + 1),
+      x_(2 * n_ + 2),
+      slopes_(2 * n_ + 2),
       residual_(n_),
-      curvatures_(2 * n_, 2 * n_),
+      curvatures_(2 * n_ + 1, 2 * n_ + 1),
       inertia_(n_, n_),
       scaled_(n_, n_) {
-  put(q, v, 0.0);
+  put(q, v, 0.0, z);
   orientation_ = orientation(inertia());
 }
 
-VectorXd LegendreMap::momentum(const VectorXd& q, const VectorXd& v, double t) {
-  put(q, v, t);
+VectorXd LegendreMap::momentum(const VectorXd& q, const VectorXd& v, double t, double z) {
+  put(q, v, t, z);
   lagrangian_->slopes(x_.data(), slopes_.data());
   return masses_.cwiseProduct(v) + slopes_.segment(n_, n_);
 }
 
-double LegendreMap::energy(const VectorXd& q, const VectorXd& v, double t) {
+double LegendreMap::energy(const VectorXd& q, const VectorXd& v, double t, double z) {
   const double of_heads = 0.5 * v.dot(masses_.cwiseProduct(v));
-  put(q, v, t);
+  put(q, v, t, z);
   lagrangian_->slopes(x_.data(), slopes_.data());
   return of_heads + v.dot(slopes_.segment(n_, n_)) - lagrangian_->value(x_.data());
 }
 
-std::optional<std::string> LegendreMap::find_velocity(const VectorXd& q, const VectorXd& p, double t, VectorXd& v) {
+std::optional<std::string> LegendreMap::find_velocity(const VectorXd& q, const VectorXd& p, double t, double z,
+                                                      VectorXd& v) {
   constexpr int most_iterations = 50;
   constexpr double roundoff = 8.0 * std::numeric_limits<double>::epsilon();
   double last = std::numeric_limits<double>::infinity();
   for (int iteration = 0; iteration < most_iterations; ++iteration) {
-    put(q, v, t);
+    put(q, v, t, z);
     lagrangian_->slopes(x_.data(), slopes_.data());
     residual_ = masses_.cwiseProduct(v) + slopes_.segment(n_, n_) - p;
     const double size = residual_.norm();
     if (!std::isfinite(size)) break;
     const MatrixXd& inertia = this->inertia();
-    if (orientation(inertia) != orientation_) return obstacle(q, v, t);
+    if (orientation(inertia) != orientation_) return obstacle(q, v, t, z);
     const VectorXd correction = inertia.partialPivLu().solve(residual_);
     v -= correction;
     // Either it is one more than enough, or round-off is all that is left.
@@ -66,8 +67,21 @@ std::optional<std::string> LegendreMap::find_velocity(const VectorXd& q, const V
                      fmt::join(q, ", "), fmt::join(p, ", "));
 }
 
-std::optional<std::string> LegendreMap::obstacle(const VectorXd& q, const VectorXd& v, double t) {
-  put(q, v, t);
+// (dL/dv)' = dL/dq + dL/dz dL/dv + f, with z' = L.
+VectorXd LegendreMap::acceleration(const VectorXd& q, const VectorXd& v, double t, double z, const VectorXd& force) {
+  put(q, v, t, z);
+  lagrangian_->slopes(x_.data(), slopes_.data());
+  residual_.setZero();
+  lagrangian_->momentum_rates(x_.data(), residual_.data());
+  const MatrixXd& inertia = this->inertia();
+  residual_ = force + slopes_.head(n_) - residual_ - curvatures_.block(n_, 0, n_, n_) * v;
+  residual_ += slopes_[2 * n_ + 1] * slopes_.segment(n_, n_);
+  residual_ -= lagrangian_->value(x_.data()) * curvatures_.col(2 * n_).segment(n_, n_);
+  return inertia.partialPivLu().solve(residual_);
+}
+
+std::optional<std::string> LegendreMap::obstacle(const VectorXd& q, const VectorXd& v, double t, double z) {
+  put(q, v, t, z);
   const int found = orientation(inertia());
   if (found != 0 && found == orientation_) return std::nullopt;
   return fmt::format("the Lagrangian is degenerate at t = {:.6g}, q = [{:.6g}], v = [{:.6g}]: d2L/dv2 is singular{}", t,
@@ -75,10 +89,11 @@ std::optional<std::string> LegendreMap::obstacle(const VectorXd& q, const Vector
                      found == 0 ? "" : " between there and the start, where its determinant has the other sign");
 }
 
-void LegendreMap::put(const VectorXd& q, const VectorXd& v, double t) {
+void LegendreMap::put(const VectorXd& q, const VectorXd& v, double t, double z) {
   x_.head(n_) = q;
   x_.segment(n_, n_) = v;
   x_[2 * n_] = t;
+  x_[2 * n_ + 1] = z;
 }
 
 const MatrixXd& LegendreMap::inertia() {

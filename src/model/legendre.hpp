@@ -10,26 +10,29 @@
 
 namespace bathline {
 
-/// p = dL/dv of a Lagrangian v M v / 2 + L(q, v, t), M being masses on heads, and the way back: by Newton's method
+/// p = dL/dv of a Lagrangian v M v / 2 + L(q, v, t, z), M being masses on heads, and the way back: by Newton's method
 /// from a velocity nearby, as the equation may have several solutions. L is degenerate where d2L/dv2 is singular; there
 /// no motion is determined, which integrators would not notice.
 class LegendreMap {
  public:
   /// Takes q, v at the time 0 as a place where the determinant of d2L/dv2 has the sign that it must keep.
   LegendreMap(std::shared_ptr<const Lagrangian> lagrangian, const Eigen::VectorXd& masses, const Eigen::VectorXd& q,
-              const Eigen::VectorXd& v);
+              const Eigen::VectorXd& v, double z);
 
-  Eigen::VectorXd momentum(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t);
+  Eigen::VectorXd momentum(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, double z);
   /// Energy v dL/dv - L.
-  double energy(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t);
+  double energy(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, double z);
   /// Turns a guess `v` into the velocities that belong to p. Says why there are none.
-  std::optional<std::string> find_velocity(const Eigen::VectorXd& q, const Eigen::VectorXd& p, double t,
+  std::optional<std::string> find_velocity(const Eigen::VectorXd& q, const Eigen::VectorXd& p, double t, double z,
                                            Eigen::VectorXd& v);
+  /// The accelerations under forces beside L; no numbers where it is degenerate.
+  Eigen::VectorXd acceleration(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, double z,
+                               const Eigen::VectorXd& force);
   /// What is wrong where L is degenerate.
-  std::optional<std::string> obstacle(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t);
+  std::optional<std::string> obstacle(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, double z);
 
  private:
-  void put(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t);
+  void put(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, double z);
   /// d2L/dv2 at what was put.
   const Eigen::MatrixXd& inertia();
   /// Sign of the determinant; 0 where the matrix is singular or no finite one, up to round-off.

@@ -82,7 +82,7 @@ class Memory final : public LumpedEnvironment {
   std::vector<Mode> modes_;
 };
 
-std::unique_ptr<Environment> build_memory(const Section& section, const OpenSystem& system, double,
+std::unique_ptr<Environment> build_memory(const Section& section, const OpenSystem& system, const RunTimes&,
                                           const Communicator& communicator, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
   const auto &k = section.numbers("stiffness"), &r = section.numbers("rate"), &w = section.numbers("frequency");

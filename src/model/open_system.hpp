@@ -29,10 +29,12 @@ struct Observable {
   int first = 0;
 };
 
-/// What makes the Lagrangian one of contact mechanics, L = v^T M v / 2 - V(q) + gamma z with the action z' = L.
+/// What makes the Lagrangian one of contact mechanics, which depends on the action z' = L.
 struct Contact {
-  double gamma = 0.0;  ///< 1/s, negative: the damping matrix is -gamma M
-  double z0 = 0.0;     ///< J s
+  /// 1/s, of L = v^T M v / 2 - V(q) + gamma z, where the damping matrix is -gamma M. Zero where the system has a
+  /// Lagrangian of another form.
+  double gamma = 0.0;
+  double z0 = 0.0;  ///< J s
   /// The position one step after q0, where the start is given by both; the method finds the momentum that leads there.
   std::optional<Eigen::VectorXd> q1;
 };
@@ -48,6 +50,8 @@ struct OpenSystem {
   std::shared_ptr<const Lagrangian> lagrangian;
   /// The damping matrix C of open runs, if the recipe states one; else the environments imply it.
   std::optional<Eigen::MatrixXd> damping;
+  /// kT of every degree of freedom in J, if the recipe states it; else the environments imply it.
+  std::optional<Eigen::VectorXd> temperature;
   /// The force f of open runs, if there is one; what it takes is dissipated.
   std::shared_ptr<const Force> force;
   /// What acts from outside in closed and open runs alike, if anything: the force a and the drive d, which do work.
@@ -55,6 +59,9 @@ struct OpenSystem {
   std::shared_ptr<const Drive> drive;
   Eigen::VectorXd q0;
   Eigen::VectorXd v0;
+  /// What is drawn at random in place of these.
+  enum class Start { given, thermal_momenta, thermal };
+  Start start = Start::given;
   std::vector<Observable> observables;
   /// The names of the degrees of freedom in formulas, where the system has its own.
   std::vector<std::string> coordinates;

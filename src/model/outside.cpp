@@ -75,12 +75,17 @@ void read_uniform_field(const Section& section, OpenSystem& system, Mistakes& mi
 
 }  // namespace
 
+Parameter drive_parameter() {
+  return {.name = "drive",
+          .type = ValueType::texts,
+          .units = "N",
+          .doc =
+              "a force on each particle and axis that depends on the time alone: formulas in `t` such as "
+              "[\"0.3*cos(1.2*t)\", \"0\"]; it acts in closed and open runs, and its work is energy_work"};
+}
+
 std::vector<Parameter> outside_parameters() {
-  return {{.name = "drive",
-           .type = ValueType::texts,
-           .units = "N",
-           .doc = "a force on each particle and axis that depends on the time alone: formulas in `t` such as "
-                  "[\"0.3*cos(1.2*t)\", \"0\"]; it acts in closed and open runs, and its work is energy_work"},
+  return {drive_parameter(),
           formula_parameters(),
           {.name = "uniform_field",
            .type = ValueType::numbers,

@@ -10,6 +10,9 @@
 
 namespace bathline {
 
+/// The parameter `drive`, for systems that have the rest of what follows otherwise.
+Parameter drive_parameter();
+
 /// The parameters `drive`, the numbers that it uses by name, and `uniform_field`.
 std::vector<Parameter> outside_parameters();
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/thermal_start.hpp"
+
 namespace bathline {
 
 Problem::Problem(const OpenSystem& system, Eigen::MatrixXd damping,
@@ -19,16 +21,21 @@ Problem::Problem(const OpenSystem& system, Eigen::MatrixXd damping,
       head_(static_cast<std::size_t>(system.axes)),
       force_(static_cast<std::size_t>(system.axes)) {
   for (const auto& environment : environments_) environment->attachment().load(system_.mass);
-  if (system.lagrangian) {
-    // Masses on heads are at rest before: their momentum is the particles' own.
-    v = system.v0;
-    p += LegendreMap(system.lagrangian, Eigen::VectorXd::Zero(system.size()), q, v).momentum(q, v, 0.0);
-    legendre_.emplace(system.lagrangian, system_.mass, q, v);
-    if (system_.mass != system.mass) legendre_->find_velocity(q, p, 0.0, v);
+  if (system.contact) {
+    z = system.contact->z0;
+    second_q = system.contact->q1;
   }
-  if (!system.contact) return;
-  z = system.contact->z0;
-  second_q = system.contact->q1;
+  if (!system.lagrangian) return;
+  // Masses on heads are at rest before: their momentum is the particles' own.
+  v = system.v0;
+  p += LegendreMap(system.lagrangian, Eigen::VectorXd::Zero(system.size()), q, v, z).momentum(q, v, 0.0, z);
+  legendre_.emplace(system.lagrangian, system_.mass, q, v, z);
+  if (system_.mass != system.mass) legendre_->find_velocity(q, p, 0.0, z, v);
+}
+
+void Problem::damp(Eigen::MatrixXd damping) {
+  damping_ = std::move(damping);
+  is_damped_ = !damping_.isZero(0.0) || system_.force;
 }
 
 bool Problem::has_linear_environments() const {
@@ -37,8 +44,13 @@ bool Problem::has_linear_environments() const {
 }
 
 void Problem::prepare(std::uint64_t seed, std::uint32_t realisation) {
+  if (start_) {
+    start_->draw({seed, realisation}, system_.mass, q, p);
+    system_.q0 = q;
+  }
   std::uint32_t stream = 0;
   for (const auto& environment : environments_) environment->prepare({seed, realisation, stream++});
+  if (noise_) noise_->begin(seed, realisation);
 }
 
 void Problem::head(const Environment& environment, const Eigen::VectorXd& at, std::span<double> head) const {
@@ -114,7 +126,9 @@ EnergyLedger Problem::energies_of_particles() {
   double numbers[3] = {0.0, 0.0, 0.0};
   if (communicator_.is_root()) {
     if (legendre_) {
-      numbers[0] = legendre_->energy(q, v, clock.at(0.0));
+      numbers[0] = legendre_->energy(q, v, clock.at(0.0), z);
+      // Where gamma z is not thought of as an energy of the particles.
+      if (system_.contact) numbers[0] += system_.contact->gamma * z;
     } else {
       numbers[0] = 0.5 * p.cwiseAbs2().cwiseQuotient(system_.mass).sum() + system_.potential->value(q);
     }

@@ -9,9 +9,12 @@
 #include "model/environment.hpp"
 #include "model/legendre.hpp"
 #include "model/open_system.hpp"
+#include "model/white_noise.hpp"
 #include "parallel/communicator.hpp"
 
 namespace bathline {
+
+class ThermalStart;
 
 /// The energy ledger (limebeer2020, Theorem III.1): the sum of all terms is constant for the exact flow of closed and
 /// open systems alike.
@@ -34,7 +37,8 @@ struct Clock {
 };
 
 /// What an integrator advances: m q'' = -grad V(q) - C q' + f(q, q') + a(q, q', t) + d(t) + forces of the environments.
-/// A closed system has environments and C = 0, an open one a damping matrix and no environments.
+/// A closed system has environments and C = 0, an open one a damping matrix, noise where it is warm, and no
+/// environments.
 ///
 /// The particles live on rank 0, where the heads are: q and p are up to date there only, until `share_particles`.
 class Problem {
@@ -44,13 +48,22 @@ class Problem {
   Problem(const OpenSystem& system, Eigen::MatrixXd damping, std::vector<std::unique_ptr<Environment>> environments,
           const Communicator& communicator);
 
-  /// Allocates the environments, at rest at their heads' places or in the thermal start that belongs to the seed and
-  /// the realisation. @note Collective.
+  /// Draws a thermal start of the particles, and allocates the environments, at rest at their heads' places or in the
+  /// thermal start that belongs to the seed and the realisation, as do all random numbers to come. @note Collective.
   void prepare(std::uint64_t seed = 0, std::uint32_t realisation = 0);
 
   const OpenSystem& system() const { return system_; }
   const Communicator& communicator() const { return communicator_; }
   const Eigen::MatrixXd& damping() const { return damping_; }
+  /// Replaces C.
+  void damp(Eigen::MatrixXd damping);
+  /// Adds white noise with the momentum diffusion D, J kg/s.
+  void add_noise(const Eigen::MatrixXd& diffusion) { noise_.emplace(diffusion); }
+  /// Draws positions or momenta of the start in `prepare`; environments then start around where the particles are.
+  void start_from(std::shared_ptr<const ThermalStart> start) { start_ = std::move(start); }
+  /// nullptr where there is none.
+  WhiteNoise* noise() { return noise_ ? &*noise_ : nullptr; }
+  const WhiteNoise* noise() const { return noise_ ? &*noise_ : nullptr; }
   /// Whether C or f does work on the particles.
   bool is_damped() const { return is_damped_; }
   /// Whether forces depend on the velocities.
@@ -64,9 +77,10 @@ class Problem {
   double z = 0.0;  ///< action of a contact system in J s, kept up by the integrator on rank 0
   /// Of a contact system: the position after the first step, until a stepper has turned it into p.
   std::optional<Eigen::VectorXd> second_q;
-  double dissipated = 0.0;  ///< work that C and f have taken so far, kept up by the integrator on rank 0
-  double work = 0.0;        ///< work that a and d have done so far, likewise
-  Clock clock;              ///< kept up by the integrator on every rank
+  double dissipated =
+      0.0;            ///< work that C and f have taken so far less that of noise, kept up by the integrator on rank 0
+  double work = 0.0;  ///< work that a and d have done so far, likewise
+  Clock clock;        ///< kept up by the integrator on every rank
 
   /// p / M, or the velocities that a Lagrangian of its own has with these momenta.
   Eigen::VectorXd velocity() const;
@@ -97,6 +111,8 @@ class Problem {
   OpenSystem system_;
   Eigen::MatrixXd damping_;
   bool is_damped_;
+  std::optional<WhiteNoise> noise_;
+  std::shared_ptr<const ThermalStart> start_;
   std::vector<std::unique_ptr<Environment>> environments_;
   Communicator communicator_;
   mutable std::optional<LegendreMap> legendre_;

@@ -21,76 +21,17 @@
 #include <optional>
 
 #include "model/environment_catalogue.hpp"
+#include "model/infinite/recipe.hpp"
 #include "model/line/line.hpp"
+#include "model/site_values.hpp"
 #include "model/table_file.hpp"
 
 namespace bathline {
 
 namespace {
 
-struct SiteValues {
-  double mass = 0.0;
-  double stiffness = 0.0;
-};
-
 /// Only lines on one particle have the key: between two, half a site would couple their momenta.
 bool puts_half_a_site(const Section& section) { return section.has("half_site") && section.boolean("half_site"); }
-
-/// The values per site, from whichever of the three forms the section uses. `mass` and `stiffness` are the kind's names
-/// of its lumped values.
-std::optional<SiteValues> read_site_values(const Section& section, const char* mass, const char* stiffness, double step,
-                                           Mistakes& mistakes) {
-  const bool grid = section.has("grid");
-  const bool lumped = section.has(mass) || section.has(stiffness);
-  if (!grid && section.number("gamma") != 0.0) {
-    mistakes.add(section.where("gamma"),
-                 "`gamma` chooses the characteristic grid; it needs `grid = \"characteristic\"`");
-    return std::nullopt;
-  }
-  const bool continuum = section.has("length") || section.has("speed");
-  const std::string forms = fmt::format(
-      "give `{}` and `{}` (lumped), or `damping`, `length` and `speed` (continuum), or `grid = \"characteristic\"` and "
-      "`damping`, or `file` (a table of unequal sites)",
-      mass, stiffness);
-  const auto refuse = [&](const std::string& key, const std::string& why) {
-    mistakes.add(section.where(key), why + "; " + forms);
-    return std::nullopt;
-  };
-  const auto missing = [&](std::initializer_list<const char*> keys) -> std::string {
-    for (const char* key : keys) {
-      if (!section.has(key)) return key;
-    }
-    return "";
-  };
-  if (grid + lumped + continuum > 1) return refuse(grid ? "grid" : "length", "the line is described in two ways");
-  if (lumped) {
-    if (section.has("damping")) {
-      return refuse("damping", fmt::format("the damping of a lumped line is sqrt({} {})", mass, stiffness));
-    }
-    const std::string key = missing({mass, stiffness});
-    if (!key.empty()) return refuse("kind", fmt::format("`{}` is missing", key));
-    return SiteValues{section.number(mass), section.number(stiffness)};
-  }
-  if (grid) {
-    if (!section.has("damping")) return refuse("kind", "`damping` is missing");
-    const double gamma = section.number("gamma");
-    if (gamma >= 0.5) {
-      mistakes.add(section.where("gamma"),
-                   fmt::format("gamma = {}: no grid has the damper of the reduced scheme from 1/2 on; take less than "
-                               "1/2, or leave out `gamma` for the grid on which waves travel one site a step",
-                               gamma));
-      return std::nullopt;
-    }
-    const double damping = section.number("damping"), share = 1.0 - 2.0 * gamma;
-    return SiteValues{damping * step * share, damping / (step * share)};
-  }
-  const std::string key = missing({"damping", "length", "speed"});
-  if (!key.empty()) return refuse("kind", fmt::format("`{}` is missing", continuum ? key : "how the line is built"));
-  const double damping = section.number("damping");
-  const double spacing = section.number("length") / static_cast<double>(section.integer("sites"));
-  const double speed = section.number("speed");
-  return SiteValues{damping / speed * spacing, damping * speed / spacing};
-}
 
 /// What the sites of the section's `file` are made of, or nothing where that is wrong. @note Collective.
 std::function<LineSite(std::int64_t)> read_unequal_sites(const Section& section, const char* mass,
@@ -101,7 +42,7 @@ std::function<LineSite(std::int64_t)> read_unequal_sites(const Section& section,
     mistakes.add(section.where(key), why);
     good = false;
   };
-  for (const char* key : {mass, stiffness, "damping", "length", "speed", "grid"}) {
+  for (const char* key : {mass, stiffness, "damping", "length", "spacing", "speed", "grid"}) {
     if (section.has(key)) refuse(key, fmt::format("`{}` has no meaning where `file` says what the sites are", key));
   }
   if (section.number("temperature") > 0.0) refuse("temperature", "a line of unequal sites cannot start warm yet");
@@ -121,19 +62,20 @@ std::function<LineSite(std::int64_t)> read_unequal_sites(const Section& section,
 
 /// Builds the line of a section on `attachment`; `mass` and `stiffness` are the kind's names of its lumped values.
 /// @note Collective.
-std::unique_ptr<Environment> build_line(const Section& section, const char* mass, const char* stiffness, double step,
-                                        Attachment attachment, const Communicator& communicator, Mistakes& mistakes) {
+std::unique_ptr<Environment> build_line(const Section& section, const char* mass, const char* stiffness,
+                                        const RunTimes& run, Attachment attachment, const Communicator& communicator,
+                                        Mistakes& mistakes) {
   const std::string end = section.has("far_end") ? section.text("far_end") : "fixed";
   LineConstants constants;
   constants.far_end = end == "free" ? FarEnd::free : end == "matched" ? FarEnd::matched : FarEnd::fixed;
   LineOptions options;
   options.temperature = section.number("temperature");
   options.skip_resting = section.boolean("skip_resting");
-  if (section.has("file")) {
+  if (section.has("file") && !is_endless(section)) {
     options.site = read_unequal_sites(section, mass, stiffness, communicator, mistakes);
     if (!options.site) return nullptr;
   } else {
-    const std::optional<SiteValues> values = read_site_values(section, mass, stiffness, step, mistakes);
+    const std::optional<SiteValues> values = read_site_values(section, mass, stiffness, run.step, mistakes);
     if (!values) return nullptr;
     constants.mass = values->mass;
     constants.stiffness = values->stiffness;
@@ -146,27 +88,31 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
       attachment.put_on_head(0.5 * constants.mass);
     }
   }
+  if (is_endless(section)) {
+    return build_infinite_line(section, constants.mass, constants.stiffness, run, std::move(attachment), communicator,
+                               mistakes);
+  }
   // Last, for it asks for a number that may not be readable.
   if (!check_size(section, "sites", mistakes)) return nullptr;
   return std::make_unique<Line>(section.text("name"), std::move(attachment), constants, section.integer("sites"),
                                 communicator, std::move(options));
 }
 
-std::unique_ptr<Environment> build_spring_mass(const Section& section, const OpenSystem& system, double step,
+std::unique_ptr<Environment> build_spring_mass(const Section& section, const OpenSystem& system, const RunTimes& run,
                                                const Communicator& communicator, Mistakes& mistakes) {
   std::unique_ptr<Environment> line;
   // The line is judged also where nobody knows what it hangs on.
   const long particle = section.is_readable("attach") ? section.integer("attach") : 0;
   where_readable([&] {
     line =
-        build_line(section, "M", "lambda", step,
+        build_line(section, "M", "lambda", run,
                    Attachment({{static_cast<int>(particle), 1.0}}, std::max(1, system.axes)), communicator, mistakes);
   });
   if (!check_particle(section, section.integer("attach"), system, mistakes)) return nullptr;
   return line;
 }
 
-std::unique_ptr<Environment> build_spring_inerter(const Section& section, const OpenSystem& system, double step,
+std::unique_ptr<Environment> build_spring_inerter(const Section& section, const OpenSystem& system, const RunTimes& run,
                                                   const Communicator& communicator, Mistakes& mistakes) {
   std::unique_ptr<Environment> line;
   where_readable([&] {
@@ -174,7 +120,7 @@ std::unique_ptr<Environment> build_spring_inerter(const Section& section, const 
     const std::size_t far = ends.size() > 1 ? 1 : 0;
     if (ends.empty()) return;
     line = build_line(
-        section, "b", "k", step,
+        section, "b", "k", run,
         Attachment({{static_cast<int>(ends[0]), 1.0}, {static_cast<int>(ends[far]), -1.0}}, std::max(1, system.axes)),
         communicator, mistakes);
   });
@@ -196,42 +142,57 @@ std::unique_ptr<Environment> build_spring_inerter(const Section& section, const 
 
 std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass, const char* mass_doc,
                                        const char* stiffness) {
-  return {attach,
-          {.name = "sites",
-           .type = ValueType::integer,
-           .doc = "number of sites N",
-           .required = true,
-           .is_size = true,
-           .bound = Bound::positive},
-          {.name = mass, .units = "kg", .doc = mass_doc, .bound = Bound::positive},
-          {.name = stiffness, .units = "N/m", .doc = "stiffness of each spring", .bound = Bound::positive},
-          {.name = "damping",
-           .units = "kg/s",
-           .doc = "damping constant D, in the continuum form and on the characteristic grid",
-           .bound = Bound::positive},
-          {.name = "length", .units = "m", .doc = "length of the line, continuum form", .bound = Bound::positive},
-          {.name = "speed", .units = "m/s", .doc = "speed of waves, continuum form", .bound = Bound::positive},
-          {.name = "grid",
-           .type = ValueType::text,
-           .doc = "\"characteristic\": the line follows from `damping` and the time step",
-           .choices = {"characteristic"}},
-          {.name = "gamma",
-           .doc = "of the closed `gamma` integrator that the characteristic grid is exact for, below 1/2",
-           .fallback = "0.0",
-           .bound = Bound::nonnegative},
-          {.name = "temperature",
-           .units = "J",
-           .doc = "kT of the start: sites drawn from the Gibbs distribution around the head; 0: at rest there",
-           .fallback = "0.0",
-           .bound = Bound::nonnegative},
-          {.name = "file",
-           .type = ValueType::text,
-           .doc = "table of unequal sites: a mass (kg) and the stiffness (N/m) of the spring before it per line, seen "
-                  "from the recipe's folder; begun again where it has fewer lines than there are sites"},
-          {.name = "skip_resting",
-           .type = ValueType::boolean,
-           .doc = "leave out sites that the disturbance cannot have reached yet; changes no result",
-           .fallback = "true"}};
+  return {
+      attach,
+      {.name = "sites",
+       .type = ValueType::integer,
+       .doc = "number of sites N; \"infinite\": a line without end, by its memory alone",
+       .required = true,
+       .is_size = true,
+       .bound = Bound::positive,
+       .choices = {"infinite"},
+       .also = {ValueType::text}},
+      {.name = mass, .units = "kg", .doc = mass_doc, .bound = Bound::positive},
+      {.name = stiffness, .units = "N/m", .doc = "stiffness of each spring", .bound = Bound::positive},
+      {.name = "damping",
+       .units = "kg/s",
+       .doc = "damping constant D, in the continuum form and on the characteristic grid",
+       .bound = Bound::positive},
+      {.name = "length", .units = "m", .doc = "length of the line, continuum form", .bound = Bound::positive},
+      {.name = "spacing", .units = "m", .doc = "from site to site, in the place of `length`", .bound = Bound::positive},
+      {.name = "speed", .units = "m/s", .doc = "speed of waves, continuum form", .bound = Bound::positive},
+      {.name = "grid",
+       .type = ValueType::text,
+       .doc = "\"characteristic\": the line follows from `damping` and the time step",
+       .choices = {"characteristic"}},
+      {.name = "gamma",
+       .doc = "of the closed `gamma` integrator that the characteristic grid is exact for, below 1/2",
+       .fallback = "0.0",
+       .bound = Bound::nonnegative},
+      {.name = "temperature",
+       .units = "J",
+       .doc = "kT of the start: sites drawn from the Gibbs distribution around the head; 0: at rest there",
+       .fallback = "0.0",
+       .bound = Bound::nonnegative},
+      {.name = "file",
+       .type = ValueType::text,
+       .doc = "table of unequal sites: a mass (kg) and the stiffness (N/m) of the spring before it per line, seen "
+              "from the recipe's folder; begun again where it has fewer lines than there are sites"},
+      {.name = "skip_resting",
+       .type = ValueType::boolean,
+       .doc = "leave out sites that the disturbance cannot have reached yet; changes no result",
+       .fallback = "true"},
+      {.name = "tolerance",
+       .doc = "of a line without end: error of its kernel, summed up over the run, relative to the kernel's sum",
+       .fallback = "1e-12",
+       .bound = Bound::positive},
+      {.name = "horizon",
+       .units = "s",
+       .doc = "of a line without end: until when that has to hold; \"forever\": for all times, and no run grows; "
+              "where absent, the run's end",
+       .bound = Bound::positive,
+       .choices = {"forever"},
+       .also = {ValueType::text}}};
 }
 
 }  // namespace
@@ -242,8 +203,9 @@ EnvironmentKind spring_mass_line_kind() {
   parameters.push_back(
       {.name = "far_end",
        .type = ValueType::text,
-       .doc = "what is behind the last site; \"matched\" is a dashpot D, which makes the line open-ended",
-       .fallback = "\"fixed\"",
+       .doc =
+           "what is behind the last site, \"fixed\" where left out; \"matched\" is a dashpot D, which makes the line "
+           "open-ended",
        .choices = {"fixed", "free", "matched"}});
   parameters.push_back({.name = "half_site",
                         .type = ValueType::boolean,
@@ -251,24 +213,34 @@ EnvironmentKind spring_mass_line_kind() {
                             "puts half a site, M/2, on the particle of closed runs: what the line lacks of a damper to "
                             "the second order",
                         .fallback = "false"});
-  return {{.name = "spring-mass-line",
-           .summary = "Rubin line: masses joined by springs, its head on one particle",
-           .equation =
-               "M Q_j'' = lambda (Q_{j+1} - 2 Q_j + Q_{j-1}),  Q_0 = q_a,  force on the particle lambda (Q_1 - q_a)",
-           .source = "farshi2018, section 6; limebeer2020, Remark III.2",
-           .parameters = std::move(parameters),
-           .notes =
-               "Damps its particle by D = sqrt(lambda M) until the echo at t_r = 2 sites sqrt(M/lambda). On the "
-               "characteristic grid, lambda = D/(h (1 - 2 gamma)) and M = D h (1 - 2 gamma), the closed `gamma` scheme "
-               "equals the reduced open one to round-off until the echo, with gamma = 0 for 2 (sites + 1) steps. No "
-               "grid does that from gamma = 1/2 on: above it a line damps with the weights of the two ends of a step "
-               "exchanged. With half_site the momentum and the kinetic energy of the particle are those of particle "
-               "and half site together, which share the momentum of the start; positions then follow the damped ones "
-               "to order 2 in the step instead of 1 (with an integrator of order 2), momenta less M v/2. A particle "
-               "with several axes has a line with as many per site. "
-               "Unequal sites take any integrator but `gauss` and `lobatto`; the first one that differs "
-               "sends an echo back."},
-          build_spring_mass};
+  return {
+      {.name = "spring-mass-line",
+       .summary = "Rubin line: masses joined by springs, its head on one particle",
+       .equation =
+           "M Q_j'' = lambda (Q_{j+1} - 2 Q_j + Q_{j-1}),  Q_0 = q_a,  force on the particle lambda (Q_1 - q_a)",
+       .source = "farshi2018, section 6; limebeer2020, Remark III.2",
+       .parameters = std::move(parameters),
+       .notes =
+           "Damps its particle by D = sqrt(lambda M) until the echo at t_r = 2 sites sqrt(M/lambda). On the "
+           "characteristic grid, lambda = D/(h (1 - 2 gamma)) and M = D h (1 - 2 gamma), the closed `gamma` scheme "
+           "equals the reduced open one to round-off until the echo, with gamma = 0 for 2 (sites + 1) steps. No "
+           "grid does that from gamma = 1/2 on: above it a line damps with the weights of the two ends of a step "
+           "exchanged. With half_site the momentum and the kinetic energy of the particle are those of particle "
+           "and half site together, which share the momentum of the start; positions then follow the damped ones "
+           "to order 2 in the step instead of 1 (with an integrator of order 2), momenta less M v/2. A particle "
+           "with several axes has a line with as many per site. "
+           "With sites = \"infinite\" nothing is kept of the line but its memory of the particle, some fifty to a "
+           "hundred exponentials: the path is that of the closed line of any length until its echo, to `tolerance` "
+           "of the kernel, for `gamma` and `stoermer-verlet` (the kernel of every step, by Legendre polynomials), "
+           "for `gauss`, `time-centred` and `implicit-euler` (which take the exponentials of the line in continuous "
+           "time along, as any algebraically stable Runge-Kutta method does) and for `lobatto` with two stages. The "
+           "others are refused: `exact` would need all sites, `explicit-euler` and `rk4` are not stable enough, "
+           "compositions and `lobatto` with more stages see another kernel at each of theirs. What went into the "
+           "line is the work of the particle on it, and the group certificate of a result says how good the "
+           "exponentials are. "
+           "Unequal sites take any integrator but `gauss` and `lobatto`; the first one that differs "
+           "sends an echo back."},
+      build_spring_mass};
 }
 
 EnvironmentKind spring_inerter_line_kind() {

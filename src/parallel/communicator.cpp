@@ -69,9 +69,39 @@ bool message_passing_runs() {
   return initialised != 0 && finalised == 0;
 }
 
+/// Whether this program and nobody else has started message passing, and how many sessions there are to end it.
+bool started_here = false;
+int sessions = 0;
+
+void start_message_passing() {
+  if (message_passing_runs()) return;
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  started_here = true;
+}
+
+/// Whether a launcher (mpirun, srun, ...) has started this process, by what launchers tell their processes.
+bool is_launched() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    if (std::getenv(name) != nullptr) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
+MPI_Comm mpi_comm(const Communicator& communicator) {
+  start_message_passing();
+  return communicator.handle().comm;
+}
+
+MPI_Comm mpi_comm_of_one() {
+  start_message_passing();
+  return MPI_COMM_SELF;
+}
+
 Communicator::Communicator(std::shared_ptr<Handle> handle) : handle_(std::move(handle)) {
+  if (!message_passing_runs()) return;  // this process is alone
   MPI_Comm_rank(handle_->comm, &rank_);
   MPI_Comm_size(handle_->comm, &size_);
 }
@@ -100,6 +130,10 @@ bool Communicator::broadcast(bool value, int from) const {
 }
 
 void Communicator::gather_all(std::span<const double> mine, std::span<double> all) const {
+  if (size_ == 1) {
+    std::copy(mine.begin(), mine.end(), all.begin());
+    return;
+  }
   const int count = static_cast<int>(mine.size());
   MPI_Allgather(mine.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, handle_->comm);
 }
@@ -145,7 +179,8 @@ std::vector<double> Communicator::gather(std::span<const double> mine) const {
 }
 
 void Communicator::scatter(std::span<const double> all, std::span<double> mine) const {
-  const auto lengths = lengths_on_root(mine.size(), handle_->comm, size_);
+  const auto lengths = size_ == 1 ? std::vector<std::int64_t>{static_cast<std::int64_t>(mine.size())}
+                                  : lengths_on_root(mine.size(), handle_->comm, size_);
   const auto starts = starts_of(lengths);
   const bool fits = broadcast(!is_root() || starts.back() == static_cast<std::int64_t>(all.size()));
   if (!fits) throw std::logic_error("scatter: the ranks ask for another number of values than rank 0 has");
@@ -171,6 +206,7 @@ void Communicator::scatter(std::span<const double> all, std::span<double> mine) 
 }
 
 Communicator Communicator::split(int group) const {
+  if (size_ == 1) return *this;
   std::shared_ptr<Handle> part(new Handle, [](Handle* handle) {
     if (message_passing_runs()) MPI_Comm_free(&handle->comm);
     delete handle;
@@ -180,6 +216,7 @@ Communicator Communicator::split(int group) const {
 }
 
 bool Communicator::any(bool mine) const {
+  if (size_ == 1) return mine;
   int here = mine ? 1 : 0;
   int anywhere = 0;
   MPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_LOR, handle_->comm);
@@ -187,6 +224,7 @@ bool Communicator::any(bool mine) const {
 }
 
 double Communicator::max(double mine) const {
+  if (size_ == 1) return mine;
   // MPI leaves open what the maximum with a NaN is, and a NaN must not get lost on its way to whoever judges a norm.
   const double here[2] = {std::isnan(mine) ? 1.0 : 0.0, mine};
   double anywhere[2] = {0.0, mine};
@@ -195,14 +233,18 @@ double Communicator::max(double mine) const {
 }
 
 std::int64_t Communicator::sum(std::int64_t mine) const {
+  if (size_ == 1) return mine;
   std::int64_t total = 0;
   MPI_Allreduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, handle_->comm);
   return total;
 }
 
-void Communicator::barrier() const { MPI_Barrier(handle_->comm); }
+void Communicator::barrier() const {
+  if (size_ > 1) MPI_Barrier(handle_->comm);
+}
 
 int Communicator::ranks_on_node() const {
+  if (size_ == 1) return 1;
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(handle_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
   int ranks = 1;
@@ -211,24 +253,21 @@ int Communicator::ranks_on_node() const {
   return ranks;
 }
 
-ParallelSession::ParallelSession(int& argc, char**& argv) {
-  if (!message_passing_runs()) {
-    int provided = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    started_here_ = true;
-  }
+ParallelSession::ParallelSession() {
+  ++sessions;
+  if (is_launched()) start_message_passing();
   world_ = std::make_unique<Communicator>(std::make_shared<Communicator::Handle>(Communicator::Handle{MPI_COMM_WORLD}));
 }
 
 ParallelSession::~ParallelSession() {
   world_.reset();
-  if (started_here_ && message_passing_runs()) MPI_Finalize();
+  if (--sessions == 0 && started_here && message_passing_runs()) MPI_Finalize();
 }
 
 void ParallelSession::abort(int exit_code) const {
   std::fflush(nullptr);
-  MPI_Abort(MPI_COMM_WORLD, exit_code);
-  std::abort();  // MPI_Abort does not return, but is not declared so
+  if (message_passing_runs()) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::_Exit(exit_code);  // alone; MPI_Abort does not return
 }
 
 }  // namespace bathline

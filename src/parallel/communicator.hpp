@@ -56,11 +56,12 @@ class Communicator {
   int size_ = 1;
 };
 
-/// Message passing from construction to destruction; one per program. Where somebody else has started it already, it
-/// is left running at the end.
+/// Message passing from construction to destruction; one per program. A process that no launcher has started is alone
+/// and does without until something needs it, because starting it takes several times as long as a small run. Where
+/// somebody else has started it already, it is left running at the end.
 class ParallelSession {
  public:
-  ParallelSession(int& argc, char**& argv);
+  ParallelSession();
   ~ParallelSession();
   ParallelSession(const ParallelSession&) = delete;
   ParallelSession& operator=(const ParallelSession&) = delete;
@@ -71,7 +72,6 @@ class ParallelSession {
 
  private:
   std::unique_ptr<Communicator> world_;
-  bool started_here_ = false;
 };
 
 }  // namespace bathline

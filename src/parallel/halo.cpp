@@ -39,7 +39,7 @@ Halo::Halo(Halo&&) noexcept = default;
 
 Halo::Halo(const Layout& layout, const Communicator& communicator, int depth, int fields)
     : plan_(std::make_unique<Plan>()) {
-  plan_->comm = mpi_comm(communicator);
+  plan_->comm = communicator.size() > 1 ? mpi_comm(communicator) : MPI_COMM_NULL;
   const auto owned = [&](int rank) { return Range{layout.first(rank), layout.first(rank + 1)}; };
   const auto before = [&](int rank) {
     return layout.count(rank) == 0 ? Range{}
@@ -75,6 +75,7 @@ Halo::Halo(const Layout& layout, const Communicator& communicator, int depth, in
 }
 
 void Halo::exchange(std::span<double* const> arrays) {
+  if (plan_->requests.empty()) return;
   if (plan_->requests.empty()) return;
   auto request = plan_->requests.begin();
   for (Message& message : plan_->incoming) {

@@ -94,15 +94,19 @@ double control_group_spare(const std::filesystem::path& groups, const std::files
 }
 
 MemoryNeed memory_need(const Communicator& communicator, double bytes) {
-  MPI_Comm node = MPI_COMM_NULL;
-  MPI_Comm_split_type(mpi_comm(communicator), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   MemoryNeed mine;
-  MPI_Allreduce(&bytes, &mine.needed, 1, MPI_DOUBLE, MPI_SUM, node);
-  const double available = available_on_node();
-  MPI_Allreduce(&available, &mine.available, 1, MPI_DOUBLE, MPI_MIN, node);
-  MPI_Comm_free(&node);
+  mine.needed = bytes;
+  mine.available = available_on_node();
+  if (communicator.size() > 1) {
+    MPI_Comm node = MPI_COMM_NULL;
+    MPI_Comm_split_type(mpi_comm(communicator), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Allreduce(MPI_IN_PLACE, &mine.needed, 1, MPI_DOUBLE, MPI_SUM, node);
+    MPI_Allreduce(MPI_IN_PLACE, &mine.available, 1, MPI_DOUBLE, MPI_MIN, node);
+    MPI_Comm_free(&node);
+  }
   const double own = available_to_process();
   if (own - bytes < mine.available - mine.needed) mine = {bytes, own, true};
+  if (communicator.size() == 1) return mine;
   // The one with the least to spare speaks for all.
   struct {
     double spare;
@@ -118,8 +122,7 @@ std::int64_t peak_memory(const Communicator& communicator) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   std::int64_t bytes = std::int64_t{usage.ru_maxrss} * 1024;  // Linux counts in KiB
-  MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_INT64_T, MPI_SUM, mpi_comm(communicator));
-  return bytes;
+  return communicator.sum(bytes);
 }
 
 }  // namespace bathline

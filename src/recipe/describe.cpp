@@ -117,7 +117,7 @@ std::string bound_words(Bound bound) {
 std::string quoted_choices(const Parameter& parameter) {
   std::string text;
   for (const std::string& choice : parameter.choices) {
-    const char* quote = parameter.type == ValueType::integer ? "" : "\"";
+    const char* quote = parameter.type == ValueType::integer && parameter.also.empty() ? "" : "\"";
     text += fmt::format("{}{}{}{}", text.empty() ? "" : " | ", quote, choice, quote);
   }
   return text;
@@ -227,7 +227,8 @@ std::string described_claim(const Section& claim) {
 
 std::string value_kind(const Parameter& parameter) {
   const auto words = [&](ValueType type) {
-    const bool has_choices = type == ValueType::text || type == ValueType::integer;
+    // Where there is another type as well, they are that one's.
+    const bool has_choices = type == ValueType::text || (type == ValueType::integer && parameter.also.empty());
     return parameter.choices.empty() || !has_choices ? type_words(type) + bound_words(parameter.bound)
                                                      : quoted_choices(parameter);
   };

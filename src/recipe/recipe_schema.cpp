@@ -45,6 +45,21 @@ std::vector<Parameter> paper_keys() {
   };
 }
 
+std::vector<Parameter> system_keys() {
+  Parameter temperature =
+      optional("temperature", numbers, "J",
+               "kT of open runs, which the damping then comes with the noise of: one number, or one for each particle; "
+               "left out, what the environments imply.",
+               Bound::nonnegative);
+  temperature.also = {number};
+  Parameter start =
+      choice("start", {"given", "thermal-momenta", "thermal"},
+             "What is drawn from the Gibbs distribution in place of `q0` and `v0`: nothing, the momenta, or "
+             "positions and momenta; at the temperature of the system or of its environments.");
+  start.fallback = "\"given\"";
+  return {required("kind", text, "", "Kind of system."), std::move(temperature), std::move(start)};
+}
+
 std::vector<Parameter> environment_keys() {
   return {
       required("kind", text, "", "Kind of environment."),
@@ -72,6 +87,9 @@ std::vector<Parameter> integrator_keys() {
       optional("end", number, "s", "Its own end, before that of [time]; studies that compare runs refuse it.",
                Bound::positive),
       optional("environments", texts, "", "Names of the environments it is closed with; left out, all of them."),
+      defaulted("noise", boolean, "true",
+                "Whether an open run at a temperature has noise, which belongs to its damping; without it the run is "
+                "cold."),
       defaulted("allow_unstable", boolean, "false", "Runs even where the step is beyond the stability limit."),
   };
 }
@@ -221,7 +239,7 @@ const std::vector<SectionSchema>& recipe_sections() {
        .chooser = "kind",
        .entries = &Vocabulary::systems,
        .listing = "systems",
-       .parameters = {required("kind", text, "", "Kind of system.")}},
+       .parameters = system_keys()},
       {.name = "environment",
        .doc = "A line or heat bath that the particles are attached to; none for a purely open run.",
        .repeated = true,

@@ -178,10 +178,20 @@ std::optional<Section::Value> TomlReader::read_value(const toml::node& node, con
     return values_.number(n, name, parameter.bound, at);
   };
   const auto integer = [&](const toml::node& n, const std::string& name, const Location& at) {
-    return values_.integer(n, name, parameter.bound, at, parameter.choices);
+    const std::span<const std::string> choices = parameter.choices;
+    return values_.integer(n, name, parameter.bound, at, parameter.also.empty() ? choices : choices.first(0));
   };
   const auto text = [&](const toml::node& n, const std::string& name, const Location& at) {
-    return values_.text(n, name, parameter.choices, at);
+    const std::span<const std::string> choices = parameter.choices;
+    const auto* word = n.as_string();
+    const bool is_mostly_number = parameter.type == ValueType::integer || parameter.type == ValueType::number;
+    if (is_mostly_number && !choices.empty() && word != nullptr &&
+        std::find(choices.begin(), choices.end(), word->get()) == choices.end()) {
+      const char* what = parameter.type == ValueType::integer ? "an integer" : "a number";
+      values_.reject(n, name, at, fmt::format("must be {} or one of {}", what, quoted_names(choices, '"')));
+      return std::optional<std::string>();
+    }
+    return values_.text(n, name, choices, at);
   };
   const std::string& name = parameter.name;
   const std::string kind = value_kind(parameter);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "parallel/mpi_handle.hpp"
 #include "record/claims.hpp"
 #include "record/disk_space.hpp"
 #include "record/scale.hpp"
@@ -34,7 +35,7 @@ void alter(const std::string& path, std::int64_t bytes, Change&& change) {
   std::string problem = error == 0 ? "" : words_of_error(error);
   if (error == 0) {
     try {
-      const hdf5::PropertyList access = hdf5::access_by(MPI_COMM_SELF);
+      const hdf5::PropertyList access = hdf5::access_by(mpi_comm_of_one());
       hdf5::File file(hdf5::check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id()), "opening"));
       change(file.id());
       hdf5::check(file.close(), "H5Fclose");

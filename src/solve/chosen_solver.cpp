@@ -9,10 +9,12 @@
 
 #include "parallel/mpi_handle.hpp"
 #include "solve/line_preconditioner.hpp"
+#include "solve/petsc_session.hpp"
 
 namespace bathline {
 
 bool wants_direct_solver(const Communicator& communicator) {
+  if (!PetscSession::runs()) return true;  // without options
   // The types are read from a solver without a matrix.
   KspHandle ksp;
   petsc_check(KSPCreate(mpi_comm(communicator), ksp.out()));

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "solve/petsc_handle.hpp"
+#include "solve/petsc_session.hpp"
 
 namespace bathline {
 
@@ -19,6 +20,7 @@ struct OdeReference::State {
 };
 
 OdeReference::OdeReference(int size, RightHandSide right_hand_side) : state_(std::make_unique<State>()) {
+  PetscSession::start_if_waiting();
   State& s = *state_;
   s.right_hand_side = std::move(right_hand_side);
   s.size = size;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "solve/petsc_handle.hpp"
+#include "solve/petsc_session.hpp"
 
 namespace bathline {
 
@@ -30,6 +31,7 @@ struct ParticleNewton::State {
 };
 
 bool ParticleNewton::is_wanted() {
+  if (!PetscSession::runs()) return false;
   char* all = nullptr;
   petsc_check(PetscOptionsGetAll(nullptr, &all));
   const std::string options = all;
@@ -39,6 +41,7 @@ bool ParticleNewton::is_wanted() {
 }
 
 ParticleNewton::ParticleNewton(int size, Residual residual, Jacobian jacobian) : state_(std::make_unique<State>()) {
+  PetscSession::start_if_waiting();
   State& s = *state_;
   s.residual = std::move(residual);
   s.jacobian = std::move(jacobian);

@@ -23,6 +23,9 @@ namespace {
 /// Keeps PETSc's first message of an error for the exception, instead of printing pages of trace on every rank.
 thread_local std::string last_message;
 
+/// The session that starts PETSc when it is needed.
+PetscSession* waiting = nullptr;
+
 PetscErrorCode remember_error(MPI_Comm, int, const char*, const char*, PetscErrorCode code, PetscErrorType type,
                               const char* message, void*) {
   if (type == PETSC_ERROR_INITIAL && message) last_message = message;
@@ -64,14 +67,22 @@ void petsc_check(PetscErrorCode code, const char* file, int line) {
 }
 
 PetscSession::PetscSession(const Communicator& communicator, const std::vector<std::string>& options)
-    : communicator_(communicator) {
-  PETSC_COMM_WORLD = mpi_comm(communicator);
+    : communicator_(communicator), options_(options) {
   // PETSc reads these by itself, and would not say so kindly what is wrong with them.
   const char* set = std::getenv("PETSC_OPTIONS");
   std::istringstream stream(set == nullptr ? "" : set);
-  user_options({std::istream_iterator<std::string>(stream), {}}, communicator);
+  const std::vector<std::string> of_environment(std::istream_iterator<std::string>(stream), {});
+  user_options(of_environment, communicator);
+  waiting = this;
+  if (communicator.size() > 1 || !options.empty() || !of_environment.empty()) start();
+}
+
+void PetscSession::start() {
+  if (runs()) return;
+  waiting = nullptr;
+  PETSC_COMM_WORLD = mpi_comm(communicator_);
   std::vector<std::string> words = {"bathline", "-no_signal_handler", "-skip_petscrc"};
-  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), options_.begin(), options_.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -86,7 +97,19 @@ PetscSession::PetscSession(const Communicator& communicator, const std::vector<s
   register_line_preconditioner();
 }
 
+void PetscSession::start_if_waiting() {
+  if (waiting != nullptr) waiting->start();
+}
+
+bool PetscSession::runs() {
+  PetscBool initialised = PETSC_FALSE;
+  PetscInitialized(&initialised);
+  return initialised == PETSC_TRUE;
+}
+
 PetscSession::~PetscSession() {
+  waiting = nullptr;
+  if (!runs()) return;
   // What a user left unused has been judged before the run; PETSc need not repeat it.
   PetscOptionsSetValue(nullptr, "-options_left", "no");
   PetscPopErrorHandler();
@@ -94,6 +117,7 @@ PetscSession::~PetscSession() {
 }
 
 std::vector<std::string> PetscSession::unknown_options() const {
+  if (!runs()) return {};
   ask_for_standard_options();
   PetscInt count = 0;
   char** names = nullptr;
@@ -117,14 +141,17 @@ std::vector<std::string> PetscSession::unknown_options() const {
   return unknown;
 }
 
-RunStage::RunStage(const char* name) {
+RunStage::RunStage(const char* name) : is_logged_(PetscSession::runs()) {
+  if (!is_logged_) return;
   PetscLogStage stage = -1;
   petsc_check(PetscLogStageGetId(name, &stage));
   if (stage < 0) petsc_check(PetscLogStageRegister(name, &stage));
   petsc_check(PetscLogStagePush(stage));
 }
 
-RunStage::~RunStage() { PetscLogStagePop(); }
+RunStage::~RunStage() {
+  if (is_logged_) PetscLogStagePop();
+}
 
 std::string petsc_version() {
   return fmt::format("{}.{}.{}, {}-bit indices", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, PETSC_VERSION_SUBMINOR,

@@ -1,8 +1,12 @@
-// Newton's method for a handful of unknowns: nothing is allocated and nothing is called but the equations.
+// Newton's method for particles: for a handful of unknowns nothing is allocated and nothing is called but the
+// equations, for many the matrix is sparse.
 #pragma once
 
 #include <Eigen/Dense>
+#include <Eigen/SparseLU>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "solve/particle_newton.hpp"
 
@@ -14,12 +18,14 @@ using Bounded =
     Eigen::Matrix<double, Rows, Columns, MostRows == 1 && MostColumns != 1 ? Eigen::RowMajor : Eigen::ColMajor,
                   MostRows, MostColumns>;
 
-/// The linear systems of Newton's method. Chains, whose matrices are banded, would do otherwise.
+/// The linear systems of Newton's method, of `Size` unknowns or, where that is Eigen::Dynamic, of at most `Most`, which
+/// may be Dynamic as well.
 template <int Size, int Most = Size>
 class DenseFactors {
  public:
   using Vector = Bounded<Size, 1, Most, 1>;
   using Matrix = Bounded<Size, Size, Most, Most>;
+  static Matrix matrix(Eigen::Index size) { return Matrix::Zero(size, size); }
   void factor(const Matrix& matrix) { lu_.compute(matrix); }
   Vector solve(const Vector& b) const { return lu_.solve(b); }
 
@@ -31,6 +37,8 @@ template <>
 class DenseFactors<1, 1> {
  public:
   using Vector = Bounded<1, 1>;
+  using Matrix = Vector;
+  static Matrix matrix(Eigen::Index) { return Matrix::Zero(); }
   void factor(const Vector& matrix) { divisor_ = matrix[0]; }
   Vector solve(const Vector& b) const { return b / divisor_; }
 
@@ -38,15 +46,42 @@ class DenseFactors<1, 1> {
   double divisor_ = 1.0;
 };
 
-/// Of `Size` unknowns or, where that is Eigen::Dynamic, of at most `Most`, which may be Dynamic as well.
-template <int Size, int Most = Size>
+/// Where each unknown feels few others, as in a chain; the matrices have the same entries all the time.
+class SparseFactors {
+ public:
+  using Vector = Eigen::VectorXd;
+  using Matrix = Eigen::SparseMatrix<double>;
+  static Matrix matrix(Eigen::Index size) { return Matrix(size, size); }
+  void factor(const Matrix& matrix) {
+    if (!is_ordered_) lu_.analyzePattern(matrix);
+    is_ordered_ = true;
+    lu_.factorize(matrix);
+  }
+  /// No numbers where the matrix is singular.
+  Vector solve(const Vector& b) const {
+    if (lu_.info() == Eigen::Success) return lu_.solve(b);
+    return Vector::Constant(b.size(), std::numeric_limits<double>::quiet_NaN());
+  }
+
+ private:
+  Eigen::SparseLU<Matrix> lu_;
+  bool is_ordered_ = false;
+};
+
+template <class Factors>
 class SmallNewton {
  public:
-  using Vector = Bounded<Size, 1, Most, 1>;
-  using Matrix = Bounded<Size, Size, Most, Most>;
+  using Vector = typename Factors::Vector;
+  using Matrix = typename Factors::Matrix;
 
-  explicit SmallNewton(Eigen::Index size)
-      : residual_(Vector::Zero(size)), correction_(residual_), before_(residual_), matrix_(Matrix::Zero(size, size)) {}
+  explicit SmallNewton(Eigen::Index size) : residual_(Vector::Zero(size)), correction_(residual_), before_(residual_) {}
+
+  /// Iterates with the masses in place of the matrix, which needs no derivatives, from `x` to the solution, which is
+  /// left there; the last thing that `equations.evaluate(x, residual)` was called with differs from it by round-off at
+  /// most. Nothing, and `x` as it was, where the corrections do not shrink to the `slowest` part of those before them.
+  /// `equations.correct_by_masses(residual, correction)` makes a correction.
+  template <class Equations>
+  std::optional<ParticleNewton::Report> contract(Equations& equations, Vector& x, double slowest);
 
   /// Starts from `x` and leaves the solution there, the last thing that `equations.evaluate(x, residual)` was called
   /// with. `equations.linearise(x, matrix)` comes only after an evaluation at the same place; `equations.roundoff()`,
@@ -66,15 +101,42 @@ class SmallNewton {
   }
 
   Vector residual_, correction_, before_;
-  Matrix matrix_;
-  DenseFactors<Size, Most> factors_;
+  Matrix matrix_ = Factors::matrix(residual_.size());
+  Factors factors_;
   double size_ = 0.0;  // of the residual
   bool has_factors_ = false;
 };
 
-template <int Size, int Most>
+template <class Factors>
 template <class Equations>
-ParticleNewton::Report SmallNewton<Size, Most>::solve(Equations& equations, Vector& x, bool keeps_matrix) {
+std::optional<ParticleNewton::Report> SmallNewton<Factors>::contract(Equations& equations, Vector& x, double slowest) {
+  constexpr int most_iterations = 50;
+  constexpr double epsilon = std::numeric_limits<double>::epsilon();
+  ParticleNewton::Report report;
+  report.converged = true;
+  before_ = x;
+  double last = std::numeric_limits<double>::infinity();
+  while (++report.iterations <= most_iterations) {
+    equations.evaluate(x, residual_);
+    equations.correct_by_masses(residual_, correction_);
+    x -= correction_;
+    const double size = correction_.norm(), scale = x.norm();
+    // Where corrections shrink so slowly that late, round-off is all that is left of them.
+    const bool shrinks = size <= slowest * last;
+    if (size <= 4.0 * epsilon * scale || (!shrinks && size <= 1e-13 * scale)) {
+      report.residual = residual_.norm();
+      return report;
+    }
+    if (!shrinks) break;
+    last = size;
+  }
+  x = before_;
+  return std::nullopt;
+}
+
+template <class Factors>
+template <class Equations>
+ParticleNewton::Report SmallNewton<Factors>::solve(Equations& equations, Vector& x, bool keeps_matrix) {
   constexpr int most_iterations = 50;
   ParticleNewton::Report report;
   const auto stop = [&](const char* reason) {
@@ -120,9 +182,9 @@ ParticleNewton::Report SmallNewton<Size, Most>::solve(Equations& equations, Vect
   return report;
 }
 
-template <int Size, int Most>
+template <class Factors>
 template <class Equations>
-bool SmallNewton<Size, Most>::descend(Equations& equations, Vector& x, double roundoff) {
+bool SmallNewton<Factors>::descend(Equations& equations, Vector& x, double roundoff) {
   const double start = size_;
   before_ = x;
   for (double part = 1.0; part > 1e-4; part *= 0.5) {

@@ -7,7 +7,7 @@ namespace {
 
 /// Influence below this fraction is lost in round-off, by a wide margin for sites of very different mass, and not
 /// followed any further.
-constexpr double negligible = 1e-30;
+constexpr double negligible_influence = 1e-30;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ RankCoupling<1>::Piece UnequalTridiagonal::factorise() {
     before[static_cast<std::size_t>(j + 1)] = next * (1.0 + inverse_mass[j] * z) / (1.0 + inverse_mass[j] * (z + next));
   }
   double influence = 1.0;
-  for (std::int64_t j = end; j >= 0 && !is_last_ && influence > negligible; --j, ++to_right_) {
+  for (std::int64_t j = end; j >= 0 && !is_last_ && influence > negligible_influence; --j, ++to_right_) {
     const double pull = inverse_mass[j] * coupling(j + 1);
     influence *= pull / (1.0 + inverse_mass[j] * before[static_cast<std::size_t>(j)] + pull);
   }
@@ -44,7 +44,7 @@ RankCoupling<1>::Piece UnequalTridiagonal::factorise() {
     const double e = coupling(j), gain = 1.0 / (1.0 + inverse_mass[j] * (e + z));
     gain_[static_cast<std::size_t>(j)] = gain;
     z = e * gain * (1.0 + inverse_mass[j] * z);
-    if (through > negligible) ++to_last_;
+    if (through > negligible_influence) ++to_last_;
     through *= inverse_mass[j] * gain * e;
   }
   // Symmetry: either way through the piece is the same entry of the inverse, times the spring where it begins.

@@ -4,10 +4,10 @@
 namespace bathline {
 
 const Catalogue<StudyKind>& studies() {
-  static const Catalogue<StudyKind> all = {trajectory_kind(),  convergence_kind(),  reduction_kind(),
-                                           wave_kind(),        lyapunov_kind(),     commutativity_kind(),
-                                           duplication_kind(), substitution_kind(), contact_form_kind(),
-                                           energy_kind(),      memory_kind(),       ensemble_kind()};
+  static const Catalogue<StudyKind> all = {
+      trajectory_kind(),    convergence_kind(), reduction_kind(),    wave_kind(),         lyapunov_kind(),
+      commutativity_kind(), duplication_kind(), substitution_kind(), contact_form_kind(), energy_kind(),
+      memory_kind(),        ensemble_kind(),    covariance_kind()};
   return all;
 }
 

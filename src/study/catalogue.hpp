@@ -19,6 +19,7 @@ StudyKind contact_form_kind();
 StudyKind energy_kind();
 StudyKind memory_kind();
 StudyKind ensemble_kind();
+StudyKind covariance_kind();
 
 /// Those of this program.
 const Catalogue<StudyKind>& studies();

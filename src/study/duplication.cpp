@@ -22,7 +22,6 @@
 #include "driver/record_times.hpp"
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
-#include "study/outside.hpp"
 #include "study/theory/comparison.hpp"
 #include "study/theory/doubled_lagrangian.hpp"
 #include "study/theory/duplication_bound.hpp"
@@ -40,9 +39,11 @@ bool is_doubled(const Case& one) {
   return !one.closed && (one.method->entry.name == "gamma" || one.method->entry.name == "lobatto");
 }
 
-PathRule rule_of(const Case& one) {
+/// The path of the integrator: with constant masses that of Lobatto pairs is a polynomial of a degree less.
+PathRule rule_of(const Case& one, const OpenSystem& system) {
   if (one.method->entry.name == "gamma") return gamma_rule(one.options.number("gamma"));
-  return lobatto_rule(static_cast<int>(one.options.integer("stages")));
+  const int stages = static_cast<int>(one.options.integer("stages"));
+  return system.lagrangian ? lobatto_pair_rule(stages) : lobatto_rule(stages);
 }
 
 /// The integrator in terms of its stage velocities: Q = q + h (1-g) V, M V = p + h g F for the gamma family.
@@ -72,6 +73,10 @@ struct Routes {
         by_doubling([this](const MatrixXd& nodes) { return doubled.action(nodes, nodes).by_x; }),
         by_hand([this](const MatrixXd& nodes) { return forced.impulses(nodes); }) {}
   Routes(const Routes&) = delete;
+  void begin_at(double t) {
+    doubled.begin_at(t);
+    forced.begin_at(t);
+  }
 };
 
 /// The equations at the middle one of three positions. False where no path leads from one to the next.
@@ -133,7 +138,7 @@ class DuplicationStudy final : public Study {
       if (!is_doubled(one)) continue;
       Problem problem = experiment_.make_problem(one);
       problem.prepare();
-      const Routes routes(problem.system(), problem.damping(), rule_of(one), one.step);
+      Routes routes(problem.system(), problem.damping(), rule_of(one, problem.system()), one.step);
       MeasuredCase measured;
       progress.begin(one.label + ", doubled", one.steps);
       std::optional<Failure> failure = at_random(routes, problem, measured);
@@ -169,8 +174,8 @@ class DuplicationStudy final : public Study {
   std::optional<Failure> measure_order(const Case& one, const Problem& problem, MeasuredCase& measured) const {
     double lost = 0.0;  // the step at which there is no path
     if (problem.communicator().is_root()) {
-      lost = add_lagrangian_errors(problem, rule_of(one), draws_.order_steps, draws_.count, draws_.spread,
-                                   experiment_.output().seed, measured.lagrangian);
+      lost = add_lagrangian_errors(problem, rule_of(one, problem.system()), draws_.order_steps, draws_.count,
+                                   draws_.spread, experiment_.output().seed, measured.lagrangian);
     }
     problem.communicator().broadcast(std::span<double>(&lost, 1));
     if (lost == 0.0) return std::nullopt;
@@ -181,7 +186,7 @@ class DuplicationStudy final : public Study {
   }
 
   /// The motion made by the doubled equations beside the integrator's. @note Collective.
-  std::optional<Failure> follow(const Case& one, const Routes& routes, Problem& problem, Progress& progress,
+  std::optional<Failure> follow(const Case& one, Routes& routes, Problem& problem, Progress& progress,
                                 MeasuredCase& measured) const {
     const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
     const std::int64_t every = experiment_.output().every;
@@ -190,10 +195,12 @@ class DuplicationStudy final : public Study {
     Comparison since_q, since_p;
     std::int64_t lost_at = 0;  // the step at which the doubled equations could not go on
     for (std::int64_t step = 1; step <= one.steps; ++step) {
+      const VectorXd v = problem.velocity();
+      routes.begin_at(problem.clock.at(0.0));
       if (std::optional<Failure> failure = stepper->advance(1)) return failure;
       progress.update(step);
       if (!problem.communicator().is_root() || lost_at > 0) continue;
-      const std::optional<MatrixXd> nodes = routes.forced.leaving(routes.by_doubling, q, p);
+      const std::optional<MatrixXd> nodes = routes.forced.leaving(routes.by_doubling, q, p, v);
       if (!nodes || !problem.q.allFinite() || !problem.p.allFinite()) {
         lost_at = step;
         continue;
@@ -265,7 +272,6 @@ class DuplicationStudy final : public Study {
 };
 
 std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
-  refuse_outside(recipe, mistakes);
   const Section& study = recipe.study;
   if (experiment.system().contact) {
     mistakes.add(recipe.system.where("kind"),
@@ -288,38 +294,43 @@ std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, 
 
 StudyKind duplication_kind() {
   return {
-      {.name = "duplication",
-       .summary = "forced equations from a Lagrangian of doubled variables, by automatic differentiation",
-       .equation = "L~ = L(x, x') - L(y, y') + (F(x, x') + F(y, y')).(x - y) / 2,   F = f - C x'\n"
-                   "D_x1 [L~_d(q0, q1) + L~_d(q1, q2)]  against  D2 L_d + f_d^+ + D1 L_d + f_d^-,\n"
-                   "L~_d(y, x)  against  -L~_d(x, y)",
-       .source = "martin2018, Definition 5.1, Theorems 6.1 and 7.1, section 7, Propositions 7.3 and 7.4",
-       .parameters =
-           {{.name = "draws",
-             .type = ValueType::integer,
-             .doc = "how many random positions the equations and the antisymmetry are looked at, drawn by "
-                    "the seed of [output]",
-             .fallback = "100",
-             .bound = Bound::positive},
-            {.name = "spread",
-             .units = "m",
-             .doc = "largest distance of a component of a drawn position from the start",
-             .required = true,
-             .bound = Bound::positive},
-            {.name = "order_steps",
-             .type = ValueType::numbers,
-             .units = "s",
-             .doc = "steps at which L~_d is compared with the exact discrete Lagrangian, between positions drawn "
-                    "as above whose mean velocities lie as near to those of the start",
-             .bound = Bound::positive}},
-       .notes =
-           "Every open run of `gamma` and `lobatto` is followed. Group duplication/<label>: over draws "
-           "difference_equations, difference_antisymmetry, over time difference_q, difference_p (doubled "
-           "equations against the integrator, the largest since the record before); difference_bound_... and "
-           "fraction_..., their round-off bounds; largest_..., bound_..., amplitude_... and `fraction` overall; with "
-           "order_steps over them error_lagrangian, |L~_d - L~_d^e| / h, the mean over the draws, and "
-           "order_lagrangian."},
-      make};
+      .entry =
+          {.name = "duplication",
+           .summary = "forced equations from a Lagrangian of doubled variables, by automatic differentiation",
+           .equation = "L~ = L(x, x', t) - L(y, y', t) + (f(x, x', t) + f(y, y', t)).(x - y) / 2\n"
+                       "D_x1 [L~_d(q0, q1) + L~_d(q1, q2)]  against  D2 L_d + f_d^+ + D1 L_d + f_d^-,\n"
+                       "L~_d(y, x)  against  -L~_d(x, y)",
+           .source = "martin2018, Definition 5.1, Theorems 6.1 and 7.1, section 7, Propositions 7.3 and 7.4",
+           .parameters =
+               {{.name = "draws",
+                 .type = ValueType::integer,
+                 .doc = "how many random positions the equations and the antisymmetry are looked at, drawn by "
+                        "the seed of [output]",
+                 .fallback = "100",
+                 .bound = Bound::positive},
+                {.name = "spread",
+                 .units = "m",
+                 .doc = "largest distance of a component of a drawn position from the start",
+                 .required = true,
+                 .bound = Bound::positive},
+                {.name = "order_steps",
+                 .type = ValueType::numbers,
+                 .units = "s",
+                 .doc = "steps at which L~_d is compared with the exact discrete Lagrangian, between positions drawn "
+                        "as above whose mean velocities lie as near to those of the start",
+                 .bound = Bound::positive}},
+           .notes =
+               "Every open run of `gamma` and `lobatto` is followed, of any system without an action z: L may be "
+               "typed, "
+               "and f is all that acts besides, damping, `force` and `drive`. Group duplication/<label>: over draws "
+               "difference_equations, difference_antisymmetry, over time difference_q, difference_p (doubled "
+               "equations against the integrator, the largest since the record before); difference_bound_... and "
+               "fraction_..., their round-off bounds; largest_..., bound_..., amplitude_... and `fraction` overall; "
+               "with "
+               "order_steps over them error_lagrangian, |L~_d - L~_d^e| / h, the mean over the draws, and "
+               "order_lagrangian."},
+      .make = make,
+      .takes_any_lagrangian = true};
 }
 
 }  // namespace bathline

@@ -30,7 +30,8 @@ StudyKind trajectory_kind() {
           },
           .allows_own_ends = true,
           .looks_at_particles = true,
-          .takes_any_lagrangian = true};
+          .takes_any_lagrangian = true,
+          .takes_noise = true};
 }
 
 }  // namespace bathline

@@ -13,6 +13,7 @@
 #include "method_cases.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
+#include "typed_lagrangian.hpp"
 
 namespace bathline {
 namespace {
@@ -246,6 +247,25 @@ TEST(Stability, ComesToAnEndWhereNothingIsANumber) {
       }
     }
   }
+}
+
+// A coupled mass matrix in the coordinates a, b of the double pendulum near its rest: with w^2 = g (2 + sqrt 2) for the
+// faster oscillation the limits are those of the method over w. The same as a potential has them, where masses are
+// constant.
+TEST(StabilityLimit, OfATypedLagrangianIsThatOfItsSecondDerivatives) {
+  OpenSystem pendulum = double_pendulum();
+  pendulum.q0.setZero();
+  pendulum.v0.setZero();
+  const double fastest = std::sqrt(9.81 * (2.0 + std::sqrt(2.0)));
+  EXPECT_NEAR(own_frequency(pendulum), fastest, 1e-12 * fastest);
+  const Problem problem(pendulum, Eigen::MatrixXd::Zero(2, 2), {}, test_world());
+  for (const char* name : {"lobatto(stages=2)", "gamma(gamma=0.250000)", "rk4"}) {
+    const MethodCase& one = method_case(name);
+    const StabilityLimit limit = stability_limit(problem, *one.method, one.options);
+    EXPECT_FALSE(limit.is_linear) << name;
+    EXPECT_NEAR(limit.largest_step, one.properties.oscillation_limit / fastest, 1e-4 * limit.largest_step) << name;
+  }
+  EXPECT_TRUE(stability_limit(problem, *method_case("explicit-euler").method, Section()).never_stable);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "advance/stepper.hpp"
 #include "bench_world.hpp"
 #include "integrate/method.hpp"
+#include "model/infinite/infinite_line.hpp"
 #include "model/line/line.hpp"
 #include "model/line/implicit/one_stage_tile.hpp"
 #include "model/line/explicit/tile.hpp"
@@ -10,22 +11,27 @@
 namespace bathline {
 namespace {
 
-/// An oscillator on a fixed line of `sites` sites on every rank, with h sqrt(lambda/M) = 1/2.
-Problem oscillator_on_a_line(std::int64_t sites, bool unequal) {
+/// An oscillator that kicks `line`.
+Problem oscillator_on(std::unique_ptr<Environment> line) {
   OpenSystem system;
   system.particles = 1;
   system.mass = Eigen::VectorXd::Ones(1);
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Ones(1, 1));
   system.q0 = Eigen::VectorXd::Zero(1);
   system.v0 = Eigen::VectorXd::Ones(1);
-  LineOptions options{.skip_resting = false};
-  if (unequal) options.site = [](std::int64_t j) { return LineSite{1.0 + 0.1 * static_cast<double>(j % 7), 1.0}; };
-  std::vector<std::unique_ptr<Environment>> line;
-  line.push_back(std::make_unique<Line>("line", Attachment({{0, 1.0}}, 1), LineConstants{},
-                                        sites * bench_world().size(), bench_world(), options));
-  Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(line), bench_world());
+  std::vector<std::unique_ptr<Environment>> environments;
+  environments.push_back(std::move(line));
+  Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(environments), bench_world());
   problem.prepare();
   return problem;
+}
+
+/// An oscillator on a fixed line of `sites` sites on every rank, with h sqrt(lambda/M) = 1/2.
+Problem oscillator_on_a_line(std::int64_t sites, bool unequal, bool skip_resting = false) {
+  LineOptions options{.skip_resting = skip_resting};
+  if (unequal) options.site = [](std::int64_t j) { return LineSite{1.0 + 0.1 * static_cast<double>(j % 7), 1.0}; };
+  return oscillator_on(std::make_unique<Line>("line", Attachment({{0, 1.0}}, 1), LineConstants{},
+                                              sites * bench_world().size(), bench_world(), options));
 }
 
 Scheme gamma_scheme(double gamma) {
@@ -48,6 +54,19 @@ void advance_line(benchmark::State& state, const Scheme& scheme, std::int64_t si
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, 0.5);
   time_together(state, sites * bench_world().size() * steps, [&] { stepper->advance(steps); });
 }
+
+/// A line at rest until the front, half a site a step fast, has come to its end: each time from the start, as the
+/// program runs it.
+void advance_cold_line(benchmark::State& state, const Scheme& scheme, std::int64_t sites) {
+  const std::int64_t steps = 2 * sites;
+  time_together(state, sites * bench_world().size() * steps, [&] {
+    Problem problem = oscillator_on_a_line(sites, false, true);
+    make_stepper(scheme, problem, 0.5)->advance(steps);
+  });
+}
+
+void cold_explicit(benchmark::State& state) { advance_cold_line(state, gamma_scheme(0.0), state.range(0)); }
+void cold_midpoint(benchmark::State& state) { advance_cold_line(state, gamma_scheme(0.5), state.range(0)); }
 
 /// One step a sweep, and by turns what bounds it, on the same memory: how fast that is depends on where it lies.
 void explicit_fused(benchmark::State& state) {
@@ -134,6 +153,17 @@ void explicit_blocked_in_cache(benchmark::State& state) {
   });
 }
 
+/// Steps of a line without end, with h sqrt(lambda/M) = 0.126, for a run of 10^9 of them; it has no sites to count.
+void infinite(benchmark::State& state, const Scheme& scheme) {
+  constexpr double h = 0.126, steps_of_run = 1e9;
+  constexpr int steps = 200'000;
+  Problem problem = oscillator_on(std::make_unique<InfiniteLine>(
+      "line", Attachment({{0, 1.0}}, 1),
+      InfiniteLineOptions{.horizon = steps_of_run * h, .step = h, .end = steps_of_run * h}, bench_world()));
+  const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
+  time_together(state, steps, [&] { stepper->advance(steps); });
+}
+
 /// The same for implicit steps.
 void midpoint_in_cache(benchmark::State& state) {
   constexpr int blocks = 400, steps = 64;
@@ -153,6 +183,16 @@ BENCHMARK(explicit_blocked)
     ->Iterations(iterations_of(steps_of_a_block))
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(infinite, kicks, gamma_scheme(0.0))
+    ->Name("line/infinite")
+    ->Iterations(5)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(infinite, midpoint, gamma_scheme(0.5))
+    ->Name("line/infinite/midpoint")
+    ->Iterations(5)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(explicit_blocked_in_cache)
     ->Name("line/explicit/blocked_in_cache")
     ->Iterations(10)
@@ -161,6 +201,20 @@ BENCHMARK(explicit_blocked_in_cache)
 BENCHMARK(explicit_energies)
     ->Name("line/explicit/blocked_with_energies")
     ->Iterations(10)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(cold_explicit)
+    ->Name("line/explicit/cold")
+    ->Arg(5'000)
+    ->Arg(20'000)
+    ->Iterations(5)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(cold_midpoint)
+    ->Name("line/midpoint/cold")
+    ->Arg(5'000)
+    ->Arg(20'000)
+    ->Iterations(3)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(explicit_nonuniform_fused)

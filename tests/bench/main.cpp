@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench_world.hpp"
+#include "parallel/subnormals.hpp"
 #include "solve/petsc_session.hpp"
 
 namespace bathline {
@@ -63,8 +64,10 @@ std::int64_t memory_resident_sites() {
 }  // namespace bathline
 
 int main(int argc, char** argv) {
-  const bathline::ParallelSession session(argc, argv);
-  const bathline::PetscSession petsc(session.world(), {});
+  bathline::flush_subnormals();
+  const bathline::ParallelSession session;
+  bathline::PetscSession petsc(session.world(), {});
+  petsc.start();
   bathline::world = &session.world();
   if (!session.world().is_root()) {
     // One file is written, by rank 0.

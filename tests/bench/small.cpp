@@ -1,54 +1,15 @@
-// Steps of a few particles, by turns with loops of plain C for the one problem that they know: the counter `of_plain`.
+// Steps of a few particles and of chains, by turns with loops of plain C for the one problem that they know: the
+// counter `of_plain`.
+#include <algorithm>
 #include <cmath>
 
-#include "advance/stepper.hpp"
-#include "bench_world.hpp"
-#include "integrate/catalogue.hpp"
-#include "model/system_catalogue.hpp"
+#include "small_systems.hpp"
 
 namespace bathline {
 namespace {
 
 constexpr int steps = 100'000, turns = 20;
 constexpr double h = 0.01;
-
-OpenSystem system_of(const SystemKind& kind, Section section) {
-  OpenSystem system;
-  Mistakes mistakes;
-  kind.build(section, potentials(), system, mistakes);
-  if (!mistakes.empty()) throw std::logic_error(mistakes.report());
-  return system;
-}
-
-/// M = mu = 1 from (1, 0) with (0, 1.1), undamped.
-OpenSystem kepler() {
-  Section section;
-  for (const char* one : {"M", "mu"}) section.set(one, 1.0, {});
-  section.set("alpha", 0.0, {});
-  section.set("q0", Section::Rows{{1.0, 0.0}}, {});
-  section.set("v0", Section::Rows{{0.0, 1.1}}, {});
-  return system_of(kepler_kind(), section);
-}
-
-/// Masses 1 and 2 on springs 1 and 2, a damper of 0.1 between them.
-OpenSystem dual_oscillator() {
-  Section section;
-  const std::pair<const char*, double> numbers[] = {
-      {"m0", 1.0}, {"M0", 2.0}, {"k0", 1.0}, {"K0", 2.0}, {"damping", 0.1}};
-  for (const auto& [key, value] : numbers) section.set(key, value, {});
-  section.set("q0", Section::Rows{{1.0}, {0.0}}, {});
-  return system_of(dual_oscillator_kind(), section);
-}
-
-OpenSystem double_pendulum() {
-  Section section;
-  section.set("coordinates", std::vector<std::string>{"a", "b"}, {});
-  section.set("L", std::string("a_dot^2 + b_dot^2/2 + a_dot*b_dot*cos(a - b) + 19.62*cos(a) + 9.81*cos(b)"), {});
-  section.set("q0", Section::Rows{{0.8}, {-0.5}}, {});
-  section.set("v0", Section::Rows{{0.2}, {0.4}}, {});
-  section.set("damping", Section::Rows{{0.0}, {0.0}}, {});
-  return system_of(lagrangian_kind(), section);
-}
 
 /// The implicit midpoint rule on Kepler's problem, Newton's method by hand.
 void plain_kepler(double* q, double* p) {
@@ -82,42 +43,149 @@ void plain_kepler(double* q, double* p) {
   benchmark::DoNotOptimize(q[0]);
 }
 
-/// Times steps of the method `name` with `option` = `value`, alone or by turns with `plain`.
-template <class... Plain>
-void time_steps(benchmark::State& state, const OpenSystem& system, const char* name, const char* option,
-                Section::Value value, Plain... plain) {
-  Section options;
-  options.set(option, std::move(value), {});
-  const Method& method = *methods().find(name);
-  const Eigen::MatrixXd damping = system.damping.value_or(Eigen::MatrixXd::Zero(system.size(), system.size()));
-  Problem problem(system, damping, {}, bench_world());
-  const std::unique_ptr<Stepper> stepper = make_stepper(method.scheme(options), problem, h);
-  const auto work = [&] {
-    if (stepper->advance(steps)) state.SkipWithError("a step failed");
+/// Stoermer-Verlet on the same, with the force at a step's end kept for the next.
+void plain_kepler_verlet(double* q, double* p) {
+  double f[2];
+  const auto find_force = [&] {
+    const double r2 = q[0] * q[0] + q[1] * q[1], k = -1.0 / (r2 * std::sqrt(r2));
+    for (int i = 0; i < 2; ++i) f[i] = k * q[i];
   };
-  if constexpr (sizeof...(plain) > 0) {
-    time_by_turns(state, steps, work, "of_plain", plain...);
-  } else {
-    time_together(state, steps, work);
+  find_force();
+  for (int step = 0; step < steps; ++step) {
+    for (int i = 0; i < 2; ++i) p[i] += 0.5 * h * f[i];
+    for (int i = 0; i < 2; ++i) q[i] += h * p[i];
+    find_force();
+    for (int i = 0; i < 2; ++i) p[i] += 0.5 * h * f[i];
   }
+  benchmark::DoNotOptimize(p[0]);
 }
+
+/// The dual oscillator with its damper: a drift, then a kick with the velocity after it.
+void plain_dual(double* q, double* p) {
+  const double mass[2] = {1.0, 2.0}, stiffness[2] = {1.0, 2.0}, damping = 0.1;
+  // (1 + h C M^-1) p+ = p - h K q with C = damping (1, -1; -1, 1).
+  const double a = 1.0 + h * damping / mass[0], b = -h * damping / mass[1], c = -h * damping / mass[0],
+               d = 1.0 + h * damping / mass[1], determinant = a * d - b * c;
+  for (int step = 0; step < steps; ++step) {
+    for (int i = 0; i < 2; ++i) q[i] += h * p[i] / mass[i];
+    const double f = p[0] - h * stiffness[0] * q[0], g = p[1] - h * stiffness[1] * q[1];
+    p[0] = (d * f - b * g) / determinant;
+    p[1] = (a * g - c * f) / determinant;
+  }
+  benchmark::DoNotOptimize(p[0]);
+}
+
+/// Three Lennard-Jones atoms under Stoermer-Verlet, force in powers of 1/r^2.
+void plain_trimer(double* q, double* p) {
+  double f[6];
+  const auto find_force = [&] {
+    std::fill_n(f, 6, 0.0);
+    for (int a = 0; a < 3; ++a) {
+      for (int b = a + 1; b < 3; ++b) {
+        const double x = q[2 * b] - q[2 * a], y = q[2 * b + 1] - q[2 * a + 1], r2 = 1.0 / (x * x + y * y);
+        const double r6 = r2 * r2 * r2, k = 24.0 * r2 * r6 * (2.0 * r6 - 1.0);
+        f[2 * b] += k * x;
+        f[2 * b + 1] += k * y;
+        f[2 * a] -= k * x;
+        f[2 * a + 1] -= k * y;
+      }
+    }
+  };
+  find_force();
+  for (int step = 0; step < steps; ++step) {
+    for (int i = 0; i < 6; ++i) p[i] += 0.5 * h * f[i];
+    for (int i = 0; i < 6; ++i) q[i] += h * p[i];
+    find_force();
+    for (int i = 0; i < 6; ++i) p[i] += 0.5 * h * f[i];
+  }
+  benchmark::DoNotOptimize(p[0]);
+}
+
+const MethodChoice midpoint{"gamma", "gamma", 0.5}, gamma0{"gamma", "gamma", 0.0}, gauss2{"gauss", "stages", 2L},
+    lobatto3{"lobatto", "stages", 3L}, verlet{"stoermer-verlet", "order_of_substeps", std::string("kick-drift-kick")};
 
 void kepler_midpoint(benchmark::State& state) {
   double q[2] = {1.0, 0.0}, p[2] = {0.0, 1.1};
-  time_steps(state, kepler(), "gamma", "gamma", 0.5, [&] { plain_kepler(q, p); });
+  time_steps(state, kepler(), midpoint, steps, h, [&] { plain_kepler(q, p); });
 }
-void kepler_gauss(benchmark::State& state) { time_steps(state, kepler(), "gauss", "stages", 2L); }
-void kepler_lobatto(benchmark::State& state) { time_steps(state, kepler(), "lobatto", "stages", 3L); }
-void dual_midpoint(benchmark::State& state) { time_steps(state, dual_oscillator(), "gamma", "gamma", 0.5); }
-void dual_gauss(benchmark::State& state) { time_steps(state, dual_oscillator(), "gauss", "stages", 2L); }
-void pendulum_gauss(benchmark::State& state) { time_steps(state, double_pendulum(), "gauss", "stages", 2L); }
+void kepler_verlet(benchmark::State& state) {
+  double q[2] = {1.0, 0.0}, p[2] = {0.0, 1.1};
+  time_steps(state, kepler(), verlet, steps, h, [&] { plain_kepler_verlet(q, p); });
+}
+void dual_gamma0(benchmark::State& state) {
+  double q[2] = {1.0, 0.0}, p[2] = {0.0, 0.0};
+  time_steps(state, dual_oscillator(), gamma0, steps, h, [&] { plain_dual(q, p); });
+}
+void trimer_verlet(benchmark::State& state) {
+  double q[6] = {0.0, 0.0, 1.15, 0.0, 0.5, 1.0}, p[6] = {0.0, 0.1, -0.1, 0.0, 0.1, 0.0};
+  time_steps(state, trimer(), verlet, steps, h, [&] { plain_trimer(q, p); });
+}
+/// A system and a method of their own.
+void alone(benchmark::State& state, OpenSystem (*system)(), const MethodChoice& method) {
+  time_steps(state, system(), method, steps, h);
+}
+/// A chain of so many particles, whose step should take a time proportional to their number.
+void chain_steps(benchmark::State& state, const MethodChoice& method, double step) {
+  const auto particles = static_cast<int>(state.range(0));
+  time_steps(state, chain(particles), method, 409'600 / particles, step);
+  state.SetItemsProcessed(state.iterations() * 409'600);
+}
 
 BENCHMARK(kepler_midpoint)->Name("small/kepler/midpoint")->Iterations(turns)->UseManualTime();
-BENCHMARK(kepler_gauss)->Name("small/kepler/gauss2")->Iterations(turns)->UseManualTime();
-BENCHMARK(kepler_lobatto)->Name("small/kepler/lobatto3")->Iterations(turns)->UseManualTime();
-BENCHMARK(dual_midpoint)->Name("small/dual/midpoint")->Iterations(turns)->UseManualTime();
-BENCHMARK(dual_gauss)->Name("small/dual/gauss2")->Iterations(turns)->UseManualTime();
-BENCHMARK(pendulum_gauss)->Name("small/double_pendulum/gauss2")->Iterations(turns)->UseManualTime();
+BENCHMARK(kepler_verlet)->Name("small/kepler/verlet")->Iterations(turns)->UseManualTime();
+BENCHMARK(dual_gamma0)->Name("small/dual/gamma0")->Iterations(turns)->UseManualTime();
+BENCHMARK(trimer_verlet)->Name("small/trimer/verlet")->Iterations(turns)->UseManualTime();
+BENCHMARK_CAPTURE(alone, kepler_gauss2, kepler, gauss2)
+    ->Name("small/kepler/gauss2")
+    ->Iterations(turns)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(alone, kepler_lobatto3, kepler, lobatto3)
+    ->Name("small/kepler/lobatto3")
+    ->Iterations(turns)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(alone, dual_midpoint, dual_oscillator, midpoint)
+    ->Name("small/dual/midpoint")
+    ->Iterations(turns)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(alone, dual_gauss2, dual_oscillator, gauss2)
+    ->Name("small/dual/gauss2")
+    ->Iterations(turns)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(alone, trimer_gauss2, trimer, gauss2)
+    ->Name("small/trimer/gauss2")
+    ->Iterations(turns)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(alone, trimer_lobatto3, trimer, lobatto3)
+    ->Name("small/trimer/lobatto3")
+    ->Iterations(turns)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(alone, henon_verlet, henon_heiles, verlet)
+    ->Name("small/henon_heiles/verlet")
+    ->Iterations(turns)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(alone, henon_gauss2, henon_heiles, gauss2)
+    ->Name("small/henon_heiles/gauss2")
+    ->Iterations(turns)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(alone, pendulum_gauss2, double_pendulum, gauss2)
+    ->Name("small/double_pendulum/gauss2")
+    ->Iterations(turns)
+    ->UseManualTime();
+// With the longer step the masses in place of Newton's matrix do not suffice.
+BENCHMARK_CAPTURE(chain_steps, gauss2, gauss2, 0.1)
+    ->Name("chain/gauss2")
+    ->Arg(256)
+    ->Arg(1024)
+    ->Arg(4096)
+    ->Iterations(3)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(chain_steps, stiff, gauss2, 1.5)
+    ->Name("chain/gauss2_newton")
+    ->Arg(256)
+    ->Arg(1024)
+    ->Arg(4096)
+    ->Iterations(3)
+    ->UseManualTime();
 
 }  // namespace
 }  // namespace bathline

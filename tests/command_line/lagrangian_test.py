@@ -65,6 +65,139 @@ class LagrangianTest(FolderTest):
             self.assertLess(np.abs(energy - energy[0]).max(), 10 * tolerance, label)
             self.assertGreater(taken, 0.1, label)
 
+    def test_forces_and_a_drive_do_work(self):
+        driven = changed(
+            PENDULUM,
+            system={
+                "damping": [0.0, 0.0],
+                "force": ["-0.1*a_dot - 0.05*(a_dot - b_dot)*(1 + b^2)", "-0.05*(b_dot - a_dot) + sin(t)"],
+                "drive": ["2*sin(3*t)", "0"],
+            },
+        )
+        self.assert_code(self.run_recipe(driven), 0)
+
+        def motion(t, state):
+            a, b, va, vb = state[:4]
+            fa = -0.1 * va - 0.05 * (va - vb) * (1 + b**2) + 2 * np.sin(3 * t)
+            fb = -0.05 * (vb - va) + np.sin(t)
+            c, s = np.cos(a - b), np.sin(a - b)
+            own = [-(vb**2) * s - 2 * G * np.sin(a), va**2 * s - G * np.sin(b)]
+            return [va, vb, *np.linalg.solve([[2.0, c], [c, 1.0]], [own[0] + fa, own[1] + fb]), va * fa + vb * fb]
+
+        start = PENDULUM["system"]["q0"] + PENDULUM["system"]["v0"] + [0.0]
+        end = solve_ivp(motion, (0.0, 2.0), start, "DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
+        for label, tolerance in (("exact", 1e-9), ("gauss", 1e-9), ("rk4", 1e-5)):
+            with h5py.File(self.folder / "result.h5") as file:
+                group = file[label]
+                self.assertLess(np.abs(group["q"][-1, :, 0] - end[:2]).max(), tolerance, label)
+                self.assertLess(abs(group["energy_work"][-1] - end[4]), 10 * tolerance, label)
+                self.assertLess(np.ptp(group["energy_total"][...]), 10 * tolerance, label)
+
+    def test_an_action_makes_a_contact_system(self):
+        contact = changed(
+            PENDULUM,
+            system={
+                "L": PENDULUM["system"]["L"] + " - 0.2*z + 0.05*sin(z)*a_dot",
+                "damping": [0.0, 0.0],
+                "z0": 0.3,
+                "force": ["0.5*sin(t)", "0"],
+            },
+            time={"step": 0.01, "steps": 100},
+            integrators=[
+                {"name": "exact", "on": "open"},
+                {"name": "gauss", "stages": 3, "on": "open"},
+                {"name": "lobatto", "stages": 3, "on": "open"},
+                {"name": "herglotz", "on": "open"},
+            ],
+        )
+        self.assert_code(self.run_recipe(contact), 0)
+
+        def motion(t, state):
+            q, p, z = state[:2], state[2:4], state[4]
+            c, s = np.cos(q[0] - q[1]), np.sin(q[0] - q[1])
+            v = np.linalg.solve([[2.0, c], [c, 1.0]], p - [0.05 * np.sin(z), 0.0])
+            gravity = 2 * G * np.cos(q[0]) + G * np.cos(q[1])
+            value = v[0] ** 2 + v[1] ** 2 / 2 + v[0] * v[1] * c + gravity - 0.2 * z + 0.05 * np.sin(z) * v[0]
+            by_z = -0.2 + 0.05 * np.cos(z) * v[0]
+            by_q = np.array([-v[0] * v[1] * s - 2 * G * np.sin(q[0]), v[0] * v[1] * s - G * np.sin(q[1])])
+            return [*v, *(by_q + by_z * p + [0.5 * np.sin(t), 0.0]), value]
+
+        c = np.cos(1.3)
+        start = [0.8, -0.5, 2 * 0.2 + 0.4 * c + 0.05 * np.sin(0.3), 0.4 + 0.2 * c, 0.3]
+        end = solve_ivp(motion, (0.0, 1.0), start, "DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
+        # Orders 6, 4 and 1 with the step 0.01; the first two as on the double pendulum without z.
+        for label, tolerance in (("exact", 1e-9), ("gauss", 1e-9), ("lobatto", 1e-6), ("herglotz", 0.2)):
+            with h5py.File(self.folder / "result.h5") as file:
+                group = file[label]
+                found = [*group["q"][-1, :, 0], *group["p"][-1, :, 0], group["z"][-1]]
+                self.assertLess(np.abs(found - end).max(), tolerance, label)
+                self.assertEqual(list(group["hamiltonian"][...]), list(group["energy_particles"][...]))
+                self.assertGreater(np.abs(group["energy_dissipated"][-1]), 0.1, label)
+                if label != "herglotz":
+                    self.assertLess(np.ptp(group["energy_total"][...]), 10 * tolerance, label)
+        # The same bits wherever it was stopped.
+        (self.folder / "result.h5").rename(self.folder / "one.h5")
+        self.assert_code(self.run_recipe(contact, "--wall-time", "1e-6"), 85)
+        self.assert_code(run(["resume", self.folder / "result.h5", "--progress", "none"]), 0)
+        self.assert_same_bits(self.folder / "one.h5", self.folder / "result.h5")
+
+    def test_a_section_of_a_lagrangian_is_that_of_the_potential(self):
+        formula = changed(
+            PENDULUM,
+            system={"kind": "formula", "V": "x^4/4 + x^2*y^2 + y^2/2", "masses": [2.0, 0.5], "coordinates": ["x", "y"]},
+            output={"work_rules": True},
+            integrators=[{"name": "gauss", "stages": 3, "on": "open"}],
+            time={"step": 0.05, "steps": 400},
+        )
+        del formula["system"]["L"], formula["system.observables.speed"]
+        formula["output.section"] = {"of": "y"}
+        typed = changed(formula, system={"kind": "lagrangian", "L": "x_dot^2 + y_dot^2/4 - x^4/4 - x^2*y^2 - y^2/2"})
+        del typed["system"]["V"], typed["system"]["masses"]
+        names = ("section_time", "section_q", "section_p", "ledger_hermite", "ledger_left")
+        found = []
+        for recipe in formula, typed:
+            self.assert_code(self.run_recipe(recipe), 0)
+            with h5py.File(self.folder / "result.h5") as file:
+                found.append([file["gauss"][name][...] for name in names])
+        self.assertGreater(len(found[0][0]), 3)
+        for one, other, name in zip(*found, names):
+            self.assertEqual(one.shape, other.shape, name)
+            self.assertLess(np.abs(one - other).max(), 1e-10, name)
+
+    def test_a_bath_hangs_on_its_coordinates(self):
+        bath = {"kind": "heat-bath", "attach": 1, "oscillators": 40, "omega_max": 20.0, "damping": 0.3}
+        formula = changed(
+            PENDULUM,
+            system={"kind": "formula", "V": "x^4/4 + x^2*y^2 + y^2/2", "masses": [2.0, 0.5], "coordinates": ["x", "y"]},
+            integrators=[
+                {"name": "gamma", "gamma": 0.5, "on": "closed"},
+                {"name": "gauss", "stages": 2, "on": "closed"},
+            ],
+            environment=[bath],
+        )
+        del formula["system"]["L"], formula["system.observables.speed"], formula["system"]["damping"]
+        typed = changed(formula, system={"kind": "lagrangian", "L": "x_dot^2 + y_dot^2/4 - x^4/4 - x^2*y^2 - y^2/2"})
+        del typed["system"]["V"], typed["system"]["masses"]
+        found = []
+        for recipe in formula, typed:
+            self.assert_code(self.run_recipe(recipe), 0)
+            with h5py.File(self.folder / "result.h5") as file:
+                names = ("q", "p", "energy_environment", "energy_total")
+                found.append([file[label][name][...] for label in ("gamma", "gauss") for name in names])
+        for one, other in zip(*found):
+            self.assertLess(np.abs(one - other).max(), 1e-11)
+        self.assertGreater(found[1][2][-1], 0.01)
+        # The double pendulum itself: what it loses the bath has, to the order of the method.
+        pendulum = changed(PENDULUM, integrators=formula["integrators"], environment=[bath])
+        ranges = []
+        for step, steps in (0.01, 200), (0.005, 400):
+            self.assert_code(self.run_recipe(changed(pendulum, time={"step": step, "steps": steps})), 0)
+            with h5py.File(self.folder / "result.h5") as file:
+                self.assertGreater(file["gauss"]["energy_environment"][-1], 0.1)
+                ranges.append([np.ptp(file[label]["energy_total"][...]) for label in ("gamma", "gauss")])
+        for at, order in enumerate((2.0, 4.0)):
+            self.assertAlmostEqual(np.log2(ranges[0][at] / ranges[1][at]), order, delta=0.3)
+
     def test_the_same_bits_on_three_ranks_and_after_a_stop(self):
         closed = changed(
             PENDULUM,
@@ -88,11 +221,54 @@ class LagrangianTest(FolderTest):
                 self.assertLess(np.abs(energy - energy[0]).max(), 2e-2, label)
                 self.assertGreater(file[label]["energy_environment"][-1], 0.1, label)
 
+    def test_a_ledger_that_the_method_cannot_explain_is_told(self):
+        # A planet that falls past its sun in a few steps: the same is said of it whichever way it is typed.
+        typed = changed(
+            PENDULUM,
+            system={
+                "coordinates": ["x", "y"],
+                "L": "(x_dot^2 + y_dot^2)/2 + 1/sqrt(x^2 + y^2)",
+                "damping": [0.0, 0.0],
+                "q0": [1.0, 0.0],
+                "v0": [0.0, 0.5],
+            },
+            time={"step": 0.3, "steps": 300},
+            integrators=[{"name": "lobatto", "stages": 2, "on": "open"}],
+        )
+        del typed["system.observables.speed"]
+        formula = changed(typed, system={"kind": "formula", "V": "-1/sqrt(x^2 + y^2)", "masses": [1.0, 1.0]})
+        del formula["system"]["L"]
+        told = [self.run_recipe(recipe) for recipe in (typed, formula)]
+        self.assertIn("energy_total left its start", told[0].text)
+        self.assertEqual(told[0].text, told[1].text)
+        # In polar coordinates, with masses that depend on the distance, a fine step is nothing to speak of.
+        polar = changed(
+            typed,
+            system={"coordinates": ["r", "phi"], "L": "(r_dot^2 + r^2*phi_dot^2)/2 + 1/r"},
+            time={"step": 0.005, "steps": 2000},
+        )
+        quiet = self.run_recipe(polar)
+        self.assert_code(quiet, 0)
+        self.assertNotIn("energy_total left its start", quiet.text)
+
     def test_what_cannot_be_run_gives_one_clear_line(self):
         cases = (
             ({"integrators": [{"name": "stoermer-verlet", "on": "open"}]}, {}, r"kinetic and with the potential energy"),
             ({"study": {"kind": "ensemble"}}, {}, r"needs masses and a potential"),
             ({}, {"L": "a_dot*b - b_dot*a"}, r"recipe.toml:\d+:\d+: L: .*degenerate .*d2L/dv2 is singular"),
+            ({"output.section": {"of": "b"}}, {"L": "a_dot^2 + b_dot^2 - z"}, r"no action z"),
+            ({"integrators": [{"name": "yoshida4", "on": "open"}]}, {"L": "a_dot^2 + b_dot^2 - z"}, r"advance the z"),
+            (
+                {"environment": [{"kind": "spring-mass-line", "attach": 0, "sites": 9, "M": 1.0, "lambda": 1.0}]},
+                {"L": "a_dot^2 + b_dot^2 - z"},
+                r"a contact system is open and has no environment",
+            ),
+            ({"integrators": [{"name": "herglotz", "on": "open"}]}, {}, r"kind `lagrangian` whose L depends on z"),
+            ({}, {"z0": 0.5}, r"recipe.toml:\d+:\d+: `z0` is the action"),
+            ({}, {"force": ["z", "0"], "L": "a_dot^2 + b_dot^2 - z"}, r"force\[0\] depends on the action `z`"),
+            ({}, {"force": ["a"]}, r"`force` has 1 formula\(s\) for 2 coordinates"),
+            ({}, {"force": ["a", "c"]}, r"recipe.toml:\d+:\d+: force\[1\]: unknown name `c`"),
+            ({}, {"drive": ["t", "1/t"]}, r"drive\[1\]: the formula has no finite value at the start"),
             ({}, {"L": "a_dot^2 + log(b)"}, r"recipe.toml:\d+:\d+: L: L has no finite value at the start: log\(-0\.5\)"),
             ({}, {"L": "a_dot^2 + b_dot^2 + c_dot"}, r"unknown name `c_dot`"),
         )

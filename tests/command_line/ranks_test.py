@@ -214,6 +214,35 @@ class IndependenceTest(RanksTest):
         self.assert_independent("orbit", PLANET, PLANAR_LINES, together, output=())
 
 
+class ColdLineTest(RanksTest):
+    """Ahead of the front of a line that starts at rest the numbers get smaller than any of full precision."""
+
+    def test_numbers_of_less_than_full_precision_are_zero_on_all_ranks(self):
+        line = mass_line(600, "fixed")
+        # The front decays by some (h omega / 2)^2 a site: it passes 1e-308 within the line.
+        recipe = recipe_of("cold", OSCILLATOR, [line], closed(EXPLICIT | IMPLICIT, names([line])))
+        recipe["time"]["steps"] = 300
+        recipe["output"]["site_stride"] = 1
+        results = self.run_on_all("cold", recipe)
+        smallest = np.finfo(float).tiny
+        explicit = {integrator["label"] for integrator in closed(EXPLICIT, names([line]))}
+        seen = set()
+        first = variables(results[0])
+        for result in results:
+            for path, values in variables(result).items():
+                label, variable = path.split("/", 1)
+                if "displacement" not in variable and "momentum" not in variable:
+                    continue
+                if label in explicit:
+                    self.assertEqual(values.tobytes(), first[path].tobytes(), path)
+                sizes = np.abs(values[np.isfinite(values)])
+                self.assertFalse(np.any((sizes > 0) & (sizes < smallest)), path)
+                if np.any((sizes > 0) & (sizes < 1e-250)):
+                    seen.add(label)
+        # Otherwise there would have been nothing to flush.
+        self.assertGreater(len(seen), 0)
+
+
 class SolverOptionsTest(FolderTest):
     """PETSc's own options reach the solvers of the implicit steps, on any number of ranks."""
 

@@ -260,7 +260,7 @@ class ProvenanceTest(ResultTest):
             "gamma = 0.25",
             "end = 0.05",
             "every = 7",
-            'far_end = "fixed"',
+            "skip_resting = true",
             "seed = 0",
         ):
             self.assertIn(words, resolved)

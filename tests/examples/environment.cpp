@@ -11,8 +11,8 @@
 
 using namespace bathline;
 
-std::unique_ptr<Environment> build(const Section& section, const OpenSystem& system, double, const Communicator& world,
-                                   Mistakes& mistakes) {
+std::unique_ptr<Environment> build(const Section& section, const OpenSystem& system, const RunTimes&,
+                                   const Communicator& world, Mistakes& mistakes) {
   std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
   if (!attachment) return nullptr;
   Assembly sink;

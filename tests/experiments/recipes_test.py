@@ -63,7 +63,8 @@ def settings_of_short_run(document):
         settings["time.steps"] = SHORT_STEPS
         del settings["time.end"]
     for place, environment in enumerate(document.get("environment", [])):
-        if environment.get("sites", 0) > 10**6:
+        sites = environment.get("sites", 0)
+        if sites != "infinite" and sites > 10**6:
             settings[f"environment.{place}.sites"] = 10**6
     if "from" in study:
         # Of an ensemble: the averages have to begin before the end.

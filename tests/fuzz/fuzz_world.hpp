@@ -19,10 +19,10 @@ class FuzzWorld {
   enum class Petsc { started, left_to_runs };
 
   /// Once, from LLVMFuzzerInitialize. Ends at the exit of the program.
-  static void begin(int& argc, char**& argv, Petsc petsc) {
+  static void begin(Petsc petsc) {
     // Else OpenMPI would take the signals by which libFuzzer notices a crash.
     setenv("OMPI_MCA_opal_signal", "", 1);
-    static const std::unique_ptr<FuzzWorld> world(new FuzzWorld(argc, argv, petsc));
+    static const std::unique_ptr<FuzzWorld> world(new FuzzWorld(petsc));
     world_ = world.get();
     spdlog::set_level(spdlog::level::off);
   }
@@ -34,9 +34,10 @@ class FuzzWorld {
   }
 
  private:
-  FuzzWorld(int& argc, char**& argv, Petsc petsc) : session_(argc, argv) {
+  explicit FuzzWorld(Petsc petsc) {
     if (petsc == Petsc::started) {
       petsc_ = std::make_unique<PetscSession>(session_.world(), std::vector<std::string>{});
+      petsc_->start();
     }
   }
 

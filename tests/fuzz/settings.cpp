@@ -44,8 +44,8 @@ bounds = [0.0, 10.0]
 
 }  // namespace
 
-extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
-  bathline::FuzzWorld::begin(*argc, *argv, bathline::FuzzWorld::Petsc::started);
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  bathline::FuzzWorld::begin(bathline::FuzzWorld::Petsc::started);
   bathline::FuzzWorld::program();  // not in the time of the first input
   return 0;
 }

@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "advance/stepper.hpp"
+#include "petsc_world.hpp"
 #include "recipe_text.hpp"
 
 namespace bathline {
@@ -54,10 +58,11 @@ TEST(MpiContact, IsFreeAndStartsAtRestWhereNothingIsSaid) {
   EXPECT_EQ(system.observables[0].value(system.q0, Eigen::VectorXd{{3.0, -1.0}}, 0.0)[0], -1.0 - 6.0);
 }
 
-TEST(MpiContact, FindsWhatDoesNotDissipate) {
-  for (const std::string gamma : {"0.0", "0.05"}) {
-    EXPECT_THAT(read("gamma = " + gamma + "\nq0 = [1.0]").report(),
-                AllOf(HasSubstr("r.toml:4:"), HasSubstr("must be negative")));
+TEST(MpiContact, TakesGammaOfEitherSign) {
+  for (const double gamma : {0.0, 0.05}) {
+    const ReadRecipe fed = read("gamma = " + std::to_string(gamma) + "\nq0 = [1.0]\nv0 = [0.5]");
+    ASSERT_EQ(fed.report(), "");
+    EXPECT_EQ((*fed.experiment->system().damping)(0, 0), -gamma);
   }
   EXPECT_THAT(read("q0 = [1.0]").report(), HasSubstr("needs the key `gamma`"));
 }
@@ -88,9 +93,15 @@ TEST(MpiContact, FindsWhereThereIsNoExactLagrangian) {
 
 TEST(MpiContact, FindsMethodsThatDoNotFit) {
   const std::string free = "gamma = -0.25\nq0 = [1.0]\n";
-  EXPECT_THAT(read(free, "[[integrators]]\nname = \"rk4\"\non = \"open\"\n").report(),
-              AllOf(HasSubstr("r.toml:11:"), HasSubstr("`rk4` does not advance the z"), HasSubstr("`herglotz`"),
-                    HasSubstr("`exact`")));
+  EXPECT_THAT(read(free, "[[integrators]]\nname = \"stoermer-verlet\"\non = \"open\"\n").report(),
+              AllOf(HasSubstr("r.toml:11:"), HasSubstr("`stoermer-verlet` goes by turns"), HasSubstr("advance the z"),
+                    HasSubstr("herglotz")));
+  for (const std::string name : {"gauss", "lobatto", "gamma", "rk4", "implicit-euler"}) {
+    const std::string method = "[[integrators]]\nname = \"" + name + "\"\non = \"open\"\n";
+    EXPECT_EQ(read(free, method).report(), "");
+    EXPECT_THAT(read("gamma = 0.25\nq0 = [1.0]\nq1 = [1.5]\n", method).report(),
+                AllOf(HasSubstr("r.toml:6:"), HasSubstr("`" + name + "` needs `v0`")));
+  }
   EXPECT_EQ(read(free, "[[integrators]]\nname = \"exact\"\non = \"open\"\n").report(), "");
   // An open system is one of contact mechanics where its damping takes all momenta away at the same rate.
   const auto damped = [](const std::string& damping, const std::string& on = "open") {
@@ -110,6 +121,31 @@ TEST(MpiContact, FindsMethodsThatDoNotFit) {
   const std::string line =
       "[[environment]]\nkind = \"spring-mass-line\"\nattach = 0\nsites = 9\nM = 4.0\nlambda = 9.0\n";
   EXPECT_THAT(read(free + line).report(), AllOf(HasSubstr("r.toml:7:"), HasSubstr("has no environment")));
+}
+
+// With a drive every method takes the system as its Lagrangian: x'' = -x + gamma x' + cos(2t)/2.
+TEST(MpiContact, IsDrivenByAllItsMethods) {
+  const std::string driven =
+      "potential = \"harmonic\"\ngamma = -0.5\nq0 = [1.0]\nv0 = [0.3]\ndrive = [\"0.5*cos(2*t)\"]\n";
+  // 2 cos(2t) and sin(2t) balance: A (1 - 4) + 2 B 0.5 = 0.5, B (1 - 4) - 2 A 0.5 = 0.
+  const double A = -0.15, B = 0.05, w = std::sqrt(1.0 - 0.0625), t = 2.0;
+  const double c = 1.0 - A, d = (0.3 - 2.0 * B + 0.25 * c) / w;
+  const double x =
+      A * std::cos(2 * t) + B * std::sin(2 * t) + std::exp(-0.25 * t) * (c * std::cos(w * t) + d * std::sin(w * t));
+  for (const auto& [method, tolerance] :
+       {std::pair("exact", 1e-11), std::pair("gauss", 1e-7), std::pair("rk4", 1e-6), std::pair("herglotz", 3e-2)}) {
+    const ReadRecipe read_one =
+        read(driven, std::string("[[integrators]]\nname = \"") + method + "\"\non = \"open\"\n", "0.05");
+    ASSERT_EQ(read_one.report(), "");
+    const Case& one = read_one.experiment->cases().front();
+    Problem problem = read_one.experiment->make_problem(one);
+    const double before = problem.energies().total();
+    ASSERT_FALSE(make_stepper(one.scheme, problem, 0.05)->advance(40));
+    problem.share_particles();
+    EXPECT_NEAR(problem.q[0], x, tolerance) << method;
+    EXPECT_NEAR(problem.energies().total(), before, 10.0 * tolerance) << method;
+  }
+  EXPECT_THAT(read(driven + "q1 = [1.1]\n").report(), HasSubstr("one of them"));
 }
 
 TEST(MpiContact, FindsWrongStarts) {

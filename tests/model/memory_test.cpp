@@ -35,7 +35,7 @@ std::unique_ptr<Environment> build(const Kernel& kernel, const OpenSystem& syste
   section.set("frequency", kernel.w, {});
   section.set("temperature", 0.0, {});
   Mistakes mistakes;
-  auto memory = memory_environment_kind().build(section, system, 0.1, test_world(), mistakes);
+  auto memory = memory_environment_kind().build(section, system, {0.1, 1.0}, test_world(), mistakes);
   report = mistakes.report();
   return memory;
 }

@@ -119,7 +119,7 @@ TEST(MpiOutside, PointsIntoFormulasAndRefusesWhatMakesNoSense) {
 }
 
 TEST(MpiOutside, StudiesOfWhatIsLeftAloneRefuseIt) {
-  for (const std::string kind : {"lyapunov", "commutativity", "duplication", "substitution", "contact-form"}) {
+  for (const std::string kind : {"lyapunov", "commutativity", "substitution", "contact-form"}) {
     const ReadRecipe recipe =
         read(oscillator + "damping = 0.1\ndrive = [\"cos(t)\"]", "[study]\nkind = \"" + kind + "\"\n");
     Mistakes mistakes;

@@ -11,7 +11,6 @@ namespace bathline {
 namespace {
 
 using std::numbers::pi;
-using testing::HasSubstr;
 
 constexpr double damping = 0.3;
 

@@ -160,9 +160,7 @@ TEST(MpiCommunicator, CountsTheRanksOfANode) {
 
 TEST(MpiCommunicator, SecondSessionLeavesMessagePassingRunning) {
   {
-    int argc = 0;
-    char** argv = nullptr;
-    const ParallelSession inner(argc, argv);
+    const ParallelSession inner;
     EXPECT_EQ(inner.world().size(), test_world().size());
   }
   EXPECT_EQ(test_world().sum(1), test_world().size());

@@ -27,7 +27,8 @@ std::vector<double> draw(const RandomKey& key, std::size_t first = 0) {
 
 /// Uniform number from two words, in (0, 1].
 long double uniform(std::uint64_t high, std::uint64_t low) {
-  return std::ldexp(static_cast<long double>(((high << 32) + low) / 2048 + 1), -53);
+  const std::uint64_t steps = (((high << 32) + low) >> 11) + 1;
+  return std::ldexp(static_cast<long double>(steps), -53);
 }
 
 // Random123 1.14, tests/kat_vectors, "philox4x32 10": counter, key, result.

@@ -41,7 +41,7 @@ std::vector<Built> build_all() {
       for (const std::string& end : ends) {
         if (!end.empty()) section.set("far_end", end, {});
         Mistakes mistakes;
-        std::unique_ptr<Environment> environment = kind.build(section, system, step, test_world(), mistakes);
+        std::unique_ptr<Environment> environment = kind.build(section, system, {step, 1.0}, test_world(), mistakes);
         if (!mistakes.empty()) continue;
         environment->prepare({});
         all.push_back({kind.entry.name + " " + end, std::move(environment)});
@@ -204,7 +204,7 @@ TEST(Environments, PullAtTheHeadLikeTheDamperThatTheyState) {
     Section section = example_section(kind.entry, {"grid", "damping"});
     section.set("sites", 400L, {});
     Mistakes mistakes;
-    const std::unique_ptr<Environment> environment = kind.build(section, system, step, test_world(), mistakes);
+    const std::unique_ptr<Environment> environment = kind.build(section, system, {step, 1.0}, test_world(), mistakes);
     ASSERT_TRUE(mistakes.empty()) << mistakes.report();
     environment->prepare({});
     EXPECT_NEAR(environment->facts().damping, section.number("damping"), 1e-14);

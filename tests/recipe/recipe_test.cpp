@@ -151,6 +151,7 @@ TEST(ResolvedRecipe, IsWrittenInTheOrderOfTheSchema) {
 
 [system]
 kind = "oscillator"
+start = "given"
 m = 1.0
 damped = false
 q0 = [1.0]
@@ -169,6 +170,7 @@ name = "gamma"
 label = "gamma"
 on = "closed"
 environments = ["environment-0"]
+noise = true
 allow_unstable = false
 gamma = 0.5
 

@@ -7,7 +7,6 @@
 namespace bathline {
 
 using testing::HasSubstr;
-using testing::Not;
 
 TEST(SectionReader, FillsInAbsentSections) {
   const auto [recipe, report] = parse(sample_recipe);

@@ -8,7 +8,6 @@
 
 namespace bathline {
 
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 

@@ -100,7 +100,10 @@ TEST_F(MpiFullDisk, StopsASeriesOnAllRanksAndKeepsItsRows) {
   EXPECT_EQ(reader.attribute("status"), "failed");
   const auto q = reader.read("closed/q");
   ASSERT_THAT(q.shape, testing::ElementsAre(200 * flushed, 100));
-  for (std::size_t i = 0; i < q.values.size(); ++i) ASSERT_EQ(q.values[i], static_cast<double>(i / 20000));
+  for (std::size_t i = 0; i < q.values.size(); ++i) {
+    const std::size_t batch = i / 20000;
+    ASSERT_EQ(q.values[i], static_cast<double>(batch));
+  }
 }
 
 TEST_F(MpiFullDisk, StopsSnapshotsOnAllRanksAndKeepsThem) {
@@ -124,7 +127,8 @@ TEST_F(MpiFullDisk, StopsSnapshotsOnAllRanksAndKeepsThem) {
   const auto q = ResultReader(path).read("closed/q");
   ASSERT_THAT(q.shape, testing::ElementsAre(written, total));
   for (std::size_t i = 0; i < q.values.size(); ++i) {
-    ASSERT_EQ(q.values[i], static_cast<double>(i / static_cast<std::size_t>(total)));
+    const std::size_t row = i / static_cast<std::size_t>(total);
+    ASSERT_EQ(q.values[i], static_cast<double>(row));
   }
 }
 

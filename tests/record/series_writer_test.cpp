@@ -101,7 +101,8 @@ TEST(MpiSeriesWriter, WritesRowsLargerThanAChunk) {
   const auto q = ResultReader(folder.file("a.h5")).read("wide/q");
   EXPECT_THAT(q.shape, ElementsAre(3, 3, 200000));
   for (std::size_t i = 0; i < q.values.size(); i += 997) {
-    ASSERT_EQ(q.values[i], static_cast<double>(i / width) * 1e6 + static_cast<double>(i % width));
+    const std::size_t row = i / width;
+    ASSERT_EQ(q.values[i], static_cast<double>(row) * 1e6 + static_cast<double>(i % width));
   }
 }
 

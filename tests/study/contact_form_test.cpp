@@ -86,9 +86,54 @@ TEST(MpiContactForm, AFreeParticleLosesItsMomentumByTheFactor) {
   EXPECT_NEAR(p.front(), 3.0 / 0.98, 1e-14);
 }
 
+// Typed and built in, of any order, with dL/dz of either sign and nonlinear in z, one coordinate and two.
+TEST(MpiContactForm, OfMethodsWithStagesIsScaledByTheirFactor) {
+  const std::string stages =
+      "[[integrators]]\nname = \"gauss\"\nstages = 1\nlabel = \"midpoint\"\non = \"open\"\n"
+      "[[integrators]]\nname = \"gauss\"\nstages = 3\non = \"open\"\n"
+      "[[integrators]]\nname = \"lobatto\"\nstages = 3\non = \"open\"\n"
+      "[[integrators]]\nname = \"gamma\"\ngamma = 0.25\non = \"open\"\n"
+      "[[integrators]]\nname = \"herglotz\"\non = \"open\"\n"
+      "[[integrators]]\nname = \"implicit-euler\"\non = \"open\"\n";
+  const std::string typed = "coordinates = [\"x\", \"y\"]\nq0 = [0.4, 0.1]\nv0 = [0.3, 0.7]\nz0 = 0.4\nL = ";
+  const std::vector<std::string> systems = {
+      "kind = \"contact\"\n" + plane, "kind = \"contact\"\npotential = \"harmonic\"\ngamma = 0.3\nq0 = [1.0]\n",
+      "kind = \"lagrangian\"\n" + typed +
+          "\"(1 + x^2/2)*x_dot^2/2 + (1.5 + sin(x))*y_dot^2/2 + cos(x) - 0.3*z^2/2 - x_dot*z/5\"\n",
+      "kind = \"lagrangian\"\n" + typed +
+          "\"(x_dot^2 + y_dot^2)/2 + x*y_dot - x^2*y^2 + z*(0.3*cos(t) + 0.2*sin(y))\"\n"};
+  for (const std::string& system : systems) {
+    std::string text = recipe("", stages, "\"contact-form\"");
+    text.replace(text.find("kind = \"contact\"\n"), 17, system);
+    const RunStudy run(text);
+    ASSERT_EQ(run.report, "");
+    ASSERT_FALSE(run.failure);
+    for (const char* label : {"midpoint", "gauss", "lobatto", "gamma", "herglotz"}) {
+      const std::string group = std::string("contact-form/") + label;
+      EXPECT_LT(largest(run.values(group + "/form_defect")), 1e-13) << label << " on " << system;
+      EXPECT_LT(largest(run.values(group + "/momentum_defect")), 1e-13) << label << " on " << system;
+      const std::vector<double> scale = run.values(group + "/conformal_scale");
+      ASSERT_EQ(scale.size(), 14u);
+      EXPECT_GT(std::abs(scale.back() - 1.0), 0.05);
+    }
+    // A method without this structure does not have it by accident.
+    EXPECT_GT(largest(run.values("contact-form/implicit-euler/form_defect")), 1e-4) << system;
+  }
+  // sigma = exp of the integral of dL/dz, to the order of the method.
+  std::string text = recipe("", stages, "\"contact-form\"");
+  text.replace(text.find("kind = \"contact\"\n"), 17, systems[1]);
+  const RunStudy linear(text);
+  EXPECT_NEAR(linear.values("contact-form/gauss/conformal_scale").back(), std::exp(0.3 * 4.0), 1e-9);
+  EXPECT_NEAR(linear.values("contact-form/midpoint/conformal_scale").back(), std::pow(1.015 / 0.985, 40.0), 1e-12);
+}
+
 TEST(MpiContactForm, SaysWhatItLacks) {
   EXPECT_THAT(RunStudy(recipe(plane, "[[integrators]]\nname = \"exact\"\non = \"open\"\n", "\"contact-form\"")).report,
               AllOf(HasSubstr("r.toml:17:"), HasSubstr("follows runs of `herglotz`")));
+  std::string text = recipe("", "[[integrators]]\nname = \"gauss\"\non = \"open\"\n", "\"contact-form\"");
+  text.replace(text.find("kind = \"contact\"\n"), 17,
+               "kind = \"single-oscillator\"\nm = 1.0\nk = 1.0\ndamping = 0.1\nq0 = [1.0]\n");
+  EXPECT_THAT(RunStudy(text).report, HasSubstr("there is no contact form"));
   EXPECT_THAT(
       RunStudy(recipe("gamma = -0.2\nq0 = [1.0]\nq1 = [1.3]\n", methods, "\"convergence\"\nstep_sizes = [0.1, 0.05]"))
           .report,

@@ -64,9 +64,20 @@ const std::string plane =
     "external = { kind = \"harmonic\", k = 0.5 }\nq0 = [[0.5, 0.6], [-0.6, 0.0]]\nv0 = [[0.3, 0.0], [0.0, -0.4]]\n"
     "damping = [[0.3, -0.2], [-0.2, 0.2]]\n";
 
+/// Masses that depend on positions, a friction that is no gradient, time in L, in the force and in the drive.
+const std::string pendulum =
+    "kind = \"lagrangian\"\ncoordinates = [\"a\", \"b\"]\nL = \"a_dot^2 + b_dot^2/2 + a_dot*b_dot*cos(a - b) + (2 + "
+    "0.3*sin(t))*(2*cos(a) + cos(b))\"\nforce = [\"-0.2*a_dot - 0.1*a_dot^3*cos(b)\", \"0.1*(a_dot - b_dot) + "
+    "0.5*sin(3*t)\"]\ndrive = [\"0.3*cos(2*t)\", \"0\"]\ndamping = [0.1, 0.2]\nq0 = [0.8, -0.5]\nv0 = [0.2, 0.4]\n";
+const std::string driven =
+    "kind = \"formula\"\ncoordinates = [\"x\"]\nmasses = [1.5]\nV = \"x^2/2 + x^4/4\"\nforce = [\"-0.2*x_dot^3 + "
+    "0.5*cos(1.3*t)\"]\ndamping = [0.1]\nq0 = [0.7]\nv0 = [0.2]\n";
+
 TEST(MpiDuplication, DoubledVariablesAgreeWithForcedEquationsAndIntegrators) {
-  for (const std::string& system : {van_der_pol, plane}) {
-    const RunStudy run(recipe(system, "draws = 20\nspread = 0.4\n"));
+  for (const std::string& system : {van_der_pol, plane, pendulum, driven}) {
+    SCOPED_TRACE(system);
+    const RunStudy run(recipe(
+        system, system == pendulum || system == driven ? "draws = 20\nspread = 0.1\n" : "draws = 20\nspread = 0.4\n"));
     ASSERT_EQ(run.report, "");
     ASSERT_FALSE(run.failure);
     for (const std::string& label : labels) {
@@ -226,6 +237,16 @@ TEST(Duplication, PathsAreDifferentiatedAsThePolynomialsTheyAre) {
       EXPECT_LT((rule.velocities * values - slopes).norm(), 1e-13);
       EXPECT_NEAR(rule.weights.dot(values), 1.0 / (power + 1.0), 1e-15);
     }
+    // The path with a node more, looked at in the nodes of the other one.
+    const PathRule pair = lobatto_pair_rule(stages);
+    ASSERT_EQ(pair.nodes.size(), stages + 1);
+    for (int power = 0; power <= stages; ++power) {
+      const VectorXd values = pair.nodes.array().pow(power);
+      const VectorXd slopes = power * rule.nodes.array().pow(std::max(power - 1, 0));
+      EXPECT_LT((pair.positions * values - VectorXd(rule.nodes.array().pow(power))).norm(), 1e-14);
+      EXPECT_LT((pair.velocities * values - slopes).norm(), 1e-13);
+    }
+    EXPECT_EQ(pair.weights, rule.weights);
   }
 }
 
@@ -279,7 +300,7 @@ double motion_fraction(const std::string& name, double option, const PathRule& r
     EXPECT_FALSE(stepper->advance(1));
     problem.share_particles();
     const auto by_doubling = [&](const MatrixXd& at) -> MatrixXd { return doubled.action(at, at).by_x; };
-    const MatrixXd nodes = forced.leaving(by_doubling, q, p).value();
+    const MatrixXd nodes = forced.leaving(by_doubling, q, p, p.cwiseQuotient(problem.system().mass)).value();
     const VectorXd next_p = by_doubling(nodes).rightCols(1);
     bound.step(nodes, p, next_p);
     q = nodes.rightCols(1);

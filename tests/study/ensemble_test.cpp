@@ -126,13 +126,141 @@ TEST(MpiEnsemble, TheoryIsTheLangevinEquation) {
   }
 }
 
+const char* const measured = R"(realisations = 19
+from = 2.0
+longest_lag = 0.8
+paths = 3
+[[study.quantities]]
+name = "x"
+of = "x0"
+units = "m"
+bins = [-1.0, 1.0, 4]
+[[study.quantities]]
+name = "v"
+of = "x0_dot"
+bins = [-1.5, 1.5, 3]
+[[study.densities]]
+name = "both"
+of = ["x", "v"]
+[[study.passages]]
+name = "zero"
+of = "x0"
+direction = "down"
+)";
+
+TEST(MpiEnsemble, MeasuresQuantitiesOfEveryRealisation) {
+  constexpr int realisations = 19, records = 11, first = 5, lags = 3;
+  const RunStudy run(recipe(measured, "0.5", "open"));
+  ASSERT_EQ(run.report, "");
+  const Communicator alone = test_world().split(test_world().rank());
+  const Case& one = run.experiment().cases().front();
+  std::vector<double> means, passed, density(4), joint(12), products(lags);
+  double waited = 0.0, count = 0.0;
+  for (int r = 0; r < realisations; ++r) {
+    Problem problem = run.experiment().make_problem(one, one.step, false, alone);
+    problem.prepare(11, static_cast<std::uint32_t>(r));
+    const auto stepper = make_stepper(one.scheme, problem, one.step);
+    std::vector<double> x, v;
+    double passage = std::nan("");
+    for (int record = 0; record < records; ++record) {
+      if (record > 0) stepper->advance(8);
+      x.push_back(problem.q[0]);
+      v.push_back(problem.p[0]);
+      if (record == 0 || !std::isnan(passage) || !(x[record - 1] > 0.0 && x[record] <= 0.0)) continue;
+      passage = 0.4 * (record - 1 + x[record - 1] / (x[record - 1] - x[record]));
+    }
+    if (r < 3) {
+      for (int record = 0; record < records; ++record) {
+        EXPECT_EQ(run.values("ensemble/run/path_q")[(r * records + record) * 2], x[record]);
+        EXPECT_EQ(run.values("ensemble/run/path_v")[(r * records + record) * 2], v[record]);
+      }
+    }
+    passed.push_back(passage);
+    waited += std::isnan(passage) ? 4.0 : passage;
+    count += !std::isnan(passage);
+    double mean = 0.0;
+    for (int record = first; record < records; ++record) {
+      mean += x[record] / (records - first);
+      const double share = 1.0 / (records - first) / realisations;
+      const int bin = static_cast<int>(std::floor(2.0 * (x[record] + 1.0))),
+                row = static_cast<int>(std::floor(v[record] + 1.5));
+      if (bin >= 0 && bin < 4) density[bin] += 2.0 * share;
+      if (bin >= 0 && bin < 4 && row >= 0 && row < 3) joint[3 * bin + row] += 2.0 * share;
+      for (int lag = 0; lag < lags && record + lag < records; ++lag) {
+        products[lag] += x[record] * x[record + lag] / (records - first - lag) / realisations;
+      }
+    }
+    means.push_back(mean);
+  }
+  double mean = 0.0, square = 0.0;
+  for (const double one_mean : means) mean += one_mean / realisations;
+  for (const double one_mean : means) square += (one_mean - mean) * (one_mean - mean);
+  EXPECT_NEAR(run.value("ensemble/run/x_mean"), mean, 1e-15);
+  EXPECT_NEAR(run.value("ensemble/run/x_mean_error"), std::sqrt(square / (realisations - 1) / realisations), 1e-12);
+  const auto expect = [&](const char* name, const std::vector<double>& expected) {
+    const std::vector<double> found = run.values(std::string("ensemble/run/") + name);
+    ASSERT_EQ(found.size(), expected.size()) << name;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (std::isnan(expected[i])) {
+        EXPECT_TRUE(std::isnan(found[i])) << name;
+      } else {
+        EXPECT_NEAR(found[i], expected[i], 1e-14) << name << i;
+      }
+    }
+  };
+  expect("x_of_realisation", means);
+  expect("x_autocorrelation", products);
+  expect("x_density", density);
+  expect("both_density", joint);
+  expect("zero_time", passed);
+  EXPECT_NEAR(run.value("ensemble/run/zero_rate"), count / waited, 1e-14);
+  EXPECT_NEAR(run.value("ensemble/run/zero_rate_error"), std::sqrt(count) / waited, 1e-14);
+  std::vector<double> survival;
+  for (int record = 0; record < records; ++record) {
+    survival.push_back(1.0);
+    for (const double time : passed) survival.back() -= time <= 0.4 * record ? 1.0 / realisations : 0.0;
+  }
+  expect("zero_survival", survival);
+  EXPECT_GT(count, 2.0);
+  EXPECT_LT(count, 19.0);
+  // The spread of what was averaged.
+  const double of_mean = run.values("ensemble/run/mean_q_error")[20];
+  EXPECT_NEAR(run.values("ensemble/run/variance_q")[20], realisations * of_mean * of_mean, 1e-14);
+}
+
+TEST(MpiEnsemble, LeavesSeriesOutWhereTheyAreNotWanted) {
+  const RunStudy with(recipe("realisations = 9\n"));
+  const RunStudy without(recipe("realisations = 9\nseries = false\n"));
+  ASSERT_EQ(without.report, "");
+  EXPECT_TRUE(with.has("ensemble/run/mean_q"));
+  EXPECT_FALSE(without.has("ensemble/run/mean_q"));
+  for (const char* name : {"velocity_autocorrelation", "velocity_autocorrelation_error", "kinetic_mean"}) {
+    EXPECT_EQ(with.values(std::string("ensemble/run/") + name), without.values(std::string("ensemble/run/") + name));
+  }
+}
+
+TEST(MpiEnsemble, SaysWhatIsWrongWithMeasurements) {
+  const auto report = [](const std::string& more) { return RunStudy(recipe("realisations = 4\n" + more)).report; };
+  const std::string x = "[[study.quantities]]\nname = \"x\"\nof = \"x0\"\n";
+  EXPECT_EQ(report(x), "");
+  EXPECT_THAT(report(x + "bins = [1.0, -1.0, 4]\n"), HasSubstr("[lowest, highest, how many]"));
+  EXPECT_THAT(report(x + x), HasSubstr("nothing else here has"));
+  EXPECT_THAT(report("[[study.quantities]]\nname = \"x\"\nof = \"y\"\n"), HasSubstr("unknown name"));
+  EXPECT_THAT(report(x + "[[study.densities]]\nname = \"d\"\nof = [\"x\", \"x\"]\n"), HasSubstr("that have `bins`"));
+  std::string far = recipe("realisations = 1000000000\npaths = 1000000000\n");
+  EXPECT_THAT(RunStudy(far).report, HasSubstr("to spare"));
+}
+
 TEST(MpiEnsemble, SaysWhatIsWrong) {
   EXPECT_THAT(RunStudy(recipe("realisations = 1\n")).report, HasSubstr("at least two realisations"));
   EXPECT_THAT(RunStudy(recipe("realisations = 4\nfrom = 4.0\n")).report, HasSubstr("before the end 4"));
   EXPECT_THAT(RunStudy(recipe("realisations = 4\nfrom = 3.0\nlongest_lag = 2.0\n")).report, HasSubstr("there is less"));
-  const std::string open = RunStudy(recipe("realisations = 4\n", "0.5", "open")).report;
-  EXPECT_THAT(open, HasSubstr("is the same"));
-  EXPECT_THAT(open, testing::Not(HasSubstr("no environment has")));
+  EXPECT_EQ(RunStudy(recipe("realisations = 4\n", "0.5", "open")).report, "");
+  EXPECT_THAT(RunStudy(recipe("realisations = 4\n", "0.5", "open\"\nnoise = false #")).report,
+              HasSubstr("an open run without noise is the same"));
+  std::string cold_open = recipe("realisations = 4\n", "0.0", "open");
+  cold_open.replace(cold_open.rfind("temperature = 0.5"), 17, "temperature = 0.0");
+  EXPECT_THAT(RunStudy(cold_open).report, HasSubstr("an open run without a temperature is the same"));
   std::string cold = recipe("realisations = 4\n", "0.0");
   cold.insert(cold.find("[output]"), "environments = [\"environment-0\"]\n");
   EXPECT_THAT(RunStudy(cold).report, HasSubstr("no integrator is closed with `other`, which alone"));

@@ -129,13 +129,13 @@ TEST(MpiSubstitution, NoSpringGivesAForceAtTheOrigin) {
 }
 
 TEST(MpiSubstitution, QuotientsBeyondTheRangeOfNumbersAreNone) {
-  // The second pulls the first, which is so heavy that q + q+ is some 1e-309: a force of 0.1 over that overflows.
-  const OpenSystem heavy = linear_system(VectorXd{{1e308, 1.0}}, MatrixXd::Zero(2, 2));
-  const SubstitutingSystem system(heavy, MatrixXd{{1.0, -1.0}, {-1.0, 1.0}}, tau);
-  const VectorXd q = VectorXd::Zero(2), p{{0.0, 1.0}};
+  // The second pulls the first, which is so heavy that q + q+ is some 1e-298: a force of 1e10 over that overflows.
+  const OpenSystem heavy = linear_system(VectorXd{{1e306, 1.0}}, MatrixXd::Zero(2, 2));
+  const SubstitutingSystem system(heavy, MatrixXd{{1.0, -1.0}, {-1.0, 1.0}}, 0.1);
+  const VectorXd q = VectorXd::Zero(2), p{{0.0, 1e10}};
   const double place = system.damped_step(q, p)[0];
   ASSERT_GT(std::abs(place), 0.0);
-  ASSERT_LT(std::abs(place), 1e-308);
+  ASSERT_LT(std::abs(place), 1e-297);
   const SubstitutingSystem::Substitute step = system.substitute(q, p);
   EXPECT_EQ(step.undefined, 1);
   EXPECT_FALSE(step.is_defined);

@@ -4,10 +4,22 @@
 
 namespace bathline {
 
+std::vector<Expression> curvatures_of(ExpressionGraph& graph, Expression value, int size) {
+  const std::size_t count = 2 * static_cast<std::size_t>(size) + 2, time = count - 2;
+  const std::vector<Expression> all = hessian_of(graph, value, 0, static_cast<int>(count));
+  std::vector<Expression> without_time;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i / count != time && i % count != time) without_time.push_back(all[i]);
+  }
+  return without_time;
+}
+
 FormulaLagrangian::FormulaLagrangian(ExpressionGraph& graph, Expression value, int size)
-    : value_(graph, {&value, 1}, 2 * size + 1),
-      slopes_(graph, gradient_of(graph, value, 0, 2 * size + 1), 2 * size + 1),
-      curvatures_(graph, hessian_of(graph, value, 0, 2 * size), 2 * size + 1),
-      depends_on_time_(graph.depends(value, 2 * size)) {}
+    : value_(graph, {&value, 1}, 2 * size + 2),
+      slopes_(graph, gradient_of(graph, value, 0, 2 * size + 2), 2 * size + 2),
+      curvatures_(graph, curvatures_of(graph, value, size), 2 * size + 2),
+      momentum_rates_(graph, gradient_of(graph, graph.derivative(value, 2 * size), size, size), 2 * size + 2) {
+  for (int variable = 0; variable < 2 * size + 2; ++variable) depends_.push_back(graph.depends(value, variable));
+}
 
 }  // namespace bathline

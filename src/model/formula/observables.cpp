@@ -45,8 +45,8 @@ Parameter observables_parameter() {
 void read_observables(const Section& section, FormulaScope& scope, OpenSystem& system, Mistakes& mistakes) {
   if (!section.has("observables")) return;
   const Section& table = section.table("observables");
-  Eigen::VectorXd start(2 * system.size() + 1);
-  start << system.q0, system.v0, 0.0;
+  Eigen::VectorXd start = Eigen::VectorXd::Zero(std::max(scope.variables, 2 * system.size() + 1));
+  start.head(2 * system.size()) << system.q0, system.v0;
   for (const std::string& name : table.keys()) {
     if (!table.is_readable(name)) continue;
     if (is_recorded(name)) {
@@ -59,6 +59,13 @@ void read_observables(const Section& section, FormulaScope& scope, OpenSystem& s
     if (!holder.is_readable(key)) continue;
     const std::optional<Expression> formula = read_formula(holder, key, scope, mistakes);
     if (!formula) continue;
+    if (scope.variables > 2 * system.size() + 1 && scope.graph.depends(*formula, 2 * system.size() + 1)) {
+      mistakes.add(holder.where(key),
+                   fmt::format("{} depends on the action `z`, which is recorded beside it, as is the energy "
+                               "`hamiltonian`; observables are formulas in coordinates, velocities and t",
+                               name));
+      continue;
+    }
     const std::span<const double> at(start.data(), static_cast<std::size_t>(start.size()));
     check_finite(holder, key, "the formula", scope, {&*formula, 1}, at, mistakes);
     PhaseFunction value;

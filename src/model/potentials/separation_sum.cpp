@@ -31,22 +31,48 @@ double SeparationSum::value(const Eigen::VectorXd& q) const {
   return sum;
 }
 
-void SeparationSum::gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const {
-  gradient.setZero(q.size());
+namespace {
+
+/// As std::hypot of three, which neither overflows nor underflows, so that r = 0 means the same place: to the bit, but
+/// for axes that are not there nothing is divided.
+template <int axes>
+double length(const double* x) {
+  double largest = std::abs(x[0]);
+  for (int axis = 1; axis < axes; ++axis) largest = largest < std::abs(x[axis]) ? std::abs(x[axis]) : largest;
+  if (largest == 0.0) return 0.0;
+  double sum = 0.0;
+  for (int axis = 0; axis < axes; ++axis) sum += (x[axis] / largest) * (x[axis] / largest);
+  return largest * std::sqrt(sum);
+}
+
+}  // namespace
+
+template <int axes>
+void SeparationSum::add_slopes(const double* q, double* gradient) const {
   for (const Term& term : terms_) {
-    Eigen::Vector3d direction = separation(term, q);
-    const double s = argument(direction);
+    const double* to = term.to == origin ? nullptr : q + term.to * axes;
+    const double* from = term.from == origin ? nullptr : q + term.from * axes;
+    double direction[axes];
+    for (int axis = 0; axis < axes; ++axis) direction[axis] = (to ? to[axis] : 0.0) - (from ? from[axis] : 0.0);
+    const double s = axes == 1 ? direction[0] : length<axes>(direction);
     const double slope = term.potential->slope(s);
-    if (axes_ == 1) {
+    if (axes == 1) {
       direction[0] = 1.0;
     } else if (s > 0.0 || slope != 0.0) {
-      direction /= s;  // NaN where a cone has its tip
+      for (double& component : direction) component /= s;  // NaN where a cone has its tip
     }
-    for (int axis = 0; axis < axes_; ++axis) {
-      if (term.to != origin) gradient[term.to * axes_ + axis] += slope * direction[axis];
-      if (term.from != origin) gradient[term.from * axes_ + axis] -= slope * direction[axis];
+    for (int axis = 0; axis < axes; ++axis) {
+      if (to) gradient[term.to * axes + axis] += slope * direction[axis];
+      if (from) gradient[term.from * axes + axis] -= slope * direction[axis];
     }
   }
+}
+
+void SeparationSum::gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const {
+  gradient.setZero(q.size());
+  if (axes_ == 1) add_slopes<1>(q.data(), gradient.data());
+  if (axes_ == 2) add_slopes<2>(q.data(), gradient.data());
+  if (axes_ == 3) add_slopes<3>(q.data(), gradient.data());
 }
 
 template <class Add>

@@ -31,6 +31,9 @@ class SeparationSum final : public Potential {
  private:
   /// From `term.from` to `term.to`; axes that are not there are zero.
   Eigen::Vector3d separation(const Term& term, const Eigen::VectorXd& q) const;
+  /// Adds the gradient of all terms, with the number of axes known at compile time.
+  template <int axes>
+  void add_slopes(const double* q, double* gradient) const;
   /// add(a, b, block) for every term's second derivatives with respect to the places of the particles a and b.
   template <class Add>
   void for_each_block(const Eigen::VectorXd& q, Add add) const;

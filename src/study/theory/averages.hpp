@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace bathline {
@@ -9,7 +10,7 @@ namespace bathline {
 /// Sums over realisations of many numbers and of their squares.
 struct Sums {
   explicit Sums(std::size_t width) : both(2 * width) {}
-  void add(const std::vector<double>& values) {
+  void add(std::span<const double> values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       both[i] += values[i];
       both[values.size() + i] += values[i] * values[i];

@@ -5,6 +5,8 @@
 #include <limits>
 #include <unsupported/Eigen/AutoDiff>
 
+#include "model/natural_lagrangian.hpp"
+
 namespace bathline {
 
 using Eigen::Index;
@@ -30,35 +32,25 @@ VectorXd chained(const VectorXd& slopes, const ActiveVector& arguments) {
   return sum;
 }
 
-Active potential_energy(const OpenSystem& system, const ActiveVector& q) {
-  const VectorXd at = values(q);
-  VectorXd gradient(q.size());
-  system.potential->gradient(at, gradient);
-  return {system.potential->value(at), chained(gradient, q)};
-}
-
-Active kinetic_energy(const OpenSystem& system, const ActiveVector& v) {
-  Active sum(0.0, VectorXd::Zero(v[0].derivatives().size()));
-  for (Index i = 0; i < v.size(); ++i) sum += v[i] * v[i] * (0.5 * system.mass[i]);
-  return sum;
-}
-
-/// f(q, v) - C v.
-ActiveVector forces(const OpenSystem& system, const MatrixXd& damping, const ActiveVector& q, const ActiveVector& v) {
+/// L of positions and velocities that carry derivatives, at a time.
+Active value_of(const Lagrangian& lagrangian, const ActiveVector& q, const ActiveVector& v, double t) {
   const Index n = q.size();
-  ActiveVector all(n);
-  for (Index i = 0; i < n; ++i) {
-    all[i] = Active(0.0, VectorXd::Zero(q[0].derivatives().size()));
-    for (Index j = 0; j < n; ++j) all[i] -= v[j] * damping(i, j);
-  }
-  if (!system.force) return all;
+  VectorXd x(2 * n + 2), slopes(2 * n + 2);
+  x << values(q), values(v), t, 0.0;
+  lagrangian.slopes(x.data(), slopes.data());
+  return {lagrangian.value(x.data()), chained(slopes.head(n), q) + chained(slopes.segment(n, n), v)};
+}
+
+ActiveVector value_of(const Force& force, const ActiveVector& q, const ActiveVector& v, double t) {
+  const Index n = q.size();
   const VectorXd at_q = values(q), at_v = values(v);
   VectorXd value(n);
   MatrixXd by_q(n, n), by_v(n, n);
-  system.force->value(at_q, at_v, 0.0, value);
-  system.force->slopes(at_q, at_v, 0.0, by_q, by_v);
+  force.value(at_q, at_v, t, value);
+  force.slopes(at_q, at_v, t, by_q, by_v);
+  ActiveVector all(n);
   for (Index i = 0; i < n; ++i) {
-    all[i] += Active(value[i], chained(by_q.row(i).transpose(), q) + chained(by_v.row(i).transpose(), v));
+    all[i] = Active(value[i], chained(by_q.row(i).transpose(), q) + chained(by_v.row(i).transpose(), v));
   }
   return all;
 }
@@ -77,11 +69,11 @@ ActiveVector combined(const Weights& weights, const Eigen::Matrix<Active, Eigen:
 }  // namespace
 
 DoubledLagrangian::DoubledLagrangian(const OpenSystem& system, MatrixXd damping, PathRule rule, double h)
-    : system_(system),
-      damping_(std::move(damping)),
+    : lagrangian_(with_lagrangian(system).lagrangian),
+      force_(system, damping),
       rule_(std::move(rule)),
       h_(h),
-      forced_(system, damping_, rule_, h) {}
+      forced_(system, std::move(damping), rule_, h) {}
 
 DoubledLagrangian::Action DoubledLagrangian::action(const MatrixXd& x, const MatrixXd& y) const {
   const Index n = x.rows(), one = x.size();
@@ -96,9 +88,10 @@ DoubledLagrangian::Action DoubledLagrangian::action(const MatrixXd& x, const Mat
     const VectorXd a = rule_.positions.row(i), b = rule_.velocities.row(i) / h_;
     const ActiveVector at_x = combined(a, active_x), x_dot = combined(b, active_x);
     const ActiveVector at_y = combined(a, active_y), y_dot = combined(b, active_y);
-    Active lagrangian = kinetic_energy(system_, x_dot) - potential_energy(system_, at_x);
-    lagrangian -= Active(kinetic_energy(system_, y_dot) - potential_energy(system_, at_y));
-    const ActiveVector on_x = forces(system_, damping_, at_x, x_dot), on_y = forces(system_, damping_, at_y, y_dot);
+    const double t = time_ + h_ * a.dot(rule_.nodes);
+    Active lagrangian = value_of(*lagrangian_, at_x, x_dot, t);
+    lagrangian -= value_of(*lagrangian_, at_y, y_dot, t);
+    const ActiveVector on_x = value_of(force_, at_x, x_dot, t), on_y = value_of(force_, at_y, y_dot, t);
     for (Index k = 0; k < n; ++k) {
       const Active mean = (on_x[k] + on_y[k]) * 0.5, apart = at_x[k] - at_y[k];
       lagrangian += mean * apart;
@@ -110,9 +103,7 @@ DoubledLagrangian::Action DoubledLagrangian::action(const MatrixXd& x, const Mat
 }
 
 double DoubledLagrangian::roundoff(const MatrixXd& x, const MatrixXd& y) const {
-  const Index n = x.rows();
   double sum = 0.0;
-  MatrixXd hessian(n, n);
   const std::vector<ForcedPath::Stage> on_x = forced_.stages(x), on_y = forced_.stages(y);
   for (std::size_t i = 0; i < on_x.size(); ++i) {
     const auto row = static_cast<Index>(i);
@@ -120,10 +111,10 @@ double DoubledLagrangian::roundoff(const MatrixXd& x, const MatrixXd& y) const {
     const VectorXd y_size = y.cwiseAbs() * rule_.positions.row(row).transpose().cwiseAbs();
     double size = 0.0;
     for (const auto& [stage, places] : {std::pair(&on_x[i], &x_size), std::pair(&on_y[i], &y_size)}) {
-      system_.potential->hessian(stage->q, hessian);
-      // Energies, with what an uncertain place or velocity does to them.
-      size += stage->v.cwiseAbs().dot(stage->impulse_size) + std::abs(system_.potential->value(stage->q));
-      size += stage->force_size.dot(*places) + places->dot(hessian.cwiseAbs() * *places);
+      // Energies, the two of them that L may be the difference of, with what an uncertain place or velocity does to
+      // them.
+      size += 2.0 * stage->v.cwiseAbs().dot(stage->impulse_size) + std::abs(stage->value);
+      size += stage->force_size.dot(*places) + places->dot(stage->stiffness * *places);
       // The coupling, whose last factor is a difference.
       size += stage->force_size.dot(x_size + y_size);
     }

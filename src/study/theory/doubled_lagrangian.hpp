@@ -1,6 +1,6 @@
 // The Lagrangian of doubled variables, whose Euler-Lagrange equations on the diagonal are those of the forced system.
 //
-//   L~(x, x', y, y') = L(x, x') - L(y, y') + K,   K = (F(x, x') + F(y, y')).(x - y) / 2,   F = f - C x'
+//   L~(x, x', y, y') = L(x, x') - L(y, y') + K,   K = (f(x, x', t) + f(y, y', t)).(x - y) / 2
 //   L~_d = h sum_i w_i L~(X_i, X_i', Y_i, Y_i'),  stationary in the inner nodes of both paths
 //   L~_d(y, x) = -L~_d(x, y);   on x = y:  D_xj L~_d = -D_yj L~_d = D_j L_d + f_d^j
 //
@@ -8,7 +8,7 @@
 // partial ones. Source: martin2018, sections 4, 6 and 7, Theorem 6.1 and Propositions 7.3 and 7.4, in flat space.
 //
 // Nothing here knows the forced equations: derivatives come from automatic differentiation of L~_d in forward mode.
-// Its leaves are potential and force, known by value with their first derivatives.
+// Its leaves are L and f, known by value with their first derivatives.
 #pragma once
 
 #include <Eigen/Dense>
@@ -23,6 +23,12 @@ class DoubledLagrangian {
  public:
   /// As for ForcedPath.
   DoubledLagrangian(const OpenSystem& system, Eigen::MatrixXd damping, PathRule rule, double h);
+
+  /// As that of ForcedPath.
+  void begin_at(double t) {
+    time_ = t;
+    forced_.begin_at(t);
+  }
 
   /// h sum_i w_i L~ of any two paths, with its derivatives with respect to all nodes.
   struct Action {
@@ -42,10 +48,11 @@ class DoubledLagrangian {
   std::optional<Paths> stationary(const Eigen::MatrixXd& x_ends, const Eigen::MatrixXd& y_ends) const;
 
  private:
-  OpenSystem system_;
-  Eigen::MatrixXd damping_;
+  std::shared_ptr<const Lagrangian> lagrangian_;
+  OuterForce force_;
   PathRule rule_;
   double h_;
+  double time_ = 0.0;
   ForcedPath forced_;  // for the iteration's matrix and for counting roundings
 };
 

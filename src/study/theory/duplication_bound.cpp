@@ -3,7 +3,8 @@
 #include "study/theory/duplication_bound.hpp"
 
 #include <cmath>
-#include <limits>
+
+#include "study/theory/roundings.hpp"
 
 namespace bathline {
 
@@ -11,20 +12,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-/// To which the integrators' Newton method reduces its residual, and what it takes for zero: the defaults of
-/// ParticleNewton and of the implicit steppers.
-constexpr double newton_relative = 1e-14;
-constexpr double newton_roundoff = 2.0 * epsilon;
-
-}  // namespace
-
 DuplicationBound::DuplicationBound(const ForcedPath& path, CollocationScheme stages)
-    : path_(path),
-      stages_(std::move(stages)),
-      covariance_(MatrixXd::Zero(2 * path.mass().size(), 2 * path.mass().size())) {}
+    : path_(path), stages_(std::move(stages)), covariance_(MatrixXd::Zero(2 * path.size(), 2 * path.size())) {}
 
 MatrixXd DuplicationBound::integrator_errors(const MatrixXd& nodes, const VectorXd& p, const VectorXd& next_p) const {
   const Index n = nodes.rows(), count = stages_.b.size();
@@ -42,13 +31,14 @@ MatrixXd DuplicationBound::integrator_errors(const MatrixXd& nodes, const Vector
   for (Index i = 0; i < count; ++i) {
     left.segment(i * n, n) = p.cwiseAbs() + stage(i).impulse_size;
     for (Index j = 0; j < count; ++j) {
+      jacobian.block(i * n, j * n, n, n) += h * stages_.a(i, j) * stage(i).momentum_by_q;
       const double weight = h * stages_.a_hat(i, j);
       jacobian.middleRows(i * n, n) -= weight * force_slopes.middleRows(j * n, n);
       left.segment(i * n, n) += std::abs(weight) * stage(j).force_size;
       // Newton begins at V = p/m: what it has to reduce is the impulse of the forces.
       guess.segment(i * n, n) += std::abs(weight) * stage(j).force_size;
     }
-    jacobian.block(i * n, i * n, n, n).diagonal() += path_.mass();
+    jacobian.block(i * n, i * n, n, n) += stage(i).momentum_by_v;
   }
   left *= rounding;
   const double scale = std::sqrt(static_cast<double>(count)) * p.norm() + h * force_sizes.norm();
@@ -93,12 +83,12 @@ void DuplicationBound::step(const MatrixXd& nodes, const VectorXd& p, const Vect
 }
 
 VectorXd DuplicationBound::spread() const {
-  const double errors = 2.0 * static_cast<double>(path_.mass().size()) * steps_;
+  const double errors = 2.0 * static_cast<double>(path_.size()) * steps_;
   return (errors * covariance_.diagonal()).cwiseSqrt();
 }
 
-VectorXd DuplicationBound::positions() const { return spread().head(path_.mass().size()); }
+VectorXd DuplicationBound::positions() const { return spread().head(path_.size()); }
 
-VectorXd DuplicationBound::momenta() const { return spread().tail(path_.mass().size()); }
+VectorXd DuplicationBound::momenta() const { return spread().tail(path_.size()); }
 
 }  // namespace bathline

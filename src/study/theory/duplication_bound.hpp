@@ -7,7 +7,7 @@
 //
 //   doubled: |dz| <= |E_z^-1| 2 e,  |dp+| <= |G_last,z E_z^-1| 2 e + e_last     with e bounding round-off and what is
 //                                                                               left of the equations
-//   integrator: R_i = M V_i - p - h sum_j a^_ij F_j,  |dV| <= |R_V^-1| r,  r its round-off and what Newton leaves
+//   integrator: R_i = P_i - p - h sum_j a^_ij F_j,  |dV| <= |R_V^-1| r,  r its round-off and what Newton leaves
 //
 // Sums are counted as in study/theory/forced_path.hpp. Source: higham2002, eq. (3.5), for the roundings.
 #pragma once

@@ -2,7 +2,8 @@
 // Tested by tests/study/substitution_test.cpp.
 #include "study/theory/forced_path.hpp"
 
-#include <limits>
+#include "model/natural_lagrangian.hpp"
+#include "study/theory/roundings.hpp"
 
 namespace bathline {
 
@@ -10,70 +11,66 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
-
-constexpr double unit = 0.5 * std::numeric_limits<double>::epsilon();
-/// Roundings of a term besides those of the sums: the dozen of a force, weights, masses and steps.
-constexpr double roundings = 16.0;
-
-}  // namespace
-
 ForcedPath::ForcedPath(const OpenSystem& system, MatrixXd damping, PathRule rule, double h)
-    : mass_(system.mass),
-      potential_(system.potential),
-      force_(system.force),
+    : size_(system.size()),
+      lagrangian_(with_lagrangian(system).lagrangian),
+      force_(system, damping),
       damping_(std::move(damping)),
       rule_(std::move(rule)),
       h_(h),
       // Sums over degrees of freedom in the forces, over nodes in the stages' values and over stages in the end.
-      rounding_((roundings + static_cast<double>(mass_.size() + rule_.positions.rows() + rule_.positions.cols())) *
-                unit) {}
+      rounding_((roundings_of_a_term + static_cast<double>(size_ + rule_.positions.rows() + rule_.positions.cols())) *
+                unit_roundoff) {}
 
-VectorXd ForcedPath::force(const VectorXd& q, const VectorXd& v) const {
-  VectorXd gradient(q.size());
-  potential_->gradient(q, gradient);
-  VectorXd sum = -gradient - damping_ * v;
-  if (!force_) return sum;
-  VectorXd drive(q.size());
-  force_->value(q, v, 0.0, drive);
-  return sum + drive;
+void ForcedPath::evaluate(Index stage, const MatrixXd& nodes, Stage& at) const {
+  at.q = nodes * rule_.positions.row(stage).transpose();
+  at.v = nodes * rule_.velocities.row(stage).transpose() / h_;
+  VectorXd x(2 * size_ + 2), slopes(2 * size_ + 2), outer(size_);
+  x << at.q, at.v, time_of(stage), 0.0;
+  lagrangian_->slopes(x.data(), slopes.data());
+  force_.value(at.q, at.v, time_of(stage), outer);
+  at.force = slopes.head(size_) + outer;
+  at.momentum = slopes.segment(size_, size_);
 }
 
 MatrixXd ForcedPath::impulses(const MatrixXd& nodes) const {
   MatrixXd sum = MatrixXd::Zero(nodes.rows(), nodes.cols());
+  Stage at;
   for (Index i = 0; i < rule_.weights.size(); ++i) {
-    const VectorXd q = nodes * rule_.positions.row(i).transpose();
-    const VectorXd v = nodes * rule_.velocities.row(i).transpose() / h_;
-    sum += rule_.weights[i] *
-           (h_ * force(q, v) * rule_.positions.row(i) + mass_.cwiseProduct(v) * rule_.velocities.row(i));
+    evaluate(i, nodes, at);
+    sum += rule_.weights[i] * (h_ * at.force * rule_.positions.row(i) + at.momentum * rule_.velocities.row(i));
   }
   return sum;
 }
 
+void ForcedPath::linearise(Index stage, const MatrixXd& nodes, Stage& at) const {
+  const Index n = size_;
+  const VectorXd q_size = nodes.cwiseAbs() * rule_.positions.row(stage).transpose().cwiseAbs();
+  const VectorXd v_size = nodes.cwiseAbs() * rule_.velocities.row(stage).transpose().cwiseAbs() / h_;
+  VectorXd x(2 * n + 2), outer(n);
+  MatrixXd curvatures(2 * n + 1, 2 * n + 1);
+  x << at.q, at.v, time_of(stage), 0.0;
+  at.value = lagrangian_->value(x.data());
+  lagrangian_->curvatures(x.data(), curvatures.data());
+  force_.value(at.q, at.v, time_of(stage), outer);
+  force_.slopes(at.q, at.v, time_of(stage), at.by_q, at.by_v);
+  const MatrixXd by_q = curvatures.topLeftCorner(n, n), by_v = curvatures.block(0, n, n, n);
+  at.momentum_by_q = curvatures.block(n, 0, n, n);
+  at.momentum_by_v = curvatures.block(n, n, n, n);
+  at.stiffness = by_q.cwiseAbs();
+  const VectorXd drag = damping_ * at.v, own = at.force - outer;
+  at.force_size = own.cwiseAbs() + (outer + drag).cwiseAbs() + (at.stiffness + at.by_q.cwiseAbs()) * q_size +
+                  (by_v.cwiseAbs() + damping_.cwiseAbs() + (at.by_v + damping_).cwiseAbs()) * v_size;
+  at.impulse_size = at.momentum_by_v.cwiseAbs() * v_size + at.momentum_by_q.cwiseAbs() * q_size;
+  at.by_q += by_q;
+  at.by_v += by_v;
+}
+
 std::vector<ForcedPath::Stage> ForcedPath::stages(const MatrixXd& nodes) const {
-  const Index n = nodes.rows();
   std::vector<Stage> all;
-  VectorXd gradient(n), drive = VectorXd::Zero(n);
-  MatrixXd hessian(n, n), by_q = MatrixXd::Zero(n, n), by_v = MatrixXd::Zero(n, n);
   for (Index i = 0; i < rule_.weights.size(); ++i) {
-    Stage stage;
-    stage.q = nodes * rule_.positions.row(i).transpose();
-    stage.v = nodes * rule_.velocities.row(i).transpose() / h_;
-    const VectorXd q_size = nodes.cwiseAbs() * rule_.positions.row(i).transpose().cwiseAbs();
-    const VectorXd v_size = nodes.cwiseAbs() * rule_.velocities.row(i).transpose().cwiseAbs() / h_;
-    potential_->gradient(stage.q, gradient);
-    potential_->hessian(stage.q, hessian);
-    if (force_) {
-      force_->value(stage.q, stage.v, 0.0, drive);
-      force_->slopes(stage.q, stage.v, 0.0, by_q, by_v);
-    }
-    stage.force = force(stage.q, stage.v);
-    stage.by_q = by_q - hessian;
-    stage.by_v = by_v - damping_;
-    stage.force_size = gradient.cwiseAbs() + drive.cwiseAbs() + (hessian.cwiseAbs() + by_q.cwiseAbs()) * q_size +
-                       (damping_.cwiseAbs() + by_v.cwiseAbs()) * v_size;
-    stage.impulse_size = mass_.cwiseProduct(v_size);
-    all.push_back(std::move(stage));
+    evaluate(i, nodes, all.emplace_back());
+    linearise(i, nodes, all.back());
   }
   return all;
 }
@@ -91,7 +88,7 @@ MatrixXd ForcedPath::slopes(const MatrixXd& nodes) const {
         const double b_j = rule_.velocities(i, j), b_k = rule_.velocities(i, k);
         auto block = all.block(j * n, k * n, n, n);
         block += (w * h_ * a_j * a_k) * at[stage].by_q + (w * a_j * b_k) * at[stage].by_v;
-        block.diagonal() += (w * b_j * b_k / h_) * mass_;
+        block += (w * b_j * a_k) * at[stage].momentum_by_q + (w * b_j * b_k / h_) * at[stage].momentum_by_v;
       }
     }
   }
@@ -115,9 +112,9 @@ std::optional<MatrixXd> ForcedPath::between(const Impulses& impulses, const Vect
   return solve(impulses, std::move(nodes), 1, rule_.nodes.size() - 2, 1, VectorXd::Zero(q.size()));
 }
 
-std::optional<MatrixXd> ForcedPath::leaving(const Impulses& impulses, const VectorXd& q, const VectorXd& p) const {
-  MatrixXd nodes =
-      q * VectorXd::Ones(rule_.nodes.size()).transpose() + h_ * p.cwiseQuotient(mass_) * rule_.nodes.transpose();
+std::optional<MatrixXd> ForcedPath::leaving(const Impulses& impulses, const VectorXd& q, const VectorXd& p,
+                                            const VectorXd& v) const {
+  MatrixXd nodes = q * VectorXd::Ones(rule_.nodes.size()).transpose() + h_ * v * rule_.nodes.transpose();
   return solve(impulses, std::move(nodes), 1, rule_.nodes.size() - 1, 0, p);
 }
 

@@ -1,6 +1,6 @@
 // The Lagrange-d'Alembert principle on the paths of a step, by hand.
 //
-//   G_j = D_j L_d + f_d^j = sum_i w_i [ h A_ij F_i + B_ij M V_i ],   F_i = -grad V(Q_i) - C V_i + f(Q_i, V_i)
+//   G_j = D_j L_d + f_d^j = sum_i w_i [ h A_ij F_i + B_ij P_i ],   F_i = dL/dq + f,  P_i = dL/dv at Q_i, V_i, t_i
 //   inner nodes: G_j = 0;   p = -G_first = -D1 L_d - f_d^-,   p+ = G_last = D2 L_d + f_d^+
 //   DEL: G_last(q-, q) + G_first(q, q+) = 0
 //
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "model/open_system.hpp"
+#include "study/theory/outer_force.hpp"
 #include "study/theory/path_rule.hpp"
 
 namespace bathline {
@@ -25,8 +26,10 @@ namespace bathline {
 /// per node. Positions in m, impulses in kg m/s. Where vectors of all of them are meant, node comes after node.
 class ForcedPath {
  public:
-  /// `damping` is C, square with the system's size; `h` the step in s.
+  /// `damping` is C, square with the system's size, a part of f; `h` the step in s.
   ForcedPath(const OpenSystem& system, Eigen::MatrixXd damping, PathRule rule, double h);
+  /// The time at which the steps begin that are asked for from now on, 0 before the first call.
+  void begin_at(double t) { time_ = t; }
 
   /// G_j, column by column.
   Eigen::MatrixXd impulses(const Eigen::MatrixXd& nodes) const;
@@ -41,9 +44,9 @@ class ForcedPath {
   /// get there.
   std::optional<Eigen::MatrixXd> between(const Impulses& impulses, const Eigen::VectorXd& q,
                                          const Eigen::VectorXd& next) const;
-  /// The path that leaves q with momentum p, likewise.
-  std::optional<Eigen::MatrixXd> leaving(const Impulses& impulses, const Eigen::VectorXd& q,
-                                         const Eigen::VectorXd& p) const;
+  /// The path that leaves q with momentum p, likewise, begun with about the velocities v.
+  std::optional<Eigen::MatrixXd> leaving(const Impulses& impulses, const Eigen::VectorXd& q, const Eigen::VectorXd& p,
+                                         const Eigen::VectorXd& v) const;
   /// How far G_first and G_last (first and second column) of two paths between the same positions may differ, each
   /// found by a formula of its own.
   Eigen::MatrixXd end_roundoff(const Eigen::MatrixXd& nodes) const;
@@ -51,32 +54,39 @@ class ForcedPath {
   /// What acts at a stage, and the linearisation of it.
   struct Stage {
     Eigen::VectorXd q, v;
-    Eigen::VectorXd force;         ///< F, N
-    Eigen::VectorXd force_size;    ///< absolute values that the round-off of F is counted by, N
-    Eigen::VectorXd impulse_size;  ///< the same of M V, kg m/s
-    Eigen::MatrixXd by_q, by_v;    ///< derivatives of F
+    double value = 0.0;                            ///< L, J
+    Eigen::VectorXd force, momentum;               ///< F, N, and P, kg m/s
+    Eigen::VectorXd force_size;                    ///< absolute values that the round-off of F is counted by, N
+    Eigen::VectorXd impulse_size;                  ///< the same of P, kg m/s
+    Eigen::MatrixXd by_q, by_v;                    ///< derivatives of F
+    Eigen::MatrixXd momentum_by_q, momentum_by_v;  ///< derivatives of P
+    Eigen::MatrixXd stiffness;                     ///< absolute values of second derivatives of L by q
   };
   std::vector<Stage> stages(const Eigen::MatrixXd& nodes) const;
 
   const PathRule& rule() const { return rule_; }
-  const Eigen::VectorXd& mass() const { return mass_; }
+  Eigen::Index size() const { return size_; }
   double step() const { return h_; }
   /// Round-off of a sum, as part of the absolute values in it: m u.
   double rounding() const { return rounding_; }
 
  private:
-  Eigen::VectorXd force(const Eigen::VectorXd& q, const Eigen::VectorXd& v) const;
+  /// Fills in what is at the places of a stage: those that need no second derivatives, or all.
+  void evaluate(Eigen::Index stage, const Eigen::MatrixXd& nodes, Stage& at) const;
+  void linearise(Eigen::Index stage, const Eigen::MatrixXd& nodes, Stage& at) const;
+  double time_of(Eigen::Index stage) const { return time_ + h_ * rule_.positions.row(stage).dot(rule_.nodes); }
   /// Newton's method on the columns `from` to `to` of the nodes, for as many equations from row `first` on.
   std::optional<Eigen::MatrixXd> solve(const Impulses& impulses, Eigen::MatrixXd nodes, Eigen::Index from,
                                        Eigen::Index count, Eigen::Index first, const Eigen::VectorXd& p) const;
 
-  Eigen::VectorXd mass_;
-  std::shared_ptr<const Potential> potential_;
-  std::shared_ptr<const Force> force_;
+  Eigen::Index size_;
+  std::shared_ptr<const Lagrangian> lagrangian_;
+  OuterForce force_;
   Eigen::MatrixXd damping_;
   PathRule rule_;
   double h_;
   double rounding_;
+  double time_ = 0.0;
 };
 
 }  // namespace bathline

@@ -41,6 +41,23 @@ PathRule gamma_rule(double gamma) {
           .weights = VectorXd::Ones(1)};
 }
 
+PathRule lobatto_pair_rule(int stages) {
+  const VectorXd nodes = lobatto_nodes(stages + 1), places = lobatto_nodes(stages);
+  MatrixXd values = MatrixXd::Ones(stages, stages + 1), slopes = MatrixXd::Zero(stages, stages + 1);
+  for (Index i = 0; i < stages; ++i) {
+    for (Index j = 0; j <= stages; ++j) {
+      // One factor after the other, with the rule for products.
+      for (Index k = 0; k <= stages; ++k) {
+        if (k == j) continue;
+        const double factor = (places[i] - nodes[k]) / (nodes[j] - nodes[k]);
+        slopes(i, j) = slopes(i, j) * factor + values(i, j) / (nodes[j] - nodes[k]);
+        values(i, j) *= factor;
+      }
+    }
+  }
+  return {.nodes = nodes, .positions = values, .velocities = slopes, .weights = collocation_weights(places)};
+}
+
 PathRule lobatto_rule(int stages) {
   const VectorXd nodes = lobatto_nodes(stages);
   return {.nodes = nodes,

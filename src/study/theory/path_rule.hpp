@@ -4,7 +4,8 @@
 //
 // with x_j the positions at the nodes, the first and the last being the ends of the step. Gamma family: the straight
 // path, L at (1-g) of it. Lobatto: the polynomial through its positions at the Lobatto nodes, which are the
-// quadrature's. Source: farshi2018, eq. (43); marsden2001, section 2.6; martin2018, Proposition 7.4.
+// quadrature's, or one of a degree more. Source: farshi2018, eq. (43); marsden2001, section 2.6; martin2018,
+// Proposition 7.4.
 #pragma once
 
 #include <Eigen/Core>
@@ -22,5 +23,9 @@ struct PathRule {
 PathRule gamma_rule(double gamma);
 /// The polynomial of degree stages - 1 on Lobatto nodes; two or more stages.
 PathRule lobatto_rule(int stages);
+/// The polynomial of degree `stages`, looked at in as many Lobatto nodes: its velocities there are free, Q_i = q + h
+/// sum_j a_ij V_j, as those of the pair Lobatto IIIA-IIIB are. Where masses depend on positions this is another
+/// discrete Lagrangian than the one above, of the same order.
+PathRule lobatto_pair_rule(int stages);
 
 }  // namespace bathline

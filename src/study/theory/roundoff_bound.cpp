@@ -3,7 +3,8 @@
 #include "study/theory/roundoff_bound.hpp"
 
 #include <cmath>
-#include <limits>
+
+#include "study/theory/roundings.hpp"
 
 namespace bathline {
 
@@ -11,26 +12,13 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
-
-constexpr double unit = 0.5 * std::numeric_limits<double>::epsilon();
-/// Roundings of a component besides those of sums over all components: the dozen of a potential's slope and the few of
-/// the step itself.
-constexpr double roundings = 16.0;
-/// To which the integrator's Newton method reduces its residual, and what it takes for zero: the defaults of
-/// ParticleNewton and of the one-stage stepper.
-constexpr double newton_relative = 1e-14;
-constexpr double newton_roundoff = 4.0 * unit;
-
-}  // namespace
-
 RoundoffBound::RoundoffBound(const OpenSystem& system, MatrixXd damping, double gamma, double h)
     : mass_(system.mass),
       potential_(system.potential),
       damping_(std::move(damping)),
       gamma_(gamma),
       h_(h),
-      rounding_((roundings + static_cast<double>(system.size())) * unit),
+      rounding_((roundings_of_a_term + static_cast<double>(system.size())) * unit_roundoff),
       covariance_(MatrixXd::Zero(2 * system.size(), 2 * system.size())),
       transform_(VectorXd::Zero(system.size())),
       matching_(VectorXd::Zero(system.size())) {}

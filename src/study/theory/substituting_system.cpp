@@ -7,7 +7,8 @@
 #include "study/theory/substituting_system.hpp"
 
 #include <cmath>
-#include <limits>
+
+#include "study/theory/roundings.hpp"
 
 namespace bathline {
 
@@ -16,8 +17,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 namespace {
-
-constexpr double unit = 0.5 * std::numeric_limits<double>::epsilon();
 
 MatrixXd canonical(Index n) {
   MatrixXd j = MatrixXd::Zero(2 * n, 2 * n);
@@ -36,7 +35,7 @@ MatrixXd backward_error(const Eigen::PartialPivLU<MatrixXd>& solver) {
   const MatrixXd& lu = solver.matrixLU();
   const MatrixXd lower = MatrixXd(lu.triangularView<Eigen::UnitLower>()).cwiseAbs();
   const MatrixXd upper = MatrixXd(lu.triangularView<Eigen::Upper>()).cwiseAbs();
-  return 3.0 * static_cast<double>(lu.rows()) * unit * (solver.permutationP().transpose() * (lower * upper));
+  return 3.0 * static_cast<double>(lu.rows()) * unit_roundoff * (solver.permutationP().transpose() * (lower * upper));
 }
 
 }  // namespace
@@ -95,7 +94,7 @@ SubstitutingSystem::Substitute SubstitutingSystem::substitute(const VectorXd& q,
   result.is_defined = result.matrix.allFinite() && conservative.allFinite() && inverse.allFinite();
   if (!result.is_defined) return result;
 
-  const double roundings = static_cast<double>(2 * n_ + 2) * unit;
+  const double roundings = static_cast<double>(2 * n_ + 2) * unit_roundoff;
   const MatrixXd change = backward_error(solver);
   // (F + d)^T J (F + d) - J and the rounding of this product itself.
   const MatrixXd size = result.matrix.cwiseAbs(), j = canonical(n_).cwiseAbs();
@@ -112,10 +111,10 @@ SubstitutingSystem::Substitute SubstitutingSystem::substitute(const VectorXd& q,
   const VectorXd damped_size = damped.cwiseAbs(), start_size = z.cwiseAbs();
   VectorXd residual = change * conservative.cwiseAbs() + backward_error(solver_) * damped_size;
   residual += roundings * ((right.cwiseAbs() + right_.cwiseAbs()) * start_size);
-  VectorXd force = static_cast<double>(n_ + 5) * unit * (damping_.cwiseAbs() * way.cwiseAbs());
+  VectorXd force = static_cast<double>(n_ + 5) * unit_roundoff * (damping_.cwiseAbs() * way.cwiseAbs());
   const VectorXd spring = 0.5 * tau_ * (result.stiffness.cwiseAbs().cwiseProduct(twice_middle.cwiseAbs()));
-  force += 3.0 * unit * (0.5 * tau_ * (stiffness_.cwiseAbs() * twice_middle.cwiseAbs()) + spring);
-  force += 2.0 * unit *
+  force += 3.0 * unit_roundoff * (0.5 * tau_ * (stiffness_.cwiseAbs() * twice_middle.cwiseAbs()) + spring);
+  force += 2.0 * unit_roundoff *
            ((0.5 * tau_ * stiffness_.cwiseAbs() + damping_.cwiseAbs()) * (damped_size.head(n_) + start_size.head(n_)));
   residual.tail(n_) += force;
   result.difference = conservative - damped;

@@ -63,6 +63,8 @@ void LineWindow<S>::substep(const Substep& substep, const ExplicitScheme& scheme
     case Substep::Kind::stage:
       stage(substep.stage, scheme, h, head);
       break;
+    case Substep::Kind::heat:
+      break;  // that of the particles alone
   }
 }
 

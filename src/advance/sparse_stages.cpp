@@ -1,0 +1,87 @@
+// Stages of many particles of which each feels few others, in time and memory proportional to their number.
+//
+//   dR_i/dV_j = delta_ij M + h a^_ij C + h^2 sum_k a^_ik a_kj H_k,  H the Hessian of V
+//
+// Every block has the entries of C, of a Hessian and of the diagonal, so that they fill in as little as one of them
+// does.
+// Tested by tests/advance/particle_stages_test.cpp.
+#include "advance/sparse_stages.hpp"
+
+#include "advance/stage_equations.hpp"
+
+namespace bathline {
+
+namespace {
+
+using Eigen::Dynamic;
+using Eigen::Index;
+using SparseMatrix = Eigen::SparseMatrix<double>;
+
+class SparseStages final : public StageEquations<Dynamic, Dynamic> {
+ public:
+  SparseStages(const CollocationScheme& scheme, Problem& problem, double h)
+      : StageEquations(scheme, problem, h), newton_(x_.size()), hessians_(static_cast<std::size_t>(scheme.stages())) {}
+
+  // More of the equations, to Newton's method.
+  void linearise(const Unknowns& x, SparseMatrix& jacobian);
+  double roundoff() const {
+    const Vector of_forces = hessians_.front().cwiseAbs() * problem_.q.cwiseAbs();
+    return StageEquations::roundoff(of_forces, Vector::Zero(n()));
+  }
+
+ private:
+  /// A matrix costs as much as dozens of forces here.
+  static constexpr double slowest_ = 0.4;
+
+  ParticleNewton::Report solve() override {
+    if (!keeps_matrix_) {
+      if (const auto report = newton_.contract(*this, x_, slowest_)) return *report;
+    }
+    return newton_.solve(*this, x_, keeps_matrix_);
+  }
+
+  SmallNewton<SparseFactors> newton_;
+  std::vector<SparseMatrix> hessians_;  // of the stages
+};
+
+void SparseStages::linearise(const Unknowns&, SparseMatrix& jacobian) {
+  std::vector<Eigen::Triplet<double>> entries;
+  const auto add = [&](const SparseMatrix& matrix, Index i, Index j, double factor) {
+    for (Index column = 0; column < n(); ++column) {
+      for (SparseMatrix::InnerIterator entry(matrix, column); entry; ++entry) {
+        entries.emplace_back(i * n() + entry.row(), j * n() + column, factor * entry.value());
+      }
+    }
+  };
+  for (Index k = 0; k < stages(); ++k) {
+    at_ = q_.col(k);
+    potential_.sparse_hessian(at_, hessians_[static_cast<std::size_t>(k)]);
+  }
+  for (Index i = 0; i < stages(); ++i) {
+    for (Index j = 0; j < stages(); ++j) {
+      add(damping_, i, j, h_ * a_hat_(i, j));
+      for (Index k = 0; k < stages(); ++k) {
+        add(hessians_[static_cast<std::size_t>(k)], i, j, (h_ * a_hat_(i, k)) * (h_ * a_(k, j)));
+      }
+    }
+    for (Index a = 0; a < n(); ++a) entries.emplace_back(i * n() + a, i * n() + a, mass_[a]);
+  }
+  jacobian.setFromTriplets(entries.begin(), entries.end());
+}
+
+}  // namespace
+
+bool has_sparse_stages(const Problem& problem) {
+  const OpenSystem& system = problem.system();
+  if (!problem.environments().empty() || system.lagrangian || system.force || system.applied) return false;
+  SparseMatrix hessian;
+  system.potential->sparse_hessian(problem.q, hessian);
+  constexpr Index few_neighbours = 16;
+  return hessian.nonZeros() <= few_neighbours * system.size();
+}
+
+std::unique_ptr<ParticleStages> make_sparse_stages(const CollocationScheme& scheme, Problem& problem, double h) {
+  return std::make_unique<SparseStages>(scheme, problem, h);
+}
+
+}  // namespace bathline

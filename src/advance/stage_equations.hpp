@@ -1,0 +1,360 @@
+// The equations of the particles' stages (particle_stages.hpp), and what a step does with their solution.
+//
+//   R_i = P_i - p - h sum_j a^_ij F_j
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <type_traits>
+
+#include <Eigen/SparseCore>
+
+#include "advance/particle_stages.hpp"
+#include "advance/stage_actions.hpp"
+#include "solve/small_newton.hpp"
+
+namespace bathline {
+
+/// N degrees of freedom and S stages; where both are Dynamic, at most MostN and MostS of them, or any number. Masses
+/// and potential of a system are a part of its Lagrangian, v M v / 2 - V, and a Lagrangian of another form comes on
+/// top. Where that
+/// depends on the action there are no masses beside it, and the stages have actions and weights as well. Whoever
+/// derives from it solves the equations.
+template <int N, int S, int MostN = N, int MostS = S>
+class StageEquations : public ParticleStages {
+ protected:
+  static constexpr int dynamic = Eigen::Dynamic;
+  static constexpr int size = N == dynamic ? dynamic : N * S, most = MostN == dynamic ? dynamic : MostN * MostS;
+  /// Few contact systems have many steps: only the equations of any size know them.
+  static constexpr bool may_have_actions = most == dynamic;
+  using Vector = Bounded<N, 1, MostN, 1>;
+  using Square = Bounded<N, N, MostN, MostN>;
+  /// Of many degrees of freedom few feel each other.
+  using Damping = std::conditional_t<MostN == dynamic, Eigen::SparseMatrix<double>, Square>;
+  using Values = Bounded<N, S, MostN, MostS>;  // a column for each stage
+  using Unknowns = Bounded<size, 1, most, 1>;
+
+ public:
+  ParticleNewton::Report step(const StageForces& of_environments, Eigen::VectorXd& velocities) final;
+
+  // The equations, to whoever solves them.
+  void evaluate(const Unknowns& x, Unknowns& residual);
+  /// The corrections of x that the masses alone would make.
+  void correct_by_masses(const Unknowns& residual, Unknowns& correction) const;
+
+ protected:
+  StageEquations(const CollocationScheme& scheme, Problem& problem, double h);
+
+  /// From x_, and leaves the solution there, the last that `evaluate` was called with, but for round-off.
+  virtual ParticleNewton::Report solve() = 0;
+  /// What round-off does to the residual, with that of momenta beside their own: `terms` is what a last place of all
+  /// positions and velocities changes in them.
+  double roundoff(const Vector& of_forces, const Vector& of_momenta) const;
+
+  Eigen::Index n() const { return N == dynamic ? v_.rows() : N; }
+  Eigen::Index stages() const { return S == dynamic ? v_.cols() : S; }
+  double time(Eigen::Index stage) const { return problem_.clock.at(nodes_[stage]); }
+  /// Leaves q, v, t and z of a stage in `point_`.
+  void put_point(Eigen::Index stage);
+
+  Problem& problem_;
+  const Potential& potential_;
+  const Lagrangian* lagrangian_;         // of another form, if there is one
+  std::optional<StageActions> actions_;  // where that depends on the action
+  double h_;
+  Bounded<S, S, MostS, MostS> a_, a_hat_;
+  Bounded<S, 1, MostS, 1> b_, rise_, nodes_;  // rise: sums of the rows of a_hat
+  double longest_;                            // the largest of `rise`, by absolute values
+  Vector mass_;
+  Damping damping_;
+  bool keeps_matrix_;    // where Newton's is the same in every step
+  bool feels_velocity_;  // whether any force does
+  WhiteNoise* noise_;    // a force that is the same all through a step; nullptr where there is none
+  Vector random_;        // that force
+
+  const StageForces* of_environments_ = nullptr;
+  Unknowns x_;
+  Values v_, q_, momentum_, force_, drag_, applied_;
+  // What potentials, forces and Lagrangians are handed, and what they give.
+  Eigen::VectorXd at_, velocity_, given_, point_;
+
+ private:
+  void guess();
+  /// C v.
+  template <class Velocity>
+  Vector damped(const Velocity& v) const {
+    if constexpr (MostN == dynamic) {
+      return damping_ * v;
+    } else {
+      return damping_.lazyProduct(v);
+    }
+  }
+  void find_gradient(Eigen::Index stage);
+  void add_applied(Eigen::Index stage);
+  void add_lagrangian(Eigen::Index stage);
+  /// What is dissipated and the work that is done from outside.
+  void add_work();
+  /// Says at which stage L is degenerate, if at any.
+  std::optional<std::string> degenerate_stage();
+  static Eigen::Index unknowns_of(const CollocationScheme& scheme, const Problem& problem) {
+    return (problem.q.size() + (problem.system().contact ? 2 : 0)) * scheme.stages();
+  }
+  double action(Eigen::Index stage) const { return actions_ ? actions_->z(stage) : 0.0; }
+
+  bool has_stiffness_;  // whether V is quadratic and its matrix small
+  Square stiffness_;
+  Bounded<S, 1, MostS, 1> by_time_;
+  Eigen::VectorXd given_point_;
+};
+
+template <int N, int S, int MostN, int MostS>
+StageEquations<N, S, MostN, MostS>::StageEquations(const CollocationScheme& scheme, Problem& problem, double h)
+    : problem_(problem),
+      potential_(*problem.system().potential),
+      lagrangian_(problem.system().lagrangian.get()),
+      h_(h),
+      a_(scheme.a),
+      a_hat_(scheme.a_hat),
+      b_(scheme.b),
+      rise_(scheme.a_hat.rowwise().sum()),
+      nodes_(scheme.nodes()),
+      longest_(h * scheme.a_hat.cwiseAbs().rowwise().sum().maxCoeff()),
+      mass_(problem.system().mass),
+      keeps_matrix_(problem.system().has_linear_forces() && problem.environments().empty()),
+      feels_velocity_(problem.feels_velocity()),
+      noise_(scheme.heat_apart ? nullptr : problem.noise()),
+      random_(mass_),
+      x_(Unknowns::Zero(unknowns_of(scheme, problem))),
+      v_(Values::Zero(mass_.size(), scheme.stages())),
+      q_(v_),
+      momentum_(v_),
+      force_(v_),
+      drag_(v_),
+      applied_(v_),
+      given_(mass_.size()),
+      point_(2 * mass_.size() + 2),
+      has_stiffness_(MostN != dynamic && potential_.is_quadratic()),
+      by_time_(b_),
+      given_point_(point_) {
+  if constexpr (MostN == dynamic) {
+    damping_ = problem.damping().sparseView(1.0, 0.0);
+  } else {
+    damping_ = problem.damping();
+  }
+  if (problem.system().contact) {
+    if (!may_have_actions || lagrangian_ == nullptr || !problem.environments().empty()) {
+      throw std::logic_error("the stages of a contact system are those of its Lagrangian alone");
+    }
+    actions_.emplace(scheme, mass_.size(), h);
+  }
+  if (!has_stiffness_) return;
+  Eigen::MatrixXd stiffness;
+  potential_.hessian(problem.q, stiffness);
+  stiffness_ = stiffness;
+}
+
+template <int N, int S, int MostN, int MostS>
+ParticleNewton::Report StageEquations<N, S, MostN, MostS>::step(const StageForces& of_environments,
+                                                                Eigen::VectorXd& velocities) {
+  of_environments_ = problem_.environments().empty() ? nullptr : &of_environments;
+  if (noise_ != nullptr) random_ = noise_->impulse(problem_.clock.steps, h_) / h_;
+  guess();
+  ParticleNewton::Report report = solve();
+  const auto fail = [&](const std::string& why) {
+    report.converged = false;
+    report.is_of_iteration = false;
+    report.reason = why;
+    return report;
+  };
+  // Newton's method may or may not notice that it has come by a place where L is degenerate.
+  if (lagrangian_ != nullptr) {
+    if (const std::optional<std::string> why = degenerate_stage()) return fail(*why);
+  }
+  if (!report.converged) return report;
+  if (actions_ && !actions_->has_positive_weights()) {
+    return fail("the step is too large for dL/dz: it would turn the contact form around");
+  }
+  add_work();
+  if (of_environments_ != nullptr) velocities = x_;
+  problem_.q += h_ * v_.lazyProduct(b_);
+  problem_.p += h_ * force_.lazyProduct(b_);
+  if (actions_) {
+    problem_.p /= actions_->last_weight();
+    problem_.z += actions_->rise();
+  }
+  if (lagrangian_ == nullptr) return report;
+  problem_.v = v_.col(stages() - 1);
+  LegendreMap& legendre = *problem_.legendre();
+  const double end = problem_.clock.at(1.0);
+  if (const auto why = legendre.find_velocity(problem_.q, problem_.p, end, problem_.z, problem_.v)) {
+    return fail(*why);
+  }
+  return report;
+}
+
+template <int N, int S, int MostN, int MostS>
+void StageEquations<N, S, MostN, MostS>::guess() {
+  const Vector start =
+      lagrangian_ == nullptr ? Vector(problem_.p.cwiseQuotient(problem_.system().mass)) : Vector(problem_.v);
+  v_.colwise() = start;
+  if constexpr (may_have_actions) {
+    if (actions_) {
+      x_.head(v_.size()) = v_.reshaped();
+      actions_->begin(problem_.z, x_.tail(actions_->unknowns()));
+      return;
+    }
+  }
+  Eigen::Map<const Unknowns> stacked(v_.data(), v_.size());
+  if (!keeps_matrix_ && lagrangian_ == nullptr) {
+    // What the forces at the start would do is right to the order of h; a linear system takes any guess.
+    potential_.gradient(problem_.q, given_);
+    force_.colwise() = Vector(-given_);
+    velocity_ = start;
+    if (problem_.is_damped()) {
+      force_.colwise() -= damped(start);
+      if (problem_.system().force) {
+        problem_.system().force->value(problem_.q, velocity_, 0.0, given_);
+        force_.colwise() += Vector(given_);
+      }
+    }
+    if (problem_.system().is_driven()) {
+      problem_.applied(problem_.q, velocity_, problem_.clock.at(0.0), given_);
+      force_.colwise() += Vector(given_);
+    }
+    if (noise_ != nullptr) force_.colwise() += random_;
+    if (of_environments_ != nullptr) {
+      Eigen::Map<Unknowns> force(force_.data(), force_.size());
+      force += of_environments_->constant - of_environments_->response.lazyProduct(stacked);
+    }
+    for (Eigen::Index i = 0; i < stages(); ++i) v_.col(i) += h_ * rise_[i] * force_.col(i).cwiseQuotient(mass_);
+  }
+  x_ = stacked;
+}
+
+template <int N, int S, int MostN, int MostS>
+void StageEquations<N, S, MostN, MostS>::evaluate(const Unknowns& x, Unknowns& residual) {
+  v_ = Eigen::Map<const Values>(x.data(), n(), stages());
+  if constexpr (may_have_actions) {
+    if (actions_) actions_->take(x.tail(actions_->unknowns()));
+  }
+  q_ = h_ * v_.lazyProduct(a_.transpose());
+  for (Eigen::Index i = 0; i < stages(); ++i) {
+    q_.col(i) += problem_.q;
+    find_gradient(i);
+    momentum_.col(i) = mass_.cwiseProduct(v_.col(i));
+    if (lagrangian_ != nullptr) add_lagrangian(i);
+    if (problem_.is_damped()) {
+      drag_.col(i) = -damped(v_.col(i));
+      if (problem_.system().force) {
+        at_ = q_.col(i);
+        velocity_ = v_.col(i);
+        problem_.system().force->value(at_, velocity_, time(i), given_);
+        drag_.col(i) += given_;
+      }
+      force_.col(i) += drag_.col(i);
+    }
+    if (problem_.system().is_driven()) add_applied(i);
+    if (noise_ != nullptr) force_.col(i) += random_;
+  }
+  if (of_environments_ != nullptr) {
+    Eigen::Map<Unknowns> force(force_.data(), force_.size());
+    force += of_environments_->constant - of_environments_->response.lazyProduct(x);
+  }
+  if constexpr (may_have_actions) {
+    if (actions_) {
+      actions_->weigh(momentum_, force_);
+      actions_->residual(problem_.z, residual.tail(actions_->unknowns()));
+    }
+  }
+  Eigen::Map<Values> rest(residual.data(), n(), stages());
+  rest = momentum_ - h_ * force_.lazyProduct(a_hat_.transpose());
+  rest.colwise() -= problem_.p;
+}
+
+template <int N, int S, int MostN, int MostS>
+void StageEquations<N, S, MostN, MostS>::find_gradient(Eigen::Index stage) {
+  if (has_stiffness_) {
+    force_.col(stage) = -stiffness_.lazyProduct(q_.col(stage));
+    return;
+  }
+  at_ = q_.col(stage);
+  potential_.gradient(at_, given_);
+  force_.col(stage) = -given_;
+}
+
+template <int N, int S, int MostN, int MostS>
+void StageEquations<N, S, MostN, MostS>::correct_by_masses(const Unknowns& residual, Unknowns& correction) const {
+  for (Eigen::Index i = 0; i < stages(); ++i) {
+    correction.segment(i * n(), n()) = residual.segment(i * n(), n()).cwiseQuotient(mass_);
+  }
+}
+
+template <int N, int S, int MostN, int MostS>
+void StageEquations<N, S, MostN, MostS>::add_applied(Eigen::Index stage) {
+  at_ = q_.col(stage);
+  velocity_ = v_.col(stage);
+  problem_.applied(at_, velocity_, time(stage), given_);
+  applied_.col(stage) = given_;
+  force_.col(stage) += applied_.col(stage);
+}
+
+template <int N, int S, int MostN, int MostS>
+void StageEquations<N, S, MostN, MostS>::put_point(Eigen::Index stage) {
+  point_.head(n()) = q_.col(stage);
+  point_.segment(n(), n()) = v_.col(stage);
+  point_[2 * n()] = time(stage);
+  point_[2 * n() + 1] = action(stage);
+}
+
+template <int N, int S, int MostN, int MostS>
+void StageEquations<N, S, MostN, MostS>::add_lagrangian(Eigen::Index stage) {
+  put_point(stage);
+  lagrangian_->slopes(point_.data(), given_point_.data());
+  force_.col(stage) += given_point_.head(n());
+  momentum_.col(stage) += given_point_.segment(n(), n());
+  by_time_[stage] = given_point_[2 * n()];
+  if (actions_) actions_->put(stage, lagrangian_->value(point_.data()), given_point_.data());
+}
+
+template <int N, int S, int MostN, int MostS>
+double StageEquations<N, S, MostN, MostS>::roundoff(const Vector& of_forces, const Vector& of_momenta) const {
+  // Round-off in the residual is a few units in the last place of its largest term. A force is known no better than
+  // at positions that are wrong in the last place: near an equilibrium that is all that is left of it. So it is with
+  // momenta that depend on positions.
+  double forces = force_.norm();
+  if (of_environments_ != nullptr) forces += of_environments_->constant.norm();
+  double momenta = problem_.p.norm() + longest_ * of_forces.norm() + of_momenta.norm();
+  if (actions_) momenta += actions_->size(problem_.z);
+  const double scale = std::sqrt(static_cast<double>(stages())) * momenta + longest_ * forces;
+  return 2.0 * std::numeric_limits<double>::epsilon() * scale;
+}
+
+template <int N, int S, int MostN, int MostS>
+void StageEquations<N, S, MostN, MostS>::add_work() {
+  if (noise_ != nullptr) {
+    // What works along the mean velocity of the step changes the energy by just that work.
+    const Vector impulse = h_ * force_.lazyProduct(b_);
+    const Vector mean = (problem_.p + 0.5 * impulse).cwiseQuotient(mass_);
+    problem_.dissipated -= h_ * mean.dot(Vector(drag_.lazyProduct(b_) + random_));
+  }
+  for (Eigen::Index i = 0; i < stages(); ++i) {
+    if (problem_.is_damped() && noise_ == nullptr) problem_.dissipated -= h_ * b_[i] * v_.col(i).dot(drag_.col(i));
+    if (problem_.system().is_driven()) problem_.work += h_ * b_[i] * v_.col(i).dot(applied_.col(i));
+    if (lagrangian_ != nullptr) problem_.work -= h_ * b_[i] * by_time_[i];
+    if (actions_) problem_.dissipated += h_ * b_[i] * actions_->loss(i, v_.col(i), problem_.system().contact->gamma);
+  }
+}
+
+template <int N, int S, int MostN, int MostS>
+std::optional<std::string> StageEquations<N, S, MostN, MostS>::degenerate_stage() {
+  for (Eigen::Index i = 0; i < stages(); ++i) {
+    at_ = q_.col(i);
+    velocity_ = v_.col(i);
+    if (std::optional<std::string> why = problem_.legendre()->obstacle(at_, velocity_, time(i), action(i))) return why;
+  }
+  return std::nullopt;
+}
+
+}  // namespace bathline

@@ -1,0 +1,38 @@
+// Certificates, environment by environment.
+// Tested by tests/command_line/infinite_test.py.
+#include "driver/certificates.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <limits>
+#include <map>
+
+#include "model/certified.hpp"
+
+namespace bathline {
+
+void write_certificates(ResultFile& file, const std::string& label, const Problem& problem) {
+  const std::size_t count = problem.environments().size();
+  Dimension rows{"environment", {}, "1", "environment, counted from 0 in the order of the recipe"};
+  std::vector<Certificate::Entry> entries;  // of all, by name
+  std::map<std::string, std::vector<double>> values;
+  for (std::size_t e = 0; e < count; ++e) {
+    rows.values.push_back(static_cast<double>(e));
+    const auto* certified = dynamic_cast<const Certified*>(problem.environments()[e].get());
+    const std::optional<Certificate> certificate = certified == nullptr ? std::nullopt : certified->certificate();
+    if (!certificate) continue;
+    spdlog::info("{}: {}", label, certificate->sentence);
+    for (const Certificate::Entry& entry : certificate->entries) {
+      constexpr double none = std::numeric_limits<double>::quiet_NaN();
+      const auto [row, is_new] = values.try_emplace(entry.name, count, none);
+      row->second[e] = entry.value;
+      if (is_new) entries.push_back(entry);
+    }
+  }
+  for (const Certificate::Entry& entry : entries) {
+    file.array(label + "/certificate", {entry.name, entry.units, entry.long_name, {}}, std::span(&rows, 1),
+               values[entry.name]);
+  }
+}
+
+}  // namespace bathline

@@ -1,0 +1,27 @@
+// Environments that numbers stand for, and what is known of how well they do.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bathline {
+
+struct Certificate {
+  struct Entry {
+    std::string name, units, long_name;
+    double value;
+  };
+  std::string sentence;  ///< all of it, for the log
+  std::vector<Entry> entries;
+};
+
+/// What such environments are besides.
+class Certified {
+ public:
+  virtual ~Certified() = default;
+  /// Of the march that was made last; nothing before. The same on every rank.
+  virtual std::optional<Certificate> certificate() const = 0;
+};
+
+}  // namespace bathline

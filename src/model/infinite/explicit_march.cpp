@@ -1,0 +1,54 @@
+// Kicks and drifts on a line without end.
+// Tested by tests/model/infinite/infinite_line_test.cpp.
+#include <limits>
+
+#include "model/infinite/leapfrog.hpp"
+
+namespace bathline {
+
+namespace {
+
+class InfiniteExplicitMarch final : public ExplicitMarch {
+ public:
+  InfiniteExplicitMarch(InfiniteLine& line, double h) : line_(line), leapfrog_(line, h) {}
+
+  int limit() const override { return std::numeric_limits<int>::max(); }
+  void open(const BlockPlan&) override {}
+  void close() override {}
+
+  void force(const HeadMotion& head, std::span<double> force) const override {
+    for (std::size_t axis = 0; axis < line_.axes().size(); ++axis) {
+      const InfiniteLine::Axis& row = line_.axes()[axis];
+      const bool has_drifted = row.phase > 0.0;
+      force[axis] = has_drifted ? leapfrog_.force_at_kick(row, head.x[axis])
+                                : row.force + leapfrog_.at_once() * (head.x[axis] - row.place);
+    }
+  }
+
+  void substep(const Substep& substep, const HeadMotion& head) override {
+    for (std::size_t axis = 0; axis < line_.axes().size(); ++axis) {
+      InfiniteLine::Axis& row = line_.axes()[axis];
+      const double x = head.x[axis];
+      if (substep.kind == Substep::Kind::drift) {
+        row.phase += substep.weight;
+      } else if (row.phase > 0.0) {
+        leapfrog_.kick(row, x);
+        row.phase = 0.0;
+      } else if (x != row.place) {
+        leapfrog_.start(row, x, substep.weight);
+      }
+    }
+  }
+
+ private:
+  InfiniteLine& line_;
+  Leapfrog leapfrog_;
+};
+
+}  // namespace
+
+std::unique_ptr<ExplicitMarch> make_explicit_march(InfiniteLine& line, const ExplicitScheme&, double h) {
+  return std::make_unique<InfiniteExplicitMarch>(line, h);
+}
+
+}  // namespace bathline

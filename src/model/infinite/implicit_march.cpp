@@ -1,0 +1,204 @@
+// Implicit schemes on a line without end: what is left to eliminate is the displacement of the step itself.
+// Tested by tests/model/infinite/infinite_line_test.cpp.
+#include <Eigen/LU>
+#include <cmath>
+#include <stdexcept>
+
+#include "model/infinite/leapfrog.hpp"
+#include "model/infinite/scheme_kernel.hpp"
+
+namespace bathline {
+
+namespace {
+
+using Axis = InfiniteLine::Axis;
+using Eigen::Index;
+
+/// The marches differ in what a step is to one axis.
+class InfiniteImplicitMarch : public ImplicitMarch {
+ public:
+  InfiniteImplicitMarch(InfiniteLine& line, Eigen::MatrixXd damping) : line_(line), damping_(std::move(damping)) {}
+
+  int limit() const override { return 1 << 20; }
+  bool respond(std::span<const double> head, StageResponse& response) override {
+    response.damping = damping_;
+    response.constant.resize(damping_.rows(), static_cast<Index>(line_.axes().size()));
+    for (std::size_t axis = 0; axis < line_.axes().size(); ++axis) {
+      Axis& row = line_.axes()[axis];
+      // Later the two differ by no more than round-off.
+      if (row.place == 0.0 && head[axis] != 0.0) start(row, head[axis]);
+      row.place = head[axis];
+      begin(row, response.constant.col(static_cast<Index>(axis)));
+    }
+    constant_ = response.constant;
+    return true;
+  }
+  void complete(const Eigen::MatrixXd& head_velocities) override {
+    for (std::size_t axis = 0; axis < line_.axes().size(); ++axis) {
+      const auto column = static_cast<Index>(axis);
+      velocities_ = head_velocities.col(column);
+      forces_ = constant_.col(column) - damping_ * velocities_;
+      end(line_.axes()[axis], velocities_, forces_);
+    }
+  }
+
+ protected:
+  /// The head does not begin where the line is at rest.
+  virtual void start(Axis& axis, double x) = 0;
+  virtual void begin(const Axis& axis, Eigen::Ref<Eigen::VectorXd> constant) const = 0;
+  virtual void end(Axis& axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd& forces) = 0;
+
+ private:
+  InfiniteLine& line_;
+  Eigen::MatrixXd damping_, constant_;
+  Eigen::VectorXd velocities_, forces_;
+};
+
+/// One stage at q + (1-g) h V.
+class GammaMarch final : public InfiniteImplicitMarch {
+ public:
+  GammaMarch(InfiniteLine& line, std::shared_ptr<const SteppedMemory> memory, double h)
+      : InfiniteImplicitMarch(line, Eigen::MatrixXd::Constant(1, 1, -memory->at_once() * h)),
+        memory_(std::move(memory)),
+        h_(h) {}
+
+  static std::unique_ptr<ImplicitMarch> make(InfiniteLine& line, double gamma, double h) {
+    const InfiniteLineOptions& options = line.options();
+    const LineKernel kernel =
+        make_line_kernel(LineStep(line.courant(h), gamma), options.tolerance, options.horizon / h, options.end / h);
+    auto memory = std::make_shared<const SteppedMemory>(kernel, options.stiffness);
+    line.take(
+        memory->shape(), [memory](const Axis& axis, double) { return memory->between_steps(axis); }, kernel.certificate,
+        h);
+    return std::make_unique<GammaMarch>(line, memory, h);
+  }
+
+ private:
+  void start(Axis&, double) override {
+    throw std::logic_error("a gamma scheme on a line without end begins where that is at rest");
+  }
+  void begin(const Axis& axis, Eigen::Ref<Eigen::VectorXd> constant) const override { constant[0] = axis.tails[0]; }
+  void end(Axis& axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd& forces) override {
+    const double displacement = h_ * velocities[0];
+    axis.work -= forces[0] * displacement;
+    axis.place += displacement;
+    memory_->commit(axis, displacement);
+  }
+
+  std::shared_ptr<const SteppedMemory> memory_;
+  double h_;
+};
+
+/// Lobatto IIIA-IIIB with two stages: half a kick, a drift with both velocities, half a kick.
+class LobattoMarch final : public InfiniteImplicitMarch {
+ public:
+  LobattoMarch(InfiniteLine& line, const Leapfrog& leapfrog, double h)
+      : InfiniteImplicitMarch(line, damping(leapfrog, h)), leapfrog_(leapfrog), h_(h) {}
+
+ private:
+  static Eigen::MatrixXd damping(const Leapfrog& leapfrog, double h) {
+    Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(2, 2);
+    matrix.row(1).setConstant(-0.5 * h * leapfrog.at_once());
+    return matrix;
+  }
+  void start(Axis& axis, double x) override { leapfrog_.start(axis, x, 0.5); }
+  void begin(const Axis& axis, Eigen::Ref<Eigen::VectorXd> constant) const override {
+    constant << axis.force, leapfrog_.force_at_kick(axis, axis.place);
+  }
+  void end(Axis& axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd&) override {
+    leapfrog_.kick(axis, axis.place + 0.5 * h_ * velocities.sum());
+  }
+
+  Leapfrog leapfrog_;
+  double h_;
+};
+
+// With Z = h s Omega, Y the stages of a mode and V those of the head's velocity,
+//
+//   Y = N (y 1 + h A V),   y+ = R(Z) y + h b^T N V,   N = (1 - Z A)^-1,   R = 1 + Z b^T N 1
+//
+/// A Runge-Kutta method on exponentials in continuous time.
+class RungeKuttaMarch final : public InfiniteImplicitMarch {
+ public:
+  struct Parts {
+    std::shared_ptr<const Modes> modes;
+    Eigen::MatrixXd damping;
+  };
+
+  RungeKuttaMarch(InfiniteLine& line, const CollocationScheme& scheme, double h, const Parts& parts)
+      : InfiniteImplicitMarch(line, parts.damping),
+        modes_(parts.modes),
+        stiffness_(line.options().stiffness),
+        weights_(h * scheme.b) {}
+
+  static std::unique_ptr<ImplicitMarch> make(InfiniteLine& line, const CollocationScheme& scheme, double h);
+
+ private:
+  void start(Axis& axis, double x) override {
+    const double displacement = x - axis.place;
+    axis.work += 0.5 * stiffness_ * displacement * displacement;
+    modes_->shift(axis.real.data(), displacement);
+    for (std::size_t i = 0; i < axis.tails.size(); ++i) {
+      axis.tails[i] = modes_->read(axis.real.data(), axis.imaginary.data(), i);
+    }
+  }
+  void begin(const Axis& axis, Eigen::Ref<Eigen::VectorXd> constant) const override {
+    constant = Eigen::Map<const Eigen::VectorXd>(axis.tails.data(), static_cast<Index>(axis.tails.size()));
+  }
+  void end(Axis& axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd& forces) override {
+    axis.work -= weights_.cwiseProduct(forces).dot(velocities);
+    axis.place += weights_.dot(velocities);
+    const auto stages = static_cast<std::size_t>(velocities.size());
+    modes_->advance(axis.real.data(), axis.imaginary.data(), {velocities.data(), stages}, axis.tails);
+  }
+
+  std::shared_ptr<const Modes> modes_;
+  double stiffness_;
+  Eigen::VectorXd weights_;
+};
+
+std::unique_ptr<ImplicitMarch> RungeKuttaMarch::make(InfiniteLine& line, const CollocationScheme& scheme, double h) {
+  using Complex = std::complex<double>;
+  const InfiniteLineOptions& options = line.options();
+  const double courant = line.courant(h), unit = h / courant;  // sqrt(M/lambda)
+  const BesselKernel kernel = make_bessel_kernel(options.tolerance, options.horizon / unit, options.end / unit);
+  const Index stages = scheme.stages();
+  const auto rows = static_cast<std::size_t>(stages);
+  const Eigen::MatrixXcd a = scheme.a.cast<Complex>(), one = Eigen::MatrixXcd::Identity(stages, stages);
+  Parts parts;
+  parts.damping = options.stiffness * unit * kernel.damper * Eigen::MatrixXd::Identity(stages, stages);
+  Modes::Row bases;
+  std::vector<Modes::Row> drives(rows), weights(rows + 1);
+  for (const Decay& decay : kernel.decays) {
+    const Complex z = courant * decay.exponent();
+    const Eigen::MatrixXcd inverse = (one - z * a).partialPivLu().inverse();
+    const Eigen::RowVectorXcd driven = scheme.b.cast<Complex>().transpose() * inverse;
+    const Eigen::VectorXcd stage = inverse.rowwise().sum();
+    bases.push_back(1.0 + z * driven.sum());
+    const Complex weight = -options.stiffness * decay.weight;
+    for (std::size_t i = 0; i < rows; ++i) {
+      drives[i].push_back(h * driven[static_cast<Index>(i)]);
+      weights[i].push_back(weight * stage[static_cast<Index>(i)]);
+    }
+    weights[rows].push_back(weight);
+    parts.damping -= (weight * h * inverse * a).real();
+  }
+  parts.modes = std::make_shared<const Modes>(bases, drives, weights);
+  const auto force = [modes = parts.modes, rows, stiffness = options.stiffness](const Axis& axis, double x) {
+    return modes->read(axis.real.data(), axis.imaginary.data(), rows) - stiffness * (x - axis.place);
+  };
+  line.take({.tails = rows, .recent = 0, .modes = parts.modes->size()}, force, kernel.certificate, unit);
+  return std::make_unique<RungeKuttaMarch>(line, scheme, h, parts);
+}
+
+}  // namespace
+
+std::unique_ptr<ImplicitMarch> make_implicit_march(InfiniteLine& line, const CollocationScheme& scheme, double h) {
+  const std::variant<SchemeKernel, std::string> kernel = kernel_of(scheme);
+  const SchemeKernel& known = std::get<SchemeKernel>(kernel);
+  if (std::holds_alternative<RungeKuttaKernel>(known)) return RungeKuttaMarch::make(line, scheme, h);
+  if (const auto* of_stage = std::get_if<GammaKernel>(&known)) return GammaMarch::make(line, of_stage->gamma, h);
+  return std::make_unique<LobattoMarch>(line, Leapfrog(line, h), h);
+}
+
+}  // namespace bathline

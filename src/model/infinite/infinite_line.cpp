@@ -1,0 +1,166 @@
+// A line without end: what it is, its energy, and which schemes it knows.
+#include "model/infinite/infinite_line.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "model/infinite/scheme_kernel.hpp"
+
+namespace bathline {
+
+InfiniteLine::InfiniteLine(std::string name, Attachment attachment, const InfiniteLineOptions& options,
+                           const Communicator& communicator)
+    : Environment(std::move(name), std::move(attachment), communicator), options_(options) {}
+
+double InfiniteLine::courant(double h) const { return h * std::sqrt(options_.stiffness / options_.mass); }
+
+EnvironmentFacts InfiniteLine::describe() const {
+  EnvironmentFacts facts;
+  facts.damping = std::sqrt(options_.stiffness * options_.mass);
+  facts.highest_frequency = 2.0 * std::sqrt(options_.stiffness / options_.mass);
+  return facts;
+}
+
+std::optional<std::string> InfiniteLine::own_obstacle(const Scheme& scheme) const {
+  if (std::holds_alternative<ExactFlow>(scheme)) {
+    return "the exact flow of particles and sites, and those of `" + name() +
+           "` have no end; take `gauss`, or give `sites` a number";
+  }
+  const std::variant<SchemeKernel, std::string> kernel = kernel_of(scheme);
+  if (const auto* why = std::get_if<std::string>(&kernel)) return *why;
+  const SchemeKernel& known = std::get<SchemeKernel>(kernel);
+  if (std::holds_alternative<RungeKuttaKernel>(known)) return std::nullopt;
+  const auto* of_stage = std::get_if<GammaKernel>(&known);
+  const double gamma = of_stage == nullptr ? 0.0 : of_stage->gamma;
+  const LineStep line(courant(options_.step), gamma);
+  if (line.effective <= 1.0) return std::nullopt;
+  const double edge = 1.0 / std::abs(1.0 - 2.0 * gamma);
+  return fmt::format(
+      "and the Courant number h sqrt(lambda/M) = {:.6g} of `{}` is beyond {:.6g}, up to which it is "
+      "stable there; take steps of {:.6g} at most",
+      line.courant, name(), edge, edge * options_.step / line.courant);
+}
+
+Assembly InfiniteLine::assemble(std::int64_t limit) const {
+  constexpr std::int64_t most = 1 << 20;
+  const int count = static_cast<int>(std::min(limit, most));
+  Assembly assembly;
+  assembly.mass.assign(static_cast<std::size_t>(count), options_.mass);
+  assembly.to_head = {{0, options_.stiffness}};
+  for (int j = 0; j + 1 < count; ++j) assembly.springs.push_back({j, j + 1, options_.stiffness});
+  assembly.to_ground = {{count - 1, options_.stiffness}};
+  return assembly;
+}
+
+std::optional<MemoryFormulas> InfiniteLine::formulas(std::span<const double> times) const {
+  MemoryFormulas formulas;
+  for (const double t : times) {
+    const double phase = facts().highest_frequency * t;
+    formulas.kernel.push_back(options_.stiffness * (phase == 0.0 ? 1.0 : 2.0 * ::j1(phase) / phase));
+  }
+  formulas.random_force.resize(times.size() * static_cast<std::size_t>(attachment().axes()));
+  return formulas;
+}
+
+std::optional<Certificate> InfiniteLine::certificate() const {
+  if (!certificate_) return std::nullopt;
+  const KernelCertificate& found = *certificate_;
+  const bool is_for_ever = options_.horizon == KernelDemand::forever;
+  Certificate certificate;
+  certificate.sentence = fmt::format(
+      "`{}` is {} exponentials: its kernel is right to {:.1e} of its absolute sum over {:.6g} s{}, compared value by "
+      "value with Legendre polynomials or Bessel's function and then on a logarithmic grid; the lowest real part of "
+      "its transform is {:.1e} of D{}",
+      name(), found.exponentials, found.error, horizon_,
+      is_for_ever ? fmt::format(", and its transform to {:.1e} for ever", found.uniform_error) : "", found.lowest,
+      is_for_ever ? fmt::format(", which a damper of {:.1e} D mends", found.damper) : "");
+  certificate.entries = {
+      {"exponentials", "1", "complex exponentials of the kernel", static_cast<double>(found.exponentials)},
+      {"kernel_error", "1", "absolute sum of the kernel's errors until the horizon, over that of the kernel",
+       found.error},
+      {"kernel_norm", "kg/s", "absolute sum of the kernel", found.norm * norm_unit_},
+      {"transform_error", "1", "largest error of the kernel's transform, over the absolute sum", found.uniform_error},
+      {"horizon", "s", "until when the kernel's error holds", horizon_},
+      {"for_ever", "1", "1 where no run grows however long", is_for_ever ? 1.0 : 0.0},
+      {"passivity_margin", "1", "lowest real part of the transform, as a fraction of D; 0 for the line itself",
+       found.lowest},
+      {"damper", "1", "damper that was added to have none below 0, as a fraction of D", found.damper}};
+  return certificate;
+}
+
+void InfiniteLine::prepare(const RandomKey&) {
+  axes_.assign(communicator().is_root() ? static_cast<std::size_t>(attachment().axes()) : 0, Axis());
+  for (Axis& axis : axes_) resize(axis);
+}
+
+void InfiniteLine::resize(Axis& axis) const {
+  axis.tails.resize(shape_.tails);
+  axis.recent.resize(shape_.recent);
+  axis.real.resize(shape_.modes);
+  axis.imaginary.resize(shape_.modes);
+}
+
+void InfiniteLine::take(const Shape& shape, Force force, const KernelCertificate& certificate, double time_unit) {
+  force_ = std::move(force);
+  certificate_ = certificate;
+  horizon_ = certificate.horizon * time_unit;
+  norm_unit_ = options_.stiffness * time_unit;
+  if (shape == shape_) return;
+  shape_ = shape;
+  if (!axes_.empty()) prepare({});
+}
+
+std::vector<StateField> InfiniteLine::fields() {
+  std::vector<StateField> fields;
+  Axis elsewhere;
+  const auto add = [&](const char* name, int axis, std::span<double> values, std::size_t total) {
+    fields.push_back({name, axis, 0, static_cast<std::int64_t>(total), values});
+  };
+  for (int axis = 0; axis < attachment().axes(); ++axis) {
+    const bool is_here = communicator().is_root();
+    Axis& row = is_here ? axes_[static_cast<std::size_t>(axis)] : elsewhere;
+    const std::pair<const char*, double*> numbers[] = {{"work", &row.work},
+                                                       {"place", &row.place},
+                                                       {"force", &row.force},
+                                                       {"phase", &row.phase},
+                                                       {"carry", &row.carry}};
+    for (const auto& [name, number] : numbers) fields.push_back({name, axis, 0, 1, {number, is_here ? 1u : 0u}});
+    add("tails", axis, row.tails, shape_.tails);
+    add("recent", axis, row.recent, shape_.recent);
+    add("real", axis, row.real, shape_.modes);
+    add("imaginary", axis, row.imaginary, shape_.modes);
+  }
+  return fields;
+}
+
+double InfiniteLine::force_on(const Axis& axis, double x) const {
+  return force_ ? force_(axis, x) : -options_.stiffness * (x - axis.place);
+}
+
+// Between two kicks the trapezoidal rule: the energy of sites and springs at the kick before and the force on the way.
+EnvironmentEnergy InfiniteLine::energy(std::span<const double> head) {
+  double work = 0.0;
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+    const Axis& row = axes_[axis];
+    work += row.work - 0.5 * (row.force + force_on(row, head[axis])) * (head[axis] - row.place);
+  }
+  communicator().broadcast(std::span<double>(&work, 1));
+  return {.environment = work};
+}
+
+void InfiniteLine::force(std::span<const double> head, std::span<double> force) const {
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) force[axis] = force_on(axes_[axis], head[axis]);
+}
+
+std::unique_ptr<ExplicitMarch> InfiniteLine::explicit_march(const ExplicitScheme& scheme, double h) {
+  return make_explicit_march(*this, scheme, h);
+}
+
+std::unique_ptr<ImplicitMarch> InfiniteLine::implicit_march(const CollocationScheme& scheme, double h) {
+  return make_implicit_march(*this, scheme, h);
+}
+
+}  // namespace bathline

@@ -1,0 +1,110 @@
+// Sums are over eight numbers by turns, which are as many registers as it takes.
+// Tested by tests/model/infinite/infinite_line_test.cpp.
+#include "model/infinite/modes.hpp"
+
+#include <array>
+
+#include "parallel/lanes.hpp"
+
+namespace bathline {
+
+namespace {
+
+constexpr std::size_t turns = 8, registers = turns / lanes;
+
+/// Eight partial sums.
+class Sum {
+ public:
+  void add(std::size_t part, Lanes value) { sums_[part] += value; }
+  double value() const {
+    std::array<double, turns> all;
+    for (std::size_t part = 0; part < registers; ++part) store(sums_[part], all.data() + part * lanes);
+    return ((all[0] + all[4]) + (all[2] + all[6])) + ((all[1] + all[5]) + (all[3] + all[7]));
+  }
+
+ private:
+  std::array<Lanes, registers> sums_{};
+};
+
+/// Re of weight times y.
+[[gnu::always_inline]] inline Lanes real_of_product(const double* weight_real, const double* weight_imaginary,
+                                                    Lanes real, Lanes imaginary) {
+  return fused(-load(weight_imaginary), imaginary, load(weight_real) * real);
+}
+
+}  // namespace
+
+Modes::Modes(const Row& bases, const std::vector<Row>& drives, const std::vector<Row>& weights)
+    : count_(bases.size()), base_(parts_of(bases)) {
+  for (const Row& row : drives) drives_.push_back(parts_of(row));
+  for (const Row& row : weights) weights_.push_back(parts_of(row));
+}
+
+Modes::Parts Modes::parts_of(const Row& row) {
+  Parts parts;
+  for (const std::complex<double>& one : row) {
+    parts.real.push_back(one.real());
+    parts.imaginary.push_back(one.imag());
+  }
+  const std::size_t padded = (row.size() + turns - 1) / turns * turns;
+  parts.real.resize(padded);
+  parts.imaginary.resize(padded);
+  return parts;
+}
+
+void Modes::advance(double* real, double* imaginary, std::span<const double> inputs, std::span<double> outputs) const {
+  const std::size_t count = size();
+  for (std::size_t j = 0; j < count; j += lanes) {
+    const Lanes decay = load(&base_.real[j]), rotation = load(&base_.imaginary[j]);
+    const Lanes before_real = load(real + j), before_imaginary = load(imaginary + j);
+    Lanes now_real = fused(decay, before_real, -rotation * before_imaginary);
+    Lanes now_imaginary = fused(decay, before_imaginary, rotation * before_real);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const Lanes input = everywhere(inputs[i]);
+      now_real = fused(load(&drives_[i].real[j]), input, now_real);
+      now_imaginary = fused(load(&drives_[i].imaginary[j]), input, now_imaginary);
+    }
+    store(now_real, real + j);
+    store(now_imaginary, imaginary + j);
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = read(real, imaginary, i);
+}
+
+double Modes::advance(double* real, double* imaginary, double input) const {
+  Sum sum;
+  const Lanes driven = everywhere(input);
+  const double *base_real = base_.real.data(), *base_imaginary = base_.imaginary.data();
+  const double *weight_real = weights_.front().real.data(), *weight_imaginary = weights_.front().imaginary.data();
+  const std::size_t count = size();
+  for (std::size_t begin = 0; begin < count; begin += turns) {
+    for (std::size_t part = 0; part < registers; ++part) {
+      const std::size_t j = begin + part * lanes;
+      const Lanes rotation = load(base_imaginary + j), decay = load(base_real + j);
+      const Lanes before_real = load(real + j), before_imaginary = load(imaginary + j);
+      const Lanes now_real = fused(decay, before_real, fused(-rotation, before_imaginary, driven));
+      const Lanes now_imaginary = fused(decay, before_imaginary, rotation * before_real);
+      store(now_real, real + j);
+      store(now_imaginary, imaginary + j);
+      sum.add(part, real_of_product(weight_real + j, weight_imaginary + j, now_real, now_imaginary));
+    }
+  }
+  return sum.value();
+}
+
+void Modes::shift(double* real, double displacement) const {
+  for (std::size_t j = 0; j < count_; ++j) real[j] += displacement;
+}
+
+double Modes::read(const double* real, const double* imaginary, std::size_t output) const {
+  Sum sum;
+  const Parts& weight = weights_[output];
+  for (std::size_t begin = 0; begin < size(); begin += turns) {
+    for (std::size_t part = 0; part < registers; ++part) {
+      const std::size_t j = begin + part * lanes;
+      sum.add(part, real_of_product(&weight.real[j], &weight.imaginary[j], load(real + j), load(imaginary + j)));
+    }
+  }
+  return sum.value();
+}
+
+}  // namespace bathline

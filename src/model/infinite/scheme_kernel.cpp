@@ -1,0 +1,72 @@
+// Schemes by what they make of a line's memory.
+// Tested by tests/model/infinite/infinite_line_test.cpp.
+#include "model/infinite/scheme_kernel.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+namespace bathline {
+
+namespace {
+
+constexpr double roundoff = 1e-13;
+
+/// Whether steps in a row are kicks of a whole step and drifts of a whole step by turns.
+bool is_leapfrog(const ExplicitScheme& scheme) {
+  if (!scheme.b.empty()) return false;
+  double kicked = 0.0, drifted = 0.0;
+  int turns = 0;
+  for (std::size_t i = 0; i < scheme.substeps.size(); ++i) {
+    const Substep& substep = scheme.substeps[i];
+    const bool is_drift = substep.kind == Substep::Kind::drift;
+    (is_drift ? drifted : kicked) += substep.weight;
+    const Substep& next = scheme.substeps[(i + 1) % scheme.substeps.size()];
+    if (is_drift && next.kind == Substep::Kind::kick) ++turns;
+  }
+  return turns == 1 && std::abs(kicked - 1.0) < roundoff && std::abs(drifted - 1.0) < roundoff;
+}
+
+/// Lobatto IIIA-IIIB with two stages: a kick at both ends of a drift.
+bool is_leapfrog(const CollocationScheme& scheme) {
+  if (scheme.stages() != 2) return false;
+  Eigen::MatrixXd a(2, 2), a_hat(2, 2);
+  a << 0.0, 0.0, 0.5, 0.5;
+  a_hat << 0.5, 0.0, 0.5, 0.0;
+  return scheme.a.isApprox(a, roundoff) && scheme.a_hat.isApprox(a_hat, roundoff);
+}
+
+/// b_i > 0 and b_i a_ij + b_j a_ji - b_i b_j positive semi-definite. Source: hairer2006, section II.1 for the matrix.
+bool is_algebraically_stable(const CollocationScheme& scheme) {
+  if (!scheme.a.isApprox(scheme.a_hat, roundoff) || scheme.b.minCoeff() <= 0.0) return false;
+  const Eigen::MatrixXd weighted = scheme.b.asDiagonal() * scheme.a;
+  const Eigen::MatrixXd m = weighted + weighted.transpose() - scheme.b * scheme.b.transpose();
+  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m).eigenvalues().minCoeff() > -roundoff;
+}
+
+}  // namespace
+
+std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme) {
+  if (const auto* steps = std::get_if<ExplicitScheme>(&scheme)) {
+    if (is_leapfrog(*steps)) return LeapfrogKernel{};
+    if (!steps->b.empty()) {
+      return "an explicit Runge-Kutta method: a line without end is known to those that never make an oscillation "
+             "grow, "
+             "such as `gauss`, and to `gamma` and `stoermer-verlet`";
+    }
+    return "a composition of several kicks a step, each of which feels the line in another way; a line without end is "
+           "known to `stoermer-verlet`, `gamma` and `gauss`";
+  }
+  if (const auto* stages = std::get_if<CollocationScheme>(&scheme)) {
+    if (is_algebraically_stable(*stages)) return RungeKuttaKernel{};
+    if (stages->stages() == 1 && std::abs(stages->a(0, 0) + stages->a_hat(0, 0) - 1.0) < roundoff) {
+      return GammaKernel{stages->a_hat(0, 0)};
+    }
+    if (is_leapfrog(*stages)) return LeapfrogKernel{};
+    return "which treats positions and momenta by different matrices, and the exponentials that a line without end "
+           "consists of are neither; take `gauss`, or two stages";
+  }
+  return "for which no line without end is known; take `gamma`, `stoermer-verlet` or `gauss`";
+}
+
+}  // namespace bathline

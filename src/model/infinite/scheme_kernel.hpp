@@ -1,0 +1,25 @@
+// Which kernel a scheme sees of a line.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "integrate/scheme.hpp"
+
+namespace bathline {
+
+/// Kicks and drifts by turns: the kernel with g = 0 from kick to kick, wherever a step begins.
+struct LeapfrogKernel {};
+/// One stage of the gamma family, by its g.
+struct GammaKernel {
+  double gamma;
+};
+/// An algebraically stable Runge-Kutta method, which takes the exponentials along.
+struct RungeKuttaKernel {};
+
+using SchemeKernel = std::variant<LeapfrogKernel, GammaKernel, RungeKuttaKernel>;
+
+/// That, or why there is none, as Environment::obstacle says it.
+std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme);
+
+}  // namespace bathline

@@ -1,0 +1,32 @@
+// The Lagrangian that masses and a potential make.
+#pragma once
+
+#include "model/open_system.hpp"
+
+namespace bathline {
+
+/// L = v^T M v / 2 - V(q) + gamma z, the last where the system is one of contact mechanics.
+class NaturalLagrangian final : public Lagrangian {
+ public:
+  explicit NaturalLagrangian(const OpenSystem& system);
+
+  double value(const double* x) const override;
+  void slopes(const double* x, double* slopes) const override;
+  void curvatures(const double* x, double* curvatures) const override;
+  bool depends_on_action() const override { return gamma_ != 0.0; }
+
+ private:
+  const Eigen::VectorXd& position(const double* x) const;
+
+  Eigen::VectorXd mass_;
+  std::shared_ptr<const Potential> potential_;
+  double gamma_;
+  mutable Eigen::VectorXd q_, gradient_;
+  mutable Eigen::MatrixXd hessian_;
+};
+
+/// The same system with all that its masses, its potential and gamma do in a Lagrangian. One that has a Lagrangian is
+/// itself.
+OpenSystem with_lagrangian(const OpenSystem& system);
+
+}  // namespace bathline

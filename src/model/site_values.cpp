@@ -1,0 +1,72 @@
+// The three forms in which a recipe describes equal sites: lumped, continuum, characteristic grid.
+// Tested by tests/model/transmission_lines_test.cpp.
+#include "model/site_values.hpp"
+
+#include <fmt/format.h>
+
+#include "model/infinite/recipe.hpp"
+
+namespace bathline {
+
+std::optional<SiteValues> read_site_values(const Section& section, const char* mass, const char* stiffness, double step,
+                                           Mistakes& mistakes) {
+  const bool grid = section.has("grid");
+  const bool lumped = section.has(mass) || section.has(stiffness);
+  if (!grid && section.number("gamma") != 0.0) {
+    mistakes.add(section.where("gamma"),
+                 "`gamma` chooses the characteristic grid; it needs `grid = \"characteristic\"`");
+    return std::nullopt;
+  }
+  const bool continuum = section.has("length") || section.has("spacing") || section.has("speed");
+  const std::string forms = fmt::format(
+      "give `{}` and `{}` (lumped), or `damping`, `speed` and `length` or `spacing` (continuum), or `grid = "
+      "\"characteristic\"` and "
+      "`damping`, or `file` (a table of unequal sites)",
+      mass, stiffness);
+  const auto refuse = [&](const std::string& key, const std::string& why) {
+    mistakes.add(section.where(key), why + "; " + forms);
+    return std::nullopt;
+  };
+  const auto missing = [&](std::initializer_list<const char*> keys) -> std::string {
+    for (const char* key : keys) {
+      if (!section.has(key)) return key;
+    }
+    return "";
+  };
+  if (grid + lumped + continuum > 1) return refuse(grid ? "grid" : "length", "the line is described in two ways");
+  if (lumped) {
+    if (section.has("damping")) {
+      return refuse("damping", fmt::format("the damping of a lumped line is sqrt({} {})", mass, stiffness));
+    }
+    const std::string key = missing({mass, stiffness});
+    if (!key.empty()) return refuse("kind", fmt::format("`{}` is missing", key));
+    return SiteValues{section.number(mass), section.number(stiffness)};
+  }
+  if (grid) {
+    if (!section.has("damping")) return refuse("kind", "`damping` is missing");
+    const double gamma = section.number("gamma");
+    if (gamma >= 0.5) {
+      mistakes.add(section.where("gamma"),
+                   fmt::format("gamma = {}: no grid has the damper of the reduced scheme from 1/2 on; take less than "
+                               "1/2, or leave out `gamma` for the grid on which waves travel one site a step",
+                               gamma));
+      return std::nullopt;
+    }
+    const double damping = section.number("damping"), share = 1.0 - 2.0 * gamma;
+    return SiteValues{damping * step * share, damping / (step * share)};
+  }
+  const bool by_spacing = section.has("spacing") || is_endless(section);
+  const std::string key = missing({"damping", by_spacing ? "spacing" : "length", "speed"});
+  if (!key.empty()) return refuse("kind", fmt::format("`{}` is missing", continuum ? key : "how the line is built"));
+  if (by_spacing && section.has("length")) {
+    return refuse("length", is_endless(section) ? "a line without end has a `spacing` and no length"
+                                                : "`length` is that of `sites` times `spacing`");
+  }
+  const double damping = section.number("damping");
+  const double spacing =
+      by_spacing ? section.number("spacing") : section.number("length") / static_cast<double>(section.integer("sites"));
+  const double speed = section.number("speed");
+  return SiteValues{damping / speed * spacing, damping * speed / spacing};
+}
+
+}  // namespace bathline

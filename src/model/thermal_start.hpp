@@ -1,0 +1,31 @@
+// Particles that start from their Gibbs distribution.
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <string>
+
+#include "model/open_system.hpp"
+#include "parallel/random_key.hpp"
+
+namespace bathline {
+
+/// Draws positions and momenta with the density exp(-(p^T M^-1 p / 2 + V(q)) / kT), or momenta alone. Momenta may have
+/// temperatures of their own, positions have one.
+class ThermalStart {
+ public:
+  virtual ~ThermalStart() = default;
+  /// Replaces what is to be drawn of q and p, with masses in kg; the key's seed and realisation say which draw, the
+  /// same on every rank.
+  virtual void draw(const RandomKey& key, const Eigen::VectorXd& mass, Eigen::VectorXd& q,
+                    Eigen::VectorXd& p) const = 0;
+  /// How it is done, and how well where that was measured.
+  virtual std::string account() const = 0;
+};
+
+/// Of a system whose `start` is thermal, at temperatures kT (J) of every degree of freedom; nullptr where there is no
+/// such start, and then `obstacle` says why.
+std::shared_ptr<const ThermalStart> make_thermal_start(const OpenSystem& system, const Eigen::VectorXd& temperature,
+                                                       std::string& obstacle);
+
+}  // namespace bathline

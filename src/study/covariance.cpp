@@ -1,0 +1,125 @@
+// Stationary covariances of linear open systems with noise: those of every integrator, exactly, and of the Langevin
+// equation.
+//
+//   integrator: X = A X A^T + G G^T, a step being x+ = A x + G n with normal numbers n
+//   Langevin:   B X + X B^T + Q = 0, x' = B x + noise of covariance Q
+//
+// State x = (q, v). A and G come from stepping unit vectors, and units of noise, through the integrator. No path is
+// computed, so that nothing is left to chance. Source: vanloan1978; rieder1967 for heat through a chain.
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "advance/step_matrix.hpp"
+#include "study/catalogue.hpp"
+#include "study/outside.hpp"
+#include "study/theory/stationary.hpp"
+
+namespace bathline {
+
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+/// Of x' = B x + noise.
+MatrixXd langevin_covariance(const Problem& problem) {
+  const Eigen::Index n = problem.q.size();
+  const auto inverse_mass = problem.system().mass.cwiseInverse().asDiagonal();
+  MatrixXd supply = MatrixXd::Zero(2 * n, 2 * n);
+  supply.bottomRightCorner(n, n) = 2.0 * inverse_mass * problem.noise()->diffusion() * inverse_mass;
+  return continuous_covariance(motion_matrix(problem), supply);
+}
+
+class CovarianceStudy final : public Study {
+ public:
+  explicit CovarianceStudy(const Experiment& experiment) : experiment_(experiment) {}
+
+  std::optional<CaseFailure> run(ResultFile& file, Progress&, Checkpoints&) override {
+    try {
+      const Problem first = experiment_.make_problem(experiment_.cases().front());
+      write(first, langevin_covariance(first), "langevin", file);
+      for (const Case& one : experiment_.cases()) {
+        Problem problem = experiment_.make_problem(one);
+        const MatrixXd theory = langevin_covariance(problem);
+        const MatrixXd added = noise_covariance(one.scheme, problem, one.step);
+        const MatrixXd found = stationary_covariance(step_matrix(one.scheme, problem, one.step), added);
+        write(problem, found, one.label, file);
+        file.number("covariance/" + one.label, "difference", "1",
+                    "largest difference of a covariance from that of the Langevin equation, over the square root of "
+                    "the variances there",
+                    difference(found, theory));
+      }
+    } catch (const std::domain_error&) {
+      return CaseFailure{experiment_.cases().front().label,
+                         {0, 0.0, "nothing is stationary: some motion feels no damping, or the step is unstable"}};
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static double difference(const MatrixXd& found, const MatrixXd& theory) {
+    const VectorXd scale = theory.diagonal().cwiseSqrt().cwiseInverse();
+    return (scale.asDiagonal() * (found - theory) * scale.asDiagonal()).cwiseAbs().maxCoeff();
+  }
+
+  static void write(const Problem& problem, const MatrixXd& covariance, const std::string& label, ResultFile& file) {
+    const Eigen::Index n = problem.q.size();
+    const VectorXd& mass = problem.system().mass;
+    const std::string group = "covariance/" + label;
+    std::vector<double> indices;
+    for (Eigen::Index i = 0; i < n; ++i) indices.push_back(static_cast<double>(i));
+    const std::vector<Dimension> dimensions = {{"coordinate", indices, "1", "degree of freedom, counted from 0"},
+                                               {"other", indices, "1", "degree of freedom, counted from 0"}};
+    const auto put = [&](const char* name, const char* units, const char* long_name, const MatrixXd& values) {
+      const MatrixXd by_rows = values.transpose();
+      file.array(group, {name, units, long_name, {}}, std::span(dimensions).first(values.cols() == 1 ? 1 : 2),
+                 {by_rows.data(), static_cast<std::size_t>(by_rows.size())});
+    };
+    const MatrixXd vv = covariance.bottomRightCorner(n, n);
+    put("qq", "m2", "<q_i q_j>", covariance.topLeftCorner(n, n));
+    put("qv", "m2/s", "<q_i v_j>", covariance.topRightCorner(n, n));
+    put("vv", "m2/s2", "<v_i v_j>", vv);
+    put("temperature", "J", "m <v^2>", MatrixXd(mass.cwiseProduct(vv.diagonal())));
+    const VectorXd supplied = problem.noise()->diffusion().diagonal().cwiseQuotient(mass);
+    put("heat", "W", "heat that the bath of each degree of freedom gives, kT C/m - <v C v>",
+        MatrixXd(supplied - (problem.damping() * vv).diagonal()));
+  }
+
+  const Experiment& experiment_;
+};
+
+std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+  refuse_outside(recipe, mistakes);
+  if (!experiment.system().is_linear()) {
+    mistakes.add(recipe.study.where("kind"),
+                 "a covariance study needs a linear system, and this one's potential is not quadratic");
+  }
+  for (const Case& one : experiment.cases()) {
+    if (one.noise) continue;
+    mistakes.add(one.options.where("on"),
+                 fmt::format("a covariance study is of open systems with noise: `{}` needs on = \"open\" and a "
+                             "`temperature`",
+                             one.label));
+  }
+  return std::make_unique<CovarianceStudy>(experiment);
+}
+
+}  // namespace
+
+StudyKind covariance_kind() {
+  return {
+      .entry = {.name = "covariance",
+                .summary =
+                    "stationary covariances of linear open systems with noise, beside those of the Langevin equation",
+                .equation = "X = A X A^T + G G^T of a step x+ = A x + G n;  B X + X B^T + Q = 0 of x' = B x + noise",
+                .source = "rieder1967 for heat through a chain; vanloan1978",
+                .notes = "Groups covariance/<label> and covariance/langevin: qq, qv, vv (coordinate, other), "
+                         "temperature and heat (coordinate), which is what the bath of each gives; and by label "
+                         "difference. No path is computed: `end` does not matter."},
+      .make = make,
+      .allows_own_ends = true,
+      .takes_noise = true};
+}
+
+}  // namespace bathline

@@ -1,0 +1,96 @@
+// What an ensemble measures of every realisation beside positions and velocities: quantities that a recipe types.
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driver/experiment.hpp"
+#include "model/formula/phase_function.hpp"
+#include "recipe/mistakes.hpp"
+#include "recipe/section.hpp"
+#include "recipe/vocabulary.hpp"
+
+namespace bathline {
+
+/// Equal bins of a histogram, from below.
+struct Bins {
+  double from = 0.0, to = 1.0;
+  std::size_t count = 1;
+
+  double width() const { return (to - from) / static_cast<double>(count); }
+  /// Nothing outside of all of them.
+  std::optional<std::size_t> of(double value) const;
+  std::vector<double> centres() const;
+};
+
+/// A formula whose averages over time are wanted.
+struct MeasuredQuantity {
+  std::string name;
+  std::string units;
+  PhaseFunction value;
+  std::optional<Bins> bins;
+};
+
+/// Two quantities, by their numbers, whose joint density is wanted.
+struct MeasuredDensity {
+  std::string name;
+  std::size_t first, second;
+};
+
+/// When a formula first crosses a value.
+struct MeasuredPassage {
+  std::string name;
+  PhaseFunction of;
+  double at = 0.0;
+  int direction = 0;  ///< 1: upwards, -1: downwards, 0: both
+};
+
+/// All of these. The numbers of a realisation that are averaged over realisations are, in this order: by quantity the
+/// mean over time, the products at every lag and the shares of time in every bin; by density the shares of time in
+/// every pair of bins. Those that are kept of every realisation are the means over time by quantity and the times by
+/// passage.
+struct Measurements {
+  std::vector<MeasuredQuantity> quantities;
+  std::vector<MeasuredDensity> densities;
+  std::vector<MeasuredPassage> passages;
+
+  std::size_t mean(std::size_t quantity, std::size_t lags) const;
+  std::size_t products(std::size_t quantity, std::size_t lags) const { return mean(quantity, lags) + 1; }
+  std::size_t shares(std::size_t quantity, std::size_t lags) const { return products(quantity, lags) + lags; }
+  std::size_t joint_shares(std::size_t density, std::size_t lags) const;
+  /// How many are averaged.
+  std::size_t width(std::size_t lags) const { return joint_shares(densities.size(), lags); }
+  /// How many are kept of every realisation.
+  std::size_t kept() const { return quantities.size() + passages.size(); }
+};
+
+/// The keys of [study] that say what is measured.
+std::vector<Parameter> measurement_parameters();
+/// Reads them; what makes no sense is added to the mistakes.
+Measurements read_measurements(const Section& study, const OpenSystem& system, Mistakes& mistakes);
+
+/// One realisation that is looked at, record by record.
+class Observation {
+ public:
+  /// Of which `records` are coming, those from `first` on for averages over time. `measurements` must outlive it.
+  Observation(const Measurements& measurements, std::size_t records, std::size_t first);
+  void record(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t);
+  /// What is averaged, in the order above, for that many lags.
+  void average(std::size_t lags, std::span<double> averaged) const;
+  /// What is kept: passages that did not come are NaN.
+  std::vector<double> kept() const;
+
+ private:
+  double mean(std::size_t quantity) const;
+
+  const Measurements& measurements_;
+  std::size_t first_, count_ = 0;
+  std::vector<std::vector<double>> values_;  // by quantity, from `first` on
+  std::vector<double> last_, passed_;        // by passage: the last value; the time, or NaN
+  double last_time_ = 0.0;
+};
+
+}  // namespace bathline

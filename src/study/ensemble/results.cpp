@@ -1,0 +1,269 @@
+// What an ensemble has found, in the result file.
+// Tested by tests/study/ensemble_test.cpp.
+#include "study/ensemble/results.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "advance/step_matrix.hpp"
+#include "solve/dense.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// kT of the environments where all have the same, or that of an open run; else NaN.
+double temperature(const Experiment& experiment, const Case& one) {
+  if (const auto& stated = experiment.system().temperature; stated && !one.closed) {
+    return stated->isConstant((*stated)[0], 0.0) ? (*stated)[0] : std::numeric_limits<double>::quiet_NaN();
+  }
+  const Problem problem = experiment.make_problem(one, one.step, true);
+  double kt = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& environment : problem.environments()) {
+    if (std::isnan(kt)) kt = environment->facts().temperature;
+    if (environment->facts().temperature != kt) return std::numeric_limits<double>::quiet_NaN();
+  }
+  return kt;
+}
+
+/// The velocity autocorrelation of the damped particles in equilibrium with white noise; empty where they are not
+/// linear. <v(t) v(0)> = exp(A t)_vv kT/m, by limebeer2020, section II-A, and weiss2012, section 2.
+std::vector<double> langevin_correlation(const Experiment& experiment, const Case& one, const Columns& columns,
+                                         double kt) {
+  std::vector<double> theory;
+  const Problem open = experiment.make_problem(one, one.step, false);
+  if (!open.system().is_linear()) return theory;
+  const Eigen::MatrixXd motion = motion_matrix(open);
+  const auto n = static_cast<Eigen::Index>(columns.dofs);
+  for (std::size_t lag = 0; lag < columns.lags; ++lag) {
+    const double t = static_cast<double>(lag) * static_cast<double>(experiment.output().every) * one.step;
+    const Eigen::MatrixXd flow = matrix_exponential(t * motion);
+    for (std::size_t particle = 0; particle < columns.particles; ++particle) {
+      double mean = 0.0;
+      for (std::size_t axis = 0; axis < columns.axes; ++axis) {
+        const auto dof = static_cast<Eigen::Index>(particle * columns.axes + axis);
+        mean += flow(n + dof, n + dof) * kt / open.system().mass[dof] / static_cast<double>(columns.axes);
+      }
+      theory.push_back(mean);
+    }
+  }
+  return theory;
+}
+
+/// Puts arrays into a group, means over realisations with their standard errors.
+class Group {
+ public:
+  Group(const Experiment& experiment, const EnsembleOptions& options, const Case& one, const EnsembleColumns& columns,
+        const EnsembleTotals& total, ResultFile& file)
+      : experiment_(experiment),
+        options_(options),
+        one_(one),
+        columns_(columns),
+        total_(total),
+        file_(file),
+        name_("ensemble/" + one.label),
+        time_{"time", indices(columns.records), "s", "time"},
+        lag_{"lag", indices(columns.lags), "s", "lag"},
+        particle_{"particle", indices(columns.particles), "1", "particle, counted from 0"},
+        axis_{"axis", indices(columns.axes), "1", "axis, counted from 0"} {
+    const double spacing = static_cast<double>(experiment.output().every) * one.step;
+    for (double& t : time_.values) t *= spacing;
+    for (double& t : lag_.values) t *= spacing;
+  }
+
+  void write() {
+    file_.number(name_, "step", "s", "time step", one_.step);
+    const Eigen::VectorXd damping = experiment_.make_problem(one_, one_.step, false).damping().diagonal();
+    array("damping", "kg/s", "damping constant of each degree of freedom in open runs", {particle_, axis_},
+          {damping.data(), static_cast<std::size_t>(damping.size())});
+    if (options_.series) write_series();
+    write_velocities();
+    for (std::size_t i = 0; i < options_.measurements.quantities.size(); ++i) write_quantity(i);
+    for (std::size_t i = 0; i < options_.measurements.densities.size(); ++i) write_density(i);
+    for (std::size_t i = 0; i < options_.measurements.passages.size(); ++i) write_passage(i);
+    write_paths();
+  }
+
+ private:
+  using Dimensions = std::vector<Dimension>;
+
+  static std::vector<double> indices(std::size_t count) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < count; ++i) values.push_back(static_cast<double>(i));
+    return values;
+  }
+
+  Estimate estimate_of(std::size_t begin, std::size_t count) const {
+    return estimate(total_.sums, begin - columns_.skipped, count, options_.realisations);
+  }
+  void array(const std::string& name, const std::string& units, const std::string& long_name,
+             const Dimensions& dimensions, std::span<const double> values) {
+    file_.array(name_, {name, units, long_name, {}}, dimensions, values);
+  }
+  /// What lies at `begin`, times `scale`.
+  Estimate put(const std::string& name, const std::string& units, const std::string& long_name,
+               const Dimensions& dimensions, std::size_t begin, std::size_t count, double scale = 1.0) {
+    Estimate found = estimate_of(begin, count);
+    for (double& value : found.mean) value *= scale;
+    for (double& value : found.error) value *= scale;
+    array(name, units, long_name, dimensions, found.mean);
+    array(name + "_error", units, "standard error of the " + long_name, dimensions, found.error);
+    return found;
+  }
+
+  void write_series() {
+    const std::size_t count = columns_.records * columns_.dofs;
+    const Estimate q = put("mean_q", "m", "mean position", {time_, particle_, axis_}, columns_.q(), count);
+    const Estimate v = put("mean_v", "m/s", "mean velocity", {time_, particle_, axis_}, columns_.v(), count);
+    put("kinetic_energy", "J", "mean kinetic energy", {time_, particle_}, columns_.kinetic(),
+        columns_.records * columns_.particles);
+    put_variance("variance_q", "m2", "variance of the position over realisations", q);
+    put_variance("variance_v", "m2/s2", "variance of the velocity over realisations", v);
+  }
+  /// Its own standard error is that of normal numbers.
+  void put_variance(const std::string& name, const std::string& units, const std::string& long_name,
+                    const Estimate& of) {
+    const auto n = static_cast<double>(options_.realisations);
+    std::vector<double> variance, error;
+    for (const double of_mean : of.error) {
+      variance.push_back(n * of_mean * of_mean);
+      error.push_back(variance.back() * std::sqrt(2.0 / (n - 1.0)));
+    }
+    array(name, units, long_name, {time_, particle_, axis_}, variance);
+    array(name + "_error", units, "standard error of the " + long_name + ", as of normal numbers",
+          {time_, particle_, axis_}, error);
+  }
+
+  void write_velocities() {
+    const Estimate correlation = put("velocity_autocorrelation", "m2/s2", "mean velocity autocorrelation per axis",
+                                     {lag_, particle_}, columns_.correlation(), columns_.lags * columns_.particles);
+    const Estimate kinetic = put("kinetic_mean", "J", "kinetic energy averaged over time and realisations", {particle_},
+                                 columns_.kinetic_mean(), columns_.particles);
+    file_.attribute("realisations", options_.realisations, name_);
+
+    const double kt = temperature(experiment_, one_);
+    if (!(kt > 0.0)) return;
+    const double expected = 0.5 * kt * static_cast<double>(columns_.axes);
+    std::vector<double> deviation;
+    for (std::size_t i = 0; i < columns_.particles; ++i) {
+      deviation.push_back((kinetic.mean[i] - expected) / kinetic.error[i]);
+    }
+    file_.number(name_, "kinetic_expected", "J", "axes times kT/2", expected);
+    file_.array(name_, {"kinetic_deviation", "1", "distance from equipartition in standard errors", {}},
+                std::vector<Dimension>{particle_}, deviation);
+    const std::vector<double> theory = langevin_correlation(experiment_, one_, columns_, kt);
+    if (theory.empty()) return;
+    file_.array(name_, {"velocity_autocorrelation_theory", "m2/s2", "the same of the Langevin equation", {}},
+                std::vector<Dimension>{lag_, particle_}, theory);
+    std::vector<double> off;
+    for (std::size_t i = 0; i < theory.size(); ++i)
+      off.push_back((correlation.mean[i] - theory[i]) / correlation.error[i]);
+    file_.array(name_, {"correlation_deviation", "1", "distance of the two in standard errors", {}},
+                std::vector<Dimension>{lag_, particle_}, off);
+  }
+
+  void write_quantity(std::size_t index) {
+    const Measurements& all = options_.measurements;
+    const MeasuredQuantity& quantity = all.quantities[index];
+    const std::size_t begin = columns_.measurements(), lags = columns_.lags;
+    put(quantity.name + "_mean", quantity.units, quantity.name + " averaged over time and realisations", {},
+        begin + all.mean(index, lags), 1);
+    put(quantity.name + "_autocorrelation", "(" + quantity.units + ")2",
+        "mean product of " + quantity.name + " with itself a lag later", {lag_}, begin + all.products(index, lags),
+        lags);
+    put_kept(quantity.name + "_of_realisation", quantity.units, quantity.name + " averaged over time", index);
+    if (!quantity.bins) return;
+    put(quantity.name + "_density", "1/(" + quantity.units + ")", "probability density of " + quantity.name,
+        {bins_of(quantity)}, begin + all.shares(index, lags), quantity.bins->count, 1.0 / quantity.bins->width());
+  }
+  static Dimension bins_of(const MeasuredQuantity& quantity) {
+    return {quantity.name + "_bin", quantity.bins->centres(), quantity.units, "middle of a bin of " + quantity.name};
+  }
+
+  void write_density(std::size_t index) {
+    const Measurements& all = options_.measurements;
+    const MeasuredQuantity &first = all.quantities[all.densities[index].first],
+                           &second = all.quantities[all.densities[index].second];
+    put(all.densities[index].name + "_density", "1/(" + first.units + " " + second.units + ")",
+        "joint probability density of " + first.name + " and " + second.name, {bins_of(first), bins_of(second)},
+        columns_.measurements() + all.joint_shares(index, columns_.lags), first.bins->count * second.bins->count,
+        1.0 / (first.bins->width() * second.bins->width()));
+  }
+
+  /// The rate is the number of passages over the time that realisations have waited for theirs: the most likely one
+  /// where passages come at a constant rate.
+  void write_passage(std::size_t index) {
+    const Measurements& all = options_.measurements;
+    const std::string& name = all.passages[index].name;
+    const std::vector<double> times =
+        put_kept(name + "_time", "s", "time of the first " + name + ", no number where there was none",
+                 all.quantities.size() + index);
+    double count = 0.0, waited = 0.0;
+    for (const double time : times) {
+      count += !std::isnan(time);
+      waited += std::isnan(time) ? time_.values.back() : time;
+    }
+    std::vector<double> survival, error, sorted = times;
+    std::erase_if(sorted, [](double time) { return std::isnan(time); });
+    std::sort(sorted.begin(), sorted.end());
+    const auto n = static_cast<double>(options_.realisations);
+    for (const double t : time_.values) {
+      const auto gone = std::upper_bound(sorted.begin(), sorted.end(), t) - sorted.begin();
+      survival.push_back(1.0 - static_cast<double>(gone) / n);
+      error.push_back(std::sqrt(survival.back() * (1.0 - survival.back()) / n));
+    }
+    array(name + "_survival", "1", "part of the realisations without a " + name + " so far", {time_}, survival);
+    array(name + "_survival_error", "1", "standard error of the survival", {time_}, error);
+    file_.number(name_, name + "_count", "1", "realisations with a " + name, count);
+    file_.number(name_, name + "_rate", "1/s", "rate of the first " + name, count / waited);
+    file_.number(name_, name + "_rate_error", "1/s", "standard error of the rate of the first " + name,
+                 std::sqrt(count) / waited);
+  }
+
+  std::vector<double> put_kept(const std::string& name, const std::string& units, const std::string& long_name,
+                               std::size_t column) {
+    std::vector<double> values;
+    for (std::size_t i = column; i < total_.kept.size(); i += options_.measurements.kept()) {
+      values.push_back(total_.kept[i]);
+    }
+    const Dimension realisation{"realisation", indices(static_cast<std::size_t>(options_.realisations)), "1",
+                                "realisation, counted from 0"};
+    array(name, units, long_name, {realisation}, values);
+    return values;
+  }
+
+  void write_paths() {
+    const auto count = static_cast<std::size_t>(std::min(options_.paths, options_.realisations));
+    if (count == 0) return;
+    const std::size_t half = columns_.v();
+    std::vector<double> q, v;
+    for (std::size_t begin = 0; begin < total_.paths.size(); begin += 2 * half) {
+      const auto from = total_.paths.begin() + static_cast<std::ptrdiff_t>(begin);
+      q.insert(q.end(), from, from + static_cast<std::ptrdiff_t>(half));
+      v.insert(v.end(), from + static_cast<std::ptrdiff_t>(half), from + static_cast<std::ptrdiff_t>(2 * half));
+    }
+    const Dimension path{"path", indices(count), "1", "realisation, counted from 0"};
+    array("path_q", "m", "position", {path, time_, particle_, axis_}, q);
+    array("path_v", "m/s", "velocity", {path, time_, particle_, axis_}, v);
+  }
+
+  const Experiment& experiment_;
+  const EnsembleOptions& options_;
+  const Case& one_;
+  const EnsembleColumns& columns_;
+  const EnsembleTotals& total_;
+  ResultFile& file_;
+  std::string name_;
+  Dimension time_, lag_, particle_, axis_;
+};
+
+}  // namespace
+
+void write_ensemble(const Experiment& experiment, const EnsembleOptions& options, const Case& one,
+                    const EnsembleColumns& columns, const EnsembleTotals& total, ResultFile& file) {
+  Group(experiment, options, one, columns, total, file).write();
+}
+
+}  // namespace bathline

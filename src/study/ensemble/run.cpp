@@ -1,0 +1,244 @@
+// An ensemble at work: realisations in batches, spread over the ranks.
+//
+// Realisations are summed up in batches of fixed size, and the batches one after the other, so that neither the number
+// of ranks nor a stop between batches changes a bit.
+// Tested by tests/study/ensemble_test.cpp.
+#include "study/ensemble/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "driver/pieces.hpp"
+#include "study/ensemble/results.hpp"
+
+namespace bathline {
+
+namespace {
+
+constexpr std::int64_t batch_size = 8;
+
+class EnsembleStudy final : public Study {
+ public:
+  EnsembleStudy(const Experiment& experiment, EnsembleOptions options)
+      : experiment_(experiment), options_(std::move(options)), every_(experiment.output().every) {}
+
+  std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
+    const Communicator& world = experiment_.communicator();
+    const int team = world.rank() / options_.together,
+              teams = (world.size() + options_.together - 1) / options_.together;
+    const Communicator mine = world.split(team);
+    if (const CheckpointReader* from = checkpoints.from()) {
+      fit_to_recipe(from, [&] { restore(*from); });
+      file.remove_all_but({});
+    }
+    Breaks breaks(checkpoints);
+    for (std::size_t i = 0; i < experiment_.cases().size(); ++i) {
+      const Case& one = experiment_.cases()[i];
+      const EnsembleColumns columns = columns_of(one);
+      if (i == totals_.size()) {
+        totals_.push_back({std::vector<double>(2 * columns.averaged()), {}, {}});
+        done_ = 0;
+      }
+      progress.begin(one.label, options_.realisations, {.name = "realisation"});
+      progress.known(std::min(options_.realisations, done_ * batch_size));
+      while (i + 1 == totals_.size() && done_ < batches()) {
+        breaks.take(one.label, steps_done(), teams * batch_size * one.steps,
+                    [&](CheckpointWriter& checkpoint) { save(checkpoint); });
+        std::vector<double> found;
+        std::optional<Failure> failure;
+        const std::int64_t batch = done_ + team;
+        if (batch < batches()) failure = run_batch(one, columns, batch, mine, found);
+        if (std::optional<Failure> known = shared(world, failure)) return CaseFailure{one.label, *known};
+        const bool speaks = mine.is_root() && batch < batches();
+        add(columns, world.gather(speaks ? std::span<const double>(found) : std::span<const double>()), totals_[i]);
+        done_ = std::min(batches(), done_ + teams);
+        progress.update(std::min(options_.realisations, done_ * batch_size));
+      }
+      progress.end();
+      world.broadcast(std::span<double>(totals_[i].sums));
+      write_ensemble(experiment_, options_, one, columns, totals_[i], file);
+      file.flush();
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::int64_t batches() const { return (options_.realisations + batch_size - 1) / batch_size; }
+  EnsembleColumns columns_of(const Case& one) const { return ensemble_columns(experiment_, options_, one); }
+  std::int64_t end_of(std::int64_t batch) const { return std::min(options_.realisations, (batch + 1) * batch_size); }
+
+  /// Steps of all realisations so far.
+  std::int64_t steps_done() const {
+    const std::size_t index = totals_.size() - 1;
+    std::int64_t steps = std::min(options_.realisations, done_ * batch_size) * experiment_.cases()[index].steps;
+    for (std::size_t i = 0; i < index; ++i) steps += options_.realisations * experiment_.cases()[i].steps;
+    return steps;
+  }
+
+  /// @note Collective.
+  void save(CheckpointWriter& checkpoint) const {
+    const double numbers[] = {static_cast<double>(totals_.size() - 1), static_cast<double>(done_), 0.0};
+    checkpoint.numbers("case", {&numbers[0], 1});
+    checkpoint.numbers("batches", {&numbers[1], 1});
+    checkpoint.numbers("complete_cases", {&numbers[2], 1});
+    for (std::size_t i = 0; i < totals_.size(); ++i) {
+      checkpoint.numbers(fmt::format("sums-{}", i), totals_[i].sums);
+      checkpoint.numbers(fmt::format("kept-{}", i), totals_[i].kept);
+      checkpoint.numbers(fmt::format("paths-{}", i), totals_[i].paths);
+    }
+  }
+
+  /// @note Collective.
+  void restore(const CheckpointReader& from) {
+    const auto last = static_cast<std::size_t>(from.count("case"));
+    done_ = from.count("batches");
+    if (last >= experiment_.cases().size()) throw std::out_of_range("case");
+    if (done_ > batches()) throw std::out_of_range("batches");
+    for (std::size_t i = 0; i <= last; ++i) {
+      const EnsembleColumns columns = columns_of(experiment_.cases()[i]);
+      const std::int64_t done = i < last ? options_.realisations : std::min(options_.realisations, done_ * batch_size);
+      const auto read = [&](const std::string& name, std::size_t size) {
+        std::vector<double> numbers = from.numbers(fmt::format("{}-{}", name, i));
+        if (numbers.size() != size) throw std::out_of_range(name);
+        return numbers;
+      };
+      totals_.push_back({read("sums", 2 * columns.averaged()),
+                         read("kept", static_cast<std::size_t>(done) * options_.measurements.kept()),
+                         read("paths", static_cast<std::size_t>(std::min(done, options_.paths)) * columns.kinetic())});
+    }
+  }
+
+  /// The failure of whichever rank has one, on every rank.
+  static std::optional<Failure> shared(const Communicator& world, const std::optional<Failure>& failure) {
+    const double highest = world.max(failure ? world.rank() : -1.0);
+    if (highest < 0.0) return std::nullopt;
+    const int from = static_cast<int>(highest);
+    std::int64_t step[] = {failure ? failure->step : 0};
+    double residual[] = {failure ? failure->residual : 0.0};
+    world.broadcast(std::span<std::int64_t>(step), from);
+    world.broadcast(std::span<double>(residual), from);
+    return Failure{step[0], residual[0], world.broadcast(failure ? failure->reason : std::string(), from)};
+  }
+
+  /// Leaves the sums of a batch in `found`, then by realisation what is kept of it, its path included.
+  std::optional<Failure> run_batch(const Case& one, const EnsembleColumns& columns, std::int64_t batch,
+                                   const Communicator& mine, std::vector<double>& found) const {
+    Sums sums(columns.averaged());
+    std::vector<double> values, kept;
+    for (std::int64_t realisation = batch * batch_size; realisation < end_of(batch); ++realisation) {
+      Problem problem = experiment_.make_problem(one, one.step, one.closed, mine);
+      problem.prepare(experiment_.output().seed, static_cast<std::uint32_t>(realisation));
+      if (std::optional<Failure> failure = realise(one, columns, problem, values, kept)) {
+        failure->reason = fmt::format("realisation {}: {}", realisation, failure->reason);
+        return failure;
+      }
+      if (realisation < options_.paths) {
+        kept.insert(kept.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(columns.kinetic()));
+      }
+      sums.add(std::span<const double>(values).subspan(columns.skipped));
+    }
+    found = std::move(sums.both);
+    found.insert(found.end(), kept.begin(), kept.end());
+    return std::nullopt;
+  }
+
+  /// Adds what all teams have found, in the order of their batches. Rank 0 only.
+  void add(const EnsembleColumns& columns, std::span<const double> found, EnsembleTotals& total) const {
+    const auto take = [&](std::size_t count, std::vector<double>& to) {
+      to.insert(to.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count));
+      found = found.subspan(count);
+    };
+    for (std::int64_t batch = done_; !found.empty(); ++batch) {
+      for (std::size_t j = 0; j < total.sums.size(); ++j) total.sums[j] += found[j];
+      found = found.subspan(total.sums.size());
+      for (std::int64_t realisation = batch * batch_size; realisation < end_of(batch); ++realisation) {
+        take(options_.measurements.kept(), total.kept);
+        if (realisation < options_.paths) take(columns.kinetic(), total.paths);
+      }
+    }
+  }
+
+  std::optional<Failure> realise(const Case& one, const EnsembleColumns& columns, Problem& problem,
+                                 std::vector<double>& values, std::vector<double>& kept) const {
+    values.assign(columns.width(), 0.0);
+    const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
+    const Eigen::VectorXd& mass = problem.system().mass;
+    Observation observation(options_.measurements, columns.records, columns.first);
+    Eigen::VectorXd velocity;
+    for (std::size_t record = 0; record < columns.records; ++record) {
+      if (record > 0) {
+        if (std::optional<Failure> failure = stepper->advance(every_)) return failure;
+      }
+      velocity = problem.p.cwiseQuotient(mass);
+      for (std::size_t i = 0; i < columns.dofs; ++i) {
+        const auto dof = static_cast<Eigen::Index>(i);
+        const double v = velocity[dof];
+        values[columns.q() + record * columns.dofs + i] = problem.q[dof];
+        values[columns.v() + record * columns.dofs + i] = v;
+        values[columns.kinetic() + record * columns.particles + i / columns.axes] += 0.5 * mass[dof] * v * v;
+      }
+      observation.record(problem.q, velocity, static_cast<double>(record) * static_cast<double>(every_) * one.step);
+    }
+    if (problem.communicator().is_root() &&
+        !std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); })) {
+      return Failure{one.steps, 0.0, "the state is no longer finite"};
+    }
+    average_over_time(columns, columns.first, values);
+    observation.average(columns.lags, std::span<double>(values).subspan(columns.measurements()));
+    const std::vector<double> more = observation.kept();
+    kept.insert(kept.end(), more.begin(), more.end());
+    return std::nullopt;
+  }
+
+  const Experiment& experiment_;
+  EnsembleOptions options_;
+  std::int64_t every_;
+  std::vector<EnsembleTotals> totals_;  // of every case so far, up to date on rank 0
+  std::int64_t done_ = 0;               // batches of the last of them
+};
+
+}  // namespace
+
+EnsembleColumns ensemble_columns(const Experiment& experiment, const EnsembleOptions& options, const Case& one) {
+  const OpenSystem& system = experiment.system();
+  const std::int64_t every = experiment.output().every;
+  const double spacing = static_cast<double>(every) * one.step;
+  EnsembleColumns columns;
+  columns.records = static_cast<std::size_t>(one.steps / every + 1);
+  columns.first = static_cast<std::size_t>(std::ceil(options.from / spacing * (1.0 - 1e-12)));
+  columns.lags = std::min(columns.records - columns.first,
+                          static_cast<std::size_t>(options.longest_lag / spacing * (1.0 + 1e-12)) + 1);
+  columns.dofs = static_cast<std::size_t>(system.size());
+  columns.particles = static_cast<std::size_t>(system.particles);
+  columns.axes = static_cast<std::size_t>(system.axes);
+  columns.skipped = options.series ? 0 : columns.correlation();
+  columns.measured = options.measurements.width(columns.lags);
+  return columns;
+}
+
+double ensemble_bytes(const Experiment& experiment, const EnsembleOptions& options) {
+  double most = 0.0, totals = 0.0;
+  const int teams = (experiment.communicator().size() + options.together - 1) / options.together;
+  for (const Case& one : experiment.cases()) {
+    const EnsembleColumns columns = ensemble_columns(experiment, options, one);
+    const auto averaged = static_cast<double>(2 * columns.averaged());
+    const auto kept =
+        static_cast<double>(options.realisations) * static_cast<double>(options.measurements.kept()) +
+        static_cast<double>(std::min(options.paths, options.realisations)) * static_cast<double>(columns.kinetic());
+    totals += averaged + kept;
+    // Of the realisation under way, of its batch, and of all batches that come together.
+    most = std::max(most, static_cast<double>(columns.width()) + (2.0 + teams) * averaged + 2.0 * kept);
+  }
+  return 8.0 * (totals + most);
+}
+
+std::unique_ptr<Study> make_ensemble(const Experiment& experiment, EnsembleOptions options) {
+  return std::make_unique<EnsembleStudy>(experiment, std::move(options));
+}
+
+}  // namespace bathline

@@ -1,0 +1,157 @@
+// The equations of the stages in numbers that carry their derivatives.
+// Tested by tests/study/contact_form_test.cpp.
+#include "study/theory/contact_step.hpp"
+
+#include <limits>
+#include <unsupported/Eigen/AutoDiff>
+
+namespace bathline {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+/// A number with its derivatives with respect to all unknowns, V, Z and l, and to the state, q, p and z.
+using Active = Eigen::AutoDiffScalar<VectorXd>;
+
+/// L and its slopes by q, v and z at a stage.
+struct Leaf {
+  Active value;
+  std::vector<Active> slopes;
+};
+
+Leaf leaf_at(const Lagrangian& lagrangian, const std::vector<Active>& q, const std::vector<Active>& v, const Active& z,
+             double t) {
+  const auto n = static_cast<Index>(q.size());
+  std::vector<const Active*> arguments;
+  for (const Active& one : q) arguments.push_back(&one);
+  for (const Active& one : v) arguments.push_back(&one);
+  arguments.push_back(&z);
+  VectorXd x(2 * n + 2), slopes(2 * n + 2);
+  for (Index i = 0; i < 2 * n; ++i) x[i] = arguments[static_cast<std::size_t>(i)]->value();
+  x.tail(2) << t, z.value();
+  MatrixXd curvatures(2 * n + 1, 2 * n + 1);
+  lagrangian.slopes(x.data(), slopes.data());
+  lagrangian.curvatures(x.data(), curvatures.data());
+  slopes[2 * n] = slopes[2 * n + 1];  // by z, where time is none of the variables
+  const auto chained = [&](const VectorXd& by_arguments) {
+    VectorXd sum = VectorXd::Zero(z.derivatives().size());
+    for (Index i = 0; i <= 2 * n; ++i) sum += by_arguments[i] * arguments[static_cast<std::size_t>(i)]->derivatives();
+    return sum;
+  };
+  Leaf leaf{Active(lagrangian.value(x.data()), chained(slopes)), {}};
+  for (Index i = 0; i <= 2 * n; ++i) leaf.slopes.emplace_back(slopes[i], chained(curvatures.col(i)));
+  return leaf;
+}
+
+/// What the unknowns leave of the equations of a step, and where it leads.
+struct Step {
+  std::vector<Active> residual, q;
+  Active z, weight;
+};
+
+Step step_of(const CollocationScheme& scheme, const Lagrangian& lagrangian, double h, const ContactPoint& from,
+             const VectorXd& unknowns) {
+  const Index s = scheme.stages(), n = from.q.size(), all = unknowns.size() + 2 * n + 1;
+  const auto at = [](Index i) { return static_cast<std::size_t>(i); };
+  const auto unknown = [&](Index i) { return Active(unknowns[i], static_cast<int>(all), static_cast<int>(i)); };
+  const auto state = [&](double value, Index i) {
+    return Active(value, static_cast<int>(all), static_cast<int>(unknowns.size() + i));
+  };
+  Step step;
+  std::vector<Active> p;
+  for (Index k = 0; k < n; ++k) step.q.push_back(state(from.q[k], k));
+  for (Index k = 0; k < n; ++k) p.push_back(state(from.p[k], n + k));
+  const std::vector<Active> q = step.q;
+  const Active z = state(from.z, 2 * n), one(1.0, VectorXd::Zero(all));
+  step.z = z;
+  step.weight = one;
+  std::vector<Active> actions, weights;
+  std::vector<std::vector<Active>> velocities(at(s));
+  for (Index i = 0; i < s; ++i) {
+    for (Index k = 0; k < n; ++k) velocities[at(i)].push_back(unknown(i * n + k));
+    actions.push_back(unknown(n * s + i));
+    weights.push_back(unknown(n * s + s + i));
+  }
+  std::vector<Leaf> leaves;
+  for (Index i = 0; i < s; ++i) {
+    std::vector<Active> place = q;
+    for (Index j = 0; j < s; ++j) {
+      for (Index k = 0; k < n; ++k) place[at(k)] += velocities[at(j)][at(k)] * (h * scheme.a(i, j));
+    }
+    leaves.push_back(leaf_at(lagrangian, place, velocities[at(i)], actions[at(i)], from.t + h * scheme.nodes()[i]));
+  }
+  std::vector<Active> of_actions, of_weights;
+  for (Index i = 0; i < s; ++i) {
+    Active action = actions[at(i)] - z, weight = weights[at(i)] - one;
+    for (Index j = 0; j < s; ++j) {
+      const double a = scheme.freezes_action ? 0.0 : scheme.a(i, j);
+      const double a_hat = scheme.freezes_action ? scheme.b[j] : scheme.a_hat(i, j);
+      action -= leaves[at(j)].value * (h * a);
+      weight += leaves[at(j)].slopes[at(2 * n)] * weights[at(j)] * (h * a_hat);
+    }
+    for (Index k = 0; k < n; ++k) {
+      Active momentum = weights[at(i)] * leaves[at(i)].slopes[at(n + k)] - p[at(k)];
+      for (Index j = 0; j < s; ++j) {
+        momentum -= weights[at(j)] * leaves[at(j)].slopes[at(k)] * (h * scheme.a_hat(i, j));
+      }
+      step.residual.push_back(momentum);
+      step.q[at(k)] += velocities[at(i)][at(k)] * (h * scheme.b[i]);
+    }
+    of_actions.push_back(action);
+    of_weights.push_back(weight);
+    step.z += leaves[at(i)].value * (h * scheme.b[i]);
+    step.weight -= leaves[at(i)].slopes[at(2 * n)] * weights[at(i)] * (h * scheme.b[i]);
+  }
+  step.residual.insert(step.residual.end(), of_actions.begin(), of_actions.end());
+  step.residual.insert(step.residual.end(), of_weights.begin(), of_weights.end());
+  return step;
+}
+
+}  // namespace
+
+ContactStep::ContactStep(CollocationScheme scheme, std::shared_ptr<const Lagrangian> lagrangian, double h)
+    : scheme_(std::move(scheme)), lagrangian_(std::move(lagrangian)), h_(h) {}
+
+std::optional<ContactFormStep> ContactStep::form(const ContactPoint& from, const ContactPoint& to) const {
+  const Index s = scheme_.stages(), n = from.q.size(), count = (n + 2) * s, variables = 2 * n + 1;
+  VectorXd unknowns(count), residual(count);
+  unknowns << from.v.replicate(s, 1), VectorXd::Constant(s, from.z), VectorXd::Ones(s);
+  MatrixXd slopes(count, count + variables);
+  double last = std::numeric_limits<double>::infinity();
+  for (int iteration = 0; iteration < 50; ++iteration) {
+    const Step step = step_of(scheme_, *lagrangian_, h_, from, unknowns);
+    for (Index i = 0; i < count; ++i) {
+      residual[i] = step.residual[static_cast<std::size_t>(i)].value();
+      slopes.row(i) = step.residual[static_cast<std::size_t>(i)].derivatives();
+    }
+    const Eigen::PartialPivLU<MatrixXd> solver(slopes.leftCols(count));
+    const VectorXd correction = solver.solve(residual);
+    const double size = correction.norm();
+    if (!std::isfinite(size)) return std::nullopt;
+    if (size > 1e-14 * unknowns.norm() && (size < 0.5 * last || size > 1e-11 * unknowns.norm())) {
+      unknowns -= correction;
+      last = size;
+      continue;
+    }
+    // Nothing is left to correct: the derivatives are those of the step.
+    const MatrixXd by_state = -solver.solve(slopes.rightCols(variables));
+    const auto total = [&](const Active& value) -> Eigen::RowVectorXd {
+      const VectorXd& all = value.derivatives();
+      return all.tail(variables).transpose() + all.head(count).transpose() * by_state;
+    };
+    const double factor = 1.0 / step.weight.value();
+    Eigen::RowVectorXd form = total(step.z);
+    for (Index k = 0; k < n; ++k) {
+      form -= to.p[k] * total(step.q[static_cast<std::size_t>(k)]);
+      form[k] += factor * from.p[k];
+    }
+    form[2 * n] -= factor;
+    return ContactFormStep{factor, form.cwiseAbs().maxCoeff()};
+  }
+  return std::nullopt;
+}
+
+}  // namespace bathline

@@ -1,0 +1,136 @@
+"""Lines without end from outside: certificates, checkpoints, ranks, and what recipes must not ask of them."""
+
+import unittest
+
+import h5py
+import numpy as np
+
+from program import KEPLER, FolderTest, changed, run, variables, write_recipe
+
+LINE = {"name": "endless", "kind": "spring-mass-line", "sites": "infinite", "M": 0.002, "lambda": 0.8}
+
+# A planet whose two axes have a line each, Courant number 0.2.
+PLANET = changed(
+    KEPLER,
+    environment=[LINE],
+    time={"step": 0.01, "steps": 400},
+    integrators=[
+        {"name": "gamma", "gamma": 0.0, "on": "closed", "label": "kicks"},
+        {"name": "gamma", "gamma": 0.25, "on": "closed", "label": "stage"},
+        {"name": "gauss", "on": "closed", "label": "gauss"},
+    ],
+    output={"every": 5},
+)
+
+
+class Infinite(FolderTest):
+    def result(self, recipe, name, ranks=None, *more):
+        path = self.folder / f"{name}.h5"
+        outcome = run(["run", write_recipe(self.folder / f"{name}.toml", recipe), "-o", path, *more], ranks)
+        self.assert_code(outcome, 0)
+        return path, outcome
+
+    def test_certificate_stands_in_the_file_and_in_the_log(self):
+        beside = {"name": "bath", "kind": "heat-bath", "oscillators": 50, "damping": 0.3, "omega_max": 9.0}
+        claim = {"id": "kernel", "quantity": "kicks.certificate.kernel_error[1]", "bounds": [0.0, 1e-9]}
+        recipe = changed(PLANET, environment=[beside, LINE | {"tolerance": 1e-9}], claims=[claim])
+        path, outcome = self.result(recipe, "certificate")
+        for label in ("kicks", "stage", "gauss"):
+            self.assertRegex(outcome.text, rf"{label}: `endless` is \d+ exponentials: its kernel is right to")
+            with h5py.File(path) as file:
+                rows = {name: values[()] for name, values in file[label]["certificate"].items()}
+            self.assertTrue(np.isnan(rows["kernel_error"][0]), "a bath is what it is")
+            self.assertLessEqual(rows["kernel_error"][1], 1e-9)
+            self.assertGreater(rows["exponentials"][1], 20)
+            self.assertEqual(rows["damper"][1], 0.0)
+        self.assertIn("PASS", outcome.text)
+
+    def test_runs_for_ever_are_mended(self):
+        line = LINE | {"horizon": "forever", "tolerance": 1e-6}
+        path, outcome = self.result(changed(PLANET, environment=[line]), "ever")
+        self.assertIn(" for ever, ", outcome.text)
+        with h5py.File(path) as file:
+            self.assertGreater(file["kicks/certificate/damper"][0], 0.0)
+            self.assertLess(file["kicks/certificate/damper"][0], 1e-3)
+
+    def test_same_bits_on_any_ranks_and_beside_a_finite_line(self):
+        beside = {"name": "short", "kind": "spring-mass-line", "sites": 90, "M": 0.003, "lambda": 0.5}
+        recipe = changed(PLANET, environment=[LINE, beside])
+        recipe["integrators"] = recipe["integrators"][:1]
+        one, _ = self.result(recipe, "one")
+        self.assert_same_bits(one, self.result(recipe, "two", 2)[0])
+
+    def test_goes_on_from_a_checkpoint_on_other_ranks(self):
+        recipe = changed(PLANET, output={"checkpoint_every": 130, "keep_checkpoints": 9})
+        whole, _ = self.result(recipe, "whole")
+        for index in (1, 4, 7):
+            path = self.folder / f"resumed{index}.h5"
+            checkpoints = sorted(self.folder.glob("whole.checkpoint.*.h5"), key=lambda p: int(p.name.split(".")[-2]))
+            self.assert_code(run(["resume", checkpoints[index], "-o", self.copy(whole, path)], ranks=2), 0)
+            self.assert_same_bits(whole, path)
+
+    def copy(self, path, to):
+        to.write_bytes(path.read_bytes())
+        return to
+
+    def test_memory_study_measures_the_kernel(self):
+        recipe = changed(PLANET, study={"kind": "memory"})
+        recipe["integrators"] = [recipe["integrators"][0], recipe["integrators"][2]]
+        kernels = {}
+        for name, sites in (("endless", "infinite"), ("long", 300)):
+            path, _ = self.result(changed(recipe, environment=[LINE | {"sites": sites}]), f"memory-{name}")
+            kernels[name] = variables(path)
+        for label in ("kicks", "gauss"):
+            found = kernels["endless"][f"memory/{label}/endless/kernel"]
+            self.assertLess(np.abs(found - kernels["long"][f"memory/{label}/endless/kernel"]).max(), 1e-10)
+        # From kick to kick it is (P_{n-1} - P_{n+1}) / (2 c^2 (2n + 1)), Legendre polynomials of 1 - 2 c^2.
+        square = 0.2**2
+        legendre = np.polynomial.legendre.legvander(1 - 2 * square, 400).ravel()
+        found = kernels["endless"]["memory/kicks/endless/kernel"]
+        self.assertLess(np.abs(found[:1] - 0.8).max(), 1e-13)
+        for step in range(5, 400, 5):
+            n = step - 1
+            expected = 0.8 * (legendre[n - 1] - legendre[n + 1]) / (2 * square * (2 * n + 1))
+            self.assertAlmostEqual(found[step // 5], expected, delta=1e-12)
+
+    def test_continuum_takes_a_spacing(self):
+        continuum = {"name": "endless", "kind": "spring-mass-line", "damping": 0.04, "speed": 20.0, "spacing": 1.0}
+        paths = [
+            self.result(changed(PLANET, environment=[continuum | {"sites": sites}]), f"spacing-{sites}")[0]
+            for sites in ("infinite", 300)
+        ]
+        one, other = (variables(path)["kicks/q"] for path in paths)
+        self.assertLess(np.abs(one - other).max(), 1e-10)
+
+
+class Mistakes(FolderTest):
+    def refused(self, message, environment=(), **sections):
+        line = LINE | dict(environment)
+        recipe = changed(PLANET, environment=[{k: v for k, v in line.items() if v is not None}], **sections)
+        outcome = run(["check", write_recipe(self.folder / "mistake.toml", recipe)])
+        self.assert_code(outcome, 2)
+        self.assert_said_once(outcome, message)
+
+    def test_every_one_is_a_line(self):
+        self.refused("tolerance = 1e-14: double precision can certify 1e-13", {"tolerance": 1e-14})
+        self.refused("horizon = 3: the run ends at 4,", {"horizon": 3.0})
+        self.refused('not one of the choices; did you mean "forever"?', {"horizon": "foreve"})
+        self.refused('not one of the choices; did you mean "infinite"?', {"sites": "infinit"})
+        self.refused("has no noise yet", {"temperature": 0.1})
+        self.refused("has no `far_end`", {"far_end": "fixed"})
+        self.refused("has a `spacing` and no length", {"M": None, "lambda": None, "damping": 1.0, "speed": 1.0,
+                                                       "length": 5.0, "spacing": 0.1})
+        self.refused("snapshots are of sites", output={"snapshots": 10})
+        self.refused("a wave study watches sites", output={"snapshots": 10}, study={"kind": "wave", "threshold": 1e-3})
+        integrators = [{"name": "gamma", "gamma": 0.0, "on": "closed", "label": "kicks"}]
+        self.refused("Courant number h sqrt(lambda/M) = 1.2 ", time={"step": 0.06}, integrators=integrators)
+        integrators = [{"name": "gamma", "gamma": 0.3, "on": "closed", "label": "stage"}]
+        self.refused("holds the particles away", study={"kind": "memory"}, integrators=integrators)
+        for name in ("rk4", "exact", "yoshida4"):
+            self.refused("a line without end" if name != "exact" else "have no end",
+                         integrators=[{"name": name, "on": "closed", "label": "it"}])
+        self.refused("a line without end", integrators=[{"name": "lobatto", "on": "closed", "label": "it"}])
+
+
+if __name__ == "__main__":
+    unittest.main()

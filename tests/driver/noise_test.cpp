@@ -1,0 +1,107 @@
+// Which open runs have noise, of which temperature, and what is refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "recipe_text.hpp"
+
+namespace bathline {
+namespace {
+
+using Eigen::MatrixXd;
+using testing::HasSubstr;
+
+std::string recipe(const std::string& system, const std::string& environments, const std::string& integrator,
+                   const std::string& name = "stoermer-verlet") {
+  return R"(title = "t"
+[system]
+kind = "linear"
+M = [1.0, 2.0]
+K = [[2.0, -1.0], [-1.0, 2.0]]
+q0 = [0.2, 0.0]
+)" + system +
+         environments + "[time]\nstep = 0.1\nend = 1.0\n[[integrators]]\nname = \"" + name + "\"\non = \"open\"\n" +
+         integrator;
+}
+
+std::string bath(int particle, double damping, double temperature) {
+  return "[[environment]]\nname = \"bath" + std::to_string(particle) +
+         "\"\nkind = \"heat-bath\"\nattach = " + std::to_string(particle) +
+         "\noscillators = 20\nomega_max = 10.0\ndamping = " + std::to_string(damping) +
+         "\ntemperature = " + std::to_string(temperature) + "\n";
+}
+
+const std::string damped = "C = [[1.0, 0.5], [0.5, 2.0]]\n";
+
+/// The momentum diffusion of the only case; empty where it has no noise.
+MatrixXd diffusion_of(const std::string& text) {
+  const ReadRecipe read = read_recipe(text);
+  EXPECT_EQ(read.report(), "");
+  if (!read.report().empty()) return {};
+  const Problem problem = read.experiment->make_problem(read.experiment->cases().front());
+  return problem.noise() != nullptr ? problem.noise()->diffusion() : MatrixXd();
+}
+
+TEST(Noise, TakesTemperatureAndDampingFromTheEnvironments) {
+  EXPECT_LT(
+      (diffusion_of(recipe("", bath(0, 0.5, 3.0) + bath(1, 2.0, 0.25), "")) - MatrixXd{{1.5, 0.0}, {0.0, 0.5}}).norm(),
+      1e-14);
+  EXPECT_EQ(diffusion_of(recipe("", bath(0, 0.5, 0.0), "")).size(), 0);
+  EXPECT_EQ(diffusion_of(recipe("", bath(0, 0.5, 3.0), "noise = false\n")).size(), 0);
+}
+
+TEST(Noise, TakesTemperatureFromTheSystem) {
+  EXPECT_EQ(diffusion_of(recipe(damped + "temperature = 2.0\n", "", "")), (MatrixXd{{2.0, 1.0}, {1.0, 4.0}}));
+  EXPECT_EQ(diffusion_of(recipe("C = [1.0, 2.0]\ntemperature = [2.0, 0.5]\n", "", "")),
+            (MatrixXd{{2.0, 0.0}, {0.0, 1.0}}));
+  // It stands above that of environments, as the damping does.
+  EXPECT_LT(
+      (diffusion_of(recipe("temperature = 0.5\n", bath(0, 0.5, 3.0), "")) - MatrixXd{{0.25, 0.0}, {0.0, 0.0}}).norm(),
+      1e-14);
+  EXPECT_EQ(diffusion_of(recipe(damped + "temperature = 0.0\n", "", "")).size(), 0);
+  // Damping of its own at the one temperature that there is.
+  EXPECT_EQ(diffusion_of(recipe(damped, bath(0, 0.5, 2.0) + bath(1, 0.5, 2.0), "")),
+            (MatrixXd{{2.0, 1.0}, {1.0, 4.0}}));
+}
+
+TEST(Noise, RefusesTemperaturesThatDoNotGoTogether) {
+  const std::string apart = read_recipe(recipe(damped + "temperature = [2.0, 0.5]\n", "", "")).report();
+  EXPECT_THAT(apart, HasSubstr("r.toml:8:"));
+  EXPECT_THAT(apart, HasSubstr("couples particles whose temperatures differ"));
+  EXPECT_THAT(read_recipe(recipe(damped, bath(0, 0.5, 2.0) + bath(1, 0.5, 1.0), "")).report(),
+              HasSubstr("state `temperature` in [system]"));
+  EXPECT_THAT(read_recipe(recipe(damped + "temperature = [2.0]\n", "", "")).report(), HasSubstr("2 particle(s)"));
+  EXPECT_THAT(read_recipe(recipe(damped + "temperature = -1.0\n", "", "")).report(), HasSubstr("temperature"));
+}
+
+TEST(Noise, MethodsThatTakeNoneSayWhy) {
+  const std::string warm = damped + "temperature = 2.0\n";
+  for (const char* name : {"rk4", "explicit-euler", "implicit-euler"}) {
+    EXPECT_THAT(read_recipe(recipe(warm, "", "", name)).report(), HasSubstr("takes no noise: ")) << name;
+    EXPECT_EQ(read_recipe(recipe(warm, "", "noise = false\nallow_unstable = true\n", name)).report(), "") << name;
+  }
+  for (const Method& method : methods())
+    EXPECT_THAT(method.warmth.statement, testing::Not(HasSubstr("nothing"))) << method.entry.name;
+  std::string driven = warm;
+  driven += "drive = [\"cos(t)\", \"0\"]\n";
+  EXPECT_THAT(read_recipe(recipe(driven, "", "", "exact")).report(), HasSubstr("linear systems without a drive"));
+  EXPECT_EQ(read_recipe(recipe(warm, "", "", "exact")).report(), "");
+}
+
+TEST(ThermalStart, TemperatureAndPotentialHaveToAllowIt) {
+  const std::string start = "start = \"thermal\"\n";
+  EXPECT_EQ(read_recipe(recipe(damped + start + "temperature = 2.0\n", "", "")).report(), "");
+  EXPECT_EQ(read_recipe(recipe(start, bath(0, 0.5, 3.0), "")).report(), "");
+  EXPECT_EQ(
+      read_recipe(recipe("start = \"thermal-momenta\"\nC = [1.0, 2.0]\ntemperature = [2.0, 1.0]\n", "", "")).report(),
+      "");
+  EXPECT_THAT(read_recipe(recipe(start + "C = [1.0, 2.0]\ntemperature = [2.0, 1.0]\n", "", "")).report(),
+              HasSubstr("several temperatures"));
+  EXPECT_THAT(read_recipe(recipe(start, bath(0, 0.5, 3.0) + bath(1, 0.5, 2.0), "")).report(),
+              HasSubstr("at which temperature is not known"));
+  EXPECT_THAT(read_recipe(recipe(damped + start, "", "")).report(), HasSubstr("at which temperature is not known"));
+}
+
+}  // namespace
+}  // namespace bathline

@@ -1,0 +1,94 @@
+// Certificates against sums over all steps and transforms of long sequences.
+#include "model/infinite/certificate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+namespace bathline {
+namespace {
+
+/// The kernel of velocities that a kernel of stage velocities is, without its term ahead of time.
+std::vector<double> on_velocities(const SteppedKernel& kernel, double g, int count) {
+  std::vector<double> all = kernel.first;
+  std::vector<std::complex<double>> values, bases;
+  for (const Decay& decay : kernel.decays) {
+    values.push_back(decay.weight);
+    bases.push_back(std::exp(decay.exponent()));
+  }
+  while (static_cast<int>(all.size()) < count + 1) {
+    double sum = 0.0;
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      sum += values[j].real();
+      values[j] *= bases[j];
+    }
+    all.push_back(sum);
+  }
+  std::vector<double> of_v = {g * all[0]};
+  for (int n = 0; n < count - 1; ++n) {
+    const auto k = static_cast<std::size_t>(n);
+    of_v.push_back((1.0 - g) * all[k] + g * all[k + 1]);
+  }
+  return of_v;
+}
+
+TEST(Certificate, ErrorIsTheSumOverAllSteps) {
+  constexpr int steps = 30000;
+  for (const double g : {0.0, 0.3, 0.8}) {
+    const LineStep line(0.4, g);
+    const LineKernel made = make_line_kernel(line, 1e-7, steps, steps);
+    const std::vector<double> found = on_velocities(made.on_stage, g, steps), exact = exact_line_kernel(line, steps);
+    double error = 0.0, norm = 0.0;
+    for (std::size_t n = 0; n < exact.size(); ++n) {
+      error += std::abs(found[n] - exact[n]);
+      norm += std::abs(exact[n]);
+    }
+    EXPECT_NEAR(made.certificate.norm, norm, 0.02 * norm) << g;
+    EXPECT_GE(made.certificate.error, 0.99 * error / norm) << g;
+    EXPECT_LE(made.certificate.error, 2.0 * error / norm) << g << ": a bound, not a guess";
+    EXPECT_LE(made.certificate.error, 1e-7);
+  }
+}
+
+TEST(Certificate, ToleranceIsKeptOverManyLinesAndTolerances) {
+  for (const double c : {0.01, 0.126, 0.9, 1.7}) {
+    for (const double g : {0.0, 0.2, 0.5, 0.77}) {
+      const LineStep line(c, g);
+      if (!(line.effective <= 1.0)) continue;
+      for (const double tolerance : {1e-5, 1e-12, 1e-13}) {
+        const KernelCertificate until = make_line_kernel(line, tolerance, 1e7, 1e7).certificate;
+        EXPECT_LE(until.error, tolerance) << c << " " << g;
+        EXPECT_EQ(until.damper, 0.0);
+        const KernelCertificate ever = make_line_kernel(line, tolerance, KernelDemand::forever, 1e7).certificate;
+        EXPECT_LE(ever.uniform_error, tolerance) << c << " " << g;
+      }
+    }
+  }
+  EXPECT_LE(make_bessel_kernel(1e-12, 1e6, 1e6).certificate.error, 1e-12);
+  EXPECT_LE(make_bessel_kernel(1e-12, KernelDemand::forever, 1e6).certificate.uniform_error, 1e-12);
+}
+
+// With the damper no frequency gives energy; the sum over many steps stands for the transform.
+TEST(Certificate, DamperMakesTheLinePassive) {
+  for (const double g : {0.0, 0.25, 0.75}) {
+    const LineStep line(0.6, g);
+    const LineKernel made = make_line_kernel(line, 1e-5, KernelDemand::forever, 1e6);
+    EXPECT_LT(made.certificate.lowest, 0.0);
+    EXPECT_GT(made.certificate.damper, 0.0);
+    EXPECT_LT(made.certificate.damper, 1e-3);
+    const std::vector<double> of_v = on_velocities(made.on_stage, g, 4000);
+    // Behind the first steps decays are slow at the band's edge only: one keeps away from it.
+    for (double t = 0.03; t < std::numbers::pi; t += 0.0517) {
+      if (std::abs(t - line.angle) < 0.05) continue;
+      std::complex<double> sum = 0.0;
+      for (std::size_t n = 0; n < of_v.size(); ++n)
+        sum += of_v[n] * std::polar(1.0, -(static_cast<double>(n) - 1.0) * t);
+      EXPECT_GT((sum * std::polar(1.0, -0.5 * t)).real(), -2e-5) << g << " at " << t;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bathline

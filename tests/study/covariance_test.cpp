@@ -1,0 +1,71 @@
+// Covariances without paths: heat through a chain against its closed form, and what there is none of.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "run_study.hpp"
+
+namespace bathline {
+namespace {
+
+using testing::HasSubstr;
+
+std::string recipe(const std::string& system, const std::string& integrator) {
+  return R"(title = "t"
+[system]
+kind = "pair-potential"
+particles = 7
+masses = 0.8
+q0 = 0.0
+pairs = "neighbours"
+ends = "fixed"
+potential = { kind = "harmonic", k = 1.7 }
+)" + system +
+         "[time]\nstep = 0.2\nend = 1.0\n[[integrators]]\nlabel = \"run\"\n" + integrator +
+         "[study]\nkind = \"covariance\"\n";
+}
+
+const std::string warm = "damping = [0.6, 0, 0, 0, 0, 0, 0.6]\ntemperature = [3.0, 0, 0, 0, 0, 0, 0.5]\n";
+
+TEST(MpiCovariance, HeatThroughAChainIsThatOfItsClosedForm) {
+  const RunStudy run(recipe(warm, "name = \"time-centred\"\non = \"open\"\n"));
+  ASSERT_EQ(run.report, "");
+  // Rieder, Lebowitz and Lieb, with dampers and any mass and stiffness.
+  const double m = 0.8, k = 1.7, c = 0.6, a = std::acosh(1.0 + 0.5 * m * k / (c * c));
+  const double current = k * (3.0 - 0.5) / (2.0 * c) * std::sinh(6.0 * a) / std::sinh(7.0 * a);
+  for (const char* label : {"run", "langevin"}) {
+    const std::string group = std::string("covariance/") + label + "/";
+    const std::vector<double> heat = run.values(group + "heat"), qv = run.values(group + "qv");
+    EXPECT_NEAR(heat[0], current, 1e-12);
+    EXPECT_NEAR(heat[6], -current, 1e-12);
+    for (std::size_t bond = 0; bond < 6; ++bond) {
+      EXPECT_NEAR(k * qv[7 * bond + bond + 1], current, 1e-12);
+      EXPECT_NEAR(k * qv[7 * (bond + 1) + bond], -current, 1e-12);
+    }
+    EXPECT_NEAR(run.values(group + "temperature")[0], 3.0 - current * m / c, 1e-12);
+  }
+  EXPECT_LT(run.value("covariance/run/difference"), 1e-12);
+}
+
+TEST(MpiCovariance, IsThatOfTheIntegrator) {
+  const RunStudy run(recipe(warm, "name = \"gamma\"\ngamma = 0.25\non = \"open\"\n"));
+  ASSERT_EQ(run.report, "");
+  EXPECT_GT(run.value("covariance/run/difference"), 1e-3);
+  EXPECT_NE(run.values("covariance/run/temperature")[3], run.values("covariance/langevin/temperature")[3]);
+}
+
+TEST(MpiCovariance, SaysWhatIsWrong) {
+  EXPECT_THAT(RunStudy(recipe(warm, "name = \"gamma\"\non = \"open\"\nnoise = false\n")).report,
+              HasSubstr("open systems with noise"));
+  EXPECT_THAT(RunStudy(recipe("", "name = \"gamma\"\non = \"closed\"\n")).report, HasSubstr("open systems with noise"));
+  std::string free = recipe(warm, "name = \"time-centred\"\non = \"open\"\n");
+  free.replace(free.find("ends = \"fixed\""), 14, "ends = \"free\"");
+  const RunStudy drifting(free);
+  ASSERT_TRUE(drifting.failure.has_value());
+  EXPECT_THAT(drifting.failure->failure.reason, HasSubstr("nothing is stationary"));
+}
+
+}  // namespace
+}  // namespace bathline
