@@ -202,6 +202,16 @@ std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const C
   return environments;
 }
 
+std::string Experiment::environment_without_sites() const {
+  for (const Case& one : cases()) {
+    if (!one.closed) continue;
+    for (const auto& environment : build_environments(one, one.step, communicator())) {
+      if (environment->facts().sites == 0) return environment->name();
+    }
+  }
+  return "";
+}
+
 Problem Experiment::make_problem(const Case& one, double step, bool closed, const Communicator& communicator,
                                  const OpenSystem& start) const {
   Problem problem = make_cold_problem(one, step, closed, communicator, start);

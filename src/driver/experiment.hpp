@@ -73,6 +73,8 @@ class Experiment {
     return make_problem(one, step, closed, communicator());
   }
   Problem make_problem(const Case& one) const { return make_problem(one, one.step, one.closed); }
+  /// The first environment of a closed case that keeps no sites; empty where all do. @note Collective.
+  std::string environment_without_sites() const;
   /// The closed problem of a case with particles so heavy that nothing moves them, and no potential. @note Collective.
   Problem make_held_problem(const Case& one) const;
   /// A problem as above, over the ranks of `communicator` alone.

@@ -67,11 +67,6 @@ std::pair<std::vector<double>, Location> Feasibility::steps_of(const Case& one) 
   return {{one.step}, one.options.has("step") ? one.options.where("step") : recipe_.time.where("step")};
 }
 
-bool Feasibility::depends_on_step(const Case& one) const {
-  return one.closed && std::any_of(one.environments.begin(), one.environments.end(),
-                                   [&](std::size_t index) { return recipe_.environments[index].has("grid"); });
-}
-
 void Feasibility::check_system(Mistakes& mistakes) const {
   const OpenSystem& system = experiment_.system();
   if (system.contact && !recipe_.environments.empty()) {
@@ -246,9 +241,12 @@ void Feasibility::check_memory(Mistakes& mistakes) {
 void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
   const Case& one = experiment_.readable_cases()[index];
   const auto [steps, where] = steps_of(one);
-  StabilityLimit limit = stability_limit(built(index), *one.method, one.options);
+  const Problem& problem = built(index);
+  StabilityLimit limit = stability_limit(problem, *one.method, one.options);
+  const bool follows_step = std::any_of(problem.environments().begin(), problem.environments().end(),
+                                        [](const auto& one) { return one->facts().matched_gamma.has_value(); });
   for (double step : steps) {
-    if (depends_on_step(one) && steps.size() > 1) {
+    if (follows_step && steps.size() > 1) {
       limit = stability_limit(experiment_.make_problem(one, step, true), *one.method, one.options);
     }
     if (limit.never_stable) {
@@ -269,23 +267,24 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
   }
 }
 
-void Feasibility::warn_of_other_grids(const Case& one) {
+void Feasibility::warn_of_other_matches(std::size_t index) {
+  const Case& one = experiment_.readable_cases()[index];
   if (one.method->entry.name != "gamma") return;
   const double gamma = one.options.number("gamma");
-  for (std::size_t index : one.environments) {
-    const Section& section = recipe_.environments[index];
-    if (!section.has("grid") || section.number("gamma") == gamma) continue;
-    warnings_.push_back(fmt::format(
-        "{}: the characteristic grid of `{}` is that of gamma = {}; with gamma = {} closed and reduced runs differ by "
-        "terms of the order of the step",
-        one.label, section.text("name"), section.number("gamma"), gamma));
+  for (const auto& environment : built(index).environments()) {
+    const std::optional<double> matched = environment->facts().matched_gamma;
+    if (!matched || *matched == gamma) continue;
+    warnings_.push_back(
+        fmt::format("{}: `{}` is made for gamma = {}; with gamma = {} closed and reduced runs differ by terms of the "
+                    "order of the step",
+                    one.label, environment->name(), *matched, gamma));
   }
 }
 
 void Feasibility::warn_of_limits(std::size_t index) {
   const Case& one = experiment_.readable_cases()[index];
   if (!one.closed) return;
-  warn_of_other_grids(one);
+  warn_of_other_matches(index);
   if (!own_frequency_) own_frequency_ = own_frequency(experiment_.system());
   const double end = static_cast<double>(one.steps) * one.step;
   for (const auto& environment : built(index).environments()) {

@@ -41,8 +41,8 @@ class Feasibility {
   std::string size_key(const Section& environment) const;
   void check_stability(std::size_t index, Mistakes& mistakes);
   void warn_of_limits(std::size_t index);
-  /// Where a characteristic grid is that of another gamma than the closed integrator's.
-  void warn_of_other_grids(const Case& one);
+  /// Where an environment that follows the step is made for another gamma than the closed integrator's.
+  void warn_of_other_matches(std::size_t index);
   /// Whether a warm environment stands on the limit of stability, where its energy has no bound; then nothing can be
   /// claimed of it.
   void check_energies(std::size_t index, Mistakes& mistakes);
@@ -50,8 +50,6 @@ class Feasibility {
   const Problem& built(std::size_t index);
   /// The steps that a case runs with, and where the recipe states them: the study's list where it has one.
   std::pair<std::vector<double>, Location> steps_of(const Case& one) const;
-  /// Whether what a case runs on changes with the step.
-  bool depends_on_step(const Case& one) const;
 
   const Recipe& recipe_;
   const Experiment& experiment_;

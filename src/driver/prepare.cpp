@@ -74,26 +74,14 @@ void check_particles_only(const Section& output, const StudyKind& study, Mistake
   }
 }
 
-/// Of a line without end no sites are kept, so that nothing can be seen of them.
-void check_endless(const Recipe& recipe, Mistakes& mistakes) {
-  const auto is_endless = [](const Section& section) {
-    return section.holds<std::string>("sites") && section.text("sites") == "infinite";
-  };
-  const auto line = std::find_if(recipe.environments.begin(), recipe.environments.end(), is_endless);
-  if (line == recipe.environments.end()) return;
-  const auto refuse = [&](const Section& section, const char* key, const std::string& what) {
-    mistakes.add(section.where(key), fmt::format("{}, and those of `{}` are not kept, as there is no end of them; give "
-                                                 "`sites` a number",
-                                                 what, line->text("name")));
-  };
-  if (recipe.study.text("kind") == "wave") {
-    refuse(recipe.study, "kind", "a wave study watches sites");
-  } else if (recipe.output.has("snapshots")) {
-    refuse(recipe.output, "snapshots", "snapshots are of sites");
-  }
-  if (recipe.study.has("momenta") && recipe.study.boolean("momenta")) {
-    refuse(recipe.study, "momenta", "`momenta` counts those of sites");
-  }
+/// Snapshots show sites.
+void check_snapshots(const Section& output, const Experiment& experiment, Mistakes& mistakes) {
+  if (!output.has("snapshots")) return;
+  const std::string siteless = experiment.environment_without_sites();
+  if (siteless.empty()) return;
+  mistakes.add(
+      output.where("snapshots"),
+      fmt::format("snapshots are of sites, and `{}` keeps none: what it does follows from its memory", siteless));
 }
 
 /// What of a recipe needs constant masses, which a Lagrangian of its own need not have, or no action.
@@ -153,7 +141,7 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
     prepared.study = kind->make(*prepared.recipe, *prepared.experiment, mistakes);
   });
   check_claims(*prepared.recipe, mistakes);
-  where_readable([&] { check_endless(*prepared.recipe, mistakes); });
+  where_readable([&] { check_snapshots(prepared.recipe->output, *prepared.experiment, mistakes); });
   if (kind != nullptr) {
     check_ends(*prepared.recipe, *kind, mistakes);
     where_readable([&] { check_particles_only(prepared.recipe->output, *kind, mistakes); });

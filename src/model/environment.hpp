@@ -25,7 +25,7 @@ struct EnvironmentFacts {
     double time = std::numeric_limits<double>::infinity();  ///< when the first is back at the head, s
     std::string name = "echo";                              ///< what that is called
   };
-  std::int64_t sites = 0;
+  std::int64_t sites = 0;          ///< that are kept; 0 where it is known by its memory alone
   std::string site_name = "site";  ///< what one of them is called
   double damping = 0.0;            ///< the damping constant D that it stands for until the echo, kg/s
   Echo echo;
@@ -36,6 +36,9 @@ struct EnvironmentFacts {
   bool is_linear = true;  ///< whether its assembly is all there is to it
   std::optional<double> front_speed =
       std::nullopt;  ///< of a disturbance away from the head, sites/s, where a formula is known
+  /// Where what it is made of follows from the step: the g of the closed scheme `gamma` for which the reduced scheme
+  /// has its damper exactly.
+  std::optional<double> matched_gamma = std::nullopt;
 };
 
 /// The energy of an environment, ledger entries of limebeer2020 Theorem III.1.

@@ -53,7 +53,7 @@ std::optional<SiteValues> read_site_values(const Section& section, const char* m
       return std::nullopt;
     }
     const double damping = section.number("damping"), share = 1.0 - 2.0 * gamma;
-    return SiteValues{damping * step * share, damping / (step * share)};
+    return SiteValues{damping * step * share, damping / (step * share), gamma};
   }
   const bool by_spacing = section.has("spacing") || is_endless(section);
   const std::string key = missing({"damping", by_spacing ? "spacing" : "length", "speed"});

@@ -11,6 +11,8 @@ namespace bathline {
 struct SiteValues {
   double mass = 0.0;       ///< kg
   double stiffness = 0.0;  ///< of the spring from site to site, N/m
+  /// On the characteristic grid, which follows from the step: the closed scheme `gamma` that it is exact for.
+  std::optional<double> matched_gamma = std::nullopt;
 };
 
 /// The values per site, from whichever of the three forms the section uses, or nothing, and a mistake. `mass` and

@@ -65,20 +65,23 @@ std::function<LineSite(std::int64_t)> read_unequal_sites(const Section& section,
 std::unique_ptr<Environment> build_line(const Section& section, const char* mass, const char* stiffness,
                                         const RunTimes& run, Attachment attachment, const Communicator& communicator,
                                         Mistakes& mistakes) {
+  const bool endless = is_endless(section);
   const std::string end = section.has("far_end") ? section.text("far_end") : "fixed";
   LineConstants constants;
   constants.far_end = end == "free" ? FarEnd::free : end == "matched" ? FarEnd::matched : FarEnd::fixed;
   LineOptions options;
   options.temperature = section.number("temperature");
   options.skip_resting = section.boolean("skip_resting");
-  if (section.has("file") && !is_endless(section)) {
+  std::optional<SiteValues> values;
+  if (section.has("file") && !endless) {
     options.site = read_unequal_sites(section, mass, stiffness, communicator, mistakes);
     if (!options.site) return nullptr;
   } else {
-    const std::optional<SiteValues> values = read_site_values(section, mass, stiffness, run.step, mistakes);
+    values = read_site_values(section, mass, stiffness, run.step, mistakes);
     if (!values) return nullptr;
     constants.mass = values->mass;
     constants.stiffness = values->stiffness;
+    options.matched_gamma = values->matched_gamma;
     if (puts_half_a_site(section)) {
       if (options.temperature > 0.0) {
         mistakes.add(section.where("half_site"),
@@ -88,10 +91,7 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
       attachment.put_on_head(0.5 * constants.mass);
     }
   }
-  if (is_endless(section)) {
-    return build_infinite_line(section, constants.mass, constants.stiffness, run, std::move(attachment), communicator,
-                               mistakes);
-  }
+  if (endless) return build_infinite_line(section, *values, run, std::move(attachment), communicator, mistakes);
   // Last, for it asks for a number that may not be readable.
   if (!check_size(section, "sites", mistakes)) return nullptr;
   return std::make_unique<Line>(section.text("name"), std::move(attachment), constants, section.integer("sites"),

@@ -34,7 +34,7 @@ struct Options {
   std::vector<double> steps;              ///< from the largest to the smallest, s
   double at = 0.0;                        ///< when errors are taken, s
   bool against_open = false;              ///< errors against the exact flow of the open system
-  bool has_grid = false;                  ///< whether an environment depends on the step
+  bool follows_step = false;              ///< whether an environment does
   bool trajectories = false;              ///< whether the runs with the steps of [time] are recorded as well
   std::int64_t starts = 1;                ///< random ones; 1: the start of [system]
   double spread_q = 0.0, spread_v = 0.0;  ///< half the edges of the cube that they lie in, m and m/s
@@ -162,8 +162,8 @@ class ConvergenceStudy final : public Study {
   ReferenceKey reference_key(const Case& one, std::size_t start, double h) const {
     const bool closed = one.closed && !options_.against_open;
     const bool has_action = one.method->domain == Method::Domain::contact || starts_[start].contact;
-    // An open linear system goes by powers of a matrix, a grid by the step.
-    const bool needs_step = has_action || (!closed && starts_[start].has_linear_forces()) || options_.has_grid;
+    // An open linear system goes by powers of a matrix, and some environments by the step.
+    const bool needs_step = has_action || (!closed && starts_[start].has_linear_forces()) || options_.follows_step;
     const double end = h * static_cast<double>(std::llround(options_.at / h));
     return {start, closed, has_action, one.environments, end, needs_step ? h : 0.0};
   }
@@ -275,12 +275,11 @@ std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, 
   }
   options.against_open = study.text("reference") == "open";
   options.trajectories = study.boolean("trajectories");
-  options.has_grid = std::any_of(recipe.environments.begin(), recipe.environments.end(),
-                                 [](const Section& environment) { return environment.has("grid"); });
   for (const Case& one : experiment.cases()) {
     if (!one.closed || options.against_open) continue;
     const Problem problem = experiment.make_problem(one);
     for (const auto& environment : problem.environments()) {
+      options.follows_step = options.follows_step || environment->facts().matched_gamma;
       const std::optional<std::string> obstacle = environment->obstacle(ExactFlow{});
       if (!obstacle) continue;
       mistakes.add(

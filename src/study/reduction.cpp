@@ -250,6 +250,10 @@ std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, 
   options.threshold = study.number("threshold");
   options.with_memory = study.boolean("memory");
   options.with_momenta = study.boolean("momenta");
+  if (const std::string siteless = options.with_momenta ? experiment.environment_without_sites() : "";
+      !siteless.empty()) {
+    mistakes.add(study.where("momenta"), fmt::format("`momenta` counts those of sites, and `{}` keeps none", siteless));
+  }
   return std::make_unique<ReductionStudy>(experiment, std::move(options));
 }
 

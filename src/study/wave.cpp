@@ -138,6 +138,9 @@ std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, 
   if (!watched(experiment)) {
     mistakes.add(recipe.study.where("kind"), "a wave study needs an integrator that is closed with an environment");
   }
+  if (const std::string siteless = experiment.environment_without_sites(); !siteless.empty()) {
+    mistakes.add(recipe.study.where("kind"), fmt::format("a wave study watches sites, and `{}` keeps none", siteless));
+  }
   return std::make_unique<WaveStudy>(experiment, recipe.study.number("threshold"));
 }
 

@@ -114,8 +114,8 @@ class Mistakes(FolderTest):
     def test_every_one_is_a_line(self):
         self.refused("tolerance = 1e-14: double precision can certify 1e-13", {"tolerance": 1e-14})
         self.refused("horizon = 3: the run ends at 4,", {"horizon": 3.0})
-        self.refused('not one of the choices; did you mean "forever"?', {"horizon": "foreve"})
-        self.refused('not one of the choices; did you mean "infinite"?', {"sites": "infinit"})
+        self.refused('horizon = "foreve": must be', {"horizon": "foreve"})
+        self.refused('sites = "infinit": must be', {"sites": "infinit"})
         self.refused("has no noise yet", {"temperature": 0.1})
         self.refused("has no `far_end`", {"far_end": "fixed"})
         self.refused("has a `spacing` and no length", {"M": None, "lambda": None, "damping": 1.0, "speed": 1.0,

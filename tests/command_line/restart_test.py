@@ -2,6 +2,7 @@
 
 import unittest
 
+import h5py
 import numpy as np
 
 from program import OSCILLATOR, changed, run, variables, write_recipe

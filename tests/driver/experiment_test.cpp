@@ -299,7 +299,7 @@ TEST(MpiExperiment, WarnsOfACharacteristicGridOfAnotherGamma) {
   EXPECT_THAT(warnings("", ""), testing::IsEmpty());
   EXPECT_THAT(warnings("gamma = 0.25", "gamma = 0.25"), testing::IsEmpty());
   EXPECT_THAT(warnings("gamma = 0.25", "gamma = 0.0"),
-              testing::ElementsAre(AllOf(HasSubstr("closed"), HasSubstr("`line` is that of gamma = 0.25"))));
+              testing::ElementsAre(AllOf(HasSubstr("closed"), HasSubstr("`line` is made for gamma = 0.25"))));
   EXPECT_THAT(warnings("", "gamma = 0.5"), testing::ElementsAre(HasSubstr("with gamma = 0.5 closed and reduced")));
 }
 

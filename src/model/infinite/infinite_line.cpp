@@ -21,6 +21,7 @@ EnvironmentFacts InfiniteLine::describe() const {
   EnvironmentFacts facts;
   facts.damping = std::sqrt(options_.stiffness * options_.mass);
   facts.highest_frequency = 2.0 * std::sqrt(options_.stiffness / options_.mass);
+  facts.matched_gamma = options_.matched_gamma;
   return facts;
 }
 

@@ -19,10 +19,11 @@ namespace bathline {
 struct InfiniteLineOptions {
   double mass = 1.0;
   double stiffness = 1.0;
-  double tolerance = 1e-12;  ///< of the kernel, relative to the sum of its absolute values
-  double horizon = 0.0;      ///< s; KernelDemand::forever
-  double step = 1.0;         ///< of the run, s
-  double end = 0.0;          ///< of the run, s
+  double tolerance = 1e-12;                  ///< of the kernel, relative to the sum of its absolute values
+  double horizon = 0.0;                      ///< s; KernelDemand::forever
+  double step = 1.0;                         ///< of the run, s
+  double end = 0.0;                          ///< of the run, s
+  std::optional<double> matched_gamma = {};  ///< as in EnvironmentFacts
 };
 
 class InfiniteLine final : public Environment, public Certified {

@@ -10,9 +10,9 @@ namespace bathline {
 
 bool is_endless(const Section& section) { return section.is_readable("sites") && section.holds<std::string>("sites"); }
 
-std::unique_ptr<Environment> build_infinite_line(const Section& section, double mass, double stiffness,
-                                                 const RunTimes& run, Attachment attachment,
-                                                 const Communicator& communicator, Mistakes& mistakes) {
+std::unique_ptr<Environment> build_infinite_line(const Section& section, const SiteValues& values, const RunTimes& run,
+                                                 Attachment attachment, const Communicator& communicator,
+                                                 Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
   const auto refuse = [&](const char* key, const std::string& why) { mistakes.add(section.where(key), why); };
   if (section.has("far_end")) refuse("far_end", "a line without end has no `far_end`: leave it out");
@@ -42,12 +42,13 @@ std::unique_ptr<Environment> build_infinite_line(const Section& section, double 
   }
   if (mistakes.count() > before) return nullptr;
   return std::make_unique<InfiniteLine>(section.text("name"), std::move(attachment),
-                                        InfiniteLineOptions{.mass = mass,
-                                                            .stiffness = stiffness,
+                                        InfiniteLineOptions{.mass = values.mass,
+                                                            .stiffness = values.stiffness,
                                                             .tolerance = tolerance,
                                                             .horizon = horizon,
                                                             .step = run.step,
-                                                            .end = run.end},
+                                                            .end = run.end,
+                                                            .matched_gamma = values.matched_gamma},
                                         communicator);
 }
 

@@ -24,6 +24,7 @@ EnvironmentFacts Line::describe() const {
   facts.echo.time = echo_time();
   facts.highest_frequency = highest_frequency();
   facts.temperature = state_.options.temperature;
+  facts.matched_gamma = state_.options.matched_gamma;
   if (state_.has_equal_sites()) facts.front_speed = std::sqrt(first.stiffness / first.mass);
   return facts;
 }

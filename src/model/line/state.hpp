@@ -21,6 +21,8 @@ struct LineOptions {
   std::function<LineSite(std::int64_t)> site = {};
   /// Leaves out sites that nothing can have moved yet; no result depends on it.
   bool skip_resting = true;
+  /// As in EnvironmentFacts.
+  std::optional<double> matched_gamma = {};
   /// Explicit schemes by the reference march, on one rank; no result depends on it.
   bool by_reference = false;
 };
