@@ -106,6 +106,23 @@ class Neighbours(unittest.TestCase):
             self.assertNotIn(room, reached)
 
 
+class Environments(unittest.TestCase):
+    """What reads recipes for all environments asks only for what every kind of them may have."""
+
+    READS = re.compile(r"""[eE]nvironments?(?:\[[^]]*\])?(?:\.|->)\w+\("(\w+)"[,)]""")
+    COMMON = {"name", "kind", "attach", "temperature", "file"}
+    FIELDS = {"w", "p"}
+
+    def test_no_kind_is_known_by_its_keys(self):
+        read = {}
+        for room in ("advance", "command_line", "driver", "record", "study"):
+            for path in files(f"src/{room}", ".cpp", ".hpp"):
+                for key in self.READS.findall(path.read_text()):
+                    read.setdefault(key, path)
+        self.assertLessEqual({"name", "kind", "temperature"}, set(read))
+        self.assertEqual({key: path for key, path in read.items() if key not in self.COMMON | self.FIELDS}, {})
+
+
 class Tested(unittest.TestCase):
     """Every unit has a test of its own name, or says at its top which other one is its test."""
 
