@@ -39,8 +39,8 @@ struct Contact {
   std::optional<Eigen::VectorXd> q1;
 };
 
-/// The particles of a recipe: m q'' = -grad V(q) - C q' + f(q, q') + a(q, q', t) + d(t). Vectors have one entry per
-/// degree of freedom, index = particle * axes + axis.
+/// The particles of a recipe: m q'' = -grad V(q) - C q' + f(q, q') + a(q, q', t) + d(t) + B J q'. Vectors have one
+/// entry per degree of freedom, index = particle * axes + axis.
 struct OpenSystem {
   int particles = 0;
   int axes = 1;
@@ -57,6 +57,9 @@ struct OpenSystem {
   /// What acts from outside in closed and open runs alike, if anything: the force a and the drive d, which do work.
   std::shared_ptr<const Force> applied;
   std::shared_ptr<const Drive> drive;
+  /// B in kg/s, charge included: the force (B v_y, -B v_x) on every two degrees of freedom x and y that follow each
+  /// other, 2i and 2i + 1. It does no work, and p stays M v (model/gyration.hpp).
+  double magnetic_field = 0.0;
   Eigen::VectorXd q0;
   Eigen::VectorXd v0;
   /// What is drawn at random in place of these.
