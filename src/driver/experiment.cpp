@@ -85,7 +85,8 @@ const OutputPlan& Experiment::output() const {
 std::vector<std::pair<std::string, std::string>> Experiment::input_files() const {
   std::vector<std::pair<std::string, std::string>> files;
   for (const Section& environment : recipe_.environments) {
-    if (environment.has(text_of_file)) files.emplace_back(environment.text("file"), environment.text(text_of_file));
+    if (!environment.has(text_of_file)) continue;
+    files.emplace_back(environment.text(key_of_file(environment).value()), environment.text(text_of_file));
   }
   return files;
 }

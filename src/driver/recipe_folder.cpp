@@ -10,6 +10,7 @@
 #include <fstream>
 #include <vector>
 
+#include "model/table_file.hpp"
 #include "parallel/shared_file.hpp"
 #include "recipe/excerpt.hpp"
 #include "recipe/recipe.hpp"
@@ -34,8 +35,9 @@ void require_all_files(const ResultReader& file, const Vocabulary& vocabulary) {
   Mistakes mistakes;
   const Recipe recipe = parse_recipe(file.attribute("recipe_resolved"), file.path(), {}, vocabulary, mistakes);
   for (const Section& environment : recipe.environments) {
-    if (!environment.has("file") || !environment.is_readable("file")) continue;
-    const std::string& name = environment.text("file");
+    const std::optional<std::string> key = key_of_file(environment);
+    if (!key || !environment.is_readable(*key)) continue;
+    const std::string& name = environment.text(*key);
     if (file.has_attribute(prefix + name)) continue;
     throw FileError(fmt::format("the recipe of {} names the file {}, which is not in it", file.path(), excerpt(name)));
   }

@@ -17,6 +17,7 @@
 
 #include "driver/launch.hpp"
 #include "model/environment_catalogue.hpp"
+#include "model/table_file.hpp"
 #include "parallel/shared_file.hpp"
 #include "recipe/sweep.hpp"
 #include "record/claims.hpp"
@@ -68,9 +69,10 @@ enum class State { absent, finished, unjudged, interrupted, other };
 State state_of(const Element& element, const RunRequest& request, int& code, const Communicator& communicator) {
   std::vector<std::pair<std::string, std::string>> inputs;
   for (const Section& environment : element.recipe.environments) {
-    if (!environment.has("file")) continue;
-    const auto text = read_shared_file(path_beside_recipe(environment, "file"), communicator);
-    inputs.emplace_back("input_file:" + environment.text("file"), text.value_or(""));
+    const std::optional<std::string> key = key_of_file(environment);
+    if (!key) continue;
+    const auto text = read_shared_file(path_beside_recipe(environment, *key), communicator);
+    inputs.emplace_back("input_file:" + environment.text(*key), text.value_or(""));
   }
   std::int64_t found[] = {static_cast<std::int64_t>(State::absent), 0};
   if (communicator.is_root()) {

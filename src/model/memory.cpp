@@ -10,11 +10,13 @@
 // Source: farshi2018, eq. (36) for the kernel; the modes are ours.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 
 #include "model/environment_catalogue.hpp"
 #include "model/lumped.hpp"
+#include "model/spectral/recipe.hpp"
 
 namespace bathline {
 
@@ -82,9 +84,29 @@ class Memory final : public LumpedEnvironment {
   std::vector<Mode> modes_;
 };
 
-std::unique_ptr<Environment> build_memory(const Section& section, const OpenSystem& system, const RunTimes&,
+std::unique_ptr<Environment> build_memory(const Section& section, const OpenSystem& system, const RunTimes& run,
                                           const Communicator& communicator, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
+  const std::vector<std::string> others = kernel_keys(section);
+  const bool has_modes = section.has("stiffness") || section.has("rate") || section.has("frequency");
+  const bool has_kernel = std::any_of(others.begin(), others.end(), [](const std::string& key) {
+    return key.starts_with("kernel") || key.starts_with("spectral_density");
+  });
+  if (has_modes && !others.empty()) {
+    mistakes.add(
+        section.where(others.front()),
+        fmt::format("`{}` has no meaning beside `stiffness`, `rate` and `frequency`; leave one or the others out",
+                    others.front()));
+    return nullptr;
+  }
+  if (has_kernel) return build_from_kernel(section, system, run, communicator, mistakes);
+  for (const char* key : {"stiffness", "rate", "frequency"}) {
+    if (section.has(key)) continue;
+    mistakes.add(section.where("kind"), fmt::format("the memory's kernel is missing: give `stiffness`, `rate` and "
+                                                    "`frequency` of its modes, or one of `kernel`, `kernel_file`, "
+                                                    "`spectral_density` and `spectral_density_file`"));
+    return nullptr;
+  }
   const auto &k = section.numbers("stiffness"), &r = section.numbers("rate"), &w = section.numbers("frequency");
   if (k.empty() || r.size() != k.size() || w.size() != k.size()) {
     mistakes.add(section.where("stiffness"),
@@ -103,32 +125,43 @@ std::unique_ptr<Environment> build_memory(const Section& section, const OpenSyst
 }
 
 Parameter of_modes(const char* name, const char* units, const char* doc, Bound bound) {
-  return {.name = name, .type = ValueType::numbers, .units = units, .doc = doc, .required = true, .bound = bound};
+  return {.name = name, .type = ValueType::numbers, .units = units, .doc = doc, .bound = bound};
 }
 
 }  // namespace
 
 EnvironmentKind memory_environment_kind() {
+  std::vector<Parameter> parameters = {
+      attach_parameter("particle that remembers, from 0"),
+      of_modes("stiffness", "N/m", "of every mode, what it adds to gamma(0)", Bound::positive),
+      of_modes("rate", "1/s", "at which every mode dies down", Bound::nonnegative),
+      of_modes("frequency", "rad/s", "of every mode", Bound::nonnegative)};
+  for (Parameter& parameter : kernel_parameters()) parameters.push_back(std::move(parameter));
+  parameters.push_back({.name = "temperature",
+                        .units = "J",
+                        .doc = "kT of the start, of a star; only 0 for modes and chains, which have no noise yet",
+                        .fallback = "0.0",
+                        .bound = Bound::nonnegative});
   return {
       {.name = "memory",
-       .summary = "memory kernel of decaying oscillations: a sum of exponentials around one particle",
+       .summary = "memory kernel around one particle: modes, a formula, a table or a spectral density",
        .equation = "m q_a'' + V'(q_a) + integral_0^t gamma(t-s) q_a'(s) ds = 0\n"
-                   "gamma(t) = sum_j stiffness_j exp(-rate_j t) cos(frequency_j t)",
-       .source = "farshi2018, section 4.3, eq. (36)",
-       .parameters = {attach_parameter("particle that remembers, from 0"),
-                      of_modes("stiffness", "N/m", "of every mode, what it adds to gamma(0)", Bound::positive),
-                      of_modes("rate", "1/s", "at which every mode dies down", Bound::nonnegative),
-                      of_modes("frequency", "rad/s", "of every mode", Bound::nonnegative),
-                      {.name = "temperature",
-                       .units = "J",
-                       .doc = "kT of the start; only 0 until a memory has noise",
-                       .fallback = "0.0",
-                       .bound = Bound::nonnegative}},
-       .notes = "Stands for the damper D = sum_j stiffness_j rate_j / (rate_j^2 + frequency_j^2), which a mode with "
-                "neither rate nor frequency has none of. Where modes decay, splittings take their own motion exactly, "
-                "in half steps around those of the particles: of order 2 at most, so compositions with steps backwards "
-                "are refused, and so is `lobatto` with more than two stages. What the modes have dissipated stands in "
-                "the ledger."},
+                   "gamma(t) = sum_j stiffness_j exp(-rate_j t) cos(frequency_j t),  or kernel,\n"
+                   "or (2/pi) integral_0^inf J(w)/w cos(w t) dw,  J = spectral_density",
+       .source = "farshi2018, section 4.3, eq. (36); gragg1984 for chains",
+       .parameters = std::move(parameters),
+       .notes =
+           "Modes stand for the damper D = sum_j stiffness_j rate_j / (rate_j^2 + frequency_j^2), which a mode with "
+           "neither rate nor frequency has none of. Where modes decay, splittings take their own motion exactly, "
+           "in half steps around those of the particles: of order 2 at most, so compositions with steps backwards "
+           "are refused, and so is `lobatto` with more than two stages. What the modes have dissipated stands in "
+           "the ledger. "
+           "A kernel or a density becomes a bath without losses: the Gauss rule of some w_max T/4 frequencies, w_max "
+           "the highest that counts and T = until, which is a star, or by the algorithm of Gragg and Harrod the "
+           "line of unequal sites with the same kernel. Both are environments like any other, and the group "
+           "certificate of a result says how good they are; they stand for the damper D = J(w)/w at w = 0. Until T "
+           "nothing comes back; later it does. The kernel is that of continuous time, which the steps of "
+           "`stoermer-verlet`, `gamma` and `gauss` keep."},
       build_memory};
 }
 

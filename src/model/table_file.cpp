@@ -32,9 +32,13 @@ std::string read_rows(const std::string& text, const TableForm& form, Rows& rows
                          form.first.units, form.second.name, form.second.units);
     }
     for (std::size_t i = 0; i < row.size(); ++i) {
-      if (std::isfinite(row[i]) && row[i] > 0.0) continue;
-      return fmt::format("line {}: {} {} must be positive", number, i == 0 ? form.first.name : form.second.name,
-                         row[i]);
+      const TableForm::Column& column = i == 0 ? form.first : form.second;
+      const bool may_be_zero = column.bound != Bound::positive, may_be_below = column.bound == Bound::any;
+      if (std::isfinite(row[i]) && (row[i] > 0.0 || (may_be_zero && row[i] == 0.0) || may_be_below)) continue;
+      return fmt::format("line {}: {} {} must {}", number, column.name, row[i],
+                         may_be_below  ? "be finite"
+                         : may_be_zero ? "not be negative"
+                                       : "be positive");
     }
     if (form.rising && !rows.empty() && row[0] <= rows.back()[0]) {
       return fmt::format("line {}: {} {} must be above that of the line before, {}", number, form.first.name, row[0],
@@ -47,15 +51,24 @@ std::string read_rows(const std::string& text, const TableForm& form, Rows& rows
 
 }  // namespace
 
+std::optional<std::string> key_of_file(const Section& section) {
+  for (const char* key : {"file", "kernel_file", "spectral_density_file"}) {
+    if (section.has(key)) return key;
+  }
+  return std::nullopt;
+}
+
 void keep_text_of_file(Section& section, const Communicator& communicator) {
-  if (!section.has("file")) return;
-  std::optional<std::string> text = read_shared_file(path_beside_recipe(section, "file"), communicator);
-  if (text) section.set(text_of_file, std::move(*text), section.where("file"));
+  const std::optional<std::string> key = key_of_file(section);
+  if (!key) return;
+  std::optional<std::string> text = read_shared_file(path_beside_recipe(section, *key), communicator);
+  if (text) section.set(text_of_file, std::move(*text), section.where(*key));
 }
 
 std::optional<Rows> read_table_file(const Section& section, const TableForm& form, const Communicator& communicator,
                                     Mistakes& mistakes) {
-  const std::filesystem::path path = path_beside_recipe(section, "file");
+  const std::string key = key_of_file(section).value();
+  const std::filesystem::path path = path_beside_recipe(section, key);
   const std::optional<std::string> text =
       section.has(text_of_file) ? std::optional(section.text(text_of_file)) : read_shared_file(path, communicator);
   Rows rows;
@@ -63,7 +76,7 @@ std::optional<Rows> read_table_file(const Section& section, const TableForm& for
                               ? read_rows(*text, form, rows)
                               : fmt::format("cannot be read; it is looked for beside the recipe, as {}", path.string());
   if (why.empty()) return rows;
-  mistakes.add(section.where("file"), fmt::format("file = \"{}\": {}", section.text("file"), why));
+  mistakes.add(section.where(key), fmt::format("{} = \"{}\": {}", key, section.text(key), why));
   return std::nullopt;
 }
 

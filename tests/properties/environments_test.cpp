@@ -34,7 +34,8 @@ std::vector<Built> build_all() {
                                                {"damping", "length", "speed"},
                                                {"M", "lambda"},
                                                {"b", "k"},
-                                               {"oscillators", "damping", "omega_max"}}) {
+                                               {"oscillators", "damping", "omega_max"},
+                                               {"stiffness", "rate", "frequency"}}) {
       Section section = example_section(kind.entry, form);
       std::vector<std::string> ends = {""};
       if (has_parameter(kind.entry, "far_end")) ends = {"fixed", "free", "matched"};

@@ -25,6 +25,10 @@ EnvironmentFacts Line::describe() const {
   facts.highest_frequency = highest_frequency();
   facts.temperature = state_.options.temperature;
   facts.matched_gamma = state_.options.matched_gamma;
+  if (const auto& substitute = state_.options.substitute) {
+    facts.damping = substitute->damping;
+    facts.echo.time = substitute->until;
+  }
   if (state_.has_equal_sites()) facts.front_speed = std::sqrt(first.stiffness / first.mass);
   return facts;
 }

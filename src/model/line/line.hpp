@@ -12,7 +12,7 @@
 
 namespace bathline {
 
-class Line final : public Environment {
+class Line : public Environment {
  public:
   /// Mass and stiffness of `constants` have no meaning where the options say what the sites are made of.
   /// @note Collective.

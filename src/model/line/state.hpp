@@ -23,6 +23,11 @@ struct LineOptions {
   bool skip_resting = true;
   /// As in EnvironmentFacts.
   std::optional<double> matched_gamma = {};
+  /// Of a line in the place of something else: the D of that, kg/s, and until when it is the same, s.
+  struct Substitute {
+    double damping, until;
+  };
+  std::optional<Substitute> substitute = {};
   /// Explicit schemes by the reference march, on one rank; no result depends on it.
   bool by_reference = false;
 };

@@ -10,7 +10,7 @@
 
 namespace bathline {
 
-class Star final : public Environment {
+class Star : public Environment {
  public:
   /// `steps_per_pass` steps of an explicit scheme are taken in one pass; `temperature` is kT of the start, J.
   /// @note Collective.

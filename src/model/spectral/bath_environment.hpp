@@ -1,0 +1,25 @@
+// Baths in the place of a kernel, as environments that know how good they are.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "model/environment.hpp"
+#include "model/spectral/bath.hpp"
+
+namespace bathline {
+
+struct BathOptions {
+  double until = 0.0;        ///< s
+  double temperature = 0.0;  ///< kT of the start, J; of a star alone
+  std::string choice = {};   ///< why this one, for the log; empty where it was asked for
+};
+
+/// A star, which starts warm as any other. @note Collective.
+std::unique_ptr<Environment> make_star(std::string name, Attachment attachment, std::shared_ptr<const Bath> bath,
+                                       const BathOptions& options, const Communicator& communicator);
+/// A line of unequal sites whose far end is free. @note Collective.
+std::unique_ptr<Environment> make_chain(std::string name, Attachment attachment, std::shared_ptr<const Bath> bath,
+                                        const BathOptions& options, const Communicator& communicator);
+
+}  // namespace bathline

@@ -1,0 +1,111 @@
+// A panel is good where the last Legendre coefficients of the function on it are gone, and where its cosines are slow
+// enough for the rule.
+// Tested by tests/model/spectral/bath_test.cpp.
+#include "model/spectral/panels.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace bathline {
+
+namespace {
+
+constexpr int points = 32;
+/// Half the phase of a cosine over a panel: the rule has it to (12/2)^64/64! = 1e-39, and a polynomial of as many
+/// waves, which crowd towards the ends of its interval, still to round-off.
+constexpr double most_phase = 12.0;
+constexpr std::size_t most_panels = 20'000;
+constexpr double roundoff = 1e-16;
+
+/// The Gauss-Legendre rule, and the Legendre coefficients of what has these values at its nodes.
+struct GaussLegendre {
+  GaussLegendre() {
+    Eigen::VectorXd beside(points - 1);
+    for (int k = 1; k < points; ++k) beside[k - 1] = k / std::sqrt(4.0 * k * k - 1.0);
+    Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
+    solver.computeFromTridiagonal(Eigen::VectorXd::Zero(points), beside);
+    nodes = solver.eigenvalues();
+    vectors = solver.eigenvectors();
+    weights = 2.0 * vectors.row(0).cwiseAbs2().transpose();
+    // Row k holds the orthonormal polynomial of degree k at the nodes, times the root of the weights.
+    for (int i = 0; i < points; ++i) vectors.col(i) *= vectors(0, i) < 0.0 ? -1.0 : 1.0;
+  }
+  Eigen::VectorXd nodes, weights;
+  Eigen::MatrixXd vectors;
+};
+
+const GaussLegendre& rule() {
+  static const GaussLegendre one;
+  return one;
+}
+
+double node_on(const Panel& panel, int i) {
+  return 0.5 * (panel.begin + panel.end) + 0.5 * (panel.end - panel.begin) * rule().nodes[i];
+}
+
+bool is_good(const std::function<double(double)>& f, const Panel& panel, const PanelDemand& demand) {
+  const double half = 0.5 * (panel.end - panel.begin);
+  if (half * demand.oscillation > most_phase) return false;
+  Eigen::VectorXd values(points);
+  for (int i = 0; i < points; ++i) values[i] = f(node_on(panel, i)) * std::sqrt(rule().weights[i]);
+  const Eigen::VectorXd coefficients = rule().vectors.bottomRows(4) * values;
+  const double last = coefficients.cwiseAbs().maxCoeff(), all = values.norm();
+  // The rule is exact to twice this degree. Near a sharp peak the values themselves are known to no more.
+  return half * last <= roundoff * demand.scale || last <= 1e-12 * all;
+}
+
+}  // namespace
+
+std::vector<Panel> panels_for(const std::function<double(double)>& f, const std::vector<double>& kinks,
+                              const PanelDemand& demand) {
+  std::vector<Panel> open, done;
+  for (std::size_t i = kinks.size() - 1; i > 0; --i) open.push_back({kinks[i - 1], kinks[i]});
+  while (!open.empty()) {
+    const Panel panel = open.back();
+    open.pop_back();
+    // At a jump, of which nobody said where it is, panels end as the numbers do.
+    const bool is_point = panel.end - panel.begin <= 8.0 * roundoff * std::abs(panel.end) || panel.end < 1e-280;
+    if (is_point || is_good(f, panel, demand)) {
+      done.push_back(panel);
+    } else {
+      // Towards 0, where f may be a power, panels that shrink by 8 at a time are good ones.
+      const double middle = panel.begin == 0.0 ? 0.125 * panel.end : 0.5 * (panel.begin + panel.end);
+      open.push_back({middle, panel.end});
+      open.push_back({panel.begin, middle});
+    }
+    if (open.size() + done.size() <= most_panels) continue;
+    throw UnsuitableFunction(
+        fmt::format("it is not smooth enough, or has to hold too long: near {:.4g} it would take "
+                    "more than {} rules of {} points",
+                    panel.begin, most_panels, points));
+  }
+  return done;
+}
+
+std::vector<Panel> halved(const std::vector<Panel>& panels) {
+  std::vector<Panel> parts;
+  for (const Panel& panel : panels) {
+    const double middle = panel.begin == 0.0 ? 0.125 * panel.end : 0.5 * (panel.begin + panel.end);
+    parts.push_back({panel.begin, middle});
+    parts.push_back({middle, panel.end});
+  }
+  return parts;
+}
+
+std::vector<WeightedNode> nodes_on(const std::vector<Panel>& panels, const std::function<double(double)>& f) {
+  std::vector<WeightedNode> nodes;
+  for (const Panel& panel : panels) {
+    for (int i = 0; i < points; ++i) {
+      const double place = node_on(panel, i);
+      const double weight = 0.5 * (panel.end - panel.begin) * rule().weights[i] * f(place);
+      if (weight != 0.0) nodes.push_back({place, weight});
+    }
+  }
+  return nodes;
+}
+
+}  // namespace bathline

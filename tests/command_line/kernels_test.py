@@ -1,0 +1,172 @@
+"""Environments from kernels and spectral densities: their paths, certificates, files, and what recipes must not ask."""
+
+import unittest
+
+import h5py
+import numpy as np
+
+from program import OSCILLATOR, FolderTest, changed, run, variables, write_recipe
+
+DAMPING, CUTOFF = 0.3, 2.0
+DENSITY = {"spectral_density": f"{DAMPING}*w*exp(-w/{CUTOFF})"}
+BATH = {"name": "bath", "kind": "memory"} | DENSITY
+
+RECIPE = changed(
+    OSCILLATOR,
+    system={"kind": "single-oscillator", "m": 1.0, "k": 1.5, "q0": [1.0], "v0": [0.4]},
+    environment=[BATH | {"name": "star"}, BATH | {"name": "chain", "representation": "chain"}],
+    time={"step": 0.04, "steps": 500},
+    integrators=[
+        {"name": name, "on": "closed", "label": f"{kind}-{name}", "environments": [kind]} | more
+        for kind in ("star", "chain")
+        for name, more in (("exact", {}), ("gamma", {"gamma": 0.5}), ("stoermer-verlet", {}))
+    ],
+)
+
+
+def dense_path(times, mass=1.0, stiffness=1.5, q0=1.0, v0=0.4):
+    """The path by the normal modes of a particle and many oscillators at the nodes of another rule."""
+    nodes, weights = np.polynomial.legendre.leggauss(900)
+    w = 30.0 * CUTOFF * (nodes + 1.0) / 2.0
+    k = 30.0 * CUTOFF / 2.0 * weights * 2.0 / np.pi * DAMPING * np.exp(-w / CUTOFF)
+    masses = np.concatenate([[mass], k / w**2])
+    matrix = np.diag(np.concatenate([[stiffness + k.sum()], k]))
+    matrix[0, 1:] = matrix[1:, 0] = -k
+    squares, modes = np.linalg.eigh(matrix / np.sqrt(np.outer(masses, masses)))
+    start = np.sqrt(masses) * q0  # every oscillator begins where the particle does
+    speed = np.zeros(len(masses))
+    speed[0] = np.sqrt(mass) * v0
+    a, b = modes.T @ start, modes.T @ speed
+    omega = np.sqrt(np.maximum(squares, 1e-30))
+    phase = np.outer(times, omega)
+    return (np.cos(phase) * a + np.sin(phase) * (b / omega)) @ modes[0] / np.sqrt(mass)
+
+
+class Kernels(FolderTest):
+    def result(self, recipe, name, ranks=None):
+        path = self.folder / f"{name}.h5"
+        outcome = run(["run", write_recipe(self.folder / f"{name}.toml", recipe), "-o", path, "--overwrite"], ranks)
+        self.assert_code(outcome, 0)
+        return path, outcome
+
+    def test_star_and_chain_have_the_path_of_the_density(self):
+        path, outcome = self.result(RECIPE, "path")
+        with h5py.File(path) as file:
+            times = file["star-exact/time"][()]
+            expected = dense_path(times)
+            for kind in ("star", "chain"):
+                rows = {name: values[()] for name, values in file[f"{kind}-exact/certificate"].items()}
+                error = rows["kernel_error"][0] * rows["kernel_norm"][0]
+                self.assertLessEqual(rows["kernel_error"][0], 1e-8)
+                self.assertEqual(rows["horizon"][0], 20.0)
+                self.assertGreater(rows["oscillators" if kind == "star" else "sites"][0], 100)
+                # A wrong force of that times the largest velocity, 1.3 m/s, for 20 s on an oscillator of sqrt(k m).
+                bound = error * 1.3 * 20.0 / np.sqrt(1.5) + 1e-11
+                self.assertLessEqual(np.abs(file[f"{kind}-exact/q"][:, 0, 0] - expected).max(), bound)
+                total = file[f"{kind}-exact/energy_total"][()]
+                self.assertLess(np.abs(total / total[0] - 1.0).max(), 1e-11)
+            for name in ("gamma", "stoermer-verlet"):
+                star, chain = (file[f"{kind}-{name}/q"][()] for kind in ("star", "chain"))
+                self.assertLess(np.abs(star - chain).max(), 2e-12, name)
+                self.assertGreater(np.abs(star[:, 0, 0] - expected).max(), 1e-5, name)
+        self.assertRegex(outcome.text, r"`star` is a star of \d+ oscillators.*as nothing else was asked for")
+        self.assertRegex(outcome.text, r"`chain` is a chain of \d+ sites")
+
+    def test_tables_stand_for_their_lines(self):
+        (self.folder / "density.txt").write_text("# w J\n1.0 0.3\n2.0 0.6 # the end of the Ohmic part\n3.0 0\n")
+        (self.folder / "kernel.txt").write_text("0 0.8\n0.5 0.2\n1.5 0\n")
+        recipe = changed(
+            RECIPE,
+            environment=[
+                {"name": "star", "kind": "memory", "spectral_density_file": "density.txt"},
+                {
+                    "name": "chain",
+                    "kind": "memory",
+                    "kernel_file": "kernel.txt",
+                    "representation": "chain",
+                    "tolerance": 1e-3,
+                },
+            ],
+            study={"kind": "memory"},
+            time={"step": 0.01, "steps": 400},
+        )
+        recipe["integrators"] = [one for one in recipe["integrators"] if one["name"] == "gamma"]
+        path, _ = self.result(recipe, "tables")
+        with h5py.File(path) as file:
+            self.assertIn("input_file:density.txt", file.attrs)
+            self.assertIn("input_file:kernel.txt", file.attrs)
+            times = file["memory/star-gamma/star/time"][()]
+            of_density, of_kernel = (file[f"memory/{kind}-gamma/{kind}/kernel_limit"][()] for kind in ("star", "chain"))
+            found = file["memory/chain-gamma/chain/kernel_formula"][()]
+        # The integral of J/w cos(w t) by itself.
+        w = (np.arange(300_000) + 0.5) * 1e-5
+        density = np.where(w < 2.0, 0.3 * w, 0.6 * (3.0 - w))
+        for i in range(0, len(times), 50):
+            self.assertAlmostEqual(of_density[i], 2.0 / np.pi * np.sum(density / w * np.cos(w * times[i])) * 1e-5, 8)
+        self.assertLess(np.abs(of_kernel - np.interp(times, [0.0, 0.5, 1.5], [0.8, 0.2, 0.0])).max(), 1e-15)
+        self.assertLess(np.sum(np.abs(found - of_kernel)) * 0.01, 1e-3 * np.sum(of_kernel) * 0.01)
+
+    def test_a_star_starts_warm(self):
+        warm = changed(RECIPE, environment=[BATH | {"name": "star", "temperature": 0.5}, RECIPE["environment"][1]])
+        path, _ = self.result(warm, "warm")
+        with h5py.File(path) as file:
+            self.assertGreater(file["star-exact/energy_environment"][0], 1.0)
+            self.assertEqual(file["chain-exact/energy_environment"][0], 0.0)
+
+    def test_same_bits_on_any_ranks(self):
+        recipe = changed(RECIPE)
+        recipe["integrators"] = [one for one in recipe["integrators"] if one["name"] == "stoermer-verlet"]
+        one, two = (variables(self.result(recipe, f"on{ranks}", ranks)[0]) for ranks in (1, 3))
+        self.assertEqual(set(one), set(two))
+        for name, values in one.items():
+            np.testing.assert_array_equal(two[name], values, name)
+
+
+class Mistakes(FolderTest):
+    def refused(self, message, **environment):
+        recipe = changed(RECIPE, environment=[{"name": "bath", "kind": "memory"} | environment])
+        recipe["integrators"] = [{"name": "gamma", "gamma": 0.5, "on": "closed", "label": "closed"}]
+        outcome = run(["check", write_recipe(self.folder / "wrong.toml", recipe)])
+        self.assert_code(outcome, 2)
+        lines = [line for line in outcome.text.splitlines() if line.startswith("error:")]
+        self.assertEqual(len(lines), 1, outcome.text)
+        self.assertRegex(lines[0], rf"wrong\.toml:\d+:\d+: .*{message}")
+
+    def test_every_one_is_a_line(self):
+        self.refused("the memory's kernel is missing")
+        self.refused("the memory's kernel is missing", stiffness=[1.0], rate=[1.0])
+        self.refused("described in two ways, by `kernel` and `spectral_density`", kernel="exp(-t^2)", **DENSITY)
+        self.refused(
+            "`spectral_density` has no meaning beside", stiffness=[1.0], rate=[1.0], frequency=[1.0], **DENSITY
+        )
+        self.refused("J is -.* at w = .*no passive environment has a density below 0", spectral_density="w*exp(-w)*(1-w)")
+        self.refused("J is -.* at w = .*no passive environment", kernel="(1-t^2)*exp(-t^2)*(-1)", tolerance=1e-3)
+        self.refused("no integral at high frequencies.*omega_max", spectral_density="0.3*w")
+        self.refused("no integral at low frequencies", spectral_density="exp(-w)")
+        self.refused("no finite value at w = ", spectral_density="w*exp(-w)/(1-step(w-2))")
+        self.refused("it is 0 everywhere", spectral_density="0*w")
+        self.refused("it does not die down.*`stiffness`", kernel="cos(t)")
+        self.refused("double precision can certify 1e-13 and more", tolerance=1e-14, **DENSITY)
+        self.refused("the run ends at 20,? .*take 20 or more", until=3.0, **DENSITY)
+        self.refused("it would take .* oscillators", spectral_density="w/(1+w^2)")
+        self.refused("its density still counts at", kernel="exp(-t)")
+        self.refused("cannot start warm yet.*star", representation="chain", temperature=0.1, **DENSITY)
+        self.refused("`omega_max` ends a density", kernel="exp(-t^2)", omega_max=4.0)
+        self.refused("spectral_density: .*`v`", spectral_density="w*exp(-v)")
+
+    def test_tables(self):
+        def refused(message, key, text):
+            (self.folder / "table.txt").write_text(text)
+            self.refused(f'{key} = "table.txt": {message}', **{key: "table.txt"})
+
+        refused("it ends with 0.5 at w = 2, and what comes then is not known", "spectral_density_file", "1 0.3\n2 0.5\n")
+        refused("it ends with 0.1 at t = 1", "kernel_file", "0 1\n1 0.1\n")
+        refused("it begins at t = 0.1", "kernel_file", "0.1 1\n1 0\n")
+        refused("its density at w = 0 has to be 0", "spectral_density_file", "0 1\n1 0\n")
+        refused("line 2: density -1 must not be negative", "spectral_density_file", "1 1\n2 -1\n3 0\n")
+        refused("line 2: time 0.5 must be above", "kernel_file", "1 1\n0.5 1\n")
+        self.refused("cannot be read", kernel_file="nowhere.txt")
+
+
+if __name__ == "__main__":
+    unittest.main()
