@@ -23,20 +23,25 @@ class EveryIntegratorTest(ResumeTest):
     def setUpClass(cls):
         super().setUpClass()
         names = [line.split()[0] for line in run(["list", "integrators"]).out.splitlines()]
+        cases = [{"name": name, "on": on, "label": f"{name}_{on}"} for name in names for on in cls.SIDES]
+        cases.append({"name": "gamma", "gamma": 0.5, "on": "closed", "label": "midpoint"})
         cls.cases = []
-        # What an integrator cannot run on is refused by `check`; it is left out here.
-        for name in names:
-            for on in cls.SIDES:
-                case = {"name": name, "on": on, "label": f"{name}_{on}", "allow_unstable": True}
-                case |= cls.OPEN if on == "open" else {}
-                recipe = write_recipe(cls.folder / "one.toml", cls.recipe_of([case]))
-                if run(["check", recipe]).code == 0:
-                    cls.cases.append(case)
-        cls.cases.append({"name": "gamma", "gamma": 0.5, "on": "closed", "label": "midpoint"})
-        recipe = write_recipe(cls.folder / "all.toml", cls.recipe_of(cls.cases))
-        outcome = run(["run", recipe, "--progress", "none", "-o", cls.folder / "all.h5"])
+        for case in cases:
+            case |= {"allow_unstable": True} | (cls.OPEN if case["on"] == "open" else {})
+            # What an integrator cannot run on is refused; it is left out here.
+            if cls.run_of([case], case["label"]).code == 0:
+                cls.cases.append(case)
+        outcome = cls.run_of(cls.cases, "all")
         if outcome.code != 0:
             raise AssertionError(outcome.text)
+
+    @classmethod
+    def run_of(cls, cases, name):
+        recipe = write_recipe(cls.folder / f"{name}.toml", cls.recipe_of(cases))
+        outcome = run(["run", recipe, "--progress", "none", "-o", cls.folder / f"{name}.h5"])
+        if outcome.code not in (0, 2):
+            raise AssertionError(outcome.text)
+        return outcome
 
     @staticmethod
     def recipe_of(cases):
@@ -52,11 +57,13 @@ class EveryIntegratorTest(ResumeTest):
         self.assertEqual(len(checkpoints_of(self.folder / "all.h5")), len(self.cases))
 
     def test_the_same_bits_on_the_same_number_of_ranks(self):
-        for checkpoint in checkpoints_of(self.folder / "all.h5"):
-            with self.subTest(checkpoint=checkpoint.name):
-                result, copy = self.copy_of(self.folder / "all.h5", checkpoint)
+        for case in self.cases:
+            with self.subTest(case["label"]):
+                whole = self.folder / f"{case['label']}.h5"
+                (checkpoint,) = checkpoints_of(whole)
+                result, copy = self.copy_of(whole, checkpoint)
                 self.must(["resume", copy])
-                self.assert_same_bits(result, self.folder / "all.h5")
+                self.assert_same_bits(result, whole)
 
     def test_on_other_ranks_the_same_bits_where_explicit(self):
         # The first checkpoint has every integrator before or after it, the last one only the implicit midpoint rule.
