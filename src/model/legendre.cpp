@@ -84,9 +84,10 @@ std::optional<std::string> LegendreMap::obstacle(const VectorXd& q, const Vector
   put(q, v, t, z);
   const int found = orientation(inertia());
   if (found != 0 && found == orientation_) return std::nullopt;
-  return fmt::format("the Lagrangian is degenerate at t = {:.6g}, q = [{:.6g}], v = [{:.6g}]: d2L/dv2 is singular{}", t,
-                     fmt::join(q, ", "), fmt::join(v, ", "),
-                     found == 0 ? "" : " between there and the start, where its determinant has the other sign");
+  return fmt::format(
+      "the Lagrangian is degenerate at t = {:.6g}, q = [{:.6g}], v = [{:.6g}]: d2L/dv2 is singular{}", t,
+      fmt::join(q, ", "), fmt::join(v, ", "),
+      found == 0 ? "" : " between there and the start, where it has another number of negative eigenvalues");
 }
 
 void LegendreMap::put(const VectorXd& q, const VectorXd& v, double t, double z) {
@@ -109,6 +110,13 @@ int LegendreMap::orientation(const MatrixXd& matrix) {
   scaled_ = scale.asDiagonal() * matrix * scale.asDiagonal();
   if (!scaled_.allFinite()) return 0;
   int sign = 1;
+  const double trace = scaled_.trace();
+  // Signs may change by twos, which no determinant shows.
+  int negatives = 0;
+  if (n_ > 2) {
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(scaled_, Eigen::EigenvaluesOnly);
+    negatives = static_cast<int>((solver.eigenvalues().array() < 0.0).count());
+  }
   double largest = 0.0, smallest = std::numeric_limits<double>::infinity();
   for (Index column = 0; column < n_; ++column) {
     Index pivot = 0;
@@ -125,7 +133,8 @@ int LegendreMap::orientation(const MatrixXd& matrix) {
       scaled_.row(row) -= scaled_(row, column) / scaled_(column, column) * scaled_.row(column);
     }
   }
-  return sign;
+  if (n_ <= 2) negatives = sign < 0 ? 1 : trace < 0.0 ? 2 : 0;
+  return 1 + negatives;
 }
 
 }  // namespace bathline

@@ -15,7 +15,7 @@ namespace bathline {
 /// no motion is determined, which integrators would not notice.
 class LegendreMap {
  public:
-  /// Takes q, v at the time 0 as a place where the determinant of d2L/dv2 has the sign that it must keep.
+  /// Takes q, v at the time 0 as a place where d2L/dv2 has as many negative eigenvalues as it must keep.
   LegendreMap(std::shared_ptr<const Lagrangian> lagrangian, const Eigen::VectorXd& masses, const Eigen::VectorXd& q,
               const Eigen::VectorXd& v, double z);
 
@@ -35,7 +35,7 @@ class LegendreMap {
   void put(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, double z);
   /// d2L/dv2 at what was put.
   const Eigen::MatrixXd& inertia();
-  /// Sign of the determinant; 0 where the matrix is singular or no finite one, up to round-off.
+  /// One and how many eigenvalues are negative; 0 where it is singular or no finite one, up to round-off.
   int orientation(const Eigen::MatrixXd& matrix);
 
   std::shared_ptr<const Lagrangian> lagrangian_;

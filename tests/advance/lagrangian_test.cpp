@@ -285,6 +285,23 @@ TEST(LagrangianPetsc, SolvesTheSameStages) {
 
 // d2L/dv2 = diag(1, x) is singular at x = 0. A motion with y' = 0 goes through there as if nothing were, and no
 // iteration has any trouble.
+// Two masses that become negative together leave the sign of the determinant alone.
+TEST(LagrangianDegenerate, IsFoundWhereTwoMassesChangeSign) {
+  const OpenSystem of_two =
+      typed_system("(0.55 - t)*(x_dot^2 + y_dot^2)/2", {"x", "y"}, Vector2d(0.0, 0.0), Vector2d(0.0, 0.0));
+  const OpenSystem of_three = typed_system("(w_dot^2 + w*(x_dot^2 + y_dot^2))/2", {"w", "x", "y"},
+                                           Eigen::Vector3d(0.55, 0.0, 0.0), Eigen::Vector3d(-1.0, 0.0, 0.0));
+  for (const OpenSystem& system : {of_two, of_three}) {
+    for (const char* method : {"gauss(stages=2)", "lobatto(stages=4)", "gamma(gamma=0.500000)", "rk4"}) {
+      Problem problem = problem_of(system);
+      const std::optional<Failure> failure = make_stepper(scheme_of(method), problem, 0.1)->advance(100);
+      ASSERT_TRUE(failure.has_value()) << method;
+      EXPECT_EQ(failure->step, 6) << method;
+      EXPECT_THAT(failure->reason, testing::StartsWith("the Lagrangian is degenerate at t = ")) << method;
+    }
+  }
+}
+
 TEST(LagrangianDegenerate, IsFoundOnTheWay) {
   for (const char* method : {"gauss(stages=2)", "lobatto(stages=4)", "gamma(gamma=0.500000)", "rk4"}) {
     Problem problem =
