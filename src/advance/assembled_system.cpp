@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/gyration.hpp"
+
 namespace bathline {
 
 AssembledSystem::AssembledSystem(const Problem& problem, std::int64_t limit) : problem_(problem) {
@@ -115,6 +117,13 @@ void AssembledSystem::find_velocities(double t, std::span<const double> u, std::
     return;
   }
   std::copy(velocity_.begin(), velocity_.end(), v.begin());
+}
+
+void AssembledSystem::add_magnetic(std::span<const double> v, std::span<double> force) const {
+  const double field = problem_.system().magnetic_field;
+  if (field == 0.0) return;
+  const int n = particle_dofs();
+  Eigen::Map<Eigen::VectorXd>(force.data(), n) += magnetic_force(field, Eigen::Map<const Eigen::VectorXd>(v.data(), n));
 }
 
 double AssembledSystem::add_applied(double t, std::span<const double> u, std::span<const double> v,

@@ -39,6 +39,8 @@ class AssembledSystem {
   /// that were found last, or the particles' own after `begin_at_particles`.
   void find_velocities(double t, std::span<const double> u, std::span<const double> p, std::span<double> v) const;
   void begin_at_particles() const { velocity_ = problem_.v; }
+  /// Adds the force of a magnetic field, if there is one, which has no power.
+  void add_magnetic(std::span<const double> v, std::span<double> force) const;
   /// Adds what acts on the particles from outside and the forces of a Lagrangian. Returns the power that they bring.
   double add_applied(double t, std::span<const double> u, std::span<const double> v, std::span<double> force) const;
 

@@ -1,8 +1,8 @@
 // The exact flow, on rank 0 with all sites gathered there.
 //
 //   linear, closed:  normal modes of M^-1/2 K M^-1/2, each advanced by its cosine and sine
-//   linear, open:    the matrix exponential; the work of the damping, and with noise the covariance of what a step
-//   adds,
+//   linear, open:    the matrix exponential, also of the closed one in a magnetic field; the work of the damping, and
+//   with noise the covariance of what a step adds,
 //                    from Gramians (vanloan1978)
 //   otherwise:       an adaptive Runge-Kutta method of order 8 near round-off, works as further unknowns
 #include <cmath>
@@ -10,6 +10,7 @@
 
 #include "advance/assembled_system.hpp"
 #include "advance/stepper.hpp"
+#include "model/gyration.hpp"
 #include "solve/dense.hpp"
 #include "solve/ode_reference.hpp"
 
@@ -103,6 +104,9 @@ class MatrixExponentialFlow final : public Flow {
     a.topRightCorner(n, n) = inverse.asDiagonal();
     a.bottomLeftCorner(n, n) = -hessian;
     a.bottomRightCorner(n, n) = -problem.damping() * inverse.asDiagonal();
+    if (system.magnetic_field != 0.0) {
+      a.bottomRightCorner(n, n) += magnetic_slopes(system.magnetic_field, n) * inverse.asDiagonal();
+    }
     Eigen::MatrixXd power = Eigen::MatrixXd::Zero(2 * n, 2 * n);
     power.bottomRightCorner(n, n) = inverse.asDiagonal() * problem.damping() * inverse.asDiagonal();
     Eigen::MatrixXd block = Eigen::MatrixXd::Zero(4 * n, 4 * n);
@@ -191,6 +195,7 @@ class AdaptiveFlow final : public Flow {
     system_.force(x.first(n), force);
     // What slips does so at the pull of the springs alone: the losses come first.
     rate[2 * n] = system_.add_losses(x.first(n), velocity_, force);
+    system_.add_magnetic(velocity_, force);
     if (system_.has_applied()) rate[2 * n + 1] = system_.add_applied(t, x.first(n), velocity_, force);
     std::copy(velocity_.begin(), velocity_.end(), rate.begin());
   }
@@ -268,7 +273,8 @@ class ExactStepper final : public Stepper {
 
   std::unique_ptr<Flow> make_flow() const {
     if (problem_.noise() != nullptr && !system_.is_linear()) throw std::logic_error("no exact flow has noise here");
-    if (system_.is_linear() && !system_.is_damped() && system_.size() <= largest_modal_system) {
+    const bool has_modes = !system_.is_damped() && problem_.system().magnetic_field == 0.0;
+    if (system_.is_linear() && has_modes && system_.size() <= largest_modal_system) {
       return std::make_unique<ModalFlow>(system_, h_);
     }
     if (system_.is_linear() && problem_.environments().empty()) {

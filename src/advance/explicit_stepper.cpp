@@ -8,6 +8,7 @@
 #include "advance/few_particles.hpp"
 #include "advance/ornstein_uhlenbeck.hpp"
 #include "advance/stepper.hpp"
+#include "model/gyration.hpp"
 
 namespace bathline {
 
@@ -43,6 +44,10 @@ class ExplicitStepper final : public Stepper {
       }
       solvers_.emplace_back(matrix);
     }
+    const double field = problem.system().magnetic_field;
+    for (const Substep& substep : scheme_.substeps) {
+      if (field != 0.0) gyrations_.emplace_back(field, problem.system().mass, substep.weight * h);
+    }
     velocities_.assign(scheme_.b.size(), problem.q);
     forces_.assign(scheme_.b.size(), problem.q);
     const auto axes = static_cast<std::size_t>(problem.system().axes);
@@ -73,7 +78,7 @@ class ExplicitStepper final : public Stepper {
         if (noise_ != nullptr) impulse_ = noise_->impulse(problem_.clock.steps, h_);
         draws_ = 0;
         for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) {
-          substep(scheme_.substeps[i], solvers_[i], problem_.clock.at(nodes_[i]));
+          substep(i, problem_.clock.at(nodes_[i]));
         }
         ++problem_.clock.steps;
         if (sums_work) end_work_of_drive();
@@ -115,7 +120,8 @@ class ExplicitStepper final : public Stepper {
   /// Whether the momenta after a kick, that its forces depend on, are no linear function of those before it.
   bool needs_newton() const { return problem_.system().force || is_applied_by_velocity_; }
 
-  void substep(const Substep& substep, const Solver& solver, double t) {
+  void substep(std::size_t index, double t) {
+    const Substep& substep = scheme_.substeps[index];
     if (substep.kind == Substep::Kind::stage && substep.stage == 0) {
       stage_q_ = problem_.q;
       stage_p_ = problem_.p;
@@ -131,10 +137,10 @@ class ExplicitStepper final : public Stepper {
     // The particles' forces come first: they need the environments as they are before the substep.
     switch (substep.kind) {
       case Substep::Kind::drift:
-        problem_.q += (substep.weight * h_) * velocity_;
+        drift(index);
         break;
       case Substep::Kind::kick:
-        kick(substep, solver, t);
+        kick(substep, solvers_[index], t);
         break;
       case Substep::Kind::stage:
         stage(substep.stage, t);
@@ -144,6 +150,22 @@ class ExplicitStepper final : public Stepper {
         return;
     }
     for (std::size_t e = 0; e < heads_.size(); ++e) marches_[e]->substep(substep, heads_[e]);
+  }
+
+  /// Environments look at a head as if it went straight on: to where it does with its mean velocity.
+  void drift(std::size_t index) {
+    const double seconds = scheme_.substeps[index].weight * h_;
+    if (gyrations_.empty()) {
+      problem_.q += seconds * velocity_;
+      return;
+    }
+    if (seconds == 0.0) return;
+    push_ = problem_.q;
+    gyrations_[index].advance(problem_.q, problem_.p);
+    velocity_ = (problem_.q - push_) / seconds;
+    for (std::size_t e = 0; e < heads_.size(); ++e) {
+      problem_.environments()[e]->attachment().gather(velocity_, heads_[e].v);
+    }
   }
 
   /// -grad V plus the environments at positions `at`, which the heads belong to.
@@ -269,6 +291,7 @@ class ExplicitStepper final : public Stepper {
       forces_[stage] += push_;
       problem_.work += h_ * scheme_.b[stage] * velocity_.dot(push_);
     }
+    if (!gyrations_.empty()) forces_[stage] += magnetic_force(problem_.system().magnetic_field, velocity_);
     const bool last = stage + 1 == static_cast<int>(scheme_.b.size());
     const std::vector<double>& weights = last ? scheme_.b : scheme_.a[stage + 1];
     stage_q_ = problem_.q;
@@ -290,8 +313,9 @@ class ExplicitStepper final : public Stepper {
   double h_;
   const Force* applied_;
   bool is_applied_by_velocity_;
-  double of_drive_ = 0.0;        // d.u after the last step
-  std::vector<Solver> solvers_;  // one per substep, empty where the damping force is explicit
+  double of_drive_ = 0.0;            // d.u after the last step
+  std::vector<Solver> solvers_;      // one per substep, empty where the damping force is explicit
+  std::vector<Gyration> gyrations_;  // one per substep, of which drifts are, where there is a magnetic field
   Eigen::VectorXd force_, velocity_, drag_, push_, by_velocity_;
   WhiteNoise* noise_;  // whose impulse is shared by the kicks; nullptr where there is none
   int draws_ = 0;      // of heat in the step under way

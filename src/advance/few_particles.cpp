@@ -208,7 +208,9 @@ std::unique_ptr<Stepper> make_few_particles_stepper(const ExplicitScheme& scheme
   const OpenSystem& system = problem.system();
   const bool is_alone = problem.environments().empty() && problem.noise() == nullptr;
   const bool is_plain = is_alone && scheme.b.empty() && !scheme.has_heat_apart();
-  if (!is_plain || system.lagrangian || system.force || system.is_driven()) return nullptr;
+  if (!is_plain || system.lagrangian || system.force || system.is_driven() || system.magnetic_field != 0.0) {
+    return nullptr;
+  }
   return make_with<1>(scheme, problem, h);
 }
 

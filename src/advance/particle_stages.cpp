@@ -2,9 +2,9 @@
 //
 //   dR_i/dV_j = delta_ij M_i + h a_ij (dP/dq)_i - h a^_ij (dF/dv)_j - h^2 sum_k a^_ik a_kj (dF/dq)_k,  M = d2L/dv2
 //
-// and the dashpots of environments beside dF/dv; contact systems add rows and columns of their own
-// (advance/stage_actions.hpp).
-// Tested by tests/advance/particle_stages_test.cpp and tests/advance/lagrangian_test.cpp.
+// - h (a_ij + a^_ij)/2 B J in a magnetic field, and the dashpots of environments beside dF/dv; contact systems add rows
+// and columns of their own (advance/stage_actions.hpp). Tested by tests/advance/particle_stages_test.cpp and
+// tests/advance/lagrangian_test.cpp.
 #include "advance/particle_stages.hpp"
 
 #include "advance/sparse_stages.hpp"
@@ -22,10 +22,10 @@ using Eigen::VectorXd;
 template <int N, int S, int MostN = N, int MostS = S>
 class DenseStages final : public StageEquations<N, S, MostN, MostS> {
   using Base = StageEquations<N, S, MostN, MostS>;
-  using Base::a_, Base::a_hat_, Base::actions_, Base::at_, Base::feels_velocity_, Base::given_, Base::h_,
-      Base::keeps_matrix_, Base::lagrangian_, Base::mass_, Base::n, Base::of_environments_, Base::point_,
-      Base::potential_, Base::problem_, Base::put_point, Base::q_, Base::stages, Base::time, Base::v_, Base::velocity_,
-      Base::x_;
+  using Base::field_, Base::mean_, Base::a_, Base::a_hat_, Base::actions_, Base::at_, Base::feels_velocity_,
+      Base::given_, Base::h_, Base::keeps_matrix_, Base::lagrangian_, Base::mass_, Base::n, Base::of_environments_,
+      Base::point_, Base::potential_, Base::problem_, Base::put_point, Base::q_, Base::stages, Base::time, Base::v_,
+      Base::velocity_, Base::x_;
   using typename Base::Square, typename Base::Unknowns, typename Base::Vector;
   using Slopes = Bounded<N, Base::size, MostN, Base::most>;  // a square for each stage
   using Newton = SmallNewton<DenseFactors<Base::size, Base::most>>;
@@ -130,6 +130,7 @@ void DenseStages<N, S, MostN, MostS>::linearise(const Unknowns&, Jacobian& jacob
         block -= (h_ * a_hat_(i, k)) * (h_ * a_(k, j)) * of_stage(slopes_q_, k);
       }
       if (i == j) block.diagonal() += mass_;
+      if (field_ != 0.0) block -= h_ * mean_(i, j) * magnetic_slopes(field_, n());
       if (lagrangian_ == nullptr) continue;
       block += h_ * a_(i, j) * of_stage(momentum_q_, i);
       if (i == j) block += of_stage(inertia_, i);

@@ -1,6 +1,6 @@
 // Stages of many particles of which each feels few others, in time and memory proportional to their number.
 //
-//   dR_i/dV_j = delta_ij M + h a^_ij C + h^2 sum_k a^_ik a_kj H_k,  H the Hessian of V
+//   dR_i/dV_j = delta_ij M + h a^_ij C - h (a_ij + a^_ij)/2 B J + h^2 sum_k a^_ik a_kj H_k,  H the Hessian of V
 //
 // Every block has the entries of C, of a Hessian and of the diagonal, so that they fill in as little as one of them
 // does.
@@ -62,6 +62,12 @@ void SparseStages::linearise(const Unknowns&, SparseMatrix& jacobian) {
       add(damping_, i, j, h_ * a_hat_(i, j));
       for (Index k = 0; k < stages(); ++k) {
         add(hessians_[static_cast<std::size_t>(k)], i, j, (h_ * a_hat_(i, k)) * (h_ * a_(k, j)));
+      }
+    }
+    for (Index j = 0; j < stages() && field_ != 0.0; ++j) {
+      for (Index x = 0; x < n(); x += 2) {
+        entries.emplace_back(i * n() + x, j * n() + x + 1, -h_ * mean_(i, j) * field_);
+        entries.emplace_back(i * n() + x + 1, j * n() + x, h_ * mean_(i, j) * field_);
       }
     }
     for (Index a = 0; a < n(); ++a) entries.emplace_back(i * n() + a, i * n() + a, mass_[a]);

@@ -10,6 +10,7 @@
 
 #include "advance/assembled_system.hpp"
 #include "advance/step_matrix.hpp"
+#include "model/gyration.hpp"
 #include "solve/dense.hpp"
 #include "solve/lanczos.hpp"
 
@@ -170,6 +171,7 @@ std::optional<Problem> linearised(const Problem& problem) {
     system.mass = at_start.mass;
     system.q0 = system.v0 = Eigen::VectorXd::Zero(system.size());
     system.observables.clear();
+    system.magnetic_field = 0.0;
   }
   hold_free_motions(system.mass, at_start.stiffness, at_start.damping);
   if (at_start.by_q.size() > 0) {
@@ -185,6 +187,58 @@ std::optional<Problem> linearised(const Problem& problem) {
 Scheme scheme_of(const Problem& problem, const Method& method, const Section& options) {
   if (problem.noise() != nullptr) return method.warm_scheme(options);
   return problem.system().lagrangian && method.of_lagrangian ? method.of_lagrangian(options) : method.scheme(options);
+}
+
+/// The largest step of a scheme on a problem on which its steps are matrices.
+void find_limit(const Scheme& scheme, Problem& linear, StabilityLimit& limit) {
+  // A motion that grows by itself (an unstable equilibrium) is nothing that the step could cure.
+  constexpr double slack = 1e-10;
+  if (spectral_abscissa(motion_matrix(linear)) > slack) {
+    limit.largest_step = infinity;
+    return;
+  }
+  const auto is_stable = [&](double h) { return spectral_radius(step_matrix(scheme, linear, h)) <= 1.0 + slack; };
+  const double fastest = std::max(motion_matrix(linear).cwiseAbs().rowwise().sum().maxCoeff(), 1e-300);
+  double stable = 1e-4 / fastest;
+  if (!is_stable(stable)) {
+    limit.never_stable = true;
+    return;
+  }
+  // To 10^8 times the fastest time. Doubling comes to an end whatever the numbers are.
+  constexpr int doublings = 40;
+  double unstable = 2.0 * stable;
+  for (int i = 1; is_stable(unstable); ++i) {
+    if (i == doublings) {
+      limit.largest_step = infinity;
+      return;
+    }
+    stable = unstable;
+    unstable *= 2.0;
+  }
+  for (int i = 0; i < 60 && unstable - stable > 1e-12 * stable; ++i) {
+    const double middle = 0.5 * (stable + unstable);
+    (is_stable(middle) ? stable : unstable) = middle;
+  }
+  limit.largest_step = stable;
+}
+
+/// Where not all of a problem in a magnetic field is looked at: the limit is at most that of a pair of coordinates with
+/// the highest frequency and the fastest gyration of all, each of which may be another's, so that it is a guess.
+void limit_by_gyration(const Problem& problem, const Scheme& scheme, StabilityLimit& limit) {
+  OpenSystem pair;
+  pair.magnetic_field = cyclotron_frequency(problem.system().magnetic_field, problem.system().mass);
+  const double frequency = own_frequency(problem.system());
+  if (pair.magnetic_field == 0.0 || frequency == 0.0) return;
+  pair.particles = 2;
+  pair.mass = Eigen::Vector2d::Ones();
+  pair.q0 = pair.v0 = Eigen::Vector2d::Zero();
+  pair.potential = std::make_shared<QuadraticPotential>(frequency * frequency * Eigen::Matrix2d::Identity());
+  Problem linear(pair, Eigen::Matrix2d::Zero(), {}, problem.communicator());
+  StabilityLimit of_pair;
+  find_limit(scheme, linear, of_pair);
+  if (of_pair.never_stable || of_pair.largest_step >= limit.largest_step) return;
+  limit.largest_step = of_pair.largest_step;
+  limit.is_linear = false;
 }
 
 }  // namespace
@@ -209,6 +263,7 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
     // Splittings take the decays of an environment exactly.
     const Scheme scheme = scheme_of(problem, method, options);
     const auto* explicit_scheme = std::get_if<ExplicitScheme>(&scheme);
+    limit_by_gyration(problem, scheme, limit);
     if (explicit_scheme != nullptr && explicit_scheme->b.empty()) return limit;
     for (const auto& environment : problem.environments()) {
       const EnvironmentFacts& facts = environment->facts();
@@ -224,37 +279,9 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
     if (problem.system().lagrangian) limit.largest_step = infinity;
     return limit;
   }
-  Problem& linear = *linear_problem;
-  // A motion that grows by itself (an unstable equilibrium) is nothing that the step could cure.
-  constexpr double slack = 1e-10;
-  if (spectral_abscissa(motion_matrix(linear)) > slack) {
-    limit.largest_step = infinity;
-    return limit;
-  }
   const Scheme scheme = scheme_of(problem, method, options);
-  const auto is_stable = [&](double h) { return spectral_radius(step_matrix(scheme, linear, h)) <= 1.0 + slack; };
-  const double fastest = std::max(motion_matrix(linear).cwiseAbs().rowwise().sum().maxCoeff(), 1e-300);
-  double stable = 1e-4 / fastest;
-  if (!is_stable(stable)) {
-    limit.never_stable = true;
-    return limit;
-  }
-  // To 10^8 times the fastest time. Doubling comes to an end whatever the numbers are.
-  constexpr int doublings = 40;
-  double unstable = 2.0 * stable;
-  for (int i = 1; is_stable(unstable); ++i) {
-    if (i == doublings) {
-      limit.largest_step = infinity;
-      return limit;
-    }
-    stable = unstable;
-    unstable *= 2.0;
-  }
-  for (int i = 0; i < 60 && unstable - stable > 1e-12 * stable; ++i) {
-    const double middle = 0.5 * (stable + unstable);
-    (is_stable(middle) ? stable : unstable) = middle;
-  }
-  limit.largest_step = stable;
+  find_limit(scheme, *linear_problem, limit);
+  if (linear_problem->system().size() < problem.system().size()) limit_by_gyration(problem, scheme, limit);
   return limit;
 }
 

@@ -1,6 +1,9 @@
 // The equations of the particles' stages (particle_stages.hpp), and what a step does with their solution.
 //
-//   R_i = P_i - p - h sum_j a^_ij F_j
+//   R_i = P_i - p - h sum_j a^_ij F_j - h sum_j (a_ij + a^_ij)/2 B J V_j
+//
+// The last is a magnetic field's: with the momentum P - B J Q/2 of its Lagrangian (model/gyration.hpp) its force
+// B J V/2 goes by a^, and what the momentum has beside M V by a.
 #pragma once
 
 #include <cmath>
@@ -13,6 +16,7 @@
 
 #include "advance/particle_stages.hpp"
 #include "advance/stage_actions.hpp"
+#include "model/gyration.hpp"
 #include "solve/small_newton.hpp"
 
 namespace bathline {
@@ -67,6 +71,8 @@ class StageEquations : public ParticleStages {
   Bounded<S, S, MostS, MostS> a_, a_hat_;
   Bounded<S, 1, MostS, 1> b_, rise_, nodes_;  // rise: sums of the rows of a_hat
   double longest_;                            // the largest of `rise`, by absolute values
+  double field_;                              // magnetic, kg/s
+  Bounded<S, S, MostS, MostS> mean_;          // of a and a_hat
   Vector mass_;
   Damping damping_;
   bool keeps_matrix_;    // where Newton's is the same in every step
@@ -76,7 +82,7 @@ class StageEquations : public ParticleStages {
 
   const StageForces* of_environments_ = nullptr;
   Unknowns x_;
-  Values v_, q_, momentum_, force_, drag_, applied_;
+  Values v_, q_, momentum_, force_, drag_, applied_, magnetic_;
   // What potentials, forces and Lagrangians are handed, and what they give.
   Eigen::VectorXd at_, velocity_, given_, point_;
 
@@ -121,6 +127,8 @@ StageEquations<N, S, MostN, MostS>::StageEquations(const CollocationScheme& sche
       rise_(scheme.a_hat.rowwise().sum()),
       nodes_(scheme.nodes()),
       longest_(h * scheme.a_hat.cwiseAbs().rowwise().sum().maxCoeff()),
+      field_(problem.system().magnetic_field),
+      mean_(0.5 * (scheme.a + scheme.a_hat)),
       mass_(problem.system().mass),
       keeps_matrix_(problem.system().has_linear_forces() && problem.environments().empty()),
       feels_velocity_(problem.feels_velocity()),
@@ -133,6 +141,7 @@ StageEquations<N, S, MostN, MostS>::StageEquations(const CollocationScheme& sche
       force_(v_),
       drag_(v_),
       applied_(v_),
+      magnetic_(v_),
       given_(mass_.size()),
       point_(2 * mass_.size() + 2),
       has_stiffness_(MostN != dynamic && potential_.is_quadratic()),
@@ -180,6 +189,7 @@ ParticleNewton::Report StageEquations<N, S, MostN, MostS>::step(const StageForce
   if (of_environments_ != nullptr) velocities = x_;
   problem_.q += h_ * v_.lazyProduct(b_);
   problem_.p += h_ * force_.lazyProduct(b_);
+  if (field_ != 0.0) problem_.p += h_ * magnetic_.lazyProduct(b_);
   if (actions_) {
     problem_.p /= actions_->last_weight();
     problem_.z += actions_->rise();
@@ -224,6 +234,7 @@ void StageEquations<N, S, MostN, MostS>::guess() {
       force_.colwise() += Vector(given_);
     }
     if (noise_ != nullptr) force_.colwise() += random_;
+    if (field_ != 0.0) force_.colwise() += Vector(magnetic_force(field_, start));
     if (of_environments_ != nullptr) {
       Eigen::Map<Unknowns> force(force_.data(), force_.size());
       force += of_environments_->constant - of_environments_->response.lazyProduct(stacked);
@@ -270,6 +281,10 @@ void StageEquations<N, S, MostN, MostS>::evaluate(const Unknowns& x, Unknowns& r
   }
   Eigen::Map<Values> rest(residual.data(), n(), stages());
   rest = momentum_ - h_ * force_.lazyProduct(a_hat_.transpose());
+  if (field_ != 0.0) {
+    for (Eigen::Index i = 0; i < stages(); ++i) magnetic_.col(i) = magnetic_force(field_, v_.col(i));
+    rest -= h_ * magnetic_.lazyProduct(mean_.transpose());
+  }
   rest.colwise() -= problem_.p;
 }
 
@@ -323,7 +338,7 @@ double StageEquations<N, S, MostN, MostS>::roundoff(const Vector& of_forces, con
   // Round-off in the residual is a few units in the last place of its largest term. A force is known no better than
   // at positions that are wrong in the last place: near an equilibrium that is all that is left of it. So it is with
   // momenta that depend on positions.
-  double forces = force_.norm();
+  double forces = force_.norm() + magnetic_.norm();
   if (of_environments_ != nullptr) forces += of_environments_->constant.norm();
   double momenta = problem_.p.norm() + longest_ * of_forces.norm() + of_momenta.norm();
   if (actions_) momenta += actions_->size(problem_.z);

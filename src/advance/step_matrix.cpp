@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "advance/stepper.hpp"
+#include "model/gyration.hpp"
 
 namespace bathline {
 
@@ -85,6 +86,8 @@ Eigen::MatrixXd motion_matrix(const Problem& problem) {
   Eigen::MatrixXd by_q, by_v;
   problem.slopes(problem.system().q0, problem.system().v0, 0.0, by_q, by_v);
   matrix.bottomLeftCorner(n, n) = inverse_mass * (by_q - hessian);
+  const double field = problem.system().magnetic_field;
+  if (field != 0.0) by_v += magnetic_slopes(field, n);
   matrix.bottomRightCorner(n, n) = inverse_mass * by_v;
   return matrix;
 }

@@ -23,8 +23,8 @@ std::optional<Contact> contact_of(const OpenSystem& system, const Eigen::MatrixX
   const double gamma = -damping(0, 0) / system.mass[0];
   const Eigen::MatrixXd proportional = (-gamma * system.mass).asDiagonal();
   constexpr double roundoff = 8.0 * std::numeric_limits<double>::epsilon();
-  if (system.force || system.is_driven() || !(gamma < 0.0) || !damping.isApprox(proportional, roundoff))
-    return std::nullopt;
+  if (system.force || system.is_driven() || system.magnetic_field != 0.0) return std::nullopt;
+  if (!(gamma < 0.0) || !damping.isApprox(proportional, roundoff)) return std::nullopt;
   return Contact{.gamma = gamma, .z0 = 0.0, .q1 = {}};
 }
 
@@ -283,6 +283,7 @@ Problem Experiment::make_held_problem(const Case& one) const {
   system.observables.clear();
   system.applied = nullptr;
   system.drive = nullptr;
+  system.magnetic_field = 0.0;
   Problem problem(system, Eigen::MatrixXd::Zero(system.size(), system.size()),
                   build_environments(one, one.step, communicator()), communicator());
   problem.p.setZero();

@@ -118,7 +118,7 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
         fmt::format("`{}` is for damping of which the Lagrangian knows: that of a system of kind `contact`, of "
                     "one of kind `lagrangian` whose L depends on z, or of an open one whose damping takes the momenta "
                     "of all particles away at the same rate, "
-                    "C = -gamma M",
+                    "C = -gamma M, in no magnetic field",
                     name));
     return;
   }
@@ -148,6 +148,10 @@ bool Feasibility::has_obstacle_to_noise(const Case& one, Mistakes& mistakes) con
   } else if (system.lagrangian || system.contact) {
     refuse(
         "takes no noise with a Lagrangian of any form or an action z: a bath heats momenta M v with constant masses");
+  } else if (system.magnetic_field != 0.0 && !std::holds_alternative<ExactFlow>(one.scheme)) {
+    refuse(
+        "takes no noise in a magnetic field: what it gets right of the thermal state it does where nothing turns the "
+        "velocities; on linear systems `exact` does");
   } else if (std::holds_alternative<ExactFlow>(one.scheme) && !system.is_linear()) {
     refuse("takes noise on linear systems without a drive alone: of others no exact flow is known");
   } else if (const std::string why = experiment_.diffusion(one).obstacle; !why.empty()) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/gyration.hpp"
+
 namespace bathline {
 
 namespace {
@@ -26,7 +28,7 @@ double fastest_rate(const Problem& problem, const Eigen::VectorXd& velocity) {
     problem.slopes(problem.q, velocity, problem.clock.at(0.0), by_q, by_v);
     rate = std::max({rate, std::sqrt(row_sum(by_q)), row_sum(by_v)});
   }
-  return rate;
+  return std::max(rate, cyclotron_frequency(system.magnetic_field, system.mass));
 }
 
 /// How fast things are at a state: h a and u are lengths in coordinates in which masses are one.

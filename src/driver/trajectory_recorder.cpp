@@ -28,7 +28,10 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem, boo
   layout.group = group;
   layout.dimensions = phase_dimensions(system);
   layout.variables = {{"q", "m", "position", {"particle", "axis"}},
-                      {"p", "kg m/s", "momentum", {"particle", "axis"}},
+                      {"p",
+                       "kg m/s",
+                       system.magnetic_field != 0.0 ? "momentum M v, without that of the magnetic field" : "momentum",
+                       {"particle", "axis"}},
                       {"energy_particles", "J", "kinetic and potential energy of the particles", {}},
                       {"energy_environment", "J", "energy of the sites and of the springs between them", {}},
                       {"energy_interaction", "J", "energy of the springs between particles and environments", {}},

@@ -114,6 +114,7 @@ SystemKind formula_kind() {
                                        damping_matrix_parameter()};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
+  parameters.push_back(magnetic_field_parameter());
   return {
       {.name = "formula",
        .summary = "coordinates of your own with a potential and forces typed as formulas",
@@ -124,8 +125,10 @@ SystemKind formula_kind() {
            "Each coordinate is a particle with one axis in the results. Derivatives are taken exactly. The velocity "
            "of `x` is `x_dot`, which `force` and observables may use, and the time is `t`. What `force` and "
            "`drive` do is energy_work, with which subtracted energy_total stays constant; a kick has the time "
-           "that the drifts before it have come to, so that every method keeps its order. Where a formula has no "
-           "finite value the run ends as a numerical failure."},
+           "that the drifts before it have come to, so that every method keeps its order: where `force` depends on "
+           "velocities, that on damped systems. Where a formula has no "
+           "finite value the run ends as a numerical failure. " +
+           magnetic_field_notes()},
       build};
 }
 

@@ -24,6 +24,9 @@ class InUniformField final : public Potential {
     gradient -= force_;
   }
   void hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const override { potential_->hessian(q, hessian); }
+  void sparse_hessian(const Eigen::VectorXd& q, Eigen::SparseMatrix<double>& hessian) const override {
+    potential_->sparse_hessian(q, hessian);
+  }
 
  private:
   std::shared_ptr<const Potential> potential_;
@@ -73,7 +76,42 @@ void read_uniform_field(const Section& section, OpenSystem& system, Mistakes& mi
   system.potential = std::make_shared<InUniformField>(system.potential, std::move(force));
 }
 
+void read_magnetic_field(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+  const bool is_in_plane = system.axes == 2 || (system.axes == 1 && !system.coordinates.empty());
+  if (!is_in_plane || system.size() % 2 != 0) {
+    const std::string has = system.coordinates.empty()
+                                ? fmt::format("{} {} per particle", system.axes, system.axes == 1 ? "axis" : "axes")
+                                : fmt::format("{} coordinate{}", system.size(), system.size() == 1 ? "" : "s");
+    mistakes.add(
+        section.where("magnetic_field"),
+        fmt::format("magnetic_field: it stands across a plane: particles need two axes, or coordinates come in "
+                    "pairs x, y; this system has {}",
+                    has));
+    return;
+  }
+  system.magnetic_field = section.number("magnetic_field");
+}
+
 }  // namespace
+
+Parameter magnetic_field_parameter() {
+  return {.name = "magnetic_field",
+          .type = ValueType::number,
+          .units = "kg/s",
+          .doc =
+              "a uniform field B across the plane, charge included: the force on each particle, or on each pair of "
+              "coordinates in their order, is B (v_y, -v_x), clockwise for B > 0; the p recorded is M v"};
+}
+
+std::string magnetic_field_notes() {
+  return "In a `magnetic_field` the drifts of splittings are free gyrations, exact rotations of the velocities, with "
+         "which "
+         "every splitting is symplectic in q and M v + B (-y, x)/2 and keeps its order; implicit methods give B (y', "
+         "-x') "
+         "the mean of their tables for positions and momenta, which is what follows from the Lagrangian. The field "
+         "does no "
+         "work.";
+}
 
 Parameter drive_parameter() {
   return {.name = "drive",
@@ -95,6 +133,7 @@ std::vector<Parameter> outside_parameters() {
 
 void read_outside(const Section& section, OpenSystem& system, Mistakes& mistakes) {
   if (section.has("drive")) where_readable([&] { read_drive(section, system, mistakes); });
+  if (section.has("magnetic_field")) where_readable([&] { read_magnetic_field(section, system, mistakes); });
   if (section.has("uniform_field")) where_readable([&] { read_uniform_field(section, system, mistakes); });
 }
 

@@ -1,6 +1,7 @@
 // What acts on the particles of any system from outside.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "model/open_system.hpp"
@@ -15,6 +16,11 @@ Parameter drive_parameter();
 
 /// The parameters `drive`, the numbers that it uses by name, and `uniform_field`.
 std::vector<Parameter> outside_parameters();
+
+/// The parameter `magnetic_field`, for systems that can be in a plane.
+Parameter magnetic_field_parameter();
+/// What `describe` says of it.
+std::string magnetic_field_notes();
 
 /// Reads them into a system that is complete but for that; what makes no sense is added to the mistakes.
 void read_outside(const Section& section, OpenSystem& system, Mistakes& mistakes);

@@ -121,7 +121,8 @@ Forces read_forces(const Section& section, const Catalogue<PotentialKind>& poten
       }
     }
   }
-  if (!section.has("potential") && !section.has("external") && !section.has("externals")) {
+  const bool is_in_field = section.has("uniform_field") || section.has("magnetic_field");
+  if (!section.has("potential") && !section.has("external") && !section.has("externals") && !is_in_field) {
     mistakes.add(section.where(), "[system] needs a `potential` between the particles, or one that is `external`");
   }
   return forces;
@@ -285,6 +286,7 @@ SystemKind pair_potential_kind() {
       damping_matrix_parameter()};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
+  parameters.push_back(magnetic_field_parameter());
   return {
       {.name = "pair-potential",
        .summary = "any number of particles with a potential of their separations",
@@ -296,7 +298,8 @@ SystemKind pair_potential_kind() {
            "has a sign, s = q[b] - q[a] for a pair a < b, and particles may pass through each other; with "
            "two or three s is their distance. pairs = \"neighbours\" is a chain, \"ring\" a closed one. In formulas of "
            "observables "
-           "the coordinates of a particle are x0, y0, z0, x1, ..., and velocities x0_dot; of a single one x, y, z."},
+           "the coordinates of a particle are x0, y0, z0, x1, ..., and velocities x0_dot; of a single one x, y, z. " +
+           magnetic_field_notes()},
       build};
 }
 

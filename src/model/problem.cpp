@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/gyration.hpp"
 #include "model/thermal_start.hpp"
 
 namespace bathline {
@@ -74,6 +75,7 @@ void Problem::forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen:
     applied(at, v, clock.at(0.0), displacement_);
     forces += displacement_;
   }
+  if (system_.magnetic_field != 0.0) forces += magnetic_force(system_.magnetic_field, v);
 }
 
 void Problem::drag(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const {

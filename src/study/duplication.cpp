@@ -279,6 +279,13 @@ std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, 
                  "action as well");
     return nullptr;
   }
+  if (experiment.system().magnetic_field != 0.0) {
+    mistakes.add(
+        recipe.system.where("magnetic_field"),
+        "magnetic_field: a duplication study doubles a Lagrangian that it knows whole; type the field into the "
+        "L of a system of kind `lagrangian`, as B*(x*y_dot - y*x_dot)/2");
+    return nullptr;
+  }
   if (std::none_of(experiment.cases().begin(), experiment.cases().end(), is_doubled)) {
     mistakes.add(study.where("kind"),
                  "a duplication study follows open runs of `gamma` and `lobatto`, which have a discrete Lagrangian; "

@@ -7,7 +7,7 @@
 namespace bathline {
 
 void refuse_outside(const Recipe& recipe, Mistakes& mistakes) {
-  for (const char* key : {"force", "drive"}) {
+  for (const char* key : {"force", "drive", "magnetic_field"}) {
     if (!recipe.system.has(key)) continue;
     mistakes.add(recipe.system.where(key),
                  fmt::format("{}: a study of the kind `{}` is about systems that nothing acts on from outside", key,

@@ -23,6 +23,7 @@ std::optional<DiscreteInvariant::Form> DiscreteInvariant::form_of(const Scheme& 
 
 bool DiscreteInvariant::is_known(const Scheme& scheme, const Problem& problem) {
   if (!form_of(scheme) || !problem.system().is_linear() || problem.is_damped()) return false;
+  if (problem.system().magnetic_field != 0.0) return false;
   for (const auto& environment : problem.environments()) {
     const EnvironmentFacts& facts = environment->facts();
     if (facts.loses_energy || !facts.is_linear || facts.sites == 0) return false;

@@ -1,0 +1,131 @@
+"""A magnetic field from outside: against an independent integration, on ranks, after a stop, and where it is refused."""
+
+import unittest
+
+import h5py
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from program import FolderTest, changed, run, write_recipe
+
+CHARGE = {
+    "title": "A charge in a trap",
+    "system": {
+        "kind": "formula",
+        "coordinates": ["x", "y"],
+        "masses": [1.0, 2.0],
+        "V": "x^2/2 + x^4/4 - cos(y)",
+        "force": ["-c*x_dot", "0"],
+        "magnetic_field": 1.7,
+        "q0": [0.4, -0.3],
+        "v0": [0.2, 0.5],
+    },
+    "system.parameters": {"c": 0.1},
+    "time": {"step": 0.02, "steps": 400},
+    "integrators": [{"name": "exact", "on": "closed"}, {"name": "gauss", "stages": 3, "on": "closed"}],
+}
+PLANE = {
+    "title": "Two charges in a plane",
+    "system": {
+        "kind": "pair-potential",
+        "masses": [1.0, 2.0],
+        "magnetic_field": -0.8,
+        "q0": [[0.0, 0.0], [1.0, 0.5]],
+        "v0": [[0.3, 0.0], [0.0, -0.2]],
+    },
+    "system.potential": {"kind": "harmonic", "k": 1.5},
+    "time": {"step": 0.05, "steps": 400},
+    "environment": [{"kind": "spring-mass-line", "attach": 0, "sites": 300, "grid": "characteristic", "damping": 0.4}],
+    "integrators": [
+        {"name": "stoermer-verlet", "on": "closed"},
+        {"name": "gauss", "stages": 2, "on": "closed"},
+        {"name": "rk4", "on": "closed"},
+    ],
+}
+
+
+def charge(_, state):
+    x, y, vx, vy = state
+    return [vx, vy, -x - x**3 - 0.1 * vx + 1.7 * vy, (-np.sin(y) - 1.7 * vx) / 2.0]
+
+
+class MagneticTest(FolderTest):
+    def run_recipe(self, recipe, *arguments, command="run", ranks=None):
+        path = write_recipe(self.folder / "recipe.toml", recipe)
+        output = ["-o", self.folder / "result.h5", "--overwrite", "--progress", "none"] if command == "run" else []
+        return run([command, path, *output, *arguments], ranks=ranks)
+
+    def test_a_charge_is_where_an_independent_integration_has_it(self):
+        self.assert_code(self.run_recipe(CHARGE), 0)
+        for label, tolerance in ("exact", 1e-9), ("gauss", 1e-9):
+            with h5py.File(self.folder / "result.h5") as file:
+                group = file[label]
+                self.assertIn("M v", group["p"].attrs["long_name"])
+                time, q, p, energy = (group[name][...] for name in ("time", "q", "p", "energy_total"))
+            start = CHARGE["system"]["q0"] + CHARGE["system"]["v0"]
+            x, y, vx, vy = solve_ivp(charge, (0.0, time[-1]), start, "DOP853", t_eval=time, rtol=1e-13, atol=1e-14).y
+            self.assertLess(np.abs(q[:, :, 0] - np.stack([x, y], axis=1)).max(), tolerance, label)
+            self.assertLess(np.abs(p[:, :, 0] - np.stack([vx, 2.0 * vy], axis=1)).max(), tolerance, label)
+            self.assertLess(np.abs(energy - energy[0]).max(), tolerance, label)
+
+    def test_the_same_bits_on_three_ranks_and_after_a_stop(self):
+        self.assert_code(self.run_recipe(PLANE), 0)
+        (self.folder / "result.h5").rename(self.folder / "one.h5")
+        self.assert_code(self.run_recipe(PLANE, "--wall-time", "1e-6", ranks=3), 85)
+        self.assert_code(run(["resume", self.folder / "result.h5", "--progress", "none"]), 0)
+        self.assert_same_bits(self.folder / "one.h5", self.folder / "result.h5")
+        with h5py.File(self.folder / "one.h5") as file:
+            for label, swing in ("stoermer-verlet", 1e-2), ("gauss", 1e-4), ("rk4", 1e-3):
+                energy = file[label]["energy_total"][...]
+                self.assertLess(np.abs(energy - energy[0]).max(), swing, label)
+                self.assertGreater(file[label]["energy_environment"][-1], 1e-3, label)
+
+    def test_a_line_damps_a_charge_as_its_damper_does(self):
+        # Gyration is no uniform motion: the line answers to the mean velocity of a drift, the damper to the one after it, by up to
+        # B v h/2m = 5e-3 m/s more with 0.3 m/s, which makes 2e-3 N and, in 6 s without anything else, 3.5e-2 m.
+        differences = []
+        for step in 0.04, 0.02:
+            recipe = changed(
+                PLANE,
+                time={"step": step, "end": 6.0},
+                study={"kind": "reduction"},
+                integrators=[
+                    {"name": "gamma", "on": "closed", "label": "line"},
+                    {"name": "gamma", "on": "open", "label": "damper"},
+                ],
+            )
+            del recipe["time"]["steps"]
+            self.assert_code(self.run_recipe(recipe), 0)
+            with h5py.File(self.folder / "result.h5") as file:
+                differences.append(np.abs(file["line"]["q"][...] - file["damper"]["q"][...]).max())
+        self.assertLess(differences[0], 3.5e-2)
+        self.assertGreater(np.log2(differences[0] / differences[1]), 0.8)
+
+    def test_what_cannot_have_it_gives_one_clear_line(self):
+        damped = changed(CHARGE, system={"damping": [0.1, 0.2]})
+        del damped["system"]["force"]
+        one = {"coordinates": ["x"], "masses": [1.0], "V": "x^2", "force": ["0"], "q0": [0.4], "v0": [0.2]}
+        gamma = [{"name": "gamma", "on": "open"}]
+        cases = (
+            (changed(CHARGE, system=one), "magnetic_field: it stands across a plane"),
+            (changed(PLANE, system={"q0": [0.0, 1.0], "v0": [0.0, 0.0]}), "this system has 1 axis per particle"),
+            (
+                changed(damped, system={"temperature": 1.0}, integrators=[{"name": "baoab", "on": "open"}]),
+                "takes no noise in a magnetic field",
+            ),
+            (changed(damped, integrators=[{"name": "herglotz", "on": "open"}]), "in no magnetic field"),
+            (changed(damped, study={"kind": "commutativity"}, integrators=gamma), "magnetic_field: a study of the kind"),
+            (
+                changed(damped, study={"kind": "duplication", "spread": 0.1}, integrators=gamma),
+                r"L of a system of kind `lagrangian`, as B\*\(x\*y_dot - y\*x_dot\)/2",
+            ),
+        )
+        for recipe, message in cases:
+            outcome = self.run_recipe(recipe, command="check")
+            self.assert_code(outcome, 2)
+            self.assertRegex(outcome.err, message)
+            self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
