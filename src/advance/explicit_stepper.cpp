@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "advance/explicit_blocks.hpp"
 #include "advance/few_particles.hpp"
 #include "advance/ornstein_uhlenbeck.hpp"
 #include "advance/stepper.hpp"
@@ -58,22 +59,13 @@ class ExplicitStepper final : public Stepper {
     force_on_head_.resize(axes);
   }
 
-  /// As many steps as the environments take at once: fewer would give up what blocks gain.
-  std::int64_t portion() const override {
-    std::int64_t steps = longest_block;
-    for (const auto& march : marches_) steps = std::min<std::int64_t>(steps, march->limit());
-    return problem_.environments().empty() ? 1 : steps;
-  }
+  std::int64_t portion() const override { return portion_of(marches_); }
 
   std::optional<Failure> advance(std::int64_t steps, const Foresight& ahead) override {
     const bool is_root = problem_.communicator().is_root();
     const bool sums_work = is_root && problem_.system().drive && scheme_.b.empty();
     if (sums_work) of_drive_ = drive_on_displacement();
-    while (steps > 0) {
-      int block = static_cast<int>(std::min<std::int64_t>(steps, longest_block));
-      for (const auto& march : marches_) block = std::min(block, march->limit());
-      steps -= block;
-      for (const auto& march : marches_) march->open(ahead.plan(block, steps));
+    advance_in_blocks(marches_, steps, ahead, [&](int block) {
       for (int step = 0; step < block && is_root; ++step) {
         if (noise_ != nullptr) impulse_ = noise_->impulse(problem_.clock.steps, h_);
         draws_ = 0;
@@ -84,8 +76,7 @@ class ExplicitStepper final : public Stepper {
         if (sums_work) end_work_of_drive();
       }
       if (!is_root) problem_.clock.steps += block;
-      for (const auto& march : marches_) march->close();
-    }
+    });
     return std::nullopt;
   }
 
@@ -93,12 +84,6 @@ class ExplicitStepper final : public Stepper {
   void remember(std::span<const double> memory) override { hand_out_memory(memory, marches_); }
 
  private:
-  static bool feels_velocity(const Problem& problem) {
-    bool feels = problem.feels_velocity();
-    for (const auto& environment : problem.environments()) feels = feels || environment->facts().loses_energy;
-    return feels;
-  }
-
   /// What has substeps of its own for damping and noise does them exactly.
   static std::unique_ptr<OrnsteinUhlenbeck> heat_of(const ExplicitScheme& scheme, Problem& problem, double h) {
     const auto is_heat = [](const Substep& substep) { return substep.kind == Substep::Kind::heat; };
@@ -108,8 +93,6 @@ class ExplicitStepper final : public Stepper {
   }
 
   using Solver = Eigen::PartialPivLU<Eigen::MatrixXd>;
-  /// Without environments there is nothing to limit it.
-  static constexpr std::int64_t longest_block = 1 << 20;
 
   /// How a head moves; the marches look at it through a HeadMotion.
   struct Head {

@@ -1,4 +1,4 @@
-// Explicit steps of a few particles on their own: loops of a length known at compile time over plain arrays.
+// Explicit steps of a few particles and their environments: loops of a length known at compile time over plain arrays.
 //
 // Every operation is that of the stepper for all problems, sums and eliminations in the order in which Eigen makes
 // them, so that the bits are the same.
@@ -8,6 +8,8 @@
 #include <Eigen/LU>
 #include <array>
 #include <cmath>
+
+#include "advance/explicit_blocks.hpp"
 
 namespace bathline {
 
@@ -98,70 +100,155 @@ class AnyForce {
   Eigen::VectorXd place_, gradient_;
 };
 
+/// The environments on their way, and how their heads move.
+template <int N>
+class Contacts {
+ public:
+  Contacts(Problem& problem, const ExplicitScheme& scheme, double h) : axes_(problem.system().axes) {
+    for (const auto& environment : problem.environments()) {
+      contacts_.push_back({.weights = environment->attachment().weights()});
+      marches_.push_back(environment->explicit_march(scheme, h));
+    }
+  }
+
+  const std::vector<std::unique_ptr<ExplicitMarch>>& marches() const { return marches_; }
+
+  /// Of particles at `q` with momenta `p`; they began at `start`.
+  void find_heads(const Numbers<N>& q, const Numbers<N>& start, const Numbers<N>& p, const Numbers<N>& mass) {
+    for (Contact& one : contacts_) {
+      for (int axis = 0; axis < axes_; ++axis) {
+        double x = 0.0, v = 0.0;
+        for (const Attachment::Weight& w : one.weights) {
+          const int i = w.particle * axes_ + axis;
+          x += w.weight * (q[i] - start[i]);
+          v += w.weight * (p[i] / mass[i]);
+        }
+        one.x[axis] = x;
+        one.v[axis] = v;
+      }
+    }
+  }
+  void add_forces(Numbers<N>& forces) const {
+    Numbers<N> force;
+    for (std::size_t e = 0; e < marches_.size(); ++e) {
+      const Contact& one = contacts_[e];
+      marches_[e]->force(head(one), std::span(force).first(axes_));
+      for (const Attachment::Weight& w : one.weights) {
+        for (int axis = 0; axis < axes_; ++axis) forces[w.particle * axes_ + axis] += w.weight * force[axis];
+      }
+    }
+  }
+  void take(const Substep& substep) {
+    for (std::size_t e = 0; e < marches_.size(); ++e) marches_[e]->substep(substep, head(contacts_[e]));
+  }
+
+ private:
+  struct Contact {
+    std::vector<Attachment::Weight> weights;
+    Numbers<N> x{}, v{};
+  };
+  HeadMotion head(const Contact& one) const { return {std::span(one.x).first(axes_), std::span(one.v).first(axes_)}; }
+
+  int axes_;
+  std::vector<Contact> contacts_;
+  std::vector<std::unique_ptr<ExplicitMarch>> marches_;
+};
+
 template <int N, class Force>
 class FewParticles final : public Stepper {
  public:
   FewParticles(const ExplicitScheme& scheme, Problem& problem, double h)
-      : problem_(problem), damping_(problem.damping()), of_potential_(problem) {
+      : problem_(problem),
+        scheme_(feels_velocity(problem) ? scheme : scheme.merged()),
+        damping_(problem.damping()),
+        of_potential_(problem),
+        contacts_(problem, scheme_, h) {
     problem.clock.h = h;
     const Eigen::VectorXd& mass = problem.system().mass;
     for (int i = 0; i < N; ++i) mass_[i] = mass[i];
-    for (const Substep& substep : (problem.is_damped() ? scheme : scheme.merged()).substeps) {
+    for (const Substep& substep : scheme_.substeps) {
       const bool is_kick = substep.kind == Substep::Kind::kick;
       const bool solves = is_kick && substep.velocity_after && problem.is_damped();
       Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(N, N);
       if (solves) matrix += substep.weight * h * problem.damping() * mass.cwiseInverse().asDiagonal();
-      moves_.push_back({is_kick, solves, substep.weight * h, Elimination<N>(matrix)});
+      moves_.push_back({substep, is_kick, solves, substep.weight * h, Elimination<N>(matrix)});
     }
   }
 
-  std::optional<Failure> advance(std::int64_t steps, const Foresight&) override {
-    problem_.clock.steps += steps;
-    if (!problem_.communicator().is_root()) return std::nullopt;
-    for (int i = 0; i < N; ++i) {
-      q_[i] = problem_.q[i];
-      p_[i] = problem_.p[i];
-    }
-    dissipated_ = problem_.dissipated;
-    is_known_ = false;
-    if (problem_.is_damped()) {
-      take<true>(steps);
-    } else {
-      take<false>(steps);
-    }
-    for (int i = 0; i < N; ++i) {
-      problem_.q[i] = q_[i];
-      problem_.p[i] = p_[i];
-    }
-    problem_.dissipated = dissipated_;
+  std::int64_t portion() const override { return portion_of(contacts_.marches()); }
+
+  std::optional<Failure> advance(std::int64_t steps, const Foresight& ahead) override {
+    fetch();
+    advance_in_blocks(contacts_.marches(), steps, ahead, [&](int block) {
+      problem_.clock.steps += block;
+      if (!problem_.communicator().is_root()) return;
+      if (!contacts_.marches().empty()) {
+        problem_.is_damped() ? take<true, true>(block) : take<false, true>(block);
+      } else {
+        problem_.is_damped() ? take<true, false>(block) : take<false, false>(block);
+      }
+    });
+    bring_back();
     return std::nullopt;
   }
 
+  std::vector<double> memory() const override { return memory_of(contacts_.marches()); }
+  void remember(std::span<const double> memory) override { hand_out_memory(memory, contacts_.marches()); }
+
  private:
   struct Move {
+    Substep substep;
     bool is_kick;
     bool solves;     // for the velocity after the kick
     double seconds;  // its weight times the step
     Elimination<N> elimination;
   };
 
-  template <bool is_damped>
-  void take(std::int64_t steps) {
-    for (std::int64_t step = 0; step < steps; ++step) {
+  void fetch() {
+    if (!problem_.communicator().is_root()) return;
+    for (int i = 0; i < N; ++i) {
+      start_[i] = problem_.system().q0[i];
+      q_[i] = problem_.q[i];
+      p_[i] = problem_.p[i];
+    }
+    dissipated_ = problem_.dissipated;
+    is_known_ = false;
+  }
+  void bring_back() {
+    if (!problem_.communicator().is_root()) return;
+    for (int i = 0; i < N; ++i) {
+      problem_.q[i] = q_[i];
+      problem_.p[i] = p_[i];
+    }
+    problem_.dissipated = dissipated_;
+  }
+
+  template <bool is_damped, bool has_environments>
+  void take(int steps) {
+    for (int step = 0; step < steps; ++step) {
       for (const Move& move : moves_) {
-        if (!move.is_kick) {
+        if constexpr (has_environments) contacts_.find_heads(q_, start_, p_, mass_);
+        if (move.is_kick) {
+          kick<is_damped, has_environments>(move);
+        } else {
           for (int i = 0; i < N; ++i) q_[i] += move.seconds * (p_[i] / mass_[i]);
           is_known_ = false;
-          continue;
         }
-        if (!is_known_) of_potential_.find(q_, force_);
-        is_known_ = true;
-        if constexpr (is_damped) {
-          kick_with_drag(move);
-        } else {
-          for (int i = 0; i < N; ++i) p_[i] += move.seconds * force_[i];
-        }
+        if constexpr (has_environments) contacts_.take(move.substep);
       }
+    }
+  }
+
+  template <bool is_damped, bool has_environments>
+  void kick(const Move& move) {
+    if (!is_known_) of_potential_.find(q_, of_potential_at_q_);
+    is_known_ = true;
+    force_ = of_potential_at_q_;
+    if constexpr (has_environments) contacts_.add_forces(force_);
+    if constexpr (is_damped) {
+      kick_with_drag(move);
+    } else {
+      for (int i = 0; i < N; ++i) p_[i] += move.seconds * force_[i];
     }
   }
 
@@ -183,12 +270,14 @@ class FewParticles final : public Stepper {
   }
 
   Problem& problem_;
+  ExplicitScheme scheme_;
   std::vector<Move> moves_;
   Matrix<N> damping_;
   Force of_potential_;
-  Numbers<N> mass_, q_, p_, force_;
+  Contacts<N> contacts_;
+  Numbers<N> mass_, start_, q_, p_, force_, of_potential_at_q_;
   double dissipated_ = 0.0;
-  bool is_known_ = false;  // whether force_ is that at q_
+  bool is_known_ = false;  // whether of_potential_at_q_ is that at q_
 };
 
 template <int N>
@@ -206,8 +295,7 @@ std::unique_ptr<Stepper> make_with(const ExplicitScheme& scheme, Problem& proble
 
 std::unique_ptr<Stepper> make_few_particles_stepper(const ExplicitScheme& scheme, Problem& problem, double h) {
   const OpenSystem& system = problem.system();
-  const bool is_alone = problem.environments().empty() && problem.noise() == nullptr;
-  const bool is_plain = is_alone && scheme.b.empty() && !scheme.has_heat_apart();
+  const bool is_plain = problem.noise() == nullptr && scheme.b.empty() && !scheme.has_heat_apart();
   if (!is_plain || system.lagrangian || system.force || system.is_driven() || system.magnetic_field != 0.0) {
     return nullptr;
   }

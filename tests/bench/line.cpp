@@ -2,49 +2,13 @@
 // has not moved yet is computed all the same.
 #include "advance/stepper.hpp"
 #include "bench_world.hpp"
-#include "integrate/method.hpp"
+#include "line_systems.hpp"
 #include "model/infinite/infinite_line.hpp"
-#include "model/line/line.hpp"
 #include "model/line/implicit/one_stage_tile.hpp"
 #include "model/line/explicit/tile.hpp"
 
 namespace bathline {
 namespace {
-
-/// An oscillator that kicks `line`.
-Problem oscillator_on(std::unique_ptr<Environment> line) {
-  OpenSystem system;
-  system.particles = 1;
-  system.mass = Eigen::VectorXd::Ones(1);
-  system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Ones(1, 1));
-  system.q0 = Eigen::VectorXd::Zero(1);
-  system.v0 = Eigen::VectorXd::Ones(1);
-  std::vector<std::unique_ptr<Environment>> environments;
-  environments.push_back(std::move(line));
-  Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(environments), bench_world());
-  problem.prepare();
-  return problem;
-}
-
-/// An oscillator on a fixed line of `sites` sites on every rank, with h sqrt(lambda/M) = 1/2.
-Problem oscillator_on_a_line(std::int64_t sites, bool unequal, bool skip_resting = false) {
-  LineOptions options{.skip_resting = skip_resting};
-  if (unequal) options.site = [](std::int64_t j) { return LineSite{1.0 + 0.1 * static_cast<double>(j % 7), 1.0}; };
-  return oscillator_on(std::make_unique<Line>("line", Attachment({{0, 1.0}}, 1), LineConstants{},
-                                              sites * bench_world().size(), bench_world(), options));
-}
-
-Scheme gamma_scheme(double gamma) {
-  Section options;
-  options.set("gamma", gamma, {});
-  return methods().find("gamma")->scheme(options);
-}
-
-CollocationScheme gauss_scheme(int stages) {
-  Section options;
-  options.set("stages", std::int64_t{stages}, {});
-  return std::get<CollocationScheme>(methods().find("gauss")->scheme(options));
-}
 
 constexpr int steps_of_a_block = 64;
 

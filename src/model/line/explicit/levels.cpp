@@ -22,4 +22,15 @@ void take_levels_of(const ExplicitScheme& scheme, double h, int steps, std::vect
   }
 }
 
+std::size_t levels_at_once(std::span<const LineLevel> levels, std::size_t depth) {
+  const LineLevel& first = levels.front();
+  if (first.kicks == 0 || first.drifts == 0 || levels.size() < depth) return 1;
+  for (const LineLevel& level : levels.first(depth - 1)) {
+    if (!level.same_kind(first)) return 1;
+  }
+  LineLevel last = levels[depth - 1];
+  if (levels.size() == depth && last.drifts == 0) last.drifts = first.drifts;
+  return last.same_kind(first) ? depth : 1;
+}
+
 }  // namespace bathline

@@ -1,6 +1,7 @@
 // The kicks and drifts of a block of steps in the order in which a piece of a line is swept.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "integrate/scheme.hpp"
@@ -23,5 +24,10 @@ struct LineLevel {
 
 /// Those of `steps` steps of a splitting, in the place of what `levels` held: its memory is used again.
 void take_levels_of(const ExplicitScheme& scheme, double h, int steps, std::vector<LineLevel>& levels);
+
+/// Of the levels that are left, as many as a sweep with room for `depth` takes: as many, or one. They have to be of one
+/// kind, but for the last one of all: that may end with its kicks. (Anywhere else further kicks could follow and see
+/// one displacement more.)
+std::size_t levels_at_once(std::span<const LineLevel> levels, std::size_t depth);
 
 }  // namespace bathline

@@ -11,6 +11,7 @@
 #include <functional>
 
 #include "model/line/explicit/interior.hpp"
+#include "model/line/explicit/short_march.hpp"
 #include "model/line/state.hpp"
 
 namespace bathline {
@@ -157,7 +158,7 @@ std::unique_ptr<ExplicitMarch> make_explicit_march(LineState& line, const Explic
   const auto make = [&]<Sites S>(const S&) -> std::unique_ptr<ExplicitMarch> {
     return std::make_unique<LineExplicitMarch<S>>(line, scheme, h);
   };
-  return std::visit(make, line.material());
+  return make_short_march(line, scheme, h, std::visit(make, line.material()));
 }
 
 }  // namespace bathline

@@ -7,6 +7,8 @@
 
 #include <array>
 
+#include "model/line/explicit/register_rows.hpp"
+
 namespace bathline {
 
 namespace {
@@ -33,12 +35,6 @@ void advance(const S& sites, Part& part, std::int64_t end, double* w, double* p)
   }
   part.done = end;
 }
-
-/// The numbers of as many sites as there are lanes.
-struct RowOfRegisters {
-  const double* row;
-  Lanes operator[](std::int64_t j) const { return load(row + j); }
-};
 
 /// A stretch of a kick and a drift, in this order if `kicks_first`. The second is a site behind the first.
 template <bool kicks_first, Sites S>

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "model/line/explicit/levels.hpp"
+#include "model/line/explicit/pipeline.hpp"
 #include "model/line/lane_field.hpp"
 #include "model/line/sites.hpp"
 
@@ -66,11 +66,6 @@ class LineTile {
   using Register = LaneRegister<1>;
   using Field = LaneField<1>;
 
-  /// A row of the sites as the parts have it.
-  struct PartRow {
-    const Register* part;
-    Lanes operator[](std::int64_t j) const { return part[j].at[0]; }
-  };
   struct Sweep {
     std::span<const LineLevel> levels;
     S sites;
@@ -84,7 +79,6 @@ class LineTile {
   void load_rows(const Source& from);
   void spread_before(Field& field, const double* from, std::int64_t before);
 
-  static std::size_t at_once(std::span<const LineLevel> levels);
   void sweep_all(const Source& from, std::span<const LineLevel> levels);
   /// With the numbers of levels, kicks and drifts known when this is compiled.
   template <int at_once, int kicks, int drifts, int last_drifts>

@@ -1,0 +1,121 @@
+// A whole line in cache, for one axis.
+// Tested by tests/model/line/explicit/march_test.cpp.
+#include "model/line/explicit/in_lanes.hpp"
+
+#include <algorithm>
+
+#include "model/line/explicit/pipeline.hpp"
+
+namespace bathline {
+
+template <Sites S>
+LineInLanes<S>::LineInLanes(const LineConstants& line, std::int64_t count)
+    : far_end_(line.far_end),
+      parts_(count, most_at_an_end),
+      depth_(depth_for(count)),
+      w_(static_cast<std::size_t>(parts_.part + 2 * room)),
+      p_(w_.size()) {
+  for (Field& row : rows_) row.resize(w_.size());
+}
+
+template <Sites S>
+void LineInLanes<S>::load(const S& sites, const double* w, const double* p) {
+  sites_ = sites;
+  if (!has_rows_) load_rows(sites);
+  has_rows_ = true;
+  parts_.spread(w, at_part(w_));
+  parts_.spread(p, at_part(p_));
+}
+
+template <Sites S>
+void LineInLanes<S>::store(double* w, double* p) const {
+  parts_.collect(at_part(w_), 0, parts_.count, w);
+  parts_.collect(at_part(p_), 0, parts_.count, p);
+}
+
+/// Behind the end the sites are the mirror image: around the site behind the last one of a fixed line, and half a site
+/// before that on a free one. Springs come after the springs that they mirror by one more.
+template <Sites S>
+void LineInLanes<S>::load_rows(const S& sites) {
+  const std::int64_t count = parts_.count;
+  const std::int64_t mirror = far_end_ == FarEnd::fixed ? 2 * count : 2 * count - 1;
+  int number = 0;
+  for_each_row(sites, [&](const double* row) {
+    const bool is_of_springs = number == 0;
+    Register* part = at_part(rows_[number++]);
+    const std::int64_t last = is_of_springs && far_end_ == FarEnd::fixed ? count : count - 1;
+    for (std::int64_t j = -room; j < parts_.part + room; ++j) {
+      for (int lane = 0; lane < lanes; ++lane) {
+        std::int64_t site = lane * parts_.part + j;
+        if (site > last) site = mirror + (is_of_springs ? 1 : 0) - site;
+        part[j].at[0][lane] = row[std::clamp<std::int64_t>(site, 0, last)];
+      }
+    }
+  });
+}
+
+template <Sites S>
+void LineInLanes<S>::copy_beside(Field& field, int levels) const {
+  Register* part = at_part(field);
+  for (int g = 1; g <= levels; ++g) part[-g].at[0] = from_lane_before(part[parts_.part - g].at[0]);
+  for (int g = 0; g < levels; ++g) part[parts_.part + g].at[0] = from_lane_behind(part[g].at[0]);
+  // The last lane has no other behind it, and may have fewer sites.
+  const std::int64_t end = parts_.count - (lanes - 1) * parts_.part;
+  const std::int64_t behind = std::max<std::int64_t>(levels, parts_.part - end);
+  for (std::int64_t g = 0; g < behind; ++g) {
+    Lanes image = part[end - 1 - g].at[0];
+    if (far_end_ == FarEnd::fixed) image = g > 0 ? -part[end - g].at[0] : Lanes{};
+    part[end + g].at[0][lanes - 1] = image[lanes - 1];
+  }
+}
+
+template <Sites S>
+void LineInLanes<S>::advance(std::span<const LineLevel> levels) {
+  copy_beside(w_, static_cast<int>(levels.size()));
+  copy_beside(p_, static_cast<int>(levels.size()));
+  const auto run_them = [&](auto at_once, auto kicks, auto drifts, auto last_drifts) {
+    run<at_once, kicks, drifts, last_drifts>(levels);
+  };
+  if (levels.size() == depth) {
+    with_kinds_of<depth>(levels, run_them);
+  } else {
+    with_kinds_of<2>(levels, run_them);
+  }
+}
+
+template <Sites S>
+template <int at_once, int kicks, int drifts, int last_drifts>
+[[gnu::noinline]] void LineInLanes<S>::run(std::span<const LineLevel> levels) {
+  LevelPipeline<S, at_once, kicks, drifts, last_drifts> pipeline(levels, sites_);
+  Register* w = at_part(w_);
+  Register* p = at_part(p_);
+  int row = 0;
+  const auto sites = sites_.mapped([&](const double*) { return PartRow{at_part(rows_[row++])}; });
+  for (std::int64_t j = 1 - at_once; j < parts_.part + pipeline.delay; j += at_a_time) {
+#pragma GCC unroll 4
+    for (int i = 0; i < at_a_time; ++i) pipeline.turn(sites, w, p, j + i);
+  }
+}
+
+template <Sites S>
+void LineInLanes<S>::load_last(int number, double* w, double* p) const {
+  const std::int64_t from = parts_.count - (lanes - 1) * parts_.part - number;
+  for (std::int64_t j = 0; j < number; ++j) {
+    w[j] = at_part(w_)[from + j].at[0][lanes - 1];
+    p[j] = at_part(p_)[from + j].at[0][lanes - 1];
+  }
+}
+
+template <Sites S>
+void LineInLanes<S>::store_last(int number, const double* w, const double* p) {
+  const std::int64_t from = parts_.count - (lanes - 1) * parts_.part - number;
+  for (std::int64_t j = 0; j < number; ++j) {
+    at_part(w_)[from + j].at[0][lanes - 1] = w[j];
+    at_part(p_)[from + j].at[0][lanes - 1] = p[j];
+  }
+}
+
+template class LineInLanes<EqualSites>;
+template class LineInLanes<UnequalSites<>>;
+
+}  // namespace bathline

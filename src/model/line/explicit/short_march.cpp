@@ -1,0 +1,194 @@
+// Explicit schemes on a line that stays in cache.
+//
+// The whole line is copied into lanes for a block of steps, and advances there by several levels of kicks and drifts at
+// a time, once the head has been through them: what such a sweep cannot know, the sites beside the head, a small window
+// has taken along in lockstep. At a matched end another one does.
+// Tested by tests/model/line/explicit/march_test.cpp.
+#include "model/line/explicit/short_march.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "model/line/explicit/in_lanes.hpp"
+#include "model/line/explicit/near_head.hpp"
+#include "model/line/explicit/window.hpp"
+#include "model/line/state.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Steps of a block at most: copying in and out is no more than a hundredth of that.
+constexpr int most_steps = 256;
+/// Fewer are not worth copying for.
+constexpr int fewest_steps = 4;
+/// Bytes of the sites that the second-level cache holds.
+constexpr std::int64_t most_bytes = 384 * 1024;
+
+template <Sites S>
+class LineShortMarch final : public ExplicitMarch {
+ public:
+  LineShortMarch(LineState& line, const ExplicitScheme& scheme, double h, std::unique_ptr<ExplicitMarch> few_steps)
+      : line_(line), scheme_(scheme), h_(h), few_steps_(std::move(few_steps)), far_(line.constants, most_at_an_end, 0) {
+    for (int axis = 0; axis < line.axes && line.at_head(); ++axis) {
+      axes_.push_back({LineInLanes<S>(line.constants, line.sites()), {}});
+    }
+  }
+
+  int limit() const override { return mostly_rests(line_.moved) ? few_steps_->limit() : most_steps; }
+  void open(const BlockPlan& plan) override;
+  void force(const HeadMotion& head, std::span<double> force) const override {
+    if (hands_over_) return few_steps_->force(head, force);
+    for (std::size_t axis = 0; axis < axes_.size(); ++axis) force[axis] = axes_[axis].near.force(head.x[axis]);
+  }
+  void substep(const Substep& substep, const HeadMotion& head) override;
+  void close() override;
+
+ private:
+  static constexpr int most_at_an_end = LineInLanes<S>::most_at_an_end;
+  /// What leaves out most of the sites is faster than all of them in lanes.
+  bool mostly_rests(std::int64_t moving) const { return moving < line_.sites() / 4; }
+
+  /// Levels of a sweep, as many as it has kicks and drifts.
+  struct Group {
+    std::size_t first_level, levels;
+    std::size_t end;  // of its substeps, counted from the start of the block
+  };
+  struct Axis {
+    LineInLanes<S> line;
+    LineNearHead<S, most_at_an_end> near;
+  };
+  void find_groups(int steps);
+  void load_near(int axis);
+  void sweep();
+  void sweep_with_dashpot(int axis, std::span<const LineLevel> levels);
+
+  LineState& line_;
+  ExplicitScheme scheme_;
+  double h_;
+  std::unique_ptr<ExplicitMarch> few_steps_;
+  std::vector<Axis> axes_;  // on rank 0
+  LineWindow<S> far_;
+
+  // Of the block that is open:
+  bool hands_over_ = false;
+  int steps_ = 0;
+  std::vector<LineLevel> levels_;
+  std::vector<Group> groups_;
+  S sites_;
+  std::size_t group_ = 0;     // the next that a sweep takes
+  std::size_t substeps_ = 0;  // that the head has been through
+};
+
+template <Sites S>
+void LineShortMarch<S>::find_groups(int steps) {
+  if (steps == steps_ || axes_.empty()) return;
+  steps_ = steps;
+  take_levels_of(scheme_, h_, steps, levels_);
+  groups_.clear();
+  std::size_t substeps = 0;
+  for (std::size_t level = 0; level < levels_.size();) {
+    Group group{level, axes_.front().line.at_once(std::span(levels_).subspan(level)), 0};
+    for (; level < group.first_level + group.levels; ++level) {
+      substeps += static_cast<std::size_t>(levels_[level].kicks + levels_[level].drifts);
+    }
+    group.end = substeps;
+    groups_.push_back(group);
+  }
+}
+
+template <Sites S>
+void LineShortMarch<S>::open(const BlockPlan& plan) {
+  const bool rests =
+      mostly_rests(line_.moved) || (plan.steps_left && mostly_rests(*plan.steps_left * scheme_.reach(1)));
+  hands_over_ = (rests || plan.steps < fewest_steps) && plan.steps <= few_steps_->limit();
+  if (hands_over_) return few_steps_->open(plan);
+  line_.touch(line_.moved + scheme_.reach(plan.steps));
+  find_groups(plan.steps);
+  sites_ = std::get<S>(line_.material());
+  group_ = 0;
+  substeps_ = 0;
+  for (int axis = 0; axis < static_cast<int>(axes_.size()); ++axis) {
+    axes_[axis].line.load(sites_, line_.own(line_.w[axis]), line_.own(line_.p[axis]));
+    load_near(axis);
+  }
+}
+
+template <Sites S>
+void LineShortMarch<S>::load_near(int axis) {
+  const LineInLanes<S>& line = axes_[axis].line;
+  axes_[axis].near.load(
+      sites_, [&](int j) { return line.first_w(j); }, [&](int j) { return line.first_p(j); });
+}
+
+template <Sites S>
+void LineShortMarch<S>::substep(const Substep& substep, const HeadMotion& head) {
+  if (hands_over_) return few_steps_->substep(substep, head);
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) axes_[axis].near.substep(substep, h_, head.x[axis]);
+  if (++substeps_ == groups_[group_].end) sweep();
+}
+
+template <Sites S>
+void LineShortMarch<S>::sweep() {
+  const Group& group = groups_[group_];
+  const std::span<const LineLevel> levels = std::span(levels_).subspan(group.first_level, group.levels);
+  const auto worthless = static_cast<int>(group.levels);
+  for (int axis = 0; axis < static_cast<int>(axes_.size()); ++axis) {
+    auto& [line, near] = axes_[axis];
+    if (line_.constants.far_end == FarEnd::matched) {
+      sweep_with_dashpot(axis, levels);
+    } else {
+      line.advance(levels);
+    }
+    for (int j = 0; j < worthless; ++j) line.set_first(j, near.w(j), near.p(j));
+    load_near(axis);
+  }
+  ++group_;
+}
+
+template <Sites S>
+void LineShortMarch<S>::sweep_with_dashpot(int axis, std::span<const LineLevel> levels) {
+  LineInLanes<S>& line = axes_[axis].line;
+  const int at_an_end = line.at_an_end();
+  std::array<double, static_cast<std::size_t>(most_at_an_end)> w, p;
+  line.load_last(at_an_end, w.data(), p.data());
+  far_.load({.w = w.data(),
+             .p = p.data(),
+             .count = at_an_end,
+             .sites = sites_from(sites_, line_.sites() - at_an_end),
+             .at_far_end = true,
+             .dissipated = line_.dissipated[axis]});
+  for (std::size_t i = group_ > 0 ? groups_[group_ - 1].end : 0; i < groups_[group_].end; ++i) {
+    far_.substep(scheme_.substeps[i % scheme_.substeps.size()], scheme_, h_, 0.0);
+  }
+  line_.dissipated[axis] = far_.dissipated();
+  line.advance(levels);
+  const auto worthless = static_cast<int>(levels.size());
+  far_.store(at_an_end - worthless, worthless, w.data(), p.data());
+  line.store_last(worthless, w.data(), p.data());
+}
+
+template <Sites S>
+void LineShortMarch<S>::close() {
+  if (hands_over_) return few_steps_->close();
+  for (int axis = 0; axis < static_cast<int>(axes_.size()); ++axis) {
+    axes_[axis].line.store(line_.own(line_.w[axis]), line_.own(line_.p[axis]));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<ExplicitMarch> make_short_march(LineState& line, const ExplicitScheme& scheme, double h,
+                                                std::unique_ptr<ExplicitMarch> otherwise) {
+  const auto make = [&]<Sites S>(const S&) -> std::unique_ptr<ExplicitMarch> {
+    const std::int64_t bytes = (2 * line.axes + S::rows) * line.sites() * static_cast<std::int64_t>(sizeof(double));
+    const bool fits = LineInLanes<S>::takes(line.sites()) && bytes <= most_bytes;
+    if (!fits || line.layout.holders() > 1 || !scheme.b.empty() || scheme.has_heat_apart()) {
+      return std::move(otherwise);
+    }
+    return std::make_unique<LineShortMarch<S>>(line, scheme, h, std::move(otherwise));
+  };
+  return std::visit(make, line.material());
+}
+
+}  // namespace bathline
