@@ -19,6 +19,7 @@
 #include "command_line/json_log.hpp"
 #include "command_line/names.hpp"
 #include "command_line/plot.hpp"
+#include "driver/convert.hpp"
 #include "driver/launch.hpp"
 #include "driver/recipe_library.hpp"
 #include "driver/run.hpp"
@@ -81,6 +82,7 @@ class CommandLine {
     add_resume();
     add_sweep();
     add_verify();
+    add_convert();
     add_rest();
   }
 
@@ -92,6 +94,7 @@ class CommandLine {
   void add_resume();
   void add_sweep();
   void add_verify();
+  void add_convert();
   /// The commands that compute nothing.
   void add_rest();
   void add_recipe(CLI::App* command);
@@ -117,10 +120,11 @@ class CommandLine {
       "bathline"};
   CLI::App *run_ = nullptr, *resume_ = nullptr, *sweep_ = nullptr, *verify_ = nullptr, *check_ = nullptr,
            *list_ = nullptr, *describe_ = nullptr, *claims_ = nullptr, *plot_ = nullptr, *cite_ = nullptr,
-           *generate_ = nullptr;
+           *generate_ = nullptr, *convert_ = nullptr;
   RunRequest request_;
   ResumeRequest resumption_;
   VerifyRequest verification_;
+  ConvertRequest conversion_;
   PlotRequest picture_;
   std::string name_, what_, file_, json_, style_ = "auto";
   double wall_time_ = 0.0;
@@ -228,6 +232,23 @@ void CommandLine::add_verify() {
   add_progress(verify_);
 }
 
+void CommandLine::add_convert() {
+  convert_ = app_.add_subcommand("convert", "write a recipe whose environment is another that does the same");
+  add_recipe(convert_);
+  convert_->add_option("--environment", conversion_.environment, "name of the environment")->required();
+  convert_
+      ->add_option("--to", conversion_.to,
+                   "star: a heat bath of independent oscillators; chain: a line of unequal masses and springs")
+      ->required()
+      ->check(CLI::IsMember({"star", "chain"}));
+  convert_
+      ->add_option("-o,--output", conversion_.output,
+                   "recipe to write, beside it the table; default: RECIPE-NAME-TO.toml beside the recipe")
+      ->check(on_one_line_)
+      ->type_name("FILE.toml");
+  convert_->add_flag("--overwrite", conversion_.overwrite, "replace existing files");
+}
+
 void CommandLine::add_rest() {
   check_ = app_.add_subcommand("check", "validate a recipe without running it");
   add_recipe(check_);
@@ -303,6 +324,10 @@ int CommandLine::carry_out(const Program& program) {
     list_sweep(request_, count_only_, program);
   } else if (check_->parsed()) {
     check_all(request_, program);
+  } else if (convert_->parsed()) {
+    conversion_.recipe = request_.recipe;
+    conversion_.settings = request_.settings;
+    convert_recipe(conversion_, program);
   } else if (cite_->parsed()) {
     const std::string papers =
         name_.empty() ? "" : cite_recipe(read_recipe(name_, program).recipe, program.vocabulary());

@@ -1,0 +1,119 @@
+// Environments converted: what is written is a recipe like any other.
+// Tested by tests/command_line/convert_test.py.
+#include "driver/convert.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "driver/experiment.hpp"
+#include "driver/launch.hpp"
+#include "driver/on_root.hpp"
+#include "model/spectral/conversion.hpp"
+#include "model/spectral/panels.hpp"
+#include "model/table_file.hpp"
+
+namespace bathline {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Which of the environments has the name.
+std::size_t index_of(const Recipe& recipe, const std::string& name) {
+  std::string names;
+  for (std::size_t i = 0; i < recipe.environments.size(); ++i) {
+    if (recipe.environments[i].text("name") == name) return i;
+    names += fmt::format("{}`{}`", names.empty() ? "" : ", ", recipe.environments[i].text("name"));
+  }
+  throw UsageError(
+      fmt::format("{} has no environment `{}`{}", recipe.file, name, names.empty() ? "" : "; there is " + names));
+}
+
+/// A resolved recipe with the keys of its environment number `index`, and all tables in it, replaced.
+std::string with_environment(const std::string& resolved, std::size_t index, const std::string& keys) {
+  std::istringstream lines(resolved);
+  std::string line, text;
+  std::size_t seen = 0;
+  bool is_replaced = false;
+  while (std::getline(lines, line)) {
+    const bool begins = line == "[[environment]]";
+    if (begins) ++seen;
+    if (begins && seen == index + 1) {
+      is_replaced = true;
+      text += line + "\n" + keys + "\n";
+    } else if (line.starts_with("[") && !line.starts_with("[environment.") && !line.starts_with("[[environment.")) {
+      is_replaced = false;
+    }
+    if (!is_replaced) text += line + "\n";
+  }
+  return text;
+}
+
+/// The environments that stay name their files as seen from the folder of the old recipe.
+void require_files_in_reach(const Recipe& recipe, std::size_t index, const fs::path& target) {
+  std::error_code ignored;
+  const fs::path here = fs::weakly_canonical(fs::absolute(fs::path(recipe.file)).parent_path(), ignored);
+  if (here == fs::weakly_canonical(fs::absolute(target).parent_path(), ignored)) return;
+  for (std::size_t i = 0; i < recipe.environments.size(); ++i) {
+    const std::optional<std::string> key = key_of_file(recipe.environments[i]);
+    if (i == index || !key) continue;
+    throw UsageError(fmt::format("`{}` is read from {}, as seen from {}: write the new recipe into that folder",
+                                 recipe.environments[i].text("name"), recipe.environments[i].text(*key),
+                                 here.string()));
+  }
+}
+
+void write(const fs::path& path, const std::string& text, bool overwrite) {
+  std::error_code ignored;
+  if (!overwrite && fs::exists(path, ignored)) {
+    throw UsageError(fmt::format("{} exists; --overwrite replaces it", path.string()));
+  }
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) throw UsageError(fmt::format("{} cannot be written", path.string()));
+}
+
+}  // namespace
+
+void convert_recipe(const ConvertRequest& request, const Program& program) {
+  const Communicator& world = program.communicator();
+  Mistakes mistakes;
+  const Recipe recipe =
+      parse_recipe(read_text(request.recipe, world), request.recipe, request.settings, program.vocabulary(), mistakes);
+  if (!mistakes.empty()) refuse(mistakes);
+  const std::size_t index = index_of(recipe, request.environment);
+  const Experiment experiment(recipe, program, mistakes);
+  if (!mistakes.empty()) refuse(mistakes);
+  const Section& section = recipe.environments[index];
+  const EnvironmentKind& kind = *program.catalogues().environments.find(section.text("kind"));
+  const std::unique_ptr<Environment> environment =
+      kind.build(section, experiment.system(), {experiment.common_step(), experiment.end_time()}, world, mistakes);
+  if (!mistakes.empty()) refuse(mistakes);
+  fs::path target = request.output;
+  if (target.empty()) {
+    target = fs::path(request.recipe).replace_extension();
+    target += fmt::format("-{}-{}.toml", request.environment, request.to);
+  }
+  require_files_in_reach(recipe, index, target);
+  const fs::path table = fs::path(target).replace_extension(".txt");
+  EquivalentEnvironment found;
+  judge_on_root(world, [&] {
+    try {
+      found = equivalent_environment(*environment, request.to == "chain", table.filename().string());
+    } catch (const UnsuitableFunction& error) {
+      throw UsageError(error.what());
+    }
+    write(target, with_environment(recipe.resolved, index, found.keys), request.overwrite);
+    write(table, found.rows, request.overwrite);
+    spdlog::info("{}: `{}` is a {} of {} now, read from {}", target.string(), request.environment, request.to,
+                 found.size, table.string());
+  });
+}
+
+}  // namespace bathline

@@ -1,0 +1,109 @@
+"""`bathline convert`: stars as chains, chains as stars, the same paths, and environments that are neither."""
+
+import tomllib
+import unittest
+
+import h5py
+import numpy as np
+
+from program import OSCILLATOR, FolderTest, changed, run, write_recipe
+
+BATH = {"name": "bath", "kind": "heat-bath", "oscillators": 60, "damping": 0.3, "omega_max": 9.0, "cutoff": 2.0}
+RECIPE = changed(
+    OSCILLATOR,
+    environment=[BATH | {"spectrum": "drude"}],
+    time={"step": 0.05, "steps": 400},
+    integrators=[
+        {"name": "stoermer-verlet", "on": "closed", "label": "verlet"},
+        {"name": "exact", "on": "closed", "label": "exact"},
+    ],
+)
+
+
+class Convert(FolderTest):
+    def path_of(self, recipe):
+        result = self.folder / "result.h5"
+        self.assert_code(run(["run", recipe, "-o", result, "--overwrite"]), 0)
+        with h5py.File(result) as file:
+            return np.stack([file[f"{label}/q"][:, 0, 0] for label in ("verlet", "exact")])
+
+    def convert(self, recipe, to, *more, name="bath", ranks=None):
+        return run(["convert", recipe, "--environment", name, "--to", to, *more], ranks)
+
+    def test_there_and_back_again(self):
+        recipe = write_recipe(self.folder / "star.toml", RECIPE)
+        outcome = self.convert(recipe, "chain", ranks=2)
+        self.assert_code(outcome, 0)
+        self.assertIn("`bath` is a chain of 60 now", outcome.text)
+        chain = self.folder / "star-bath-chain.toml"
+        environment = tomllib.loads(chain.read_text())["environment"][0]
+        self.assertEqual(environment["kind"], "spring-mass-line")
+        self.assertEqual(environment["sites"], 60)
+        self.assertNotIn("damping", environment)
+        self.assert_code(self.convert(chain, "star", "-o", self.folder / "back.toml"), 0)
+        expected = self.path_of(recipe)
+        self.assertGreater(np.abs(expected).max(), 0.5)
+        # 60 frequencies known to round-off of the highest one, 9 rad/s, for 20 s.
+        for other in (chain, self.folder / "back.toml"):
+            self.assertLess(np.abs(self.path_of(other) - expected).max(), 60 * 9 * 20 * 2.3e-16, other)
+        table = np.loadtxt(self.folder / "back.txt")
+        w = (np.arange(60) + 0.5) * 0.15
+        np.testing.assert_allclose(table[:, 0], w, rtol=1e-13)
+        np.testing.assert_allclose(table[:, 1], 0.6 * 0.15 / np.pi * 4.0 / (4.0 + w**2), rtol=1e-11)
+
+    def test_a_density_and_a_line(self):
+        line = {"name": "line", "kind": "spring-mass-line", "sites": 70, "M": 0.1, "lambda": 2.0, "far_end": "free"}
+        density = {"name": "bath", "kind": "memory", "spectral_density": "0.3*w*exp(-w)", "tolerance": 1e-6}
+        recipe = write_recipe(self.folder / "both.toml", changed(RECIPE, environment=[density, line]))
+        expected = self.path_of(recipe)
+        chain = self.folder / "chain.toml"
+        self.assert_code(self.convert(recipe, "chain", "-o", chain), 0)
+        both = self.folder / "star.toml"
+        self.assert_code(self.convert(chain, "star", "-o", both, name="line"), 0)
+        kinds = [one["kind"] for one in tomllib.loads(both.read_text())["environment"]]
+        self.assertEqual(kinds, ["spring-mass-line", "heat-bath"])
+        self.assertLess(np.abs(self.path_of(both) - expected).max(), 1e-11)
+
+    def test_a_warm_line_is_a_warm_bath(self):
+        line = {"name": "bath", "kind": "spring-mass-line", "sites": 9, "M": 0.1, "lambda": 2.0, "far_end": "free"}
+        recipe = write_recipe(self.folder / "warm.toml", changed(RECIPE, environment=[line | {"temperature": 0.7}]))
+        self.assert_code(self.convert(recipe, "star"), 0)
+        environment = tomllib.loads((self.folder / "warm-bath-star.toml").read_text())["environment"][0]
+        self.assertEqual(environment["temperature"], 0.7)
+
+    def refused(self, message, environment, to="star", *more):
+        recipe = write_recipe(self.folder / "no.toml", changed(RECIPE, environment=[{"name": "bath"} | environment]))
+        outcome = self.convert(recipe, to, *more, ranks=2)
+        self.assert_code(outcome, 2)
+        self.assert_said_once(outcome, message)
+        self.assertEqual(list(self.folder.glob("no-*")), [])
+
+    def test_says_what_it_cannot_convert(self):
+        line = {"kind": "spring-mass-line", "sites": 9, "M": 0.1, "lambda": 2.0}
+        self.refused("is tied to the ground at its far end", line)
+        self.refused("loses energy", line | {"far_end": "matched"})
+        self.refused("keeps no sites", line | {"sites": "infinite"})
+        self.refused("20000 are the most to convert", line | {"sites": 20001, "far_end": "free"})
+        self.refused("loses energy", {"kind": "memory", "stiffness": [1.0], "rate": [1.0], "frequency": [0.0]})
+        self.refused("starts warm", BATH | {"spectrum": "drude", "temperature": 0.1}, "chain")
+
+    def test_keeps_what_is_there(self):
+        recipe = write_recipe(self.folder / "keep.toml", RECIPE)
+        outcome = self.convert(recipe, "chain", name="bat")
+        self.assert_code(outcome, 2)
+        self.assert_said_once(outcome, "has no environment `bat`; there is `bath`")
+        for code, more in ((0, []), (2, []), (0, ["--overwrite"])):
+            outcome = self.convert(recipe, "chain", *more)
+            self.assert_code(outcome, code)
+        self.assert_code(self.convert(recipe, "foam"), 2)
+        (self.folder / "t.txt").write_text("1 0.2\n2 0.3\n")
+        (self.folder / "elsewhere").mkdir()
+        beside = {"name": "table", "kind": "heat-bath", "spectrum": "table", "file": "t.txt"}
+        recipe = write_recipe(recipe, changed(RECIPE, environment=[RECIPE["environment"][0], beside]))
+        outcome = self.convert(recipe, "chain", "-o", self.folder / "elsewhere" / "a.toml")
+        self.assert_code(outcome, 2)
+        self.assert_said_once(outcome, "`table` is read from t.txt")
+
+
+if __name__ == "__main__":
+    unittest.main()
