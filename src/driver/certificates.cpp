@@ -2,6 +2,7 @@
 // Tested by tests/command_line/infinite_test.py.
 #include "driver/certificates.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <limits>
@@ -22,6 +23,12 @@ void write_certificates(ResultFile& file, const std::string& label, const Proble
     const std::optional<Certificate> certificate = certified == nullptr ? std::nullopt : certified->certificate();
     if (!certificate) continue;
     spdlog::info("{}: {}", label, certificate->sentence);
+    for (const Certificate::Parts& parts : certificate->parts) {
+      Dimension numbers{certificate->part, {}, "1", fmt::format("{}, counted from 0", certificate->part)};
+      for (std::size_t i = 0; i < parts.values.size(); ++i) numbers.values.push_back(static_cast<double>(i));
+      file.array(label + "/parts/" + problem.environments()[e]->name(), {parts.name, parts.units, parts.long_name, {}},
+                 std::span(&numbers, 1), parts.values);
+    }
     for (const Certificate::Entry& entry : certificate->entries) {
       constexpr double none = std::numeric_limits<double>::quiet_NaN();
       const auto [row, is_new] = values.try_emplace(entry.name, count, none);

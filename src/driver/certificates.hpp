@@ -9,7 +9,8 @@
 namespace bathline {
 
 /// To the group certificate of `label`, a row for each environment, without numbers for those of which nothing is
-/// approximated; no group where there is none other. @note Collective.
+/// approximated; no group where there is none other. To the group parts, in a group of its name, what such an
+/// environment was made of where it says so. @note Collective.
 void write_certificates(ResultFile& file, const std::string& label, const Problem& problem);
 
 }  // namespace bathline

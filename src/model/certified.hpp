@@ -12,8 +12,15 @@ struct Certificate {
     std::string name, units, long_name;
     double value;
   };
+  /// What the environment is made of, part by part.
+  struct Parts {
+    std::string name, units, long_name;
+    std::vector<double> values;
+  };
   std::string sentence;  ///< all of it, for the log
   std::vector<Entry> entries;
+  std::string part = "site";  ///< what one of its parts is called
+  std::vector<Parts> parts = {};
 };
 
 /// What such environments are besides.

@@ -69,6 +69,12 @@ class Kernels(FolderTest):
                 star, chain = (file[f"{kind}-{name}/q"][()] for kind in ("star", "chain"))
                 self.assertLess(np.abs(star - chain).max(), 2e-12, name)
                 self.assertGreater(np.abs(star[:, 0, 0] - expected).max(), 1e-5, name)
+            # What they are made of: springs of the head that add up to gamma(0) = 2 D c/pi, up to where the density ends.
+            star, chain = file["star-exact/parts/star"], file["chain-exact/parts/chain"]
+            self.assertEqual(set(star), {"oscillator", "frequency", "stiffness"})
+            self.assertEqual(set(chain), {"site", "mass", "stiffness"})
+            self.assertAlmostEqual(star["stiffness"][()].sum(), 2.0 * DAMPING * CUTOFF / np.pi, 8)
+            self.assertAlmostEqual(chain["stiffness"][0], 2.0 * DAMPING * CUTOFF / np.pi, 8)
         self.assertRegex(outcome.text, r"`star` is a star of \d+ oscillators.*as nothing else was asked for")
         self.assertRegex(outcome.text, r"`chain` is a chain of \d+ sites")
 

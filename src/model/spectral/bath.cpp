@@ -191,7 +191,7 @@ Bath make_bath(const SpectralDensity& density, const BathDemand& demand) {
   kinks.push_back(bath.highest);
   const std::vector<Panel> panels =
       panels_for([&](double w) { return 2.0 / pi * Scan::checked_value(density, w) / w; }, kinks,
-                 {.scale = scan.value(), .oscillation = 4.0 * wanted / bath.highest});
+                 {.scale = scan.value(), .oscillation = 4.0 * wanted / bath.highest, .edge = bath.highest});
   bath.chain = chain_of_star(oscillators_on(panels, density), static_cast<std::int64_t>(wanted));
   bath.star = star_of_chain(bath.chain);
   bath.kernel = density.kernel;

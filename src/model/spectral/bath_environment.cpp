@@ -72,6 +72,13 @@ std::unique_ptr<Environment> make_star(std::string name, Attachment attachment, 
   spectrum.damping = bath->damping;
   spectrum.recurrence = options.until;
   Certificate certificate = certificate_of(name, *bath, options, {"star", "oscillators"});
+  certificate.part = "oscillator";
+  certificate.parts = {{"frequency", "rad/s", "frequency of every oscillator", {}},
+                       {"stiffness", "N/m", "of the spring of every oscillator to the head", {}}};
+  for (const auto& [frequency, stiffness] : bath->star) {
+    certificate.parts[0].values.push_back(frequency);
+    certificate.parts[1].values.push_back(stiffness);
+  }
   return std::make_unique<Substitute<Star>>(std::move(bath), std::move(certificate), std::move(name),
                                             std::move(attachment), std::move(spectrum), options.temperature,
                                             steps_per_pass, communicator);
@@ -85,6 +92,12 @@ std::unique_ptr<Environment> make_chain(std::string name, Attachment attachment,
   line.site = [bath](std::int64_t j) { return bath->chain[static_cast<std::size_t>(j)]; };
   line.substitute = {bath->damping, options.until};
   Certificate certificate = certificate_of(name, *bath, options, {"chain", "sites"});
+  certificate.parts = {{"mass", "kg", "of every site", {}},
+                       {"stiffness", "N/m", "of the spring before every site", {}}};
+  for (const auto& [mass, stiffness] : bath->chain) {
+    certificate.parts[0].values.push_back(mass);
+    certificate.parts[1].values.push_back(stiffness);
+  }
   const auto sites = static_cast<std::int64_t>(bath->chain.size());
   return std::make_unique<Substitute<Line>>(std::move(bath), std::move(certificate), std::move(name),
                                             std::move(attachment), constants, sites, communicator, std::move(line));

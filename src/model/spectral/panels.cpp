@@ -15,8 +15,8 @@ namespace bathline {
 namespace {
 
 constexpr int points = 32;
-/// Half the phase of a cosine over a panel: the rule has it to (12/2)^64/64! = 1e-39, and a polynomial of as many
-/// waves, which crowd towards the ends of its interval, still to round-off.
+/// Half the phase of a cosine over a panel: the rule has it to (12/2)^64/64! = 1e-39, and its products with what is
+/// smooth on the panel to round-off.
 constexpr double most_phase = 12.0;
 constexpr std::size_t most_panels = 20'000;
 constexpr double roundoff = 1e-16;
@@ -48,8 +48,12 @@ double node_on(const Panel& panel, int i) {
 }
 
 bool is_good(const std::function<double(double)>& f, const Panel& panel, const PanelDemand& demand) {
+  // The waves of polynomials are even in an angle, and crowd towards the edge.
+  const auto stretched = [&](double x) {
+    return std::isfinite(demand.edge) ? demand.edge * std::asin(std::min(1.0, x / demand.edge)) : x;
+  };
   const double half = 0.5 * (panel.end - panel.begin);
-  if (half * demand.oscillation > most_phase) return false;
+  if (0.5 * (stretched(panel.end) - stretched(panel.begin)) * demand.oscillation > most_phase) return false;
   Eigen::VectorXd values(points);
   for (int i = 0; i < points; ++i) values[i] = f(node_on(panel, i)) * std::sqrt(rule().weights[i]);
   const Eigen::VectorXd coefficients = rule().vectors.bottomRows(4) * values;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct WeightedNode {
 struct PanelDemand {
   double scale = 1.0;        ///< of the integral: what is 1e-16 of that does not matter
   double oscillation = 0.0;  ///< of the cosines: sum of f(x) cos(y x) is the integral for all |y| up to this
+  /// Where it is finite, of polynomials of the degree `oscillation` times this as well, which stay bounded up to here.
+  double edge = std::numeric_limits<double>::infinity();
 };
 
 /// Panels for the integral of `f` from the first of `kinks` to the last. At 0, and there alone, f may be infinite.

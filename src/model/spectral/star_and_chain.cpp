@@ -29,10 +29,7 @@ class Recursion {
   template <std::size_t sweeps>
   void add(const std::array<double, sweeps>& nodes, const std::array<double, sweeps>& weights) {
     std::array<Sweep, sweeps> all;
-    for (std::size_t s = 0; s < sweeps; ++s) {
-      all[s] = {.node = nodes[s], .weight = weights[s]};
-      if (count_ + s < a_.size()) a_[count_ + s] = nodes[s];
-    }
+    for (std::size_t s = 0; s < sweeps; ++s) all[s] = {.node = nodes[s], .weight = weights[s]};
     const std::size_t reach = std::min(count_ + sweeps, a_.size());
     for (std::size_t k = 0; k < reach + sweeps - 1; ++k) {
       for (std::size_t s = 0; s < sweeps; ++s) {
