@@ -17,6 +17,11 @@ AssembledSystem::AssembledSystem(const Problem& problem, std::int64_t limit) : p
     const int first = static_cast<int>(mass.size());
     const auto index = [&](int site, int axis) { return first + site * axes + axis; };
     for (double m : chain.mass) mass.insert(mass.end(), static_cast<std::size_t>(axes), m);
+    auto* noisy = dynamic_cast<Noisy*>(environment.get());
+    const bool has_noise = noisy != nullptr && noisy->noise() != nullptr;
+    temperature_.resize(static_cast<std::size_t>(first), 0.0);
+    temperature_.resize(mass.size(), has_noise ? environment->facts().temperature : 0.0);
+    ends_.push_back(static_cast<int>(mass.size()));
     for (int axis = 0; axis < axes; ++axis) {
       for (const auto& spring : chain.springs) {
         springs_.push_back({{{index(spring.first, axis), 1.0}, {index(spring.second, axis), -1.0}}, spring.stiffness});
@@ -64,6 +69,45 @@ Eigen::SparseMatrix<double> AssembledSystem::sparse_stiffness() const {
   Eigen::SparseMatrix<double> matrix(size(), size());
   matrix.setFromTriplets(entries.begin(), entries.end());
   return matrix;
+}
+
+AssembledSystem::Motion AssembledSystem::motion() const {
+  const int n = particle_dofs();
+  // Where u and v or p of every degree of freedom stand.
+  std::vector<int> at, rate;
+  int first = 0;
+  const auto place = [&](int end) {
+    const int count = end - first;
+    for (int i = 0; i < count; ++i) at.push_back(2 * first + i);
+    for (int i = 0; i < count; ++i) rate.push_back(2 * first + count + i);
+    first = end;
+  };
+  place(n);
+  for (const int end : ends_) place(end);
+  Motion motion{Eigen::MatrixXd::Zero(2 * size(), 2 * size()), Eigen::MatrixXd::Zero(2 * size(), 2 * size())};
+  const Eigen::MatrixXd pulls = -stiffness();
+  for (int i = 0; i < size(); ++i) {
+    const bool is_particle = i < n;
+    motion.matrix(at[i], rate[i]) = is_particle ? 1.0 : 1.0 / mass_[i];
+    for (int j = 0; j < size(); ++j) motion.matrix(rate[i], at[j]) = pulls(i, j) / (is_particle ? mass_[i] : 1.0);
+  }
+  const auto inverse_mass = problem_.system().mass.cwiseInverse().asDiagonal();
+  Eigen::MatrixXd by_q, by_v;
+  problem_.slopes(problem_.system().q0, problem_.system().v0, 0.0, by_q, by_v);
+  motion.matrix.block(n, 0, n, n) += inverse_mass * by_q;
+  motion.matrix.block(n, n, n, n) += inverse_mass * by_v;
+  if (const WhiteNoise* noise = problem_.noise()) {
+    motion.supply.block(n, n, n, n) = 2.0 * inverse_mass * noise->diffusion() * inverse_mass;
+  }
+  for (const auto& [i, damping] : dashpots_) {
+    motion.matrix(rate[i], rate[i]) -= damping / mass_[i];
+    motion.supply(rate[i], rate[i]) += 2.0 * temperature_[i] * damping;
+  }
+  for (const auto& [i, slip] : slips_) {
+    for (int j = 0; j < size(); ++j) motion.matrix(at[i], at[j]) += slip * pulls(i, j);
+    motion.supply(at[i], at[i]) += 2.0 * temperature_[i] * slip;
+  }
+  return motion;
 }
 
 void AssembledSystem::force(std::span<const double> u, std::span<double> force) const {

@@ -30,6 +30,13 @@ class AssembledSystem {
   /// Stiffness matrix linearised at the start.
   Eigen::MatrixXd stiffness() const;
   Eigen::SparseMatrix<double> sparse_stiffness() const;
+  /// x' = B x + noise, <noise noise^T> = Q delta(t - t'), with all forces linearised at the start and all noise there
+  /// is.
+  struct Motion {
+    Eigen::MatrixXd matrix, supply;
+  };
+  /// In the order of step_matrix.hpp: q and v of the particles, then w and p of each environment.
+  Motion motion() const;
   /// Force without losses at displacements u.
   void force(std::span<const double> u, std::span<double> force) const;
   /// Adds the drag, -C v and the particles' own force at displacements u, and what slips under `force` to v = p/m.
@@ -55,6 +62,8 @@ class AssembledSystem {
   };
   const Problem& problem_;
   Eigen::VectorXd mass_;
+  std::vector<double> temperature_;  // kT of the noise in what dissipates at each of them
+  std::vector<int> ends_;            // by environment, behind its last one
   std::vector<Spring> springs_;
   std::vector<std::pair<int, double>> dashpots_, slips_;
   bool is_linear_ = true;

@@ -205,6 +205,10 @@ class ExplicitStepper final : public Stepper {
       problem_.dissipated -= substep.weight * velocity_.dot(impulse_);
     }
     problem_.dissipated -= weighted * velocity_.dot(drag_);
+    if (problem_.heat.size() > 0) {
+      problem_.heat -= velocity_.cwiseProduct(weighted * drag_);
+      if (noise_ != nullptr) problem_.heat -= velocity_.cwiseProduct(substep.weight * impulse_);
+    }
     if (is_applied_by_velocity_) problem_.work += weighted * velocity_.dot(by_velocity_);
   }
 

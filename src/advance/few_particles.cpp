@@ -295,7 +295,8 @@ std::unique_ptr<Stepper> make_with(const ExplicitScheme& scheme, Problem& proble
 
 std::unique_ptr<Stepper> make_few_particles_stepper(const ExplicitScheme& scheme, Problem& problem, double h) {
   const OpenSystem& system = problem.system();
-  const bool is_plain = problem.noise() == nullptr && scheme.b.empty() && !scheme.has_heat_apart();
+  const bool is_plain =
+      problem.noise() == nullptr && scheme.b.empty() && !scheme.has_heat_apart() && problem.heat.size() == 0;
   if (!is_plain || system.lagrangian || system.force || system.is_driven() || system.magnetic_field != 0.0) {
     return nullptr;
   }

@@ -50,7 +50,9 @@ void OrnsteinUhlenbeck::advance(int draw) {
     next_.noalias() += root_ * Eigen::Map<const Eigen::VectorXd>(numbers.data(), next_.size());
   }
   for (std::size_t i = 0; i < moved_.size(); ++i) problem_.p[moved_[i]] = next_[static_cast<Eigen::Index>(i)];
-  problem_.dissipated += 0.5 * (p_.cwiseAbs2() - next_.cwiseAbs2()).cwiseQuotient(mass_).sum();
+  const Eigen::VectorXd given = 0.5 * (p_.cwiseAbs2() - next_.cwiseAbs2()).cwiseQuotient(mass_);
+  problem_.dissipated += given.sum();
+  if (problem_.heat.size() > 0) problem_.heat(moved_) += given;
 }
 
 }  // namespace bathline

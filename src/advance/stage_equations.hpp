@@ -352,7 +352,11 @@ void StageEquations<N, S, MostN, MostS>::add_work() {
     // What works along the mean velocity of the step changes the energy by just that work.
     const Vector impulse = h_ * force_.lazyProduct(b_);
     const Vector mean = (problem_.p + 0.5 * impulse).cwiseQuotient(mass_);
-    problem_.dissipated -= h_ * mean.dot(Vector(drag_.lazyProduct(b_) + random_));
+    const Vector force = drag_.lazyProduct(b_) + random_;
+    problem_.dissipated -= h_ * mean.dot(force);
+    if (problem_.heat.size() > 0) problem_.heat -= h_ * mean.cwiseProduct(force);
+  } else if (problem_.is_damped() && problem_.heat.size() > 0) {
+    problem_.heat -= h_ * v_.cwiseProduct(drag_) * b_;
   }
   for (Eigen::Index i = 0; i < stages(); ++i) {
     if (problem_.is_damped() && noise_ == nullptr) problem_.dissipated -= h_ * b_[i] * v_.col(i).dot(drag_.col(i));

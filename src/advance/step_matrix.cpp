@@ -2,6 +2,8 @@
 #include "advance/step_matrix.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <vector>
 
 #include "advance/stepper.hpp"
 #include "model/gyration.hpp"
@@ -10,46 +12,114 @@ namespace bathline {
 
 namespace {
 
-/// Gives the noise of a problem, if it has any, numbers that are all zero but for one, if that is wanted.
-void set_noise(Problem& problem, int draw_of_one, std::size_t place_of_one) {
-  if (problem.noise() == nullptr) return;
-  problem.noise()->take_from([=](std::int64_t, int draw, std::span<double> numbers) {
-    std::fill(numbers.begin(), numbers.end(), 0.0);
-    if (draw == draw_of_one && place_of_one < numbers.size()) numbers[place_of_one] = 1.0;
-  });
+/// All noise of a problem: that of open systems, and those of environments.
+std::vector<std::function<void(StepNumbers::Source)>> sources(Problem& problem) {
+  std::vector<std::function<void(StepNumbers::Source)>> all;
+  if (WhiteNoise* noise = problem.noise()) {
+    all.emplace_back([noise](StepNumbers::Source source) { noise->take_from(std::move(source)); });
+  }
+  for (const auto& environment : problem.environments()) {
+    auto* noisy = dynamic_cast<Noisy*>(environment.get());
+    if (noisy == nullptr || noisy->noise() == nullptr) continue;
+    all.emplace_back([noise = noisy->noise()](StepNumbers::Source source) { noise->take_from(std::move(source)); });
+  }
+  return all;
 }
+
+void silence(Problem& problem) {
+  for (const auto& take_from : sources(problem)) {
+    take_from([](std::int64_t, int, std::span<double> numbers) { std::fill(numbers.begin(), numbers.end(), 0.0); });
+  }
+}
+
+/// A problem at work as a map of vectors: q and v of the particles, then w and p of each environment.
+class Map {
+ public:
+  Map(const Scheme& scheme, Problem& problem, double h)
+      : problem_(problem), n_(problem.q.size()), size_(2 * n_), stepper_(make_stepper(scheme, problem, h)) {
+    for (const auto& environment : problem.environments()) {
+      size_ += 2 * static_cast<Eigen::Index>(environment->facts().sites) * environment->attachment().axes();
+    }
+    silence(problem);
+    // Environments begin where their heads are, which need not be at the origin.
+    if (!problem.environments().empty()) of_origin_ = step(Eigen::VectorXd::Zero(size_));
+  }
+
+  Eigen::Index size() const { return size_; }
+  /// What a step makes of x, less what it makes of 0 without noise. @note Collective.
+  Eigen::VectorXd operator()(const Eigen::VectorXd& x) {
+    Eigen::VectorXd to = step(x);
+    if (of_origin_.size() > 0) to -= of_origin_;
+    return to;
+  }
+
+ private:
+  Eigen::VectorXd step(const Eigen::VectorXd& x) {
+    problem_.q = x.head(n_);
+    problem_.p = problem_.system().mass.cwiseProduct(x.segment(n_, n_));
+    Eigen::Index begin = 2 * n_;
+    for (const auto& environment : problem_.environments()) {
+      const Eigen::Index count = environment->facts().sites * environment->attachment().axes();
+      environment->scatter_state({x.data() + begin, static_cast<std::size_t>(count)},
+                                 {x.data() + begin + count, static_cast<std::size_t>(count)});
+      begin += 2 * count;
+    }
+    stepper_->advance(1);
+    problem_.share_particles();
+    Eigen::VectorXd to(size_);
+    to.head(2 * n_) << problem_.q, problem_.p.cwiseQuotient(problem_.system().mass);
+    begin = 2 * n_;
+    std::vector<double> w, p;
+    for (const auto& environment : problem_.environments()) {
+      environment->gather_state(w, p);
+      for (std::vector<double>* part : {&w, &p}) {
+        part->resize(static_cast<std::size_t>(environment->facts().sites * environment->attachment().axes()));
+        problem_.communicator().broadcast(std::span<double>(*part));
+        for (const double value : *part) to[begin++] = value;
+      }
+    }
+    return to;
+  }
+
+  Problem& problem_;
+  Eigen::Index n_, size_;
+  std::unique_ptr<Stepper> stepper_;
+  Eigen::VectorXd of_origin_;
+};
 
 }  // namespace
 
 Eigen::MatrixXd noise_covariance(const Scheme& scheme, Problem& problem, double h) {
-  const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
-  const Eigen::Index n = problem.q.size();
-  Eigen::MatrixXd gains = Eigen::MatrixXd::Zero(2 * n, 4 * n);
-  for (Eigen::Index column = 0; column < gains.cols(); ++column) {
-    set_noise(problem, column < 2 * n ? 0 : 1, static_cast<std::size_t>(column % (2 * n)));
-    problem.q.setZero();
-    problem.p.setZero();
-    stepper->advance(1);
-    problem.share_particles();
-    gains.col(column) << problem.q, problem.p.cwiseQuotient(problem.system().mass);
+  Map map(scheme, problem, h);
+  Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(map.size(), map.size());
+  const auto all = sources(problem);
+  for (const auto& take_from : all) {
+    for (int draw = 0; draw < 2; ++draw) {
+      // How many numbers there are shows when they are asked for, on rank 0.
+      double count = 1.0;
+      for (std::size_t place = 0; static_cast<double>(place) < count; ++place) {
+        double asked = 0.0;
+        take_from([&](std::int64_t, int now, std::span<double> numbers) {
+          std::fill(numbers.begin(), numbers.end(), 0.0);
+          if (now != draw) return;
+          asked = static_cast<double>(numbers.size());
+          if (place < numbers.size()) numbers[place] = 1.0;
+        });
+        const Eigen::VectorXd gain = map(Eigen::VectorXd::Zero(map.size()));
+        covariance += gain * gain.transpose();
+        count = problem.communicator().max(asked);
+      }
+    }
+    silence(problem);
   }
-  set_noise(problem, -1, 0);
-  return gains * gains.transpose();
+  return covariance;
 }
 
 Eigen::MatrixXd step_matrix(const Scheme& scheme, Problem& problem, double h) {
-  const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
-  set_noise(problem, -1, 0);
-  const Eigen::VectorXd& mass = problem.system().mass;
-  const Eigen::Index n = problem.q.size();
-  Eigen::MatrixXd matrix(2 * n, 2 * n);
-  for (Eigen::Index column = 0; column < 2 * n; ++column) {
-    const Eigen::VectorXd unit = Eigen::VectorXd::Unit(2 * n, column);
-    problem.q = unit.head(n);
-    problem.p = mass.cwiseProduct(unit.tail(n));
-    stepper->advance(1);
-    problem.share_particles();
-    matrix.col(column) << problem.q, problem.p.cwiseQuotient(mass);
+  Map map(scheme, problem, h);
+  Eigen::MatrixXd matrix(map.size(), map.size());
+  for (Eigen::Index column = 0; column < map.size(); ++column) {
+    matrix.col(column) = map(Eigen::VectorXd::Unit(map.size(), column));
   }
   return matrix;
 }

@@ -8,14 +8,15 @@
 
 namespace bathline {
 
-/// A_d with x_{k+1} = A_d x_k, x = (q, v), found by stepping the unit vectors through the integrator itself.
-/// `problem` must be linear and without environments; its state is left changed, and noise that it has silent. Same on
-/// every rank.
+/// A_d with x_{k+1} = A_d x_k, x = (q, v), found by stepping the unit vectors through the integrator itself. With
+/// environments x is (q, v, w, p, ...), displacements and momenta of each, site by site, axis by axis, and measured
+/// from where the system is at rest. `problem` must be linear; its state is left changed, and noise that it has silent.
+/// Same on every rank.
 /// @note Collective.
 Eigen::MatrixXd step_matrix(const Scheme& scheme, Problem& problem, double h);
 
-/// R with x^T R x the work that damping takes in the step from x, as the integrator counts it: on linear systems a
-/// quadratic form. As above otherwise. @note Collective.
+/// Without environments, R with x^T R x the work that damping takes in the step from x, as the integrator counts it: on
+/// linear systems a quadratic form. As above otherwise. @note Collective.
 Eigen::MatrixXd work_matrix(const Scheme& scheme, Problem& problem, double h);
 
 /// The covariance of what noise adds to x in a step, in which x+ = A_d x + noise. As above otherwise.

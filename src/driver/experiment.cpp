@@ -58,7 +58,7 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
   }
   // Here each of them once, for its own mistakes, which do not depend on the step.
   for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
-    where_readable([&] { build_environment(index, 1.0, communicator(), mistakes); });
+    where_readable([&] { build_environment(recipe_.environments[index], 1.0, communicator(), mistakes); });
   }
 }
 
@@ -142,12 +142,13 @@ Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
     const std::string& name = recipe_.environments[index].text("name");
     if (chosen.count(name) > 0) one.environments.push_back(index);
   }
-  one.noise = !one.closed && has_noise(section, one.environments);
+  one.noise = has_noise(section, one);
   const bool is_lagrangian = system_.lagrangian || (system_.contact && is_run_by_lagrangian(*one.method, system_));
   const bool has_own = is_lagrangian && one.method->of_lagrangian;
-  one.scheme = has_own     ? one.method->of_lagrangian(section)
-               : one.noise ? one.method->warm_scheme(section)
-                           : one.method->scheme(section);
+  const bool is_noisy = one.noise && !one.closed;
+  one.scheme = has_own    ? one.method->of_lagrangian(section)
+               : is_noisy ? one.method->warm_scheme(section)
+                          : one.method->scheme(section);
   one.start = thermal_start(one, mistakes);
   return one;
 }
@@ -176,18 +177,25 @@ std::shared_ptr<const ThermalStart> Experiment::thermal_start(const Case& one, M
   return start;
 }
 
-bool Experiment::has_noise(const Section& section, const std::vector<std::size_t>& environments) const {
+bool Experiment::has_noise(const Section& section, const Case& one) const {
   if (!section.boolean("noise")) return false;
-  if (system_.temperature) return !system_.temperature->isZero(0.0);
-  return std::any_of(environments.begin(), environments.end(), [&](std::size_t index) {
+  if (!one.closed && system_.temperature) return !system_.temperature->isZero(0.0);
+  return std::any_of(one.environments.begin(), one.environments.end(), [&](std::size_t index) {
     const Section& environment = recipe_.environments[index];
+    if (one.closed) return is_noisy(environment);
     return environment.is_readable("temperature") && environment.number("temperature") > 0.0;
   });
 }
 
-std::unique_ptr<Environment> Experiment::build_environment(std::size_t index, double step,
+bool Experiment::is_noisy(const Section& environment) const {
+  const EnvironmentKind& kind = *program_.catalogues().environments.find(environment.text("kind"));
+  bool noisy = false;
+  if (kind.is_noisy != nullptr) where_readable([&] { noisy = kind.is_noisy(environment); });
+  return noisy;
+}
+
+std::unique_ptr<Environment> Experiment::build_environment(const Section& section, double step,
                                                            const Communicator& communicator, Mistakes& mistakes) const {
-  const Section& section = recipe_.environments[index];
   const EnvironmentKind& kind = *program_.catalogues().environments.find(section.text("kind"));
   return kind.build(section, system_, {step, end_.value_or(0.0)}, communicator, mistakes);
 }
@@ -197,7 +205,11 @@ std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const C
   std::vector<std::unique_ptr<Environment>> environments;
   for (std::size_t index : one.environments) {
     Mistakes known;
-    environments.push_back(build_environment(index, step, communicator, known));
+    Section section = recipe_.environments[index];
+    // Without its noise it has no warm start either: one without the other would be no bath.
+    const bool is_silent = !one.options.boolean("noise") && is_noisy(section);
+    if (is_silent) section.set("temperature", 0.0, section.where("temperature"));
+    environments.push_back(build_environment(section, step, communicator, known));
     if (!environments.back()) throw UnreadableValue();
   }
   return environments;

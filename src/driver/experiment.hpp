@@ -25,7 +25,7 @@ struct Case {
   Section options;
   Scheme scheme;
   bool closed = false;
-  bool noise = false;                                   ///< open at a temperature, with `scheme` the one for that
+  bool noise = false;  ///< open at a temperature, with `scheme` the one for that, or closed with noise of its own
   std::shared_ptr<const ThermalStart> start = nullptr;  ///< of the particles, where that is drawn
   double step = 0.0;
   double end = 0.0;  ///< that was asked for, s
@@ -88,7 +88,7 @@ class Experiment {
   }
 
  private:
-  std::unique_ptr<Environment> build_environment(std::size_t index, double step, const Communicator& communicator,
+  std::unique_ptr<Environment> build_environment(const Section& section, double step, const Communicator& communicator,
                                                  Mistakes& mistakes) const;
   std::vector<std::unique_ptr<Environment>> build_environments(const Case& one, double step,
                                                                const Communicator& communicator) const;
@@ -107,8 +107,10 @@ class Experiment {
   /// kT in J of every degree of freedom, for a thermal start of the particles of a case; nothing where it is not known.
   std::optional<Eigen::VectorXd> temperature_of_start(const Case& one) const;
   std::shared_ptr<const ThermalStart> thermal_start(const Case& one, Mistakes& mistakes) const;
-  /// Whether temperatures are stated for the open run that a section of [[integrators]] asks for, and noise wanted.
-  bool has_noise(const Section& section, const std::vector<std::size_t>& environments) const;
+  /// Whether temperatures are stated for the run that a section of [[integrators]] asks for, and noise wanted.
+  bool has_noise(const Section& section, const Case& one) const;
+  /// Whether an environment has noise of its own in closed runs.
+  bool is_noisy(const Section& environment) const;
 
   Recipe recipe_;
   const Program& program_;

@@ -145,6 +145,10 @@ bool Feasibility::has_obstacle_to_noise(const Case& one, Mistakes& mistakes) con
   };
   if (!one.method->warmth.takes_noise) {
     refuse(one.method->warmth.statement);
+  } else if (one.closed && (system.lagrangian || system.contact)) {
+    refuse("takes no noise of an environment with a Lagrangian of any form or an action z");
+  } else if (one.closed) {
+    return false;
   } else if (system.lagrangian || system.contact) {
     refuse(
         "takes no noise with a Lagrangian of any form or an action z: a bath heats momenta M v with constant masses");
@@ -318,6 +322,9 @@ void Feasibility::check_energies(std::size_t index, Mistakes& mistakes) {
   std::string on_limit;
   for (const auto& environment : built(index).environments()) {
     if (!(environment->facts().temperature > 0.0) || !(limit > 0.0)) continue;
+    // What dies down does not grow.
+    auto* noisy = dynamic_cast<Noisy*>(environment.get());
+    if (noisy != nullptr && noisy->noise() != nullptr) continue;
     if (one.step * environment->facts().highest_frequency < limit * (1.0 - 1e-6)) continue;
     if (on_limit.empty()) on_limit = environment->name();
     warnings_.push_back(fmt::format(

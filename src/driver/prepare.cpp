@@ -106,19 +106,22 @@ void check_lagrangian(const Recipe& recipe, const Experiment& experiment, const 
 
 /// What of a recipe is about one motion, and means nothing of one that noise drives.
 void check_noise(const Recipe& recipe, const Experiment& experiment, const StudyKind& study, Mistakes& mistakes) {
+  const auto why = [](const Case& one) {
+    return one.closed ? "is closed with a warm memory" : "is open at a temperature";
+  };
   for (const Case& one : experiment.cases()) {
     if (!one.noise) continue;
     if (!study.takes_noise) {
       mistakes.add(one.options.where("on"),
-                   fmt::format("{}: a study of the kind `{}` is of motions without noise, and `{}` is open at a "
-                               "temperature; `noise = false` leaves the noise out",
-                               one.label, study.entry.name, one.label));
+                   fmt::format("{}: a study of the kind `{}` is of motions without noise, and `{}` {}; `noise = false` "
+                               "leaves the noise out",
+                               one.label, study.entry.name, one.label, why(one)));
     }
     if (recipe.output.boolean("work_rules")) {
-      mistakes.add(recipe.output.where("work_rules"),
-                   fmt::format("`work_rules` sum the work of damping alone, and `{}` is open at a temperature; "
-                               "`noise = false` leaves the noise out",
-                               one.label));
+      mistakes.add(
+          recipe.output.where("work_rules"),
+          fmt::format("`work_rules` sum the work of damping alone, and `{}` {}; `noise = false` leaves the noise out",
+                      one.label, why(one)));
     }
   }
 }

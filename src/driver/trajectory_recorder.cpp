@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -18,6 +19,15 @@ Dimension index_dimension(const std::string& name, int count, const std::string&
   Dimension dimension{name, {}, "1", long_name};
   for (int i = 0; i < count; ++i) dimension.values.push_back(first + i);
   return dimension;
+}
+
+bool has_noise(const Problem& problem) {
+  const auto is_noisy = [](const auto& environment) {
+    auto* noisy = dynamic_cast<Noisy*>(environment.get());
+    return noisy != nullptr && noisy->noise() != nullptr;
+  };
+  return problem.noise() != nullptr ||
+         std::any_of(problem.environments().begin(), problem.environments().end(), is_noisy);
 }
 
 bool has_magnitude(const Observable& observable) { return observable.size > 1 && observable.dimension.empty(); }
@@ -37,8 +47,8 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem, boo
                       {"energy_interaction", "J", "energy of the springs between particles and environments", {}},
                       {"energy_dissipated",
                        "J",
-                       problem.noise() != nullptr ? "net heat since the start: work done by damping less that of noise"
-                                                  : "work done by damping since the start",
+                       has_noise(problem) ? "net heat since the start: work done by damping less that of noise"
+                                          : "work done by damping since the start",
                        {}}};
   if (system.has_work()) {
     layout.variables.push_back({"energy_work", "J", "work done from outside since the start", {}});

@@ -28,6 +28,8 @@ struct EnvironmentKind {
   /// with no particles is one that could not be read. @note Collective.
   std::unique_ptr<Environment> (*build)(const Section& section, const OpenSystem& system, const RunTimes& run,
                                         const Communicator& communicator, Mistakes& mistakes);
+  /// Whether what a section describes has noise of its own where particles are closed with it; empty where none does.
+  bool (*is_noisy)(const Section& section) = nullptr;
 };
 
 /// The number of particles; asks for what is not known where the system could not be read.

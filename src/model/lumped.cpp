@@ -2,15 +2,21 @@
 #include "model/lumped.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "model/lumped_march.hpp"
+#include "parallel/normal_numbers.hpp"
 
 namespace bathline {
 
 namespace {
+
+/// Behind the streams of thermal starts, which count from 0, two for each environment.
+constexpr std::uint32_t first_stream = 0x40000000U;
 
 Eigen::VectorXd by_site(const std::vector<std::pair<int, double>>& values, std::size_t sites) {
   Eigen::VectorXd all = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(sites));
@@ -33,7 +39,7 @@ Eigen::SparseMatrix<double> stiffness_of(const Assembly& sites) {
 }  // namespace
 
 LumpedEnvironment::LumpedEnvironment(std::string name, Attachment attachment, Assembly sites,
-                                     const Communicator& communicator, Bonds bonds)
+                                     const Communicator& communicator, Bonds bonds, double temperature)
     : Environment(std::move(name), std::move(attachment), communicator),
       sites_(std::move(sites)),
       bonds_(std::move(bonds)),
@@ -42,12 +48,16 @@ LumpedEnvironment::LumpedEnvironment(std::string name, Attachment attachment, As
       to_head_(by_site(sites_.to_head, sites_.mass.size())),
       dashpots_(by_site(sites_.dashpots, sites_.mass.size())),
       slips_(by_site(sites_.slips, sites_.mass.size())),
-      stiffness_(stiffness_of(sites_)) {}
+      stiffness_(stiffness_of(sites_)),
+      temperature_(temperature) {
+  if (bonds_ && temperature_ > 0.0) throw std::logic_error("bonds of any law have no thermal start");
+}
 
 EnvironmentFacts LumpedEnvironment::describe() const {
   const Eigen::Index n = inverse_mass_.size();
   EnvironmentFacts facts;
   facts.sites = n;
+  facts.temperature = temperature_;
   facts.loses_energy = !dashpots_.isZero(0.0) || !slips_.isZero(0.0);
   facts.is_linear = !bonds_;
   // Behind a head of constant speed every site has that speed in the end: as a mass driven against its dashpot, through
@@ -90,11 +100,26 @@ std::optional<std::string> LumpedEnvironment::own_obstacle(const Scheme& scheme)
     return "which takes decays exactly, and knows no way to do so where sites of `" + name() +
            "` slip; take `gamma`, `gauss` or `rk4`";
   }
+  if (is_noisy() && std::holds_alternative<ExactFlow>(scheme)) {
+    return "the exact flow, which knows noise of white dampers alone, and that of `" + name() +
+           "` remembers; take `gauss`";
+  }
+  if (is_noisy() && steps != nullptr && !steps->b.empty()) {
+    return "which has explicit stages, and these take no noise of `" + name() + "`; take `stoermer-verlet` or `gauss`";
+  }
+  if (is_noisy() && stages != nullptr && stages->stages() == 1 && stages->a != stages->a_hat) {
+    return "which gives positions and momenta different weights within a step, so that no noise of `" + name() +
+           "` balances its memory; take gamma = 0, 0.5 or 1";
+  }
+  if (is_noisy() && stages != nullptr && stages->stages() > 1 && !slips_.isZero(0.0) && !relaxes_wholly()) {
+    return "which takes decays with noise exactly, and knows no way to do so where sites of `" + name() +
+           "` slip; take `gamma` with 0.5";
+  }
   if (stages != nullptr && !facts().is_linear) {
     return "an implicit scheme, which eliminates sites from its equations, and those of `" + name() +
            "` are not linear; take `stoermer-verlet` or `rk4`";
   }
-  if (stages != nullptr && decays && stages->stages() > 2 && stages->a != stages->a_hat) {
+  if (stages != nullptr && decays && !is_noisy() && stages->stages() > 2 && stages->a != stages->a_hat) {
     return "which treats positions and momenta by different matrices, and what decays in `" + name() +
            "` is neither; take `gauss`, or two stages";
   }
@@ -105,9 +130,39 @@ std::int64_t LumpedEnvironment::bytes(const Scheme&) const {
   return static_cast<std::int64_t>(2 * sizeof(double)) * facts().sites * attachment().axes();
 }
 
-void LumpedEnvironment::prepare(const RandomKey&) {
-  const Eigen::VectorXd rest = Eigen::VectorXd::Zero(inverse_mass_.size());
+void LumpedEnvironment::prepare(const RandomKey& key) {
+  const Eigen::Index n = inverse_mass_.size();
+  const Eigen::VectorXd rest = Eigen::VectorXd::Zero(n);
   axes_.assign(communicator().is_root() ? static_cast<std::size_t>(attachment().axes()) : 0, {rest, rest, 0.0});
+  steps_ = 0.0;
+  noise_.begin({key.seed, key.realisation, first_stream + 2 * key.stream});
+  if (!(temperature_ > 0.0) || axes_.empty()) return;
+  // The covariance of the places is kT times the inverse of all springs together.
+  Eigen::SparseMatrix<double> springs = stiffness_;
+  for (Eigen::Index site = 0; site < n; ++site) springs.coeffRef(site, site) += to_head_[site];
+  const Eigen::SimplicialLLT<Eigen::SparseMatrix<double>, Eigen::Lower, Eigen::NaturalOrdering<int>> root(springs);
+  if (root.info() != Eigen::Success) throw std::logic_error("sites that nothing holds have no thermal start");
+  const double root_kt = std::sqrt(temperature_);
+  Eigen::VectorXd numbers(n);
+  std::uint64_t first = 0;
+  const auto draw = [&] {
+    fill_normals(key, first, {numbers.data(), static_cast<std::size_t>(n)});
+    first += static_cast<std::uint64_t>(n);
+  };
+  for (Axis& axis : axes_) {
+    draw();
+    axis.w = root_kt * Eigen::VectorXd(root.matrixU().solve(numbers));
+    draw();
+    for (Eigen::Index site = 0; site < n; ++site) {
+      if (inverse_mass_[site] > 0.0) axis.p[site] = root_kt * numbers[site] / std::sqrt(inverse_mass_[site]);
+    }
+  }
+}
+
+std::span<const double> LumpedEnvironment::numbers(int draw, std::size_t axis) {
+  if (!is_noisy()) return {};
+  const std::size_t count = sites_.slips.size() + sites_.dashpots.size();
+  return noise_.at(static_cast<std::int64_t>(steps_), draw, axes_.size() * count).subspan(axis * count, count);
 }
 
 std::vector<StateField> LumpedEnvironment::fields() {
@@ -121,6 +176,7 @@ std::vector<StateField> LumpedEnvironment::fields() {
     fields.push_back({"p", axis, 0, sites, {row.p.data(), static_cast<std::size_t>(row.p.size())}});
     fields.push_back({"dissipated", axis, 0, 1, {&row.dissipated, is_here ? 1u : 0u}});
   }
+  if (is_noisy()) fields.push_back({"steps", 0, 0, 1, {&steps_, communicator().is_root() ? 1u : 0u}});
   return fields;
 }
 
@@ -151,13 +207,20 @@ void LumpedEnvironment::force(std::span<const double> head, std::span<double> fo
   for (std::size_t axis = 0; axis < axes_.size(); ++axis) force[axis] = pull(head[axis], axes_[axis].w, pulls);
 }
 
-double LumpedEnvironment::relax(double t, double, Axis& axis) const {
+double LumpedEnvironment::relax(double t, double, std::span<const double> numbers, Axis& axis) const {
   double lost = 0.0;
+  std::size_t place = sites_.slips.size();
   for (const auto& [site, dashpot] : sites_.dashpots) {
-    const double inverse_mass = inverse_mass_[site], rate = dashpot * inverse_mass;
+    const double inverse_mass = inverse_mass_[site], rate = dashpot * inverse_mass, loss = -std::expm1(-2.0 * rate * t);
     double& p = axis.p[site];
-    lost -= 0.5 * inverse_mass * p * p * std::expm1(-2.0 * rate * t);
+    const double before = p;
     p *= std::exp(-rate * t);
+    if (numbers.empty()) {
+      lost += 0.5 * inverse_mass * before * before * loss;
+    } else {
+      p += std::sqrt(temperature_ / inverse_mass * loss) * numbers[place++];
+      lost += 0.5 * inverse_mass * (before * before - p * p);
+    }
   }
   return lost;
 }

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "model/environment.hpp"
+#include "model/step_numbers.hpp"
 
 namespace bathline {
 
@@ -16,7 +17,12 @@ namespace bathline {
 /// Runge-Kutta methods and implicit ones take them as they stand. Splittings kick and drift the sites in lockstep with
 /// the particles, in between two half steps of what sites do by themselves with the head held (`relax`): their decays.
 /// What derives from this says more only where it knows better.
-class LumpedEnvironment : public Environment {
+///
+/// At a temperature kT it starts from its Gibbs distribution with the head held, and what dissipates has noise,
+/// <F F'> = 2 kT dashpot delta(t - t') on a momentum and 2 kT slip delta(t - t') on w'. Splittings and methods of
+/// several stages take both exactly with the decays; one stage is given them as constant over a step. What is
+/// dissipated is then net heat.
+class LumpedEnvironment : public Environment, public Noisy {
  public:
   /// One axis of the state.
   struct Axis {
@@ -27,14 +33,15 @@ class LumpedEnvironment : public Environment {
   /// at x and the sites at w, and returns the energy. The head is pulled back by their sum.
   using Bonds = std::function<double(double x, const Eigen::VectorXd& w, Eigen::VectorXd& pulls)>;
 
-  /// Nothing but the assembly without `bonds`; with them, implicit schemes and the exact flow are refused.
+  /// Nothing but the assembly without `bonds`; with them, implicit schemes and the exact flow are refused, and there is
+  /// no temperature. `temperature` is kT in J.
   LumpedEnvironment(std::string name, Attachment attachment, Assembly sites, const Communicator& communicator,
-                    Bonds bonds = {});
+                    Bonds bonds = {}, double temperature = 0.0);
 
   std::int64_t bytes(const Scheme&) const override;
   /// The whole, whatever the limit: the sites are few.
   Assembly assemble(std::int64_t) const override { return sites_; }
-  void prepare(const RandomKey&) override;
+  void prepare(const RandomKey& key) override;
   std::vector<StateField> fields() override;
   EnvironmentEnergy energy(std::span<const double> head) override;
   void force(std::span<const double> head, std::span<double> force) const override;
@@ -42,12 +49,21 @@ class LumpedEnvironment : public Environment {
   std::unique_ptr<ImplicitMarch> implicit_march(const CollocationScheme& scheme, double h) override;
 
   /// What splittings take exactly: the sites' own motion for t seconds with the head held at x, the decays of the
-  /// momenta here. Returns the energy that is lost. Not asked where nothing is.
-  virtual double relax(double t, double x, Axis& axis) const;
+  /// momenta here. `numbers` are those of the noise, normal ones for the slips and then for the dashpots of the
+  /// assembly, or none. Returns the energy that is lost. Not asked where nothing is.
+  virtual double relax(double t, double x, std::span<const double> numbers, Axis& axis) const;
   /// Whether `relax` is all that the sites do by themselves, so that splittings neither kick nor drift them.
   virtual bool relaxes_wholly() const { return false; }
 
+  StepNumbers* noise() override { return is_noisy() ? &noise_ : nullptr; }
+
   // What the marches work with.
+  double temperature() const { return temperature_; }
+  bool is_noisy() const { return temperature_ > 0.0 && facts().loses_energy; }
+  /// Of draw 0 or 1 of the step under way, as `relax` takes them.
+  std::span<const double> numbers(int draw, std::size_t axis);
+  /// The numbers after this are those of the next step.
+  void end_step() { steps_ += 1.0; }
   /// By axis; empty where this rank is not the root.
   std::vector<Axis>& axes() { return axes_; }
   const Assembly& sites() const { return sites_; }
@@ -70,6 +86,9 @@ class LumpedEnvironment : public Environment {
   Eigen::VectorXd inverse_mass_, to_head_, dashpots_, slips_;
   Eigen::SparseMatrix<double> stiffness_;
   std::vector<Axis> axes_;
+  double temperature_;
+  StepNumbers noise_;
+  double steps_ = 0.0;  // that have used numbers, a whole number; on rank 0
 };
 
 }  // namespace bathline

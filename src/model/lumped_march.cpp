@@ -4,6 +4,7 @@
 
 #include <Eigen/LU>
 #include <Eigen/SparseLU>
+#include <algorithm>
 
 namespace bathline {
 
@@ -11,7 +12,18 @@ namespace {
 
 constexpr int any_block = 1 << 20;
 
+/// Whether a step is the same from its end.
+bool is_symmetric(const ExplicitScheme& scheme) {
+  const std::vector<Substep>& substeps = scheme.substeps;
+  return std::equal(substeps.begin(), substeps.end(), substeps.rbegin(), [](const Substep& one, const Substep& other) {
+    return one.kind == other.kind && one.weight == other.weight;
+  });
+}
+
 /// Splittings and Runge-Kutta methods. Every step begins with what the state says, wherever blocks end.
+///
+/// What relaxes with noise has to do so where positions and momenta are not correlated: before and after a symmetric
+/// step, and else, where the step is a kick and a drift, in the middle of the drift.
 class LumpedExplicitMarch final : public ExplicitMarch {
  public:
   LumpedExplicitMarch(LumpedEnvironment& environment, const ExplicitScheme& scheme, double h)
@@ -19,6 +31,7 @@ class LumpedExplicitMarch final : public ExplicitMarch {
         scheme_(scheme),
         h_(h),
         relaxes_(scheme.b.empty() && environment.facts().loses_energy),
+        relaxes_in_drift_(relaxes_ && environment.is_noisy() && !is_symmetric(scheme)),
         slopes_(scheme.b.size()) {}
 
   int limit() const override { return any_block; }
@@ -40,15 +53,15 @@ class LumpedExplicitMarch final : public ExplicitMarch {
       } else if (!environment_.relaxes_wholly() && substep.kind == Substep::Kind::kick) {
         environment_.pull(head.x[axis], row.w, pulls_);
         row.p += step * pulls_;
-      } else if (!environment_.relaxes_wholly()) {
-        row.w += step * environment_.inverse_mass().cwiseProduct(row.p);
+      } else if (substep.kind == Substep::Kind::drift) {
+        drift(axis, step, head);
       }
-      if (substep.kind == Substep::Kind::drift) x_[axis] = head.x[axis] + step * head.v[axis];
     }
     if (++next_ < scheme_.substeps.size()) return;
     next_ = 0;
     has_begun_ = false;
-    if (relaxes_) relax(x_);
+    if (relaxes_ && !relaxes_in_drift_) relax(1, 0.5 * h_);
+    environment_.end_step();
   }
 
  private:
@@ -56,15 +69,29 @@ class LumpedExplicitMarch final : public ExplicitMarch {
     if (has_begun_) return;
     has_begun_ = true;
     x_.assign(head.x.begin(), head.x.end());
-    if (relaxes_) relax(x_);
+    if (relaxes_ && !relaxes_in_drift_) relax(0, 0.5 * h_);
     if (!scheme_.b.empty()) start_ = environment_.axes();
   }
-  /// Half a step of what the sites do by themselves.
-  void relax(std::span<const double> x) const {
-    for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) {
-      LumpedEnvironment::Axis& row = environment_.axes()[axis];
-      row.dissipated += environment_.relax(0.5 * h_, x[axis], row);
-    }
+  void drift(std::size_t axis, double step, const HeadMotion& head) {
+    Eigen::VectorXd& w = environment_.axes()[axis].w;
+    const auto move = [&](double seconds) {
+      x_[axis] += seconds * head.v[axis];
+      if (environment_.relaxes_wholly()) return;
+      w += seconds * environment_.inverse_mass().cwiseProduct(environment_.axes()[axis].p);
+    };
+    x_[axis] = head.x[axis];
+    if (!relaxes_in_drift_) return move(step);
+    move(0.5 * step);
+    relax(0, axis, step);
+    move(0.5 * step);
+  }
+  /// What the sites do by themselves, with the numbers of a draw.
+  void relax(int draw, std::size_t axis, double seconds) const {
+    LumpedEnvironment::Axis& row = environment_.axes()[axis];
+    row.dissipated += environment_.relax(seconds, x_[axis], environment_.numbers(draw, axis), row);
+  }
+  void relax(int draw, double seconds) const {
+    for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) relax(draw, axis, seconds);
   }
   void stage(std::size_t stage, std::size_t axis, double x) {
     LumpedEnvironment::Axis& row = environment_.axes()[axis];
@@ -88,7 +115,7 @@ class LumpedExplicitMarch final : public ExplicitMarch {
   LumpedEnvironment& environment_;
   ExplicitScheme scheme_;
   double h_;
-  bool relaxes_;
+  bool relaxes_, relaxes_in_drift_;
   std::size_t next_ = 0;  // substep of the step
   // A step begins when the head is first heard of, be it for its force.
   mutable bool has_begun_ = false;
@@ -102,7 +129,8 @@ class LumpedExplicitMarch final : public ExplicitMarch {
 //
 //   W = w 1 + h a (P/m + slip F),   P = p 1 + h a^ (F - dashpot P/m),   F = k X - S W at the stages
 //
-// is a sparse system of equations for W and P, whose solution is linear in w, p and X.
+// is a sparse system of equations for W and P, whose solution is linear in w, p and X. The noise of one stage is a
+// velocity and a force more, constant over the step. With several stages what relaxes does so before and after them.
 class LumpedImplicitMarch final : public ImplicitMarch {
  public:
   LumpedImplicitMarch(LumpedEnvironment& environment, const CollocationScheme& scheme, double h)
@@ -110,7 +138,14 @@ class LumpedImplicitMarch final : public ImplicitMarch {
         scheme_(scheme),
         h_(h),
         sites_(environment.inverse_mass().size()),
-        stages_(scheme.stages()) {
+        stages_(scheme.stages()),
+        is_apart_(environment.is_noisy() && stages_ > 1),
+        moves_(!is_apart_ || !environment.relaxes_wholly()),
+        slips_(environment.slips()),
+        dashpots_(environment.dashpots()),
+        drift_(Eigen::VectorXd::Zero(sites_)),
+        push_(drift_) {
+    if (is_apart_) slips_ = dashpots_ = drift_;
     equations_.compute(matrix());
     const Eigen::VectorXd rest = Eigen::VectorXd::Zero(sites_);
     Eigen::MatrixXd response(stages_, stages_);
@@ -124,31 +159,25 @@ class LumpedImplicitMarch final : public ImplicitMarch {
   int limit() const override { return any_block; }
   bool respond(std::span<const double> head, StageResponse& response) override {
     x_.assign(head.begin(), head.end());
+    if (is_apart_) relax(0);
     response.damping = damping_;
     response.constant.resize(stages_, static_cast<Eigen::Index>(x_.size()));
     for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) {
       const LumpedEnvironment::Axis& row = environment_.axes()[axis];
       const Eigen::VectorXd at = Eigen::VectorXd::Constant(stages_, x_[axis]);
+      take_noise(axis);
       response.constant.col(static_cast<Eigen::Index>(axis)) = on_head(at, solve(row.w, row.p, at));
     }
     return true;
   }
   void complete(const Eigen::MatrixXd& head_velocities) override {
     for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) {
-      LumpedEnvironment::Axis& row = environment_.axes()[axis];
-      const Eigen::VectorXd at = h_ * scheme_.a * head_velocities.col(static_cast<Eigen::Index>(axis)) +
-                                 Eigen::VectorXd::Constant(stages_, x_[axis]);
-      const Stages found = solve(row.w, row.p, at);
-      for (Eigen::Index i = 0; i < stages_; ++i) {
-        environment_.pull(at[i], found.w.col(i), pulls_);
-        const Eigen::VectorXd v = environment_.inverse_mass().cwiseProduct(found.p.col(i));
-        const double step = h_ * scheme_.b[i];
-        row.w += step * (v + environment_.slips().cwiseProduct(pulls_));
-        row.p += step * (pulls_ - environment_.dashpots().cwiseProduct(v));
-        row.dissipated +=
-            step * (environment_.dashpots().dot(v.cwiseAbs2()) + environment_.slips().dot(pulls_.cwiseAbs2()));
-      }
+      const Eigen::VectorXd moved = h_ * head_velocities.col(static_cast<Eigen::Index>(axis));
+      if (moves_) move(axis, scheme_.a * moved + Eigen::VectorXd::Constant(stages_, x_[axis]));
+      x_[axis] += scheme_.b.dot(moved);
     }
+    if (is_apart_) relax(1);
+    environment_.end_step();
   }
 
  private:
@@ -156,6 +185,49 @@ class LumpedImplicitMarch final : public ImplicitMarch {
   struct Stages {
     Eigen::MatrixXd w, p;
   };
+
+  /// The sites, with the head at these places at the stages.
+  void move(std::size_t axis, const Eigen::VectorXd& at) {
+    LumpedEnvironment::Axis& row = environment_.axes()[axis];
+    take_noise(axis);
+    const Stages found = solve(row.w, row.p, at);
+    for (Eigen::Index i = 0; i < stages_; ++i) {
+      environment_.pull(at[i], found.w.col(i), pulls_);
+      const Eigen::VectorXd v = environment_.inverse_mass().cwiseProduct(found.p.col(i));
+      const double step = h_ * scheme_.b[i];
+      row.w += step * (v + slips_.cwiseProduct(pulls_));
+      row.p += step * (pulls_ - dashpots_.cwiseProduct(v));
+      row.dissipated += step * (dashpots_.dot(v.cwiseAbs2()) + slips_.dot(pulls_.cwiseAbs2()));
+      if (!has_noise_within()) continue;
+      row.w += step * drift_;
+      row.p += step * push_;
+      row.dissipated += step * (pulls_.dot(drift_) - v.dot(push_));
+    }
+  }
+
+  bool has_noise_within() const { return environment_.is_noisy() && !is_apart_; }
+  /// The noise of the step in drift_ and push_, as velocities and forces.
+  void take_noise(std::size_t axis) {
+    if (!has_noise_within()) return;
+    const std::span<const double> numbers = environment_.numbers(0, axis);
+    drift_.setZero();
+    push_.setZero();
+    std::size_t place = 0;
+    const double strength = 2.0 * environment_.temperature() / h_;
+    for (const auto& [site, slip] : environment_.sites().slips) {
+      drift_[site] += std::sqrt(strength * slip) * numbers[place++];
+    }
+    for (const auto& [site, dashpot] : environment_.sites().dashpots) {
+      push_[site] += std::sqrt(strength * dashpot) * numbers[place++];
+    }
+  }
+  /// Half a step of what the sites do by themselves.
+  void relax(int draw) {
+    for (std::size_t axis = 0; axis < environment_.axes().size(); ++axis) {
+      LumpedEnvironment::Axis& row = environment_.axes()[axis];
+      row.dissipated += environment_.relax(0.5 * h_, x_[axis], environment_.numbers(draw, axis), row);
+    }
+  }
 
   /// Unknowns in the order site, w or p, stage: what is close in the equations is close in the matrix.
   Eigen::Index place(Eigen::Index site, bool is_momentum, Eigen::Index stage) const {
@@ -175,14 +247,14 @@ class LumpedImplicitMarch final : public ImplicitMarch {
     const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(stages_, stages_);
     const Eigen::MatrixXd a = h_ * scheme_.a, a_hat = h_ * scheme_.a_hat;
     const auto add_spring = [&](Eigen::Index site, Eigen::Index other, double k) {
-      add(site, false, other, false, environment_.slips()[site] * k * a);
+      add(site, false, other, false, slips_[site] * k * a);
       add(site, true, other, false, k * a_hat);
     };
     for (Eigen::Index site = 0; site < sites_; ++site) {
       const double inverse_mass = environment_.inverse_mass()[site];
       add(site, false, site, false, one);
       add(site, false, site, true, -inverse_mass * a);
-      add(site, true, site, true, one + environment_.dashpots()[site] * inverse_mass * a_hat);
+      add(site, true, site, true, one + dashpots_[site] * inverse_mass * a_hat);
       add_spring(site, site, environment_.to_head()[site]);
       for (Eigen::SparseMatrix<double>::InnerIterator k(environment_.stiffness(), site); k; ++k) {
         add_spring(k.row(), site, k.value());
@@ -194,12 +266,16 @@ class LumpedImplicitMarch final : public ImplicitMarch {
   }
 
   Stages solve(const Eigen::VectorXd& w, const Eigen::VectorXd& p, const Eigen::VectorXd& head) const {
+    if (!moves_) return {w.replicate(1, stages_), p.replicate(1, stages_)};
     const Eigen::VectorXd to_w = h_ * scheme_.a * head, to_p = h_ * scheme_.a_hat * head;
     Eigen::VectorXd right(2 * sites_ * stages_);
     for (Eigen::Index site = 0; site < sites_; ++site) {
       const double k = environment_.to_head()[site];
-      right.segment(place(site, false, 0), stages_) = (environment_.slips()[site] * k * to_w).array() + w[site];
+      right.segment(place(site, false, 0), stages_) = (slips_[site] * k * to_w).array() + w[site];
       right.segment(place(site, true, 0), stages_) = (k * to_p).array() + p[site];
+      if (!has_noise_within()) continue;
+      right[place(site, false, 0)] += h_ * scheme_.a(0, 0) * drift_[site];
+      right[place(site, true, 0)] += h_ * scheme_.a_hat(0, 0) * push_[site];
     }
     right = equations_.solve(right);
     Stages found{Eigen::MatrixXd(sites_, stages_), Eigen::MatrixXd(sites_, stages_)};
@@ -218,6 +294,10 @@ class LumpedImplicitMarch final : public ImplicitMarch {
   CollocationScheme scheme_;
   double h_;
   Eigen::Index sites_, stages_;
+  bool is_apart_;                     // whether what relaxes is apart from the stages
+  bool moves_;                        // whether the sites do anything within them
+  Eigen::VectorXd slips_, dashpots_;  // within the stages
+  Eigen::VectorXd drift_, push_;      // of the noise, within one stage
   Eigen::SparseLU<Eigen::SparseMatrix<double>> equations_;
   Eigen::MatrixXd damping_;
   std::vector<double> x_;  // of the head at the start of the step

@@ -7,6 +7,10 @@
 // ground. The state is where the spring ends and how the mass moves, w_j = x - Re z_j and p_j = k_j/w_j Im z_j, so that
 // w_j' = p_j/m_j + r_j (x - w_j), p_j' = k_j (x - w_j) - r_j p_j. Where anything decays, splittings take the modes' own
 // motion exactly, in half steps before and after the particles' step; else the modes are oscillators like any others.
+//
+// At a temperature every mode has noise of its own, z_j' = (-r_j + i w_j) z_j + x' + (2 kT r_j/k_j)^(1/2) (white noise,
+// one for each part), and starts from its Gibbs distribution: the force on a head that is held has the autocorrelation
+// kT gamma(t). That is the noise of dashpot and slip.
 // Source: farshi2018, eq. (36) for the kernel; the modes are ours.
 #include <fmt/format.h>
 
@@ -43,26 +47,38 @@ Assembly assembly_of(const std::vector<Mode>& modes) {
 
 class Memory final : public LumpedEnvironment {
  public:
-  Memory(std::string name, Attachment attachment, std::vector<Mode> modes, const Communicator& communicator)
-      : LumpedEnvironment(std::move(name), std::move(attachment), assembly_of(modes), communicator),
+  Memory(std::string name, Attachment attachment, std::vector<Mode> modes, double temperature,
+         const Communicator& communicator)
+      : LumpedEnvironment(std::move(name), std::move(attachment), assembly_of(modes), communicator, {}, temperature),
         modes_(std::move(modes)) {}
 
   bool relaxes_wholly() const override { return facts().loses_energy; }
-  double relax(double t, double x, Axis& axis) const override {
+  double relax(double t, double x, std::span<const double> numbers, Axis& axis) const override {
+    if (t != time_) remember_decays(t);
     double lost = 0.0;
+    std::size_t slip = 0, dashpot = sites().slips.size();
     for (std::size_t j = 0; j < modes_.size(); ++j) {
       const Mode& mode = modes_[j];
       double& w = axis.w[static_cast<Eigen::Index>(j)];
       double& p = axis.p[static_cast<Eigen::Index>(j)];
-      const std::complex<double> before(x - w, mode.w * p / mode.k), after = mode.grown(t) * before;
-      lost -= 0.5 * mode.k * std::norm(before) * std::expm1(-2.0 * mode.r * t);
+      const std::complex<double> before(x - w, mode.w * p / mode.k);
+      std::complex<double> after = decays_[j].factor * before;
+      if (numbers.empty() || mode.r == 0.0) {
+        lost += 0.5 * mode.k * std::norm(before) * decays_[j].loss;
+      } else {
+        // Both parts of z have the variance kT/k in the long run.
+        const double spread = std::sqrt(temperature() / mode.k * decays_[j].loss);
+        const double first = numbers[slip++], second = mode.w > 0.0 ? numbers[dashpot++] : 0.0;
+        after += spread * std::complex(first, second);
+        lost += 0.5 * mode.k * (std::norm(before) - std::norm(after));
+      }
       w = x - after.real();
       if (mode.w > 0.0) p = mode.k / mode.w * after.imag();
     }
     return lost;
   }
 
-  /// A memory starts at rest, where it exerts no force on a head that is held.
+  /// A cold memory starts at rest, where it exerts no force on a head that is held.
   std::optional<MemoryFormulas> formulas(std::span<const double> times) const override {
     MemoryFormulas formulas;
     for (const double t : times) {
@@ -70,7 +86,9 @@ class Memory final : public LumpedEnvironment {
       for (const Mode& mode : modes_) sum += mode.k * mode.grown(t).real();
       formulas.kernel.push_back(sum);
     }
-    formulas.random_force.resize(times.size() * static_cast<std::size_t>(attachment().axes()));
+    if (temperature() == 0.0) {
+      formulas.random_force.resize(times.size() * static_cast<std::size_t>(attachment().axes()));
+    }
     return formulas;
   }
 
@@ -81,8 +99,29 @@ class Memory final : public LumpedEnvironment {
     return facts;
   }
 
+  /// What a time makes of z, and the part of its square that is lost.
+  struct Decay {
+    std::complex<double> factor;
+    double loss;
+  };
+  void remember_decays(double t) const {
+    time_ = t;
+    decays_.clear();
+    for (const Mode& mode : modes_) decays_.push_back({mode.grown(t), -std::expm1(-2.0 * mode.r * t)});
+  }
+
   std::vector<Mode> modes_;
+  // Those of the time that was asked for last: a run asks for one.
+  mutable double time_ = -1.0;
+  mutable std::vector<Decay> decays_;
 };
+
+bool is_noisy_memory(const Section& section) {
+  if (!section.has("rate")) return false;
+  const std::vector<double>& rates = section.numbers("rate");
+  return section.number("temperature") > 0.0 &&
+         std::any_of(rates.begin(), rates.end(), [](double r) { return r > 0.0; });
+}
 
 std::unique_ptr<Environment> build_memory(const Section& section, const OpenSystem& system, const RunTimes& run,
                                           const Communicator& communicator, Mistakes& mistakes) {
@@ -114,14 +153,12 @@ std::unique_ptr<Environment> build_memory(const Section& section, const OpenSyst
                              "many of each, at least one",
                              k.size(), r.size(), w.size()));
   }
-  if (section.number("temperature") > 0.0) {
-    mistakes.add(section.where("temperature"), "a memory has no noise yet: leave out its `temperature`");
-  }
   std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
   if (mistakes.count() > before) return nullptr;
   std::vector<Mode> modes;
   for (std::size_t j = 0; j < k.size(); ++j) modes.push_back({k[j], r[j], w[j]});
-  return std::make_unique<Memory>(section.text("name"), std::move(*attachment), std::move(modes), communicator);
+  return std::make_unique<Memory>(section.text("name"), std::move(*attachment), std::move(modes),
+                                  section.number("temperature"), communicator);
 }
 
 Parameter of_modes(const char* name, const char* units, const char* doc, Bound bound) {
@@ -137,11 +174,12 @@ EnvironmentKind memory_environment_kind() {
       of_modes("rate", "1/s", "at which every mode dies down", Bound::nonnegative),
       of_modes("frequency", "rad/s", "of every mode", Bound::nonnegative)};
   for (Parameter& parameter : kernel_parameters()) parameters.push_back(std::move(parameter));
-  parameters.push_back({.name = "temperature",
-                        .units = "J",
-                        .doc = "kT of the start, of a star; only 0 for modes and chains, which have no noise yet",
-                        .fallback = "0.0",
-                        .bound = Bound::nonnegative});
+  parameters.push_back(
+      {.name = "temperature",
+       .units = "J",
+       .doc = "kT of the start, and of the noise that belongs to modes; only 0 for chains, which start cold",
+       .fallback = "0.0",
+       .bound = Bound::nonnegative});
   return {
       {.name = "memory",
        .summary = "memory kernel around one particle: modes, a formula, a table or a spectral density",
@@ -155,14 +193,18 @@ EnvironmentKind memory_environment_kind() {
            "neither rate nor frequency has none of. Where modes decay, splittings take their own motion exactly, "
            "in half steps around those of the particles: of order 2 at most, so compositions with steps backwards "
            "are refused, and so is `lobatto` with more than two stages. What the modes have dissipated stands in "
-           "the ledger. "
+           "the ledger. With a temperature every mode has noise and starts from its Gibbs distribution: the force on a "
+           "particle that is held has the autocorrelation kT gamma(t). On linear systems `gamma` with 0.5 and `gauss` "
+           "then have the Gibbs distribution at any step, stoermer-verlet its positions, and `gamma` with 0 and 1 "
+           "those of half a drift further or earlier. "
            "A kernel or a density becomes a bath without losses: the Gauss rule of some w_max T/4 frequencies, w_max "
            "the highest that counts and T = until, which is a star, or by the algorithm of Gragg and Harrod the "
            "line of unequal sites with the same kernel. Both are environments like any other, and the group "
            "certificate of a result says how good they are; they stand for the damper D = J(w)/w at w = 0. Until T "
            "nothing comes back; later it does. The kernel is that of continuous time, which the steps of "
            "`stoermer-verlet`, `gamma` and `gauss` keep."},
-      build_memory};
+      build_memory,
+      is_noisy_memory};
 }
 
 }  // namespace bathline

@@ -78,7 +78,9 @@ class Problem {
   /// Of a contact system: the position after the first step, until a stepper has turned it into p.
   std::optional<Eigen::VectorXd> second_q;
   double dissipated =
-      0.0;            ///< work that C and f have taken so far less that of noise, kept up by the integrator on rank 0
+      0.0;  ///< work that C and f have taken so far less that of noise, kept up by the integrator on rank 0
+  /// The part of `dissipated` that each degree of freedom has given, where that is wanted; else empty.
+  Eigen::VectorXd heat;
   double work = 0.0;  ///< work that a and d have done so far, likewise
   Clock clock;        ///< kept up by the integrator on every rank
 

@@ -1,10 +1,8 @@
 // White noise on the particles of an open system.
 #include "model/white_noise.hpp"
 
-#include <algorithm>
 #include <cmath>
 
-#include "parallel/normal_numbers.hpp"
 #include "solve/dense.hpp"
 
 namespace bathline {
@@ -13,8 +11,6 @@ namespace {
 
 /// The streams of environments count from 0.
 constexpr std::uint32_t first_stream = 0x80000000U;
-/// How many numbers are worth drawing together.
-constexpr std::int64_t together = 512;
 
 }  // namespace
 
@@ -44,30 +40,7 @@ WhiteNoise::WhiteNoise(Eigen::MatrixXd diffusion)
 }
 
 void WhiteNoise::begin(std::uint64_t seed, std::uint32_t realisation) {
-  seed_ = seed;
-  realisation_ = realisation;
-  blocks_ = {};
-}
-
-void WhiteNoise::draw(Block& block, std::int64_t step, int draw, std::size_t count) const {
-  const auto size = static_cast<std::int64_t>(count);
-  block.steps = std::max<std::int64_t>(1, together / size);
-  block.first = step / block.steps * block.steps;
-  block.numbers.resize(static_cast<std::size_t>(block.steps) * count);
-  const RandomKey key{seed_, realisation_, first_stream + static_cast<std::uint32_t>(draw)};
-  fill_normals(key, static_cast<std::uint64_t>(block.first) * count, block.numbers);
-}
-
-std::span<const double> WhiteNoise::numbers(std::int64_t step, int draw, std::size_t count) {
-  if (count == 0) return {};
-  Block& block = blocks_.at(static_cast<std::size_t>(draw));
-  if (source_) {
-    block.numbers.resize(count);
-    source_(step, draw, block.numbers);
-    return block.numbers;
-  }
-  if (step < block.first || step >= block.first + block.steps) this->draw(block, step, draw, count);
-  return std::span<const double>(block.numbers).subspan(static_cast<std::size_t>(step - block.first) * count, count);
+  numbers_.begin({seed, realisation, first_stream});
 }
 
 const Eigen::VectorXd& WhiteNoise::impulse(std::int64_t step, double h) {

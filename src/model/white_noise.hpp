@@ -4,12 +4,13 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
+
+#include "model/step_numbers.hpp"
 
 namespace bathline {
 
@@ -20,41 +21,31 @@ std::optional<Eigen::MatrixXd> momentum_diffusion(const Eigen::MatrixXd& damping
 /// The symmetric R with R R^T = `covariance`, which is symmetric positive semi-definite but for round-off.
 Eigen::MatrixXd symmetric_root(const Eigen::MatrixXd& covariance);
 
-/// The random numbers of a run, each named by what it is for: seed and realisation, step, draw within the step, and
-/// place. Nothing but these decides about their bits.
+/// The noise of an open run.
 class WhiteNoise {
  public:
-  /// What fills in the standard normal numbers of a draw of a step.
-  using Source = std::function<void(std::int64_t step, int draw, std::span<double> numbers)>;
+  using Source = StepNumbers::Source;
 
   /// With the momentum diffusion D, J kg/s.
   explicit WhiteNoise(Eigen::MatrixXd diffusion);
   void begin(std::uint64_t seed, std::uint32_t realisation);
   /// Numbers of another kind than random ones, from here on.
-  void take_from(Source source) { source_ = std::move(source); }
+  void take_from(Source source) { numbers_.take_from(std::move(source)); }
 
   const Eigen::MatrixXd& diffusion() const { return diffusion_; }
   /// Standard normal numbers; draws 0 and 1 of a step are independent of each other. `count` is the same at every call.
-  std::span<const double> numbers(std::int64_t step, int draw, std::size_t count);
+  std::span<const double> numbers(std::int64_t step, int draw, std::size_t count) {
+    return numbers_.at(step, draw, count);
+  }
   /// Draw 0 of a step of h as an impulse on every degree of freedom, N s.
   const Eigen::VectorXd& impulse(std::int64_t step, double h);
 
  private:
-  /// Numbers of several steps in a row, drawn together.
-  struct Block {
-    std::int64_t first = 0, steps = 0;
-    std::vector<double> numbers;
-  };
-  void draw(Block& block, std::int64_t step, int draw, std::size_t count) const;
-
   Eigen::MatrixXd diffusion_;
   std::vector<int> noisy_;  // degrees of freedom that feel it
   Eigen::MatrixXd root_;    // of 2 D among them
   Eigen::VectorXd impulse_;
-  std::uint64_t seed_ = 0;
-  std::uint32_t realisation_ = 0;
-  Source source_;
-  std::array<Block, 2> blocks_;
+  StepNumbers numbers_;
 };
 
 }  // namespace bathline

@@ -87,9 +87,10 @@ std::vector<Parameter> integrator_keys() {
       optional("end", number, "s", "Its own end, before that of [time]; studies that compare runs refuse it.",
                Bound::positive),
       optional("environments", texts, "", "Names of the environments it is closed with; left out, all of them."),
-      defaulted("noise", boolean, "true",
-                "Whether an open run at a temperature has noise, which belongs to its damping; without it the run is "
-                "cold."),
+      defaulted(
+          "noise", boolean, "true",
+          "Whether an open run at a temperature has noise, which belongs to its damping, and a closed one the noise "
+          "of a warm memory; without it the run is cold."),
       defaulted("allow_unstable", boolean, "false", "Runs even where the step is beyond the stability limit."),
   };
 }

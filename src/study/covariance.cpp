@@ -1,15 +1,19 @@
-// Stationary covariances of linear open systems with noise: those of every integrator, exactly, and of the Langevin
-// equation.
+// Stationary covariances of linear systems with noise, open or closed with a warm memory: those of every integrator,
+// exactly, and of the Langevin equation.
 //
 //   integrator: X = A X A^T + G G^T, a step being x+ = A x + G n with normal numbers n
 //   Langevin:   B X + X B^T + Q = 0, x' = B x + noise of covariance Q
 //
-// State x = (q, v). A and G come from stepping unit vectors, and units of noise, through the integrator. No path is
-// computed, so that nothing is left to chance. Source: vanloan1978; rieder1967 for heat through a chain.
+// State x = (q, v), and that of the environments in closed runs. A and G come from stepping unit vectors, and units of
+// noise, through the integrator. No path is computed, so that nothing is left to chance. Source: vanloan1978;
+// rieder1967 for heat through a chain.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <stdexcept>
+#include <vector>
 
+#include "advance/assembled_system.hpp"
 #include "advance/step_matrix.hpp"
 #include "study/catalogue.hpp"
 #include "study/outside.hpp"
@@ -22,13 +26,31 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Of x' = B x + noise.
+/// X where what no other number depends on is left at 0, such as the momenta of sites without mass; the first
+/// `particles` stay. `solve` gets the maps of all others.
+template <class Solve>
+MatrixXd covariance_of_moving(const MatrixXd& map, const MatrixXd& rest, const MatrixXd& added, Eigen::Index particles,
+                              Solve solve) {
+  std::vector<Eigen::Index> moving;
+  for (Eigen::Index i = 0; i < map.rows(); ++i) {
+    if (i < particles || map.col(i) != rest.col(i)) moving.push_back(i);
+  }
+  MatrixXd covariance = MatrixXd::Zero(map.rows(), map.cols());
+  covariance(moving, moving) = solve(map(moving, moving), added(moving, moving));
+  return covariance;
+}
+
 MatrixXd langevin_covariance(const Problem& problem) {
-  const Eigen::Index n = problem.q.size();
-  const auto inverse_mass = problem.system().mass.cwiseInverse().asDiagonal();
-  MatrixXd supply = MatrixXd::Zero(2 * n, 2 * n);
-  supply.bottomRightCorner(n, n) = 2.0 * inverse_mass * problem.noise()->diffusion() * inverse_mass;
-  return continuous_covariance(motion_matrix(problem), supply);
+  const auto [matrix, supply] = AssembledSystem(problem, Assembly::whole).motion();
+  return covariance_of_moving(matrix, MatrixXd::Zero(matrix.rows(), matrix.cols()), supply, 2 * problem.q.size(),
+                              continuous_covariance);
+}
+
+MatrixXd covariance_of_steps(const Case& one, Problem& problem) {
+  const MatrixXd added = noise_covariance(one.scheme, problem, one.step);
+  const MatrixXd step = step_matrix(one.scheme, problem, one.step);
+  return covariance_of_moving(step, MatrixXd::Identity(step.rows(), step.cols()), added, 2 * problem.q.size(),
+                              stationary_covariance);
 }
 
 class CovarianceStudy final : public Study {
@@ -41,9 +63,8 @@ class CovarianceStudy final : public Study {
       write(first, langevin_covariance(first), "langevin", file);
       for (const Case& one : experiment_.cases()) {
         Problem problem = experiment_.make_problem(one);
-        const MatrixXd theory = langevin_covariance(problem);
-        const MatrixXd added = noise_covariance(one.scheme, problem, one.step);
-        const MatrixXd found = stationary_covariance(step_matrix(one.scheme, problem, one.step), added);
+        problem.prepare();
+        const MatrixXd theory = langevin_covariance(problem), found = covariance_of_steps(one, problem);
         write(problem, found, one.label, file);
         file.number("covariance/" + one.label, "difference", "1",
                     "largest difference of a covariance from that of the Langevin equation, over the square root of "
@@ -59,12 +80,14 @@ class CovarianceStudy final : public Study {
 
  private:
   static double difference(const MatrixXd& found, const MatrixXd& theory) {
-    const VectorXd scale = theory.diagonal().cwiseSqrt().cwiseInverse();
+    const VectorXd scale =
+        theory.diagonal().unaryExpr([](double square) { return square > 0.0 ? 1.0 / std::sqrt(square) : 0.0; });
     return (scale.asDiagonal() * (found - theory) * scale.asDiagonal()).cwiseAbs().maxCoeff();
   }
 
-  static void write(const Problem& problem, const MatrixXd& covariance, const std::string& label, ResultFile& file) {
+  static void write(const Problem& problem, const MatrixXd& all, const std::string& label, ResultFile& file) {
     const Eigen::Index n = problem.q.size();
+    const MatrixXd covariance = all.topLeftCorner(2 * n, 2 * n);
     const VectorXd& mass = problem.system().mass;
     const std::string group = "covariance/" + label;
     std::vector<double> indices;
@@ -81,6 +104,7 @@ class CovarianceStudy final : public Study {
     put("qv", "m2/s", "<q_i v_j>", covariance.topRightCorner(n, n));
     put("vv", "m2/s2", "<v_i v_j>", vv);
     put("temperature", "J", "m <v^2>", MatrixXd(mass.cwiseProduct(vv.diagonal())));
+    if (problem.noise() == nullptr) return;
     const VectorXd supplied = problem.noise()->diffusion().diagonal().cwiseQuotient(mass);
     put("heat", "W", "heat that the bath of each degree of freedom gives, kT C/m - <v C v>",
         MatrixXd(supplied - (problem.damping() * vv).diagonal()));
@@ -97,10 +121,11 @@ std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, 
   }
   for (const Case& one : experiment.cases()) {
     if (one.noise) continue;
-    mistakes.add(one.options.where("on"),
-                 fmt::format("a covariance study is of open systems with noise: `{}` needs on = \"open\" and a "
-                             "`temperature`",
-                             one.label));
+    mistakes.add(
+        one.options.where("on"),
+        fmt::format("a covariance study is of systems with noise: `{}` needs on = \"open\" and a `temperature`, "
+                    "or on = \"closed\" with a memory that has one",
+                    one.label));
   }
   return std::make_unique<CovarianceStudy>(experiment);
 }
@@ -110,13 +135,13 @@ std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, 
 StudyKind covariance_kind() {
   return {
       .entry = {.name = "covariance",
-                .summary =
-                    "stationary covariances of linear open systems with noise, beside those of the Langevin equation",
+                .summary = "stationary covariances of linear systems with noise, beside those of the Langevin equation",
                 .equation = "X = A X A^T + G G^T of a step x+ = A x + G n;  B X + X B^T + Q = 0 of x' = B x + noise",
                 .source = "rieder1967 for heat through a chain; vanloan1978",
                 .notes = "Groups covariance/<label> and covariance/langevin: qq, qv, vv (coordinate, other), "
-                         "temperature and heat (coordinate), which is what the bath of each gives; and by label "
-                         "difference. No path is computed: `end` does not matter."},
+                         "temperature and heat (coordinate), which is what the bath of each gives in open runs; and by "
+                         "label difference, the state of a warm memory included. No path is computed: `end` does not "
+                         "matter."},
       .make = make,
       .allows_own_ends = true,
       .takes_noise = true};

@@ -264,7 +264,7 @@ class DoubleWell final : public Potential {
 };
 
 TEST(MpiNoise, IsHowAWarmLineStarts) {
-  constexpr int sites = 149, steps = 2 * (sites + 1);
+  constexpr int sites = 299, steps = 2 * (sites + 1);
   constexpr double h = 0.07, damping = 0.6;
   RandomNumbers random(7);
   Scene closed;

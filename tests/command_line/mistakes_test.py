@@ -400,7 +400,7 @@ class MemoryMistakesTest(MistakeTest):
         self.assert_refused_at("stiffness", r"there are 0, 0 and 0", stiffness=[], rate=[], frequency=[])
         self.assert_refused_at("0.0", r"stiffness\[1\] = 0\.0: must be positive", stiffness=[0.7, 0.0], rate=[0.3, 0.1])
         self.assert_refused_at("-0.3", r"rate\[0\] = -0\.3: must not be negative", rate=[-0.3, 0.1])
-        self.assert_refused_at("temperature", r"no noise yet", temperature=0.1)
+        self.assert_refused_at("temperature", r"temperature = -0\.1: must not be negative", temperature=-0.1)
         self.assert_refused_at("attach", r"names particle 1, but the system has 1", attach=1)
 
     def test_integrators(self):
@@ -410,6 +410,12 @@ class MemoryMistakesTest(MistakeTest):
             ({"name": "lobatto", "stages": 3}, r"`lobatto`, which treats positions and momenta by different"),
         ):
             self.assert_refused_at(name + integrator["name"], message, integrator)
+        for integrator, message in (
+            ({"name": "rk4"}, r"takes no noise: it loses energy by itself"),
+            ({"name": "gamma", "gamma": 0.25}, r"no noise of `m` balances its memory; take gamma = 0, 0\.5 or 1"),
+            ({"name": "exact"}, r"knows noise of white dampers alone"),
+        ):
+            self.assert_refused_at(name + integrator["name"], message, integrator, temperature=0.1)
         spring = {"rate": [0.3, 0.0], "frequency": [1.7, 0.0]}
         self.assert_refused_at("on = ", r"stands for no damper: something in it never gives way", {"on": "open"}, **spring)
         fast = {"rate": [0.3, 200.0]}

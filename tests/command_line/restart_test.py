@@ -127,5 +127,23 @@ class EveryIntegratorOnAMemoryTest(EveryIntegratorTest):
         return EveryIntegratorTest.recipe_of(cases) | {"environment": [memory, SHORT]}
 
 
+class EveryIntegratorOnAWarmMemoryTest(EveryIntegratorOnAMemoryTest):
+    """The same with the noise of a memory, which counts its own steps."""
+
+    SIDES = ("closed",)
+
+    @staticmethod
+    def recipe_of(cases):
+        recipe = EveryIntegratorOnAMemoryTest.recipe_of(cases)
+        memory, short = recipe["environment"]
+        warm = [memory | {"temperature": 0.7}, short]
+        return recipe | {"environment": warm, "output": recipe["output"] | {"work_rules": False}}
+
+    def test_all_of_them_are_warm(self):
+        with h5py.File(self.folder / "all.h5") as file:
+            for case in self.cases:
+                self.assertIn("less that of noise", file[case["label"]]["energy_dissipated"].attrs["long_name"])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -89,6 +89,42 @@ TEST(Noise, MethodsThatTakeNoneSayWhy) {
   EXPECT_EQ(read_recipe(recipe(warm, "", "", "exact")).report(), "");
 }
 
+std::string memory(double temperature) {
+  return "[[environment]]\nname = \"m\"\nkind = \"memory\"\nstiffness = [1.0]\nrate = [0.5]\nfrequency = [0.7]\n"
+         "temperature = " +
+         std::to_string(temperature) + "\n";
+}
+
+std::string closed(const std::string& more, const std::string& name, double temperature = 0.4) {
+  std::string text = recipe("", memory(temperature), more, name);
+  return text.replace(text.find("\"open\""), 6, "\"closed\"");
+}
+
+/// Whether the memory of the only case has noise, which the case knows.
+bool has_noise(const std::string& text) {
+  const ReadRecipe read = read_recipe(text);
+  EXPECT_EQ(read.report(), "");
+  const Case& one = read.experiment->cases().front();
+  const Problem problem = read.experiment->make_problem(one);
+  const bool found = dynamic_cast<Noisy&>(*problem.environments().front()).noise() != nullptr;
+  EXPECT_EQ(one.noise, found);
+  EXPECT_EQ(problem.environments().front()->facts().temperature > 0.0, found);
+  return found;
+}
+
+TEST(Noise, OfAWarmMemoryBelongsToClosedRuns) {
+  EXPECT_TRUE(has_noise(closed("", "stoermer-verlet")));
+  EXPECT_FALSE(has_noise(closed("noise = false\n", "stoermer-verlet")));
+  EXPECT_FALSE(has_noise(closed("", "stoermer-verlet", 0.0)));
+  // Open runs have the white noise of the damper that it stands for, k r / (r^2 + w^2).
+  EXPECT_LT((diffusion_of(recipe("", memory(0.4), "")) - MatrixXd{{0.4 * 0.5 / 0.74, 0.0}, {0.0, 0.0}}).norm(), 1e-15);
+  EXPECT_THAT(read_recipe(closed("", "rk4")).report(), HasSubstr("takes no noise: "));
+  EXPECT_EQ(read_recipe(closed("noise = false\n", "rk4")).report(), "");
+  EXPECT_THAT(read_recipe(closed("gamma = 0.25\n", "gamma")).report(), HasSubstr("take gamma = 0, 0.5 or 1"));
+  EXPECT_EQ(read_recipe(closed("gamma = 0.25\nnoise = false\n", "gamma")).report(), "");
+  EXPECT_THAT(read_recipe(closed("", "exact")).report(), HasSubstr("white dampers alone"));
+}
+
 TEST(ThermalStart, TemperatureAndPotentialHaveToAllowIt) {
   const std::string start = "start = \"thermal\"\n";
   EXPECT_EQ(read_recipe(recipe(damped + start + "temperature = 2.0\n", "", "")).report(), "");

@@ -1,0 +1,46 @@
+// Random numbers of the steps of a run, by counter.
+// Tested by tests/model/white_noise_test.cpp.
+#include "model/step_numbers.hpp"
+
+#include <algorithm>
+
+#include "parallel/normal_numbers.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// How many numbers are worth drawing together.
+constexpr std::int64_t together = 512;
+
+}  // namespace
+
+void StepNumbers::begin(const RandomKey& key) {
+  key_ = key;
+  blocks_ = {};
+}
+
+void StepNumbers::draw(Block& block, std::int64_t step, int draw, std::size_t count) const {
+  const auto size = static_cast<std::int64_t>(count);
+  block.count = count;
+  block.steps = std::max<std::int64_t>(1, together / size);
+  block.first = step / block.steps * block.steps;
+  block.numbers.resize(static_cast<std::size_t>(block.steps) * count);
+  const RandomKey key{key_.seed, key_.realisation, key_.stream + static_cast<std::uint32_t>(draw)};
+  fill_normals(key, static_cast<std::uint64_t>(block.first) * count, block.numbers);
+}
+
+std::span<const double> StepNumbers::at(std::int64_t step, int draw, std::size_t count) {
+  if (count == 0) return {};
+  Block& block = blocks_.at(static_cast<std::size_t>(draw));
+  if (source_) {
+    block.numbers.resize(count);
+    source_(step, draw, block.numbers);
+    return block.numbers;
+  }
+  const bool is_drawn = block.count == count && step >= block.first && step < block.first + block.steps;
+  if (!is_drawn) this->draw(block, step, draw, count);
+  return std::span<const double>(block.numbers).subspan(static_cast<std::size_t>(step - block.first) * count, count);
+}
+
+}  // namespace bathline

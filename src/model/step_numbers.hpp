@@ -1,0 +1,52 @@
+// Random numbers of the steps of a run, by counter.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "parallel/random_key.hpp"
+
+namespace bathline {
+
+/// The random numbers of a run, each named by what it is for: seed, realisation and stream, step, draw within the step,
+/// and place. Nothing but these decides about their bits.
+class StepNumbers {
+ public:
+  /// What fills in the standard normal numbers of a draw of a step.
+  using Source = std::function<void(std::int64_t step, int draw, std::span<double> numbers)>;
+
+  /// Draw d has the stream of the key plus d.
+  void begin(const RandomKey& key);
+  /// Numbers of another kind than random ones, from here on.
+  void take_from(Source source) { source_ = std::move(source); }
+
+  /// Standard normal numbers; draws 0 and 1 of a step are independent of each other. Which ones they are depends on
+  /// `count` as well.
+  std::span<const double> at(std::int64_t step, int draw, std::size_t count);
+
+ private:
+  /// Numbers of several steps in a row, drawn together.
+  struct Block {
+    std::int64_t first = 0, steps = 0;
+    std::size_t count = 0;
+    std::vector<double> numbers;
+  };
+  void draw(Block& block, std::int64_t step, int draw, std::size_t count) const;
+
+  RandomKey key_;
+  Source source_;
+  std::array<Block, 2> blocks_;
+};
+
+/// An environment with noise of its own.
+class Noisy {
+ public:
+  virtual ~Noisy() = default;
+  /// Its numbers; nullptr where it is cold, or loses nothing.
+  virtual StepNumbers* noise() = 0;
+};
+
+}  // namespace bathline

@@ -1,0 +1,363 @@
+// A memory kernel at a temperature: Gibbs distributions by the linear map of a step, the balance of noise and kernel
+// of each march, the ledger, and numbers that depend on nothing but what they are for.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "advance/step_matrix.hpp"
+#include "advance/stepper.hpp"
+#include "method_cases.hpp"
+#include "model/environment_catalogue.hpp"
+#include "model/problem.hpp"
+#include "petsc_world.hpp"
+#include "quartic_potential.hpp"
+#include "solve/dense.hpp"
+
+namespace bathline {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using List = std::vector<double>;
+using testing::HasSubstr;
+
+constexpr double kt = 0.7, mass = 1.4, stiffness = 1.1;
+/// An oscillation that dies down, a decay and an oscillation that lasts a while.
+const List k{1.3, 0.8, 0.5}, r{0.7, 2.1, 0.4}, w{1.9, 0.0, 1.1};
+const double kernel_at_start = k[0] + k[1] + k[2];
+
+std::unique_ptr<Environment> memory(int axes = 1, double temperature = kt) {
+  OpenSystem system;
+  system.particles = 1;
+  system.axes = axes;
+  system.mass = VectorXd::Ones(axes);
+  Section section;
+  section.set("kind", std::string("memory"), {});
+  section.set("name", std::string("m"), {});
+  section.set("attach", 0L, {});
+  section.set("stiffness", k, {});
+  section.set("rate", r, {});
+  section.set("frequency", w, {});
+  section.set("temperature", temperature, {});
+  Mistakes mistakes;
+  auto built = memory_environment_kind().build(section, system, {0.1, 1.0}, test_world(), mistakes);
+  EXPECT_EQ(mistakes.report(), "");
+  return built;
+}
+
+Problem warm(double quartic, double temperature = kt, std::uint32_t realisation = 0) {
+  OpenSystem system;
+  system.particles = 1;
+  system.mass = VectorXd::Constant(1, mass);
+  system.potential = std::make_shared<QuarticPotential>(MatrixXd::Constant(1, 1, stiffness), quartic);
+  system.q0 = VectorXd::Constant(1, 0.8);
+  system.v0 = VectorXd::Constant(1, 0.6);
+  std::vector<std::unique_ptr<Environment>> all;
+  all.push_back(memory(1, temperature));
+  Problem problem(system, MatrixXd::Zero(1, 1), std::move(all), test_world());
+  problem.prepare(5, realisation);
+  return problem;
+}
+
+bool is_taken(const MethodCase& method) {
+  return method.method->warmth.takes_noise && method.method->domain == Method::Domain::mechanical &&
+         !memory()->obstacle(method.scheme);
+}
+
+/// <x x^T> in the long run, with x = (q, v, w_0, w_1, w_2, p_0, p_2): mode 1 has no momentum.
+MatrixXd stationary(const Scheme& scheme, double h) {
+  const std::vector<int> moving{0, 1, 2, 3, 4, 5, 7};
+  Problem problem = warm(0.0);
+  const MatrixXd added = noise_covariance(scheme, problem, h)(moving, moving);
+  const MatrixXd step = step_matrix(scheme, problem, h)(moving, moving);
+  return solve_discrete_lyapunov(step.transpose(), added);
+}
+
+/// With q taken `ahead` seconds further, and the w as lengths of the springs.
+MatrixXd of_lengths(const MatrixXd& covariance, double ahead) {
+  MatrixXd map = MatrixXd::Identity(7, 7);
+  map(0, 1) = ahead;
+  for (int j = 2; j < 5; ++j) {
+    map.row(j) *= -1.0;
+    map.row(j) += map.row(0);
+  }
+  return map * covariance * map.transpose();
+}
+
+/// The Gibbs distribution of lengths, with this variance of the velocity.
+MatrixXd gibbs(double vv) {
+  VectorXd variances(7);
+  variances << kt / stiffness, vv, kt / k[0], kt / k[1], kt / k[2], kt * k[0] / (w[0] * w[0]),
+      kt * k[2] / (w[2] * w[2]);
+  return variances.asDiagonal();
+}
+
+TEST(MpiWarmMemory, HasTheGibbsDistributionOfLinearSystems) {
+  constexpr double h = 0.5;
+  const double lighter = mass - 0.25 * h * h * (stiffness + kernel_at_start);
+  const auto expect = [&](const std::string& name, double ahead, double vv) {
+    SCOPED_TRACE(name);
+    const MatrixXd found = of_lengths(stationary(method_case(name).scheme, h), ahead);
+    EXPECT_LT((found - gibbs(vv)).cwiseAbs().maxCoeff(), 1e-12);
+  };
+  for (const char* name : {"gamma(gamma=0.500000)", "time-centred", "gauss(stages=1)", "gauss(stages=2)",
+                           "gauss(stages=3)", "gauss(stages=4)"}) {
+    expect(name, 0.0, kt / mass);
+  }
+  // Whoever kicks first has the velocities of an oscillator that is too light, whoever drifts first those of one too
+  // heavy: with kicks and drifts by turns the product of the two is kT/m.
+  for (const char* name : {"stoermer-verlet(order_of_substeps=kick-drift-kick)", "gjf", "baoab", "lobatto(stages=2)"}) {
+    expect(name, 0.0, kt * lighter / (mass * mass));
+  }
+  expect("stoermer-verlet(order_of_substeps=drift-kick-drift)", 0.0, kt / lighter);
+  expect("gamma(gamma=0.000000)", 0.5 * h, kt / lighter);
+  expect("gamma(gamma=1.000000)", -0.5 * h, kt / lighter);
+}
+
+TEST(MpiWarmMemory, OtherMethodsAreWrongByTheirOrder) {
+  int count = 0;
+  for (const char* name : {"lobatto(stages=3)", "lobatto(stages=4)"}) {
+    const MethodCase& method = method_case(name);
+    ASSERT_TRUE(is_taken(method));
+    const auto error = [&](double h) {
+      return (of_lengths(stationary(method.scheme, h), 0.0) - gibbs(kt / mass)).norm();
+    };
+    EXPECT_NEAR(std::log2(error(0.4) / error(0.2)), method.properties.order, 0.15) << name;
+    ++count;
+  }
+  EXPECT_EQ(count, 2);
+}
+
+/// Forces on a head of one march, in units of what they come from, by step: of a unit of every source of noise there
+/// is until the first of them, and of a head that moves by one before it.
+struct Forces {
+  std::vector<List> of_noise;
+  List of_motion;
+};
+
+constexpr int lags = 12;
+
+/// <F_0 F_n> with the head held.
+List autocorrelation(const Forces& forces) {
+  List sums(lags);
+  for (const List& one : forces.of_noise) {
+    for (int n = 0; n < lags; ++n) sums[n] += one[0] * one[n];
+  }
+  return sums;
+}
+
+/// The sources of noise: the variables of the start with their spreads, and the numbers of the first step.
+Forces forces_of(const std::function<List(Environment& environment, bool head_moves)>& run) {
+  const auto from = [&](int variable, int number, bool head_moves) {
+    const auto environment = memory();
+    environment->prepare({});
+    for (StateField& field : environment->fields()) std::fill(field.values.begin(), field.values.end(), 0.0);
+    if (variable >= 0 && test_world().is_root()) {
+      const int mode = variable % 3;
+      double& value = environment->field(variable < 3 ? "w" : "p", 0).values[static_cast<std::size_t>(mode)];
+      value = std::sqrt(kt * (variable < 3 ? 1.0 / k[mode] : w[mode] > 0.0 ? k[mode] / (w[mode] * w[mode]) : 0.0));
+    }
+    dynamic_cast<Noisy&>(*environment).noise()->take_from([=](std::int64_t step, int draw, std::span<double> numbers) {
+      std::fill(numbers.begin(), numbers.end(), 0.0);
+      const int place = number - 100 * draw;
+      if (step == 0 && place >= 0 && place < static_cast<int>(numbers.size())) {
+        numbers[static_cast<std::size_t>(place)] = 1.0;
+      }
+    });
+    return run(*environment, head_moves);
+  };
+  Forces forces;
+  for (int variable = 0; variable < 6; ++variable) forces.of_noise.push_back(from(variable, -1, false));
+  for (int number = 0; number < 200; ++number) forces.of_noise.push_back(from(-1, number, false));
+  forces.of_motion = from(-1, -1, true);
+  return forces;
+}
+
+// <F_n F_0> + <F_n+1 F_0> = 2 kT G_n, with G_n the force at a kick after the head has gone from its place at the kick
+// before the first to one a unit before it.
+TEST(WarmMemory, NoiseBalancesTheKernelOfSplittings) {
+  constexpr double h = 0.6;
+  for (const char* name :
+       {"stoermer-verlet(order_of_substeps=drift-kick-drift)", "gamma(gamma=0.000000)", "gamma(gamma=1.000000)"}) {
+    SCOPED_TRACE(name);
+    const auto scheme = std::get<ExplicitScheme>(method_case(name).scheme).merged();
+    const bool kicks_first = scheme.substeps.front().kind == Substep::Kind::kick;
+    const bool drifts_around = scheme.substeps.size() == 3;
+    const Forces forces = forces_of([&](Environment& environment, bool head_moves) {
+      List found;
+      const auto march = environment.explicit_march(scheme, h);
+      double x = 0.0, v = 0.0, force = 0.0;
+      // The head moves between two kicks, of which the second is the first that counts.
+      int kicks = drifts_around || kicks_first ? -1 : 0;
+      if (!head_moves && kicks < 0) kicks = 0;
+      if (head_moves && kicks == 0) v = 1.0 / h;
+      while (static_cast<int>(found.size()) < lags) {
+        for (const Substep& substep : scheme.substeps) {
+          const HeadMotion head{{&x, 1}, {&v, 1}};
+          if (substep.kind == Substep::Kind::kick) {
+            march->force(head, {&force, 1});
+            if (kicks >= 0) found.push_back(force);
+            march->substep(substep, head);
+            v = head_moves && kicks == -1 ? 1.0 / h : 0.0;
+            ++kicks;
+          } else {
+            march->substep(substep, head);
+            x += substep.weight * h * v;
+          }
+        }
+      }
+      found.resize(lags);
+      return found;
+    });
+    const List products = autocorrelation(forces);
+    for (int n = 0; n + 1 < lags; ++n) {
+      EXPECT_NEAR(products[n] + products[n + 1], -2.0 * kt * forces.of_motion[n], 1e-14) << n;
+    }
+    EXPECT_GT(products[0], 0.5 * kt * kernel_at_start);
+  }
+}
+
+// <F_n F_0> = kT Gamma_n for n > 0, twice that for 0, with Gamma_n the force n steps after a unit of stage velocity.
+TEST(WarmMemory, NoiseBalancesTheKernelOfTheMidpointRule) {
+  constexpr double h = 0.6;
+  const auto& scheme = std::get<CollocationScheme>(method_case("gamma(gamma=0.500000)").scheme);
+  const Forces forces = forces_of([&](Environment& environment, bool head_moves) {
+    List found;
+    const auto march = environment.implicit_march(scheme, h);
+    double x = 0.0;
+    StageResponse response;
+    for (int step = 0; step < lags; ++step) {
+      const double v = head_moves && step == 0 ? 1.0 / h : 0.0;
+      EXPECT_TRUE(march->respond({&x, 1}, response));
+      found.push_back(response.constant(0, 0) - response.damping(0, 0) * v);
+      march->complete(MatrixXd::Constant(1, 1, v));
+      x += h * v;
+    }
+    return found;
+  });
+  const List products = autocorrelation(forces);
+  for (int n = 0; n < lags; ++n) {
+    EXPECT_NEAR(products[n], -kt * forces.of_motion[n] * (n == 0 ? 2.0 : 1.0), 1e-14) << n;
+  }
+}
+
+// Means of 20000 realisations: 5 standard errors are missed by one seed in a million.
+TEST(WarmMemory, StartsFromItsGibbsDistribution) {
+  constexpr int realisations = 20000;
+  const auto environment = memory(2);
+  double sums[8] = {};
+  for (std::uint32_t i = 0; i < realisations; ++i) {
+    environment->prepare({11, i, 3});
+    const auto at = [&](const char* name, int axis, std::size_t mode) {
+      return environment->field(name, axis).values[mode];
+    };
+    const double values[] = {k[0] * std::pow(at("w", 0, 0), 2), k[1] * std::pow(at("w", 1, 1), 2),
+                             w[0] * w[0] / k[0] * std::pow(at("p", 1, 0), 2),
+                             w[2] * w[2] / k[2] * std::pow(at("p", 0, 2), 2)};
+    for (int j = 0; j < 4; ++j) sums[j] += values[j] / kt / realisations;
+    sums[4] += at("w", 0, 0) * at("w", 1, 0) * k[0] / kt / realisations;
+    sums[5] += at("w", 0, 0) * at("w", 0, 1) * std::sqrt(k[0] * k[1]) / kt / realisations;
+    sums[6] += at("w", 0, 0) * at("p", 0, 0) * w[0] / kt / realisations;
+    EXPECT_EQ(at("p", 0, 1), 0.0);
+  }
+  for (int j = 0; j < 4; ++j) EXPECT_NEAR(sums[j], 1.0, 5.0 * std::sqrt(2.0 / realisations));
+  for (int j = 4; j < 7; ++j) EXPECT_NEAR(sums[j], 0.0, 5.0 * std::sqrt(1.0 / realisations));
+}
+
+// The numbers of the noise, not their variances: force on a held head over 40000 steps of h = 0.5, whose square
+// forgets itself over 1/(2 x 0.4 s) or three steps, so that 6000 are independent: 5 standard errors are 0.09.
+TEST(WarmMemory, ForceOnAHeldHeadHasTheKernelForItsAutocorrelation) {
+  constexpr double h = 0.5;
+  constexpr int steps = 40000;
+  const auto environment = memory();
+  environment->prepare({11, 0, 0});
+  const auto& scheme = std::get<CollocationScheme>(method_case("gauss(stages=2)").scheme);
+  const auto march = environment->implicit_march(scheme, h);
+  const double x = 0.0;
+  StageResponse response;
+  List forces;
+  for (int step = 0; step < steps; ++step) {
+    double force = 0.0;
+    environment->force({&x, 1}, {&force, 1});
+    forces.push_back(force);
+    ASSERT_TRUE(march->respond({&x, 1}, response));
+    march->complete(MatrixXd::Zero(2, 1));
+  }
+  for (int lag = 0; lag < 6; ++lag) {
+    double mean = 0.0, kernel = 0.0;
+    for (int step = 0; step + lag < steps; ++step) mean += forces[step] * forces[step + lag] / (steps - lag);
+    for (int j = 0; j < 3; ++j) kernel += k[j] * std::exp(-r[j] * lag * h) * std::cos(w[j] * lag * h);
+    EXPECT_NEAR(mean / (kt * kernel_at_start), kernel / kernel_at_start, 0.09) << lag;
+  }
+}
+
+TEST(MpiWarmMemory, LedgerCloses) {
+  constexpr int steps = 2000;
+  constexpr double h = 0.2;
+  for (const MethodCase& method : method_cases()) {
+    if (!is_taken(method)) continue;
+    SCOPED_TRACE(method.name);
+    Problem problem = warm(0.0);
+    const auto stepper = make_stepper(method.scheme, problem, h);
+    const double before = problem.energies().total();
+    double worst = 0.0, heat = 0.0, last = 0.0;
+    for (int step = 0; step < steps; ++step) {
+      stepper->advance(1);
+      const EnergyLedger ledger = problem.energies();
+      heat += std::abs(ledger.dissipated - last);
+      last = ledger.dissipated;
+      worst = std::max(worst, std::abs(ledger.total() - before));
+    }
+    EXPECT_GT(heat, 100.0);
+    if (method.properties.quadratic_invariants) {
+      // A rounding of the sum a step.
+      EXPECT_LT(worst, 2.3e-16 * steps * heat);
+    } else {
+      // The undamped steps turn over energies of some kT, and are wrong by h omega = 0.3 or its square of that.
+      EXPECT_LT(worst, 0.01 * heat);
+    }
+  }
+}
+
+TEST(MpiWarmMemory, GoesOnFromItsFields) {
+  int count = 0;
+  for (const MethodCase& method : method_cases()) {
+    if (!is_taken(method)) continue;
+    SCOPED_TRACE(method.name);
+    Problem whole = warm(0.8), first = warm(0.8), second = warm(0.8), other = warm(0.8, kt, 1);
+    const auto advance = [&](Problem& problem, int steps) {
+      EXPECT_FALSE(make_stepper(method.scheme, problem, 0.1)->advance(steps));
+    };
+    advance(whole, 30);
+    advance(other, 30);
+    advance(first, 13);
+    second.q = first.q;
+    second.p = first.p;
+    const std::vector<StateField> from = first.environments()[0]->fields();
+    std::vector<StateField> to = second.environments()[0]->fields();
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
+    }
+    second.environments()[0]->take_over_fields();
+    advance(second, 17);
+    if (!test_world().is_root()) continue;
+    EXPECT_EQ(second.q[0], whole.q[0]);
+    EXPECT_EQ(second.p[0], whole.p[0]);
+    EXPECT_NE(other.q[0], whole.q[0]);
+    ++count;
+  }
+  if (test_world().is_root()) EXPECT_GE(count, 12);
+}
+
+TEST(WarmMemory, RefusesWhatHasNoBalance) {
+  const auto why = [](const char* name) { return memory()->obstacle(method_case(name).scheme).value_or(""); };
+  EXPECT_THAT(why("gamma(gamma=0.250000)"), HasSubstr("take gamma = 0, 0.5 or 1"));
+  EXPECT_THAT(why("rk4"), HasSubstr("explicit stages"));
+  EXPECT_THAT(why("exact"), HasSubstr("white dampers alone"));
+  EXPECT_FALSE(memory(1, 0.0)->obstacle(method_case("gamma(gamma=0.250000)").scheme));
+  EXPECT_FALSE(memory(1, 0.0)->obstacle(method_case("exact").scheme));
+}
+
+}  // namespace
+}  // namespace bathline
