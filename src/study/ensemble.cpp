@@ -3,10 +3,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "parallel/memory.hpp"
 #include "study/catalogue.hpp"
+#include "study/ensemble/ledger.hpp"
 #include "study/ensemble/run.hpp"
 
 namespace bathline {
@@ -27,8 +29,10 @@ void check_warmth(const Recipe& recipe, const Experiment& experiment, Mistakes& 
                        : "every realisation of an open run without noise is the same");
       continue;
     }
-    for (std::size_t index : one.environments) {
-      warm = warm || recipe.environments[index].number("temperature") > 0.0;
+    warm = warm || one.start != nullptr;
+    const Problem problem = experiment.make_problem(one);
+    for (const auto& environment : problem.environments()) {
+      warm = warm || environment->facts().temperature > 0.0;
     }
   }
   if (warm || !any_closed) return;
@@ -46,21 +50,48 @@ void check_warmth(const Recipe& recipe, const Experiment& experiment, Mistakes& 
                         unused));
 }
 
+/// "340 KiB".
+std::string size_in_words(double bytes) {
+  constexpr double kibibyte = 1024.0;
+  if (bytes < kibibyte * kibibyte) return fmt::format("{:.0f} KiB", std::ceil(bytes / kibibyte));
+  return fmt::format("{:.0f} MiB", std::ceil(bytes / (kibibyte * kibibyte)));
+}
+
 /// What is kept of realisations fits into memory, and how much that is.
 void check_memory(const Recipe& recipe, const Experiment& experiment, const EnsembleOptions& options,
                   Mistakes& mistakes) {
-  const double bytes = ensemble_bytes(experiment, options);
-  const MemoryNeed memory = memory_need(experiment.communicator(), bytes);
-  constexpr double mebibyte = 1 << 20;
+  const EnsembleBytes bytes = ensemble_bytes(experiment, options);
+  const MemoryNeed memory = memory_need(experiment.communicator(), bytes.memory);
   if (memory.needed <= memory.available) {
-    if (bytes > mebibyte) spdlog::info("ensemble: {:.0f} MiB on a rank for what is recorded", bytes / mebibyte);
+    spdlog::info("ensemble: {} on a rank for what is recorded, {} of results", size_in_words(bytes.memory),
+                 size_in_words(bytes.result));
     return;
   }
   mistakes.add(
       recipe.study.where("realisations"),
-      fmt::format("what is recorded of the realisations needs {:.0f} MiB on a {} that has {:.0f} MiB to spare; "
+      fmt::format("what is recorded of the realisations needs {} on a {} that has {} to spare; "
                   "`series = false` leaves out means at every record, `[output] every` makes them fewer",
-                  memory.needed / mebibyte, memory.of_one_rank ? "rank" : "node", memory.available / mebibyte));
+                  size_in_words(memory.needed), memory.of_one_rank ? "rank" : "node", size_in_words(memory.available)));
+}
+
+/// Reads what is measured, and in how many blocks of time.
+void read_measures(const Recipe& recipe, const Experiment& experiment, EnsembleOptions& options, Mistakes& mistakes) {
+  const Section& study = recipe.study;
+  options.series = study.boolean("series");
+  options.paths = study.integer("paths");
+  options.measurements = read_measurements(study, experiment.system(), ledger_names(recipe), mistakes);
+  check_ledger(recipe, experiment, options.measurements, mistakes);
+  options.blocks = study.integer("blocks");
+  const double block = (experiment.end_time() - options.from) / static_cast<double>(options.blocks);
+  if (!study.has("longest_lag")) options.longest_lag = std::min(options.longest_lag, 0.25 * block);
+  for (const Case& one : experiment.cases()) {
+    const EnsembleColumns columns = ensemble_columns(experiment, options, one);
+    if (columns.blocks <= columns.records - columns.first && columns.lags <= columns.block(1) - columns.first) continue;
+    mistakes.add(study.where("blocks"),
+                 fmt::format("blocks = {}: a block has {:.6g} s in {}, too few records or less than the longest lag {}",
+                             options.blocks, block, one.label, options.longest_lag));
+    return;
+  }
 }
 
 std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
@@ -83,11 +114,9 @@ std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, 
   check_warmth(recipe, experiment, mistakes);
   options.together = static_cast<int>(
       std::min<std::int64_t>(study.integer("ranks_per_realisation"), experiment.communicator().size()));
-  options.series = study.boolean("series");
-  options.paths = study.integer("paths");
-  options.measurements = read_measurements(study, experiment.system(), mistakes);
+  if (mistakes.empty()) read_measures(recipe, experiment, options, mistakes);
   if (mistakes.empty()) check_memory(recipe, experiment, options, mistakes);
-  return make_ensemble(experiment, std::move(options));
+  return make_ensemble(recipe, experiment, std::move(options));
 }
 
 }  // namespace
@@ -106,8 +135,15 @@ StudyKind ensemble_kind() {
        .bound = Bound::nonnegative},
       {.name = "longest_lag",
        .units = "s",
-       .doc = "longest lag of autocorrelations; left out, a quarter of the time that is averaged over",
+       .doc = "longest lag of autocorrelations; left out, a quarter of the time that is averaged over, or of a block",
        .bound = Bound::nonnegative},
+      {.name = "blocks",
+       .type = ValueType::integer,
+       .doc =
+           "parts that the time of a realisation is cut into, each a sample of its own for means over time and their "
+           "errors: long beside what the particles remember",
+       .fallback = "1",
+       .bound = Bound::positive},
       {.name = "ranks_per_realisation",
        .type = ValueType::integer,
        .doc = "ranks that share one realisation, for environments too large for one",
@@ -138,8 +174,10 @@ StudyKind ensemble_kind() {
                "velocity_autocorrelation (lag), kinetic_mean; and where all environments have one temperature "
                "kinetic_expected, kinetic_deviation, and for linear systems velocity_autocorrelation_theory and "
                "correlation_deviation. Deviations count standard errors, which come from the spread over "
-               "realisations. Of a quantity: <name>_mean, _autocorrelation (lag; of products, the mean is not taken "
-               "off), _density (<name>_bin), _of_realisation (realisation); of a density <name>_density; of a "
+               "realisations, and over their blocks. Of a quantity: <name>_mean, _autocorrelation (lag; of products, "
+               "the mean is not taken off), _density (<name>_bin) with _expected and _deviation, _of_realisation "
+               "(realisation), and _variance of one "
+               "at the end; of a density <name>_density; of a "
                "passage <name>_time (realisation), _survival (time), _count, _rate: passages over the time waited for "
                "them; of "
                "paths path_q, path_v (path, time, particle, axis). Quantities are taken at records, and passages "

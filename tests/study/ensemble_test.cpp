@@ -228,6 +228,191 @@ TEST(MpiEnsemble, MeasuresQuantitiesOfEveryRealisation) {
   EXPECT_NEAR(run.values("ensemble/run/variance_q")[20], realisations * of_mean * of_mean, 1e-14);
 }
 
+/// The two oscillators driven and in baths called `a` and `other`.
+std::string driven(const std::string& study, const std::string& on, const std::string& method) {
+  std::string text = recipe(study, "0.9", on);
+  text.replace(text.find("q0 ="), 0, "drive = [\"0.3*cos(1.2*t)\", \"0\"]\n");
+  text.replace(text.find("kind = \"heat-bath\""), 0, "name = \"a\"\n");
+  return text.replace(text.find("\"stoermer-verlet\""), 17, method);
+}
+
+const char* const ledger = R"(realisations = 11
+series = false
+[[study.quantities]]
+name = "W"
+of = "work"
+when = "end"
+bins = [-0.6, 0.6, 3]
+[[study.quantities]]
+name = "Q"
+of = "heat"
+when = "end"
+[[study.quantities]]
+name = "Qa"
+of = "heat_a"
+when = "end"
+[[study.quantities]]
+name = "Qother"
+of = "heat_other"
+when = "end"
+[[study.quantities]]
+name = "U"
+of = "gain"
+when = "end"
+[[study.quantities]]
+name = "mean_work"
+of = "work + 0*t"
+)";
+
+TEST(MpiEnsemble, MeasuresWorkAndHeat) {
+  const RunStudy run(driven(ledger, "closed", "\"time-centred\""));
+  ASSERT_EQ(run.report, "");
+  const Communicator alone = test_world().split(test_world().rank());
+  const Case& one = run.experiment().cases().front();
+  std::vector<double> work, density(3);
+  double mean_work = 0.0;
+  for (std::uint32_t r = 0; r < 11; ++r) {
+    Problem problem = run.experiment().make_problem(one, one.step, true, alone);
+    problem.prepare(11, r);
+    const EnergyLedger start = problem.energies();
+    const auto stepper = make_stepper(one.scheme, problem, one.step);
+    for (int record = 1; record < 11; ++record) {
+      stepper->advance(8);
+      mean_work += problem.energies().work / 11.0 / 11.0;
+    }
+    const EnergyLedger end = problem.energies();
+    const auto held = [](const EnergyLedger& at, int e) {
+      return at.of_environments[e].environment + at.of_environments[e].interaction;
+    };
+    work.push_back(end.work);
+    if (std::abs(end.work) < 0.6) density[static_cast<std::size_t>((end.work + 0.6) / 0.4)] += 1.0 / 11.0 / 0.4;
+    const auto at = [&](const char* name) { return run.values(std::string("ensemble/run/") + name)[r]; };
+    EXPECT_EQ(at("W_of_realisation"), end.work);
+    EXPECT_NEAR(at("U_of_realisation"), end.particles - start.particles, 1e-14);
+    EXPECT_NEAR(at("Qa_of_realisation"), held(end, 0) - held(start, 0), 1e-13);
+    EXPECT_NEAR(at("Qother_of_realisation"), held(end, 1) - held(start, 1), 1e-13);
+    EXPECT_NEAR(at("Q_of_realisation"), at("Qa_of_realisation") + at("Qother_of_realisation"), 1e-12);
+    // The midpoint rule keeps all balances of linear systems.
+    EXPECT_NEAR(at("Q_of_realisation") + at("U_of_realisation"), end.work, 1e-12);
+    EXPECT_GT(std::abs(end.work), 1e-4);
+  }
+  double mean = 0.0, square = 0.0;
+  for (const double w : work) mean += w / 11.0;
+  for (const double w : work) square += (w - mean) * (w - mean) / 10.0;
+  EXPECT_NEAR(run.value("ensemble/run/W_mean"), mean, 1e-15);
+  EXPECT_NEAR(run.value("ensemble/run/W_variance"), square, 1e-14);
+  EXPECT_NEAR(run.value("ensemble/run/W_mean_error"), std::sqrt(square / 11.0), 1e-14);
+  EXPECT_NEAR(run.value("ensemble/run/mean_work_mean"), mean_work, 1e-14);
+  const std::vector<double> found = run.values("ensemble/run/W_density");
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(found[i], density[i], 1e-14);
+  EXPECT_FALSE(run.has("ensemble/run/W_autocorrelation"));
+}
+
+// The particles do not touch each other, so that what a bath takes is what its particle loses.
+TEST(MpiEnsemble, KnowsWhichBathTakesWhichHeatInOpenRuns) {
+  for (const char* method : {"\"time-centred\"", "\"gauss\"", "\"stoermer-verlet\"", "\"baoab\""}) {
+    SCOPED_TRACE(method);
+    std::string text = driven(ledger, "open", method);
+    text.replace(text.find("drive"), 0, "start = \"thermal-momenta\"\ntemperature = 0.3\n#");
+    const RunStudy run(text);
+    ASSERT_EQ(run.report, "");
+    const Communicator alone = test_world().split(test_world().rank());
+    const Case& one = run.experiment().cases().front();
+    const bool is_explicit = std::holds_alternative<ExplicitScheme>(one.scheme);
+    for (std::uint32_t r = 0; r < 11; ++r) {
+      Problem problem = run.experiment().make_problem(one, one.step, false, alone);
+      problem.prepare(11, r);
+      const auto energy = [&](int i) {
+        const double m[] = {1.0, 2.0}, stiffness[] = {1.0, 3.0};
+        return 0.5 * problem.p[i] * problem.p[i] / m[i] + 0.5 * stiffness[i] * problem.q[i] * problem.q[i];
+      };
+      const double before[] = {energy(0), energy(1)};
+      make_stepper(one.scheme, problem, one.step)->advance(80);
+      const double lost[] = {before[0] - energy(0), before[1] - energy(1)};
+      const auto at = [&](const char* name) { return run.values(std::string("ensemble/run/") + name)[r]; };
+      EXPECT_NEAR(at("Qa_of_realisation"), lost[0], is_explicit ? 0.01 : 1e-12);
+      EXPECT_NEAR(at("Qother_of_realisation"), lost[1], is_explicit ? 0.01 : 1e-12);
+      EXPECT_NEAR(at("Q_of_realisation"), at("Qa_of_realisation") + at("Qother_of_realisation"), 1e-13);
+    }
+  }
+}
+
+TEST(MpiEnsemble, BlocksAreSamples) {
+  constexpr int realisations = 9, records = 11, first = 5;
+  const RunStudy run(
+      recipe("realisations = 9\nfrom = 2.0\nlongest_lag = 0.4\nblocks = 2\n"
+             "[[study.quantities]]\nname = \"x\"\nof = \"x0\"\n"));
+  ASSERT_EQ(run.report, "");
+  const Communicator alone = test_world().split(test_world().rank());
+  const Case& one = run.experiment().cases().front();
+  std::vector<double> means, products;
+  for (std::uint32_t r = 0; r < realisations; ++r) {
+    Problem problem = run.experiment().make_problem(one, one.step, true, alone);
+    problem.prepare(11, r);
+    const auto stepper = make_stepper(one.scheme, problem, one.step);
+    std::vector<double> x;
+    for (int record = 0; record < records; ++record) {
+      if (record > 0) stepper->advance(8);
+      x.push_back(problem.q[0]);
+    }
+    for (int begin = first; begin < records; begin += 3) {
+      means.push_back((x[begin] + x[begin + 1] + x[begin + 2]) / 3.0);
+      products.push_back((x[begin] * x[begin + 1] + x[begin + 1] * x[begin + 2]) / 2.0);
+    }
+  }
+  const auto expect = [&](const std::string& name, std::size_t index, const std::vector<double>& samples) {
+    double mean = 0.0, square = 0.0;
+    const auto n = static_cast<double>(samples.size());
+    for (const double one_mean : samples) mean += one_mean / n;
+    for (const double one_mean : samples) square += (one_mean - mean) * (one_mean - mean);
+    EXPECT_NEAR(run.values("ensemble/run/" + name)[index], mean, 1e-14);
+    EXPECT_NEAR(run.values("ensemble/run/" + name + "_error")[index], std::sqrt(square / (n - 1.0) / n), 1e-12);
+  };
+  ASSERT_EQ(means.size(), 18u);
+  expect("x_mean", 0, means);
+  expect("x_autocorrelation", 1, products);
+  // What is no average over time has a sample in every realisation.
+  EXPECT_NEAR(run.values("ensemble/run/mean_q_error")[20],
+              RunStudy(recipe("realisations = 9\n")).values("ensemble/run/mean_q_error")[20], 1e-15);
+}
+
+TEST(MpiEnsemble, HoldsHistogramsAgainstWhatIsExpected) {
+  const RunStudy run(
+      recipe("realisations = 9\n[[study.quantities]]\nname = \"x\"\nof = \"x0\"\n"
+             "bins = [-1.0, 2.0, 6]\nexpected = \"7*exp(-value^2)\"\n"));
+  ASSERT_EQ(run.report, "");
+  const std::vector<double> expected = run.values("ensemble/run/x_density_expected"),
+                            found = run.values("ensemble/run/x_density"),
+                            error = run.values("ensemble/run/x_density_error"),
+                            deviation = run.values("ensemble/run/x_density_deviation");
+  for (int bin = 0; bin < 6; ++bin) {
+    const double from = -1.0 + 0.5 * bin;
+    const double share = (std::erf(from + 0.5) - std::erf(from)) / (std::erf(2.0) - std::erf(-1.0));
+    EXPECT_NEAR(expected[bin], share / 0.5, 1e-7);
+    if (error[bin] > 0.0) EXPECT_NEAR(deviation[bin], (found[bin] - expected[bin]) / error[bin], 1e-9);
+  }
+}
+
+// A closed system is warm by a memory whose noise is wanted, or by how its particles start.
+TEST(MpiEnsemble, TakesNoiseOfAMemory) {
+  std::string warm = recipe("realisations = 9\n");
+  const std::size_t begin = warm.find("[[environment]]"), end = warm.find("[time]");
+  warm.replace(begin, end - begin,
+               "[[environment]]\nkind = \"memory\"\nstiffness = [0.7]\nrate = [1.1]\nfrequency = [0.4]\n"
+               "temperature = 0.5\n");
+  const RunStudy run(warm);
+  ASSERT_EQ(run.report, "");
+  EXPECT_GT(run.values("ensemble/run/mean_v_error")[20], 0.0);
+  // The theory is that of particles and memory: at lag 0 it is kT/m.
+  EXPECT_NEAR(run.values("ensemble/run/velocity_autocorrelation_theory")[0], 0.5, 1e-14);
+  std::string silent = warm;
+  silent.replace(silent.find("label = \"run\""), 0, "noise = false\n");
+  EXPECT_THAT(RunStudy(silent).report, HasSubstr("all realisations would be the same"));
+  std::string started = silent;
+  started.replace(started.find("q0 ="), 0, "start = \"thermal\"\ntemperature = 0.5\n");
+  EXPECT_EQ(RunStudy(started).report, "");
+}
+
 TEST(MpiEnsemble, LeavesSeriesOutWhereTheyAreNotWanted) {
   const RunStudy with(recipe("realisations = 9\n"));
   const RunStudy without(recipe("realisations = 9\nseries = false\n"));
@@ -247,6 +432,18 @@ TEST(MpiEnsemble, SaysWhatIsWrongWithMeasurements) {
   EXPECT_THAT(report(x + x), HasSubstr("nothing else here has"));
   EXPECT_THAT(report("[[study.quantities]]\nname = \"x\"\nof = \"y\"\n"), HasSubstr("unknown name"));
   EXPECT_THAT(report(x + "[[study.densities]]\nname = \"d\"\nof = [\"x\", \"x\"]\n"), HasSubstr("that have `bins`"));
+  EXPECT_THAT(report(x + "expected = \"1\"\n"), HasSubstr("state its `bins`"));
+  EXPECT_THAT(report("blocks = 20\n" + x), HasSubstr("too few records"));
+  EXPECT_THAT(report("blocks = 2\nlongest_lag = 3.0\n" + x), HasSubstr("less than the longest lag"));
+  const auto of_heat = [](const std::string& method, int particle) {
+    std::string text = driven(ledger, "open", method);
+    text.replace(text.find("drive"), 0, "#");
+    text.replace(text.find("attach = 1"), 10, "attach = " + std::to_string(particle));
+    return RunStudy(text).report;
+  };
+  EXPECT_EQ(of_heat("\"stoermer-verlet\"", 1), "");
+  EXPECT_THAT(of_heat("\"stoermer-verlet\"", 0), HasSubstr("two of them damp the same particle"));
+  EXPECT_THAT(of_heat("\"exact\"", 1), HasSubstr("the exact flow knows their sum alone"));
   std::string far = recipe("realisations = 1000000000\npaths = 1000000000\n");
   EXPECT_THAT(RunStudy(far).report, HasSubstr("to spare"));
 }

@@ -28,21 +28,70 @@ PhaseFunction phase_function(const FormulaScope& scope, Expression expression) {
   };
 }
 
-std::optional<PhaseFunction> read_phase_function(const Section& section, const std::string& key,
-                                                 const OpenSystem& system, Mistakes& mistakes) {
-  FormulaScope scope = phase_scope(system);
+namespace {
+
+/// What computes the only formula of a scope, with finite values where the variables are `at`.
+std::optional<Program> program_of(const Section& section, const std::string& key, FormulaScope& scope,
+                                  std::span<const double> at, Expression& expression, Mistakes& mistakes) {
   const std::optional<Expression> formula = read_formula(section, key, scope, mistakes);
   if (!formula) return std::nullopt;
-  Eigen::VectorXd start(2 * system.size() + 1);
-  start << system.q0, system.v0, 0.0;
-  const std::span<const double> at(start.data(), static_cast<std::size_t>(start.size()));
-  if (!check_finite(section, key, "the formula", scope, {&*formula, 1}, at, mistakes)) return std::nullopt;
+  expression = *formula;
+  if (!check_finite(section, key, "the formula", scope, {&expression, 1}, at, mistakes)) return std::nullopt;
   try {
-    return phase_function(scope, *formula);
+    return Program(scope.graph, {&expression, 1}, scope.variables);
   } catch (const FormulaTooLarge& error) {
     mistakes.add(section.where(key), fmt::format("{}: {}", key, error.what()));
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::function<double(double)>> read_function_of(const Section& section, const std::string& key,
+                                                              const std::string& name, double at, Mistakes& mistakes) {
+  FormulaScope scope;
+  scope.add_variable(name);
+  Expression formula;
+  const std::optional<Program> program = program_of(section, key, scope, {&at, 1}, formula, mistakes);
+  if (!program) return std::nullopt;
+  return [program = *program](double value) { return program.run(&value); };
+}
+
+std::optional<WiderFunction> read_wider_function(const Section& section, const std::string& key,
+                                                 const OpenSystem& system, std::span<const std::string> more,
+                                                 Mistakes& mistakes) {
+  FormulaScope scope = phase_scope(system);
+  for (const std::string& name : more) {
+    if (scope.names.find(name) == scope.names.end()) {
+      scope.add_variable(name);
+    } else {
+      ++scope.variables;
+    }
+  }
+  Eigen::VectorXd start = Eigen::VectorXd::Zero(scope.variables);
+  start.head(2 * system.size()) << system.q0, system.v0;
+  const std::span<const double> at(start.data(), static_cast<std::size_t>(start.size()));
+  Expression formula;
+  const std::optional<Program> program = program_of(section, key, scope, at, formula, mistakes);
+  if (!program) return std::nullopt;
+  WiderFunction found{[program = *program](const Eigen::VectorXd& variables) { return program.run(variables.data()); },
+                      {}};
+  const int first = scope.variables - static_cast<int>(more.size());
+  for (int variable = first; variable < scope.variables; ++variable) {
+    found.uses.push_back(scope.graph.depends(formula, variable));
+  }
+  return found;
+}
+
+std::optional<PhaseFunction> read_phase_function(const Section& section, const std::string& key,
+                                                 const OpenSystem& system, Mistakes& mistakes) {
+  const std::optional<WiderFunction> found = read_wider_function(section, key, system, {}, mistakes);
+  if (!found) return std::nullopt;
+  return [value = found->value](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) {
+    Eigen::VectorXd variables(q.size() + v.size() + 1);
+    variables << q, v, t;
+    return value(variables);
+  };
 }
 
 }  // namespace bathline

@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "model/formula/scope.hpp"
 #include "model/open_system.hpp"
@@ -26,5 +28,21 @@ PhaseFunction phase_function(const FormulaScope& scope, Expression expression);
 /// start.
 std::optional<PhaseFunction> read_phase_function(const Section& section, const std::string& key,
                                                  const OpenSystem& system, Mistakes& mistakes);
+
+/// A formula of more than a state: its variables are all positions, all velocities, the time, and more numbers.
+struct WiderFunction {
+  std::function<double(const Eigen::VectorXd& variables)> value;
+  std::vector<bool> uses;  ///< by number of these
+};
+
+/// As above, with `more` as the names of such numbers, which are 0 at the start. Coordinates go before them.
+std::optional<WiderFunction> read_wider_function(const Section& section, const std::string& key,
+                                                 const OpenSystem& system, std::span<const std::string> more,
+                                                 Mistakes& mistakes);
+
+/// The formula that is the text `key` of a section, in one variable of this name. Nothing, and a mistake, where it is
+/// none or has no finite value at `at`.
+std::optional<std::function<double(double)>> read_function_of(const Section& section, const std::string& key,
+                                                              const std::string& name, double at, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,12 +27,18 @@ struct Bins {
   std::vector<double> centres() const;
 };
 
-/// A formula whose averages over time are wanted.
+/// A formula whose averages over time are wanted, or its value at the end.
 struct MeasuredQuantity {
   std::string name;
   std::string units;
-  PhaseFunction value;
+  WiderFunction value;
   std::optional<Bins> bins;
+  bool at_end = false;
+  std::function<double(double)> expected =
+      {};  ///< up to a factor, what the histogram should be; empty where not stated
+
+  /// The mean density of every bin that is expected, with 1 as the sum of all of their shares.
+  std::vector<double> expected_density() const;
 };
 
 /// Two quantities, by their numbers, whose joint density is wanted.
@@ -43,20 +50,24 @@ struct MeasuredDensity {
 /// When a formula first crosses a value.
 struct MeasuredPassage {
   std::string name;
-  PhaseFunction of;
+  WiderFunction of;
   double at = 0.0;
   int direction = 0;  ///< 1: upwards, -1: downwards, 0: both
 };
 
 /// All of these. The numbers of a realisation that are averaged over realisations are, in this order: by quantity the
 /// mean over time, the products at every lag and the shares of time in every bin; by density the shares of time in
-/// every pair of bins. Those that are kept of every realisation are the means over time by quantity and the times by
-/// passage.
+/// every pair of bins. Of a quantity at the end there are none. Those that are kept of every realisation are by
+/// quantity the means over time or what they are at the end, and the times by passage.
 struct Measurements {
+  std::vector<std::string> ledger;  ///< names of the numbers of the ledger (ledger.hpp), for formulas
   std::vector<MeasuredQuantity> quantities;
   std::vector<MeasuredDensity> densities;
   std::vector<MeasuredPassage> passages;
 
+  /// Whether any formula asks for a number of the ledger.
+  bool uses(std::size_t number) const;
+  bool uses_ledger() const;
   std::size_t mean(std::size_t quantity, std::size_t lags) const;
   std::size_t products(std::size_t quantity, std::size_t lags) const { return mean(quantity, lags) + 1; }
   std::size_t shares(std::size_t quantity, std::size_t lags) const { return products(quantity, lags) + lags; }
@@ -69,22 +80,25 @@ struct Measurements {
 
 /// The keys of [study] that say what is measured.
 std::vector<Parameter> measurement_parameters();
-/// Reads them; what makes no sense is added to the mistakes.
-Measurements read_measurements(const Section& study, const OpenSystem& system, Mistakes& mistakes);
+/// Reads them, with the names of the numbers of the ledger; what makes no sense is added to the mistakes.
+Measurements read_measurements(const Section& study, const OpenSystem& system, std::vector<std::string> ledger,
+                               Mistakes& mistakes);
 
 /// One realisation that is looked at, record by record.
 class Observation {
  public:
   /// Of which `records` are coming, those from `first` on for averages over time. `measurements` must outlive it.
   Observation(const Measurements& measurements, std::size_t records, std::size_t first);
-  void record(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t);
-  /// What is averaged, in the order above, for that many lags.
-  void average(std::size_t lags, std::span<double> averaged) const;
+  /// `variables` are positions, velocities, the time, and the numbers of the ledger.
+  void record(const Eigen::VectorXd& variables, double t);
+  /// What is averaged, in the order above, for that many lags, over records from `begin` on and before `end`; counted
+  /// from the first that is averaged at all.
+  void average(std::size_t lags, std::size_t begin, std::size_t end, std::span<double> averaged) const;
   /// What is kept: passages that did not come are NaN.
   std::vector<double> kept() const;
 
  private:
-  double mean(std::size_t quantity) const;
+  static double mean(std::span<const double> values);
 
   const Measurements& measurements_;
   std::size_t first_, count_ = 0;

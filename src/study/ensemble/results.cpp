@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "advance/step_matrix.hpp"
+#include "advance/assembled_system.hpp"
 #include "solve/dense.hpp"
 
 namespace bathline {
@@ -28,14 +28,15 @@ double temperature(const Experiment& experiment, const Case& one) {
   return kt;
 }
 
-/// The velocity autocorrelation of the damped particles in equilibrium with white noise; empty where they are not
-/// linear. <v(t) v(0)> = exp(A t)_vv kT/m, by limebeer2020, section II-A, and weiss2012, section 2.
+/// The velocity autocorrelation of linear particles in equilibrium, <v(t) v(0)> = exp(A t)_vv kT/m; empty where they
+/// are not linear. A is the motion of the damped particles, by limebeer2020, section II-A, and weiss2012, section 2;
+/// with a warm memory that of the particles and the memory.
 std::vector<double> langevin_correlation(const Experiment& experiment, const Case& one, const Columns& columns,
                                          double kt) {
   std::vector<double> theory;
-  const Problem open = experiment.make_problem(one, one.step, false);
-  if (!open.system().is_linear()) return theory;
-  const Eigen::MatrixXd motion = motion_matrix(open);
+  const Problem problem = experiment.make_problem(one, one.step, one.closed && one.noise);
+  if (!problem.system().is_linear() || !problem.has_linear_environments()) return theory;
+  const Eigen::MatrixXd motion = AssembledSystem(problem, Assembly::whole).motion().matrix;
   const auto n = static_cast<Eigen::Index>(columns.dofs);
   for (std::size_t lag = 0; lag < columns.lags; ++lag) {
     const double t = static_cast<double>(lag) * static_cast<double>(experiment.output().every) * one.step;
@@ -44,13 +45,16 @@ std::vector<double> langevin_correlation(const Experiment& experiment, const Cas
       double mean = 0.0;
       for (std::size_t axis = 0; axis < columns.axes; ++axis) {
         const auto dof = static_cast<Eigen::Index>(particle * columns.axes + axis);
-        mean += flow(n + dof, n + dof) * kt / open.system().mass[dof] / static_cast<double>(columns.axes);
+        mean += flow(n + dof, n + dof) * kt / problem.system().mass[dof] / static_cast<double>(columns.axes);
       }
       theory.push_back(mean);
     }
   }
   return theory;
 }
+
+/// Units of a density.
+std::string per(const std::string& units) { return units == "1" ? units : "1/(" + units + ")"; }
 
 /// Puts arrays into a group, means over realisations with their standard errors.
 class Group {
@@ -96,7 +100,9 @@ class Group {
   }
 
   Estimate estimate_of(std::size_t begin, std::size_t count) const {
-    return estimate(total_.sums, begin - columns_.skipped, count, options_.realisations);
+    // Every block is a sample of an average over time.
+    const std::int64_t samples = options_.realisations * (begin < columns_.correlation() ? 1 : options_.blocks);
+    return estimate(total_.sums, begin - columns_.skipped, count, samples);
   }
   void array(const std::string& name, const std::string& units, const std::string& long_name,
              const Dimensions& dimensions, std::span<const double> values) {
@@ -167,6 +173,10 @@ class Group {
   void write_quantity(std::size_t index) {
     const Measurements& all = options_.measurements;
     const MeasuredQuantity& quantity = all.quantities[index];
+    if (quantity.at_end) {
+      write_at_end(quantity, index);
+      return;
+    }
     const std::size_t begin = columns_.measurements(), lags = columns_.lags;
     put(quantity.name + "_mean", quantity.units, quantity.name + " averaged over time and realisations", {},
         begin + all.mean(index, lags), 1);
@@ -175,8 +185,52 @@ class Group {
         lags);
     put_kept(quantity.name + "_of_realisation", quantity.units, quantity.name + " averaged over time", index);
     if (!quantity.bins) return;
-    put(quantity.name + "_density", "1/(" + quantity.units + ")", "probability density of " + quantity.name,
-        {bins_of(quantity)}, begin + all.shares(index, lags), quantity.bins->count, 1.0 / quantity.bins->width());
+    const Estimate density =
+        put(quantity.name + "_density", per(quantity.units), "probability density of " + quantity.name,
+            {bins_of(quantity)}, begin + all.shares(index, lags), quantity.bins->count, 1.0 / quantity.bins->width());
+    write_expected(quantity, density);
+  }
+  /// What a histogram should be, and how far away it is.
+  void write_expected(const MeasuredQuantity& quantity, const Estimate& density) {
+    if (!quantity.expected) return;
+    const std::vector<double> expected = quantity.expected_density();
+    std::vector<double> deviation;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      deviation.push_back((density.mean[i] - expected[i]) / density.error[i]);
+    }
+    array(quantity.name + "_density_expected", per(quantity.units), "expected probability density of " + quantity.name,
+          {bins_of(quantity)}, expected);
+    array(quantity.name + "_density_deviation", "1", "distance of the two in standard errors", {bins_of(quantity)},
+          deviation);
+  }
+  /// What realisations come to, each a sample.
+  void write_at_end(const MeasuredQuantity& quantity, std::size_t index) {
+    const std::string& name = quantity.name;
+    const std::vector<double> values = put_kept(name + "_of_realisation", quantity.units, name + " at the end", index);
+    const auto n = static_cast<double>(values.size());
+    double mean = 0.0, squares = 0.0;
+    for (const double value : values) mean += value / n;
+    for (const double value : values) squares += (value - mean) * (value - mean);
+    const double variance = squares / (n - 1.0);
+    file_.number(name_, name + "_mean", quantity.units, name + " at the end, averaged over realisations", mean);
+    file_.number(name_, name + "_mean_error", quantity.units, "standard error of the mean " + name,
+                 std::sqrt(variance / n));
+    file_.number(name_, name + "_variance", "(" + quantity.units + ")2",
+                 "variance of " + name + " at the end over realisations", variance);
+    if (!quantity.bins) return;
+    Estimate density{std::vector<double>(quantity.bins->count), {}};
+    for (const double value : values) {
+      if (const std::optional<std::size_t> bin = quantity.bins->of(value)) density.mean[*bin] += 1.0 / n;
+    }
+    for (double& share : density.mean) {
+      density.error.push_back(std::sqrt(share * (1.0 - share) / (n - 1.0)) / quantity.bins->width());
+      share /= quantity.bins->width();
+    }
+    array(name + "_density", per(quantity.units), "probability density of " + name + " at the end", {bins_of(quantity)},
+          density.mean);
+    array(name + "_density_error", per(quantity.units),
+          "standard error of the probability density of " + name + " at the end", {bins_of(quantity)}, density.error);
+    write_expected(quantity, density);
   }
   static Dimension bins_of(const MeasuredQuantity& quantity) {
     return {quantity.name + "_bin", quantity.bins->centres(), quantity.units, "middle of a bin of " + quantity.name};

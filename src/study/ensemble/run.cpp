@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "driver/pieces.hpp"
+#include "study/ensemble/ledger.hpp"
 #include "study/ensemble/results.hpp"
 
 namespace bathline {
@@ -24,8 +25,8 @@ constexpr std::int64_t batch_size = 8;
 
 class EnsembleStudy final : public Study {
  public:
-  EnsembleStudy(const Experiment& experiment, EnsembleOptions options)
-      : experiment_(experiment), options_(std::move(options)), every_(experiment.output().every) {}
+  EnsembleStudy(const Recipe& recipe, const Experiment& experiment, EnsembleOptions options)
+      : recipe_(recipe), experiment_(experiment), options_(std::move(options)), every_(experiment.output().every) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     const Communicator& world = experiment_.communicator();
@@ -40,6 +41,7 @@ class EnsembleStudy final : public Study {
     for (std::size_t i = 0; i < experiment_.cases().size(); ++i) {
       const Case& one = experiment_.cases()[i];
       const EnsembleColumns columns = columns_of(one);
+      LedgerNumbers ledger(recipe_, experiment_, options_.measurements, one);
       if (i == totals_.size()) {
         totals_.push_back({std::vector<double>(2 * columns.averaged()), {}, {}});
         done_ = 0;
@@ -52,7 +54,7 @@ class EnsembleStudy final : public Study {
         std::vector<double> found;
         std::optional<Failure> failure;
         const std::int64_t batch = done_ + team;
-        if (batch < batches()) failure = run_batch(one, columns, batch, mine, found);
+        if (batch < batches()) failure = run_batch(one, columns, ledger, batch, mine, found);
         if (std::optional<Failure> known = shared(world, failure)) return CaseFailure{one.label, *known};
         const bool speaks = mine.is_root() && batch < batches();
         add(columns, world.gather(speaks ? std::span<const double>(found) : std::span<const double>()), totals_[i]);
@@ -126,21 +128,20 @@ class EnsembleStudy final : public Study {
   }
 
   /// Leaves the sums of a batch in `found`, then by realisation what is kept of it, its path included.
-  std::optional<Failure> run_batch(const Case& one, const EnsembleColumns& columns, std::int64_t batch,
-                                   const Communicator& mine, std::vector<double>& found) const {
+  std::optional<Failure> run_batch(const Case& one, const EnsembleColumns& columns, LedgerNumbers& ledger,
+                                   std::int64_t batch, const Communicator& mine, std::vector<double>& found) const {
     Sums sums(columns.averaged());
     std::vector<double> values, kept;
     for (std::int64_t realisation = batch * batch_size; realisation < end_of(batch); ++realisation) {
       Problem problem = experiment_.make_problem(one, one.step, one.closed, mine);
       problem.prepare(experiment_.output().seed, static_cast<std::uint32_t>(realisation));
-      if (std::optional<Failure> failure = realise(one, columns, problem, values, kept)) {
+      if (std::optional<Failure> failure = realise(one, columns, ledger, problem, sums, values, kept)) {
         failure->reason = fmt::format("realisation {}: {}", realisation, failure->reason);
         return failure;
       }
       if (realisation < options_.paths) {
         kept.insert(kept.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(columns.kinetic()));
       }
-      sums.add(std::span<const double>(values).subspan(columns.skipped));
     }
     found = std::move(sums.both);
     found.insert(found.end(), kept.begin(), kept.end());
@@ -163,38 +164,59 @@ class EnsembleStudy final : public Study {
     }
   }
 
-  std::optional<Failure> realise(const Case& one, const EnsembleColumns& columns, Problem& problem,
-                                 std::vector<double>& values, std::vector<double>& kept) const {
+  std::optional<Failure> realise(const Case& one, const EnsembleColumns& columns, LedgerNumbers& ledger,
+                                 Problem& problem, Sums& sums, std::vector<double>& values,
+                                 std::vector<double>& kept) const {
     values.assign(columns.width(), 0.0);
+    ledger.begin(problem);
     const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
     const Eigen::VectorXd& mass = problem.system().mass;
     Observation observation(options_.measurements, columns.records, columns.first);
-    Eigen::VectorXd velocity;
+    const Eigen::Index n = problem.q.size();
+    Eigen::VectorXd variables = Eigen::VectorXd::Zero(2 * n + 1 + static_cast<Eigen::Index>(ledger.size()));
+    const Foresight ahead{.wants_energy = ledger.is_wanted()};
     for (std::size_t record = 0; record < columns.records; ++record) {
       if (record > 0) {
-        if (std::optional<Failure> failure = stepper->advance(every_)) return failure;
+        if (std::optional<Failure> failure = stepper->advance(every_, ahead)) return failure;
       }
-      velocity = problem.p.cwiseQuotient(mass);
+      const double time = static_cast<double>(record) * static_cast<double>(every_) * one.step;
+      variables.head(2 * n + 1) << problem.q, problem.p.cwiseQuotient(mass), time;
       for (std::size_t i = 0; i < columns.dofs; ++i) {
         const auto dof = static_cast<Eigen::Index>(i);
-        const double v = velocity[dof];
+        const double v = variables[n + dof];
         values[columns.q() + record * columns.dofs + i] = problem.q[dof];
         values[columns.v() + record * columns.dofs + i] = v;
         values[columns.kinetic() + record * columns.particles + i / columns.axes] += 0.5 * mass[dof] * v * v;
       }
-      observation.record(problem.q, velocity, static_cast<double>(record) * static_cast<double>(every_) * one.step);
+      ledger.read(problem, {variables.data() + 2 * n + 1, ledger.size()});
+      observation.record(variables, time);
     }
     if (problem.communicator().is_root() &&
         !std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); })) {
       return Failure{one.steps, 0.0, "the state is no longer finite"};
     }
-    average_over_time(columns, columns.first, values);
-    observation.average(columns.lags, std::span<double>(values).subspan(columns.measurements()));
+    average(columns, observation, values, sums);
     const std::vector<double> more = observation.kept();
     kept.insert(kept.end(), more.begin(), more.end());
     return std::nullopt;
   }
 
+  /// Adds series and averages over time of a realisation, each block a sample of the latter.
+  static void average(const EnsembleColumns& columns, const Observation& observation, std::vector<double>& values,
+                      Sums& sums) {
+    const auto averages = values.begin() + static_cast<std::ptrdiff_t>(columns.correlation());
+    for (std::size_t block = 0; block < columns.blocks; ++block) {
+      std::fill(averages, values.end(), 0.0);
+      const std::size_t begin = columns.block(block), end = columns.block(block + 1);
+      average_over_time(columns, begin, end, values);
+      observation.average(columns.lags, begin - columns.first, end - columns.first,
+                          std::span<double>(values).subspan(columns.measurements()));
+      const std::size_t from = block == 0 ? columns.skipped : columns.correlation();
+      sums.add(std::span<const double>(values).subspan(from), from - columns.skipped);
+    }
+  }
+
+  Recipe recipe_;
   const Experiment& experiment_;
   EnsembleOptions options_;
   std::int64_t every_;
@@ -217,12 +239,13 @@ EnsembleColumns ensemble_columns(const Experiment& experiment, const EnsembleOpt
   columns.particles = static_cast<std::size_t>(system.particles);
   columns.axes = static_cast<std::size_t>(system.axes);
   columns.skipped = options.series ? 0 : columns.correlation();
+  columns.blocks = static_cast<std::size_t>(options.blocks);
   columns.measured = options.measurements.width(columns.lags);
   return columns;
 }
 
-double ensemble_bytes(const Experiment& experiment, const EnsembleOptions& options) {
-  double most = 0.0, totals = 0.0;
+EnsembleBytes ensemble_bytes(const Experiment& experiment, const EnsembleOptions& options) {
+  double most = 0.0, totals = 0.0, results = 0.0;
   const int teams = (experiment.communicator().size() + options.together - 1) / options.together;
   for (const Case& one : experiment.cases()) {
     const EnsembleColumns columns = ensemble_columns(experiment, options, one);
@@ -233,12 +256,16 @@ double ensemble_bytes(const Experiment& experiment, const EnsembleOptions& optio
     totals += averaged + kept;
     // Of the realisation under way, of its batch, and of all batches that come together.
     most = std::max(most, static_cast<double>(columns.width()) + (2.0 + teams) * averaged + 2.0 * kept);
+    // Variances come with means, and every record has the survival of every passage.
+    const auto passages = static_cast<double>(2 * options.measurements.passages.size() * columns.records);
+    const auto variances = options.series ? static_cast<double>(4 * columns.records * columns.dofs) : 0.0;
+    results += averaged + kept + variances + passages;
   }
-  return 8.0 * (totals + most);
+  return {8.0 * (totals + most), 8.0 * results};
 }
 
-std::unique_ptr<Study> make_ensemble(const Experiment& experiment, EnsembleOptions options) {
-  return std::make_unique<EnsembleStudy>(experiment, std::move(options));
+std::unique_ptr<Study> make_ensemble(const Recipe& recipe, const Experiment& experiment, EnsembleOptions options) {
+  return std::make_unique<EnsembleStudy>(recipe, experiment, std::move(options));
 }
 
 }  // namespace bathline

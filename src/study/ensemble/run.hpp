@@ -18,17 +18,21 @@ struct EnsembleOptions {
   int together = 1;          ///< ranks that share one realisation
   bool series = true;        ///< whether means at every record are wanted
   std::int64_t paths = 0;    ///< how many realisations are recorded whole
+  std::int64_t blocks = 1;   ///< parts of the time of a realisation that are samples of their own
   Measurements measurements = {};
 };
 
 /// Where the numbers of a realisation of a case lie.
 struct EnsembleColumns : Columns {
   std::size_t first = 0;     ///< record of the averages over time
+  std::size_t blocks = 1;    ///< of the records from there on
   std::size_t skipped = 0;   ///< numbers before those that are averaged over realisations
   std::size_t measured = 0;  ///< of Measurements
   std::size_t measurements() const { return Columns::width(); }
   std::size_t width() const { return measurements() + measured; }
   std::size_t averaged() const { return width() - skipped; }
+  /// Where a block begins.
+  std::size_t block(std::size_t index) const { return first + (records - first) * index / blocks; }
 };
 EnsembleColumns ensemble_columns(const Experiment& experiment, const EnsembleOptions& options, const Case& one);
 
@@ -39,9 +43,14 @@ struct EnsembleTotals {
   std::vector<double> paths;  ///< by realisation, positions by record and then velocities
 };
 
-/// Bytes of the largest case on a rank. Ranks beside the first need no more.
-double ensemble_bytes(const Experiment& experiment, const EnsembleOptions& options);
+/// Bytes on a rank for the largest case, and of what all cases put into the result. Ranks beside the first need no
+/// more.
+struct EnsembleBytes {
+  double memory, result;
+};
+EnsembleBytes ensemble_bytes(const Experiment& experiment, const EnsembleOptions& options);
 
-std::unique_ptr<Study> make_ensemble(const Experiment& experiment, EnsembleOptions options);
+/// `recipe` is that of the experiment; the study keeps it.
+std::unique_ptr<Study> make_ensemble(const Recipe& recipe, const Experiment& experiment, EnsembleOptions options);
 
 }  // namespace bathline

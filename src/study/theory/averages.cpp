@@ -20,9 +20,9 @@ Estimate estimate(const std::vector<double>& both, std::size_t begin, std::size_
   return estimate;
 }
 
-void average_over_time(const Columns& columns, std::size_t first, std::vector<double>& values) {
-  const std::size_t count = columns.records - first;
-  for (std::size_t record = first; record < columns.records; ++record) {
+void average_over_time(const Columns& columns, std::size_t first, std::size_t end, std::vector<double>& values) {
+  const std::size_t count = end - first;
+  for (std::size_t record = first; record < end; ++record) {
     for (std::size_t particle = 0; particle < columns.particles; ++particle) {
       values[columns.kinetic_mean() + particle] +=
           values[columns.kinetic() + record * columns.particles + particle] / static_cast<double>(count);
@@ -30,7 +30,7 @@ void average_over_time(const Columns& columns, std::size_t first, std::vector<do
   }
   for (std::size_t lag = 0; lag < columns.lags; ++lag) {
     const double share = 1.0 / static_cast<double>((count - lag) * columns.axes);
-    for (std::size_t record = first; record + lag < columns.records; ++record) {
+    for (std::size_t record = first; record + lag < end; ++record) {
       const double* now = &values[columns.v() + record * columns.dofs];
       const double* later = now + lag * columns.dofs;
       for (std::size_t i = 0; i < columns.dofs; ++i) {

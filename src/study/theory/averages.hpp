@@ -10,10 +10,12 @@ namespace bathline {
 /// Sums over realisations of many numbers and of their squares.
 struct Sums {
   explicit Sums(std::size_t width) : both(2 * width) {}
-  void add(std::span<const double> values) {
+  /// Numbers that come from the place `begin` on.
+  void add(std::span<const double> values, std::size_t begin = 0) {
+    const std::size_t width = both.size() / 2;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      both[i] += values[i];
-      both[values.size() + i] += values[i] * values[i];
+      both[begin + i] += values[i];
+      both[width + begin + i] += values[i] * values[i];
     }
   }
   std::vector<double> both;
@@ -39,8 +41,8 @@ struct Columns {
   std::size_t width() const { return kinetic_mean() + particles; }
 };
 
-/// Fills in the averages of one realisation from the record `first` on: those of the kinetic energy and, for every lag,
-/// of the products of velocities.
-void average_over_time(const Columns& columns, std::size_t first, std::vector<double>& values);
+/// Fills in the averages of one realisation over the records from `first` on and before `end`: those of the kinetic
+/// energy and, for every lag, of the products of velocities.
+void average_over_time(const Columns& columns, std::size_t first, std::size_t end, std::vector<double>& values);
 
 }  // namespace bathline
