@@ -112,6 +112,19 @@ class Kernels(FolderTest):
         self.assertLess(np.abs(of_kernel - np.interp(times, [0.0, 0.5, 1.5], [0.8, 0.2, 0.0])).max(), 1e-15)
         self.assertLess(np.sum(np.abs(found - of_kernel)) * 0.01, 1e-3 * np.sum(of_kernel) * 0.01)
 
+    def test_results_hold_their_tables(self):
+        table = self.folder / "density.txt"
+        table.write_text("1.0 0.3\n3.0 0\n")
+        recipe = changed(
+            RECIPE,
+            environment=[{"name": "star", "kind": "memory", "spectral_density_file": "density.txt"}],
+            output={"checkpoint_every": 100, "keep_checkpoints": 5},
+        )
+        recipe["integrators"] = [recipe["integrators"][2]]
+        path, _ = self.result(recipe, "whole")
+        table.unlink()
+        self.assert_code(run(["verify", path]), 0)
+
     def test_a_star_starts_warm(self):
         warm = changed(RECIPE, environment=[BATH | {"name": "star", "temperature": 0.5}, RECIPE["environment"][1]])
         path, _ = self.result(warm, "warm")

@@ -257,7 +257,7 @@ SpectralDensity density_of_kernel(const std::function<double(double)>& kernel, c
     if (static_cast<double>(nodes->size()) * std::max(x, 32.0) > most_products) {
       throw UnsuitableFunction(
           fmt::format("its density still counts at {:.4g} rad/s, which would take too many oscillators; allow for a "
-                      "larger `tolerance`",
+                      "larger `tolerance`, or give exponentials as `stiffness`, `rate` and `frequency`",
                       highest));
     }
     const auto transform = [nodes](double w) {
