@@ -15,9 +15,9 @@ namespace bathline {
 namespace {
 
 constexpr int points = 32;
-/// Half the phase of a cosine over a panel: the rule has it to (12/2)^64/64! = 1e-39, and its products with what is
+/// Half the phase of a cosine over a panel: the rule has it to (24/2)^64/64! = 1e-20, and its products with what is
 /// smooth on the panel to round-off.
-constexpr double most_phase = 12.0;
+constexpr double most_phase = 24.0;
 constexpr std::size_t most_panels = 20'000;
 constexpr double roundoff = 1e-16;
 
