@@ -25,7 +25,11 @@ class StarExplicitMarch final : public ExplicitMarch {
         kernel_(scheme, h),
         length_(static_cast<std::size_t>(steps_per_pass * kernel_.substeps())),
         free_(star.axes * length_),
-        history_(free_.size()) {}
+        history_(free_.size()) {
+    for (int i = 0; i < kernel_.substeps(); ++i) {
+      if (scheme.substeps[static_cast<std::size_t>(i)].kind != Substep::Kind::drift) felt_.push_back(i);
+    }
+  }
 
   int limit() const override { return steps_per_pass_ - (is_forecast() ? done_ : 0); }
   void open(const BlockPlan& plan) override;
@@ -52,6 +56,7 @@ class StarExplicitMarch final : public ExplicitMarch {
   int substep_ = 0;                // substeps of the pass that the head has taken
   std::vector<double> free_;   // pull without the head, by axis, then substep of the pass, where one is felt; on rank 0
   std::vector<double> reply_;  // pull at substep i of the pass to a unit head in substep l of its first step
+  std::vector<int> felt_;      // substeps of a step in which the oscillators feel where the head is
   std::vector<double> history_;  // the head, by axis, then substep of the pass; on rank 0
   std::vector<double> heads_;    // the part of it that belongs to the open block, everywhere
 };
@@ -94,10 +99,12 @@ void StarExplicitMarch::force(const HeadMotion& head, std::span<double> force) c
   for (std::size_t axis = 0; axis < star_.axes; ++axis) {
     const double* history = history_.data() + axis * length_;
     double sum = free_[axis * length_ + static_cast<std::size_t>(substep_)];
-    for (int l = 0; l < substep_; ++l) {
-      const int in_step = l % substeps;
-      sum += reply_[static_cast<std::size_t>(in_step) * length_ + static_cast<std::size_t>(substep_ - (l - in_step))] *
-             history[l];
+    for (int begin = 0; begin < substep_; begin += substeps) {
+      const double* reply = reply_.data() + (substep_ - begin);
+      for (const int in_step : felt_) {
+        if (begin + in_step >= substep_) break;
+        sum += reply[static_cast<std::size_t>(in_step) * length_] * history[begin + in_step];
+      }
     }
     force[axis] = sum - star_.total_stiffness * head.x[axis];
   }
