@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 #include <Eigen/LU>
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -38,6 +39,13 @@ class LineElimination {
   static Eigen::Map<Value> site(double* x, std::int64_t j) { return Eigen::Map<Value>(x + S * j); }
 
  private:
+  /// sum + matrix x: one rounding after the other is all that the next site waits for.
+  static Value plus_product(Value sum, const Block& matrix, const Value& x) {
+    for (int column = 0; column < S; ++column) {
+      for (int row = 0; row < S; ++row) sum[row] = std::fma(matrix(row, column), x[column], sum[row]);
+    }
+    return sum;
+  }
   std::size_t place(std::int64_t distance) const {
     return static_cast<std::size_t>(std::min(distance, static_cast<std::int64_t>(pivots_.size()) - 1));
   }
@@ -67,7 +75,7 @@ typename LineElimination<S>::Value LineElimination<S>::eliminate(double* x, std:
     const std::size_t k = place(n - 1 - j);
     // What does not depend on the site behind is off the path that the next site waits for.
     const Value own = pivots_[k] * site(x, j);
-    value = (own + factors_[k] * value).eval();
+    value = plus_product(own, factors_[k], value);
     site(x, j) = value;
   }
   return value;
@@ -77,7 +85,7 @@ template <int S>
 void LineElimination<S>::substitute(double* x, std::int64_t n, const Value& before) const {
   Value value = before;
   for (std::int64_t j = 0; j < n; ++j) {
-    value = (site(x, j) + factor(n - 1 - j) * value).eval();
+    value = plus_product(site(x, j), factor(n - 1 - j), value);
     site(x, j) = value;
   }
 }

@@ -2,7 +2,8 @@
 //
 // One exchange supplies as many sites beyond each cut as the block's steps reach to within round-off. The sites near
 // the head advance in lockstep with the particles; all others in tiles that overlap by the same reach and stay in cache
-// for all steps of the block, or, at the far end, in a window with what closes the line there. A line that lies within
+// for all steps of the block. Behind a fixed or free end the line goes on as its mirror image, and a tile takes as much
+// of that along as the steps reach; a matched end has a window with what closes the line there. A line that lies within
 // few sites of its head on one rank is all one window, and exact.
 #pragma once
 
@@ -43,6 +44,7 @@ class LineBlock final : public ImplicitMarch {
 
  private:
   void advance_rest(int axis);
+  void load_tile(const double* w, const double* p, std::int64_t from, std::int64_t count);
 
   LineState& line_;
   ImplicitReach reach_;
@@ -50,9 +52,10 @@ class LineBlock final : public ImplicitMarch {
   std::vector<Window> near_;  // one per axis, on rank 0
   std::unique_ptr<Halo> halo_;
   std::vector<double*> halo_fields_;
-  std::optional<Window> far_;            // on the rank of the far end
+  std::optional<Window> far_;            // on the rank of a matched far end
   std::optional<Tile> tile_;             // on ranks with sites
   std::int64_t tile_sites_ = 0;          // that it may own
+  std::vector<double> end_w_, end_p_;    // a tile's sites where some of them are mirrored
   std::vector<double> late_w_, late_p_;  // the tile's last sites, until the next piece has been loaded
   int steps_ = 0;                        // of the open block
 };
@@ -83,7 +86,7 @@ LineBlock<S>::LineBlock(LineState& line, const Step& step, const LineRecursion& 
   }
   halo_ = std::make_unique<Halo>(line.layout, line.communicator, static_cast<int>(reach.sites), 2 * line.axes);
   add_near(Place::head, 2 * reach.sites);
-  if (line.at_far_end) far_.emplace(step, Place::far_end, 2 * reach.sites);
+  if (line.at_far_end && line.constants.far_end == FarEnd::matched) far_.emplace(step, Place::far_end, 2 * reach.sites);
   if (line.count == 0) return;
   const std::int64_t capacity = Tile::capacity_for(recursion, reach.sites);
   tile_sites_ = capacity - 2 * reach.sites;
@@ -127,6 +130,23 @@ void LineBlock<S>::complete(const Eigen::MatrixXd& head_velocities) {
   for (int axis = 0; axis < line_.axes; ++axis) near_[axis].complete(head_velocities.col(axis));
 }
 
+/// `count` sites from `from` on; those behind a fixed or free end are mirrored.
+template <int S>
+void LineBlock<S>::load_tile(const double* w, const double* p, std::int64_t from, std::int64_t count) {
+  const std::int64_t behind = line_.at_far_end ? std::max<std::int64_t>(0, from + count - line_.count) : 0;
+  if (behind == 0) return tile_->load(w + from, p + from, count);
+  const bool is_fixed = line_.constants.far_end == FarEnd::fixed;
+  const auto fill = [&](const double* own, std::vector<double>& to) {
+    to.assign(own + from, own + line_.count);
+    for (std::int64_t g = 0; g < behind; ++g) {
+      to.push_back(!is_fixed ? own[line_.count - 1 - g] : g > 0 ? -own[line_.count - g] : 0.0);
+    }
+  };
+  fill(w, end_w_);
+  fill(p, end_p_);
+  tile_->load(end_w_.data(), end_p_.data(), count);
+}
+
 template <int S>
 void LineBlock<S>::advance_rest(int axis) {
   double* const w = line_.own(line_.w[axis]);
@@ -144,17 +164,19 @@ void LineBlock<S>::advance_rest(int axis) {
     near_is_late = false;
     late_count = 0;
   };
-  const std::int64_t end = at_far_end && reach > 0 ? line_.count - reach : line_.count;
+  const std::int64_t end = far_ ? line_.count - reach : line_.count;
+  const std::int64_t known = at_far_end ? line_.count : line_.count + reach;
   const std::int64_t tiles = tile_ ? (end - near_count_ + tile_sites_ - 1) / tile_sites_ : 0;
   for (std::int64_t i = 0; i < tiles; ++i) {
     const std::int64_t from = near_count_ + (end - near_count_) * i / tiles;
     const std::int64_t to = near_count_ + (end - near_count_) * (i + 1) / tiles;
-    tile_->load(w + (from - reach), p + (from - reach), to - from + 2 * reach);
+    load_tile(w, p, from - reach, to - from + 2 * reach);
     store_late();
     const std::int64_t loaded = to + reach;
     // At the end of the line, and of a rank's copies, there is less.
-    const auto ahead = static_cast<std::size_t>(std::min(tile_sites_, end + reach - loaded));
-    const std::span<const double> next[] = {{w + loaded, ahead}, {p + loaded, ahead}};
+    const auto ahead = static_cast<std::size_t>(std::clamp<std::int64_t>(known - loaded, 0, tile_sites_));
+    const std::int64_t next_site = std::min(loaded, known);
+    const std::span<const double> next[] = {{w + next_site, ahead}, {p + next_site, ahead}};
     tile_->advance(steps_, next);
     late_count = std::min(reach, to - from);
     late_begin = to - late_count;
@@ -164,7 +186,7 @@ void LineBlock<S>::advance_rest(int axis) {
     std::swap_ranges(w + late_begin, w + to, late_w_.begin());
     std::swap_ranges(p + late_begin, p + to, late_p_.begin());
   }
-  if (at_far_end && reach > 0) {
+  if (far_) {
     far_->load(w + (end - reach), p + (end - reach), dissipated);
     store_late();
     for (int step = 0; step < steps_; ++step) far_->step();
