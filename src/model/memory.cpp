@@ -201,7 +201,8 @@ EnvironmentKind memory_environment_kind() {
            "the highest that counts and T = until, which is a star, or by the algorithm of Gragg and Harrod the "
            "line of unequal sites with the same kernel. Both are environments like any other, and the group "
            "certificate of a result says how good they are; they stand for the damper D = J(w)/w at w = 0. Until T "
-           "nothing comes back; later it does. The kernel is that of continuous time, which the steps of "
+           "nothing comes back; later it does. Peaks of a density much sharper than 1/T may be overlooked: they are "
+           "oscillators of a `heat-bath`. The kernel is that of continuous time, which the steps of "
            "`stoermer-verlet`, `gamma` and `gauss` keep."},
       build_memory,
       is_noisy_memory};

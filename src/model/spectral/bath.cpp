@@ -30,7 +30,12 @@ class Scan {
       w_.push_back(w);
       j_.push_back(checked_value(density, w));
     }
-    if (j_.empty() || !(peak() > 0.0)) throw UnsuitableFunction("it is 0 everywhere");
+    if (j_.empty() || !(peak() > 0.0)) {
+      throw UnsuitableFunction(
+          fmt::format("it is 0 everywhere, as far as {} frequencies a decade show; a line sharper than that is an "
+                      "oscillator: take a `heat-bath` with a table",
+                      per_decade));
+    }
     // By how much it grows over the first decade, and over the last.
     const double first = j_.front() > 0.0 ? j_[per_decade] / j_.front() : 10.0;
     if (first < 1.1) {
