@@ -11,12 +11,11 @@
 #include "advance/stepper.hpp"
 #include "differences.hpp"
 #include "driven.hpp"
-#include "method_cases.hpp"
+#include "lagrangian_steps.hpp"
 #include "model/natural_lagrangian.hpp"
 #include "petsc_options.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
-#include "self_world.hpp"
 #include "typed_lagrangian.hpp"
 
 namespace bathline {
@@ -26,20 +25,6 @@ using Eigen::MatrixXd;
 using Eigen::Vector2d;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
-
-Scheme scheme_of(const std::string& name) {
-  if (name == "herglotz") {
-    Section options;
-    options.set("lagrangian", std::string("midpoint"), {});
-    return methods().find("herglotz")->of_lagrangian(options);
-  }
-  const MethodCase& one = method_case(name);
-  return one.method->of_lagrangian ? one.method->of_lagrangian(one.options) : one.scheme;
-}
-
-Problem problem_of(const OpenSystem& system) {
-  return Problem(system, MatrixXd::Zero(system.size(), system.size()), {}, self_world());
-}
 
 /// q, p and z after `steps` steps up to `end`; fails the test where the steps do.
 VectorXd advanced(Problem& problem, const Scheme& scheme, double end, std::int64_t steps) {

@@ -10,12 +10,10 @@
 #include "advance/stepper.hpp"
 #include "differences.hpp"
 #include "driven.hpp"
-#include "method_cases.hpp"
+#include "lagrangian_steps.hpp"
 #include "petsc_options.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
-#include "scene.hpp"
-#include "self_world.hpp"
 #include "typed_lagrangian.hpp"
 
 namespace bathline {
@@ -25,18 +23,6 @@ using Eigen::MatrixXd;
 using Eigen::Vector2d;
 using Eigen::Vector4d;
 using Eigen::VectorXd;
-
-Scheme scheme_of(const std::string& name) {
-  const MethodCase& one = method_case(name);
-  return one.method->of_lagrangian ? one.method->of_lagrangian(one.options) : one.scheme;
-}
-
-Problem problem_of(const OpenSystem& system, const MatrixXd& damping = {}) {
-  Scene scene;
-  scene.system = system;
-  scene.damping = damping;
-  return make_problem(scene, self_world());
-}
 
 /// q and p after `steps` steps; fails the test where the steps do.
 VectorXd advanced(Problem& problem, const Scheme& scheme, double h, std::int64_t steps) {

@@ -3,7 +3,8 @@
 #include "study/theory/contact_step.hpp"
 
 #include <limits>
-#include <unsupported/Eigen/AutoDiff>
+
+#include "study/theory/active.hpp"
 
 namespace bathline {
 
@@ -12,9 +13,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 namespace {
-
-/// A number with its derivatives with respect to all unknowns, V, Z and l, and to the state, q, p and z.
-using Active = Eigen::AutoDiffScalar<VectorXd>;
 
 /// L and its slopes by q, v and z at a stage.
 struct Leaf {
@@ -25,28 +23,25 @@ struct Leaf {
 Leaf leaf_at(const Lagrangian& lagrangian, const std::vector<Active>& q, const std::vector<Active>& v, const Active& z,
              double t) {
   const auto n = static_cast<Index>(q.size());
-  std::vector<const Active*> arguments;
-  for (const Active& one : q) arguments.push_back(&one);
-  for (const Active& one : v) arguments.push_back(&one);
-  arguments.push_back(&z);
+  ActiveVector arguments(2 * n + 1);
+  for (Index i = 0; i < n; ++i) {
+    arguments[i] = q[static_cast<std::size_t>(i)];
+    arguments[n + i] = v[static_cast<std::size_t>(i)];
+  }
+  arguments[2 * n] = z;
   VectorXd x(2 * n + 2), slopes(2 * n + 2);
-  for (Index i = 0; i < 2 * n; ++i) x[i] = arguments[static_cast<std::size_t>(i)]->value();
-  x.tail(2) << t, z.value();
+  x << values(arguments).head(2 * n), t, z.value();
   MatrixXd curvatures(2 * n + 1, 2 * n + 1);
   lagrangian.slopes(x.data(), slopes.data());
   lagrangian.curvatures(x.data(), curvatures.data());
   slopes[2 * n] = slopes[2 * n + 1];  // by z, where time is none of the variables
-  const auto chained = [&](const VectorXd& by_arguments) {
-    VectorXd sum = VectorXd::Zero(z.derivatives().size());
-    for (Index i = 0; i <= 2 * n; ++i) sum += by_arguments[i] * arguments[static_cast<std::size_t>(i)]->derivatives();
-    return sum;
-  };
-  Leaf leaf{Active(lagrangian.value(x.data()), chained(slopes)), {}};
-  for (Index i = 0; i <= 2 * n; ++i) leaf.slopes.emplace_back(slopes[i], chained(curvatures.col(i)));
+  Leaf leaf{Active(lagrangian.value(x.data()), chained(slopes.head(2 * n + 1), arguments)), {}};
+  for (Index i = 0; i <= 2 * n; ++i) leaf.slopes.emplace_back(slopes[i], chained(curvatures.col(i), arguments));
   return leaf;
 }
 
-/// What the unknowns leave of the equations of a step, and where it leads.
+/// What the unknowns leave of the equations of a step, and where it leads: variables are all unknowns, V, Z and l, and
+/// the state, q, p and z.
 struct Step {
   std::vector<Active> residual, q;
   Active z, weight;

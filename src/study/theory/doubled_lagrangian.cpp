@@ -3,9 +3,9 @@
 #include "study/theory/doubled_lagrangian.hpp"
 
 #include <limits>
-#include <unsupported/Eigen/AutoDiff>
 
 #include "model/natural_lagrangian.hpp"
+#include "study/theory/active.hpp"
 
 namespace bathline {
 
@@ -14,23 +14,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 namespace {
-
-/// A number with its derivatives with respect to all nodes of both paths.
-using Active = Eigen::AutoDiffScalar<VectorXd>;
-using ActiveVector = Eigen::Matrix<Active, Eigen::Dynamic, 1>;
-
-VectorXd values(const ActiveVector& active) {
-  VectorXd all(active.size());
-  for (Index i = 0; i < active.size(); ++i) all[i] = active[i].value();
-  return all;
-}
-
-/// The chain rule at a leaf: derivatives of a function with these slopes at `arguments`.
-VectorXd chained(const VectorXd& slopes, const ActiveVector& arguments) {
-  VectorXd sum = VectorXd::Zero(arguments[0].derivatives().size());
-  for (Index i = 0; i < slopes.size(); ++i) sum += slopes[i] * arguments[i].derivatives();
-  return sum;
-}
 
 /// L of positions and velocities that carry derivatives, at a time.
 Active value_of(const Lagrangian& lagrangian, const ActiveVector& q, const ActiveVector& v, double t) {
