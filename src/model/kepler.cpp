@@ -43,8 +43,9 @@ Eigen::Vector2d cross_normal(const Eigen::Vector2d& a) { return {a[1], -a[0]}; }
 void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
   system.particles = 1;
   system.axes = 2;
+  const std::size_t before = mistakes.count();
   read_start(section, system, mistakes);
-  if (section.has("q0") && system.q0.norm() == 0.0) {
+  if (mistakes.count() == before && system.q0.norm() == 0.0) {
     mistakes.add(section.where("q0"), "`q0` is the centre itself, where the potential has no value");
   }
   const double mass = section.number("M");

@@ -102,7 +102,7 @@ TEST(MpiFormulaSystem, FindsWhatMakesNoSense) {
   EXPECT_THAT(report("W = \"x^2\""), HasSubstr("unknown key `W`"));
   EXPECT_THAT(
       read("kind = \"formula\"\nV = \"x\"\ncoordinates = [\"x\", \"x\"]\nmasses = [1.0, 1.0]\n" + start).report(),
-      HasSubstr("`x` means something else"));
+      HasSubstr("`x` is there twice"));
   EXPECT_THAT(
       read("kind = \"formula\"\nV = \"x\"\ncoordinates = [\"x\", \"2y\"]\nmasses = [1.0, 1.0]\n" + start).report(),
       HasSubstr("`2y` is no name for a coordinate"));

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace bathline {
 
 Parameter coordinates_parameter() {
@@ -16,9 +18,14 @@ FormulaScope read_coordinates(const Section& section, Mistakes& mistakes) {
   const std::vector<std::string>& coordinates = section.texts("coordinates");
   scope.names["t"] = scope.graph.variable(2 * static_cast<int>(coordinates.size()));
   for (const std::string suffix : {"", "_dot"}) {
-    for (const std::string& coordinate : coordinates) {
-      const std::string name = coordinate + suffix;
-      if (is_name(name)) {
+    for (std::size_t i = 0; i < coordinates.size(); ++i) {
+      const std::string name = coordinates[i] + suffix;
+      const auto here = coordinates.begin() + static_cast<std::ptrdiff_t>(i);
+      if (std::find(coordinates.begin(), here, coordinates[i]) != here) {
+        if (suffix.empty()) {
+          mistakes.add(section.where("coordinates"), fmt::format("`{}` is there twice; choose another name", name));
+        }
+      } else if (is_name(name)) {
         check_formula_name(section, "coordinates", name, scope, mistakes);
       } else if (suffix.empty()) {
         mistakes.add(section.where("coordinates"),
