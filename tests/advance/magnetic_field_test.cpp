@@ -233,6 +233,24 @@ TEST(MagneticField, ExactFlowsOfLinearSystemsAgree) {
   }
 }
 
+// Gibbs' distribution knows nothing of a field that does no work.
+TEST(MagneticField, ExactFlowKeepsTheThermalState) {
+  const Matrix2d stiffness{{1.25, -0.25}, {-0.25, 1.5}}, damping{{0.3, 0.1}, {0.1, 0.2}};
+  constexpr double kt = 0.8;
+  Scene scene = charge(std::make_shared<QuadraticPotential>(stiffness));
+  scene.system.q0.setZero();
+  scene.system.mass = Vector2d(1.0, 2.0);
+  scene.damping = damping;
+  Problem problem = make_problem(scene, self_world());
+  problem.add_noise(kt * damping);
+  Matrix4d thermal = Matrix4d::Zero();
+  thermal.topLeftCorner(2, 2) = kt * stiffness.inverse();
+  thermal.bottomRightCorner(2, 2) = kt * scene.system.mass.cwiseInverse().asDiagonal();
+  const Matrix4d step = step_matrix(ExactFlow{}, problem, 0.7);
+  const Matrix4d later = step * thermal * step.transpose() + noise_covariance(ExactFlow{}, problem, 0.7);
+  EXPECT_LT((later - thermal).cwiseAbs().maxCoeff(), 1e-13);
+}
+
 // Many charges, each on its own: sparse stages, dense ones and those of any size do the same.
 TEST(MagneticField, ManyPairsMoveAsOneDoes) {
   const Scene one = charge(std::make_shared<QuarticPotential>(Matrix2d::Identity(), 0.5));

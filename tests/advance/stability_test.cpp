@@ -268,5 +268,16 @@ TEST(StabilityLimit, OfATypedLagrangianIsThatOfItsSecondDerivatives) {
   EXPECT_TRUE(stability_limit(problem, *method_case("explicit-euler").method, Section()).never_stable);
 }
 
+// x'' = -w^2 x + B y', y'' = -w^2 y - B x' goes round with the frequency sqrt(w^2 + B^2/4) + B/2 and a slower one.
+TEST(StabilityLimit, OfATypedLagrangianKnowsItsGyroscopicForces) {
+  const OpenSystem charge = typed_system("(x_dot^2 + y_dot^2)/2 + 0.85*(x*y_dot - y*x_dot) - 0.72*(x^2 + y^2)",
+                                         {"x", "y"}, Eigen::Vector2d(0.3, -0.1), Eigen::Vector2d(0.2, 0.4));
+  const double fastest = std::sqrt(1.44 + 0.85 * 0.85) + 0.85;
+  const Problem problem(charge, Eigen::MatrixXd::Zero(2, 2), {}, test_world());
+  const MethodCase& one = method_case("rk4");
+  const StabilityLimit limit = stability_limit(problem, *one.method, one.options);
+  EXPECT_NEAR(limit.largest_step, one.properties.oscillation_limit / fastest, 1e-8);
+}
+
 }  // namespace
 }  // namespace bathline
