@@ -64,6 +64,15 @@ class Convert(FolderTest):
         self.assertEqual(kinds, ["spring-mass-line", "heat-bath"])
         self.assertLess(np.abs(self.path_of(both) - expected).max(), 1e-11)
 
+    def test_a_density_as_a_chain_has_a_free_end(self):
+        density = {"name": "bath", "kind": "memory", "spectral_density": "0.3*w*exp(-w)", "tolerance": 1e-6}
+        recipe = write_recipe(self.folder / "density.toml", changed(RECIPE, environment=[density]))
+        expected = self.path_of(recipe)
+        chain = changed(RECIPE, environment=[density | {"representation": "chain"}])
+        back = self.folder / "density-again.toml"
+        self.assert_code(self.convert(write_recipe(self.folder / "density-chain.toml", chain), "star", "-o", back), 0)
+        self.assertLess(np.abs(self.path_of(back) - expected).max(), 1e-11)
+
     def test_a_warm_line_is_a_warm_bath(self):
         line = {"name": "bath", "kind": "spring-mass-line", "sites": 9, "M": 0.1, "lambda": 2.0, "far_end": "free"}
         recipe = write_recipe(self.folder / "warm.toml", changed(RECIPE, environment=[line | {"temperature": 0.7}]))
