@@ -245,7 +245,7 @@ Problem Experiment::make_cold_problem(const Case& one, double step, bool closed,
   damping = open_damping(one, environments);
   if (one.method->domain != Method::Domain::contact || start.contact) {
     Problem problem(start, damping, {}, communicator);
-    if (!one.noise) return problem;
+    if (!one.noise || one.closed) return problem;
     const Diffusion found = diffusion(one, environments, damping);
     if (!found.obstacle.empty()) throw UnreadableValue();
     if (!found.matrix.isZero(0.0)) problem.add_noise(found.matrix);
@@ -272,6 +272,12 @@ Experiment::Diffusion Experiment::diffusion(const Case& one,
   if (system_.temperature) {
     if (const auto matrix = momentum_diffusion(damping, *system_.temperature)) return {*matrix};
     return {{}, "the damping couples particles whose temperatures differ: no bath has the two; give them one"};
+  }
+  for (const std::size_t index : one.environments) {
+    const Section& section = recipe_.environments[index];
+    const EnvironmentKind& kind = *program_.catalogues().environments.find(section.text("kind"));
+    const std::string why = kind.obstacle_to_white_noise == nullptr ? "" : kind.obstacle_to_white_noise(section);
+    if (!why.empty()) return {{}, "`" + section.text("name") + "` " + why};
   }
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(system_.size(), system_.size());
   for (std::size_t i = 0; i < one.environments.size(); ++i) {

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -21,21 +20,12 @@ Dimension index_dimension(const std::string& name, int count, const std::string&
   return dimension;
 }
 
-bool has_noise(const Problem& problem) {
-  const auto is_noisy = [](const auto& environment) {
-    auto* noisy = dynamic_cast<Noisy*>(environment.get());
-    return noisy != nullptr && noisy->noise() != nullptr;
-  };
-  return problem.noise() != nullptr ||
-         std::any_of(problem.environments().begin(), problem.environments().end(), is_noisy);
-}
-
 bool has_magnitude(const Observable& observable) { return observable.size > 1 && observable.dimension.empty(); }
 
-SeriesLayout series_layout(const std::string& group, const Problem& problem, bool work_rules) {
+SeriesLayout series_layout(const Case& one, const Problem& problem, bool work_rules) {
   const OpenSystem& system = problem.system();
   SeriesLayout layout;
-  layout.group = group;
+  layout.group = one.label;
   layout.dimensions = phase_dimensions(system);
   layout.variables = {{"q", "m", "position", {"particle", "axis"}},
                       {"p",
@@ -47,8 +37,8 @@ SeriesLayout series_layout(const std::string& group, const Problem& problem, boo
                       {"energy_interaction", "J", "energy of the springs between particles and environments", {}},
                       {"energy_dissipated",
                        "J",
-                       has_noise(problem) ? "net heat since the start: work done by damping less that of noise"
-                                          : "work done by damping since the start",
+                       one.noise ? "net heat since the start: work done by damping less that of noise"
+                                 : "work done by damping since the start",
                        {}}};
   if (system.has_work()) {
     layout.variables.push_back({"energy_work", "J", "work done from outside since the start", {}});
@@ -123,7 +113,7 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
       integrals_(zeros(problem.system().observables, false)),
       integrands_(zeros(problem.system().observables, true)),
       work_(problem),
-      series_(file.series(series_layout(one.label, problem, work_rules_), restore(from))),
+      series_(file.series(series_layout(one, problem, work_rules_), restore(from))),
       is_root_(problem.communicator().is_root()),
       flushed_(std::chrono::steady_clock::now()) {
   file.attribute("integrator", one.method->entry.name, one.label);

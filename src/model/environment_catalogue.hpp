@@ -30,6 +30,9 @@ struct EnvironmentKind {
                                         const Communicator& communicator, Mistakes& mistakes);
   /// Whether what a section describes has noise of its own where particles are closed with it; empty where none does.
   bool (*is_noisy)(const Section& section) = nullptr;
+  /// Why no white noise belongs to its damper in open runs, in a sentence that goes on behind its name; empty where it
+  /// does.
+  std::string (*obstacle_to_white_noise)(const Section& section) = nullptr;
 };
 
 /// The number of particles; asks for what is not known where the system could not be read.

@@ -20,6 +20,7 @@
 
 #include "model/environment_catalogue.hpp"
 #include "model/lumped.hpp"
+#include "model/quantum_noise.hpp"
 #include "model/spectral/recipe.hpp"
 
 namespace bathline {
@@ -45,7 +46,7 @@ Assembly assembly_of(const std::vector<Mode>& modes) {
   return assembly;
 }
 
-class Memory final : public LumpedEnvironment {
+class Memory : public LumpedEnvironment {
  public:
   Memory(std::string name, Attachment attachment, std::vector<Mode> modes, double temperature,
          const Communicator& communicator)
@@ -92,13 +93,14 @@ class Memory final : public LumpedEnvironment {
     return formulas;
   }
 
- private:
+ protected:
   EnvironmentFacts describe() const override {
     EnvironmentFacts facts = LumpedEnvironment::describe();
     facts.site_name = "mode";
     return facts;
   }
 
+ private:
   /// What a time makes of z, and the part of its square that is lost.
   struct Decay {
     std::complex<double> factor;
@@ -116,11 +118,87 @@ class Memory final : public LumpedEnvironment {
   mutable std::vector<Decay> decays_;
 };
 
+/// Modes at rest, and the force of a quantum bath on their head: what they dissipate and what it brings balance.
+class QuantumMemory final : public Memory {
+ public:
+  QuantumMemory(std::string name, Attachment attachment, const std::vector<Mode>& modes, double temperature,
+                double hbar, const Communicator& communicator)
+      : Memory(std::move(name), std::move(attachment), modes, 0.0, communicator),
+        spectrum_(quantum_spectrum([modes](double w) { return friction_of(modes, w); }, temperature, hbar)),
+        kt_(temperature) {}
+
+  void prepare(const RandomKey& key) override {
+    Memory::prepare(key);
+    state_.numbers.begin({key.seed, key.realisation, first_stream + key.stream});
+    state_.steps = 0.0;
+    state_.dissipated.assign(axes().size(), 0.0);
+  }
+  std::vector<StateField> fields() override {
+    std::vector<StateField> fields = Memory::fields();
+    const bool is_here = communicator().is_root();
+    fields.push_back({"steps", 0, 0, 1, {&state_.steps, is_here ? 1u : 0u}});
+    double* const heat = state_.dissipated.data();
+    for (int axis = 0; axis < attachment().axes(); ++axis) {
+      fields.push_back({"heat", axis, 0, 1, {is_here ? heat + axis : nullptr, is_here ? 1u : 0u}});
+    }
+    return fields;
+  }
+  EnvironmentEnergy energy(std::span<const double> head) override {
+    EnvironmentEnergy energy = Memory::energy(head);
+    double heat = 0.0;
+    for (const double of_axis : state_.dissipated) heat += of_axis;
+    communicator().broadcast(std::span<double>(&heat, 1));
+    energy.dissipated += heat;
+    return energy;
+  }
+  std::unique_ptr<ImplicitMarch> implicit_march(const CollocationScheme& scheme, double h) override {
+    return with_quantum_noise(Memory::implicit_march(scheme, h), QuantumNoise(spectrum_, h), h, state_);
+  }
+
+  /// Re g(i w) with g the transform of the kernel.
+  static double friction_of(const std::vector<Mode>& modes, double w) {
+    double sum = 0.0;
+    for (const auto& [k, r, frequency] : modes) {
+      const double below = w - frequency, above = w + frequency;
+      sum += 0.5 * k * r * (1.0 / (r * r + below * below) + 1.0 / (r * r + above * above));
+    }
+    return sum;
+  }
+
+ private:
+  /// Behind the streams of other noise.
+  static constexpr std::uint32_t first_stream = 0xC0000000U;
+
+  EnvironmentFacts describe() const override {
+    EnvironmentFacts facts = Memory::describe();
+    facts.temperature = kt_;
+    return facts;
+  }
+  std::optional<std::string> own_obstacle(const Scheme& scheme) const override {
+    const auto* stages = std::get_if<CollocationScheme>(&scheme);
+    const bool is_midpoint =
+        stages != nullptr && stages->stages() == 1 && stages->a == stages->a_hat && stages->a(0, 0) == 0.5;
+    if (is_midpoint) return Memory::own_obstacle(scheme);
+    return "and the quantum noise of `" + name() + "` is known for the midpoint rule alone; take `gamma` with 0.5";
+  }
+
+  std::function<double(double)> spectrum_;
+  double kt_;
+  QuantumState state_;
+};
+
+bool is_quantum(const Section& section) { return section.has("quantum") && section.boolean("quantum"); }
+
 bool is_noisy_memory(const Section& section) {
   if (!section.has("rate")) return false;
   const std::vector<double>& rates = section.numbers("rate");
-  return section.number("temperature") > 0.0 &&
+  return (section.number("temperature") > 0.0 || is_quantum(section)) &&
          std::any_of(rates.begin(), rates.end(), [](double r) { return r > 0.0; });
+}
+
+std::string why_not_white(const Section& section) {
+  if (!is_quantum(section)) return "";
+  return "has quantum noise, and that of a damper alone is infinite: run it closed, or leave `quantum` out";
 }
 
 std::unique_ptr<Environment> build_memory(const Section& section, const OpenSystem& system, const RunTimes& run,
@@ -138,6 +216,12 @@ std::unique_ptr<Environment> build_memory(const Section& section, const OpenSyst
                     others.front()));
     return nullptr;
   }
+  if (has_kernel && is_quantum(section)) {
+    mistakes.add(section.where("quantum"),
+                 "quantum noise is known of modes alone: state `stiffness`, `rate` and "
+                 "`frequency`, or leave `quantum` out");
+    return nullptr;
+  }
   if (has_kernel) return build_from_kernel(section, system, run, communicator, mistakes);
   for (const char* key : {"stiffness", "rate", "frequency"}) {
     if (section.has(key)) continue;
@@ -153,10 +237,18 @@ std::unique_ptr<Environment> build_memory(const Section& section, const OpenSyst
                              "many of each, at least one",
                              k.size(), r.size(), w.size()));
   }
+  if (is_quantum(section) && std::find(r.begin(), r.end(), 0.0) != r.end()) {
+    mistakes.add(section.where("rate"),
+                 "a mode without `rate` gives no heat back: quantum noise is of modes that decay");
+  }
   std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
   if (mistakes.count() > before) return nullptr;
   std::vector<Mode> modes;
   for (std::size_t j = 0; j < k.size(); ++j) modes.push_back({k[j], r[j], w[j]});
+  if (is_quantum(section)) {
+    return std::make_unique<QuantumMemory>(section.text("name"), std::move(*attachment), modes,
+                                           section.number("temperature"), section.number("hbar"), communicator);
+  }
   return std::make_unique<Memory>(section.text("name"), std::move(*attachment), std::move(modes),
                                   section.number("temperature"), communicator);
 }
@@ -180,6 +272,16 @@ EnvironmentKind memory_environment_kind() {
        .doc = "kT of the start, and of the noise that belongs to modes; only 0 for chains, which start cold",
        .fallback = "0.0",
        .bound = Bound::nonnegative});
+  parameters.push_back({.name = "quantum",
+                        .type = ValueType::boolean,
+                        .doc = "whether the noise of modes is that of a quantum bath, whose force has the spectrum "
+                               "2 Re g(i w) (hbar w/2) coth(hbar w/(2 kT))",
+                        .fallback = "false"});
+  parameters.push_back({.name = "hbar",
+                        .units = "J s",
+                        .doc = "Planck's constant over 2 pi in the units of the recipe",
+                        .fallback = "1.054571817e-34",
+                        .bound = Bound::positive});
   return {
       {.name = "memory",
        .summary = "memory kernel around one particle: modes, a formula, a table or a spectral density",
@@ -197,6 +299,10 @@ EnvironmentKind memory_environment_kind() {
            "particle that is held has the autocorrelation kT gamma(t). On linear systems `gamma` with 0.5 and `gauss` "
            "then have the Gibbs distribution at any step, stoermer-verlet its positions, and `gamma` with 0 and 1 "
            "those of half a drift further or earlier. "
+           "With `quantum` particles have the variances of quantum mechanics on linear systems, under the midpoint "
+           "rule "
+           "at any step; elsewhere this is the quasi-classical Langevin equation, which is no quantum mechanics of "
+           "anharmonic motions. "
            "A kernel or a density becomes a bath without losses: the Gauss rule of some w_max T/4 frequencies, w_max "
            "the highest that counts and T = until, which is a star, or by the algorithm of Gragg and Harrod the "
            "line of unequal sites with the same kernel. Both are environments like any other, and the group "
@@ -205,7 +311,8 @@ EnvironmentKind memory_environment_kind() {
            "oscillators of a `heat-bath`. The kernel is that of continuous time, which the steps of "
            "`stoermer-verlet`, `gamma` and `gauss` keep."},
       build_memory,
-      is_noisy_memory};
+      is_noisy_memory,
+      why_not_white};
 }
 
 }  // namespace bathline

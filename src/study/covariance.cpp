@@ -9,6 +9,7 @@
 // rieder1967 for heat through a chain.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <vector>
@@ -113,6 +114,16 @@ class CovarianceStudy final : public Study {
   const Experiment& experiment_;
 };
 
+/// Whether what a step adds does not depend on what others have added: quantum noise remembers.
+bool has_markovian_noise(const Experiment& experiment, const Case& one) {
+  if (!one.closed) return true;
+  const Problem problem = experiment.make_problem(one);
+  return std::all_of(problem.environments().begin(), problem.environments().end(), [](const auto& environment) {
+    auto* noisy = dynamic_cast<Noisy*>(environment.get());
+    return environment->facts().temperature == 0.0 || (noisy != nullptr && noisy->noise() != nullptr);
+  });
+}
+
 std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   refuse_outside(recipe, mistakes);
   if (!experiment.system().is_linear()) {
@@ -120,11 +131,11 @@ std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, 
                  "a covariance study needs a linear system, and this one's potential is not quadratic");
   }
   for (const Case& one : experiment.cases()) {
-    if (one.noise) continue;
+    if (one.noise && has_markovian_noise(experiment, one)) continue;
     mistakes.add(
         one.options.where("on"),
         fmt::format("a covariance study is of systems with noise: `{}` needs on = \"open\" and a `temperature`, "
-                    "or on = \"closed\" with a memory that has one",
+                    "or on = \"closed\" with a memory that has one, and no other bath or quantum noise",
                     one.label));
   }
   return std::make_unique<CovarianceStudy>(experiment);

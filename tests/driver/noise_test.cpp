@@ -125,6 +125,17 @@ TEST(Noise, OfAWarmMemoryBelongsToClosedRuns) {
   EXPECT_THAT(read_recipe(closed("", "exact")).report(), HasSubstr("white dampers alone"));
 }
 
+TEST(Noise, OfAQuantumBathIsOfClosedRuns) {
+  const auto quantum = [](std::string text) {
+    return read_recipe(text.insert(text.find("stiffness"), "quantum = true\nhbar = 1.0\n")).report();
+  };
+  EXPECT_EQ(quantum(closed("gamma = 0.5\n", "gamma")), "");
+  EXPECT_EQ(quantum(closed("gamma = 0.5\n", "gamma", 0.0)), "");
+  EXPECT_THAT(quantum(closed("", "stoermer-verlet")), HasSubstr("known for the midpoint rule alone"));
+  EXPECT_THAT(quantum(recipe("", memory(0.4), "")), HasSubstr("that of a damper alone is infinite"));
+  EXPECT_EQ(quantum(recipe("", memory(0.4), "noise = false\n")), "");
+}
+
 TEST(ThermalStart, TemperatureAndPotentialHaveToAllowIt) {
   const std::string start = "start = \"thermal\"\n";
   EXPECT_EQ(read_recipe(recipe(damped + start + "temperature = 2.0\n", "", "")).report(), "");

@@ -78,6 +78,9 @@ TEST(MpiCovariance, WarmMemoriesAreThoseOfTheirEquation) {
   EXPECT_GT(qv[1], 0.01);
   for (std::size_t bond = 1; bond < 6; ++bond) EXPECT_NEAR(qv[7 * bond + bond + 1], qv[1], 1e-11);
   EXPECT_GT(RunStudy(with_memory("stoermer-verlet", "")).value("covariance/run/difference"), 1e-3);
+  std::string quantum = with_memory("time-centred", "");
+  quantum.insert(quantum.find("stiffness = [0.9"), "quantum = true\nhbar = 1.0\n");
+  EXPECT_THAT(RunStudy(quantum).report, HasSubstr("no other bath or quantum noise"));
   std::string silent = with_memory("time-centred", "noise = false\n");
   EXPECT_THAT(RunStudy(silent).report, HasSubstr("with a memory that has one"));
 }

@@ -405,6 +405,13 @@ TEST(MpiEnsemble, TakesNoiseOfAMemory) {
   EXPECT_GT(run.values("ensemble/run/mean_v_error")[20], 0.0);
   // The theory is that of particles and memory: at lag 0 it is kT/m.
   EXPECT_NEAR(run.values("ensemble/run/velocity_autocorrelation_theory")[0], 0.5, 1e-14);
+  // Open runs, which have no quantum noise, are not in the way of closed ones.
+  std::string quantum = warm;
+  quantum.replace(quantum.find("stiffness"), 0, "quantum = true\nhbar = 1.0\n");
+  quantum.replace(quantum.find("\"stoermer-verlet\""), 17, "\"time-centred\"");
+  const RunStudy run_of_quantum(quantum);
+  ASSERT_EQ(run_of_quantum.report, "");
+  EXPECT_GT(run_of_quantum.values("ensemble/run/mean_v_error")[20], 0.0);
   std::string silent = warm;
   silent.replace(silent.find("label = \"run\""), 0, "noise = false\n");
   EXPECT_THAT(RunStudy(silent).report, HasSubstr("all realisations would be the same"));

@@ -53,6 +53,7 @@ std::vector<double> langevin_correlation(const Experiment& experiment, const Cas
   return theory;
 }
 
+std::string squared(const std::string& units) { return units == "1" ? units : "(" + units + ")2"; }
 /// Units of a density.
 std::string per(const std::string& units) { return units == "1" ? units : "1/(" + units + ")"; }
 
@@ -180,7 +181,7 @@ class Group {
     const std::size_t begin = columns_.measurements(), lags = columns_.lags;
     put(quantity.name + "_mean", quantity.units, quantity.name + " averaged over time and realisations", {},
         begin + all.mean(index, lags), 1);
-    put(quantity.name + "_autocorrelation", "(" + quantity.units + ")2",
+    put(quantity.name + "_autocorrelation", squared(quantity.units),
         "mean product of " + quantity.name + " with itself a lag later", {lag_}, begin + all.products(index, lags),
         lags);
     put_kept(quantity.name + "_of_realisation", quantity.units, quantity.name + " averaged over time", index);
@@ -215,7 +216,7 @@ class Group {
     file_.number(name_, name + "_mean", quantity.units, name + " at the end, averaged over realisations", mean);
     file_.number(name_, name + "_mean_error", quantity.units, "standard error of the mean " + name,
                  std::sqrt(variance / n));
-    file_.number(name_, name + "_variance", "(" + quantity.units + ")2",
+    file_.number(name_, name + "_variance", squared(quantity.units),
                  "variance of " + name + " at the end over realisations", variance);
     if (!quantity.bins) return;
     Estimate density{std::vector<double>(quantity.bins->count), {}};
