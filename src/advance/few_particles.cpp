@@ -113,15 +113,15 @@ class Contacts {
 
   const std::vector<std::unique_ptr<ExplicitMarch>>& marches() const { return marches_; }
 
-  /// Of particles at `q` with momenta `p`; they began at `start`.
-  void find_heads(const Numbers<N>& q, const Numbers<N>& start, const Numbers<N>& p, const Numbers<N>& mass) {
+  /// Of particles at `q`, which began at `start`.
+  void find_heads(const Numbers<N>& q, const Numbers<N>& start, const Numbers<N>& velocity) {
     for (Contact& one : contacts_) {
       for (int axis = 0; axis < axes_; ++axis) {
         double x = 0.0, v = 0.0;
         for (const Attachment::Weight& w : one.weights) {
           const int i = w.particle * axes_ + axis;
           x += w.weight * (q[i] - start[i]);
-          v += w.weight * (p[i] / mass[i]);
+          v += w.weight * velocity[i];
         }
         one.x[axis] = x;
         one.v[axis] = v;
@@ -227,11 +227,13 @@ class FewParticles final : public Stepper {
   void take(int steps) {
     for (int step = 0; step < steps; ++step) {
       for (const Move& move : moves_) {
-        if constexpr (has_environments) contacts_.find_heads(q_, start_, p_, mass_);
+        Numbers<N> velocity;
+        for (int i = 0; i < N; ++i) velocity[i] = p_[i] / mass_[i];
+        if constexpr (has_environments) contacts_.find_heads(q_, start_, velocity);
         if (move.is_kick) {
           kick<is_damped, has_environments>(move);
         } else {
-          for (int i = 0; i < N; ++i) q_[i] += move.seconds * (p_[i] / mass_[i]);
+          for (int i = 0; i < N; ++i) q_[i] += move.seconds * velocity[i];
           is_known_ = false;
         }
         if constexpr (has_environments) contacts_.take(move.substep);

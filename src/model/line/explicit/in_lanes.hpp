@@ -60,15 +60,14 @@ class LineInLanes {
   using Register = LaneRegister<1>;
   using Field = LaneField<1>;
 
-  /// Sites whose w and p stay there.
-  static constexpr std::int64_t in_first_level = 2048;
+  static constexpr std::int64_t few_sites = 256;
   /// Sites that a sweep handles in one turn of its loop.
   static constexpr int at_a_time = 4;
   /// Room on both sides of a part, for what is copied, and what a sweep reads and writes in vain.
   static constexpr std::int64_t room = 2 * depth + depth + at_a_time;
 
-  /// In the first-level cache fewer levels at once are faster, as they compute fewer sites twice.
-  static int depth_for(std::int64_t count) { return count <= in_first_level ? 2 : depth; }
+  /// Of short parts fewer levels at once compute fewer sites twice.
+  static int depth_for(std::int64_t count) { return count <= few_sites ? 2 : depth; }
 
   Register* at_part(Field& field) const { return field.data() + room; }
   const Register* at_part(const Field& field) const { return field.data() + room; }

@@ -20,8 +20,8 @@ TEST_P(MpiLineExplicit, EqualsTheReference) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     // On one rank the last three leave nothing, a site and two for a third tile.
     constexpr std::int64_t tiles = 2 * tile_capacity;
-    for (const std::int64_t sites : {1L,   2L,   39L,  40L,   41L,   64L,   87L,   88L,   100L,      127L,
-                                     128L, 129L, 500L, 2048L, 2049L, 9000L, 9001L, tiles, tiles + 1, tiles + 2}) {
+    for (const std::int64_t sites : {1L,   2L,   39L,  40L,  41L,  64L,   87L,   88L,   100L,      127L,
+                                     128L, 129L, 256L, 257L, 500L, 9000L, 9001L, tiles, tiles + 1, tiles + 2}) {
       for (const int axes : {1, 2}) {
         if (axes == 2 && sites > 500 && far_end != FarEnd::matched) continue;
         SCOPED_TRACE(testing::Message() << one().name << ", far end " << static_cast<int>(far_end) << ", " << sites
