@@ -67,7 +67,7 @@ ImplicitReach LineBlock<S>::find_reach(const LineRecursion& recursion, const Lay
   const int holders = layout.holders();
   const std::int64_t least = std::min(layout.count(0), layout.count(holders - 1));
   const std::int64_t limit = holders == 1 ? LineState::widest : std::min(LineState::widest, least);
-  const ImplicitReach reach = cheapest_reach<Tile>(recursion, limit);
+  const ImplicitReach reach = cheapest_reach<Tile>(recursion, limit, layout.total());
   if (holders == 1 && layout.total() <= 4 * (reach.steps > 0 ? reach.sites : limit)) return {longest, 0};
   return reach;
 }

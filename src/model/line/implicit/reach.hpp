@@ -50,9 +50,12 @@ class LineResponse {
 
 /// The block that does least work per step of all those that reach no further than `limit` sites: from the response of
 /// an unbounded line to a unit disturbance of one site, such that all sites beyond the reach together stay negligible.
-/// `Tile` takes most of the line through them.
+/// `Tile` takes most of a line of `sites` sites through them, a window those near the head.
 template <class Tile>
-ImplicitReach cheapest_reach(const LineRecursion& recursion, std::int64_t limit) {
+ImplicitReach cheapest_reach(const LineRecursion& recursion, std::int64_t limit,
+                             std::int64_t sites_of_line = std::numeric_limits<std::int64_t>::max()) {
+  // A site that is eliminated in lockstep with the head takes about as long as so many in a tile.
+  constexpr double cost_near_head = 20.0;
   ImplicitReach best;
   if (recursion.memory() > limit) return best;
   LineResponse displaced(recursion, 2 * limit, 1.0, 0.0), kicked(recursion, 2 * limit, 0.0, recursion.impedance);
@@ -64,7 +67,9 @@ ImplicitReach cheapest_reach(const LineRecursion& recursion, std::int64_t limit)
     const std::int64_t sites = std::max({displaced.reach(), kicked.reach(), recursion.memory()});
     if (sites > limit) break;
     const auto tile = static_cast<double>(Tile::capacity_for(recursion, sites));
-    const double cost = (1.0 + Tile::overhead / steps) * tile / (tile - 2.0 * static_cast<double>(sites));
+    const auto near_head = 2.0 * static_cast<double>(sites);
+    const double cost = (1.0 + Tile::overhead / steps) * tile / (tile - near_head) +
+                        cost_near_head * near_head / static_cast<double>(sites_of_line);
     if (cost >= least) continue;
     least = cost;
     best = {steps, sites};
