@@ -18,7 +18,8 @@ class FormulaPotential final : public Potential {
     gradient_.run(q.data(), gradient.data());
   }
   void hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const override {
-    hessian.resize(q.size(), q.size());
+    // Eigen divides to find out whether a matrix is too large, which takes longer than a short formula.
+    if (hessian.rows() != q.size() || hessian.cols() != q.size()) hessian.resize(q.size(), q.size());
     hessian_.run(q.data(), hessian.data());
   }
   bool is_quadratic() const override { return is_quadratic_; }
