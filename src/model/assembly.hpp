@@ -24,12 +24,12 @@ struct Assembly {
   /// All sites there are.
   static constexpr std::int64_t whole = std::numeric_limits<std::int64_t>::max();
 
-  std::vector<double> mass;                       ///< infinity: the mass never moves, only w does
-  std::vector<Spring> springs;                    ///< between sites
-  std::vector<std::pair<int, double>> to_head;    ///< springs from a site to the head
-  std::vector<std::pair<int, double>> to_ground;  ///< springs from a site to a fixed point
-  std::vector<std::pair<int, double>> dashpots;   ///< from a site's mass to a fixed point
-  std::vector<std::pair<int, double>> slips;      ///< of a site, s/kg
+  std::vector<double> mass = {};                       ///< infinity: the mass never moves, only w does
+  std::vector<Spring> springs = {};                    ///< between sites
+  std::vector<std::pair<int, double>> to_head = {};    ///< springs from a site to the head
+  std::vector<std::pair<int, double>> to_ground = {};  ///< springs from a site to a fixed point
+  std::vector<std::pair<int, double>> dashpots = {};   ///< from a site's mass to a fixed point
+  std::vector<std::pair<int, double>> slips = {};      ///< of a site, s/kg
 };
 
 }  // namespace bathline

@@ -347,7 +347,9 @@ TEST(MpiWarmMemory, GoesOnFromItsFields) {
     EXPECT_NE(other.q[0], whole.q[0]);
     ++count;
   }
-  if (test_world().is_root()) EXPECT_GE(count, 12);
+  if (test_world().is_root()) {
+    EXPECT_GE(count, 12);
+  }
 }
 
 TEST(WarmMemory, RefusesWhatHasNoBalance) {

@@ -75,7 +75,9 @@ TEST(MpiMemory, KnowsTheLimitsOfAProcess) {
     limited.rlim_cur = static_cast<rlim_t>(pages * static_cast<double>(sysconf(_SC_PAGESIZE)) + room);
     // Of the last rank alone; all are told.
     const bool is_last = world.rank() == world.size() - 1;
-    if (is_last) ASSERT_EQ(setrlimit(resource, &limited), 0);
+    if (is_last) {
+      ASSERT_EQ(setrlimit(resource, &limited), 0);
+    }
     const MemoryNeed memory = memory_need(world, is_last ? 1.0 : 0.0);
     if (is_last) setrlimit(resource, &before);
     EXPECT_TRUE(memory.of_one_rank);

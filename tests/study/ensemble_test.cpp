@@ -389,7 +389,9 @@ TEST(MpiEnsemble, HoldsHistogramsAgainstWhatIsExpected) {
     const double from = -1.0 + 0.5 * bin;
     const double share = (std::erf(from + 0.5) - std::erf(from)) / (std::erf(2.0) - std::erf(-1.0));
     EXPECT_NEAR(expected[bin], share / 0.5, 1e-7);
-    if (error[bin] > 0.0) EXPECT_NEAR(deviation[bin], (found[bin] - expected[bin]) / error[bin], 1e-9);
+    if (error[bin] > 0.0) {
+      EXPECT_NEAR(deviation[bin], (found[bin] - expected[bin]) / error[bin], 1e-9);
+    }
   }
 }
 
