@@ -33,6 +33,10 @@ class LineShortMarch final : public ExplicitMarch {
     for (int axis = 0; axis < line.axes && line.at_head(); ++axis) {
       axes_.push_back({LineInLanes<S>(line.constants, line.sites()), {}});
     }
+    // Blocks have several lengths, and none of them allocates.
+    const std::size_t most_levels = most_steps * scheme.substeps.size();
+    levels_.reserve(most_levels);
+    groups_.reserve(most_levels);
   }
 
   int limit() const override { return mostly_rests(line_.moved) ? few_steps_->limit() : most_steps; }
