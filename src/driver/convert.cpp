@@ -68,11 +68,12 @@ void require_files_in_reach(const Recipe& recipe, std::size_t index, const fs::p
   }
 }
 
-void write(const fs::path& path, const std::string& text, bool overwrite) {
+void require_absent(const fs::path& path) {
   std::error_code ignored;
-  if (!overwrite && fs::exists(path, ignored)) {
-    throw UsageError(fmt::format("{} exists; --overwrite replaces it", path.string()));
-  }
+  if (fs::exists(path, ignored)) throw UsageError(fmt::format("{} exists; --overwrite replaces it", path.string()));
+}
+
+void write(const fs::path& path, const std::string& text) {
   std::ofstream file(path);
   file << text;
   file.close();
@@ -109,8 +110,12 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
     } catch (const UnsuitableFunction& error) {
       throw UsageError(error.what());
     }
-    write(target, with_environment(recipe.resolved, index, found.keys), request.overwrite);
-    write(table, found.rows, request.overwrite);
+    if (!request.overwrite) {
+      require_absent(target);
+      require_absent(table);
+    }
+    write(table, found.rows);
+    write(target, with_environment(recipe.resolved, index, found.keys));
     spdlog::info("{}: `{}` is a {} of {} now, read from {}", target.string(), request.environment, request.to,
                  found.size, table.string());
   });

@@ -104,6 +104,13 @@ class Convert(FolderTest):
         for code, more in ((0, []), (2, []), (0, ["--overwrite"])):
             outcome = self.convert(recipe, "chain", *more)
             self.assert_code(outcome, code)
+        # Where only the table is in the way no recipe is written either.
+        written = self.folder / "keep-bath-chain.toml"
+        written.unlink()
+        outcome = self.convert(recipe, "chain")
+        self.assert_code(outcome, 2)
+        self.assert_said_once(outcome, "keep-bath-chain.txt exists; --overwrite replaces it")
+        self.assertFalse(written.exists())
         self.assert_code(self.convert(recipe, "foam"), 2)
         (self.folder / "t.txt").write_text("1 0.2\n2 0.3\n")
         (self.folder / "elsewhere").mkdir()
