@@ -228,7 +228,9 @@ class FewParticles final : public Stepper {
     for (int step = 0; step < steps; ++step) {
       for (const Move& move : moves_) {
         Numbers<N> velocity;
-        for (int i = 0; i < N; ++i) velocity[i] = p_[i] / mass_[i];
+        if (has_environments || !move.is_kick) {
+          for (int i = 0; i < N; ++i) velocity[i] = p_[i] / mass_[i];
+        }
         if constexpr (has_environments) contacts_.find_heads(q_, start_, velocity);
         if (move.is_kick) {
           kick<is_damped, has_environments>(move);
@@ -245,26 +247,35 @@ class FewParticles final : public Stepper {
   void kick(const Move& move) {
     if (!is_known_) of_potential_.find(q_, of_potential_at_q_);
     is_known_ = true;
-    force_ = of_potential_at_q_;
-    if constexpr (has_environments) contacts_.add_forces(force_);
-    if constexpr (is_damped) {
-      kick_with_drag(move);
+    if constexpr (has_environments) {
+      force_ = of_potential_at_q_;
+      contacts_.add_forces(force_);
+      kick_by<is_damped>(move, force_);
     } else {
-      for (int i = 0; i < N; ++i) p_[i] += move.seconds * force_[i];
+      kick_by<is_damped>(move, of_potential_at_q_);
     }
   }
 
-  void kick_with_drag(const Move& move) {
+  template <bool is_damped>
+  void kick_by(const Move& move, const Numbers<N>& force) {
+    if constexpr (is_damped) {
+      kick_with_drag(move, force);
+    } else {
+      for (int i = 0; i < N; ++i) p_[i] += move.seconds * force[i];
+    }
+  }
+
+  void kick_with_drag(const Move& move, const Numbers<N>& force) {
     if (move.solves) {
       Numbers<N> known;
-      for (int i = 0; i < N; ++i) known[i] = p_[i] + move.seconds * force_[i];
+      for (int i = 0; i < N; ++i) known[i] = p_[i] + move.seconds * force[i];
       p_ = move.elimination.solve(known);
     }
     Numbers<N> velocity, drag;
     for (int i = 0; i < N; ++i) velocity[i] = p_[i] / mass_[i];
     for (int i = 0; i < N; ++i) drag[i] = 0.0 - damping_.times(velocity, i);
     if (!move.solves) {
-      for (int i = 0; i < N; ++i) p_[i] += move.seconds * (force_[i] + drag[i]);
+      for (int i = 0; i < N; ++i) p_[i] += move.seconds * (force[i] + drag[i]);
     }
     double power = velocity[0] * drag[0];
     for (int i = 1; i < N; ++i) power += velocity[i] * drag[i];
