@@ -1,8 +1,11 @@
-// From expressions to instructions, each of which calls the next one: the processor foresees such jumps best, and a
-// result that is needed at once stays in a register.
+// From expressions to instructions, each of which calls the next one: the processor foresees such jumps best. Two
+// steps of arithmetic make one instruction, because a jump takes longer than a sum.
 #include "formula/program.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "formula/lowering.hpp"
@@ -11,75 +14,173 @@ namespace bathline {
 
 using enum Operation;
 
-/// What instructions do. Of those with `last` in their name an operand is the result of the instruction before.
+namespace {
+
+/// Which operand is the result of the step before, which then need not come from memory.
+enum class Last { none, a, b, c };
+
+/// Steps of which two fit one instruction.
+struct Arithmetic {
+  Operation operation;
+  Last last;
+  bool operator==(const Arithmetic&) const = default;
+};
+constexpr Arithmetic arithmetic[] = {{add, Last::none},
+                                     {add, Last::a},
+                                     {multiply, Last::none},
+                                     {multiply, Last::a},
+                                     {subtract, Last::none},
+                                     {subtract, Last::a},
+                                     {subtract, Last::b},
+                                     {multiply_add, Last::none},
+                                     {multiply_add, Last::a},
+                                     {multiply_add, Last::c},
+                                     {multiply_subtract, Last::none},
+                                     {multiply_subtract, Last::a},
+                                     {multiply_subtract, Last::c},
+                                     {subtract_product, Last::none},
+                                     {subtract_product, Last::a},
+                                     {subtract_product, Last::c}};
+constexpr std::size_t arithmetics = std::size(arithmetic);
+
+template <Arithmetic step>
+double result_of(const Program::Operands& o, const double* m, double last) {
+  const double a = step.last == Last::a ? last : m[o.a];
+  const double b = step.last == Last::b ? last : m[o.b];
+  if constexpr (step.operation == add) return a + b;
+  if constexpr (step.operation == subtract) return a - b;
+  if constexpr (step.operation == multiply) return a * b;
+  const double c = step.last == Last::c ? last : m[o.c];
+  if constexpr (step.operation == multiply_add) return std::fma(a, b, c);
+  if constexpr (step.operation == multiply_subtract) return std::fma(a, b, -c);
+  if constexpr (step.operation == subtract_product) return std::fma(-a, b, c);
+}
+
+}  // namespace
+
+/// What instructions do.
 struct Program::Handlers {
-  template <class Compute>
-  static double go_on(const Instruction* i, double* m, Compute compute) {
-    const double result = compute();
-    m[i->target] = result;
+  static double go_on(const Instruction* i, double* m, double result) {
+    m[i->first.target] = result;
     return i[1].handler(i + 1, m, result);
   }
-  static double end(const Instruction*, double*, double last) { return last; }
-  static double sum(const Instruction* i, double* m, double) {
-    return go_on(i, m, [&] { return m[i->a] + m[i->b]; });
-  }
-  static double last_sum(const Instruction* i, double* m, double last) {
-    return go_on(i, m, [&] { return last + m[i->b]; });
-  }
-  static double difference(const Instruction* i, double* m, double) {
-    return go_on(i, m, [&] { return m[i->a] - m[i->b]; });
-  }
-  static double last_difference(const Instruction* i, double* m, double last) {
-    return go_on(i, m, [&] { return last - m[i->b]; });
-  }
-  static double product(const Instruction* i, double* m, double) {
-    return go_on(i, m, [&] { return m[i->a] * m[i->b]; });
-  }
-  static double last_product(const Instruction* i, double* m, double last) {
-    return go_on(i, m, [&] { return last * m[i->b]; });
-  }
-  static double quotient(const Instruction* i, double* m, double) {
-    return go_on(i, m, [&] { return m[i->a] / m[i->b]; });
-  }
-  static double last_quotient(const Instruction* i, double* m, double last) {
-    return go_on(i, m, [&] { return last / m[i->b]; });
-  }
-  static double negation(const Instruction* i, double* m, double) {
-    return go_on(i, m, [&] { return -m[i->a]; });
-  }
-  static double product_sum(const Instruction* i, double* m, double) {
-    return go_on(i, m, [&] { return std::fma(m[i->a], m[i->b], m[i->c]); });
-  }
-  static double last_product_sum(const Instruction* i, double* m, double last) {
-    return go_on(i, m, [&] { return std::fma(last, m[i->b], m[i->c]); });
-  }
-  static double product_last_sum(const Instruction* i, double* m, double last) {
-    return go_on(i, m, [&] { return std::fma(m[i->a], m[i->b], last); });
-  }
-  static double product_difference(const Instruction* i, double* m, double) {
-    return go_on(i, m, [&] { return std::fma(m[i->a], m[i->b], -m[i->c]); });
-  }
-  static double last_product_difference(const Instruction* i, double* m, double last) {
-    return go_on(i, m, [&] { return std::fma(last, m[i->b], -m[i->c]); });
-  }
-  static double difference_product(const Instruction* i, double* m, double) {
-    return go_on(i, m, [&] { return std::fma(-m[i->a], m[i->b], m[i->c]); });
-  }
-  static double difference_last_product(const Instruction* i, double* m, double last) {
-    return go_on(i, m, [&] { return std::fma(-last, m[i->b], m[i->c]); });
-  }
-  static double last_difference_product(const Instruction* i, double* m, double last) {
-    return go_on(i, m, [&] { return std::fma(-m[i->a], m[i->b], last); });
-  }
-  static double root(const Instruction* i, double* m, double) {
-    return go_on(i, m, [&] { return std::sqrt(m[i->a]); });
-  }
-  static double call(const Instruction* i, double* m, double) {
-    return go_on(i, m, [&] { return i->function(m[i->a]); });
-  }
+  static double end(const Instruction* i, double* m, double) { return m[i->first.a]; }
+  static double quotient(const Instruction* i, double* m, double) { return go_on(i, m, m[i->first.a] / m[i->first.b]); }
+  static double negation(const Instruction* i, double* m, double) { return go_on(i, m, -m[i->first.a]); }
+  static double root(const Instruction* i, double* m, double) { return go_on(i, m, std::sqrt(m[i->first.a])); }
+  static double call(const Instruction* i, double* m, double) { return go_on(i, m, i->function(m[i->first.a])); }
   static double other(const Instruction* i, double* m, double) {
-    return go_on(i, m, [&] { return evaluate(i->operation, m[i->a], m[i->b], m[i->c]); });
+    return go_on(i, m, evaluate(i->operation, m[i->first.a], m[i->first.b], m[i->first.c]));
   }
+  template <std::size_t step, bool ends>
+  static double single(const Instruction* i, double* m, double last) {
+    const double result = result_of<arithmetic[step]>(i->first, m, last);
+    m[i->first.target] = result;
+    if constexpr (ends) return result;
+    return i[1].handler(i + 1, m, result);
+  }
+  template <std::size_t steps, bool ends>
+  static double pair(const Instruction* i, double* m, double last) {
+    const double first = result_of<arithmetic[steps / arithmetics]>(i->first, m, last);
+    m[i->first.target] = first;
+    const double second = result_of<arithmetic[steps % arithmetics]>(i->second, m, first);
+    m[i->second.target] = second;
+    if constexpr (ends) return second;
+    return i[1].handler(i + 1, m, second);
+  }
+  template <bool ends, std::size_t... step>
+  static constexpr auto singles(std::index_sequence<step...>) {
+    return std::array<Handler, sizeof...(step)>{single<step, ends>...};
+  }
+  template <bool ends, std::size_t... steps>
+  static constexpr auto pairs(std::index_sequence<steps...>) {
+    return std::array<Handler, sizeof...(steps)>{pair<steps, ends>...};
+  }
+};
+
+/// The instructions of a program as its steps come.
+class Program::Assembler {
+ public:
+  explicit Assembler(std::vector<Instruction>& instructions) : instructions_(instructions) {}
+
+  void append(Operation operation, Operands operands) {
+    const bool is_symmetric = operation != subtract && step_of(operation, Last::none) < arithmetics;
+    if (is_symmetric && is_last(operands.b)) std::swap(operands.a, operands.b);
+    const std::size_t step = arithmetic_step(operation, operands);
+    last_ = operands.target;
+    if (step < arithmetics && single_ < arithmetics) {
+      pair_ = single_ * arithmetics + step;
+      instructions_.back().second = operands;
+      instructions_.back().handler = pairs<false>[pair_];
+      single_ = arithmetics;
+    } else {
+      single_ = step;
+      pair_ = no_pair;
+      instructions_.push_back({step < arithmetics ? singles<false>[step] : handler(operation),
+                               operands,
+                               {},
+                               function(operation),
+                               operation});
+    }
+  }
+  /// What the program returns is in `place`.
+  void end(unsigned place) {
+    if (single_ < arithmetics && is_last(place)) {
+      instructions_.back().handler = singles<true>[single_];
+    } else if (pair_ != no_pair && is_last(place)) {
+      instructions_.back().handler = pairs<true>[pair_];
+    } else {
+      instructions_.push_back({Handlers::end, {0, place, 0, 0}, {}, nullptr, constant});
+    }
+  }
+
+ private:
+  static constexpr std::size_t no_pair = arithmetics * arithmetics;
+  template <bool ends>
+  static constexpr auto singles = Handlers::singles<ends>(std::make_index_sequence<arithmetics>());
+  template <bool ends>
+  static constexpr auto pairs = Handlers::pairs<ends>(std::make_index_sequence<no_pair>());
+
+  bool is_last(unsigned place) const { return place == last_; }
+  /// `arithmetics` for what is none.
+  std::size_t arithmetic_step(Operation operation, const Operands& o) const {
+    const bool has_third = operands(operation) == 3;
+    const Last last = is_last(o.a)                            ? Last::a
+                      : operation == subtract && is_last(o.b) ? Last::b
+                      : has_third && is_last(o.c)             ? Last::c
+                                                              : Last::none;
+    return step_of(operation, last);
+  }
+  static std::size_t step_of(Operation operation, Last last) {
+    const auto* const step = std::find(std::begin(arithmetic), std::end(arithmetic), Arithmetic{operation, last});
+    return static_cast<std::size_t>(step - std::begin(arithmetic));
+  }
+  static Handler handler(Operation operation) {
+    if (function(operation) != nullptr) return Handlers::call;
+    if (operation == divide) return Handlers::quotient;
+    if (operation == negate) return Handlers::negation;
+    return operation == square_root ? Handlers::root : Handlers::other;
+  }
+  using Function = double (*)(double);
+  static Function function(Operation operation) {
+    switch (operation) {
+      case exponential:
+        return std::exp;
+      case logarithm:
+        return std::log;
+      case sine:
+        return std::sin;
+      case cosine:
+        return std::cos;
+      default:
+        return nullptr;
+    }
+  }
+
+  std::vector<Instruction>& instructions_;
+  unsigned last_ = std::numeric_limits<unsigned>::max();  // where the step before puts its result
+  std::size_t single_ = arithmetics;                      // of the last instruction, if another can join it
+  std::size_t pair_ = no_pair;                            // of the last instruction
 };
 
 Program::Program(const ExpressionGraph& graph, std::span<const Expression> outputs, int variables)
@@ -98,79 +199,21 @@ Program::Program(const ExpressionGraph& graph, std::span<const Expression> outpu
       memory_.push_back(node.value);
     }
   }
+  const auto place = [&](int index) { return index < 0 ? 0u : static_cast<unsigned>(places[at(index)]); };
+  Assembler assembler(instructions_);
+  std::size_t steps = 0;
   for (const Expression part : parts) {
     if (places[at(part.index)] >= 0) continue;
-    if (instructions_.size() >= most_instructions) throw FormulaTooLarge();
-    instructions_.push_back(instruction(code[part], places, !instructions_.empty()));
+    if (++steps > most_steps) throw FormulaTooLarge();
+    const ExpressionGraph::Node& node = code[part];
+    assembler.append(node.operation,
+                     {static_cast<unsigned>(memory_.size()), place(node.a), place(node.b), place(node.c)});
     places[at(part.index)] = static_cast<int>(memory_.size());
     memory_.push_back(0.0);
   }
-  const bool has_instructions = !instructions_.empty();
-  instructions_.push_back({Handlers::end, 0, 0, 0, 0, nullptr, constant});
   for (const Expression output : lowered.outputs()) outputs_.push_back(places[at(output.index)]);
-  last_is_output_ = has_instructions && outputs_.size() == 1 && at(outputs_.front()) + 1 == memory_.size();
+  assembler.end(static_cast<unsigned>(outputs_.back()));
   for (std::vector<int>* list : {&used_, &outputs_}) list->push_back(end_of_list);
-}
-
-Program::Instruction Program::instruction(const ExpressionGraph::Node& node, const std::vector<int>& places,
-                                          bool has_last) const {
-  const auto place = [&](int index) { return index < 0 ? 0u : static_cast<unsigned>(places[at(index)]); };
-  const auto target = static_cast<unsigned>(memory_.size());
-  Instruction i{Handlers::other, target, place(node.a), place(node.b), place(node.c), nullptr, node.operation};
-  const auto is_last = [&](unsigned operand) { return has_last && operand + 1 == target; };
-  const auto choose_handler = [&](Handler plain, Handler with_last) { i.handler = is_last(i.a) ? with_last : plain; };
-  const bool is_symmetric = node.operation == add || node.operation == multiply || node.operation == multiply_add ||
-                            node.operation == multiply_subtract || node.operation == subtract_product;
-  if (is_symmetric && is_last(i.b)) std::swap(i.a, i.b);
-  const auto call = [&](double (*function)(double)) {
-    i.handler = Handlers::call;
-    i.function = function;
-  };
-  switch (node.operation) {
-    case add:
-      choose_handler(Handlers::sum, Handlers::last_sum);
-      break;
-    case subtract:
-      choose_handler(Handlers::difference, Handlers::last_difference);
-      break;
-    case multiply:
-      choose_handler(Handlers::product, Handlers::last_product);
-      break;
-    case divide:
-      choose_handler(Handlers::quotient, Handlers::last_quotient);
-      break;
-    case negate:
-      i.handler = Handlers::negation;
-      break;
-    case multiply_add:
-      choose_handler(is_last(i.c) ? Handlers::product_last_sum : Handlers::product_sum, Handlers::last_product_sum);
-      break;
-    case multiply_subtract:
-      choose_handler(Handlers::product_difference, Handlers::last_product_difference);
-      break;
-    case subtract_product:
-      choose_handler(is_last(i.c) ? Handlers::last_difference_product : Handlers::difference_product,
-                     Handlers::difference_last_product);
-      break;
-    case square_root:
-      i.handler = Handlers::root;
-      break;
-    case exponential:
-      call(std::exp);
-      break;
-    case logarithm:
-      call(std::log);
-      break;
-    case sine:
-      call(std::sin);
-      break;
-    case cosine:
-      call(std::cos);
-      break;
-    default:
-      break;
-  }
-  return i;
 }
 
 std::vector<Expression> gradient_of(ExpressionGraph& graph, Expression value, int first, int count) {

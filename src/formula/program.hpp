@@ -14,7 +14,11 @@ namespace bathline {
 class Program {
  public:
   /// Compilers that do not optimise let every instruction take its part of the stack.
-  static constexpr std::size_t most_instructions = 20'000;
+  static constexpr std::size_t most_steps = 20'000;
+  /// Places in memory.
+  struct Operands {
+    unsigned target, a, b, c;
+  };
 
   /// Variables are numbered from 0 to `variables` - 1. Throws FormulaTooLarge.
   Program(const ExpressionGraph& graph, std::span<const Expression> outputs, int variables);
@@ -23,34 +27,15 @@ class Program {
   int outputs() const { return static_cast<int>(outputs_.size()) - 1; }
   /// `variables` and `outputs` have the sizes above; they may not overlap.
   void run(const double* variables, double* outputs) const {
-    compute(variables);
-    for (const int* place = outputs_.data(); *place != end_of_list; ++place) *outputs++ = memory_[at(*place)];
+    run(variables);
+    const double* const memory = memory_.data();
+#pragma GCC unroll 4  // of short lists half of the time were jumps
+    for (const int* place = outputs_.data(); *place != end_of_list; ++place) *outputs++ = memory[*place];
   }
-  /// For a program with one output.
+  /// The last output.
   double run(const double* variables) const {
-    const double last = compute(variables);
-    return last_is_output_ ? last : memory_[at(outputs_.front())];
-  }
-
- private:
-  struct Instruction;
-  /// Executes an instruction and those behind it; `last` is the result of the one before. Returns the last result.
-  using Handler = double (*)(const Instruction*, double* memory, double last);
-  struct Instruction {
-    Handler handler;
-    unsigned target, a, b, c;  ///< places in memory
-    double (*function)(double);
-    Operation operation;
-  };
-  struct Handlers;
-  /// Lists end like this: a loop of counted length would be compiled for long lists, which these are not.
-  static constexpr int end_of_list = -1;
-  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-  /// `has_last`: whether there is an instruction before it.
-  Instruction instruction(const ExpressionGraph::Node& node, const std::vector<int>& places, bool has_last) const;
-  double compute(const double* variables) const {
     double* const memory = memory_.data();
+#pragma GCC unroll 4
     for (const int* variable = used_.data(); *variable != end_of_list; ++variable) {
       memory[*variable] = variables[*variable];
     }
@@ -58,11 +43,27 @@ class Program {
     return first->handler(first, memory, 0.0);
   }
 
+ private:
+  struct Instruction;
+  /// Executes an instruction and those behind it; `last` is the result of the one before. Returns the last result.
+  using Handler = double (*)(const Instruction*, double* memory, double last);
+  /// One step, or two.
+  struct Instruction {
+    Handler handler;
+    Operands first, second;
+    double (*function)(double);
+    Operation operation;
+  };
+  struct Handlers;
+  class Assembler;
+  /// Lists end like this: a loop of counted length would be compiled for long lists, which these are not.
+  static constexpr int end_of_list = -1;
+  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
   int variables_;
   std::vector<int> used_;  // variables that matter
   std::vector<Instruction> instructions_;
   std::vector<int> outputs_;
-  bool last_is_output_ = false;
   mutable std::vector<double> memory_;  // variables, constants, results of the instructions
 };
 

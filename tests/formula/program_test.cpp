@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
+#include "formula/lowering.hpp"
 #include "formula/parser.hpp"
 #include "random_numbers.hpp"
 
@@ -53,6 +55,63 @@ TEST(FormulaProgram, FusesProductsInSums) {
     }
     EXPECT_NEAR(outputs[9], x * x - y * z, 4e-15);
     EXPECT_NEAR(outputs[11], p + p * z, 4e-15);
+  }
+}
+
+/// The lowered expressions, each operation on its own.
+std::vector<double> one_by_one(const ExpressionGraph& graph, std::span<const Expression> outputs,
+                               const double* variables) {
+  const LoweredExpressions lowered(graph, outputs);
+  const ExpressionGraph& code = lowered.graph();
+  std::vector<double> values(code.size()), results;
+  for (const Expression part : code.parts(lowered.outputs())) {
+    const ExpressionGraph::Node& node = code[part];
+    const auto value = [&](int index) { return index < 0 ? 0.0 : values[static_cast<std::size_t>(index)]; };
+    values[static_cast<std::size_t>(part.index)] =
+        node.operation == Operation::constant   ? node.value
+        : node.operation == Operation::variable ? variables[node.a]
+                                                : evaluate(node.operation, value(node.a), value(node.b), value(node.c));
+  }
+  for (const Expression output : lowered.outputs()) results.push_back(values[static_cast<std::size_t>(output.index)]);
+  return results;
+}
+
+/// What is no number is as good as any other such.
+bool are_same(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b)); }
+MATCHER(AreSame, "") { return are_same(std::get<0>(arg), std::get<1>(arg)); }
+MATCHER_P(IsSameAs, expected, "") { return are_same(arg, expected); }
+
+TEST(FormulaProgram, EverySequenceOfStepsComputesWhatItsOperationsDo) {
+  using enum Operation;
+  constexpr Operation operations[] = {add,    subtract, multiply,   divide, negate,     absolute, minimum,
+                                      choose, sine,     arctangent, power,  add,        subtract, multiply,
+                                      add,    subtract, multiply,   divide, arctangent2};
+  RandomNumbers random(11);
+  const auto below = [&](std::size_t bound) {
+    return static_cast<int>(random.uniform(0.0, static_cast<double>(bound)));
+  };
+  const double variables[] = {0.7, -1.3, 2.1};
+  for (int round = 0; round < 2000; ++round) {
+    ExpressionGraph graph;
+    std::vector<Expression> nodes = {graph.variable(0), graph.variable(1), graph.variable(2), graph.constant(0.4)};
+    for (int step = 0; step < 12; ++step) {
+      const Operation operation = operations[below(std::size(operations))];
+      // The node before is an operand more often than others are.
+      const auto operand = [&] {
+        return below(2) == 0 ? nodes.back() : nodes[static_cast<std::size_t>(below(nodes.size()))];
+      };
+      const Expression a = operand(), b = operand(), c = operand();
+      const int count = operands(operation);
+      nodes.push_back(graph.apply(operation, a, count > 1 ? b : Expression{}, count > 2 ? c : Expression{}));
+    }
+    const std::vector<Expression> outputs = {nodes.back(), nodes[nodes.size() - 3]};
+    const Program program(graph, outputs, 3);
+    double both[2];
+    program.run(variables, both);
+    EXPECT_THAT(both, testing::Pointwise(AreSame(), one_by_one(graph, outputs, variables)));
+    EXPECT_THAT(program.run(variables), IsSameAs(both[1]));
+    EXPECT_THAT(Program(graph, {outputs.data(), 1}, 3).run(variables),
+                IsSameAs(one_by_one(graph, {outputs.data(), 1}, variables).front()));
   }
 }
 

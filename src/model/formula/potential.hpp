@@ -19,7 +19,8 @@ class FormulaPotential final : public Potential {
   }
   void hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const override {
     // Eigen divides to find out whether a matrix is too large, which takes longer than a short formula.
-    if (hessian.rows() != q.size() || hessian.cols() != q.size()) hessian.resize(q.size(), q.size());
+    if (hessian.rows() != q.size() || hessian.cols() != q.size()) [[unlikely]]
+      hessian.resize(q.size(), q.size());
     hessian_.run(q.data(), hessian.data());
   }
   bool is_quadratic() const override { return is_quadratic_; }
