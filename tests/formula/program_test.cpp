@@ -4,8 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <cstdint>
 #include <limits>
 
 #include "formula/lowering.hpp"
@@ -77,7 +78,9 @@ std::vector<double> one_by_one(const ExpressionGraph& graph, std::span<const Exp
 }
 
 /// What is no number is as good as any other such.
-bool are_same(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0 || (std::isnan(a) && std::isnan(b)); }
+bool are_same(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (std::isnan(a) && std::isnan(b));
+}
 MATCHER(AreSame, "") { return are_same(std::get<0>(arg), std::get<1>(arg)); }
 MATCHER_P(IsSameAs, expected, "") { return are_same(arg, expected); }
 
