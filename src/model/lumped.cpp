@@ -15,9 +15,6 @@ namespace bathline {
 
 namespace {
 
-/// Behind the streams of thermal starts, which count from 0, two for each environment.
-constexpr std::uint32_t first_stream = 0x40000000U;
-
 Eigen::VectorXd by_site(const std::vector<std::pair<int, double>>& values, std::size_t sites) {
   Eigen::VectorXd all = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(sites));
   for (const auto& [site, value] : values) all[site] += value;
@@ -135,7 +132,7 @@ void LumpedEnvironment::prepare(const RandomKey& key) {
   const Eigen::VectorXd rest = Eigen::VectorXd::Zero(n);
   axes_.assign(communicator().is_root() ? static_cast<std::size_t>(attachment().axes()) : 0, {rest, rest, 0.0});
   steps_ = 0.0;
-  noise_.begin({key.seed, key.realisation, first_stream + 2 * key.stream});
+  noise_.begin(StepNumbers::of_environment(key));
   if (!(temperature_ > 0.0) || axes_.empty()) return;
   // The covariance of the places is kT times the inverse of all springs together.
   Eigen::SparseMatrix<double> springs = stiffness_;

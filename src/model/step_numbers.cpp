@@ -13,7 +13,14 @@ namespace {
 /// How many numbers are worth drawing together.
 constexpr std::int64_t together = 512;
 
+/// Behind the streams of thermal starts, which count from 0, two for each environment.
+constexpr std::uint32_t first_stream = 0x40000000U;
+
 }  // namespace
+
+RandomKey StepNumbers::of_environment(const RandomKey& start) {
+  return {start.seed, start.realisation, first_stream + 2 * start.stream};
+}
 
 void StepNumbers::begin(const RandomKey& key) {
   key_ = key;

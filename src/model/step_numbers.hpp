@@ -18,6 +18,8 @@ class StepNumbers {
   /// What fills in the standard normal numbers of a draw of a step.
   using Source = std::function<void(std::int64_t step, int draw, std::span<double> numbers)>;
 
+  /// The key for the numbers of an environment whose thermal start has this one.
+  static RandomKey of_environment(const RandomKey& start);
   /// Draw d has the stream of the key plus d.
   void begin(const RandomKey& key);
   /// Numbers of another kind than random ones, from here on.

@@ -33,6 +33,8 @@ namespace {
 /// Only lines on one particle have the key: between two, half a site would couple their momenta.
 bool puts_half_a_site(const Section& section) { return section.has("half_site") && section.boolean("half_site"); }
 
+bool is_noisy_line(const Section& section) { return is_endless(section) && section.number("temperature") > 0.0; }
+
 /// What the sites of the section's `file` are made of, or nothing where that is wrong. @note Collective.
 std::function<LineSite(std::int64_t)> read_unequal_sites(const Section& section, const char* mass,
                                                          const char* stiffness, const Communicator& communicator,
@@ -171,7 +173,8 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
        .bound = Bound::nonnegative},
       {.name = "temperature",
        .units = "J",
-       .doc = "kT of the start: sites drawn from the Gibbs distribution around the head; 0: at rest there",
+       .doc = "kT of the start: sites drawn from the Gibbs distribution around the head, or of the noise of a line "
+              "without end; 0: at rest there",
        .fallback = "0.0",
        .bound = Bound::nonnegative},
       {.name = "file",
@@ -237,10 +240,16 @@ EnvironmentKind spring_mass_line_kind() {
            "others are refused: `exact` would need all sites, `explicit-euler` and `rk4` are not stable enough, "
            "compositions and `lobatto` with more stages see another kernel at each of theirs. What went into the "
            "line is the work of the particle on it, and the group certificate of a result says how good the "
-           "exponentials are. "
+           "exponentials are. With a temperature it has noise of the same exponentials, the force that a line in the "
+           "Gibbs distribution of the integrator has on a particle that is held, and its kernel is good `forever`: "
+           "`gamma` with 0.5 and `time-centred` have the Gibbs distribution of linear systems at any step, "
+           "stoermer-verlet and `lobatto` its positions, and `gamma` with 0 and 1 those of half a drift further or "
+           "earlier; other values of `gamma`, and `gauss` with more than one stage, refuse. A particle that vibrates "
+           "above the line's band stays as warm as it starts: no wave carries heat there. "
            "Unequal sites take any integrator but `gauss` and `lobatto`; the first one that differs "
            "sends an echo back."},
-      build_spring_mass};
+      build_spring_mass,
+      is_noisy_line};
 }
 
 EnvironmentKind spring_inerter_line_kind() {
@@ -256,7 +265,8 @@ EnvironmentKind spring_inerter_line_kind() {
                                          "b", "inertance of each site", "k"),
            .notes = "Damps the relative motion of the two by D = sqrt(k b) until the echo at t_r = 2 sites sqrt(b/k). "
                     "Displacements of its sites are relative to the second particle."},
-          build_spring_inerter};
+          build_spring_inerter,
+          is_noisy_line};
 }
 
 }  // namespace bathline

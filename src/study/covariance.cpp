@@ -114,13 +114,15 @@ class CovarianceStudy final : public Study {
   const Experiment& experiment_;
 };
 
-/// Whether what a step adds does not depend on what others have added: quantum noise remembers.
+/// Whether what a step adds does not depend on what others have added, but for a state that sites are: quantum noise
+/// remembers, and a line without end has none.
 bool has_markovian_noise(const Experiment& experiment, const Case& one) {
   if (!one.closed) return true;
   const Problem problem = experiment.make_problem(one);
   return std::all_of(problem.environments().begin(), problem.environments().end(), [](const auto& environment) {
     auto* noisy = dynamic_cast<Noisy*>(environment.get());
-    return environment->facts().temperature == 0.0 || (noisy != nullptr && noisy->noise() != nullptr);
+    const bool has_state = environment->facts().sites > 0;
+    return environment->facts().temperature == 0.0 || (has_state && noisy != nullptr && noisy->noise() != nullptr);
   });
 }
 
@@ -134,9 +136,10 @@ std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, 
     if (one.noise && has_markovian_noise(experiment, one)) continue;
     mistakes.add(
         one.options.where("on"),
-        fmt::format("a covariance study is of systems with noise: `{}` needs on = \"open\" and a `temperature`, "
-                    "or on = \"closed\" with a memory that has one, and no other bath or quantum noise",
-                    one.label));
+        fmt::format(
+            "a covariance study is of systems with noise: `{}` needs on = \"open\" and a `temperature`, "
+            "or on = \"closed\" with a memory that has one, and no other bath, line without end or quantum noise",
+            one.label));
   }
   return std::make_unique<CovarianceStudy>(experiment);
 }

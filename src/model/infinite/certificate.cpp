@@ -124,35 +124,6 @@ std::vector<double> distances(double low, double high) {
   return all;
 }
 
-/// The kernel of velocities v, G, for that of stage velocities V = (1-g) v + g v+; `first` begins with G_{-1}.
-SteppedKernel on_velocities(const LineStep& line, const SteppedKernel& kernel) {
-  const double g = line.gamma;
-  SteppedKernel of_v{{g * kernel.first.front()}, kernel.decays};
-  double tail = 0.0;
-  for (Decay& decay : of_v.decays) {
-    tail += decay.weight.real();
-    decay.weight *= (1.0 - g) + g * std::exp(decay.exponent());
-  }
-  for (std::size_t n = 0; n < kernel.first.size(); ++n) {
-    const double next = n + 1 < kernel.first.size() ? kernel.first[n + 1] : tail;
-    of_v.first.push_back((1.0 - g) * kernel.first[n] + g * next);
-  }
-  return of_v;
-}
-
-/// Of `of_v` at exp(i t), t = angle + distance.
-Complex transform(const SteppedKernel& of_v, double angle, double distance) {
-  const double t = angle + distance;
-  Complex sum = 0.0, share = 0.0;
-  for (int n = 0; n < of_v.lag(); ++n) sum += of_v.first[static_cast<std::size_t>(n)] * std::polar(1.0, -(n - 1) * t);
-  for (const Decay& decay : of_v.decays) {
-    const double apart = (decay.angle - angle) - distance;
-    share -= 0.5 * decay.weight / expm1(decay.offset + i * apart);
-    share -= 0.5 * std::conj(decay.weight) / expm1(std::conj(decay.offset) - i * (decay.angle + t));
-  }
-  return sum + share * std::polar(1.0, -(of_v.lag() - 1) * t);
-}
-
 void look_at_transform(const LineStep& line, const SteppedKernel& of_v, KernelCertificate& certificate) {
   for (const double distance : distances(-line.angle, pi - line.angle)) {
     const double t = line.angle + distance, c = line.courant;
@@ -160,7 +131,7 @@ void look_at_transform(const LineStep& line, const SteppedKernel& of_v, KernelCe
     const Complex root = square > 0.0 ? Complex(std::sqrt(square)) : i * std::sqrt(-square);
     const Complex middle = std::polar(1.0, 0.5 * t);
     const Complex exact = middle * (line.stretch * root - 2.0 * i * std::sin(0.5 * t)) / (2.0 * c * c);
-    const Complex found = transform(of_v, line.angle, distance);
+    const Complex found = transform(of_v, 1, line.angle, distance);
     certificate.uniform_error = std::max(certificate.uniform_error, std::abs(found - exact));
     const double resistance = (std::conj(middle) * found).real();
     certificate.lowest = std::min(certificate.lowest, c * resistance);

@@ -29,6 +29,7 @@ class InfiniteImplicitMarch : public ImplicitMarch {
       if (row.place == 0.0 && head[axis] != 0.0) start(row, head[axis]);
       row.place = head[axis];
       begin(row, response.constant.col(static_cast<Index>(axis)));
+      if (line_.is_warm()) add_noise(axis, response.constant.col(static_cast<Index>(axis)));
     }
     constant_ = response.constant;
     return true;
@@ -38,18 +39,25 @@ class InfiniteImplicitMarch : public ImplicitMarch {
       const auto column = static_cast<Index>(axis);
       velocities_ = head_velocities.col(column);
       forces_ = constant_.col(column) - damping_ * velocities_;
-      end(line_.axes()[axis], velocities_, forces_);
+      end(axis, velocities_, forces_);
     }
+    line_.end_step();
   }
 
  protected:
   /// The head does not begin where the line is at rest.
   virtual void start(Axis& axis, double x) = 0;
   virtual void begin(const Axis& axis, Eigen::Ref<Eigen::VectorXd> constant) const = 0;
-  virtual void end(Axis& axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd& forces) = 0;
+  virtual void end(std::size_t axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd& forces) = 0;
+  /// The random force at the stages.
+  virtual void add_noise(std::size_t axis, Eigen::Ref<Eigen::VectorXd> constant) {
+    line_.axes()[axis].random = line_.random_force(axis);
+    constant.array() += line_.axes()[axis].random;
+  }
+
+  InfiniteLine& line_;
 
  private:
-  InfiniteLine& line_;
   Eigen::MatrixXd damping_, constant_;
   Eigen::VectorXd velocities_, forces_;
 };
@@ -63,13 +71,11 @@ class GammaMarch final : public InfiniteImplicitMarch {
         h_(h) {}
 
   static std::unique_ptr<ImplicitMarch> make(InfiniteLine& line, double gamma, double h) {
-    const InfiniteLineOptions& options = line.options();
-    const LineKernel kernel =
-        make_line_kernel(LineStep(line.courant(h), gamma), options.tolerance, options.horizon / h, options.end / h);
-    auto memory = std::make_shared<const SteppedMemory>(kernel, options.stiffness);
+    const std::shared_ptr<const LineParts> parts = line.parts(h, gamma);
+    auto memory = std::make_shared<const SteppedMemory>(parts->kernel, line.options().stiffness);
     line.take(
-        memory->shape(), [memory](const Axis& axis, double) { return memory->between_steps(axis); }, kernel.certificate,
-        h);
+        memory->shape(), [memory](const Axis& axis, double) { return memory->between_steps(axis); },
+        parts->kernel.certificate, h, parts->noise);
     return std::make_unique<GammaMarch>(line, memory, h);
   }
 
@@ -78,11 +84,12 @@ class GammaMarch final : public InfiniteImplicitMarch {
     throw std::logic_error("a gamma scheme on a line without end begins where that is at rest");
   }
   void begin(const Axis& axis, Eigen::Ref<Eigen::VectorXd> constant) const override { constant[0] = axis.tails[0]; }
-  void end(Axis& axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd& forces) override {
+  void end(std::size_t axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd& forces) override {
+    Axis& row = line_.axes()[axis];
     const double displacement = h_ * velocities[0];
-    axis.work -= forces[0] * displacement;
-    axis.place += displacement;
-    memory_->commit(axis, displacement);
+    row.work -= forces[0] * displacement;
+    row.place += displacement;
+    memory_->commit(row, displacement);
   }
 
   std::shared_ptr<const SteppedMemory> memory_;
@@ -105,8 +112,14 @@ class LobattoMarch final : public InfiniteImplicitMarch {
   void begin(const Axis& axis, Eigen::Ref<Eigen::VectorXd> constant) const override {
     constant << axis.force, leapfrog_.force_at_kick(axis, axis.place);
   }
-  void end(Axis& axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd&) override {
-    leapfrog_.kick(axis, axis.place + 0.5 * h_ * velocities.sum());
+  void end(std::size_t axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd&) override {
+    Axis& row = line_.axes()[axis];
+    const double random = line_.is_warm() ? line_.random_force_at_end(axis) : 0.0;
+    leapfrog_.kick(row, row.place + 0.5 * h_ * velocities.sum(), random);
+  }
+  void add_noise(std::size_t axis, Eigen::Ref<Eigen::VectorXd> constant) override {
+    constant[0] += line_.axes()[axis].random;
+    constant[1] += line_.random_force_at_end(axis);
   }
 
   Leapfrog leapfrog_;
@@ -145,11 +158,12 @@ class RungeKuttaMarch final : public InfiniteImplicitMarch {
   void begin(const Axis& axis, Eigen::Ref<Eigen::VectorXd> constant) const override {
     constant = Eigen::Map<const Eigen::VectorXd>(axis.tails.data(), static_cast<Index>(axis.tails.size()));
   }
-  void end(Axis& axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd& forces) override {
-    axis.work -= weights_.cwiseProduct(forces).dot(velocities);
-    axis.place += weights_.dot(velocities);
+  void end(std::size_t axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd& forces) override {
+    Axis& row = line_.axes()[axis];
+    row.work -= weights_.cwiseProduct(forces).dot(velocities);
+    row.place += weights_.dot(velocities);
     const auto stages = static_cast<std::size_t>(velocities.size());
-    modes_->advance(axis.real.data(), axis.imaginary.data(), {velocities.data(), stages}, axis.tails);
+    modes_->advance(row.real.data(), row.imaginary.data(), {velocities.data(), stages}, row.tails);
   }
 
   std::shared_ptr<const Modes> modes_;
@@ -196,6 +210,7 @@ std::unique_ptr<ImplicitMarch> RungeKuttaMarch::make(InfiniteLine& line, const C
 std::unique_ptr<ImplicitMarch> make_implicit_march(InfiniteLine& line, const CollocationScheme& scheme, double h) {
   const std::variant<SchemeKernel, std::string> kernel = kernel_of(scheme);
   const SchemeKernel& known = std::get<SchemeKernel>(kernel);
+  if (line.is_warm() && is_midpoint(scheme)) return GammaMarch::make(line, 0.5, h);
   if (std::holds_alternative<RungeKuttaKernel>(known)) return RungeKuttaMarch::make(line, scheme, h);
   if (const auto* of_stage = std::get_if<GammaKernel>(&known)) return GammaMarch::make(line, of_stage->gamma, h);
   return std::make_unique<LobattoMarch>(line, Leapfrog(line, h), h);

@@ -8,12 +8,15 @@
 #include <limits>
 
 #include "model/infinite/scheme_kernel.hpp"
+#include "parallel/normal_numbers.hpp"
 
 namespace bathline {
 
 InfiniteLine::InfiniteLine(std::string name, Attachment attachment, const InfiniteLineOptions& options,
                            const Communicator& communicator)
-    : Environment(std::move(name), std::move(attachment), communicator), options_(options) {}
+    : Environment(std::move(name), std::move(attachment), communicator), options_(options) {
+  if (is_warm()) options_.horizon = KernelDemand::forever;
+}
 
 double InfiniteLine::courant(double h) const { return h * std::sqrt(options_.stiffness / options_.mass); }
 
@@ -22,6 +25,7 @@ EnvironmentFacts InfiniteLine::describe() const {
   facts.damping = std::sqrt(options_.stiffness * options_.mass);
   facts.highest_frequency = 2.0 * std::sqrt(options_.stiffness / options_.mass);
   facts.matched_gamma = options_.matched_gamma;
+  facts.temperature = options_.temperature;
   return facts;
 }
 
@@ -33,8 +37,16 @@ std::optional<std::string> InfiniteLine::own_obstacle(const Scheme& scheme) cons
   const std::variant<SchemeKernel, std::string> kernel = kernel_of(scheme);
   if (const auto* why = std::get_if<std::string>(&kernel)) return *why;
   const SchemeKernel& known = std::get<SchemeKernel>(kernel);
+  if (is_warm() && std::holds_alternative<RungeKuttaKernel>(known) && !is_midpoint(scheme)) {
+    return "which takes the line in continuous time along, and the noise of `" + name() +
+           "` is known step by step; take `gamma`, `time-centred` or `stoermer-verlet`";
+  }
   if (std::holds_alternative<RungeKuttaKernel>(known)) return std::nullopt;
   const auto* of_stage = std::get_if<GammaKernel>(&known);
+  if (is_warm() && of_stage != nullptr) {
+    return "which moves heads with other velocities than those that noise does work along, so that the ledger of `" +
+           name() + "` would drift; take gamma = 0, 0.5 or 1, or `stoermer-verlet`";
+  }
   const double gamma = of_stage == nullptr ? 0.0 : of_stage->gamma;
   const LineStep line(courant(options_.step), gamma);
   if (line.effective <= 1.0) return std::nullopt;
@@ -62,7 +74,7 @@ std::optional<MemoryFormulas> InfiniteLine::formulas(std::span<const double> tim
     const double phase = facts().highest_frequency * t;
     formulas.kernel.push_back(options_.stiffness * (phase == 0.0 ? 1.0 : 2.0 * ::j1(phase) / phase));
   }
-  formulas.random_force.resize(times.size() * static_cast<std::size_t>(attachment().axes()));
+  if (!is_warm()) formulas.random_force.resize(times.size() * static_cast<std::size_t>(attachment().axes()));
   return formulas;
 }
 
@@ -89,29 +101,73 @@ std::optional<Certificate> InfiniteLine::certificate() const {
       {"passivity_margin", "1", "lowest real part of the transform, as a fraction of D; 0 for the line itself",
        found.lowest},
       {"damper", "1", "damper that was added to have none below 0, as a fraction of D", found.damper}};
+  if (noise_) {
+    certificate.sentence +=
+        fmt::format("; the spectrum of its noise is right to {:.1e} of its largest value", noise_->error());
+    certificate.entries.push_back(
+        {"noise_error", "1", "largest error of the noise's spectrum, over its largest value", noise_->error()});
+  }
   return certificate;
 }
 
-void InfiniteLine::prepare(const RandomKey&) {
+void InfiniteLine::prepare(const RandomKey& key) {
+  key_ = key;
+  steps_ = 0.0;
+  numbers_.begin(StepNumbers::of_environment(key));
   axes_.assign(communicator().is_root() ? static_cast<std::size_t>(attachment().axes()) : 0, Axis());
-  for (Axis& axis : axes_) resize(axis);
+  for (Axis& axis : axes_) shape_.give(axis);
+  if (noise_) start_noise();
 }
 
-void InfiniteLine::resize(Axis& axis) const {
-  axis.tails.resize(shape_.tails);
-  axis.recent.resize(shape_.recent);
-  axis.real.resize(shape_.modes);
-  axis.imaginary.resize(shape_.modes);
+void InfiniteLine::start_noise() {
+  // Two steps more, of which the kick at the start is the mean.
+  const std::size_t count = noise_->start_numbers();
+  std::vector<double> numbers(count + 2);
+  std::uint64_t first = 0;
+  for (Axis& axis : axes_) {
+    fill_normals(key_, first, numbers);
+    first += numbers.size();
+    noise_->shape().give(axis.noise);
+    noise_->start(std::span(numbers).first(count), axis.noise);
+    for (const double number : std::span(numbers).last(2)) {
+      const double force = noise_->force(axis.noise, number);
+      axis.random = 0.5 * (axis.last + force);
+      axis.last = force;
+      noise_->commit(axis.noise, number);
+    }
+  }
 }
 
-void InfiniteLine::take(const Shape& shape, Force force, const KernelCertificate& certificate, double time_unit) {
+double InfiniteLine::random_force(std::size_t axis) {
+  if (!noise_) return 0.0;
+  const std::span<const double> numbers = numbers_.at(static_cast<std::int64_t>(steps_), 0, axes_.size());
+  return noise_->force(axes_[axis].noise, numbers[axis]);
+}
+
+void InfiniteLine::end_step() {
+  if (!noise_ || axes_.empty()) return;
+  const std::span<const double> numbers = numbers_.at(static_cast<std::int64_t>(steps_), 0, axes_.size());
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+    axes_[axis].last = noise_->force(axes_[axis].noise, numbers[axis]);
+    noise_->commit(axes_[axis].noise, numbers[axis]);
+  }
+  steps_ += 1.0;
+}
+
+std::shared_ptr<const LineParts> InfiniteLine::parts(double h, double gamma) const {
+  return line_parts(LineStep(courant(h), gamma), options_.tolerance, options_.horizon / h, options_.end / h, is_warm());
+}
+
+void InfiniteLine::take(const MemoryShape& shape, Force force, const KernelCertificate& certificate, double time_unit,
+                        std::shared_ptr<const NoiseFilter> noise) {
   force_ = std::move(force);
   certificate_ = certificate;
   horizon_ = certificate.horizon * time_unit;
   norm_unit_ = options_.stiffness * time_unit;
-  if (shape == shape_) return;
+  const bool has_room = shape == shape_;
   shape_ = shape;
-  if (!axes_.empty()) prepare({});
+  if (noise) noise_.emplace(std::move(noise), options_.temperature * options_.stiffness);
+  if (!axes_.empty() && (!has_room || (noise_ && steps_ == 0.0))) prepare(key_);
 }
 
 std::vector<StateField> InfiniteLine::fields() {
@@ -133,7 +189,16 @@ std::vector<StateField> InfiniteLine::fields() {
     add("recent", axis, row.recent, shape_.recent);
     add("real", axis, row.real, shape_.modes);
     add("imaginary", axis, row.imaginary, shape_.modes);
+    if (!noise_) continue;
+    const MemoryShape of_noise = noise_->shape();
+    fields.push_back({"random", axis, 0, 1, {&row.random, is_here ? 1u : 0u}});
+    fields.push_back({"last", axis, 0, 1, {&row.last, is_here ? 1u : 0u}});
+    add("noise_tails", axis, row.noise.tails, of_noise.tails);
+    add("noise_recent", axis, row.noise.recent, of_noise.recent);
+    add("noise_real", axis, row.noise.real, of_noise.modes);
+    add("noise_imaginary", axis, row.noise.imaginary, of_noise.modes);
   }
+  if (noise_) fields.push_back({"steps", 0, 0, 1, {&steps_, communicator().is_root() ? 1u : 0u}});
   return fields;
 }
 
@@ -146,14 +211,18 @@ EnvironmentEnergy InfiniteLine::energy(std::span<const double> head) {
   double work = 0.0;
   for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
     const Axis& row = axes_[axis];
-    work += row.work - 0.5 * (row.force + force_on(row, head[axis])) * (head[axis] - row.place);
+    const double mean = 0.5 * (row.force + force_on(row, head[axis])) + row.random;
+    work += row.work - mean * (head[axis] - row.place);
   }
   communicator().broadcast(std::span<double>(&work, 1));
   return {.environment = work};
 }
 
 void InfiniteLine::force(std::span<const double> head, std::span<double> force) const {
-  for (std::size_t axis = 0; axis < axes_.size(); ++axis) force[axis] = force_on(axes_[axis], head[axis]);
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+    force[axis] = force_on(axes_[axis], head[axis]);
+    if (noise_) force[axis] += axes_[axis].random;
+  }
 }
 
 std::unique_ptr<ExplicitMarch> InfiniteLine::explicit_march(const ExplicitScheme& scheme, double h) {

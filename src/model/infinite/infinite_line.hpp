@@ -3,6 +3,11 @@
 // A scheme sees of the line a kernel over its steps, or takes the kernel's exponentials along (stepped_kernel.hpp,
 // continuous_kernel.hpp): some hundred numbers in the place of all sites, on rank 0, for the path of the closed line of
 // any length until its echo. Their state belongs to the scheme that the last march was made for.
+//
+// A warm one adds the force that a line in equilibrium has on a head that is held: a number of every step, which a
+// filter makes of white numbers (line_noise.hpp). Where kicks begin and end a step, one belongs to two steps and has
+// the mean of their forces: positions are as exact with it as with the one kick of other steps, and time has no
+// direction.
 #pragma once
 
 #include <functional>
@@ -11,8 +16,8 @@
 
 #include "model/certified.hpp"
 #include "model/environment.hpp"
-#include "model/infinite/certificate.hpp"
-#include "parallel/cache_lines.hpp"
+#include "model/infinite/line_noise.hpp"
+#include "model/step_numbers.hpp"
 
 namespace bathline {
 
@@ -20,29 +25,25 @@ struct InfiniteLineOptions {
   double mass = 1.0;
   double stiffness = 1.0;
   double tolerance = 1e-12;                  ///< of the kernel, relative to the sum of its absolute values
-  double horizon = 0.0;                      ///< s; KernelDemand::forever
+  double horizon = 0.0;                      ///< s; KernelDemand::forever, as a warm line always has it
+  double temperature = 0.0;                  ///< kT, J
   double step = 1.0;                         ///< of the run, s
   double end = 0.0;                          ///< of the run, s
   std::optional<double> matched_gamma = {};  ///< as in EnvironmentFacts
 };
 
-class InfiniteLine final : public Environment, public Certified {
+class InfiniteLine final : public Environment, public Certified, public Noisy {
  public:
-  /// The line's memory of the head on one axis, in steps back from now.
-  struct Axis {
-    double work = 0.0;           ///< that the head has done, J
-    double place = 0.0;          ///< of the head at the last kick
-    double force = 0.0;          ///< at the last kick
-    double phase = 0.0;          ///< how much of a step the head has drifted since
-    double carry = 0.0;          ///< displacement that the line has not been told of yet
-    std::vector<double> tails;   ///< force at the next kick, or the next stages, of a head that does not move
-    std::vector<double> recent;  ///< the head's last displacements, the latest first
-    AlignedVector real, imaginary;
-  };
-  /// How many numbers a scheme needs.
-  struct Shape {
-    std::size_t tails = 0, recent = 0, modes = 0;
-    bool operator==(const Shape&) const = default;
+  /// The line's memory of the head's displacements on one axis.
+  struct Axis : MemoryState {
+    double work = 0.0;    ///< that the head has done, J
+    double place = 0.0;   ///< of the head at the last kick
+    double force = 0.0;   ///< at the last kick, but for that of the noise
+    double phase = 0.0;   ///< how much of a step the head has drifted since
+    double carry = 0.0;   ///< displacement that the line has not been told of yet
+    double random = 0.0;  ///< force of the noise at the last kick
+    double last = 0.0;    ///< that of the last step
+    MemoryState noise;
   };
   /// Force between steps with the head at x.
   using Force = std::function<double(const Axis& axis, double x)>;
@@ -68,22 +69,38 @@ class InfiniteLine final : public Environment, public Certified {
   double courant(double h) const;
   /// By axis; empty where this rank is not the root.
   std::vector<Axis>& axes() { return axes_; }
-  /// Makes room for the state of a scheme with such a kernel; one that has moved under another scheme is at rest again.
-  /// `time_unit` is that of the kernel, s.
-  void take(const Shape& shape, Force force, const KernelCertificate& certificate, double time_unit);
+  bool is_warm() const { return options_.temperature > 0.0; }
+  /// What the marches of kernels over steps are made of. @note Steps of `h` under the gamma scheme with this g.
+  std::shared_ptr<const LineParts> parts(double h, double gamma) const;
+  /// Makes room for the state of a scheme with such a kernel, and with such noise; one that has moved under another
+  /// scheme is at rest again. `time_unit` is that of the kernel, s.
+  void take(const MemoryShape& shape, Force force, const KernelCertificate& certificate, double time_unit,
+            std::shared_ptr<const NoiseFilter> noise = nullptr);
+  /// The random force of the step under way, N; 0 where the line is cold.
+  double random_force(std::size_t axis);
+  /// The same in the kick at its end, which is half the next step's.
+  double random_force_at_end(std::size_t axis) { return 0.5 * (axes_[axis].last + random_force(axis)); }
+  /// The random force after this is that of the next step.
+  void end_step();
+
+  StepNumbers* noise() override { return is_warm() ? &numbers_ : nullptr; }
 
  private:
   EnvironmentFacts describe() const override;
   std::optional<std::string> own_obstacle(const Scheme& scheme) const override;
   double force_on(const Axis& axis, double x) const;
-  void resize(Axis& axis) const;
+  void start_noise();
 
   InfiniteLineOptions options_;
-  Shape shape_;
+  MemoryShape shape_;
   Force force_;
   std::optional<KernelCertificate> certificate_;
   double horizon_ = 0.0, norm_unit_ = 0.0;  // of that, s and kg/s
   std::vector<Axis> axes_;
+  std::optional<LineNoise> noise_;
+  RandomKey key_;  // of the start
+  StepNumbers numbers_;
+  double steps_ = 0.0;  // that have used numbers, a whole number; on rank 0
 };
 
 std::unique_ptr<ExplicitMarch> make_explicit_march(InfiniteLine& line, const ExplicitScheme& scheme, double h);

@@ -8,15 +8,13 @@ namespace bathline {
 Leapfrog::Leapfrog(InfiniteLine& line, double h) : memory_(make_memory(line, h)) {}
 
 std::shared_ptr<const SteppedMemory> Leapfrog::make_memory(InfiniteLine& line, double h) {
-  const InfiniteLineOptions& options = line.options();
-  const LineKernel kernel =
-      make_line_kernel(LineStep(line.courant(h), 0.0), options.tolerance, options.horizon / h, options.end / h);
-  auto memory = std::make_shared<const SteppedMemory>(kernel, options.stiffness);
+  const std::shared_ptr<const LineParts> parts = line.parts(h, 0.0);
+  auto memory = std::make_shared<const SteppedMemory>(parts->kernel, line.options().stiffness);
   const auto force = [memory](const Axis& axis, double x) {
     const double at_next = axis.tails[0] + memory->at_once() * axis.carry;
     return axis.force + axis.phase * (at_next - axis.force) + memory->at_once() * (x - axis.place);
   };
-  line.take(memory->shape(), force, kernel.certificate, h);
+  line.take(memory->shape(), force, parts->kernel.certificate, h, parts->noise);
   return memory;
 }
 
@@ -32,11 +30,12 @@ double Leapfrog::force_at_kick(const Axis& axis, double x) const {
   return axis.tails[0] + memory_->at_once() * (x - axis.place + axis.carry);
 }
 
-void Leapfrog::kick(Axis& axis, double x) const {
+void Leapfrog::kick(Axis& axis, double x, double random) const {
   const double displacement = x - axis.place, force = force_at_kick(axis, x);
-  axis.work -= 0.5 * (axis.force + force) * displacement;
+  axis.work -= 0.5 * ((axis.force + axis.random) + (force + random)) * displacement;
   memory_->commit(axis, displacement + axis.carry);
   axis.force = force;
+  axis.random = random;
   axis.place = x;
   axis.carry = 0.0;
 }

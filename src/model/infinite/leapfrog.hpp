@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "model/infinite/stepped_memory.hpp"
+#include "model/infinite/infinite_line.hpp"
 
 namespace bathline {
 
@@ -18,7 +18,8 @@ class Leapfrog {
   /// kick is that of the kick.
   void start(Axis& axis, double x, double share) const;
   double force_at_kick(const Axis& axis, double x) const;
-  void kick(Axis& axis, double x) const;
+  /// `random` is the force of the noise in this kick.
+  void kick(Axis& axis, double x, double random) const;
 
  private:
   static std::shared_ptr<const SteppedMemory> make_memory(InfiniteLine& line, double h);

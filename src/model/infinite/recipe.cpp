@@ -17,9 +17,6 @@ std::unique_ptr<Environment> build_infinite_line(const Section& section, const S
   const auto refuse = [&](const char* key, const std::string& why) { mistakes.add(section.where(key), why); };
   if (section.has("far_end")) refuse("far_end", "a line without end has no `far_end`: leave it out");
   if (section.has("file")) refuse("file", "a line without end has equal sites: leave out `file`");
-  if (section.number("temperature") > 0.0) {
-    refuse("temperature", "a line without end has no noise yet: leave out `temperature`, or give `sites` a number");
-  }
   // Sums of so many terms are known no better than that.
   constexpr double least = 1e-13;
   const double tolerance = section.number("tolerance");
@@ -46,6 +43,7 @@ std::unique_ptr<Environment> build_infinite_line(const Section& section, const S
                                                             .stiffness = values.stiffness,
                                                             .tolerance = tolerance,
                                                             .horizon = horizon,
+                                                            .temperature = section.number("temperature"),
                                                             .step = run.step,
                                                             .end = run.end,
                                                             .matched_gamma = values.matched_gamma},

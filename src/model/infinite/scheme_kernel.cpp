@@ -46,6 +46,11 @@ bool is_algebraically_stable(const CollocationScheme& scheme) {
 
 }  // namespace
 
+bool is_midpoint(const Scheme& scheme) {
+  const auto* stages = std::get_if<CollocationScheme>(&scheme);
+  return stages != nullptr && stages->stages() == 1 && stages->a == stages->a_hat && stages->a(0, 0) == 0.5;
+}
+
 std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme) {
   if (const auto* steps = std::get_if<ExplicitScheme>(&scheme)) {
     if (is_leapfrog(*steps)) return LeapfrogKernel{};

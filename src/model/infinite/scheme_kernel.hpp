@@ -21,5 +21,7 @@ using SchemeKernel = std::variant<LeapfrogKernel, GammaKernel, RungeKuttaKernel>
 
 /// That, or why there is none, as Environment::obstacle says it.
 std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme);
+/// Whether it is the midpoint rule, whose kernel over steps is that of the gamma family with 1/2 as well.
+bool is_midpoint(const Scheme& scheme);
 
 }  // namespace bathline

@@ -62,6 +62,35 @@ SteppedKernel compressed_line_kernel(const LineStep& line, const KernelDemand& d
   return kernel;
 }
 
+SteppedKernel on_velocities(const LineStep& line, const SteppedKernel& kernel) {
+  const double g = line.gamma;
+  SteppedKernel of_v{{g * kernel.first.front()}, kernel.decays};
+  double tail = 0.0;
+  for (Decay& decay : of_v.decays) {
+    tail += decay.weight.real();
+    decay.weight *= (1.0 - g) + g * std::exp(decay.exponent());
+  }
+  for (std::size_t n = 0; n < kernel.first.size(); ++n) {
+    const double next = n + 1 < kernel.first.size() ? kernel.first[n + 1] : tail;
+    of_v.first.push_back((1.0 - g) * kernel.first[n] + g * next);
+  }
+  return of_v;
+}
+
+Complex transform(const SteppedKernel& kernel, int ahead, double angle, double distance) {
+  const double t = angle + distance;
+  constexpr Complex i(0.0, 1.0);
+  Complex sum = 0.0, share = 0.0;
+  for (int n = 0; n < kernel.lag(); ++n)
+    sum += kernel.first[static_cast<std::size_t>(n)] * std::polar(1.0, -(n - ahead) * t);
+  for (const Decay& decay : kernel.decays) {
+    const double apart = (decay.angle - angle) - distance;
+    share -= 0.5 * decay.weight / expm1(decay.offset + i * apart);
+    share -= 0.5 * std::conj(decay.weight) / expm1(std::conj(decay.offset) - i * (decay.angle + t));
+  }
+  return sum + share * std::polar(1.0, -(kernel.lag() - ahead) * t);
+}
+
 SteppedKernel divided(const SteppedKernel& series, double alpha, double beta, double start) {
   SteppedKernel quotient{series.first, series.decays};
   if (alpha == 0.0) {

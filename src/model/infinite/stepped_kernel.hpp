@@ -46,6 +46,11 @@ std::vector<double> exact_line_kernel(const LineStep& line, int count);
 /// G without G_{-1}.
 SteppedKernel compressed_line_kernel(const LineStep& line, const KernelDemand& demand);
 
+/// G_{-1}, G_0, ... of velocities v, for the kernel of stage velocities V = (1-g) v + g v+.
+SteppedKernel on_velocities(const LineStep& line, const SteppedKernel& kernel);
+/// sum_n K_n z^{ahead - n} at z = exp(i t), t = angle + distance: next to the branch point `angle` to all digits.
+std::complex<double> transform(const SteppedKernel& kernel, int ahead, double angle, double distance);
+
 /// The solution T of alpha T_n + beta T_{n+1} = S_n with T_0 = `start`, alpha and beta not negative: the series of
 /// S(z)/(alpha + beta z), that of S beginning with beta T_0 z. Either has as many first values, or one more.
 SteppedKernel divided(const SteppedKernel& series, double alpha, double beta, double start);

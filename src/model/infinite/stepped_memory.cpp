@@ -24,6 +24,13 @@ Modes modes_of(const LineKernel& kernel) {
 
 }  // namespace
 
+void MemoryShape::give(MemoryState& state) const {
+  state.tails.resize(tails);
+  state.recent.resize(recent);
+  state.real.resize(modes);
+  state.imaginary.resize(modes);
+}
+
 SteppedMemory::SteppedMemory(const LineKernel& kernel, double stiffness)
     : stiffness_(stiffness),
       recent_(kernel.on_stage.first.size() - 1),
@@ -31,25 +38,30 @@ SteppedMemory::SteppedMemory(const LineKernel& kernel, double stiffness)
       first_between_(kernel.between_steps.first),
       modes_(modes_of(kernel)) {}
 
-void SteppedMemory::commit(Axis& axis, double displacement) const {
+void SteppedMemory::commit(MemoryState& state, double displacement) const {
   double leaving = displacement;
   if (recent_ > 0) {
-    leaving = axis.recent.back();
-    std::copy_backward(axis.recent.begin(), axis.recent.end() - 1, axis.recent.end());
-    axis.recent.front() = displacement;
+    leaving = state.recent.back();
+    std::copy_backward(state.recent.begin(), state.recent.end() - 1, state.recent.end());
+    state.recent.front() = displacement;
   }
-  const double decayed = modes_.advance(axis.real.data(), axis.imaginary.data(), leaving);
-  axis.tails[0] = -stiffness_ * (sum_of_recent(first_, axis) + decayed);
+  const double decayed = modes_.advance(state.real.data(), state.imaginary.data(), leaving);
+  state.tails[0] = -stiffness_ * (sum_of_recent(first_, state) + decayed);
 }
 
-double SteppedMemory::between_steps(const Axis& axis) const {
-  const double decayed = modes_.read(axis.real.data(), axis.imaginary.data(), 1);
-  return -stiffness_ * (sum_of_recent(first_between_, axis) + decayed);
+void SteppedMemory::recall(MemoryState& state) const {
+  const double decayed = modes_.read(state.real.data(), state.imaginary.data(), 0);
+  state.tails[0] = -stiffness_ * (sum_of_recent(first_, state) + decayed);
 }
 
-double SteppedMemory::sum_of_recent(const std::vector<double>& kernel, const Axis& axis) const {
+double SteppedMemory::between_steps(const MemoryState& state) const {
+  const double decayed = modes_.read(state.real.data(), state.imaginary.data(), 1);
+  return -stiffness_ * (sum_of_recent(first_between_, state) + decayed);
+}
+
+double SteppedMemory::sum_of_recent(const std::vector<double>& kernel, const MemoryState& state) const {
   double sum = 0.0;
-  for (std::size_t n = 1; n <= recent_; ++n) sum += kernel[n] * axis.recent[n - 1];
+  for (std::size_t n = 1; n <= recent_; ++n) sum += kernel[n] * state.recent[n - 1];
   return sum;
 }
 

@@ -36,6 +36,8 @@ std::vector<double> langevin_correlation(const Experiment& experiment, const Cas
   std::vector<double> theory;
   const Problem problem = experiment.make_problem(one, one.step, one.closed && one.noise);
   if (!problem.system().is_linear() || !problem.has_linear_environments()) return theory;
+  const auto has_sites = [](const auto& environment) { return environment->facts().sites > 0; };
+  if (!std::all_of(problem.environments().begin(), problem.environments().end(), has_sites)) return theory;
   const Eigen::MatrixXd motion = AssembledSystem(problem, Assembly::whole).motion().matrix;
   const auto n = static_cast<Eigen::Index>(columns.dofs);
   for (std::size_t lag = 0; lag < columns.lags; ++lag) {

@@ -1,0 +1,111 @@
+// The filter of a spectrum, by an integral for the logarithm of its outer function.
+//
+//   log B(1/z) = (1/2 pi) int_0^pi (1 - z^2) / ((1 - z e^{it}) (1 - z e^{-it})) log S(t) dt,   |z| < 1
+//
+// With the poles z_j of S = sum C_n z^-n known, B needs nothing else: where S has C_n = Re sum W_j z_j^{n - lag} behind
+// its first terms, B has b_n = Re sum W_j / B(1/z_j) z_j^{n - lag}. Riccati's equation and roots of polynomials do not
+// get there: poles lie as near to the circle as 1e-26.
+// Tested by tests/model/infinite/line_noise_test.cpp.
+#include "model/infinite/spectral_factor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace bathline {
+
+namespace {
+
+using Complex = std::complex<double>;
+using std::numbers::pi;
+constexpr Complex i(0.0, 1.0);
+
+struct Point {
+  double distance;  // of t from the angle
+  double weight;
+  double log_spectrum;
+};
+
+/// The trapezoidal rule in the logarithm of the distance from the angle, on both sides: poles that are much nearer to
+/// the circle than round-off are still seen as wide. `shift` is that of the points, in spacings.
+std::vector<Point> points_of(const SteppedKernel& covariances, double angle, double shift) {
+  // The integrand is analytic for |Im y| < pi/2, which leaves exp(-pi^2/spacing); first terms oscillate within a side.
+  const double spacing = std::min(0.1, 0.6 / covariances.lag());
+  constexpr double lowest = -82.0, highest = 38.0;
+  std::vector<Point> points;
+  for (const double side : {-1.0, 1.0}) {
+    const double length = side < 0.0 ? angle : pi - angle;
+    if (!(length > 0.0)) continue;
+    const auto count = static_cast<int>((highest - lowest) / spacing);
+    for (int k = 0; k < count; ++k) {
+      const double y = lowest + (k + shift) * spacing, u = length / (1.0 + std::exp(-y));
+      points.push_back({side * u, spacing * u / (1.0 + std::exp(y)), 0.0});
+    }
+  }
+  for (Point& point : points) {
+    // What the kernel's damper leaves in the gap is a sum of numbers near 1, and rounded as such.
+    constexpr double least = std::numeric_limits<double>::min();
+    point.log_spectrum = std::log(std::max(least, spectrum(covariances, angle, point.distance)));
+  }
+  return points;
+}
+
+/// log B(1/z) at the pole of a decay.
+Complex log_factor(const std::vector<Point>& points, double angle, const Decay& decay) {
+  Complex sum = 0.0;
+  for (const auto& [distance, weight, log_spectrum] : points) {
+    const double below = (decay.angle - angle) - distance, above = decay.angle + angle + distance;
+    sum += weight * log_spectrum / (expm1(decay.offset + i * below) * expm1(decay.offset + i * above));
+  }
+  return -expm1(2.0 * decay.exponent()) * sum / (2.0 * pi);
+}
+
+/// b_0, ... b_{count - 1}: log B = c_0/2 + sum c_n z^-n with c_n = (1/pi) int_0^pi cos(n t) log S dt.
+std::vector<double> first_terms(const std::vector<Point>& points, double angle, int count) {
+  std::vector<double> c(static_cast<std::size_t>(count)), b(c);
+  for (std::size_t n = 0; n < c.size(); ++n) {
+    for (const auto& [distance, weight, log_spectrum] : points) {
+      c[n] += weight * log_spectrum * std::cos(static_cast<double>(n) * (angle + distance)) / pi;
+    }
+  }
+  b[0] = std::exp(0.5 * c[0]);
+  for (std::size_t n = 1; n < b.size(); ++n) {
+    for (std::size_t k = 1; k <= n; ++k) b[n] += static_cast<double>(k) / static_cast<double>(n) * c[k] * b[n - k];
+  }
+  return b;
+}
+
+}  // namespace
+
+SteppedKernel force_covariances(const LineStep& line, const SteppedKernel& on_stage) {
+  SteppedKernel sums = on_velocities(line, on_stage);
+  // Between stages and velocities stands a pole that only the kernel of stages has.
+  std::erase_if(sums.decays, [](const Decay& decay) { return decay.angle == pi; });
+  sums.first[1] += sums.first[0];
+  sums.first.erase(sums.first.begin());
+  SteppedKernel covariances = divided(sums, 1.0, 1.0, 0.0);
+  for (double& value : covariances.first) value *= 2.0;
+  for (Decay& decay : covariances.decays) decay.weight *= 2.0;
+  return covariances;
+}
+
+double spectrum(const SteppedKernel& covariances, double angle, double distance) {
+  return 2.0 * transform(covariances, 0, angle, distance).real() - covariances.first.front();
+}
+
+SpectralFactor spectral_factor(const SteppedKernel& covariances, double angle) {
+  const std::vector<Point> points = points_of(covariances, angle, 0.0);
+  SpectralFactor factor{{first_terms(points, angle, covariances.lag()), covariances.decays}, 0.0};
+  for (Decay& decay : factor.filter.decays) decay.weight /= std::exp(log_factor(points, angle, decay));
+  double largest = 0.0;
+  for (const auto& [distance, weight, log_spectrum] : points_of(covariances, angle, 0.5)) {
+    const double expected = std::exp(log_spectrum);
+    largest = std::max(largest, expected);
+    factor.error = std::max(factor.error, std::abs(std::norm(transform(factor.filter, 0, angle, distance)) - expected));
+  }
+  factor.error /= largest;
+  return factor;
+}
+
+}  // namespace bathline

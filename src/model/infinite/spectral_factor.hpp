@@ -1,0 +1,29 @@
+// The random force of a warm line on a head that is held, as a filter of white numbers.
+//
+//   C_n + C_{n+1} = 2 kT lambda G_n  (n = 0: G_0 + G_{-1}),   C_n = <R^k R^{k+n}>
+//
+// is what a line has that was drawn from the Gibbs distribution of the integrator itself, for every member of the gamma
+// family. With B(z) B(1/z) = sum C_n z^-n over all n, B without zeros or poles outside of the unit circle,
+// R = B e has these covariances for white numbers e, and its poles are those of the kernel: friction and noise are of
+// the same exponentials. That B exists where the spectrum is nowhere 0, which the damper of a kernel `forever` sees to.
+// Source: farshi2018 for the kernel; the balance and the factor are ours.
+#pragma once
+
+#include "model/infinite/stepped_kernel.hpp"
+
+namespace bathline {
+
+/// n -> C_n / (kT lambda), n >= 0, from the kernel of stage displacements.
+SteppedKernel force_covariances(const LineStep& line, const SteppedKernel& on_stage);
+
+/// sum C_n exp(-i n t) over all n at t = angle + distance.
+double spectrum(const SteppedKernel& covariances, double angle, double distance);
+
+struct SpectralFactor {
+  SteppedKernel filter;  ///< n -> b_n, B(z) = sum b_n z^-n, with the exponentials of the covariances
+  double error;          ///< largest difference of |B|^2 from the spectrum, over the largest value of that
+};
+/// Of covariances whose exponentials belong to the branch point `angle`. The spectrum must be positive.
+SpectralFactor spectral_factor(const SteppedKernel& covariances, double angle);
+
+}  // namespace bathline
