@@ -1,67 +1,13 @@
-// Explicit steps of a few particles and their environments: loops of a length known at compile time over plain arrays.
-//
-// Every operation is that of the stepper for all problems, sums and eliminations in the order in which Eigen makes
-// them, so that the bits are the same.
+// Explicit steps of a few particles and their environments, or with their noise.
 // Tested by tests/advance/explicit_stepper_test.cpp.
 #include "advance/few_particles.hpp"
 
-#include <Eigen/LU>
-#include <array>
-#include <cmath>
-
 #include "advance/explicit_blocks.hpp"
+#include "advance/few_moves.hpp"
 
 namespace bathline {
 
 namespace {
-
-template <int N>
-using Numbers = std::array<double, N>;
-
-template <int N>
-struct Matrix {
-  std::array<Numbers<N>, N> rows{};
-
-  explicit Matrix(const Eigen::MatrixXd& matrix) {
-    for (int i = 0; i < N; ++i) {
-      for (int j = 0; j < N; ++j) rows[i][j] = matrix(i, j);
-    }
-  }
-  double times(const Numbers<N>& x, int row) const {
-    double sum = 0.0;
-    for (int j = 0; j < N; ++j) sum += rows[row][j] * x[j];
-    return sum;
-  }
-};
-
-/// Solves for the momenta after a kick with the velocity after it.
-template <int N>
-class Elimination {
- public:
-  explicit Elimination(const Eigen::MatrixXd& matrix) : Elimination(Eigen::PartialPivLU<Eigen::MatrixXd>(matrix)) {}
-
-  Numbers<N> solve(const Numbers<N>& b) const {
-    Numbers<N> x;
-    for (int i = 0; i < N; ++i) x[place_[i]] = b[i];
-    for (int j = 0; j < N; ++j) {
-      if (x[j] == 0.0) continue;
-      for (int i = j + 1; i < N; ++i) x[i] -= x[j] * factors_.rows[i][j];
-    }
-    for (int j = N - 1; j >= 0; --j) {
-      if (x[j] == 0.0) continue;
-      x[j] /= factors_.rows[j][j];
-      for (int i = 0; i < j; ++i) x[i] -= x[j] * factors_.rows[i][j];
-    }
-    return x;
-  }
-
- private:
-  explicit Elimination(const Eigen::PartialPivLU<Eigen::MatrixXd>& lu) : factors_(lu.matrixLU()) {
-    for (int i = 0; i < N; ++i) place_[i] = lu.permutationP().indices()[i];
-  }
-  Matrix<N> factors_;
-  std::array<int, N> place_;  // of every equation
-};
 
 /// -grad V of a quadratic potential.
 template <int N>
@@ -160,19 +106,12 @@ class FewParticles final : public Stepper {
   FewParticles(const ExplicitScheme& scheme, Problem& problem, double h)
       : problem_(problem),
         scheme_(feels_velocity(problem) ? scheme : scheme.merged()),
-        damping_(problem.damping()),
+        moves_(moves_of<N>(scheme_, problem, h)),
+        friction_(problem),
         of_potential_(problem),
-        contacts_(problem, scheme_, h) {
+        contacts_(problem, scheme_, h),
+        noise_(problem.is_damped() ? problem.noise() : nullptr) {
     problem.clock.h = h;
-    const Eigen::VectorXd& mass = problem.system().mass;
-    for (int i = 0; i < N; ++i) mass_[i] = mass[i];
-    for (const Substep& substep : scheme_.substeps) {
-      const bool is_kick = substep.kind == Substep::Kind::kick;
-      const bool solves = is_kick && substep.velocity_after && problem.is_damped();
-      Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(N, N);
-      if (solves) matrix += substep.weight * h * problem.damping() * mass.cwiseInverse().asDiagonal();
-      moves_.push_back({substep, is_kick, solves, substep.weight * h, Elimination<N>(matrix)});
-    }
   }
 
   std::int64_t portion() const override { return portion_of(contacts_.marches()); }
@@ -180,12 +119,14 @@ class FewParticles final : public Stepper {
   std::optional<Failure> advance(std::int64_t steps, const Foresight& ahead) override {
     fetch();
     advance_in_blocks(contacts_.marches(), steps, ahead, [&](int block) {
-      problem_.clock.steps += block;
-      if (!problem_.communicator().is_root()) return;
-      if (!contacts_.marches().empty()) {
-        problem_.is_damped() ? take<true, true>(block) : take<false, true>(block);
+      if (!problem_.communicator().is_root()) {
+        problem_.clock.steps += block;
+      } else if (!contacts_.marches().empty()) {
+        problem_.is_damped() ? take<Drag::plain, true>(block) : take<Drag::none, true>(block);
+      } else if (noise_ != nullptr) {
+        take<Drag::noisy, false>(block);
       } else {
-        problem_.is_damped() ? take<true, false>(block) : take<false, false>(block);
+        problem_.is_damped() ? take<Drag::plain, false>(block) : take<Drag::none, false>(block);
       }
     });
     bring_back();
@@ -196,13 +137,7 @@ class FewParticles final : public Stepper {
   void remember(std::span<const double> memory) override { hand_out_memory(memory, contacts_.marches()); }
 
  private:
-  struct Move {
-    Substep substep;
-    bool is_kick;
-    bool solves;     // for the velocity after the kick
-    double seconds;  // its weight times the step
-    Elimination<N> elimination;
-  };
+  enum class Drag { none, plain, noisy };
 
   void fetch() {
     if (!problem_.communicator().is_root()) return;
@@ -223,72 +158,61 @@ class FewParticles final : public Stepper {
     problem_.dissipated = dissipated_;
   }
 
-  template <bool is_damped, bool has_environments>
+  template <Drag drag, bool has_environments>
   void take(int steps) {
     for (int step = 0; step < steps; ++step) {
-      for (const Move& move : moves_) {
+      if constexpr (drag == Drag::noisy) draw_impulse();
+      for (const Move<N>& move : moves_) {
         Numbers<N> velocity;
-        if (has_environments || !move.is_kick) {
-          for (int i = 0; i < N; ++i) velocity[i] = p_[i] / mass_[i];
-        }
+        if (has_environments || !move.is_kick) velocity = friction_.velocity(p_);
         if constexpr (has_environments) contacts_.find_heads(q_, start_, velocity);
         if (move.is_kick) {
-          kick<is_damped, has_environments>(move);
+          kick<drag, has_environments>(move);
         } else {
           for (int i = 0; i < N; ++i) q_[i] += move.seconds * velocity[i];
           is_known_ = false;
         }
         if constexpr (has_environments) contacts_.take(move.substep);
       }
+      ++problem_.clock.steps;
     }
   }
 
-  template <bool is_damped, bool has_environments>
-  void kick(const Move& move) {
+  void draw_impulse() {
+    const Eigen::VectorXd& impulse = noise_->impulse(problem_.clock.steps, problem_.clock.h);
+    for (int i = 0; i < N; ++i) impulse_[i] = impulse[i];
+  }
+
+  template <Drag drag, bool has_environments>
+  void kick(const Move<N>& move) {
     if (!is_known_) of_potential_.find(q_, of_potential_at_q_);
     is_known_ = true;
     if constexpr (has_environments) {
       force_ = of_potential_at_q_;
       contacts_.add_forces(force_);
-      kick_by<is_damped>(move, force_);
+      kick_by<drag>(move, force_);
     } else {
-      kick_by<is_damped>(move, of_potential_at_q_);
+      kick_by<drag>(move, of_potential_at_q_);
     }
   }
 
-  template <bool is_damped>
-  void kick_by(const Move& move, const Numbers<N>& force) {
-    if constexpr (is_damped) {
-      kick_with_drag(move, force);
-    } else {
+  template <Drag drag>
+  void kick_by(const Move<N>& move, const Numbers<N>& force) {
+    if constexpr (drag == Drag::none) {
       for (int i = 0; i < N; ++i) p_[i] += move.seconds * force[i];
+    } else {
+      friction_.template kick<drag == Drag::noisy>(move, force, impulse_, p_, dissipated_);
     }
-  }
-
-  void kick_with_drag(const Move& move, const Numbers<N>& force) {
-    if (move.solves) {
-      Numbers<N> known;
-      for (int i = 0; i < N; ++i) known[i] = p_[i] + move.seconds * force[i];
-      p_ = move.elimination.solve(known);
-    }
-    Numbers<N> velocity, drag;
-    for (int i = 0; i < N; ++i) velocity[i] = p_[i] / mass_[i];
-    for (int i = 0; i < N; ++i) drag[i] = 0.0 - damping_.times(velocity, i);
-    if (!move.solves) {
-      for (int i = 0; i < N; ++i) p_[i] += move.seconds * (force[i] + drag[i]);
-    }
-    double power = velocity[0] * drag[0];
-    for (int i = 1; i < N; ++i) power += velocity[i] * drag[i];
-    dissipated_ -= move.seconds * power;
   }
 
   Problem& problem_;
   ExplicitScheme scheme_;
-  std::vector<Move> moves_;
-  Matrix<N> damping_;
+  std::vector<Move<N>> moves_;
+  Friction<N> friction_;
   Force of_potential_;
   Contacts<N> contacts_;
-  Numbers<N> mass_, start_, q_, p_, force_, of_potential_at_q_;
+  WhiteNoise* noise_;  // nullptr where there is none
+  Numbers<N> start_, q_, p_, force_, of_potential_at_q_, impulse_;
   double dissipated_ = 0.0;
   bool is_known_ = false;  // whether of_potential_at_q_ is that at q_
 };
@@ -307,12 +231,8 @@ std::unique_ptr<Stepper> make_with(const ExplicitScheme& scheme, Problem& proble
 }  // namespace
 
 std::unique_ptr<Stepper> make_few_particles_stepper(const ExplicitScheme& scheme, Problem& problem, double h) {
-  const OpenSystem& system = problem.system();
-  const bool is_plain =
-      problem.noise() == nullptr && scheme.b.empty() && !scheme.has_heat_apart() && problem.heat.size() == 0;
-  if (!is_plain || system.lagrangian || system.force || system.is_driven() || system.magnetic_field != 0.0) {
-    return nullptr;
-  }
+  const bool is_in_noise = problem.noise() != nullptr && !problem.environments().empty();
+  if (!has_only_moves(scheme, problem) || is_in_noise) return nullptr;
   return make_with<1>(scheme, problem, h);
 }
 

@@ -248,15 +248,17 @@ Scene damped_particles(int particles) {
   return scene;
 }
 
-/// A splitting in vectors and matrices of any size: q and p at the end, and what has been dissipated.
+/// A splitting in vectors and matrices of any size, with `noise` where there is any: q and p at the end, and what has
+/// been dissipated.
 std::tuple<Eigen::VectorXd, Eigen::VectorXd, double> run_in_vectors(const Scene& scene, const ExplicitScheme& scheme,
-                                                                    double step, int count) {
+                                                                    double step, int count, WhiteNoise* noise) {
   const OpenSystem& system = scene.system;
   const Eigen::MatrixXd& c = scene.damping;
   const Eigen::Index n = system.size();
   Eigen::VectorXd q = system.q0, p = system.mass.cwiseProduct(system.v0), gradient(n), drag(n);
   double dissipated = 0.0;
   for (int done = 0; done < count; ++done) {
+    const Eigen::VectorXd impulse = noise != nullptr ? noise->impulse(done, step) : Eigen::VectorXd::Zero(n);
     for (const Substep& substep : scheme.substeps) {
       const double weighted = substep.weight * step;
       if (substep.kind == Substep::Kind::drift) {
@@ -264,15 +266,24 @@ std::tuple<Eigen::VectorXd, Eigen::VectorXd, double> run_in_vectors(const Scene&
         continue;
       }
       system.potential->gradient(q, gradient);
+      const Eigen::VectorXd before = p.cwiseQuotient(system.mass);
       if (substep.velocity_after) {
         const Eigen::MatrixXd matrix =
             Eigen::MatrixXd::Identity(n, n) + weighted * c * system.mass.cwiseInverse().asDiagonal();
-        const Eigen::VectorXd known = p - weighted * gradient;
+        const Eigen::VectorXd known = (p - weighted * gradient) + substep.weight * impulse;
         p = matrix.partialPivLu().solve(known);
       }
-      const Eigen::VectorXd velocity = p.cwiseQuotient(system.mass);
+      Eigen::VectorXd velocity = p.cwiseQuotient(system.mass);
       drag = -(c * velocity);
-      if (!substep.velocity_after) p += weighted * (drag - gradient);
+      if (!substep.velocity_after) {
+        p += weighted * (drag - gradient);
+        p += substep.weight * impulse;
+      }
+      if (noise != nullptr) {
+        // Both work along the mean velocity, so that the ledger closes.
+        velocity = 0.5 * (before + p.cwiseQuotient(system.mass));
+        dissipated -= substep.weight * velocity.dot(impulse);
+      }
       dissipated -= weighted * velocity.dot(drag);
     }
   }
@@ -284,15 +295,21 @@ TEST(MpiExplicitStepper, FewDampedParticlesHaveTheBitsOfVectors) {
     const Scene scene = damped_particles(particles);
     for (const NamedScheme& one : explicit_schemes()) {
       if (!one.is_splitting()) continue;
-      SCOPED_TRACE(testing::Message() << one.name << ", " << particles << " particles");
-      Problem problem = make_problem(scene, test_world());
-      EXPECT_FALSE(make_stepper(one.scheme, problem, 0.05)->advance(5));
-      problem.share_particles();
-      const auto [q, p, dissipated] = run_in_vectors(scene, one.scheme, 0.05, 5);
-      EXPECT_TRUE(problem.q == q) << (problem.q - q).cwiseAbs().maxCoeff();
-      EXPECT_TRUE(problem.p == p) << (problem.p - p).cwiseAbs().maxCoeff();
-      EXPECT_EQ(problem.energies().dissipated, dissipated);
-      EXPECT_GT(std::abs(dissipated), 1e-3);
+      for (const bool is_noisy : {false, true}) {
+        SCOPED_TRACE(testing::Message() << one.name << ", " << particles << " particles, noise " << is_noisy);
+        Problem problem = make_problem(scene, test_world());
+        if (is_noisy) problem.add_noise(0.4 * scene.damping);
+        problem.prepare(5, 2);
+        EXPECT_FALSE(make_stepper(one.scheme, problem, 0.05)->advance(5));
+        problem.share_particles();
+        WhiteNoise noise(0.4 * scene.damping);
+        noise.begin(5, 2);
+        const auto [q, p, dissipated] = run_in_vectors(scene, one.scheme, 0.05, 5, is_noisy ? &noise : nullptr);
+        EXPECT_TRUE(problem.q == q) << (problem.q - q).cwiseAbs().maxCoeff();
+        EXPECT_TRUE(problem.p == p) << (problem.p - p).cwiseAbs().maxCoeff();
+        EXPECT_EQ(problem.energies().dissipated, dissipated);
+        EXPECT_GT(std::abs(dissipated), 1e-3);
+      }
     }
   }
 }

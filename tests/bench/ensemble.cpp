@@ -1,12 +1,15 @@
-// What a realisation of an ensemble consists of: a double well in a bath of Drude oscillators, by turns with loops of
-// plain C that do the same, the counter `of_plain`.
+// What realisations of ensembles consist of: a double well in a bath of Drude oscillators, and many open ones side by
+// side, by turns with loops of plain C that do the same, the counter `of_plain`.
 #include <cmath>
 #include <vector>
 
+#include "advance/side_by_side.hpp"
 #include "advance/stepper.hpp"
 #include "bench_world.hpp"
 #include "integrate/catalogue.hpp"
 #include "line_systems.hpp"
+#include "model/potentials/catalogue.hpp"
+#include "model/potentials/separation_sum.hpp"
 #include "model/star/star.hpp"
 #include "quartic_potential.hpp"
 
@@ -61,6 +64,79 @@ void double_well(benchmark::State& state) {
       state, std::int64_t{oscillators} * steps, [&] { stepper->advance(steps); }, "of_plain", [&] { plain.advance(); });
 }
 
+constexpr int open_steps = 10'000;
+constexpr double open_damping = 0.2, temperature = 0.25;
+
+/// V = ((q/a)^2 - 1)^2 with friction, and with its noise where that is wanted.
+std::vector<Problem> open_double_wells(bool noise) {
+  Section section;
+  section.set("kind", std::string("double-well"), {});
+  section.set("barrier", 0.25, {});
+  section.set("half_distance", 1.0, {});
+  Mistakes mistakes;
+  OpenSystem system;
+  system.particles = 1;
+  system.mass = Eigen::VectorXd::Ones(1);
+  system.potential = std::make_shared<SeparationSum>(
+      std::vector<SeparationSum::Term>{{SeparationSum::origin, 0, build_potential(potentials(), section, mistakes)}},
+      1);
+  system.q0 = Eigen::VectorXd::Zero(1);
+  std::vector<Problem> problems;
+  for (std::uint32_t realisation = 0; realisation < SideBySide::most; ++realisation) {
+    system.v0 = Eigen::VectorXd::Constant(1, 0.3 + 0.01 * realisation);
+    problems.emplace_back(system, Eigen::MatrixXd::Constant(1, 1, open_damping),
+                          std::vector<std::unique_ptr<Environment>>(), bench_world());
+    if (noise) problems.back().add_noise(Eigen::MatrixXd::Constant(1, 1, open_damping * temperature));
+    problems.back().prepare(7, realisation);
+  }
+  return problems;
+}
+
+/// Realisations one after the other, Stoermer-Verlet with friction.
+void plain_double_wells(std::vector<double>& q, std::vector<double>& p) {
+  const double half = 0.5 * h, inverse = 1.0 / (1.0 + half * open_damping);
+  for (std::size_t r = 0; r < q.size(); ++r) {
+    double x = q[r], v = p[r];
+    for (int step = 0; step < open_steps; ++step) {
+      v = (v - half * (x * (x * x - 1.0))) * inverse;
+      x += h * v;
+      v -= half * (x * (x * x - 1.0) + open_damping * v);
+    }
+    q[r] = x;
+    p[r] = v;
+  }
+  benchmark::DoNotOptimize(q.data());
+}
+
+ExplicitScheme kick_drift_kick() {
+  Section options;
+  options.set("order_of_substeps", std::string("kick-drift-kick"), {});
+  return std::get<ExplicitScheme>(methods().find("stoermer-verlet")->scheme(options));
+}
+
+void open_particles(benchmark::State& state, bool noise) {
+  std::vector<Problem> problems = open_double_wells(noise);
+  const std::unique_ptr<SideBySide> together = make_side_by_side(kick_drift_kick(), problems, h);
+  std::vector<double> q(problems.size()), p(problems.size(), 0.3);
+  const std::int64_t items = open_steps * static_cast<std::int64_t>(problems.size());
+  const auto work = [&] { together->advance(open_steps); };
+  if (noise) {
+    time_together(state, items, work);
+  } else {
+    time_by_turns(state, items, work, "of_plain", [&] { plain_double_wells(q, p); });
+  }
+}
+
+BENCHMARK_CAPTURE(open_particles, cold, false)
+    ->Name("ensemble/open_particles")
+    ->Iterations(turns)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(open_particles, warm, true)
+    ->Name("ensemble/open_particles/noise")
+    ->Iterations(turns)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(double_well)->Name("ensemble/double_well")->Iterations(turns)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -47,9 +47,9 @@ on = ")" +
          on + "\"\n[output]\nevery = 8\nseed = 11\n[study]\nkind = \"ensemble\"\n" + study;
 }
 
-TEST(MpiEnsemble, IsTheMeanOfItsRealisations) {
+void expect_mean_of_realisations(const std::string& on) {
   constexpr int realisations = 19, records = 11, first = 5, lags = 4;
-  const std::string text = recipe("realisations = 19\nfrom = 2.0\nlongest_lag = 1.2\n");
+  const std::string text = recipe("realisations = 19\nfrom = 2.0\nlongest_lag = 1.2\n", "0.5", on);
   const RunStudy run(text);
   ASSERT_EQ(run.report, "");
   // Every rank for itself, in batches of eight that are added up one after the other.
@@ -58,7 +58,7 @@ TEST(MpiEnsemble, IsTheMeanOfItsRealisations) {
   std::vector<double> q(2 * records), v2(2), correlation(2 * lags), batch_q(2 * records);
   std::vector<std::vector<double>> kinetic_means(2);
   for (int r = 0; r < realisations; ++r) {
-    Problem problem = run.experiment().make_problem(one, one.step, true, alone);
+    Problem problem = run.experiment().make_problem(one, one.step, one.closed, alone);
     problem.prepare(11, static_cast<std::uint32_t>(r));
     const auto stepper = make_stepper(one.scheme, problem, one.step);
     std::vector<Eigen::VectorXd> v;
@@ -98,6 +98,11 @@ TEST(MpiEnsemble, IsTheMeanOfItsRealisations) {
     EXPECT_NEAR(run.values("ensemble/run/kinetic_deviation")[i], (mean - 0.25) / error, 1e-9);
   }
 }
+
+TEST(MpiEnsemble, IsTheMeanOfItsRealisations) { expect_mean_of_realisations("closed"); }
+
+/// Which are advanced side by side.
+TEST(MpiEnsemble, IsTheMeanOfItsOpenRealisations) { expect_mean_of_realisations("open"); }
 
 TEST(MpiEnsemble, RanksMayShareARealisation) {
   const RunStudy alone(recipe("realisations = 9\n"));

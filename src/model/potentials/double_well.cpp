@@ -1,20 +1,23 @@
 // Two wells with a barrier between them: V(s) = E ((s/a)^2 - 1)^2. Source: kramers1940, the bistable potential.
 // Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/catalogue.hpp"
+#include "parallel/divisor.hpp"
 
 namespace bathline {
 
 namespace {
 
-class DoubleWellPotential final : public SeparationPotential {
+class DoubleWellPotential final : public ArithmeticPotential<DoubleWellPotential> {
  public:
-  DoubleWellPotential(double barrier, double half_distance) : barrier_(barrier), half_distance_(half_distance) {}
+  DoubleWellPotential(double barrier, double half_distance)
+      : barrier_(barrier), half_distance_(half_distance), scale_(half_distance) {}
   double value(double s) const override {
     const double x = s / half_distance_;
     return barrier_ * ((x * x - 1.0) * (x * x - 1.0));
   }
-  double slope(double s) const override {
-    const double x = s / half_distance_;
+  template <class Number>
+  Number slope_at(Number s) const {
+    const Number x = scale_.divide(s);
     return 4.0 * barrier_ / half_distance_ * (x * (x * x - 1.0));
   }
   double curvature(double s) const override {
@@ -24,6 +27,7 @@ class DoubleWellPotential final : public SeparationPotential {
 
  private:
   double barrier_, half_distance_;
+  Divisor scale_;
 };
 
 }  // namespace

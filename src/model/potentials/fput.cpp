@@ -6,11 +6,14 @@ namespace bathline {
 
 namespace {
 
-class FputPotential final : public SeparationPotential {
+class FputPotential final : public ArithmeticPotential<FputPotential> {
  public:
   FputPotential(double k, double alpha, double beta) : k_(k), alpha_(alpha), beta_(beta) {}
   double value(double s) const override { return s * s * (k_ / 2.0 + s * (alpha_ / 3.0 + s * (beta_ / 4.0))); }
-  double slope(double s) const override { return s * (k_ + s * (alpha_ + s * beta_)); }
+  template <class Number>
+  Number slope_at(Number s) const {
+    return s * (k_ + s * (alpha_ + s * beta_));
+  }
   double curvature(double s) const override { return k_ + s * (2.0 * alpha_ + s * (3.0 * beta_)); }
   bool is_quadratic() const override { return alpha_ == 0.0 && beta_ == 0.0; }
 

@@ -6,11 +6,14 @@ namespace bathline {
 
 namespace {
 
-class HarmonicPotential final : public SeparationPotential {
+class HarmonicPotential final : public ArithmeticPotential<HarmonicPotential> {
  public:
   HarmonicPotential(double k, double rest_length) : k_(k), rest_length_(rest_length) {}
   double value(double s) const override { return 0.5 * k_ * (s - rest_length_) * (s - rest_length_); }
-  double slope(double s) const override { return k_ * (s - rest_length_); }
+  template <class Number>
+  Number slope_at(Number s) const {
+    return k_ * (s - rest_length_);
+  }
   double curvature(double) const override { return k_; }
   bool is_quadratic() const override { return rest_length_ == 0.0; }
 

@@ -6,15 +6,16 @@ namespace bathline {
 
 namespace {
 
-class LennardJonesPotential final : public SeparationPotential {
+class LennardJonesPotential final : public ArithmeticPotential<LennardJonesPotential> {
  public:
   LennardJonesPotential(double epsilon, double sigma) : epsilon_(epsilon), sigma_(sigma) {}
   double value(double s) const override {
     const double x6 = sixth_power(s);
     return 4.0 * epsilon_ * (x6 * (x6 - 1.0));
   }
-  double slope(double s) const override {
-    const double x6 = sixth_power(s);
+  template <class Number>
+  Number slope_at(Number s) const {
+    const Number x6 = sixth_power(s);
     return 24.0 * epsilon_ / s * (x6 * (1.0 - 2.0 * x6));
   }
   double curvature(double s) const override {
@@ -23,8 +24,9 @@ class LennardJonesPotential final : public SeparationPotential {
   }
 
  private:
-  double sixth_power(double s) const {
-    const double x = sigma_ / s;
+  template <class Number>
+  Number sixth_power(Number s) const {
+    const Number x = sigma_ / s;
     return (x * x) * (x * x) * (x * x);
   }
   double epsilon_, sigma_;

@@ -7,11 +7,14 @@ namespace bathline {
 
 namespace {
 
-class QuarticPotential final : public SeparationPotential {
+class QuarticPotential final : public ArithmeticPotential<QuarticPotential> {
  public:
   QuarticPotential(double k, double beta) : k_(k), beta_(beta) {}
   double value(double s) const override { return s * s * (0.5 * k_ + 0.25 * beta_ * (s * s)); }
-  double slope(double s) const override { return s * (k_ + beta_ * (s * s)); }
+  template <class Number>
+  Number slope_at(Number s) const {
+    return s * (k_ + beta_ * (s * s));
+  }
   double curvature(double s) const override { return k_ + 3.0 * beta_ * (s * s); }
 
  private:

@@ -1,6 +1,11 @@
 // A potential of one separation.
 #pragma once
 
+#include <cstddef>
+#include <span>
+
+#include "parallel/lanes.hpp"
+
 namespace bathline {
 
 /// A function V(s) of a separation s in m; J, N and N/m. With one axis s has a sign and V is used on both sides of
@@ -12,8 +17,28 @@ class SeparationPotential {
   virtual double value(double s) const = 0;
   virtual double slope(double s) const = 0;
   virtual double curvature(double s) const = 0;
+  /// The slopes at many separations, to the bit of `slope`. Both spans have one size.
+  virtual void slopes(std::span<const double> s, std::span<double> slopes) const {
+    for (std::size_t i = 0; i < s.size(); ++i) slopes[i] = slope(s[i]);
+  }
   /// Whether V = k s^2 / 2 up to a constant, so that the force is linear in the positions.
   virtual bool is_quadratic() const { return false; }
+};
+
+/// A potential `Own` whose slope is arithmetic alone: it has a `slope_at` for a number and for a register of them.
+template <class Own>
+class ArithmeticPotential : public SeparationPotential {
+ public:
+  double slope(double s) const final { return own().slope_at(s); }
+  void slopes(std::span<const double> s, std::span<double> slopes) const final {
+    const Own own = this->own();  // a copy, which no result can overwrite
+    std::size_t i = 0;
+    for (; i + lanes <= s.size(); i += lanes) store(own.slope_at(load(&s[i])), &slopes[i]);
+    for (; i < s.size(); ++i) slopes[i] = own.slope_at(s[i]);
+  }
+
+ private:
+  const Own& own() const { return static_cast<const Own&>(*this); }
 };
 
 }  // namespace bathline

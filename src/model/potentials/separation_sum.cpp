@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+
+#include "parallel/lanes.hpp"
 
 namespace bathline {
 
@@ -33,38 +36,68 @@ double SeparationSum::value(const Eigen::VectorXd& q) const {
 
 namespace {
 
-/// As std::hypot of three, which neither overflows nor underflows, so that r = 0 means the same place: to the bit, but
-/// for axes that are not there nothing is divided.
-template <int axes>
-double length(const double* x) {
-  double largest = std::abs(x[0]);
-  for (int axis = 1; axis < axes; ++axis) largest = largest < std::abs(x[axis]) ? std::abs(x[axis]) : largest;
-  if (largest == 0.0) return 0.0;
-  double sum = 0.0;
-  for (int axis = 0; axis < axes; ++axis) sum += (x[axis] / largest) * (x[axis] / largest);
-  return largest * std::sqrt(sum);
+double magnitude(double x) { return std::abs(x); }
+Lanes magnitude(Lanes x) { return x < 0.0 ? -x : x; }
+double root(double x) { return std::sqrt(x); }
+Lanes root(Lanes x) {
+  double numbers[lanes];
+  store(x, numbers);
+  for (double& number : numbers) number = std::sqrt(number);
+  return load(numbers);
 }
+
+/// The way between two particles at one place, or at as many as a register has lanes, and how long it is.
+template <int axes, class Number>
+struct Stretch {
+  Number direction[axes];
+  Number s;  ///< signed with one axis
+
+  /// Axes of a particle are `stride` apart; the origin is nullptr.
+  Stretch(const double* to, const double* from, int stride) {
+    const auto place = [&](const double* of, int axis) { return of ? read<Number>(of + axis * stride) : Number{}; };
+    for (int axis = 0; axis < axes; ++axis) direction[axis] = place(to, axis) - place(from, axis);
+    s = axes == 1 ? direction[0] : length();
+  }
+
+  /// Adds the slope along it to the gradients of both.
+  void pull(Number slope, double* to, double* from, int stride) const {
+    const auto add = [](Number x, double* number) {
+      x += read<Number>(number);
+      std::memcpy(number, &x, sizeof x);
+    };
+    for (int axis = 0; axis < axes; ++axis) {
+      Number part = slope;
+      // NaN where a cone has its tip.
+      if (axes > 1) part *= (s > 0.0) | (slope != 0.0) ? direction[axis] / s : direction[axis];
+      if (to) add(part, to + axis * stride);
+      if (from) add(-part, from + axis * stride);
+    }
+  }
+
+ private:
+  /// As std::hypot of three, which neither overflows nor underflows, so that r = 0 means the same place: to the bit,
+  /// but for axes that are not there nothing is divided.
+  Number length() const {
+    Number largest = magnitude(direction[0]), sum{};
+    for (int axis = 1; axis < axes; ++axis) {
+      const Number other = magnitude(direction[axis]);
+      largest = largest < other ? other : largest;
+    }
+    for (int axis = 0; axis < axes; ++axis) sum += (direction[axis] / largest) * (direction[axis] / largest);
+    return largest == 0.0 ? Number{} : largest * root(sum);
+  }
+};
 
 }  // namespace
 
 template <int axes>
 void SeparationSum::add_slopes(const double* q, double* gradient) const {
   for (const Term& term : terms_) {
-    const double* to = term.to == origin ? nullptr : q + term.to * axes;
-    const double* from = term.from == origin ? nullptr : q + term.from * axes;
-    double direction[axes];
-    for (int axis = 0; axis < axes; ++axis) direction[axis] = (to ? to[axis] : 0.0) - (from ? from[axis] : 0.0);
-    const double s = axes == 1 ? direction[0] : length<axes>(direction);
-    const double slope = term.potential->slope(s);
-    if (axes == 1) {
-      direction[0] = 1.0;
-    } else if (s > 0.0 || slope != 0.0) {
-      for (double& component : direction) component /= s;  // NaN where a cone has its tip
-    }
-    for (int axis = 0; axis < axes; ++axis) {
-      if (to) gradient[term.to * axes + axis] += slope * direction[axis];
-      if (from) gradient[term.from * axes + axis] -= slope * direction[axis];
-    }
+    const auto of = [&](auto* numbers, int particle) {
+      return particle == origin ? nullptr : numbers + particle * axes;
+    };
+    const Stretch<axes, double> stretch(of(q, term.to), of(q, term.from), 1);
+    stretch.pull(term.potential->slope(stretch.s), of(gradient, term.to), of(gradient, term.from), 1);
   }
 }
 
@@ -73,6 +106,40 @@ void SeparationSum::gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient
   if (axes_ == 1) add_slopes<1>(q.data(), gradient.data());
   if (axes_ == 2) add_slopes<2>(q.data(), gradient.data());
   if (axes_ == 3) add_slopes<3>(q.data(), gradient.data());
+}
+
+/// Of as many places at a time as a call for their slopes is worth.
+template <int axes>
+void SeparationSum::add_slopes(int places, const double* q, double* gradients) const {
+  constexpr int at_once = 64;
+  static_assert(at_once % lanes == 0);
+  alignas(sizeof(Lanes)) double s[at_once], slopes[at_once];
+  for (const Term& term : terms_) {
+    const auto of = [&](auto* numbers, int particle) {
+      return particle == origin ? nullptr : numbers + particle * axes * places;
+    };
+    for (int first = 0; first < places; first += at_once) {
+      const int count = std::min(places - first, at_once);
+      const auto stretch = [&](int place) {
+        const double *to = of(q + place, term.to), *from = of(q + place, term.from);
+        return Stretch<axes, Lanes>(to, from, places);
+      };
+      for (int i = 0; i < count; i += lanes) store(stretch(first + i).s, s + i);
+      const auto size = static_cast<std::size_t>(count);
+      term.potential->slopes({s, size}, {slopes, size});
+      for (int i = 0; i < count; i += lanes) {
+        double* const here = gradients + first + i;
+        stretch(first + i).pull(load(slopes + i), of(here, term.to), of(here, term.from), places);
+      }
+    }
+  }
+}
+
+void SeparationSum::gradients(int coordinates, int places, const double* q, double* gradients) const {
+  std::fill_n(gradients, coordinates * places, 0.0);
+  if (axes_ == 1) add_slopes<1>(places, q, gradients);
+  if (axes_ == 2) add_slopes<2>(places, q, gradients);
+  if (axes_ == 3) add_slopes<3>(places, q, gradients);
 }
 
 template <class Add>

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "model/many_places.hpp"
 #include "model/potential.hpp"
 #include "model/potentials/separation_potential.hpp"
 
@@ -11,7 +12,7 @@ namespace bathline {
 
 /// V(q) = sum over terms of V_term(s). With one axis s = q_to - q_from, so that the sum is as smooth as its terms; with
 /// two or three s is the distance, and at s = 0 a term has derivatives only if its slope vanishes there (else NaN).
-class SeparationSum final : public Potential {
+class SeparationSum final : public Potential, public ManyPlaces {
  public:
   static constexpr int origin = -1;
   struct Term {
@@ -27,6 +28,7 @@ class SeparationSum final : public Potential {
   void hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const override;
   void sparse_hessian(const Eigen::VectorXd& q, Eigen::SparseMatrix<double>& hessian) const override;
   bool is_quadratic() const override;
+  void gradients(int coordinates, int places, const double* q, double* gradients) const override;
 
  private:
   /// From `term.from` to `term.to`; axes that are not there are zero.
@@ -34,6 +36,8 @@ class SeparationSum final : public Potential {
   /// Adds the gradient of all terms, with the number of axes known at compile time.
   template <int axes>
   void add_slopes(const double* q, double* gradient) const;
+  template <int axes>
+  void add_slopes(int places, const double* q, double* gradients) const;
   /// add(a, b, block) for every term's second derivatives with respect to the places of the particles a and b.
   template <class Add>
   void for_each_block(const Eigen::VectorXd& q, Add add) const;

@@ -9,12 +9,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "advance/side_by_side.hpp"
 #include "driver/pieces.hpp"
 #include "study/ensemble/ledger.hpp"
+#include "study/ensemble/recording.hpp"
 #include "study/ensemble/results.hpp"
 
 namespace bathline {
@@ -22,6 +25,12 @@ namespace bathline {
 namespace {
 
 constexpr std::int64_t batch_size = 8;
+
+/// Batches whose realisations a rank advances side by side: more than 32 MiB of records are too many.
+std::int64_t most_batches_at_once(const EnsembleColumns& columns) {
+  constexpr std::int64_t most = static_cast<std::int64_t>(SideBySide::most) / batch_size, numbers = 1 << 22;
+  return std::min(most, numbers / (batch_size * static_cast<std::int64_t>(columns.width())));
+}
 
 class EnsembleStudy final : public Study {
  public:
@@ -48,17 +57,19 @@ class EnsembleStudy final : public Study {
       }
       progress.begin(one.label, options_.realisations, {.name = "realisation"});
       progress.known(std::min(options_.realisations, done_ * batch_size));
+      const std::int64_t side_by_side = batches_at_once(one, columns, ledger, teams),
+                         at_once = std::max<std::int64_t>(side_by_side, 1);
       while (i + 1 == totals_.size() && done_ < batches()) {
-        breaks.take(one.label, steps_done(), teams * batch_size * one.steps,
+        breaks.take(one.label, steps_done(), teams * at_once * batch_size * one.steps,
                     [&](CheckpointWriter& checkpoint) { save(checkpoint); });
         std::vector<double> found;
         std::optional<Failure> failure;
-        const std::int64_t batch = done_ + team;
-        if (batch < batches()) failure = run_batch(one, columns, ledger, batch, mine, found);
+        const std::int64_t first = done_ + team * at_once, last = std::min(batches(), first + at_once);
+        if (first < last) failure = run_batches(one, columns, ledger, first, last, side_by_side > 0, mine, found);
         if (std::optional<Failure> known = shared(world, failure)) return CaseFailure{one.label, *known};
-        const bool speaks = mine.is_root() && batch < batches();
+        const bool speaks = mine.is_root() && first < last;
         add(columns, world.gather(speaks ? std::span<const double>(found) : std::span<const double>()), totals_[i]);
-        done_ = std::min(batches(), done_ + teams);
+        done_ = std::min(batches(), done_ + teams * at_once);
         progress.update(std::min(options_.realisations, done_ * batch_size));
       }
       progress.end();
@@ -127,25 +138,59 @@ class EnsembleStudy final : public Study {
     return Failure{step[0], residual[0], world.broadcast(failure ? failure->reason : std::string(), from)};
   }
 
-  /// Leaves the sums of a batch in `found`, then by realisation what is kept of it, its path included.
-  std::optional<Failure> run_batch(const Case& one, const EnsembleColumns& columns, LedgerNumbers& ledger,
-                                   std::int64_t batch, const Communicator& mine, std::vector<double>& found) const {
+  /// Leaves in `found` batch by batch the sums, then by realisation what is kept of it, its path included.
+  std::optional<Failure> run_batches(const Case& one, const EnsembleColumns& columns, const LedgerNumbers& ledger,
+                                     std::int64_t first, std::int64_t last, bool side_by_side, const Communicator& mine,
+                                     std::vector<double>& found) const {
     Sums sums(columns.averaged());
-    std::vector<double> values, kept;
-    for (std::int64_t realisation = batch * batch_size; realisation < end_of(batch); ++realisation) {
-      Problem problem = experiment_.make_problem(one, one.step, one.closed, mine);
-      problem.prepare(experiment_.output().seed, static_cast<std::uint32_t>(realisation));
-      if (std::optional<Failure> failure = realise(one, columns, ledger, problem, sums, values, kept)) {
-        failure->reason = fmt::format("realisation {}: {}", realisation, failure->reason);
+    std::vector<double> kept;
+    const std::int64_t end = end_of(last - 1), at_once = side_by_side ? end : 1;
+    for (std::int64_t number = first * batch_size; number < end;) {
+      std::vector<Problem> problems;
+      std::vector<Recording> recordings;
+      const std::int64_t begin = number;
+      prepare(one, begin, std::min(end, begin + at_once), mine, problems);
+      for (Problem& problem : problems) recordings.emplace_back(problem, columns, options_.measurements, ledger);
+      std::size_t failed = 0;
+      if (std::optional<Failure> failure =
+              record_all(one, every_, columns, problems, recordings, ledger.is_wanted(), failed)) {
+        failure->reason = fmt::format("realisation {}: {}", begin + static_cast<std::int64_t>(failed), failure->reason);
         return failure;
       }
-      if (realisation < options_.paths) {
-        kept.insert(kept.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(columns.kinetic()));
+      for (Recording& recording : recordings) {
+        recording.add_to(sums);
+        const std::vector<double> more = recording.kept();
+        kept.insert(kept.end(), more.begin(), more.end());
+        const std::span<const double> path = recording.path();
+        if (number < options_.paths) kept.insert(kept.end(), path.begin(), path.end());
+        if (++number % batch_size != 0 && number != end) continue;
+        found.insert(found.end(), sums.both.begin(), sums.both.end());
+        found.insert(found.end(), kept.begin(), kept.end());
+        std::fill(sums.both.begin(), sums.both.end(), 0.0);
+        kept.clear();
       }
     }
-    found = std::move(sums.both);
-    found.insert(found.end(), kept.begin(), kept.end());
     return std::nullopt;
+  }
+
+  /// The realisations from `begin` on and before `end`, at their start.
+  void prepare(const Case& one, std::int64_t begin, std::int64_t end, const Communicator& mine,
+               std::vector<Problem>& problems) const {
+    for (std::int64_t number = begin; number < end; ++number) {
+      problems.push_back(experiment_.make_problem(one, one.step, one.closed, mine));
+      problems.back().prepare(experiment_.output().seed, static_cast<std::uint32_t>(number));
+    }
+  }
+
+  /// How many batches a rank takes at a time, all their realisations side by side: as many as are worth it, but no rank
+  /// is left without. 0 where they have to go one after the other. The same on every rank.
+  std::int64_t batches_at_once(const Case& one, const EnsembleColumns& columns, const LedgerNumbers& ledger,
+                               int teams) const {
+    const auto* scheme = std::get_if<ExplicitScheme>(&one.scheme);
+    if (scheme == nullptr || one.closed || options_.together > 1 || ledger.is_wanted()) return 0;
+    Problem problem = experiment_.make_problem(one);
+    if (!make_side_by_side(*scheme, {&problem, 1}, one.step)) return 0;
+    return std::min(most_batches_at_once(columns), (batches() + teams - 1) / teams);
   }
 
   /// Adds what all teams have found, in the order of their batches. Rank 0 only.
@@ -161,58 +206,6 @@ class EnsembleStudy final : public Study {
         take(options_.measurements.kept(), total.kept);
         if (realisation < options_.paths) take(columns.kinetic(), total.paths);
       }
-    }
-  }
-
-  std::optional<Failure> realise(const Case& one, const EnsembleColumns& columns, LedgerNumbers& ledger,
-                                 Problem& problem, Sums& sums, std::vector<double>& values,
-                                 std::vector<double>& kept) const {
-    values.assign(columns.width(), 0.0);
-    ledger.begin(problem);
-    const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
-    const Eigen::VectorXd& mass = problem.system().mass;
-    Observation observation(options_.measurements, columns.records, columns.first);
-    const Eigen::Index n = problem.q.size();
-    Eigen::VectorXd variables = Eigen::VectorXd::Zero(2 * n + 1 + static_cast<Eigen::Index>(ledger.size()));
-    const Foresight ahead{.wants_energy = ledger.is_wanted()};
-    for (std::size_t record = 0; record < columns.records; ++record) {
-      if (record > 0) {
-        if (std::optional<Failure> failure = stepper->advance(every_, ahead)) return failure;
-      }
-      const double time = static_cast<double>(record) * static_cast<double>(every_) * one.step;
-      variables.head(2 * n + 1) << problem.q, problem.p.cwiseQuotient(mass), time;
-      for (std::size_t i = 0; i < columns.dofs; ++i) {
-        const auto dof = static_cast<Eigen::Index>(i);
-        const double v = variables[n + dof];
-        values[columns.q() + record * columns.dofs + i] = problem.q[dof];
-        values[columns.v() + record * columns.dofs + i] = v;
-        values[columns.kinetic() + record * columns.particles + i / columns.axes] += 0.5 * mass[dof] * v * v;
-      }
-      ledger.read(problem, {variables.data() + 2 * n + 1, ledger.size()});
-      observation.record(variables, time);
-    }
-    if (problem.communicator().is_root() &&
-        !std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); })) {
-      return Failure{one.steps, 0.0, "the state is no longer finite"};
-    }
-    average(columns, observation, values, sums);
-    const std::vector<double> more = observation.kept();
-    kept.insert(kept.end(), more.begin(), more.end());
-    return std::nullopt;
-  }
-
-  /// Adds series and averages over time of a realisation, each block a sample of the latter.
-  static void average(const EnsembleColumns& columns, const Observation& observation, std::vector<double>& values,
-                      Sums& sums) {
-    const auto averages = values.begin() + static_cast<std::ptrdiff_t>(columns.correlation());
-    for (std::size_t block = 0; block < columns.blocks; ++block) {
-      std::fill(averages, values.end(), 0.0);
-      const std::size_t begin = columns.block(block), end = columns.block(block + 1);
-      average_over_time(columns, begin, end, values);
-      observation.average(columns.lags, begin - columns.first, end - columns.first,
-                          std::span<double>(values).subspan(columns.measurements()));
-      const std::size_t from = block == 0 ? columns.skipped : columns.correlation();
-      sums.add(std::span<const double>(values).subspan(from), from - columns.skipped);
     }
   }
 
@@ -254,8 +247,10 @@ EnsembleBytes ensemble_bytes(const Experiment& experiment, const EnsembleOptions
         static_cast<double>(options.realisations) * static_cast<double>(options.measurements.kept()) +
         static_cast<double>(std::min(options.paths, options.realisations)) * static_cast<double>(columns.kinetic());
     totals += averaged + kept;
-    // Of the realisation under way, of its batch, and of all batches that come together.
-    most = std::max(most, static_cast<double>(columns.width()) + (2.0 + teams) * averaged + 2.0 * kept);
+    // Of the realisations under way, of their batches, and of all batches that come together.
+    const auto at_once = one.closed ? 0.0 : static_cast<double>(most_batches_at_once(columns));
+    const double under_way = std::max(1.0, at_once * batch_size) * static_cast<double>(columns.width());
+    most = std::max(most, under_way + (2.0 + teams) * std::max(1.0, at_once) * averaged + 2.0 * kept);
     // Variances come with means, and every record has the survival of every passage.
     const auto passages = static_cast<double>(2 * options.measurements.passages.size() * columns.records);
     const auto variances = options.series ? static_cast<double>(4 * columns.records * columns.dofs) : 0.0;

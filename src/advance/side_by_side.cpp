@@ -1,0 +1,198 @@
+// Explicit steps of many realisations of a few particles at once: the same operations as for one, on registers.
+// Tested by tests/advance/side_by_side_test.cpp.
+#include "advance/side_by_side.hpp"
+
+#include <algorithm>
+
+#include "advance/few_moves.hpp"
+#include "model/many_places.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// The numbers of all realisations: degree of freedom i of realisation r stands at i * most + r.
+template <int N>
+struct alignas(sizeof(Lanes)) Table {
+  double numbers[static_cast<std::size_t>(N) * SideBySide::most];
+
+  double* of(int dof) { return numbers + static_cast<std::size_t>(dof) * SideBySide::most; }
+  Numbers<N, Lanes> read(int first) {
+    Numbers<N, Lanes> x;
+    for (int i = 0; i < N; ++i) x[i] = load(of(i) + first);
+    return x;
+  }
+  void write(const Numbers<N, Lanes>& x, int first) {
+    for (int i = 0; i < N; ++i) store(x[i], of(i) + first);
+  }
+};
+
+/// The gradients of any potential at all places.
+template <int N>
+class Gradients {
+ public:
+  explicit Gradients(const Potential& potential)
+      : potential_(potential), many_(dynamic_cast<const ManyPlaces*>(&potential)), place_(N), gradient_(N) {
+    if (dynamic_cast<const QuadraticPotential*>(&potential) == nullptr) return;
+    Eigen::MatrixXd matrix;
+    potential.hessian(place_, matrix);
+    stiffness_.emplace(matrix);
+  }
+
+  void find(Table<N>& q, int count, Table<N>& gradients) {
+    if (stiffness_) {
+      for (int first = 0; first < count; first += lanes) {
+        const Numbers<N, Lanes> at = q.read(first);
+        for (int i = 0; i < N; ++i) store(stiffness_->times(at, i), gradients.of(i) + first);
+      }
+    } else if (many_ != nullptr) {
+      many_->gradients(N, static_cast<int>(SideBySide::most), q.numbers, gradients.numbers);
+    } else {
+      for (int r = 0; r < count; ++r) {
+        for (int i = 0; i < N; ++i) place_[i] = q.of(i)[r];
+        potential_.gradient(place_, gradient_);
+        for (int i = 0; i < N; ++i) gradients.of(i)[r] = gradient_[i];
+      }
+    }
+  }
+
+ private:
+  const Potential& potential_;
+  const ManyPlaces* many_;  // nullptr where it is none
+  std::optional<Matrix<N>> stiffness_;
+  Eigen::VectorXd place_, gradient_;
+};
+
+template <int N>
+class FewSideBySide final : public SideBySide {
+ public:
+  FewSideBySide(const ExplicitScheme& scheme, std::span<Problem> problems, double h)
+      : problems_(problems),
+        is_damped_(problems.front().is_damped()),
+        is_noisy_(is_damped_ && problems.front().noise() != nullptr),
+        moves_(moves_of<N>(is_damped_ ? scheme : scheme.merged(), problems.front(), h)),
+        friction_(problems.front()),
+        of_potential_(*problems.front().system().potential),
+        count_((static_cast<int>(problems.size()) + lanes - 1) / lanes * lanes) {
+    for (Problem& problem : problems) problem.clock.h = h;
+  }
+
+  void advance(std::int64_t steps) override {
+    fetch();
+    if (is_noisy_) {
+      take<Drag::noisy>(steps);
+    } else {
+      is_damped_ ? take<Drag::plain>(steps) : take<Drag::none>(steps);
+    }
+    bring_back();
+  }
+
+ private:
+  enum class Drag { none, plain, noisy };
+
+  /// Lanes without a realisation repeat the last one.
+  void fetch() {
+    for (int r = 0; r < static_cast<int>(most); ++r) {
+      const Problem& problem = problems_[std::min(static_cast<std::size_t>(r), problems_.size() - 1)];
+      for (int i = 0; i < N; ++i) {
+        q_.of(i)[r] = problem.q[i];
+        p_.of(i)[r] = problem.p[i];
+      }
+      dissipated_.numbers[r] = problem.dissipated;
+    }
+    is_known_ = false;
+  }
+  void bring_back() {
+    for (std::size_t r = 0; r < problems_.size(); ++r) {
+      for (int i = 0; i < N; ++i) {
+        problems_[r].q[i] = q_.of(i)[r];
+        problems_[r].p[i] = p_.of(i)[r];
+      }
+      problems_[r].dissipated = dissipated_.numbers[r];
+    }
+  }
+
+  template <Drag drag>
+  void take(std::int64_t steps) {
+    for (std::int64_t step = 0; step < steps; ++step) {
+      if constexpr (drag == Drag::noisy) draw_impulses(step);
+      for (const Move<N>& move : moves_) move.is_kick ? kick<drag>(move) : drift(move);
+    }
+    for (Problem& problem : problems_) problem.clock.steps += steps;
+  }
+
+  /// Of the step that comes so many steps after those of the problems' clocks.
+  void draw_impulses(std::int64_t step) {
+    for (std::size_t r = 0; r < problems_.size(); ++r) {
+      Problem& problem = problems_[r];
+      const Eigen::VectorXd& impulse = problem.noise()->impulse(problem.clock.steps + step, problem.clock.h);
+      for (int i = 0; i < N; ++i) impulses_.of(i)[r] = impulse[i];
+    }
+  }
+
+  // What loops over registers need is copied for each, where no result can overwrite it.
+
+  void drift(const Move<N>& move) {
+    const double seconds = move.seconds;
+    const Friction<N> friction = friction_;
+    for (int first = 0; first < count_; first += lanes) {
+      Numbers<N, Lanes> q = q_.read(first);
+      const Numbers<N, Lanes> velocity = friction.velocity(p_.read(first));
+      for (int i = 0; i < N; ++i) q[i] += seconds * velocity[i];
+      q_.write(q, first);
+    }
+    is_known_ = false;
+  }
+
+  template <Drag drag>
+  void kick(const Move<N>& move) {
+    if (!is_known_) of_potential_.find(q_, count_, gradients_);
+    is_known_ = true;
+    const Move<N> mine = move;
+    const Friction<N> friction = friction_;
+    for (int first = 0; first < count_; first += lanes) {
+      Numbers<N, Lanes> p = p_.read(first), force = gradients_.read(first);
+      for (int i = 0; i < N; ++i) force[i] = -force[i];
+      if constexpr (drag == Drag::none) {
+        for (int i = 0; i < N; ++i) p[i] += mine.seconds * force[i];
+      } else {
+        Numbers<N, Lanes> impulse{};
+        if constexpr (drag == Drag::noisy) impulse = impulses_.read(first);
+        Lanes dissipated = load(dissipated_.numbers + first);
+        friction.template kick<drag == Drag::noisy>(mine, force, impulse, p, dissipated);
+        store(dissipated, dissipated_.numbers + first);
+      }
+      p_.write(p, first);
+    }
+  }
+
+  std::span<Problem> problems_;
+  bool is_damped_, is_noisy_;
+  std::vector<Move<N>> moves_;
+  Friction<N> friction_;
+  Gradients<N> of_potential_;
+  int count_;  // of realisations, in whole registers
+  Table<N> q_{}, p_{}, gradients_{}, impulses_{};
+  Table<1> dissipated_{};
+  bool is_known_ = false;  // whether gradients_ are those at q_
+};
+
+template <int N>
+std::unique_ptr<SideBySide> make_with(const ExplicitScheme& scheme, std::span<Problem> problems, double h) {
+  if constexpr (N > 4) {
+    return nullptr;
+  } else {
+    if (problems.front().q.size() > N) return make_with<N + 1>(scheme, problems, h);
+    return std::make_unique<FewSideBySide<N>>(scheme, problems, h);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<SideBySide> make_side_by_side(const ExplicitScheme& scheme, std::span<Problem> problems, double h) {
+  const Problem& one = problems.front();
+  if (!has_only_moves(scheme, one) || !one.environments().empty()) return nullptr;
+  return make_with<1>(scheme, problems, h);
+}
+
+}  // namespace bathline
