@@ -238,9 +238,10 @@ void CommandLine::add_convert() {
   convert_->add_option("--environment", conversion_.environment, "name of the environment")->required();
   convert_
       ->add_option("--to", conversion_.to,
-                   "star: a heat bath of independent oscillators; chain: a line of unequal masses and springs")
+                   "star: a heat bath of independent oscillators; chain: a line of unequal masses and springs; "
+                   "exponentials: a memory of modes that decay")
       ->required()
-      ->check(CLI::IsMember({"star", "chain"}));
+      ->check(CLI::IsMember({"star", "chain", "exponentials"}));
   convert_
       ->add_option("-o,--output", conversion_.output,
                    "recipe to write, beside it the table; default: RECIPE-NAME-TO.toml beside the recipe")

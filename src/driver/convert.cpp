@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "driver/on_root.hpp"
 #include "model/spectral/conversion.hpp"
 #include "model/spectral/panels.hpp"
+#include "model/spectral/source.hpp"
 #include "model/table_file.hpp"
 
 namespace bathline {
@@ -91,7 +93,12 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
   const std::size_t index = index_of(recipe, request.environment);
   const Experiment experiment(recipe, program, mistakes);
   if (!mistakes.empty()) refuse(mistakes);
-  const Section& section = recipe.environments[index];
+  Section section = recipe.environments[index];
+  // A kernel is what is wanted at once, whatever stood for it.
+  const auto gives = [&](const char* key) { return section.has(key); };
+  if (std::any_of(std::begin(kernel_source_keys), std::end(kernel_source_keys), gives)) {
+    section.set("representation", request.to, section.where("kind"));
+  }
   const EnvironmentKind& kind = *program.catalogues().environments.find(section.text("kind"));
   const std::unique_ptr<Environment> environment =
       kind.build(section, experiment.system(), {experiment.common_step(), experiment.end_time()}, world, mistakes);
@@ -106,18 +113,23 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
   EquivalentEnvironment found;
   judge_on_root(world, [&] {
     try {
-      found = equivalent_environment(*environment, request.to == "chain", table.filename().string());
+      found = equivalent_environment(*environment, request.to, table.filename().string());
     } catch (const UnsuitableFunction& error) {
       throw UsageError(error.what());
     }
+    const bool has_table = !found.rows.empty();
     if (!request.overwrite) {
       require_absent(target);
-      require_absent(table);
+      if (has_table) require_absent(table);
     }
-    write(table, found.rows);
+    if (has_table) write(table, found.rows);
     write(target, with_environment(recipe.resolved, index, found.keys));
-    spdlog::info("{}: `{}` is a {} of {} now, read from {}", target.string(), request.environment, request.to,
-                 found.size, table.string());
+    if (has_table) {
+      spdlog::info("{}: `{}` is a {} of {} now, read from {}", target.string(), request.environment, request.to,
+                   found.size, table.string());
+    } else {
+      spdlog::info("{}: `{}` is a sum of {} modes now", target.string(), request.environment, found.size);
+    }
   });
 }
 

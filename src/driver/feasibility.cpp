@@ -303,7 +303,8 @@ void Feasibility::warn_of_limits(std::size_t index) {
                       "damps by D = {:.6g}",
                       one.label, facts.echo.name, environment->name(), facts.echo.time, end, facts.damping));
     }
-    if (facts.is_linear && facts.highest_frequency < *own_frequency_) {
+    // What decays takes energy above its own frequencies, too.
+    if (facts.is_linear && facts.fastest_decay == 0.0 && facts.highest_frequency < *own_frequency_) {
       warnings_.push_back(fmt::format(
           "{}: the highest frequency {:.6g} of `{}` lies below the particles' own {:.6g}; it cannot damp them",
           one.label, facts.highest_frequency, environment->name(), *own_frequency_));

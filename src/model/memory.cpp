@@ -6,6 +6,7 @@
 
 #include "model/environment_catalogue.hpp"
 #include "model/memory_modes.hpp"
+#include "model/passivity.hpp"
 #include "model/quantum_memory.hpp"
 #include "model/spectral/recipe.hpp"
 
@@ -16,7 +17,11 @@ namespace {
 bool is_quantum(const Section& section) { return section.has("quantum") && section.boolean("quantum"); }
 
 bool is_noisy_memory(const Section& section) {
-  if (!section.has("rate")) return false;
+  // Exponentials of a kernel are refused where they have none.
+  if (!section.has("rate")) {
+    return section.has("representation") && section.text("representation") == "exponentials" &&
+           section.number("temperature") > 0.0;
+  }
   const std::vector<double>& rates = section.numbers("rate");
   return (section.number("temperature") > 0.0 || is_quantum(section)) &&
          std::any_of(rates.begin(), rates.end(), [](double r) { return r > 0.0; });
@@ -27,11 +32,64 @@ std::string why_not_white(const Section& section) {
   return "has quantum noise, and that of a damper alone is infinite: run it closed, or leave `quantum` out";
 }
 
+/// Below 0 by more than sums that are fitted until a time are at an edge of a density.
+std::optional<std::string> why_not_passive(const std::vector<MemoryMode>& modes) {
+  constexpr double most = 0.01;
+  if (std::all_of(modes.begin(), modes.end(), [](const MemoryMode& mode) { return mode.is_passive(); })) return {};
+  const Passivity passivity = passivity_of(modes);
+  if (passivity.negative <= most) return {};
+  return fmt::format(
+      "no passive environment has this kernel: the real part of its transform is below 0 for {:.0f} % of its weight, "
+      "the lowest {:.4g} kg/s at w = {:.4g}; take away from `sine`, or add to `cosine`",
+      100.0 * passivity.negative, passivity.lowest, passivity.place);
+}
+
+/// Modes are machines of their own by their `stiffness`; by `cosine` and `sine` their sum alone has to be one.
+std::vector<MemoryMode> read_modes(const Section& section, Mistakes& mistakes) {
+  const std::size_t before = mistakes.count();
+  const bool is_sum = section.has("cosine");
+  const char* first = is_sum ? "cosine" : "stiffness";
+  const auto &k = section.numbers(first), &r = section.numbers("rate"), &w = section.numbers("frequency");
+  const std::vector<double> b = is_sum ? section.numbers("sine") : std::vector<double>(k.size(), 0.0);
+  if (k.empty() || r.size() != k.size() || w.size() != k.size() || b.size() != k.size()) {
+    mistakes.add(section.where(first),
+                 is_sum ? fmt::format("a mode needs a cosine, a sine, a rate and a frequency, but there are {}, {}, {} "
+                                      "and {}; give as many of each, at least one",
+                                      k.size(), b.size(), r.size(), w.size())
+                        : fmt::format("a mode needs a stiffness, a rate and a frequency, but there are {}, {} and {}; "
+                                      "give as many of each, at least one",
+                                      k.size(), r.size(), w.size()));
+    return {};
+  }
+  std::vector<MemoryMode> modes;
+  for (std::size_t j = 0; j < k.size(); ++j) {
+    modes.push_back({k[j], r[j], w[j], b[j]});
+    if (b[j] != 0.0 && w[j] == 0.0) {
+      mistakes.add(section.where("sine"), fmt::format("mode {} has a sine, but no frequency: set it to 0", j));
+    } else if (r[j] == 0.0 && !modes.back().is_passive()) {
+      mistakes.add(section.where("rate"),
+                   fmt::format("mode {} lasts for ever with a sine, or a cosine below 0: give it a `rate`", j));
+    }
+  }
+  if (!is_sum || mistakes.count() > before) return modes;
+  if (const std::optional<std::string> why = why_not_passive(modes)) mistakes.add(section.where(first), *why);
+  return well_scaled(modes);
+}
+
+/// What is missing of the keys that describe modes.
+bool lacks_modes(const Section& section) {
+  const bool is_sum = section.has("cosine") || section.has("sine");
+  const auto lacks = [&](const char* key) { return !section.has(key); };
+  return lacks("rate") || lacks("frequency") || (is_sum ? lacks("cosine") || lacks("sine") : lacks("stiffness"));
+}
+
 std::unique_ptr<Environment> build_memory(const Section& section, const OpenSystem& system, const RunTimes& run,
                                           const Communicator& communicator, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
   const std::vector<std::string> others = kernel_keys(section);
-  const bool has_modes = section.has("stiffness") || section.has("rate") || section.has("frequency");
+  const char* of_modes[] = {"stiffness", "cosine", "sine", "rate", "frequency"};
+  const bool has_modes =
+      std::any_of(std::begin(of_modes), std::end(of_modes), [&](const char* key) { return section.has(key); });
   const bool has_kernel = std::any_of(others.begin(), others.end(), [](const std::string& key) {
     return key.starts_with("kernel") || key.starts_with("spectral_density");
   });
@@ -49,37 +107,41 @@ std::unique_ptr<Environment> build_memory(const Section& section, const OpenSyst
     return nullptr;
   }
   if (has_kernel) return build_from_kernel(section, system, run, communicator, mistakes);
-  for (const char* key : {"stiffness", "rate", "frequency"}) {
-    if (section.has(key)) continue;
-    mistakes.add(section.where("kind"), fmt::format("the memory's kernel is missing: give `stiffness`, `rate` and "
-                                                    "`frequency` of its modes, or one of `kernel`, `kernel_file`, "
-                                                    "`spectral_density` and `spectral_density_file`"));
+  if (lacks_modes(section)) {
+    mistakes.add(section.where("kind"),
+                 "the memory's kernel is missing: give `stiffness`, `rate` and `frequency` of its "
+                 "modes, `cosine` and `sine` in the place of `stiffness` where these are no "
+                 "springs, or one of `kernel`, `kernel_file`, `spectral_density` and "
+                 "`spectral_density_file`");
     return nullptr;
   }
-  const auto &k = section.numbers("stiffness"), &r = section.numbers("rate"), &w = section.numbers("frequency");
-  if (k.empty() || r.size() != k.size() || w.size() != k.size()) {
-    mistakes.add(section.where("stiffness"),
-                 fmt::format("a mode needs a stiffness, a rate and a frequency, but there are {}, {} and {}; give as "
-                             "many of each, at least one",
-                             k.size(), r.size(), w.size()));
+  if (section.has("stiffness") && section.has("cosine")) {
+    mistakes.add(section.where("cosine"), "`stiffness` and `cosine` say the same; leave one out");
+    return nullptr;
   }
-  if (is_quantum(section) && std::find(r.begin(), r.end(), 0.0) != r.end()) {
+  const std::vector<MemoryMode> modes = read_modes(section, mistakes);
+  const auto lasts = [](const MemoryMode& mode) { return mode.r == 0.0; };
+  if (is_quantum(section) && std::any_of(modes.begin(), modes.end(), lasts)) {
     mistakes.add(section.where("rate"),
                  "a mode without `rate` gives no heat back: quantum noise is of modes that decay");
   }
+  if (!may_be_warm(modes) && (section.number("temperature") > 0.0 || is_quantum(section))) {
+    mistakes.add(
+        section.where(is_quantum(section) ? "quantum" : "temperature"),
+        "noise is known of modes with a `stiffness`, or with cosines above 0 and without sines, alone: leave it out, "
+        "or give the kernel with representation = \"star\"");
+  }
   std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
   if (mistakes.count() > before) return nullptr;
-  std::vector<MemoryMode> modes;
-  for (std::size_t j = 0; j < k.size(); ++j) modes.push_back({k[j], r[j], w[j]});
   if (is_quantum(section)) {
     return make_quantum_memory(section.text("name"), std::move(*attachment), modes, section.number("temperature"),
                                section.number("hbar"), communicator);
   }
-  return std::make_unique<MemoryOfModes>(section.text("name"), std::move(*attachment), std::move(modes),
+  return std::make_unique<MemoryOfModes>(section.text("name"), std::move(*attachment), modes,
                                          section.number("temperature"), communicator);
 }
 
-Parameter of_modes(const char* name, const char* units, const char* doc, Bound bound) {
+Parameter parameter_of_modes(const char* name, const char* units, const char* doc, Bound bound) {
   return {.name = name, .type = ValueType::numbers, .units = units, .doc = doc, .bound = bound};
 }
 
@@ -88,9 +150,13 @@ Parameter of_modes(const char* name, const char* units, const char* doc, Bound b
 EnvironmentKind memory_environment_kind() {
   std::vector<Parameter> parameters = {
       attach_parameter("particle that remembers, from 0"),
-      of_modes("stiffness", "N/m", "of every mode, what it adds to gamma(0)", Bound::positive),
-      of_modes("rate", "1/s", "at which every mode dies down", Bound::nonnegative),
-      of_modes("frequency", "rad/s", "of every mode", Bound::nonnegative)};
+      parameter_of_modes("stiffness", "N/m", "of every mode, what it adds to gamma(0)", Bound::positive),
+      parameter_of_modes("rate", "1/s", "at which every mode dies down", Bound::nonnegative),
+      parameter_of_modes("frequency", "rad/s", "of every mode", Bound::nonnegative),
+      parameter_of_modes("cosine", "N/m",
+                         "in the place of `stiffness`, of any sign: what every mode adds to gamma as a cosine",
+                         Bound::any),
+      parameter_of_modes("sine", "N/m", "beside `cosine`: what every mode adds to gamma as a sine", Bound::any)};
   for (Parameter& parameter : kernel_parameters()) parameters.push_back(std::move(parameter));
   parameters.push_back(
       {.name = "temperature",
@@ -112,9 +178,10 @@ EnvironmentKind memory_environment_kind() {
       {.name = "memory",
        .summary = "memory kernel around one particle: modes, a formula, a table or a spectral density",
        .equation = "m q_a'' + V'(q_a) + integral_0^t gamma(t-s) q_a'(s) ds = 0\n"
-                   "gamma(t) = sum_j stiffness_j exp(-rate_j t) cos(frequency_j t),  or kernel,\n"
+                   "gamma(t) = sum_j exp(-rate_j t) (stiffness_j cos(frequency_j t) + sine_j sin(frequency_j t)),\n"
+                   "or kernel, "
                    "or (2/pi) integral_0^inf J(w)/w cos(w t) dw,  J = spectral_density",
-       .source = "farshi2018, section 4.3, eq. (36); gragg1984 for chains",
+       .source = "farshi2018, section 4.3, eq. (36); gragg1984 for chains; nakatsukasa2018 for exponentials",
        .parameters = std::move(parameters),
        .notes =
            "Modes stand for the damper D = sum_j stiffness_j rate_j / (rate_j^2 + frequency_j^2), which a mode with "
@@ -129,13 +196,20 @@ EnvironmentKind memory_environment_kind() {
            "rule "
            "at any step; elsewhere this is the quasi-classical Langevin equation, which is no quantum mechanics of "
            "anharmonic motions. "
-           "A kernel or a density becomes a bath without losses: the Gauss rule of some w_max T/4 frequencies, w_max "
-           "the highest that counts and T = until, which is a star, or by the algorithm of Gragg and Harrod the "
-           "line of unequal sites with the same kernel. Both are environments like any other, and the group "
-           "certificate of a result says how good they are; they stand for the damper D = J(w)/w at w = 0. Until T "
-           "nothing comes back; later it does. Peaks of a density much sharper than 1/T may be overlooked: they are "
-           "oscillators of a `heat-bath`. The kernel is that of continuous time, which the steps of "
-           "`stoermer-verlet`, `gamma` and `gauss` keep."},
+           "With `cosine` and `sine` in the place of `stiffness` the modes need not be springs and masses one by one, "
+           "as "
+           "long as their sum takes energy: what the particle has put into them is energy_environment, and nothing "
+           "is called dissipated (the exact flow gives that in two parts). "
+           "A kernel or a density becomes one of three environments, each with a group certificate in the results that "
+           "says how good it is. A star is the Gauss rule of some w_max T/4 frequencies, w_max the highest that counts "
+           "and T = until; a chain, by the algorithm of Gragg and Harrod, the line of unequal sites with the same "
+           "kernel: until T nothing comes back, later it does. Exponentials are modes, some ten or twenty for every "
+           "power of ten of w_max T, at the poles of a rational fit (AAA) to the kernel's transform at Re s = 1/T, "
+           "with their weights by least squares; the least damper with which their sum is passive is added as one more "
+           "mode, fast and real, where that costs no more than the tolerance. What comes back after a time, as an echo "
+           "does, has no short sum. All stand for the damper D = J(w)/w at w = 0. Peaks of a density much sharper than "
+           "1/T may be overlooked: they are oscillators of a `heat-bath`. The kernel is that of continuous time, which "
+           "the steps of `stoermer-verlet`, `gamma` and `gauss` keep."},
       build_memory,
       is_noisy_memory,
       why_not_white};

@@ -13,7 +13,7 @@ class QuantumMemory final : public MemoryOfModes {
   QuantumMemory(std::string name, Attachment attachment, const std::vector<MemoryMode>& modes, double temperature,
                 double hbar, const Communicator& communicator)
       : MemoryOfModes(std::move(name), std::move(attachment), modes, 0.0, communicator),
-        spectrum_(quantum_spectrum([modes](double w) { return friction_of(modes, w); }, temperature, hbar)),
+        spectrum_(quantum_spectrum([modes](double w) { return resistance_at(modes, w); }, temperature, hbar)),
         kt_(temperature) {}
 
   void prepare(const RandomKey& key) override {
@@ -42,16 +42,6 @@ class QuantumMemory final : public MemoryOfModes {
   }
   std::unique_ptr<ImplicitMarch> implicit_march(const CollocationScheme& scheme, double h) override {
     return with_quantum_noise(MemoryOfModes::implicit_march(scheme, h), QuantumNoise(spectrum_, h), h, state_);
-  }
-
-  /// Re g(i w) with g the transform of the kernel.
-  static double friction_of(const std::vector<MemoryMode>& modes, double w) {
-    double sum = 0.0;
-    for (const auto& [k, r, frequency] : modes) {
-      const double below = w - frequency, above = w + frequency;
-      sum += 0.5 * k * r * (1.0 / (r * r + below * below) + 1.0 / (r * r + above * above));
-    }
-    return sum;
   }
 
  private:

@@ -54,6 +54,7 @@ class Convert(FolderTest):
     def test_a_density_and_a_line(self):
         line = {"name": "line", "kind": "spring-mass-line", "sites": 70, "M": 0.1, "lambda": 2.0, "far_end": "free"}
         density = {"name": "bath", "kind": "memory", "spectral_density": "0.3*w*exp(-w)", "tolerance": 1e-6}
+        density["representation"] = "star"
         recipe = write_recipe(self.folder / "both.toml", changed(RECIPE, environment=[density, line]))
         expected = self.path_of(recipe)
         chain = self.folder / "chain.toml"
@@ -66,12 +67,44 @@ class Convert(FolderTest):
 
     def test_a_density_as_a_chain_has_a_free_end(self):
         density = {"name": "bath", "kind": "memory", "spectral_density": "0.3*w*exp(-w)", "tolerance": 1e-6}
-        recipe = write_recipe(self.folder / "density.toml", changed(RECIPE, environment=[density]))
+        star = changed(RECIPE, environment=[density | {"representation": "star"}])
+        recipe = write_recipe(self.folder / "density.toml", star)
         expected = self.path_of(recipe)
         chain = changed(RECIPE, environment=[density | {"representation": "chain"}])
         back = self.folder / "density-again.toml"
         self.assert_code(self.convert(write_recipe(self.folder / "density-chain.toml", chain), "star", "-o", back), 0)
         self.assertLess(np.abs(self.path_of(back) - expected).max(), 1e-11)
+
+    def test_a_kernel_is_what_is_wanted_at_once(self):
+        density = {"name": "bath", "kind": "memory", "spectral_density": "0.2*w^2*exp(-w)", "tolerance": 1e-9}
+        recipe = write_recipe(self.folder / "kernel.toml", changed(RECIPE, environment=[density]))
+        expected = self.path_of(recipe)
+        outcome = self.convert(recipe, "exponentials", ranks=2)
+        self.assert_code(outcome, 0)
+        self.assertRegex(outcome.text, r"`bath` is a sum of \d+ modes now")
+        modes = self.folder / "kernel-bath-exponentials.toml"
+        self.assertFalse((self.folder / "kernel-bath-exponentials.txt").exists())
+        environment = tomllib.loads(modes.read_text())["environment"][0]
+        self.assertEqual(environment["kind"], "memory")
+        self.assertNotIn("spectral_density", environment)
+        self.assertGreater(len(environment["cosine"]), 5)
+        # Numbers are written to the last digit, so that the paths are the same.
+        np.testing.assert_array_equal(self.path_of(modes)[0], expected[0])
+        self.assert_code(self.convert(recipe, "star"), 0)
+        star = self.folder / "kernel-bath-star.toml"
+        self.assertEqual(tomllib.loads(star.read_text())["environment"][0]["kind"], "heat-bath")
+        # Two kernels to 1e-9 of some 0.3 kg/s, a speed of 1.3 m/s for 20 s on an oscillator of sqrt(k m) = 2 kg/s.
+        self.assertLess(np.abs(self.path_of(star)[1] - expected[1]).max(), 2e-9 * 0.3 * 1.3 * 20.0)
+
+    def test_one_exponential_is_a_spring_in_oil(self):
+        drude = {"name": "bath", "kind": "memory", "kernel": "0.7*exp(-1.5*t)", "tolerance": 1e-10}
+        recipe = write_recipe(self.folder / "drude.toml", changed(RECIPE, environment=[drude]))
+        self.assert_code(self.convert(recipe, "exponentials"), 0)
+        environment = tomllib.loads((self.folder / "drude-bath-exponentials.toml").read_text())["environment"][0]
+        self.assertEqual(environment["frequency"], [0.0])
+        self.assertAlmostEqual(environment["stiffness"][0], 0.7, 9)
+        self.assertAlmostEqual(environment["rate"][0], 1.5, 9)
+        self.assertNotIn("sine", environment)
 
     def test_a_warm_line_is_a_warm_bath(self):
         line = {"name": "bath", "kind": "spring-mass-line", "sites": 9, "M": 0.1, "lambda": 2.0, "far_end": "free"}
@@ -94,6 +127,7 @@ class Convert(FolderTest):
         self.refused("keeps no sites", line | {"sites": "infinite"})
         self.refused("20000 are the most to convert", line | {"sites": 20001, "far_end": "free"})
         self.refused("loses energy", {"kind": "memory", "stiffness": [1.0], "rate": [1.0], "frequency": [0.0]})
+        self.refused("has oscillations that last", BATH | {"spectrum": "drude"}, "exponentials")
         self.refused("starts warm", BATH | {"spectrum": "drude", "temperature": 0.1}, "chain")
 
     def test_keeps_what_is_there(self):

@@ -9,6 +9,7 @@
 #include "extrapolation.hpp"
 #include "method_cases.hpp"
 #include "model/environment_catalogue.hpp"
+#include "model/memory_modes.hpp"
 #include "model/problem.hpp"
 #include "model/star/star.hpp"
 #include "petsc_world.hpp"
@@ -221,6 +222,72 @@ TEST(MpiMemory, LedgerIsClosedToRoundOff) {
     EXPECT_NEAR(end.total, before, 1e-12 * before) << name;
     EXPECT_GT(end.dissipated, 0.1 * before);
   }
+}
+
+// z' = (-r + i w) z + x' of every mode, its force -Re((k - i b) z), and the work on all of them.
+End of_sum_by_hand(const std::vector<MemoryMode>& modes, double quartic, double duration) {
+  const LongMotion motion = [&](const LongState& s) {
+    LongState slope(s.size());
+    const long double q = s[0], v = s[1];
+    long double pull = 0.0L;
+    for (std::size_t j = 0; j < modes.size(); ++j) {
+      const long double a = s[2 + 2 * j], c = s[3 + 2 * j];
+      pull += modes[j].k * a + modes[j].b * c;
+      slope[2 + 2 * j] = -modes[j].r * a - modes[j].w * c + v;
+      slope[3 + 2 * j] = -modes[j].r * c + modes[j].w * a;
+    }
+    slope[0] = v;
+    slope[1] = (-1.1L * q - quartic * q * q * q - pull) / 1.4L;
+    slope.back() = pull * v;
+    return slope;
+  };
+  LongState start(3 + 2 * modes.size());
+  start[0] = 1.0L;
+  start[1] = 0.6L;
+  const LongState end = extrapolated(motion, start, duration, 60);
+  return {static_cast<double>(end[0]), 1.4 * static_cast<double>(end[1]), static_cast<double>(end.back()), 0.0};
+}
+
+// Passive together, not one by one: with sines, with stiffnesses below 0, and with a sine that has next to no cosine.
+TEST(MpiMemory, IsASumThatIsNoMachine) {
+  const std::vector<MemoryMode> modes =
+      well_scaled({{1.3, 0.7, 1.9, 0.4}, {-0.2, 1.5, 0.0}, {1e-7, 0.9, 1.1, 0.3}, {0.9, 0.4, 0.6}});
+  EXPECT_EQ(modes.size(), 5u);
+  const auto problem_of = [&](double quartic) {
+    return make_problem(std::make_unique<MemoryOfModes>("m", Attachment({{0, 1.0}}, 1), modes, 0.0, test_world()),
+                        quartic);
+  };
+  for (const double quartic : {0.0, 0.8}) {
+    SCOPED_TRACE(quartic);
+    const End expected = of_sum_by_hand(modes, quartic, 3.0);
+    Problem exact = problem_of(quartic);
+    const double before = exact.energies().total();
+    const End found = end_of(exact, ExactFlow{}, 3.0, 1);
+    EXPECT_NEAR(found.q, expected.q, 1e-11);
+    EXPECT_NEAR(found.p, expected.p, 1e-11);
+    EXPECT_NEAR(found.total, before, 1e-11);
+    // Of order 6: a step of 0.02 leaves (0.02)^6 of rates of about 2.
+    Problem stepped = problem_of(quartic);
+    const End gauss = end_of(stepped, method_case("gauss(stages=3)").scheme, 0.02, 150);
+    EXPECT_NEAR(gauss.q, expected.q, 1e-9);
+    EXPECT_NEAR(gauss.p, expected.p, 1e-9);
+    EXPECT_EQ(gauss.dissipated, 0.0);
+    const EnergyLedger ledger = stepped.energies();
+    EXPECT_NEAR(ledger.environment, expected.total, 1e-9);
+    EXPECT_EQ(ledger.interaction, 0.0);
+    // Splittings, with half a step of decay before and after, are of order 2.
+    const auto error = [&](int steps) {
+      Problem split = problem_of(quartic);
+      const End end =
+          end_of(split, method_case("stoermer-verlet(order_of_substeps=kick-drift-kick)").scheme, 3.0 / steps, steps);
+      return std::hypot(end.q - expected.q, end.p - expected.p) +
+             std::abs(split.energies().environment - expected.total);
+    };
+    EXPECT_NEAR(std::log2(error(150) / error(300)), 2.0, 0.1);
+  }
+  EXPECT_FALSE(may_be_warm(modes));
+  EXPECT_THROW(MemoryOfModes("m", Attachment({{0, 1.0}}, 1), modes, 0.1, test_world()), std::logic_error);
+  EXPECT_NEAR(problem_of(0.0).environments()[0]->facts().damping, resistance_at(modes, 0.0), 1e-15);
 }
 
 TEST(MpiMemory, GoesOnFromItsFields) {

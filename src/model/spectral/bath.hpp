@@ -9,27 +9,13 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <vector>
 
 #include "model/line/sites.hpp"
+#include "model/spectral/density.hpp"
 #include "model/spectrum.hpp"
 
 namespace bathline {
-
-struct SpectralDensity {
-  std::function<double(double)> value;  ///< J(w), N/m, for w > 0
-  std::vector<double> kinks = {};       ///< where it is not smooth, as far as that is known, rad/s, rising
-  double highest = std::numeric_limits<double>::infinity();  ///< nothing counts beyond, rad/s
-  double noise = 0.0;                                        ///< J/w is known up to this, kg/s: so much below 0 is 0
-  /// That it was made of, N/m by s; empty where it was given itself.
-  std::function<double(double)> kernel = {};
-};
-
-struct BathDemand {
-  double tolerance;  ///< integral of the kernel's error until then, over that of the kernel's absolute values
-  double until;      ///< s
-};
 
 /// Both faces of it, which have one kernel.
 struct Bath {
@@ -50,6 +36,8 @@ struct Bath {
 /// sum of stiffness cos(frequency t), N/m.
 double kernel_at(const std::vector<BathOscillator>& star, double t);
 
+/// How many oscillators it takes. Throws UnsuitableFunction where there is no bath, or one that is too large.
+double oscillators_for(const SpectralDensity& density, const BathDemand& demand);
 /// Throws UnsuitableFunction where there is none.
 Bath make_bath(const SpectralDensity& density, const BathDemand& demand);
 

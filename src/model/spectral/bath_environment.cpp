@@ -41,28 +41,92 @@ Certificate certificate_of(const std::string& name, const Bath& bath, const Bath
   return certificate;
 }
 
+/// The kernel that something stands for, and the one that it has.
+struct Kernels {
+  std::function<double(double)> exact, found;
+};
+
+Kernels kernels_of(const std::shared_ptr<const Bath>& bath) {
+  return {bath->kernel, [bath](double t) { return kernel_at(bath->star, t); }};
+}
+
 /// An environment like any other, which knows the kernel that it stands for.
 template <class Base>
-class Substitute final : public Base, public Certified {
+class Substitute : public Base, public Certified {
  public:
   template <class... Rest>
-  Substitute(std::shared_ptr<const Bath> bath, Certificate certificate, Rest&&... rest)
-      : Base(std::forward<Rest>(rest)...), bath_(std::move(bath)), certificate_(std::move(certificate)) {}
+  Substitute(Kernels kernels, Certificate certificate, Rest&&... rest)
+      : Base(std::forward<Rest>(rest)...), kernels_(std::move(kernels)), certificate_(std::move(certificate)) {}
 
   std::optional<Certificate> certificate() const override { return certificate_; }
   std::optional<MemoryFormulas> formulas(std::span<const double> times) const override {
     MemoryFormulas formulas = Base::formulas(times).value_or(MemoryFormulas());
     formulas.limit.clear();
-    for (const double t : times) formulas.limit.push_back(bath_->kernel(t));
+    for (const double t : times) formulas.limit.push_back(kernels_.exact(t));
     if (!formulas.kernel.empty()) return formulas;
-    for (const double t : times) formulas.kernel.push_back(kernel_at(bath_->star, t));
+    for (const double t : times) formulas.kernel.push_back(kernels_.found(t));
     return formulas;
   }
 
  private:
-  std::shared_ptr<const Bath> bath_;
+  Kernels kernels_;
   Certificate certificate_;
 };
+
+class ExponentialMemory final : public Substitute<MemoryOfModes> {
+ public:
+  template <class... Rest>
+  explicit ExponentialMemory(double damping, Rest&&... rest)
+      : Substitute(std::forward<Rest>(rest)...), damping_(damping) {}
+
+ private:
+  EnvironmentFacts describe() const override {
+    EnvironmentFacts facts = Substitute::describe();
+    facts.damping = damping_;
+    return facts;
+  }
+  std::optional<std::string> own_obstacle(const Scheme& scheme) const override {
+    const std::optional<std::string> why = Substitute::own_obstacle(scheme);
+    return why ? std::optional(*why + "; or give `" + name() + "` representation = \"star\"") : std::nullopt;
+  }
+
+  double damping_;
+};
+
+Certificate certificate_of(const std::string& name, const ExponentialSum& sum, const BathOptions& options) {
+  Certificate certificate;
+  certificate.sentence = fmt::format(
+      "`{}` is {} exponential{}{}: its kernel is right to {:.1e} of its absolute integral over {:.6g} s, of which "
+      "{:.1e} was measured against the kernel itself on times that double and {:.1e} lies at higher frequencies; the "
+      "lowest real part of its transform is {:.1e} of that integral{}",
+      name, sum.exponentials, sum.exponentials == 1 ? "" : "s", options.choice.empty() ? "" : ", " + options.choice,
+      sum.error(), options.until, sum.measured, sum.lost, sum.lowest,
+      sum.damper > 0.0   ? fmt::format(", which a damper of {:.1e} mends", sum.damper)
+      : sum.lowest < 0.0 ? ", which no damper within the tolerance mends: it is for that time alone"
+                         : "");
+  certificate.entries = {
+      {"exponentials", "1", "complex exponentials of the kernel", static_cast<double>(sum.exponentials)},
+      {"kernel_error", "1", "absolute integral of the kernel's errors until the horizon, over that of the kernel",
+       sum.error()},
+      {"kernel_norm", "kg/s", "absolute integral of the kernel", sum.norm},
+      {"kernel_lost", "1", "share of the kernel that lies above the highest frequency", sum.lost},
+      {"horizon", "s", "until when the kernel's error holds", options.until},
+      {"passivity_margin", "1",
+       "lowest real part of the transform, over the kernel's absolute integral; 0 where none "
+       "is below 0",
+       sum.lowest},
+      {"damper", "1", "damper that was added to have none below 0, over the kernel's absolute integral", sum.damper}};
+  certificate.part = "mode";
+  certificate.parts = {{"stiffness", "N/m", "of the cosine of every mode", {}},
+                       {"sine", "N/m", "of the sine of every mode", {}},
+                       {"rate", "1/s", "at which every mode dies down", {}},
+                       {"frequency", "rad/s", "of every mode", {}}};
+  for (const MemoryMode& mode : sum.modes) {
+    const double values[] = {mode.k, mode.b, mode.r, mode.w};
+    for (std::size_t i = 0; i < certificate.parts.size(); ++i) certificate.parts[i].values.push_back(values[i]);
+  }
+  return certificate;
+}
 
 }  // namespace
 
@@ -79,7 +143,7 @@ std::unique_ptr<Environment> make_star(std::string name, Attachment attachment, 
     certificate.parts[0].values.push_back(frequency);
     certificate.parts[1].values.push_back(stiffness);
   }
-  return std::make_unique<Substitute<Star>>(std::move(bath), std::move(certificate), std::move(name),
+  return std::make_unique<Substitute<Star>>(kernels_of(bath), std::move(certificate), std::move(name),
                                             std::move(attachment), std::move(spectrum), options.temperature,
                                             steps_per_pass, communicator);
 }
@@ -99,8 +163,17 @@ std::unique_ptr<Environment> make_chain(std::string name, Attachment attachment,
     certificate.parts[1].values.push_back(stiffness);
   }
   const auto sites = static_cast<std::int64_t>(bath->chain.size());
-  return std::make_unique<Substitute<Line>>(std::move(bath), std::move(certificate), std::move(name),
+  return std::make_unique<Substitute<Line>>(kernels_of(bath), std::move(certificate), std::move(name),
                                             std::move(attachment), constants, sites, communicator, std::move(line));
+}
+
+std::unique_ptr<Environment> make_exponential_memory(std::string name, Attachment attachment,
+                                                     const std::shared_ptr<const ExponentialSum>& sum,
+                                                     const BathOptions& options, const Communicator& communicator) {
+  Certificate certificate = certificate_of(name, *sum, options);
+  return std::make_unique<ExponentialMemory>(sum->damping, Kernels{sum->kernel, {}}, std::move(certificate),
+                                             std::move(name), std::move(attachment), sum->modes, options.temperature,
+                                             communicator);
 }
 
 }  // namespace bathline

@@ -6,12 +6,13 @@
 
 #include "model/environment.hpp"
 #include "model/spectral/bath.hpp"
+#include "model/spectral/exponentials.hpp"
 
 namespace bathline {
 
 struct BathOptions {
   double until = 0.0;        ///< s
-  double temperature = 0.0;  ///< kT of the start, J; of a star alone
+  double temperature = 0.0;  ///< kT, J; not of a chain
   std::string choice = {};   ///< why this one, for the log; empty where it was asked for
 };
 
@@ -21,5 +22,10 @@ std::unique_ptr<Environment> make_star(std::string name, Attachment attachment, 
 /// A line of unequal sites whose far end is free. @note Collective.
 std::unique_ptr<Environment> make_chain(std::string name, Attachment attachment, std::shared_ptr<const Bath> bath,
                                         const BathOptions& options, const Communicator& communicator);
+
+/// A memory of modes, warm where `may_be_warm` of these. @note Collective.
+std::unique_ptr<Environment> make_exponential_memory(std::string name, Attachment attachment,
+                                                     const std::shared_ptr<const ExponentialSum>& sum,
+                                                     const BathOptions& options, const Communicator& communicator);
 
 }  // namespace bathline

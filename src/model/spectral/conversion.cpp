@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/memory_modes.hpp"
 #include "model/spectral/panels.hpp"
 #include "model/spectral/star_and_chain.hpp"
 #include "recipe/toml_writer.hpp"
@@ -79,9 +80,38 @@ std::vector<BathOscillator> star_in(const Assembly& sites) {
 
 std::string row(double first, double second) { return fmt::format("{} {}\n", toml_number(first), toml_number(second)); }
 
+std::string row_of_numbers(const std::vector<MemoryMode>& modes, double MemoryMode::*number) {
+  std::string text;
+  for (const MemoryMode& mode : modes) text += (text.empty() ? "" : ", ") + toml_number(mode.*number);
+  return "[" + text + "]";
+}
+
+EquivalentEnvironment as_modes(const Environment& environment) {
+  const auto* memory = dynamic_cast<const MemoryOfModes*>(&environment);
+  if (memory == nullptr || !environment.facts().loses_energy) {
+    refuse(environment,
+           "has oscillations that last, and exponentials decay: give its kernel or its spectral density as a "
+           "`memory`");
+  }
+  const std::vector<MemoryMode>& modes = memory->modes();
+  const bool are_springs = may_be_warm(modes);
+  EquivalentEnvironment found{
+      .keys = fmt::format("kind = \"memory\"\nname = {}\nattach = {}\n{} = {}\n{}rate = {}\nfrequency = {}\n"
+                          "temperature = {}\n",
+                          toml_text(environment.name()), environment.attachment().weights()[0].particle,
+                          are_springs ? "stiffness" : "cosine", row_of_numbers(modes, &MemoryMode::k),
+                          are_springs ? "" : "sine = " + row_of_numbers(modes, &MemoryMode::b) + "\n",
+                          row_of_numbers(modes, &MemoryMode::r), row_of_numbers(modes, &MemoryMode::w),
+                          toml_number(environment.facts().temperature))};
+  found.size = static_cast<std::int64_t>(modes.size());
+  return found;
+}
+
 }  // namespace
 
-EquivalentEnvironment equivalent_environment(const Environment& environment, bool as_chain, const std::string& file) {
+EquivalentEnvironment equivalent_environment(const Environment& environment, const std::string& to,
+                                             const std::string& file) {
+  if (to == "exponentials") return as_modes(environment);
   const Assembly sites = environment.assemble(std::min(environment.facts().sites, most_sites + 1));
   require_bath(environment, sites);
   std::vector<LineSite> chain = chain_in(sites);
@@ -94,7 +124,7 @@ EquivalentEnvironment equivalent_environment(const Environment& environment, boo
         fmt::format("kind = {}\nname = {}\nattach = {}\nfile = {}\n", toml_text(kind), toml_text(environment.name()),
                     environment.attachment().weights()[0].particle, toml_text(file));
   };
-  if (as_chain) {
+  if (to == "chain") {
     if (temperature > 0.0) {
       refuse(environment, "starts warm, which a chain of unequal sites cannot yet: set its `temperature` to 0");
     }

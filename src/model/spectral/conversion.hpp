@@ -7,15 +7,17 @@
 
 namespace bathline {
 
-/// A table of [[environment]] and the table of numbers that its key `file` names.
+/// A table of [[environment]] and the table of numbers that its key `file` names, if there is one.
 struct EquivalentEnvironment {
-  std::string keys;  ///< TOML
-  std::string rows;
-  std::int64_t size = 0;  ///< oscillators or sites
+  std::string keys;       ///< TOML
+  std::string rows = {};  ///< empty where the keys are all
+  std::int64_t size = 0;  ///< oscillators, sites or modes
 };
 
-/// The environment as a `heat-bath` or, where `as_chain`, as a `spring-mass-line` of unequal sites, called as before;
-/// `file` is the name of its table. Throws UnsuitableFunction where there is no such environment.
-EquivalentEnvironment equivalent_environment(const Environment& environment, bool as_chain, const std::string& file);
+/// The environment as a `heat-bath`, as a `spring-mass-line` of unequal sites, or as a `memory` of modes, called as
+/// before; `to` is "star", "chain" or "exponentials", and `file` the name of its table. Throws UnsuitableFunction where
+/// there is no such environment.
+EquivalentEnvironment equivalent_environment(const Environment& environment, const std::string& to,
+                                             const std::string& file);
 
 }  // namespace bathline

@@ -21,32 +21,6 @@ constexpr double most_phase = 24.0;
 constexpr std::size_t most_panels = 20'000;
 constexpr double roundoff = 1e-16;
 
-/// The Gauss-Legendre rule, and the Legendre coefficients of what has these values at its nodes.
-struct GaussLegendre {
-  GaussLegendre() {
-    Eigen::VectorXd beside(points - 1);
-    for (int k = 1; k < points; ++k) beside[k - 1] = k / std::sqrt(4.0 * k * k - 1.0);
-    Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-    solver.computeFromTridiagonal(Eigen::VectorXd::Zero(points), beside);
-    nodes = solver.eigenvalues();
-    vectors = solver.eigenvectors();
-    weights = 2.0 * vectors.row(0).cwiseAbs2().transpose();
-    // Row k holds the orthonormal polynomial of degree k at the nodes, times the root of the weights.
-    for (int i = 0; i < points; ++i) vectors.col(i) *= vectors(0, i) < 0.0 ? -1.0 : 1.0;
-  }
-  Eigen::VectorXd nodes, weights;
-  Eigen::MatrixXd vectors;
-};
-
-const GaussLegendre& rule() {
-  static const GaussLegendre one;
-  return one;
-}
-
-double node_on(const Panel& panel, int i) {
-  return 0.5 * (panel.begin + panel.end) + 0.5 * (panel.end - panel.begin) * rule().nodes[i];
-}
-
 bool is_good(const std::function<double(double)>& f, const Panel& panel, const PanelDemand& demand) {
   // The waves of polynomials are even in an angle, and crowd towards the edge.
   const auto stretched = [&](double x) {
@@ -55,14 +29,34 @@ bool is_good(const std::function<double(double)>& f, const Panel& panel, const P
   const double half = 0.5 * (panel.end - panel.begin);
   if (0.5 * (stretched(panel.end) - stretched(panel.begin)) * demand.oscillation > most_phase) return false;
   Eigen::VectorXd values(points);
-  for (int i = 0; i < points; ++i) values[i] = f(node_on(panel, i)) * std::sqrt(rule().weights[i]);
-  const Eigen::VectorXd coefficients = rule().vectors.bottomRows(4) * values;
+  for (int i = 0; i < points; ++i) values[i] = f(node_on(panel, i)) * std::sqrt(panel_rule().weights[i]);
+  const Eigen::VectorXd coefficients = panel_rule().vectors.bottomRows(4) * values;
   const double last = coefficients.cwiseAbs().maxCoeff(), all = values.norm();
   // The rule is exact to twice this degree. Near a sharp peak the values themselves are known to no more.
   return half * last <= roundoff * demand.scale || last <= 1e-12 * all;
 }
 
+GaussLegendre make_rule() {
+  Eigen::VectorXd beside(points - 1);
+  for (int k = 1; k < points; ++k) beside[k - 1] = k / std::sqrt(4.0 * k * k - 1.0);
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
+  solver.computeFromTridiagonal(Eigen::VectorXd::Zero(points), beside);
+  GaussLegendre rule{.nodes = solver.eigenvalues(), .weights = {}, .vectors = solver.eigenvectors()};
+  rule.weights = 2.0 * rule.vectors.row(0).cwiseAbs2().transpose();
+  for (int i = 0; i < points; ++i) rule.vectors.col(i) *= rule.vectors(0, i) < 0.0 ? -1.0 : 1.0;
+  return rule;
+}
+
 }  // namespace
+
+const GaussLegendre& panel_rule() {
+  static const GaussLegendre one = make_rule();
+  return one;
+}
+
+double node_on(const Panel& panel, Eigen::Index i) {
+  return 0.5 * (panel.begin + panel.end) + 0.5 * (panel.end - panel.begin) * panel_rule().nodes[i];
+}
 
 std::vector<Panel> panels_for(const std::function<double(double)>& f, const std::vector<double>& kinks,
                               const PanelDemand& demand) {
@@ -105,7 +99,7 @@ std::vector<WeightedNode> nodes_on(const std::vector<Panel>& panels, const std::
   for (const Panel& panel : panels) {
     for (int i = 0; i < points; ++i) {
       const double place = node_on(panel, i);
-      const double weight = 0.5 * (panel.end - panel.begin) * rule().weights[i] * f(place);
+      const double weight = 0.5 * (panel.end - panel.begin) * panel_rule().weights[i] * f(place);
       if (weight != 0.0) nodes.push_back({place, weight});
     }
   }

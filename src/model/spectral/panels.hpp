@@ -2,6 +2,7 @@
 // is not smooth.
 #pragma once
 
+#include <Eigen/Core>
 #include <functional>
 #include <limits>
 #include <stdexcept>
@@ -31,6 +32,16 @@ struct PanelDemand {
   /// Where it is finite, of polynomials of the degree `oscillation` times this as well, which stay bounded up to here.
   double edge = std::numeric_limits<double>::infinity();
 };
+
+/// The Gauss-Legendre rule on [-1, 1] that panels have.
+struct GaussLegendre {
+  Eigen::VectorXd nodes, weights;
+  /// Row k holds the orthonormal polynomial of degree k at the nodes, times the root of the weights.
+  Eigen::MatrixXd vectors;
+};
+const GaussLegendre& panel_rule();
+/// Place of the node with that number.
+double node_on(const Panel& panel, Eigen::Index i);
 
 /// Panels for the integral of `f` from the first of `kinks` to the last. At 0, and there alone, f may be infinite.
 /// Throws UnsuitableFunction where f has no integral, or one that would take too many panels.

@@ -1,0 +1,159 @@
+"""Exponentials in the place of kernels and densities: paths, certificates, ledger, restarts, choices and refusals."""
+
+import unittest
+
+import h5py
+import numpy as np
+
+from program import OSCILLATOR, FolderTest, changed, run, variables, write_recipe
+
+# Parameters of our own; J = D w for w < W has the kernel (2 D/pi) sin(W t)/t.
+DAMPING, EDGE = 0.4, 9.0
+OHMIC = {"spectral_density": f"{DAMPING}*w", "omega_max": EDGE}
+MEMORY = {"name": "bath", "kind": "memory", "representation": "exponentials", "tolerance": 1e-10}
+RECIPE = changed(
+    OSCILLATOR,
+    system={"kind": "single-oscillator", "m": 1.3, "k": 2.1, "q0": [0.9], "v0": [-0.3]},
+    environment=[MEMORY | OHMIC],
+    time={"step": 0.02, "steps": 750},
+    integrators=[
+        {"name": name, "on": "closed", "label": name, **more}
+        for name, more in (
+            ("exact", {}),
+            ("gamma", {"gamma": 0.5}),
+            ("stoermer-verlet", {}),
+            ("gauss", {"stages": 2}),
+        )
+    ],
+)
+
+
+def dense_path(times, mass=1.3, stiffness=2.1, q0=0.9, v0=-0.3):
+    """The path by the normal modes of a particle and 700 oscillators at the nodes of a Gauss-Legendre rule."""
+    nodes, weights = np.polynomial.legendre.leggauss(700)
+    w = EDGE * (nodes + 1.0) / 2.0
+    k = EDGE / 2.0 * weights * 2.0 / np.pi * DAMPING
+    masses = np.concatenate([[mass], k / w**2])
+    matrix = np.diag(np.concatenate([[stiffness + k.sum()], k]))
+    matrix[0, 1:] = matrix[1:, 0] = -k
+    squares, modes = np.linalg.eigh(matrix / np.sqrt(np.outer(masses, masses)))
+    speed = np.zeros(len(masses))
+    speed[0] = np.sqrt(mass) * v0
+    a, b = modes.T @ (np.sqrt(masses) * q0), modes.T @ speed
+    omega = np.sqrt(np.maximum(squares, 1e-30))
+    phase = np.outer(times, omega)
+    return (np.cos(phase) * a + np.sin(phase) * (b / omega)) @ modes[0] / np.sqrt(mass)
+
+
+class Exponentials(FolderTest):
+    def result(self, recipe, name, ranks=None, *more):
+        path = self.folder / f"{name}.h5"
+        recipe = write_recipe(self.folder / f"{name}.toml", recipe)
+        outcome = run(["run", recipe, "-o", path, "--overwrite", *more], ranks)
+        self.assert_code(outcome, 0)
+        return path, outcome
+
+    def test_path_ledger_and_certificate(self):
+        path, outcome = self.result(RECIPE, "path")
+        with h5py.File(path) as file:
+            times = file["exact/time"][()]
+            expected = dense_path(times)
+            rows = {name: values[0] for name, values in file["exact/certificate"].items()}
+            self.assertLessEqual(rows["kernel_error"], 1e-10)
+            self.assertEqual(rows["horizon"], 15.0)
+            self.assertLess(rows["exponentials"], 40)
+            t = (np.arange(400_000) + 0.5) * 15.0 / 400_000
+            norm = np.sum(np.abs(2.0 * DAMPING / np.pi * np.sin(EDGE * t) / t)) * 15.0 / 400_000
+            self.assertAlmostEqual(rows["kernel_norm"], norm, delta=0.05 * norm)
+            # A wrong force of that times the largest velocity, 1.2 m/s, for 15 s on an oscillator of sqrt(k m).
+            bound = rows["kernel_error"] * norm * 1.2 * 15.0 / np.sqrt(2.1 * 1.3) + 1e-12
+            self.assertLessEqual(np.abs(file["exact/q"][:, 0, 0] - expected).max(), bound)
+            # The modes in the file are the kernel.
+            parts = {name: values[()] for name, values in file["exact/parts/bath"].items()}
+            t = np.linspace(0.01, 15.0, 3000)
+            waves = np.exp(np.multiply.outer(t, -parts["rate"] + 1j * parts["frequency"]))
+            kernel = waves.real @ parts["stiffness"] + waves.imag @ parts["sine"]
+            wrong = np.abs(kernel - 2.0 * DAMPING / np.pi * np.sin(EDGE * t) / t)
+            self.assertLess(wrong.sum() * 15.0 / 3000, 1e-10 * norm)
+            # h^2 of the midpoint rule, and what it keeps of a linear system: everything quadratic.
+            self.assertLess(np.abs(file["gamma/q"][:, 0, 0] - expected).max(), 1e-3)
+            for name, drift in (("gamma", 1e-13), ("gauss", 1e-13), ("exact", 1e-12)):
+                total = file[f"{name}/energy_total"][()]
+                self.assertLess(np.abs(total / total[0] - 1.0).max(), drift, name)
+            self.assertLess(np.abs(file["gauss/q"][:, 0, 0] - expected).max(), 1e-6)
+            self.assertEqual(np.abs(file["gauss/energy_dissipated"][()]).max(), 0.0)
+            self.assertEqual(np.abs(file["gauss/energy_interaction"][()]).max(), 0.0)
+            self.assertGreater(file["gauss/energy_environment"][-1], 0.9 * file["gauss/energy_total"][0])
+        self.assertRegex(outcome.text, r"`bath` is \d+ exponentials: its kernel is right to .* measured against")
+
+    def test_same_bits_on_any_ranks_and_after_a_restart(self):
+        recipe = changed(RECIPE, output={"checkpoint_every": 300, "keep_checkpoints": 5})
+        recipe["integrators"] = recipe["integrators"][1:3]
+        one, two = (variables(self.result(recipe, f"on{ranks}", ranks)[0]) for ranks in (1, 2))
+        self.assertEqual(set(one), set(two))
+        for name, values in one.items():
+            np.testing.assert_array_equal(two[name], values, name)
+        self.assert_code(run(["verify", self.folder / "on1.h5"], 2), 0)
+
+    def test_the_fewest_numbers_are_taken(self):
+        def chosen(message, **environment):
+            recipe = changed(RECIPE, environment=[{"name": "bath", "kind": "memory"} | environment])
+            recipe["integrators"] = recipe["integrators"][2:3]
+            outcome = self.result(recipe, "free")[1]
+            self.assertRegex(outcome.text, message)
+
+        chosen(r"is \d+ exponentials, as nothing else was asked for: a star or a chain would take \d+", **OHMIC)
+        chosen("is 1 exponential, as nothing .*: it has no star or chain of reasonable size", kernel="0.5*exp(-3*t)")
+        chosen("is a star of .*which starts warm", temperature=0.3, **OHMIC)
+        chosen("is a star of .*no short sum of exponentials is as good", kernel="exp(-t^2)+0.4*exp(-(t-11)^2)")
+
+    def test_what_is_passive_by_itself_may_be_warm(self):
+        recipe = changed(RECIPE, environment=[MEMORY | {"kernel": "0.5*exp(-3*t)", "temperature": 0.4}])
+        recipe["integrators"] = recipe["integrators"][1:3]
+        by_hand = {"name": "bath", "kind": "memory", "stiffness": [0.5], "rate": [3.0], "frequency": [0.0]}
+        twin = changed(recipe, environment=[by_hand | {"temperature": 0.4}])
+        with h5py.File(self.result(recipe, "warm")[0]) as one, h5py.File(self.result(twin, "twin")[0]) as other:
+            for name in ("gamma", "stoermer-verlet"):
+                # The stiffness and rate found are those to 1e-10, and the noise is the same.
+                self.assertLess(np.abs(one[f"{name}/q"][()] - other[f"{name}/q"][()]).max(), 1e-8)
+                self.assertGreater(one[f"{name}/energy_dissipated"][-1], 0.01)
+
+
+class Mistakes(FolderTest):
+    def refused(self, message, integrator=None, **environment):
+        recipe = changed(RECIPE, environment=[{"name": "bath", "kind": "memory"} | environment])
+        recipe["integrators"] = [integrator or {"name": "gamma", "gamma": 0.5, "on": "closed", "label": "closed"}]
+        outcome = run(["check", write_recipe(self.folder / "wrong.toml", recipe)], 2)
+        self.assert_code(outcome, 2)
+        lines = [line for line in outcome.text.splitlines() if line.startswith("error:")]
+        self.assertEqual(len(lines), 1, outcome.text)
+        self.assertRegex(lines[0], message)
+
+    def test_every_one_is_a_line(self):
+        asked = {"representation": "exponentials"}
+        self.refused(
+            r"kernel: it has no short sum of exponentials: .*comes back after a time.*\"star\" or \"chain\"",
+            kernel="exp(-t^2)+0.4*exp(-(t-11)^2)",
+            **asked,
+        )
+        self.refused("J is -.* no passive environment", kernel="exp(-t^2)-0.7*exp(-t^2/9)", **asked)
+        self.refused("no short sum of exponentials", tolerance=1e-13, **asked, **OHMIC)
+        self.refused('not passive one by one.*"star", which starts warm', temperature=0.2, **asked, **OHMIC)
+        backwards = {"name": "yoshida4", "on": "closed", "label": "closed"}
+        self.refused('cannot run backwards.*representation = "star"', integrator=backwards, **asked, **OHMIC)
+
+    def test_sums_by_hand(self):
+        sum_of = {"cosine": [1.0, -0.4], "sine": [0.2, 0.0], "rate": [1.0, 2.0], "frequency": [1.5, 0.0]}
+        recipe = changed(RECIPE, environment=[{"name": "bath", "kind": "memory"} | sum_of])
+        self.assert_code(run(["check", write_recipe(self.folder / "right.toml", recipe)]), 0)
+        self.refused("there are 2, 1, 2 and 2; give as many", **sum_of | {"sine": [0.2]})
+        self.refused("mode 1 has a sine, but no frequency", **sum_of | {"sine": [0.2, 0.1]})
+        self.refused("mode 1 lasts for ever", **sum_of | {"rate": [1.0, 0.0]})
+        self.refused("no passive environment has this kernel.*below 0 for .* %", **sum_of | {"cosine": [1.0, -4.0]})
+        self.refused("`stiffness` and `cosine` say the same", stiffness=[1.0, 1.0], **sum_of)
+        self.refused("the memory's kernel is missing", sine=[1.0], rate=[1.0], frequency=[1.0])
+        self.refused("noise is known of modes with", temperature=0.1, **sum_of)
+
+
+if __name__ == "__main__":
+    unittest.main()

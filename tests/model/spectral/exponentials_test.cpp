@@ -1,0 +1,225 @@
+// Short sums of exponentials: kernels known by formula, transforms known by formula, and kernels that have no such sum.
+#include "model/spectral/exponentials.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "model/passivity.hpp"
+#include "model/spectral/panel_series.hpp"
+
+namespace bathline {
+namespace {
+
+using std::numbers::pi;
+using Complex = std::complex<double>;
+using Function = std::function<double(double)>;
+
+double kernel_of(const ExponentialSum& sum, double t) {
+  double all = 0.0;
+  for (const MemoryMode& mode : sum.modes) {
+    all += std::exp(-mode.r * t) * (mode.k * std::cos(mode.w * t) + mode.b * std::sin(mode.w * t));
+  }
+  return all;
+}
+
+ExponentialSum of_density(const Function& value, double highest, const BathDemand& demand) {
+  return make_exponentials(transformed({.value = value, .highest = highest}, demand), demand);
+}
+
+ExponentialSum of_kernel(const Function& value, const BathDemand& demand, const std::vector<double>& kinks = {}) {
+  return make_exponentials(transformed(value, kinks, demand), demand);
+}
+
+/// Holds the certificate to what a sum over `samples` even times says of the distance from `exact`.
+void expect_certified(const ExponentialSum& sum, const Function& exact, const BathDemand& demand, int samples) {
+  EXPECT_LE(sum.error(), demand.tolerance);
+  double area = 0.0, norm = 0.0;
+  for (int i = 0; i < samples; ++i) {
+    const double t = demand.until * (i + 0.5) / samples;
+    area += std::abs(kernel_of(sum, t) - exact(t)) * demand.until / samples;
+    norm += std::abs(exact(t)) * demand.until / samples;
+  }
+  EXPECT_LE(area, sum.error() * norm * 1.01);
+  EXPECT_GT(area, 0.0);
+  EXPECT_NEAR(sum.norm, norm, 0.1 * norm);
+  for (const MemoryMode& mode : sum.modes) EXPECT_GT(mode.r, 0.0);
+}
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+TEST(Exponentials, OfDrudesDensityAreOne) {
+  const BathDemand demand{.tolerance = 1e-10, .until = 60.0};
+  const auto density = [](double w) { return 0.7 * w * 9.0 / (9.0 + w * w); };
+  const ExponentialSum sum = of_density(density, infinite, demand);
+  ASSERT_EQ(sum.modes.size(), 1u);
+  EXPECT_EQ(sum.exponentials, 1);
+  EXPECT_NEAR(sum.modes[0].k, 2.1, 1e-9);
+  EXPECT_NEAR(sum.modes[0].r, 3.0, 1e-9);
+  EXPECT_EQ(sum.modes[0].w, 0.0);
+  EXPECT_EQ(sum.lowest, 0.0);
+  EXPECT_EQ(sum.damper, 0.0);
+  EXPECT_NEAR(sum.damping, 0.7, 1e-9);
+}
+
+TEST(Exponentials, KeepDensitiesWithAnEdge) {
+  for (const double until : {30.0, 3000.0}) {
+    const BathDemand demand{.tolerance = 1e-10, .until = until};
+    const ExponentialSum sum = of_density([](double w) { return 0.8 * w; }, 5.0, demand);
+    expect_certified(
+        sum, [](double t) { return 1.6 / pi * std::sin(5.0 * t) / t; }, demand, 200'000);
+    EXPECT_LT(sum.exponentials, 60);
+    EXPECT_LT(sum.lowest, 0.0);
+    EXPECT_EQ(sum.damper, 0.0);
+  }
+}
+
+// J = sqrt(w) up to W: with w = u^2 the kernel is (4/pi) times the integral of cos(u^2 t) from 0 to sqrt(W), here by
+// Simpson's rule.
+TEST(Exponentials, KeepSubOhmicDensities) {
+  const BathDemand demand{.tolerance = 1e-9, .until = 40.0};
+  const ExponentialSum sum = of_density([](double w) { return std::sqrt(w); }, 6.0, demand);
+  const auto exact = [](double t) {
+    constexpr int parts = 40'000;
+    const double step = std::sqrt(6.0) / parts;
+    double all = 0.0;
+    for (int i = 0; i <= parts; ++i) {
+      const double u = i * step, weight = i == 0 || i == parts ? 1.0 : i % 2 == 1 ? 4.0 : 2.0;
+      all += weight * std::cos(u * u * t);
+    }
+    return 4.0 / pi * all * step / 3.0;
+  };
+  expect_certified(sum, exact, demand, 500);
+  EXPECT_TRUE(std::isinf(sum.damping));
+}
+
+// J = D w exp(-w/c) has (2 D/pi) c/(1 + c^2 t^2), whatever the units and however long.
+TEST(Exponentials, FindWhereADensityEnds) {
+  for (const double scale : {1e-9, 1.0, 1e12}) {
+    SCOPED_TRACE(scale);
+    const BathDemand demand{.tolerance = 1e-9, .until = 500.0 / scale};
+    const ExponentialSum sum = of_density([=](double w) { return 0.7 * w * std::exp(-w / scale); }, infinite, demand);
+    const auto exact = [=](double t) { return 1.4 / pi * scale / (1.0 + std::pow(scale * t, 2)); };
+    expect_certified(sum, exact, demand, 100'000);
+    EXPECT_GT(sum.damper, 0.0);
+    EXPECT_LT(sum.damper, 1e-9);
+    double lowest = 0.0;
+    for (double w = 0.0; w < 300.0 * scale; w += 1e-3 * scale) lowest = std::min(lowest, resistance_at(sum.modes, w));
+    EXPECT_GE(lowest, 0.0);
+  }
+}
+
+TEST(Exponentials, KeepKernelsOfTime) {
+  const BathDemand demand{.tolerance = 1e-9, .until = 25.0};
+  const auto gaussian = [](double t) { return 3.0 * std::exp(-0.5 * t * t); };
+  expect_certified(of_kernel(gaussian, demand), gaussian, demand, 50'000);
+  const auto ringing = [](double t) { return std::exp(-0.4 * t) * (std::cos(3.0 * t) + 0.1 * std::sin(3.0 * t)); };
+  const ExponentialSum one = of_kernel(ringing, demand);
+  ASSERT_EQ(one.modes.size(), 1u);
+  EXPECT_NEAR(one.modes[0].k, 1.0, 1e-8);
+  EXPECT_NEAR(one.modes[0].b, 0.1, 1e-8);
+  EXPECT_NEAR(one.modes[0].w, 3.0, 1e-8);
+}
+
+// A density of straight lines, (1, 0.3), (2, 0.6) and (3, 0), whose kinks are singular places of its transform: with
+// J = 0.3 w up to 2 and 1.8 - 0.6 w from there on, by sums over even frequencies.
+TEST(Exponentials, KeepDensitiesWithKinks) {
+  const BathDemand demand{.tolerance = 1e-7, .until = 20.0};
+  const auto density = [](double w) { return w < 2.0 ? 0.3 * w : std::max(0.0, 1.8 - 0.6 * w); };
+  const ExponentialSum sum =
+      make_exponentials(transformed({.value = density, .kinks = {1.0, 2.0, 3.0}, .highest = 3.0}, demand), demand);
+  const auto exact = [&](double t) {
+    constexpr int parts = 30'000;
+    double all = 0.0;
+    for (int i = 0; i < parts; ++i) {
+      const double w = 3.0 * (i + 0.5) / parts;
+      all += density(w) / w * std::cos(w * t);
+    }
+    return 2.0 / pi * all * 3.0 / parts;
+  };
+  expect_certified(sum, exact, demand, 500);
+}
+
+TEST(Exponentials, RefuseWhatHasNone) {
+  const BathDemand demand{.tolerance = 1e-8, .until = 60.0};
+  const auto echo = [](double t) { return std::exp(-t * t) + 0.3 * std::exp(-std::pow(t - 23.0, 2)); };
+  try {
+    of_kernel(echo, demand);
+    FAIL();
+  } catch (const NoShortSum& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("no short sum"));
+  }
+  const auto negative = [](double t) { return std::exp(-t * t) - 0.5 * std::exp(-t * t / 16.0); };
+  try {
+    of_kernel(negative, demand);
+    FAIL();
+  } catch (const NoShortSum&) {
+    FAIL() << "a kernel of no passive environment is not a long one";
+  } catch (const UnsuitableFunction& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("no passive environment"));
+  }
+}
+
+// A sum of two resonances and a decay is rational itself: as many pairs of supports as give all of its poles.
+TEST(RationalFit, FindsThePolesOfWhatIsRational) {
+  const std::vector<Complex> exact = {{-0.3, 0.0}, {-1e-4, 2.0}, {-2.0, 1e3}};
+  const double shift = 1e-3;
+  std::vector<TransformSample> samples;
+  for (double w = 1e-3; w < 1e5; w *= 1.1) {
+    const Complex s(shift, w);
+    Complex value = 1.0 / (s - exact[0]);
+    for (const Complex& pole : {exact[1], exact[2]}) value += 1.0 / (s - pole) + 1.0 / (s - std::conj(pole));
+    samples.push_back({w, value});
+  }
+  RationalFit fit(shift, samples);
+  while (fit.pairs() < 3) fit.refine();
+  EXPECT_LT(fit.error(), 1e-10);
+  const std::vector<Complex> poles = fit.poles();
+  for (const Complex& pole : exact) {
+    double nearest = infinite;
+    for (const Complex& found : poles) nearest = std::min(nearest, std::abs(found - pole));
+    EXPECT_LT(nearest, 1e-10 * std::abs(pole)) << pole;
+  }
+}
+
+// Of exp(-a x) on [0, L]: (1 - exp(-(a + i y) L))/(a + i y), for slow waves and for fast ones.
+TEST(PanelSeries, HasFourierIntegralsAtAnyFrequency) {
+  const auto f = [](double x) { return std::exp(-0.3 * x); };
+  const PanelSeries series(f, panels_for(f, {0.0, 10.0}, {}));
+  for (const double y : {0.0, 0.1, 4.0, 30.0, 1e3, 1e6}) {
+    const Complex rate(0.3, y), exact = (1.0 - std::exp(-10.0 * rate)) / rate;
+    EXPECT_LT(std::abs(series.fourier(y) - exact), 2e-15 * 10.0) << y;
+  }
+}
+
+// The integral of s/(s^2 + x^2) from 0 to L is atan(L/s), as close to the axis as one likes.
+TEST(PanelSeries, HasTransformsNextToTheAxis) {
+  const auto one = [](double) { return 1.0; };
+  const std::vector<Panel> panels = panels_for(one, {0.0, 3.0}, {});
+  for (const double re : {1.0, 1e-3, 1e-9}) {
+    for (const double im : {0.0, 0.7, 2.999, 5.0}) {
+      const Complex s(re, im), exact = std::atan(3.0 / s);
+      // Next to its branch point at 3 i the arctangent itself magnifies round-off.
+      const double roundoff = 1e-15 * (1.0 + 3.0 / std::abs(s - Complex(0.0, 3.0)));
+      EXPECT_LT(std::abs(laplace_of_cosines(one, panels, s) - exact), 2.0 * roundoff) << s;
+    }
+  }
+}
+
+TEST(Passivity, FindsWhatIsBelowZeroAndTheLeastDamper) {
+  // 1/(1 + i w) - 0.2/(0.5 + i w): 1/(1 + w^2) - 0.1/(0.25 + w^2), positive; with 0.6 it is 1 - 1.2 at w = 0.
+  EXPECT_EQ(passivity_of({{.k = 1.0, .r = 1.0}, {.k = -0.2, .r = 0.5}}).lowest, 0.0);
+  std::vector<MemoryMode> modes = {{.k = 1.0, .r = 1.0}, {.k = -0.6, .r = 0.5}};
+  const Passivity found = passivity_of(modes);
+  EXPECT_NEAR(found.lowest, -0.2, 1e-12);
+  EXPECT_EQ(found.place, 0.0);
+  EXPECT_GT(found.negative, 0.0);
+  EXPECT_NEAR(found.damper.k / found.damper.r, 0.2, 1e-12);
+  modes.push_back(found.damper);
+  for (double w = 0.0; w < 100.0; w += 1e-3) EXPECT_GE(resistance_at(modes, w), -1e-12) << w;
+}
+
+}  // namespace
+}  // namespace bathline
