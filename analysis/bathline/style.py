@@ -126,7 +126,8 @@ def series_look(recipe, series, place):
     A series with a `color` or dashes of its own has these instead, and the mark of its place: where one method is
     shown several times, or where what is drawn is no method's.
     """
-    method = look_of_method(integrator_of(recipe, series.get("of", "")) or {})
+    of = series.get("of", "")
+    method = look_of_method(integrator_of(recipe, of) or {}) if isinstance(of, str) else None
     own_dashes = series["style"] if series.get("style") not in (None, "", "points", "marked", "dots") else None
     own_color = series["color"] if series.get("color") not in (None, -1, "") else None
     if own_dashes is not None and own_dashes not in LINE_STYLES:

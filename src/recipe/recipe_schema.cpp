@@ -170,8 +170,14 @@ std::vector<Parameter> claim_keys() {
 }
 
 std::vector<Parameter> series_keys() {
+  Parameter of = required("of", text, "",
+                          "Quantity that is drawn: <label>.<variable>; of single numbers that several cases have, "
+                          "with {} in the place of each of `cases`; or values of a theory, as they are.");
+  Parameter x = optional("x", text, "", "Quantity along the axis, or values; left out, that of the panel.");
+  of.also = x.also = {ValueType::numbers};
   return {
-      required("of", text, "", "Quantity that is drawn: <label>.<variable>."),
+      std::move(of),
+      optional("cases", texts, "", "What stands for {} in `of` and `error`, one after the other."),
       optional("minus", text, "", "Another quantity, subtracted from it row by row."),
       optional("error", text, "", "Its standard error, drawn as bars or as a band."),
       optional("name", text, "", "Name in the legend."),
@@ -181,7 +187,7 @@ std::vector<Parameter> series_keys() {
              "with the dashes of its method."),
       optional("color", integer, "", "Index into the palette; left out, the colour of its method.", Bound::nonnegative),
       defaulted("scale", number, "1.0", "Factor on the values."),
-      optional("x", text, "", "Quantity along the axis; left out, that of the panel."),
+      std::move(x),
   };
 }
 

@@ -27,6 +27,7 @@ ValueType type_of(const toml::node& node, const Parameter& parameter) {
     const toml::array* list = node.as_array();
     const bool fits = (type == ValueType::number && node.is_number()) ||
                       (type == ValueType::text && node.is_string()) ||
+                      (type == ValueType::numbers && list != nullptr) ||
                       (type == ValueType::texts && list != nullptr && list->is_homogeneous<std::string>());
     if (fits) return type;
   }

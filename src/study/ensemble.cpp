@@ -178,8 +178,8 @@ StudyKind ensemble_kind() {
                "the mean is not taken off), _density (<name>_bin) with _expected and _deviation, _of_realisation "
                "(realisation), and _variance of one "
                "at the end; of a density <name>_density; of a "
-               "passage <name>_time (realisation), _survival (time), _count, _rate: passages over the time waited for "
-               "them; of "
+               "passage <name>_time (realisation), _survival (time), _count, _rate: passages since `from` over the "
+               "time waited for them since; of "
                "paths path_q, path_v (path, time, particle, axis). Quantities are taken at records, and passages "
                "are found between two of them."},
       .make = make,

@@ -94,6 +94,24 @@ class FigureTest(unittest.TestCase):
         self.assertEqual(list(lower.lines[1].get_ydata()), [0.5, 0.5])
         self.assertEqual(lower.get_ylim(), (0.0, 2.0))
 
+    def test_numbers_of_several_cases_make_a_series_and_a_theory_is_typed(self):
+        series = (
+            '{of = "{}.limit", error = "{}.limit", cases = ["open", "open"], x = [0.1, 5.0], style = "points"}, '
+            '{of = [1.0, 2.0, 4.0], x = [0.1, 1.0, 5.0], name = "theory"}'
+        )
+        recipe = f'[figure]\nkind = "lines"\n[[figure.panels]]\nxlabel = "a"\nylabel = "b"\nseries = [{series}]\n'
+        (axes,) = self.draw_lines(recipe).axes
+        bars = axes.containers[0].lines[2][0].get_segments()
+        np.testing.assert_allclose(bars, [[[x, 0.0], [x, 1.0]] for x in (0.1, 5.0)])
+        self.assertTrue(any(line.get_xydata().tolist() == [[0.1, 0.5], [5.0, 0.5]] for line in axes.lines))
+        np.testing.assert_allclose(axes.lines[-1].get_xydata(), [[0.1, 1.0], [1.0, 2.0], [5.0, 4.0]])
+        wrong = recipe.replace("[0.1, 1.0, 5.0]", "[0.1, 1.0]")
+        self.assertIn("'x' has 2 values, 'of' has 3: one cannot be drawn", self.errors_of(wrong))
+        wrong = recipe.replace(", x = [0.1, 1.0, 5.0]", "")
+        self.assertIn("values in `of` need as many in `x`", self.errors_of(wrong))
+        wrong = recipe.replace('of = "{}.limit"', 'of = "{}.energy_total"')
+        self.assertIn("is no single number of each", self.errors_of(wrong))
+
     def test_lines_are_labelled_with_units(self):
         upper, lower = self.draw_lines(LINES).axes
         # A scaled series has left the units of the file.

@@ -8,6 +8,9 @@
     series = [{of = "closed.q[1]", name = "closed line", style = "dashdot", color = 0, scale = 1.0, x = ".."}]
     marks = [{at = 79.06, name = "echo"}]       # thin vertical lines
 
+Numbers that several cases have make one series, of = "ensemble.{}.escape_rate" with cases = ["weak", "strong"] and their
+x = [0.1, 5.0], and of = [1.0, 2.0] with x are values of a theory.
+
 A series may subtract another quantity row by row: minus = "theory.energy_particles", of which a
 logarithmic axis shows the magnitude; error = ".." is its
 standard error, drawn as bars on rings and as a band around a line. Rings (style "points") stand at equal
@@ -25,7 +28,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from bathline import legend, style
-from bathline.result import AnalysisError
+from bathline.result import AnalysisError, Quantity
 from bathline.thinning import sparse, thin
 
 
@@ -76,7 +79,7 @@ class _Curve:
 def _read_with_error(result, panel, series):
     curve = _read(result, panel, series)
     if series.get("error"):
-        error = result.quantity(series["error"])
+        error = _quantity(result, series, "error")
         if error.values.shape != curve.y.values.shape:
             raise AnalysisError(
                 f"{result.path}: '{error.path}' has {error.values.size} values, '{curve.y.path}' has "
@@ -89,7 +92,7 @@ def _read_with_error(result, panel, series):
 def _read(result, panel, series):
     if "of" not in series:
         raise AnalysisError(f"{result.path}: a series of figure.panels does not say what it is: of = ...")
-    y = result.quantity(series["of"])
+    y = _quantity(result, series, "of")
     if series.get("minus"):
         other = result.quantity(series["minus"])
         if other.values.shape not in ((), y.values.shape):
@@ -98,18 +101,39 @@ def _read(result, panel, series):
                 f"{y.values.size}: one cannot be subtracted from the other"
             )
         y = replace(y, values=y.values - other.values)
+    if isinstance(series.get("x"), list):
+        return _Curve(series, _same_length(result, Quantity("x", np.array(series["x"], dtype=float)), y), y)
     name = series.get("x") or panel.get("x") or "time"
+    if not isinstance(series["of"], str):
+        raise AnalysisError(f"{result.path}: values in `of` need as many in `x`")
     if name == "time" or y.values.ndim == 0:
         return _Curve(series, y.scale, y)
     group = series["of"].split("[")[0].rpartition(".")[0]
     beside = f"{group}.{name}"
     x = result.quantity(beside if not result.has(name) and result.has(beside) else name)
+    return _Curve(series, _same_length(result, x, y), y)
+
+
+def _same_length(result, x, y):
     if x.values.shape != y.values.shape:
         raise AnalysisError(
             f"{result.path}: '{x.path}' has {x.values.size} values, '{y.path}' has {y.values.size}: "
             "one cannot be drawn against the other"
         )
-    return _Curve(series, x, y)
+    return x
+
+
+def _quantity(result, series, key):
+    """What a key of a series names: a quantity, single numbers of several cases in a row, or values as they are."""
+    name, cases = series[key], series.get("cases")
+    if isinstance(name, list):
+        return Quantity("of", np.array(name, dtype=float))
+    if not cases:
+        return result.quantity(name)
+    each = [result.quantity(name.replace("{}", case)) for case in cases]
+    if any(one.values.ndim for one in each):
+        raise AnalysisError(f"{result.path}: '{name}' of several `cases` is no single number of each")
+    return Quantity(name, np.array([one.values for one in each]), each[0].units, each[0].long_name)
 
 
 def _same_scale(curves):

@@ -249,8 +249,8 @@ class Group {
         1.0 / (first.bins->width() * second.bins->width()));
   }
 
-  /// The rate is the number of passages over the time that realisations have waited for theirs: the most likely one
-  /// where passages come at a constant rate.
+  /// The rate is the number of passages over the time that realisations have waited for theirs, both since averages
+  /// begin: the most likely one where passages come at a constant rate. Who has passed before is not waiting.
   void write_passage(std::size_t index) {
     const Measurements& all = options_.measurements;
     const std::string& name = all.passages[index].name;
@@ -259,8 +259,10 @@ class Group {
                  all.quantities.size() + index);
     double count = 0.0, waited = 0.0;
     for (const double time : times) {
+      const double until = std::isnan(time) ? time_.values.back() : time;
+      if (until < options_.from) continue;
       count += !std::isnan(time);
-      waited += std::isnan(time) ? time_.values.back() : time;
+      waited += until - options_.from;
     }
     std::vector<double> survival, error, sorted = times;
     std::erase_if(sorted, [](double time) { return std::isnan(time); });
@@ -273,7 +275,7 @@ class Group {
     }
     array(name + "_survival", "1", "part of the realisations without a " + name + " so far", {time_}, survival);
     array(name + "_survival_error", "1", "standard error of the survival", {time_}, error);
-    file_.number(name_, name + "_count", "1", "realisations with a " + name, count);
+    file_.number(name_, name + "_count", "1", "realisations with a " + name + " since averages begin", count);
     file_.number(name_, name + "_rate", "1/s", "rate of the first " + name, count / waited);
     file_.number(name_, name + "_rate_error", "1/s", "standard error of the rate of the first " + name,
                  std::sqrt(count) / waited);
