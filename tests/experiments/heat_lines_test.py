@@ -1,0 +1,56 @@
+"""What `ours/heat_lines` is claimed against, from all sites of two lines in motion in the place of an integral over waves."""
+
+import tomllib
+import unittest
+from os import environ
+from pathlib import Path
+
+import numpy as np
+
+RECIPE = Path(environ["BATHLINE_SOURCE"]) / "experiments/ours/heat_lines.toml"
+
+
+def covariances(sites=260, time=180.0):
+    """<q q>, <q v> and <v v> of the four masses long after they were at rest between two lines, each in its own
+    equilibrium around where it hangs, before the echo."""
+    mass = np.concatenate([np.full(sites, 0.5), np.ones(4), np.full(sites, 0.5)])
+    count = len(mass)
+    stiffness = np.zeros((count, count))
+    springs = np.concatenate([np.full(sites, 2.0), np.ones(3), np.full(sites, 2.0)])
+    for i, k in enumerate(springs):
+        stiffness[i : i + 2, i : i + 2] += k * np.array([[1, -1], [-1, 1]])
+    for i, k in ((0, 2.0), (sites, 1.0), (sites + 3, 1.0), (count - 1, 2.0)):
+        stiffness[i, i] += k  # ends and walls
+    of_q, of_v = np.zeros_like(stiffness), np.zeros(count)
+    for begin, kt in ((0, 2.0), (sites + 4, 1.0)):
+        line = slice(begin, begin + sites)
+        of_q[line, line] = kt * np.linalg.inv(stiffness[line, line])
+        of_v[line] = kt / 0.5
+    root = np.sqrt(mass)
+    squares, modes = np.linalg.eigh(stiffness / np.outer(root, root))
+    w, chain = np.sqrt(squares), slice(sites, sites + 4)
+    from_q = (modes * np.cos(w * time)) @ modes.T * np.outer(1 / root, root)
+    from_v = (modes * np.sin(w * time) / w) @ modes.T * np.outer(1 / root, root)
+    slope = -(modes * np.sin(w * time) * w) @ modes.T * np.outer(1 / root, root)
+    q, r, s = from_q[chain], from_v[chain], slope[chain]
+    return (q @ of_q @ q.T + (r * of_v) @ r.T, q @ of_q @ s.T + (r * of_v) @ q.T, s @ of_q @ s.T + (q * of_v) @ q.T)
+
+
+class HeatLines(unittest.TestCase):
+    def test_current_and_temperatures_are_those_of_all_sites(self):
+        recipe = tomllib.loads(RECIPE.read_text())
+        typed = {one["name"]: one["of"] for one in recipe["study"]["quantities"]}
+        _, qv, vv = covariances()
+        # The chain forgets its rest, and lines their ends, to 1e-6 by then.
+        self.assertAlmostEqual(float(typed["current"].split(" - ")[1]), qv[1, 2], delta=1e-5)
+        self.assertAlmostEqual(qv[1, 2], qv[2, 3], delta=1e-5)
+        for i in range(4):
+            self.assertAlmostEqual(float(typed[f"over{i}"].split(" - ")[1]), vv[i, i], delta=1e-5)
+        series = recipe["figure"]["panels"][0]["series"]
+        self.assertLess(np.abs(np.array(series[3]["of"]) - np.diag(vv)).max(), 2e-5)
+        white = [1 / 2 * (3 + 13 / 21), 31 / 21, 32 / 21, 25 / 21]
+        self.assertLess(np.abs(np.array(series[4]["of"]) - white).max(), 1e-6)
+
+
+if __name__ == "__main__":
+    unittest.main()
