@@ -101,8 +101,9 @@ class HamiltonianMonteCarlo final : public GibbsPositions {
       const double ratio = std::exp2(halvings - path / each);
       HamiltonianMonteCarlo warmer = *this;
       warmer.kt_ *= ratio;
-      // Walls that get steeper are reached the farther up.
-      warmer.h_ *= std::pow(ratio, -0.25);
+      // Walls that get steeper are reached the farther up, and where one is very steep no step is short but a very
+      // short one.
+      warmer.h_ *= std::pow(ratio, -0.25) * std::exp2(-2 * (path % each));
       warmer.go({key.seed, key.realisation, key.stream + 2}, path, q);
     }
     return q;

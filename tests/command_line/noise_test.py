@@ -1,0 +1,108 @@
+"""Every kind of noise from outside: the same bits on one, two and three ranks, in ensembles too, and after a checkpoint."""
+
+import unittest
+
+import numpy as np
+
+from program import FolderTest, changed, run, toml, variables, write_recipe
+
+MODES = {"kind": "memory", "stiffness": [2.5, 0.4], "rate": [5.0, 0.3], "frequency": [0.0, 1.1], "temperature": 0.3}
+CLOSED = {"on": "closed"}
+NOISY = {
+    "title": "All kinds of noise",
+    "system": {
+        "kind": "formula",
+        "coordinates": ["x", "y"],
+        "masses": [1.0, 1.4],
+        "V": "x^2/2 + y^2 + (x - y)^4/4",
+        "start": "thermal",
+        "q0": [0.1, 0.0],
+    },
+    "environment": [
+        MODES | {"name": "memory"},
+        MODES | {"name": "quantum", "attach": 1, "quantum": True, "hbar": 1.0},
+        {"name": "endless", "kind": "spring-mass-line", "sites": "infinite", "M": 0.3, "lambda": 2.0, "temperature": 0.3},
+        {"name": "line", "kind": "spring-mass-line", "sites": 300, "M": 0.3, "lambda": 2.0, "temperature": 0.3},
+        {"name": "bath", "kind": "heat-bath", "oscillators": 90, "damping": 0.4, "omega_max": 6.0, "temperature": 0.3},
+    ],
+    "time": {"step": 0.1, "steps": 120},
+    "integrators": [
+        {"name": "baoab", "on": "open", "environments": ["memory"], "label": "baoab"},
+        {"name": "gjf", "on": "open", "environments": ["memory"], "label": "gjf"},
+        {"name": "gauss", "on": "open", "environments": ["memory"], "label": "gauss"},
+        {"name": "gamma", "gamma": 0.5, "environments": ["memory", "quantum"], "label": "quantum"} | CLOSED,
+        {"name": "stoermer-verlet", "environments": ["memory"], "label": "modes"} | CLOSED,
+        {"name": "stoermer-verlet", "environments": ["endless", "memory"], "label": "endless"} | CLOSED,
+        {"name": "time-centred", "environments": ["endless", "quantum"], "label": "both"} | CLOSED,
+        {"name": "stoermer-verlet", "environments": ["line", "bath"], "label": "sites"} | CLOSED,
+    ],
+    "output": {"every": 4, "seed": 3},
+}
+
+
+STUDY = """
+[study]
+kind = "ensemble"
+realisations = 21
+from = 2.0
+longest_lag = 2.0
+paths = 2
+blocks = 2
+quantities = [
+  { name = "x", of = "x", bins = [-2.0, 2.0, 10] },
+  { name = "y", of = "y", bins = [-2.0, 2.0, 10] },
+  { name = "gained", of = "gain", when = "end", bins = [-3.0, 3.0, 6] },
+]
+densities = [{ name = "xy", of = ["x", "y"] }]
+passages = [{ name = "up", of = "x - y", direction = "up" }]
+"""
+
+
+class Noise(FolderTest):
+    def result(self, recipe, name, ranks=None):
+        path = self.folder / f"{name}.h5"
+        self.assert_code(run(["run", write_recipe(self.folder / f"{name}.toml", recipe), "-o", path], ranks), 0)
+        return path
+
+    def test_a_run_has_the_same_bits_on_any_ranks_and_after_checkpoints(self):
+        recipe = changed(NOISY, output={"checkpoint_every": 50, "keep_checkpoints": 99})
+        whole = self.result(recipe, "whole")
+        for ranks in (2, 3):
+            self.assert_same_bits(whole, self.result(recipe, f"ranks{ranks}", ranks))
+        checkpoints = sorted(self.folder.glob("whole.checkpoint.*.h5"), key=lambda p: int(p.name.split(".")[-2]))
+        self.assertGreaterEqual(len(checkpoints), 2 * len(recipe["integrators"]))
+        # One in the midst of each integrator, by turns on one rank and on two.
+        for index in range(0, len(checkpoints), 2):
+            path = self.folder / f"resumed{index}.h5"
+            path.write_bytes(whole.read_bytes())
+            self.assert_code(run(["resume", checkpoints[index], "-o", path], ranks=1 + index // 2 % 2), 0)
+            self.assert_same_bits(whole, path)
+        other = variables(self.result(changed(recipe, output={"seed": 4}), "other"))
+        for label in (case["label"] for case in recipe["integrators"]):
+            self.assertFalse(np.array_equal(variables(whole)[f"{label}/q"], other[f"{label}/q"]), label)
+
+    def test_an_ensemble_has_the_same_bits_on_any_ranks(self):
+        recipe = toml(NOISY) + STUDY
+        one = self.result(recipe, "one")
+        for ranks in (2, 3):
+            self.assert_same_bits(one, self.result(recipe, f"ensemble{ranks}", ranks))
+        found = variables(one)
+        for label in (case["label"] for case in NOISY["integrators"]):
+            for name, shape in {
+                "x_autocorrelation": (6,),
+                "x_autocorrelation_error": (6,),
+                "x_density_error": (10,),
+                "xy_density": (10, 10),
+                "up_time": (21,),
+                "gained_of_realisation": (21,),
+                "gained_density": (6,),
+                "path_q": (2, 31, 2, 1),
+            }.items():
+                self.assertEqual(found[f"ensemble/{label}/{name}"].shape, shape, name)
+            # Realisations are no copies of each other.
+            paths = found[f"ensemble/{label}/path_q"]
+            self.assertFalse(np.array_equal(paths[0], paths[1]), label)
+
+
+if __name__ == "__main__":
+    unittest.main()
