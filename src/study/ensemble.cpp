@@ -10,6 +10,7 @@
 #include "study/catalogue.hpp"
 #include "study/ensemble/ledger.hpp"
 #include "study/ensemble/run.hpp"
+#include "study/ensemble/slopes.hpp"
 
 namespace bathline {
 
@@ -81,6 +82,7 @@ void read_measures(const Recipe& recipe, const Experiment& experiment, EnsembleO
   options.paths = study.integer("paths");
   options.measurements = read_measurements(study, experiment.system(), ledger_names(recipe), mistakes);
   check_ledger(recipe, experiment, options.measurements, mistakes);
+  options.slopes = read_slopes(study, experiment, options.measurements, mistakes);
   options.blocks = study.integer("blocks");
   const double block = (experiment.end_time() - options.from) / static_cast<double>(options.blocks);
   if (!study.has("longest_lag")) options.longest_lag = std::min(options.longest_lag, 0.25 * block);
@@ -159,6 +161,7 @@ StudyKind ensemble_kind() {
        .fallback = "0",
        .bound = Bound::nonnegative}};
   for (Parameter& parameter : measurement_parameters()) parameters.push_back(std::move(parameter));
+  parameters.push_back(slopes_parameter());
   return {
       .entry =
           {.name = "ensemble",
@@ -180,7 +183,9 @@ StudyKind ensemble_kind() {
                "at the end; of a density <name>_density; of a "
                "passage <name>_time (realisation), _survival (time), _count, _rate: passages since `from` over the "
                "time waited for them since; of "
-               "paths path_q, path_v (path, time, particle, axis). Quantities are taken at records, and passages "
+               "paths path_q, path_v (path, time, particle, axis). Of slopes, in the group ensemble, <name>_slope, "
+               "weighted "
+               "by the standard errors of the means. Quantities are taken at records, and passages "
                "are found between two of them."},
       .make = make,
       .takes_noise = true};

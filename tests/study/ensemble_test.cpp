@@ -6,6 +6,7 @@
 
 #include "advance/stepper.hpp"
 #include "run_study.hpp"
+#include "study/ensemble/slopes.hpp"
 
 namespace bathline {
 namespace {
@@ -484,6 +485,52 @@ TEST(MpiEnsemble, SaysWhatIsWrong) {
   // Two temperatures: no equipartition to hold it to.
   const RunStudy mixed(recipe("realisations = 4\n", "0.0"));
   EXPECT_EQ(mixed.report, "");
+}
+
+// Slopes of exact powers, whatever the weights; and with errors the weighted mean of what pairs of points say.
+TEST(Ensemble, FitsASlopeWithTheWeightsOfItsErrors) {
+  const std::vector<double> x = {0.1, 0.2, 0.4}, y = {-0.03, -0.12, -0.48}, error = {0.01, 0.02, 0.01};
+  EXPECT_NEAR(weighted_slope(x, y, error).slope, 2.0, 1e-14);
+  // Two points of logarithms ln 2 apart with relative errors of 0.1 and 0.2.
+  const std::vector<double> two = {1.0, 2.0}, known = {0.1, 0.6};
+  const WeightedSlope found = weighted_slope(two, std::vector<double>{1.0, 3.0}, known);
+  EXPECT_NEAR(found.slope, std::log2(3.0), 1e-14);
+  EXPECT_NEAR(found.error, std::sqrt(0.1 * 0.1 + 0.2 * 0.2) / std::log(2.0), 1e-14);
+  // One that is not known at all decides nothing.
+  const WeightedSlope without =
+      weighted_slope(x, std::vector<double>{1.0, 4.0, 7.0}, std::vector<double>{0.1, 0.1, 1e9});
+  EXPECT_NEAR(without.slope, 2.0, 1e-8);
+}
+
+TEST(MpiEnsemble, WritesTheOrderOfAMeanInTheStep) {
+  const std::string other =
+      "[[integrators]]\nname = \"stoermer-verlet\"\nlabel = \"long\"\non = \"open\"\nstep = 0.1\n";
+  const std::string one = R"([[study.quantities]]
+name = "vv"
+of = "x0_dot^2 - 0.5"
+)";
+  const auto with = [&](const std::string& slope) {
+    std::string text = recipe("realisations = 9\n" + one + slope, "0.5", "open");
+    return text.insert(text.find("[output]"), other);
+  };
+  const std::string slope = "[[study.slopes]]\nname = \"order\"\nof = \"vv\"\ncases = [\"run\", \"long\"]\n";
+  const RunStudy run(with(slope));
+  ASSERT_EQ(run.report, "");
+  const auto number = [&](const std::string& name) { return run.values("ensemble/" + name).front(); };
+  const std::vector<double> steps = {0.05, 0.1}, means = {number("run/vv_mean"), number("long/vv_mean")},
+                            errors = {number("run/vv_mean_error"), number("long/vv_mean_error")};
+  const WeightedSlope expected = weighted_slope(steps, means, errors);
+  EXPECT_NEAR(number("order_slope"), expected.slope, 1e-10 * std::abs(expected.slope));
+  EXPECT_NEAR(number("order_slope_error"), expected.error, 1e-10 * expected.error);
+
+  const auto report = [&](const std::string& from, const std::string& to) {
+    std::string changed = slope;
+    return RunStudy(with(changed.replace(changed.find(from), from.size(), to))).report;
+  };
+  EXPECT_THAT(report("\"vv\"", "\"v\""), HasSubstr("one of the quantities of this study"));
+  EXPECT_THAT(report(", \"long\"", ""), HasSubstr("two different steps"));
+  EXPECT_THAT(report("\"long\"", "\"short\""), HasSubstr("no integrator has the label `short`"));
+  EXPECT_THAT(report("\"order\"", "\"a/b\""), HasSubstr("letters, digits"));
 }
 
 }  // namespace

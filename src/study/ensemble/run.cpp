@@ -19,6 +19,7 @@
 #include "study/ensemble/ledger.hpp"
 #include "study/ensemble/recording.hpp"
 #include "study/ensemble/results.hpp"
+#include "study/ensemble/slopes.hpp"
 
 namespace bathline {
 
@@ -77,6 +78,7 @@ class EnsembleStudy final : public Study {
       write_ensemble(experiment_, options_, one, columns, totals_[i], file);
       file.flush();
     }
+    write_slopes(experiment_, options_, totals_, file);
     return std::nullopt;
   }
 

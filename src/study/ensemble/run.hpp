@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "driver/experiment.hpp"
@@ -10,6 +11,13 @@
 #include "study/theory/averages.hpp"
 
 namespace bathline {
+
+/// How the mean of a quantity grows with the step, over some cases; both by their numbers.
+struct EnsembleSlope {
+  std::string name;
+  std::size_t quantity;
+  std::vector<std::size_t> cases;
+};
 
 struct EnsembleOptions {
   std::int64_t realisations = 0;
@@ -20,6 +28,7 @@ struct EnsembleOptions {
   std::int64_t paths = 0;    ///< how many realisations are recorded whole
   std::int64_t blocks = 1;   ///< parts of the time of a realisation that are samples of their own
   Measurements measurements = {};
+  std::vector<EnsembleSlope> slopes = {};
 };
 
 /// Where the numbers of a realisation of a case lie.

@@ -1,0 +1,99 @@
+// Slopes of logarithms over those of steps.
+// Tested by tests/study/ensemble_test.cpp.
+#include "study/ensemble/slopes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace bathline {
+
+Parameter slopes_parameter() {
+  return {.name = "slopes",
+          .type = ValueType::tables,
+          .doc = "orders in the step: how the mean of a quantity, such as an error, grows with the steps of some cases",
+          .members = {{.name = "name", .type = ValueType::text, .doc = "its name in the result", .required = true},
+                      {.name = "of", .type = ValueType::text, .doc = "name of the quantity", .required = true},
+                      {.name = "cases",
+                       .type = ValueType::texts,
+                       .doc = "labels of integrators with two different steps or more",
+                       .required = true}}};
+}
+
+std::vector<EnsembleSlope> read_slopes(const Section& study, const Experiment& experiment,
+                                       const Measurements& measurements, Mistakes& mistakes) {
+  std::vector<EnsembleSlope> slopes;
+  if (!study.has("slopes")) return slopes;
+  for (const Section& table : study.tables("slopes")) {
+    EnsembleSlope slope{table.text("name"), 0, {}};
+    if (!is_name(slope.name)) {
+      mistakes.add(table.where("name"), fmt::format("`{}` has to be a name of letters, digits and `_`", slope.name));
+    }
+    const auto& quantities = measurements.quantities;
+    const auto of = std::find_if(quantities.begin(), quantities.end(),
+                                 [&](const MeasuredQuantity& one) { return one.name == table.text("of"); });
+    if (of == quantities.end()) mistakes.add(table.where("of"), "`of` names one of the quantities of this study");
+    slope.quantity = static_cast<std::size_t>(of - quantities.begin());
+    std::set<double> steps;
+    for (const std::string& label : table.texts("cases")) {
+      const auto& cases = experiment.cases();
+      const auto one = std::find_if(cases.begin(), cases.end(), [&](const Case& c) { return c.label == label; });
+      if (one == cases.end()) {
+        mistakes.add(table.where("cases"), fmt::format("no integrator has the label `{}`", label));
+        continue;
+      }
+      steps.insert(one->step);
+      slope.cases.push_back(static_cast<std::size_t>(one - cases.begin()));
+    }
+    if (steps.size() < 2) {
+      mistakes.add(table.where("cases"), "a slope needs cases with two different steps at least");
+    }
+    slopes.push_back(std::move(slope));
+  }
+  return slopes;
+}
+
+WeightedSlope weighted_slope(std::span<const double> x, std::span<const double> y, std::span<const double> error) {
+  double weights = 0.0, mean_x = 0.0, mean_y = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double weight = std::pow(y[i] / error[i], 2);
+    weights += weight;
+    mean_x += weight * std::log(x[i]);
+    mean_y += weight * std::log(std::abs(y[i]));
+  }
+  mean_x /= weights;
+  mean_y /= weights;
+  double squares = 0.0, products = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double weight = std::pow(y[i] / error[i], 2), from_mean = std::log(x[i]) - mean_x;
+    squares += weight * from_mean * from_mean;
+    products += weight * from_mean * (std::log(std::abs(y[i])) - mean_y);
+  }
+  return {products / squares, 1.0 / std::sqrt(squares)};
+}
+
+void write_slopes(const Experiment& experiment, const EnsembleOptions& options,
+                  const std::vector<EnsembleTotals>& totals, ResultFile& file) {
+  const std::size_t kept = options.measurements.kept();
+  for (const EnsembleSlope& slope : options.slopes) {
+    std::vector<double> steps, means, errors;
+    for (const std::size_t index : slope.cases) {
+      const std::vector<double>& all = totals[index].kept;
+      const auto n = static_cast<double>(all.size() / kept);
+      double mean = 0.0, squares = 0.0;
+      for (std::size_t i = slope.quantity; i < all.size(); i += kept) mean += all[i] / n;
+      for (std::size_t i = slope.quantity; i < all.size(); i += kept) squares += std::pow(all[i] - mean, 2);
+      steps.push_back(experiment.cases()[index].step);
+      means.push_back(mean);
+      errors.push_back(std::sqrt(squares / (n - 1.0) / n));
+    }
+    const WeightedSlope found = weighted_slope(steps, means, errors);
+    const std::string& of = options.measurements.quantities[slope.quantity].name;
+    file.number("ensemble", slope.name + "_slope", "1", "order in the step of the mean " + of, found.slope);
+    file.number("ensemble", slope.name + "_slope_error", "1", "standard error of that order", found.error);
+  }
+}
+
+}  // namespace bathline

@@ -1,0 +1,25 @@
+// Orders in the step of what an ensemble measures, fitted over cases with several steps.
+#pragma once
+
+#include "study/ensemble/run.hpp"
+
+namespace bathline {
+
+/// The table `slopes` of [study].
+Parameter slopes_parameter();
+/// Reads it: quantities by their names, cases by their labels; what makes no sense is added to the mistakes.
+std::vector<EnsembleSlope> read_slopes(const Section& study, const Experiment& experiment,
+                                       const Measurements& measurements, Mistakes& mistakes);
+
+/// The exponent of |y| ~ x^slope and its standard error, where the y have such errors: least squares in logarithms,
+/// with the weights (y/error)^2. NaN where fewer than two x differ.
+struct WeightedSlope {
+  double slope, error;
+};
+WeightedSlope weighted_slope(std::span<const double> x, std::span<const double> y, std::span<const double> error);
+
+/// Writes ensemble/<name>_slope and its error. `totals` is by case.
+void write_slopes(const Experiment& experiment, const EnsembleOptions& options,
+                  const std::vector<EnsembleTotals>& totals, ResultFile& file);
+
+}  // namespace bathline
