@@ -5,18 +5,24 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
 #include "model/certified.hpp"
+#include "model/path_bound.hpp"
 
 namespace bathline {
 
-void write_certificates(ResultFile& file, const std::string& label, const Problem& problem) {
+void write_certificates(ResultFile& file, const std::string& label, const Problem& problem, double duration) {
   const std::size_t count = problem.environments().size();
   Dimension rows{"environment", {}, "1", "environment, counted from 0 in the order of the recipe"};
   std::vector<Certificate::Entry> entries;  // of all, by name
   std::map<std::string, std::vector<double>> values;
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  const bool is_cold = std::all_of(problem.environments().begin(), problem.environments().end(),
+                                   [](const auto& one) { return one->facts().temperature == 0.0; });
   for (std::size_t e = 0; e < count; ++e) {
     rows.values.push_back(static_cast<double>(e));
     const auto* certified = dynamic_cast<const Certified*>(problem.environments()[e].get());
@@ -29,12 +35,21 @@ void write_certificates(ResultFile& file, const std::string& label, const Proble
       file.array(label + "/parts/" + problem.environments()[e]->name(), {parts.name, parts.units, parts.long_name, {}},
                  std::span(&numbers, 1), parts.values);
     }
-    for (const Certificate::Entry& entry : certificate->entries) {
-      constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    const auto put = [&](const Certificate::Entry& entry) {
       const auto [row, is_new] = values.try_emplace(entry.name, count, none);
       row->second[e] = entry.value;
       if (is_new) entries.push_back(entry);
+    };
+    for (const Certificate::Entry& entry : certificate->entries) put(entry);
+    const auto number = [&](const char* name) { return values.contains(name) ? values.at(name)[e] : none; };
+    const double error = number("kernel_error") * number("kernel_norm");
+    const auto bound =
+        is_cold ? path_bound(problem.system(), problem.environments()[e]->attachment(), error, duration) : std::nullopt;
+    if (bound && std::isfinite(*bound)) {
+      spdlog::info("{}: no coordinate is wrong by more than {:.1e} m for that until the end", label, *bound);
     }
+    put({"path_bound", "m", "bound on what the kernel's error does to a coordinate until the end, of linear systems",
+         bound.value_or(none)});
   }
   for (const Certificate::Entry& entry : entries) {
     file.array(label + "/certificate", {entry.name, entry.units, entry.long_name, {}}, std::span(&rows, 1),

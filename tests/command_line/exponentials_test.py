@@ -68,6 +68,11 @@ class Exponentials(FolderTest):
             # A wrong force of that times the largest velocity, 1.2 m/s, for 15 s on an oscillator of sqrt(k m).
             bound = rows["kernel_error"] * norm * 1.2 * 15.0 / np.sqrt(2.1 * 1.3) + 1e-12
             self.assertLessEqual(np.abs(file["exact/q"][:, 0, 0] - expected).max(), bound)
+            # a (2 E/k)^(1/2) error T with a = 1/m and E = (1.3 0.3^2 + 2.1 0.9^2)/2.
+            energy = 0.5 * (1.3 * 0.3**2 + 2.1 * 0.9**2)
+            error = rows["kernel_error"] * rows["kernel_norm"]
+            self.assertAlmostEqual(rows["path_bound"] / (error * 15.0 / 1.3 * np.sqrt(2.0 * energy / 2.1)), 1.0, 12)
+            self.assertTrue(np.isfinite(rows["path_bound"]))
             # The modes in the file are the kernel.
             parts = {name: values[()] for name, values in file["exact/parts/bath"].items()}
             t = np.linspace(0.01, 15.0, 3000)

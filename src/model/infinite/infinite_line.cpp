@@ -98,8 +98,7 @@ std::optional<Certificate> InfiniteLine::certificate() const {
       {"transform_error", "1", "largest error of the kernel's transform, over the absolute sum", found.uniform_error},
       {"horizon", "s", "until when the kernel's error holds", horizon_},
       {"for_ever", "1", "1 where no run grows however long", is_for_ever ? 1.0 : 0.0},
-      {"passivity_margin", "1", "lowest real part of the transform, as a fraction of D; 0 for the line itself",
-       found.lowest},
+      {"passivity", "1", "lowest real part of the transform, as a fraction of D; 0 for the line itself", found.lowest},
       {"damper", "1", "damper that was added to have none below 0, as a fraction of D", found.damper}};
   if (noise_) {
     certificate.sentence +=

@@ -111,7 +111,7 @@ Certificate certificate_of(const std::string& name, const ExponentialSum& sum, c
       {"kernel_norm", "kg/s", "absolute integral of the kernel", sum.norm},
       {"kernel_lost", "1", "share of the kernel that lies above the highest frequency", sum.lost},
       {"horizon", "s", "until when the kernel's error holds", options.until},
-      {"passivity_margin", "1",
+      {"passivity", "1",
        "lowest real part of the transform, over the kernel's absolute integral; 0 where none "
        "is below 0",
        sum.lowest},
