@@ -69,6 +69,23 @@ class Infinite(FolderTest):
             self.assert_code(run(["resume", checkpoints[index], "-o", self.copy(whole, path)], ranks=2), 0)
             self.assert_same_bits(whole, path)
 
+    def test_ensembles_of_linear_systems_on_a_warm_line(self):
+        well = {"kind": "formula", "coordinates": ["x"], "masses": [0.02], "V": "x^2/2", "q0": [0.0], "start": "thermal"}
+        recipe = changed(
+            PLANET,
+            system=None,
+            environment=[LINE | {"temperature": 0.3}],
+            integrators=[{"name": "gamma", "gamma": 0.5, "on": "closed", "label": "midpoint"}],
+            study={"kind": "ensemble", "realisations": 400, "longest_lag": 0.5},
+        )
+        found = variables(self.result(recipe | {"system": well}, "ensemble")[0])
+        of = "ensemble/midpoint/"
+        self.assertEqual(found[of + "kinetic_expected"], 0.15)
+        # Distances in standard errors: 4.5 of them is missed by one seed in 150 000.
+        self.assertLess(np.abs(found[of + "kinetic_deviation"]).max(), 4.5)
+        # There are no sites whose motion could be a theory.
+        self.assertNotIn(of + "velocity_autocorrelation_theory", found)
+
     def copy(self, path, to):
         to.write_bytes(path.read_bytes())
         return to
@@ -148,6 +165,9 @@ class Mistakes(FolderTest):
         self.refused("the noise of `endless` is known step by step", {"temperature": 0.1}, integrators=gauss)
         quarter = [{"name": "gamma", "gamma": 0.25, "on": "closed", "label": "quarter"}]
         self.refused("the ledger of `endless` would drift", {"temperature": 0.1}, integrators=quarter)
+        kicks = [{"name": "gamma", "gamma": 0.0, "on": "closed", "label": "kicks"}]
+        covariance = {"kind": "covariance"}
+        self.refused("line without end or quantum", {"temperature": 0.1}, integrators=kicks, study=covariance)
         self.refused("has no `far_end`", {"far_end": "fixed"})
         self.refused("has a `spacing` and no length", {"M": None, "lambda": None, "damping": 1.0, "speed": 1.0,
                                                        "length": 5.0, "spacing": 0.1})
