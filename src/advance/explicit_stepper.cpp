@@ -15,6 +15,12 @@ namespace bathline {
 
 namespace {
 
+/// The substeps that environments take part in.
+ExplicitScheme without_heat(ExplicitScheme scheme) {
+  std::erase_if(scheme.substeps, [](const Substep& substep) { return substep.kind == Substep::Kind::heat; });
+  return scheme;
+}
+
 class ExplicitStepper final : public Stepper {
  public:
   ExplicitStepper(const ExplicitScheme& scheme, Problem& problem, double h)
@@ -53,7 +59,7 @@ class ExplicitStepper final : public Stepper {
     forces_.assign(scheme_.b.size(), problem.q);
     const auto axes = static_cast<std::size_t>(problem.system().axes);
     for (const auto& environment : problem.environments()) {
-      marches_.push_back(environment->explicit_march(scheme_, h));
+      marches_.push_back(environment->explicit_march(without_heat(scheme_), h));
       heads_.push_back({std::vector<double>(axes), std::vector<double>(axes)});
     }
     force_on_head_.resize(axes);

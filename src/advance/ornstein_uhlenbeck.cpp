@@ -22,6 +22,7 @@ OrnsteinUhlenbeck::OrnsteinUhlenbeck(Problem& problem, double duration)
   for (Eigen::Index i = 0; i < n; ++i) {
     if (!damping_.row(i).isZero(0.0) || !diffusion.row(i).isZero(0.0)) moved_.push_back(static_cast<int>(i));
   }
+  if (moved_.empty()) return;
   const auto count = static_cast<Eigen::Index>(moved_.size());
   mass_ = problem.system().mass(moved_);
   p_ = next_ = mass_;

@@ -85,12 +85,16 @@ class SmallNewton {
 
   /// Starts from `x` and leaves the solution there, the last thing that `equations.evaluate(x, residual)` was called
   /// with. `equations.linearise(x, matrix)` comes only after an evaluation at the same place; `equations.roundoff()`,
-  /// once after both, is what round-off does to the residual. While residuals fall quickly a matrix is kept; the first
-  /// one is that of the last solution where `keeps_matrix` says that all are the same.
+  /// once after both, is what round-off does to the residual. While residuals fall quickly a matrix is kept; where
+  /// `keeps_matrix` says that all are the same, the equations being linear, it is made once.
   template <class Equations>
   ParticleNewton::Report solve(Equations& equations, Vector& x, bool keeps_matrix = false);
 
  private:
+  /// Equations that are linear are solved by one correction, and the next one mends its round-off. Nothing, and `x` as
+  /// it was, where that gives no numbers.
+  template <class Equations>
+  std::optional<ParticleNewton::Report> solve_linear(Equations& equations, Vector& x);
   /// Goes along the correction as far as the residual gets smaller; false where it does nowhere.
   template <class Equations>
   bool descend(Equations& equations, Vector& x, double roundoff);
@@ -136,8 +140,33 @@ std::optional<ParticleNewton::Report> SmallNewton<Factors>::contract(Equations& 
 
 template <class Factors>
 template <class Equations>
+std::optional<ParticleNewton::Report> SmallNewton<Factors>::solve_linear(Equations& equations, Vector& x) {
+  ParticleNewton::Report report;
+  before_ = x;
+  equations.evaluate(x, residual_);
+  if (!has_factors_) {
+    equations.linearise(x, matrix_);
+    factors_.factor(matrix_);
+    has_factors_ = true;
+  }
+  for (report.iterations = 0; report.iterations < 2; ++report.iterations) {
+    x -= factors_.solve(residual_);
+    equations.evaluate(x, residual_);
+  }
+  report.residual = residual_.norm();
+  report.converged = std::isfinite(report.residual);
+  if (report.converged) return report;
+  x = before_;
+  return std::nullopt;
+}
+
+template <class Factors>
+template <class Equations>
 ParticleNewton::Report SmallNewton<Factors>::solve(Equations& equations, Vector& x, bool keeps_matrix) {
   constexpr int most_iterations = 50;
+  if (keeps_matrix) {
+    if (const auto report = solve_linear(equations, x)) return *report;
+  }
   ParticleNewton::Report report;
   const auto stop = [&](const char* reason) {
     report.residual = size_;

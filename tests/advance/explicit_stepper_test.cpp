@@ -217,6 +217,23 @@ TEST(MpiExplicitStepper, EqualsPlainLoopsBitByBit) {
   }
 }
 
+/// Of damping and noise with substeps of their own, which do nothing where there is neither.
+TEST(MpiExplicitStepper, EnvironmentsTakeNoPartInHeat) {
+  using Kind = Substep::Kind;
+  const ExplicitScheme plain = splitting({{Kind::kick, 0.5}, {Kind::drift, 1.0}, {Kind::kick, 0.5, true}});
+  ExplicitScheme with_heat = plain.with_heat_around();
+  with_heat.substeps.insert(with_heat.substeps.begin() + 2, {Kind::heat, 1.0});
+  for (const std::int64_t sites : {41, 600, 60'000}) {
+    for (const Subject& subject : subjects(sites)) {
+      SCOPED_TRACE(testing::Message() << subject.name << ", " << sites << " sites");
+      const PhasePoint expected = run(subject.scene, plain, {steps}, test_world()),
+                       found = run(subject.scene, with_heat, {steps}, test_world());
+      EXPECT_TRUE(found.u == expected.u) << (found.u - expected.u).cwiseAbs().maxCoeff();
+      EXPECT_TRUE(found.p == expected.p);
+    }
+  }
+}
+
 TEST(MpiExplicitStepper, NeitherPiecesNorRanksChangeABit) {
   for (const Subject& subject : subjects(300)) {
     for (const NamedScheme& one : explicit_schemes()) {

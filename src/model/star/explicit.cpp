@@ -43,6 +43,8 @@ class StarExplicitMarch final : public ExplicitMarch {
   /// Whether the pass under way is one of the present state.
   bool is_forecast() const { return forecast_of_ == star_.changes; }
   void measure_reply();
+  /// Adds to the pulls of the rest of the pass what the bath replies to the head in that substep.
+  void reply_to(int substep);
   /// Advances the oscillators by the block whose heads are known, if any are, and forecasts the next pass.
   void pass(bool then_forecast);
 
@@ -55,6 +57,7 @@ class StarExplicitMarch final : public ExplicitMarch {
   int done_ = 0;                   // steps of the pass before this block
   int substep_ = 0;                // substeps of the pass that the head has taken
   std::vector<double> free_;   // pull without the head, by axis, then substep of the pass, where one is felt; on rank 0
+  std::vector<double> pull_;   // the same with the replies to what the head has done so far; empty where unknown
   std::vector<double> reply_;  // pull at substep i of the pass to a unit head in substep l of its first step
   std::vector<int> felt_;      // substeps of a step in which the oscillators feel where the head is
   std::vector<double> history_;  // the head, by axis, then substep of the pass; on rank 0
@@ -68,6 +71,9 @@ void StarExplicitMarch::open(const BlockPlan& plan) {
     done_ = substep_ = 0;
     heads_.clear();
     pass(true);
+  } else if (pull_.empty()) {
+    pull_ = free_;
+    for (int substep = 0; substep < substep_; ++substep) reply_to(substep);
   }
   steps_ = plan.steps;
 }
@@ -76,7 +82,18 @@ void StarExplicitMarch::substep(const Substep&, const HeadMotion& head) {
   for (std::size_t axis = 0; axis < star_.axes; ++axis) {
     history_[axis * length_ + static_cast<std::size_t>(substep_)] = head.x[axis];
   }
-  ++substep_;
+  reply_to(substep_++);
+}
+
+void StarExplicitMarch::reply_to(int substep) {
+  const int in_step = substep % kernel_.substeps(), begin = substep - in_step;
+  if (std::find(felt_.begin(), felt_.end(), in_step) == felt_.end()) return;
+  const double* const reply = reply_.data() + static_cast<std::size_t>(in_step) * length_;
+  for (std::size_t axis = 0; axis < star_.axes; ++axis) {
+    double* const pull = pull_.data() + axis * length_ + begin;
+    const double x = history_[axis * length_ + static_cast<std::size_t>(substep)];
+    for (int later = in_step + 1; later < static_cast<int>(length_) - begin; ++later) pull[later] += reply[later] * x;
+  }
 }
 
 void StarExplicitMarch::close() {
@@ -95,18 +112,8 @@ void StarExplicitMarch::close() {
 }
 
 void StarExplicitMarch::force(const HeadMotion& head, std::span<double> force) const {
-  const int substeps = kernel_.substeps();
   for (std::size_t axis = 0; axis < star_.axes; ++axis) {
-    const double* history = history_.data() + axis * length_;
-    double sum = free_[axis * length_ + static_cast<std::size_t>(substep_)];
-    for (int begin = 0; begin < substep_; begin += substeps) {
-      const double* reply = reply_.data() + (substep_ - begin);
-      for (const int in_step : felt_) {
-        if (begin + in_step >= substep_) break;
-        sum += reply[static_cast<std::size_t>(in_step) * length_] * history[begin + in_step];
-      }
-    }
-    force[axis] = sum - star_.total_stiffness * head.x[axis];
+    force[axis] = pull_[axis * length_ + static_cast<std::size_t>(substep_)] - star_.total_stiffness * head.x[axis];
   }
 }
 
@@ -148,6 +155,7 @@ void StarExplicitMarch::pass(bool then_forecast) {
     return;
   }
   sum.reduce(free_);
+  pull_ = free_;
   for (std::size_t axis = 0; axis < axes; ++axis) star_.pull[axis] = free_[axis * length_];
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 namespace bathline {
 
@@ -53,28 +54,30 @@ void StarKernel::pass(std::span<const double> heads, int count, double* w, doubl
   }
   const std::size_t forecast_steps = pulls.size() / scheme_.substeps.size();
   sums_.assign(pulls.size() * sums, 0.0);
-  for_each_group(count, w, p, stiffness, inverse_mass,
-                 [&](double* group_w, double* group_p, const double* group_stiffness, const double* group_inverse) {
-                   set_strength(group_stiffness, group_inverse);
-                   Group at_w, at_p;
-                   for (int r = 0; r < registers; ++r) {
-                     at_w.at[r] = load(group_w + r * lanes);
-                     at_p.at[r] = load(group_p + r * lanes);
-                   }
-                   if (!heads.empty()) {
-                     split_steps<false>(heads, at_w, at_p, nullptr);
-                     for (int r = 0; r < registers; ++r) {
-                       store(at_w.at[r], group_w + r * lanes);
-                       store(at_p.at[r], group_p + r * lanes);
-                     }
-                   }
-                   if (pulls.empty()) return;
-                   if (only_kick_ && forecast_steps >= worthwhile) {
-                     forecast_one_kick(forecast_steps, at_w, at_p, group_stiffness);
-                   } else {
-                     split_steps<true>(still_, at_w, at_p, group_stiffness);
-                   }
-                 });
+  for_each_group(
+      count, w, p, stiffness, inverse_mass,
+      [&](double* group_w, double* group_p, const double* group_stiffness, const double* group_inverse, auto known) {
+        constexpr int registers = known;
+        set_strength<registers>(group_stiffness, group_inverse);
+        Group<registers> at_w, at_p;
+        for (int r = 0; r < registers; ++r) {
+          at_w.at[r] = load(group_w + r * lanes);
+          at_p.at[r] = load(group_p + r * lanes);
+        }
+        if (!heads.empty()) {
+          split_steps<false>(heads, at_w, at_p, nullptr);
+          for (int r = 0; r < registers; ++r) {
+            store(at_w.at[r], group_w + r * lanes);
+            store(at_p.at[r], group_p + r * lanes);
+          }
+        }
+        if (pulls.empty()) return;
+        if (only_kick_ && forecast_steps >= worthwhile) {
+          forecast_one_kick(forecast_steps, at_w, at_p, group_stiffness);
+        } else {
+          split_steps<true>(still_, at_w, at_p, group_stiffness);
+        }
+      });
   add_sums(pulls);
 }
 
@@ -88,9 +91,9 @@ void StarKernel::reply(std::span<const double> heads, int count, const double* s
   }
   sums_.assign(pulls.size() * sums, 0.0);
   for_each_group(count, copy_w_.data(), copy_p_.data(), stiffness, inverse_mass,
-                 [&](double*, double*, const double* group_stiffness, const double* group_inverse) {
-                   set_strength(group_stiffness, group_inverse);
-                   Group w{}, p{};
+                 [&](double*, double*, const double* group_stiffness, const double* group_inverse, auto registers) {
+                   set_strength<registers>(group_stiffness, group_inverse);
+                   Group<registers> w{}, p{};
                    split_steps<true>(heads, w, p, group_stiffness);
                  });
   add_sums(pulls);
@@ -114,11 +117,13 @@ double StarKernel::pull(int count, const double* stiffness, const double* w) {
   return added(all);
 }
 
-template <class Work>
-void StarKernel::for_each_group(int count, double* w, double* p, const double* stiffness, const double* inverse_mass,
-                                Work work) {
+template <int registers, class Work>
+void StarKernel::for_each_group_of(int count, double* w, double* p, const double* stiffness, const double* inverse_mass,
+                                   Work work) {
+  constexpr int group = registers * lanes;
+  constexpr std::integral_constant<int, registers> known;
   int j = 0;
-  for (; j + group <= count; j += group) work(w + j, p + j, stiffness + j, inverse_mass + j);
+  for (; j + group <= count; j += group) work(w + j, p + j, stiffness + j, inverse_mass + j, known);
   if (j == count) return;
   // Oscillators without mass and spring fill up the last group.
   std::array<double, group> rest_w{}, rest_p{}, rest_stiffness{}, rest_inverse{};
@@ -126,11 +131,30 @@ void StarKernel::for_each_group(int count, double* w, double* p, const double* s
   std::copy_n(p + j, count - j, rest_p.data());
   std::copy_n(stiffness + j, count - j, rest_stiffness.data());
   std::copy_n(inverse_mass + j, count - j, rest_inverse.data());
-  work(rest_w.data(), rest_p.data(), rest_stiffness.data(), rest_inverse.data());
+  work(rest_w.data(), rest_p.data(), rest_stiffness.data(), rest_inverse.data(), known);
   std::copy_n(rest_w.data(), count - j, w + j);
   std::copy_n(rest_p.data(), count - j, p + j);
 }
 
+/// The sums' order is that of the oscillators, whatever the groups.
+template <class Work>
+void StarKernel::for_each_group(int count, double* w, double* p, const double* stiffness, const double* inverse_mass,
+                                Work work) {
+  constexpr int least = sums / lanes;  // registers that sums of a group need
+  const auto pieces = [count](int size) { return (count + size * lanes - 1) / (size * lanes); };
+  const auto run = [&](auto registers) { for_each_group_of<registers>(count, w, p, stiffness, inverse_mass, work); };
+  // As few groups as there can be, and then as small ones as these can be.
+  const auto choose = [&](auto self, auto registers) {
+    if constexpr (registers > least) {
+      constexpr std::integral_constant<int, registers - least> smaller;
+      if (pieces(smaller) == pieces(most_registers)) return self(self, smaller);
+    }
+    run(registers);
+  };
+  choose(choose, std::integral_constant<int, most_registers>());
+}
+
+template <int registers>
 void StarKernel::set_strength(const double* stiffness, const double* inverse_mass) {
   for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) {
     const double* factor = is_kick(i) ? stiffness : inverse_mass;
@@ -143,9 +167,9 @@ void StarKernel::add_sums(std::span<double> pulls) {
   for (std::size_t i = 0; i < pulls.size(); ++i) pulls[i] += added(sums_.data() + i * sums);
 }
 
-template <bool is_forecast>
-[[gnu::always_inline]] inline void StarKernel::split_steps(std::span<const double> heads, Group& w, Group& p,
-                                                           const double* stiffness) {
+template <bool is_forecast, int registers>
+[[gnu::always_inline]] inline void StarKernel::split_steps(std::span<const double> heads, Group<registers>& w,
+                                                           Group<registers>& p, const double* stiffness) {
   double* sum = sums_.data();
   for (std::size_t index = 0; index < heads.size();) {
     for (std::size_t i = 0; i < scheme_.substeps.size(); ++i, ++index, sum += sums) {
@@ -166,12 +190,13 @@ template <bool is_forecast>
   }
 }
 
-[[gnu::always_inline]] inline void StarKernel::forecast_one_kick(std::size_t steps, const Group& w, const Group& p,
-                                                                 const double* stiffness) {
+template <int registers>
+[[gnu::always_inline]] inline void StarKernel::forecast_one_kick(std::size_t steps, const Group<registers>& w,
+                                                                 const Group<registers>& p, const double* stiffness) {
   const std::size_t substeps = scheme_.substeps.size(), only_kick = *only_kick_;
   const Lanes* kick = strength_[only_kick].at;
   double* sum = sums_.data() + only_kick * sums;
-  Group pull = w, drift{}, rise, weaken;
+  Group<registers> pull = w, drift{}, rise, weaken;
   for (std::size_t i = 0; i < substeps; ++i) {
     if (i == only_kick) continue;
     for (int r = 0; r < registers; ++r) {

@@ -37,14 +37,15 @@ class StarKernel {
  private:
   /// Partial sums of a sum over a chunk: element j belongs to sum j % sums.
   static constexpr int sums = 8;
-  static constexpr int registers = lanes == 8 ? 10 : lanes == 4 ? 6 : 8;
-  static constexpr int group = registers * lanes;
-  static_assert(chunk % group == 0 && group % sums == 0 && sums % lanes == 0);
+  static constexpr int most_registers = lanes == 8 ? 10 : lanes == 4 ? 6 : 8;
+  static_assert(chunk % (most_registers * lanes) == 0 && most_registers * lanes % sums == 0 && sums % lanes == 0);
 
-  /// One of k, 1/m, w, p of a group.
+  /// One of k, 1/m, w, p of a group of oscillators in so many registers.
+  template <int registers>
   struct Group {
     Lanes at[registers];
   };
+  using LargestGroup = Group<most_registers>;
   struct PartialSums;
   struct Stage {
     std::vector<double> velocity = std::vector<double>(chunk), force = std::vector<double>(chunk);
@@ -54,15 +55,22 @@ class StarKernel {
   static double added(const double* sums);
 
   // Splittings keep a group in registers for all steps.
-  /// work(w, p, k, 1/m) of one group after the other, the last one filled up.
+  /// work(w, p, k, 1/m, registers) of one group after the other, the last one filled up; groups are as large as each
+  /// other, and their registers a number known at compile time.
   template <class Work>
   void for_each_group(int count, double* w, double* p, const double* stiffness, const double* inverse_mass, Work work);
+  template <int registers, class Work>
+  static void for_each_group_of(int count, double* w, double* p, const double* stiffness, const double* inverse_mass,
+                                Work work);
+  template <int registers>
   void set_strength(const double* stiffness, const double* inverse_mass);
-  template <bool is_forecast>
-  void split_steps(std::span<const double> heads, Group& w, Group& p, const double* stiffness);
+  template <bool is_forecast, int registers>
+  void split_steps(std::span<const double> heads, Group<registers>& w, Group<registers>& p, const double* stiffness);
   /// The same pulls as from `split_steps` with the head at 0, where a step has one kick: with u = k w before it and r
   /// what drifts add to u until the next,  u += r,  r -= h^2 k/m u. One multiplication a step instead of three.
-  void forecast_one_kick(std::size_t steps, const Group& w, const Group& p, const double* stiffness);
+  template <int registers>
+  void forecast_one_kick(std::size_t steps, const Group<registers>& w, const Group<registers>& p,
+                         const double* stiffness);
   void add_sums(std::span<double> pulls);
   // Runge-Kutta methods take a whole chunk through one stage after the other.
   void run_stages(std::span<const double> heads, int count, double* w, double* p, const double* stiffness,
@@ -73,7 +81,7 @@ class StarKernel {
   ExplicitScheme scheme_;
   double h_;
   std::optional<std::size_t> only_kick_;  // the substep, where a step has one kick
-  std::vector<Group> strength_;           // by substep: weight h k of a kick, weight h / m of a drift
+  std::vector<LargestGroup> strength_;    // by substep: weight h k of a kick, weight h / m of a drift
   std::vector<double> sums_;              // by substep of a pass
   std::vector<double> still_;             // a head at 0
   std::vector<Stage> stages_;

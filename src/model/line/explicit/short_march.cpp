@@ -187,7 +187,7 @@ std::unique_ptr<ExplicitMarch> make_short_march(LineState& line, const ExplicitS
   const auto make = [&]<Sites S>(const S&) -> std::unique_ptr<ExplicitMarch> {
     const std::int64_t bytes = (2 * line.axes + S::rows) * line.sites() * static_cast<std::int64_t>(sizeof(double));
     const bool fits = LineInLanes<S>::takes(line.sites()) && bytes <= most_bytes;
-    if (!fits || line.layout.holders() > 1 || !scheme.b.empty() || scheme.has_heat_apart()) {
+    if (!fits || line.layout.holders() > 1 || !scheme.b.empty()) {
       return std::move(otherwise);
     }
     return std::make_unique<LineShortMarch<S>>(line, scheme, h, std::move(otherwise));
