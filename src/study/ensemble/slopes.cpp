@@ -81,7 +81,8 @@ void write_slopes(const Experiment& experiment, const EnsembleOptions& options,
     std::vector<double> steps, means, errors;
     for (const std::size_t index : slope.cases) {
       const std::vector<double>& all = totals[index].kept;
-      const auto n = static_cast<double>(all.size() / kept);
+      const std::size_t realisations = all.size() / kept;
+      const auto n = static_cast<double>(realisations);
       double mean = 0.0, squares = 0.0;
       for (std::size_t i = slope.quantity; i < all.size(); i += kept) mean += all[i] / n;
       for (std::size_t i = slope.quantity; i < all.size(); i += kept) squares += std::pow(all[i] - mean, 2);
