@@ -138,7 +138,7 @@ std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, 
         one.options.where("on"),
         fmt::format(
             "a covariance study is of systems with noise: `{}` needs on = \"open\" and a `temperature`, "
-            "or on = \"closed\" with a memory that has one, and no other bath, line without end or quantum noise",
+            "or on = \"closed\" with a memory that has one, and no other bath or quantum noise, nor a line without end",
             one.label));
   }
   return std::make_unique<CovarianceStudy>(experiment);

@@ -167,7 +167,7 @@ class Mistakes(FolderTest):
         self.refused("the ledger of `endless` would drift", {"temperature": 0.1}, integrators=quarter)
         kicks = [{"name": "gamma", "gamma": 0.0, "on": "closed", "label": "kicks"}]
         covariance = {"kind": "covariance"}
-        self.refused("line without end or quantum", {"temperature": 0.1}, integrators=kicks, study=covariance)
+        self.refused("or quantum noise, nor a line without end", {"temperature": 0.1}, integrators=kicks, study=covariance)
         self.refused("has no `far_end`", {"far_end": "fixed"})
         self.refused("has a `spacing` and no length", {"M": None, "lambda": None, "damping": 1.0, "speed": 1.0,
                                                        "length": 5.0, "spacing": 0.1})
