@@ -203,7 +203,8 @@ TEST(MpiInfiniteLine, WorkOfTheHeadIsTheStaggeredEnergyOfTheLine) {
     if (test_world().is_root()) one.environments().front()->force(head, force);
     const double staggered = staggered_energy(other, stiffness_for(courant), head[0] + h * velocity);
     if (!test_world().is_root()) continue;
-    EXPECT_NEAR(ledger.environment - 0.5 * h * force[0] * velocity, staggered, 1e-12 * std::max(1.0, std::abs(staggered)));
+    EXPECT_NEAR(ledger.environment - 0.5 * h * force[0] * velocity, staggered,
+                1e-12 * std::max(1.0, std::abs(staggered)));
   }
 }
 
