@@ -10,7 +10,8 @@ namespace bathline {
 
 namespace {
 
-void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
+void build_binary_oscillator(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system,
+                             Mistakes& mistakes) {
   system.particles = 2;
   read_start(section, system, mistakes);
   system.mass = Eigen::VectorXd{{section.number("m1"), section.number("m2")}};
@@ -39,7 +40,7 @@ SystemKind binary_oscillator_kind() {
            .source = "farshi2018, Fig. 6a: V = k (q1 - q2)^2 / 2",
            .parameters = std::move(parameters),
            .notes = "damping = [D1, D2]. Close it with a spring-mass-line on each particle."},
-          build};
+          build_binary_oscillator};
 }
 
 }  // namespace bathline

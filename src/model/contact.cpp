@@ -24,7 +24,8 @@ class UnitSpring final : public SeparationPotential {
   bool is_quadratic() const override { return true; }
 };
 
-void build(const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system, Mistakes& mistakes) {
+void build_contact(const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system,
+                   Mistakes& mistakes) {
   system.particles = 1;
   const Section::Rows& start = section.rows("q0");
   system.axes = start.empty() ? 1 : static_cast<int>(start.front().size());
@@ -104,7 +105,7 @@ SystemKind contact_kind() {
            "`lagrangian`. Records z, hamiltonian H = |p|^2 / 2 + V - gamma z and log_hamiltonian, with H' = gamma H "
            "for the exact motion without a drive; with two axes the angular momentum. q0 = [1.0] is one axis, "
            "[[1.0, 0.0]] two."},
-      build};
+      build_contact};
 }
 
 }  // namespace bathline

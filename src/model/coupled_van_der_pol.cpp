@@ -29,7 +29,8 @@ class VanDerPolForce final : public Force {
   double epsilon_;
 };
 
-void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
+void build_coupled_van_der_pol(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system,
+                               Mistakes& mistakes) {
   system.particles = 2;
   read_start(section, system, mistakes);
   system.mass = Eigen::VectorXd::Ones(2);
@@ -68,7 +69,7 @@ SystemKind coupled_van_der_pol_kind() {
            .parameters = std::move(parameters),
            .notes = "Unit masses. The force works against the motion or with it; the ledger's energy_dissipated is "
                     "what it has taken. On a closed run the environments come on top of it."},
-          build};
+          build_coupled_van_der_pol};
 }
 
 }  // namespace bathline

@@ -60,7 +60,8 @@ bool is_potential(const Section& section, const FormulaScope& scope, Expression 
   return false;
 }
 
-void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
+void build_formula_system(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system,
+                          Mistakes& mistakes) {
   const std::vector<std::string>& coordinates = section.texts("coordinates");
   system.particles = static_cast<int>(coordinates.size());
   system.coordinates = coordinates;
@@ -129,7 +130,7 @@ SystemKind formula_kind() {
            "velocities, that on damped systems. Where a formula has no "
            "finite value the run ends as a numerical failure. " +
            magnetic_field_notes()},
-      build};
+      build_formula_system};
 }
 
 }  // namespace bathline

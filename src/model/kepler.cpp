@@ -40,7 +40,7 @@ double angular_momentum_per_mass(const Eigen::VectorXd& q, const Eigen::VectorXd
 /// a x z^ for a vector a of the plane and the unit normal z^.
 Eigen::Vector2d cross_normal(const Eigen::Vector2d& a) { return {a[1], -a[0]}; }
 
-void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
+void build_kepler(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
   system.particles = 1;
   system.axes = 2;
   const std::size_t before = mistakes.count();
@@ -97,7 +97,7 @@ SystemKind kepler_kind() {
        .parameters = std::move(parameters),
        .notes = "One particle with two axes: q0 = [[5.0, 0.0]]. Records angular_momentum and laplace_runge_lenz; the "
                 "time integral of the latter is taken by the trapezoidal rule over the records."},
-      build};
+      build_kepler};
 }
 
 }  // namespace bathline

@@ -55,7 +55,8 @@ void add_action(const Section& section, OpenSystem& system, Mistakes& mistakes) 
   }
 }
 
-void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
+void build_lagrangian_system(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system,
+                             Mistakes& mistakes) {
   const std::vector<std::string>& coordinates = section.texts("coordinates");
   system.particles = static_cast<int>(coordinates.size());
   system.coordinates = coordinates;
@@ -122,7 +123,7 @@ SystemKind lagrangian_kind() {
            "contact integrators of the same orders (and `herglotz` is one of order 1), no environment is attached, "
            "and recorded are z, hamiltonian, which is energy_particles, and log_hamiltonian; what dL/dz takes is "
            "energy_dissipated."},
-      build};
+      build_lagrangian_system};
 }
 
 }  // namespace bathline

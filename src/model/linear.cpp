@@ -40,7 +40,7 @@ Eigen::VectorXd read_masses(const Section& section, int particles, Mistakes& mis
   return matrix->diagonal();
 }
 
-void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
+void build_linear(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
   system.particles = static_cast<int>(section.rows("M").size());
   if (system.particles == 0) {
     mistakes.add(section.where("M"), "`M` is empty: a system has at least one particle");
@@ -79,7 +79,7 @@ SystemKind linear_kind() {
        .parameters = std::move(parameters),
        .notes = "Particles with one axis; one that moves in the plane is two of them. C = [[0.3, -0.1], [-0.1, 0.1]] "
                 "damps two particles; K may be indefinite."},
-      build};
+      build_linear};
 }
 
 }  // namespace bathline

@@ -209,7 +209,8 @@ int count_axes(const Section& section) {
   return start.empty() ? 1 : static_cast<int>(start.front().size());
 }
 
-void build(const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system, Mistakes& mistakes) {
+void build_pair_potential(const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system,
+                          Mistakes& mistakes) {
   const std::size_t mistakes_before = mistakes.count();
   system.particles = count_particles(section, mistakes);
   if (system.particles == 0) return;
@@ -300,7 +301,7 @@ SystemKind pair_potential_kind() {
            "observables "
            "the coordinates of a particle are x0, y0, z0, x1, ..., and velocities x0_dot; of a single one x, y, z. " +
            magnetic_field_notes()},
-      build};
+      build_pair_potential};
 }
 
 }  // namespace bathline

@@ -170,7 +170,7 @@ class CommutativityStudy final : public Study {
   std::vector<Eigen::MatrixXd> drawn_;
 };
 
-std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+std::unique_ptr<Study> make_commutativity(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   refuse_outside(recipe, mistakes);
   const Section& study = recipe.study;
   const std::vector<Case>& cases = experiment.cases();
@@ -214,7 +214,7 @@ StudyKind commutativity_kind() {
        .notes = "Every open run of `gamma` is compared. Group commutativity/<label>: difference_q, difference_p, "
                 "difference_matching (p+ against p-) and fraction_... of their round-off bounds by damping; path_... "
                 "and path_bound_... over time; largest_..., bound_..., fraction, amplitude_q, amplitude_p."},
-      make};
+      make_commutativity};
 }
 
 }  // namespace bathline

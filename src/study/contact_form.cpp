@@ -30,7 +30,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 /// What rank 0 has measured of one case, each the largest since the record before.
-struct Measured {
+struct MeasuredForm {
   std::vector<double> forms, momenta;
   std::vector<double> scales;  // the product of all factors so far
   double scale = 1.0;
@@ -52,7 +52,7 @@ class ContactFormStudy final : public Study {
       return failure;
     for (const Case& one : experiment_.cases()) {
       if (!is_followed(one)) continue;
-      Measured measured;
+      MeasuredForm measured;
       progress.begin(one.label + ", contact form", one.steps);
       const std::optional<Failure> failure = follow(one, progress, measured);
       progress.end();
@@ -108,7 +108,7 @@ class ContactFormStudy final : public Study {
   }
 
   /// @note Collective.
-  std::optional<Failure> follow(const Case& one, Progress& progress, Measured& measured) {
+  std::optional<Failure> follow(const Case& one, Progress& progress, MeasuredForm& measured) {
     Problem problem = experiment_.make_problem(one);
     problem.prepare();
     const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
@@ -147,7 +147,7 @@ class ContactFormStudy final : public Study {
     return Failure{lost_at, 0.0, "the derivatives of the step were not found: Newton's method has no solution"};
   }
 
-  void write(ResultFile& file, const Case& one, const Measured& measured) const {
+  void write(ResultFile& file, const Case& one, const MeasuredForm& measured) const {
     const std::string group = "contact-form/" + one.label;
     const Dimension time = record_times(experiment_, one);
     if (const auto* scheme = std::get_if<HerglotzScheme>(&one.scheme)) {
@@ -173,7 +173,7 @@ class ContactFormStudy final : public Study {
   bool is_planar_ = false;
 };
 
-std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+std::unique_ptr<Study> make_contact_form(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   refuse_outside(recipe, mistakes);
   const std::vector<Case>& cases = experiment.cases();
   if (std::none_of(cases.begin(), cases.end(), is_followed)) {
@@ -212,7 +212,7 @@ StudyKind contact_form_kind() {
                     "momentum, and of cyclic coordinates of a typed Lagrangian (zero where there is no symmetry); "
                     "conformal_scale, the product of all sigma, and conformal_factor, sigma itself, of `herglotz` on "
                     "systems of kind `contact`, where it is the same for every step."},
-      .make = make,
+      .make = make_contact_form,
       .takes_any_lagrangian = true};
 }
 

@@ -235,7 +235,7 @@ class ConvergenceStudy final : public Study {
   mutable std::map<ReferenceKey, FinalState> references_;
 };
 
-std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+std::unique_ptr<Study> make_convergence(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = recipe.study;
   Options options{.steps = study.numbers("step_sizes")};
   std::sort(options.steps.begin(), options.steps.end(), std::greater<>());
@@ -340,7 +340,7 @@ StudyKind convergence_kind() {
            "forces; used_* marks the points above round-off; the attributes `points` and `doubt` of an order say how "
            "many points it rests on and what speaks against it. The environments of a case on the "
            "characteristic grid change with the step; measure those against \"open\"."},
-      make,
+      make_convergence,
       false,
       false,
       true};

@@ -126,7 +126,7 @@ bool has_markovian_noise(const Experiment& experiment, const Case& one) {
   });
 }
 
-std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+std::unique_ptr<Study> make_covariance(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   refuse_outside(recipe, mistakes);
   if (!experiment.system().is_linear()) {
     mistakes.add(recipe.study.where("kind"),
@@ -156,7 +156,7 @@ StudyKind covariance_kind() {
                          "temperature and heat (coordinate), which is what the bath of each gives in open runs; and by "
                          "label difference, the state of a warm memory included. No path is computed: `end` does not "
                          "matter."},
-      .make = make,
+      .make = make_covariance,
       .allows_own_ends = true,
       .takes_noise = true};
 }

@@ -271,7 +271,7 @@ class DuplicationStudy final : public Study {
   Draws draws_;
 };
 
-std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+std::unique_ptr<Study> make_duplication(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = recipe.study;
   if (experiment.system().contact) {
     mistakes.add(recipe.system.where("kind"),
@@ -336,7 +336,7 @@ StudyKind duplication_kind() {
                "with "
                "order_steps over them error_lagrangian, |L~_d - L~_d^e| / h, the mean over the draws, and "
                "order_lagrangian."},
-      .make = make,
+      .make = make_duplication,
       .takes_any_lagrangian = true};
 }
 

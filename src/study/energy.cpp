@@ -147,7 +147,7 @@ class EnergyStudy final : public Study {
   bool wants_invariants_;
 };
 
-std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+std::unique_ptr<Study> make_energy(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = recipe.study;
   const std::int64_t blocks = study.integer("blocks");
   if (blocks < 3) {
@@ -189,7 +189,7 @@ StudyKind energy_kind() {
                    "`stoermer-verlet`: invariant, invariant_deviation (block_time), invariant_largest_deviation, "
                    "invariant_drift, invariant_drift_error. A drift within two or three of its errors is none. "
                    "Trajectories are recorded as well; raise [output] every on long runs."},
-          .make = make,
+          .make = make_energy,
           .allows_own_ends = true,
           .takes_any_lagrangian = true};
 }

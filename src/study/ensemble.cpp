@@ -96,7 +96,7 @@ void read_measures(const Recipe& recipe, const Experiment& experiment, EnsembleO
   }
 }
 
-std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+std::unique_ptr<Study> make_ensemble(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = recipe.study;
   EnsembleOptions options{.realisations = study.integer("realisations")};
   if (options.realisations < 2) {
@@ -187,7 +187,7 @@ StudyKind ensemble_kind() {
                "weighted "
                "by the standard errors of the means. Quantities are taken at records, and passages "
                "are found between two of them."},
-      .make = make,
+      .make = make_ensemble,
       .takes_noise = true};
 }
 

@@ -153,7 +153,7 @@ class LyapunovStudy final : public Study {
   const Experiment& experiment_;
 };
 
-std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+std::unique_ptr<Study> make_lyapunov(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   refuse_outside(recipe, mistakes);
   const Section& study = recipe.study;
   if (!experiment.system().is_linear()) {
@@ -191,7 +191,7 @@ StudyKind lyapunov_kind() {
            "exact integral, its norms those of the sum over its steps. energy_symmetry is what x^T W_s x and the "
            "integrator's own work add up to, with W_s = R + A_d^T W_s A_d and x^T R x its work in a step; "
            "symmetry_difference the norm of W_s - W."},
-      make};
+      make_lyapunov};
 }
 
 }  // namespace bathline

@@ -133,7 +133,7 @@ void check_endless(const Experiment& experiment, Mistakes& mistakes) {
   }
 }
 
-std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+std::unique_ptr<Study> make_memory(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   bool any = false;
   for (const Case& one : experiment.cases()) {
     any = any || (one.closed && !one.environments.empty());
@@ -182,7 +182,7 @@ StudyKind memory_kind() {
                 "formula is known, kernel_formula, kernel_error, kernel_limit (infinitely many sites), "
                 "random_force_formula, random_force_error. No formula is known of lines of unequal sites. Runs closed "
                 "integrators only."},
-      make};
+      make_memory};
 }
 
 }  // namespace bathline

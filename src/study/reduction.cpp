@@ -244,7 +244,7 @@ class ReductionStudy final : public Study {
   Options options_;
 };
 
-std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+std::unique_ptr<Study> make_reduction(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = recipe.study;
   Options options{.pairs = find_pairs(study, experiment, mistakes)};
   options.threshold = study.number("threshold");
@@ -287,7 +287,7 @@ StudyKind reduction_kind() {
                "Group reduction/<closed label>: difference, amplitude, echo_time, until_echo, after_echo, "
                "first_difference_step; with momenta difference_p of m v, canonical_p, which for the far particle of "
                "a spring-inerter line is m v less the momenta of its sites, and difference_canonical_p."},
-      .make = make,
+      .make = make_reduction,
       .looks_at_particles = true,
       .takes_any_lagrangian = true};
 }

@@ -229,7 +229,7 @@ class SubstitutionStudy final : public Study {
   std::optional<double> offset_;  // m
 };
 
-std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+std::unique_ptr<Study> make_substitution(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   refuse_outside(recipe, mistakes);
   const Section& study = recipe.study;
   const std::vector<Case>& cases = experiment.cases();
@@ -268,7 +268,7 @@ StudyKind substitution_kind() {
                "and their areas z^T J w with the curve, area and damped_area. Where q_i + q_i+ is zero "
                "or so small that K~_ii overflows, the step has no F2: it is left out of defect and differences "
                "(NaN over time) and counted in undefined, undefined_components and undefined_steps."},
-          make};
+          make_substitution};
 }
 
 }  // namespace bathline

@@ -130,7 +130,7 @@ class WaveStudy final : public Study {
   double threshold_;  // m
 };
 
-std::unique_ptr<Study> make(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+std::unique_ptr<Study> make_wave(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   if (experiment.output().snapshots == 0) {
     mistakes.add(recipe.study.where("kind"),
                  "a wave study needs `snapshots` in [output]: the steps between two looks at the line");
@@ -159,7 +159,7 @@ StudyKind wave_kind() {
                        .bound = Bound::positive}},
        .notes = "Watches the first environment of the first closed integrator. Group wave: front_site, front_speed, "
                 "echo_time, incoming_velocity and, of a line of equal sites, their theory."},
-      make};
+      make_wave};
 }
 
 }  // namespace bathline

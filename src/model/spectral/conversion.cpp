@@ -17,7 +17,7 @@ namespace bathline {
 namespace {
 
 /// The way takes time as the square of the sites.
-constexpr std::int64_t most_sites = 20'000;
+constexpr std::int64_t most_converted = 20'000;
 
 [[noreturn]] void refuse(const Environment& environment, const std::string& why) {
   throw UnsuitableFunction(fmt::format("`{}` {}", environment.name(), why));
@@ -26,9 +26,9 @@ constexpr std::int64_t most_sites = 20'000;
 void require_bath(const Environment& environment, const Assembly& sites) {
   const std::int64_t count = environment.facts().sites;
   if (count == 0) refuse(environment, "keeps no sites to convert: give it a number of them");
-  if (count > most_sites) {
+  if (count > most_converted) {
     refuse(environment, fmt::format("has {} {}s, and {} are the most to convert: the time grows as their square", count,
-                                    environment.facts().site_name, most_sites));
+                                    environment.facts().site_name, most_converted));
   }
   if (environment.facts().loses_energy) {
     refuse(environment, "loses energy, which neither a star nor a chain of masses and springs does");
@@ -112,7 +112,7 @@ EquivalentEnvironment as_modes(const Environment& environment) {
 EquivalentEnvironment equivalent_environment(const Environment& environment, const std::string& to,
                                              const std::string& file) {
   if (to == "exponentials") return as_modes(environment);
-  const Assembly sites = environment.assemble(std::min(environment.facts().sites, most_sites + 1));
+  const Assembly sites = environment.assemble(std::min(environment.facts().sites, most_converted + 1));
   require_bath(environment, sites);
   std::vector<LineSite> chain = chain_in(sites);
   std::vector<BathOscillator> star = star_in(sites);
