@@ -62,9 +62,15 @@ std::string describe_name(const std::string& name, const Program& program) {
   std::string text = name == "formula" ? describe_formulas() : "";
   for (const Category& category : categories) {
     const std::vector<Entry>& entries = program.vocabulary().*category.entries;
-    if (const Entry* entry = find_entry(entries, name)) {
-      text += (text.empty() ? "" : "\n") + describe(*entry, category.singular);
+    const Entry* found = find_entry(entries, name);
+    if (found == nullptr) continue;
+    Entry entry = *found;
+    if (category.entries == &Vocabulary::integrators) {
+      // What a method promises stands before its notes; some limits are searched for, which not every start shall do.
+      const std::string properties = describe_properties(*program.catalogues().integrators.find(name));
+      entry.notes = properties + (entry.notes.empty() ? "" : " ") + entry.notes;
     }
+    text += (text.empty() ? "" : "\n") + describe(entry, category.singular);
   }
   if (!text.empty()) return text;
   std::error_code ignored;

@@ -10,13 +10,8 @@ Vocabulary vocabulary_of(const Catalogues& catalogues) {
   words.systems = catalogues.systems.entries();
   words.potentials = catalogues.potentials.entries();
   words.environments = catalogues.environments.entries();
+  words.integrators = catalogues.integrators.entries();
   words.studies = catalogues.studies.entries();
-  for (const Method& method : catalogues.integrators) {
-    Entry entry = method.entry;
-    const std::string properties = describe_properties(method);
-    entry.notes = entry.notes.empty() ? properties : properties + " " + entry.notes;
-    words.integrators.push_back(std::move(entry));
-  }
   const auto potentials = std::make_shared<const std::vector<Entry>>(words.potentials);
   for (Entry& system : words.systems) {
     for (Parameter& parameter : system.parameters) {

@@ -36,7 +36,8 @@ Properties properties_of(const ExplicitScheme& scheme, int order, int order_damp
 Method method_of(Entry entry, const ExplicitScheme& scheme, int order, int order_damped = 0) {
   return {std::move(entry),
           [=](const Section&) { return Scheme(scheme); },
-          [properties = properties_of(scheme, order, order_damped)](const Section&) { return properties; },
+          // Its limits are searched for when they are asked for: every start would take tens of milliseconds longer.
+          [=](const Section&) { return properties_of(scheme, order, order_damped); },
           Method::Domain::mechanical,
           {},
           {.takes_noise = true,

@@ -6,19 +6,42 @@
 
 namespace bathline {
 
-int ExplicitScheme::reach(int steps) const {
-  // A drift carries what the momenta depend on over to the displacements, a force that of the displacements one site
-  // further over to the momenta. A stage does both, each with the values of the stage before.
+namespace {
+
+/// How many sites on each side displacements and momenta depend on.
+struct Reach {
   int displacement = 0, momentum = 0;
-  for (int step = 0; step < steps; ++step) {
-    for (const Substep& substep : substeps) {
+
+  void step(const ExplicitScheme& scheme) {
+    // A drift carries what the momenta depend on over to the displacements, a force that of the displacements one site
+    // further over to the momenta. A stage does both, each with the values of the stage before.
+    for (const Substep& substep : scheme.substeps) {
       const int drifted = std::max(displacement, momentum);
       const int kicked = std::max(momentum, displacement + 1);
       if (substep.kind != Substep::Kind::kick) displacement = drifted;
       if (substep.kind != Substep::Kind::drift) momentum = kicked;
     }
   }
-  return std::max(displacement, momentum);
+  int sites() const { return std::max(displacement, momentum); }
+};
+
+}  // namespace
+
+int ExplicitScheme::reach(int steps) const {
+  Reach reach;
+  for (int step = 0; step < steps; ++step) reach.step(*this);
+  return reach.sites();
+}
+
+int ExplicitScheme::steps_within(std::int64_t sites) const {
+  Reach reach;
+  reach.step(*this);
+  int steps = 0;
+  do {
+    ++steps;
+    reach.step(*this);
+  } while (reach.sites() <= sites);
+  return steps;
 }
 
 bool has_stages(const Scheme& scheme) {

@@ -6,6 +6,7 @@
 #pragma once  // Public: programs of others may include this header.
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <variant>
 #include <vector>
 
@@ -44,6 +45,8 @@ struct ExplicitScheme {
   std::vector<double> nodes() const;
   /// How many sites on each side the state of a site depends on after `steps` steps.
   int reach(int steps) const;
+  /// How many steps reach no more than so many sites; at least one.
+  int steps_within(std::int64_t sites) const;
   /// Whether damping and noise have substeps of their own.
   bool has_heat_apart() const;
   /// The same with all of their work before and after the other substeps, half a step each.

@@ -46,6 +46,12 @@ class ListTest(FolderTest):
         self.assertIn("systems", outcome.err)
         self.assertEqual(outcome.out, "")
 
+    def test_integrators_say_what_they_promise_before_their_notes(self):
+        rk4 = " ".join(run(["describe", "rk4"]).out.split())
+        self.assertIn("Notes Order 4, not symplectic", rk4)
+        yoshida = " ".join(run(["describe", "yoshida4"]).out.split())
+        self.assertRegex(yoshida, r"Notes Order 4, symplectic.* up to h omega = 1\.573\..* Some of its steps go backwards")
+
     def test_every_name_of_a_list_can_be_described(self):
         for what in ("systems", "potentials", "environments", "integrators", "studies"):
             for line in run(["list", what]).out.splitlines():

@@ -34,7 +34,6 @@ TEST(Program, EverythingThatItBringsAlongDescribesItself) {
       }
     }
   }
-  EXPECT_THAT(find_entry(words.integrators, "rk4")->notes, testing::HasSubstr("Order 4, not symplectic"));
 }
 
 /// V(s) = k s^6 / 6.

@@ -67,9 +67,7 @@ int LineExplicitMarch<S>::limit() const {
   // What the particles can reach within a block has to lie on their rank.
   const std::int64_t depth =
       line_.layout.holders() == 1 ? halo_depth : std::min<std::int64_t>(halo_depth, line_.layout.count(0));
-  int steps = 1;
-  while (scheme_.reach(steps + 1) <= depth) ++steps;
-  return steps;
+  return scheme_.steps_within(depth);
 }
 
 template <Sites S>

@@ -69,6 +69,7 @@ TEST_P(MpiLineExplicit, ABlockHasManyStepsOnLongLines) {
   const int forces = one().scheme.reach(1), limit = line.explicit_march(one().scheme, h)->limit();
   EXPECT_GE(limit, 64 / forces);
   EXPECT_LE(one().scheme.reach(limit), 64);
+  EXPECT_GT(one().scheme.reach(limit + 1), 64);
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, MpiLineExplicit, testing::Range(0, static_cast<int>(explicit_schemes().size())),
