@@ -107,7 +107,12 @@ def natural_key(text):
 
 
 def integrator_of(recipe, path):
-    """The table of a recipe's `[[integrators]]` that a quantity belongs to, by the label in its path, or None."""
+    """The table of a recipe's `[[integrators]]` that a quantity belongs to, by the label in its path, or None.
+
+    Numbers that stand in the place of a path are no method's.
+    """
+    if not isinstance(path, str):
+        return None
     tables = {table.get("label") or table.get("name"): table for table in recipe.get("integrators", [])}
     parts = path.split("[")[0].replace("/", ".").split(".")
     return next((tables[part] for part in parts if part in tables), None)

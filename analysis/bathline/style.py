@@ -127,7 +127,7 @@ def series_look(recipe, series, place):
     shown several times, or where what is drawn is no method's.
     """
     of = series.get("of", "")
-    method = look_of_method(integrator_of(recipe, of) or {}) if isinstance(of, str) else None
+    method = look_of_method(integrator_of(recipe, of) or {})
     own_dashes = series["style"] if series.get("style") not in (None, "", "points", "marked", "dots") else None
     own_color = series["color"] if series.get("color") not in (None, -1, "") else None
     if own_dashes is not None and own_dashes not in LINE_STYLES:
