@@ -44,7 +44,7 @@ constexpr Arithmetic arithmetic[] = {{add, Last::none},
 constexpr std::size_t arithmetics = std::size(arithmetic);
 
 template <Arithmetic step>
-double result_of(const Program::Operands& o, const double* m, double last) {
+double result_of(const FormulaProgram::Operands& o, const double* m, double last) {
   const double a = step.last == Last::a ? last : m[o.a];
   const double b = step.last == Last::b ? last : m[o.b];
   if constexpr (step.operation == add) return a + b;
@@ -59,7 +59,7 @@ double result_of(const Program::Operands& o, const double* m, double last) {
 }  // namespace
 
 /// What instructions do.
-struct Program::Handlers {
+struct FormulaProgram::Handlers {
   static double go_on(const Instruction* i, double* m, double result) {
     m[i->first.target] = result;
     return i[1].handler(i + 1, m, result);
@@ -99,7 +99,7 @@ struct Program::Handlers {
 };
 
 /// The instructions of a program as its steps come.
-class Program::Assembler {
+class FormulaProgram::Assembler {
  public:
   explicit Assembler(std::vector<Instruction>& instructions) : instructions_(instructions) {}
 
@@ -183,7 +183,7 @@ class Program::Assembler {
   std::size_t pair_ = no_pair;                            // of the last instruction
 };
 
-Program::Program(const ExpressionGraph& graph, std::span<const Expression> outputs, int variables)
+FormulaProgram::FormulaProgram(const ExpressionGraph& graph, std::span<const Expression> outputs, int variables)
     : variables_(variables), memory_(static_cast<std::size_t>(variables), 0.0) {
   const LoweredExpressions lowered(graph, outputs);
   const ExpressionGraph& code = lowered.graph();

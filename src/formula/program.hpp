@@ -11,7 +11,7 @@ namespace bathline {
 /// Computes some expressions of one graph together, each common part once. Values do not depend on the instruction
 /// set: products that are added are fused explicitly, and everything else is one operation or one call of the standard
 /// library. Not for use by several threads at once.
-class Program {
+class FormulaProgram {
  public:
   /// Compilers that do not optimise let every instruction take its part of the stack.
   static constexpr std::size_t most_steps = 20'000;
@@ -21,7 +21,7 @@ class Program {
   };
 
   /// Variables are numbered from 0 to `variables` - 1. Throws FormulaTooLarge.
-  Program(const ExpressionGraph& graph, std::span<const Expression> outputs, int variables);
+  FormulaProgram(const ExpressionGraph& graph, std::span<const Expression> outputs, int variables);
 
   int variables() const { return variables_; }
   int outputs() const { return static_cast<int>(outputs_.size()) - 1; }

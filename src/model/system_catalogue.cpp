@@ -59,7 +59,7 @@ void fill_from_formulas(const Section& section, const std::string& key, const Op
     const auto index = static_cast<std::size_t>(axis);
     const std::optional<Expression> formula = read_formula(section, key, scope, mistakes, index);
     if (!formula) continue;
-    const Program program(scope.graph, {&*formula, 1}, 1);
+    const FormulaProgram program(scope.graph, {&*formula, 1}, 1);
     for (int particle = 0; particle < system.particles; ++particle) {
       const double i = particle;
       values[particle * system.axes + axis] = program.run(&i);

@@ -17,7 +17,7 @@ struct Formula {
   }
   Eigen::VectorXd run(const std::vector<Expression>& expressions, const Eigen::VectorXd& at) const {
     Eigen::VectorXd outputs(static_cast<Eigen::Index>(expressions.size()));
-    Program(graph, expressions, 2).run(at.data(), outputs.data());
+    FormulaProgram(graph, expressions, 2).run(at.data(), outputs.data());
     return outputs;
   }
   ExpressionGraph graph;

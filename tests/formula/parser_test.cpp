@@ -20,7 +20,7 @@ double value_of(const std::string& text) {
   const FormulaNames names = {{"x", graph.variable(0)}, {"y", graph.variable(1)}, {"k", graph.constant(2.0)}};
   const Expression expression = parse_formula(text, names, graph);
   const double variables[] = {3.0, -0.5};
-  return Program(graph, {&expression, 1}, 2).run(variables);
+  return FormulaProgram(graph, {&expression, 1}, 2).run(variables);
 }
 
 TEST(FormulaParser, BindsOperatorsAsMathematicsDoes) {

@@ -25,7 +25,7 @@ TEST(FormulaProgram, FusesProductsInSums) {
                                           "-x",      "x*y + x*y*z", "1/(x - y) - z", "x",       "5"};
   std::vector<Expression> expressions;
   for (const std::string& text : texts) expressions.push_back(parse_formula(text, names, graph));
-  const Program all(graph, expressions, 3);
+  const FormulaProgram all(graph, expressions, 3);
   for (int i = 0; i < 100; ++i) {
     const double x = random.uniform(-2.0, 2.0), y = random.uniform(-2.0, 2.0), z = random.uniform(-2.0, 2.0);
     const double variables[] = {x, y, z};
@@ -48,7 +48,7 @@ TEST(FormulaProgram, FusesProductsInSums) {
     std::vector<double> outputs(texts.size());
     all.run(variables, outputs.data());
     for (std::size_t k = 0; k < texts.size(); ++k) {
-      const double alone = Program(graph, {&expressions[k], 1}, 3).run(variables);
+      const double alone = FormulaProgram(graph, {&expressions[k], 1}, 3).run(variables);
       if (!std::isnan(expected[k])) {
         EXPECT_EQ(alone, expected[k]) << texts[k];
       }
@@ -108,12 +108,12 @@ TEST(FormulaProgram, EverySequenceOfStepsComputesWhatItsOperationsDo) {
       nodes.push_back(graph.apply(operation, a, count > 1 ? b : Expression{}, count > 2 ? c : Expression{}));
     }
     const std::vector<Expression> outputs = {nodes.back(), nodes[nodes.size() - 3]};
-    const Program program(graph, outputs, 3);
+    const FormulaProgram program(graph, outputs, 3);
     double both[2];
     program.run(variables, both);
     EXPECT_THAT(both, testing::Pointwise(AreSame(), one_by_one(graph, outputs, variables)));
     EXPECT_THAT(program.run(variables), IsSameAs(both[1]));
-    EXPECT_THAT(Program(graph, {outputs.data(), 1}, 3).run(variables),
+    EXPECT_THAT(FormulaProgram(graph, {outputs.data(), 1}, 3).run(variables),
                 IsSameAs(one_by_one(graph, {outputs.data(), 1}, variables).front()));
   }
 }
@@ -123,14 +123,14 @@ TEST(FormulaProgram, PowersAreProductsAndRoots) {
   const FormulaNames names = {{"x", graph.variable(0)}};
   for (double n = -40.0; n <= 40.0; n += 0.25) {
     const Expression power = graph.apply(Operation::power, names.at("x"), graph.constant(n));
-    const Program program(graph, {&power, 1}, 1);
+    const FormulaProgram program(graph, {&power, 1}, 1);
     for (const double x : {0.3, 1.7}) {
       EXPECT_NEAR(program.run(&x) / std::pow(x, n), 1.0, 20.0 * std::numeric_limits<double>::epsilon()) << n;
     }
   }
   const Expression square = graph.apply(Operation::power, names.at("x"), graph.constant(2.0));
   const double x = -1.1;
-  EXPECT_EQ(Program(graph, {&square, 1}, 1).run(&x), x * x);
+  EXPECT_EQ(FormulaProgram(graph, {&square, 1}, 1).run(&x), x * x);
 }
 
 TEST(FormulaProgram, IsBounded) {
@@ -142,7 +142,7 @@ TEST(FormulaProgram, IsBounded) {
                                         graph.apply(Operation::add, names.at("x"), graph.constant(i + 0.5)));
     sum = graph.apply(Operation::add, sum, term);
   }
-  EXPECT_THROW(Program(graph, {&sum, 1}, 1), FormulaTooLarge);
+  EXPECT_THROW(FormulaProgram(graph, {&sum, 1}, 1), FormulaTooLarge);
 }
 
 TEST(FormulaProgram, KnowsWhichPartHasNoValue) {
@@ -166,7 +166,7 @@ TEST(FormulaProgram, WhatIsNoNumberStaysNone) {
                                  "bessel_j(0, x)", "sin(x)", "x^3"}) {
     const Expression expression = parse_formula(text, names, graph);
     const double variables[] = {NAN, 1.0};
-    EXPECT_TRUE(std::isnan(Program(graph, {&expression, 1}, 2).run(variables))) << text;
+    EXPECT_TRUE(std::isnan(FormulaProgram(graph, {&expression, 1}, 2).run(variables))) << text;
   }
 }
 

@@ -16,9 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Expression value = parse_formula(text, names, graph);
     const double at[] = {0.3, -1.2};
     double gradient[2], hessian[4];
-    const Program program(graph, {&value, 1}, 2);
-    Program(graph, gradient_of(graph, value, 0, 2), 2).run(at, gradient);
-    Program(graph, hessian_of(graph, value, 0, 2), 2).run(at, hessian);
+    const FormulaProgram program(graph, {&value, 1}, 2);
+    FormulaProgram(graph, gradient_of(graph, value, 0, 2), 2).run(at, gradient);
+    FormulaProgram(graph, hessian_of(graph, value, 0, 2), 2).run(at, hessian);
     // Where there is a value there is no part without one, and the matrix is symmetric.
     const bool is_defined = undefined_part(graph, value, at).empty();
     if (is_defined && std::isnan(program.run(at))) std::abort();

@@ -34,6 +34,19 @@ class References(unittest.TestCase):
             self.assertIn(key, self.keys, f"{path} cites {key}")
 
 
+class Names(unittest.TestCase):
+    def test_no_two_headers_declare_the_same_name(self):
+        """The linker would make one of two classes of one name, without a word."""
+        found = {}
+        for path in files("src", ".hpp"):
+            text = path.read_text()
+            namespace = re.findall(r"^namespace (bathline[\w:]*) \{", text, re.MULTILINE)
+            for name in re.findall(r"^(?:class|struct|enum class) (\w+)\b(?!::)[^;{]*\{", text, re.MULTILINE):
+                place = found.setdefault((*namespace, name), path)
+                self.assertEqual(place, path, name)
+        self.assertGreater(len(found), 100)
+
+
 class Rooms(unittest.TestCase):
     """Which library may appear where; a folder, or `.cpp` for its implementation files only."""
 

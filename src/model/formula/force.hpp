@@ -24,7 +24,7 @@ class FormulaForce final : public Force {
  private:
   const double* variables(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) const;
 
-  Program value_, by_q_, by_v_;
+  FormulaProgram value_, by_q_, by_v_;
   bool depends_on_velocity_;
   mutable std::vector<double> variables_;
 };
@@ -39,13 +39,13 @@ class FormulaDrive final : public Drive {
   void rate(double t, Eigen::VectorXd& rate) const override { run(rate_, t, rate); }
 
  private:
-  void run(const Program& program, double t, Eigen::VectorXd& result) const {
+  void run(const FormulaProgram& program, double t, Eigen::VectorXd& result) const {
     variables_.back() = t;
     result.resize(program.outputs());
     program.run(variables_.data(), result.data());
   }
 
-  Program value_, rate_;
+  FormulaProgram value_, rate_;
   mutable std::vector<double> variables_;
 };
 

@@ -23,7 +23,7 @@ class FormulaLagrangian final : public Lagrangian {
   bool depends_on_action() const override { return depends_.back(); }
 
  private:
-  Program value_, slopes_, curvatures_, momentum_rates_;
+  FormulaProgram value_, slopes_, curvatures_, momentum_rates_;
   std::vector<bool> depends_;  // on each variable
 };
 

@@ -18,7 +18,7 @@ FormulaScope phase_scope(const OpenSystem& system) {
 }
 
 PhaseFunction phase_function(const FormulaScope& scope, Expression expression) {
-  const Program program(scope.graph, {&expression, 1}, scope.variables);
+  const FormulaProgram program(scope.graph, {&expression, 1}, scope.variables);
   return [program](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) {
     Eigen::VectorXd variables = Eigen::VectorXd::Zero(program.variables());
     variables.head(q.size()) = q;
@@ -31,14 +31,14 @@ PhaseFunction phase_function(const FormulaScope& scope, Expression expression) {
 namespace {
 
 /// What computes the only formula of a scope, with finite values where the variables are `at`.
-std::optional<Program> program_of(const Section& section, const std::string& key, FormulaScope& scope,
-                                  std::span<const double> at, Expression& expression, Mistakes& mistakes) {
+std::optional<FormulaProgram> program_of(const Section& section, const std::string& key, FormulaScope& scope,
+                                         std::span<const double> at, Expression& expression, Mistakes& mistakes) {
   const std::optional<Expression> formula = read_formula(section, key, scope, mistakes);
   if (!formula) return std::nullopt;
   expression = *formula;
   if (!check_finite(section, key, "the formula", scope, {&expression, 1}, at, mistakes)) return std::nullopt;
   try {
-    return Program(scope.graph, {&expression, 1}, scope.variables);
+    return FormulaProgram(scope.graph, {&expression, 1}, scope.variables);
   } catch (const FormulaTooLarge& error) {
     mistakes.add(section.where(key), fmt::format("{}: {}", key, error.what()));
   }
@@ -52,7 +52,7 @@ std::optional<std::function<double(double)>> read_function_of(const Section& sec
   FormulaScope scope;
   scope.add_variable(name);
   Expression formula;
-  const std::optional<Program> program = program_of(section, key, scope, {&at, 1}, formula, mistakes);
+  const std::optional<FormulaProgram> program = program_of(section, key, scope, {&at, 1}, formula, mistakes);
   if (!program) return std::nullopt;
   return [program = *program](double value) { return program.run(&value); };
 }
@@ -72,7 +72,7 @@ std::optional<WiderFunction> read_wider_function(const Section& section, const s
   start.head(2 * system.size()) << system.q0, system.v0;
   const std::span<const double> at(start.data(), static_cast<std::size_t>(start.size()));
   Expression formula;
-  const std::optional<Program> program = program_of(section, key, scope, at, formula, mistakes);
+  const std::optional<FormulaProgram> program = program_of(section, key, scope, at, formula, mistakes);
   if (!program) return std::nullopt;
   WiderFunction found{[program = *program](const Eigen::VectorXd& variables) { return program.run(variables.data()); },
                       {}};

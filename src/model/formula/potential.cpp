@@ -15,7 +15,7 @@ bool is_quadratic_form(ExpressionGraph& graph, Expression value, int size) {
   if (!std::all_of(second.begin(), second.end(), is_number)) return false;
   const std::vector<double> origin(static_cast<std::size_t>(size), 0.0);
   std::vector<double> slopes(origin.size());
-  Program(graph, gradient_of(graph, value, 0, size), size).run(origin.data(), slopes.data());
+  FormulaProgram(graph, gradient_of(graph, value, 0, size), size).run(origin.data(), slopes.data());
   return std::all_of(slopes.begin(), slopes.end(), [](double slope) { return slope == 0.0; });
 }
 

@@ -26,7 +26,7 @@ class FormulaPotential final : public Potential {
   bool is_quadratic() const override { return is_quadratic_; }
 
  private:
-  Program value_, gradient_, hessian_;
+  FormulaProgram value_, gradient_, hessian_;
   bool is_quadratic_;
 };
 

@@ -21,7 +21,7 @@ constexpr Complex i(0.0, 1.0);
 /// cut: terms b_k Gamma(k + 3/2) / n^(k + 3/2) with sqrt(1 - exp(-x)) sqrt(1 - a^2 exp(-x)) = sqrt(x) sum b_k x^k.
 class StepsEnvelope {
  public:
-  explicit StepsEnvelope(const LineStep& line) {
+  explicit StepsEnvelope(const SteppedLine& line) {
     const Complex a = std::polar(1.0, line.angle), gap = line.gap();
     std::vector<Complex> first(terms), second(terms);
     double factorial = 1.0;  // (k + 1)!
@@ -124,7 +124,7 @@ std::vector<double> distances(double low, double high) {
   return all;
 }
 
-void look_at_transform(const LineStep& line, const SteppedKernel& of_v, KernelCertificate& certificate) {
+void look_at_transform(const SteppedLine& line, const SteppedKernel& of_v, KernelCertificate& certificate) {
   for (const double distance : distances(-line.angle, pi - line.angle)) {
     const double t = line.angle + distance, c = line.courant;
     const double square = -4.0 * std::sin(line.angle + 0.5 * distance) * std::sin(0.5 * distance);
@@ -163,7 +163,7 @@ constexpr double reserve = 1.25;
 
 }  // namespace
 
-KernelCertificate certify(const LineStep& line, const SteppedKernel& kernel, double horizon) {
+KernelCertificate certify(const SteppedLine& line, const SteppedKernel& kernel, double horizon) {
   KernelCertificate certificate{.exponentials = static_cast<int>(kernel.decays.size()), .horizon = horizon};
   const SteppedKernel of_v = on_velocities(line, kernel);
   constexpr double longest = 1 << 17;
@@ -224,7 +224,7 @@ KernelCertificate certify_bessel(const std::vector<Decay>& decays, double horizo
   return certificate;
 }
 
-LineKernel make_line_kernel(const LineStep& line, double tolerance, double horizon, double run) {
+LineKernel make_line_kernel(const SteppedLine& line, double tolerance, double horizon, double run) {
   const double g = line.gamma;
   const double until = horizon == KernelDemand::forever ? run : horizon;
   const auto make = [&](const KernelDemand& demand) {

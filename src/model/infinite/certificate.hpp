@@ -23,7 +23,7 @@ struct KernelCertificate {
 };
 
 /// Of a sum that stands for K. Without a damper.
-KernelCertificate certify(const LineStep& line, const SteppedKernel& kernel, double horizon);
+KernelCertificate certify(const SteppedLine& line, const SteppedKernel& kernel, double horizon);
 /// Of one that stands for J_1(2 t)/t.
 KernelCertificate certify_bessel(const std::vector<Decay>& decays, double horizon);
 
@@ -34,7 +34,7 @@ struct LineKernel {
   KernelCertificate certificate;
 };
 /// `tolerance` is that of `error`; with the horizon `forever`, of `uniform_error`, and `error` is until `run`.
-LineKernel make_line_kernel(const LineStep& line, double tolerance, double horizon, double run);
+LineKernel make_line_kernel(const SteppedLine& line, double tolerance, double horizon, double run);
 
 struct BesselKernel {
   std::vector<Decay> decays;

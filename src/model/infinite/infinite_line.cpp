@@ -48,7 +48,7 @@ std::optional<std::string> InfiniteLine::own_obstacle(const Scheme& scheme) cons
            name() + "` would drift; take gamma = 0, 0.5 or 1, or `stoermer-verlet`";
   }
   const double gamma = of_stage == nullptr ? 0.0 : of_stage->gamma;
-  const LineStep line(courant(options_.step), gamma);
+  const SteppedLine line(courant(options_.step), gamma);
   if (line.effective <= 1.0) return std::nullopt;
   const double edge = 1.0 / std::abs(1.0 - 2.0 * gamma);
   return fmt::format(
@@ -154,7 +154,8 @@ void InfiniteLine::end_step() {
 }
 
 std::shared_ptr<const LineParts> InfiniteLine::parts(double h, double gamma) const {
-  return line_parts(LineStep(courant(h), gamma), options_.tolerance, options_.horizon / h, options_.end / h, is_warm());
+  return line_parts(SteppedLine(courant(h), gamma), options_.tolerance, options_.horizon / h, options_.end / h,
+                    is_warm());
 }
 
 void InfiniteLine::take(const MemoryShape& shape, Force force, const KernelCertificate& certificate, double time_unit,

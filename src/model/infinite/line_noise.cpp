@@ -53,7 +53,7 @@ std::vector<Complex> start_of(const std::vector<Decay>& decays, const std::vecto
 
 }  // namespace
 
-NoiseFilter make_noise_filter(const LineStep& line, const LineKernel& kernel) {
+NoiseFilter make_noise_filter(const SteppedLine& line, const LineKernel& kernel) {
   SpectralFactor factor = spectral_factor(force_covariances(line, kernel.on_stage), line.angle);
   const std::vector<Decay>& decays = factor.filter.decays;
   const std::vector<Pair> pairs(decays.begin(), decays.end());
@@ -79,7 +79,7 @@ void LineNoise::start(std::span<const double> numbers, MemoryState& state) const
   memory_.recall(state);
 }
 
-std::shared_ptr<const LineParts> line_parts(const LineStep& line, double tolerance, double horizon, double run,
+std::shared_ptr<const LineParts> line_parts(const SteppedLine& line, double tolerance, double horizon, double run,
                                             bool is_warm) {
   // Realisations and cases ask for the same ones again and again.
   using Key = std::array<double, 6>;

@@ -17,7 +17,7 @@ struct NoiseFilter {
   /// with as many normal numbers nu as y have parts. Row j has 2 (j + 1) entries.
   std::vector<std::vector<std::complex<double>>> start;
 };
-NoiseFilter make_noise_filter(const LineStep& line, const LineKernel& kernel);
+NoiseFilter make_noise_filter(const SteppedLine& line, const LineKernel& kernel);
 
 /// A filter at a temperature, which its states share.
 class LineNoise {
@@ -46,7 +46,7 @@ struct LineParts {
   std::shared_ptr<const NoiseFilter> noise;  ///< nullptr for a cold line
 };
 /// Arguments as those of make_line_kernel; a warm line needs its kernel `forever`, as its spectrum must not vanish.
-std::shared_ptr<const LineParts> line_parts(const LineStep& line, double tolerance, double horizon, double run,
+std::shared_ptr<const LineParts> line_parts(const SteppedLine& line, double tolerance, double horizon, double run,
                                             bool is_warm);
 
 }  // namespace bathline

@@ -78,7 +78,7 @@ std::vector<double> first_terms(const std::vector<Point>& points, double angle, 
 
 }  // namespace
 
-SteppedKernel force_covariances(const LineStep& line, const SteppedKernel& on_stage) {
+SteppedKernel force_covariances(const SteppedLine& line, const SteppedKernel& on_stage) {
   SteppedKernel sums = on_velocities(line, on_stage);
   // Between stages and velocities stands a pole that only the kernel of stages has.
   std::erase_if(sums.decays, [](const Decay& decay) { return decay.angle == pi; });

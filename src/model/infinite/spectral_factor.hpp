@@ -14,7 +14,7 @@
 namespace bathline {
 
 /// n -> C_n / (kT lambda), n >= 0, from the kernel of stage displacements.
-SteppedKernel force_covariances(const LineStep& line, const SteppedKernel& on_stage);
+SteppedKernel force_covariances(const SteppedLine& line, const SteppedKernel& on_stage);
 
 /// sum C_n exp(-i n t) over all n at t = angle + distance.
 double spectrum(const SteppedKernel& covariances, double angle, double distance);

@@ -10,7 +10,7 @@ namespace bathline {
 
 using Complex = std::complex<double>;
 
-LineStep::LineStep(double courant_number, double gamma_of_scheme)
+SteppedLine::SteppedLine(double courant_number, double gamma_of_scheme)
     : courant(courant_number),
       gamma(gamma_of_scheme),
       stretch(std::sqrt(1.0 + 4.0 * gamma * (1.0 - gamma) * courant * courant)),
@@ -20,12 +20,12 @@ LineStep::LineStep(double courant_number, double gamma_of_scheme)
   angle = 2.0 * std::asin(effective);
 }
 
-Complex LineStep::gap() const {
+Complex SteppedLine::gap() const {
   const double sine = 2.0 * effective * std::sqrt((1.0 - effective) * (1.0 + effective));
   return Complex(0.0, -2.0 * sine) * std::polar(1.0, angle);
 }
 
-std::vector<double> exact_line_kernel(const LineStep& line, int count) {
+std::vector<double> exact_line_kernel(const SteppedLine& line, int count) {
   // What is small about slow lines is what is left of the polynomials: digits that double precision would not have.
   const long double square = static_cast<long double>(line.effective) * line.effective, x = 1.0L - 2.0L * square;
   // (s - 1) / (2 c^2) and (1 - s x) / (2 c^2).
@@ -43,7 +43,7 @@ std::vector<double> exact_line_kernel(const LineStep& line, int count) {
   return g;
 }
 
-SteppedKernel compressed_line_kernel(const LineStep& line, const KernelDemand& demand) {
+SteppedKernel compressed_line_kernel(const SteppedLine& line, const KernelDemand& demand) {
   // Where waves take many steps from site to site, cancelling weights of the first lags would cost digits.
   const int lag = line.is_finite ? 1 : std::max(4, static_cast<int>(std::ceil(0.5 / line.effective)));
   SteppedKernel kernel;
@@ -62,7 +62,7 @@ SteppedKernel compressed_line_kernel(const LineStep& line, const KernelDemand& d
   return kernel;
 }
 
-SteppedKernel on_velocities(const LineStep& line, const SteppedKernel& kernel) {
+SteppedKernel on_velocities(const SteppedLine& line, const SteppedKernel& kernel) {
   const double g = line.gamma;
   SteppedKernel of_v{{g * kernel.first.front()}, kernel.decays};
   double tail = 0.0;

@@ -19,8 +19,8 @@
 namespace bathline {
 
 /// A line under the gamma scheme with some step.
-struct LineStep {
-  LineStep(double courant, double gamma);
+struct SteppedLine {
+  SteppedLine(double courant, double gamma);
 
   double courant;  ///< h sqrt(lambda/M)
   double gamma;
@@ -42,12 +42,12 @@ struct SteppedKernel {
 };
 
 /// G_{-1}, G_0, ... G_{count - 2} by the recurrence of Legendre polynomials.
-std::vector<double> exact_line_kernel(const LineStep& line, int count);
+std::vector<double> exact_line_kernel(const SteppedLine& line, int count);
 /// G without G_{-1}.
-SteppedKernel compressed_line_kernel(const LineStep& line, const KernelDemand& demand);
+SteppedKernel compressed_line_kernel(const SteppedLine& line, const KernelDemand& demand);
 
 /// G_{-1}, G_0, ... of velocities v, for the kernel of stage velocities V = (1-g) v + g v+.
-SteppedKernel on_velocities(const LineStep& line, const SteppedKernel& kernel);
+SteppedKernel on_velocities(const SteppedLine& line, const SteppedKernel& kernel);
 /// sum_n K_n z^{ahead - n} at z = exp(i t), t = angle + distance: next to the branch point `angle` to all digits.
 std::complex<double> transform(const SteppedKernel& kernel, int ahead, double angle, double distance);
 

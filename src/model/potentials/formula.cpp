@@ -29,7 +29,7 @@ class FormulaSeparationPotential final : public SeparationPotential {
         curvature_(graph, {&curvature, 1}, 1),
         is_quadratic_(graph.is_constant(curvature) && this->slope(0.0) == 0.0) {}
 
-  Program value_, slope_, curvature_;
+  FormulaProgram value_, slope_, curvature_;
   bool is_quadratic_;
 };
 

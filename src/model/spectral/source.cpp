@@ -37,7 +37,7 @@ std::optional<KernelSource> read_typed(const Section& section, const std::string
   const std::optional<Expression> value = read_formula(section, key, scope, mistakes);
   if (!value || mistakes.count() > before) return std::nullopt;
   try {
-    const auto program = std::make_shared<const Program>(scope.graph, std::span(&*value, 1), 1);
+    const auto program = std::make_shared<const FormulaProgram>(scope.graph, std::span(&*value, 1), 1);
     return KernelSource{.key = key,
                         .value = [program](double x) { return program->run(&x); },
                         .identity = section.text(key) + "|" + identity_of_numbers(section)};

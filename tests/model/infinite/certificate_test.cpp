@@ -37,7 +37,7 @@ std::vector<double> on_velocities(const SteppedKernel& kernel, double g, int cou
 TEST(Certificate, ErrorIsTheSumOverAllSteps) {
   constexpr int steps = 30000;
   for (const double g : {0.0, 0.3, 0.8}) {
-    const LineStep line(0.4, g);
+    const SteppedLine line(0.4, g);
     const LineKernel made = make_line_kernel(line, 1e-7, steps, steps);
     const std::vector<double> found = on_velocities(made.on_stage, g, steps), exact = exact_line_kernel(line, steps);
     double error = 0.0, norm = 0.0;
@@ -55,7 +55,7 @@ TEST(Certificate, ErrorIsTheSumOverAllSteps) {
 TEST(Certificate, ToleranceIsKeptOverManyLinesAndTolerances) {
   for (const double c : {0.01, 0.126, 0.9, 1.7}) {
     for (const double g : {0.0, 0.2, 0.5, 0.77}) {
-      const LineStep line(c, g);
+      const SteppedLine line(c, g);
       if (!(line.effective <= 1.0)) continue;
       for (const double tolerance : {1e-5, 1e-12, 1e-13}) {
         const KernelCertificate until = make_line_kernel(line, tolerance, 1e7, 1e7).certificate;
@@ -73,7 +73,7 @@ TEST(Certificate, ToleranceIsKeptOverManyLinesAndTolerances) {
 // With the damper no frequency gives energy; the sum over many steps stands for the transform.
 TEST(Certificate, DamperMakesTheLinePassive) {
   for (const double g : {0.0, 0.25, 0.75}) {
-    const LineStep line(0.6, g);
+    const SteppedLine line(0.6, g);
     const LineKernel made = make_line_kernel(line, 1e-5, KernelDemand::forever, 1e6);
     EXPECT_LT(made.certificate.lowest, 0.0);
     EXPECT_GT(made.certificate.damper, 0.0);

@@ -70,7 +70,7 @@ bool kicks_around(const std::string& name) {
 
 std::shared_ptr<const NoiseFilter> filter_of(double courant, double g) {
   const double forever = KernelDemand::forever;
-  return line_parts(LineStep(courant, g), 1e-12, forever, 1000.0, true)->noise;
+  return line_parts(SteppedLine(courant, g), 1e-12, forever, 1000.0, true)->noise;
 }
 
 MemoryState room(const LineNoise& noise) {
@@ -81,7 +81,7 @@ MemoryState room(const LineNoise& noise) {
 
 /// C_n + C_{n+1} - 2 G_n, G those of Legendre polynomials.
 void expect_balance(const List& covariances, double courant, double g) {
-  const List exact = exact_line_kernel(LineStep(courant, g), static_cast<int>(covariances.size()) + 1);
+  const List exact = exact_line_kernel(SteppedLine(courant, g), static_cast<int>(covariances.size()) + 1);
   for (std::size_t n = 0; n + 1 < covariances.size(); ++n) {
     const double kernel = exact[n + 1] + (n == 0 ? exact[0] : 0.0);
     EXPECT_NEAR(covariances[n] + covariances[n + 1], 2.0 * kernel, 1e-10)
@@ -228,7 +228,7 @@ TEST(LineNoise, ForceOnAHeldHeadHasTheBalance) {
     for (int n = 0; n + lag < steps; ++n) sum += forces[first][n] * forces[second][n + lag] / (steps - lag);
     return sum;
   };
-  const List exact = exact_line_kernel(LineStep(courant, 0.0), 8);
+  const List exact = exact_line_kernel(SteppedLine(courant, 0.0), 8);
   for (int axis = 0; axis < 2; ++axis) {
     for (int n = 0; n < 6; ++n) {
       EXPECT_NEAR(mean(axis, axis, n) + mean(axis, axis, n + 1), 2.0 * exact[static_cast<std::size_t>(n) + 1], 0.11)

@@ -42,7 +42,7 @@ double value(const SteppedKernel& kernel, int n) {
 TEST(SteppedKernel, RecurrenceIsThePowerSeries) {
   for (const double c : {0.2, 0.7, 1.4}) {
     for (const double g : {0.2, 0.5, 0.65}) {
-      const std::vector<double> found = exact_line_kernel(LineStep(c, g), 60), expected = by_squaring(c, g, 60);
+      const std::vector<double> found = exact_line_kernel(SteppedLine(c, g), 60), expected = by_squaring(c, g, 60);
       for (std::size_t n = 0; n < found.size(); ++n) EXPECT_NEAR(found[n], expected[n], 1e-15) << c << " " << g;
     }
   }
@@ -51,7 +51,7 @@ TEST(SteppedKernel, RecurrenceIsThePowerSeries) {
 // As a bath: g_n is the integral over the band of w(t) cos((n + 1/2) t) with weights that are positive.
 TEST(SteppedKernel, RecurrenceIsThatOfABathAtLateSteps) {
   const double c = 0.43;
-  const LineStep line(c, 0.0);
+  const SteppedLine line(c, 0.0);
   const std::vector<double> found = exact_line_kernel(line, 4002);
   for (const int n : {0, 3, 200, 4000}) {
     // sin(t/2) = c sin(phi) takes the root away, and the midpoint rule of a period is exact up to its order.
@@ -69,7 +69,7 @@ TEST(SteppedKernel, RecurrenceIsThatOfABathAtLateSteps) {
 
 TEST(SteppedKernel, EndsWhereTheGridIsCharacteristic) {
   for (const double g : {0.0, 0.1, 0.3, 0.7}) {
-    const LineStep line(1.0 / std::abs(1.0 - 2.0 * g), g);
+    const SteppedLine line(1.0 / std::abs(1.0 - 2.0 * g), g);
     EXPECT_TRUE(line.is_finite);
     const std::vector<double> kernel = exact_line_kernel(line, 5);
     // For g < 1/2 G_{-1} : G_0 is g : 1-g, for others the other way round.
@@ -82,7 +82,7 @@ TEST(SteppedKernel, EndsWhereTheGridIsCharacteristic) {
 
 TEST(SteppedKernel, ExponentialsAreTheKernel) {
   for (const double c : {0.004, 0.08, 0.6, 0.97}) {
-    const LineStep line(c, 0.0);
+    const SteppedLine line(c, 0.0);
     for (const double error : {1e-6, 1e-12}) {
       const KernelDemand until{.error = error, .horizon = 20000.0}, for_ever{.error = error, .horizon = until.forever};
       const std::vector<double> exact = exact_line_kernel(line, 20002);
@@ -100,7 +100,7 @@ TEST(SteppedKernel, ExponentialsAreTheKernel) {
 }
 
 TEST(SteppedKernel, QuotientsAreSolutionsOfTheirRecurrence) {
-  const LineStep line(0.8, 0.3);
+  const SteppedLine line(0.8, 0.3);
   const SteppedKernel series = compressed_line_kernel(line, {.error = 1e-13, .horizon = 1e4});
   const double start = 0.37;
   for (const auto& [alpha, beta] : {std::pair(0.3, 0.7), std::pair(0.0, 1.0)}) {
