@@ -8,52 +8,86 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
-#include "model/certified.hpp"
 #include "model/path_bound.hpp"
 
 namespace bathline {
 
-void write_certificates(ResultFile& file, const std::string& label, const Problem& problem, double duration) {
-  const std::size_t count = problem.environments().size();
-  Dimension rows{"environment", {}, "1", "environment, counted from 0 in the order of the recipe"};
-  std::vector<Certificate::Entry> entries;  // of all, by name
-  std::map<std::string, std::vector<double>> values;
-  constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  const bool is_cold = std::all_of(problem.environments().begin(), problem.environments().end(),
-                                   [](const auto& one) { return one->facts().temperature == 0.0; });
-  for (std::size_t e = 0; e < count; ++e) {
-    rows.values.push_back(static_cast<double>(e));
-    const auto* certified = dynamic_cast<const Certified*>(problem.environments()[e].get());
-    const std::optional<Certificate> certificate = certified == nullptr ? std::nullopt : certified->certificate();
-    if (!certificate) continue;
-    spdlog::info("{}: {}", label, certificate->sentence);
-    for (const Certificate::Parts& parts : certificate->parts) {
-      Dimension numbers{certificate->part, {}, "1", fmt::format("{}, counted from 0", certificate->part)};
-      for (std::size_t i = 0; i < parts.values.size(); ++i) numbers.values.push_back(static_cast<double>(i));
-      file.array(label + "/parts/" + problem.environments()[e]->name(), {parts.name, parts.units, parts.long_name, {}},
-                 std::span(&numbers, 1), parts.values);
-    }
-    const auto put = [&](const Certificate::Entry& entry) {
-      const auto [row, is_new] = values.try_emplace(entry.name, count, none);
-      row->second[e] = entry.value;
-      if (is_new) entries.push_back(entry);
-    };
-    for (const Certificate::Entry& entry : certificate->entries) put(entry);
-    const auto number = [&](const char* name) { return values.contains(name) ? values.at(name)[e] : none; };
-    const double error = number("kernel_error") * number("kernel_norm");
-    const auto bound =
-        is_cold ? path_bound(problem.system(), problem.environments()[e]->attachment(), error, duration) : std::nullopt;
-    if (bound && std::isfinite(*bound)) {
-      spdlog::info("{}: no coordinate is wrong by more than {:.1e} m for that until the end", label, *bound);
-    }
-    put({"path_bound", "m", "bound on what the kernel's error does to a coordinate until the end, of linear systems",
-         bound.value_or(none)});
+namespace {
+
+/// Of a march with the scheme of a case, which is made where there has been none yet.
+std::optional<Certificate> certificate_of(Environment& environment, const Case& one) {
+  const auto* certified = dynamic_cast<const Certified*>(&environment);
+  if (certified == nullptr) return std::nullopt;
+  if (!certified->certificate()) {
+    if (const auto* steps = std::get_if<ExplicitScheme>(&one.scheme)) environment.explicit_march(*steps, one.step);
+    if (const auto* stages = std::get_if<CollocationScheme>(&one.scheme)) environment.implicit_march(*stages, one.step);
   }
-  for (const Certificate::Entry& entry : entries) {
-    file.array(label + "/certificate", {entry.name, entry.units, entry.long_name, {}}, std::span(&rows, 1),
-               values[entry.name]);
+  return certified->certificate();
+}
+
+double entry(const Certificate& certificate, const std::string& name) {
+  for (const Certificate::Entry& one : certificate.entries) {
+    if (one.name == name) return one.value;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+bool has_certificates(const Experiment& experiment) {
+  return std::any_of(experiment.cases().begin(), experiment.cases().end(), [&](const Case& one) {
+    if (!one.closed) return false;
+    const Problem problem = experiment.make_problem(one);
+    return std::any_of(problem.environments().begin(), problem.environments().end(),
+                       [](const auto& it) { return dynamic_cast<const Certified*>(it.get()) != nullptr; });
+  });
+}
+
+std::vector<CaseCertificate> certificates_of(const Experiment& experiment, const Feasibility& feasibility) {
+  std::vector<CaseCertificate> all;
+  for (std::size_t index = 0; index < experiment.cases().size(); ++index) {
+    const Case& one = experiment.cases()[index];
+    if (!one.closed) continue;
+    const Problem& problem = feasibility.problem(index);
+    const bool is_cold = std::all_of(problem.environments().begin(), problem.environments().end(),
+                                     [](const auto& it) { return it->facts().temperature == 0.0; });
+    for (const auto& environment : problem.environments()) {
+      std::optional<Certificate> certificate = certificate_of(*environment, one);
+      if (!certificate) continue;
+      const double error = entry(*certificate, "kernel_error") * entry(*certificate, "kernel_norm");
+      const double duration = one.step * static_cast<double>(one.steps);
+      const auto bound =
+          is_cold ? path_bound(problem.system(), environment->attachment(), error, duration) : std::nullopt;
+      certificate->entries.push_back(
+          {"path_bound", "m", "bound on what the kernel's error does to a coordinate until the end, of linear systems",
+           bound.value_or(std::numeric_limits<double>::quiet_NaN())});
+      all.push_back({one.label, environment->name(), std::move(*certificate)});
+    }
+  }
+  return all;
+}
+
+void log_certificates(std::span<const CaseCertificate> certificates) {
+  for (const CaseCertificate& one : certificates) {
+    const double bound = entry(one.certificate, "path_bound");
+    spdlog::info("{}: {}", one.label, one.certificate.sentence);
+    if (!std::isfinite(bound)) continue;
+    spdlog::info("{}: no coordinate is wrong by more than {:.1e} m for that until the end", one.label, bound);
+  }
+}
+
+void write_certificates(ResultFile& file, std::span<const CaseCertificate> certificates) {
+  for (const auto& [label, environment, certificate] : certificates) {
+    const std::string group = fmt::format("certificate/{}/{}", label, environment);
+    for (const auto& [name, units, long_name, value] : certificate.entries) {
+      file.number(group, name, units, long_name, value);
+    }
+    for (const Certificate::Parts& parts : certificate.parts) {
+      Dimension numbers{certificate.part, {}, "1", fmt::format("{}, counted from 0", certificate.part)};
+      for (std::size_t i = 0; i < parts.values.size(); ++i) numbers.values.push_back(static_cast<double>(i));
+      file.array(group, {parts.name, parts.units, parts.long_name, {}}, std::span(&numbers, 1), parts.values);
+    }
   }
 }
 

@@ -1,16 +1,31 @@
 // What is known of how well environments stand for what was asked for, in the result and in the log.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
-#include "model/problem.hpp"
+#include "driver/feasibility.hpp"
+#include "model/certified.hpp"
 #include "record/result_file.hpp"
 
 namespace bathline {
 
-/// To the group certificate of `label`, a row for each environment, without numbers for those of which nothing is
-/// approximated; no group where there is none other. To the group parts, in a group of its name, what such an
-/// environment was made of where it says so. `duration` is that of the run, s. @note Collective.
-void write_certificates(ResultFile& file, const std::string& label, const Problem& problem, double duration);
+/// Of an environment under the integrator of a case, with the step of that.
+struct CaseCertificate {
+  std::string label, environment;
+  Certificate certificate;  ///< with `path_bound` behind its other entries
+};
+
+/// Whether there will be any. @note Collective.
+bool has_certificates(const Experiment& experiment);
+/// Of all environments of closed cases that numbers stand for. `feasibility` is that of `experiment`, without mistakes,
+/// its solvers set up. @note Collective.
+std::vector<CaseCertificate> certificates_of(const Experiment& experiment, const Feasibility& feasibility);
+/// A sentence each, on rank 0.
+void log_certificates(std::span<const CaseCertificate> certificates);
+/// To the groups certificate/LABEL/ENVIRONMENT: the numbers, and what the environment was made of where it says so.
+/// @note Collective.
+void write_certificates(ResultFile& file, std::span<const CaseCertificate> certificates);
 
 }  // namespace bathline

@@ -123,6 +123,8 @@ int carry_out(const Launch& launch, const Prepared& prepared, std::unique_ptr<Re
     file->attribute("failure",
                     fmt::format("{}: step {}: {}", failure->label, failure->failure.step, failure->failure.reason));
   }
+  // A run that goes on later has them from its end.
+  if (!stopped) write_certificates(*file, prepared.certificates);
   file->attribute("warnings", warnings.text());
   update_provenance(*file, failure ? "failed" : stopped ? "partial" : "computed", launch.wall());
   file->attribute("peak_memory_bytes", peak_memory(communicator));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/certificates.hpp"
 #include "driver/feasibility.hpp"
 #include "driver/on_root.hpp"
 #include "driver/run.hpp"
@@ -33,6 +34,7 @@ struct Prepared {
   std::unique_ptr<Experiment> experiment;
   std::unique_ptr<Feasibility> feasibility;
   std::unique_ptr<Study> study;
+  std::vector<CaseCertificate> certificates;
 };
 
 /// Validates a recipe and everything that can be judged before a run; throws UsageError with all mistakes together.

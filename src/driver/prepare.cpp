@@ -17,7 +17,7 @@ namespace bathline {
 namespace {
 
 /// Claims must name a group that this recipe will write.
-void check_claims(const Recipe& recipe, Mistakes& mistakes) {
+void check_claims(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   std::string known;
   std::set<std::string> groups;
   const auto add_group = [&](const Section& section, const std::string& key) {
@@ -32,6 +32,9 @@ void check_claims(const Recipe& recipe, Mistakes& mistakes) {
   all_are_known &= where_readable([&] {
     if (recipe.study.has("memory") && recipe.study.boolean("memory")) groups.insert("memory");
   });
+  const auto is_written = [&](const std::string& group) {
+    return groups.count(group) > 0 || (group == "certificate" && has_certificates(experiment));
+  };
   const auto check = [&](const Section& claim, const std::string& key) {
     if (!claim.has(key)) return;
     const std::string& quantity = claim.text(key);
@@ -40,7 +43,7 @@ void check_claims(const Recipe& recipe, Mistakes& mistakes) {
     const std::string group = quantity.substr(0, quantity.find_first_of(".["));
     if (!parse_quantity(quantity, parsed, why)) {
       mistakes.add(claim.where(key), fmt::format("`{}` is no quantity: {}", quantity, why));
-    } else if (all_are_known && groups.count(group) == 0) {
+    } else if (all_are_known && !is_written(group)) {
       mistakes.add(claim.where(key),
                    fmt::format("`{}` begins with neither a label of this recipe nor its study: {}", quantity, known));
     }
@@ -143,7 +146,7 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
     kind = program.catalogues().studies.find(prepared.recipe->study.text("kind"));
     prepared.study = kind->make(*prepared.recipe, *prepared.experiment, mistakes);
   });
-  check_claims(*prepared.recipe, mistakes);
+  check_claims(*prepared.recipe, *prepared.experiment, mistakes);
   where_readable([&] { check_snapshots(prepared.recipe->output, *prepared.experiment, mistakes); });
   if (kind != nullptr) {
     check_ends(*prepared.recipe, *kind, mistakes);
@@ -170,6 +173,8 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
   for (const Case& one : prepared.experiment->cases()) {
     if (one.start) spdlog::info("{}: thermal start, {}", one.label, one.start->account());
   }
+  prepared.certificates = certificates_of(*prepared.experiment, *prepared.feasibility);
+  log_certificates(prepared.certificates);
   for (const std::string& warning : prepared.feasibility->warnings()) spdlog::warn("{}", warning);
   return prepared;
 }

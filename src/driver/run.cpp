@@ -31,7 +31,7 @@ std::string closures_of(const Problem& problem) {
   std::string text;
   for (const auto& [name, alike] : by_name) {
     const std::string count = alike.sites == 0 ? "" : fmt::format("{} ", alike.sites);
-    text += fmt::format(", {}{}s ({})", count, name, alike.names);
+    text += fmt::format(", {}{}{} ({})", count, name, alike.sites == 1 ? "" : "s", alike.names);
   }
   return text;
 }

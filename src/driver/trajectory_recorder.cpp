@@ -8,8 +8,6 @@
 #include <limits>
 #include <numeric>
 
-#include "driver/certificates.hpp"
-
 namespace bathline {
 
 namespace {
@@ -120,7 +118,6 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
   file.attribute("on", std::string(one.closed ? "closed" : "open"), one.label);
   file.attribute("step", one.step, one.label);
   file.attribute("steps", one.steps, one.label);
-  if (from == nullptr) write_certificates(file, one.label, problem, one.step * static_cast<double>(one.steps));
   for (std::size_t e = 0; e < problem.environments().size() && site_stride_ > 0; ++e) {
     Environment& environment = *problem.environments()[e];
     for (int axis = 0; axis < problem.system().axes; ++axis) {

@@ -15,9 +15,9 @@ namespace bathline {
 namespace {
 
 // Labels become groups of the result file, beside these.
-const std::vector<std::string> reserved_labels = {"convergence",   "reduction",   "claims",       "wave",
-                                                  "lyapunov",      "energy",      "memory",       "ensemble",
-                                                  "commutativity", "duplication", "substitution", "contact-form"};
+const std::vector<std::string> reserved_labels = {
+    "convergence", "reduction",     "claims",      "wave",         "lyapunov",     "energy",     "memory",
+    "ensemble",    "commutativity", "duplication", "substitution", "contact-form", "certificate"};
 
 const char* const label_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 

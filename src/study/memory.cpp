@@ -3,8 +3,6 @@
 //
 // Held at their start, the particles feel the random force F(t). Held elsewhere, one unit away, they feel F(t) -
 // gamma(t): the kernel is the reply to a step of the head (farshi2018, eq. (36)).
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 
@@ -116,23 +114,6 @@ class MemoryStudy final : public Study {
   const Experiment& experiment_;
 };
 
-/// A line without end begins where its head is; that its head is elsewhere is known to some schemes.
-void check_endless(const Experiment& experiment, Mistakes& mistakes) {
-  for (const Case& one : experiment.cases()) {
-    const auto* stages = std::get_if<CollocationScheme>(&one.scheme);
-    if (!one.closed || stages == nullptr || stages->stages() > 1 || stages->a == stages->a_hat) continue;
-    const Problem problem = experiment.make_problem(one);
-    for (const auto& environment : problem.environments()) {
-      if (environment->facts().sites > 0) continue;
-      mistakes.add(
-          one.options.where("name"),
-          fmt::format("the memory study holds the particles away from where `{}`, which has no end, is at rest; "
-                      "measure that with `gamma` = 0, 1/2 or 1, `stoermer-verlet` or `gauss`",
-                      environment->name()));
-    }
-  }
-}
-
 std::unique_ptr<Study> make_memory(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   bool any = false;
   for (const Case& one : experiment.cases()) {
@@ -143,7 +124,6 @@ std::unique_ptr<Study> make_memory(const Recipe& recipe, const Experiment& exper
                    "`stoermer-verlet` or `rk4`");
     }
   }
-  where_readable([&] { check_endless(experiment, mistakes); });
   if (!any) {
     mistakes.add(recipe.study.where("kind"),
                  "the memory study measures environments; this recipe has no integrator that is closed with one");

@@ -58,7 +58,7 @@ class Exponentials(FolderTest):
         with h5py.File(path) as file:
             times = file["exact/time"][()]
             expected = dense_path(times)
-            rows = {name: values[0] for name, values in file["exact/certificate"].items()}
+            rows = {name: values[()] for name, values in file["certificate/exact/bath"].items()}
             self.assertLessEqual(rows["kernel_error"], 1e-10)
             self.assertEqual(rows["horizon"], 15.0)
             self.assertLess(rows["exponentials"], 40)
@@ -74,10 +74,9 @@ class Exponentials(FolderTest):
             self.assertAlmostEqual(rows["path_bound"] / (error * 15.0 / 1.3 * np.sqrt(2.0 * energy / 2.1)), 1.0, 12)
             self.assertTrue(np.isfinite(rows["path_bound"]))
             # The modes in the file are the kernel.
-            parts = {name: values[()] for name, values in file["exact/parts/bath"].items()}
             t = np.linspace(0.01, 15.0, 3000)
-            waves = np.exp(np.multiply.outer(t, -parts["rate"] + 1j * parts["frequency"]))
-            kernel = waves.real @ parts["stiffness"] + waves.imag @ parts["sine"]
+            waves = np.exp(np.multiply.outer(t, -rows["rate"] + 1j * rows["frequency"]))
+            kernel = waves.real @ rows["stiffness"] + waves.imag @ rows["sine"]
             wrong = np.abs(kernel - 2.0 * DAMPING / np.pi * np.sin(EDGE * t) / t)
             self.assertLess(wrong.sum() * 15.0 / 3000, 1e-10 * norm)
             # h^2 of the midpoint rule, and what it keeps of a linear system: everything quadratic.
@@ -99,6 +98,54 @@ class Exponentials(FolderTest):
         for name, values in one.items():
             np.testing.assert_array_equal(two[name], values, name)
         self.assert_code(run(["verify", self.folder / "on1.h5"], 2), 0)
+        checkpoints = sorted(self.folder.glob("on1.checkpoint.*.h5"), key=lambda path: int(path.name.split(".")[-2]))
+        self.assertGreaterEqual(len(checkpoints), 3)
+        for number in (0, -1):
+            resumed = self.folder / "resumed.h5"
+            resumed.write_bytes((self.folder / "on1.h5").read_bytes())
+            self.assert_code(run(["resume", checkpoints[number], "-o", resumed], 2), 0)
+            self.assert_same_bits(self.folder / "on1.h5", resumed)
+
+    def test_tables_stand_for_their_lines(self):
+        (self.folder / "density.txt").write_text("# w J\n2.0 0.5\n5.0 0.4 # straight lines between them\n6.5 0\n")
+        rows = np.arange(0.0, 14.0, 0.05)
+        table = np.c_[rows, 0.9 * np.exp(-1.3 * rows) * np.cos(2.0 * rows)]
+        table[-1, 1] = 0.0
+        np.savetxt(self.folder / "kernel.txt", table)
+        # Corners that rows so far apart make have no short sum to a smaller one.
+        tolerances = {"density": 1e-8, "kernel": 4e-3}
+        files = {"density": "spectral_density_file", "kernel": "kernel_file"}
+        recipe = changed(
+            RECIPE,
+            environment=[
+                MEMORY | {"name": name, "tolerance": tolerances[name], files[name]: f"{name}.txt"} for name in files
+            ],
+            integrators=[
+                {"name": "exact", "on": "closed", "label": name, "environments": [name]} for name in files
+            ],
+        )
+        path, _ = self.result(recipe, "tables")
+        t = (np.arange(15_000) + 0.5) * 1e-3
+        # (2/pi) integral of J/w cos(w t), and the lines themselves.
+        w = (np.arange(65_000) + 0.5) * 1e-4
+        density = np.interp(w, [0.0, 2.0, 5.0, 6.5], [0.0, 0.5, 0.4, 0.0])
+        expected = {
+            "density": [2.0 / np.pi * np.sum(density / w * np.cos(w * time)) * 1e-4 for time in t[::10]],
+            "kernel": np.interp(t[::10], *table.T, right=0.0),
+        }
+        with h5py.File(path) as file:
+            for name in files:
+                self.assertIn(f"input_file:{name}.txt", file.attrs)
+                rows = {key: values[()] for key, values in file[f"certificate/{name}/{name}"].items()}
+                self.assertLessEqual(rows["kernel_error"], tolerances[name])
+                waves = np.exp(np.multiply.outer(t[::10], -rows["rate"] + 1j * rows["frequency"]))
+                kernel = waves.real @ rows["stiffness"] + waves.imag @ rows["sine"]
+                error = np.sum(np.abs(kernel - expected[name])) * 1e-2
+                self.assertAlmostEqual(rows["kernel_norm"], np.sum(np.abs(expected[name])) * 1e-2, 2)
+                # The rule that stands for the density here is right to the square of its step.
+                self.assertLess(error, (tolerances[name] + 1e-8) * rows["kernel_norm"], name)
+                total = file[f"{name}/energy_total"][()]
+                self.assertLess(np.abs(total / total[0] - 1.0).max(), 1e-10, name)
 
     def test_the_fewest_numbers_are_taken(self):
         def chosen(message, **environment):

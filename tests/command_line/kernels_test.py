@@ -56,11 +56,11 @@ class Kernels(FolderTest):
             times = file["star-exact/time"][()]
             expected = dense_path(times)
             for kind in ("star", "chain"):
-                rows = {name: values[()] for name, values in file[f"{kind}-exact/certificate"].items()}
-                error = rows["kernel_error"][0] * rows["kernel_norm"][0]
-                self.assertLessEqual(rows["kernel_error"][0], 1e-8)
-                self.assertEqual(rows["horizon"][0], 20.0)
-                self.assertGreater(rows["oscillators" if kind == "star" else "sites"][0], 100)
+                rows = {name: values[()] for name, values in file[f"certificate/{kind}-exact/{kind}"].items()}
+                error = rows["kernel_error"] * rows["kernel_norm"]
+                self.assertLessEqual(rows["kernel_error"], 1e-8)
+                self.assertEqual(rows["horizon"], 20.0)
+                self.assertGreater(rows["oscillators" if kind == "star" else "sites"], 100)
                 # A wrong force of that times the largest velocity, 1.3 m/s, for 20 s on an oscillator of sqrt(k m).
                 bound = error * 1.3 * 20.0 / np.sqrt(1.5) + 1e-11
                 self.assertLessEqual(np.abs(file[f"{kind}-exact/q"][:, 0, 0] - expected).max(), bound)
@@ -71,9 +71,9 @@ class Kernels(FolderTest):
                 self.assertLess(np.abs(star - chain).max(), 2e-12, name)
                 self.assertGreater(np.abs(star[:, 0, 0] - expected).max(), 1e-5, name)
             # What they are made of: springs of the head that add up to gamma(0) = 2 D c/pi, up to where the density ends.
-            star, chain = file["star-exact/parts/star"], file["chain-exact/parts/chain"]
-            self.assertEqual(set(star), {"oscillator", "frequency", "stiffness"})
-            self.assertEqual(set(chain), {"site", "mass", "stiffness"})
+            star, chain = file["certificate/star-exact/star"], file["certificate/chain-exact/chain"]
+            self.assertLessEqual({"oscillator", "frequency", "stiffness"}, set(star))
+            self.assertLessEqual({"site", "mass", "stiffness"}, set(chain))
             self.assertAlmostEqual(star["stiffness"][()].sum(), 2.0 * DAMPING * CUTOFF / np.pi, 8)
             self.assertAlmostEqual(chain["stiffness"][0], 2.0 * DAMPING * CUTOFF / np.pi, 8)
         self.assertRegex(outcome.text, r"`star` is a star of \d+ oscillators up to")

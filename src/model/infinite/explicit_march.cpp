@@ -2,7 +2,8 @@
 // Tested by tests/model/infinite/infinite_line_test.cpp.
 #include <limits>
 
-#include "model/infinite/leapfrog.hpp"
+#include "model/infinite/kicks.hpp"
+#include "model/infinite/scheme_kernel.hpp"
 
 namespace bathline {
 
@@ -10,9 +11,9 @@ namespace {
 
 class InfiniteExplicitMarch final : public ExplicitMarch {
  public:
-  InfiniteExplicitMarch(InfiniteLine& line, const ExplicitScheme& scheme, double h)
+  InfiniteExplicitMarch(InfiniteLine& line, Kicks on_line, const ExplicitScheme& scheme)
       : line_(line),
-        leapfrog_(line, h),
+        kicks_(std::move(on_line)),
         substeps_(scheme.substeps.size()),
         kicks_around_(kicks(scheme.substeps.front()) && kicks(scheme.substeps.back())) {}
 
@@ -23,27 +24,30 @@ class InfiniteExplicitMarch final : public ExplicitMarch {
   void force(const HeadMotion& head, std::span<double> force) const override {
     for (std::size_t axis = 0; axis < line_.axes().size(); ++axis) {
       const InfiniteLine::Axis& row = line_.axes()[axis];
-      const bool has_drifted = row.phase > 0.0;
-      force[axis] = has_drifted ? leapfrog_.force_at_kick(row, head.x[axis])
-                                : row.force + leapfrog_.at_once() * (head.x[axis] - row.place);
+      const bool has_drifted = row.phase != 0.0;
+      force[axis] = has_drifted ? kicks_.force_at_kick(row, stage_, head.x[axis])
+                                : row.force + kicks_.at_once() * (head.x[axis] - row.place);
       if (line_.is_warm()) force[axis] += random(axis);
     }
   }
 
   void substep(const Substep& substep, const HeadMotion& head) override {
+    bool ends_stage = false;
     for (std::size_t axis = 0; axis < line_.axes().size(); ++axis) {
       InfiniteLine::Axis& row = line_.axes()[axis];
       const double x = head.x[axis];
       if (substep.kind == Substep::Kind::drift) {
         row.phase += substep.weight;
-      } else if (row.phase > 0.0) {
-        leapfrog_.kick(row, x, random(axis));
+      } else if (row.phase != 0.0) {
+        kicks_.kick(row, stage_, x, random(axis));
         row.phase = 0.0;
+        ends_stage = true;
       } else {
-        if (x != row.place) leapfrog_.start(row, x, substep.weight);
+        if (x != row.place) kicks_.start(row, x, substep.weight);
         row.random = random(axis);
       }
     }
+    if (ends_stage && ++stage_ == kicks_.stages()) stage_ = 0;
     if (++next_ < substeps_) return;
     next_ = 0;
     line_.end_step();
@@ -55,11 +59,12 @@ class InfiniteExplicitMarch final : public ExplicitMarch {
   double random(std::size_t axis) const {
     if (!kicks_around_) return line_.random_force(axis);
     const InfiniteLine::Axis& row = line_.axes()[axis];
-    return row.phase > 0.0 ? line_.random_force_at_end(axis) : row.random;
+    return row.phase != 0.0 ? line_.random_force_at_end(axis) : row.random;
   }
 
   InfiniteLine& line_;
-  Leapfrog leapfrog_;
+  Kicks kicks_;
+  int stage_ = 0;                    // of the kick that comes next
   std::size_t substeps_, next_ = 0;  // of a step, and that under way
   bool kicks_around_;
 };
@@ -67,7 +72,10 @@ class InfiniteExplicitMarch final : public ExplicitMarch {
 }  // namespace
 
 std::unique_ptr<ExplicitMarch> make_explicit_march(InfiniteLine& line, const ExplicitScheme& scheme, double h) {
-  return std::make_unique<InfiniteExplicitMarch>(line, scheme, h);
+  const std::variant<SchemeKernel, std::string> kernel = kernel_of(scheme);
+  const auto* turns = std::get_if<Turns>(&std::get<SchemeKernel>(kernel));
+  return std::make_unique<InfiniteExplicitMarch>(line, turns == nullptr ? Kicks(line, h) : Kicks(line, *turns, h),
+                                                 scheme);
 }
 
 }  // namespace bathline

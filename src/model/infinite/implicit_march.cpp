@@ -2,9 +2,8 @@
 // Tested by tests/model/infinite/infinite_line_test.cpp.
 #include <Eigen/LU>
 #include <cmath>
-#include <stdexcept>
 
-#include "model/infinite/leapfrog.hpp"
+#include "model/infinite/kicks.hpp"
 #include "model/infinite/scheme_kernel.hpp"
 
 namespace bathline {
@@ -62,67 +61,89 @@ class InfiniteImplicitMarch : public ImplicitMarch {
   Eigen::VectorXd velocities_, forces_;
 };
 
+// A head that is away from where the line is at rest has come there before the start or will have come there after it,
+// in steps of either sign in which no stage of the line's past, or of its future, sees another place:
+//
+//   g q^k + (1-g) q^{k+1} = 0 for k < 0   or   g e^k + (1-g) e^{k+1} = 0 for k >= 0, e what is still to come of q
+//
+// Of the two the first dies down for g >= 1/2, and the second for g < 1/2.
+//
 /// One stage at q + (1-g) h V.
 class GammaMarch final : public InfiniteImplicitMarch {
  public:
-  GammaMarch(InfiniteLine& line, std::shared_ptr<const SteppedMemory> memory, double h)
+  GammaMarch(InfiniteLine& line, std::shared_ptr<const SteppedMemory> memory, double gamma, double h)
       : InfiniteImplicitMarch(line, Eigen::MatrixXd::Constant(1, 1, -memory->at_once() * h)),
         memory_(std::move(memory)),
+        gamma_(gamma),
         h_(h) {}
 
   static std::unique_ptr<ImplicitMarch> make(InfiniteLine& line, double gamma, double h) {
     const std::shared_ptr<const LineParts> parts = line.parts(h, gamma);
     auto memory = std::make_shared<const SteppedMemory>(parts->kernel, line.options().stiffness);
     line.take(
-        memory->shape(), [memory](const Axis& axis, double) { return memory->between_steps(axis); },
+        memory->shape(),
+        [memory](const Axis& axis, double x) {
+          return memory->between_steps(axis) + memory->spring(x - axis.place + axis.carry);
+        },
         parts->kernel.certificate, h, parts->noise);
-    return std::make_unique<GammaMarch>(line, memory, h);
+    return std::make_unique<GammaMarch>(line, memory, gamma, h);
   }
 
  private:
-  void start(Axis&, double) override {
-    throw std::logic_error("a gamma scheme on a line without end begins where that is at rest");
+  void start(Axis& axis, double x) override {
+    const double displacement = x - axis.place, ratio = (1.0 - gamma_) / gamma_;
+    axis.work -= 0.5 * memory_->spring(displacement) * displacement;
+    if (gamma_ < 0.5) {
+      axis.carry = displacement;
+    } else {
+      memory_->begin_after(axis, displacement / gamma_, -ratio);
+    }
   }
-  void begin(const Axis& axis, Eigen::Ref<Eigen::VectorXd> constant) const override { constant[0] = axis.tails[0]; }
+  void begin(const Axis& axis, Eigen::Ref<Eigen::VectorXd> constant) const override {
+    constant[0] = axis.tails[0] + memory_->at_once() * still_to_come(axis);
+  }
   void end(std::size_t axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd& forces) override {
     Axis& row = line_.axes()[axis];
     const double displacement = h_ * velocities[0];
     row.work -= forces[0] * displacement;
     row.place += displacement;
-    memory_->commit(row, displacement);
+    memory_->commit(row, displacement + still_to_come(row));
+    if (row.carry != 0.0) row.carry *= -gamma_ / (1.0 - gamma_);
   }
+  /// What of the head's displacement at the start comes in this step.
+  double still_to_come(const Axis& axis) const { return axis.carry == 0.0 ? 0.0 : axis.carry / (1.0 - gamma_); }
 
   std::shared_ptr<const SteppedMemory> memory_;
-  double h_;
+  double gamma_, h_;
 };
 
 /// Lobatto IIIA-IIIB with two stages: half a kick, a drift with both velocities, half a kick.
 class LobattoMarch final : public InfiniteImplicitMarch {
  public:
-  LobattoMarch(InfiniteLine& line, const Leapfrog& leapfrog, double h)
-      : InfiniteImplicitMarch(line, damping(leapfrog, h)), leapfrog_(leapfrog), h_(h) {}
+  LobattoMarch(InfiniteLine& line, const Kicks& kicks, double h)
+      : InfiniteImplicitMarch(line, damping(kicks, h)), kicks_(kicks), h_(h) {}
 
  private:
-  static Eigen::MatrixXd damping(const Leapfrog& leapfrog, double h) {
+  static Eigen::MatrixXd damping(const Kicks& kicks, double h) {
     Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(2, 2);
-    matrix.row(1).setConstant(-0.5 * h * leapfrog.at_once());
+    matrix.row(1).setConstant(-0.5 * h * kicks.at_once());
     return matrix;
   }
-  void start(Axis& axis, double x) override { leapfrog_.start(axis, x, 0.5); }
+  void start(Axis& axis, double x) override { kicks_.start(axis, x, 0.5); }
   void begin(const Axis& axis, Eigen::Ref<Eigen::VectorXd> constant) const override {
-    constant << axis.force, leapfrog_.force_at_kick(axis, axis.place);
+    constant << axis.force, kicks_.force_at_kick(axis, 0, axis.place);
   }
   void end(std::size_t axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd&) override {
     Axis& row = line_.axes()[axis];
     const double random = line_.is_warm() ? line_.random_force_at_end(axis) : 0.0;
-    leapfrog_.kick(row, row.place + 0.5 * h_ * velocities.sum(), random);
+    kicks_.kick(row, 0, row.place + 0.5 * h_ * velocities.sum(), random);
   }
   void add_noise(std::size_t axis, Eigen::Ref<Eigen::VectorXd> constant) override {
     constant[0] += line_.axes()[axis].random;
     constant[1] += line_.random_force_at_end(axis);
   }
 
-  Leapfrog leapfrog_;
+  Kicks kicks_;
   double h_;
 };
 
@@ -213,7 +234,7 @@ std::unique_ptr<ImplicitMarch> make_implicit_march(InfiniteLine& line, const Col
   if (line.is_warm() && is_midpoint(scheme)) return GammaMarch::make(line, 0.5, h);
   if (std::holds_alternative<RungeKuttaKernel>(known)) return RungeKuttaMarch::make(line, scheme, h);
   if (const auto* of_stage = std::get_if<GammaKernel>(&known)) return GammaMarch::make(line, of_stage->gamma, h);
-  return std::make_unique<LobattoMarch>(line, Leapfrog(line, h), h);
+  return std::make_unique<LobattoMarch>(line, Kicks(line, h), h);
 }
 
 }  // namespace bathline

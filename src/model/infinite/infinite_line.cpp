@@ -42,6 +42,7 @@ std::optional<std::string> InfiniteLine::own_obstacle(const Scheme& scheme) cons
            "` is known step by step; take `gamma`, `time-centred` or `stoermer-verlet`";
   }
   if (std::holds_alternative<RungeKuttaKernel>(known)) return std::nullopt;
+  if (const auto* turns = std::get_if<Turns>(&known)) return obstacle_to(*turns);
   const auto* of_stage = std::get_if<GammaKernel>(&known);
   if (is_warm() && of_stage != nullptr) {
     return "which moves heads with other velocities than those that noise does work along, so that the ledger of `" +
@@ -55,6 +56,20 @@ std::optional<std::string> InfiniteLine::own_obstacle(const Scheme& scheme) cons
       "and the Courant number h sqrt(lambda/M) = {:.6g} of `{}` is beyond {:.6g}, up to which it is "
       "stable there; take steps of {:.6g} at most",
       line.courant, name(), edge, edge * options_.step / line.courant);
+}
+
+std::optional<std::string> InfiniteLine::obstacle_to(const Turns& turns) const {
+  if (options_.horizon == KernelDemand::forever) {
+    return "a composition, of whose exponentials on `" + name() +
+           "` nobody knows whether they are passive for ever, as a warm line and `horizon` = \"forever\" need them; "
+           "take `stoermer-verlet` or `gauss`, or another `horizon` for a cold one";
+  }
+  const double number = courant(options_.step), edge = largest_courant(turns);
+  if (number < edge) return std::nullopt;
+  return fmt::format(
+      "and the Courant number h sqrt(lambda/M) = {:.6g} of `{}` is not below {:.6g}, up to which faster modes turn "
+      "further in each of its steps, as its kernel needs them to; take steps of less than {:.6g}",
+      number, name(), edge, edge * options_.step / number);
 }
 
 Assembly InfiniteLine::assemble(std::int64_t limit) const {
@@ -81,14 +96,16 @@ std::optional<MemoryFormulas> InfiniteLine::formulas(std::span<const double> tim
 std::optional<Certificate> InfiniteLine::certificate() const {
   if (!certificate_) return std::nullopt;
   const KernelCertificate& found = *certificate_;
-  const bool is_for_ever = options_.horizon == KernelDemand::forever;
+  const bool is_for_ever = options_.horizon == KernelDemand::forever, is_of_composition = std::isnan(found.lowest);
   Certificate certificate;
   certificate.sentence = fmt::format(
       "`{}` is {} exponentials: its kernel is right to {:.1e} of its absolute sum over {:.6g} s{}, compared value by "
-      "value with Legendre polynomials or Bessel's function and then on a logarithmic grid; the lowest real part of "
-      "its transform is {:.1e} of D{}",
+      "value with {} and then on a logarithmic grid; {}{}",
       name(), found.exponentials, found.error, horizon_,
-      is_for_ever ? fmt::format(", and its transform to {:.1e} for ever", found.uniform_error) : "", found.lowest,
+      is_for_ever ? fmt::format(", and its transform to {:.1e} for ever", found.uniform_error) : "",
+      is_of_composition ? "the Gauss rule of the line's modes" : "Legendre polynomials or Bessel's function",
+      is_of_composition ? std::string("whether it is passive is not known")
+                        : fmt::format("the lowest real part of its transform is {:.1e} of D", found.lowest),
       is_for_ever ? fmt::format(", which a damper of {:.1e} D mends", found.damper) : "");
   certificate.entries = {
       {"exponentials", "1", "complex exponentials of the kernel", static_cast<double>(found.exponentials)},

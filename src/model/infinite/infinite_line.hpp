@@ -17,6 +17,7 @@
 #include "model/certified.hpp"
 #include "model/environment.hpp"
 #include "model/infinite/line_noise.hpp"
+#include "model/infinite/staged_kernel.hpp"
 #include "model/step_numbers.hpp"
 
 namespace bathline {
@@ -88,6 +89,7 @@ class InfiniteLine final : public Environment, public Certified, public Noisy {
  private:
   EnvironmentFacts describe() const override;
   std::optional<std::string> own_obstacle(const Scheme& scheme) const override;
+  std::optional<std::string> obstacle_to(const Turns& turns) const;
   double force_on(const Axis& axis, double x) const;
   void start_noise();
 

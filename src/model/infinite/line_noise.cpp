@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <deque>
 
+#include "model/infinite/latest.hpp"
 #include "model/infinite/spectral_factor.hpp"
 
 namespace bathline {
@@ -81,19 +81,12 @@ void LineNoise::start(std::span<const double> numbers, MemoryState& state) const
 
 std::shared_ptr<const LineParts> line_parts(const SteppedLine& line, double tolerance, double horizon, double run,
                                             bool is_warm) {
-  // Realisations and cases ask for the same ones again and again.
-  using Key = std::array<double, 6>;
-  constexpr std::size_t most = 16;
-  static std::deque<std::pair<Key, std::shared_ptr<const LineParts>>> made;
-  const Key key{line.courant, line.gamma, tolerance, horizon, run, is_warm ? 1.0 : 0.0};
-  for (const auto& [of, parts] : made) {
-    if (of == key) return parts;
-  }
-  LineParts parts{make_line_kernel(line, tolerance, horizon, run), nullptr};
-  if (is_warm) parts.noise = std::make_shared<const NoiseFilter>(make_noise_filter(line, parts.kernel));
-  made.emplace_front(key, std::make_shared<const LineParts>(std::move(parts)));
-  if (made.size() > most) made.pop_back();
-  return made.front().second;
+  static Latest<std::array<double, 6>, LineParts> made;
+  return made.of({line.courant, line.gamma, tolerance, horizon, run, is_warm ? 1.0 : 0.0}, [&] {
+    LineParts parts{make_line_kernel(line, tolerance, horizon, run), nullptr};
+    if (is_warm) parts.noise = std::make_shared<const NoiseFilter>(make_noise_filter(line, parts.kernel));
+    return parts;
+  });
 }
 
 }  // namespace bathline

@@ -95,6 +95,14 @@ void Modes::shift(double* real, double displacement) const {
   for (std::size_t j = 0; j < count_; ++j) real[j] += displacement;
 }
 
+void Modes::settle(double* real, double* imaginary, double latest, double ratio) const {
+  for (std::size_t j = 0; j < count_; ++j) {
+    const std::complex<double> sum = latest / (1.0 - ratio * std::complex(base_.real[j], base_.imaginary[j]));
+    real[j] = sum.real();
+    imaginary[j] = sum.imag();
+  }
+}
+
 double Modes::read(const double* real, const double* imaginary, std::size_t output) const {
   Sum sum;
   const Parts& weight = weights_[output];

@@ -27,6 +27,8 @@ class Modes {
   double advance(double* real, double* imaginary, double input) const;
   /// Every y_j grows by `displacement`.
   void shift(double* real, double displacement) const;
+  /// Every y_j is what a single input that drives all alike leaves: latest ratio^n in the n-th step before the last.
+  void settle(double* real, double* imaginary, double latest, double ratio) const;
   double read(const double* real, const double* imaginary, std::size_t output) const;
 
  private:

@@ -13,18 +13,9 @@ namespace {
 constexpr double roundoff = 1e-13;
 
 /// Whether steps in a row are kicks of a whole step and drifts of a whole step by turns.
-bool is_leapfrog(const ExplicitScheme& scheme) {
-  if (!scheme.b.empty()) return false;
-  double kicked = 0.0, drifted = 0.0;
-  int turns = 0;
-  for (std::size_t i = 0; i < scheme.substeps.size(); ++i) {
-    const Substep& substep = scheme.substeps[i];
-    const bool is_drift = substep.kind == Substep::Kind::drift;
-    (is_drift ? drifted : kicked) += substep.weight;
-    const Substep& next = scheme.substeps[(i + 1) % scheme.substeps.size()];
-    if (is_drift && next.kind == Substep::Kind::kick) ++turns;
-  }
-  return turns == 1 && std::abs(kicked - 1.0) < roundoff && std::abs(drifted - 1.0) < roundoff;
+bool is_leapfrog(const Turns& turns) {
+  return turns.stages() == 1 && std::abs(turns.kicks.front() - 1.0) < roundoff &&
+         std::abs(turns.drifts.front() - 1.0) < roundoff;
 }
 
 /// Lobatto IIIA-IIIB with two stages: a kick at both ends of a drift.
@@ -53,14 +44,14 @@ bool is_midpoint(const Scheme& scheme) {
 
 std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme) {
   if (const auto* steps = std::get_if<ExplicitScheme>(&scheme)) {
-    if (is_leapfrog(*steps)) return LeapfrogKernel{};
     if (!steps->b.empty()) {
       return "an explicit Runge-Kutta method: a line without end is known to those that never make an oscillation "
              "grow, "
-             "such as `gauss`, and to `gamma` and `stoermer-verlet`";
+             "such as `gauss`, and to `gamma`, `stoermer-verlet` and compositions";
     }
-    return "a composition of several kicks a step, each of which feels the line in another way; a line without end is "
-           "known to `stoermer-verlet`, `gamma` and `gauss`";
+    const std::optional<Turns> turns = turns_of(*steps);
+    if (!turns) return "which is not made of kicks and drifts alone, as a line without end knows them";
+    return is_leapfrog(*turns) ? SchemeKernel(LeapfrogKernel{}) : SchemeKernel(*turns);
   }
   if (const auto* stages = std::get_if<CollocationScheme>(&scheme)) {
     if (is_algebraically_stable(*stages)) return RungeKuttaKernel{};

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "integrate/scheme.hpp"
+#include "model/infinite/staged_kernel.hpp"
 
 namespace bathline {
 
@@ -17,7 +18,8 @@ struct GammaKernel {
 /// An algebraically stable Runge-Kutta method, which takes the exponentials along.
 struct RungeKuttaKernel {};
 
-using SchemeKernel = std::variant<LeapfrogKernel, GammaKernel, RungeKuttaKernel>;
+/// A composition is known by its `Turns`.
+using SchemeKernel = std::variant<LeapfrogKernel, GammaKernel, RungeKuttaKernel, Turns>;
 
 /// That, or why there is none, as Environment::obstacle says it.
 std::variant<SchemeKernel, std::string> kernel_of(const Scheme& scheme);

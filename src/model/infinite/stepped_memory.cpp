@@ -49,6 +49,16 @@ void SteppedMemory::commit(MemoryState& state, double displacement) const {
   state.tails[0] = -stiffness_ * (sum_of_recent(first_, state) + decayed);
 }
 
+void SteppedMemory::begin_after(MemoryState& state, double latest, double ratio) const {
+  double moved = latest;
+  for (double& one : state.recent) {
+    one = moved;
+    moved *= ratio;
+  }
+  modes_.settle(state.real.data(), state.imaginary.data(), moved, ratio);
+  recall(state);
+}
+
 void SteppedMemory::recall(MemoryState& state) const {
   const double decayed = modes_.read(state.real.data(), state.imaginary.data(), 0);
   state.tails[0] = -stiffness_ * (sum_of_recent(first_, state) + decayed);

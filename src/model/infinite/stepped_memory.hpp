@@ -4,35 +4,29 @@
 #include <vector>
 
 #include "model/infinite/certificate.hpp"
+#include "model/infinite/kick_memory.hpp"
 #include "model/infinite/modes.hpp"
-#include "parallel/cache_lines.hpp"
 
 namespace bathline {
 
-/// What a kernel over steps remembers of what goes into it on one axis.
-struct MemoryState {
-  std::vector<double> tails;   ///< what comes out in the next step, or the next stages, where nothing goes in
-  std::vector<double> recent;  ///< what went in, the latest first
-  AlignedVector real, imaginary;
-};
-/// How many numbers that takes.
-struct MemoryShape {
-  std::size_t tails = 0, recent = 0, modes = 0;
-  bool operator==(const MemoryShape&) const = default;
-  void give(MemoryState& state) const;
-};
-
 /// The force of a line under kicks that are a step apart, or under a stage of the gamma family: -lambda sum K_n
 /// D^{k-n}.
-class SteppedMemory {
+class SteppedMemory final : public KickMemory {
  public:
   explicit SteppedMemory(const LineKernel& kernel, double stiffness);
 
-  MemoryShape shape() const { return {.tails = 1, .recent = recent_, .modes = modes_.size()}; }
+  int stages() const override { return 1; }
+  double first_drift() const override { return 1.0; }
+  MemoryShape shape() const override { return {.tails = 1, .recent = recent_, .modes = modes_.size()}; }
+  /// Force on the head of the spring alone, longer by `displacement`.
+  double spring(double displacement) const { return -stiffness_ * displacement; }
   /// What a displacement of now adds to the force, per length, negative.
-  double at_once() const { return -stiffness_ * first_[0]; }
+  double at_once() const override { return -stiffness_ * first_[0]; }
   /// The head has moved by `displacement` in this step.
   void commit(MemoryState& state, double displacement) const;
+  void commit(MemoryState& state, int, double displacement) const override { commit(state, displacement); }
+  /// The head has moved by latest ratio^(n-1) in the n-th step before the start, for all n; |ratio| <= 1.
+  void begin_after(MemoryState& state, double latest, double ratio) const;
   /// Finds the tail of a state that was written from outside.
   void recall(MemoryState& state) const;
   /// Force of the spring between two steps, of a kernel for stages.

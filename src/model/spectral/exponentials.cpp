@@ -161,8 +161,8 @@ ExponentialSum make_exponentials(const TransformedKernel& kernel, const BathDema
   if (best.error() > demand.tolerance) {
     throw NoShortSum(fmt::format(
         "it has no short sum of exponentials: {} leave an error of {:.1e}, more than the `tolerance`, and the largest "
-        "at t = {:.4g}; what comes back after a time, as an echo or a second peak does, has none: take "
-        "representation = \"star\" or \"chain\", or allow for the error",
+        "at t = {:.4g}; what comes back after a time, as an echo or a second peak does, has none, nor have the corners "
+        "of a coarse table: take representation = \"star\" or \"chain\", or allow for the error",
         best.exponentials, best.error(), worst));
   }
   add_damper(best, demand.tolerance);

@@ -141,6 +141,19 @@ TEST(MpiInfiniteLine, EveryGammaFollowsTheLongLine) {
   }
 }
 
+TEST(MpiInfiniteLine, CompositionsFollowTheLongLine) {
+  for (const Scene& scene : {double_well(), planet(), two_oscillators()}) {
+    for (const char* name : {"yoshida4", "suzuki4", "kahan-li6", "blanes-moan4", "blanes-moan-rkn6"}) {
+      const Scheme& scheme = method_case(name).scheme;
+      const double edge = largest_courant(*turns_of(std::get<ExplicitScheme>(scheme)));
+      for (const double courant : {0.05, 0.3, 0.7 * edge, 0.97 * edge}) {
+        const double apart = distance(scene, scheme, courant, 300, 1200);
+        EXPECT_LT(apart, bound) << scene.name << " " << name << ", c = " << courant;
+      }
+    }
+  }
+}
+
 TEST(MpiInfiniteLine, RungeKuttaMethodsFollowTheLongLine) {
   for (const Scene& scene : {double_well(), planet(), two_oscillators()}) {
     for (const char* name : {"gamma(gamma=0.500000)", "time-centred", "implicit-euler", "gauss(stages=1)",
@@ -223,8 +236,9 @@ TEST(MpiInfiniteLine, LedgersOfImplicitSchemesAreThoseOfTheLongLine) {
 TEST(MpiInfiniteLine, ForcesBetweenStepsAreThoseOfTheLongLine) {
   const Scene scene = double_well();
   std::vector<Scheme> schemes = {gamma(0.0), gamma(0.2), gamma(0.5), gamma(0.8), gamma(1.0)};
-  for (const char* name : {"stoermer-verlet(order_of_substeps=drift-kick-drift)", "gauss(stages=3)",
-                           "lobatto(stages=2)", "stoermer-verlet(order_of_substeps=kick-drift-kick)"}) {
+  for (const char* name :
+       {"stoermer-verlet(order_of_substeps=drift-kick-drift)", "gauss(stages=3)", "lobatto(stages=2)",
+        "stoermer-verlet(order_of_substeps=kick-drift-kick)", "suzuki4", "blanes-moan-rkn6"}) {
     schemes.push_back(method_case(name).scheme);
   }
   for (std::size_t i = 0; i < schemes.size(); ++i) {
@@ -250,9 +264,12 @@ TEST(MpiInfiniteLine, HeldHeadFeelsTheKernel) {
   scene.system.mass.setConstant(1e100);
   scene.system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Zero(1, 1), 0.0);
   scene.system.v0.setZero();
-  std::vector<Scheme> schemes = {gamma(0.0), gamma(1.0)};
-  for (const char* name : {"stoermer-verlet(order_of_substeps=drift-kick-drift)", "gauss(stages=2)",
-                           "lobatto(stages=2)", "stoermer-verlet(order_of_substeps=kick-drift-kick)"}) {
+  std::vector<Scheme> schemes;
+  for (const double g : {0.0, 0.07, 0.25, 0.45, 0.48, 0.5, 0.501, 0.66, 0.9, 1.0}) schemes.push_back(gamma(g));
+  schemes.push_back(one_stage(0.0, 1.0));
+  for (const char* name :
+       {"stoermer-verlet(order_of_substeps=drift-kick-drift)", "gauss(stages=2)", "lobatto(stages=2)",
+        "stoermer-verlet(order_of_substeps=kick-drift-kick)", "suzuki4", "blanes-moan-rkn6"}) {
     schemes.push_back(method_case(name).scheme);
   }
   for (std::size_t i = 0; i < schemes.size(); ++i) {
@@ -276,7 +293,7 @@ TEST(MpiInfiniteLine, HeldHeadFeelsTheKernel) {
 
 TEST(MpiInfiniteLine, StateIsAllThatTheNextStepsDependOn) {
   for (const char* name : {"gamma(gamma=0.000000)", "gamma(gamma=0.250000)", "gauss(stages=2)", "lobatto(stages=2)",
-                           "stoermer-verlet(order_of_substeps=drift-kick-drift)"}) {
+                           "stoermer-verlet(order_of_substeps=drift-kick-drift)", "yoshida4", "blanes-moan-rkn6"}) {
     const Scene scene = planet();
     const Scheme& scheme = method_case(name).scheme;
     Problem whole = around(scene, endless(scene, 0.3, 400)), begun = around(scene, endless(scene, 0.3, 400)),
@@ -354,6 +371,10 @@ TEST(MpiInfiniteLine, RefusesWhatIsNotKnownOfIt) {
   EXPECT_THAT(obstacle(method_case("explicit-euler").scheme), HasSubstr("explicit Runge-Kutta"));
   EXPECT_THAT(obstacle(method_case("lobatto(stages=3)").scheme), HasSubstr("different matrices"));
   EXPECT_THAT(obstacle(ExactFlow{}), HasSubstr("no end"));
+  EXPECT_EQ(obstacle(method_case("yoshida4").scheme, 0.592), "none");
+  EXPECT_THAT(obstacle(method_case("yoshida4").scheme, 0.593), HasSubstr("not below 0.592475,"));
+  const auto ever = endless(scene, 0.5, 100, 1e-12, KernelDemand::forever);
+  EXPECT_THAT(ever->obstacle(method_case("yoshida4").scheme).value_or(""), HasSubstr("passive for ever"));
   EXPECT_THAT(obstacle(gamma(0.0), 1.2), HasSubstr("take steps of 0.0416667 at most"));
   EXPECT_THAT(obstacle(gamma(0.25), 2.5), HasSubstr("beyond 2,"));
   EXPECT_EQ(obstacle(gamma(0.25), 1.9), "none");

@@ -1,0 +1,37 @@
+// What kicks and drifts by turns need of a line's memory.
+#pragma once
+
+#include <vector>
+
+#include "parallel/cache_lines.hpp"
+
+namespace bathline {
+
+/// What a kernel over steps remembers of what goes into it on one axis.
+struct MemoryState {
+  std::vector<double> tails;   ///< what comes out in the next step, or the next stages, where nothing goes in
+  std::vector<double> recent;  ///< what went in, the latest first
+  AlignedVector real, imaginary;
+};
+/// How many numbers that takes.
+struct MemoryShape {
+  std::size_t tails = 0, recent = 0, modes = 0;
+  bool operator==(const MemoryShape&) const = default;
+  void give(MemoryState& state) const;
+};
+
+/// The force of a line under one or more kicks a step, each behind a drift.
+class KickMemory {
+ public:
+  virtual ~KickMemory() = default;
+  virtual int stages() const = 0;
+  /// The first drift of a step, in steps.
+  virtual double first_drift() const = 0;
+  virtual MemoryShape shape() const = 0;
+  /// What a displacement of now adds to the force, per length, negative.
+  virtual double at_once() const = 0;
+  /// The head has moved by `displacement` in the drift before the kick of that number, which comes now.
+  virtual void commit(MemoryState& state, int stage, double displacement) const = 0;
+};
+
+}  // namespace bathline

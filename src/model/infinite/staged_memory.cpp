@@ -1,0 +1,61 @@
+// Kicks later in a step feel its drifts at once, those of later steps once it is over.
+// Tested by tests/model/infinite/infinite_line_test.cpp.
+#include "model/infinite/staged_memory.hpp"
+
+#include <algorithm>
+
+namespace bathline {
+
+namespace {
+
+Modes modes_of(const StagedKernel& kernel, double stiffness) {
+  const auto rows = [](const Eigen::MatrixXcd& matrix, double scale) {
+    std::vector<Modes::Row> rows;
+    for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+      rows.emplace_back();
+      for (Eigen::Index m = 0; m < matrix.cols(); ++m) rows.back().push_back(scale * matrix(i, m));
+    }
+    return rows;
+  };
+  return Modes(kernel.bases, rows(kernel.drives, 1.0), rows(kernel.weights, -stiffness));
+}
+
+}  // namespace
+
+StagedMemory::StagedMemory(const Turns& turns, const StagedKernel& kernel, double stiffness)
+    : stages_(turns.kicks.size()),
+      first_drift_(turns.drifts.front()),
+      stiffness_(stiffness),
+      modes_(modes_of(kernel, stiffness)) {
+  for (const Eigen::MatrixXd& matrix : kernel.first) {
+    const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> forces = -stiffness * matrix;
+    first_.emplace_back(forces.data(), forces.data() + forces.size());
+  }
+}
+
+void StagedMemory::commit(MemoryState& state, int stage, double displacement) const {
+  const auto now = static_cast<std::size_t>(stage);
+  state.recent[now] = displacement;
+  for (std::size_t i = now + 1; i < stages_; ++i) {
+    state.tails[i] += first_.front()[i * stages_ + now] * displacement;
+  }
+  if (now + 1 == stages_) end_step(state);
+}
+
+void StagedMemory::end_step(MemoryState& state) const {
+  const std::size_t steps = first_.size();
+  const std::span<const double> leaving = std::span<const double>(state.recent).last(stages_);
+  modes_.advance(state.real.data(), state.imaginary.data(), leaving, state.tails);
+  std::copy_backward(state.recent.begin(), state.recent.end() - static_cast<std::ptrdiff_t>(stages_),
+                     state.recent.end());
+  std::fill_n(state.recent.begin(), stages_, 0.0);
+  for (std::size_t i = 0; i < stages_; ++i) {
+    double sum = 0.0;
+    for (std::size_t n = 1; n < steps; ++n) {
+      for (std::size_t j = 0; j < stages_; ++j) sum += first_[n][i * stages_ + j] * state.recent[n * stages_ + j];
+    }
+    state.tails[i] += sum;
+  }
+}
+
+}  // namespace bathline
