@@ -288,6 +288,44 @@ TEST_P(MpiStarExplicit, RunsHaveTheSameBitsOnAnyNumberOfRanksHoweverOftenTheySto
   }
 }
 
+// What a pass forecast at its beginning, and what the bath replies to the head since, go on from where they were.
+TEST_P(MpiStarExplicit, ARestartInsideAPassChangesNoBit) {
+  constexpr int all = 60, per_pass = 8;
+  const Spectrum spectrum = uneven_spectrum(700);
+  Problem through = make_problem(spectrum, per_pass, true, test_world(), 0.2);
+  make_explicit_stepper(one().scheme, through, 0.02)->advance(all);
+  const EnergyLedger expected = through.energies();
+  for (const int stop : {1, per_pass - 1, per_pass, 3 * per_pass + 5}) {
+    SCOPED_TRACE(testing::Message() << one().name << ", stop after " << stop);
+    Problem first = make_problem(spectrum, per_pass, true, test_world(), 0.2);
+    const auto stepper = make_explicit_stepper(one().scheme, first, 0.02);
+    stepper->advance(stop);
+    // The start of this one is cold, and all that it knows comes from the first.
+    Problem second = make_problem(spectrum, per_pass, true, test_world());
+    const auto next_stepper = make_explicit_stepper(one().scheme, second, 0.02);
+    second.q = first.q;
+    second.p = first.p;
+    for (std::size_t e = 0; e < first.environments().size(); ++e) {
+      std::vector<double> w, p;
+      first.environments()[e]->gather_state(w, p);
+      second.environments()[e]->scatter_state(w, p);
+    }
+    std::vector<double> memory = stepper->memory();
+    auto size = static_cast<double>(memory.size());
+    test_world().broadcast(std::span<double>(&size, 1));
+    memory.resize(static_cast<std::size_t>(size));
+    test_world().broadcast(std::span<double>(memory));
+    next_stepper->remember(memory);
+    next_stepper->advance(all - stop);
+    const EnergyLedger energy = second.energies();
+    EXPECT_EQ(energy.environment, expected.environment);
+    EXPECT_EQ(energy.interaction, expected.interaction);
+    if (!test_world().is_root()) continue;
+    EXPECT_EQ(second.q[0], through.q[0]);
+    EXPECT_EQ(second.p[0], through.p[0]);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Schemes, MpiStarExplicit, testing::Range(0, static_cast<int>(explicit_schemes().size())),
                          [](const auto& info) { return "scheme" + std::to_string(info.param); });
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "model/line/implicit/block.hpp"
+#include "model/line/implicit/short_march.hpp"
 #include "model/line/implicit/step.hpp"
 #include "model/line/state.hpp"
 #include "solve/line_solver.hpp"
@@ -144,8 +145,11 @@ std::unique_ptr<ImplicitMarch> make_implicit_march(LineState& line, const Colloc
     const auto sites = std::get<EqualSites>(line.material());
     const LineStep<EqualSites, S> step(sites, line.head_stiffness, line.constants, scheme, h);
     auto march = std::make_unique<LineImplicitMarch<EqualSites, S>>(line, step, step.matrix());
-    if (march->is_direct())
-      march->take_blocks(make_line_block(line, step, LineRecursion::of(line.constants, scheme, h)));
+    if (!march->is_direct()) return march;
+    const std::optional<LineRecursion> recursion = LineRecursion::of(line.constants, scheme, h);
+    std::unique_ptr<ImplicitMarch> blocks;
+    if (recursion) blocks = make_short_implicit_march(line, scheme, *recursion, h);
+    march->take_blocks(blocks ? std::move(blocks) : make_line_block(line, step, recursion));
     return march;
   });
 }

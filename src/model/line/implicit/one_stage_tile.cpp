@@ -13,10 +13,10 @@ namespace {
 constexpr std::int64_t in_cache = 5760;
 
 double late_slip(const LineRecursion& recursion) {
-  const auto& [decay, lead, kick, slip] = recursion.singles.front();
-  const double left = slip.real() - (recursion.drift - lead.real()) * kick.real();
+  const LineRecursion::Mode& mode = recursion.singles.front();
+  const double left = mode.slip.real() - (recursion.drift - mode.lead.real()) * mode.kick.real();
   // What rounding has left of a zero is one.
-  return std::abs(left) <= 4.0 * std::numeric_limits<double>::epsilon() * std::abs(slip.real()) ? 0.0 : left;
+  return std::abs(left) <= 4.0 * std::numeric_limits<double>::epsilon() * std::abs(mode.slip.real()) ? 0.0 : left;
 }
 
 }  // namespace

@@ -59,11 +59,17 @@ std::optional<LineRecursion> LineRecursion::of(const LineConstants& line, const 
     const std::complex<Real> c = strength * mu;
     const std::complex<Real> ratio = Real(2) / (one + Real(2) * c + std::sqrt(one + Real(4) * c));  // r/c
     const std::complex<Real> weight = (mu.imag() > 0 ? Real(2) : Real(1)) * ratio * from_w[i];
-    (mu.imag() > 0 ? result.pairs : result.singles)
-        .push_back({.decay = Complex(c * ratio),
-                    .lead = Complex(from_u[i] / from_w[i] * (h / mass)),
-                    .kick = Complex(weight * to_u[i] / mu * (h * stiffness)),
-                    .slip = Complex(weight * to_w[i] * strength)});
+    LineRecursion::Mode mode{.decay = Complex(c * ratio),
+                             .lead = Complex(from_u[i] / from_w[i] * (h / mass)),
+                             .kick = Complex(weight * to_u[i] / mu * (h * stiffness)),
+                             .slip = Complex(weight * to_w[i] * strength),
+                             .to_stages = {},
+                             .from_velocities = {}};
+    for (Eigen::Index stage = 0; stage < g.rows(); ++stage) {
+      mode.to_stages.emplace_back(-weight * right(stage, i) * (h * stiffness));
+      mode.from_velocities.emplace_back(-left(i, stage) / (ratio * from_w[i]) * (h / strength));
+    }
+    (mu.imag() > 0 ? result.pairs : result.singles).push_back(std::move(mode));
   }
   return result;
 }
@@ -72,8 +78,9 @@ void LineRecursion::step(std::vector<double>& w, std::vector<double>& p) const {
   const std::size_t n = w.size();
   std::vector<double> kicks(n), slips(n), re(n), im(n);
   for (const std::vector<Mode>* modes : {&pairs, &singles}) {
-    for (const auto& [decay, lead, kick, slip] : *modes) {
-      const double r = decay.real(), i = decay.imag();
+    for (const Mode& mode : *modes) {
+      const double r = mode.decay.real(), i = mode.decay.imag();
+      const Complex lead = mode.lead, kick = mode.kick, slip = mode.slip;
       for (std::size_t j = 1; j < n; ++j) {
         const double dw = w[j] - w[j - 1], dp = p[j] - p[j - 1];
         re[j] = r * re[j - 1] - i * im[j - 1] + (dw + lead.real() * dp);

@@ -52,6 +52,10 @@ struct LineRecursion {
     Complex lead;
     Complex kick;
     Complex slip;
+    /// The changes of the stage momenta are the sum of all Re(to_stages z).
+    std::vector<Complex> to_stages;
+    /// Where velocities V of its stages are all that a site has, it has z = from_velocities.V.
+    std::vector<Complex> from_velocities;
   };
 
   /// Nothing for schemes that have none.

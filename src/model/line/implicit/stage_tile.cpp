@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/line/implicit/mode_factors.hpp"
+
 namespace bathline {
 
 namespace {
@@ -13,69 +15,6 @@ constexpr std::int64_t in_cache = 3840;
 std::size_t numbers_of_modes(const LineRecursion& recursion) {
   return 2 * recursion.pairs.size() + recursion.singles.size();
 }
-
-/// A pair's or a real number's factor in every lane.
-struct Factor {
-  Lanes re, im;
-  Factor() = default;
-  explicit Factor(std::complex<double> x) : re(everywhere(x.real())), im(everywhere(x.imag())) {}
-};
-
-/// The numbers of all modes in one stream, and what a recursion does with them: a pair's numbers follow each other, the
-/// real ones come last.
-template <int pairs, int singles>
-struct ModeFactors {
-  static constexpr int modes = pairs + singles, numbers = 2 * pairs + singles;
-  struct Modes {
-    Lanes of[numbers];
-  };
-
-  explicit ModeFactors(const LineRecursion& recursion) {
-    for (int m = 0; m < modes; ++m) {
-      const auto at = static_cast<std::size_t>(m < pairs ? m : m - pairs);
-      const LineRecursion::Mode& mode = m < pairs ? recursion.pairs[at] : recursion.singles[at];
-      decay[m] = Factor(mode.decay);
-      lead[m] = Factor(mode.lead);
-      kick[m] = Factor(-mode.kick);
-      slip[m] = Factor(-mode.slip);
-    }
-  }
-
-  /// state = decay state + input
-  [[gnu::always_inline]] void filter(Modes& state, const Modes& input) const {
-    for (int m = 0; m < pairs; ++m) {
-      Lanes& re = state.of[2 * m];
-      Lanes& im = state.of[2 * m + 1];
-      const Lanes in_re = fused(-decay[m].im, im, input.of[2 * m]), in_im = fused(decay[m].im, re, input.of[2 * m + 1]);
-      re = fused(decay[m].re, re, in_re);
-      im = fused(decay[m].re, im, in_im);
-    }
-    for (int m = pairs; m < modes; ++m) {
-      Lanes& re = state.of[pairs + m];
-      re = fused(decay[m].re, re, input.of[pairs + m]);
-    }
-  }
-  /// The sum and the real part of that of factors times numbers.
-  [[gnu::always_inline]] static Lanes add(Lanes sum, const Factor* factors, const Modes& z) {
-    for (int m = 0; m < pairs; ++m) {
-      sum = fused(factors[m].re, z.of[2 * m], fused(-factors[m].im, z.of[2 * m + 1], sum));
-    }
-    for (int m = pairs; m < modes; ++m) sum = fused(factors[m].re, z.of[pairs + m], sum);
-    return sum;
-  }
-  /// What w + lead p changes by.
-  [[gnu::always_inline]] Modes led(Lanes change_w, Lanes change_p) const {
-    Modes result;
-    for (int m = 0; m < pairs; ++m) {
-      result.of[2 * m] = fused(lead[m].re, change_p, change_w);
-      result.of[2 * m + 1] = lead[m].im * change_p;
-    }
-    for (int m = pairs; m < modes; ++m) result.of[pairs + m] = fused(lead[m].re, change_p, change_w);
-    return result;
-  }
-
-  Factor decay[modes], lead[modes], kick[modes], slip[modes];
-};
 
 }  // namespace
 
