@@ -246,9 +246,10 @@ EnvironmentKind spring_mass_line_kind() {
            "line is the work of the particle on it, and the group certificate of a result says how good the "
            "exponentials are. With a temperature it has noise of the same exponentials, the force that a line in the "
            "Gibbs distribution of the integrator has on a particle that is held, and its kernel is good `forever`: "
-           "`gamma` with 0.5 and `time-centred` have the Gibbs distribution of linear systems at any step, "
-           "stoermer-verlet and `lobatto` its positions, and `gamma` with 0 and 1 those of half a drift further or "
-           "earlier; other values of `gamma`, and `gauss` with more than one stage, refuse. A particle that vibrates "
+           "`gamma` with 0.5, `time-centred` and `gauss`, which has numbers of its own at each of its stages, have the "
+           "Gibbs distribution of linear systems at any step, stoermer-verlet and `lobatto` its positions, and every "
+           "other g of `gamma` those of (1/2 - g) h v further. `implicit-euler` is refused, as it cools every wave by "
+           "itself. A particle that vibrates "
            "above the line's band stays as warm as it starts: no wave carries heat there. "
            "Unequal sites take any integrator but `gauss` and `lobatto`; the first one that differs "
            "sends an echo back."},

@@ -34,6 +34,8 @@ NOISY = {
         {"name": "stoermer-verlet", "environments": ["memory"], "label": "modes"} | CLOSED,
         {"name": "stoermer-verlet", "environments": ["endless", "memory"], "label": "endless"} | CLOSED,
         {"name": "time-centred", "environments": ["endless", "quantum"], "label": "both"} | CLOSED,
+        {"name": "gamma", "gamma": 0.3, "environments": ["endless"], "label": "stage"} | CLOSED,
+        {"name": "gauss", "stages": 3, "environments": ["endless", "memory"], "label": "stages"} | CLOSED,
         {"name": "stoermer-verlet", "environments": ["line", "bath"], "label": "sites"} | CLOSED,
     ],
     "output": {"every": 4, "seed": 3},

@@ -1,10 +1,11 @@
 // Implicit schemes on a line without end: what is left to eliminate is the displacement of the step itself.
 // Tested by tests/model/infinite/infinite_line_test.cpp.
-#include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 
 #include "model/infinite/kicks.hpp"
 #include "model/infinite/scheme_kernel.hpp"
+#include "model/infinite/stage_noise.hpp"
 
 namespace bathline {
 
@@ -68,7 +69,11 @@ class InfiniteImplicitMarch : public ImplicitMarch {
 //
 // Of the two the first dies down for g >= 1/2, and the second for g < 1/2.
 //
-/// One stage at q + (1-g) h V.
+/// One stage at q + (1-g) h V. A force changes the energy of a particle along (v + v+)/2, and moves it along
+/// V = (1-g) v + g v+: the sum of F V drifts by what noise does, h (g - 1/2) F (v+ - v) a step. The work in the ledger
+/// is the sum of F (v + v+)/2, with which all that is left is eta dV/dx v of the particle, eta = (1/2 - g) h, no sum.
+/// (v + v+)/2 is V filtered by (1 + z)/2 over (1-g) + g z, which is stable for g > 1/2; for g < 1/2 the mirror image of
+/// the filter is, at work on F. For g = 0 that is the trapezoidal rule between two kicks.
 class GammaMarch final : public InfiniteImplicitMarch {
  public:
   GammaMarch(InfiniteLine& line, std::shared_ptr<const SteppedMemory> memory, double gamma, double h)
@@ -85,7 +90,7 @@ class GammaMarch final : public InfiniteImplicitMarch {
         [memory](const Axis& axis, double x) {
           return memory->between_steps(axis) + memory->spring(x - axis.place + axis.carry);
         },
-        parts->kernel.certificate, h, parts->noise);
+        parts->kernel.certificate, h, line.at_temperature(parts->noise));
     return std::make_unique<GammaMarch>(line, memory, gamma, h);
   }
 
@@ -105,13 +110,19 @@ class GammaMarch final : public InfiniteImplicitMarch {
   void end(std::size_t axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd& forces) override {
     Axis& row = line_.axes()[axis];
     const double displacement = h_ * velocities[0];
-    row.work -= forces[0] * displacement;
+    row.work -= gamma_ < 0.5 ? filtered(row, forces[0]) * displacement : forces[0] * filtered(row, displacement);
     row.place += displacement;
     memory_->commit(row, displacement + still_to_come(row));
     if (row.carry != 0.0) row.carry *= -gamma_ / (1.0 - gamma_);
   }
   /// What of the head's displacement at the start comes in this step.
   double still_to_come(const Axis& axis) const { return axis.carry == 0.0 ? 0.0 : axis.carry / (1.0 - gamma_); }
+  double filtered(Axis& axis, double value) const {
+    const double larger = std::max(gamma_, 1.0 - gamma_);
+    const double added = (axis.ledger + (0.5 - larger) * value) / larger;
+    axis.ledger = -((1.0 - larger) * added + (0.5 - larger) * value);
+    return value + added;
+  }
 
   std::shared_ptr<const SteppedMemory> memory_;
   double gamma_, h_;
@@ -147,25 +158,36 @@ class LobattoMarch final : public InfiniteImplicitMarch {
   double h_;
 };
 
-// With Z = h s Omega, Y the stages of a mode and V those of the head's velocity,
-//
-//   Y = N (y 1 + h A V),   y+ = R(Z) y + h b^T N V,   N = (1 - Z A)^-1,   R = 1 + Z b^T N 1
-//
 /// A Runge-Kutta method on exponentials in continuous time.
 class RungeKuttaMarch final : public InfiniteImplicitMarch {
  public:
-  struct Parts {
-    std::shared_ptr<const Modes> modes;
-    Eigen::MatrixXd damping;
-  };
-
-  RungeKuttaMarch(InfiniteLine& line, const CollocationScheme& scheme, double h, const Parts& parts)
-      : InfiniteImplicitMarch(line, parts.damping),
-        modes_(parts.modes),
+  RungeKuttaMarch(InfiniteLine& line, const CollocationScheme& scheme, double h, const RungeKuttaModes& staged,
+                  double damper)
+      : InfiniteImplicitMarch(line,
+                              damper * Eigen::MatrixXd::Identity(scheme.stages(), scheme.stages()) - staged.at_once),
+        modes_(staged.modes),
         stiffness_(line.options().stiffness),
         weights_(h * scheme.b) {}
 
-  static std::unique_ptr<ImplicitMarch> make(InfiniteLine& line, const CollocationScheme& scheme, double h);
+  static std::unique_ptr<ImplicitMarch> make(InfiniteLine& line, const CollocationScheme& scheme, double h) {
+    const InfiniteLineOptions& options = line.options();
+    const double courant = line.courant(h), unit = h / courant;  // sqrt(M/lambda)
+    const std::shared_ptr<const ContinuousParts> parts =
+        continuous_parts(options.tolerance, options.horizon / unit, options.end / unit, line.is_warm());
+    const RungeKuttaModes staged = make_runge_kutta_modes(parts->kernel.decays, scheme, courant, h, -options.stiffness);
+    const auto rows = static_cast<std::size_t>(scheme.stages());
+    const auto force = [modes = staged.modes, rows, stiffness = options.stiffness](const Axis& axis, double x) {
+      return modes->read(axis.real.data(), axis.imaginary.data(), rows) - stiffness * (x - axis.place);
+    };
+    std::shared_ptr<const LineNoise> noise;
+    if (parts->noise) {
+      noise =
+          std::make_shared<const StageNoise>(parts->noise, scheme, courant, options.temperature * options.stiffness);
+    }
+    line.take({.tails = rows, .recent = 0, .modes = staged.modes->size()}, force, parts->kernel.certificate, unit,
+              noise);
+    return std::make_unique<RungeKuttaMarch>(line, scheme, h, staged, options.stiffness * unit * parts->kernel.damper);
+  }
 
  private:
   void start(Axis& axis, double x) override {
@@ -179,6 +201,10 @@ class RungeKuttaMarch final : public InfiniteImplicitMarch {
   void begin(const Axis& axis, Eigen::Ref<Eigen::VectorXd> constant) const override {
     constant = Eigen::Map<const Eigen::VectorXd>(axis.tails.data(), static_cast<Index>(axis.tails.size()));
   }
+  void add_noise(std::size_t axis, Eigen::Ref<Eigen::VectorXd> constant) override {
+    const std::span<const double> forces = line_.random_forces(axis);
+    constant += Eigen::Map<const Eigen::VectorXd>(forces.data(), static_cast<Index>(forces.size()));
+  }
   void end(std::size_t axis, const Eigen::VectorXd& velocities, const Eigen::VectorXd& forces) override {
     Axis& row = line_.axes()[axis];
     row.work -= weights_.cwiseProduct(forces).dot(velocities);
@@ -191,40 +217,6 @@ class RungeKuttaMarch final : public InfiniteImplicitMarch {
   double stiffness_;
   Eigen::VectorXd weights_;
 };
-
-std::unique_ptr<ImplicitMarch> RungeKuttaMarch::make(InfiniteLine& line, const CollocationScheme& scheme, double h) {
-  using Complex = std::complex<double>;
-  const InfiniteLineOptions& options = line.options();
-  const double courant = line.courant(h), unit = h / courant;  // sqrt(M/lambda)
-  const BesselKernel kernel = make_bessel_kernel(options.tolerance, options.horizon / unit, options.end / unit);
-  const Index stages = scheme.stages();
-  const auto rows = static_cast<std::size_t>(stages);
-  const Eigen::MatrixXcd a = scheme.a.cast<Complex>(), one = Eigen::MatrixXcd::Identity(stages, stages);
-  Parts parts;
-  parts.damping = options.stiffness * unit * kernel.damper * Eigen::MatrixXd::Identity(stages, stages);
-  Modes::Row bases;
-  std::vector<Modes::Row> drives(rows), weights(rows + 1);
-  for (const Decay& decay : kernel.decays) {
-    const Complex z = courant * decay.exponent();
-    const Eigen::MatrixXcd inverse = (one - z * a).partialPivLu().inverse();
-    const Eigen::RowVectorXcd driven = scheme.b.cast<Complex>().transpose() * inverse;
-    const Eigen::VectorXcd stage = inverse.rowwise().sum();
-    bases.push_back(1.0 + z * driven.sum());
-    const Complex weight = -options.stiffness * decay.weight;
-    for (std::size_t i = 0; i < rows; ++i) {
-      drives[i].push_back(h * driven[static_cast<Index>(i)]);
-      weights[i].push_back(weight * stage[static_cast<Index>(i)]);
-    }
-    weights[rows].push_back(weight);
-    parts.damping -= (weight * h * inverse * a).real();
-  }
-  parts.modes = std::make_shared<const Modes>(bases, drives, weights);
-  const auto force = [modes = parts.modes, rows, stiffness = options.stiffness](const Axis& axis, double x) {
-    return modes->read(axis.real.data(), axis.imaginary.data(), rows) - stiffness * (x - axis.place);
-  };
-  line.take({.tails = rows, .recent = 0, .modes = parts.modes->size()}, force, kernel.certificate, unit);
-  return std::make_unique<RungeKuttaMarch>(line, scheme, h, parts);
-}
 
 }  // namespace
 

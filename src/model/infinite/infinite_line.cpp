@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "model/infinite/scheme_kernel.hpp"
+#include "model/infinite/stage_noise.hpp"
 #include "parallel/normal_numbers.hpp"
 
 namespace bathline {
@@ -37,17 +38,14 @@ std::optional<std::string> InfiniteLine::own_obstacle(const Scheme& scheme) cons
   const std::variant<SchemeKernel, std::string> kernel = kernel_of(scheme);
   if (const auto* why = std::get_if<std::string>(&kernel)) return *why;
   const SchemeKernel& known = std::get<SchemeKernel>(kernel);
-  if (is_warm() && std::holds_alternative<RungeKuttaKernel>(known) && !is_midpoint(scheme)) {
-    return "which takes the line in continuous time along, and the noise of `" + name() +
-           "` is known step by step; take `gamma`, `time-centred` or `stoermer-verlet`";
+  if (const auto* stages = std::get_if<CollocationScheme>(&scheme);
+      is_warm() && std::holds_alternative<RungeKuttaKernel>(known) && !keeps_quadratic_invariants(*stages)) {
+    return "which takes something off every wave of `" + name() +
+           "` by itself, so that no noise keeps them warm; take `gauss`, `gamma` or `stoermer-verlet`";
   }
   if (std::holds_alternative<RungeKuttaKernel>(known)) return std::nullopt;
   if (const auto* turns = std::get_if<Turns>(&known)) return obstacle_to(*turns);
   const auto* of_stage = std::get_if<GammaKernel>(&known);
-  if (is_warm() && of_stage != nullptr) {
-    return "which moves heads with other velocities than those that noise does work along, so that the ledger of `" +
-           name() + "` would drift; take gamma = 0, 0.5 or 1, or `stoermer-verlet`";
-  }
   const double gamma = of_stage == nullptr ? 0.0 : of_stage->gamma;
   const SteppedLine line(courant(options_.step), gamma);
   if (line.effective <= 1.0) return std::nullopt;
@@ -137,37 +135,50 @@ void InfiniteLine::prepare(const RandomKey& key) {
 
 void InfiniteLine::start_noise() {
   // Two steps more, of which the kick at the start is the mean.
-  const std::size_t count = noise_->start_numbers();
-  std::vector<double> numbers(count + 2);
+  const std::size_t count = noise_->start_numbers(), stages = noise_->stages();
+  std::vector<double> numbers(count + 2 * stages);
   std::uint64_t first = 0;
   for (Axis& axis : axes_) {
     fill_normals(key_, first, numbers);
     first += numbers.size();
     noise_->shape().give(axis.noise);
     noise_->start(std::span(numbers).first(count), axis.noise);
-    for (const double number : std::span(numbers).last(2)) {
-      const double force = noise_->force(axis.noise, number);
-      axis.random = 0.5 * (axis.last + force);
-      axis.last = force;
-      noise_->commit(axis.noise, number);
+    for (int step = 0; step < 2; ++step) {
+      const double before = axis.last;
+      pass_step(axis, std::span(numbers).subspan(count + static_cast<std::size_t>(step) * stages, stages));
+      if (stages == 1) axis.random = 0.5 * (before + axis.last);
     }
   }
 }
 
-double InfiniteLine::random_force(std::size_t axis) {
-  if (!noise_) return 0.0;
-  const std::span<const double> numbers = numbers_.at(static_cast<std::int64_t>(steps_), 0, axes_.size());
-  return noise_->force(axes_[axis].noise, numbers[axis]);
+void InfiniteLine::pass_step(Axis& axis, std::span<const double> numbers) {
+  forces_.resize(noise_->stages());
+  noise_->forces(axis.noise, numbers, forces_);
+  noise_->commit(axis.noise, numbers);
+  axis.last = forces_.back();
+  if (forces_.size() > 1) axis.random = axis.noise.tails.back();
+}
+
+std::span<const double> InfiniteLine::numbers_of(std::size_t axis) {
+  const std::size_t stages = noise_->stages();
+  return numbers_.at(static_cast<std::int64_t>(steps_), 0, axes_.size() * stages).subspan(axis * stages, stages);
+}
+
+std::span<const double> InfiniteLine::random_forces(std::size_t axis) {
+  forces_.assign(noise_ ? noise_->stages() : 1, 0.0);
+  if (noise_) noise_->forces(axes_[axis].noise, numbers_of(axis), forces_);
+  return forces_;
 }
 
 void InfiniteLine::end_step() {
   if (!noise_ || axes_.empty()) return;
-  const std::span<const double> numbers = numbers_.at(static_cast<std::int64_t>(steps_), 0, axes_.size());
-  for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
-    axes_[axis].last = noise_->force(axes_[axis].noise, numbers[axis]);
-    noise_->commit(axes_[axis].noise, numbers[axis]);
-  }
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) pass_step(axes_[axis], numbers_of(axis));
   steps_ += 1.0;
+}
+
+std::shared_ptr<const LineNoise> InfiniteLine::at_temperature(std::shared_ptr<const NoiseFilter> filter) const {
+  if (!filter) return nullptr;
+  return std::make_shared<const SteppedNoise>(std::move(filter), options_.temperature * options_.stiffness);
 }
 
 std::shared_ptr<const LineParts> InfiniteLine::parts(double h, double gamma) const {
@@ -176,14 +187,14 @@ std::shared_ptr<const LineParts> InfiniteLine::parts(double h, double gamma) con
 }
 
 void InfiniteLine::take(const MemoryShape& shape, Force force, const KernelCertificate& certificate, double time_unit,
-                        std::shared_ptr<const NoiseFilter> noise) {
+                        std::shared_ptr<const LineNoise> noise) {
   force_ = std::move(force);
   certificate_ = certificate;
   horizon_ = certificate.horizon * time_unit;
   norm_unit_ = options_.stiffness * time_unit;
   const bool has_room = shape == shape_;
   shape_ = shape;
-  if (noise) noise_.emplace(std::move(noise), options_.temperature * options_.stiffness);
+  if (noise) noise_ = std::move(noise);
   if (!axes_.empty() && (!has_room || (noise_ && steps_ == 0.0))) prepare(key_);
 }
 
@@ -196,11 +207,9 @@ std::vector<StateField> InfiniteLine::fields() {
   for (int axis = 0; axis < attachment().axes(); ++axis) {
     const bool is_here = communicator().is_root();
     Axis& row = is_here ? axes_[static_cast<std::size_t>(axis)] : elsewhere;
-    const std::pair<const char*, double*> numbers[] = {{"work", &row.work},
-                                                       {"place", &row.place},
-                                                       {"force", &row.force},
-                                                       {"phase", &row.phase},
-                                                       {"carry", &row.carry}};
+    const std::pair<const char*, double*> numbers[] = {{"work", &row.work},   {"place", &row.place},
+                                                       {"force", &row.force}, {"phase", &row.phase},
+                                                       {"carry", &row.carry}, {"ledger", &row.ledger}};
     for (const auto& [name, number] : numbers) fields.push_back({name, axis, 0, 1, {number, is_here ? 1u : 0u}});
     add("tails", axis, row.tails, shape_.tails);
     add("recent", axis, row.recent, shape_.recent);

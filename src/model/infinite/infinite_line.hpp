@@ -43,7 +43,8 @@ class InfiniteLine final : public Environment, public Certified, public Noisy {
     double phase = 0.0;   ///< how much of a step the head has drifted since
     double carry = 0.0;   ///< displacement that the line has not been told of yet
     double random = 0.0;  ///< force of the noise at the last kick
-    double last = 0.0;    ///< that of the last step
+    double last = 0.0;    ///< that of the last stage of the last step
+    double ledger = 0.0;  ///< what the work of the next step takes over from the last, under gamma schemes
     MemoryState noise;
   };
   /// Force between steps with the head at x.
@@ -76,9 +77,15 @@ class InfiniteLine final : public Environment, public Certified, public Noisy {
   /// Makes room for the state of a scheme with such a kernel, and with such noise; one that has moved under another
   /// scheme is at rest again. `time_unit` is that of the kernel, s.
   void take(const MemoryShape& shape, Force force, const KernelCertificate& certificate, double time_unit,
-            std::shared_ptr<const NoiseFilter> noise = nullptr);
-  /// The random force of the step under way, N; 0 where the line is cold.
-  double random_force(std::size_t axis);
+            std::shared_ptr<const LineNoise> noise = nullptr);
+  /// What its random force comes from; nullptr where it is cold, and before the first march.
+  const LineNoise* random_source() const { return noise_.get(); }
+  /// A filter at the line's temperature; nullptr for none.
+  std::shared_ptr<const LineNoise> at_temperature(std::shared_ptr<const NoiseFilter> filter) const;
+  /// The random force at the stages of the step under way, N; 0 where the line is cold.
+  std::span<const double> random_forces(std::size_t axis);
+  /// Of steps with one stage.
+  double random_force(std::size_t axis) { return random_forces(axis)[0]; }
   /// The same in the kick at its end, which is half the next step's.
   double random_force_at_end(std::size_t axis) { return 0.5 * (axes_[axis].last + random_force(axis)); }
   /// The random force after this is that of the next step.
@@ -92,6 +99,10 @@ class InfiniteLine final : public Environment, public Certified, public Noisy {
   std::optional<std::string> obstacle_to(const Turns& turns) const;
   double force_on(const Axis& axis, double x) const;
   void start_noise();
+  /// Goes on by a step with these numbers.
+  void pass_step(Axis& axis, std::span<const double> numbers);
+  /// Those of the step under way.
+  std::span<const double> numbers_of(std::size_t axis);
 
   InfiniteLineOptions options_;
   MemoryShape shape_;
@@ -99,8 +110,9 @@ class InfiniteLine final : public Environment, public Certified, public Noisy {
   std::optional<KernelCertificate> certificate_;
   double horizon_ = 0.0, norm_unit_ = 0.0;  // of that, s and kg/s
   std::vector<Axis> axes_;
-  std::optional<LineNoise> noise_;
-  RandomKey key_;  // of the start
+  std::shared_ptr<const LineNoise> noise_;
+  std::vector<double> forces_;  // of the stages of an axis
+  RandomKey key_;               // of the start
   StepNumbers numbers_;
   double steps_ = 0.0;  // that have used numbers, a whole number; on rank 0
 };

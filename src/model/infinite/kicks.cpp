@@ -33,7 +33,7 @@ void Kicks::take(InfiniteLine& line, const KernelCertificate& certificate, doubl
     const double share = axis.phase / memory->first_drift();
     return axis.force + share * (at_next - axis.force) + memory->at_once() * (x - axis.place);
   };
-  line.take(memory_->shape(), force, certificate, h, std::move(noise));
+  line.take(memory_->shape(), force, certificate, h, line.at_temperature(std::move(noise)));
 }
 
 void Kicks::start(Axis& axis, double x, double share) const {

@@ -5,35 +5,54 @@
 #include <span>
 
 #include "model/infinite/certificate.hpp"
+#include "model/infinite/noise_start.hpp"
 #include "model/infinite/stepped_memory.hpp"
 
 namespace bathline {
 
-/// What the noise of a line is made of, whatever its temperature.
+/// The random force of a line at a temperature on a head that is held, at the stages of every step, by a filter of
+/// white numbers. Runs share it, and have a state of their own.
+class LineNoise {
+ public:
+  virtual ~LineNoise() = default;
+
+  /// Largest error of the spectrum, over its largest value.
+  virtual double error() const = 0;
+  virtual MemoryShape shape() const = 0;
+  /// How many stages a step has, and as many standard normal numbers it takes.
+  virtual std::size_t stages() const = 0;
+  /// How many of these a start takes.
+  virtual std::size_t start_numbers() const = 0;
+  virtual void start(std::span<const double> numbers, MemoryState& state) const = 0;
+  /// At the stages of the step under way, N.
+  virtual void forces(const MemoryState& state, std::span<const double> numbers, std::span<double> forces) const = 0;
+  /// The step is over.
+  virtual void commit(MemoryState& state, std::span<const double> numbers) const = 0;
+};
+
+/// What the noise of a line under steps of one stage is made of, whatever its temperature.
 struct NoiseFilter {
   SteppedKernel kernel;
   double error;  ///< of the spectrum, over its largest value
-  /// What numbers that have passed through the filter for ever make of its exponentials: y_j = sum_k start[j][k] nu_k
-  /// with as many normal numbers nu as y have parts. Row j has 2 (j + 1) entries.
-  std::vector<std::vector<std::complex<double>>> start;
+  NoiseStart start;
 };
 NoiseFilter make_noise_filter(const SteppedLine& line, const LineKernel& kernel);
 
-/// A filter at a temperature, which its states share.
-class LineNoise {
+/// Of kicks that are a step apart, or of a stage of the gamma family.
+class SteppedNoise final : public LineNoise {
  public:
   /// `strength` is kT lambda, N^2.
-  LineNoise(std::shared_ptr<const NoiseFilter> filter, double strength);
+  SteppedNoise(std::shared_ptr<const NoiseFilter> filter, double strength);
 
-  double error() const { return filter_->error; }
-  MemoryShape shape() const { return memory_.shape(); }
-  /// How many standard normal numbers a start takes.
-  std::size_t start_numbers() const { return shape().recent + 2 * filter_->start.size(); }
-  void start(std::span<const double> numbers, MemoryState& state) const;
-  /// Of the step under way, N, from its standard normal number.
-  double force(const MemoryState& state, double number) const { return state.tails[0] + memory_.at_once() * number; }
-  /// The step is over.
-  void commit(MemoryState& state, double number) const { memory_.commit(state, number); }
+  double error() const override { return filter_->error; }
+  MemoryShape shape() const override { return memory_.shape(); }
+  std::size_t stages() const override { return 1; }
+  std::size_t start_numbers() const override { return shape().recent + filter_->start.numbers(); }
+  void start(std::span<const double> numbers, MemoryState& state) const override;
+  void forces(const MemoryState& state, std::span<const double> numbers, std::span<double> forces) const override {
+    forces[0] = state.tails[0] + memory_.at_once() * numbers[0];
+  }
+  void commit(MemoryState& state, std::span<const double> numbers) const override { memory_.commit(state, numbers[0]); }
 
  private:
   std::shared_ptr<const NoiseFilter> filter_;

@@ -3,7 +3,19 @@
 //   C_n + C_{n+1} = 2 kT lambda G_n  (n = 0: G_0 + G_{-1}),   C_n = <R^k R^{k+n}>
 //
 // is what a line has that was drawn from the Gibbs distribution of the integrator itself, for every member of the gamma
-// family. With B(z) B(1/z) = sum C_n z^-n over all n, B without zeros or poles outside of the unit circle,
+// family. For an oscillation of the line with stiffness kappa over its mass this distribution is, with
+// eta = (1/2 - g) h and beta = g (1-g),
+//
+//   exp(-((1 - eta^2 kappa) v^2 + kappa (q + eta v)^2)/2kT),
+//
+// which exists as long as the oscillation is stable, and X = (q + eta v + h v/2)/(1 + beta h^2 kappa) at the stage, so
+// that <X^2> = kT/(kappa (1 - eta^2 kappa) (1 + beta h^2 kappa)). The force that a moving head feels of it is
+// -h (z - 1)/(W + h^2 kappa) v with W = (z - 1)^2/((g + (1-g) z) ((1-g) + g z)): on the unit circle times exp(-i t/2)
+// it is imaginary but for a pole at 4 sin^2(t/2) = h^2 kappa (1 - 4 beta sin^2(t/2)), whose weight is <X^2>
+// cos(t/2)/2kT for every g. Summed over the oscillations of the line, spectrum and kernel are 2 kT lambda Re[exp(-i
+// t/2) G]/cos(t/2).
+//
+// With B(z) B(1/z) = sum C_n z^-n over all n, B without zeros or poles outside of the unit circle,
 // R = B e has these covariances for white numbers e, and its poles are those of the kernel: friction and noise are of
 // the same exponentials. That B exists where the spectrum is nowhere 0, which the damper of a kernel `forever` sees to.
 // Source: farshi2018 for the kernel; the balance and the factor are ours.
