@@ -128,6 +128,8 @@ class Convert(FolderTest):
         self.refused("20000 are the most to convert", line | {"sites": 20001, "far_end": "free"})
         self.refused("loses energy", {"kind": "memory", "stiffness": [1.0], "rate": [1.0], "frequency": [0.0]})
         self.refused("has oscillations that last", BATH | {"spectrum": "drude"}, "exponentials")
+        undamped = {"kind": "memory", "stiffness": [1.0], "rate": [0.0], "frequency": [2.0]}
+        self.refused("has oscillations that last", undamped, "exponentials")
         self.refused("starts warm", BATH | {"spectrum": "drude", "temperature": 0.1}, "chain")
 
     def test_keeps_what_is_there(self):
