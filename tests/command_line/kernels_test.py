@@ -165,6 +165,7 @@ class Mistakes(FolderTest):
         self.refused("no integral at low frequencies", spectral_density="exp(-w)")
         self.refused("no finite value at w = ", spectral_density="w*exp(-w)/(1-step(w-2))")
         self.refused("it is 0 everywhere", spectral_density="0*w")
+        self.refused("it is infinite at t = 0", kernel="exp(-t)/t")
         self.refused("it does not die down.*`stiffness`", kernel="cos(t)")
         self.refused("double precision can certify 1e-13 and more", tolerance=1e-14, **DENSITY)
         self.refused("the run ends at 20,? .*take 20 or more", until=3.0, **DENSITY)

@@ -14,6 +14,7 @@ class InfiniteExplicitMarch final : public ExplicitMarch {
   InfiniteExplicitMarch(InfiniteLine& line, Kicks on_line, const ExplicitScheme& scheme)
       : line_(line),
         kicks_(std::move(on_line)),
+        share_at_start_(share_at_start(scheme.substeps)),
         substeps_(scheme.substeps.size()),
         kicks_around_(kicks(scheme.substeps.front()) && kicks(scheme.substeps.back())) {}
 
@@ -43,7 +44,7 @@ class InfiniteExplicitMarch final : public ExplicitMarch {
         row.phase = 0.0;
         ends_stage = true;
       } else {
-        if (x != row.place) kicks_.start(row, x, substep.weight);
+        if (x != row.place) kicks_.start(row, x, share_at_start_);
         row.random = random(axis);
       }
     }
@@ -55,6 +56,16 @@ class InfiniteExplicitMarch final : public ExplicitMarch {
 
  private:
   static bool kicks(const Substep& substep) { return substep.kind == Substep::Kind::kick; }
+  /// What of the kick that the end of a step and the begin of the next make together is that of the begin.
+  static double share_at_start(const std::vector<Substep>& substeps) {
+    const auto weight = [](auto from, auto to) {
+      double sum = 0.0;
+      for (; from != to && kicks(*from); ++from) sum += from->weight;
+      return sum;
+    };
+    const double begin = weight(substeps.begin(), substeps.end()), end = weight(substeps.rbegin(), substeps.rend());
+    return begin == 0.0 ? 0.0 : begin / (begin + end);
+  }
   /// The force of the noise in the kick that comes next.
   double random(std::size_t axis) const {
     if (!kicks_around_) return line_.random_force(axis);
@@ -64,7 +75,8 @@ class InfiniteExplicitMarch final : public ExplicitMarch {
 
   InfiniteLine& line_;
   Kicks kicks_;
-  int stage_ = 0;                    // of the kick that comes next
+  int stage_ = 0;  // of the kick that comes next
+  double share_at_start_;
   std::size_t substeps_, next_ = 0;  // of a step, and that under way
   bool kicks_around_;
 };

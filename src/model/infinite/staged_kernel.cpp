@@ -174,6 +174,23 @@ KernelCertificate certify(const Turns& turns, double courant, const Cut& cut, in
   return certificate;
 }
 
+/// The shortest lag from which on the exponentials are right to `enough`, or as right as can be.
+std::pair<Cut, int> with_shortest_lag(const Turns& turns, double courant, const KernelDemand& demand,
+                                      const std::vector<Eigen::MatrixXd>& exact, double enough) {
+  std::pair<Cut, int> best{{}, 0};
+  double least = std::numeric_limits<double>::infinity();
+  for (const int lag : {8, 12, 16, 24, 32, 48, 64, 96}) {
+    if (2 * lag > static_cast<int>(exact.size())) break;
+    Cut cut = along_radius(turns, courant, lag, demand);
+    const double error = error_over(turns, cut, lag, exact);
+    if (best.second > 0 && !(error < least)) continue;
+    best = {std::move(cut), lag};
+    least = error;
+    if (error < enough) break;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::optional<Turns> turns_of(const ExplicitScheme& scheme) {
@@ -264,30 +281,22 @@ StagedKernel make_staged_kernel(const Turns& turns, double courant, double toler
   const std::vector<Eigen::MatrixXd> exact = exact_staged_kernel(turns, courant, count);
   // The sum of the kernel's absolute values is near 1.6/c.
   const double wanted = tolerance * 1.6 / courant;
-  int lag = 0;
-  double least = std::numeric_limits<double>::infinity();
   KernelDemand demand{.error = 0.1 * wanted, .horizon = std::max(horizon, 1.0)};
-  Cut best;
+  StagedKernel best;
   // Next to the largest Courant number a point with tr A' = 0 is next to the edge, and the rule needs more nodes.
-  for (int attempt = 0; attempt < 4 && least >= 0.5 * wanted; ++attempt) {
-    if (attempt > 0) demand.error *= 1e-15;
-    for (const int some : {8, 12, 16, 24, 32, 48, 64, 96}) {
-      if (2 * some > count || least < 0.5 * wanted) break;
-      Cut cut = along_radius(turns, courant, some, demand);
-      const double error = error_over(turns, cut, some, exact);
-      if (lag > 0 && !(error < least)) continue;
-      best = std::move(cut);
-      least = error;
-      lag = some;
-    }
+  for (int attempt = 0; attempt < 4; ++attempt, demand.error *= 1e-15) {
+    const auto [cut, lag] = with_shortest_lag(turns, courant, demand, exact, 0.5 * wanted);
+    const KernelCertificate found = certify(turns, courant, cut, lag, exact, demand);
+    if (attempt > 0 && !(found.error < best.certificate.error)) break;
+    best = {.first = {exact.begin(), exact.begin() + lag},
+            .bases = {},
+            .drives = cut.drives,
+            .weights = cut.weights,
+            .certificate = found};
+    for (const double depth : cut.depths) best.bases.push_back(std::exp(Complex(-depth, cut.angle)));
+    if (found.error <= tolerance) break;
   }
-  StagedKernel kernel{.first = {exact.begin(), exact.begin() + lag},
-                      .bases = {},
-                      .drives = best.drives,
-                      .weights = best.weights,
-                      .certificate = certify(turns, courant, best, lag, exact, demand)};
-  for (const double depth : best.depths) kernel.bases.push_back(std::exp(Complex(-depth, best.angle)));
-  return kernel;
+  return best;
 }
 
 }  // namespace bathline

@@ -111,6 +111,7 @@ double DensityScan::sum_from(std::size_t begin) const {
 
 KernelScan::KernelScan(const std::function<double(double)>& kernel, double tolerance) {
   std::vector<double> times, sizes;
+  if (std::isinf(kernel(0.0))) throw UnsuitableFunction("it is infinite at t = 0, where a spring would be");
   for (int i = -lowest_power * per_decade; i <= lowest_power * per_decade; ++i) {
     times.push_back(std::pow(10.0, static_cast<double>(i) / per_decade));
     const double value = kernel(times.back());
