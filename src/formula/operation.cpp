@@ -93,31 +93,10 @@ int operands(Operation operation) {
   return found->arguments;
 }
 
-double evaluate(Operation operation, double a, double b, double c) {
+double evaluate_function(Operation operation, double a, double b) {
   switch (operation) {
-    case constant:
-    case variable:
-      return no_value;
-    case add:
-      return a + b;
-    case subtract:
-      return a - b;
-    case multiply:
-      return a * b;
-    case divide:
-      return a / b;
-    case negate:
-      return -a;
     case power:
       return std::pow(a, b);
-    case multiply_add:
-      return std::fma(a, b, c);
-    case multiply_subtract:
-      return std::fma(a, b, -c);
-    case subtract_product:
-      return std::fma(-a, b, c);
-    case choose:
-      return std::isnan(a) ? a : a >= 0.0 ? b : c;
     case minimum:
       return a <= b || std::isnan(a) ? a : b;
     case maximum:
@@ -162,8 +141,9 @@ double evaluate(Operation operation, double a, double b, double c) {
       return bessel_on_both_sides(std::cyl_bessel_i, a, b);
     case bessel_k:
       return bessel(std::cyl_bessel_k, a, b);
+    default:
+      return no_value;
   }
-  return no_value;
 }
 
 std::string written_operation(Operation operation, double a, double b, double c) {

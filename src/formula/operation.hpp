@@ -1,6 +1,7 @@
 // The elementary operations that formulas are made of.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -63,9 +64,34 @@ const FormulaFunction* find_formula_function(std::string_view name);
 
 /// Number of operands; 0 for constants and variables.
 int operands(Operation operation);
+/// The value of an operation that is not arithmetic; NaN for constants and variables.
+double evaluate_function(Operation operation, double a, double b);
 /// The value for the first operands that the operation has, by the same operations that a program executes. NaN or an
 /// infinity where there is none; never an exception.
-double evaluate(Operation operation, double a, double b, double c);
+inline double evaluate(Operation operation, double a, double b, double c) {
+  switch (operation) {
+    case Operation::add:
+      return a + b;
+    case Operation::subtract:
+      return a - b;
+    case Operation::multiply:
+      return a * b;
+    case Operation::divide:
+      return a / b;
+    case Operation::negate:
+      return -a;
+    case Operation::multiply_add:
+      return std::fma(a, b, c);
+    case Operation::multiply_subtract:
+      return std::fma(a, b, -c);
+    case Operation::subtract_product:
+      return std::fma(-a, b, c);
+    case Operation::choose:
+      return std::isnan(a) ? a : a >= 0.0 ? b : c;
+    default:
+      return evaluate_function(operation, a, b);
+  }
+}
 /// How the operation on these numbers is written: "sqrt(-1)", "1/0".
 std::string written_operation(Operation operation, double a, double b, double c);
 

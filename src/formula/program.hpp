@@ -1,70 +1,50 @@
 // Expressions as flat programs.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "formula/expression.hpp"
+#include "formula/machine_code.hpp"
 
 namespace bathline {
 
-/// Computes some expressions of one graph together, each common part once. Values do not depend on the instruction
-/// set: products that are added are fused explicitly, and everything else is one operation or one call of the standard
-/// library. Not for use by several threads at once.
+/// Computes some expressions of one graph together, each common part once: as machine code where there can be such,
+/// else step by step. Values do not depend on which, nor on the instruction set: products that are added are fused
+/// explicitly, and everything else is one operation or one call of the standard library. Not for use by several
+/// threads at once.
 class FormulaProgram {
  public:
-  /// Compilers that do not optimise let every instruction take its part of the stack.
+  /// A bound on time and memory for formulas of strangers.
   static constexpr std::size_t most_steps = 20'000;
-  /// Places in memory.
-  struct Operands {
-    unsigned target, a, b, c;
-  };
 
   /// Variables are numbered from 0 to `variables` - 1. Throws FormulaTooLarge.
   FormulaProgram(const ExpressionGraph& graph, std::span<const Expression> outputs, int variables);
+  /// The same program without machine code.
+  FormulaProgram interpreted() const;
 
-  int variables() const { return variables_; }
-  int outputs() const { return static_cast<int>(outputs_.size()) - 1; }
+  int variables() const { return static_cast<int>(steps_.variables); }
+  int outputs() const { return static_cast<int>(steps_.outputs.size()); }
+  bool is_machine_code() const { return code_ != nullptr; }
   /// `variables` and `outputs` have the sizes above; they may not overlap.
   void run(const double* variables, double* outputs) const {
-    run(variables);
-    const double* const memory = memory_.data();
-#pragma GCC unroll 4  // of short lists half of the time were jumps
-    for (const int* place = outputs_.data(); *place != end_of_list; ++place) *outputs++ = memory[*place];
+    outputs[steps_.outputs.size() - 1] = last(variables, outputs);
   }
-  /// The last output.
-  double run(const double* variables) const {
-    double* const memory = memory_.data();
-#pragma GCC unroll 4
-    for (const int* variable = used_.data(); *variable != end_of_list; ++variable) {
-      memory[*variable] = variables[*variable];
-    }
-    const Instruction* const first = instructions_.data();
-    return first->handler(first, memory, 0.0);
-  }
+  /// The value of a program of one output.
+  double run(const double* variables) const { return last(variables, nullptr); }
 
  private:
-  struct Instruction;
-  /// Executes an instruction and those behind it; `last` is the result of the one before. Returns the last result.
-  using Handler = double (*)(const Instruction*, double* memory, double last);
-  /// One step, or two.
-  struct Instruction {
-    Handler handler;
-    Operands first, second;
-    double (*function)(double);
-    Operation operation;
-  };
-  struct Handlers;
-  class Assembler;
-  /// Lists end like this: a loop of counted length would be compiled for long lists, which these are not.
-  static constexpr int end_of_list = -1;
-  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+  /// Writes all outputs but the last, which it returns.
+  double last(const double* variables, double* outputs) const {
+    return function_ != nullptr ? function_(variables, outputs) : interpret(variables, outputs);
+  }
+  double interpret(const double* variables, double* outputs) const;
 
-  int variables_;
-  std::vector<int> used_;  // variables that matter
-  std::vector<Instruction> instructions_;
-  std::vector<int> outputs_;
-  mutable std::vector<double> memory_;  // variables, constants, results of the instructions
+  FormulaSteps steps_;
+  std::shared_ptr<const FormulaFunctionPointer> code_;
+  FormulaFunctionPointer function_ = nullptr;  // of the code
+  mutable std::vector<double> memory_;         // of what is interpreted
 };
 
 /// The gradient of `value` by `count` variables from `first` on, as expressions.

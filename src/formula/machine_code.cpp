@@ -1,0 +1,168 @@
+// From steps to instructions of the processor; registers are allotted by AsmJit.
+// Tested by tests/formula/program_test.cpp.
+#include "formula/machine_code.hpp"
+
+#ifdef BATHLINE_ASMJIT
+#include <asmjit/x86.h>
+
+#include <cmath>
+#endif
+
+namespace bathline {
+
+#ifdef BATHLINE_ASMJIT
+
+namespace {
+
+using enum Operation;
+namespace x86 = asmjit::x86;
+
+/// Writes the instructions of one program.
+class Writer {
+ public:
+  Writer(x86::Compiler& compiler, const FormulaSteps& steps) : compiler_(compiler), steps_(steps) {}
+
+  void write() {
+    asmjit::FuncNode* const function = compiler_.addFunc(asmjit::FuncSignatureT<double, const double*, double*>());
+    variables_ = compiler_.newIntPtr();
+    const x86::Gp outputs = compiler_.newIntPtr();
+    function->setArg(0, variables_);
+    function->setArg(1, outputs);
+    for (const FormulaSteps::Step& step : steps_.steps) results_.push_back(result(step));
+    for (std::size_t i = 0; i + 1 < steps_.outputs.size(); ++i) {
+      compiler_.vmovsd(x86::ptr_64(outputs, static_cast<int>(i * sizeof(double))), number(steps_.outputs[i]));
+    }
+    compiler_.ret(number(steps_.outputs.back()));
+    compiler_.endFunc();
+  }
+
+ private:
+  x86::Xmm result(const FormulaSteps::Step& step) {
+    const auto a = [&] { return number(step.a); };
+    const auto b = [&] { return number(step.b); };
+    x86::Xmm target =
+        step.operation == multiply_add || step.operation == multiply_subtract || step.operation == subtract_product
+            ? copy(step.c)
+            : compiler_.newXmmSd();
+    switch (step.operation) {
+      case add:
+        compiler_.vaddsd(target, a(), b());
+        break;
+      case subtract:
+        compiler_.vsubsd(target, a(), b());
+        break;
+      case multiply:
+        compiler_.vmulsd(target, a(), b());
+        break;
+      case divide:
+        compiler_.vdivsd(target, a(), b());
+        break;
+      case negate:
+        compiler_.vxorpd(target, a(), constant(-0.0));
+        break;
+      case square_root: {
+        const x86::Xmm operand = a();
+        compiler_.vsqrtsd(target, operand, operand);
+        break;
+      }
+      case multiply_add:
+        compiler_.vfmadd231sd(target, a(), b());
+        break;
+      case multiply_subtract:
+        compiler_.vfmsub231sd(target, a(), b());
+        break;
+      case subtract_product:
+        compiler_.vfnmadd231sd(target, a(), b());
+        break;
+      default:
+        call(step, target);
+    }
+    return target;
+  }
+  void call(const FormulaSteps::Step& step, const x86::Xmm& target) {
+    // Arguments come before the call in the stream of instructions.
+    const int count = operands(step.operation);
+    const x86::Xmm a = number(step.a), b = count > 1 ? number(step.b) : a, c = count > 2 ? number(step.c) : a;
+    asmjit::InvokeNode* node = nullptr;
+    if (double (*const function)(double) = library_function(step.operation)) {
+      compiler_.invoke(&node, reinterpret_cast<std::uintptr_t>(function), asmjit::FuncSignatureT<double, double>());
+      node->setArg(0, a);
+    } else {
+      compiler_.invoke(&node, reinterpret_cast<std::uintptr_t>(&evaluate),
+                       asmjit::FuncSignatureT<double, std::uint32_t, double, double, double>());
+      node->setArg(0, asmjit::Imm(static_cast<std::uint32_t>(step.operation)));
+      node->setArg(1, a);
+      node->setArg(2, b);
+      node->setArg(3, c);
+    }
+    node->setRet(0, target);
+  }
+  /// What is called without the detour over `evaluate`.
+  static double (*library_function(Operation operation))(double) {
+    switch (operation) {
+      case exponential:
+        return std::exp;
+      case logarithm:
+        return std::log;
+      case sine:
+        return std::sin;
+      case cosine:
+        return std::cos;
+      default:
+        return nullptr;
+    }
+  }
+
+  /// What stands in a place. Variables and constants are read where they are needed, so that they occupy no register.
+  x86::Xmm number(std::size_t place) {
+    if (place >= steps_.first_result()) return results_[place - steps_.first_result()];
+    return copy(place);
+  }
+  x86::Xmm copy(std::size_t place) {
+    if (place >= steps_.variables && place < steps_.first_result()) {
+      return constant(steps_.constants[place - steps_.variables]);
+    }
+    const x86::Xmm target = compiler_.newXmmSd();
+    if (place >= steps_.first_result()) {
+      compiler_.vmovapd(target, results_[place - steps_.first_result()]);
+    } else {
+      compiler_.vmovsd(target, x86::ptr_64(variables_, static_cast<int>(place * sizeof(double))));
+    }
+    return target;
+  }
+  x86::Xmm constant(double value) {
+    const x86::Xmm target = compiler_.newXmmSd();
+    compiler_.vmovsd(target, compiler_.newDoubleConst(asmjit::ConstPoolScope::kLocal, value));
+    return target;
+  }
+
+  x86::Compiler& compiler_;
+  const FormulaSteps& steps_;
+  x86::Gp variables_;
+  std::vector<x86::Xmm> results_;
+};
+
+}  // namespace
+
+std::shared_ptr<const FormulaFunctionPointer> machine_code(const FormulaSteps& steps) {
+  static const auto runtime = std::make_shared<asmjit::JitRuntime>();
+  if (!asmjit::CpuInfo::host().hasFeature(asmjit::CpuFeatures::X86::kFMA)) return nullptr;
+  asmjit::CodeHolder code;
+  if (code.init(runtime->environment()) != asmjit::kErrorOk) return nullptr;
+  x86::Compiler compiler(&code);
+  Writer(compiler, steps).write();
+  FormulaFunctionPointer function = nullptr;
+  if (compiler.finalize() != asmjit::kErrorOk || runtime->add(&function, &code) != asmjit::kErrorOk) return nullptr;
+  return {new FormulaFunctionPointer(function), [keeps = runtime](const FormulaFunctionPointer* pointer) {
+            keeps->release(*pointer);
+            delete pointer;
+          }};
+}
+
+#else
+
+std::shared_ptr<const FormulaFunctionPointer> machine_code(const FormulaSteps&) { return nullptr; }
+
+#endif
+
+}  // namespace bathline
