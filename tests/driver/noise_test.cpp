@@ -81,6 +81,10 @@ TEST(Noise, MethodsThatTakeNoneSayWhy) {
     EXPECT_THAT(read_recipe(recipe(warm, "", "", name)).report(), HasSubstr("takes no noise: ")) << name;
     EXPECT_EQ(read_recipe(recipe(warm, "", "noise = false\nallow_unstable = true\n", name)).report(), "") << name;
   }
+  // In this damping, C = gamma M, its Lagrangian would be one.
+  const std::string even = "C = [0.5, 1.0]\ntemperature = 2.0\n";
+  EXPECT_THAT(read_recipe(recipe(even, "", "", "herglotz")).report(), HasSubstr("takes no noise: "));
+  EXPECT_EQ(read_recipe(recipe(even, "", "noise = false\n", "herglotz")).report(), "");
   for (const Method& method : methods())
     EXPECT_THAT(method.warmth.statement, testing::Not(HasSubstr("nothing"))) << method.entry.name;
   std::string driven = warm;

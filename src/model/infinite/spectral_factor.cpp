@@ -27,27 +27,43 @@ struct Point {
   double log_spectrum;
 };
 
-/// The trapezoidal rule in the logarithm of the distance from the angle, on both sides: poles that are much nearer to
-/// the circle than round-off are still seen as wide. `shift` is that of the points, in spacings.
-std::vector<Point> points_of(const SteppedKernel& covariances, double angle, double shift) {
-  // The integrand is analytic for |Im y| < pi/2, which leaves exp(-pi^2/spacing); first terms oscillate within a side.
-  const double spacing = std::min(0.1, 0.6 / covariances.lag());
-  constexpr double lowest = -82.0, highest = 38.0;
+/// Where the trapezoidal rule has its points, in y = log(u/(length - u)) for the distance u from the angle on a side:
+/// in the variable s with y = s or, where many first terms oscillate within a side and points next to the angle need
+/// not be as dense as those in its midst, y = 2 sinh(s).
+struct Rule {
+  explicit Rule(int lag)
+      : is_graded(lag > 60), spacing(is_graded ? std::min(0.0025, 0.3 / lag) : std::min(0.1, 0.6 / lag)) {}
+  double begin() const { return is_graded ? std::asinh(0.5 * lowest) : lowest; }
+  double end() const { return is_graded ? std::asinh(0.5 * highest) : highest; }
+  double y(double s) const { return is_graded ? 2.0 * std::sinh(s) : s; }
+  double slope(double s) const { return is_graded ? 2.0 * std::cosh(s) : 1.0; }
+
+  static constexpr double lowest = -82.0, highest = 38.0;
+  bool is_graded;
+  double spacing;
+};
+
+/// Points on both sides of the angle: poles that are much nearer to the circle than round-off are still seen as wide.
+/// `shift` is that of the points, in spacings.
+std::vector<Point> points_of(const SteppedKernel& covariances, double angle, const Rule& rule, double shift) {
   std::vector<Point> points;
   for (const double side : {-1.0, 1.0}) {
     const double length = side < 0.0 ? angle : pi - angle;
     if (!(length > 0.0)) continue;
-    const auto count = static_cast<int>((highest - lowest) / spacing);
+    const auto count = static_cast<int>((rule.end() - rule.begin()) / rule.spacing);
     for (int k = 0; k < count; ++k) {
-      const double y = lowest + (k + shift) * spacing, u = length / (1.0 + std::exp(-y));
-      points.push_back({side * u, spacing * u / (1.0 + std::exp(y)), 0.0});
+      const double s = rule.begin() + (k + shift) * rule.spacing, y = rule.y(s), u = length / (1.0 + std::exp(-y));
+      points.push_back({side * u, rule.spacing * rule.slope(s) * u / (1.0 + std::exp(y)), 0.0});
     }
   }
+  double largest = 0.0;
   for (Point& point : points) {
-    // What the kernel's damper leaves in the gap is a sum of numbers near 1, and rounded as such.
-    constexpr double least = std::numeric_limits<double>::min();
-    point.log_spectrum = std::log(std::max(least, spectrum(covariances, angle, point.distance)));
+    point.log_spectrum = spectrum(covariances, angle, point.distance);
+    largest = std::max(largest, point.log_spectrum);
   }
+  // What the kernel's damper leaves in the gap is a sum of numbers near 1, and rounded as such, to below 0 too.
+  const double least = std::numeric_limits<double>::epsilon() * largest;
+  for (Point& point : points) point.log_spectrum = std::log(std::max(least, point.log_spectrum));
   return points;
 }
 
@@ -94,18 +110,36 @@ double spectrum(const SteppedKernel& covariances, double angle, double distance)
   return 2.0 * transform(covariances, 0, angle, distance).real() - covariances.first.front();
 }
 
-SpectralFactor spectral_factor(const SteppedKernel& covariances, double angle) {
-  const std::vector<Point> points = points_of(covariances, angle, 0.0);
+namespace {
+
+SpectralFactor factor_with(const SteppedKernel& covariances, double angle, const Rule& rule) {
+  const std::vector<Point> points = points_of(covariances, angle, rule, 0.0);
   SpectralFactor factor{{first_terms(points, angle, covariances.lag()), covariances.decays}, 0.0};
   for (Decay& decay : factor.filter.decays) decay.weight /= std::exp(log_factor(points, angle, decay));
   double largest = 0.0;
-  for (const auto& [distance, weight, log_spectrum] : points_of(covariances, angle, 0.5)) {
+  for (const auto& [distance, weight, log_spectrum] : points_of(covariances, angle, rule, 0.5)) {
     const double expected = std::exp(log_spectrum);
     largest = std::max(largest, expected);
     factor.error = std::max(factor.error, std::abs(std::norm(transform(factor.filter, 0, angle, distance)) - expected));
   }
   factor.error /= largest;
   return factor;
+}
+
+}  // namespace
+
+SpectralFactor spectral_factor(const SteppedKernel& covariances, double angle) {
+  // The integrand is analytic for |Im y| < pi/2, which leaves exp(-pi^2/spacing), but for dips of the spectrum that the
+  // damper only just keeps above 0.
+  constexpr double good_enough = 1e-9;
+  Rule rule(covariances.lag());
+  SpectralFactor best = factor_with(covariances, angle, rule);
+  for (int attempt = 0; attempt < (rule.is_graded ? 1 : 3) && best.error > good_enough; ++attempt) {
+    rule.spacing *= 0.5;
+    SpectralFactor next = factor_with(covariances, angle, rule);
+    if (next.error < best.error) best = std::move(next);
+  }
+  return best;
 }
 
 }  // namespace bathline

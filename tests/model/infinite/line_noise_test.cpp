@@ -138,6 +138,21 @@ TEST(LineNoise, BalancesTheExactKernelFromItsStartOn) {
   }
 }
 
+// Tolerances with which the damper leaves a spectrum with dips, Courant numbers near those where it ends, and kernels
+// with many first terms.
+TEST(LineNoise, FactorsEverySpectrum) {
+  struct Case {
+    double courant, g, tolerance;
+  };
+  for (const auto& [courant, g, tolerance] :
+       {Case{0.0741242452, 0.5, 1.353e-3}, Case{3.0345395821, 0.5, 7.229e-4}, Case{0.0824710942, 0.0, 5.760e-4},
+        Case{0.4111705945, 0.7783888, 6.766e-5}, Case{0.9999999169, 0.0, 4.350e-6}, Case{990.0, 0.5, 1e-12},
+        Case{0.003, 0.0, 1e-6}}) {
+    const auto parts = line_parts(SteppedLine(courant, g), tolerance, KernelDemand::forever, 1000.0, true);
+    EXPECT_LT(parts->noise->error, 1e-9) << "c = " << courant << ", g = " << g << ", " << tolerance;
+  }
+}
+
 /// <x x^T> of x = (q, v) so many steps after <x x^T> = root root^T, from the responses to all that is random: the
 /// start of the particle and of the line, and the numbers of the steps.
 MatrixXd covariance_after(int steps, const MatrixXd& root, const Scheme& scheme, double courant) {

@@ -95,5 +95,12 @@ TEST(StageNoise, HasTheCovariancesOfALongLine) {
   EXPECT_FALSE(keeps_quadratic_invariants(std::get<CollocationScheme>(method_case("implicit-euler").scheme)));
 }
 
+// Far above the band nothing but round-off is left of some kernels, which the damper has to mend as well.
+TEST(StageNoise, FactorsTheSpectrumOfEveryTolerance) {
+  for (const double tolerance : {1e-13, 1e-12, 1e-10, 1e-9, 1e-7, 1e-5, 1e-3, 1e-2}) {
+    EXPECT_LT(continuous_parts(tolerance, KernelDemand::forever, 1000.0, true)->noise->error, 1e-9) << tolerance;
+  }
+}
+
 }  // namespace
 }  // namespace bathline
