@@ -52,7 +52,9 @@ class Contacts {
  public:
   Contacts(Problem& problem, const ExplicitScheme& scheme, double h) : axes_(problem.system().axes) {
     for (const auto& environment : problem.environments()) {
-      contacts_.push_back({.weights = environment->attachment().weights()});
+      const std::vector<Attachment::Weight>& weights = environment->attachment().weights();
+      const bool follows_one = weights.size() == 1 && weights.front().weight == 1.0;
+      contacts_.push_back({.weights = weights, .only = follows_one ? weights.front().particle * axes_ : -1});
       marches_.push_back(environment->explicit_march(scheme, h));
     }
   }
@@ -62,7 +64,11 @@ class Contacts {
   /// Of particles at `q`, which began at `start`.
   void find_heads(const Numbers<N>& q, const Numbers<N>& start, const Numbers<N>& velocity) {
     for (Contact& one : contacts_) {
-      for (int axis = 0; axis < axes_; ++axis) {
+      for (int axis = 0; axis < axes_ && one.only >= 0; ++axis) {
+        one.x[axis] = 0.0 + (q[one.only + axis] - start[one.only + axis]);
+        one.v[axis] = 0.0 + velocity[one.only + axis];
+      }
+      for (int axis = 0; axis < axes_ && one.only < 0; ++axis) {
         double x = 0.0, v = 0.0;
         for (const Attachment::Weight& w : one.weights) {
           const int i = w.particle * axes_ + axis;
@@ -79,6 +85,10 @@ class Contacts {
     for (std::size_t e = 0; e < marches_.size(); ++e) {
       const Contact& one = contacts_[e];
       marches_[e]->force(head(one), std::span(force).first(axes_));
+      if (one.only >= 0) {
+        for (int axis = 0; axis < axes_; ++axis) forces[one.only + axis] += force[axis];
+        continue;
+      }
       for (const Attachment::Weight& w : one.weights) {
         for (int axis = 0; axis < axes_; ++axis) forces[w.particle * axes_ + axis] += w.weight * force[axis];
       }
@@ -91,6 +101,7 @@ class Contacts {
  private:
   struct Contact {
     std::vector<Attachment::Weight> weights;
+    int only;  // the first degree of freedom of the only particle that it follows, as it is; else negative
     Numbers<N> x{}, v{};
   };
   HeadMotion head(const Contact& one) const { return {std::span(one.x).first(axes_), std::span(one.v).first(axes_)}; }

@@ -23,9 +23,9 @@ template <int N, int S, int MostN = N, int MostS = S>
 class DenseStages final : public StageEquations<N, S, MostN, MostS> {
   using Base = StageEquations<N, S, MostN, MostS>;
   using Base::field_, Base::mean_, Base::a_, Base::a_hat_, Base::actions_, Base::at_, Base::feels_velocity_,
-      Base::given_, Base::h_, Base::keeps_matrix_, Base::lagrangian_, Base::mass_, Base::n, Base::of_environments_,
-      Base::point_, Base::potential_, Base::problem_, Base::put_point, Base::q_, Base::stages, Base::time, Base::v_,
-      Base::velocity_, Base::x_;
+      Base::given_, Base::h_, Base::has_stiffness_, Base::stiffness_, Base::keeps_matrix_, Base::lagrangian_,
+      Base::mass_, Base::n, Base::of_environments_, Base::point_, Base::potential_, Base::problem_, Base::put_point,
+      Base::q_, Base::stages, Base::time, Base::v_, Base::velocity_, Base::x_;
   using typename Base::Square, typename Base::Unknowns, typename Base::Vector;
   using Slopes = Bounded<N, Base::size, MostN, Base::most>;  // a square for each stage
   using Newton = SmallNewton<DenseFactors<Base::size, Base::most>>;
@@ -49,6 +49,7 @@ class DenseStages final : public StageEquations<N, S, MostN, MostS> {
   Slopes slopes_q_, slopes_v_;   // of forces
   Slopes momentum_q_, inertia_;  // slopes of momenta, where the Lagrangian has another form
   MatrixXd by_q_, by_v_, curvatures_;
+  MatrixXd response_;  // of the environments, which a matrix that is kept belongs to
   std::unique_ptr<ParticleNewton> petsc_;
 };
 
@@ -59,7 +60,8 @@ DenseStages<N, S, MostN, MostS>::DenseStages(const CollocationScheme& scheme, Pr
       newton_(x_.size()),
       slopes_q_(Slopes::Zero(mass_.size(), v_.size())),
       slopes_v_(slopes_q_),
-      curvatures_(2 * mass_.size() + 1, 2 * mass_.size() + 1) {
+      curvatures_(2 * mass_.size() + 1, 2 * mass_.size() + 1),
+      response_(MatrixXd::Constant(v_.size(), v_.size(), std::numeric_limits<double>::quiet_NaN())) {
   if (lagrangian_ != nullptr) momentum_q_ = inertia_ = slopes_q_;
   if (!ParticleNewton::is_wanted()) return;
   petsc_ = std::make_unique<ParticleNewton>(
@@ -81,6 +83,10 @@ DenseStages<N, S, MostN, MostS>::DenseStages(const CollocationScheme& scheme, Pr
 template <int N, int S, int MostN, int MostS>
 ParticleNewton::Report DenseStages<N, S, MostN, MostS>::solve() {
   if (petsc_) return solve_by_petsc();
+  if (keeps_matrix_ && of_environments_ != nullptr && of_environments_->response != response_) {
+    response_ = of_environments_->response;
+    newton_.renew_matrix();
+  }
   if (may_contract_) {
     constexpr double slowest = 0.1;
     if (const auto report = newton_.contract(*this, x_, slowest)) return *report;
@@ -91,10 +97,15 @@ ParticleNewton::Report DenseStages<N, S, MostN, MostS>::solve() {
 template <int N, int S, int MostN, int MostS>
 void DenseStages<N, S, MostN, MostS>::find_slopes(Index stage) {
   const auto of_stage = [&](Slopes& slopes) { return slopes.middleCols(stage * n(), n()); };
-  at_ = q_.col(stage);
-  potential_.hessian(at_, by_q_);
-  of_stage(slopes_q_) = -by_q_;
+  if (has_stiffness_) {
+    of_stage(slopes_q_) = -stiffness_;
+  } else {
+    at_ = q_.col(stage);
+    potential_.hessian(at_, by_q_);
+    of_stage(slopes_q_) = -by_q_;
+  }
   if (feels_velocity_ || problem_.system().applied) {
+    at_ = q_.col(stage);
     velocity_ = v_.col(stage);
     problem_.slopes(at_, velocity_, time(stage), by_q_, by_v_);
     of_stage(slopes_q_) += by_q_;

@@ -75,7 +75,9 @@ class StageEquations : public ParticleStages {
   Bounded<S, S, MostS, MostS> mean_;          // of a and a_hat
   Vector mass_;
   Damping damping_;
-  bool keeps_matrix_;    // where Newton's is the same in every step
+  bool has_stiffness_;  // whether V is quadratic and its matrix small
+  Square stiffness_;
+  bool keeps_matrix_;    // where Newton's is the same in every step in which environments respond alike
   bool feels_velocity_;  // whether any force does
   WhiteNoise* noise_;    // a force that is the same all through a step; nullptr where there is none
   Vector random_;        // that force
@@ -109,8 +111,9 @@ class StageEquations : public ParticleStages {
   }
   double action(Eigen::Index stage) const { return actions_ ? actions_->z(stage) : 0.0; }
 
-  bool has_stiffness_;  // whether V is quadratic and its matrix small
-  Square stiffness_;
+  std::vector<bool> is_at_start_;  // by stage: whether its positions are those at the start of the step
+  bool knows_start_ = false;       // whether `start_gradient_` is of this step
+  Vector start_gradient_;
   Bounded<S, 1, MostS, 1> by_time_;
   Eigen::VectorXd given_point_;
 };
@@ -130,7 +133,8 @@ StageEquations<N, S, MostN, MostS>::StageEquations(const CollocationScheme& sche
       field_(problem.system().magnetic_field),
       mean_(0.5 * (scheme.a + scheme.a_hat)),
       mass_(problem.system().mass),
-      keeps_matrix_(problem.system().has_linear_forces() && problem.environments().empty()),
+      has_stiffness_(MostN != dynamic && potential_.is_quadratic()),
+      keeps_matrix_(problem.system().has_linear_forces()),
       feels_velocity_(problem.feels_velocity()),
       noise_(scheme.heat_apart ? nullptr : problem.noise()),
       random_(mass_),
@@ -144,9 +148,10 @@ StageEquations<N, S, MostN, MostS>::StageEquations(const CollocationScheme& sche
       magnetic_(v_),
       given_(mass_.size()),
       point_(2 * mass_.size() + 2),
-      has_stiffness_(MostN != dynamic && potential_.is_quadratic()),
+      start_gradient_(mass_),
       by_time_(b_),
       given_point_(point_) {
+  for (Eigen::Index i = 0; i < scheme.stages(); ++i) is_at_start_.push_back(scheme.a.row(i).isZero(0.0));
   if constexpr (MostN == dynamic) {
     damping_ = problem.damping().sparseView(1.0, 0.0);
   } else {
@@ -209,6 +214,7 @@ void StageEquations<N, S, MostN, MostS>::guess() {
   const Vector start =
       lagrangian_ == nullptr ? Vector(problem_.p.cwiseQuotient(problem_.system().mass)) : Vector(problem_.v);
   v_.colwise() = start;
+  knows_start_ = false;
   if constexpr (may_have_actions) {
     if (actions_) {
       x_.head(v_.size()) = v_.reshaped();
@@ -220,6 +226,8 @@ void StageEquations<N, S, MostN, MostS>::guess() {
   if (!keeps_matrix_ && lagrangian_ == nullptr) {
     // What the forces at the start would do is right to the order of h; a linear system takes any guess.
     potential_.gradient(problem_.q, given_);
+    start_gradient_ = given_;
+    knows_start_ = true;
     force_.colwise() = Vector(-given_);
     velocity_ = start;
     if (problem_.is_damped()) {
@@ -292,6 +300,10 @@ template <int N, int S, int MostN, int MostS>
 void StageEquations<N, S, MostN, MostS>::find_gradient(Eigen::Index stage) {
   if (has_stiffness_) {
     force_.col(stage) = -stiffness_.lazyProduct(q_.col(stage));
+    return;
+  }
+  if (knows_start_ && is_at_start_[static_cast<std::size_t>(stage)]) {
+    force_.col(stage) = -start_gradient_;
     return;
   }
   at_ = q_.col(stage);

@@ -46,6 +46,31 @@ class DenseFactors<1, 1> {
   double divisor_ = 1.0;
 };
 
+template <>
+class DenseFactors<2, 2> {
+ public:
+  using Vector = Bounded<2, 1>;
+  using Matrix = Bounded<2, 2>;
+  static Matrix matrix(Eigen::Index) { return Matrix::Zero(); }
+  /// By elimination from the row with the larger number in front.
+  void factor(const Matrix& matrix) {
+    first_ = std::abs(matrix(1, 0)) > std::abs(matrix(0, 0)) ? 1 : 0;
+    const int second = 1 - first_;
+    inverse_ = 1.0 / matrix(first_, 0);
+    part_ = matrix(second, 0) * inverse_;
+    upper_ = matrix(first_, 1);
+    last_inverse_ = 1.0 / (matrix(second, 1) - part_ * upper_);
+  }
+  Vector solve(const Vector& b) const {
+    const double last = (b[1 - first_] - part_ * b[first_]) * last_inverse_;
+    return {(b[first_] - upper_ * last) * inverse_, last};
+  }
+
+ private:
+  int first_ = 0;
+  double inverse_ = 1.0, part_ = 0.0, upper_ = 0.0, last_inverse_ = 1.0;
+};
+
 /// Where each unknown feels few others, as in a chain; the matrices have the same entries all the time.
 class SparseFactors {
  public:
@@ -89,6 +114,8 @@ class SmallNewton {
   /// `keeps_matrix` says that all are the same, the equations being linear, it is made once.
   template <class Equations>
   ParticleNewton::Report solve(Equations& equations, Vector& x, bool keeps_matrix = false);
+  /// Equations that were linear with one matrix go on with another.
+  void renew_matrix() { has_factors_ = false; }
 
  private:
   /// Equations that are linear are solved by one correction, and the next one mends its round-off. Nothing, and `x` as

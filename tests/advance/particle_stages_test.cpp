@@ -1,6 +1,7 @@
 // The stages of particles in implicit steps: whichever way their equations are solved, the path is the same.
 #include <gtest/gtest.h>
 
+#include "advance/particle_stages.hpp"
 #include "advance/stepper.hpp"
 #include "method_cases.hpp"
 #include "model/potentials/catalogue.hpp"
@@ -100,6 +101,30 @@ TEST(ParticleStages, OwnSolversAndPetscGiveTheSamePath) {
       }
     }
   }
+}
+
+// Linear equations keep their matrix, but only as long as the environments respond as before.
+TEST(ParticleStages, AKeptMatrixBelongsToOneResponse) {
+  RandomNumbers random(31);
+  Scene scene;
+  scene.system = random_particles(2, 1, random);
+  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{2.0, -1.0}, {-1.0, 1.5}});
+  scene.lines = {{{{0, 1.0}}, {.mass = 1.0, .stiffness = 1.0}, 10}};
+  const auto scheme = std::get<CollocationScheme>(method_case("gauss(stages=2)").scheme);
+  constexpr double h = 0.3;
+  Problem problem = make_problem(scene, self_world()), fresh = make_problem(scene, self_world());
+  const std::unique_ptr<ParticleStages> stages = make_particle_stages(scheme, problem, h);
+  StageForces forces{Eigen::VectorXd::Constant(4, 0.4), 0.5 * Eigen::MatrixXd::Identity(4, 4)};
+  Eigen::VectorXd velocities(4);
+  EXPECT_TRUE(stages->step(forces, velocities).converged);
+  fresh.q = problem.q;
+  fresh.p = problem.p;
+  forces.response *= 3.0;
+  EXPECT_TRUE(stages->step(forces, velocities).converged);
+  EXPECT_TRUE(make_particle_stages(scheme, fresh, h)->step(forces, velocities).converged);
+  const double tolerance = 10.0 * std::numeric_limits<double>::epsilon();
+  EXPECT_LE((problem.q - fresh.q).norm(), tolerance * fresh.q.norm());
+  EXPECT_LE((problem.p - fresh.p).norm(), tolerance * fresh.p.norm());
 }
 
 // The energy of a symplectic method drifts with what its solver leaves, if that is always of the same sign. Gauss's

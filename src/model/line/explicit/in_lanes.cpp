@@ -98,6 +98,52 @@ template <int at_once, int kicks, int drifts, int last_drifts>
 }
 
 template <Sites S>
+void LineInLanes<S>::advance(const LineLevel& level, double head) {
+  with_constant(level.kicks, [&](auto kicks) {
+    if (level.drifts == 0) {
+      run<kicks, 0>(level, head);
+    } else {
+      run<kicks, 1>(level, head);
+    }
+  });
+}
+
+template <Sites S>
+template <int kicks, int drifts>
+[[gnu::noinline]] void LineInLanes<S>::run(const LineLevel& level, double head) {
+  Register* w = at_part(w_);
+  Register* p = at_part(p_);
+  int row = 0;
+  const auto sites = sites_.mapped([&](const double*) { return PartRow{at_part(rows_[row++])}; });
+  const std::int64_t part = parts_.part, last = parts_.count - (lanes - 1) * part - 1;
+  Lanes strength[2];
+  for (int i = 0; i < kicks; ++i) strength[i] = everywhere(level.kick[i] * sites_.stiffness);
+  const Lanes rate = everywhere(level.drift[0] / sites_.mass);
+  Lanes here = w[0].at[0], before = from_lane_before(w[part - 1].at[0]);
+  before[0] = head;
+  const Lanes behind_parts = from_lane_behind(here);
+  Lanes left = sites.pull(0, here - before);
+  const auto move = [&](std::int64_t k, Lanes next) __attribute__((always_inline)) {
+    Lanes momentum = p[k].at[0];
+    if constexpr (kicks > 0) {
+      const Lanes right = sites.pull(k + 1, next - here);
+      for (int i = 0; i < kicks; ++i) momentum = kicked(momentum, strength[i], left, right);
+      p[k].at[0] = momentum;
+      left = right;
+    }
+    if constexpr (drifts > 0) w[k].at[0] = drifted(here, sites.per_mass(k, rate), momentum);
+    here = next;
+  };
+#pragma GCC unroll 4
+  for (std::int64_t k = 0; k < last; ++k) move(k, w[k + 1].at[0]);
+  // The last lane ends here, before the others or with them; what it has behind moves in vain.
+  Lanes next = last + 1 < part ? w[last + 1].at[0] : behind_parts;
+  next[lanes - 1] = far_end_ == FarEnd::fixed ? 0.0 : here[lanes - 1];
+  move(last, next);
+  for (std::int64_t k = last + 1; k < part; ++k) move(k, k + 1 < part ? w[k + 1].at[0] : behind_parts);
+}
+
+template <Sites S>
 void LineInLanes<S>::load_last(int number, double* w, double* p) const {
   const std::int64_t from = parts_.count - (lanes - 1) * parts_.part - number;
   for (std::int64_t j = 0; j < number; ++j) {

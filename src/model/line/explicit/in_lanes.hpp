@@ -42,6 +42,9 @@ class LineInLanes {
   /// end, is not known here: as many sites there as there are levels become worthless.
   void advance(std::span<const LineLevel> levels);
 
+  /// A level of a fixed or free line with its head at `head`, at most one of its drifts; no site becomes worthless.
+  void advance(const LineLevel& level, double head);
+
   /// Twice as many sites as become worthless.
   int at_an_end() const { return 2 * depth_; }
   /// Site j of the first `most_at_an_end`.
@@ -75,6 +78,8 @@ class LineInLanes {
   void copy_beside(Field& field, int levels) const;
   template <int at_once, int kicks, int drifts, int last_drifts>
   void run(std::span<const LineLevel> levels);
+  template <int kicks, int drifts>
+  void run(const LineLevel& level, double head);
 
   FarEnd far_end_;
   Parts parts_;

@@ -20,6 +20,8 @@ namespace {
 
 /// Steps of a block at most: copying in and out is no more than a hundredth of that.
 constexpr int most_steps = 256;
+/// Sites that take each substep all together: with so few of them windows near the head cost more.
+constexpr std::int64_t most_in_lockstep = 256;
 /// Fewer are not worth copying for.
 constexpr int fewest_steps = 4;
 /// Bytes of the sites that the second-level cache holds.
@@ -29,9 +31,14 @@ template <Sites S>
 class LineShortMarch final : public ExplicitMarch {
  public:
   LineShortMarch(LineState& line, const ExplicitScheme& scheme, double h, std::unique_ptr<ExplicitMarch> few_steps)
-      : line_(line), scheme_(scheme), h_(h), few_steps_(std::move(few_steps)), far_(line.constants, most_at_an_end, 0) {
+      : line_(line),
+        scheme_(scheme),
+        h_(h),
+        few_steps_(std::move(few_steps)),
+        in_lockstep_(line.sites() <= most_in_lockstep && line.constants.far_end != FarEnd::matched),
+        far_(line.constants, most_at_an_end, 0) {
     for (int axis = 0; axis < line.axes && line.at_head(); ++axis) {
-      axes_.push_back({LineInLanes<S>(line.constants, line.sites()), {}});
+      axes_.push_back({.line = LineInLanes<S>(line.constants, line.sites()), .near = {}});
     }
     // Blocks have several lengths, and none of them allocates.
     const std::size_t most_levels = most_steps * scheme.substeps.size();
@@ -43,6 +50,12 @@ class LineShortMarch final : public ExplicitMarch {
   void open(const BlockPlan& plan) override;
   void force(const HeadMotion& head, std::span<double> force) const override {
     if (hands_over_) return few_steps_->force(head, force);
+    if (in_lockstep_) {
+      for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+        force[axis] = force_of_spring(sites_, 0, axes_[axis].line.first_w(0) - head.x[axis]);
+      }
+      return;
+    }
     for (std::size_t axis = 0; axis < axes_.size(); ++axis) force[axis] = axes_[axis].near.force(head.x[axis]);
   }
   void substep(const Substep& substep, const HeadMotion& head) override;
@@ -61,8 +74,12 @@ class LineShortMarch final : public ExplicitMarch {
   struct Axis {
     LineInLanes<S> line;
     LineNearHead<S, most_at_an_end> near;
+    double head = 0.0;  // in the kicks that wait
   };
   void find_groups(int steps);
+  /// A substep in lockstep: kicks wait for the drift that they go along with.
+  void take_along(const Substep& substep, const HeadMotion& head);
+  void advance_waiting();
   void load_near(int axis);
   void sweep();
   void sweep_with_dashpot(int axis, std::span<const LineLevel> levels);
@@ -71,6 +88,7 @@ class LineShortMarch final : public ExplicitMarch {
   ExplicitScheme scheme_;
   double h_;
   std::unique_ptr<ExplicitMarch> few_steps_;
+  bool in_lockstep_;        // the whole line with the head, substep by substep
   std::vector<Axis> axes_;  // on rank 0
   LineWindow<S> far_;
 
@@ -80,6 +98,7 @@ class LineShortMarch final : public ExplicitMarch {
   std::vector<LineLevel> levels_;
   std::vector<Group> groups_;
   S sites_;
+  LineLevel waiting_;         // kicks of a line in lockstep
   std::size_t group_ = 0;     // the next that a sweep takes
   std::size_t substeps_ = 0;  // that the head has been through
 };
@@ -108,13 +127,13 @@ void LineShortMarch<S>::open(const BlockPlan& plan) {
   hands_over_ = (rests || plan.steps < fewest_steps) && plan.steps <= few_steps_->limit();
   if (hands_over_) return few_steps_->open(plan);
   line_.touch(line_.moved + scheme_.reach(plan.steps));
-  find_groups(plan.steps);
+  if (!in_lockstep_) find_groups(plan.steps);
   sites_ = std::get<S>(line_.material());
   group_ = 0;
   substeps_ = 0;
   for (int axis = 0; axis < static_cast<int>(axes_.size()); ++axis) {
     axes_[axis].line.load(sites_, line_.own(line_.w[axis]), line_.own(line_.p[axis]));
-    load_near(axis);
+    if (!in_lockstep_) load_near(axis);
   }
 }
 
@@ -128,8 +147,32 @@ void LineShortMarch<S>::load_near(int axis) {
 template <Sites S>
 void LineShortMarch<S>::substep(const Substep& substep, const HeadMotion& head) {
   if (hands_over_) return few_steps_->substep(substep, head);
+  if (in_lockstep_) return take_along(substep, head);
   for (std::size_t axis = 0; axis < axes_.size(); ++axis) axes_[axis].near.substep(substep, h_, head.x[axis]);
   if (++substeps_ == groups_[group_].end) sweep();
+}
+
+template <Sites S>
+void LineShortMarch<S>::take_along(const Substep& substep, const HeadMotion& head) {
+  const double seconds = substep.weight * h_;
+  if (substep.kind == Substep::Kind::kick) {
+    bool goes_along = waiting_.kicks < 2;
+    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+      goes_along = goes_along && (waiting_.kicks == 0 || axes_[axis].head == head.x[axis]);
+    }
+    if (!goes_along) advance_waiting();
+    for (std::size_t axis = 0; axis < axes_.size(); ++axis) axes_[axis].head = head.x[axis];
+    waiting_.kick[waiting_.kicks++] = seconds;
+  } else {
+    waiting_.drift[waiting_.drifts++] = seconds;
+    advance_waiting();
+  }
+}
+
+template <Sites S>
+void LineShortMarch<S>::advance_waiting() {
+  for (auto& [line, near, head] : axes_) line.advance(waiting_, head);
+  waiting_.kicks = waiting_.drifts = 0;
 }
 
 template <Sites S>
@@ -138,7 +181,7 @@ void LineShortMarch<S>::sweep() {
   const std::span<const LineLevel> levels = std::span(levels_).subspan(group.first_level, group.levels);
   const auto worthless = static_cast<int>(group.levels);
   for (int axis = 0; axis < static_cast<int>(axes_.size()); ++axis) {
-    auto& [line, near] = axes_[axis];
+    auto& [line, near, head] = axes_[axis];
     if (line_.constants.far_end == FarEnd::matched) {
       sweep_with_dashpot(axis, levels);
     } else {
@@ -175,6 +218,7 @@ void LineShortMarch<S>::sweep_with_dashpot(int axis, std::span<const LineLevel> 
 template <Sites S>
 void LineShortMarch<S>::close() {
   if (hands_over_) return few_steps_->close();
+  if (waiting_.kicks > 0) advance_waiting();
   for (int axis = 0; axis < static_cast<int>(axes_.size()); ++axis) {
     axes_[axis].line.store(line_.own(line_.w[axis]), line_.own(line_.p[axis]));
   }

@@ -73,7 +73,7 @@ class LineShortImplicitMarch final : public ImplicitMarch {
 
 template <int pairs, int singles, int streams>
 std::unique_ptr<ImplicitMarch> march_with(LineState& line, const CollocationScheme& scheme,
-                                         const LineRecursion& recursion, double h) {
+                                          const LineRecursion& recursion, double h) {
   using InLanes = LineModesInLanes<pairs, singles, streams>;
   if (InLanes::takes(recursion, line.constants, line.sites())) {
     return std::make_unique<LineShortImplicitMarch<InLanes>>(line, scheme, recursion, h);
