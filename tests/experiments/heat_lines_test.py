@@ -1,4 +1,5 @@
-"""What `ours/heat_lines` is claimed against, from all sites of two lines in motion in the place of an integral over waves."""
+"""What `ours/heat_lines` is claimed against, from all sites of two lines in motion, and `ours/heat_lines_eight`, which takes too long to
+forget its start for that, from an integral over waves that is held against these sites."""
 
 import tomllib
 import unittest
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-RECIPE = Path(environ["BATHLINE_SOURCE"]) / "experiments/ours/heat_lines.toml"
+RECIPES = Path(environ["BATHLINE_SOURCE"]) / "experiments/ours"
 
 
 def covariances(sites=260, time=180.0):
@@ -36,10 +37,44 @@ def covariances(sites=260, time=180.0):
     return (q @ of_q @ q.T + (r * of_v) @ r.T, q @ of_q @ s.T + (r * of_v) @ q.T, s @ of_q @ s.T + (q * of_v) @ q.T)
 
 
+def by_waves(count):
+    """<q v> and <v v> of so many masses, from 2 kT Re g(i w) of both lines through the chain, over all w = 4 sin(angle)."""
+    stiffness = 2 * np.eye(count) - np.eye(count, k=1) - np.eye(count, k=-1)
+    nodes, weights = np.polynomial.legendre.leggauss(3000)
+    angles = (nodes + 1) * np.pi / 4
+    ends, kt = np.zeros(count), np.zeros(count)
+    ends[[0, -1]], kt[[0, -1]] = 1.0, (2.0, 1.0)
+    qv, vv = np.zeros((count, count)), np.zeros((count, count))
+    for w, weight in zip(4 * np.sin(angles), np.cos(angles) * weights):
+        friction = (np.sqrt(16 - w * w) - 1j * w) / 4
+        response = np.linalg.inv(stiffness - w * w * np.eye(count) + 1j * w * friction * np.diag(ends))
+        spectrum = (response * 2 * kt * friction.real) @ response.conj().T
+        qv += weight * w * spectrum.imag
+        vv += weight * w * w * spectrum.real
+    return qv, vv
+
+
+def recipe_and_formulas(name):
+    recipe = tomllib.loads((RECIPES / f"{name}.toml").read_text())
+    return recipe, {one["name"]: one["of"] for one in recipe["study"]["quantities"]}
+
+
 class HeatLines(unittest.TestCase):
+    def test_eight_masses_are_those_of_all_waves(self):
+        _, qv, vv = covariances()
+        for found, expected in zip(by_waves(4), (qv, vv)):
+            self.assertLess(np.abs(found - expected).max(), 1e-5)
+        _, typed = recipe_and_formulas("heat_lines_eight")
+        qv, vv = by_waves(8)
+        self.assertAlmostEqual(float(typed["current"].split(" - ")[1]), qv[3, 4], delta=1e-12)
+        for i in (0, 1, 7):
+            self.assertAlmostEqual(float(typed[f"over{i}"].split(" - ")[1]), vv[i, i], delta=1e-8)
+        angle = np.arccosh(1.5)
+        white = np.sinh(7 * angle) / np.sinh(8 * angle) / 2
+        self.assertAlmostEqual(float(typed["white_current"].split(" - ")[1]), white, delta=1e-12)
+
     def test_current_and_temperatures_are_those_of_all_sites(self):
-        recipe = tomllib.loads(RECIPE.read_text())
-        typed = {one["name"]: one["of"] for one in recipe["study"]["quantities"]}
+        recipe, typed = recipe_and_formulas("heat_lines")
         _, qv, vv = covariances()
         # The chain forgets its rest, and lines their ends, to 1e-6 by then.
         self.assertAlmostEqual(float(typed["current"].split(" - ")[1]), qv[1, 2], delta=1e-5)
