@@ -24,14 +24,22 @@ struct MemoryShape {
 class KickMemory {
  public:
   virtual ~KickMemory() = default;
-  virtual int stages() const = 0;
+  int stages() const { return stages_; }
   /// The first drift of a step, in steps.
-  virtual double first_drift() const = 0;
-  virtual MemoryShape shape() const = 0;
+  double first_drift() const { return first_drift_; }
   /// What a displacement of now adds to the force, per length, negative.
-  virtual double at_once() const = 0;
+  double at_once() const { return at_once_; }
+  virtual MemoryShape shape() const = 0;
   /// The head has moved by `displacement` in the drift before the kick of that number, which comes now.
   virtual void commit(MemoryState& state, int stage, double displacement) const = 0;
+
+ protected:
+  KickMemory(int stages, double first_drift, double at_once)
+      : stages_(stages), first_drift_(first_drift), at_once_(at_once) {}
+
+ private:
+  int stages_;
+  double first_drift_, at_once_;
 };
 
 }  // namespace bathline

@@ -23,9 +23,8 @@ Modes modes_of(const StagedKernel& kernel, double stiffness) {
 }  // namespace
 
 StagedMemory::StagedMemory(const Turns& turns, const StagedKernel& kernel, double stiffness)
-    : stages_(turns.kicks.size()),
-      first_drift_(turns.drifts.front()),
-      stiffness_(stiffness),
+    : KickMemory(turns.stages(), turns.drifts.front(), -stiffness),
+      stages_(turns.kicks.size()),
       modes_(modes_of(kernel, stiffness)) {
   for (const Eigen::MatrixXd& matrix : kernel.first) {
     const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> forces = -stiffness * matrix;

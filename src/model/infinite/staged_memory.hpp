@@ -13,19 +13,15 @@ class StagedMemory final : public KickMemory {
  public:
   StagedMemory(const Turns& turns, const StagedKernel& kernel, double stiffness);
 
-  int stages() const override { return static_cast<int>(stages_); }
-  double first_drift() const override { return first_drift_; }
   MemoryShape shape() const override {
     return {.tails = stages_, .recent = first_.size() * stages_, .modes = modes_.size()};
   }
-  double at_once() const override { return -stiffness_; }
   void commit(MemoryState& state, int stage, double displacement) const override;
 
  private:
   void end_step(MemoryState& state) const;
 
   std::size_t stages_;
-  double first_drift_, stiffness_;
   std::vector<std::vector<double>> first_;  // forces by lag, then kick, then drift
   Modes modes_;
 };

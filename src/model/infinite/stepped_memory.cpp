@@ -32,7 +32,8 @@ void MemoryShape::give(MemoryState& state) const {
 }
 
 SteppedMemory::SteppedMemory(const LineKernel& kernel, double stiffness)
-    : stiffness_(stiffness),
+    : KickMemory(1, 1.0, -stiffness * kernel.on_stage.first.front()),
+      stiffness_(stiffness),
       recent_(kernel.on_stage.first.size() - 1),
       first_(kernel.on_stage.first),
       first_between_(kernel.between_steps.first),

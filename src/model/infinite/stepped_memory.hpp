@@ -15,13 +15,9 @@ class SteppedMemory final : public KickMemory {
  public:
   explicit SteppedMemory(const LineKernel& kernel, double stiffness);
 
-  int stages() const override { return 1; }
-  double first_drift() const override { return 1.0; }
   MemoryShape shape() const override { return {.tails = 1, .recent = recent_, .modes = modes_.size()}; }
   /// Force on the head of the spring alone, longer by `displacement`.
   double spring(double displacement) const { return -stiffness_ * displacement; }
-  /// What a displacement of now adds to the force, per length, negative.
-  double at_once() const override { return -stiffness_ * first_[0]; }
   /// The head has moved by `displacement` in this step.
   void commit(MemoryState& state, double displacement) const;
   void commit(MemoryState& state, int, double displacement) const override { commit(state, displacement); }
