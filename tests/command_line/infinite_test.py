@@ -23,6 +23,9 @@ PLANET = changed(
 )
 
 
+COMPOSITION = {"name": "yoshida4", "on": "closed", "label": "composition"}
+
+
 class Infinite(FolderTest):
     def result(self, recipe, name, ranks=None, *more):
         path = self.folder / f"{name}.h5"
@@ -56,14 +59,15 @@ class Infinite(FolderTest):
     def test_same_bits_on_any_ranks_and_beside_a_finite_line(self):
         beside = {"name": "short", "kind": "spring-mass-line", "sites": 90, "M": 0.003, "lambda": 0.5}
         recipe = changed(PLANET, environment=[LINE, beside])
-        recipe["integrators"] = recipe["integrators"][:1]
+        recipe["integrators"] = [*recipe["integrators"][:1], COMPOSITION]
         one, _ = self.result(recipe, "one")
         self.assert_same_bits(one, self.result(recipe, "two", 2)[0])
 
     def test_goes_on_from_a_checkpoint_on_other_ranks(self):
-        recipe = changed(PLANET, output={"checkpoint_every": 130, "keep_checkpoints": 9})
+        recipe = changed(PLANET, output={"checkpoint_every": 130, "keep_checkpoints": 12})
+        recipe["integrators"].append(COMPOSITION)
         whole, _ = self.result(recipe, "whole")
-        for index in (1, 4, 7):
+        for index in (1, 4, 7, 10):
             path = self.folder / f"resumed{index}.h5"
             checkpoints = sorted(self.folder.glob("whole.checkpoint.*.h5"), key=lambda p: int(p.name.split(".")[-2]))
             self.assert_code(run(["resume", checkpoints[index], "-o", self.copy(whole, path)], ranks=2), 0)
