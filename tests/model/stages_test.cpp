@@ -1,8 +1,8 @@
 // Implicit schemes with several stages on lines and heat baths: the eliminated environment and the completed step
-// against one dense system of all sites and stages.
+// against one system of all sites and stages.
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
+#include <Eigen/SparseLU>
 #include <cmath>
 #include <unsupported/Eigen/KroneckerProduct>
 
@@ -54,18 +54,21 @@ DenseStep dense_step(const Dense& d, const CollocationScheme& s, double h, const
   const auto n = w.rows(), axes = w.cols();
   const Eigen::Index stages = s.stages();
   const Eigen::MatrixXd heads = head.replicate(stages, 1) + h * s.a * velocities;
-  const Eigen::MatrixXd drift = d.mass.cwiseInverse().asDiagonal();
+  const Eigen::DiagonalMatrix<double, Eigen::Dynamic> drift(d.mass.cwiseInverse());
   // Stage momenta, site by site within a stage: P = 1 p + h a^ (g x - K W - C P/M),  W = 1 w + h a P/M.
-  const Eigen::MatrixXd system = Eigen::MatrixXd::Identity(n * stages, n * stages) +
-                                 h * h * Eigen::kroneckerProduct(s.a_hat * s.a, d.stiffness * drift).eval() +
-                                 h * Eigen::kroneckerProduct(s.a_hat, d.damping * drift).eval();
+  const Eigen::MatrixXd system =
+      Eigen::MatrixXd::Identity(n * stages, n * stages) +
+      h * h * Eigen::kroneckerProduct(s.a_hat * s.a, Eigen::MatrixXd(d.stiffness * drift)).eval() +
+      h * Eigen::kroneckerProduct(s.a_hat, Eigen::MatrixXd(d.damping * drift)).eval();
   Eigen::MatrixXd right(n * stages, axes);
   for (Eigen::Index i = 0; i < stages; ++i) {
     Eigen::MatrixXd force = Eigen::MatrixXd::Zero(n, axes);
     for (Eigen::Index j = 0; j < stages; ++j) force += s.a_hat(i, j) * (d.to_head * heads.row(j) - d.stiffness * w);
     right.middleRows(i * n, n) = p + h * force;
   }
-  const Eigen::MatrixXd momenta = system.partialPivLu().solve(right);
+  // Most of it is zeros.
+  const Eigen::SparseLU<Eigen::SparseMatrix<double>> factors(system.sparseView());
+  const Eigen::MatrixXd momenta = factors.solve(right);
   DenseStep end{w, p, Eigen::MatrixXd(stages, axes)};
   for (Eigen::Index i = 0; i < stages; ++i) {
     Eigen::MatrixXd place = w;
