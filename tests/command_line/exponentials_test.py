@@ -46,13 +46,6 @@ def dense_path(times, mass=1.3, stiffness=2.1, q0=0.9, v0=-0.3):
 
 
 class Exponentials(FolderTest):
-    def result(self, recipe, name, ranks=None, *more):
-        path = self.folder / f"{name}.h5"
-        recipe = write_recipe(self.folder / f"{name}.toml", recipe)
-        outcome = run(["run", recipe, "-o", path, "--overwrite", *more], ranks)
-        self.assert_code(outcome, 0)
-        return path, outcome
-
     def test_path_ledger_and_certificate(self):
         path, outcome = self.result(RECIPE, "path")
         with h5py.File(path) as file:

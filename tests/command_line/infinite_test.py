@@ -27,12 +27,6 @@ COMPOSITION = {"name": "yoshida4", "on": "closed", "label": "composition"}
 
 
 class Infinite(FolderTest):
-    def result(self, recipe, name, ranks=None, *more):
-        path = self.folder / f"{name}.h5"
-        outcome = run(["run", write_recipe(self.folder / f"{name}.toml", recipe), "-o", path, *more], ranks)
-        self.assert_code(outcome, 0)
-        return path, outcome
-
     def test_certificate_stands_in_the_file_and_in_the_log(self):
         beside = {"name": "bath", "kind": "heat-bath", "oscillators": 50, "damping": 0.3, "omega_max": 9.0}
         claim = {"id": "kernel", "quantity": "certificate.kicks.endless.kernel_error", "bounds": [0.0, 1e-9]}

@@ -44,12 +44,6 @@ def dense_path(times, mass=1.0, stiffness=1.5, q0=1.0, v0=0.4):
 
 
 class Kernels(FolderTest):
-    def result(self, recipe, name, ranks=None):
-        path = self.folder / f"{name}.h5"
-        outcome = run(["run", write_recipe(self.folder / f"{name}.toml", recipe), "-o", path, "--overwrite"], ranks)
-        self.assert_code(outcome, 0)
-        return path, outcome
-
     def test_star_and_chain_have_the_path_of_the_density(self):
         path, outcome = self.result(RECIPE, "path")
         with h5py.File(path) as file:

@@ -4,7 +4,7 @@ import unittest
 
 import numpy as np
 
-from program import FolderTest, changed, run, toml, variables, write_recipe
+from program import FolderTest, changed, run, toml, variables
 
 MODES = {"kind": "memory", "stiffness": [2.5, 0.4], "rate": [5.0, 0.3], "frequency": [0.0, 1.1], "temperature": 0.3}
 CLOSED = {"on": "closed"}
@@ -61,16 +61,11 @@ passages = [{ name = "up", of = "x - y", direction = "up" }]
 
 
 class Noise(FolderTest):
-    def result(self, recipe, name, ranks=None):
-        path = self.folder / f"{name}.h5"
-        self.assert_code(run(["run", write_recipe(self.folder / f"{name}.toml", recipe), "-o", path], ranks), 0)
-        return path
-
     def test_a_run_has_the_same_bits_on_any_ranks_and_after_checkpoints(self):
         recipe = changed(NOISY, output={"checkpoint_every": 50, "keep_checkpoints": 99})
-        whole = self.result(recipe, "whole")
+        whole, _ = self.result(recipe, "whole")
         for ranks in (2, 3):
-            self.assert_same_bits(whole, self.result(recipe, f"ranks{ranks}", ranks))
+            self.assert_same_bits(whole, self.result(recipe, f"ranks{ranks}", ranks)[0])
         checkpoints = sorted(self.folder.glob("whole.checkpoint.*.h5"), key=lambda p: int(p.name.split(".")[-2]))
         self.assertGreaterEqual(len(checkpoints), 2 * len(recipe["integrators"]))
         # One in the midst of each integrator, by turns on one rank and on two.
@@ -79,15 +74,15 @@ class Noise(FolderTest):
             path.write_bytes(whole.read_bytes())
             self.assert_code(run(["resume", checkpoints[index], "-o", path], ranks=1 + index // 2 % 2), 0)
             self.assert_same_bits(whole, path)
-        other = variables(self.result(changed(recipe, output={"seed": 4}), "other"))
+        other = variables(self.result(changed(recipe, output={"seed": 4}), "other")[0])
         for label in (case["label"] for case in recipe["integrators"]):
             self.assertFalse(np.array_equal(variables(whole)[f"{label}/q"], other[f"{label}/q"]), label)
 
     def test_an_ensemble_has_the_same_bits_on_any_ranks(self):
         recipe = toml(NOISY) + STUDY
-        one = self.result(recipe, "one")
+        one, _ = self.result(recipe, "one")
         for ranks in (2, 3):
-            self.assert_same_bits(one, self.result(recipe, f"ensemble{ranks}", ranks))
+            self.assert_same_bits(one, self.result(recipe, f"ensemble{ranks}", ranks)[0])
         found = variables(one)
         for label in (case["label"] for case in NOISY["integrators"]):
             for name, shape in {

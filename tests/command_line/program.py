@@ -190,6 +190,14 @@ class FolderTest(unittest.TestCase):
         """The exit code, with all that was printed where it is another one."""
         self.assertEqual(outcome.code, code, outcome.text)
 
+    def result(self, recipe, name, ranks=None, *more):
+        """Runs a recipe, which must succeed: the file of its result in the folder, and the outcome."""
+        path = self.folder / f"{name}.h5"
+        recipe = write_recipe(self.folder / f"{name}.toml", recipe)
+        outcome = run(["run", recipe, "-o", path, "--overwrite", *more], ranks)
+        self.assert_code(outcome, 0)
+        return path, outcome
+
     def assert_said_once(self, outcome, message):
         """A message that only one rank may print."""
         self.assertEqual(outcome.text.count(message), 1, f"not once: {message}\n{outcome.text}")

@@ -12,6 +12,7 @@
 #include "model/memory_modes.hpp"
 #include "model/problem.hpp"
 #include "model/star/star.hpp"
+#include "particle_in_well.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
 
@@ -297,14 +298,7 @@ TEST(MpiMemory, GoesOnFromItsFields) {
     Problem whole = remembering(damped, 0.8), first = remembering(damped, 0.8), second = remembering(damped, 0.8);
     const End expected = end_of(whole, method.scheme, 0.1, 30);
     end_of(first, method.scheme, 0.1, 13);
-    second.q = first.q;
-    second.p = first.p;
-    const std::vector<StateField> from = first.environments()[0]->fields();
-    std::vector<StateField> to = second.environments()[0]->fields();
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
-    }
-    second.environments()[0]->take_over_fields();
+    take_over_state(second, first);
     const End found = end_of(second, method.scheme, 0.1, 17);
     EXPECT_EQ(found.q, expected.q);
     EXPECT_EQ(found.p, expected.p);

@@ -6,12 +6,10 @@
 #include <cmath>
 
 #include "advance/step_matrix.hpp"
-#include "advance/stepper.hpp"
 #include "method_cases.hpp"
 #include "model/environment_catalogue.hpp"
-#include "model/problem.hpp"
+#include "particle_in_well.hpp"
 #include "petsc_world.hpp"
-#include "quartic_potential.hpp"
 #include "solve/dense.hpp"
 
 namespace bathline {
@@ -47,17 +45,8 @@ std::unique_ptr<Environment> memory(int axes = 1, double temperature = kt) {
 }
 
 Problem warm(double quartic, double temperature = kt, std::uint32_t realisation = 0) {
-  OpenSystem system;
-  system.particles = 1;
-  system.mass = VectorXd::Constant(1, mass);
-  system.potential = std::make_shared<QuarticPotential>(MatrixXd::Constant(1, 1, stiffness), quartic);
-  system.q0 = VectorXd::Constant(1, 0.8);
-  system.v0 = VectorXd::Constant(1, 0.6);
-  std::vector<std::unique_ptr<Environment>> all;
-  all.push_back(memory(1, temperature));
-  Problem problem(system, MatrixXd::Zero(1, 1), std::move(all), test_world());
-  problem.prepare(5, realisation);
-  return problem;
+  return particle_in({.mass = mass, .stiffness = stiffness, .quartic = quartic, .q0 = 0.8, .v0 = 0.6},
+                     memory(1, temperature), realisation);
 }
 
 bool is_taken(const MethodCase& method) {
@@ -300,15 +289,7 @@ TEST(MpiWarmMemory, LedgerCloses) {
     SCOPED_TRACE(method.name);
     Problem problem = warm(0.0);
     const auto stepper = make_stepper(method.scheme, problem, h);
-    const double before = problem.energies().total();
-    double worst = 0.0, heat = 0.0, last = 0.0;
-    for (int step = 0; step < steps; ++step) {
-      stepper->advance(1);
-      const EnergyLedger ledger = problem.energies();
-      heat += std::abs(ledger.dissipated - last);
-      last = ledger.dissipated;
-      worst = std::max(worst, std::abs(ledger.total() - before));
-    }
+    const auto [heat, worst] = LedgerWalk(problem, *stepper, steps, &EnergyLedger::dissipated);
     EXPECT_GT(heat, 100.0);
     if (method.properties.quadratic_invariants) {
       // A rounding of the sum a step.
@@ -332,14 +313,7 @@ TEST(MpiWarmMemory, GoesOnFromItsFields) {
     advance(whole, 30);
     advance(other, 30);
     advance(first, 13);
-    second.q = first.q;
-    second.p = first.p;
-    const std::vector<StateField> from = first.environments()[0]->fields();
-    std::vector<StateField> to = second.environments()[0]->fields();
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
-    }
-    second.environments()[0]->take_over_fields();
+    take_over_state(second, first);
     advance(second, 17);
     if (!test_world().is_root()) continue;
     EXPECT_EQ(second.q[0], whole.q[0]);

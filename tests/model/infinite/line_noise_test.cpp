@@ -8,12 +8,10 @@
 
 #include <cmath>
 
-#include "advance/stepper.hpp"
 #include "method_cases.hpp"
 #include "model/infinite/infinite_line.hpp"
-#include "model/problem.hpp"
+#include "particle_in_well.hpp"
 #include "petsc_world.hpp"
-#include "quartic_potential.hpp"
 
 namespace bathline {
 namespace {
@@ -38,17 +36,8 @@ std::unique_ptr<Environment> endless(double courant, double temperature = kt, in
 }
 
 Problem warm(double courant, double quartic, std::uint32_t realisation = 0, double q0 = 0.0) {
-  OpenSystem system;
-  system.particles = 1;
-  system.mass = VectorXd::Constant(1, mass);
-  system.potential = std::make_shared<QuarticPotential>(MatrixXd::Constant(1, 1, stiffness), quartic);
-  system.q0 = VectorXd::Constant(1, q0);
-  system.v0 = VectorXd::Zero(1);
-  std::vector<std::unique_ptr<Environment>> all;
-  all.push_back(endless(courant));
-  Problem problem(system, MatrixXd::Zero(1, 1), std::move(all), test_world());
-  problem.prepare(5, realisation);
-  return problem;
+  return particle_in({.mass = mass, .stiffness = stiffness, .quartic = quartic, .q0 = q0}, endless(courant),
+                     realisation);
 }
 
 struct NoisyMethod {
@@ -277,15 +266,7 @@ TEST(MpiLineNoise, LedgerCloses) {
     SCOPED_TRACE(name);
     Problem problem = warm(0.6, 0.0);
     const auto stepper = make_stepper(scheme, problem, h);
-    const double before = problem.energies().total();
-    double worst = 0.0, heat = 0.0, last = 0.0;
-    for (int step = 0; step < steps; ++step) {
-      EXPECT_FALSE(stepper->advance(1));
-      const EnergyLedger ledger = problem.energies();
-      heat += std::abs(ledger.environment - last);
-      last = ledger.environment;
-      worst = std::max(worst, std::abs(ledger.total() - before));
-    }
+    const auto [heat, worst] = LedgerWalk(problem, *stepper, steps, &EnergyLedger::environment);
     EXPECT_GT(heat, 20.0);
     // A rounding of the sum a step where quadratic energies are kept, else (h omega)^2 or h omega of what is about,
     // some kT.
@@ -324,15 +305,7 @@ TEST(MpiLineNoise, GoesOnFromItsFields) {
     EXPECT_FALSE(make_stepper(scheme, other, h)->advance(60));
     EXPECT_FALSE(make_stepper(scheme, begun, h)->advance(23));
     const auto stepper = make_stepper(scheme, resumed, h);
-    resumed.q = begun.q;
-    resumed.p = begun.p;
-    const std::vector<StateField> from = begun.environments()[0]->fields();
-    std::vector<StateField> to = resumed.environments()[0]->fields();
-    ASSERT_EQ(from.size(), to.size());
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      ASSERT_EQ(from[i].values.size(), to[i].values.size());
-      std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
-    }
+    take_over_state(resumed, begun);
     EXPECT_FALSE(stepper->advance(37));
     EXPECT_EQ(resumed.energies().environment, whole.energies().environment);
     if (!test_world().is_root()) continue;

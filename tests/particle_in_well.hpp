@@ -1,0 +1,68 @@
+// A particle in a well with one environment, for tests of what environments do at a temperature and after a restart.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "advance/stepper.hpp"
+#include "model/problem.hpp"
+#include "quartic_potential.hpp"
+#include "test_world.hpp"
+
+namespace bathline {
+
+struct Well {
+  double mass, stiffness;
+  double quartic = 0.0;  ///< V = stiffness q^2/2 + quartic q^4/4
+  double q0 = 0.0, v0 = 0.0;
+};
+
+inline Problem particle_in(const Well& well, std::unique_ptr<Environment> environment, std::uint32_t realisation = 0) {
+  OpenSystem system;
+  system.particles = 1;
+  system.mass = Eigen::VectorXd::Constant(1, well.mass);
+  system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Constant(1, 1, well.stiffness), well.quartic);
+  system.q0 = Eigen::VectorXd::Constant(1, well.q0);
+  system.v0 = Eigen::VectorXd::Constant(1, well.v0);
+  std::vector<std::unique_ptr<Environment>> all;
+  all.push_back(std::move(environment));
+  Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(all), test_world());
+  problem.prepare(5, realisation);
+  return problem;
+}
+
+/// Particles and the first environment of another problem, by its fields alone, as from a checkpoint.
+inline void take_over_state(Problem& problem, Problem& other) {
+  problem.q = other.q;
+  problem.p = other.p;
+  const std::vector<StateField> from = other.environments()[0]->fields();
+  std::vector<StateField> to = problem.environments()[0]->fields();
+  ASSERT_EQ(from.size(), to.size());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    ASSERT_EQ(from[i].values.size(), to[i].values.size());
+    std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
+  }
+  problem.environments()[0]->take_over_fields();
+}
+
+/// What goes to and fro in an entry of the ledger over so many steps, and how far the total strays meanwhile.
+struct LedgerWalk {
+  LedgerWalk(Problem& problem, Stepper& stepper, int steps, double EnergyLedger::*entry) {
+    const EnergyLedger begin = problem.energies();
+    double last = begin.*entry;
+    for (int step = 0; step < steps; ++step) {
+      EXPECT_FALSE(stepper.advance(1));
+      const EnergyLedger ledger = problem.energies();
+      heat += std::abs(ledger.*entry - last);
+      last = ledger.*entry;
+      worst = std::max(worst, std::abs(ledger.total() - begin.total()));
+    }
+  }
+  double heat = 0.0, worst = 0.0;
+};
+
+}  // namespace bathline
