@@ -20,9 +20,9 @@ namespace {
 
 /// Steps of a block at most: copying in and out is no more than a hundredth of that.
 constexpr int most_steps = 256;
-/// Sites that take each substep all together: with so few of them windows near the head cost more.
+/// So many sites go along with the head, all of them: a window near it and sweeps that catch up would cost more.
 constexpr std::int64_t most_in_lockstep = 256;
-/// Fewer are not worth copying for.
+/// Fewer are not worth copying for, unless the line is in lockstep.
 constexpr int fewest_steps = 4;
 /// Bytes of the sites that the second-level cache holds.
 constexpr std::int64_t most_bytes = 384 * 1024;
@@ -88,7 +88,7 @@ class LineShortMarch final : public ExplicitMarch {
   ExplicitScheme scheme_;
   double h_;
   std::unique_ptr<ExplicitMarch> few_steps_;
-  bool in_lockstep_;        // the whole line with the head, substep by substep
+  bool in_lockstep_;        // the whole line goes along with the head
   std::vector<Axis> axes_;  // on rank 0
   LineWindow<S> far_;
 
@@ -124,7 +124,7 @@ template <Sites S>
 void LineShortMarch<S>::open(const BlockPlan& plan) {
   const bool rests =
       mostly_rests(line_.moved) || (plan.steps_left && mostly_rests(*plan.steps_left * scheme_.reach(1)));
-  hands_over_ = (rests || plan.steps < fewest_steps) && plan.steps <= few_steps_->limit();
+  hands_over_ = (rests || (plan.steps < fewest_steps && !in_lockstep_)) && plan.steps <= few_steps_->limit();
   if (hands_over_) return few_steps_->open(plan);
   line_.touch(line_.moved + scheme_.reach(plan.steps));
   if (!in_lockstep_) find_groups(plan.steps);

@@ -12,7 +12,7 @@ namespace bathline {
 namespace {
 
 /// On longer lines tiles that take one sweep a step are faster than two sweeps.
-constexpr std::int64_t longest_in_lanes = 1000;
+constexpr std::int64_t longest_in_lanes = 800;
 /// Streams for which there are registers.
 constexpr int most_streams = lanes == 8 ? 3 : 2;
 
