@@ -2,7 +2,8 @@
 //
 // The whole line is copied into lanes for a block of steps, and advances there by several levels of kicks and drifts at
 // a time, once the head has been through them: what such a sweep cannot know, the sites beside the head, a small window
-// has taken along in lockstep. At a matched end another one does.
+// has taken along in lockstep. At a matched end another one does. A line of few registers that has none goes along as a
+// whole instead.
 // Tested by tests/model/line/explicit/march_test.cpp.
 #include "model/line/explicit/short_march.hpp"
 
