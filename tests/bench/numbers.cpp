@@ -1,0 +1,36 @@
+// Normal numbers, many at once by turns with one pair after the other: items are numbers, `of_pairs` how many times as
+// many of them come in a time.
+#include <vector>
+
+#include "bench_world.hpp"
+#include "parallel/normal_numbers.hpp"
+#include "parallel/random_key.hpp"
+
+namespace bathline {
+namespace {
+
+void normal_numbers(benchmark::State& state) {
+  std::vector<double> numbers(512);  // as many as noise draws together
+  constexpr int spans = 2000;
+  const auto count = static_cast<std::int64_t>(spans * numbers.size());
+  const RandomKey key{7, 1, 3};
+  time_by_turns(
+      state, count,
+      [&] {
+        for (int i = 0; i < spans; ++i) {
+          fill_normals(key, static_cast<std::uint64_t>(i) * numbers.size(), numbers);
+          benchmark::DoNotOptimize(numbers.data());
+          benchmark::ClobberMemory();
+        }
+      },
+      "of_pairs",
+      [&] {
+        for (std::int64_t i = 0; i < count / 2; ++i) {
+          benchmark::DoNotOptimize(normal_pair(key, static_cast<std::uint64_t>(i)));
+        }
+      });
+}
+BENCHMARK(normal_numbers)->Name("numbers/normal")->Iterations(20)->UseManualTime();
+
+}  // namespace
+}  // namespace bathline
