@@ -30,7 +30,7 @@ struct FinalState {
 
 double largest(const Eigen::VectorXd& x) { return x.lpNorm<Eigen::Infinity>(); }
 
-struct Options {
+struct ConvergenceOptions {
   std::vector<double> steps;              ///< from the largest to the smallest, s
   double at = 0.0;                        ///< when errors are taken, s
   bool against_open = false;              ///< errors against the exact flow of the open system
@@ -41,7 +41,7 @@ struct Options {
 };
 
 /// The recipe's start, or as many random ones as the study asks for, uniform in a cube around it.
-std::vector<OpenSystem> starts_of(const Experiment& experiment, const Options& options) {
+std::vector<OpenSystem> starts_of(const Experiment& experiment, const ConvergenceOptions& options) {
   std::vector<OpenSystem> starts;
   for (std::int64_t i = 0; i < options.starts; ++i) {
     OpenSystem start = experiment.system();
@@ -58,7 +58,7 @@ std::vector<OpenSystem> starts_of(const Experiment& experiment, const Options& o
 
 class ConvergenceStudy final : public Study {
  public:
-  ConvergenceStudy(const Experiment& experiment, Options options)
+  ConvergenceStudy(const Experiment& experiment, ConvergenceOptions options)
       : experiment_(experiment), options_(std::move(options)) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
@@ -230,14 +230,14 @@ class ConvergenceStudy final : public Study {
   }
 
   const Experiment& experiment_;
-  Options options_;
+  ConvergenceOptions options_;
   std::vector<OpenSystem> starts_;
   mutable std::map<ReferenceKey, FinalState> references_;
 };
 
 std::unique_ptr<Study> make_convergence(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = recipe.study;
-  Options options{.steps = study.numbers("step_sizes")};
+  ConvergenceOptions options{.steps = study.numbers("step_sizes")};
   std::sort(options.steps.begin(), options.steps.end(), std::greater<>());
   options.starts = study.integer("starts");
   if (options.starts < 1) mistakes.add(study.where("starts"), "`starts` must be at least 1");

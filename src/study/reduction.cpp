@@ -130,7 +130,7 @@ std::vector<Pair> find_pairs(const Section& study, const Experiment& experiment,
   return pairs;
 }
 
-struct Options {
+struct ReductionOptions {
   std::vector<Pair> pairs;
   double threshold = 0.0;  ///< difference that counts as one, relative to the amplitude
   bool with_memory = false, with_momenta = false;
@@ -138,7 +138,7 @@ struct Options {
 
 class ReductionStudy final : public Study {
  public:
-  ReductionStudy(const Experiment& experiment, Options options)
+  ReductionStudy(const Experiment& experiment, ReductionOptions options)
       : experiment_(experiment), options_(std::move(options)) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
@@ -241,12 +241,12 @@ class ReductionStudy final : public Study {
   }
 
   const Experiment& experiment_;
-  Options options_;
+  ReductionOptions options_;
 };
 
 std::unique_ptr<Study> make_reduction(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = recipe.study;
-  Options options{.pairs = find_pairs(study, experiment, mistakes)};
+  ReductionOptions options{.pairs = find_pairs(study, experiment, mistakes)};
   options.threshold = study.number("threshold");
   options.with_memory = study.boolean("memory");
   options.with_momenta = study.boolean("momenta");

@@ -77,10 +77,12 @@ LineModesInLanes<pairs, singles, streams>::LineModesInLanes(const LineRecursion&
   for (int i = 0; i < stages; ++i) {
     for (int lane = 0; lane < last_lane; ++lane) by_last_.of[i][lane] = 0.0;
     // The last lane ends earlier than the others.
-    const auto power = [&](std::int64_t k) -> double& {
-      return powers_[static_cast<std::size_t>(k * streams + last_stream)].of[i][last_lane];
+    const auto powers = [&](std::int64_t k) -> auto& {
+      return powers_[static_cast<std::size_t>(k * streams + last_stream)].of[i];
     };
-    for (std::int64_t k = memory_ + pads; k-- > 0;) power(k) = k >= pads ? power(k - pads) : 0.0;
+    for (std::int64_t k = memory_ + pads; k-- > 0;) {
+      powers(k)[last_lane] = k >= pads ? powers(k - pads)[last_lane] : 0.0;
+    }
   }
   slope_ = to_stages_ * decays * from_velocities_ / line.mass;
 }
