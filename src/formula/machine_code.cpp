@@ -38,48 +38,44 @@ class Writer {
 
  private:
   x86::Xmm result(const FormulaSteps::Step& step) {
-    const auto a = [&] { return number(step.a); };
-    const auto b = [&] { return number(step.b); };
-    x86::Xmm target =
-        step.operation == multiply_add || step.operation == multiply_subtract || step.operation == subtract_product
-            ? copy(step.c)
-            : compiler_.newXmmSd();
-    switch (step.operation) {
-      case add:
-        compiler_.vaddsd(target, a(), b());
-        break;
-      case subtract:
-        compiler_.vsubsd(target, a(), b());
-        break;
-      case multiply:
-        compiler_.vmulsd(target, a(), b());
-        break;
-      case divide:
-        compiler_.vdivsd(target, a(), b());
-        break;
-      case negate:
-        compiler_.vxorpd(target, a(), constant(-0.0));
-        break;
-      case square_root: {
-        const x86::Xmm operand = a();
-        compiler_.vsqrtsd(target, operand, operand);
-        break;
-      }
-      case multiply_add:
-        compiler_.vfmadd231sd(target, a(), b());
-        break;
-      case multiply_subtract:
-        compiler_.vfmsub231sd(target, a(), b());
-        break;
-      case subtract_product:
-        compiler_.vfnmadd231sd(target, a(), b());
-        break;
-      default:
-        call(step, target);
+    const asmjit::InstId instruction = instruction_of(step.operation);
+    if (instruction == x86::Inst::kIdNone) return called(step);
+    // A fused product is added to what stands in its target.
+    const x86::Xmm target = operands(step.operation) == 3 ? copy(step.c) : compiler_.newXmmSd();
+    const x86::Xmm a = number(step.a);
+    if (step.operation == negate) {
+      compiler_.emit(instruction, target, a, constant(-0.0));
+    } else {
+      compiler_.emit(instruction, target, a, operands(step.operation) == 1 ? a : number(step.b));
     }
     return target;
   }
-  void call(const FormulaSteps::Step& step, const x86::Xmm& target) {
+  /// None for what is called.
+  static asmjit::InstId instruction_of(Operation operation) {
+    switch (operation) {
+      case add:
+        return x86::Inst::kIdVaddsd;
+      case subtract:
+        return x86::Inst::kIdVsubsd;
+      case multiply:
+        return x86::Inst::kIdVmulsd;
+      case divide:
+        return x86::Inst::kIdVdivsd;
+      case negate:
+        return x86::Inst::kIdVxorpd;
+      case square_root:
+        return x86::Inst::kIdVsqrtsd;
+      case multiply_add:
+        return x86::Inst::kIdVfmadd231sd;
+      case multiply_subtract:
+        return x86::Inst::kIdVfmsub231sd;
+      case subtract_product:
+        return x86::Inst::kIdVfnmadd231sd;
+      default:
+        return x86::Inst::kIdNone;
+    }
+  }
+  x86::Xmm called(const FormulaSteps::Step& step) {
     // Arguments come before the call in the stream of instructions.
     const int count = operands(step.operation);
     const x86::Xmm a = number(step.a), b = count > 1 ? number(step.b) : a, c = count > 2 ? number(step.c) : a;
@@ -95,7 +91,9 @@ class Writer {
       node->setArg(2, b);
       node->setArg(3, c);
     }
+    const x86::Xmm target = compiler_.newXmmSd();
     node->setRet(0, target);
+    return target;
   }
   /// What is called without the detour over `evaluate`.
   static double (*library_function(Operation operation))(double) {
