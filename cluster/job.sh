@@ -57,4 +57,8 @@ run_or_resume() {
   else
     "${launch[@]}" "$BATHLINE_PROGRAM" run --progress lines "$@" || code=$?
   fi
+  # SIGUSR1 ends a program that has not come as far as listening to it (128 + 10): it has been told to stop, too.
+  if [ "$code" -eq 138 ]; then
+    code=85
+  fi
 }

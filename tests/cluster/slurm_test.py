@@ -253,7 +253,7 @@ class SlurmTest(FolderTest):
 
     def test_a_mistake_is_not_put_back_into_the_queue(self):
         script = SOURCE / "cluster" / "submit.slurm"
-        job = self.submit("-N", "1", "-t", "1", "-o", "wrong.log", script, "absent.toml", "-o", "wrong.h5")
+        job = self.submit("-N", "1", "-t", "1", "--signal=USR1@5", "-o", "wrong.log", script, "absent.toml", "-o", "wrong.h5")
         self.wait_for_end([job], "wrong.log", 30)
         state, code, restarts = self.slurm.state_of(job)
         self.assertEqual((state, code, restarts), ("FAILED", "2:0", 0))

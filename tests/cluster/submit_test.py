@@ -86,7 +86,7 @@ class SubmitTest(FolderTest):
 
 STUBS = {
     # The launchers of both systems: they take note, and start the program on one rank.
-    "srun": 'shift; note "$@"; exec env -u SLURM_JOB_ID "$@"',
+    "srun": 'shift; note "$@"; [ -z "${SIGNALLED:-}" ] || kill -USR1 $$; exec env -u SLURM_JOB_ID "$@"',
     "mpiexec": 'note "$@"; exec "$@"',
     "scontrol": 'note scontrol "$@"',
     "qsub": 'note qsub "$@"',
@@ -160,6 +160,13 @@ class JobTest(FolderTest):
         self.slurm(*words, SLURM_RESTART_COUNT="2")
         with h5py.File(self.place / "r.h5") as file:
             self.assertEqual(file.attrs["status"], "complete")
+
+    def test_a_signal_that_comes_before_the_program_listens(self):
+        """Is a request to stop as much as any other: the job goes back into the queue, and begins again."""
+        words = ["-o", "r.h5", self.recipe]
+        notes = self.slurm(*words, code=85, SIGNALLED="yes")
+        self.assertEqual(notes[1], ["scontrol", "requeue", "7"])
+        self.slurm(*words, SLURM_RESTART_COUNT="1")
 
     def test_what_was_requeued_before_its_first_checkpoint_begins_again(self):
         (self.place / "r.h5").write_bytes(b"")
