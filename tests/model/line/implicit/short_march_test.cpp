@@ -61,8 +61,8 @@ TEST(LineShortImplicitMarch, EqualsSingleSteps) {
 
 TEST(LineShortImplicitMarch, NeedsPartsThatForget) {
   const LineConstants line = constants(FarEnd::fixed);
-  EXPECT_TRUE(has_lanes(line, midpoint, 0.1, 100));
-  EXPECT_TRUE(has_lanes(line, gauss2, 0.1, 200));
+  EXPECT_TRUE(has_lanes(line, midpoint, 0.1, 25 * lanes));
+  EXPECT_TRUE(has_lanes(line, gauss2, 0.1, 50 * lanes));
   EXPECT_FALSE(has_lanes(line, midpoint, 0.1, lanes * LineRecursion::of(line, midpoint, 0.1)->memory()));
   EXPECT_FALSE(has_lanes(line, midpoint, 1000.0, 3000));
   EXPECT_FALSE(has_lanes(line, midpoint, 0.1, 1'000'000));
