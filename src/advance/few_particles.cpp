@@ -51,13 +51,21 @@ template <int N>
 class Contacts {
  public:
   Contacts(Problem& problem, const ExplicitScheme& scheme, double h) : axes_(problem.system().axes) {
-    for (const auto& environment : problem.environments()) {
-      const std::vector<Attachment::Weight>& weights = environment->attachment().weights();
-      const bool follows_one = weights.size() == 1 && weights.front().weight == 1.0;
-      contacts_.push_back({.weights = weights, .only = follows_one ? weights.front().particle * axes_ : -1});
-      marches_.push_back(environment->explicit_march(scheme, h));
+    contacts_.resize(problem.environments().size());
+    for (std::size_t e = 0; e < contacts_.size(); ++e) {
+      Environment& environment = *problem.environments()[e];
+      marches_.push_back(environment.explicit_march(scheme, h));
+      Contact& one = contacts_[e];
+      one.march = marches_.back().get();
+      one.weights = environment.attachment().weights();
+      if (one.weights.size() == 1 && one.weights.front().weight == 1.0) {
+        one.only = one.weights.front().particle * axes_;
+      }
+      one.head = {std::span(one.x).first(axes_), std::span(one.v).first(axes_)};
     }
   }
+  Contacts(const Contacts&) = delete;
+  Contacts& operator=(const Contacts&) = delete;
 
   const std::vector<std::unique_ptr<ExplicitMarch>>& marches() const { return marches_; }
 
@@ -80,11 +88,12 @@ class Contacts {
       }
     }
   }
-  void add_forces(Numbers<N>& forces) const {
+  /// Their part of a kick, after their forces have been added to those on the particles.
+  void kick(const Substep& substep, Numbers<N>& forces) {
     Numbers<N> force;
-    for (std::size_t e = 0; e < marches_.size(); ++e) {
-      const Contact& one = contacts_[e];
-      marches_[e]->force(head(one), std::span(force).first(axes_));
+    for (const Contact& one : contacts_) {
+      one.march->force(one.head, std::span(force).first(axes_));
+      one.march->substep(substep, one.head);
       if (one.only >= 0) {
         for (int axis = 0; axis < axes_; ++axis) forces[one.only + axis] += force[axis];
         continue;
@@ -94,17 +103,18 @@ class Contacts {
       }
     }
   }
-  void take(const Substep& substep) {
-    for (std::size_t e = 0; e < marches_.size(); ++e) marches_[e]->substep(substep, head(contacts_[e]));
+  void drift(const Substep& substep) {
+    for (const Contact& one : contacts_) one.march->substep(substep, one.head);
   }
 
  private:
   struct Contact {
+    ExplicitMarch* march = nullptr;
     std::vector<Attachment::Weight> weights;
-    int only;  // the first degree of freedom of the only particle that it follows, as it is; else negative
+    int only = -1;  // the first degree of freedom of the only particle that it follows, as it is; else negative
     Numbers<N> x{}, v{};
+    HeadMotion head;  // these two
   };
-  HeadMotion head(const Contact& one) const { return {std::span(one.x).first(axes_), std::span(one.v).first(axes_)}; }
 
   int axes_;
   std::vector<Contact> contacts_;
@@ -169,24 +179,31 @@ class FewParticles final : public Stepper {
     problem_.dissipated = dissipated_;
   }
 
+  // Where the particles are, and how they move, is a variable of the loop: from one call of an environment to the next
+  // these numbers need not go by way of memory. An environment takes its part of a substep as soon as it can.
+
   template <Drag drag, bool has_environments>
   void take(int steps) {
+    Numbers<N> q = q_, p = p_;
     for (int step = 0; step < steps; ++step) {
       if constexpr (drag == Drag::noisy) draw_impulse();
       for (const Move<N>& move : moves_) {
-        Numbers<N> velocity;
-        if (has_environments || !move.is_kick) velocity = friction_.velocity(p_);
-        if constexpr (has_environments) contacts_.find_heads(q_, start_, velocity);
         if (move.is_kick) {
-          kick<drag, has_environments>(move);
+          kick<drag, has_environments>(move, q, p);
         } else {
-          for (int i = 0; i < N; ++i) q_[i] += move.seconds * velocity[i];
+          const Numbers<N> velocity = friction_.velocity(p);
+          if constexpr (has_environments) {
+            contacts_.find_heads(q, start_, velocity);
+            contacts_.drift(move.substep);
+          }
+          for (int i = 0; i < N; ++i) q[i] += move.seconds * velocity[i];
           is_known_ = false;
         }
-        if constexpr (has_environments) contacts_.take(move.substep);
       }
       ++problem_.clock.steps;
     }
+    q_ = q;
+    p_ = p;
   }
 
   void draw_impulse() {
@@ -195,24 +212,18 @@ class FewParticles final : public Stepper {
   }
 
   template <Drag drag, bool has_environments>
-  void kick(const Move<N>& move) {
-    if (!is_known_) of_potential_.find(q_, of_potential_at_q_);
+  void kick(const Move<N>& move, const Numbers<N>& q, Numbers<N>& p) {
+    if (!is_known_) of_potential_.find(q, of_potential_at_q_);
     is_known_ = true;
+    Numbers<N> force = of_potential_at_q_;
     if constexpr (has_environments) {
-      force_ = of_potential_at_q_;
-      contacts_.add_forces(force_);
-      kick_by<drag>(move, force_);
-    } else {
-      kick_by<drag>(move, of_potential_at_q_);
+      contacts_.find_heads(q, start_, friction_.velocity(p));
+      contacts_.kick(move.substep, force);
     }
-  }
-
-  template <Drag drag>
-  void kick_by(const Move<N>& move, const Numbers<N>& force) {
     if constexpr (drag == Drag::none) {
-      for (int i = 0; i < N; ++i) p_[i] += move.seconds * force[i];
+      for (int i = 0; i < N; ++i) p[i] += move.seconds * force[i];
     } else {
-      friction_.template kick<drag == Drag::noisy>(move, force, impulse_, p_, dissipated_);
+      friction_.template kick<drag == Drag::noisy>(move, force, impulse_, p, dissipated_);
     }
   }
 
@@ -223,7 +234,7 @@ class FewParticles final : public Stepper {
   Force of_potential_;
   Contacts<N> contacts_;
   WhiteNoise* noise_;  // nullptr where there is none
-  Numbers<N> start_, q_, p_, force_, of_potential_at_q_, impulse_;
+  Numbers<N> start_, q_, p_, of_potential_at_q_, impulse_;
   double dissipated_ = 0.0;
   bool is_known_ = false;  // whether of_potential_at_q_ is that at q_
 };

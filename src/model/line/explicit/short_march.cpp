@@ -78,8 +78,12 @@ class LineShortMarch final : public ExplicitMarch {
     double head = 0.0;  // in the kicks that wait
   };
   void find_groups(int steps);
+  // Apart, since the registers of the one would cost the other a stack of its own in every substep.
+
   /// A substep in lockstep: kicks wait for the drift that they go along with.
-  void take_along(const Substep& substep, const HeadMotion& head);
+  [[gnu::noinline]] void take_along(const Substep& substep, const HeadMotion& head);
+  /// A substep of the sites near the head, and a sweep where one is due.
+  [[gnu::noinline]] void take_near(const Substep& substep, const HeadMotion& head);
   void advance_waiting();
   void load_near(int axis);
   void sweep();
@@ -127,7 +131,7 @@ void LineShortMarch<S>::open(const BlockPlan& plan) {
       mostly_rests(line_.moved) || (plan.steps_left && mostly_rests(*plan.steps_left * scheme_.reach(1)));
   hands_over_ = (rests || (plan.steps < fewest_steps && !in_lockstep_)) && plan.steps <= few_steps_->limit();
   if (hands_over_) return few_steps_->open(plan);
-  line_.touch(line_.moved + scheme_.reach(plan.steps));
+  line_.touch(line_.moved < line_.sites() ? line_.moved + scheme_.reach(plan.steps) : line_.moved);
   if (!in_lockstep_) find_groups(plan.steps);
   sites_ = std::get<S>(line_.material());
   group_ = 0;
@@ -148,7 +152,11 @@ void LineShortMarch<S>::load_near(int axis) {
 template <Sites S>
 void LineShortMarch<S>::substep(const Substep& substep, const HeadMotion& head) {
   if (hands_over_) return few_steps_->substep(substep, head);
-  if (in_lockstep_) return take_along(substep, head);
+  in_lockstep_ ? take_along(substep, head) : take_near(substep, head);
+}
+
+template <Sites S>
+void LineShortMarch<S>::take_near(const Substep& substep, const HeadMotion& head) {
   for (std::size_t axis = 0; axis < axes_.size(); ++axis) axes_[axis].near.substep(substep, h_, head.x[axis]);
   if (++substeps_ == groups_[group_].end) sweep();
 }
