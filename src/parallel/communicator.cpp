@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+#include <utility>
 
 #include "parallel/mpi_handle.hpp"
 
@@ -73,19 +74,28 @@ bool message_passing_runs() {
 bool started_here = false;
 int sessions = 0;
 
-void start_message_passing() {
-  if (message_passing_runs()) return;
-  int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-  started_here = true;
-}
-
 /// Whether a launcher (mpirun, srun, ...) has started this process, by what launchers tell their processes.
 bool is_launched() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     if (std::getenv(name) != nullptr) return true;
   }
   return false;
+}
+
+/// Says to Open MPI that this process is alone, unless the user says otherwise: it would look for networks and start a
+/// daemon, which takes half a second.
+void expect_nobody_else() {
+  constexpr std::pair<const char*, const char*> settings[] = {
+      {"OMPI_MCA_ess_singleton_isolated", "1"}, {"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl", "self"}};
+  for (const auto& [name, value] : settings) setenv(name, value, 0);
+}
+
+void start_message_passing() {
+  if (message_passing_runs()) return;
+  if (!is_launched()) expect_nobody_else();
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  started_here = true;
 }
 
 }  // namespace
