@@ -25,6 +25,8 @@ MPI_SETTINGS = {
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1",
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "OMPI_MCA_pml": "ob1",
+    "OMPI_MCA_btl": "self,vader,tcp",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
