@@ -99,6 +99,18 @@ class StageEquations : public ParticleStages {
       return damping_.lazyProduct(v);
     }
   }
+  /// to_i += factor sum_j weights_ij from_j, of vectors that stand stage by stage.
+  void add_sums(double factor, const Bounded<S, S, MostS, MostS>& weights, const double* from, double* to) const {
+    for (Eigen::Index i = 0; i < stages(); ++i) {
+      double* __restrict const sum = to + i * n();
+      for (Eigen::Index j = 0; j < stages(); ++j) {
+        const double weight = factor * weights(i, j);
+        if (S == dynamic && weight == 0.0) continue;  // half of what tableaus of Lobatto hold
+        const double* __restrict const x = from + j * n();
+        for (Eigen::Index k = 0; k < n(); ++k) sum[k] += weight * x[k];
+      }
+    }
+  }
   void find_gradient(Eigen::Index stage);
   void add_applied(Eigen::Index stage);
   void add_lagrangian(Eigen::Index stage);
@@ -192,7 +204,7 @@ ParticleNewton::Report StageEquations<N, S, MostN, MostS>::step(const StageForce
   }
   add_work();
   if (of_environments_ != nullptr) velocities = x_;
-  problem_.q += h_ * v_.lazyProduct(b_);
+  problem_.q += h_ * Eigen::Map<const Values>(x_.data(), n(), stages()).lazyProduct(b_);
   problem_.p += h_ * force_.lazyProduct(b_);
   if (field_ != 0.0) problem_.p += h_ * magnetic_.lazyProduct(b_);
   if (actions_) {
@@ -258,9 +270,9 @@ void StageEquations<N, S, MostN, MostS>::evaluate(const Unknowns& x, Unknowns& r
   if constexpr (may_have_actions) {
     if (actions_) actions_->take(x.tail(actions_->unknowns()));
   }
-  q_ = h_ * v_.lazyProduct(a_.transpose());
+  q_.colwise() = problem_.q;
+  add_sums(h_, a_, x.data(), q_.data());
   for (Eigen::Index i = 0; i < stages(); ++i) {
-    q_.col(i) += problem_.q;
     find_gradient(i);
     momentum_.col(i) = mass_.cwiseProduct(v_.col(i));
     if (lagrangian_ != nullptr) add_lagrangian(i);
@@ -288,12 +300,11 @@ void StageEquations<N, S, MostN, MostS>::evaluate(const Unknowns& x, Unknowns& r
     }
   }
   Eigen::Map<Values> rest(residual.data(), n(), stages());
-  rest = momentum_ - h_ * force_.lazyProduct(a_hat_.transpose());
-  if (field_ != 0.0) {
-    for (Eigen::Index i = 0; i < stages(); ++i) magnetic_.col(i) = magnetic_force(field_, v_.col(i));
-    rest -= h_ * magnetic_.lazyProduct(mean_.transpose());
-  }
-  rest.colwise() -= problem_.p;
+  rest = momentum_.colwise() - problem_.p;
+  add_sums(-h_, a_hat_, force_.data(), residual.data());
+  if (field_ == 0.0) return;
+  for (Eigen::Index i = 0; i < stages(); ++i) magnetic_.col(i) = magnetic_force(field_, v_.col(i));
+  add_sums(-h_, mean_, magnetic_.data(), residual.data());
 }
 
 template <int N, int S, int MostN, int MostS>

@@ -146,15 +146,19 @@ std::optional<ParticleNewton::Report> SmallNewton<Factors>::contract(Equations& 
   ParticleNewton::Report report;
   report.converged = true;
   before_ = x;
+  const auto square = [](double y) { return y * y; };  // norms are compared without their roots
   double last = std::numeric_limits<double>::infinity();
   while (++report.iterations <= most_iterations) {
     equations.evaluate(x, residual_);
     equations.correct_by_masses(residual_, correction_);
     x -= correction_;
-    const double size = correction_.norm(), scale = x.norm();
+    const double size = correction_.squaredNorm(), scale = x.squaredNorm();
     // Where corrections shrink so slowly that late, round-off is all that is left of them.
-    const bool shrinks = size <= slowest * last;
-    if (size <= 4.0 * epsilon * scale || (!shrinks && size <= 1e-13 * scale)) {
+    const bool shrinks = size <= square(slowest) * last;
+    // A correction of some last places needs no other behind it that, as they shrink, would be nothing beside these.
+    const bool next_is_nothing = report.iterations > 1 && size <= square(64.0 * epsilon) * scale &&
+                                 size * size <= square(epsilon / 16.0) * scale * last;
+    if (size <= square(4.0 * epsilon) * scale || next_is_nothing || (!shrinks && size <= square(1e-13) * scale)) {
       report.residual = residual_.norm();
       return report;
     }
