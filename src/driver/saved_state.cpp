@@ -33,6 +33,7 @@ void restore_state(const CheckpointReader& from, Problem& problem, Stepper& step
   problem.p = vector("particles/p", problem.p.size());
   if (problem.legendre() != nullptr) problem.v = vector("particles/v", problem.v.size());
   problem.dissipated = vector("particles/dissipated", 1)[0];
+  if (problem.heat.size() > 0) problem.heat = vector("particles/heat", problem.heat.size());
   problem.work = vector("particles/work", 1)[0];
   problem.clock.steps = from.count("step");
   problem.z = vector("particles/z", 1)[0];
@@ -54,6 +55,7 @@ void save_state(CheckpointWriter& checkpoint, const Problem& problem, const Step
   checkpoint.numbers("particles/p", {problem.p.data(), size});
   if (problem.legendre() != nullptr) checkpoint.numbers("particles/v", {problem.v.data(), size});
   checkpoint.numbers("particles/dissipated", {&problem.dissipated, 1});
+  if (problem.heat.size() > 0) checkpoint.numbers("particles/heat", {problem.heat.data(), size});
   checkpoint.numbers("particles/work", {&problem.work, 1});
   checkpoint.numbers("particles/z", {&problem.z, 1});
   for (std::size_t e = 0; e < problem.environments().size(); ++e) {

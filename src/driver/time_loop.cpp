@@ -12,6 +12,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "driver/heat_shares.hpp"
 #include "driver/ledger_watch.hpp"
 #include "driver/saved_state.hpp"
 #include "driver/surface_of_section.hpp"
@@ -80,11 +81,12 @@ ProgressUnit unit_of(const Problem& problem) {
 class Onlookers {
  public:
   /// `from`: where it goes on, if it does not begin. @note Collective.
-  Onlookers(const Run& run, const Problem& problem, const OutputPlan& output, const CheckpointReader* from)
+  Onlookers(const Run& run, const Problem& problem, const OutputPlan& output, const std::optional<HeatShares>& shares,
+            const CheckpointReader* from)
       : one_(run.experiment.cases()[run.index]),
         output_(output),
         observers_(run.observers),
-        recorder_(run.file, one_, problem, output, from),
+        recorder_(run.file, one_, problem, output, shares, from),
         watch_(one_, problem) {
     if (output.section) section_.emplace(*output.section, run.file, one_.label, problem, from);
   }
@@ -196,9 +198,12 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
     const std::unique_ptr<Stepper> first = make_stepper(one.scheme, problem, experiment.common_step());
     if (const std::optional<Failure> failure = first->advance(0)) return failure;
   }
+  std::optional<HeatShares> shares;
+  if (one.noise && !one.closed) shares = heat_shares(experiment, one);
+  if (shares && !shares->of_environments.empty()) problem.heat = Eigen::VectorXd::Zero(problem.q.size());
   const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
   std::optional<Onlookers> onlookers;
-  fit_to_recipe(from, [&] { onlookers.emplace(run, problem, output, from); });
+  fit_to_recipe(from, [&] { onlookers.emplace(run, problem, output, shares, from); });
 
   const ProgressUnit unit = unit_of(problem);
   run.progress.begin(one.label, one.steps, unit);

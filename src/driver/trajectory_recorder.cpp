@@ -20,7 +20,8 @@ Dimension index_dimension(const std::string& name, int count, const std::string&
 
 bool has_magnitude(const Observable& observable) { return observable.size > 1 && observable.dimension.empty(); }
 
-SeriesLayout series_layout(const Case& one, const Problem& problem, bool work_rules) {
+SeriesLayout series_layout(const Case& one, const Problem& problem, bool work_rules,
+                           const std::vector<std::string>& noisy) {
   const OpenSystem& system = problem.system();
   SeriesLayout layout;
   layout.group = one.label;
@@ -65,6 +66,14 @@ SeriesLayout series_layout(const Case& one, const Problem& problem, bool work_ru
     layout.variables.push_back(
         {"dissipated_by_environment", "J", "what each environment has lost for good", {"environment"}});
   }
+  if (!noisy.empty()) {
+    layout.dimensions.push_back({"environment", {}, "1", "environment, in the order of the recipe", noisy});
+    layout.variables.push_back({"power",
+                                "W",
+                                "rate at which damping and noise of each environment work on the particles, the mean "
+                                "since the record before; 0 at the first one",
+                                {"environment"}});
+  }
   if (system.contact) {
     layout.variables.push_back({"z", "J s", "action", {}});
     layout.variables.push_back({"hamiltonian", "J", "energy of the particle less gamma z", {}});
@@ -105,13 +114,17 @@ std::vector<Dimension> phase_dimensions(const OpenSystem& system) {
 }
 
 TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem,
-                                       const OutputPlan& output, const CheckpointReader* from)
+                                       const OutputPlan& output, const std::optional<HeatShares>& shares,
+                                       const CheckpointReader* from)
     : site_stride_(output.snapshots > 0 ? output.site_stride : 0),
       work_rules_(output.work_rules),
       integrals_(zeros(problem.system().observables, false)),
       integrands_(zeros(problem.system().observables, true)),
+      shares_(shares),
+      heats_(shares ? shares->names.size() : 0),
       work_(problem),
-      series_(file.series(series_layout(one, problem, work_rules_), restore(from))),
+      series_(file.series(series_layout(one, problem, work_rules_, shares ? shares->names : std::vector<std::string>()),
+                          restore(from))),
       is_root_(problem.communicator().is_root()),
       flushed_(std::chrono::steady_clock::now()) {
   file.attribute("integrator", one.method->entry.name, one.label);
@@ -158,6 +171,7 @@ void TrajectoryRecorder::visit(Archive& archive) {
     parts.emplace_back(integrands_[i].data(), static_cast<std::size_t>(integrands_[i].size()));
   }
   archive.numbers("integrals", parts);
+  if (shares_) archive.numbers("heats", heats_, heats_.size());
   if (work_rules_) work_.visit(archive);
 }
 
@@ -182,6 +196,7 @@ bool TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger
       for (const double work : work_.values()) row_.push_back(ledger.total() - problem.dissipated + work);
     }
     add_environments(problem, ledger, row_);
+    if (shares_) add_power_of_noise(moment, row_);
     if (const auto& contact = problem.system().contact) {
       const double hamiltonian = ledger.particles - contact->gamma * problem.z;
       row_.insert(row_.end(), {problem.z, hamiltonian, std::log(std::abs(hamiltonian))});
@@ -217,6 +232,15 @@ void TrajectoryRecorder::add_environments(const Problem& problem, const EnergyLe
       ledger.of_environments.empty() ? std::vector(powers.size(), unknown) : ledger.of_environments;
   for (const EnvironmentEnergy& energy : energies) row.push_back(energy.environment + energy.interaction);
   for (const EnvironmentEnergy& energy : energies) row.push_back(energy.dissipated);
+}
+
+void TrajectoryRecorder::add_power_of_noise(const Moment& moment, std::vector<double>& row) {
+  for (std::size_t i = 0; i < heats_.size(); ++i) {
+    const bool is_alone = shares_->of_environments.empty();
+    const double heat = is_alone ? moment.problem.dissipated : shares_->of_environments[i].dot(moment.problem.heat);
+    row.push_back(records_ == 1 ? 0.0 : (heats_[i] - heat) / (moment.time - last_time_));
+    heats_[i] = heat;
+  }
 }
 
 void TrajectoryRecorder::add_observables(const Moment& moment, std::vector<double>& row) {

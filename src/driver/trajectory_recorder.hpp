@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "driver/heat_shares.hpp"
 #include "driver/time_loop.hpp"
 #include "driver/work_sums.hpp"
 #include "record/checkpoint_file.hpp"
@@ -18,9 +19,10 @@ std::vector<Dimension> phase_dimensions(const OpenSystem& system);
 /// environments. All members are collective.
 class TrajectoryRecorder {
  public:
-  /// `from`: goes on after the records that the checkpoint knows of; those behind them are cut off.
+  /// `shares`: of an open run with noise, else nothing. `from`: goes on after the records that the checkpoint knows of;
+  /// those behind them are cut off.
   TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, const OutputPlan& output,
-                     const CheckpointReader* from);
+                     const std::optional<HeatShares>& shares, const CheckpointReader* from);
   /// Returns whether it has flushed.
   bool record(const Moment& moment, const EnergyLedger& ledger);
   void snapshot(const Moment& moment);
@@ -41,6 +43,8 @@ class TrajectoryRecorder {
   std::optional<std::int64_t> restore(const CheckpointReader* from);
   /// Forces, powers and energies of the environments.
   static void add_environments(const Problem& problem, const EnergyLedger& ledger, std::vector<double>& row);
+  /// What damping and noise have done since the last record, by environment where that is known.
+  void add_power_of_noise(const Moment& moment, std::vector<double>& row);
   void add_observables(const Moment& moment, std::vector<double>& row);
 
   std::int64_t site_stride_;  // 0: no snapshots; else every so many sites
@@ -48,6 +52,8 @@ class TrajectoryRecorder {
   // Time integrals of the observables by the trapezoidal rule over the records.
   std::vector<Eigen::VectorXd> integrals_, integrands_;
   double last_time_ = 0.0;
+  std::optional<HeatShares> shares_;
+  std::vector<double> heats_;  // at the last record, J
   WorkSums work_;
   std::int64_t records_ = 0, snapshots_taken_ = 0;
   SeriesWriter series_;

@@ -81,7 +81,7 @@ void read_measures(const Recipe& recipe, const Experiment& experiment, EnsembleO
   options.series = study.boolean("series");
   options.paths = study.integer("paths");
   options.measurements = read_measurements(study, experiment.system(), ledger_names(recipe), mistakes);
-  check_ledger(recipe, experiment, options.measurements, mistakes);
+  check_ledger(experiment, options.measurements, mistakes);
   options.slopes = read_slopes(study, experiment, options.measurements, mistakes);
   options.blocks = study.integer("blocks");
   const double block = (experiment.end_time() - options.from) / static_cast<double>(options.blocks);

@@ -21,6 +21,7 @@ NOISY = {
     "environment": [
         MODES | {"name": "memory"},
         MODES | {"name": "quantum", "attach": 1, "quantum": True, "hbar": 1.0},
+        MODES | {"name": "second", "attach": 1},
         {"name": "endless", "kind": "spring-mass-line", "sites": "infinite", "M": 0.3, "lambda": 2.0, "temperature": 0.3},
         {"name": "line", "kind": "spring-mass-line", "sites": 300, "M": 0.3, "lambda": 2.0, "temperature": 0.3},
         {"name": "bath", "kind": "heat-bath", "oscillators": 90, "damping": 0.4, "omega_max": 6.0, "temperature": 0.3},
@@ -29,6 +30,7 @@ NOISY = {
     "integrators": [
         {"name": "baoab", "on": "open", "environments": ["memory"], "label": "baoab"},
         {"name": "gjf", "on": "open", "environments": ["memory"], "label": "gjf"},
+        {"name": "gjf", "on": "open", "environments": ["memory", "second"], "label": "two"},
         {"name": "gauss", "on": "open", "environments": ["memory"], "label": "gauss"},
         {"name": "gamma", "gamma": 0.5, "environments": ["memory", "quantum"], "label": "quantum"} | CLOSED,
         {"name": "stoermer-verlet", "environments": ["memory"], "label": "modes"} | CLOSED,

@@ -134,6 +134,75 @@ TEST(MpiTrajectory, LedgerOfTheOpenSystemCloses) {
   EXPECT_GT(dissipated.back(), 1.0);
 }
 
+std::string two_warm(const std::string& integrators, const std::string& system = "") {
+  return R"(title = "t"
+[system]
+kind = "formula"
+coordinates = ["x", "y"]
+masses = [1.0, 1.7]
+V = "x^2/2 + y^2"
+q0 = [1.0, -0.5]
+)" + system +
+         R"([[environment]]
+name = "hot"
+kind = "spring-mass-line"
+sites = 20
+M = 0.2
+lambda = 0.8
+temperature = 2.0
+[[environment]]
+name = "cold"
+kind = "spring-mass-line"
+sites = 20
+M = 0.2
+lambda = 0.3
+temperature = 0.4
+attach = 1
+[time]
+step = 0.1
+steps = 53
+)" + integrators +
+         "[output]\nevery = 5\n[study]\nkind = \"trajectory\"\n";
+}
+
+// Nothing couples the two: under the midpoint rule either gains what its own environment gives, but for rounding of J.
+TEST(MpiTrajectory, PowerOfNoiseIsTheHeatBetweenTwoRecords) {
+  const std::string all = "[[integrators]]\nname = \"exact\"\nlabel = \"exact\"\non = \"open\"\n";
+  std::string text;
+  for (const char* name : {"baoab", "gjf", "gamma"}) {
+    text += std::string("[[integrators]]\nname = \"") + name + "\"\nlabel = \"" + name + "\"\non = \"open\"\n";
+  }
+  const RunStudy run(two_warm(text + "gamma = 0.5\n" + all));
+  ASSERT_EQ(run.report, "");
+  for (const std::string label : {"baoab", "gjf", "gamma", "exact"}) {
+    const std::vector<double> time = run.values(label + "/time"), dissipated = run.values(label + "/energy_dissipated"),
+                              power = run.values(label + "/power");
+    const std::size_t each = label == "exact" ? 1 : 2;
+    ASSERT_EQ(power.size(), each * time.size());
+    ASSERT_EQ(time.size(), 12u);
+    for (std::size_t i = 0; i < each; ++i) EXPECT_EQ(power[i], 0.0);
+    double given = 0.0;
+    for (std::size_t k = 1; k < time.size(); ++k) {
+      for (std::size_t i = 0; i < each; ++i) given += power[each * k + i] * (time[k] - time[k - 1]);
+      EXPECT_NEAR(given, -dissipated[k], 1e-13) << label;
+    }
+    EXPECT_GT(std::abs(given), 1e-3) << label;
+  }
+  const std::vector<double> q = run.values("gamma/q"), p = run.values("gamma/p"), power = run.values("gamma/power"),
+                            time = run.values("gamma/time");
+  const double mass[] = {1.0, 1.7}, stiffness[] = {1.0, 2.0};
+  for (std::size_t k = 2; k < power.size(); ++k) {
+    const auto energy = [&](std::size_t j) {
+      return p[j] * p[j] / mass[k % 2] / 2.0 + stiffness[k % 2] * q[j] * q[j] / 2.0;
+    };
+    EXPECT_NEAR(power[k] * (time[k / 2] - time[k / 2 - 1]), energy(k) - energy(k - 2), 1e-13);
+  }
+  // The last record is three steps from the one before, all others five.
+  EXPECT_NEAR(time[11] - time[10], 0.3, 1e-12);
+  const std::string cold = "[[integrators]]\nname = \"gjf\"\nlabel = \"cold\"\non = \"open\"\nnoise = false\n";
+  EXPECT_FALSE(RunStudy(two_warm(cold)).has("cold/power"));
+}
+
 // The rules anew from the recorded path, and closed runs, where no drag does work.
 TEST(MpiTrajectory, SumsTheWorkByRulesThatKnowNoIntegrator) {
   const RunStudy run(

@@ -1,12 +1,13 @@
 // What formulas of an ensemble may know of the energy ledger: work, heat, and heat by environment.
 //
-// An environment of a closed run has taken what it and the springs to it hold, and what it has lost for good. In an
-// open run all dampers and all noise are one; where no two environments damp the same particle, what each particle
-// gives says what each of them has taken. Source: sekimoto2010, section 4.1.
+// An environment of a closed run has taken what it and the springs to it hold, and what it has lost for good; for open
+// runs see heat_shares.hpp.
 // Tested by tests/study/ensemble_test.cpp.
 #include "study/ensemble/ledger.hpp"
 
 #include <fmt/format.h>
+
+#include "driver/heat_shares.hpp"
 
 namespace bathline {
 
@@ -15,18 +16,6 @@ namespace {
 constexpr std::size_t of_work = 0, of_heat = 1, of_gain = 2, first_environment = 3;
 
 double held(const EnvironmentEnergy& energy) { return energy.environment + energy.interaction + energy.dissipated; }
-
-/// By environment of a case the degrees of freedom that it damps.
-std::vector<Eigen::VectorXd> damped_by(const Experiment& experiment, const Case& one) {
-  std::vector<Eigen::VectorXd> all;
-  const Problem closed = experiment.make_problem(one, one.step, true);
-  for (const auto& environment : closed.environments()) {
-    Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(closed.q.size(), closed.q.size());
-    environment->attachment().add_outer(1.0, damping);
-    all.push_back(damping.diagonal().unaryExpr([](double d) { return d != 0.0 ? 1.0 : 0.0; }));
-  }
-  return all;
-}
 
 }  // namespace
 
@@ -39,25 +28,14 @@ std::vector<std::string> ledger_names(const Recipe& recipe) {
   return names;
 }
 
-void check_ledger(const Recipe& recipe, const Experiment& experiment, const Measurements& measurements,
-                  Mistakes& mistakes) {
+void check_ledger(const Experiment& experiment, const Measurements& measurements, Mistakes& mistakes) {
   for (const Case& one : experiment.cases()) {
-    if (one.closed || one.environments.size() < 2) continue;
+    if (one.closed || one.environments.empty()) continue;
     bool asks = false;
     for (std::size_t i = first_environment; i < measurements.ledger.size(); ++i) asks = asks || measurements.uses(i);
     if (!asks) continue;
-    const std::vector<Eigen::VectorXd> damped = damped_by(experiment, one);
-    bool overlap = false;
-    Eigen::VectorXd sum = Eigen::VectorXd::Zero(experiment.system().size());
-    for (const Eigen::VectorXd& by_one : damped) sum += by_one;
-    overlap = (sum.array() > 1.0).any();
-    const char* why = experiment.system().damping                     ? "[system] states a damping of its own"
-                      : overlap                                       ? "two of them damp the same particle"
-                      : std::holds_alternative<ExactFlow>(one.scheme) ? "the exact flow knows their sum alone"
-                      : experiment.system().lagrangian || experiment.system().contact
-                          ? "there is a Lagrangian of its own"
-                          : nullptr;
-    if (why == nullptr) continue;
+    const std::string why = heat_shares(experiment, one).obstacle;
+    if (why.empty()) continue;
     mistakes.add(one.options.where("on"),
                  fmt::format("{}: which environment takes which heat is not known in this open run: {}; `heat` is that "
                              "of all of them",
@@ -79,7 +57,7 @@ LedgerNumbers::LedgerNumbers(const Recipe& recipe, const Experiment& experiment,
     environments_.push_back(places[index]);
     any = any || (places[index] > 0 && wanted_[places[index]]);
   }
-  if (any && !closed_ && one.environments.size() > 1) shares_ = damped_by(experiment, one);
+  if (any && !closed_) shares_ = heat_shares(experiment, one).of_environments;
 }
 
 bool LedgerNumbers::is_wanted() const { return std::find(wanted_.begin(), wanted_.end(), true) != wanted_.end(); }

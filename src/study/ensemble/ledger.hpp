@@ -15,8 +15,7 @@ namespace bathline {
 std::vector<std::string> ledger_names(const Recipe& recipe);
 
 /// Adds a mistake where a formula asks for the heat of one environment of an open run in which that is not known.
-void check_ledger(const Recipe& recipe, const Experiment& experiment, const Measurements& measurements,
-                  Mistakes& mistakes);
+void check_ledger(const Experiment& experiment, const Measurements& measurements, Mistakes& mistakes);
 
 /// The numbers of one case, in the order of their names.
 class LedgerNumbers {
