@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "model/passivity.hpp"
 #include "model/spectral/kernel_error.hpp"
@@ -87,16 +88,20 @@ std::vector<MemoryMode> closest_modes(const std::vector<Complex>& poles, double 
   return modes;
 }
 
-/// The same without what does not count: fits to round-off have pairs of poles and zeros that do nothing.
+/// The same without what does not count: fits to round-off have pairs of poles and zeros that do nothing. What is left
+/// is fitted again, and may then have nothing left to do either.
 std::vector<MemoryMode> counting_modes(std::vector<Complex> poles, double shift,
                                        const std::vector<TransformSample>& samples, double least) {
-  std::vector<MemoryMode> modes = closest_modes(poles, shift, samples);
-  std::vector<Complex> kept;
-  for (std::size_t j = 0; j < modes.size(); ++j) {
-    const double share = std::hypot(modes[j].k, modes[j].b) / modes[j].r;
-    if (share > least / static_cast<double>(modes.size())) kept.push_back(poles[j]);
+  while (true) {
+    std::vector<MemoryMode> modes = closest_modes(poles, shift, samples);
+    std::vector<Complex> kept;
+    for (std::size_t j = 0; j < modes.size(); ++j) {
+      const double share = std::hypot(modes[j].k, modes[j].b) / modes[j].r;
+      if (share > least / static_cast<double>(modes.size())) kept.push_back(poles[j]);
+    }
+    if (kept.size() == poles.size()) return modes;
+    poles = std::move(kept);
   }
-  return kept.size() == poles.size() ? modes : closest_modes(kept, shift, samples);
 }
 
 void add_damper(ExponentialSum& sum, double tolerance) {
