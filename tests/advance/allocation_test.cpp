@@ -32,7 +32,7 @@ extern "C" void* malloc(std::size_t size) {
   return __libc_malloc(size);
 }
 
-namespace bathline {
+namespace bathline::allocation_test {
 namespace {
 
 long allocations_of(const Scene& scene, const ExplicitScheme& scheme) {
@@ -73,7 +73,7 @@ TEST(Allocation, NoneInExplicitStepsOfDampedParticles) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::allocation_test
 
 #else
 

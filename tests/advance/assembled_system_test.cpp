@@ -7,7 +7,7 @@
 #include "quartic_potential.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::assembled_system_test {
 namespace {
 
 TEST(MpiAssembledSystem, IsTheDenseSystem) {
@@ -59,4 +59,4 @@ TEST(MpiAssembledSystem, CutsLongEnvironments) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::assembled_system_test

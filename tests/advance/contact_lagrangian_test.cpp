@@ -9,7 +9,7 @@
 #include "quartic_potential.hpp"
 #include "scene.hpp"
 
-namespace bathline {
+namespace bathline::contact_lagrangian_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -119,4 +119,4 @@ TEST(ContactLagrangian, SaysWhereThereIsNone) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::contact_lagrangian_test

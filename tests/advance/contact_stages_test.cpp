@@ -18,7 +18,7 @@
 #include "quartic_potential.hpp"
 #include "typed_lagrangian.hpp"
 
-namespace bathline {
+namespace bathline::contact_stages_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -277,4 +277,4 @@ TEST(ContactStep, ThatTurnsTheFormAroundIsRefused) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::contact_stages_test

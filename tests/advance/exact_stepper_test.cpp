@@ -10,7 +10,7 @@
 #include "quartic_potential.hpp"
 #include "solve/dense.hpp"
 
-namespace bathline {
+namespace bathline::exact_stepper_test {
 namespace {
 
 OpenSystem oscillator(double mass, double stiffness, double q0, double v0) {
@@ -183,4 +183,4 @@ TEST(MpiExactStepper, NonlinearMotionWithALineConservesEnergy) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::exact_stepper_test

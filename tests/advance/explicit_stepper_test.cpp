@@ -15,7 +15,7 @@
 #include "serial_line.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::explicit_stepper_test {
 namespace {
 
 struct Subject {
@@ -405,4 +405,4 @@ TEST(MpiExplicitStepper, DampedSplittingsAreTheReducedSchemes) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::explicit_stepper_test

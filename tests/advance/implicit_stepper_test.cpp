@@ -12,7 +12,7 @@
 #include "scene.hpp"
 #include "self_world.hpp"
 
-namespace bathline {
+namespace bathline::implicit_stepper_test {
 namespace {
 
 /// Particles bound to each other by springs that harden, in a plane, with long lines of every kind.
@@ -169,4 +169,4 @@ TEST(MpiImplicitStepperOrder, IsKeptInBlocks) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::implicit_stepper_test

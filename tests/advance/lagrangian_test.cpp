@@ -16,7 +16,7 @@
 #include "quartic_potential.hpp"
 #include "typed_lagrangian.hpp"
 
-namespace bathline {
+namespace bathline::lagrangian_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -327,4 +327,4 @@ TEST(LagrangianOnALine, ObeysTheReducedSchemeUntilTheEcho) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::lagrangian_test

@@ -18,7 +18,7 @@
 #include "scene.hpp"
 #include "self_world.hpp"
 
-namespace bathline {
+namespace bathline::magnetic_field_test {
 namespace {
 
 using Eigen::Matrix2d;
@@ -293,4 +293,4 @@ TEST(MagneticField, LowersTheStabilityLimitOfSplittings) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::magnetic_field_test

@@ -11,7 +11,7 @@
 #include "scene.hpp"
 #include "solve/dense.hpp"
 
-namespace bathline {
+namespace bathline::noise_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -313,4 +313,4 @@ TEST(MpiNoise, IsHowAWarmLineStarts) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::noise_test

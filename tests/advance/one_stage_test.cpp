@@ -16,7 +16,7 @@
 #include "quartic_potential.hpp"
 #include "self_world.hpp"
 
-namespace bathline {
+namespace bathline::one_stage_test {
 namespace {
 
 struct Subject {
@@ -203,4 +203,4 @@ TEST(MpiOneStageStepperFailure, ComesFromALinearSolverToo) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::one_stage_test

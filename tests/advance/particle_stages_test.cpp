@@ -12,7 +12,7 @@
 #include "scene.hpp"
 #include "self_world.hpp"
 
-namespace bathline {
+namespace bathline::particle_stages_test {
 namespace {
 
 std::shared_ptr<const SeparationPotential> separation(const char* kind,
@@ -144,4 +144,4 @@ TEST(ParticleStages, EnergiesDoNotDriftByWhatSolversLeave) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::particle_stages_test

@@ -11,7 +11,7 @@
 #include "scene.hpp"
 #include "self_world.hpp"
 
-namespace bathline {
+namespace bathline::side_by_side_test {
 namespace {
 
 constexpr double h = 0.07;
@@ -127,4 +127,4 @@ TEST(SideBySide, KnowsWhatItDoesNot) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::side_by_side_test

@@ -15,7 +15,7 @@
 #include "quartic_potential.hpp"
 #include "typed_lagrangian.hpp"
 
-namespace bathline {
+namespace bathline::stability_test {
 namespace {
 
 /// How much larger than its start a run becomes; it ends once that is clear.
@@ -280,4 +280,4 @@ TEST(StabilityLimit, OfATypedLagrangianKnowsItsGyroscopicForces) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::stability_test

@@ -10,7 +10,7 @@
 #include "petsc_world.hpp"
 #include "scene.hpp"
 
-namespace bathline {
+namespace bathline::step_matrix_test {
 namespace {
 
 constexpr double m0 = 300.0, M0 = 200.0, k0 = 1000.0, K0 = 900.0, h = 0.01;
@@ -70,4 +70,4 @@ TEST(MpiStepMatrix, VariationalSchemeIsThePapers) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::step_matrix_test

@@ -9,7 +9,7 @@
 #include "record/shared_folder.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::archive_test {
 namespace {
 
 using testing::ElementsAre;
@@ -101,4 +101,4 @@ TEST_F(MpiArchive, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::archive_test

@@ -12,7 +12,7 @@
 #include "petsc_world.hpp"
 #include "recipe_text.hpp"
 
-namespace bathline {
+namespace bathline::experiment_test {
 namespace {
 
 using testing::AllOf;
@@ -388,4 +388,4 @@ TEST(MpiExperiment, RefusesClaimsOnEnergiesOfWarmLinesOnTheLimit) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::experiment_test

@@ -6,7 +6,7 @@
 
 #include "recipe_text.hpp"
 
-namespace bathline {
+namespace bathline::noise_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -155,4 +155,4 @@ TEST(ThermalStart, TemperatureAndPotentialHaveToAllowIt) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::noise_test

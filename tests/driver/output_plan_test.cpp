@@ -5,7 +5,7 @@
 
 #include "recipe_text.hpp"
 
-namespace bathline {
+namespace bathline::output_plan_test {
 namespace {
 
 OutputPlan plan_of(const std::string& output) {
@@ -65,4 +65,4 @@ TEST(MpiOutputPlan, IsUnknownWhereItCouldNotBeRead) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::output_plan_test

@@ -13,7 +13,7 @@
 #include "own_catalogues.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::program_test {
 namespace {
 
 TEST(Program, EverythingThatItBringsAlongDescribesItself) {
@@ -138,4 +138,4 @@ TEST(MpiProgram, OtherProgramsDoNotKnowOfIt) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::program_test

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-namespace bathline {
+namespace bathline::progress_test {
 namespace {
 
 std::string shown(ProgressStyle style, bool is_root, const ProgressUnit& unit = {.sites = 50}) {
@@ -64,4 +64,4 @@ TEST(Progress, NobodyShowsAnythingOnOtherRanksOrWhereItIsNotWanted) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::progress_test

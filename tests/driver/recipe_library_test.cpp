@@ -10,7 +10,7 @@
 
 #include "record/shared_folder.hpp"
 
-namespace bathline {
+namespace bathline::recipe_library_test {
 namespace {
 
 TEST(RecipeLibrary, ListsTheRecipesOfAFolderByName) {
@@ -37,4 +37,4 @@ TEST(RecipeLibrary, ListsTheRecipesOfAFolderByName) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::recipe_library_test

@@ -7,7 +7,7 @@
 #include "formula/parser.hpp"
 #include "formula/program.hpp"
 
-namespace bathline {
+namespace bathline::derivative_test {
 namespace {
 
 struct Formula {
@@ -94,4 +94,4 @@ TEST(FormulaDerivatives, SimplifyToWhatIsNeeded) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::derivative_test

@@ -9,7 +9,7 @@
 
 #include "formula/program.hpp"
 
-namespace bathline {
+namespace bathline::parser_test {
 namespace {
 
 using testing::HasSubstr;
@@ -142,4 +142,4 @@ TEST(FormulaParser, NamesWhatIsTaken) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::parser_test

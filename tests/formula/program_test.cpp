@@ -13,7 +13,7 @@
 #include "formula/parser.hpp"
 #include "random_numbers.hpp"
 
-namespace bathline {
+namespace bathline::program_test {
 namespace {
 
 TEST(FormulaProgram, FusesProductsInSums) {
@@ -187,4 +187,4 @@ TEST(FormulaProgram, WhatIsNoNumberStaysNone) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::program_test

@@ -8,7 +8,7 @@
 
 #include "method_cases.hpp"
 
-namespace bathline {
+namespace bathline::catalogue_test {
 namespace {
 
 TEST(MethodCatalogue, HasEveryMethodOnceWithItsSource) {
@@ -62,4 +62,4 @@ TEST(MethodCatalogue, GammaIsExplicitAtBothEnds) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::catalogue_test

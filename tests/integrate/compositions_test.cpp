@@ -10,7 +10,7 @@
 
 #include "explicit_schemes.hpp"
 
-namespace bathline {
+namespace bathline::compositions_test {
 namespace {
 
 /// Coefficients of all words up to a length: by length, then by the word read as a binary number, A = 0 and B = 1.
@@ -108,4 +108,4 @@ TEST(Compositions, NystroemConditionsHoldWhereThirdDerivativesOfTheKineticEnergy
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::compositions_test

@@ -11,7 +11,7 @@
 #include "model/line/line.hpp"
 #include "serial_line.hpp"
 
-namespace bathline {
+namespace bathline::scheme_test {
 namespace {
 
 using Kind = Substep::Kind;
@@ -95,4 +95,4 @@ TEST(Scheme, EveryExplicitMethodIsConsistent) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::scheme_test

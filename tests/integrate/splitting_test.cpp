@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace bathline {
+namespace bathline::splitting_test {
 namespace {
 
 using Kind = Substep::Kind;
@@ -53,4 +53,4 @@ TEST(Splitting, LimitsThatAreKnown) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::splitting_test

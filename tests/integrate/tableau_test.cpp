@@ -7,7 +7,7 @@
 
 #include "method_cases.hpp"
 
-namespace bathline {
+namespace bathline::tableau_test {
 namespace {
 
 TEST(Tableau, NodesThatAreKnown) {
@@ -99,4 +99,4 @@ TEST(Tableau, ImplicitMethodsAreSymplecticAndSymmetricAsTheyPromise) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::tableau_test

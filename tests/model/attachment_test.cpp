@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bathline {
+namespace bathline::attachment_test {
 namespace {
 
 TEST(Attachment, HeadOfALineOnOneParticleIsThatParticle) {
@@ -44,4 +44,4 @@ TEST(Attachment, OuterProductIsThatOfGatherAndSpread) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::attachment_test

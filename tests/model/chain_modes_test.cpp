@@ -10,7 +10,7 @@
 #include "random_numbers.hpp"
 #include "recipe_text.hpp"
 
-namespace bathline {
+namespace bathline::chain_modes_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -108,4 +108,4 @@ TEST(MpiChainModes, SaysWhatHasNone) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::chain_modes_test

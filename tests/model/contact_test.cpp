@@ -8,7 +8,7 @@
 #include "petsc_world.hpp"
 #include "recipe_text.hpp"
 
-namespace bathline {
+namespace bathline::contact_test {
 namespace {
 
 using testing::AllOf;
@@ -164,4 +164,4 @@ TEST(MpiContact, FindsWrongStarts) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::contact_test

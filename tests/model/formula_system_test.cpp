@@ -7,7 +7,7 @@
 #include "random_numbers.hpp"
 #include "recipe_text.hpp"
 
-namespace bathline {
+namespace bathline::formula_system_test {
 namespace {
 
 using testing::AllOf;
@@ -163,4 +163,4 @@ TEST(MpiFormulaSystem, ExternalFormulasKnowTheParticlesPlace) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::formula_system_test

@@ -11,7 +11,7 @@
 
 #include "model/thermal_start.hpp"
 
-namespace bathline {
+namespace bathline::gibbs_positions_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -196,4 +196,4 @@ TEST(ThermalStart, EnvironmentsStartAroundWhereTheParticlesAre) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::gibbs_positions_test

@@ -7,7 +7,7 @@
 
 #include "extrapolation.hpp"
 
-namespace bathline {
+namespace bathline::gyration_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -70,4 +70,4 @@ TEST(Gyration, ForceAndItsSlopesAreAcrossTheVelocity) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::gyration_test

@@ -10,7 +10,7 @@
 #include "record/shared_folder.hpp"
 #include "recipe_text.hpp"
 
-namespace bathline {
+namespace bathline::heat_bath_test {
 namespace {
 
 using std::numbers::pi;
@@ -172,4 +172,4 @@ TEST_F(MpiHeatBathTable, HasToBeThere) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::heat_bath_test

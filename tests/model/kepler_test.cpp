@@ -6,7 +6,7 @@
 
 #include "recipe_text.hpp"
 
-namespace bathline {
+namespace bathline::kepler_test {
 namespace {
 
 std::string recipe(const std::string& start) {
@@ -66,4 +66,4 @@ TEST(MpiKepler, ObservesAngularMomentumAndTheLaplaceRungeLenzVector) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::kepler_test

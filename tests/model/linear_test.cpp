@@ -4,7 +4,7 @@
 
 #include "recipe_text.hpp"
 
-namespace bathline {
+namespace bathline::linear_test {
 namespace {
 
 using testing::AllOf;
@@ -86,4 +86,4 @@ TEST(MpiLinear, FindsForcesThatAreNone) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::linear_test

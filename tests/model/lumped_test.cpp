@@ -18,7 +18,7 @@
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
 
-namespace bathline {
+namespace bathline::lumped_test {
 namespace {
 
 constexpr double mass = 1.4, stiffness = 1.1, quartic = 0.8, bond = 0.9;
@@ -208,4 +208,4 @@ TEST(MpiLumped, KnowsItsFacts) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::lumped_test

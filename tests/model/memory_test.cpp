@@ -16,7 +16,7 @@
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
 
-namespace bathline {
+namespace bathline::memory_test {
 namespace {
 
 using List = std::vector<double>;
@@ -326,4 +326,4 @@ TEST(MpiMemory, FastDecaysLimitTheSteps) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::memory_test

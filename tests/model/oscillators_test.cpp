@@ -4,7 +4,7 @@
 
 #include "recipe_text.hpp"
 
-namespace bathline {
+namespace bathline::oscillators_test {
 namespace {
 
 std::string recipe(const std::string& system) {
@@ -53,4 +53,4 @@ TEST(MpiOscillators, StartHasOneEntryPerParticle) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::oscillators_test

@@ -11,7 +11,7 @@
 #include "petsc_world.hpp"
 #include "recipe_text.hpp"
 
-namespace bathline {
+namespace bathline::outside_test {
 namespace {
 
 using testing::HasSubstr;
@@ -130,4 +130,4 @@ TEST(MpiOutside, StudiesOfWhatIsLeftAloneRefuseIt) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::outside_test

@@ -9,7 +9,7 @@
 #include "differences.hpp"
 #include "recipe_text.hpp"
 
-namespace bathline {
+namespace bathline::pair_potential_test {
 namespace {
 
 using testing::AllOf;
@@ -321,4 +321,4 @@ TEST(MpiPairPotential, FindsChainsThatAreNotClear) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::pair_potential_test

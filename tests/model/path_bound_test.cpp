@@ -7,7 +7,7 @@
 
 #include "quartic_potential.hpp"
 
-namespace bathline {
+namespace bathline::path_bound_test {
 namespace {
 
 OpenSystem oscillator(std::shared_ptr<const Potential> potential) {
@@ -60,4 +60,4 @@ TEST(PathBound, KnowsWhatItIsOf) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::path_bound_test

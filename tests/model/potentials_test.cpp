@@ -6,7 +6,7 @@
 
 #include "model/potentials/catalogue.hpp"
 
-namespace bathline {
+namespace bathline::potentials_test {
 namespace {
 
 std::shared_ptr<const SeparationPotential> make(const std::string& kind,
@@ -75,4 +75,4 @@ TEST(Potentials, LennardJonesHasItsWellAtTheSixthRootOfTwo) {
 TEST(Potentials, CatalogueRefusesWhatItDoesNotHave) { EXPECT_THROW(make("gravity", {}), std::logic_error); }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::potentials_test

@@ -7,7 +7,7 @@
 #include "quartic_potential.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::problem_test {
 namespace {
 
 /// Two particles with two axes; two lines on the first, one between the two, of different kinds.
@@ -81,4 +81,4 @@ TEST(MpiProblem, SharesTheParticlesOfRankZero) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::problem_test

@@ -14,7 +14,7 @@
 #include "model/problem.hpp"
 #include "petsc_world.hpp"
 
-namespace bathline {
+namespace bathline::quantum_noise_test {
 namespace {
 
 using testing::HasSubstr;
@@ -178,4 +178,4 @@ TEST(QuantumNoise, RefusesWhatIsNotKnown) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::quantum_noise_test

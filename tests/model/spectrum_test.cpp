@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace bathline {
+namespace bathline::spectrum_test {
 namespace {
 
 using std::numbers::pi;
@@ -104,4 +104,4 @@ TEST(Spectrum, ATableStandsForTheDamperOfItsMeanDensity) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::spectrum_test

@@ -13,7 +13,7 @@
 #include "petsc_world.hpp"
 #include "random_numbers.hpp"
 
-namespace bathline {
+namespace bathline::stages_test {
 namespace {
 
 /// M w'' = -K w + g x - C w', force on the head sum g_j w_j - x sum g_j.
@@ -166,4 +166,4 @@ TEST(MpiStages, OfAHeatBathEqualADenseSolution) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::stages_test

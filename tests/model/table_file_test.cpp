@@ -9,7 +9,7 @@
 #include "record/shared_folder.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::table_file_test {
 namespace {
 
 using testing::HasSubstr;
@@ -81,4 +81,4 @@ TEST_F(MpiTableFile, SaysWhereItLooked) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::table_file_test

@@ -7,7 +7,7 @@
 
 #include "recipe_text.hpp"
 
-namespace bathline {
+namespace bathline::transmission_lines_test {
 namespace {
 
 using testing::HasSubstr;
@@ -173,4 +173,4 @@ TEST(MpiTransmissionLines, NeedParticlesToHangOn) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::transmission_lines_test

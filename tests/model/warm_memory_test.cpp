@@ -12,7 +12,7 @@
 #include "petsc_world.hpp"
 #include "solve/dense.hpp"
 
-namespace bathline {
+namespace bathline::warm_memory_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -336,4 +336,4 @@ TEST(WarmMemory, RefusesWhatHasNoBalance) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::warm_memory_test

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace bathline {
+namespace bathline::white_noise_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -70,4 +70,4 @@ TEST(WhiteNoise, RootOfASemidefiniteMatrix) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::white_noise_test

@@ -10,7 +10,7 @@
 
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::communicator_test {
 namespace {
 
 // Beyond the 2^22 values of a message, and no multiple of it.
@@ -167,4 +167,4 @@ TEST(MpiCommunicator, SecondSessionLeavesMessagePassingRunning) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::communicator_test

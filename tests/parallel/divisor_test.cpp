@@ -9,7 +9,7 @@
 
 #include "random_numbers.hpp"
 
-namespace bathline {
+namespace bathline::divisor_test {
 namespace {
 
 std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
@@ -64,4 +64,4 @@ TEST(Divisor, KnowsWhereNumbersEnd) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::divisor_test

@@ -8,7 +8,7 @@
 
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::halo_test {
 namespace {
 
 double value_of(int field, std::int64_t site) { return 1000.0 * field + static_cast<double>(site) + 0.5; }
@@ -53,4 +53,4 @@ TEST(MpiHalo, BringsTheSitesOnBothSides) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::halo_test

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace bathline {
+namespace bathline::layout_test {
 namespace {
 
 TEST(Layout, CutsIntoEvenPiecesInTheOrderOfTheRanks) {
@@ -48,4 +48,4 @@ TEST(Layout, CountsBeyondThirtyTwoBits) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::layout_test

@@ -10,7 +10,7 @@
 #include "self_world.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::leaf_sum_test {
 namespace {
 
 /// A number for element `at` of sum `i`; every 17th large, so that the order shows.
@@ -108,4 +108,4 @@ TEST(MpiLeafSum, IsAccurateOverManyLeaves) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::leaf_sum_test

@@ -14,7 +14,7 @@
 
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::memory_test {
 namespace {
 
 TEST(MpiMemory, AddsUpTheRanksOfANode) {
@@ -133,4 +133,4 @@ TEST_F(ControlGroups, OfVersionOneDoSo) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::memory_test

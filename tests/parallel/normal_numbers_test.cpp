@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace bathline {
+namespace bathline::normal_numbers_test {
 namespace {
 
 const RandomKey key{.seed = 0x123456789abcdefULL, .realisation = 21, .stream = 0x80000001U};
@@ -56,4 +56,4 @@ TEST(NormalNumbers, HaveTheMomentsOfTheNormalDistribution) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::normal_numbers_test

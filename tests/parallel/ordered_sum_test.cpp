@@ -10,7 +10,7 @@
 #include "serial_sum.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::ordered_sum_test {
 namespace {
 
 /// One number a site, from a list of all.
@@ -74,4 +74,4 @@ TEST(MpiOrderedSum, CarriesWhatIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::ordered_sum_test

@@ -10,7 +10,7 @@
 
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::random_key_test {
 namespace {
 
 constexpr std::size_t count = 100000;
@@ -115,4 +115,4 @@ TEST(MpiRandomKey, IsTheSameOnEveryRank) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::random_key_test

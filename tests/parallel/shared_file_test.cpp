@@ -8,7 +8,7 @@
 #include "record/shared_folder.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::shared_file_test {
 namespace {
 
 TEST(MpiSharedFile, GivesItsTextToEveryRank) {
@@ -26,4 +26,4 @@ TEST(MpiSharedFile, GivesItsTextToEveryRank) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::shared_file_test

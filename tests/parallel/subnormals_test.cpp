@@ -10,7 +10,7 @@
 
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::subnormals_test {
 namespace {
 
 /// The smallest number of full precision.
@@ -45,4 +45,4 @@ TEST(Subnormals, TheLeastNumberStays) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::subnormals_test

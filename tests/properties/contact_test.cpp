@@ -12,7 +12,7 @@
 #include "quartic_potential.hpp"
 #include "scene.hpp"
 
-namespace bathline {
+namespace bathline::contact_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -245,4 +245,4 @@ TEST(MpiContactMethods, AStepWithoutSolutionIsAFailure) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::contact_test

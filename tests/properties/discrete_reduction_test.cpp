@@ -11,7 +11,7 @@
 #include "scene.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::discrete_reduction_test {
 namespace {
 
 struct Pair {
@@ -117,4 +117,4 @@ TEST(MpiDiscreteReduction, AMatchedEndNeverEchoes) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::discrete_reduction_test

@@ -15,7 +15,7 @@
 #include "quartic_potential.hpp"
 #include "scene.hpp"
 
-namespace bathline {
+namespace bathline::driven_test {
 namespace {
 
 constexpr double end = 2.0;
@@ -192,4 +192,4 @@ TEST(MpiDriven, EveryMethodKeepsItsOrderAndItsLedger) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::driven_test

@@ -14,7 +14,7 @@
 #include "scene.hpp"
 #include "solve/dense.hpp"
 
-namespace bathline {
+namespace bathline::energy_ledger_test {
 namespace {
 
 Scene dual_oscillator(double m0, double M0, double k0, double K0) {
@@ -175,4 +175,4 @@ TEST(MpiEnergyLedger, LyapunovNormsAreThePapers) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::energy_ledger_test

@@ -11,7 +11,7 @@
 #include "scene.hpp"
 #include "solve/dense.hpp"
 
-namespace bathline {
+namespace bathline::environments_test {
 namespace {
 
 constexpr double step = 0.1;
@@ -233,4 +233,4 @@ TEST(Environments, PullAtTheHeadLikeTheDamperThatTheyState) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::environments_test

@@ -8,7 +8,7 @@
 #include "petsc_world.hpp"
 #include "scene.hpp"
 
-namespace bathline {
+namespace bathline::limits_test {
 namespace {
 
 /// Largest |q| + |p| over `steps` steps of q'' = -square q - rate q', from q = 0.6, p = 0.8.
@@ -63,4 +63,4 @@ TEST(Limits, OfDecay) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::limits_test

@@ -12,7 +12,7 @@
 #include "quartic_potential.hpp"
 #include "scene.hpp"
 
-namespace bathline {
+namespace bathline::order_test {
 namespace {
 
 constexpr double end = 2.0;
@@ -173,4 +173,4 @@ TEST(Order, IsWhatEveryMethodClaims) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::order_test

@@ -10,7 +10,7 @@
 #include "model/potentials/separation_sum.hpp"
 #include "random_numbers.hpp"
 
-namespace bathline {
+namespace bathline::potentials_test {
 namespace {
 
 std::shared_ptr<const SeparationPotential> example(const PotentialKind& kind) {
@@ -138,4 +138,4 @@ TEST(Potentials, AtTheSamePlaceTheyAreSmoothOrHaveNoForce) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::potentials_test

@@ -11,7 +11,7 @@
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
 
-namespace bathline {
+namespace bathline::structure_test {
 namespace {
 
 /// Two anharmonic particles, a line between them and one on the first.
@@ -168,4 +168,4 @@ TEST(Structure, AngularMomentumOfAKeplerProblem) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::structure_test

@@ -9,7 +9,7 @@
 #include "random_numbers.hpp"
 #include "solve/dense.hpp"
 
-namespace bathline {
+namespace bathline::systems_test {
 namespace {
 
 /// The system with any start that it accepts.
@@ -144,4 +144,4 @@ TEST(Systems, SlopesOfAForceAreThoseOfItsValue) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::systems_test

@@ -4,7 +4,7 @@
 
 #include "sample_recipe.hpp"
 
-namespace bathline {
+namespace bathline::alternatives_test {
 
 using testing::HasSubstr;
 
@@ -59,4 +59,4 @@ TEST(Alternatives, RejectMixedFormsOfAClaim) {
               HasSubstr("[[claims]] must have one of `expect`, `bounds`, not more"));
 }
 
-}  // namespace bathline
+}  // namespace bathline::alternatives_test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace bathline {
+namespace bathline::catalogue_test {
 namespace {
 
 struct Kind {
@@ -38,4 +38,4 @@ TEST(Catalogue, IsAValue) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::catalogue_test

@@ -9,7 +9,7 @@
 
 #include "recipe/recipe_schema.hpp"
 
-namespace bathline {
+namespace bathline::describe_test {
 
 using enum ValueType;
 using testing::HasSubstr;
@@ -120,4 +120,4 @@ TEST(DescribeRecipe, NamesEverySectionAndKey) {
   EXPECT_THAT(text, HasSubstr("`bathline list integrators`"));
 }
 
-}  // namespace bathline
+}  // namespace bathline::describe_test

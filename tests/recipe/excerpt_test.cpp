@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bathline {
+namespace bathline::excerpt_test {
 
 TEST(Excerpt, KeepsOrdinaryText) { EXPECT_EQ(excerpt("Störmer–Verlet 𝛾"), "Störmer–Verlet 𝛾"); }
 
@@ -28,4 +28,4 @@ TEST(IsUtf8, AcceptsExactlyUtf8) {
   }
 }
 
-}  // namespace bathline
+}  // namespace bathline::excerpt_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bathline {
+namespace bathline::key_depth_test {
 
 namespace {
 
@@ -46,4 +46,4 @@ TEST(FindDeepKey, GoesOnBehindStrings) {
   }
 }
 
-}  // namespace bathline
+}  // namespace bathline::key_depth_test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace bathline {
+namespace bathline::mistakes_test {
 
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -36,4 +36,4 @@ TEST(Mistakes, ReportsTwentyAndCountsTheRest) {
   EXPECT_EQ(mistakes.found().size(), 1000u);
 }
 
-}  // namespace bathline
+}  // namespace bathline::mistakes_test

@@ -4,7 +4,7 @@
 
 #include "sample_recipe.hpp"
 
-namespace bathline {
+namespace bathline::recipe_checks_test {
 
 using testing::HasSubstr;
 
@@ -103,4 +103,4 @@ TEST(Figures, MustHaveLimitsInOrder) {
   EXPECT_THAT(report_with("[[figure.panels]]\nylim = [0, 1, 2]\n"), HasSubstr("ylim has 3 numbers: must be two"));
 }
 
-}  // namespace bathline
+}  // namespace bathline::recipe_checks_test

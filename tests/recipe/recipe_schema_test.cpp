@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace bathline {
+namespace bathline::recipe_schema_test {
 
 namespace {
 
@@ -54,4 +54,4 @@ TEST(RecipeSchema, FindsSectionsByName) {
   EXPECT_THROW(recipe_section("sweep"), std::logic_error);
 }
 
-}  // namespace bathline
+}  // namespace bathline::recipe_schema_test

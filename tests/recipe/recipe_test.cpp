@@ -10,7 +10,7 @@
 
 #include "sample_recipe.hpp"
 
-namespace bathline {
+namespace bathline::recipe_test {
 
 using testing::HasSubstr;
 
@@ -206,4 +206,4 @@ TEST(ResolvedRecipe, IsReadBackAsTheSameRecipe) {
 
 TEST(ResolvedRecipe, IsAbsentWhereThereAreMistakes) { EXPECT_EQ(parse("").recipe.resolved, ""); }
 
-}  // namespace bathline
+}  // namespace bathline::recipe_test

@@ -4,7 +4,7 @@
 
 #include "sample_recipe.hpp"
 
-namespace bathline {
+namespace bathline::section_reader_test {
 
 using testing::HasSubstr;
 
@@ -79,4 +79,4 @@ TEST(SectionReader, ReportsTheWrongKindOfBrackets) {
   EXPECT_THAT(parse(sample_recipe, {"claims=[1]"}).report, HasSubstr("claims must be a list of tables"));
 }
 
-}  // namespace bathline
+}  // namespace bathline::section_reader_test

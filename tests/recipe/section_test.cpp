@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bathline {
+namespace bathline::section_test {
 
 namespace {
 
@@ -83,4 +83,4 @@ TEST(Section, ReplacesValues) {
   EXPECT_EQ(to_string(section.where("step")), "r:9:9");
 }
 
-}  // namespace bathline
+}  // namespace bathline::section_test

@@ -4,7 +4,7 @@
 
 #include "sample_recipe.hpp"
 
-namespace bathline {
+namespace bathline::settings_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -175,4 +175,4 @@ TEST(Settings, SurviveRubbish) {
   EXPECT_LT(report_of(std::string(1'000'000, 'x') + "=1").size(), 1000u);
 }
 
-}  // namespace bathline
+}  // namespace bathline::settings_test

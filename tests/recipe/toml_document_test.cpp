@@ -6,7 +6,7 @@
 
 #include "sample_recipe.hpp"
 
-namespace bathline {
+namespace bathline::toml_document_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -92,4 +92,4 @@ TEST(TomlDocument, ReportsTwentyOfManyMistakes) {
   EXPECT_THAT(report, testing::EndsWith("... and 10 more"));
 }
 
-}  // namespace bathline
+}  // namespace bathline::toml_document_test

@@ -6,7 +6,7 @@
 
 #include "sample_recipe.hpp"
 
-namespace bathline {
+namespace bathline::toml_reader_test {
 
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -191,4 +191,4 @@ TEST(TomlReader, FillsInWholeTables) {
   EXPECT_EQ(to_string(system.table("potential").where("kind")), "r.toml:2:1");
 }
 
-}  // namespace bathline
+}  // namespace bathline::toml_reader_test

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bathline {
+namespace bathline::toml_writer_test {
 
 using enum ValueType;
 
@@ -74,4 +74,4 @@ TEST(TomlKeys, WritesTablesBehindTheOtherKeys) {
             "\n[[figure.panels]]\n");
 }
 
-}  // namespace bathline
+}  // namespace bathline::toml_writer_test

@@ -4,7 +4,7 @@
 
 #include "sample_recipe.hpp"
 
-namespace bathline {
+namespace bathline::value_reader_test {
 
 namespace {
 
@@ -72,4 +72,4 @@ TEST(ValueReader, ShortensAndEscapesWhatItQuotes) {
   EXPECT_LT(report.size(), 200u);
 }
 
-}  // namespace bathline
+}  // namespace bathline::value_reader_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bathline {
+namespace bathline::vocabulary_test {
 
 namespace {
 
@@ -50,4 +50,4 @@ TEST(ClosestName, FindsNothingInCommonBetweenSingleLetters) {
   EXPECT_EQ(closest("m", {"k", "M"}), "M");
 }
 
-}  // namespace bathline
+}  // namespace bathline::vocabulary_test

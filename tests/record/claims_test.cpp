@@ -10,7 +10,7 @@
 #include "record/shared_folder.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::claims_test {
 namespace {
 
 using testing::ElementsAre;
@@ -405,4 +405,4 @@ TEST_F(Verdict, IsShownInATable) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::claims_test

@@ -14,7 +14,7 @@
 #include "record/shared_folder.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::full_disk_test {
 namespace {
 
 using testing::HasSubstr;
@@ -196,4 +196,4 @@ TEST_F(MpiFullDisk, RefusesArraysTextsAndAttributesOnAllRanks) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::full_disk_test

@@ -10,7 +10,7 @@
 #include "record/shared_folder.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::killed_run_test {
 namespace {
 
 constexpr const char* file_to_write = "BATHLINE_TEST_KILLED_FILE";
@@ -78,4 +78,4 @@ TEST(KilledRun, IsReadableUpToTheLastFlushOfAllRanks) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::killed_run_test

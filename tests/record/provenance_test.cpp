@@ -7,7 +7,7 @@
 #include "record/shared_folder.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::provenance_test {
 namespace {
 
 using testing::HasSubstr;
@@ -69,4 +69,4 @@ TEST(Provenance, VersionNamesEveryLibraryOnALine) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::provenance_test

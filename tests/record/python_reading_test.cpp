@@ -8,7 +8,7 @@
 #include "record/shared_folder.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::python_reading_test {
 namespace {
 
 void write_series(ResultFile& file) {
@@ -97,4 +97,4 @@ TEST(PythonReading, XarrayOpensAFileWithoutClaims) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::python_reading_test

@@ -14,7 +14,7 @@
 #include "record/trial.hpp"
 #include "record/whole_file.hpp"
 
-namespace bathline {
+namespace bathline::result_check_test {
 namespace {
 
 using testing::HasSubstr;
@@ -162,4 +162,4 @@ TEST(Records, OfLargeResultsAreKeptInCheckpoints) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::result_check_test

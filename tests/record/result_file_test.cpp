@@ -13,7 +13,7 @@
 #include "record/shared_folder.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::result_file_test {
 namespace {
 
 using testing::ElementsAre;
@@ -283,4 +283,4 @@ TEST(ResultReader, ReportsACutFile) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::result_file_test

@@ -15,7 +15,7 @@
 #include "record/shared_folder.hpp"
 #include "self_world.hpp"
 
-namespace bathline {
+namespace bathline::result_lock_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -81,4 +81,4 @@ TEST(ResultLock, IsHeldByOneWhileItsFileComesAndGoes) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::result_lock_test

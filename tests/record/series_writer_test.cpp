@@ -8,7 +8,7 @@
 #include "record/shared_folder.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::series_writer_test {
 namespace {
 
 using testing::ElementsAre;
@@ -150,4 +150,4 @@ TEST(MpiSeriesWriter, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::series_writer_test

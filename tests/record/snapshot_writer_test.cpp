@@ -9,7 +9,7 @@
 #include "record/shared_folder.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::snapshot_writer_test {
 namespace {
 
 using testing::ElementsAre;
@@ -138,4 +138,4 @@ TEST(MpiSnapshots, WritesRowsBeyondTwoGibibytesOfOneRank) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::snapshot_writer_test

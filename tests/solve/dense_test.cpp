@@ -8,7 +8,7 @@
 
 #include "random_numbers.hpp"
 
-namespace bathline {
+namespace bathline::dense_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -77,4 +77,4 @@ TEST(Dense, DampedOscillatorDissipatesItsEnergy) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::dense_test

@@ -9,7 +9,7 @@
 
 #include "random_numbers.hpp"
 
-namespace bathline {
+namespace bathline::lanczos_test {
 namespace {
 
 SymmetricEigen outermost(const Eigen::MatrixXd& matrix, Eigen::Index lowest, Eigen::Index highest) {
@@ -68,4 +68,4 @@ TEST(OutermostEigenvalues, EndWhereTheMatrixIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::lanczos_test

@@ -11,7 +11,7 @@
 #include "random_numbers.hpp"
 #include "solve/solver_error.hpp"
 
-namespace bathline {
+namespace bathline::line_solver_test {
 namespace {
 
 struct Solution {
@@ -263,4 +263,4 @@ TEST(MpiLineSolverOfStages, SaysWhyItDidNotConverge) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::line_solver_test

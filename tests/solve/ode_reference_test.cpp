@@ -9,7 +9,7 @@
 
 #include "petsc_world.hpp"
 
-namespace bathline {
+namespace bathline::ode_reference_test {
 namespace {
 
 TEST(OdeReference, FollowsAnOscillatorOverManyCallsOfOddLengths) {
@@ -63,4 +63,4 @@ TEST(OdeReference, SaysWhenTheSolutionEnds) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::ode_reference_test

@@ -7,7 +7,7 @@
 
 #include "petsc_world.hpp"
 
-namespace bathline {
+namespace bathline::particle_newton_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -69,4 +69,4 @@ TEST(ParticleNewton, ReportsAResidualThatIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::particle_newton_test

@@ -10,7 +10,7 @@
 #include "recipe/mistakes.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::petsc_options_test {
 namespace {
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -107,4 +107,4 @@ TEST(MpiPetscOptions, NamesMistakesOfUsersOnEveryRank) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::petsc_options_test

@@ -10,7 +10,7 @@
 #include "petsc_world.hpp"
 #include "solve/line_solver.hpp"
 
-namespace bathline {
+namespace bathline::petsc_session_test {
 namespace {
 
 /// The unknown ones among `options` once the solvers of a run are set up.
@@ -39,4 +39,4 @@ TEST(PetscSession, NamesItsVersionAndItsIndices) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::petsc_session_test

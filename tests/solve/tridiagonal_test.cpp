@@ -11,7 +11,7 @@
 #include "random_numbers.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::tridiagonal_test {
 namespace {
 
 /// For one stage.
@@ -129,4 +129,4 @@ TEST(MpiTridiagonal, RecoversAKnownSolutionOfALongLine) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::tridiagonal_test

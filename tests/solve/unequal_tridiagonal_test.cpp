@@ -12,7 +12,7 @@
 #include "self_world.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::unequal_tridiagonal_test {
 namespace {
 
 using Matrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
@@ -197,4 +197,4 @@ TEST(MpiUnequalTridiagonal, MomentaThatNothingChangesKeepTheirBits) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::unequal_tridiagonal_test

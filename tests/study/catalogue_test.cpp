@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bathline {
+namespace bathline::catalogue_test {
 namespace {
 
 TEST(StudyCatalogue, EveryStudyCanBeMade) {
@@ -15,4 +15,4 @@ TEST(StudyCatalogue, EveryStudyCanBeMade) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::catalogue_test

@@ -10,7 +10,7 @@
 #include "study/theory/random_damping.hpp"
 #include "study/theory/roundoff_bound.hpp"
 
-namespace bathline {
+namespace bathline::commutativity_test {
 namespace {
 
 using testing::AllOf;
@@ -236,4 +236,4 @@ TEST(MpiCommutativity, ADampingThatTheStepCannotFollowIsAFailure) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::commutativity_test

@@ -7,7 +7,7 @@
 
 #include "run_study.hpp"
 
-namespace bathline {
+namespace bathline::contact_form_test {
 namespace {
 
 using testing::AllOf;
@@ -148,4 +148,4 @@ TEST(MpiContactForm, ConvergenceFindsOrderOne) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::contact_form_test

@@ -9,7 +9,7 @@
 #include "parallel/random_key.hpp"
 #include "run_study.hpp"
 
-namespace bathline {
+namespace bathline::convergence_test {
 namespace {
 
 std::string recipe(const std::string& integrator, const std::string& steps) {
@@ -227,4 +227,4 @@ TEST(MpiConvergence, WantsStepsThatDivideTheEnd) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::convergence_test

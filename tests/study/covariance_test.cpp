@@ -7,7 +7,7 @@
 
 #include "run_study.hpp"
 
-namespace bathline {
+namespace bathline::covariance_test {
 namespace {
 
 using testing::HasSubstr;
@@ -111,4 +111,4 @@ TEST(MpiCovariance, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::covariance_test

@@ -11,7 +11,7 @@
 #include "study/theory/doubled_lagrangian.hpp"
 #include "study/theory/duplication_bound.hpp"
 
-namespace bathline {
+namespace bathline::duplication_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -369,4 +369,4 @@ TEST(MpiDuplication, PositionsThatNoPathJoinsAreAFailure) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::duplication_test

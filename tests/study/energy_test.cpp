@@ -8,7 +8,7 @@
 
 #include "run_study.hpp"
 
-namespace bathline {
+namespace bathline::energy_test {
 namespace {
 
 using testing::HasSubstr;
@@ -155,4 +155,4 @@ TEST(MpiEnergy, NeedsBlocksAndRecordsToFillThem) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::energy_test

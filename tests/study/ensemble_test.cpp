@@ -8,7 +8,7 @@
 #include "run_study.hpp"
 #include "study/ensemble/slopes.hpp"
 
-namespace bathline {
+namespace bathline::ensemble_test {
 namespace {
 
 using testing::HasSubstr;
@@ -534,4 +534,4 @@ of = "x0_dot^2 - 0.5"
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::ensemble_test

@@ -6,7 +6,7 @@
 
 #include "run_study.hpp"
 
-namespace bathline {
+namespace bathline::lyapunov_test {
 namespace {
 
 std::string recipe(const std::string& damping = "damping = 126.49110640673517") {
@@ -143,4 +143,4 @@ kind = "lyapunov"
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::lyapunov_test

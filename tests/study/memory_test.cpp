@@ -7,7 +7,7 @@
 
 #include "run_study.hpp"
 
-namespace bathline {
+namespace bathline::memory_test {
 namespace {
 
 using testing::HasSubstr;
@@ -162,4 +162,4 @@ TEST(MpiMemory, KernelOfAMemoryIsTheOneOfItsRecipe) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::memory_test

@@ -7,7 +7,7 @@
 
 #include "run_study.hpp"
 
-namespace bathline {
+namespace bathline::reduction_test {
 namespace {
 
 using testing::HasSubstr;
@@ -136,4 +136,4 @@ TEST(MpiReduction, SaysWhatCannotBePaired) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::reduction_test

@@ -7,7 +7,7 @@
 
 #include "run_study.hpp"
 
-namespace bathline {
+namespace bathline::section_test {
 namespace {
 
 using testing::AllOf;
@@ -177,4 +177,4 @@ TEST(MpiSection, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::section_test

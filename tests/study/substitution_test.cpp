@@ -11,7 +11,7 @@
 #include "scene.hpp"
 #include "study/theory/substituting_system.hpp"
 
-namespace bathline {
+namespace bathline::substitution_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -264,4 +264,4 @@ TEST(MpiSubstitution, SaysWhatItLacks) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::substitution_test

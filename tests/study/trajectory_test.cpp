@@ -12,7 +12,7 @@
 #include "integrate/method.hpp"
 #include "run_study.hpp"
 
-namespace bathline {
+namespace bathline::trajectory_test {
 namespace {
 
 std::string recipe(const std::string& integrators, const std::string& output = "") {
@@ -408,4 +408,4 @@ TEST(MpiTrajectory, TakesWhatASchemeDoesByDesignForGranted) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::trajectory_test

@@ -7,7 +7,7 @@
 
 #include "run_study.hpp"
 
-namespace bathline {
+namespace bathline::wave_test {
 namespace {
 
 const std::string grid = "grid = \"characteristic\"\ndamping = 2.0\n";
@@ -78,4 +78,4 @@ TEST(MpiWave, WantsALineAndSnapshots) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::wave_test

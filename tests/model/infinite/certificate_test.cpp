@@ -7,7 +7,7 @@
 #include <complex>
 #include <numbers>
 
-namespace bathline {
+namespace bathline::certificate_test {
 namespace {
 
 /// The kernel of velocities that a kernel of stage velocities is, without its term ahead of time.
@@ -91,4 +91,4 @@ TEST(Certificate, DamperMakesTheLinePassive) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::certificate_test

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <math.h>
 
-namespace bathline {
+namespace bathline::continuous_kernel_test {
 namespace {
 
 TEST(ContinuousKernel, IsBesselsFunction) {
@@ -24,4 +24,4 @@ TEST(ContinuousKernel, IsBesselsFunction) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::continuous_kernel_test

@@ -16,7 +16,7 @@
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
 
-namespace bathline {
+namespace bathline::infinite_line_test {
 namespace {
 
 constexpr double line_mass = 0.37;
@@ -390,4 +390,4 @@ TEST(MpiInfiniteLine, RefusesWhatIsNotKnownOfIt) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::infinite_line_test

@@ -13,7 +13,7 @@
 #include "particle_in_well.hpp"
 #include "petsc_world.hpp"
 
-namespace bathline {
+namespace bathline::line_noise_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -340,4 +340,4 @@ TEST(LineNoise, RefusesWhatCoolsTheLineByItself) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::line_noise_test

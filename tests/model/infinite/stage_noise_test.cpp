@@ -10,7 +10,7 @@
 
 #include "method_cases.hpp"
 
-namespace bathline {
+namespace bathline::stage_noise_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -103,4 +103,4 @@ TEST(StageNoise, FactorsTheSpectrumOfEveryTolerance) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::stage_noise_test

@@ -7,7 +7,7 @@
 
 #include "method_cases.hpp"
 
-namespace bathline {
+namespace bathline::staged_kernel_test {
 namespace {
 
 constexpr const char* compositions[] = {"yoshida4", "suzuki4", "kahan-li6", "blanes-moan4", "blanes-moan-rkn6"};
@@ -106,4 +106,4 @@ TEST(StagedKernel, KicksAndDriftsGoByTurnsWhereverAStepBegins) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::staged_kernel_test

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace bathline {
+namespace bathline::stepped_kernel_test {
 namespace {
 
 /// The coefficients of s sqrt(z^2 - 2 x z + 1) - (z - 1) over 2 c^2 by squaring: R^2 is known term by term.
@@ -118,4 +118,4 @@ TEST(SteppedKernel, QuotientsAreSolutionsOfTheirRecurrence) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::stepped_kernel_test

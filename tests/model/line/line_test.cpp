@@ -10,7 +10,7 @@
 #include "serial_sum.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::line_test {
 namespace {
 
 Line make_line(std::int64_t sites, int axes, FarEnd far_end) {
@@ -253,4 +253,4 @@ TEST(MpiLine, MemoryKernelAddsUpToTheDamping) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::line_test

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace bathline {
+namespace bathline::sites_test {
 namespace {
 
 /// By central differences, which are exact for energies up to the third power of the stretch but for round-off.
@@ -60,4 +60,4 @@ TEST(LineSites, KeepTheirRowsTogether) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::sites_test

@@ -9,7 +9,7 @@
 
 #include "model/spectral/panels.hpp"
 
-namespace bathline {
+namespace bathline::bath_test {
 namespace {
 
 using std::numbers::pi;
@@ -129,4 +129,4 @@ TEST(Bath, SaysWhyADensityIsNone) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::bath_test

@@ -10,7 +10,7 @@
 #include "model/passivity.hpp"
 #include "model/spectral/panel_series.hpp"
 
-namespace bathline {
+namespace bathline::exponentials_test {
 namespace {
 
 using std::numbers::pi;
@@ -222,4 +222,4 @@ TEST(Passivity, FindsWhatIsBelowZeroAndTheLeastDamper) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::exponentials_test

@@ -10,7 +10,7 @@
 
 #include "random_numbers.hpp"
 
-namespace bathline {
+namespace bathline::star_and_chain_test {
 namespace {
 
 using Star = std::vector<BathOscillator>;
@@ -148,4 +148,4 @@ TEST(StarAndChain, LeavesOutWhatNumbersCannotHold) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::star_and_chain_test

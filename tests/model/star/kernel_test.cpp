@@ -8,7 +8,7 @@
 #include "explicit_schemes.hpp"
 #include "serial_star.hpp"
 
-namespace bathline {
+namespace bathline::kernel_test {
 namespace {
 
 constexpr double h = 0.23;
@@ -104,4 +104,4 @@ TEST(StarKernel, SumsInEightInterleavedParts) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::kernel_test

@@ -19,7 +19,7 @@
 #include "serial_star.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::star_test {
 namespace {
 
 using std::numbers::pi;
@@ -711,4 +711,4 @@ TEST(Star, TendsToTheDamperWithTheHighestFrequency) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::star_test

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace bathline {
+namespace bathline::line_fit_test {
 namespace {
 
 TEST(LineFit, GoesThroughPointsOnALine) {
@@ -28,4 +28,4 @@ TEST(LineFit, HasNoSlopeThroughOnePoint) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::line_fit_test

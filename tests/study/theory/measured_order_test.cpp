@@ -7,7 +7,7 @@
 #include <cmath>
 #include <functional>
 
-namespace bathline {
+namespace bathline::measured_order_test {
 namespace {
 
 using testing::HasSubstr;
@@ -68,4 +68,4 @@ TEST(MeasuredOrder, DoesNotTrustTwoPoints) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::measured_order_test

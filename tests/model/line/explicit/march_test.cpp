@@ -6,7 +6,7 @@
 #include "self_world.hpp"
 #include "test_world.hpp"
 
-namespace bathline {
+namespace bathline::explicit_march_test {
 namespace {
 
 using namespace explicit_course;
@@ -240,4 +240,4 @@ TEST(MpiLineExplicitSchemes, TakeTurns) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::explicit_march_test

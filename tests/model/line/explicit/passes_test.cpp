@@ -9,7 +9,7 @@
 
 #include "random_numbers.hpp"
 
-namespace bathline {
+namespace bathline::passes_test {
 namespace {
 
 /// Kicks and drifts of level `index` of `number`.
@@ -67,4 +67,4 @@ TEST(LinePasses, HaveTheBitsOfOneKickOrDriftAfterTheOther) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::passes_test

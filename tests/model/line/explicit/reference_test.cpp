@@ -3,7 +3,7 @@
 #include "self_world.hpp"
 #include "serial_line.hpp"
 
-namespace bathline {
+namespace bathline::reference_test {
 namespace {
 
 using namespace explicit_course;
@@ -87,4 +87,4 @@ TEST(LineReference, EqualsALoopByHand) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::reference_test

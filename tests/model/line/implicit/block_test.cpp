@@ -8,7 +8,7 @@
 #include "method_cases.hpp"
 #include "petsc_options.hpp"
 
-namespace bathline {
+namespace bathline::block_test {
 namespace {
 
 LineConstants constants(FarEnd far_end) { return {.mass = 1.3, .stiffness = 2.9, .far_end = far_end, .dashpot = 0.0}; }
@@ -183,4 +183,4 @@ TEST(MpiLineBlock, GivesWayToOtherSchemes) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::block_test

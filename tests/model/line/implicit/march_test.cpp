@@ -9,7 +9,7 @@
 #include "one_stage.hpp"
 #include "petsc_world.hpp"
 
-namespace bathline {
+namespace bathline::implicit_march_test {
 namespace {
 
 /// Stage and end values of one step with the head at `head`, moving at `velocity`: no elimination, one dense system.
@@ -116,4 +116,4 @@ TEST(MpiLineImplicit, ResponseIsPassive) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::implicit_march_test

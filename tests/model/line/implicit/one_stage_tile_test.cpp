@@ -6,7 +6,7 @@
 #include "model/line/implicit/window.hpp"
 #include "piece.hpp"
 
-namespace bathline {
+namespace bathline::one_stage_tile_test {
 namespace {
 
 constexpr LineConstants line{.mass = 0.7, .stiffness = 1.9, .far_end = FarEnd::free, .dashpot = 0.0};
@@ -40,4 +40,4 @@ TEST(LineOneStageTile, ReachIsWhereInfluenceEnds) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::one_stage_tile_test

@@ -12,7 +12,7 @@
 #include "scene.hpp"
 #include "self_world.hpp"
 
-namespace bathline {
+namespace bathline::short_march_test {
 namespace {
 
 LineConstants constants(FarEnd far_end) { return {.mass = 1.3, .stiffness = 2.9, .far_end = far_end, .dashpot = 0.0}; }
@@ -137,4 +137,4 @@ INSTANTIATE_TEST_SUITE_P(Methods, LineShortImplicitMarchOnAHead,
                          [](const auto& info) { return "method" + std::to_string(info.index); });
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::short_march_test

@@ -8,7 +8,7 @@
 #include "model/line/implicit/window.hpp"
 #include "piece.hpp"
 
-namespace bathline {
+namespace bathline::stage_tile_test {
 namespace {
 
 constexpr LineConstants line{.mass = 0.7, .stiffness = 1.9, .far_end = FarEnd::free, .dashpot = 0.0};
@@ -82,4 +82,4 @@ TEST(LineStageTile, IsNoneForOtherSchemes) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::stage_tile_test

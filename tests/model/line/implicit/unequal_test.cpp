@@ -10,7 +10,7 @@
 #include "scene.hpp"
 #include "unequal_sites.hpp"
 
-namespace bathline {
+namespace bathline::unequal_test {
 namespace {
 
 using Site = std::function<LineSite(std::int64_t)>;
@@ -160,4 +160,4 @@ TEST(MpiUnequalLine, MidpointRuleIsOfSecondOrder) {
 }
 
 }  // namespace
-}  // namespace bathline
+}  // namespace bathline::unequal_test
