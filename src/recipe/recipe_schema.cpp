@@ -174,7 +174,8 @@ std::vector<Parameter> series_keys() {
                           "Quantity that is drawn: <label>.<variable>; of single numbers that several cases have, "
                           "with {} in the place of each of `cases`; or values of a theory, as they are.");
   Parameter x = optional("x", text, "", "Quantity along the axis, or values; left out, that of the panel.");
-  of.also = x.also = {ValueType::numbers};
+  Parameter scale = defaulted("scale", number, "1.0", "Factor on the values, or one for each of them.");
+  of.also = x.also = scale.also = {ValueType::numbers};
   return {
       std::move(of),
       optional("cases", texts, "", "What stands for {} in `of` and `error`, one after the other."),
@@ -186,7 +187,7 @@ std::vector<Parameter> series_keys() {
              "line with dashes of its own; left out, as a line "
              "with the dashes of its method."),
       optional("color", integer, "", "Index into the palette; left out, the colour of its method.", Bound::nonnegative),
-      defaulted("scale", number, "1.0", "Factor on the values."),
+      std::move(scale),
       std::move(x),
   };
 }

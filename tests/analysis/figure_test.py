@@ -170,6 +170,20 @@ class FigureTest(unittest.TestCase):
         distances = np.hypot(np.diff(x) / 10, np.diff(y) / 2)
         self.assertLess(distances.max(), 1.8 * distances.min())
 
+    def test_values_may_have_a_factor_each(self):
+        of = 'of = "closed.q[0][0]"'
+        factors = np.exp(np.linspace(0, 1, 201))
+        recipe = LINES.replace(of, f'{of}, error = "closed.energy_total", scale = {factors.tolist()}')
+        axes = self.draw_lines(recipe).axes[0]
+        time = np.linspace(0, 10, 201)
+        np.testing.assert_allclose(axes.lines[0].get_ydata(), np.cos(time) * factors)
+        with Result(self.path) as result:
+            upper = np.cos(time) * factors + result.quantity("closed.energy_total").values * factors
+        vertices = axes.collections[0].get_paths()[0].vertices
+        self.assertAlmostEqual(vertices[:, 1].max(), upper.max())
+        wrong = LINES.replace(of, f"{of}, scale = [1.0, 2.0]")
+        self.assertIn("either one factor or as many", self.errors_of(wrong))
+
     def test_a_series_may_be_a_difference(self):
         recipe = LINES.replace('of = "closed.q[0][0]"', 'of = "closed.q[0][0]", minus = "open.q[0][0]"')
         line = self.draw_lines(recipe).axes[0].lines[0]

@@ -9,7 +9,7 @@
     marks = [{at = 79.06, name = "echo"}]       # thin vertical lines
 
 Numbers that several cases have make one series, of = "ensemble.{}.escape_rate" with cases = ["weak", "strong"] and their
-x = [0.1, 5.0], and of = [1.0, 2.0] with x are values of a theory.
+x = [0.1, 5.0], and of = [1.0, 2.0] with x are values of a theory. `scale` is a factor, or one for each value.
 
 A series may subtract another quantity row by row: minus = "theory.energy_particles", of which a
 logarithmic axis shows the magnitude; error = ".." is its
@@ -73,11 +73,16 @@ class _Curve:
 
     def __init__(self, series, x, y):
         self.series, self.x, self.y, self.error = series, x, y, None
-        self.scale = series.get("scale") or 1.0
+        self.scale = np.array(series.get("scale") or 1.0)
 
 
 def _read_with_error(result, panel, series):
     curve = _read(result, panel, series)
+    if curve.scale.shape not in ((), curve.y.values.shape):
+        raise AnalysisError(
+            f"{result.path}: '{curve.y.path}' has {curve.y.values.size} values, its `scale` {curve.scale.size}: either "
+            "one factor or as many"
+        )
     if series.get("error"):
         error = _quantity(result, series, "error")
         if error.values.shape != curve.y.values.shape:
@@ -233,7 +238,7 @@ def _drawn(kind, x, y, log_x):
 def _label(axes, panel, curves):
     """Labels both axes, by the recipe or by what the file says of the variables, with units."""
     ys = [curve.y for curve in curves]
-    units = {y.units for y in ys if y.units} if all(curve.scale == 1.0 for curve in curves) else set()
+    units = {y.units for y in ys if y.units} if all(np.all(curve.scale == 1.0) for curve in curves) else set()
     label = panel.get("ylabel") or ys[0].long_name or ys[0].path
     axes.set_ylabel(style.with_units(label, units.pop()) if len(units) == 1 else label)
     x = next((curve.x for curve in curves if curve.x is not None), None)
