@@ -2,8 +2,9 @@
 #include "integrate/splitting.hpp"
 
 #include <cmath>
-#include <limits>
 #include <numeric>
+
+#include "integrate/first_growth.hpp"
 
 namespace bathline {
 
@@ -25,22 +26,8 @@ void add_drift(double weight, std::vector<Substep>& substeps) {
   }
 }
 
-/// The first x > 0, up to rounding, where `grows`; infinity where it does not up to `highest`.
-template <class Grows>
-double first_growth(Grows&& grows, double highest) {
-  // Gaps of instability are narrow where a method is accurate: 7e-4 wide at order 10.
-  constexpr double stride = 1e-4;
-  for (double x = stride; x < highest; x += stride) {
-    if (!grows(x)) continue;
-    double stable = x - stride, unstable = x;
-    for (int i = 0; i < 60; ++i) {
-      const double middle = 0.5 * (stable + unstable);
-      (grows(middle) ? unstable : stable) = middle;
-    }
-    return stable;
-  }
-  return std::numeric_limits<double>::infinity();
-}
+// Gaps of instability are narrow where a method is accurate: 7e-4 wide at order 10.
+constexpr double stride = 1e-4;
 
 /// A splitting never gets farther than this: the Stoermer-Verlet method, limit 2, as often as there are kicks.
 double highest_limit(const ExplicitScheme& scheme) { return 2.0 * static_cast<double>(scheme.substeps.size()); }
@@ -93,7 +80,7 @@ double oscillation_limit(const ExplicitScheme& scheme) {
     }
     return b * c > 0.0;
   };
-  return first_growth(grows, highest_limit(scheme));
+  return first_growth(grows, stride, highest_limit(scheme));
 }
 
 double decay_limit(const ExplicitScheme& scheme) {
@@ -105,7 +92,7 @@ double decay_limit(const ExplicitScheme& scheme) {
     }
     return !(std::abs(factor) <= 1.0);
   };
-  return first_growth(grows, highest_limit(scheme));
+  return first_growth(grows, stride, highest_limit(scheme));
 }
 
 }  // namespace bathline

@@ -7,6 +7,8 @@
 #include <limits>
 #include <numbers>
 
+#include "integrate/first_growth.hpp"
+
 namespace bathline {
 
 namespace {
@@ -232,17 +234,7 @@ double largest_courant(const Turns& turns) {
   };
   // No splitting is stable beyond Stoermer-Verlet as often as it kicks, for which e is 4.
   const double most = 4.0 * turns.stages() * turns.stages() + 1.0;
-  constexpr double stride = 1e-3;
-  for (double e = stride; e < most; e += stride) {
-    if (!is_beyond(e)) continue;
-    double below = e - stride, above = e;
-    for (int i = 0; i < 60; ++i) {
-      const double middle = 0.5 * (below + above);
-      (is_beyond(middle) ? above : below) = middle;
-    }
-    return 0.5 * std::sqrt(below);
-  }
-  return 0.5 * std::sqrt(most);
+  return 0.5 * std::sqrt(std::min(most, first_growth(is_beyond, 1e-3, most)));
 }
 
 std::vector<Eigen::MatrixXd> exact_staged_kernel(const Turns& turns, double courant, int count) {
