@@ -186,8 +186,8 @@ StudyKind ensemble_kind() {
                "paths path_q, path_v (path, time, particle, axis). Of slopes, in the group ensemble, <name>_slope, "
                "weighted "
                "by the standard errors of the means. Quantities are taken at records, and passages "
-               "are found between two of them: a formula in velocities that feel white noise may cross unseen there, and "
-               "passes late by about the root of their distance."},
+               "are found between two of them: a formula in velocities that feel white noise may cross unseen there, "
+               "and passes late by about the root of their distance."},
       .make = make_ensemble,
       .takes_noise = true};
 }
