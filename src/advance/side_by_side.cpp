@@ -89,6 +89,8 @@ class FewSideBySide final : public SideBySide {
 
  private:
   enum class Drag { none, plain, noisy };
+  /// Steps whose impulses are drawn together.
+  static constexpr int together = 16;
 
   /// Lanes without a realisation repeat the last one.
   void fetch() {
@@ -115,18 +117,23 @@ class FewSideBySide final : public SideBySide {
   template <Drag drag>
   void take(std::int64_t steps) {
     for (std::int64_t step = 0; step < steps; ++step) {
-      if constexpr (drag == Drag::noisy) draw_impulses(step);
+      if constexpr (drag == Drag::noisy) {
+        if (step % together == 0) draw_impulses(step, static_cast<int>(std::min<std::int64_t>(together, steps - step)));
+        impulse_ = &impulses_[static_cast<std::size_t>(step % together)];
+      }
       for (const Move<N>& move : moves_) move.is_kick ? kick<drag>(move) : drift(move);
     }
     for (Problem& problem : problems_) problem.clock.steps += steps;
   }
 
-  /// Of the step that comes so many steps after those of the problems' clocks.
-  void draw_impulses(std::int64_t step) {
+  /// Of `count` steps from the one on that comes `step` steps after those of the problems' clocks: what a realisation
+  /// draws from is in the first-level cache only while no other draws.
+  void draw_impulses(std::int64_t step, int count) {
     for (std::size_t r = 0; r < problems_.size(); ++r) {
       Problem& problem = problems_[r];
-      const Eigen::VectorXd& impulse = problem.noise()->impulse(problem.clock.steps + step, problem.clock.h);
-      for (int i = 0; i < N; ++i) impulses_.of(i)[r] = impulse[i];
+      problem.noise()->impulses(problem.clock.steps + step, count, problem.clock.h, [&](int k, int i, double impulse) {
+        impulses_[static_cast<std::size_t>(k)].of(i)[r] = impulse;
+      });
     }
   }
 
@@ -157,7 +164,7 @@ class FewSideBySide final : public SideBySide {
         for (int i = 0; i < N; ++i) p[i] += mine.seconds * force[i];
       } else {
         Numbers<N, Lanes> impulse{};
-        if constexpr (drag == Drag::noisy) impulse = impulses_.read(first);
+        if constexpr (drag == Drag::noisy) impulse = impulse_->read(first);
         Lanes dissipated = load(dissipated_.numbers + first);
         friction.template kick<drag == Drag::noisy>(mine, force, impulse, p, dissipated);
         store(dissipated, dissipated_.numbers + first);
@@ -172,7 +179,9 @@ class FewSideBySide final : public SideBySide {
   Friction<N> friction_;
   Gradients<N> of_potential_;
   int count_;  // of realisations, in whole registers
-  Table<N> q_{}, p_{}, gradients_{}, impulses_{};
+  Table<N> q_{}, p_{}, gradients_{};
+  std::array<Table<N>, together> impulses_{};
+  Table<N>* impulse_ = nullptr;  // of the step under way
   Table<1> dissipated_{};
   bool is_known_ = false;  // whether gradients_ are those at q_
 };

@@ -44,15 +44,7 @@ void WhiteNoise::begin(std::uint64_t seed, std::uint32_t realisation) {
 }
 
 const Eigen::VectorXd& WhiteNoise::impulse(std::int64_t step, double h) {
-  const std::span<const double> drawn = numbers(step, 0, noisy_.size());
-  const double root_h = std::sqrt(h);
-  for (std::size_t i = 0; i < noisy_.size(); ++i) {
-    double sum = 0.0;
-    for (std::size_t j = 0; j < noisy_.size(); ++j) {
-      sum += root_(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) * drawn[j];
-    }
-    impulse_[noisy_[i]] = root_h * sum;
-  }
+  impulses(step, 1, h, [&](int, int i, double impulse) { impulse_[i] = impulse; });
   return impulse_;
 }
 

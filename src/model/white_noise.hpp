@@ -4,6 +4,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,6 +40,9 @@ class WhiteNoise {
   }
   /// Draw 0 of a step of h as an impulse on every degree of freedom, N s.
   const Eigen::VectorXd& impulse(std::int64_t step, double h);
+  /// The same of `count` steps from `step` on: put(k, i, impulse) in the k-th of them, for what feels any.
+  template <class Put>
+  void impulses(std::int64_t step, int count, double h, Put put);
 
  private:
   Eigen::MatrixXd diffusion_;
@@ -47,5 +51,21 @@ class WhiteNoise {
   Eigen::VectorXd impulse_;
   StepNumbers numbers_;
 };
+
+template <class Put>
+void WhiteNoise::impulses(std::int64_t step, int count, double h, Put put) {
+  const double root_h = std::sqrt(h);
+  const std::size_t noisy = noisy_.size();
+  for (int k = 0; k < count; ++k) {
+    const std::span<const double> drawn = numbers(step + k, 0, noisy);
+    for (std::size_t i = 0; i < noisy; ++i) {
+      double sum = 0.0;
+      for (std::size_t j = 0; j < noisy; ++j) {
+        sum += root_(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) * drawn[j];
+      }
+      put(k, noisy_[i], root_h * sum);
+    }
+  }
+}
 
 }  // namespace bathline

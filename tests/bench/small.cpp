@@ -167,6 +167,14 @@ BENCHMARK_CAPTURE(alone, henon_gauss2, henon_heiles, gauss2)
     ->Name("small/henon_heiles/gauss2")
     ->Iterations(turns)
     ->UseManualTime();
+BENCHMARK_CAPTURE(alone, van_der_pol_gauss2, van_der_pol, gauss2)
+    ->Name("small/van_der_pol/gauss2")
+    ->Iterations(turns)
+    ->UseManualTime();
+BENCHMARK_CAPTURE(alone, van_der_pol_lobatto3, van_der_pol, lobatto3)
+    ->Name("small/van_der_pol/lobatto3")
+    ->Iterations(turns)
+    ->UseManualTime();
 BENCHMARK_CAPTURE(alone, pendulum_gauss2, double_pendulum, gauss2)
     ->Name("small/double_pendulum/gauss2")
     ->Iterations(turns)

@@ -77,6 +77,17 @@ inline OpenSystem henon_heiles() {
   return system_of(formula_kind(), section);
 }
 
+/// x'' = -x + (1 - x^2) x' from its limit cycle.
+inline OpenSystem van_der_pol() {
+  Section section;
+  section.set("coordinates", std::vector<std::string>{"x"}, {});
+  section.set("V", std::string("x^2/2"), {});
+  section.set("force", std::vector<std::string>{"(1 - x^2)*x_dot"}, {});
+  section.set("masses", std::vector<double>{1.0}, {});
+  section.set("q0", Section::Rows{{2.0}}, {});
+  return system_of(formula_kind(), section);
+}
+
 inline OpenSystem double_pendulum() {
   Section section;
   section.set("coordinates", std::vector<std::string>{"a", "b"}, {});
