@@ -1,4 +1,4 @@
-"""One writer of a result at a time: the second is refused and told who the first is, and no kill locks a result."""
+"""Runs that meet: a result has one writer at a time, the second is told who the first is; others do not disturb."""
 
 import os
 import re
@@ -165,6 +165,16 @@ class LockTest(FolderTest):
             else:
                 self.assertEqual(self.lock.read_text(), "dear diary")
                 self.lock.unlink()
+
+    def test_runs_that_start_and_end_at_once_are_not_in_each_others_way(self):
+        for _ in range(5):
+            processes = [
+                start(["run", self.short, "-o", self.folder / f"run.{i}.h5", "--overwrite", "--progress", "none"])
+                for i in range(6)
+            ]
+            for process in processes:
+                out, err = process.communicate(timeout=30)
+                self.assertEqual((process.returncode, err), (0, ""), out + err)
 
     def test_a_file_system_without_locks(self):
         source, library = self.folder / "shim.c", self.folder / "shim.so"
