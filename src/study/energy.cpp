@@ -1,9 +1,9 @@
 // Energy over a long time: how far it swings, and whether it drifts.
 //
 // The drift is the slope of a straight line through the means of equal blocks of time, so that oscillations shorter
-// than a block cancel; its uncertainty is what the scatter of these means about the line allows. Where the scheme has a
-// quadratic invariant of its own (study/theory/discrete_invariant.hpp) that does not swing, and what is left is
-// round-off.
+// than a block cancel; its uncertainty is what the scatter of these means about the line allows, of which chaotic
+// motion makes neighbours alike (study/theory/line_fit.hpp). Where the scheme has a quadratic invariant of its own
+// (study/theory/discrete_invariant.hpp) that does not swing, and what is left is round-off.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -86,7 +86,7 @@ Report judge(const std::vector<double>& time_of, const std::vector<double>& valu
   };
   report.swing_first_half = swing(0, count / 2);
   report.swing_second_half = swing(count / 2, count);
-  report.drift = fit_line(report.block_time, report.block_mean);
+  report.drift = fit_trend(report.block_time, report.block_mean);
   return report;
 }
 
@@ -122,7 +122,8 @@ class EnergyStudy final : public Study {
     file.number(group, "swing_second_half", "J", "highest less lowest total energy in the second half",
                 report.swing_second_half);
     file.number(group, "drift", "J/s", "slope of the total energy", report.drift.slope);
-    file.number(group, "drift_error", "J/s", "standard error of the slope", report.drift.error);
+    file.number(group, "drift_error", "J/s", "standard error of the slope, with the correlation of neighbouring blocks",
+                report.drift.error);
     file.number(group, "drift_in_errors", "1", "slope over its standard error",
                 report.drift.slope / report.drift.error);
   }
@@ -187,7 +188,8 @@ StudyKind energy_kind() {
                    "Group energy/<label>: block_mean, initial, largest_deviation, swing_first_half, swing_second_half, "
                    "drift, drift_error, drift_in_errors; of the discrete invariant of `gamma` with 0 or 1 and of "
                    "`stoermer-verlet`: invariant, invariant_deviation (block_time), invariant_largest_deviation, "
-                   "invariant_drift, invariant_drift_error. A drift within two or three of its errors is none. "
+                   "invariant_drift, invariant_drift_error. A drift within two or three of its errors is none; these "
+                   "count neighbouring blocks that are alike as fewer. "
                    "Trajectories are recorded as well; raise [output] every on long runs."},
           .make = make_energy,
           .allows_own_ends = true,

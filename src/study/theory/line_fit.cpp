@@ -2,26 +2,64 @@
 #include "study/theory/line_fit.hpp"
 
 #include <cmath>
+#include <cstddef>
 
 namespace bathline {
 
-LineFit fit_line(const std::vector<double>& x, const std::vector<double>& y) {
+namespace {
+
+struct Fit {
+  double slope = 0.0;
+  double xx = 0.0;                ///< squares of the distances from the mean x
+  std::vector<double> residuals;  ///< how far each y is off the line
+};
+
+Fit least_squares(const std::vector<double>& x, const std::vector<double>& y) {
   const auto n = static_cast<double>(x.size());
-  double mean_x = 0.0, mean_y = 0.0, xx = 0.0, xy = 0.0, rest = 0.0;
+  double mean_x = 0.0, mean_y = 0.0, xy = 0.0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     mean_x += x[i] / n;
     mean_y += y[i] / n;
   }
+  Fit fit;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    xx += (x[i] - mean_x) * (x[i] - mean_x);
+    fit.xx += (x[i] - mean_x) * (x[i] - mean_x);
     xy += (x[i] - mean_x) * (y[i] - mean_y);
   }
-  const double slope = xy / xx;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double off = y[i] - mean_y - slope * (x[i] - mean_x);
-    rest += off * off;
-  }
-  return {.slope = slope, .error = std::sqrt(rest / (n - 2.0) / xx)};
+  fit.slope = xy / fit.xx;
+  for (std::size_t i = 0; i < x.size(); ++i) fit.residuals.push_back(y[i] - mean_y - fit.slope * (x[i] - mean_x));
+  return fit;
+}
+
+double sum_of_squares(const std::vector<double>& values) {
+  double sum = 0.0;
+  for (double value : values) sum += value * value;
+  return sum;
+}
+
+/// Of neighbours, and none where they rather avoid each other.
+double correlation(const std::vector<double>& values) {
+  double products = 0.0;
+  for (std::size_t i = 1; i < values.size(); ++i) products += values[i - 1] * values[i];
+  return products > 0.0 ? products / sum_of_squares(values) : 0.0;
+}
+
+double standard_error(const Fit& fit) {
+  const auto n = static_cast<double>(fit.residuals.size());
+  return std::sqrt(sum_of_squares(fit.residuals) / (n - 2.0) / fit.xx);
+}
+
+}  // namespace
+
+LineFit fit_line(const std::vector<double>& x, const std::vector<double>& y) {
+  const Fit fit = least_squares(x, y);
+  return {.slope = fit.slope, .error = standard_error(fit)};
+}
+
+LineFit fit_trend(const std::vector<double>& x, const std::vector<double>& y) {
+  const Fit fit = least_squares(x, y);
+  const double r = correlation(fit.residuals);
+  return {.slope = fit.slope, .error = standard_error(fit) * std::sqrt((1.0 + r) / (1.0 - r))};
 }
 
 }  // namespace bathline
