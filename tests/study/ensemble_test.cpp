@@ -1,4 +1,5 @@
 // Ensembles: the same numbers as a plain loop over the realisations, on any number of ranks.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -295,7 +296,7 @@ TEST(MpiEnsemble, MeasuresWorkAndHeat) {
     };
     work.push_back(end.work);
     if (std::abs(end.work) < 0.6) density[static_cast<std::size_t>((end.work + 0.6) / 0.4)] += 1.0 / 11.0 / 0.4;
-    const auto at = [&](const char* name) { return run.values(std::string("ensemble/run/") + name)[r]; };
+    const auto at = [&](const char* name) { return run.values(fmt::format("ensemble/run/{}", name))[r]; };
     EXPECT_EQ(at("W_of_realisation"), end.work);
     EXPECT_NEAR(at("U_of_realisation"), end.particles - start.particles, 1e-14);
     EXPECT_NEAR(at("Qa_of_realisation"), held(end, 0) - held(start, 0), 1e-13);
@@ -338,7 +339,7 @@ TEST(MpiEnsemble, KnowsWhichBathTakesWhichHeatInOpenRuns) {
       const double before[] = {energy(0), energy(1)};
       make_stepper(one.scheme, problem, one.step)->advance(80);
       const double lost[] = {before[0] - energy(0), before[1] - energy(1)};
-      const auto at = [&](const char* name) { return run.values(std::string("ensemble/run/") + name)[r]; };
+      const auto at = [&](const char* name) { return run.values(fmt::format("ensemble/run/{}", name))[r]; };
       EXPECT_NEAR(at("Qa_of_realisation"), lost[0], is_explicit ? 0.01 : 1e-12);
       EXPECT_NEAR(at("Qother_of_realisation"), lost[1], is_explicit ? 0.01 : 1e-12);
       EXPECT_NEAR(at("Q_of_realisation"), at("Qa_of_realisation") + at("Qother_of_realisation"), 1e-13);
