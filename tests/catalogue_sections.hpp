@@ -16,7 +16,7 @@ inline Section::Value example_value(const Parameter& parameter, int number) {
   const double some = 0.7 + 0.37 * number;
   switch (parameter.type) {
     case ValueType::boolean:
-      return true;
+      return parameter.fallback != "false";
     case ValueType::integer:
       return parameter.fallback.empty() ? 5L : std::stol(parameter.fallback);
     case ValueType::text:
