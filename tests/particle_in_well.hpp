@@ -1,4 +1,5 @@
-// A particle in a well with one environment, for tests of what environments do at a temperature and after a restart.
+// A particle in a well with one environment, for tests of what environments do
+// at a temperature and after a restart.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +36,8 @@ inline Problem particle_in(const Well& well, std::unique_ptr<Environment> enviro
   return problem;
 }
 
-/// Particles and the first environment of another problem, by its fields alone, as from a checkpoint.
+/// Particles and the first environment of another problem, by its fields alone,
+/// as from a checkpoint.
 inline void take_over_state(Problem& problem, Problem& other) {
   problem.q = other.q;
   problem.p = other.p;
@@ -49,7 +51,20 @@ inline void take_over_state(Problem& problem, Problem& other) {
   problem.environments()[0]->take_over_fields();
 }
 
-/// What goes to and fro in an entry of the ledger over so many steps, and how far the total strays meanwhile.
+struct End {
+  double q, p, total, dissipated;
+};
+
+/// What becomes of a particle in so many steps.
+inline End end_of(Problem& problem, const Scheme& scheme, double h, int steps) {
+  EXPECT_FALSE(make_stepper(scheme, problem, h)->advance(steps));
+  problem.share_particles();
+  const EnergyLedger ledger = problem.energies();
+  return {problem.q[0], problem.p[0], ledger.total(), ledger.dissipated};
+}
+
+/// What goes to and fro in an entry of the ledger over so many steps, and how
+/// far the total strays meanwhile.
 struct LedgerWalk {
   LedgerWalk(Problem& problem, Stepper& stepper, int steps, double EnergyLedger::*entry) {
     const EnergyLedger begin = problem.energies();

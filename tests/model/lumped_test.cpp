@@ -1,5 +1,6 @@
-// Sites on one rank with springs, dashpots, slips and bonds of any law: orders, forces, energies and what is refused.
-// Tests/model/memory_test.cpp has the kind of them that slips, and restarts.
+// Sites on one rank with springs, dashpots, slips and bonds of any law: orders,
+// forces, energies and what is refused. Tests/model/memory_test.cpp has the
+// kind of them that slips, and restarts.
 #include "model/lumped.hpp"
 
 #include <gmock/gmock.h>
@@ -15,8 +16,8 @@
 #include "extrapolation.hpp"
 #include "method_cases.hpp"
 #include "model/problem.hpp"
+#include "particle_in_well.hpp"
 #include "petsc_world.hpp"
-#include "quartic_potential.hpp"
 
 namespace bathline::lumped_test {
 namespace {
@@ -33,7 +34,8 @@ Assembly chain(double dashpot, double slip = 0.0) {
           .slips = {{0, slip}}};
 }
 
-/// Springs that stiffen, between the head and the first site and between the sites.
+/// Springs that stiffen, between the head and the first site and between the
+/// sites.
 double stiffening(double x, const Eigen::VectorXd& w, Eigen::VectorXd& pulls) {
   const double first = x - w[0], second = w[0] - w[1];
   pulls[0] += bond * (std::pow(first, 3) - std::pow(second, 3));
@@ -47,31 +49,12 @@ std::unique_ptr<LumpedEnvironment> lumped(Assembly sites, LumpedEnvironment::Bon
 }
 
 Problem around(std::unique_ptr<Environment> environment, double of_quartic = quartic) {
-  OpenSystem system;
-  system.particles = 1;
-  system.mass = Eigen::VectorXd::Constant(1, mass);
-  system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Constant(1, 1, stiffness), of_quartic);
-  system.q0 = Eigen::VectorXd::Ones(1);
-  system.v0 = Eigen::VectorXd::Constant(1, 0.6);
-  std::vector<std::unique_ptr<Environment>> all;
-  all.push_back(std::move(environment));
-  Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(all), test_world());
-  problem.prepare();
-  return problem;
+  return particle_in({.mass = mass, .stiffness = stiffness, .quartic = of_quartic, .q0 = 1.0, .v0 = 0.6},
+                     std::move(environment));
 }
 
-struct End {
-  double q, p, total, dissipated;
-};
-
-End end_of(Problem& problem, const Scheme& scheme, double h, int steps) {
-  EXPECT_FALSE(make_stepper(scheme, problem, h)->advance(steps));
-  problem.share_particles();
-  const EnergyLedger ledger = problem.energies();
-  return {problem.q[0], problem.p[0], ledger.total(), ledger.dissipated};
-}
-
-/// By Newton's laws, one by one: the particle, the places that the springs pull at, the masses, and the work so far.
+/// By Newton's laws, one by one: the particle, the places that the springs pull
+/// at, the masses, and the work so far.
 End by_hand(double dashpot, double slip, double of_bonds, double duration) {
   const LongMotion motion = [&](const LongState& s) -> LongState {
     const long double q = s[0], v = s[1], w0 = s[2], w1 = s[3], v0 = s[4], v1 = s[5], x = q - 1.0L;
@@ -90,7 +73,8 @@ End by_hand(double dashpot, double slip, double of_bonds, double duration) {
   return {static_cast<double>(end[0]), mass * static_cast<double>(end[1]), 0.0, static_cast<double>(end[6])};
 }
 
-/// Checks the orders of all schemes that take it, and returns how many these are.
+/// Checks the orders of all schemes that take it, and returns how many these
+/// are.
 int expect_orders(const std::function<std::unique_ptr<Environment>()>& make, const End& exact, double duration) {
   int tested = 0;
   for (const MethodCase& method : method_cases()) {
@@ -182,7 +166,8 @@ TEST(MpiLumped, RefusesWhatIsNotKnownOfIt) {
   EXPECT_TRUE(free->facts().is_linear);
 }
 
-// What a head of constant speed feels in the end, and the eigenvalues of the sites alone.
+// What a head of constant speed feels in the end, and the eigenvalues of the
+// sites alone.
 TEST(MpiLumped, KnowsItsFacts) {
   const auto facts = [](const Assembly& sites) { return lumped(sites)->facts(); };
   EXPECT_TRUE(std::isinf(facts(chain(0.5)).damping)) << "a spring to the ground never gives way";
@@ -199,7 +184,8 @@ TEST(MpiLumped, KnowsItsFacts) {
   const EnvironmentFacts slow = facts({.mass = {1.0}, .to_head = {{0, 2.0}}, .dashpots = {{0, 1.0}}});
   EXPECT_NEAR(slow.fastest_decay, 0.5, 1e-14);
   EXPECT_NEAR(slow.highest_frequency, std::numbers::sqrt2, 1e-14);
-  // The same two in a row: the symmetric pair has 2, the antisymmetric one 2 + 2 * 3.
+  // The same two in a row: the symmetric pair has 2, the antisymmetric one 2 +
+  // 2 * 3.
   const EnvironmentFacts pair = facts({.mass = {1.0, 1.0}, .springs = {{0, 1, 3.0}}, .to_head = {{0, 2.0}, {1, 2.0}}});
   EXPECT_NEAR(pair.highest_frequency, std::sqrt(8.0), 1e-13);
   EXPECT_EQ(pair.fastest_decay, 0.0);

@@ -1,4 +1,5 @@
-// A memory kernel of decaying oscillations: orders, the same kernel as oscillators, energies, restarts and ranks.
+// A memory kernel of decaying oscillations: orders, the same kernel as
+// oscillators, energies, restarts and ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +15,6 @@
 #include "model/star/star.hpp"
 #include "particle_in_well.hpp"
 #include "petsc_world.hpp"
-#include "quartic_potential.hpp"
 
 namespace bathline::memory_test {
 namespace {
@@ -27,7 +27,9 @@ struct Kernel {
 
 const Kernel damped{{1.3, 0.8, 0.5}, {0.7, 2.1, 0.0}, {1.9, 0.0, 1.1}};
 
-std::unique_ptr<Environment> build(const Kernel& kernel, const OpenSystem& system, std::string& report) {
+std::unique_ptr<Environment> build(const Kernel& kernel, std::string& report) {
+  OpenSystem system;
+  system.particles = 1;
   Section section;
   section.set("kind", std::string("memory"), {});
   section.set("name", std::string("m"), {});
@@ -42,40 +44,15 @@ std::unique_ptr<Environment> build(const Kernel& kernel, const OpenSystem& syste
   return memory;
 }
 
-OpenSystem particle(double quartic) {
-  OpenSystem system;
-  system.particles = 1;
-  system.mass = Eigen::VectorXd::Constant(1, 1.4);
-  system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Constant(1, 1, 1.1), quartic);
-  system.q0 = Eigen::VectorXd::Ones(1);
-  system.v0 = Eigen::VectorXd::Constant(1, 0.6);
-  return system;
-}
-
 Problem make_problem(std::unique_ptr<Environment> environment, double quartic) {
-  std::vector<std::unique_ptr<Environment>> all;
-  all.push_back(std::move(environment));
-  Problem problem(particle(quartic), Eigen::MatrixXd::Zero(1, 1), std::move(all), test_world());
-  problem.prepare();
-  return problem;
+  return particle_in({.mass = 1.4, .stiffness = 1.1, .quartic = quartic, .q0 = 1.0, .v0 = 0.6}, std::move(environment));
 }
 
 Problem remembering(const Kernel& kernel, double quartic) {
   std::string report;
-  auto memory = build(kernel, particle(quartic), report);
+  auto memory = build(kernel, report);
   EXPECT_EQ(report, "");
   return make_problem(std::move(memory), quartic);
-}
-
-struct End {
-  double q, p, total, dissipated;
-};
-
-End end_of(Problem& problem, const Scheme& scheme, double h, int steps) {
-  EXPECT_FALSE(make_stepper(scheme, problem, h)->advance(steps));
-  problem.share_particles();
-  const EnergyLedger ledger = problem.energies();
-  return {problem.q[0], problem.p[0], ledger.total(), ledger.dissipated};
 }
 
 bool is_taken(const MethodCase& method) {
@@ -120,13 +97,15 @@ TEST(MpiMemory, RefusesWhatItCannotFollow) {
   }
   EXPECT_GT(backwards, 0);
   std::string report;
-  EXPECT_EQ(build({{1.0, 2.0}, {1.0}, {1.0}}, particle(0.0), report), nullptr);
+  EXPECT_EQ(build({{1.0, 2.0}, {1.0}, {1.0}}, report), nullptr);
   EXPECT_THAT(report, testing::HasSubstr("there are 2, 1 and 1"));
 }
 
-/// The same kernel as a machine: every spring k ends at a place u, from which a dashpot k/r leads to a mass k/w^2 at y,
-/// which a dashpot r k/w^2 holds to the ground. Without rate the first dashpot is rigid, without frequency the mass is
-/// a wall. By Newton's laws, with the work of all dashpots as the last unknown.
+/// The same kernel as a machine: every spring k ends at a place u, from which a
+/// dashpot k/r leads to a mass k/w^2 at y, which a dashpot r k/w^2 holds to the
+/// ground. Without rate the first dashpot is rigid, without frequency the mass
+/// is a wall. By Newton's laws, with the work of all dashpots as the last
+/// unknown.
 End by_hand(const Kernel& kernel, double quartic, double duration) {
   const std::size_t modes = kernel.k.size();
   const LongMotion motion = [&](const LongState& s) {
@@ -176,7 +155,8 @@ TEST(MpiMemory, IsItsKernelOfSpringsMassesAndDashpots) {
   }
 }
 
-// Without decay the modes are the oscillators of a heat bath, under every scheme alike.
+// Without decay the modes are the oscillators of a heat bath, under every
+// scheme alike.
 TEST(MpiMemory, IsAHeatBathWhereNothingDecays) {
   const Kernel kernel{{0.9, 0.4}, {0.0, 0.0}, {1.2, 2.3}};
   for (const MethodCase& method : method_cases()) {
@@ -194,7 +174,8 @@ TEST(MpiMemory, IsAHeatBathWhereNothingDecays) {
   }
 }
 
-// A Drude bath of n oscillators up to omega_max has the kernel D cutoff exp(-cutoff t) up to its band's edge.
+// A Drude bath of n oscillators up to omega_max has the kernel D cutoff
+// exp(-cutoff t) up to its band's edge.
 TEST(MpiMemory, IsWhatADrudeBathTendsTo) {
   constexpr double damping = 0.3, cutoff = 2.0;
   Problem memory = remembering({{damping * cutoff}, {cutoff}, {0.0}}, 0.8);
@@ -225,7 +206,8 @@ TEST(MpiMemory, LedgerIsClosedToRoundOff) {
   }
 }
 
-// z' = (-r + i w) z + x' of every mode, its force -Re((k - i b) z), and the work on all of them.
+// z' = (-r + i w) z + x' of every mode, its force -Re((k - i b) z), and the
+// work on all of them.
 End of_sum_by_hand(const std::vector<MemoryMode>& modes, double quartic, double duration) {
   const LongMotion motion = [&](const LongState& s) {
     LongState slope(s.size());
@@ -249,7 +231,8 @@ End of_sum_by_hand(const std::vector<MemoryMode>& modes, double quartic, double 
   return {static_cast<double>(end[0]), 1.4 * static_cast<double>(end[1]), static_cast<double>(end.back()), 0.0};
 }
 
-// Passive together, not one by one: with sines, with stiffnesses below 0, and with a sine that has next to no cosine.
+// Passive together, not one by one: with sines, with stiffnesses below 0, and
+// with a sine that has next to no cosine.
 TEST(MpiMemory, IsASumThatIsNoMachine) {
   const std::vector<MemoryMode> modes =
       well_scaled({{1.3, 0.7, 1.9, 0.4}, {-0.2, 1.5, 0.0}, {1e-7, 0.9, 1.1, 0.3}, {0.9, 0.4, 0.6}});
@@ -308,13 +291,13 @@ TEST(MpiMemory, GoesOnFromItsFields) {
 
 TEST(MpiMemory, KnowsItsKernelAndWhatItStandsFor) {
   std::string report;
-  const auto memory = build(damped, particle(0.0), report);
+  const auto memory = build(damped, report);
   const MemoryFormulas formulas = memory->formulas(List{0.0, 0.9}).value();
   EXPECT_NEAR(formulas.kernel[0], 2.6, 1e-15);
   const double expected = 1.3 * std::exp(-0.63) * std::cos(1.71) + 0.8 * std::exp(-1.89) + 0.5 * std::cos(0.99);
   EXPECT_NEAR(formulas.kernel[1], expected, 1e-15);
   EXPECT_NEAR(memory->facts().damping, 1.3 * 0.7 / (0.49 + 3.61) + 0.8 / 2.1, 1e-15);
-  EXPECT_TRUE(std::isinf(build({{1.0}, {0.0}, {0.0}}, particle(0.0), report)->facts().damping));
+  EXPECT_TRUE(std::isinf(build({{1.0}, {0.0}, {0.0}}, report)->facts().damping));
 }
 
 TEST(MpiMemory, FastDecaysLimitTheSteps) {
