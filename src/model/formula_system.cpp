@@ -62,14 +62,9 @@ bool is_potential(const Section& section, const FormulaScope& scope, Expression 
 
 void build_formula_system(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system,
                           Mistakes& mistakes) {
-  const std::vector<std::string>& coordinates = section.texts("coordinates");
-  system.particles = static_cast<int>(coordinates.size());
-  system.coordinates = coordinates;
-  if (coordinates.empty()) {
-    mistakes.add(section.where("coordinates"), "`coordinates` is empty: a system has at least one");
-    return;
-  }
-  FormulaScope scope = read_coordinates(section, mistakes);
+  std::optional<FormulaScope> found = read_coordinates(section, system, mistakes);
+  if (!found) return;
+  FormulaScope& scope = *found;
   const std::size_t before = mistakes.count();
   const std::optional<Expression> V =
       section.is_readable("V") ? read_formula(section, "V", scope, mistakes) : std::nullopt;

@@ -57,14 +57,9 @@ void add_action(const Section& section, OpenSystem& system, Mistakes& mistakes) 
 
 void build_lagrangian_system(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system,
                              Mistakes& mistakes) {
-  const std::vector<std::string>& coordinates = section.texts("coordinates");
-  system.particles = static_cast<int>(coordinates.size());
-  system.coordinates = coordinates;
-  if (coordinates.empty()) {
-    mistakes.add(section.where("coordinates"), "`coordinates` is empty: a system has at least one");
-    return;
-  }
-  FormulaScope scope = read_coordinates(section, mistakes);
+  std::optional<FormulaScope> found = read_coordinates(section, system, mistakes);
+  if (!found) return;
+  FormulaScope& scope = *found;
   const int action = scope.variables++;
   scope.names.emplace("z", scope.graph.variable(action));  // unless a coordinate or a number is called so
   const std::size_t before = mistakes.count();

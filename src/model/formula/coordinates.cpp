@@ -13,9 +13,15 @@ Parameter coordinates_parameter() {
       .name = "coordinates", .type = ValueType::texts, .doc = "their names, such as [\"x\", \"y\"]", .required = true};
 }
 
-FormulaScope read_coordinates(const Section& section, Mistakes& mistakes) {
-  FormulaScope scope;
+std::optional<FormulaScope> read_coordinates(const Section& section, OpenSystem& system, Mistakes& mistakes) {
   const std::vector<std::string>& coordinates = section.texts("coordinates");
+  system.particles = static_cast<int>(coordinates.size());
+  system.coordinates = coordinates;
+  if (coordinates.empty()) {
+    mistakes.add(section.where("coordinates"), "`coordinates` is empty: a system has at least one");
+    return {};
+  }
+  FormulaScope scope;
   scope.names["t"] = scope.graph.variable(2 * static_cast<int>(coordinates.size()));
   for (const std::string suffix : {"", "_dot"}) {
     for (std::size_t i = 0; i < coordinates.size(); ++i) {

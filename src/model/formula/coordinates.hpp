@@ -1,15 +1,19 @@
 // Coordinates of the user's own.
 #pragma once
 
+#include <optional>
+
 #include "model/formula/scope.hpp"
+#include "model/open_system.hpp"
 
 namespace bathline {
 
 /// The parameter `coordinates`: their names.
 Parameter coordinates_parameter();
 
-/// A scope with the coordinates of a section, then their velocities `x_dot`, then the time `t`, as variables, and the
-/// numbers of its `parameters`.
-FormulaScope read_coordinates(const Section& section, Mistakes& mistakes);
+/// Gives the system a particle for each of the section's coordinates. Returns a scope with these, then their velocities
+/// `x_dot`, then the time `t`, as variables, and the numbers of its `parameters`; nothing, and a mistake, where there
+/// is no coordinate.
+std::optional<FormulaScope> read_coordinates(const Section& section, OpenSystem& system, Mistakes& mistakes);
 
 }  // namespace bathline
