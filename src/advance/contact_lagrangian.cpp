@@ -113,10 +113,11 @@ ContactObstacle contact_obstacle(const HerglotzScheme& scheme, const OpenSystem&
   constexpr double roundoff = 4.0 * std::numeric_limits<double>::epsilon();
   if (!scheme.exact_lagrangian) {
     if (std::abs(1.0 + h * gamma) > roundoff) return {};
-    return {fmt::format("1 + h gamma = 0 for the step {} and gamma = {}: a step would lose every momentum and could "
-                        "not be told from others; take another step",
-                        h, gamma),
-            true};
+    return {.text = fmt::format(
+                "1 + h gamma = 0 for the step {} and gamma = {}: a step would lose every momentum and could "
+                "not be told from others; take another step",
+                h, gamma),
+            .is_of_step = true};
   }
   const double k = isotropic_stiffness(system);
   if (std::isnan(k)) {
@@ -126,10 +127,11 @@ ContactObstacle contact_obstacle(const HerglotzScheme& scheme, const OpenSystem&
   }
   const double square = k - 0.25 * gamma * gamma, angle = square > 0.0 ? std::sqrt(square) * h : 0.0;
   if (angle < 1.0 || std::abs(std::sin(angle)) > 1e-8 * angle) return {};
-  return {fmt::format("the step {} is a multiple of half the period {}: there every motion from q comes to the same "
-                      "place, and no exact discrete Lagrangian exists; take another step",
-                      h, 2.0 * M_PI * h / angle),
-          true};
+  return {.text = fmt::format(
+              "the step {} is a multiple of half the period {}: there every motion from q comes to the same "
+              "place, and no exact discrete Lagrangian exists; take another step",
+              h, 2.0 * M_PI * h / angle),
+          .is_of_step = true};
 }
 
 std::unique_ptr<ContactLagrangian> make_contact_lagrangian(const HerglotzScheme& scheme, const OpenSystem& system,

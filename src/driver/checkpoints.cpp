@@ -95,7 +95,7 @@ StopSignals::~StopSignals() {
   }
 }
 
-void StopSignals::stop_runs(bool can_be_stopped) { stops = can_be_stopped ? 1 : 0; }
+void StopSignals::begin(Part part) { stops = part == Part::stoppable ? 1 : 0; }
 
 int StopSignals::received() { return signal_received; }
 

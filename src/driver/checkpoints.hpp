@@ -30,8 +30,9 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// Whether the part of a run that begins now can be stopped.
-  static void stop_runs(bool can_be_stopped);
+  enum class Part { stoppable, unstoppable };
+  /// What the part of a run that begins now is.
+  static void begin(Part part);
   /// The signal that has come to this process, 0 if none has.
   static int received();
 };

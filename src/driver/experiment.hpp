@@ -73,6 +73,15 @@ class Experiment {
     return make_problem(one, step, closed, communicator());
   }
   Problem make_problem(const Case& one) const { return make_problem(one, one.step, one.closed); }
+  /// The same whatever the case asks for.
+  Problem make_closed_problem(const Case& one, double step) const {
+    constexpr bool closed = true;
+    return make_problem(one, step, closed);
+  }
+  Problem make_open_problem(const Case& one) const {
+    constexpr bool closed = false;
+    return make_problem(one, one.step, closed);
+  }
   /// The first environment of a closed case that keeps no sites; empty where all do. @note Collective.
   std::string environment_without_sites() const;
   /// The closed problem of a case with particles so heavy that nothing moves them, and no potential. @note Collective.

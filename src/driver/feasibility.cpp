@@ -140,7 +140,7 @@ bool Feasibility::has_obstacle_to_noise(const Case& one, Mistakes& mistakes) con
   const std::size_t before = mistakes.count();
   const auto refuse = [&](const std::string& why) {
     mistakes.add(one.options.where("name"),
-                 fmt::format("`{}` is a `{}`, which {}; `noise = false` leaves the noise out", one.label,
+                 fmt::format("`{}` runs by `{}`, which {}; `noise = false` leaves the noise out", one.label,
                              one.method->entry.name, why));
   };
   if (!one.method->warmth.takes_noise) {
@@ -187,15 +187,15 @@ bool Feasibility::has_obstacle(std::size_t index, Mistakes& mistakes) {
       why = "it takes no environments with a Lagrangian of any form";
     }
     if (why != nullptr) {
-      mistakes.add(one.options.where("name"), fmt::format("`{}` is a `{}`: {}; gamma, gauss and lobatto do", one.label,
-                                                          one.method->entry.name, why));
+      mistakes.add(one.options.where("name"), fmt::format("`{}` runs by `{}`: {}; gamma, gauss and lobatto do",
+                                                          one.label, one.method->entry.name, why));
     }
   }
   for (const auto& environment : built(index).environments()) {
     const std::optional<std::string> obstacle = environment->obstacle(one.scheme);
     if (!obstacle) continue;
     mistakes.add(one.options.where("name"),
-                 fmt::format("`{}` is a `{}`, {}", one.label, one.method->entry.name, *obstacle));
+                 fmt::format("`{}` runs by `{}`, {}", one.label, one.method->entry.name, *obstacle));
   }
   return mistakes.count() > before;
 }
@@ -255,7 +255,7 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
                                         [](const auto& one) { return one->facts().matched_gamma.has_value(); });
   for (double step : steps) {
     if (follows_step && steps.size() > 1) {
-      limit = stability_limit(experiment_.make_problem(one, step, true), *one.method, one.options);
+      limit = stability_limit(experiment_.make_closed_problem(one, step), *one.method, one.options);
     }
     if (limit.never_stable) {
       warnings_.push_back(

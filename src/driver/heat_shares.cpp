@@ -22,7 +22,7 @@ std::string obstacle_of(const OpenSystem& system, const Case& one) {
 HeatShares heat_shares(const Experiment& experiment, const Case& one) {
   HeatShares shares{.obstacle = obstacle_of(experiment.system(), one)};
   if (shares.obstacle.empty()) {
-    const Problem closed = experiment.make_problem(one, one.step, true);
+    const Problem closed = experiment.make_closed_problem(one, one.step);
     Eigen::VectorXd sum = Eigen::VectorXd::Zero(closed.q.size());
     for (const auto& environment : closed.environments()) {
       shares.names.push_back(environment->name());

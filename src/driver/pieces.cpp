@@ -19,10 +19,10 @@ std::string name_of(std::size_t piece) { return fmt::format("pieces/{}", piece);
 
 Breaks::Breaks(Checkpoints& checkpoints) : checkpoints_(checkpoints), last_(Clock::now()) {
   if (const CheckpointReader* from = checkpoints.from()) saved_ = done_ = from->count("total_steps");
-  StopSignals::stop_runs(true);
+  StopSignals::begin(StopSignals::Part::stoppable);
 }
 
-Breaks::~Breaks() { StopSignals::stop_runs(false); }
+Breaks::~Breaks() { StopSignals::begin(StopSignals::Part::unstoppable); }
 
 void Breaks::take(const std::string& label, std::int64_t done, std::int64_t ahead,
                   const std::function<void(CheckpointWriter&)>& save) {

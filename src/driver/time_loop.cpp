@@ -295,7 +295,7 @@ std::optional<CaseFailure> run_trajectories(const Experiment& experiment, Result
     }
     steps_before += one.steps;
   }
-  StopSignals::stop_runs(false);
+  StopSignals::begin(StopSignals::Part::unstoppable);
   return std::nullopt;
 }
 

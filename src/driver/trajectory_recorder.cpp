@@ -98,10 +98,12 @@ SeriesLayout series_layout(const Case& one, const Problem& problem, bool work_ru
 }
 
 /// By observable: zero for its integral, and for what is integrated, nothing where it has none.
-std::vector<Eigen::VectorXd> zeros(const std::vector<Observable>& observables, bool of_integrands) {
+enum class Of { integrals, integrands };
+
+std::vector<Eigen::VectorXd> zeros(Of what, const std::vector<Observable>& observables) {
   std::vector<Eigen::VectorXd> all;
   for (const Observable& observable : observables) {
-    all.push_back(Eigen::VectorXd::Zero(of_integrands && !observable.integrand ? 0 : observable.size));
+    all.push_back(Eigen::VectorXd::Zero(what == Of::integrands && !observable.integrand ? 0 : observable.size));
   }
   return all;
 }
@@ -118,8 +120,8 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
                                        const CheckpointReader* from)
     : site_stride_(output.snapshots > 0 ? output.site_stride : 0),
       work_rules_(output.work_rules),
-      integrals_(zeros(problem.system().observables, false)),
-      integrands_(zeros(problem.system().observables, true)),
+      integrals_(zeros(Of::integrals, problem.system().observables)),
+      integrands_(zeros(Of::integrands, problem.system().observables)),
       shares_(shares),
       heats_(shares ? shares->names.size() : 0),
       work_(problem),

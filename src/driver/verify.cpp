@@ -187,7 +187,8 @@ int verify_result(const VerifyRequest& request, const Program& program) {
     if (!scratch) signals.emplace(communicator);
     std::unique_ptr<ResultFile> file;
     try {
-      file = create_result(launch, prepared, false, communicator);
+      constexpr bool overwrite = false;
+      file = create_result(launch, prepared, overwrite, communicator);
     } catch (const UsageError& error) {
       if (!scratch) throw;
       throw UsageError(fmt::format("{}; -o says where else the rerun may lie", error.what()));

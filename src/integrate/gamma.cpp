@@ -19,7 +19,9 @@ namespace {
 Scheme scheme(const Section& options) {
   const double g = options.number("gamma");
   if (g == 0.0) return splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}});
-  if (g == 1.0) return splitting({{Substep::Kind::kick, 1.0, true}, {Substep::Kind::drift, 1.0}});
+  if (g == 1.0)
+    return splitting(
+        {{.kind = Substep::Kind::kick, .weight = 1.0, .velocity_after = true}, {Substep::Kind::drift, 1.0}});
   return one_stage(1.0 - g, g);
 }
 

@@ -101,7 +101,7 @@ ExplicitScheme splitting(std::vector<Substep> substeps) { return {std::move(subs
 ExplicitScheme runge_kutta(std::vector<std::vector<double>> a, std::vector<double> b) {
   ExplicitScheme scheme;
   for (int stage = 0; stage < static_cast<int>(b.size()); ++stage) {
-    scheme.substeps.push_back({Substep::Kind::stage, b[stage], false, stage});
+    scheme.substeps.push_back({.kind = Substep::Kind::stage, .weight = b[stage], .stage = stage});
   }
   scheme.a = std::move(a);
   scheme.b = std::move(b);

@@ -15,7 +15,7 @@ using Kind = Substep::Kind;
 /// A kick on a damped system is half of it with the velocity before and half with the velocity after.
 void add_kick(double weight, std::vector<Substep>& substeps) {
   substeps.push_back({Kind::kick, 0.5 * weight});
-  substeps.push_back({Kind::kick, 0.5 * weight, true});
+  substeps.push_back({.kind = Kind::kick, .weight = 0.5 * weight, .velocity_after = true});
 }
 
 void add_drift(double weight, std::vector<Substep>& substeps) {

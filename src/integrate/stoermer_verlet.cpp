@@ -20,19 +20,26 @@ namespace {
 using Kind = Substep::Kind;
 
 Scheme kick_drift_kick(const Section&) {
-  return splitting({{Kind::kick, 0.5, true}, {Kind::drift, 1.0}, {Kind::kick, 0.5}});
+  return splitting(
+      {{.kind = Kind::kick, .weight = 0.5, .velocity_after = true}, {Kind::drift, 1.0}, {Kind::kick, 0.5}});
 }
 
 Scheme scheme(const Section& options) {
   if (options.text("order_of_substeps") == "drift-kick-drift") {
-    return splitting({{Kind::drift, 0.5}, {Kind::kick, 0.5}, {Kind::kick, 0.5, true}, {Kind::drift, 0.5}});
+    return splitting({{Kind::drift, 0.5},
+                      {Kind::kick, 0.5},
+                      {.kind = Kind::kick, .weight = 0.5, .velocity_after = true},
+                      {Kind::drift, 0.5}});
   }
   return kick_drift_kick(options);
 }
 
 Scheme baoab(const Section&) {
-  return splitting(
-      {{Kind::kick, 0.5}, {Kind::drift, 0.5}, {Kind::heat, 1.0}, {Kind::drift, 0.5}, {Kind::kick, 0.5, true}});
+  return splitting({{Kind::kick, 0.5},
+                    {Kind::drift, 0.5},
+                    {Kind::heat, 1.0},
+                    {Kind::drift, 0.5},
+                    {.kind = Kind::kick, .weight = 0.5, .velocity_after = true}});
 }
 
 Properties properties(const Section&) {

@@ -229,32 +229,33 @@ class LumpedImplicitMarch final : public ImplicitMarch {
     }
   }
 
+  enum Unknown { displacement, momentum };
   /// Unknowns in the order site, w or p, stage: what is close in the equations is close in the matrix.
-  Eigen::Index place(Eigen::Index site, bool is_momentum, Eigen::Index stage) const {
-    return (2 * site + (is_momentum ? 1 : 0)) * stages_ + stage;
+  Eigen::Index place(Eigen::Index site, Unknown unknown, Eigen::Index stage) const {
+    return (2 * site + unknown) * stages_ + stage;
   }
 
   Eigen::SparseMatrix<double> matrix() const {
     std::vector<Eigen::Triplet<double>> entries;
-    const auto add = [&](Eigen::Index site, bool is_momentum, Eigen::Index other, bool of_momentum,
+    const auto add = [&](Eigen::Index site, Unknown row, Eigen::Index other, Unknown column,
                          const Eigen::MatrixXd& weights) {
       for (Eigen::Index i = 0; i < stages_; ++i) {
         for (Eigen::Index j = 0; j < stages_; ++j) {
-          entries.emplace_back(place(site, is_momentum, i), place(other, of_momentum, j), weights(i, j));
+          entries.emplace_back(place(site, row, i), place(other, column, j), weights(i, j));
         }
       }
     };
     const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(stages_, stages_);
     const Eigen::MatrixXd a = h_ * scheme_.a, a_hat = h_ * scheme_.a_hat;
     const auto add_spring = [&](Eigen::Index site, Eigen::Index other, double k) {
-      add(site, false, other, false, slips_[site] * k * a);
-      add(site, true, other, false, k * a_hat);
+      add(site, displacement, other, displacement, slips_[site] * k * a);
+      add(site, momentum, other, displacement, k * a_hat);
     };
     for (Eigen::Index site = 0; site < sites_; ++site) {
       const double inverse_mass = environment_.inverse_mass()[site];
-      add(site, false, site, false, one);
-      add(site, false, site, true, -inverse_mass * a);
-      add(site, true, site, true, one + dashpots_[site] * inverse_mass * a_hat);
+      add(site, displacement, site, displacement, one);
+      add(site, displacement, site, momentum, -inverse_mass * a);
+      add(site, momentum, site, momentum, one + dashpots_[site] * inverse_mass * a_hat);
       add_spring(site, site, environment_.to_head()[site]);
       for (Eigen::SparseMatrix<double>::InnerIterator k(environment_.stiffness(), site); k; ++k) {
         add_spring(k.row(), site, k.value());
@@ -271,17 +272,17 @@ class LumpedImplicitMarch final : public ImplicitMarch {
     Eigen::VectorXd right(2 * sites_ * stages_);
     for (Eigen::Index site = 0; site < sites_; ++site) {
       const double k = environment_.to_head()[site];
-      right.segment(place(site, false, 0), stages_) = (slips_[site] * k * to_w).array() + w[site];
-      right.segment(place(site, true, 0), stages_) = (k * to_p).array() + p[site];
+      right.segment(place(site, displacement, 0), stages_) = (slips_[site] * k * to_w).array() + w[site];
+      right.segment(place(site, momentum, 0), stages_) = (k * to_p).array() + p[site];
       if (!has_noise_within()) continue;
-      right[place(site, false, 0)] += h_ * scheme_.a(0, 0) * drift_[site];
-      right[place(site, true, 0)] += h_ * scheme_.a_hat(0, 0) * push_[site];
+      right[place(site, displacement, 0)] += h_ * scheme_.a(0, 0) * drift_[site];
+      right[place(site, momentum, 0)] += h_ * scheme_.a_hat(0, 0) * push_[site];
     }
     right = equations_.solve(right);
     Stages found{Eigen::MatrixXd(sites_, stages_), Eigen::MatrixXd(sites_, stages_)};
     for (Eigen::Index site = 0; site < sites_; ++site) {
-      found.w.row(site) = right.segment(place(site, false, 0), stages_);
-      found.p.row(site) = right.segment(place(site, true, 0), stages_);
+      found.w.row(site) = right.segment(place(site, displacement, 0), stages_);
+      found.p.row(site) = right.segment(place(site, momentum, 0), stages_);
     }
     return found;
   }

@@ -105,7 +105,7 @@ MemoryNeed memory_need(const Communicator& communicator, double bytes) {
     MPI_Comm_free(&node);
   }
   const double own = available_to_process();
-  if (own - bytes < mine.available - mine.needed) mine = {bytes, own, true};
+  if (own - bytes < mine.available - mine.needed) mine = {.needed = bytes, .available = own, .of_one_rank = true};
   if (communicator.size() == 1) return mine;
   // The one with the least to spare speaks for all.
   struct {

@@ -97,13 +97,15 @@ void check_selected_environments(const Section& integrator, const std::vector<Se
   }
 }
 
-// `key` holds two numbers in rising order; equal ones only where `may_be_equal`.
-void check_limits(const Section& section, const std::string& key, bool may_be_equal, Mistakes& mistakes) {
+enum class Equal { allowed, refused };
+
+// Two numbers in rising order stand under `key`.
+void check_limits(const Section& section, const std::string& key, Equal equal, Mistakes& mistakes) {
   if (!section.is_readable(key)) return;
   const auto& limits = section.numbers(key);
   if (limits.size() != 2) {
     mistakes.add(section.where(key), fmt::format("{} has {} numbers: must be two, [low, high]", key, limits.size()));
-  } else if (may_be_equal ? limits[0] > limits[1] : limits[0] >= limits[1]) {
+  } else if (equal == Equal::allowed ? limits[0] > limits[1] : limits[0] >= limits[1]) {
     mistakes.add(section.where(key), fmt::format("{} = [{}, {}]: must be [low, high] with the lower number first", key,
                                                  limits[0], limits[1]));
   }
@@ -112,7 +114,7 @@ void check_limits(const Section& section, const std::string& key, bool may_be_eq
 void check_claim(const Section& claim, Mistakes& mistakes) {
   check_name(claim, "id", mistakes);
   check_not_empty(claim, "quantity", mistakes);
-  check_limits(claim, "bounds", true, mistakes);
+  check_limits(claim, "bounds", Equal::allowed, mistakes);
   if (claim.is_readable("from") && claim.is_readable("until") && claim.number("from") > claim.number("until")) {
     mistakes.add(claim.where("until"),
                  fmt::format("until = {}: must not lie before from = {}", claim.number("until"), claim.number("from")));
@@ -141,8 +143,8 @@ void check_figure(const Section& figure, Mistakes& mistakes) {
   check_size(figure, mistakes);
   if (!figure.is_readable("panels")) return;
   for (const Section& panel : figure.tables("panels")) {
-    check_limits(panel, "xlim", false, mistakes);
-    check_limits(panel, "ylim", false, mistakes);
+    check_limits(panel, "xlim", Equal::refused, mistakes);
+    check_limits(panel, "ylim", Equal::refused, mistakes);
   }
 }
 

@@ -83,7 +83,8 @@ void prune_checkpoints(const std::string& result, std::int64_t step, std::int64_
 CheckpointWriter::CheckpointWriter(const std::string& path, const Communicator& communicator)
     : path_(path), scratch_(path + unfinished), communicator_(communicator) {
   if (communicator.is_root()) std::remove(scratch_.c_str());  // of a writer that was killed
-  file_ = std::make_unique<ResultFile>(scratch_, communicator, true);
+  constexpr bool overwrite = true;
+  file_ = std::make_unique<ResultFile>(scratch_, communicator, overwrite);
 }
 
 CheckpointWriter::~CheckpointWriter() {
@@ -93,8 +94,8 @@ CheckpointWriter::~CheckpointWriter() {
 }
 
 void seal_checkpoint(const std::string& path, const Communicator& communicator) {
-  // On the disk before it takes the place of an older one.
-  append_seal(path, "checkpoint", true, communicator);
+  // A checkpoint is on the disk before it takes the place of an older one.
+  append_seal(path, "checkpoint", Writing::at_once, communicator);
 }
 
 void CheckpointWriter::commit() {

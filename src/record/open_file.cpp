@@ -151,7 +151,7 @@ OpenFile::OpenFile(const std::string& path, const Communicator& communicator)
   if (!reason.empty()) throw FileError(fmt::format("cannot go on writing {}: {}", path, reason));
   MPI_Comm_dup(mpi_comm(communicator), &comm_);
   try {
-    open_everywhere(path, false);
+    open_everywhere(path, Opening::existing);
     flush();
   } catch (...) {
     finish();
@@ -161,7 +161,7 @@ OpenFile::OpenFile(const std::string& path, const Communicator& communicator)
 
 /// Opens the scratch file on all ranks and, when that has succeeded everywhere, puts it in its place.
 void OpenFile::create(const std::string& target) {
-  open_everywhere(scratch_, true);
+  open_everywhere(scratch_, Opening::fresh);
   flush();
   on_root("putting it in place", [&] {
     if (scratch_ != target && std::rename(scratch_.c_str(), target.c_str()) != 0) {
@@ -171,7 +171,8 @@ void OpenFile::create(const std::string& target) {
   scratch_.clear();
 }
 
-void OpenFile::open_everywhere(const std::string& place, bool fresh) {
+void OpenFile::open_everywhere(const std::string& place, Opening opening) {
+  const bool fresh = opening == Opening::fresh;
   const std::string operation = fresh ? "creating it" : "opening it";
   // MPI-IO may hang when some ranks do not see the file, as with a directory that each node has for itself.
   together(operation, [&] {

@@ -49,8 +49,9 @@ class OpenFile {
 
  private:
   void create(const std::string& target);
-  /// Opens or creates `place` on all ranks.
-  void open_everywhere(const std::string& place, bool fresh);
+  enum class Opening { existing, fresh };
+  /// @note Collective.
+  void open_everywhere(const std::string& place, Opening opening);
   void agree(const std::string& operation, const std::string& problem);
   struct Votes {
     int least, most;

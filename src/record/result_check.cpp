@@ -48,7 +48,7 @@ void seal_result(const std::string& path, const Communicator& communicator) {
   const bool small = communicator.is_root() && size_of_file(path) <= largest_sealed;
   if (!communicator.broadcast(small)) return;
   try {
-    append_seal(path, "result", false, communicator);
+    append_seal(path, "result", Writing::any_time, communicator);
   } catch (const FileError&) {
     // Nothing is lost but that damage could be told from what was computed.
   }

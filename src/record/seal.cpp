@@ -112,7 +112,7 @@ std::int64_t size_of_file(const std::string& path) {
   return found.st_size;
 }
 
-void append_seal(const std::string& path, const std::string& kind, bool to_disk, const Communicator& communicator) {
+void append_seal(const std::string& path, const std::string& kind, Writing writing, const Communicator& communicator) {
   std::int64_t size[] = {0};
   everywhere(communicator, [&] {
     if (communicator.is_root()) size[0] = size_of_file(path);
@@ -124,7 +124,7 @@ void append_seal(const std::string& path, const std::string& kind, bool to_disk,
     const std::string line = line_for(kind, size[0], sum);
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     bool good = descriptor >= 0 && write(descriptor, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-    good = good && (!to_disk || fsync(descriptor) == 0);
+    good = good && (writing == Writing::any_time || fsync(descriptor) == 0);
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
     if (!good) throw FileError(fmt::format("cannot write {}: {}", path, words_of_error(error)));

@@ -16,9 +16,11 @@ enum class Seal {
   missing,  ///< nothing: never sealed, changed by HDF5 since, or cut short
 };
 
-/// Appends the line to a closed file of this `kind`, "checkpoint" or "result". With `to_disk` all of the file is on the
-/// disk after it. @note Collective. Throws FileError on every rank.
-void append_seal(const std::string& path, const std::string& kind, bool to_disk, const Communicator& communicator);
+/// When the file has to be on the disk: as the system likes, or all of it once its seal is written.
+enum class Writing { any_time, at_once };
+/// Appends the line to a closed file of this `kind`, "checkpoint" or "result". @note Collective. Throws FileError on
+/// every rank.
+void append_seal(const std::string& path, const std::string& kind, Writing writing, const Communicator& communicator);
 
 /// Reads all of a file, each rank its share. @note Collective. Throws FileError on every rank where it cannot be read.
 Seal read_seal(const std::string& path, const std::string& kind, const Communicator& communicator);

@@ -295,55 +295,55 @@ std::unique_ptr<Study> make_convergence(const Recipe& recipe, const Experiment& 
 
 StudyKind convergence_kind() {
   return {
-      {.name = "convergence",
-       .summary = "errors against the exact flow over a list of steps, and the fitted order",
-       .equation = "error(h) = |x_h(end) - x(end)|,  order = slope of log error against log h",
-       .source = "hairer2006, section II.1",
-       .parameters = {{.name = "step_sizes",
-                       .type = ValueType::numbers,
-                       .units = "s",
-                       .doc = "steps to compare; each divides the time at which errors are taken",
-                       .required = true,
-                       .bound = Bound::positive},
-                      {.name = "reference",
-                       .type = ValueType::text,
-                       .doc =
-                           "exact flow of the case's own system, or of the open system that its environments stand for",
-                       .fallback = "\"own\"",
-                       .choices = {"own", "open"}},
-                      {.name = "at",
-                       .units = "s",
-                       .doc = "when errors are taken; where absent, at the end",
-                       .bound = Bound::positive},
-                      {.name = "trajectories",
-                       .type = ValueType::boolean,
-                       .doc = "whether the runs with the steps of [time] are recorded as well",
-                       .fallback = "false"},
-                      {.name = "starts",
-                       .type = ValueType::integer,
-                       .doc = "how many random starts the errors are averaged over; 1: the start of [system]",
-                       .fallback = "1"},
-                      {.name = "spread_q",
-                       .units = "m",
-                       .doc = "random starts: every position lies within so much of q0, uniformly",
-                       .fallback = "0.0",
-                       .bound = Bound::nonnegative},
-                      {.name = "spread_v",
-                       .units = "m/s",
-                       .doc = "random starts: every velocity lies within so much of v0, uniformly",
-                       .fallback = "0.0",
-                       .bound = Bound::nonnegative}},
-       .notes =
-           "Group convergence: step, and per label error_q, error_p, error_energy, order_q, order_p, "
-           "order_energy; with several starts these are of the mean over them, and least_error_*, largest_error_* "
-           "stand beside them; with several particles error_q_0 and so on, one by one; work counts components of "
-           "forces; used_* marks the points above round-off; the attributes `points` and `doubt` of an order say how "
-           "many points it rests on and what speaks against it. The environments of a case on the "
-           "characteristic grid change with the step; measure those against \"open\"."},
-      make_convergence,
-      false,
-      false,
-      true};
+      .entry =
+          {.name = "convergence",
+           .summary = "errors against the exact flow over a list of steps, and the fitted order",
+           .equation = "error(h) = |x_h(end) - x(end)|,  order = slope of log error against log h",
+           .source = "hairer2006, section II.1",
+           .parameters =
+               {{.name = "step_sizes",
+                 .type = ValueType::numbers,
+                 .units = "s",
+                 .doc = "steps to compare; each divides the time at which errors are taken",
+                 .required = true,
+                 .bound = Bound::positive},
+                {.name = "reference",
+                 .type = ValueType::text,
+                 .doc = "exact flow of the case's own system, or of the open system that its environments stand for",
+                 .fallback = "\"own\"",
+                 .choices = {"own", "open"}},
+                {.name = "at",
+                 .units = "s",
+                 .doc = "when errors are taken; where absent, at the end",
+                 .bound = Bound::positive},
+                {.name = "trajectories",
+                 .type = ValueType::boolean,
+                 .doc = "whether the runs with the steps of [time] are recorded as well",
+                 .fallback = "false"},
+                {.name = "starts",
+                 .type = ValueType::integer,
+                 .doc = "how many random starts the errors are averaged over; 1: the start of [system]",
+                 .fallback = "1"},
+                {.name = "spread_q",
+                 .units = "m",
+                 .doc = "random starts: every position lies within so much of q0, uniformly",
+                 .fallback = "0.0",
+                 .bound = Bound::nonnegative},
+                {.name = "spread_v",
+                 .units = "m/s",
+                 .doc = "random starts: every velocity lies within so much of v0, uniformly",
+                 .fallback = "0.0",
+                 .bound = Bound::nonnegative}},
+           .notes =
+               "Group convergence: step, and per label error_q, error_p, error_energy, order_q, order_p, "
+               "order_energy; with several starts these are of the mean over them, and least_error_*, largest_error_* "
+               "stand beside them; with several particles error_q_0 and so on, one by one; work counts components of "
+               "forces; used_* marks the points above round-off; the attributes `points` and `doubt` of an order say "
+               "how "
+               "many points it rests on and what speaks against it. The environments of a case on the "
+               "characteristic grid change with the step; measure those against \"open\"."},
+      .make = make_convergence,
+      .takes_any_lagrangian = true};
 }
 
 }  // namespace bathline

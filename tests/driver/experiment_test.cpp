@@ -229,7 +229,7 @@ TEST(MpiExperiment, SaysWhichIntegratorsTakeUnequalSites) {
                                 "name = \"implicit-euler\"", "name = \"stoermer-verlet\"", "name = \"exact\""}) {
     EXPECT_EQ(report(one_stage), "") << one_stage;
   }
-  EXPECT_THAT(report("name = \"gauss\""), AllOf(HasSubstr("r.toml:16:"), HasSubstr("`closed` is a `gauss`"),
+  EXPECT_THAT(report("name = \"gauss\""), AllOf(HasSubstr("r.toml:16:"), HasSubstr("`closed` runs by `gauss`"),
                                                 HasSubstr("not all equal"), HasSubstr("gamma = 0.5")));
 }
 

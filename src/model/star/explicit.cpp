@@ -45,8 +45,10 @@ class StarExplicitMarch final : public ExplicitMarch {
   void measure_reply();
   /// Adds to the pulls of the rest of the pass what the bath replies to the head in that substep.
   void reply_to(int substep);
-  /// Advances the oscillators by the block whose heads are known, if any are, and forecasts the next pass.
-  void pass(bool then_forecast);
+  /// What is known after a pass: the pulls of all of the next one without the head, or the pull at its end alone.
+  enum class After { forecast, pull };
+  /// Advances the oscillators by the block whose heads are known, if any are.
+  void pass(After after);
 
   StarState& star_;
   int steps_per_pass_;
@@ -65,12 +67,12 @@ class StarExplicitMarch final : public ExplicitMarch {
 };
 
 void StarExplicitMarch::open(const BlockPlan& plan) {
-  // Not before: a march may be made before there are any oscillators.
+  // The constructor would be too early: a march may be made before there are any oscillators.
   if (reply_.empty()) measure_reply();
   if (!is_forecast()) {
     done_ = substep_ = 0;
     heads_.clear();
-    pass(true);
+    pass(After::forecast);
   } else if (pull_.empty()) {
     pull_ = free_;
     for (int substep = 0; substep < substep_; ++substep) reply_to(substep);
@@ -107,7 +109,7 @@ void StarExplicitMarch::close() {
   star_.communicator.broadcast(std::span<double>(heads_));
   done_ += steps_;
   const bool complete = done_ == steps_per_pass_;
-  pass(complete);
+  pass(complete ? After::forecast : After::pull);
   if (complete) done_ = substep_ = 0;
 }
 
@@ -133,7 +135,8 @@ void StarExplicitMarch::measure_reply() {
   }
 }
 
-void StarExplicitMarch::pass(bool then_forecast) {
+void StarExplicitMarch::pass(After after) {
+  const bool then_forecast = after == After::forecast;
   const std::size_t axes = star_.axes, taken = heads_.size() / axes;
   LeafSum& sum = star_.sum;
   // Without a forecast the pull after the block has to be summed up by itself.

@@ -19,7 +19,7 @@ double temperature(const Experiment& experiment, const Case& one) {
   if (const auto& stated = experiment.system().temperature; stated && !one.closed) {
     return stated->isConstant((*stated)[0], 0.0) ? (*stated)[0] : std::numeric_limits<double>::quiet_NaN();
   }
-  const Problem problem = experiment.make_problem(one, one.step, true);
+  const Problem problem = experiment.make_closed_problem(one, one.step);
   double kt = std::numeric_limits<double>::quiet_NaN();
   for (const auto& environment : problem.environments()) {
     if (std::isnan(kt)) kt = environment->facts().temperature;
@@ -82,7 +82,7 @@ class Group {
 
   void write() {
     file_.number(name_, "step", "s", "time step", one_.step);
-    const Eigen::VectorXd damping = experiment_.make_problem(one_, one_.step, false).damping().diagonal();
+    const Eigen::VectorXd damping = experiment_.make_open_problem(one_).damping().diagonal();
     array("damping", "kg/s", "damping constant of each degree of freedom in open runs", {particle_, axis_},
           {damping.data(), static_cast<std::size_t>(damping.size())});
     if (options_.series) write_series();

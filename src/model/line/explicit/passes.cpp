@@ -91,8 +91,10 @@ void advance_in_passes(const S& sites, std::span<const LineLevel> levels, std::i
   std::int64_t count = 0, lost = 0;
   for (const LineLevel& level : levels) {
     if (level.sees_more) ++lost;
-    for (int k = 0; k < level.kicks; ++k) parts[count++] = {true, level.kick[k], lost, first + lost};
-    for (int k = 0; k < level.drifts; ++k) parts[count++] = {false, level.drift[k], lost, first + lost};
+    for (int k = 0; k < level.kicks; ++k)
+      parts[count++] = {.kicks = true, .weighted_step = level.kick[k], .lost = lost, .done = first + lost};
+    for (int k = 0; k < level.drifts; ++k)
+      parts[count++] = {.kicks = false, .weighted_step = level.drift[k], .lost = lost, .done = first + lost};
   }
   // The first stretch brings them to their distances, the last one lets them all come to the end.
   bool at_distance = false;

@@ -69,17 +69,18 @@ template <bool slips>
 void LineOneStageTile::sweep(int index, int steps) {
   const bool forward = index % 2 == 0, as_the_last = index % 2 == steps % 2;
   if (index == 0) {
-    sweep<true, slips, Sweep::first>(as_the_last);
+    sweep<Way::forward, slips, Sweep::first>(as_the_last);
   } else if (index == steps) {
-    forward ? sweep<true, slips, Sweep::last>(true) : sweep<false, slips, Sweep::last>(true);
+    forward ? sweep<Way::forward, slips, Sweep::last>(as_the_last) : sweep<Way::back, slips, Sweep::last>(as_the_last);
   } else {
-    forward ? sweep<true, slips, Sweep::middle>(as_the_last) : sweep<false, slips, Sweep::middle>(as_the_last);
+    forward ? sweep<Way::forward, slips, Sweep::middle>(as_the_last)
+            : sweep<Way::back, slips, Sweep::middle>(as_the_last);
   }
 }
 
-template <bool forward, bool slips, LineOneStageTile::Sweep kind>
+template <LineOneStageTile::Way sense, bool slips, LineOneStageTile::Sweep kind>
 [[gnu::noinline]] void LineOneStageTile::sweep(bool as_the_last) {
-  constexpr bool ends_step = kind != Sweep::first, begins_step = kind != Sweep::last;
+  constexpr bool forward = sense == Way::forward, ends_step = kind != Sweep::first, begins_step = kind != Sweep::last;
   Register* __restrict p = p_.data();
   Register* __restrict y = y_.data();
   const double unit = drift_;
@@ -92,7 +93,7 @@ template <bool forward, bool slips, LineOneStageTile::Sweep kind>
   // Of the site before: y, what v moves by, and in the end v; in units of the drift, v relative to where the part
   // begins.
   Register z = entering_z_, last_y = entering_y_, next_y{}, last_way{}, rise{}, v{};
-  const auto advance_site = [&](std::int64_t j, bool is_first) __attribute__((always_inline)) {
+  const auto advance_site = [&](std::int64_t j, Site site) __attribute__((always_inline)) {
     for (int s = 0; s < streams; ++s) {
       Lanes momentum = p[j].at[s], way;
       if constexpr (ends_step) {
@@ -112,18 +113,18 @@ template <bool forward, bool slips, LineOneStageTile::Sweep kind>
       if constexpr (begins_step) {
         rise.at[s] += way - last_way.at[s];
         last_way.at[s] = way;
-        next_y.at[s] = is_first ? Lanes{} : fused(r, next_y.at[s], rise.at[s]);
+        next_y.at[s] = site == Site::first ? Lanes{} : fused(r, next_y.at[s], rise.at[s]);
         y[j].at[s] = next_y.at[s];
       } else {
-        if (!is_first) v.at[s] += rise.at[s];
+        if (site == Site::later) v.at[s] += rise.at[s];
         y[j].at[s] = fused(drift, v.at[s] + way, anchor_.at[s]);
       }
     }
   };
-  advance_site(at(0), true);
+  advance_site(at(0), Site::first);
   const Register first_rise = rise, first_way = last_way;
 #pragma GCC unroll 2
-  for (std::int64_t k = 1; k < part; ++k) advance_site(at(k), false);
+  for (std::int64_t k = 1; k < part; ++k) advance_site(at(k), Site::later);
 
   if constexpr (begins_step) {
     // Every part has begun as if no spring came before it. The first one is the piece's, where it is left at that.

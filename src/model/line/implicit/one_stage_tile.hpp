@@ -55,10 +55,12 @@ class LineOneStageTile {
 
   /// What a sweep does: the second recursion of a step and its end, the first recursion of the next one.
   enum class Sweep { first, middle, last };
+  enum class Way { forward, back };
+  enum class Site { first, later };  // of a part
   template <bool slips>
   void sweep(int index, int steps);
-  /// The last one runs `forward` as this one, or not.
-  template <bool forward, bool slips, Sweep kind>
+  /// The last one runs the same way as this one, or not.
+  template <Way sense, bool slips, Sweep kind>
   void sweep(bool as_the_last);
 
   double decay_;      // r

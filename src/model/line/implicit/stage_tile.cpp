@@ -47,19 +47,16 @@ void LineStageTile::store(std::int64_t offset, std::int64_t count, double* w, do
 }
 
 void LineStageTile::advance(int steps, std::span<const std::span<const double>> ahead) {
+  const std::size_t pairs = recursion_.pairs.size();
   for (int index = 0; index <= steps; ++index) {
-    switch (10 * recursion_.pairs.size() + recursion_.singles.size()) {
-      case 1:
-        sweep<0, 1>(index, steps);
-        break;
-      case 10:
-        sweep<1, 0>(index, steps);
-        break;
-      case 11:
-        sweep<1, 1>(index, steps);
-        break;
-      default:
-        sweep<2, 0>(index, steps);
+    if (pairs == 0) {
+      sweep<0, 1>(index, steps);
+    } else if (pairs == 2) {
+      sweep<2, 0>(index, steps);
+    } else if (recursion_.singles.empty()) {
+      sweep<1, 0>(index, steps);
+    } else {
+      sweep<1, 1>(index, steps);
     }
     fetch_share(ahead, static_cast<std::size_t>(index), static_cast<std::size_t>(steps) + 1);
   }
@@ -69,17 +66,17 @@ template <int pairs, int singles>
 void LineStageTile::sweep(int index, int steps) {
   const bool forward = index % 2 == 0;
   if (index == 0) {
-    sweep<pairs, singles, true, Sweep::first>();
+    sweep<pairs, singles, Way::forward, Sweep::first>();
   } else if (index == steps) {
-    forward ? sweep<pairs, singles, true, Sweep::last>() : sweep<pairs, singles, false, Sweep::last>();
+    forward ? sweep<pairs, singles, Way::forward, Sweep::last>() : sweep<pairs, singles, Way::back, Sweep::last>();
   } else {
-    forward ? sweep<pairs, singles, true, Sweep::middle>() : sweep<pairs, singles, false, Sweep::middle>();
+    forward ? sweep<pairs, singles, Way::forward, Sweep::middle>() : sweep<pairs, singles, Way::back, Sweep::middle>();
   }
 }
 
-template <int pairs, int singles, bool forward, LineStageTile::Sweep kind>
+template <int pairs, int singles, LineStageTile::Way sense, LineStageTile::Sweep kind>
 [[gnu::noinline]] void LineStageTile::sweep() {
-  constexpr bool ends_step = kind != Sweep::first, begins_step = kind != Sweep::last;
+  constexpr bool forward = sense == Way::forward, ends_step = kind != Sweep::first, begins_step = kind != Sweep::last;
   using Factors = ModeFactors<pairs, singles>;
   using Modes = typename Factors::Modes;
   constexpr int numbers = Factors::numbers;
@@ -119,7 +116,7 @@ template <int pairs, int singles, bool forward, LineStageTile::Sweep kind>
     inherit(z);
     inherit(last_y);
   }
-  const auto advance_site = [&](std::int64_t j, bool is_first) __attribute__((always_inline)) {
+  const auto advance_site = [&](std::int64_t j, Site site) __attribute__((always_inline)) {
     for (int s = 0; s < streams; ++s) {
       Lanes momentum = p[j].at[s], moved = w[j].at[s];
       if constexpr (ends_step) {
@@ -130,15 +127,15 @@ template <int pairs, int singles, bool forward, LineStageTile::Sweep kind>
         p[j].at[s] = momentum;
       }
       if constexpr (begins_step) {
-        if (!is_first) factors.filter(next_y[s], factors.led(moved - last_w.at[s], momentum - last_p.at[s]));
+        if (site == Site::later) factors.filter(next_y[s], factors.led(moved - last_w.at[s], momentum - last_p.at[s]));
         last_w.at[s] = moved;
         last_p.at[s] = momentum;
         for (int i = 0; i < numbers; ++i) y[i][j].at[s] = next_y[s].of[i];
       }
     }
   };
-  advance_site(at(0), true);
-  for (std::int64_t k = 1; k < part; ++k) advance_site(at(k), false);
+  advance_site(at(0), Site::first);
+  for (std::int64_t k = 1; k < part; ++k) advance_site(at(k), Site::later);
 
   if constexpr (begins_step) {
     // Every part has begun as if no spring came before it. The first one is the piece's, where it is left at that.

@@ -44,7 +44,9 @@ class LineStageTile {
 
   /// What a sweep does: the second recursions of a step and its end, the first recursions of the next one.
   enum class Sweep { first, middle, last };
-  template <int pairs, int singles, bool forward, Sweep kind>
+  enum class Way { forward, back };
+  enum class Site { first, later };  // of a part
+  template <int pairs, int singles, Way sense, Sweep kind>
   void sweep();
   template <int pairs, int singles>
   void sweep(int index, int steps);
