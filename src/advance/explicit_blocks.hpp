@@ -1,4 +1,5 @@
 // What all steppers of explicit schemes share: blocks of steps as long as the environments take.
+// Tested by tests/advance/explicit_stepper_test.cpp.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // A Newton iteration of the particles that did not end well, told to every rank.
+// Tested by tests/advance/implicit_stepper_test.cpp.
 #pragma once
 
 #include <fmt/format.h>

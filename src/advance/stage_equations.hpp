@@ -4,6 +4,7 @@
 //
 // The last is a magnetic field's: with the momentum P - B J Q/2 of its Lagrangian (model/gyration.hpp) its force
 // B J V/2 goes by a^, and what the momentum has beside M V by a.
+// Tested by tests/advance/particle_stages_test.cpp.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,5 @@
 // The times at which studies that look at every step of the way keep what they found.
+// Tested by tests/study/commutativity_test.cpp.
 #pragma once
 
 #include <algorithm>

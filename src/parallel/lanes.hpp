@@ -1,5 +1,6 @@
 // As many numbers as a register of the processor holds, for loops that must keep their state in registers. How many
 // there are changes no result of explicit schemes, and of implicit ones no more than round-off.
+// Tested by tests/parallel/ordered_sum_test.cpp.
 #pragma once
 
 #include <cmath>

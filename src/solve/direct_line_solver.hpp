@@ -1,4 +1,5 @@
 // What the direct solvers of a line have in common: two sweeps over the sites, and between them the particles.
+// Tested by tests/solve/line_solver_test.cpp.
 #pragma once
 
 #include <Eigen/Core>

@@ -4,6 +4,7 @@
 //
 // with S numbers a site and any S x S matrix c, whether or not it can be diagonalised.
 // Source: the block Thomas algorithm (golub2013, section 4.5.1); its pivots converge, so that they are computed once.
+// Tested by tests/solve/tridiagonal_test.cpp.
 #pragma once
 
 #include <Eigen/Core>

@@ -1,5 +1,6 @@
 // Events of `-log_view` around direct solvers, which use no object of PETSc's that would log itself; for the .cpp files
 // of solve/ only.
+// Tested by tests/command_line/log_test.py.
 #pragma once
 
 #include "solve/petsc_handle.hpp"

@@ -1,4 +1,5 @@
 // Ownership of PETSc objects and of PETSc's error codes; for the .cpp files of solve/ only.
+// Tested by tests/solve/petsc_session_test.cpp.
 #pragma once
 
 #include <petscsnes.h>

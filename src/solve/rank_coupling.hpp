@@ -6,6 +6,7 @@
 // where x_right is x_first of the next rank. Eliminated from the far end this gives x_first = first + slope x_left for
 // every rank, and for the first one what the particles need to know; walked from the head, what lies beside each piece.
 // Source: the partition method, polizzi2006 (SPIKE).
+// Tested by tests/solve/tridiagonal_test.cpp.
 #pragma once
 
 #include <Eigen/LU>

@@ -1,5 +1,6 @@
 // Newton's method for particles: for a handful of unknowns nothing is allocated and nothing is called but the
 // equations, for many the matrix is sparse.
+// Tested by tests/advance/particle_stages_test.cpp.
 #pragma once
 
 #include <Eigen/Dense>

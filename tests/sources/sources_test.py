@@ -141,11 +141,19 @@ class Tested(unittest.TestCase):
 
     SAYS_WHERE = re.compile(r"^// Tested by (tests/[\w/.]+)\.$", re.MULTILINE)
 
+    LOGIC = re.compile(r"\b(?:for|while|if|switch) \(")
+
+    def units(self):
+        """All .cpp files, and the headers with logic that have none."""
+        for path in files("src", ".cpp", ".hpp"):
+            text = path.read_text()
+            if path.suffix == ".cpp" or self.LOGIC.search(text) and not path.with_suffix(".cpp").is_file():
+                yield path.relative_to(SOURCE / "src").with_suffix("").as_posix(), text
+
     def test_every_unit_has_a_test(self):
         untested, missing = [], []
-        for path in files("src", ".cpp"):
-            unit = path.relative_to(SOURCE / "src").with_suffix("").as_posix()
-            named = self.SAYS_WHERE.findall(path.read_text().split("#include", 1)[0])
+        for unit, text in self.units():
+            named = self.SAYS_WHERE.findall(text.split("#include", 1)[0])
             missing += [f"{unit}: {name}" for name in named if not (SOURCE / name).is_file()]
             if not named and not (SOURCE / "tests" / f"{unit}_test.cpp").is_file():
                 untested.append(unit)

@@ -1,4 +1,5 @@
 // What realisations and cases ask for again and again, made once.
+// Tested by tests/model/infinite/line_noise_test.cpp.
 #pragma once
 
 #include <deque>

@@ -1,4 +1,5 @@
 // Numbers of consecutive sites cut into parts, one for every lane of `streams` registers side by side.
+// Tested by tests/model/line/implicit/one_stage_tile_test.cpp.
 #pragma once
 
 #include <algorithm>

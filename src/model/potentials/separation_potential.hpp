@@ -1,4 +1,5 @@
 // A potential of one separation.
+// Tested by tests/properties/potentials_test.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // The oscillators of a heat bath that a rank holds, and what advances them shares.
+// Tested by tests/model/star/star_test.cpp.
 #pragma once
 
 #include <cstdint>

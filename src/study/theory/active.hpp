@@ -1,4 +1,5 @@
 // Numbers that carry their derivatives, and functions of them whose derivatives are known.
+// Tested by tests/study/duplication_test.cpp.
 #pragma once
 
 #include <Eigen/Core>

@@ -1,4 +1,5 @@
 // Differences held against their round-off bounds.
+// Tested by tests/study/duplication_test.cpp.
 #pragma once
 
 #include <Eigen/Core>

@@ -1,4 +1,5 @@
 // How often a method asks for forces: its work, in a unit that depends on no machine.
+// Tested by tests/study/convergence_test.cpp.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Positions drawn around a centre.
+// Tested by tests/study/duplication_test.cpp.
 #pragma once
 
 #include <Eigen/Core>

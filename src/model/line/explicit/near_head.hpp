@@ -1,5 +1,6 @@
 // The first sites of a line in registers, in lockstep with its head: what a LineWindow does, for as few sites as the
 // head feels within some steps.
+// Tested by tests/model/line/explicit/march_test.cpp.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,5 @@
 // Levels of kicks and drifts that pass through the registers at once, a site of every lane's part at a turn.
+// Tested by tests/model/line/explicit/march_test.cpp.
 #pragma once
 
 #include <span>

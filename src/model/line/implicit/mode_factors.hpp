@@ -1,4 +1,5 @@
 // The numbers of a recursion's modes in registers, and what the sweeps of implicit steps do with them.
+// Tested by tests/model/line/implicit/stage_tile_test.cpp.
 #pragma once
 
 #include <complex>

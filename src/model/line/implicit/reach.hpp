@@ -1,4 +1,5 @@
 // How far implicit steps reach along a uniform line, and how many of them are best taken together.
+// Tested by tests/model/line/implicit/block_test.cpp.
 #pragma once
 
 #include <algorithm>

@@ -11,6 +11,7 @@
 // The stage momenta of a site lie side by side. A single one takes the place of p, which it tells as well:
 // p+ = P + (1 - a^) h (F(W) - C V).
 // Source: hairer2006, section II.2; farshi2018, eq. (45) with one stage. Conserves what the scheme conserves.
+// Tested by tests/model/line/implicit/march_test.cpp.
 #pragma once
 
 #include <Eigen/Core>
