@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <string>
+
 #include "advance/stepper.hpp"
 #include "parallel/communicator.hpp"
 #include "solve/particle_newton.hpp"
@@ -17,9 +20,10 @@ inline Failure newton_failure(const Communicator& communicator, std::int64_t ste
   communicator.broadcast(std::span<std::int64_t>(&step, 1));
   communicator.broadcast(std::span<double>(&residual, 1));
   if (!report.is_of_iteration) return {step, residual, communicator.broadcast(report.reason)};
+  const std::string size = std::isfinite(residual) ? fmt::format(" with residual {:.3e}", residual) : "";
   return {step, residual,
-          communicator.broadcast(fmt::format("Newton's method stopped after {} iterations with residual {:.3e}: {}",
-                                             report.iterations, residual, report.reason))};
+          communicator.broadcast(fmt::format("Newton's method stopped after {} iterations{}: {}", report.iterations,
+                                             size, report.reason))};
 }
 
 }  // namespace bathline

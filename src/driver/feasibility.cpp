@@ -16,6 +16,16 @@
 
 namespace bathline {
 
+namespace {
+
+/// How messages call a case: a label that is not the method's own name does not say which method it is.
+std::string named(const Case& one) {
+  const std::string& method = one.method->entry.name;
+  return one.label == method ? fmt::format("`{}`", method) : fmt::format("`{}` is a `{}`", one.label, method);
+}
+
+}  // namespace
+
 Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes)
     : recipe_(recipe), experiment_(experiment), problems_(experiment.readable_cases().size()) {
   const std::vector<Case>& cases = experiment.readable_cases();
@@ -187,15 +197,13 @@ bool Feasibility::has_obstacle(std::size_t index, Mistakes& mistakes) {
       why = "it takes no environments with a Lagrangian of any form";
     }
     if (why != nullptr) {
-      mistakes.add(one.options.where("name"), fmt::format("`{}` runs by `{}`: {}; gamma, gauss and lobatto do",
-                                                          one.label, one.method->entry.name, why));
+      mistakes.add(one.options.where("name"), fmt::format("{}: {}; gamma, gauss and lobatto do", named(one), why));
     }
   }
   for (const auto& environment : built(index).environments()) {
     const std::optional<std::string> obstacle = environment->obstacle(one.scheme);
     if (!obstacle) continue;
-    mistakes.add(one.options.where("name"),
-                 fmt::format("`{}` runs by `{}`, {}", one.label, one.method->entry.name, *obstacle));
+    mistakes.add(one.options.where("name"), fmt::format("{}, {}", named(one), *obstacle));
   }
   return mistakes.count() > before;
 }

@@ -65,7 +65,12 @@ Expression ExpressionGraph::apply(Operation operation, Expression a, Expression 
     is_known = is_constant(all[i]);
     if (is_known) values[i] = (*this)[all[i]].value;
   }
-  if (is_known) return constant(evaluate(operation, values[0], values[1], values[2]));
+  const Node whole{operation, a.index, count > 1 ? b.index : -1, count > 2 ? c.index : -1};
+  if (is_known) {
+    // What has no finite value stays as it is written, so that it can be named.
+    const double value = evaluate(operation, values[0], values[1], values[2]);
+    return std::isfinite(value) ? constant(value) : put(whole);
+  }
   switch (operation) {
     case add:
       return simplified_sum(a, b);
@@ -86,7 +91,7 @@ Expression ExpressionGraph::apply(Operation operation, Expression a, Expression 
     default:
       break;
   }
-  return put({operation, a.index, count > 1 ? b.index : -1, count > 2 ? c.index : -1});
+  return put(whole);
 }
 
 Expression ExpressionGraph::simplified_sum(Expression a, Expression b) {

@@ -221,14 +221,14 @@ Expression parse_formula(std::string_view text, const FormulaNames& names, Expre
   return Parser(text, names, graph).whole();
 }
 
-bool mentions(std::string_view formula, std::string_view name) {
+std::size_t find_name(std::string_view formula, std::string_view name) {
   const auto belongs_to_name = [&](std::size_t at) {
     return at < formula.size() && (is_letter(formula[at]) || is_digit(formula[at]));
   };
   for (std::size_t at = formula.find(name); at != std::string_view::npos; at = formula.find(name, at + 1)) {
-    if ((at == 0 || !belongs_to_name(at - 1)) && !belongs_to_name(at + name.size())) return true;
+    if ((at == 0 || !belongs_to_name(at - 1)) && !belongs_to_name(at + name.size())) return at;
   }
-  return false;
+  return std::string_view::npos;
 }
 
 bool is_reserved_in_formulas(std::string_view name) {

@@ -34,8 +34,8 @@ constexpr int deepest_formula = 200;
 /// where the graph is full. Powers bind before signs and to the right: -x^2 = -(x^2), 2^3^2 = 2^9.
 Expression parse_formula(std::string_view text, const FormulaNames& names, ExpressionGraph& graph);
 
-/// Whether a name stands somewhere in a formula.
-bool mentions(std::string_view formula, std::string_view name);
+/// Where in a formula a name stands first, in bytes; std::string_view::npos where it does not.
+std::size_t find_name(std::string_view formula, std::string_view name);
 
 /// Whether a name means something already: that of a function or constant.
 bool is_reserved_in_formulas(std::string_view name);

@@ -18,12 +18,18 @@ namespace bathline {
 
 namespace {
 
-bool has_a_mass_each(const Section& section, const OpenSystem& system, Mistakes& mistakes) {
-  const std::size_t given = section.numbers("masses").size();
-  if (static_cast<int>(given) == system.particles) return true;
-  mistakes.add(section.where("masses"),
-               fmt::format("`masses` has {} numbers for {} coordinates", given, system.particles));
-  return false;
+void read_masses(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+  if (section.holds<double>("masses")) {
+    system.mass.setConstant(system.size(), section.number("masses"));
+    return;
+  }
+  const std::vector<double>& masses = section.numbers("masses");
+  if (static_cast<int>(masses.size()) == system.particles) {
+    system.mass = Eigen::Map<const Eigen::VectorXd>(masses.data(), system.size());
+  } else {
+    mistakes.add(section.where("masses"),
+                 fmt::format("`masses` has {} numbers for {} coordinates", masses.size(), system.particles));
+  }
 }
 
 /// Whether V and its derivatives have finite values at the start; adds a mistake if not.
@@ -46,18 +52,20 @@ bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression
 bool is_potential(const Section& section, const FormulaScope& scope, Expression V, const OpenSystem& system,
                   Mistakes& mistakes) {
   const int size = system.size();
+  const auto refuse = [&](const std::string& name, const std::string& message) {
+    mistakes.add(section.where_in_text("V", find_name(section.text("V"), name)), message);
+    return false;
+  };
   for (int i = 0; i < size; ++i) {
     if (!scope.graph.depends(V, size + i)) continue;
-    mistakes.add(section.where("V"), fmt::format("V depends on the velocity `{0}_dot`; a potential depends on "
-                                                 "coordinates alone",
-                                                 section.texts("coordinates")[static_cast<std::size_t>(i)]));
-    return false;
+    const std::string velocity = section.texts("coordinates")[static_cast<std::size_t>(i)] + "_dot";
+    return refuse(velocity,
+                  fmt::format("V depends on the velocity `{}`; a potential depends on coordinates alone", velocity));
   }
   if (!scope.graph.depends(V, 2 * size)) return true;
-  mistakes.add(section.where("V"),
-               "V depends on the time `t`; a potential depends on coordinates alone: give what changes with time as "
-               "`force`");
-  return false;
+  return refuse("t",
+                "V depends on the time `t`; a potential depends on coordinates alone: give what changes with time as "
+                "`force`");
 }
 
 void build_formula_system(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system,
@@ -71,10 +79,7 @@ void build_formula_system(const Section& section, const Catalogue<PotentialKind>
   std::vector<Expression> force;
   where_readable([&] { force = read_force(section, scope, system, mistakes); });
   read_start(section, system, mistakes);
-  if (has_a_mass_each(section, system, mistakes)) {
-    const std::vector<double>& masses = section.numbers("masses");
-    system.mass = Eigen::Map<const Eigen::VectorXd>(masses.data(), system.size());
-  }
+  read_masses(section, system, mistakes);
   system.damping = read_damping_matrix(section, system.particles, 1, mistakes);
   if (!V || mistakes.count() > before) throw UnreadableValue();
   if (!is_potential(section, scope, *V, system, mistakes)) return;
@@ -97,9 +102,10 @@ SystemKind formula_kind() {
                                        {.name = "masses",
                                         .type = ValueType::numbers,
                                         .units = "kg",
-                                        .doc = "one mass per coordinate",
+                                        .doc = "one mass per coordinate, or one number where all are equal",
                                         .required = true,
-                                        .bound = Bound::positive},
+                                        .bound = Bound::positive,
+                                        .also = {ValueType::number}},
                                        {.name = "V",
                                         .type = ValueType::text,
                                         .units = "J",

@@ -228,10 +228,16 @@ void build_pair_potential(const Section& section, const Catalogue<PotentialKind>
     system.mass.segment(a * system.axes, system.axes).setConstant(mass);
   }
   system.damping = read_damping_matrix(section, system.particles, system.axes, mistakes);
+  const auto add_formula = [&](const std::string& name, const Section& table) {
+    if (table.text("kind") != "formula") return;
+    system.formulas += fmt::format("{}{}: V = {}", system.formulas.empty() ? "" : "; ", name, excerpt(table.text("V")));
+  };
   for (const char* key : {"potential", "external"}) {
-    if (!section.has(key) || section.table(key).text("kind") != "formula") continue;
-    system.formulas +=
-        fmt::format("{}{}: V = {}", system.formulas.empty() ? "" : "; ", key, excerpt(section.table(key).text("V")));
+    if (section.has(key)) add_formula(key, section.table(key));
+  }
+  if (section.has("externals")) {
+    const std::vector<Section>& externals = section.tables("externals");
+    for (std::size_t a = 0; a < externals.size(); ++a) add_formula(fmt::format("externals[{}]", a), externals[a]);
   }
   Forces forces = read_forces(section, potentials, system.particles, system.axes, mistakes);
   if (mistakes.count() == mistakes_before) check_start(system, forces, section.where("q0"), mistakes);

@@ -259,7 +259,11 @@ class LagrangianTest(FolderTest):
 
     def test_what_cannot_be_run_gives_one_clear_line(self):
         cases = (
-            ({"integrators": [{"name": "stoermer-verlet", "on": "open"}]}, {}, r"kinetic and with the potential energy"),
+            (
+                {"integrators": [{"name": "stoermer-verlet", "on": "open"}]},
+                {},
+                r"recipe.toml:\d+:\d+: `stoermer-verlet`: it goes by turns with the kinetic and with the potential energy",
+            ),
             ({"study": {"kind": "ensemble"}}, {}, r"needs masses and a potential"),
             ({}, {"L": "a_dot*b - b_dot*a"}, r"recipe.toml:\d+:\d+: L: .*degenerate .*d2L/dv2 is singular"),
             ({"output.section": {"of": "b"}}, {"L": "a_dot^2 + b_dot^2 - z"}, r"no action z"),

@@ -171,7 +171,10 @@ TEST(FormulaProgram, KnowsWhichPartHasNoValue) {
   EXPECT_EQ(part("x^2/(x - 1)", 1.0), "1/0");
   EXPECT_EQ(part("log(x) + 1", 0.0), "log(0)");
   EXPECT_EQ(part("x^(-2.25)", 0.0), "(0)^(-2.25)");
-  EXPECT_EQ(part("1/0", 0.0), "a number beyond all bounds");
+  EXPECT_EQ(part("x + 1/0", 0.0), "1/0");
+  EXPECT_EQ(part("x*sqrt(2 - 3)", 0.0), "sqrt(-1)");
+  EXPECT_EQ(part("exp(1000) - x", 0.0), "exp(1000)");
+  EXPECT_EQ(part("x", INFINITY), "a number beyond all bounds");
   EXPECT_EQ(part("1 + sqrt(x)", 1.0), "");
 }
 

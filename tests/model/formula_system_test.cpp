@@ -45,6 +45,13 @@ TEST(MpiFormulaSystem, IsHenonAndHeilesWhenTyped) {
   }
 }
 
+TEST(MpiFormulaSystem, TakesOneMassForAll) {
+  const ReadRecipe equal =
+      read("kind = \"formula\"\ncoordinates = [\"x\", \"y\"]\nmasses = 2.5\n" + start + "V = \"x^2\"");
+  ASSERT_EQ(equal.report(), "");
+  EXPECT_EQ(equal.experiment->system().mass, Eigen::VectorXd(Eigen::Vector2d(2.5, 2.5)));
+}
+
 TEST(MpiFormulaSystem, KnowsWhenItIsLinear) {
   EXPECT_TRUE(read(plane + "V = \"x^2 + x*y + 3*y^2 + 7\"").experiment->system().is_linear());
   EXPECT_FALSE(read(plane + "V = \"x^2 + y\"").experiment->system().is_linear());
@@ -87,16 +94,21 @@ TEST(MpiFormulaSystem, PointsIntoTheFormula) {
 
 TEST(MpiFormulaSystem, FindsWhatMakesNoSense) {
   const auto report = [](const std::string& rest) { return read(plane + rest).report(); };
-  EXPECT_THAT(report("V = \"x^2 + x_dot\""), AllOf(HasSubstr("r.toml:9:"), HasSubstr("velocity `x_dot`")));
+  EXPECT_THAT(report("V = \"x^2 + x_dot\""), HasSubstr("r.toml:9:12: V depends on the velocity `x_dot`"));
+  EXPECT_THAT(report("V = \"x^2*cos(t)\""), HasSubstr("r.toml:9:14: V depends on the time `t`"));
   EXPECT_THAT(report("V = \"sqrt(y)\""), AllOf(HasSubstr("r.toml:9:"), HasSubstr("sqrt(-0.2)")));
   EXPECT_THAT(report("V = \"x/(x - 0.1)\""), HasSubstr("no finite value at the start: 0.1/0"));
+  EXPECT_THAT(report("V = \"x + sqrt(-1)\""), HasSubstr("no finite value at the start: sqrt(-1)"));
   EXPECT_THAT(report("V = \"abs(x - 0.1)^0.5\""), HasSubstr("the force -grad V has no finite value at the start"));
   EXPECT_THAT(report("V = \"x^2\"\nparameters = { x = 1.0 }"), HasSubstr("`x` means something else"));
   EXPECT_THAT(report("V = \"x^2\"\nparameters = { sin = 1.0 }"), HasSubstr("`sin` means something else"));
   EXPECT_THAT(report("V = \"x^2\"\nparameters = { a-b = 1.0 }"), HasSubstr("`a-b` in [system.parameters] is no name"));
   EXPECT_THAT(report("V = \"x^2\"\nparameters = { a = \"b\" }"), HasSubstr("a = \"b\": must be a number"));
-  EXPECT_THAT(report("V = \"x^2\"\nobservables = { q = \"x\" }"), HasSubstr("`q` is recorded already"));
-  EXPECT_THAT(report("V = \"x^2\"\nobservables = { energy_total = \"x\" }"), HasSubstr("recorded already"));
+  for (const std::string name : {"q", "energy_total", "power", "dissipated_by_environment", "mode_energy", "mode",
+                                 "displacement", "displacement_line", "site_line"}) {
+    EXPECT_THAT(report("V = \"x^2\"\nobservables = { " + name + " = \"x\" }"),
+                HasSubstr("`" + name + "` is recorded already"));
+  }
   EXPECT_THAT(report("V = \"x^2\"\nobservables = { a = \"1/(x - 0.1)\" }"), HasSubstr("no finite value at the start"));
   EXPECT_THAT(report("V = \"x^2\"\nobservables = { a = { formulas = \"x\" } }"), HasSubstr("did you mean `formula`?"));
   EXPECT_THAT(report("W = \"x^2\""), HasSubstr("unknown key `W`"));
@@ -143,6 +155,7 @@ TEST(MpiFormulaSystem, ExternalFormulasKnowTheParticlesPlace) {
       "kind = \"pair-potential\"\nmasses = [1.0, 1.0]\ndamping = [0.0, 0.0]\nq0 = [[0.1, 0.3], [1.3, -0.2]]\n"
       "externals = [{ kind = \"formula\", V = \"9.81*y + r^2*x\" }, { kind = \"formula\", V = \"r^4\" }]");
   ASSERT_EQ(typed.report(), "");
+  EXPECT_EQ(typed.experiment->system().formulas, "externals[0]: V = 9.81*y + r^2*x; externals[1]: V = r^4");
   const Potential& V = *typed.experiment->system().potential;
   const double x = 0.4, y = -0.7;
   const Eigen::VectorXd q{{x, y, 0.0, 0.0}};

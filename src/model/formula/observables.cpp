@@ -15,13 +15,21 @@ namespace bathline {
 namespace {
 
 /// What result files hold besides: nothing else may be called so.
-constexpr std::array<std::string_view, 11> recorded = {
-    "time",        "particle",          "axis", "q", "p", "z", "hamiltonian", "log_hamiltonian",
-    "environment", "environment_force", "site"};
+constexpr std::array<std::string_view, 15> recorded = {"time",        "particle",
+                                                       "axis",        "q",
+                                                       "p",           "z",
+                                                       "hamiltonian", "log_hamiltonian",
+                                                       "environment", "environment_force",
+                                                       "power",       "dissipated_by_environment",
+                                                       "site",        "mode",
+                                                       "mode_energy"};
+constexpr std::array<std::string_view, 6> beginnings = {"energy_",  "ledger_", "snapshot",
+                                                        "section_", "site_",   "displacement"};
 
 bool is_recorded(std::string_view name) {
-  return std::find(recorded.begin(), recorded.end(), name) != recorded.end() || name.starts_with("energy_") ||
-         name.starts_with("ledger_") || name.starts_with("snapshot") || name.starts_with("section_");
+  return std::find(recorded.begin(), recorded.end(), name) != recorded.end() ||
+         std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](std::string_view beginning) { return name.starts_with(beginning); });
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ void add_own_numbers(const Section& section, FormulaScope& scope, Mistakes& mist
   add_numbers(section, own, scope, mistakes);
   // What looks like an option must not be left out of account in silence.
   for (const std::string& key : section.keys()) {
-    if (key == "kind" || key == "V" || mentions(section.text("V"), key)) continue;
+    if (key == "kind" || key == "V" || find_name(section.text("V"), key) != std::string_view::npos) continue;
     mistakes.add(section.where(key), fmt::format("V does not use `{}`", key));
   }
 }
