@@ -181,6 +181,23 @@ bool ExpressionGraph::depends(Expression expression, int variable) const {
   return false;
 }
 
+bool ExpressionGraph::has_pieces(Expression expression) const {
+  for (const Expression part : parts({&expression, 1})) {
+    switch ((*this)[part].operation) {
+      case choose:
+      case minimum:
+      case maximum:
+      case absolute:
+      case Operation::sign:
+      case step:
+        return true;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
 std::vector<Expression> ExpressionGraph::parts(std::span<const Expression> roots) const {
   // A depth-first walk without recursion: sums of strangers are as deep as they are long.
   std::vector<Expression> order;

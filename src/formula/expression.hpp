@@ -52,6 +52,8 @@ class ExpressionGraph {
   }
   /// Whether the value of a variable matters to an expression, as it was simplified.
   bool depends(Expression expression, int variable) const;
+  /// Whether min, max, abs, sign or step part an expression into pieces, of each of which derivatives know only itself.
+  bool has_pieces(Expression expression) const;
   std::size_t size() const { return nodes_.size(); }
   /// All that `roots` are made of, and they themselves, operands first.
   std::vector<Expression> parts(std::span<const Expression> roots) const;

@@ -58,6 +58,25 @@ TEST(MpiFormulaSystem, KnowsWhenItIsLinear) {
   EXPECT_FALSE(read(plane + "V = \"cos(x) + y^2\"").experiment->system().is_linear());
 }
 
+// Of each of these the second derivative is a number, and the first vanishes at the origin.
+TEST(MpiFormulaSystem, KnowsThatPiecesAreNotLinear) {
+  const std::string line = "kind = \"pair-potential\"\nmasses = [1.0, 1.0]\ndamping = [0.0, 0.0]\nq0 = [0.1, 1.3]\n";
+  const auto is_linear = [](const std::string& text) {
+    const ReadRecipe one = read(text);
+    EXPECT_EQ(one.report(), "");
+    return one.experiment->system().is_linear();
+  };
+  for (const std::string V : {"abs(r)", "max(0, r)", "min(0, r)", "r*sign(r) + r^2", "r^2/2 + step(r - 1)"}) {
+    const std::string typed = " = { kind = \"formula\", V = \"" + V + "\" }";
+    EXPECT_FALSE(is_linear(line + "potential" + typed)) << V;
+    EXPECT_FALSE(is_linear(line + "external" + typed)) << V;
+    EXPECT_FALSE(
+        is_linear("kind = \"formula\"\ncoordinates = [\"r\", \"y\"]\nmasses = 1.0\n" + start + "V = \"" + V + "\""))
+        << V;
+  }
+  EXPECT_TRUE(is_linear(line + "potential = { kind = \"formula\", V = \"r^2\" }"));
+}
+
 TEST(MpiFormulaSystem, RecordsWhatIsAskedFor) {
   const ReadRecipe read_one = read(
       plane +

@@ -8,8 +8,10 @@ namespace bathline {
 
 namespace {
 
-/// Whether V = q^T K q / 2 up to a constant: the second derivatives are numbers, the first vanish at the origin.
+/// Whether V = q^T K q / 2 up to a constant: it is of one piece, its second derivatives are numbers, and the first
+/// vanish at the origin.
 bool is_quadratic_form(ExpressionGraph& graph, Expression value, int size) {
+  if (graph.has_pieces(value)) return false;
   const std::vector<Expression> second = hessian_of(graph, value, 0, size);
   const auto is_number = [&](Expression expression) { return graph.is_constant(expression); };
   if (!std::all_of(second.begin(), second.end(), is_number)) return false;
