@@ -21,7 +21,7 @@ namespace {
 /// How messages call a case: a label that is not the method's own name does not say which method it is.
 std::string named(const Case& one) {
   const std::string& method = one.method->entry.name;
-  return one.label == method ? fmt::format("`{}`", method) : fmt::format("`{}` is a `{}`", one.label, method);
+  return one.label == method ? fmt::format("`{}`", method) : fmt::format("`{}` runs by `{}`", one.label, method);
 }
 
 }  // namespace
