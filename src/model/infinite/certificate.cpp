@@ -145,7 +145,7 @@ void look_at_transform(const SteppedLine& line, const SteppedKernel& of_v, Kerne
 template <class Make>
 auto make_until(double tolerance, double norm, double horizon, const Make& make) {
   const auto error = [&](const KernelCertificate& found) {
-    return horizon == KernelDemand::forever ? found.uniform_error : found.error;
+    return horizon == KernelDemand::forever ? std::max(found.uniform_error, found.error) : found.error;
   };
   KernelDemand demand{.error = 0.5 * tolerance * norm, .horizon = horizon};
   auto best = make(demand);
@@ -158,8 +158,16 @@ auto make_until(double tolerance, double norm, double horizon, const Make& make)
   return best;
 }
 
-/// A little more than what the grid has seen.
-constexpr double reserve = 1.25;
+/// Leaves the damper out where the horizon does not ask for one, and counts it among the errors where it does; `unit`
+/// is what D is as a sum of the kernel.
+void take_damper(KernelCertificate& certificate, double horizon, double unit) {
+  /// A little more than what the grid has seen.
+  constexpr double reserve = 1.25;
+  certificate.damper *= horizon == KernelDemand::forever ? reserve : 0.0;
+  const double share = certificate.damper * unit / certificate.norm;
+  certificate.error += share;
+  certificate.uniform_error += share;
+}
 
 }  // namespace
 
@@ -236,25 +244,28 @@ LineKernel make_line_kernel(const SteppedLine& line, double tolerance, double ho
     if (!(line.effective <= 1.0)) made.on_stage.first.front() = std::numeric_limits<double>::quiet_NaN();
     if (g > 0.0) made.on_stage = divided(made.on_stage, 1.0 - g, g, exact_line_kernel(line, 1).front() / g);
     made.certificate = certify(line, made.on_stage, until);
+    take_damper(made.certificate, horizon, 1.0 / line.courant);
     return made;
   };
   // The sum of the kernel's absolute values is near 1.6/c.
   LineKernel made = make_until(tolerance, 1.6 / line.courant, horizon, make);
-  made.certificate.damper *= horizon == KernelDemand::forever ? reserve : 0.0;
   made.on_stage.first.front() += made.certificate.damper / line.courant;
   made.between_steps = divided(made.on_stage, g, 1.0 - g, 0.0);
   return made;
 }
 
 BesselKernel make_bessel_kernel(double tolerance, double horizon, double run) {
-  const double until = horizon == KernelDemand::forever ? run : horizon;
+  // For less time the rule is no shorter, and worse, and in the end there would be no samples of the kernel.
+  constexpr double shortest = 10.0;
+  horizon = std::max(horizon, shortest);
+  const double until = horizon == KernelDemand::forever ? std::max(run, shortest) : horizon;
   const auto make = [&](const KernelDemand& demand) {
     BesselKernel made{.decays = compressed_bessel_kernel(demand), .certificate = {}};
     made.certificate = certify_bessel(made.decays, until);
+    take_damper(made.certificate, horizon, 1.0);
     return made;
   };
   BesselKernel made = make_until(tolerance, 1.5, horizon, make);
-  made.certificate.damper *= horizon == KernelDemand::forever ? reserve : 0.0;
   made.damper = made.certificate.damper;
   return made;
 }

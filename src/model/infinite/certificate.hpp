@@ -19,7 +19,7 @@ struct KernelCertificate {
   double error = 0.0;          ///< sum of its errors' absolute values until then, over the norm
   double uniform_error = 0.0;  ///< largest error of the transform, over the norm
   double lowest = 0.0;  ///< the most negative real part of the transform, as a fraction of D; a passive line has 0
-  double damper = 0.0;  ///< that mends it, as a fraction of D
+  double damper = 0.0;  ///< that mends it, as a fraction of D; where it is added it counts among the errors
 };
 
 /// Of a sum that stands for K. Without a damper.
@@ -33,7 +33,7 @@ struct LineKernel {
   SteppedKernel between_steps;  ///< of the spring's force between two steps: L(z) = K(z) / (g + (1-g) z)
   KernelCertificate certificate;
 };
-/// `tolerance` is that of `error`; with the horizon `forever`, of `uniform_error`, and `error` is until `run`.
+/// `tolerance` is that of `error`; with the horizon `forever`, of `uniform_error` as well, and `error` is until `run`.
 LineKernel make_line_kernel(const SteppedLine& line, double tolerance, double horizon, double run);
 
 struct BesselKernel {
