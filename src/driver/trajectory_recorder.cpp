@@ -3,6 +3,7 @@
 #include "driver/trajectory_recorder.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <limits>
@@ -18,27 +19,47 @@ Dimension index_dimension(const std::string& name, int count, const std::string&
   return dimension;
 }
 
+/// Of environments that keep no sites, names and what the ledger's entries are for them; elsewhere nothing.
+struct LedgerNotes {
+  explicit LedgerNotes(const Problem& problem) {
+    std::vector<std::string> names;
+    for (const auto& environment : problem.environments()) {
+      if (environment->facts().sites == 0) names.push_back("`" + environment->name() + "`");
+    }
+    if (names.empty()) return;
+    const std::string all = fmt::format("{}", fmt::join(names, ", "));
+    of_environment = "; of " + all + " the work of the head on it, that on the spring between them included";
+    of_interaction = "; 0 for " + all + ", whose energy_environment has it in it";
+  }
+  std::string of_environment, of_interaction;
+};
+
 bool has_magnitude(const Observable& observable) { return observable.size > 1 && observable.dimension.empty(); }
 
 SeriesLayout series_layout(const Case& one, const Problem& problem, bool work_rules,
                            const std::vector<std::string>& noisy) {
   const OpenSystem& system = problem.system();
+  const LedgerNotes notes(problem);
   SeriesLayout layout;
   layout.group = one.label;
   layout.dimensions = phase_dimensions(system);
-  layout.variables = {{"q", "m", "position", {"particle", "axis"}},
-                      {"p",
-                       "kg m/s",
-                       system.magnetic_field != 0.0 ? "momentum M v, without that of the magnetic field" : "momentum",
-                       {"particle", "axis"}},
-                      {"energy_particles", "J", "kinetic and potential energy of the particles", {}},
-                      {"energy_environment", "J", "energy of the sites and of the springs between them", {}},
-                      {"energy_interaction", "J", "energy of the springs between particles and environments", {}},
-                      {"energy_dissipated",
-                       "J",
-                       one.noise ? "net heat since the start: work done by damping less that of noise"
-                                 : "work done by damping since the start",
-                       {}}};
+  layout.variables = {
+      {"q", "m", "position", {"particle", "axis"}},
+      {"p",
+       "kg m/s",
+       system.magnetic_field != 0.0 ? "momentum M v, without that of the magnetic field" : "momentum",
+       {"particle", "axis"}},
+      {"energy_particles", "J", "kinetic and potential energy of the particles", {}},
+      {"energy_environment", "J", "energy of the sites and of the springs between them" + notes.of_environment, {}},
+      {"energy_interaction",
+       "J",
+       "energy of the springs between particles and environments" + notes.of_interaction,
+       {}},
+      {"energy_dissipated",
+       "J",
+       one.noise ? "net heat since the start: work done by damping less that of noise"
+                 : "work done by damping since the start",
+       {}}};
   if (system.has_work()) {
     layout.variables.push_back({"energy_work", "J", "work done from outside since the start", {}});
     layout.variables.push_back(
