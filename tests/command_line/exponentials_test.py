@@ -182,6 +182,12 @@ class Mistakes(FolderTest):
             **asked,
         )
         self.refused("J is -.* no passive environment", kernel="exp(-t^2)-0.7*exp(-t^2/9)", **asked)
+        (self.folder / "corners.txt").write_text("0 1\n0.5 0.6\n1.5 0.25\n3 0\n")
+        self.refused("corners of a coarse table: allow for the error, as a star .* too large", kernel_file="corners.txt")
+        star = {"representation": "star"}
+        self.refused('too many oscillators; .* "exponentials"', kernel_file="corners.txt", **star)
+        self.refused('too slowly for a star or a chain.*"exponentials"', kernel="1/sqrt(1+t)", **star)
+        self.refused("it does not die down", kernel="cos(t)^2")
         self.refused("no short sum of exponentials", tolerance=1e-13, **asked, **OHMIC)
         self.refused('not passive one by one.*"star", which starts warm', temperature=0.2, **asked, **OHMIC)
         backwards = {"name": "yoshida4", "on": "closed", "label": "closed"}

@@ -57,7 +57,7 @@ struct BathSize {
     if (!std::isfinite(highest)) highest = scan.highest(demand.until, share);
     sites = sites_for(highest * demand.until, share / (scan.value() * demand.until));
     if (sites <= most_sites) return;
-    throw UnsuitableFunction(
+    throw TooManyOscillators(
         fmt::format("it would take {:.0f} oscillators, with frequencies up to {:.4g} rad/s for {:.4g} s, more than "
                     "{:.0f}; allow for a larger `tolerance`, or give a shorter `until` or a lower `omega_max`",
                     sites, highest, demand.until, most_sites));
@@ -117,9 +117,9 @@ SpectralDensity density_of_kernel(const std::function<double(double)>& kernel, c
         nodes_on(panels_for(kernel, pieces, {.scale = scan.norm, .oscillation = highest}), kernel));
     const double x = highest * demand.until;
     if (static_cast<double>(nodes->size()) * std::max(x, 32.0) > most_products) {
-      throw UnsuitableFunction(
+      throw TooManyOscillators(
           fmt::format("its density still counts at {:.4g} rad/s, which would take too many oscillators; allow for a "
-                      "larger `tolerance`, or give exponentials as `stiffness`, `rate` and `frequency`",
+                      "larger `tolerance`, or take representation = \"exponentials\"",
                       highest));
     }
     const auto transform = [nodes](double w) {

@@ -13,6 +13,7 @@
 
 #include "model/line/sites.hpp"
 #include "model/spectral/density.hpp"
+#include "model/spectral/panels.hpp"
 #include "model/spectrum.hpp"
 
 namespace bathline {
@@ -35,6 +36,12 @@ struct Bath {
 
 /// sum of stiffness cos(frequency t), N/m.
 double kernel_at(const std::vector<BathOscillator>& star, double t);
+
+/// Why a density that is one is no bath of reasonable size.
+class TooManyOscillators : public UnsuitableFunction {
+ public:
+  using UnsuitableFunction::UnsuitableFunction;
+};
 
 /// How many oscillators it takes. Throws UnsuitableFunction where there is no bath, or one that is too large.
 double oscillators_for(const SpectralDensity& density, const BathDemand& demand);

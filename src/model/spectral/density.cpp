@@ -109,27 +109,43 @@ double DensityScan::sum_from(std::size_t begin) const {
   return sum;
 }
 
-KernelScan::KernelScan(const std::function<double(double)>& kernel, double tolerance) {
+KernelScan::KernelScan(const std::function<double(double)>& kernel, double tolerance, double longest) : end(longest) {
   std::vector<double> times, sizes;
   if (std::isinf(kernel(0.0))) throw UnsuitableFunction("it is infinite at t = 0, where a spring would be");
+  // The largest value of all times and those of the last decade, and the share of these in the integral.
+  double largest = 0.0, at_last = 0.0, last_share = 0.0;
   for (int i = -lowest_power * per_decade; i <= lowest_power * per_decade; ++i) {
-    times.push_back(std::pow(10.0, static_cast<double>(i) / per_decade));
-    const double value = kernel(times.back());
-    if (!std::isfinite(value)) {
-      throw UnsuitableFunction(fmt::format("it has no finite value at t = {:.4g}", times.back()));
-    }
-    sizes.push_back(std::abs(value) * times.back() * spacing);
+    const double t = std::pow(10.0, static_cast<double>(i) / per_decade), value = kernel(t);
+    if (!std::isfinite(value)) throw UnsuitableFunction(fmt::format("it has no finite value at t = {:.4g}", t));
+    largest = std::max(largest, std::abs(value));
+    const bool is_last = i > (lowest_power - 1) * per_decade;
+    at_last = is_last ? std::max(at_last, std::abs(value)) : 0.0;
+    damping += value * t * spacing;
+    last_share += is_last ? std::abs(value) * t * spacing : 0.0;
+    if (t > longest) continue;
+    times.push_back(t);
+    sizes.push_back(std::abs(value) * t * spacing);
     norm += sizes.back();
   }
   if (!(norm > 0.0)) throw UnsuitableFunction("it is 0 everywhere");
+  if (last_share > 1e-3 * std::abs(damping)) damping = std::numeric_limits<double>::infinity();
   double left = 0.0;
   std::size_t i = times.size() - 1;
   while (i > 0 && (left += sizes[i]) <= 0.01 * tolerance * norm) --i;
-  end = times[std::min(i + 1, times.size() - 1)];
-  if (i + 1 < times.size()) return;
+  if (i + 1 < times.size()) {
+    end = times[i + 1];
+    return;
+  }
+  constexpr double lasts = 0.1;
+  if (at_last > lasts * largest) {
+    throw UnsuitableFunction(
+        "it does not die down: what never ends is no memory; give oscillations that last as `stiffness`, `rate` = 0 "
+        "and `frequency`");
+  }
+  if (std::isfinite(longest)) return;
   throw UnsuitableFunction(
-      "it does not die down: what never ends is no memory; give oscillations that last as `stiffness`, `rate` = 0 "
-      "and `frequency`");
+      "it dies down too slowly for a star or a chain, as what it has at low frequencies has no end; take "
+      "representation = \"exponentials\"");
 }
 
 }  // namespace bathline

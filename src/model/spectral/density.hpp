@@ -58,10 +58,14 @@ class DensityScan {
 
 /// A kernel on a logarithmic grid of time.
 struct KernelScan {
-  /// Throws UnsuitableFunction where the kernel is 0, or does not die down.
-  KernelScan(const std::function<double(double)>& kernel, double tolerance);
-  double norm = 0.0;  ///< integral of its absolute values
-  double end = 0.0;   ///< what is later does not matter
+  /// Looks at times until `longest`; throws UnsuitableFunction where the kernel is 0, or does not die down, which it
+  /// has to do until then unless that is a time.
+  KernelScan(const std::function<double(double)>& kernel, double tolerance,
+             double longest = std::numeric_limits<double>::infinity());
+
+  double norm = 0.0;     ///< integral of its absolute values
+  double end;            ///< what is later does not matter, or lies beyond `longest`
+  double damping = 0.0;  ///< its integral over all times, kg/s, roughly; infinite where it has none
 };
 
 }  // namespace bathline

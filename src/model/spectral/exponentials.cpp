@@ -167,7 +167,7 @@ ExponentialSum make_exponentials(const TransformedKernel& kernel, const BathDema
     throw NoShortSum(fmt::format(
         "it has no short sum of exponentials: {} leave an error of {:.1e}, more than the `tolerance`, and the largest "
         "at t = {:.4g}; what comes back after a time, as an echo or a second peak does, has none, nor have the corners "
-        "of a coarse table: take representation = \"star\" or \"chain\", or allow for the error",
+        "of a coarse table",
         best.exponentials, best.error(), worst));
   }
   add_damper(best, demand.tolerance);

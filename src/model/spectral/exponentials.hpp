@@ -31,7 +31,7 @@ struct ExponentialSum {
   double error() const { return measured + lost; }
 };
 
-/// Why a kernel that may be another environment's is none of few exponentials.
+/// Why a kernel that may be another environment's is none of few exponentials, without advice.
 class NoShortSum : public UnsuitableFunction {
  public:
   using UnsuitableFunction::UnsuitableFunction;

@@ -97,14 +97,19 @@ struct Choice {
 Choice cheapest(const Wanted& wanted, double temperature) {
   if (temperature > 0.0) return {"star", "as nothing else was asked for, which starts warm"};
   std::shared_ptr<const ExponentialSum> sum;
+  std::string why_none;
   try {
     sum = exponentials_of(wanted);
-  } catch (const NoShortSum&) {
+  } catch (const NoShortSum& error) {
+    why_none = error.what();
   }
   double oscillators = 0.0;
   try {
     oscillators = oscillators_for(*density_of(wanted), wanted.demand);
-  } catch (const UnsuitableFunction&) {
+  } catch (const UnsuitableFunction& error) {
+    if (sum == nullptr && dynamic_cast<const TooManyOscillators*>(&error) != nullptr) {
+      throw UnsuitableFunction(why_none + ": allow for the error, as a star or a chain would be too large");
+    }
     if (sum == nullptr) throw;
     return {"exponentials", "as nothing else was asked for: it has no star or chain of reasonable size"};
   }
@@ -202,6 +207,10 @@ std::unique_ptr<Environment> build_from_kernel(const Section& section, const Ope
     mistakes.add(section.where("temperature"),
                  "these exponentials are not passive one by one, so that no noise of theirs is known; take "
                  "representation = \"star\", which starts warm");
+  } catch (const NoShortSum& error) {
+    mistakes.add(section.where(source->key),
+                 fmt::format("{}: {}: allow for the error, or take representation = \"star\" or \"chain\"", source->key,
+                             error.what()));
   } catch (const UnsuitableFunction& error) {
     mistakes.add(section.where(source->key), fmt::format("{}: {}", source->key, error.what()));
   }

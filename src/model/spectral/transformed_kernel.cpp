@@ -57,9 +57,14 @@ TransformedKernel transformed(const SpectralDensity& density, const BathDemand& 
 
 TransformedKernel transformed(const std::function<double(double)>& value, const std::vector<double>& kinks,
                               const BathDemand& demand) {
-  const KernelScan scan(value, demand.tolerance);
+  // Of what comes later exp(-t/until) leaves nothing: samples lie at Re s = 1/until.
+  const double longest = 40.0 * demand.until;
+  const KernelScan scan(value, demand.tolerance, longest);
   const double end = kinks.empty() ? scan.end : std::min(scan.end, kinks.back());
-  const std::vector<Panel> panels = panels_for(value, pieces_until(end, kinks), {.scale = scan.norm});
+  const auto damped = [value](double rate) { return [=](double t) { return value(t) * std::exp(-rate * t); }; };
+  // What dies down more slowly than that is as smooth as that.
+  const std::vector<Panel> panels =
+      panels_for(end < longest ? value : damped(1.0 / demand.until), pieces_until(end, kinks), {.scale = scan.norm});
   TransformedKernel kernel;
   kernel.value = [value, end](double t) { return t <= end ? value(t) : 0.0; };
   // Waves that go around once in the shortest panel that counts.
@@ -75,17 +80,16 @@ TransformedKernel transformed(const std::function<double(double)>& value, const 
     PanelSeries series;
   };
   const auto last = std::make_shared<std::unique_ptr<Damped>>();
-  kernel.transform = [value, panels, last](Complex s) {
+  kernel.transform = [damped, panels, last](Complex s) {
     if (!*last || (*last)->rate != s.real()) {
-      const auto damped = [&](double t) { return value(t) * std::exp(-s.real() * t); };
-      *last = std::make_unique<Damped>(Damped{s.real(), PanelSeries(damped, panels)});
+      *last = std::make_unique<Damped>(Damped{s.real(), PanelSeries(damped(s.real()), panels)});
     }
     return (*last)->series.fourier(s.imag());
   };
   kernel.singular = {0.0};
   constexpr int evenly = 400;
   for (int k = 0; k < evenly; ++k) kernel.further.push_back(kernel.highest * (k + 0.5) / evenly);
-  kernel.damping = kernel.transform(0.0).real();
+  kernel.damping = end < longest ? kernel.transform(0.0).real() : scan.damping;
   return kernel;
 }
 

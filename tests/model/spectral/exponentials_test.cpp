@@ -142,6 +142,21 @@ TEST(Exponentials, KeepDensitiesWithKinks) {
   expect_certified(sum, exact, demand, 500);
 }
 
+// Only the time until then counts: what comes later has neither to be small nor to have an integral.
+TEST(Exponentials, KeepKernelsThatDieDownAsPowers) {
+  for (const double until : {3.0, 200.0}) {
+    const BathDemand demand{.tolerance = 1e-8, .until = until};
+    const auto square = [](double t) { return 0.7 / std::pow(1.0 + 2.0 * t, 2); };
+    const auto root = [](double t) { return 0.4 / std::sqrt(1.0 + t); };
+    const ExponentialSum of_square = of_kernel(square, demand), of_root = of_kernel(root, demand);
+    expect_certified(of_square, square, demand, 200'000);
+    expect_certified(of_root, root, demand, 200'000);
+    EXPECT_LT(of_root.exponentials, 30);
+    EXPECT_NEAR(of_square.damping, 0.35, 1e-6);
+    EXPECT_EQ(of_root.damping, infinite);
+  }
+}
+
 TEST(Exponentials, RefuseWhatHasNone) {
   const BathDemand demand{.tolerance = 1e-8, .until = 60.0};
   const auto echo = [](double t) { return std::exp(-t * t) + 0.3 * std::exp(-std::pow(t - 23.0, 2)); };
@@ -151,6 +166,8 @@ TEST(Exponentials, RefuseWhatHasNone) {
   } catch (const NoShortSum& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("no short sum"));
   }
+  EXPECT_THROW(of_kernel([](double t) { return 1.0 + std::exp(-t); }, demand), UnsuitableFunction);
+  EXPECT_THROW(of_kernel([](double t) { return std::cos(t); }, demand), UnsuitableFunction);
   const auto negative = [](double t) { return std::exp(-t * t) - 0.5 * std::exp(-t * t / 16.0); };
   try {
     of_kernel(negative, demand);
