@@ -15,14 +15,10 @@ namespace bathline {
 
 namespace {
 
-/// Of a march with the scheme of a case, which is made where there has been none yet.
 std::optional<Certificate> certificate_of(Environment& environment, const Case& one) {
   const auto* certified = dynamic_cast<const Certified*>(&environment);
   if (certified == nullptr) return std::nullopt;
-  if (!certified->certificate()) {
-    if (const auto* steps = std::get_if<ExplicitScheme>(&one.scheme)) environment.explicit_march(*steps, one.step);
-    if (const auto* stages = std::get_if<CollocationScheme>(&one.scheme)) environment.implicit_march(*stages, one.step);
-  }
+  if (!certified->certificate()) meet(environment, one);
   return certified->certificate();
 }
 
@@ -34,6 +30,11 @@ double entry(const Certificate& certificate, const std::string& name) {
 }
 
 }  // namespace
+
+void meet(Environment& environment, const Case& one) {
+  if (const auto* steps = std::get_if<ExplicitScheme>(&one.scheme)) environment.explicit_march(*steps, one.step);
+  if (const auto* stages = std::get_if<CollocationScheme>(&one.scheme)) environment.implicit_march(*stages, one.step);
+}
 
 bool has_certificates(const Experiment& experiment) {
   return std::any_of(experiment.cases().begin(), experiment.cases().end(), [&](const Case& one) {

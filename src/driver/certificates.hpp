@@ -17,6 +17,10 @@ struct CaseCertificate {
   Certificate certificate;  ///< with `path_bound` behind its other entries
 };
 
+/// An environment that is known by its memory alone knows more of itself once it has a march with the scheme of a case.
+/// @note Collective.
+void meet(Environment& environment, const Case& one);
+
 /// Whether there will be any. @note Collective.
 bool has_certificates(const Experiment& experiment);
 /// Of all environments of closed cases that numbers stand for. `feasibility` is that of `experiment`, without mistakes,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "driver/certificates.hpp"
 #include "study/catalogue.hpp"
 #include "study/memory.hpp"
 
@@ -41,7 +42,8 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& one, Re
   ForceSeries at_start, displaced;
   Problem problem = experiment.make_held_problem(one);
   problem.prepare(experiment.output().seed);
-  const Environment& environment = *problem.environments().front();
+  Environment& environment = *problem.environments().front();
+  meet(environment, one);
   const auto axes = static_cast<std::size_t>(problem.system().axes);
   const std::int64_t every = experiment.output().every;
   std::vector<double> times;
@@ -158,10 +160,12 @@ StudyKind memory_kind() {
        .summary = "memory kernel and random force of each environment, measured beside their formulas",
        .equation = "particles held: force = F(t);  held one unit away: force = F(t) - gamma(t)",
        .source = "farshi2018, section 4.3, eq. (36)",
-       .notes = "Group memory/<label>/<environment>: kernel, kernel_integral (tends to D), random_force and, where a "
-                "formula is known, kernel_formula, kernel_error, kernel_limit (infinitely many sites), "
-                "random_force_formula, random_force_error. No formula is known of lines of unequal sites. Runs closed "
-                "integrators only."},
+       .notes =
+           "Group memory/<label>/<environment>: kernel, kernel_integral (tends to D), random_force and, where a "
+           "formula is known, kernel_formula, kernel_error, kernel_limit (infinitely many sites), "
+           "random_force_formula, random_force_error. No formula is known of lines of unequal sites. Of lines without "
+           "end it is that of the steps, by Legendre polynomials, under `gamma` with 0 and 1, `stoermer-verlet` "
+           "and `lobatto` with two stages; all others are of continuous time. Runs closed integrators only."},
       make_memory};
 }
 

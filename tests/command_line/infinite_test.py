@@ -41,6 +41,10 @@ class Infinite(FolderTest):
             self.assertGreater(found["exponentials"], 20)
             self.assertEqual(found["damper"], 0.0)
         self.assertIn("PASS", outcome.text)
+        with h5py.File(path) as file:
+            said = {of: file[f"kicks/energy_{of}"].attrs["long_name"] for of in ("environment", "interaction")}
+        self.assertIn("of `endless` the work of the head on it", said["environment"])
+        self.assertIn("0 for `endless`", said["interaction"])
 
     def test_runs_for_ever_are_mended(self):
         line = LINE | {"horizon": "forever", "tolerance": 1e-6}
@@ -121,13 +125,22 @@ class Infinite(FolderTest):
     def test_memory_study_measures_the_kernel(self):
         recipe = changed(PLANET, study={"kind": "memory"})
         recipe["integrators"] = [recipe["integrators"][0], recipe["integrators"][2]]
+        recipe["integrators"] += [
+            {"name": "gamma", "gamma": 1.0, "on": "closed", "label": "kicks-first"},
+            {"name": "stoermer-verlet", "on": "closed", "label": "verlet"},
+            {"name": "lobatto", "stages": 2, "on": "closed", "label": "lobatto"},
+            {"name": "stoermer-verlet", "order_of_substeps": "drift-kick-drift", "on": "closed", "label": "drifts"},
+        ]
         kernels = {}
         for name, sites in (("endless", "infinite"), ("long", 300)):
             path, _ = self.result(changed(recipe, environment=[LINE | {"sites": sites}]), f"memory-{name}")
             kernels[name] = variables(path)
-        for label in ("kicks", "gauss"):
+        for label in (one["label"] for one in recipe["integrators"]):
             found = kernels["endless"][f"memory/{label}/endless/kernel"]
             self.assertLess(np.abs(found - kernels["long"][f"memory/{label}/endless/kernel"]).max(), 1e-10)
+            # That of the steps, or of continuous time, from which `gauss` is off by the square of h W = 0.4.
+            error = kernels["endless"][f"memory/{label}/endless/kernel_error"]
+            self.assertLess(error, 1e-2 if label == "gauss" else 1e-11, label)
         # From kick to kick it is (P_{n-1} - P_{n+1}) / (2 c^2 (2n + 1)), Legendre polynomials of 1 - 2 c^2.
         square = 0.2**2
         legendre = np.polynomial.legendre.legvander(1 - 2 * square, 400).ravel()

@@ -1,5 +1,6 @@
 // Kicks and drifts on a line without end.
 // Tested by tests/model/infinite/infinite_line_test.cpp.
+#include <algorithm>
 #include <limits>
 
 #include "model/infinite/kicks.hpp"
@@ -17,6 +18,15 @@ class InfiniteExplicitMarch final : public ExplicitMarch {
         share_at_start_(share_at_start(scheme.substeps)),
         substeps_(scheme.substeps.size()),
         kicks_around_(kicks(scheme.substeps.front()) && kicks(scheme.substeps.back())) {}
+
+  /// How far a step of one kick ends behind that kick.
+  double later(const std::vector<Substep>& substeps) const {
+    double drift = 0.0;
+    for (auto one = substeps.rbegin(); one != substeps.rend() && !kicks(*one); ++one) {
+      if (one->kind == Substep::Kind::drift) drift += one->weight;
+    }
+    return std::max(share_at_start_, drift);
+  }
 
   int limit() const override { return std::numeric_limits<int>::max(); }
   void open(const BlockPlan&) override {}
@@ -86,8 +96,10 @@ class InfiniteExplicitMarch final : public ExplicitMarch {
 std::unique_ptr<ExplicitMarch> make_explicit_march(InfiniteLine& line, const ExplicitScheme& scheme, double h) {
   const std::variant<SchemeKernel, std::string> kernel = kernel_of(scheme);
   const auto* turns = std::get_if<Turns>(&std::get<SchemeKernel>(kernel));
-  return std::make_unique<InfiniteExplicitMarch>(line, turns == nullptr ? Kicks(line, h) : Kicks(line, *turns, h),
-                                                 scheme);
+  auto march =
+      std::make_unique<InfiniteExplicitMarch>(line, turns == nullptr ? Kicks(line, h) : Kicks(line, *turns, h), scheme);
+  if (turns == nullptr) line.take_kicks(h, march->later(scheme.substeps));
+  return march;
 }
 
 }  // namespace bathline

@@ -226,7 +226,9 @@ std::unique_ptr<ImplicitMarch> make_implicit_march(InfiniteLine& line, const Col
   if (line.is_warm() && is_midpoint(scheme)) return GammaMarch::make(line, 0.5, h);
   if (std::holds_alternative<RungeKuttaKernel>(known)) return RungeKuttaMarch::make(line, scheme, h);
   if (const auto* of_stage = std::get_if<GammaKernel>(&known)) return GammaMarch::make(line, of_stage->gamma, h);
-  return std::make_unique<LobattoMarch>(line, Kicks(line, h), h);
+  auto march = std::make_unique<LobattoMarch>(line, Kicks(line, h), h);
+  line.take_kicks(h, 0.5);
+  return march;
 }
 
 }  // namespace bathline

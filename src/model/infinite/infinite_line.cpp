@@ -83,11 +83,24 @@ Assembly InfiniteLine::assemble(std::int64_t limit) const {
 
 std::optional<MemoryFormulas> InfiniteLine::formulas(std::span<const double> times) const {
   MemoryFormulas formulas;
+  if (!is_warm()) formulas.random_force.resize(times.size() * static_cast<std::size_t>(attachment().axes()));
+  if (kicks_) {
+    // From kick to kick it is known to the last digit, with 1 in the place of what comes before.
+    std::vector<std::size_t> steps;
+    for (const double t : times) steps.push_back(static_cast<std::size_t>(std::lround(t / kicks_->step)));
+    const std::size_t last = *std::max_element(steps.begin(), steps.end());
+    std::vector<double> by_lag = exact_line_kernel(SteppedLine(courant(kicks_->step), 0.0), static_cast<int>(last) + 2);
+    by_lag.front() = 1.0;
+    for (const std::size_t n : steps) {
+      const double later = n == 0 ? 0.0 : kicks_->later;
+      formulas.kernel.push_back(options_.stiffness * ((1.0 - later) * by_lag[n] + later * by_lag[n + 1]));
+    }
+    return formulas;
+  }
   for (const double t : times) {
     const double phase = facts().highest_frequency * t;
     formulas.kernel.push_back(options_.stiffness * (phase == 0.0 ? 1.0 : 2.0 * ::j1(phase) / phase));
   }
-  if (!is_warm()) formulas.random_force.resize(times.size() * static_cast<std::size_t>(attachment().axes()));
   return formulas;
 }
 
@@ -189,6 +202,7 @@ std::shared_ptr<const LineParts> InfiniteLine::parts(double h, double gamma) con
 void InfiniteLine::take(const MemoryShape& shape, Force force, const KernelCertificate& certificate, double time_unit,
                         std::shared_ptr<const LineNoise> noise) {
   force_ = std::move(force);
+  kicks_.reset();
   certificate_ = certificate;
   horizon_ = certificate.horizon * time_unit;
   norm_unit_ = options_.stiffness * time_unit;

@@ -78,6 +78,9 @@ class InfiniteLine final : public Environment, public Certified, public Noisy {
   /// scheme is at rest again. `time_unit` is that of the kernel, s.
   void take(const MemoryShape& shape, Force force, const KernelCertificate& certificate, double time_unit,
             std::shared_ptr<const LineNoise> noise = nullptr);
+  /// The march that has taken it has one kick in every step of `h`, and where a step ends the force has come by the
+  /// share `later` from that of this kick to that of the next.
+  void take_kicks(double h, double later) { kicks_ = {h, later}; }
   /// What its random force comes from; nullptr where it is cold, and before the first march.
   const LineNoise* random_source() const { return noise_.get(); }
   /// A filter at the line's temperature; nullptr for none.
@@ -107,6 +110,10 @@ class InfiniteLine final : public Environment, public Certified, public Noisy {
   InfiniteLineOptions options_;
   MemoryShape shape_;
   Force force_;
+  struct OneKick {
+    double step, later;
+  };
+  std::optional<OneKick> kicks_;  // of the march that has taken it last, where it is such a one
   std::optional<KernelCertificate> certificate_;
   double horizon_ = 0.0, norm_unit_ = 0.0;  // of that, s and kg/s
   std::vector<Axis> axes_;
