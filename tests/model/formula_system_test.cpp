@@ -56,6 +56,7 @@ TEST(MpiFormulaSystem, KnowsWhenItIsLinear) {
   EXPECT_TRUE(read(plane + "V = \"x^2 + x*y + 3*y^2 + 7\"").experiment->system().is_linear());
   EXPECT_FALSE(read(plane + "V = \"x^2 + y\"").experiment->system().is_linear());
   EXPECT_FALSE(read(plane + "V = \"cos(x) + y^2\"").experiment->system().is_linear());
+  EXPECT_TRUE(read(plane + "V = \"x^2 + abs(-2)*y^2\"").experiment->system().is_linear());
 }
 
 // Of each of these the second derivative is a number, and the first vanishes at the origin.

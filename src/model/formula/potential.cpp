@@ -6,10 +6,6 @@
 
 namespace bathline {
 
-namespace {
-
-/// Whether V = q^T K q / 2 up to a constant: it is of one piece, its second derivatives are numbers, and the first
-/// vanish at the origin.
 bool is_quadratic_form(ExpressionGraph& graph, Expression value, int size) {
   if (graph.has_pieces(value)) return false;
   const std::vector<Expression> second = hessian_of(graph, value, 0, size);
@@ -20,8 +16,6 @@ bool is_quadratic_form(ExpressionGraph& graph, Expression value, int size) {
   FormulaProgram(graph, gradient_of(graph, value, 0, size), size).run(origin.data(), slopes.data());
   return std::all_of(slopes.begin(), slopes.end(), [](double slope) { return slope == 0.0; });
 }
-
-}  // namespace
 
 FormulaPotential::FormulaPotential(ExpressionGraph& graph, Expression value, int size)
     : value_(graph, {&value, 1}, size),

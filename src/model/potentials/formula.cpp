@@ -27,7 +27,7 @@ class FormulaSeparationPotential final : public SeparationPotential {
       : value_(graph, {&value, 1}, 1),
         slope_(graph, {&slope, 1}, 1),
         curvature_(graph, {&curvature, 1}, 1),
-        is_quadratic_(!graph.has_pieces(value) && graph.is_constant(curvature) && this->slope(0.0) == 0.0) {}
+        is_quadratic_(is_quadratic_form(graph, value, 1)) {}
 
   FormulaProgram value_, slope_, curvature_;
   bool is_quadratic_;
