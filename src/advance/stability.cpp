@@ -40,27 +40,6 @@ double highest_frequency(const Eigen::SparseMatrix<double>& stiffness_per_mass) 
   return std::sqrt(std::max(0.0, square));
 }
 
-/// Highest frequency of the problem linearised at its start. A vibration above the band of a long environment is
-/// localised at the particles, so that its first sites suffice; the band's edge is known in closed form. With a
-/// Lagrangian of its own, whose masses may couple its coordinates, the particles count as if nothing were attached.
-double highest_frequency(const Problem& problem) {
-  constexpr std::int64_t sites_that_matter = 200;
-  if (problem.system().lagrangian) {
-    double highest = own_frequency(problem.system());
-    for (const auto& environment : problem.environments()) {
-      highest = std::max(highest, environment->facts().highest_frequency);
-    }
-    return highest;
-  }
-  const AssembledSystem system(problem, sites_that_matter);
-  double highest = highest_frequency(per_mass(system.sparse_stiffness(), system.mass()));
-  for (const auto& environment : problem.environments()) {
-    const EnvironmentFacts& facts = environment->facts();
-    if (facts.sites == 0 || facts.sites > sites_that_matter) highest = std::max(highest, facts.highest_frequency);
-  }
-  return highest;
-}
-
 /// The matrices of m q'' = -K q - C q' + F q + G q' for a system linearised at its start.
 struct Linearisation {
   Eigen::VectorXd mass;
@@ -242,6 +221,26 @@ void limit_by_gyration(const Problem& problem, const Scheme& scheme, StabilityLi
 }
 
 }  // namespace
+
+// A vibration above the band of a long environment is localised at the particles, so that its first sites suffice; the
+// band's edge is known in closed form.
+double highest_frequency(const Problem& problem) {
+  constexpr std::int64_t sites_that_matter = 200;
+  if (problem.system().lagrangian) {
+    double highest = own_frequency(problem.system());
+    for (const auto& environment : problem.environments()) {
+      highest = std::max(highest, environment->facts().highest_frequency);
+    }
+    return highest;
+  }
+  const AssembledSystem system(problem, sites_that_matter);
+  double highest = highest_frequency(per_mass(system.sparse_stiffness(), system.mass()));
+  for (const auto& environment : problem.environments()) {
+    const EnvironmentFacts& facts = environment->facts();
+    if (facts.sites == 0 || facts.sites > sites_that_matter) highest = std::max(highest, facts.highest_frequency);
+  }
+  return highest;
+}
 
 StabilityLimit stability_limit(const Problem& problem, const Method& method, const Section& options) {
   StabilityLimit limit;

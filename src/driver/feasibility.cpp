@@ -318,6 +318,24 @@ void Feasibility::warn_of_limits(std::size_t index) {
           one.label, facts.highest_frequency, environment->name(), *own_frequency_));
     }
   }
+  if (one.noise) warn_of_bound_motions(index);
+}
+
+// Particles that are light beside what pulls at them vibrate above the band of a line, though not by themselves.
+void Feasibility::warn_of_bound_motions(std::size_t index) {
+  const Problem& problem = built(index);
+  double edge = 0.0;
+  for (const auto& environment : problem.environments()) {
+    const EnvironmentFacts& facts = environment->facts();
+    if (!facts.is_linear || facts.fastest_decay > 0.0) return;
+    edge = std::max(edge, facts.highest_frequency);
+  }
+  const double highest = highest_frequency(problem);
+  if (highest <= edge * (1.0 + 1e-6) || *own_frequency_ > edge) return;
+  warnings_.push_back(
+      fmt::format("{}: particles and environments together vibrate at {:.6g}, above {:.6g}, up to which there are waves "
+                  "that carry heat: this motion stays as warm as it starts",
+                  experiment_.readable_cases()[index].label, highest, edge));
 }
 
 // On the limit, h omega = 2 for the usual schemes, the two eigenvalues of a step are one without two eigenvectors: the

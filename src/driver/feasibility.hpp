@@ -41,6 +41,8 @@ class Feasibility {
   std::string size_key(const Section& environment) const;
   void check_stability(std::size_t index, Mistakes& mistakes);
   void warn_of_limits(std::size_t index);
+  /// Where a motion of particles and environments together is out of reach of the noise of a closed run.
+  void warn_of_bound_motions(std::size_t index);
   /// Where an environment that follows the step is made for another gamma than the closed integrator's.
   void warn_of_other_matches(std::size_t index);
   /// Whether a warm environment stands on the limit of stability, where its energy has no bound; then nothing can be
