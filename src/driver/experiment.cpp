@@ -207,8 +207,11 @@ std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const C
     Mistakes known;
     Section section = recipe_.environments[index];
     // Without its noise it has no warm start either: one without the other would be no bath.
-    const bool is_silent = !one.options.boolean("noise") && is_noisy(section);
-    if (is_silent) section.set("temperature", 0.0, section.where("temperature"));
+    if (!one.options.boolean("noise") && is_noisy(section)) {
+      section.set("temperature", 0.0, section.where("temperature"));
+      const auto silence = program_.catalogues().environments.find(section.text("kind"))->silence;
+      if (silence != nullptr) silence(section);
+    }
     environments.push_back(build_environment(section, step, communicator, known));
     if (!environments.back()) throw UnreadableValue();
   }

@@ -33,6 +33,8 @@ struct EnvironmentKind {
   /// Why no white noise belongs to its damper in open runs, in a sentence that goes on behind its name; empty where it
   /// does.
   std::string (*obstacle_to_white_noise)(const Section& section) = nullptr;
+  /// Takes out of a section what makes noise at the temperature 0; empty where nothing does.
+  void (*silence)(Section& section) = nullptr;
 };
 
 /// The number of particles; asks for what is not known where the system could not be read.

@@ -212,7 +212,10 @@ EnvironmentKind memory_environment_kind() {
            "the steps of `stoermer-verlet`, `gamma` and `gauss` keep."},
       build_memory,
       is_noisy_memory,
-      why_not_white};
+      why_not_white,
+      [](Section& section) {
+        if (is_quantum(section)) section.set("quantum", false, section.where("quantum"));
+      }};
 }
 
 }  // namespace bathline

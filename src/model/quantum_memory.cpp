@@ -40,6 +40,9 @@ class QuantumMemory final : public MemoryOfModes {
     energy.dissipated += heat;
     return energy;
   }
+  StepNumbers* noise() override { return &state_.numbers; }
+  bool is_markovian() const override { return false; }
+  bool is_classical() const override { return false; }
   std::unique_ptr<ImplicitMarch> implicit_march(const CollocationScheme& scheme, double h) override {
     return with_quantum_noise(MemoryOfModes::implicit_march(scheme, h), QuantumNoise(spectrum_, h), h, state_);
   }

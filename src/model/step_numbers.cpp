@@ -27,6 +27,14 @@ void StepNumbers::begin(const RandomKey& key) {
   blocks_ = {};
 }
 
+void StepNumbers::start(const RandomKey& key, std::span<double> numbers) const {
+  if (source_) {
+    source_(before_all, 0, numbers);
+  } else {
+    fill_normals(key, 0, numbers);
+  }
+}
+
 void StepNumbers::draw(Block& block, std::int64_t step, int draw, std::size_t count) const {
   const auto size = static_cast<std::int64_t>(count);
   block.count = count;
@@ -37,7 +45,7 @@ void StepNumbers::draw(Block& block, std::int64_t step, int draw, std::size_t co
   fill_normals(key, static_cast<std::uint64_t>(block.first) * count, block.numbers);
 }
 
-std::span<const double> StepNumbers::at(std::int64_t step, int draw, std::size_t count) {
+std::span<const double> StepNumbers::from(std::int64_t step, int draw, std::size_t count, std::int64_t steps) {
   if (count == 0) return {};
   Block& block = blocks_.at(static_cast<std::size_t>(draw));
   if (source_) {
@@ -47,7 +55,9 @@ std::span<const double> StepNumbers::at(std::int64_t step, int draw, std::size_t
   }
   const bool is_drawn = block.count == count && step >= block.first && step < block.first + block.steps;
   if (!is_drawn) this->draw(block, step, draw, count);
-  return std::span<const double>(block.numbers).subspan(static_cast<std::size_t>(step - block.first) * count, count);
+  const std::int64_t ahead = std::min(steps, block.first + block.steps - step);
+  return std::span<const double>(block.numbers)
+      .subspan(static_cast<std::size_t>(step - block.first) * count, static_cast<std::size_t>(ahead) * count);
 }
 
 }  // namespace bathline

@@ -17,6 +17,7 @@ class StepNumbers {
  public:
   /// What fills in the standard normal numbers of a draw of a step.
   using Source = std::function<void(std::int64_t step, int draw, std::span<double> numbers)>;
+  static constexpr std::int64_t before_all = -1;
 
   /// The key for the numbers of an environment whose thermal start has this one.
   static RandomKey of_environment(const RandomKey& start);
@@ -24,10 +25,14 @@ class StepNumbers {
   void begin(const RandomKey& key);
   /// Numbers of another kind than random ones, from here on.
   void take_from(Source source) { source_ = std::move(source); }
+  /// Those of a thermal start that has such a key: draw 0 of the step `before_all`.
+  void start(const RandomKey& key, std::span<double> numbers) const;
 
   /// Standard normal numbers; draws 0 and 1 of a step are independent of each other. Which ones they are depends on
   /// `count` as well.
-  std::span<const double> at(std::int64_t step, int draw, std::size_t count);
+  std::span<const double> at(std::int64_t step, int draw, std::size_t count) { return from(step, draw, count, 1); }
+  /// The same of several steps from this one on: of one at least, and of `steps` at most.
+  std::span<const double> from(std::int64_t step, int draw, std::size_t count, std::int64_t steps);
 
  private:
   /// Numbers of several steps in a row, drawn together.
@@ -49,6 +54,10 @@ class Noisy {
   virtual ~Noisy() = default;
   /// Its numbers; nullptr where it is cold, or loses nothing.
   virtual StepNumbers* noise() = 0;
+  /// Whether its sites are all that a step needs to know of the numbers of steps before.
+  virtual bool is_markovian() const { return true; }
+  /// Whether what is in equilibrium with it has kT/2 in every velocity.
+  virtual bool is_classical() const { return true; }
 };
 
 }  // namespace bathline

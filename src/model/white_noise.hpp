@@ -56,8 +56,9 @@ template <class Put>
 void WhiteNoise::impulses(std::int64_t step, int count, double h, Put put) {
   const double root_h = std::sqrt(h);
   const std::size_t noisy = noisy_.size();
-  for (int k = 0; k < count; ++k) {
-    const std::span<const double> drawn = numbers(step + k, 0, noisy);
+  std::span<const double> drawn;
+  for (int k = 0; k < count && noisy > 0; ++k) {
+    if (drawn.empty()) drawn = numbers_.from(step + k, 0, noisy, count - k);
     for (std::size_t i = 0; i < noisy; ++i) {
       double sum = 0.0;
       for (std::size_t j = 0; j < noisy; ++j) {
@@ -65,6 +66,7 @@ void WhiteNoise::impulses(std::int64_t step, int count, double h, Put put) {
       }
       put(k, noisy_[i], root_h * sum);
     }
+    drawn = drawn.subspan(noisy);
   }
 }
 

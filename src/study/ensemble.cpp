@@ -30,7 +30,7 @@ void check_warmth(const Recipe& recipe, const Experiment& experiment, Mistakes& 
                        : "every realisation of an open run without noise is the same");
       continue;
     }
-    warm = warm || one.start != nullptr;
+    warm = warm || one.noise || one.start != nullptr;
     const Problem problem = experiment.make_problem(one);
     for (const auto& environment : problem.environments()) {
       warm = warm || environment->facts().temperature > 0.0;

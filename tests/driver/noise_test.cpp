@@ -130,14 +130,37 @@ TEST(Noise, OfAWarmMemoryBelongsToClosedRuns) {
 }
 
 TEST(Noise, OfAQuantumBathIsOfClosedRuns) {
-  const auto quantum = [](std::string text) {
-    return read_recipe(text.insert(text.find("stiffness"), "quantum = true\nhbar = 1.0\n")).report();
+  const auto with_hbar = [](std::string text) {
+    return text.insert(text.find("stiffness"), "quantum = true\nhbar = 1.0\n");
   };
+  const auto quantum = [&](const std::string& text) { return read_recipe(with_hbar(text)).report(); };
   EXPECT_EQ(quantum(closed("gamma = 0.5\n", "gamma")), "");
   EXPECT_EQ(quantum(closed("gamma = 0.5\n", "gamma", 0.0)), "");
   EXPECT_THAT(quantum(closed("", "stoermer-verlet")), HasSubstr("known for the midpoint rule alone"));
   EXPECT_THAT(quantum(recipe("", memory(0.4), "")), HasSubstr("that of a damper alone is infinite"));
   EXPECT_EQ(quantum(recipe("", memory(0.4), "noise = false\n")), "");
+  EXPECT_TRUE(has_noise(with_hbar(closed("gamma = 0.5\n", "gamma"))));
+  // Without its noise it has none of the motion at the temperature 0 either.
+  for (const double kt : {0.4, 0.0}) {
+    EXPECT_FALSE(has_noise(with_hbar(closed("gamma = 0.5\nnoise = false\n", "gamma", kt))));
+  }
+}
+
+// Waves go up to 2 rad/s, and the particles by themselves to 1.54. A motion of the whole is above where K + 2 lambda, the
+// force at the band's edge with the line's, is more than 4 M in some direction.
+TEST(Noise, OfALineDoesNotReachWhatVibratesAboveItsBand) {
+  const auto warnings = [](const std::string& lambda) {
+    const std::string line =
+        "[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = \"infinite\"\ntolerance = 1e-6\n"
+        "temperature = 0.4\nM = " +
+        lambda + "\nlambda = " + lambda + "\n";
+    std::string text = recipe("", line, "gamma = 0.5\n", "gamma");
+    const ReadRecipe read = read_recipe(text.replace(text.find("\"open\""), 6, "\"closed\""));
+    EXPECT_EQ(read.report(), "");
+    return read.feasibility->warnings();
+  };
+  EXPECT_THAT(warnings("0.25"), testing::IsEmpty());
+  EXPECT_THAT(warnings("2.0"), testing::ElementsAre(HasSubstr("above 2, up to which there are waves")));
 }
 
 TEST(ThermalStart, TemperatureAndPotentialHaveToAllowIt) {

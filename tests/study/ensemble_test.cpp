@@ -311,6 +311,9 @@ TEST(MpiEnsemble, MeasuresWorkAndHeat) {
   for (const double w : work) square += (w - mean) * (w - mean) / 10.0;
   EXPECT_NEAR(run.value("ensemble/run/W_mean"), mean, 1e-15);
   EXPECT_NEAR(run.value("ensemble/run/W_variance"), square, 1e-14);
+  double spread = 0.0;
+  for (const double w : work) spread += std::pow((w - mean) * (w - mean) - square, 2) / 10.0;
+  EXPECT_NEAR(run.value("ensemble/run/W_variance_error"), std::sqrt(spread / 11.0), 1e-14);
   EXPECT_NEAR(run.value("ensemble/run/W_mean_error"), std::sqrt(square / 11.0), 1e-14);
   EXPECT_NEAR(run.value("ensemble/run/mean_work_mean"), mean_work, 1e-14);
   const std::vector<double> found = run.values("ensemble/run/W_density");
@@ -424,6 +427,11 @@ TEST(MpiEnsemble, TakesNoiseOfAMemory) {
   const RunStudy run_of_quantum(quantum);
   ASSERT_EQ(run_of_quantum.report, "");
   EXPECT_GT(run_of_quantum.values("ensemble/run/mean_v_error")[20], 0.0);
+  // There is no equipartition, and motion at the temperature 0.
+  EXPECT_TRUE(run.has("ensemble/run/kinetic_expected"));
+  EXPECT_FALSE(run_of_quantum.has("ensemble/run/kinetic_expected"));
+  quantum.replace(quantum.find("temperature = 0.5"), 17, "temperature = 0.0");
+  EXPECT_GT(RunStudy(quantum).value("ensemble/run/kinetic_mean"), 0.0);
   std::string silent = warm;
   silent.replace(silent.find("label = \"run\""), 0, "noise = false\n");
   EXPECT_THAT(RunStudy(silent).report, HasSubstr("all realisations would be the same"));

@@ -9,7 +9,6 @@
 
 #include "model/infinite/scheme_kernel.hpp"
 #include "model/infinite/stage_noise.hpp"
-#include "parallel/normal_numbers.hpp"
 
 namespace bathline {
 
@@ -149,18 +148,18 @@ void InfiniteLine::prepare(const RandomKey& key) {
 void InfiniteLine::start_noise() {
   // Two steps more, of which the kick at the start is the mean.
   const std::size_t count = noise_->start_numbers(), stages = noise_->stages();
-  std::vector<double> numbers(count + 2 * stages);
-  std::uint64_t first = 0;
+  std::vector<double> all(axes_.size() * (count + 2 * stages));
+  if (!all.empty()) numbers_.start(key_, all);
+  std::span<const double> numbers = all;
   for (Axis& axis : axes_) {
-    fill_normals(key_, first, numbers);
-    first += numbers.size();
     noise_->shape().give(axis.noise);
-    noise_->start(std::span(numbers).first(count), axis.noise);
+    noise_->start(numbers.first(count), axis.noise);
     for (int step = 0; step < 2; ++step) {
       const double before = axis.last;
-      pass_step(axis, std::span(numbers).subspan(count + static_cast<std::size_t>(step) * stages, stages));
+      pass_step(axis, numbers.subspan(count + static_cast<std::size_t>(step) * stages, stages));
       if (stages == 1) axis.random = 0.5 * (before + axis.last);
     }
+    numbers = numbers.subspan(count + 2 * stages);
   }
 }
 

@@ -95,6 +95,7 @@ class InfiniteLine final : public Environment, public Certified, public Noisy {
   void end_step();
 
   StepNumbers* noise() override { return is_warm() ? &numbers_ : nullptr; }
+  bool is_markovian() const override { return false; }
 
  private:
   EnvironmentFacts describe() const override;

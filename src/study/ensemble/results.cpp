@@ -14,7 +14,7 @@ namespace bathline {
 
 namespace {
 
-/// kT of the environments where all have the same, or that of an open run; else NaN.
+/// kT of the environments where all have the same, or that of an open run; else, and for quantum baths, NaN.
 double temperature(const Experiment& experiment, const Case& one) {
   if (const auto& stated = experiment.system().temperature; stated && !one.closed) {
     return stated->isConstant((*stated)[0], 0.0) ? (*stated)[0] : std::numeric_limits<double>::quiet_NaN();
@@ -23,7 +23,9 @@ double temperature(const Experiment& experiment, const Case& one) {
   double kt = std::numeric_limits<double>::quiet_NaN();
   for (const auto& environment : problem.environments()) {
     if (std::isnan(kt)) kt = environment->facts().temperature;
-    if (environment->facts().temperature != kt) return std::numeric_limits<double>::quiet_NaN();
+    auto* noisy = dynamic_cast<Noisy*>(environment.get());
+    const bool is_classical = noisy == nullptr || noisy->is_classical();
+    if (environment->facts().temperature != kt || !is_classical) return std::numeric_limits<double>::quiet_NaN();
   }
   return kt;
 }
@@ -220,6 +222,10 @@ class Group {
                  std::sqrt(variance / n));
     file_.number(name_, name + "_variance", squared(quantity.units),
                  "variance of " + name + " at the end over realisations", variance);
+    double spread = 0.0;
+    for (const double value : values) spread += std::pow((value - mean) * (value - mean) - variance, 2) / (n - 1.0);
+    file_.number(name_, name + "_variance_error", squared(quantity.units), "standard error of the variance of " + name,
+                 std::sqrt(spread / n));
     if (!quantity.bins) return;
     Estimate density{std::vector<double>(quantity.bins->count), {}};
     for (const double value : values) {
