@@ -146,6 +146,106 @@ Eigen::MatrixXd work_matrix(const Scheme& scheme, Problem& problem, double h) {
   return matrix;
 }
 
+namespace {
+
+/// What numbers of one's own choice do to a problem that starts from rest.
+class Responses {
+ public:
+  Responses(const Scheme& scheme, Problem& problem, double h)
+      : problem_(problem), stepper_(make_stepper(scheme, problem, h)), sources_(sources(problem)) {}
+
+  /// <x x^T> of x = (q, v) after so many steps, whose numbers are as good as those of any other steps, from rest.
+  Eigen::MatrixXd covariance(int steps) {
+    const Eigen::Index n = 2 * problem_.q.size();
+    Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(n, n);
+    silence(problem_);
+    const Eigen::MatrixXd of_rest = path(steps);
+    for (const auto& take_from : sources_) {
+      // What is known of a number is that the first step asks for it, and for none behind it.
+      std::int64_t last = 0;
+      double of_start = 0.0, of_step = 0.0;
+      take_from([&](std::int64_t step, int, std::span<double> numbers) {
+        std::fill(numbers.begin(), numbers.end(), 0.0);
+        last = std::max(last, step);
+        (step == StepNumbers::before_all ? of_start : of_step) = static_cast<double>(numbers.size());
+      });
+      path(1);
+      const auto choose = [&](std::int64_t step, int draw, int place) {
+        take_from([=](std::int64_t now, int drawn, std::span<double> numbers) {
+          std::fill(numbers.begin(), numbers.end(), 0.0);
+          if (now == step && drawn == draw) numbers[static_cast<std::size_t>(place)] = 1.0;
+        });
+      };
+      // A number of a step does at the end what the same one of the first step does as many steps before it.
+      for (int draw = 0; draw < 2; ++draw) {
+        for (int place = 0; place < problem_.communicator().max(of_step); ++place) {
+          choose(last, draw, place);
+          const Eigen::MatrixXd all = path(steps) - of_rest;
+          sum.noalias() += all * all.transpose();
+        }
+      }
+      for (int place = 0; place < problem_.communicator().max(of_start); ++place) {
+        choose(StepNumbers::before_all, 0, place);
+        start();
+        stepper_->advance(steps);
+        const Eigen::VectorXd at_end = state() - of_rest.rightCols<1>();
+        sum.noalias() += at_end * at_end.transpose();
+      }
+      silence(problem_);
+    }
+    problem_.communicator().broadcast({sum.data(), static_cast<std::size_t>(sum.size())});
+    return sum;
+  }
+
+ private:
+  Eigen::VectorXd state() const {
+    Eigen::VectorXd x(2 * problem_.q.size());
+    x << problem_.q, problem_.p.cwiseQuotient(problem_.system().mass);
+    return x;
+  }
+  /// x after every step.
+  Eigen::MatrixXd path(int steps) {
+    start();
+    Eigen::MatrixXd all(2 * problem_.q.size(), steps);
+    for (int step = 0; step < steps; ++step) {
+      stepper_->advance(1);
+      all.col(step) = state();
+    }
+    return all;
+  }
+  void start() {
+    problem_.prepare();
+    problem_.q = problem_.system().q0;
+    problem_.p.setZero();
+    for (const auto& environment : problem_.environments()) {
+      const std::vector<double> still(
+          static_cast<std::size_t>(environment->facts().sites * environment->attachment().axes()));
+      environment->scatter_state(still, still);
+    }
+  }
+
+  Problem& problem_;
+  std::unique_ptr<Stepper> stepper_;
+  std::vector<std::function<void(StepNumbers::Source)>> sources_;
+};
+
+}  // namespace
+
+std::optional<Eigen::MatrixXd> covariance_of_responses(const Scheme& scheme, Problem& problem, double h) {
+  constexpr int fewest = 1024, most = 1 << 17;
+  constexpr double tolerance = 1e-11;
+  Responses responses(scheme, problem, h);
+  Eigen::MatrixXd last = responses.covariance(fewest);
+  for (int steps = 2 * fewest; steps <= most; steps *= 2) {
+    const Eigen::MatrixXd now = responses.covariance(steps);
+    if (!now.allFinite()) break;
+    const Eigen::VectorXd scale = now.diagonal().cwiseSqrt();
+    if (((now - last).cwiseAbs().array() <= tolerance * (scale * scale.transpose()).array()).all()) return now;
+    last = now;
+  }
+  return std::nullopt;
+}
+
 Eigen::MatrixXd motion_matrix(const Problem& problem) {
   const Eigen::Index n = problem.q.size();
   Eigen::MatrixXd hessian(n, n);

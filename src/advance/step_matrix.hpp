@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <optional>
 
 #include "integrate/scheme.hpp"
 #include "model/problem.hpp"
@@ -22,6 +23,12 @@ Eigen::MatrixXd work_matrix(const Scheme& scheme, Problem& problem, double h);
 /// The covariance of what noise adds to x in a step, in which x+ = A_d x + noise. As above otherwise.
 /// @note Collective.
 Eigen::MatrixXd noise_covariance(const Scheme& scheme, Problem& problem, double h);
+
+/// The stationary <x x^T> of x = (q, v) alone, from what each of the normal numbers of the start and of the steps does
+/// to it: for environments whose state is not that of sites, such as lines without end, which nobody could wait for to
+/// become stationary. Right to 1e-11 of the variances as far as doubling the time tells; nothing where 10^5 steps do
+/// not come that far. As above otherwise. @note Collective.
+std::optional<Eigen::MatrixXd> covariance_of_responses(const Scheme& scheme, Problem& problem, double h);
 
 /// The matrix A of the exact motion, x' = A x, x = (q, v).
 Eigen::MatrixXd motion_matrix(const Problem& problem);

@@ -1,17 +1,21 @@
-// Stationary covariances of linear systems with noise, open or closed with a warm memory: those of every integrator,
-// exactly, and of the Langevin equation.
+// Stationary covariances of linear systems with noise, open or closed with warm memories and lines without end: those of
+// every integrator, exactly, and of the Langevin equation.
 //
 //   integrator: X = A X A^T + G G^T, a step being x+ = A x + G n with normal numbers n
 //   Langevin:   B X + X B^T + Q = 0, x' = B x + noise of covariance Q
 //
 // State x = (q, v), and that of the environments in closed runs. A and G come from stepping unit vectors, and units of
-// noise, through the integrator. No path is computed, so that nothing is left to chance. Source: vanloan1978;
-// rieder1967 for heat through a chain.
+// noise, through the integrator. Where noise remembers, X is the sum over what each of its numbers does, at the end of
+// many steps, and what the equation of continuous time has is what the midpoint rule has, at any step: it takes the
+// spectra and responses of that at other frequencies, over all of which X is an integral. No path is computed, so that
+// nothing is left to chance. Source: vanloan1978; rieder1967 for heat through a chain.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "advance/assembled_system.hpp"
@@ -41,13 +45,29 @@ MatrixXd covariance_of_moving(const MatrixXd& map, const MatrixXd& rest, const M
   return covariance;
 }
 
-MatrixXd langevin_covariance(const Problem& problem) {
+/// Whether x+ follows from x and numbers of the step.
+bool is_markovian(const Problem& problem) {
+  return std::all_of(problem.environments().begin(), problem.environments().end(), [](const auto& environment) {
+    auto* noisy = dynamic_cast<Noisy*>(environment.get());
+    return environment->facts().sites > 0 && (noisy == nullptr || noisy->noise() == nullptr || noisy->is_markovian());
+  });
+}
+
+MatrixXd covariance_of_memory(const Scheme& scheme, Problem& problem, double h) {
+  std::optional<MatrixXd> found = covariance_of_responses(scheme, problem, h);
+  if (!found) throw std::domain_error("nothing is stationary here");
+  return std::move(*found);
+}
+
+MatrixXd langevin_covariance(const Case& one, Problem& problem) {
+  if (!is_markovian(problem)) return covariance_of_memory(one_stage(0.5, 0.5), problem, one.step);
   const auto [matrix, supply] = AssembledSystem(problem, Assembly::whole).motion();
   return covariance_of_moving(matrix, MatrixXd::Zero(matrix.rows(), matrix.cols()), supply, 2 * problem.q.size(),
                               continuous_covariance);
 }
 
 MatrixXd covariance_of_steps(const Case& one, Problem& problem) {
+  if (!is_markovian(problem)) return covariance_of_memory(one.scheme, problem, one.step);
   const MatrixXd added = noise_covariance(one.scheme, problem, one.step);
   const MatrixXd step = step_matrix(one.scheme, problem, one.step);
   return covariance_of_moving(step, MatrixXd::Identity(step.rows(), step.cols()), added, 2 * problem.q.size(),
@@ -60,12 +80,12 @@ class CovarianceStudy final : public Study {
 
   std::optional<CaseFailure> run(ResultFile& file, Progress&, Checkpoints&) override {
     try {
-      const Problem first = experiment_.make_problem(experiment_.cases().front());
-      write(first, langevin_covariance(first), "langevin", file);
       for (const Case& one : experiment_.cases()) {
-        Problem problem = experiment_.make_problem(one);
+        Problem problem = experiment_.make_problem(one), same = experiment_.make_problem(one);
         problem.prepare();
-        const MatrixXd theory = langevin_covariance(problem), found = covariance_of_steps(one, problem);
+        same.prepare();
+        const MatrixXd theory = langevin_covariance(one, same), found = covariance_of_steps(one, problem);
+        if (&one == &experiment_.cases().front()) write(same, theory, "langevin", file);
         write(problem, found, one.label, file);
         file.number("covariance/" + one.label, "difference", "1",
                     "largest difference of a covariance from that of the Langevin equation, over the square root of "
@@ -74,7 +94,9 @@ class CovarianceStudy final : public Study {
       }
     } catch (const std::domain_error&) {
       return CaseFailure{experiment_.cases().front().label,
-                         {0, 0.0, "nothing is stationary: some motion feels no damping, or the step is unstable"}};
+                         {0, 0.0,
+                          "nothing is stationary: some motion feels no damping, as one above the band of a line without "
+                          "end, or the step is unstable"}};
     }
     return std::nullopt;
   }
@@ -107,22 +129,20 @@ class CovarianceStudy final : public Study {
     put("temperature", "J", "m <v^2>", MatrixXd(mass.cwiseProduct(vv.diagonal())));
     if (problem.noise() == nullptr) return;
     const VectorXd supplied = problem.noise()->diffusion().diagonal().cwiseQuotient(mass);
-    put("heat", "W", "heat that the bath of each degree of freedom gives, kT C/m - <v C v>",
+    put("heat", "W", "kT C/m - <v C v>, in continuous time the heat that the bath of each degree of freedom gives",
         MatrixXd(supplied - (problem.damping() * vv).diagonal()));
   }
 
   const Experiment& experiment_;
 };
 
-/// Whether what a step adds does not depend on what others have added, but for a state that sites are: quantum noise
-/// remembers, and a line without end has none.
-bool has_markovian_noise(const Experiment& experiment, const Case& one) {
+/// Whether no environment is warm by its start alone, as oscillators are.
+bool has_noise_alone(const Experiment& experiment, const Case& one) {
   if (!one.closed) return true;
   const Problem problem = experiment.make_problem(one);
   return std::all_of(problem.environments().begin(), problem.environments().end(), [](const auto& environment) {
     auto* noisy = dynamic_cast<Noisy*>(environment.get());
-    const bool has_state = environment->facts().sites > 0;
-    return environment->facts().temperature == 0.0 || (has_state && noisy != nullptr && noisy->noise() != nullptr);
+    return environment->facts().temperature == 0.0 || (noisy != nullptr && noisy->noise() != nullptr);
   });
 }
 
@@ -133,12 +153,12 @@ std::unique_ptr<Study> make_covariance(const Recipe& recipe, const Experiment& e
                  "a covariance study needs a linear system, and this one's potential is not quadratic");
   }
   for (const Case& one : experiment.cases()) {
-    if (one.noise && has_markovian_noise(experiment, one)) continue;
+    if (one.noise && has_noise_alone(experiment, one)) continue;
     mistakes.add(
         one.options.where("on"),
         fmt::format(
             "a covariance study is of systems with noise: `{}` needs on = \"open\" and a `temperature`, "
-            "or on = \"closed\" with a memory that has one, and no other bath or quantum noise, nor a line without end",
+            "or on = \"closed\" with memories or lines without end that have one, and no other warm bath",
             one.label));
   }
   return std::make_unique<CovarianceStudy>(experiment);
@@ -153,9 +173,12 @@ StudyKind covariance_kind() {
                 .equation = "X = A X A^T + G G^T of a step x+ = A x + G n;  B X + X B^T + Q = 0 of x' = B x + noise",
                 .source = "rieder1967 for heat through a chain; vanloan1978",
                 .notes = "Groups covariance/<label> and covariance/langevin: qq, qv, vv (coordinate, other), "
-                         "temperature and heat (coordinate), which is what the bath of each gives in open runs; and by "
-                         "label difference, the state of a warm memory included. No path is computed: `end` does not "
-                         "matter."},
+                         "temperature, and heat (coordinate) in open runs, kT C/m - <v C v>, which is what the bath of "
+                         "each gives in continuous time and under the midpoint rule; and by label difference, the state "
+                         "of a warm memory of modes included. No path is computed: `end` does not matter. Closed runs "
+                         "with warm lines without end, or quantum noise, sum up what each random number does until "
+                         "twice the time changes 1e-11 of it at most, and have for langevin what the midpoint rule "
+                         "makes of them, which is that of continuous time at any step."},
       .make = make_covariance,
       .allows_own_ends = true,
       .takes_noise = true};

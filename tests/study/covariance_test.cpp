@@ -1,9 +1,12 @@
 // Covariances without paths: heat through a chain against its closed form, and what there is none of.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "run_study.hpp"
 
@@ -78,11 +81,8 @@ TEST(MpiCovariance, WarmMemoriesAreThoseOfTheirEquation) {
   EXPECT_GT(qv[1], 0.01);
   for (std::size_t bond = 1; bond < 6; ++bond) EXPECT_NEAR(qv[7 * bond + bond + 1], qv[1], 1e-11);
   EXPECT_GT(RunStudy(with_memory("stoermer-verlet", "")).value("covariance/run/difference"), 1e-3);
-  std::string quantum = with_memory("time-centred", "");
-  quantum.insert(quantum.find("stiffness = [0.9"), "quantum = true\nhbar = 1.0\n");
-  EXPECT_THAT(RunStudy(quantum).report, HasSubstr("no other bath or quantum noise"));
   std::string silent = with_memory("time-centred", "noise = false\n");
-  EXPECT_THAT(RunStudy(silent).report, HasSubstr("with a memory that has one"));
+  EXPECT_THAT(RunStudy(silent).report, HasSubstr("with memories or lines without end that have one"));
 }
 
 // Of one temperature that is the Gibbs distribution, whatever the memory: kT K^-1 and kT/m.
@@ -97,6 +97,69 @@ TEST(MpiCovariance, WarmMemoryHasTheGibbsDistribution) {
   EXPECT_NEAR(qq[0], 3.0 * 7.0 / (8.0 * 1.7), 1e-11);
   EXPECT_NEAR(qq[7 * 2 + 4], 3.0 * 3.0 * 3.0 / (8.0 * 1.7), 1e-11);
   for (const double one : temperature) EXPECT_NEAR(one, 3.0, 1e-11);
+}
+
+// Two masses between warm lines: integrals over the frequencies of the lines, 2 kT Re g(i w) of each through the masses,
+// by adaptive quadrature (scipy). The midpoint rule has them at any step.
+TEST(MpiCovariance, WarmLinesWithoutEndAreThoseOfTheirFrequencies) {
+  std::string text = recipe("", "name = \"time-centred\"\non = \"closed\"\n");
+  for (const auto& [from, to] :
+       {std::pair("particles = 7", "particles = 2"), {"masses = 0.8", "masses = 1.0"}, {"k = 1.7", "k = 1.0"}}) {
+    text.replace(text.find(from), std::string(from).size(), to);
+  }
+  for (const int particle : {0, 1}) {
+    text += fmt::format(
+        "[[environment]]\nname = \"line{}\"\nkind = \"spring-mass-line\"\nattach = {}\nsites = \"infinite\"\nM = 0.5\n"
+        "lambda = 2.0\ntolerance = 1e-7\ntemperature = {}\n",
+        particle, particle, 2.0 - particle);
+  }
+  const RunStudy run(text);
+  ASSERT_EQ(run.report, "");
+  for (const char* label : {"run", "langevin"}) {
+    const std::string group = std::string("covariance/") + label + "/";
+    const std::vector<double> qq = run.values(group + "qq"), qv = run.values(group + "qv"),
+                              vv = run.values(group + "vv");
+    EXPECT_NEAR(qq[0], 1.1724137931034482, 1e-6);
+    EXPECT_NEAR(qq[1], 0.5, 1e-6);
+    EXPECT_NEAR(qq[3], 0.827586206896552, 1e-6);
+    EXPECT_NEAR(vv[0], 1.7931034482758605, 1e-6);
+    EXPECT_NEAR(vv[3], 1.2068965517241383, 1e-6);
+    EXPECT_NEAR(qv[1], 0.18836619343487163, 1e-6);
+  }
+}
+
+// An oscillator in a quantum bath of Drude's: kT [1/k + 2 sum 1/(m nu^2 + nu g(nu) + k)] over Matsubara's frequencies,
+// and as much for v. The filter of the noise is cut where it has come down to 1e-9 of itself at its step.
+TEST(MpiCovariance, QuantumNoiseHasTheVariancesOfQuantumMechanics) {
+  const RunStudy run(R"(title = "t"
+[system]
+kind = "linear"
+M = [1.0]
+K = [1.0]
+q0 = [0.3]
+[[environment]]
+name = "m"
+kind = "memory"
+stiffness = [2.5]
+rate = [5.0]
+frequency = [0.0]
+temperature = 0.05
+quantum = true
+hbar = 1.0
+[time]
+step = 0.2
+end = 1.0
+[[integrators]]
+name = "gamma"
+gamma = 0.5
+on = "closed"
+label = "run"
+[study]
+kind = "covariance"
+)");
+  ASSERT_EQ(run.report, "");
+  EXPECT_NEAR(run.value("covariance/run/qq"), 0.4464513307, 1e-8);
+  EXPECT_NEAR(run.value("covariance/run/vv"), 0.7151553218, 1e-6);
 }
 
 TEST(MpiCovariance, SaysWhatIsWrong) {
