@@ -18,6 +18,10 @@ inline bool is_every_lane_between(Lanes x, double low, double high) {
   const Lanes size = _mm512_abs_pd(x);
   return (_mm512_cmp_pd_mask(size, _mm512_set1_pd(low), _CMP_GE_OQ) &
           _mm512_cmp_pd_mask(size, _mm512_set1_pd(high), _CMP_LE_OQ)) == 0xff;
+#elif defined(__AVX2__) && defined(__FMA__)
+  const Lanes size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), x);
+  return _mm256_movemask_pd(_mm256_and_pd(_mm256_cmp_pd(size, _mm256_set1_pd(low), _CMP_GE_OQ),
+                                          _mm256_cmp_pd(size, _mm256_set1_pd(high), _CMP_LE_OQ))) == 0xf;
 #else
   bool all = true;
   for (int i = 0; i < lanes; ++i) all = all & (std::abs(x[i]) >= low) & (std::abs(x[i]) <= high);
