@@ -195,8 +195,10 @@ std::vector<Option> expanded(const std::vector<Option>& options, std::set<std::s
 void check_values(const std::vector<Option>& options) {
   for (const Option& option : options) {
     // PETSc does not tell upper from lower case.
-    const Rule* rule = rule_for(lower_case(option.name));
+    const std::string name = lower_case(option.name);
+    const Rule* rule = rule_for(name);
     std::string fault = rule == nullptr ? "" : fault_of(option, *rule);
+    if (name == "-fp_trap") fault = "with it numbers below 2.2e-308 would not be zero any more";
     if (fault.empty() && option.value) fault = fault_of_place(*option.value);
     if (!fault.empty()) throw UsageError(fmt::format("PETSc's option `{}`: {}", written(option), fault));
   }

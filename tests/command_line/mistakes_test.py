@@ -751,6 +751,7 @@ class SolverOptionMistakesTest(MistakeTest):
             (["-snes_rtol"], r"option `-snes_rtol`: it needs a value", 3),
             (["-snes_rtol", "-ksp_type", "cg"], r"option `-snes_rtol`: it needs a value", 1),
             (["-ksp_rtol", "nan"], r"option `-ksp_rtol nan`: it must be finite", 3),
+            (["-fp_trap", "0"], r"option `-fp_trap 0`: with it numbers below 2.2e-308", 1),
             (["-log_view", ":/no/such/folder"], r"cannot write /no/such/folder: No such file", 3),
             (["-log_view", f":{aside}"], r"Is a directory", 1),
             (["-ksp_typ", "cg"], r"knows no option `-ksp_typ`", 1),
