@@ -36,6 +36,7 @@ class DenseStages final : public StageEquations<N, S, MostN, MostS> {
 
   // More of the equations, to Newton's method.
   void linearise(const Unknowns& x, Jacobian& jacobian);
+  bool is_almost_free(const Jacobian& jacobian) const;
   double roundoff();
 
  private:
@@ -156,6 +157,20 @@ void DenseStages<N, S, MostN, MostS>::linearise(const Unknowns&, Jacobian& jacob
   }
 }
 
+/// Whether the matrix is that of the masses but for a tenth: a change of the velocities in their last place then changes
+/// the impulse of the forces by less than a last place of the momenta.
+template <int N, int S, int MostN, int MostS>
+bool DenseStages<N, S, MostN, MostS>::is_almost_free(const Jacobian& jacobian) const {
+  for (Index j = 0; j < jacobian.cols(); ++j) {
+    for (Index i = 0; i < jacobian.rows(); ++i) {
+      const double of_masses = i == j ? mass_[i % n()] : 0.0;
+      const double rest = jacobian(i, j) - of_masses;
+      if (rest * rest > 0.01 * mass_[i % n()] * mass_[j % n()]) return false;
+    }
+  }
+  return true;
+}
+
 template <int N, int S, int MostN, int MostS>
 double DenseStages<N, S, MostN, MostS>::roundoff() {
   const Vector places = problem_.q.cwiseAbs();
@@ -188,6 +203,7 @@ std::unique_ptr<ParticleStages> make_particle_stages(const CollocationScheme& sc
   const Index n = problem.q.size();
   if (problem.system().contact) return std::make_unique<DenseStages<Dynamic, Dynamic>>(scheme, problem, h);
   if (n == 1 && scheme.stages() == 1) return std::make_unique<DenseStages<1, 1>>(scheme, problem, h);
+  if (n == 1 && scheme.stages() == 2) return std::make_unique<DenseStages<1, 2>>(scheme, problem, h);
   if (n == 2 && scheme.stages() == 1) return std::make_unique<DenseStages<2, 1>>(scheme, problem, h);
   if (n == 2 && scheme.stages() == 2) return std::make_unique<DenseStages<2, 2>>(scheme, problem, h);
   if (n <= few && scheme.stages() <= few_stages) {

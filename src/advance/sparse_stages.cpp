@@ -24,6 +24,8 @@ class SparseStages final : public StageEquations<Dynamic, Dynamic> {
 
   // More of the equations, to Newton's method.
   void linearise(const Unknowns& x, SparseMatrix& jacobian);
+  /// Beside the elimination of so many unknowns one evaluation more is nothing.
+  static bool is_almost_free(const SparseMatrix&) { return false; }
   double roundoff() const {
     const Vector of_forces = hessians_.front().cwiseAbs() * problem_.q.cwiseAbs();
     return StageEquations::roundoff(of_forces, Vector::Zero(n()));

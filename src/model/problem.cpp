@@ -90,18 +90,23 @@ void Problem::drag(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::V
 
 void Problem::applied(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::VectorXd& applied) const {
   applied.setZero(v.size());
-  if (system_.drive) system_.drive->value(t, applied);
-  if (!system_.applied) return;
-  Eigen::VectorXd force(v.size());
-  system_.applied->value(at, v, t, force);
-  applied += force;
+  if (system_.applied) system_.applied->value(at, v, t, applied);
+  if (!system_.drive) return;
+  Eigen::VectorXd driven(v.size());
+  system_.drive->value(t, driven);
+  applied += driven;
 }
 
 void Problem::slopes(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
                      Eigen::MatrixXd& by_v) const {
   by_q.setZero(v.size(), v.size());
   by_v.setZero(v.size(), v.size());
-  if (system_.force) system_.force->slopes(at, v, t, by_q, by_v);
+  if (!system_.force) {
+    if (system_.applied) system_.applied->slopes(at, v, t, by_q, by_v);
+    by_v -= damping_;
+    return;
+  }
+  system_.force->slopes(at, v, t, by_q, by_v);
   by_v -= damping_;
   if (!system_.applied) return;
   Eigen::MatrixXd more_by_q(v.size(), v.size()), more_by_v(v.size(), v.size());

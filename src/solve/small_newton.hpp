@@ -112,7 +112,8 @@ class SmallNewton {
   /// Starts from `x` and leaves the solution there, the last thing that `equations.evaluate(x, residual)` was called
   /// with. `equations.linearise(x, matrix)` comes only after an evaluation at the same place; `equations.roundoff()`,
   /// once after both, is what round-off does to the residual. While residuals fall quickly a matrix is kept; where
-  /// `keeps_matrix` says that all are the same, the equations being linear, it is made once.
+  /// `keeps_matrix` says that all are the same, the equations being linear, it is made once; the last evaluation then
+  /// differs from the solution by round-off where `equations.is_almost_free(matrix)` says that this changes no force.
   template <class Equations>
   ParticleNewton::Report solve(Equations& equations, Vector& x, bool keeps_matrix = false);
   /// Equations that were linear with one matrix go on with another.
@@ -137,6 +138,7 @@ class SmallNewton {
   Factors factors_;
   double size_ = 0.0;  // of the residual
   bool has_factors_ = false;
+  bool is_almost_free_ = false;  // as equations that are linear say of their matrix
 };
 
 template <class Factors>
@@ -179,12 +181,14 @@ std::optional<ParticleNewton::Report> SmallNewton<Factors>::solve_linear(Equatio
   if (!has_factors_) {
     equations.linearise(x, matrix_);
     factors_.factor(matrix_);
+    is_almost_free_ = equations.is_almost_free(matrix_);
     has_factors_ = true;
   }
-  for (report.iterations = 0; report.iterations < 2; ++report.iterations) {
-    x -= factors_.solve(residual_);
-    equations.evaluate(x, residual_);
-  }
+  x -= factors_.solve(residual_);
+  equations.evaluate(x, residual_);
+  x -= factors_.solve(residual_);
+  if (!is_almost_free_) equations.evaluate(x, residual_);
+  report.iterations = 2;
   report.residual = residual_.norm();
   report.converged = std::isfinite(report.residual);
   if (report.converged) return report;

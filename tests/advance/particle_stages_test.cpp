@@ -53,6 +53,15 @@ Scene chain(int particles, bool is_ring, double alpha = 0.2, double beta = 0.7) 
   return scene;
 }
 
+/// Two particles whose equations are linear.
+Scene linear() {
+  RandomNumbers random(33);
+  Scene scene;
+  scene.system = random_particles(2, 1, random);
+  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{2.0, -1.0}, {-1.0, 1.5}});
+  return scene;
+}
+
 /// With dampers to the ground on the first and the last particle, and one between the first two.
 Scene damped(Scene scene) {
   const int n = scene.system.size();
@@ -83,6 +92,7 @@ TEST(ParticleStages, OwnSolversAndPetscGiveTheSamePath) {
                                                   {"two particles", damped(chain(2, false))},
                                                   {"chain between walls", chain(13, false)},
                                                   {"damped chain", damped(chain(12, false))},
+                                                  {"linear", damped(linear())},
                                                   {"ring", chain(14, true)}};
   for (const auto& [name, scene] : scenes) {
     for (const char* method : {"gamma(gamma=0.250000)", "gauss(stages=2)", "lobatto(stages=3)", "gauss(stages=4)"}) {
@@ -138,6 +148,19 @@ TEST(ParticleStages, EnergiesDoNotDriftByWhatSolversLeave) {
     const double before = problem.energies().total();
     EXPECT_FALSE(stepper->advance(steps));
     // Round-off at random of sign: its sum grows with the square root of the steps.
+    const double roundoff = 10.0 * std::sqrt(steps) * std::numeric_limits<double>::epsilon();
+    EXPECT_NEAR(problem.energies().total(), before, roundoff * before) << h;
+  }
+}
+
+// The same of linear equations, in steps that are short for the forces and in steps that are long for them.
+TEST(ParticleStages, EnergiesOfLinearMotionDoNotDrift) {
+  constexpr int steps = 40'000;
+  for (const double h : {0.1, 0.3, 3.0, 30.0}) {
+    Problem problem = make_problem(linear(), self_world());
+    const std::unique_ptr<Stepper> stepper = make_stepper(method_case("gamma(gamma=0.500000)").scheme, problem, h);
+    const double before = problem.energies().total();
+    EXPECT_FALSE(stepper->advance(steps));
     const double roundoff = 10.0 * std::sqrt(steps) * std::numeric_limits<double>::epsilon();
     EXPECT_NEAR(problem.energies().total(), before, roundoff * before) << h;
   }
