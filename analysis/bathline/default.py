@@ -8,6 +8,7 @@ from bathline.result import AnalysisError, integrator_of
 MOST_PARTICLES = 4
 MOST_SECTIONS = 4
 MOST_MODES = 5
+MOST_MARKED = 16
 # An axis shows all labels, unless the largest swings so many times as far as the middle one, or as that one is large.
 RUNAWAY = 10.0
 
@@ -20,6 +21,7 @@ _TERMS = {
     "energy_work": "work of the drive",
     "energy_total": "sum",
 }
+
 
 def figure_of(result):
     """The table `figure` for an open result; AnalysisError where the file has nothing to draw."""
@@ -114,6 +116,7 @@ def _memory(result):
 
 
 def _ensemble(result):
+    """Means with their errors, then what the recipe measures: densities of its quantities, survival of its passages."""
     labels, panels = result.groups("ensemble"), []
     for variable, title, ylabel, theory in (
         ("mean_q[0][0]", "mean position", "position", None),
@@ -127,9 +130,53 @@ def _ensemble(result):
         if len(labels) == 1:
             panel["series"][0]["name"] = "mean and standard error"
         if theory and result.has(f"ensemble.{labels[0]}.{theory}"):
-            line = {"of": f"ensemble.{labels[0]}.{theory}", "name": "theory", "color": _BLACK, "style": "dotted"}
+            line = {"of": f"ensemble.{labels[0]}.{theory}", "name": "theory", **_THEORY}
             panel["series"].append(line)
         panels.append(panel)
+    return _figure(*panels, *_densities(result, labels), *_survivals(result, labels))
+
+
+def _densities(result, labels):
+    """The histogram of every quantity that has bins, over it, beside what is expected."""
+    panels = []
+    for name in _names_in_study(result, "quantities"):
+        variable = f"{name}_density"
+        keys = {"error": f"{variable}_error", "xlabel": name, "ylabel": "probability density"}
+        panel = _of_labels(result, "ensemble", labels, variable, f"distribution of {name}", **keys)
+        if panel and result.has(f"ensemble.{labels[0]}.{variable}_expected"):
+            expected = {"of": f"ensemble.{labels[0]}.{variable}_expected", "name": "theory", **_THEORY}
+            panel["series"].append(expected)
+        panels.append(panel)
+    return panels
+
+
+def _survivals(result, labels):
+    """The part of the realisations that a passage has not happened to so far."""
+    panels = []
+    for name in _names_in_study(result, "passages"):
+        keys = {"error": f"{name}_survival_error", "ylabel": "part of the realisations"}
+        panels.append(_of_labels(result, "ensemble", labels, f"{name}_survival", f"before the first {name}", **keys))
+    return panels
+
+
+def _names_in_study(result, key):
+    return [table.get("name", "") for table in (result.recipe.get("study") or {}).get(key, [])]
+
+
+def _covariance(result):
+    """Temperatures along the coordinates, and the heat that the bath of each gives."""
+    labels = result.groups("covariance")
+    panels = []
+    for variable, title, ylabel in (("temperature", "temperatures", "temperature"), ("heat", "heat from the baths", "heat")):
+        panel = _of_labels(result, "covariance", labels, variable, title, xlabel="coordinate", ylabel=ylabel)
+        if panel:
+            marked = result.shape(f"covariance.{labels[0]}.{variable}")[0] <= MOST_MARKED
+            for series in panel["series"]:
+                if series["of"] == f"covariance.langevin.{variable}":
+                    series |= _THEORY
+                elif marked:
+                    series["style"] = "marked"
+            panels.append(panel)
     return _figure(*panels)
 
 
@@ -140,6 +187,7 @@ def _wave(result):
 
 _STUDIES = {
     "convergence": _convergence,
+    "covariance": _covariance,
     "energy": _energy,
     "ensemble": _ensemble,
     "memory": _memory,
@@ -177,8 +225,10 @@ def _paths(result, labels):
 
 def _observables(result, labels):
     """What the recipe asks to be computed besides, and the action of contact systems."""
-    names = ["z", *result.recipe.get("system", {}).get("observables", {})]
-    return [_of_labels(result, "", labels, name, name, within="ylim") for name in names]
+    action = _of_labels(result, "", labels, "z", "action", within="ylim")
+    names = result.recipe.get("system", {}).get("observables", {})
+    # What the file calls them is their formula, which no axis has the room for.
+    return [action, *(_of_labels(result, "", labels, name, name, within="ylim", ylabel=name) for name in names)]
 
 
 def _modes(result, labels):
@@ -208,7 +258,7 @@ def _sections(result, labels):
         of, where = f"{label}.section_p[{particle}][{axis}]", f"{label}.section_q[{particle}][{axis}]"
         name = coordinates[particle] if particle < len(coordinates) else ""
         labelled = {"xlabel": f"position {name}".strip(), "ylabel": f"momentum {name}".strip()}
-        series = [{"of": of, "x": where, "style": "dots", **_looks(result, labels)[label]}]
+        series = [{"of": of, "x": where, **_looks(result, labels)[label], "style": "dots"}]
         surface = result.quantity(where).long_name.replace("position at", f"{label}:" if len(labels) > 1 else "section")
         panels.append({"title": surface, "series": series} | labelled)
     return panels
@@ -267,13 +317,15 @@ def _of_labels(
     """
     series = []
     prefix = f"{group}." if group else ""
-    looks = _looks(result, labels)
+    # A label looks alike in all panels, whichever others these show; those of errors are drawn with marks, closed runs
+    # and open ones apart.
+    looks = _looks(result, labels if group == "convergence" else [*result.labels, *labels])
     for label in labels:
         beside = f"{prefix}{label}."
         values = _values(result, beside + variable)
         if minus:
             values = values - _values(result, beside + minus)
-        if not np.any(np.isfinite(values) & ((values != 0) | (yscale == "linear"))):
+        if values.size < 2 or not np.any(np.isfinite(values) & ((values != 0) | (yscale == "linear"))):
             continue
         entry = {"of": beside + variable, **looks[label]}
         entry |= {key: beside + name for key, name in (("minus", minus), ("x", x), ("error", error)) if name}
@@ -310,29 +362,35 @@ def _figure(*panels, kind="lines"):
     panels = [panel for panel in panels if panel]
     if not panels:
         return None
-    # Orbits are as high as they are wide.
-    columns = 3 if any(panel["title"].startswith("orbit") for panel in panels) else min(len(panels), 2)
+    # Orbits are as high as they are wide. Three panels stand in one row, where none of them is left alone in a second.
+    in_threes = len(panels) == 3 or any(panel["title"].startswith("orbit") for panel in panels)
+    columns = 3 if in_threes else min(len(panels), 2)
     width = style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH
     return {"kind": kind, "columns": columns, "width": width, "legend": "shared", "panels": panels}
 
 
 def _looks(result, labels):
-    """For every label what its series have besides: nothing, or a colour of its own where another has its method's look."""
+    """For every label what its series have besides: nothing, or a colour and dashes of its own where another has its
+    method's look."""
     looks, taken = {}, set()
     for label in labels:
         look = style.look_of_method(integrator_of(result.recipe, label) or {})
         alone = look is not None and (look.color, look.dashes) not in taken
-        looks[label] = {} if alone else None
+        looks.setdefault(label, {} if alone else None)
         taken |= {(look.color, look.dashes)} if alone else set()
     used = {color for color, _ in taken}
     colours = sorted(_COLOURS, key=lambda place: list(style.PALETTE)[place] in used)
     others = [label for label, look in looks.items() if look is None]
-    return looks | {label: {"color": colours[place % len(colours)]} for place, label in enumerate(others)}
+    dashes = list(style.LINE_STYLES)
+    return looks | {
+        label: {"color": colours[place % len(colours)], "style": dashes[(place + 1) % len(dashes)]}
+        for place, label in enumerate(others)
+    }
 
 
 # Places in the palette; yellow is faint on white.
 _COLOURS = [place for place, name in enumerate(style.PALETTE) if name != "yellow"]
-_BLACK = list(style.PALETTE).index("black")
+_THEORY = {"color": list(style.PALETTE).index("black"), "style": "dotted"}
 
 
 def _colour(place):

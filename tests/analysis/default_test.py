@@ -169,6 +169,17 @@ class DefaultTest(unittest.TestCase):
         # Both runs are of one method, and still told apart.
         self.assertEqual(len({line.get_color() for line in panels["position"].lines}), 2)
 
+    def test_a_label_looks_alike_in_all_panels(self):
+        other = REDUCED.replace('"open"\n', '"again"\nenvironments = ["line"]\n', 1).replace('on = "open"', 'on = "closed"')
+        panels, _ = self.drawn(OSCILLATOR + REDUCED + other + study("reduction"))
+
+        def looks(title):
+            return [(line.get_color(), line.get_linestyle()) for line in panels[title].lines if len(line.get_xdata()) > 2]
+
+        first, reduced, second = looks("position")
+        self.assertEqual(len({first, reduced, second}), 3)
+        self.assertEqual(looks("closed against reduced"), [first, second])
+
     def test_energy_is_deviations_and_means(self):
         panels, result = self.drawn(OSCILLATOR + study("energy", "blocks = 10"))
         self.assertEqual(list(panels), ["sum of all energies", "means over blocks"])
@@ -196,6 +207,42 @@ class DefaultTest(unittest.TestCase):
         np.testing.assert_allclose(mean.get_ydata(), result.quantity("ensemble.closed.kinetic_energy"))
         self.assertEqual(set(theory.get_ydata()), {result.quantity("ensemble.closed.kinetic_expected")})
         self.assertEqual(len(panels["mean kinetic energy"].collections), 1)
+
+    def test_ensembles_show_what_they_are_asked_to_measure(self):
+        warm = 'start = "thermal"\ntemperature = 0.5\ndamping = 1.0\n[[environment]]'
+        recipe = (OSCILLATOR + REDUCED).replace("[[environment]]", warm)
+        recipe = recipe.replace('"stoermer-verlet"\nlabel = "closed"\non = "closed"', '"gjf"\non = "open"')
+        options = (
+            "realisations = 40",
+            'quantities = [{name = "x", of = "x", bins = [-1.0, 1.0, 10], expected = "exp(-4*value^2)"}]',
+            'passages = [{name = "fall", of = "x"}]',
+        )
+        panels, result = self.drawn(recipe + study("ensemble", *options))
+        self.assertEqual(list(panels)[-2:], ["distribution of x", "before the first fall"])
+        _, second, expected = self.lines(panels["distribution of x"])
+        density = result.quantity("ensemble.open.x_density")
+        np.testing.assert_allclose(second, np.stack([np.linspace(-0.9, 0.9, 10), density], -1))
+        np.testing.assert_allclose(expected[:, 1], result.quantity("ensemble.open.x_density_expected"))
+        survival = [line[:, 1] for line in self.lines(panels["before the first fall"])]
+        np.testing.assert_allclose(survival[1], result.quantity("ensemble.open.fall_survival"))
+        # One record alone is no curve.
+        panels, _ = self.drawn(recipe + study("ensemble", "from = 3.99", *options))
+        self.assertNotIn("velocity autocorrelation", panels)
+
+    def test_covariances_are_temperatures_and_heat(self):
+        chain = (
+            '[system]\nkind = "linear"\nM = [[1.0, 0.0], [0.0, 1.0]]\nK = [[2.0, -1.0], [-1.0, 2.0]]\n'
+            "C = [[0.5, 0.0], [0.0, 0.5]]\ntemperature = [2.0, 1.0]\nq0 = [0.0, 0.0]\n[time]\nstep = 0.1\nend = 1.0\n"
+            '[[integrators]]\nname = "gamma"\ngamma = 0.5\non = "open"\nlabel = "midpoint"\n'
+        )
+        panels, result = self.drawn(chain + study("covariance"))
+        self.assertEqual(list(panels), ["temperatures", "heat from the baths"])
+        for title, variable in (("temperatures", "temperature"), ("heat from the baths", "heat")):
+            lines = [line.get_ydata() for line in panels[title].lines]
+            expected = [result.quantity(f"covariance.{label}.{variable}") for label in ("midpoint", "langevin")]
+            np.testing.assert_allclose(lines, expected)
+            # The heat of both is nothing in sum, as nothing else takes it.
+            self.assertAlmostEqual(abs(sum(lines[0])) * (variable == "heat"), 0.0)
 
     def test_sections_are_dots_of_what_moves_on_them(self):
         panels, result = self.drawn(HENON_HEILES)

@@ -7,6 +7,7 @@ import unittest
 from contextlib import redirect_stderr
 from pathlib import Path
 
+import h5py
 import numpy as np
 
 import synthetic
@@ -145,6 +146,16 @@ class FigureTest(unittest.TestCase):
         # A path relative to the group of the series.
         np.testing.assert_allclose(axes.lines[1].get_xdata(), np.cos(time))
         np.testing.assert_allclose(axes.lines[0].get_xdata(), np.cos(time + 0.3))
+
+    def test_a_drift_is_seen_and_a_plane_has_room_at_all_sides(self):
+        synthetic.trajectory(self.path, ORBIT)
+        with h5py.File(self.path, "r+") as file:
+            for label in ("open", "closed"):
+                file[f"{label}/q"][:, 0, 1] *= 0.1
+        drawn = self.draw().axes[0]
+        self.assertEqual(drawn.get_aspect(), "auto")
+        low, high = drawn.get_xlim()
+        self.assertTrue(low < -1.01 and high > 1.01, (low, high))
 
     def test_long_lines_are_thinned_but_keep_their_extremes(self):
         line = (

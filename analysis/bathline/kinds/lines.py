@@ -11,13 +11,12 @@
 Numbers that several cases have make one series, of = "ensemble.{}.escape_rate" with cases = ["weak", "strong"] and their
 x = [0.1, 5.0], and of = [1.0, 2.0] with x are values of a theory. `scale` is a factor, or one for each value.
 
-A series may subtract another quantity row by row: minus = "theory.energy_particles", of which a
-logarithmic axis shows the magnitude; error = ".." is its
-standard error, drawn as bars on rings and as a band around a line. Rings (style "points") stand at equal
-distances along the path; style "marked" is a line with a mark at every value, style "dots" a dot for every value, as in
-Poincare sections. `x` is the first dimension's scale, usually time, unless it names
-another quantity: "open.q[0][0]", or "q[0][0]" in the group of the series. A single number is a horizontal
-line. Two positions of one particle are drawn to the same scale, and so is a panel with aspect = "equal". Colours, dashes and marks are those that `style.py` gives
+A series may subtract another quantity row by row: minus = "theory.energy_particles", of which a logarithmic axis shows the
+magnitude; error = ".." is its standard error, drawn as bars on rings and as a band around a line. Rings (style "points") stand
+at equal distances along the path; style "marked" is a line with a mark at every value, style "dots" a dot for every value, as
+in Poincare sections. `x` is the first dimension's scale, usually time, unless it names another quantity: "open.q[0][0]", or
+"q[0][0]" in the group of the series. A single number is a horizontal line. Two positions of one particle are drawn to the same
+scale, unless they drift far, and so is a panel with aspect = "equal". Colours, dashes and marks are those that `style.py` gives
 to the method by whose label a quantity goes; `color`, or `style` with the name of dashes, are for what is no method's, or
 several series of one. `figure.legend = "shared"` names what all panels show once, above them.
 """
@@ -31,10 +30,11 @@ from bathline import legend, style
 from bathline.result import AnalysisError, Quantity
 from bathline.thinning import sparse, thin
 
-
 _MARKED = ("points", "marked")
 # Dots in a PDF are an image where they are more than this: each would be an object of its own.
 MOST_DRAWN_DOTS = 2000
+# A drift that is so many times as long as it is wide would be no more than a line if both axes had one scale.
+MOST_ELONGATED = 8.0
 
 
 def draw(result, spec):
@@ -47,7 +47,7 @@ def draw(result, spec):
     columns = int(spec.get("columns") or (1 if len(panels) <= 3 else 2))
     rows = -(-len(panels) // columns)
     width = spec.get("width") or (style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH)
-    orbits = any(panel.get("aspect") == "equal" or _same_scale(its) for panel, its in zip(panels, curves))
+    orbits = any(_is_orbit(panel, its) for panel, its in zip(panels, curves))
     row_height = 0.95 * width / columns if orbits else 2.3 if rows == 1 else 1.65
     figure = style.new_figure(width, spec.get("height") or 0.2 + row_height * rows)
     grid = figure.subplots(rows, columns, squeeze=False)
@@ -149,6 +149,21 @@ def _same_scale(curves):
     )
 
 
+def _is_orbit(panel, curves):
+    """Whether both axes get one scale: where the panel asks for it, and for orbits that are seen in this way."""
+    if panel.get("aspect") == "equal":
+        return True
+    if not _same_scale(curves):
+        return False
+    if panel.get("xlim") or panel.get("ylim"):
+        return True
+    sizes = [
+        np.nanmax([np.ptp(values[np.isfinite(values)]) for values in of_axis if np.isfinite(values).any()], initial=0.0)
+        for of_axis in ([curve.x.values for curve in curves], [curve.y.values * curve.scale for curve in curves])
+    ]
+    return max(sizes) < MOST_ELONGATED * min(sizes)
+
+
 def _properties(recipe, series, place):
     """matplotlib's properties of the series at a place of its panel."""
     look = style.series_look(recipe, series, place)
@@ -168,8 +183,9 @@ def _draw_panel(axes, recipe, panel, curves):
     log_x, log_y = panel.get("xscale") == "log", panel.get("yscale") == "log"
     axes.set_xscale(panel.get("xscale") or "linear")
     axes.set_yscale(panel.get("yscale") or "linear")
-    orbit = panel.get("aspect") == "equal" or _same_scale(curves)
-    if not orbit and not any(curve.series.get("style") in ("marked", "dots") for curve in curves):
+    orbit = _is_orbit(panel, curves)
+    onwards = all(curve.x is None or not np.any(np.diff(curve.x.values) < 0) for curve in curves)
+    if onwards and not orbit and not any(curve.series.get("style") in ("marked", "dots") for curve in curves):
         axes.margins(x=0)
 
     handles = []
