@@ -93,7 +93,7 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   recipe.figure = read("figure").front();
 
   fill_in_names(recipe);
-  check_recipe(top, recipe, mistakes);
+  check_recipe(top, recipe, vocabulary, mistakes);
   if (mistakes.empty()) recipe.resolved = resolved_text(recipe, vocabulary);
   return recipe;
 }

@@ -14,11 +14,6 @@ namespace bathline {
 
 namespace {
 
-// Labels become groups of the result file, beside these.
-const std::vector<std::string> reserved_labels = {
-    "convergence", "reduction",     "claims",      "wave",         "lyapunov",     "energy",     "memory",
-    "ensemble",    "commutativity", "duplication", "substitution", "contact-form", "certificate"};
-
 const char* const label_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
 void check_not_empty(const Section& section, const std::string& key, Mistakes& mistakes) {
@@ -53,17 +48,19 @@ void check_unique(const std::vector<Section>& sections, const std::string& key, 
   }
 }
 
-void check_labels(const std::vector<Section>& integrators, Mistakes& mistakes) {
+// Labels become groups of the result file, beside those of the program and of what studies measure.
+void check_labels(const std::vector<Section>& integrators, const std::vector<Entry>& studies, Mistakes& mistakes) {
   check_unique(integrators, "label", mistakes);
+  std::vector<std::string> reserved = {"claims", "certificate"};
+  for (const Entry& study : studies) reserved.push_back(study.name);
   for (const Section& integrator : integrators) {
     if (!integrator.is_readable("label")) continue;
     const std::string& label = integrator.text("label");
-    const bool is_reserved = std::find(reserved_labels.begin(), reserved_labels.end(), label) != reserved_labels.end();
+    const bool is_reserved = std::find(reserved.begin(), reserved.end(), label) != reserved.end();
     const bool is_spelt_well = !label.empty() && label.find_first_not_of(label_characters) == std::string::npos;
     if (is_spelt_well && !is_reserved) continue;
-    const std::string message = is_reserved
-                                    ? "is kept for the program; not allowed are " + quoted_names(reserved_labels, '"')
-                                    : "must consist of letters, digits, `_` and `-`, and not be empty";
+    const std::string message = is_reserved ? "is kept for the program; not allowed are " + quoted_names(reserved, '"')
+                                            : "must consist of letters, digits, `_` and `-`, and not be empty";
     mistakes.add(integrator.where("label"), fmt::format("label = \"{}\": {}", excerpt(label), message));
   }
 }
@@ -150,9 +147,9 @@ void check_figure(const Section& figure, Mistakes& mistakes) {
 
 }  // namespace
 
-void check_recipe(const Section& top, const Recipe& recipe, Mistakes& mistakes) {
+void check_recipe(const Section& top, const Recipe& recipe, const Vocabulary& vocabulary, Mistakes& mistakes) {
   check_not_empty(top, "title", mistakes);
-  check_labels(recipe.integrators, mistakes);
+  check_labels(recipe.integrators, vocabulary.studies, mistakes);
   check_environment_names(recipe.environments, mistakes);
   for (const Section& integrator : recipe.integrators)
     check_selected_environments(integrator, recipe.environments, mistakes);

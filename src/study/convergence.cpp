@@ -15,6 +15,7 @@
 #include "driver/time_loop.hpp"
 #include "parallel/random_key.hpp"
 #include "study/catalogue.hpp"
+#include "study/outside.hpp"
 #include "study/theory/force_count.hpp"
 #include "study/theory/measured_order.hpp"
 
@@ -56,6 +57,12 @@ std::vector<OpenSystem> starts_of(const Experiment& experiment, const Convergenc
   return starts;
 }
 
+/// A variable of every label, and its values.
+struct Column {
+  Variable variable;
+  std::vector<double> values;
+};
+
 class ConvergenceStudy final : public Study {
  public:
   ConvergenceStudy(const Experiment& experiment, ConvergenceOptions options)
@@ -74,6 +81,8 @@ class ConvergenceStudy final : public Study {
     }
     Pieces pieces(checkpoints, file, recorded);
     file.number("convergence", "end", "s", "time at which errors are taken", options_.at);
+    std::vector<std::string> labels;
+    std::vector<std::vector<Column>> found;
     for (const Case& one : experiment_.cases()) {
       if (std::holds_alternative<ExactFlow>(one.scheme)) continue;
       progress.begin(one.label + ", errors", static_cast<std::int64_t>(options_.steps.size()), {.name = "step size"});
@@ -87,11 +96,21 @@ class ConvergenceStudy final : public Study {
       }
       progress.end();
       for (Measured& measured : all) measured.errors.fit(options_.steps, options_.at);
-      write(one, all, work, file);
+      labels.push_back(one.label);
+      found.push_back(columns(all, work));
+      write(one, all, found.back(), file);
       warn_of_doubts(one.label, all);
       file.flush();
     }
+    write_table(labels, found, file);
     return std::nullopt;
+  }
+
+  /// What its group holds beside the labels.
+  std::vector<std::string> names() const {
+    std::vector<std::string> all = {"end", "label", "step"};
+    for (const Column& column : columns(quantities(), {})) all.push_back(column.variable.name);
+    return all;
   }
 
  private:
@@ -198,35 +217,62 @@ class ConvergenceStudy final : public Study {
     return std::nullopt;
   }
 
-  void write(const Case& one, const std::vector<Measured>& all, const std::vector<double>& work,
+  /// All that is measured of a label, in the same order for all of them.
+  std::vector<Column> columns(const std::vector<Measured>& all, const std::vector<double>& work) const {
+    std::vector<Column> found;
+    const bool several = options_.starts > 1;
+    for (const auto& [name, units, what, errors] : all) {
+      const auto add_errors = [&, &name = name, &units = units, &what = what](const char* which, const char* words,
+                                                                              const std::vector<double>& values) {
+        found.push_back({{fmt::format("{}error_{}", which, name),
+                          units,
+                          fmt::format("{}error of the final {}", words, what),
+                          {"step"}},
+                         values});
+      };
+      add_errors("", several ? "mean " : "", errors.mean());
+      if (several) {
+        add_errors("least_", "least ", errors.least());
+        add_errors("largest_", "largest ", errors.largest());
+      }
+      found.push_back({{fmt::format("used_{}", name), "1", "1 where the fit of the order uses the point", {"step"}},
+                       errors.used()});
+      found.push_back(
+          {{fmt::format("order_{}", name), "1", fmt::format("fitted order of the {}", what), {}}, {errors.order()}});
+    }
+    found.push_back({{"work", "1", "components of forces evaluated", {"step"}}, work});
+    return found;
+  }
+
+  void write(const Case& one, const std::vector<Measured>& all, const std::vector<Column>& found,
              ResultFile& file) const {
     const Dimension step[] = {{"step", options_.steps, "s", "time step"}};
     const std::string group = "convergence/" + one.label;
-    const bool several = starts_.size() > 1;
-    for (const auto& [name, units, what, errors] : all) {
-      const auto write_errors = [&, &name = name, &units = units, &what = what](const char* which, const char* words,
-                                                                                const std::vector<double>& values) {
-        file.array(group,
-                   {fmt::format("{}error_{}", which, name),
-                    units,
-                    fmt::format("{}error of the final {}", words, what),
-                    {"step"}},
-                   step, values);
-      };
-      write_errors("", several ? "mean " : "", errors.mean());
-      if (several) {
-        write_errors("least_", "least ", errors.least());
-        write_errors("largest_", "largest ", errors.largest());
-      }
-      file.array(group, {fmt::format("used_{}", name), "1", "1 where the fit of the order uses the point", {"step"}},
-                 step, errors.used());
-      file.number(group, fmt::format("order_{}", name), "1", fmt::format("fitted order of the {}", what),
-                  errors.order());
-      const std::string order = fmt::format("{}/order_{}", group, name);
-      file.attribute("points", static_cast<std::int64_t>(errors.points()), order);
-      file.attribute("doubt", errors.doubt(), order);
+    for (const Column& column : found) {
+      file.array(group, column.variable, std::span(step).first(column.variable.dimensions.size()), column.values);
     }
-    file.array(group, {"work", "1", "components of forces evaluated", {"step"}}, step, work);
+    for (const Measured& measured : all) {
+      const std::string order = fmt::format("{}/order_{}", group, measured.name);
+      file.attribute("points", static_cast<std::int64_t>(measured.errors.points()), order);
+      file.attribute("doubt", measured.errors.doubt(), order);
+    }
+  }
+
+  /// The same of all labels side by side, for those who open the group alone.
+  void write_table(const std::vector<std::string>& labels, const std::vector<std::vector<Column>>& found,
+                   ResultFile& file) const {
+    if (labels.empty()) return;
+    const Dimension dimensions[] = {{"label", {}, "", "label of the integrator", labels},
+                                    {"step", options_.steps, "s", "time step"}};
+    for (std::size_t i = 0; i < found.front().size(); ++i) {
+      Variable variable = found.front()[i].variable;
+      variable.dimensions.insert(variable.dimensions.begin(), "label");
+      std::vector<double> values;
+      for (const std::vector<Column>& one : found) {
+        values.insert(values.end(), one[i].values.begin(), one[i].values.end());
+      }
+      file.array("convergence", variable, std::span(dimensions).first(variable.dimensions.size()), values);
+    }
   }
 
   const Experiment& experiment_;
@@ -288,7 +334,9 @@ std::unique_ptr<Study> make_convergence(const Recipe& recipe, const Experiment& 
                       one.label, *obstacle));
     }
   }
-  return std::make_unique<ConvergenceStudy>(experiment, std::move(options));
+  auto made = std::make_unique<ConvergenceStudy>(experiment, std::move(options));
+  refuse_labels(recipe, made->names(), mistakes);
+  return made;
 }
 
 }  // namespace
@@ -335,13 +383,14 @@ StudyKind convergence_kind() {
                  .fallback = "0.0",
                  .bound = Bound::nonnegative}},
            .notes =
-               "Group convergence: step, and per label error_q, error_p, error_energy, order_q, order_p, "
-               "order_energy; with several starts these are of the mean over them, and least_error_*, largest_error_* "
-               "stand beside them; with several particles error_q_0 and so on, one by one; work counts components of "
-               "forces; used_* marks the points above round-off; the attributes `points` and `doubt` of an order say "
-               "how "
-               "many points it rests on and what speaks against it. The environments of a case on the "
-               "characteristic grid change with the step; measure those against \"open\"."},
+               "Group convergence, and for each label by itself convergence/<label>: over label and step error_q, "
+               "error_p, error_energy, order_q, order_p, order_energy; with several starts these are of the mean over "
+               "them, and least_error_*, largest_error_* stand beside them; with several particles error_q_0 and so "
+               "on, one by one; work counts components of forces; used_* marks the points above round-off; the "
+               "attributes "
+               "`points` and `doubt` of an order say how many points it rests on and what speaks against it. The "
+               "environments of a case on the characteristic grid change with the step; measure those against "
+               "\"open\"."},
       .make = make_convergence,
       .takes_any_lagrangian = true};
 }

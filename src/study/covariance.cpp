@@ -148,6 +148,7 @@ bool has_noise_alone(const Experiment& experiment, const Case& one) {
 
 std::unique_ptr<Study> make_covariance(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   refuse_outside(recipe, mistakes);
+  refuse_labels(recipe, {"langevin"}, mistakes);
   if (!experiment.system().is_linear()) {
     mistakes.add(recipe.study.where("kind"),
                  "a covariance study needs a linear system, and this one's potential is not quadratic");

@@ -1,8 +1,10 @@
-// For studies whose theory knows nothing that acts from outside.
-// Tested by tests/command_line/formula_test.py.
+// What several studies refuse: what acts from outside, and labels that are names of their own.
+// Tested by tests/command_line/formula_test.py and tests/command_line/mistakes_test.py.
 #include "study/outside.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace bathline {
 
@@ -12,6 +14,16 @@ void refuse_outside(const Recipe& recipe, Mistakes& mistakes) {
     mistakes.add(recipe.system.where(key),
                  fmt::format("{}: a study of the kind `{}` is about systems that nothing acts on from outside", key,
                              recipe.study.text("kind")));
+  }
+}
+
+void refuse_labels(const Recipe& recipe, const std::vector<std::string>& names, Mistakes& mistakes) {
+  for (const Section& integrator : recipe.integrators) {
+    const std::string& label = integrator.text("label");
+    if (std::find(names.begin(), names.end(), label) == names.end()) continue;
+    mistakes.add(integrator.where("label"),
+                 fmt::format("label = \"{}\": something else is called so in the results of a study of the kind `{}`",
+                             label, recipe.study.text("kind")));
   }
 }
 

@@ -1,5 +1,8 @@
-// For studies whose theory knows nothing that acts from outside.
+// What several studies refuse: what acts from outside, and labels that are names of their own.
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "recipe/mistakes.hpp"
 #include "recipe/recipe.hpp"
@@ -8,5 +11,7 @@ namespace bathline {
 
 /// Adds a mistake for each force or drive of the recipe's system.
 void refuse_outside(const Recipe& recipe, Mistakes& mistakes);
+/// Adds a mistake for each label that is one of these `names`, which stand in the study's group beside the labels'.
+void refuse_labels(const Recipe& recipe, const std::vector<std::string>& names, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -34,7 +34,7 @@ TEST(Labels, MustBeNamesOfGroups) {
                 HasSubstr("must consist of letters, digits, `_` and `-`"))
         << label;
   }
-  for (const char* label : {"convergence", "reduction", "claims", "wave", "lyapunov"}) {
+  for (const char* label : {"claims", "certificate", "trajectory", "ensemble"}) {
     EXPECT_THAT(report_with(integrator("on = \"open\"\nlabel = \"" + std::string(label) + "\"")),
                 HasSubstr("is kept for the program"))
         << label;

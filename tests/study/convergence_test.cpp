@@ -1,4 +1,5 @@
 // Measured orders, and the round-off plateau that must not spoil them.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,6 +53,21 @@ TEST(MpiConvergence, FindsTheOrderAndTheErrors) {
     p = end;
   }
   EXPECT_NEAR(run.value("convergence/case/error_q"), std::abs(q - exact), 1e-12);
+}
+
+TEST(MpiConvergence, HasAllLabelsSideBySide) {
+  const std::string more = "name = \"gamma\"\ngamma = 0.5\n[[integrators]]\nname = \"rk4\"\non = \"open\"\n";
+  const RunStudy run(recipe(more, "[0.2, 0.1, 0.05]"));
+  ASSERT_EQ(run.report, "");
+  EXPECT_EQ(run.values("convergence/step"), run.values("convergence/rk4/step"));
+  for (const char* name : {"error_q", "error_energy", "used_p", "order_p", "work"}) {
+    std::vector<double> both;
+    for (const char* label : {"case", "rk4"}) {
+      const std::vector<double> one = run.values(fmt::format("convergence/{}/{}", label, name));
+      both.insert(both.end(), one.begin(), one.end());
+    }
+    EXPECT_EQ(run.values(fmt::format("convergence/{}", name)), both) << name;
+  }
 }
 
 TEST(MpiConvergence, TakesErrorsBeforeTheEndWhereAskedTo) {
