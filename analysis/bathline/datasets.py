@@ -6,14 +6,16 @@ from pathlib import Path
 import pandas
 import xarray
 
-from bathline.result import Result
+from bathline.result import AnalysisError, Result
 from bathline.settings import settings_of
+
+_ENGINE = "h5netcdf"
 
 
 class Results(Mapping):
-    """An open result file: a mapping from an integrator's label, or another group's name, to an xarray Dataset.
+    """An open result file: a mapping from an integrator's label, or another group's path, to an xarray Dataset.
 
-    Values are read when they are used, and carry units and names of coordinates. Use it in a `with` statement, or
+    Paths are those in the file, such as "convergence" or "memory/closed/line". Values are read when they are used, and carry units and names of coordinates. Use it in a `with` statement, or
     `close` it, or leave it to the garbage collector.
     """
 
@@ -22,13 +24,14 @@ class Results(Mapping):
         # Foreign parts and damage are refused here, before xarray sees the file.
         self._result = Result(self.path)
         self._datasets = {}
+        self._tree = None
         self._keep = keep
 
     def __getitem__(self, name):
         if name not in self._datasets:
             if name not in self._names():
                 raise KeyError(f"{name}; there are {', '.join(self._names())}")
-            self._datasets[name] = xarray.open_dataset(self.path, engine="h5netcdf", group=name)
+            self._datasets[name] = xarray.open_dataset(self.path, engine=_ENGINE, group=name)
         return self._datasets[name]
 
     def __iter__(self):
@@ -38,7 +41,7 @@ class Results(Mapping):
         return len(self._names())
 
     def _names(self):
-        return [name for name in self._result.groups("/") if name != "claims"]
+        return [name for name in self._result.groups_with_variables() if name != "claims"]
 
     def __enter__(self):
         return self
@@ -46,10 +49,19 @@ class Results(Mapping):
     def __exit__(self, *_):
         self.close()
 
+    @property
+    def tree(self):
+        """The whole file as a lazy xarray DataTree; AnalysisError where xarray is older than these."""
+        if self._tree is None:
+            if not hasattr(xarray, "open_datatree"):
+                raise AnalysisError(f"this xarray has no DataTree; the groups are {', '.join(self)}")
+            self._tree = xarray.open_datatree(self.path, engine=_ENGINE)
+        return self._tree
+
     def close(self):
-        """Closes the file and every dataset of it."""
-        for dataset in self._datasets.values():
-            dataset.close()
+        """Closes the file, and every dataset and the tree of it."""
+        for opened in [*self._datasets.values(), *([] if self._tree is None else [self._tree])]:
+            opened.close()
         self._result.__exit__(None, None, None)
 
     def __repr__(self):

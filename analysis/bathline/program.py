@@ -1,5 +1,6 @@
 """The program at work: recipes in, opened results out, and its errors as exceptions with its own words."""
 
+import codecs
 import json
 import os
 import re
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +20,18 @@ import tomli_w
 from bathline.datasets import open
 from bathline.sweeps import Sweep
 
-_CLAIM_FAILED = 1
+_CLAIM_FAILED, _STOPPED = 1, 85
+_GRACE = 2.0  # seconds until a run that was interrupted is asked to stop once more
+
+# What lets mpirun start anywhere, as cluster/environment.sh has it; what the user has set wins.
+_LAUNCHING = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+} | ({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {})
 
 
 class Failed(Exception):
@@ -45,7 +58,7 @@ class Stopped(Failed):
     file = None
 
 
-_FAILURES = {2: UsageError, 3: NumericalFailure, 85: Stopped}
+_FAILURES = {2: UsageError, 3: NumericalFailure, _STOPPED: Stopped}
 
 
 class _Scratch:
@@ -154,44 +167,63 @@ def _in_a_notebook():
 
 def _start(arguments, ranks, petsc, progress):
     """Runs the program to its end and returns what it printed; raises what its exit code and its log say."""
+    if ranks is not None and ranks < 1:
+        raise UsageError(f"ranks = {ranks}: a run needs one at least", 2)
     if progress is None:
         progress = sys.stderr.isatty() or _in_a_notebook()
     launch = ["mpirun", "-n", str(ranks)] if ranks is not None else []
-    is_run = arguments[0] == "run"
     with tempfile.TemporaryDirectory(prefix="bathline-") as folder:
-        log = Path(folder) / "log.json"
-        if is_run:
+        log, printed = Path(folder) / "log.json", Path(folder) / "printed"
+        if arguments[0] == "run":
             arguments = [*arguments, "--log-json", str(log), "--progress", "bar" if progress else "none"]
         if petsc:
             arguments = [*arguments, "--", *petsc]
-        process = subprocess.Popen(
-            [*launch, program(), *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if not is_run else subprocess.PIPE,
-            text=True,
-            errors="replace",
-        )
-        said = _follow(process, progress)
+        # What it prints goes to a file, as a pipe that nobody reads meanwhile would hold it up.
+        with printed.open("wb") as output:
+            process = subprocess.Popen(
+                [*launch, program(), *arguments],
+                env=(_LAUNCHING if launch else {}) | os.environ,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.PIPE,
+            )
+            complaints, interrupted = _follow(process, progress)
+        said = printed.read_text(errors="replace") + complaints
         messages = [json.loads(line) for line in log.read_text().splitlines()] if log.is_file() else []
-    if process.returncode in (0, _CLAIM_FAILED):
+    # Of a run that was stopped mpirun has another exit code than the program, and 1 where it could not start it.
+    last = re.fullmatch(r"run ended with exit code (\d+)", messages[-1]["message"]) if messages else None
+    code = int(last[1]) if last else process.returncode
+    if code == 0 or (code == _CLAIM_FAILED and last):
         return said
-    errors = [message["message"] for message in messages if message["level"] in ("error", "critical")]
-    text = "\n".join(errors) or said.strip() or f"ended with exit code {process.returncode}"
-    raise _FAILURES.get(process.returncode, Failed)(text, process.returncode)
+    if interrupted and code != _STOPPED:
+        raise KeyboardInterrupt
+    levels = ("warning",) if code == _STOPPED else ("error", "critical")
+    words = [message["message"] for message in messages if message["level"] in levels]
+    text = "\n".join(words[-1:] if code == _STOPPED else words) or said.strip() or f"ended with exit code {code}"
+    raise _FAILURES.get(code, Failed)(text, code)
 
 
-def _follow(process, progress):
-    """Waits for the program, shows its progress on the way, and stops it with a checkpoint on KeyboardInterrupt."""
-    said = []
-    try:
-        if progress and process.stderr is not None:
-            # The bar ends with a carriage return, which terminals and notebooks both understand.
-            while piece := process.stderr.read(1):
-                sys.stderr.write(piece)
-                said.append(piece)
-        printed, complaints = process.communicate()
-    except KeyboardInterrupt:
-        process.send_signal(signal.SIGTERM)
-        printed, complaints = process.communicate()
-    return (printed or "") + "".join(said) + (complaints or "")
+def _follow(process, shown):
+    """Waits for the program: what it has said on standard error, shown on the way or not, and whether Ctrl-C was pressed."""
+    said, interrupted = "", False
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    while True:
+        try:
+            while piece := process.stderr.read1():
+                text = decoder.decode(piece)
+                said += text
+                if shown:
+                    # The bar goes back to the begin of its line, which terminals and notebooks both understand.
+                    sys.stderr.write(text)
+                    sys.stderr.flush()
+            process.wait()
+            process.stderr.close()
+            return said, interrupted
+        except KeyboardInterrupt:
+            if interrupted:
+                raise
+            interrupted = True
+            # From a terminal or a notebook the program has had the signal too, and saves itself; a second one would end it.
+            again = threading.Timer(_GRACE, process.send_signal, [signal.SIGUSR1])
+            again.daemon = True
+            again.start()

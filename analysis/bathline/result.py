@@ -186,6 +186,15 @@ class Result:
         order = {label: place for place, label in enumerate(self.labels)}
         return sorted(names, key=lambda name: (order.get(name, len(order)), natural_key(name)))
 
+    def groups_with_variables(self, parent="/"):
+        """Paths of all groups that hold variables, in the order of `groups`, each before those inside it."""
+        paths = []
+        for name in self.groups(parent):
+            path = f"{parent}/{name}".lstrip("/")
+            paths += [path] if self.variables(path) else []
+            paths += self.groups_with_variables(path)
+        return paths
+
     def has(self, path):
         """Whether a quantity path can be read."""
         try:
@@ -196,7 +205,7 @@ class Result:
 
     def variables(self, group):
         """Names of the variables of a group; empty when there is no such group."""
-        item = self.file.get(group.replace(".", "/"))
+        item = self.file.get(group) or self.file.get(group.replace(".", "/"))
         if not isinstance(item, h5py.Group):
             return []
         return sorted((name for name in item if isinstance(item[name], h5py.Dataset)), key=natural_key)

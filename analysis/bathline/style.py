@@ -209,10 +209,10 @@ def round_ticks(axes):
 
 
 def label_short_decades(axis):
-    """Numbers at 1, 2 and 5 times the powers of ten of a logarithmic axis too short to have several of these."""
+    """Numbers at 1, 2 and 5 times the powers of ten of a logarithmic axis too short to have several of these, or at more."""
     low, high = axis.get_view_interval()
     if high / low < 60:
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low > 5 else (1, 1.5, 2, 3, 4, 5, 6, 8)))
         axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
         axis.set_minor_formatter(NullFormatter())
 

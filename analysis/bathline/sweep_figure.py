@@ -8,6 +8,8 @@ from bathline import legend, style
 from bathline.result import AnalysisError, Result
 from bathline.statistic import STATISTICS
 
+MOST_LETTERS = 40  # as many as stand beside an axis
+
 
 def draw(sweep, quantities, against, xscale, yscale):
     """The figure of `Sweep.plot`."""
@@ -22,19 +24,23 @@ def draw(sweep, quantities, against, xscale, yscale):
     axes.set_yscale(yscale)
     places, names = _places([result.settings[against] for result in sweep])
     if names:
-        axes.set_xticks(range(len(names)), names)
+        # Names that would run into each other stand aslant.
+        aslant = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if sum(map(len, names)) > 40 else {}
+        axes.set_xticks(range(len(names)), names, **aslant)
     handles = []
     for count, (name, quantity, points) in enumerate(_curves(sweep, quantities, against, places)):
         colour = {"color": count} if len(sweep.keys) > 1 else {}
         look = style.series_look(sweep.results[0].recipe, {"of": quantity} | colour, count)
         line = style.line_of(look) | {"marker": look.marker, "linewidth": 0.8}
+        # Nothing lies between two names.
+        line |= {"linestyle": "none"} if names else {}
         axes.plot(*zip(*sorted(points)), **line)
         handles += [Line2D([], [], label=name, **line)] if name else []
     axes.set_xlabel(against)
     labels = {_label(sweep, quantity) for quantity in quantities}
     axes.set_ylabel(labels.pop() if len(labels) == 1 else "")
     for axis, scale in ((axes.xaxis, xscale), (axes.yaxis, yscale)):
-        if scale == "log":
+        if scale == "log" and not (names and axis is axes.xaxis):
             style.label_short_decades(axis)
     legend.place(figure, [(axes, handles)])
     return figure
@@ -66,6 +72,6 @@ def _label(sweep, quantity):
     with Result(sweep.results[0].path) as result:
         found = result.quantity(quantity)
     statistic = quantity.rpartition(".")[2]
-    return style.with_units(
-        (found.long_name or quantity) + (f", {statistic}" if statistic in STATISTICS else ""), found.units
-    )
+    words = (found.long_name or quantity) + (f", {statistic}" if statistic in STATISTICS else "")
+    # What is longer than the axis is called as it was asked for.
+    return style.with_units(words if len(words) <= MOST_LETTERS else quantity, found.units)

@@ -2,14 +2,18 @@
 
 import csv
 import os
+import pty
+import select
 import subprocess
 import sys
 import tempfile
 import tomllib
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
+import xarray
 
 import synthetic
 import bathline
@@ -105,6 +109,8 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(axes.get_xscale(), "log")
         names = [text.get_text() for text in axes.get_legend().get_texts()]
         self.assertEqual(names, ["system.m = 1.0", "system.m = 2.0"])
+        longer = sweep.plot("verlet.energy_total.spread", against="time.step").axes[0]
+        self.assertEqual(longer.get_ylabel(), "verlet.energy_total.spread (J)")
         both = sweep.plot("verlet.q[0].last", "verlet.q[0].min", "swing", against="time.step").axes[0]
         self.assertEqual((len(both.lines), both.get_ylabel()), (6, ""))
         first = [(step, verlet(step, round(1 / step))[-1]) for step in (0.02, 0.05, 0.1)]
@@ -167,6 +173,61 @@ class PackageTest(unittest.TestCase):
         done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("verlet", done.stderr)
+
+    def test_ctrl_c_saves_the_run_and_the_progress_stays_on_its_line(self):
+        script = f"""
+import bathline
+try:
+    bathline.run({RECIPE!r}, ranks=2, set={{"time.end": 1e9, "output.every": 100000}}, output="long.h5")
+except bathline.Stopped as stopped:
+    print("said:", stopped, "left:", bathline.open(stopped.file).status)
+"""
+        child, terminal = pty.fork()
+        if child == 0:
+            os.chdir(self.folder)
+            os.environ["PYTHONPATH"] = str(synthetic.SOURCE / "analysis")
+            os.execv(sys.executable, [sys.executable, "-c", script])
+        self.addCleanup(os.close, terminal)
+        shown, asked = b"", False
+        while piece := self.read(terminal):
+            shown += piece
+            if not asked and shown.count(b"steps/s") > 2:
+                asked = bool(os.write(terminal, b"\x03"))
+        self.assertEqual(os.waitpid(child, 0)[1], 0, shown)
+        self.assertRegex(shown.decode(), r"said: verlet: stopped at step \d+ on .*bathline resume long.* left: partial")
+        self.assertEqual(len(list(self.folder.glob("long.checkpoint.*.h5"))), 1)
+        bar = shown[: shown.rindex(b"steps/s")].partition(b"steps/s")[2]
+        self.assertNotIn(b"\n", bar)
+
+    def read(self, terminal):
+        """What the other side of a terminal has written; nothing once it has ended."""
+        self.assertTrue(select.select([terminal], [], [], 60)[0], "the run neither says anything nor ends")
+        try:
+            return os.read(terminal, 4096)
+        except OSError:
+            return b""
+
+    def test_launches_that_fail_are_errors_with_the_words_of_the_launcher(self):
+        with self.assertRaisesRegex(bathline.UsageError, "ranks = 0: a run needs one at least"):
+            bathline.run(RECIPE, ranks=0, progress=False)
+        with mock.patch.dict(os.environ, {"OMPI_MCA_rmaps_base_oversubscribe": "0"}):
+            with self.assertRaisesRegex(bathline.Failed, "not enough slots"):
+                bathline.run(RECIPE, ranks=999, progress=False)
+
+    def test_groups_within_groups_are_in_the_mapping_and_in_the_tree(self):
+        recipe = RECIPE.replace('"trajectory"', '"convergence"\nstep_sizes = [0.1, 0.05]').split("[[claims]]")[0]
+        with bathline.run(recipe, progress=False) as result:
+            self.assertEqual(list(result), ["convergence", "convergence/verlet"])
+            table = result["convergence"]
+            self.assertEqual((table.error_q.dims, list(table.label.values)), (("label", "step"), ["verlet"]))
+            np.testing.assert_array_equal(table.error_q.sel(label="verlet"), result["convergence/verlet"].error_q)
+            with self.assertRaisesRegex(KeyError, "verlet; there are convergence, convergence/verlet"):
+                result["verlet"]
+            if hasattr(xarray, "open_datatree"):
+                np.testing.assert_array_equal(result.tree["convergence/verlet"].error_q, table.error_q[0])
+            else:
+                with self.assertRaisesRegex(bathline.AnalysisError, "no DataTree"):
+                    result.tree
 
     def test_installs_beside_the_packages_of_the_system(self):
         environment = self.folder / "venv"
