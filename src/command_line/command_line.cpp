@@ -235,13 +235,16 @@ void CommandLine::add_verify() {
 void CommandLine::add_convert() {
   convert_ = app_.add_subcommand("convert", "write a recipe whose environment is another that does the same");
   add_recipe(convert_);
-  convert_->add_option("--environment", conversion_.environment, "name of the environment")->required();
+  convert_->add_option("--environment", conversion_.environment, "name of the environment")
+      ->required()
+      ->type_name("NAME");
   convert_
       ->add_option("--to", conversion_.to,
                    "star: a heat bath of independent oscillators; chain: a line of unequal masses and springs; "
                    "exponentials: a memory of modes that decay")
       ->required()
-      ->check(CLI::IsMember({"star", "chain", "exponentials"}));
+      ->check(CLI::IsMember({"star", "chain", "exponentials"}))
+      ->type_name("KIND");
   convert_
       ->add_option("-o,--output", conversion_.output,
                    "recipe to write, beside it the table; default: RECIPE-NAME-TO.toml beside the recipe")

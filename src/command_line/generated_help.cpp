@@ -6,6 +6,9 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <set>
 
 namespace bathline {
 
@@ -60,6 +63,25 @@ std::string described(const CLI::Option& option) {
   return text;
 }
 
+/// What an option's value can be: `words`, or files.
+struct Values {
+  std::string words;
+  bool files = false;
+  auto operator<=>(const Values&) const = default;
+};
+
+/// By the name that stands for the value, behind which CLI11 writes the words where only some are allowed.
+Values values_of(const CLI::Option& option) {
+  const std::string name = option.get_type_name(), kind = value_of(option);
+  if (const auto open = name.find(":{"); open != std::string::npos) {
+    std::string words = name.substr(open + 2, name.find('}', open) - open - 2);
+    std::replace(words.begin(), words.end(), ',', ' ');
+    return {words, false};
+  }
+  if (kind == "RECIPE") return {"$recipes", true};
+  return {"", kind.starts_with("FILE") || kind == "STEM"};
+}
+
 std::string synopsis(const CLI::App& command) {
   std::string text = fmt::format("\\fB{}\\fR", literal(command.get_name()));
   for (const CLI::Option* option : command.get_options()) {
@@ -97,13 +119,17 @@ std::string manual_page(const CLI::App& app) {
 
 std::string shell_completion(const CLI::App& app, const std::vector<std::string>& names,
                              const std::vector<std::string>& recipes) {
-  std::vector<std::string> commands, cases;
+  std::vector<std::string> commands, cases, values;
+  std::map<Values, std::set<std::string>> takers;
   for (const CLI::App* command : commands_of(app)) {
     commands.push_back(command->get_name());
     std::vector<std::string> options;
     std::string words, files = "no";
     for (const CLI::Option* option : command->get_options()) {
-      for (const std::string& name : spellings(*option)) options.push_back(name);
+      for (const std::string& name : spellings(*option)) {
+        options.push_back(name);
+        if (!value_of(*option).empty()) takers[values_of(*option)].insert(name);
+      }
       if (!option->get_positional()) continue;
       const std::string what = option->get_name(true);
       if (what == "WHAT") words += " systems potentials environments integrators studies recipes";
@@ -113,6 +139,10 @@ std::string shell_completion(const CLI::App& app, const std::vector<std::string>
     }
     cases.push_back(fmt::format("    {}) options=\"{}\" words=\"{}\" files={} ;;", command->get_name(),
                                 fmt::join(options, " "), words.empty() ? "" : words.substr(1), files));
+  }
+  for (const auto& [what, names_of_options] : takers) {
+    values.push_back(fmt::format("    {}) options=\"\" words=\"{}\" files={} ;;", fmt::join(names_of_options, " | "),
+                                 what.words, what.files ? "yes" : "no"));
   }
   return fmt::format(R"(# Completion of bathline's command line.
 _bathline() {{
@@ -131,9 +161,7 @@ _bathline() {{
 {cases}
   esac
   case $before in
-    --progress) options="" words="auto bar lines none" files=no ;;
-    --set | --wall-time | --tolerance | --element) return 0 ;;
-    -o | --output | --log-json | --recipe) options="" words="" files=yes ;;
+{values}
   esac
   case $word in
     -*) words=$options files=no ;;
@@ -146,7 +174,8 @@ _bathline() {{
 complete -o filenames -F _bathline bathline
 )",
                      fmt::arg("names", fmt::join(names, " ")), fmt::arg("recipes", fmt::join(recipes, " ")),
-                     fmt::arg("commands", fmt::join(commands, " ")), fmt::arg("cases", fmt::join(cases, "\n")));
+                     fmt::arg("commands", fmt::join(commands, " ")), fmt::arg("cases", fmt::join(cases, "\n")),
+                     fmt::arg("values", fmt::join(values, "\n")));
 }
 
 }  // namespace bathline

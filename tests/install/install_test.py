@@ -40,6 +40,9 @@ class InstallTest(unittest.TestCase):
     def test_the_program_finds_its_recipes_and_its_scripts(self):
         self.assertIn("limebeer2020/fig06", self.installed(self.program, "list", "recipes"))
         self.assertIn("orders", self.installed(self.program, "describe", "ours/orders"))
+        manual = self.prefix / "share" / "bathline" / "experiments" / "README.md"
+        for picture in re.findall(r"!\[.*\]\((.*)\)", manual.read_text()):
+            self.assertTrue((manual.parent / picture).is_file(), picture)
         self.installed(self.program, "plot", self.figure_result())
         self.assertTrue((self.folder / "small.png").is_file())
 
@@ -83,6 +86,9 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(self.completed("run", "limebeer2020/fig06"), ["limebeer2020/fig06"])
         self.assertEqual(self.completed("describe", "spring-mass"), ["spring-mass-line"])
         self.assertEqual(self.completed("run", "--progress", "b"), ["bar"])
+        self.assertEqual(self.completed("convert", "--to", "c"), ["chain"])
+        self.assertIn("prefix", self.completed("run", "-o", "pre"))
+        self.assertEqual(self.completed("run", "--unset", "pre"), [])
         self.assertEqual(self.completed("list", "env"), ["environments"])
         self.assertEqual(self.completed("generat"), [])
 
