@@ -79,6 +79,12 @@ MISTAKES = {
         "end = 0.25",
         r"in a study of the kind `reduction` all runs end together",
     ),
+    "a label that the study's results have a use for": (
+        'label = "damped"\n\n[output]\nevery = 5\n',
+        'label = "end"\n[study]\nkind = "convergence"\nstep_sizes = [0.05, 0.025]\n',
+        'label = "end"',
+        r"something else is called so in the results of a study of the kind `convergence`",
+    ),
     "snapshots of what is left out": (
         "every = 5",
         "every = 5\nparticles_only = true\nsnapshots = 5",
