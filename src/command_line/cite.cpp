@@ -38,13 +38,15 @@ std::string cite_program() {
       build_facts::version);
 }
 
-std::string cite_recipe(const Recipe& recipe, const Vocabulary& vocabulary) {
-  std::string sources = recipe.resolved;
+std::string cite_recipes(const std::vector<Recipe>& recipes, const Vocabulary& vocabulary) {
+  std::string resolved;
+  for (const Recipe& recipe : recipes) resolved += recipe.resolved + "\n";
+  std::string sources = resolved;
   for (const auto& entries : {vocabulary.systems, vocabulary.potentials, vocabulary.environments,
                               vocabulary.integrators, vocabulary.studies}) {
     for (const Entry& entry : entries) {
-      const bool named = recipe.resolved.find(fmt::format("kind = \"{}\"", entry.name)) != std::string::npos ||
-                         recipe.resolved.find(fmt::format("\nname = \"{}\"", entry.name)) != std::string::npos;
+      const bool named = resolved.find(fmt::format("kind = \"{}\"", entry.name)) != std::string::npos ||
+                         resolved.find(fmt::format("\nname = \"{}\"", entry.name)) != std::string::npos;
       if (named) sources += "\n" + entry.source;
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "recipe/recipe.hpp"
 #include "recipe/vocabulary.hpp"
@@ -11,8 +12,8 @@ namespace bathline {
 /// BibTeX of the program.
 std::string cite_program();
 
-/// BibTeX of every reference whose key stands in the recipe (its paper, the sources of its claims) or in the sources of
-/// what it names: system, environments, integrators, study. In the order of references.bib, each once.
-std::string cite_recipe(const Recipe& recipe, const Vocabulary& vocabulary);
+/// BibTeX of every reference whose key stands in one of the recipes (its paper, the sources of its claims) or in the
+/// sources of what it names: system, environments, integrators, study. In the order of references.bib, each once.
+std::string cite_recipes(const std::vector<Recipe>& recipes, const Vocabulary& vocabulary);
 
 }  // namespace bathline

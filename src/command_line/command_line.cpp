@@ -97,7 +97,8 @@ class CommandLine {
   void add_convert();
   /// The commands that compute nothing.
   void add_rest();
-  void add_recipe(CLI::App* command);
+  /// Returns the option that is the recipe.
+  CLI::Option* add_recipe(CLI::App* command);
   void add_output(CLI::App* command, std::string& output, const std::string& text);
   void add_progress(CLI::App* command);
   void add_wall_time(CLI::App* command);
@@ -131,10 +132,11 @@ class CommandLine {
   bool count_only_ = false;
 };
 
-void CommandLine::add_recipe(CLI::App* command) {
-  command->add_option("RECIPE", request_.recipe, "recipe (TOML), or the name of one that `list recipes` shows")
-      ->required()
-      ->check(on_one_line_);
+CLI::Option* CommandLine::add_recipe(CLI::App* command) {
+  CLI::Option* recipe =
+      command->add_option("RECIPE", request_.recipe, "recipe (TOML), or the name of one that `list recipes` shows")
+          ->required()
+          ->check(on_one_line_);
   command
       ->add_option("--set", request_.settings,
                    "KEY=VALUE: replaces a key of the recipe, such as time.step=0.005, environment.0.sites=1000 or "
@@ -152,6 +154,7 @@ void CommandLine::add_recipe(CLI::App* command) {
       ->expected(1)
       ->take_all()
       ->type_name("KEY");
+  return recipe;
 }
 
 void CommandLine::add_output(CLI::App* command, std::string& output, const std::string& text) {
@@ -266,8 +269,7 @@ void CommandLine::add_rest() {
   claims_ = app_.add_subcommand("claims", "the claims of a result file");
   claims_->add_option("FILE", file_, "result file (HDF5)")->required()->check(on_one_line_);
   cite_ = app_.add_subcommand("cite", "BibTeX of the program, and of the papers that a recipe rests on");
-  cite_->add_option("RECIPE", name_, "recipe (TOML), or the name of one that `list recipes` shows")
-      ->check(on_one_line_);
+  add_recipe(cite_)->required(false);
   // For those who install the program, not for its users: it stands in no help.
   generate_ = app_.add_subcommand("generate", "manual page or completions")->group("");
   generate_->add_option("WHAT", what_)->required()->check(CLI::IsMember({"man", "completion"}));
@@ -334,7 +336,9 @@ int CommandLine::carry_out(const Program& program) {
     convert_recipe(conversion_, program);
   } else if (cite_->parsed()) {
     const std::string papers =
-        name_.empty() ? "" : cite_recipe(read_recipe(name_, program).recipe, program.vocabulary());
+        request_.recipe.empty()
+            ? ""
+            : cite_recipes(read_recipe(request_.recipe, request_.settings, program).elements, program.vocabulary());
     if (world.is_root()) fmt::print("{}{}", cite_program(), papers);
   } else {
     const std::string text = list_->parsed() ? list_names(what_, program.vocabulary()) : describe_name(name_, program);

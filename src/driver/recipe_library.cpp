@@ -79,21 +79,27 @@ std::string find_recipe(const std::string& name, const Communicator& communicato
   return communicator.broadcast(path);
 }
 
-NamedRecipe read_recipe(const std::string& name, const Program& program) {
+NamedRecipe read_recipe(const std::string& name, const std::vector<std::string>& settings, const Program& program) {
   const std::string path = find_recipe(name, program.communicator());
   const std::string text = read_text(path, program.communicator());
   Mistakes mistakes;
-  const std::vector<SweepElement> elements = expand_sweep(text, path, {}, mistakes);
-  // What a sweep sets need not stand in the recipe besides.
-  Recipe recipe =
-      parse_recipe(text, path, elements.empty() ? SweepElement{} : elements.front(), program.vocabulary(), mistakes);
-  if (!mistakes.empty()) refuse(mistakes);
-  return {std::move(recipe), elements.size()};
+  std::vector<SweepElement> swept = expand_sweep(text, path, settings, mistakes);
+  NamedRecipe found{.elements = {}, .is_sweep = !swept.empty()};
+  if (!found.is_sweep) swept.emplace_back();
+  for (const SweepElement& element : swept) {
+    // What a sweep sets need not stand in the recipe besides.
+    std::vector<std::string> all = settings;
+    all.insert(all.end(), element.begin(), element.end());
+    found.elements.push_back(parse_recipe(text, path, all, program.vocabulary(), mistakes));
+    // The same mistake in every element is reported once.
+    if (!mistakes.empty()) refuse(mistakes);
+  }
+  return found;
 }
 
 std::string describe_recipe(const std::string& name, const Program& program) {
-  const NamedRecipe found = read_recipe(name, program);
-  return describe(found.recipe, name, program.vocabulary(), found.elements);
+  const NamedRecipe found = read_recipe(name, {}, program);
+  return describe(found.elements.front(), name, program.vocabulary(), found.is_sweep ? found.elements.size() : 0);
 }
 
 }  // namespace bathline

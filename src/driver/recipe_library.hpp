@@ -24,14 +24,14 @@ std::vector<LibraryRecipe> library_recipes();
 /// @note Collective.
 std::string find_recipe(const std::string& name, const Communicator& communicator);
 
-/// A recipe without mistakes, of a sweep the first.
+/// Recipes without mistakes: one, or all elements of a sweep.
 struct NamedRecipe {
-  Recipe recipe;
-  std::size_t elements = 0;  ///< of its sweep; 0 where it has none
+  std::vector<Recipe> elements;
+  bool is_sweep = false;
 };
 
-/// The recipe of that path or name. Throws UsageError with its mistakes. @note Collective.
-NamedRecipe read_recipe(const std::string& name, const Program& program);
+/// The recipe of that path or name with these settings. Throws UsageError with its mistakes. @note Collective.
+NamedRecipe read_recipe(const std::string& name, const std::vector<std::string>& settings, const Program& program);
 
 /// The text of `bathline describe NAME` for such a recipe. Throws UsageError with its mistakes. @note Collective.
 std::string describe_recipe(const std::string& name, const Program& program);

@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from program import OSCILLATOR, SOURCE, FolderTest, changed, run, write_recipe
+from program import OSCILLATOR, SOURCE, FolderTest, changed, run, toml, write_recipe
 
 # The keys of CITATION.cff that its schema (citation-file-format 1.2.0) requires or that cite needs, with their patterns.
 PATTERNS = {
@@ -60,6 +60,13 @@ class CiteTest(FolderTest):
         method = {"name": "yoshida4", "on": "open", "label": "open"}
         self.assertIn("yoshida1990", self.cited(changed(OSCILLATOR, integrators=[method])))
         self.assertNotIn("yoshida1990", base)
+        swept = toml(OSCILLATOR) + '[sweep]\nintegrators.open.name = ["gamma", "yoshida4"]\n'
+        path = self.folder / "swept.toml"
+        path.write_text(swept)
+        with_sets = ["--unset", "integrators.open.gamma"]
+        self.assertIn("yoshida1990", keys_in(run(["cite", path, *with_sets]).out))
+        one = run(["cite", path, *with_sets, "--unset", "sweep", "--set", "integrators.open.name=rk4"])
+        self.assertNotIn("yoshida1990", keys_in(one.out))
 
     def test_every_recipe_that_comes_along_is_cited_once(self):
         keys = set(keys_in((SOURCE / "src" / "references.bib").read_text().partition("\n\n")[2]))
