@@ -1,5 +1,6 @@
 // What several studies refuse: what acts from outside, and labels that are names of their own.
-// Tested by tests/command_line/formula_test.py and tests/command_line/mistakes_test.py.
+// Tested by tests/command_line/formula_test.py.
+// Tested by tests/command_line/mistakes_test.py.
 #include "study/outside.hpp"
 
 #include <fmt/format.h>
