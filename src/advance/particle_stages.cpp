@@ -157,8 +157,8 @@ void DenseStages<N, S, MostN, MostS>::linearise(const Unknowns&, Jacobian& jacob
   }
 }
 
-/// Whether the matrix is that of the masses but for a tenth: a change of the velocities in their last place then changes
-/// the impulse of the forces by less than a last place of the momenta.
+/// Whether the matrix is that of the masses but for a tenth: a change of the velocities in their last place then
+/// changes the impulse of the forces by less than a last place of the momenta.
 template <int N, int S, int MostN, int MostS>
 bool DenseStages<N, S, MostN, MostS>::is_almost_free(const Jacobian& jacobian) const {
   for (Index j = 0; j < jacobian.cols(); ++j) {

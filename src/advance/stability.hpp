@@ -18,8 +18,8 @@ struct StabilityLimit {
 /// that are fastest and most damped. @note Collective.
 StabilityLimit stability_limit(const Problem& problem, const Method& method, const Section& options);
 
-/// Highest frequency of the problem linearised at its start, rad/s. With a Lagrangian of its own, whose masses may couple
-/// its coordinates, the particles count as if nothing were attached.
+/// Highest frequency of the problem linearised at its start, rad/s. With a Lagrangian of its own, whose masses may
+/// couple its coordinates, the particles count as if nothing were attached.
 double highest_frequency(const Problem& problem);
 
 /// Highest frequency of the particles alone, linearised at the start, rad/s; zero where nothing holds them.

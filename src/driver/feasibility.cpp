@@ -332,10 +332,10 @@ void Feasibility::warn_of_bound_motions(std::size_t index) {
   }
   const double highest = highest_frequency(problem);
   if (highest <= edge * (1.0 + 1e-6) || *own_frequency_ > edge) return;
-  warnings_.push_back(
-      fmt::format("{}: particles and environments together vibrate at {:.6g}, above {:.6g}, up to which there are waves "
-                  "that carry heat: this motion stays as warm as it starts",
-                  experiment_.readable_cases()[index].label, highest, edge));
+  warnings_.push_back(fmt::format(
+      "{}: particles and environments together vibrate at {:.6g}, above {:.6g}, up to which there are waves "
+      "that carry heat: this motion stays as warm as it starts",
+      experiment_.readable_cases()[index].label, highest, edge));
 }
 
 // On the limit, h omega = 2 for the usual schemes, the two eigenvalues of a step are one without two eigenvectors: the

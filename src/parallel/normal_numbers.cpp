@@ -112,14 +112,14 @@ template <std::size_t N>
   const auto quarter = reinterpret_cast<Words>(shifted);
   const Numbers x = (quarters - (shifted - shift)) * (0.5 * std::numbers::pi), square = x * x;
   const Numbers sine = x + x * square *
-                              polynomial({1.0 / 355687428096000.0, -1.0 / 1307674368000.0, 1.0 / 6227020800.0,
-                                          -1.0 / 39916800.0, 1.0 / 362880.0, -1.0 / 5040.0, 1.0 / 120.0, -1.0 / 6.0},
-                                         square);
+                               polynomial({1.0 / 355687428096000.0, -1.0 / 1307674368000.0, 1.0 / 6227020800.0,
+                                           -1.0 / 39916800.0, 1.0 / 362880.0, -1.0 / 5040.0, 1.0 / 120.0, -1.0 / 6.0},
+                                          square);
   const Numbers cosine = 1.0 - 0.5 * square +
-                        square * square *
-                            polynomial({1.0 / 20922789888000.0, -1.0 / 87178291200.0, 1.0 / 479001600.0,
-                                        -1.0 / 3628800.0, 1.0 / 40320.0, -1.0 / 720.0, 1.0 / 24.0},
-                                       square);
+                         square * square *
+                             polynomial({1.0 / 20922789888000.0, -1.0 / 87178291200.0, 1.0 / 479001600.0,
+                                         -1.0 / 3628800.0, 1.0 / 40320.0, -1.0 / 720.0, 1.0 / 24.0},
+                                        square);
   const Words odd = std::uint64_t{0} - (quarter & 1);
   const auto s = reinterpret_cast<Words>(sine), c = reinterpret_cast<Words>(cosine);
   first = radius * reinterpret_cast<Numbers>(((c & ~odd) | (s & odd)) ^ (((quarter + 1) & 2) << 62));

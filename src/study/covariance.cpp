@@ -1,5 +1,5 @@
-// Stationary covariances of linear systems with noise, open or closed with warm memories and lines without end: those of
-// every integrator, exactly, and of the Langevin equation.
+// Stationary covariances of linear systems with noise, open or closed with warm memories and lines without end: those
+// of every integrator, exactly, and of the Langevin equation.
 //
 //   integrator: X = A X A^T + G G^T, a step being x+ = A x + G n with normal numbers n
 //   Langevin:   B X + X B^T + Q = 0, x' = B x + noise of covariance Q
@@ -93,10 +93,11 @@ class CovarianceStudy final : public Study {
                     difference(found, theory));
       }
     } catch (const std::domain_error&) {
-      return CaseFailure{experiment_.cases().front().label,
-                         {0, 0.0,
-                          "nothing is stationary: some motion feels no damping, as one above the band of a line without "
-                          "end, or the step is unstable"}};
+      return CaseFailure{
+          experiment_.cases().front().label,
+          {0, 0.0,
+           "nothing is stationary: some motion feels no damping, as one above the band of a line without "
+           "end, or the step is unstable"}};
     }
     return std::nullopt;
   }
@@ -157,10 +158,9 @@ std::unique_ptr<Study> make_covariance(const Recipe& recipe, const Experiment& e
     if (one.noise && has_noise_alone(experiment, one)) continue;
     mistakes.add(
         one.options.where("on"),
-        fmt::format(
-            "a covariance study is of systems with noise: `{}` needs on = \"open\" and a `temperature`, "
-            "or on = \"closed\" with memories or lines without end that have one, and no other warm bath",
-            one.label));
+        fmt::format("a covariance study is of systems with noise: `{}` needs on = \"open\" and a `temperature`, "
+                    "or on = \"closed\" with memories or lines without end that have one, and no other warm bath",
+                    one.label));
   }
   return std::make_unique<CovarianceStudy>(experiment);
 }
@@ -173,13 +173,14 @@ StudyKind covariance_kind() {
                 .summary = "stationary covariances of linear systems with noise, beside those of the Langevin equation",
                 .equation = "X = A X A^T + G G^T of a step x+ = A x + G n;  B X + X B^T + Q = 0 of x' = B x + noise",
                 .source = "rieder1967 for heat through a chain; vanloan1978",
-                .notes = "Groups covariance/<label> and covariance/langevin: qq, qv, vv (coordinate, other), "
-                         "temperature, and heat (coordinate) in open runs, kT C/m - <v C v>, which is what the bath of "
-                         "each gives in continuous time and under the midpoint rule; and by label difference, the state "
-                         "of a warm memory of modes included. No path is computed: `end` does not matter. Closed runs "
-                         "with warm lines without end, or quantum noise, sum up what each random number does until "
-                         "twice the time changes 1e-11 of it at most, and have for langevin what the midpoint rule "
-                         "makes of them, which is that of continuous time at any step."},
+                .notes =
+                    "Groups covariance/<label> and covariance/langevin: qq, qv, vv (coordinate, other), "
+                    "temperature, and heat (coordinate) in open runs, kT C/m - <v C v>, which is what the bath of "
+                    "each gives in continuous time and under the midpoint rule; and by label difference, the state "
+                    "of a warm memory of modes included. No path is computed: `end` does not matter. Closed runs "
+                    "with warm lines without end, or quantum noise, sum up what each random number does until "
+                    "twice the time changes 1e-11 of it at most, and have for langevin what the midpoint rule "
+                    "makes of them, which is that of continuous time at any step."},
       .make = make_covariance,
       .allows_own_ends = true,
       .takes_noise = true};

@@ -146,8 +146,8 @@ TEST(Noise, OfAQuantumBathIsOfClosedRuns) {
   }
 }
 
-// Waves go up to 2 rad/s, and the particles by themselves to 1.54. A motion of the whole is above where K + 2 lambda, the
-// force at the band's edge with the line's, is more than 4 M in some direction.
+// Waves go up to 2 rad/s, and the particles by themselves to 1.54. A motion of the whole is above where K + 2 lambda,
+// the force at the band's edge with the line's, is more than 4 M in some direction.
 TEST(Noise, OfALineDoesNotReachWhatVibratesAboveItsBand) {
   const auto warnings = [](const std::string& lambda) {
     const std::string line =

@@ -6,8 +6,8 @@
 
 namespace bathline {
 
-/// Whether V = q^T K q / 2 up to a constant, of the first `size` variables: the second derivatives are numbers, the first
-/// vanish at the origin, and V is not made of pieces, as abs(x) is.
+/// Whether V = q^T K q / 2 up to a constant, of the first `size` variables: the second derivatives are numbers, the
+/// first vanish at the origin, and V is not made of pieces, as abs(x) is.
 bool is_quadratic_form(ExpressionGraph& graph, Expression value, int size);
 
 /// V(q) as an expression in the first `size` variables of a graph, its derivatives exact.
