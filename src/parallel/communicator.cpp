@@ -84,11 +84,12 @@ bool is_launched() {
 
 /// Says to Open MPI that this process is alone, unless the user says otherwise: it would look for networks and start a
 /// daemon, which takes half a second. Without the daemon all lone processes would share one session directory, which
-/// the first to end removes under the others; they need none, nor what Open MPI keeps there for shared file pointers.
+/// the first to end removes under the others; they need none. Open MPI's own way to files would keep a shared position
+/// there, or else in a file beside the result that a kill leaves behind; ROMIO makes one only for who asks for it.
 void expect_nobody_else() {
   constexpr std::pair<const char*, const char*> settings[] = {{"OMPI_MCA_ess_singleton_isolated", "1"},
                                                               {"OMPI_MCA_orte_create_session_dirs", "0"},
-                                                              {"OMPI_MCA_sharedfp", "^sm"},
+                                                              {"OMPI_MCA_io", "^ompio"},
                                                               {"OMPI_MCA_pml", "ob1"},
                                                               {"OMPI_MCA_btl", "self"}};
   for (const auto& [name, value] : settings) setenv(name, value, 0);

@@ -200,9 +200,6 @@ class Mistakes(FolderTest):
         self.refused("horizon = 3: the run ends at 4,", {"horizon": 3.0})
         self.refused('horizon = "foreve": must be', {"horizon": "foreve"})
         self.refused('sites = "infinit": must be', {"sites": "infinit"})
-        kicks = [{"name": "gamma", "gamma": 0.0, "on": "closed", "label": "kicks"}]
-        covariance = {"kind": "covariance"}
-        self.refused("or quantum noise, nor a line without end", {"temperature": 0.1}, integrators=kicks, study=covariance)
         self.refused("has no `far_end`", {"far_end": "fixed"})
         self.refused("has a `spacing` and no length", {"M": None, "lambda": None, "damping": 1.0, "speed": 1.0,
                                                        "length": 5.0, "spacing": 0.1})
