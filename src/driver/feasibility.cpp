@@ -150,8 +150,7 @@ bool Feasibility::has_obstacle_to_noise(const Case& one, Mistakes& mistakes) con
   const std::size_t before = mistakes.count();
   const auto refuse = [&](const std::string& why) {
     mistakes.add(one.options.where("name"),
-                 fmt::format("`{}` runs by `{}`, which {}; `noise = false` leaves the noise out", one.label,
-                             one.method->entry.name, why));
+                 fmt::format("`{}` {}; `noise = false` leaves the noise out", one.method->entry.name, why));
   };
   if (!one.method->warmth.takes_noise) {
     refuse(one.method->warmth.statement);
