@@ -5,7 +5,7 @@
 #ifdef BATHLINE_ASMJIT
 #include <asmjit/x86.h>
 
-#include <cmath>
+#include <map>
 #endif
 
 namespace bathline {
@@ -76,11 +76,13 @@ class Writer {
     }
   }
   x86::Xmm called(const FormulaSteps::Step& step) {
+    if (step.operation == sine) return turned(step.a).sine;
+    if (step.operation == cosine) return turned(step.a).cosine;
     // Arguments come before the call in the stream of instructions.
     const int count = operands(step.operation);
     const x86::Xmm a = number(step.a), b = count > 1 ? number(step.b) : a, c = count > 2 ? number(step.c) : a;
     asmjit::InvokeNode* node = nullptr;
-    if (double (*const function)(double) = library_function(step.operation)) {
+    if (double (*const function)(double) = elementary_function(step.operation)) {
       compiler_.invoke(&node, reinterpret_cast<std::uintptr_t>(function), asmjit::FuncSignatureT<double, double>());
       node->setArg(0, a);
     } else {
@@ -95,20 +97,27 @@ class Writer {
     node->setRet(0, target);
     return target;
   }
-  /// What is called without the detour over `evaluate`.
-  static double (*library_function(Operation operation))(double) {
-    switch (operation) {
-      case exponential:
-        return std::exp;
-      case logarithm:
-        return std::log;
-      case sine:
-        return std::sin;
-      case cosine:
-        return std::cos;
-      default:
-        return nullptr;
-    }
+  struct Turned {
+    x86::Xmm sine, cosine;
+  };
+  /// Of the number in a place. One of the two is rarely without the other, which is its derivative.
+  const Turned& turned(std::size_t place) {
+    const auto [known, is_new] = turned_.try_emplace(place);
+    Turned& both = known->second;
+    if (!is_new) return both;
+    const x86::Xmm a = number(place);
+    const x86::Mem memory = compiler_.newStack(sizeof(double), alignof(double));
+    const x86::Gp cosine = compiler_.newIntPtr();
+    compiler_.lea(cosine, memory);
+    asmjit::InvokeNode* node = nullptr;
+    compiler_.invoke(&node, reinterpret_cast<std::uintptr_t>(&sine_and_cosine),
+                     asmjit::FuncSignatureT<double, double, double*>());
+    node->setArg(0, a);
+    node->setArg(1, cosine);
+    both = {compiler_.newXmmSd(), compiler_.newXmmSd()};
+    node->setRet(0, both.sine);
+    compiler_.vmovsd(both.cosine, memory);
+    return both;
   }
 
   /// What stands in a place. Variables and constants are read where they are needed, so that they occupy no register.
@@ -138,6 +147,7 @@ class Writer {
   const FormulaSteps& steps_;
   x86::Gp variables_;
   std::vector<x86::Xmm> results_;
+  std::map<std::size_t, Turned> turned_;
 };
 
 }  // namespace

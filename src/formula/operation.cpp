@@ -3,6 +3,7 @@
 #include "formula/operation.hpp"
 
 #include <fmt/format.h>
+#include <sleef.h>
 
 #include <algorithm>
 #include <cmath>
@@ -57,19 +58,26 @@ constexpr FormulaFunction functions[] = {
      .has_order = true},
 };
 
+/// A function of SLEEF's as one that can be pointed to: theirs have attributes of their own.
+template <auto function>
+double value(double a) {
+  return function(a);
+}
+
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
-/// The standard library throws where a Bessel function has no value or does not converge.
-double bessel(double (*function)(double, double), double order, double x) {
+/// The standard library throws where a Bessel function has no value or does not converge. It computes from sines and
+/// exponentials of the C library, which for `long double` are one code for all processors of an architecture.
+double bessel(long double (*function)(long double, long double), double order, double x) {
   try {
-    return function(order, x);
+    return static_cast<double>(function(order, x));
   } catch (const std::exception&) {
     return no_value;
   }
 }
 
 /// One of those that are even or odd as their order is; the standard library has them for x >= 0.
-double bessel_on_both_sides(double (*function)(double, double), double order, double x) {
+double bessel_on_both_sides(long double (*function)(long double, long double), double order, double x) {
   const double value = bessel(function, order, std::abs(x));
   return x < 0.0 && std::fmod(order, 2.0) != 0.0 ? -value : value;
 }
@@ -109,10 +117,46 @@ int operands(Operation operation) {
   return found->arguments;
 }
 
+double (*elementary_function(Operation operation))(double) {
+  // The C library has several codes of a function and takes the one for the processor, with other last places.
+  switch (operation) {
+    case exponential:
+      return value<Sleef_cinz_expd1_u10purec>;
+    case logarithm:
+      return value<Sleef_cinz_logd1_u10purec>;
+    case sine:
+      return [](double a) { return Sleef_cinz_sincosd1_u10purec(a).x; };
+    case cosine:
+      return [](double a) { return Sleef_cinz_sincosd1_u10purec(a).y; };
+    case tangent:
+      return value<Sleef_cinz_tand1_u10purec>;
+    case arcsine:
+      return value<Sleef_cinz_asind1_u10purec>;
+    case arccosine:
+      return value<Sleef_cinz_acosd1_u10purec>;
+    case arctangent:
+      return value<Sleef_cinz_atand1_u10purec>;
+    case hyperbolic_sine:
+      return value<Sleef_cinz_sinhd1_u10purec>;
+    case hyperbolic_cosine:
+      return value<Sleef_cinz_coshd1_u10purec>;
+    case hyperbolic_tangent:
+      return value<Sleef_cinz_tanhd1_u10purec>;
+    default:
+      return nullptr;
+  }
+}
+
+double sine_and_cosine(double a, double* cosine) {
+  const Sleef_double_2 both = Sleef_cinz_sincosd1_u10purec(a);
+  *cosine = both.y;
+  return both.x;
+}
+
 double evaluate_function(Operation operation, double a, double b) {
   switch (operation) {
     case power:
-      return std::pow(a, b);
+      return Sleef_cinz_powd1_u10purec(a, b);
     case minimum:
       return a <= b || std::isnan(a) ? a : b;
     case maximum:
@@ -125,30 +169,8 @@ double evaluate_function(Operation operation, double a, double b) {
       return std::isnan(a) ? a : a >= 0.0 ? 1.0 : 0.0;
     case square_root:
       return std::sqrt(a);
-    case exponential:
-      return std::exp(a);
-    case logarithm:
-      return std::log(a);
-    case sine:
-      return std::sin(a);
-    case cosine:
-      return std::cos(a);
-    case tangent:
-      return std::tan(a);
-    case arcsine:
-      return std::asin(a);
-    case arccosine:
-      return std::acos(a);
-    case arctangent:
-      return std::atan(a);
     case arctangent2:
-      return std::atan2(a, b);
-    case hyperbolic_sine:
-      return std::sinh(a);
-    case hyperbolic_cosine:
-      return std::cosh(a);
-    case hyperbolic_tangent:
-      return std::tanh(a);
+      return Sleef_cinz_atan2d1_u10purec(a, b);
     case bessel_j:
       return bessel_on_both_sides(std::cyl_bessel_j, a, b);
     case bessel_y:
@@ -157,8 +179,10 @@ double evaluate_function(Operation operation, double a, double b) {
       return bessel_on_both_sides(std::cyl_bessel_i, a, b);
     case bessel_k:
       return bessel(std::cyl_bessel_k, a, b);
-    default:
-      return no_value;
+    default: {
+      double (*const function)(double) = elementary_function(operation);
+      return function != nullptr ? function(a) : no_value;
+    }
   }
 }
 

@@ -64,6 +64,11 @@ const FormulaFunction* find_formula_function(std::string_view name);
 
 /// Number of operands; 0 for constants and variables.
 int operands(Operation operation);
+/// What an elementary function of one number is called by, or nullptr for what is none. Right to 1 unit in the last
+/// place, and of the same bits on every processor.
+double (*elementary_function(Operation operation))(double);
+/// Both in the time of one; returns the sine. Of the same bits as each alone.
+double sine_and_cosine(double a, double* cosine);
 /// The value of an operation that is not arithmetic; NaN for constants and variables.
 double evaluate_function(Operation operation, double a, double b);
 /// The value for the first operands that the operation has, by the same operations that a program executes. NaN or an

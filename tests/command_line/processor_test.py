@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from program import PATIENCE, PROGRAM, run
+from program import PATIENCE, PROGRAM, FolderTest, run, write_recipe
 
 # Processors, and the instruction sets of -march that they have.
 PROCESSORS = {"Nehalem": ["x86-64", "x86-64-v2"], "Haswell": ["x86-64", "x86-64-v2", "x86-64-v3"]}
@@ -29,6 +29,43 @@ class ProcessorTest(unittest.TestCase):
                 self.assertEqual(outcome.stdout, "")
                 self.assertIn("which this one does not have", outcome.stderr)
                 self.assertIn("-DBATHLINE_ARCH=x86-64-v3", outcome.stderr)
+
+
+# Every function that a formula can call; x and y stay between -3 and 3.
+EVERY_FUNCTION = {
+    "title": "every function",
+    "system": {
+        "kind": "formula",
+        "coordinates": ["x", "y"],
+        "masses": [1.0, 2.0],
+        "V": "1 - cos(x) + exp(0.1*y^2) + 0.1*log(2 + sin(x*y)) + tanh(y)^2",
+        "q0": [1.0, 0.5],
+        "v0": [0.2, -0.4],
+    },
+    "system.observables.elementary": {
+        "formula": "tan(x/9) + asin(x/9) + acos(y/9) + atan(x*y) + atan2(y, 5 + x) + sinh(x) + cosh(y) + pow(5 + x, y)",
+        "units": "1",
+    },
+    "system.observables.bessel": {
+        "formula": "bessel_j(1, 9*x) + bessel_y(0, 9 + x) + bessel_i(2, y) + bessel_k(1, 5 + y)",
+        "units": "1",
+    },
+    "time": {"step": 0.05, "steps": 4000},
+    "integrators": [{"name": "stoermer-verlet", "on": "closed"}, {"name": "gauss", "stages": 2, "on": "closed"}],
+    "output": {"every": 1},
+}
+
+# What the C library looks at when it chooses its functions; names that it does not know it passes over.
+WITHOUT_FUSED_PRODUCTS = "glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-FMA4,-AVX2_Usable,-FMA_Usable"
+
+
+class FormulaTest(FolderTest):
+    def test_formulas_do_not_depend_on_what_the_c_library_finds(self):
+        recipe = write_recipe(self.folder / "recipe.toml", EVERY_FUNCTION)
+        results = [self.folder / "here.h5", self.folder / "elsewhere.h5"]
+        for result, settings in zip(results, ({}, {"GLIBC_TUNABLES": WITHOUT_FUSED_PRODUCTS})):
+            self.assert_code(run(["run", recipe, "-o", result], env=settings), 0)
+        self.assert_same_bits(*results)
 
 
 if __name__ == "__main__":

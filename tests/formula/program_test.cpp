@@ -86,9 +86,9 @@ MATCHER_P(IsSameAs, expected, "") { return are_same(arg, expected); }
 
 TEST(FormulaProgram, ComputesWhatItsOperationsDo) {
   using enum Operation;
-  constexpr Operation operations[] = {add,    subtract, multiply,   divide, negate,     absolute, minimum,
-                                      choose, sine,     arctangent, power,  add,        subtract, multiply,
-                                      add,    subtract, multiply,   divide, arctangent2};
+  constexpr Operation operations[] = {add,    subtract, multiply, divide, negate,     absolute,   minimum,
+                                      choose, sine,     cosine,   power,  add,        arctangent, multiply,
+                                      add,    subtract, multiply, divide, arctangent2};
   RandomNumbers random(11);
   const auto below = [&](std::size_t bound) {
     return static_cast<int>(random.uniform(0.0, static_cast<double>(bound)));

@@ -155,7 +155,8 @@ void read_density(const Section& table, Measurements& found, Mistakes& mistakes)
 
 Measurements read_measurements(const Section& study, const OpenSystem& system, std::vector<std::string> ledger,
                                Mistakes& mistakes) {
-  Measurements found{.ledger = std::move(ledger)};
+  Measurements found;
+  found.ledger = std::move(ledger);
   std::vector<std::string> names;
   const auto for_each = [&](const std::string& key, auto read) {
     if (!study.has(key)) return;
