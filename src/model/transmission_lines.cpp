@@ -186,7 +186,8 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
        .doc = "leave out sites that the disturbance cannot have reached yet; changes no result",
        .fallback = "true"},
       {.name = "tolerance",
-       .doc = "of a line without end: error of its kernel, summed up over the run, relative to the kernel's sum",
+       .doc = "of a line without end: error of its kernel, summed up over the run, relative to the kernel's sum; one "
+              "with an end has no use for it, so that the two can be compared by changing `sites` alone",
        .fallback = "1e-12",
        .bound = Bound::positive},
       {.name = "horizon",
