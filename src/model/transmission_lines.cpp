@@ -252,8 +252,7 @@ EnvironmentKind spring_mass_line_kind() {
            "other g of `gamma` those of (1/2 - g) h v further. `implicit-euler` is refused, as it cools every wave by "
            "itself. A particle that vibrates "
            "above the line's band stays as warm as it starts: no wave carries heat there. "
-           "Unequal sites take any integrator but `gauss` and `lobatto`; the first one that differs "
-           "sends an echo back."},
+           "Unequal sites take any integrator; the first one that differs sends an echo back."},
       build_spring_mass,
       is_noisy_line};
 }

@@ -57,8 +57,8 @@ LineSolver::LineSolver(const LineMatrix& matrix, const Layout& layout, const Com
 
 LineSolver::LineSolver(const UnequalLineMatrix& matrix, const Layout& layout, const Communicator& communicator,
                        int fields)
-    : LineSolver([&](int n) { return std::make_unique<UnequalTridiagonal>(matrix, layout, communicator, n); }, layout,
-                 communicator, fields) {}
+    : LineSolver([&](int n) { return make_unequal_tridiagonal(matrix, layout, communicator, n); }, layout, communicator,
+                 fields) {}
 
 LineSolver::LineSolver(const Make& make, const Layout& layout, const Communicator& communicator, int fields)
     : direct_(make(fields)),

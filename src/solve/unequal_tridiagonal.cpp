@@ -1,5 +1,9 @@
-// Direct solution of the tridiagonal systems of a line whose sites differ, cut over the ranks.
+// Direct solution of the block tridiagonal systems of a line whose sites differ, cut over the ranks.
 #include "solve/unequal_tridiagonal.hpp"
+
+#include <vector>
+
+#include "solve/rank_coupling.hpp"
 
 namespace bathline {
 
@@ -9,99 +13,157 @@ namespace {
 /// followed any further.
 constexpr double negligible_influence = 1e-30;
 
-}  // namespace
+template <int S>
+class UnequalTridiagonal final : public DirectLineSolver {
+ public:
+  using Block = typename RankCoupling<S>::Block;
+  using Value = typename RankCoupling<S>::Value;
 
-UnequalTridiagonal::UnequalTridiagonal(const UnequalLineMatrix& matrix, const Layout& layout,
-                                       const Communicator& communicator, int fields)
-    : matrix_(matrix),
-      count_(layout.count(communicator.rank())),
-      is_last_(communicator.rank() == layout.holders() - 1),
-      gain_(static_cast<std::size_t>(count_)),
-      ranks_(count_ > 0 ? factorise() : RankCoupling<1>::Piece(), layout, communicator, fields) {}
+  UnequalTridiagonal(const UnequalLineMatrix& matrix, const Layout& layout, const Communicator& communicator,
+                     int fields)
+      : spring_(matrix.spring),
+        inverse_mass_(matrix.inverse_mass),
+        strength_(matrix.strength),
+        far_end_(matrix.far_end),
+        count_(layout.count(communicator.rank())),
+        is_last_(communicator.rank() == layout.holders() - 1),
+        gain_(static_cast<std::size_t>(count_)),
+        ranks_(count_ > 0 ? factorise() : typename RankCoupling<S>::Piece(), layout, communicator, fields) {}
 
-RankCoupling<1>::Piece UnequalTridiagonal::factorise() {
-  const double* inverse_mass = matrix_.inverse_mass;
+  int stages() const override { return S; }
+  const HeadRelation& eliminate(std::span<double* const> fields) override;
+  void substitute(std::span<double* const> fields, const Eigen::MatrixXd& head) override;
+  LineRow row(std::int64_t site) const override;
+
+ private:
+  static Eigen::Map<Value> at(double* x, std::int64_t site) { return Eigen::Map<Value>(x + S * site); }
+  Block& gain(std::int64_t site) { return gain_[static_cast<std::size_t>(site)]; }
+  const Block& gain(std::int64_t site) const { return gain_[static_cast<std::size_t>(site)]; }
+  Block coupling(std::int64_t site) const { return strength_ * spring_[site]; }
+  /// What `site` gets of the velocity beyond one of its springs.
+  Value taken(std::int64_t site, std::int64_t spring, const Value& velocity) const {
+    return gain(site) * coupling(spring) * velocity;
+  }
+  /// Computes the gains and everything that is kept besides.
+  typename RankCoupling<S>::Piece factorise();
+  /// Velocity of the last site, by what `eliminate` leaves in `x`.
+  Value last_velocity(double* x) const;
+
+  const double* spring_;
+  const double* inverse_mass_;
+  Block strength_, far_end_;
+  std::int64_t count_;
+  bool is_last_;
+  std::vector<Block> gain_;    // g
+  std::int64_t to_last_ = 0;   // so many sites from the end are felt by the last one
+  std::int64_t to_right_ = 0;  // so many feel the right neighbour
+  RankCoupling<S> ranks_;
+};
+
+template <int S>
+typename RankCoupling<S>::Piece UnequalTridiagonal<S>::factorise() {
+  const Block one = Block::Identity();
   const std::int64_t end = count_ - 1;
-  const double behind = is_last_ ? matrix_.far_end : coupling(count_);
+  const Block behind = is_last_ ? far_end_ : coupling(count_);
   // The same elimination from the near end tells how far the right neighbour is felt; its resistances need no place
   // of their own, as the gains come later.
-  std::vector<double>& before = gain_;
+  std::vector<Block>& before = gain_;
   before[0] = coupling(0);
   for (std::int64_t j = 0; j < end; ++j) {
-    const double next = coupling(j + 1), z = before[static_cast<std::size_t>(j)];
-    before[static_cast<std::size_t>(j + 1)] = next * (1.0 + inverse_mass[j] * z) / (1.0 + inverse_mass[j] * (z + next));
+    const Block next = coupling(j + 1), z = gain(j);
+    const Block pivot = one + inverse_mass_[j] * (z + next);
+    gain(j + 1) = next * (one + inverse_mass_[j] * z) * pivot.inverse();
   }
-  double influence = 1.0;
-  for (std::int64_t j = end; j >= 0 && !is_last_ && influence > negligible_influence; --j, ++to_right_) {
-    const double pull = inverse_mass[j] * coupling(j + 1);
-    influence *= pull / (1.0 + inverse_mass[j] * before[static_cast<std::size_t>(j)] + pull);
+  Block influence = one;
+  for (std::int64_t j = end; j >= 0 && !is_last_ && influence.norm() > negligible_influence; --j, ++to_right_) {
+    const Block pull = inverse_mass_[j] * coupling(j + 1);
+    const Block pivot = one + inverse_mass_[j] * gain(j) + pull;
+    influence = (pivot.inverse() * pull * influence).eval();
   }
-  const double to_last = inverse_mass[end] * behind;
-  const double last = to_last / (1.0 + inverse_mass[end] * before[static_cast<std::size_t>(end)] + to_last);
+  const Block to_last = inverse_mass_[end] * behind;
+  const Block last_pivot = one + inverse_mass_[end] * gain(end) + to_last;
+  const Block last = last_pivot.inverse() * to_last;
 
-  double through = 1.0, z = behind;
+  Block through = one, z = behind;
   for (std::int64_t j = end; j >= 0; --j) {
-    const double e = coupling(j), gain = 1.0 / (1.0 + inverse_mass[j] * (e + z));
-    gain_[static_cast<std::size_t>(j)] = gain;
-    z = e * gain * (1.0 + inverse_mass[j] * z);
-    if (through > negligible_influence) ++to_last_;
-    through *= inverse_mass[j] * gain * e;
+    const Block e = coupling(j), pivot = one + inverse_mass_[j] * (e + z);
+    gain(j) = pivot.inverse();
+    z = (e * gain(j) * (one + inverse_mass_[j] * z)).eval();
+    if (through.norm() > negligible_influence) ++to_last_;
+    through = (through * (inverse_mass_[j] * gain(j)) * e).eval();
   }
-  // Symmetry: either way through the piece is the same entry of the inverse, times the spring where it begins.
-  const double near_spring = coupling(0);
-  const double back = near_spring > 0.0 ? through * (behind / near_spring) : 0.0;
-  using Block = RankCoupling<1>::Block;
-  return {Block(inverse_mass[0] * gain_[0] * near_spring), Block(back), Block(through), Block(last)};
+  // Symmetry: either way through the piece is the same entry of the inverse, times the spring where it begins. Blocks
+  // of all but the last rank are functions of G and commute; of the last one nothing uses either way.
+  return {inverse_mass_[0] * gain(0) * coupling(0), through * (spring_[count_] / spring_[0]), through, last};
 }
 
-double UnequalTridiagonal::last_velocity(const double* x) const {
-  double velocity = 0.0;
+template <int S>
+typename UnequalTridiagonal<S>::Value UnequalTridiagonal<S>::last_velocity(double* x) const {
+  Value velocity = Value::Zero();
   for (std::int64_t j = count_ - to_last_; j < count_; ++j) {
-    velocity = matrix_.inverse_mass[j] * (x[j] + gain_[static_cast<std::size_t>(j)] * coupling(j) * velocity);
+    velocity = (inverse_mass_[j] * (at(x, j) + taken(j, j, velocity))).eval();
   }
   return velocity;
 }
 
-const HeadRelation& UnequalTridiagonal::eliminate(std::span<double* const> fields) {
-  using Value = RankCoupling<1>::Value;
+template <int S>
+const HeadRelation& UnequalTridiagonal<S>::eliminate(std::span<double* const> fields) {
   for (std::size_t f = 0; f < fields.size() && count_ > 0; ++f) {
     double* x = fields[f];
-    double velocity = 0.0;
+    Value velocity = Value::Zero();
     for (std::int64_t j = count_ - 1; j >= 0; --j) {
-      x[j] = gain_[static_cast<std::size_t>(j)] * (x[j] + coupling(j + 1) * velocity);
-      velocity = matrix_.inverse_mass[j] * x[j];
+      const Value pulled = at(x, j) + coupling(j + 1) * velocity;
+      const Value momentum = gain(j) * pulled;
+      velocity = inverse_mass_[j] * momentum;
+      at(x, j) = momentum;
     }
-    ranks_.set_first(static_cast<int>(f), Value(velocity));
-    if (ranks_.holders() > 1) ranks_.set_last(static_cast<int>(f), Value(last_velocity(x)));
+    ranks_.set_first(static_cast<int>(f), velocity);
+    if (ranks_.holders() > 1) ranks_.set_last(static_cast<int>(f), last_velocity(x));
   }
   return ranks_.join();
 }
 
-void UnequalTridiagonal::substitute(std::span<double* const> fields, const Eigen::MatrixXd& head) {
+template <int S>
+void UnequalTridiagonal<S>::substitute(std::span<double* const> fields, const Eigen::MatrixXd& head) {
   for (std::size_t f = 0; f < fields.size() && count_ > 0; ++f) {
     const auto field = static_cast<int>(f);
     const auto [left, right] = ranks_.neighbours(field, head.col(field));
     double* x = fields[f];
-    double velocity = right[0];
+    Value velocity = right;
     for (std::int64_t j = count_ - 1; j >= count_ - to_right_; --j) {
-      const double change = gain_[static_cast<std::size_t>(j)] * coupling(j + 1) * velocity;
-      x[j] += change;
-      velocity = matrix_.inverse_mass[j] * change;
+      const Value change = taken(j, j + 1, velocity);
+      at(x, j) += change;
+      velocity = inverse_mass_[j] * change;
     }
-    velocity = left[0];
+    velocity = left;
     for (std::int64_t j = 0; j < count_; ++j) {
-      x[j] += gain_[static_cast<std::size_t>(j)] * coupling(j) * velocity;
-      velocity = matrix_.inverse_mass[j] * x[j];
+      const Value momentum = at(x, j) + taken(j, j, velocity);
+      velocity = inverse_mass_[j] * momentum;
+      at(x, j) = momentum;
     }
   }
 }
 
-LineRow UnequalTridiagonal::row(std::int64_t site) const {
-  const auto number = [](double x) { return Eigen::MatrixXd::Constant(1, 1, x); };
+template <int S>
+LineRow UnequalTridiagonal<S>::row(std::int64_t site) const {
   const bool is_end = is_last_ && site == count_ - 1;
-  const double mass = 1.0 / matrix_.inverse_mass[site], before = coupling(site);
-  const double behind = is_end ? matrix_.far_end : coupling(site + 1);
-  return {number(before), number(mass + before + behind), number(is_end ? 0.0 : behind), mass};
+  const double mass = 1.0 / inverse_mass_[site];
+  const Block before = coupling(site), behind = is_end ? far_end_ : coupling(site + 1);
+  return {before, mass * Block::Identity() + before + behind, is_end ? Block(Block::Zero()) : behind, mass};
+}
+
+}  // namespace
+
+std::unique_ptr<DirectLineSolver> make_unequal_tridiagonal(const UnequalLineMatrix& matrix, const Layout& layout,
+                                                           const Communicator& communicator, int fields) {
+  return with_stages(static_cast<int>(matrix.strength.rows()),
+                     [&]<int S>(std::integral_constant<int, S>) -> std::unique_ptr<DirectLineSolver> {
+                       return std::make_unique<UnequalTridiagonal<S>>(matrix, layout, communicator, fields);
+                     });
+}
+
+std::int64_t bytes_of_unequal_tridiagonal(int stages) {
+  return std::int64_t{stages} * stages * static_cast<std::int64_t>(sizeof(double));
 }
 
 }  // namespace bathline

@@ -78,6 +78,12 @@ void explicit_nonuniform_fused(benchmark::State& state) {
   advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 1, true);
 }
 
+/// Implicit steps of unequal sites, which know no blocks.
+template <int stages>
+void gauss_nonuniform(benchmark::State& state) {
+  advance_line(state, gauss_scheme(stages), memory_resident_sites(), 4, true);
+}
+
 template <int stages>
 void gauss(benchmark::State& state) {
   advance_line(state, gauss_scheme(stages), memory_resident_sites(), steps_of_a_block);
@@ -194,6 +200,21 @@ BENCHMARK(explicit_nonuniform)
 BENCHMARK(midpoint)
     ->Name("line/midpoint/ours")
     ->Iterations(iterations_of(steps_of_a_block))
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(gauss_nonuniform<1>)
+    ->Name("line/midpoint/nonuniform")
+    ->Iterations(5)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(gauss_nonuniform<2>)
+    ->Name("line/gauss2/nonuniform")
+    ->Iterations(5)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(gauss_nonuniform<3>)
+    ->Name("line/gauss3/nonuniform")
+    ->Iterations(5)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(gauss<2>)->Name("line/gauss2/ours")->Iterations(3)->UseManualTime()->Unit(benchmark::kMillisecond);

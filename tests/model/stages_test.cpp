@@ -10,8 +10,10 @@
 #include "model/line/line.hpp"
 #include "model/spectrum.hpp"
 #include "model/star/star.hpp"
+#include "petsc_options.hpp"
 #include "petsc_world.hpp"
 #include "random_numbers.hpp"
+#include "unequal_sites.hpp"
 
 namespace bathline::stages_test {
 namespace {
@@ -136,21 +138,35 @@ std::vector<std::pair<std::string, CollocationScheme>> schemes() {
   return all;
 }
 
-TEST(MpiStages, OfALineEqualADenseSolution) {
+/// With every scheme, far end and several lengths.
+void expect_dense_steps_of_lines(const std::vector<double>& steps, const LineOptions& options) {
   for (const auto& [name, scheme] : schemes()) {
     for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
       for (const int sites : {1, 2, 41, 127, 200}) {
         if (sites == 200 && scheme.stages() > 3) continue;
-        for (const double h : {0.01, 0.7, 6.0}) {
+        for (const double h : steps) {
           SCOPED_TRACE(testing::Message()
                        << name << ", far end " << static_cast<int>(far_end) << ", " << sites << " sites, h = " << h);
           Line line("line", Attachment({{0, 1.0}}, 2),
-                    {.mass = 1.3, .stiffness = 2.9, .far_end = far_end, .dashpot = 0.0}, sites, test_world());
+                    {.mass = 1.3, .stiffness = 2.9, .far_end = far_end, .dashpot = 0.0}, sites, test_world(), options);
           expect_dense_step(line, scheme, h);
         }
       }
     }
   }
+}
+
+TEST(MpiStages, OfALineEqualADenseSolution) { expect_dense_steps_of_lines({0.01, 0.7, 6.0}, {}); }
+
+TEST(MpiStages, OfALineOfUnequalSitesEqualADenseSolution) {
+  expect_dense_steps_of_lines({0.01, 0.7}, {.site = unequal_site});
+}
+
+TEST(MpiStages, OfALineOfUnequalSitesEqualADenseSolutionThroughPetsc) {
+  const PetscOptionsScope options({{"-ksp_type", "gmres"}, {"-pc_type", "jacobi"}});
+  const auto scheme = std::get<CollocationScheme>(method_case("lobatto(stages=3)").scheme);
+  Line line("line", Attachment({{0, 1.0}}, 2), {.far_end = FarEnd::matched}, 90, test_world(), {.site = unequal_site});
+  expect_dense_step(line, scheme, 0.3);
 }
 
 TEST(MpiStages, OfAHeatBathEqualADenseSolution) {

@@ -63,8 +63,8 @@ Solution solve_unequal(double strength, std::int64_t size) {
   const std::int64_t first = layout.first(test_world().rank());
   return solve_on(layout, UnequalLineMatrix{.spring = spring.data() + first,
                                             .inverse_mass = inverse_mass.data() + first,
-                                            .strength = strength,
-                                            .far_end = 0.6});
+                                            .strength = Eigen::MatrixXd::Constant(1, 1, strength),
+                                            .far_end = Eigen::MatrixXd::Constant(1, 1, 0.6)});
 }
 
 /// Residual of (1 + 2c) x_j - c x_{j-1} - c x_{j+1} = r_j, all ranks together.

@@ -58,20 +58,12 @@ double Line::highest_frequency() const {
   return std::sqrt(highest);
 }
 
-std::optional<std::string> Line::own_obstacle(const Scheme& scheme) const {
-  const auto* stages = std::get_if<CollocationScheme>(&scheme);
-  if (state_.has_equal_sites() || stages == nullptr || stages->stages() == 1) return std::nullopt;
-  return "an implicit scheme with several stages, which is for lines of equal sites, and those of `" + name() +
-         "` are not all equal; take `gamma` (the midpoint rule with gamma = 0.5), `implicit-euler`, an explicit "
-         "integrator such as `stoermer-verlet`, or `exact`";
-}
-
 std::int64_t Line::bytes(const Scheme& scheme) const {
   constexpr auto number = static_cast<std::int64_t>(sizeof(double));
   std::int64_t per_site = 0;
   if (const auto* implicit = std::get_if<CollocationScheme>(&scheme)) {
     if (implicit->stages() > 1) per_site = state_.axes * implicit->stages() * number;
-    if (implicit->stages() == 1 && !state_.has_equal_sites()) per_site = UnequalTridiagonal::bytes_per_site;
+    if (!state_.has_equal_sites()) per_site += bytes_of_unequal_tridiagonal(implicit->stages());
   }
   const std::int64_t numbers = 2 * state_.axes + (state_.has_equal_sites() ? 0 : 2);
   return numbers * state_.storage() * number + per_site * state_.count;

@@ -19,7 +19,6 @@ class Line : public Environment {
   Line(std::string name, Attachment attachment, const LineConstants& constants, std::int64_t sites,
        const Communicator& communicator, LineOptions options = {});
 
-  /// Implicit schemes with several stages are for lines of equal sites.
   std::int64_t bytes(const Scheme& scheme) const override;
   /// Cut after its first `limit` sites, where it is held: vibrations above the band do not get further.
   Assembly assemble(std::int64_t limit) const override;
@@ -40,7 +39,6 @@ class Line : public Environment {
   /// On a line of unequal sites, damping is that of a line that goes on as it begins, and the first site that differs
   /// from those before it sends an echo back, too.
   EnvironmentFacts describe() const override;
-  std::optional<std::string> own_obstacle(const Scheme& scheme) const override;
   double echo_time() const;
   double highest_frequency() const;
   /// A thermal start of one axis. @note Collective.

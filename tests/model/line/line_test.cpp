@@ -54,6 +54,7 @@ TEST(MpiLine, CountsWhatSchemesNeedBesides) {
   EXPECT_EQ(bytes(equal, midpoint), 0);
   EXPECT_EQ(bytes(unequal, midpoint), 8 * sites);     // a gain a site, whatever the axes
   EXPECT_EQ(bytes(equal, three), 3 * 2 * 8 * sites);  // stage momenta
+  EXPECT_EQ(bytes(unequal, three), (3 * 2 + 3 * 3) * 8 * sites);
 }
 
 TEST(MpiLine, ChainIsTheLineWithItsEnd) {

@@ -3,8 +3,6 @@
 //
 // In blocks of steps where influence decays within the sites of a rank, see block.hpp; elsewhere step by step with a
 // system that is reduced over the ranks, exactly, or with the solver that the user asks PETSc for.
-#include <stdexcept>
-
 #include "model/line/implicit/block.hpp"
 #include "model/line/implicit/short_march.hpp"
 #include "model/line/implicit/step.hpp"
@@ -130,11 +128,12 @@ void LineImplicitMarch<Kind, S>::complete(const Eigen::MatrixXd& head_velocities
 }
 
 std::unique_ptr<ImplicitMarch> make_unequal_march(LineState& line, const CollocationScheme& scheme, double h) {
-  if (scheme.stages() > 1) throw std::logic_error("implicit schemes with several stages need a line of equal sites");
   line.prepare_rows();
-  const auto sites = std::get<UnequalSites<>>(line.material());
-  const LineStep<UnequalSites<>, 1> step(sites, line.head_stiffness, line.constants, scheme, h);
-  return std::make_unique<LineImplicitMarch<UnequalSites<>, 1>>(line, step, step.matrix(line.count));
+  return with_stages(scheme.stages(), [&]<int S>(std::integral_constant<int, S>) -> std::unique_ptr<ImplicitMarch> {
+    const auto sites = std::get<UnequalSites<>>(line.material());
+    const LineStep<UnequalSites<>, S> step(sites, line.head_stiffness, line.constants, scheme, h);
+    return std::make_unique<LineImplicitMarch<UnequalSites<>, S>>(line, step, step.matrix(line.count));
+  });
 }
 
 }  // namespace

@@ -58,10 +58,9 @@ class LineStep {
   }
   /// Of this rank's `n` sites.
   UnequalLineMatrix matrix(std::int64_t n) const requires std::same_as<Kind, UnequalSites<>> {
-    static_assert(S == 1, "sites that differ are eliminated for one stage");
-    const double strength = h_ * h_ * a_hat_(0, 0) * a_(0, 0);
-    const double behind =
-        line_.far_end == FarEnd::fixed ? strength * sites_.spring[n] : h_ * line_.dashpot * a_hat_(0, 0);
+    const Block strength = h_ * h_ * a_hat_ * a_;
+    const Block dashpot = h_ * line_.dashpot * a_hat_;
+    const Block behind = line_.far_end == FarEnd::fixed ? Block(strength * sites_.spring[n]) : dashpot;
     return {sites_.spring, sites_.inverse_mass, strength, behind};
   }
 

@@ -1,8 +1,11 @@
-// Implicit one-stage schemes on lines whose sites differ: a step against dense linear algebra, and what whole runs must
-// keep.
+// Implicit schemes on lines whose sites differ: a step against dense linear algebra, a nonlinear particle with its line
+// against the stage equations of both together, and what whole runs must keep.
 #include <gtest/gtest.h>
 
+#include <Eigen/SparseLU>
+
 #include "advance/stepper.hpp"
+#include "method_cases.hpp"
 #include "petsc_options.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
@@ -117,45 +120,152 @@ PhasePoint run(Problem& problem, const Scheme& scheme, double h, int steps) {
   return get_state(problem);
 }
 
-TEST(MpiUnequalLine, EqualSitesAgreeWithTheUniformPath) {
-  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
-    for (const std::int64_t sites : {1, 90, 300}) {
-      SCOPED_TRACE(testing::Message() << "far end " << static_cast<int>(far_end) << ", " << sites << " sites");
-      Problem uniform = make_problem({}, far_end, sites, 0.8);
-      Problem one_by_one = make_problem([](std::int64_t) { return LineSite{1.3, 2.9}; }, far_end, sites, 0.8);
-      const CollocationScheme scheme = one_stage(schemes()[1].b, schemes()[1].a);
-      const PhasePoint expected = run(uniform, scheme, 0.3, 50), found = run(one_by_one, scheme, 0.3, 50);
-      EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), 1e-13);
-      EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), 1e-13);
-      EXPECT_NEAR(one_by_one.energies().dissipated, uniform.energies().dissipated, 1e-13);
+/// M u'' = f(u) - C u' for the particle and all sites, site by site and axis by axis.
+struct WholeSystem {
+  WholeSystem(const Problem& problem, FarEnd far_end, int sites)
+      : system(problem.system()),
+        particle(system.size()),
+        mass(particle + 2 * sites),
+        damping(Eigen::VectorXd::Zero(mass.size())),
+        springs(Eigen::MatrixXd::Zero(mass.size(), mass.size())) {
+    const DenseLine line(unequal_site, far_end, sites);
+    mass.head(particle) = system.mass;
+    for (int axis = 0; axis < 2; ++axis) {
+      const auto at = [&](int j) { return particle + 2 * j + axis; };
+      springs(axis, axis) += line.first_spring;
+      springs(axis, at(0)) = springs(at(0), axis) = -line.first_spring;
+      for (int i = 0; i < sites; ++i) {
+        mass[at(i)] = line.mass[i];
+        for (int j = 0; j < sites; ++j) springs(at(i), at(j)) = line.stiffness(i, j);
+      }
+      damping[at(sites - 1)] = line.dashpot;
+    }
+  }
+  Eigen::VectorXd force(const Eigen::VectorXd& u) const {
+    Eigen::VectorXd gradient(particle), all = -springs * u;
+    system.potential->gradient(system.q0 + u.head(particle), gradient);
+    all.head(particle) -= gradient;
+    return all;
+  }
+  Eigen::MatrixXd stiffness(const Eigen::VectorXd& u) const {
+    Eigen::MatrixXd hessian(particle, particle), all = springs;
+    system.potential->hessian(system.q0 + u.head(particle), hessian);
+    all.topLeftCorner(particle, particle) += hessian;
+    return all;
+  }
+
+  /// One step, with Newton's method for all stage velocities at once:
+  /// M V_i = p + h sum_j a^_ij (f(U_j) - C V_j),  U_i = u + h sum_j a_ij V_j.
+  void step(const CollocationScheme& s, double h, PhasePoint& point) const {
+    const Eigen::Index n = mass.size(), stages = s.stages();
+    Eigen::MatrixXd velocity(n, stages), place(n, stages), forces(n, stages);
+    velocity.colwise() = point.p.cwiseQuotient(mass);
+    for (int iteration = 0; iteration < 8; ++iteration) {
+      Eigen::MatrixXd jacobian = Eigen::MatrixXd::Zero(n * stages, n * stages);
+      for (Eigen::Index j = 0; j < stages; ++j) {
+        place.col(j) = point.u + h * velocity * s.a.row(j).transpose();
+        forces.col(j) = force(place.col(j)) - damping.cwiseProduct(velocity.col(j));
+        const Eigen::MatrixXd curvature = stiffness(place.col(j));
+        for (Eigen::Index i = 0; i < stages; ++i) {
+          for (Eigen::Index k = 0; k < stages; ++k) {
+            jacobian.block(i * n, k * n, n, n) += h * h * s.a_hat(i, j) * s.a(j, k) * curvature;
+          }
+          jacobian.block(i * n, j * n, n, n).diagonal() += h * s.a_hat(i, j) * damping;
+        }
+        jacobian.block(j * n, j * n, n, n).diagonal() += mass;
+      }
+      Eigen::MatrixXd residual = mass.asDiagonal() * velocity - h * forces * s.a_hat.transpose();
+      residual.colwise() -= point.p;
+      // Most of it is zeros.
+      const Eigen::SparseLU<Eigen::SparseMatrix<double>> factors(jacobian.sparseView());
+      velocity -= factors.solve(residual.reshaped()).reshaped(n, stages);
+    }
+    for (Eigen::Index j = 0; j < stages; ++j) place.col(j) = point.u + h * velocity * s.a.row(j).transpose();
+    for (Eigen::Index j = 0; j < stages; ++j) {
+      point.p += h * s.b[j] * (force(place.col(j)) - damping.cwiseProduct(velocity.col(j)));
+    }
+    point.u += h * velocity * s.b;
+  }
+
+  OpenSystem system;
+  Eigen::Index particle;
+  Eigen::VectorXd mass, damping;
+  Eigen::MatrixXd springs;
+};
+
+TEST(MpiUnequalLine, ANonlinearParticleOnItSolvesTheStageEquationsOfTheWhole) {
+  constexpr double h = 0.4;
+  constexpr int steps = 5;
+  for (const char* name : {"gauss(stages=1)", "gauss(stages=2)", "gauss(stages=3)", "gauss(stages=4)",
+                           "lobatto(stages=3)", "lobatto(stages=4)"}) {
+    for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
+      for (const int sites : {1, 85}) {
+        SCOPED_TRACE(testing::Message() << name << ", far end " << static_cast<int>(far_end) << ", " << sites);
+        const auto scheme = std::get<CollocationScheme>(method_case(name).scheme);
+        Problem problem = make_problem(unequal_site, far_end, sites, 0.8);
+        const WholeSystem whole(problem, far_end, sites);
+        RandomNumbers random(29);
+        PhasePoint expected = random_point(static_cast<int>(whole.mass.size()), 1.0, random);
+        set_state(problem, expected);
+        const PhasePoint found = run(problem, scheme, h, steps);
+        for (int k = 0; k < steps; ++k) whole.step(scheme, h, expected);
+        EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), 1e-12);
+        EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), 1e-12);
+      }
     }
   }
 }
 
-TEST(MpiUnequalLine, MidpointRuleConservesTheEnergyOfALinearSystem) {
-  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
-    Problem problem = make_problem(unequal_site, far_end, 150, 0.0);
-    const double before = problem.energies().total();
-    run(problem, one_stage(0.5, 0.5), 0.4, 1000);
-    EXPECT_NEAR(problem.energies().total(), before, 1e-12 * before);
-    EXPECT_GT(problem.environments().front()->energy(std::vector<double>{0.0, 0.0}).environment, 0.1 * before);
+TEST(MpiUnequalLine, EqualSitesAgreeWithTheUniformPath) {
+  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
+    for (const std::int64_t sites : {1, 90, 300}) {
+      SCOPED_TRACE(testing::Message() << "far end " << static_cast<int>(far_end) << ", " << sites << " sites");
+      for (const Scheme& scheme : {Scheme(one_stage(schemes()[1].b, schemes()[1].a)),
+                                   method_case("gauss(stages=3)").scheme, method_case("lobatto(stages=4)").scheme}) {
+        Problem uniform = make_problem({}, far_end, sites, 0.8);
+        Problem one_by_one = make_problem([](std::int64_t) { return LineSite{1.3, 2.9}; }, far_end, sites, 0.8);
+        const PhasePoint expected = run(uniform, scheme, 0.3, 50), found = run(one_by_one, scheme, 0.3, 50);
+        EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), 1e-13);
+        EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), 1e-13);
+        EXPECT_NEAR(one_by_one.energies().dissipated, uniform.energies().dissipated, 1e-13);
+      }
+    }
   }
 }
 
-TEST(MpiUnequalLine, MidpointRuleIsOfSecondOrder) {
-  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::matched}) {
-    const auto end = [&](const Scheme& scheme, int steps) {
-      Problem problem = make_problem(unequal_site, far_end, 45, 0.6);
-      return run(problem, scheme, 3.0 / steps, steps);
-    };
-    const PhasePoint exact = end(ExactFlow{}, 1);
-    const auto error = [&](int steps) {
-      const PhasePoint found = end(one_stage(0.5, 0.5), steps);
-      return (found.u - exact.u).norm() + (found.p - exact.p).norm();
-    };
-    const double coarse = error(100), fine = error(200);
-    EXPECT_NEAR(coarse / fine, 4.0, 0.05);
-    EXPECT_LT(fine, 1e-3);
+TEST(MpiUnequalLine, GaussConservesTheEnergyOfALinearSystem) {
+  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
+    for (const char* name : {"gauss(stages=1)", "gauss(stages=2)", "gauss(stages=4)"}) {
+      Problem problem = make_problem(unequal_site, far_end, 150, 0.0);
+      const double before = problem.energies().total();
+      run(problem, method_case(name).scheme, 0.4, 1000);
+      EXPECT_NEAR(problem.energies().total(), before, 1e-12 * before) << name;
+      EXPECT_GT(problem.environments().front()->energy(std::vector<double>{0.0, 0.0}).environment, 0.1 * before);
+    }
+  }
+}
+
+TEST(MpiUnequalLine, SchemesAreOfTheirOrder) {
+  struct Case {
+    const char* name;
+    int steps, order;
+  };
+  for (const auto& [name, steps, order] :
+       {Case{"gauss(stages=1)", 100, 2}, {"gauss(stages=2)", 20, 4}, {"lobatto(stages=3)", 20, 4}}) {
+    for (const FarEnd far_end : {FarEnd::fixed, FarEnd::matched}) {
+      const auto end = [&](const Scheme& scheme, int count) {
+        Problem problem = make_problem(unequal_site, far_end, 45, 0.6);
+        return run(problem, scheme, 3.0 / count, count);
+      };
+      const PhasePoint exact = end(ExactFlow{}, 1);
+      const auto error = [&](int count) {
+        const PhasePoint found = end(method_case(name).scheme, count);
+        return (found.u - exact.u).norm() + (found.p - exact.p).norm();
+      };
+      const double coarse = error(steps), fine = error(2 * steps);
+      EXPECT_NEAR(std::log2(coarse / fine), order, 0.1) << name;
+      EXPECT_LT(fine, 1e-3);
+    }
   }
 }
 
