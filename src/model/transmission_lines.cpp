@@ -47,7 +47,6 @@ std::function<LineSite(std::int64_t)> read_unequal_sites(const Section& section,
   for (const char* key : {mass, stiffness, "damping", "length", "spacing", "speed", "grid"}) {
     if (section.has(key)) refuse(key, fmt::format("`{}` has no meaning where `file` says what the sites are", key));
   }
-  if (section.number("temperature") > 0.0) refuse("temperature", "a line of unequal sites cannot start warm yet");
   if (section.number("gamma") > 0.0) refuse("gamma", "`gamma` has no meaning where `file` says what the sites are");
   if (puts_half_a_site(section)) refuse("half_site", "`half_site` has no meaning where sites differ");
   const TableForm form{.row = "site", .first = {"mass", "kg"}, .second = {"stiffness", "N/m"}};

@@ -112,6 +112,11 @@ class Convert(FolderTest):
         self.assert_code(self.convert(recipe, "star"), 0)
         environment = tomllib.loads((self.folder / "warm-bath-star.toml").read_text())["environment"][0]
         self.assertEqual(environment["temperature"], 0.7)
+        star = self.folder / "warm-bath-star.toml"
+        self.assert_code(self.convert(star, "chain", "-o", self.folder / "warm-chain.toml"), 0)
+        environment = tomllib.loads((self.folder / "warm-chain.toml").read_text())["environment"][0]
+        self.assertEqual(environment["temperature"], 0.7)
+        self.assert_code(run(["check", self.folder / "warm-chain.toml"]), 0)
 
     def refused(self, message, environment, to="star", *more):
         recipe = write_recipe(self.folder / "no.toml", changed(RECIPE, environment=[{"name": "bath"} | environment]))
@@ -130,7 +135,6 @@ class Convert(FolderTest):
         self.refused("has oscillations that last", BATH | {"spectrum": "drude"}, "exponentials")
         undamped = {"kind": "memory", "stiffness": [1.0], "rate": [0.0], "frequency": [2.0]}
         self.refused("has oscillations that last", undamped, "exponentials")
-        self.refused("starts warm", BATH | {"spectrum": "drude", "temperature": 0.1}, "chain")
 
     def test_keeps_what_is_there(self):
         recipe = write_recipe(self.folder / "keep.toml", RECIPE)

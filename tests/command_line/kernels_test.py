@@ -120,12 +120,16 @@ class Kernels(FolderTest):
         table.unlink()
         self.assert_code(run(["verify", path]), 0)
 
-    def test_a_star_starts_warm(self):
-        warm = changed(RECIPE, environment=[BATH | {"name": "star", "temperature": 0.5}, RECIPE["environment"][1]])
-        path, _ = self.result(warm, "warm")
-        with h5py.File(path) as file:
-            self.assertGreater(file["star-exact/energy_environment"][0], 1.0)
-            self.assertEqual(file["chain-exact/energy_environment"][0], 0.0)
+    def test_star_and_chain_start_warm(self):
+        for kind, other, parts in (("star", "chain", "oscillators"), ("chain", "star", "sites")):
+            baths = [one | ({"temperature": 0.5} if one["name"] == kind else {}) for one in RECIPE["environment"]]
+            path, _ = self.result(changed(RECIPE, environment=baths), f"warm-{kind}")
+            with h5py.File(path) as file:
+                degrees = 2 * file[f"certificate/{kind}-exact/{kind}/{parts}"][()]
+                # Each has kT/2 on average, with a standard deviation of kT/sqrt(2).
+                energy = file[f"{kind}-exact/energy_environment"][0] + file[f"{kind}-exact/energy_interaction"][0]
+                self.assertLess(abs(energy - 0.25 * degrees), 5.0 * 0.5 * np.sqrt(0.5 * degrees), kind)
+                self.assertEqual(file[f"{other}-exact/energy_environment"][0], 0.0)
 
     def test_same_bits_on_any_ranks(self):
         recipe = changed(RECIPE)
@@ -165,7 +169,6 @@ class Mistakes(FolderTest):
         self.refused("the run ends at 20,? .*take 20 or more", until=3.0, **DENSITY)
         self.refused("it would take .* oscillators", spectral_density="w/(1+w^2)", representation="star")
         self.refused("its density still counts at", kernel="exp(-t)", representation="star")
-        self.refused("cannot start warm yet.*star", representation="chain", temperature=0.1, **DENSITY)
         self.refused("`omega_max` ends a density", kernel="exp(-t^2)", omega_max=4.0)
         self.refused("spectral_density: .*`v`", spectral_density="w*exp(-v)")
 

@@ -16,7 +16,7 @@
 namespace bathline {
 
 struct LineOptions {
-  double temperature = 0.0;  ///< kT of the start, J; only where all sites are equal
+  double temperature = 0.0;  ///< kT of the start, J
   /// Where sites differ: what each of them is made of, by its index.
   std::function<LineSite(std::int64_t)> site = {};
   /// Leaves out sites that nothing can have moved yet; no result depends on it.

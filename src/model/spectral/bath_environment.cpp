@@ -152,7 +152,7 @@ std::unique_ptr<Environment> make_chain(std::string name, Attachment attachment,
                                         const BathOptions& options, const Communicator& communicator) {
   LineConstants constants;
   constants.far_end = FarEnd::free;
-  LineOptions line;
+  LineOptions line{.temperature = options.temperature};
   line.site = [bath](std::int64_t j) { return bath->chain[static_cast<std::size_t>(j)]; };
   line.substitute = {bath->damping, options.until};
   Certificate certificate = certificate_of(name, *bath, options, {"chain", "sites"});

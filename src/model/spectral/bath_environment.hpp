@@ -12,11 +12,11 @@ namespace bathline {
 
 struct BathOptions {
   double until = 0.0;        ///< s
-  double temperature = 0.0;  ///< kT, J; not of a chain
+  double temperature = 0.0;  ///< kT, J
   std::string choice = {};   ///< why this one, for the log; empty where it was asked for
 };
 
-/// A star, which starts warm as any other. @note Collective.
+/// A star, which starts warm as any other, and so does the chain. @note Collective.
 std::unique_ptr<Environment> make_star(std::string name, Attachment attachment, std::shared_ptr<const Bath> bath,
                                        const BathOptions& options, const Communicator& communicator);
 /// A line of unequal sites whose far end is free. @note Collective.

@@ -125,12 +125,10 @@ EquivalentEnvironment equivalent_environment(const Environment& environment, con
                     environment.attachment().weights()[0].particle, toml_text(file));
   };
   if (to == "chain") {
-    if (temperature > 0.0) {
-      refuse(environment, "starts warm, which a chain of unequal sites cannot yet: set its `temperature` to 0");
-    }
     if (chain.empty()) chain = chain_of_star(star, static_cast<std::int64_t>(star.size()));
     begin("spring-mass-line");
-    found.keys += fmt::format("sites = {}\nfar_end = \"free\"\n", chain.size());
+    found.keys +=
+        fmt::format("sites = {}\nfar_end = \"free\"\ntemperature = {}\n", chain.size(), toml_number(temperature));
     found.rows = "# mass (kg), stiffness of the spring before it (N/m)\n";
     for (const LineSite& site : chain) found.rows += row(site.mass, site.stiffness);
     found.size = static_cast<std::int64_t>(chain.size());

@@ -185,10 +185,6 @@ std::unique_ptr<Environment> build_from_kernel(const Section& section, const Ope
   }
   Choice choice{section.has("representation") ? section.text("representation") : ""};
   const double temperature = section.number("temperature");
-  if (choice.kind == "chain" && temperature > 0.0) {
-    mistakes.add(section.where("temperature"),
-                 "a chain of unequal sites cannot start warm yet; take representation = \"star\", which can");
-  }
   std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
   if (!source || !demand || !attachment || mistakes.count() > before) return nullptr;
   const Wanted wanted{*source, *demand, highest};

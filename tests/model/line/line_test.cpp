@@ -9,6 +9,7 @@
 #include "dense_system.hpp"
 #include "serial_sum.hpp"
 #include "test_world.hpp"
+#include "unequal_sites.hpp"
 
 namespace bathline::line_test {
 namespace {
@@ -124,25 +125,59 @@ TEST(MpiLine, KeepsItsState) {
 
 TEST(MpiLine, ThermalStartIsTheSameOnAnyNumberOfRanks) {
   const Communicator alone = test_world().split(test_world().rank());
-  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
-    for (const std::int64_t sites : {1, 41, 4096, 4097, 20011}) {
-      const LineConstants constants{.mass = 5.0, .stiffness = 2000.0, .far_end = far_end};
-      Line spread("line", Attachment({{0, 1.0}}, 2), constants, sites, test_world(), {.temperature = 0.7});
-      Line whole("line", Attachment({{0, 1.0}}, 2), constants, sites, alone, {.temperature = 0.7});
-      const RandomKey key{.seed = 9, .realisation = 4, .stream = 1};
-      spread.prepare(key);
-      whole.prepare(key);
-      std::vector<double> w, p, all_w, all_p;
-      spread.gather_state(w, p);
-      whole.gather_state(all_w, all_p);
-      if (test_world().is_root()) {
-        EXPECT_EQ(w, all_w) << sites;
-        EXPECT_EQ(p, all_p) << sites;
+  const LineOptions equal{.temperature = 0.7}, unequal{.temperature = 0.7, .site = unequal_site};
+  for (const LineOptions* options : {&equal, &unequal}) {
+    for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
+      for (const std::int64_t sites : {1, 41, 4096, 4097, 20011}) {
+        SCOPED_TRACE(testing::Message() << (options == &equal ? "equal, " : "unequal, ") << sites << " sites");
+        const LineConstants constants{.mass = 5.0, .stiffness = 2000.0, .far_end = far_end};
+        Line spread("line", Attachment({{0, 1.0}}, 2), constants, sites, test_world(), *options);
+        Line whole("line", Attachment({{0, 1.0}}, 2), constants, sites, alone, *options);
+        const RandomKey key{.seed = 9, .realisation = 4, .stream = 1};
+        spread.prepare(key);
+        whole.prepare(key);
+        std::vector<double> w, p, all_w, all_p;
+        spread.gather_state(w, p);
+        whole.gather_state(all_w, all_p);
+        if (test_world().is_root()) {
+          EXPECT_EQ(w, all_w);
+          EXPECT_EQ(p, all_p);
+        }
+        // Each of the 4 N degrees of freedom has kT/2 on average, with a standard deviation of kT/sqrt(2).
+        const EnvironmentEnergy energy = spread.energy(std::vector<double>{0.0, 0.0});
+        const double dofs = 4.0 * static_cast<double>(sites);
+        EXPECT_NEAR(energy.environment + energy.interaction, 0.35 * dofs, 5.0 * 0.7 * std::sqrt(0.5 * dofs));
       }
-      // Each of the 4 N degrees of freedom has kT/2 on average, with a standard deviation of kT/sqrt(2).
-      const EnvironmentEnergy energy = spread.energy(std::vector<double>{0.0, 0.0});
-      const double dofs = 4.0 * static_cast<double>(sites);
-      EXPECT_NEAR(energy.environment + energy.interaction, 0.35 * dofs, 5.0 * 0.7 * std::sqrt(0.5 * dofs)) << sites;
+    }
+  }
+}
+
+TEST(MpiLine, ThermalStartOfUnequalSitesHasTheCovarianceOfTheSprings) {
+  constexpr int sites = 4, realisations = 20000;
+  constexpr double temperature = 0.7;
+  for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
+    Line line("line", Attachment({{0, 1.0}}, 1), {.far_end = far_end}, sites, test_world(),
+              {.temperature = temperature, .site = unequal_site});
+    Eigen::MatrixXd squares = Eigen::MatrixXd::Zero(sites, sites), momenta = squares;
+    for (std::uint32_t r = 0; r < realisations; ++r) {
+      line.prepare({.seed = 1, .realisation = r, .stream = 0});
+      std::vector<double> w, p;
+      line.gather_state(w, p);
+      if (!test_world().is_root()) continue;
+      const Eigen::Map<const Eigen::VectorXd> at(w.data(), sites), moving(p.data(), sites);
+      squares += at * at.transpose() / realisations;
+      momenta += moving * moving.transpose() / realisations;
+    }
+    if (!test_world().is_root()) continue;
+    const DenseLine dense(unequal_site, far_end, sites);
+    const Eigen::MatrixXd of_places = temperature * dense.stiffness.inverse();
+    const Eigen::MatrixXd of_momenta = temperature * Eigen::MatrixXd(dense.mass.asDiagonal());
+    const double error = 5.0 * std::sqrt(2.0 / realisations);
+    for (int i = 0; i < sites; ++i) {
+      for (int j = 0; j < sites; ++j) {
+        EXPECT_NEAR(squares(i, j), of_places(i, j), error * std::sqrt(of_places(i, i) * of_places(j, j)));
+        EXPECT_NEAR(momenta(i, j), of_momenta(i, j), error * std::sqrt(of_momenta(i, i) * of_momenta(j, j)));
+      }
     }
   }
 }
