@@ -24,7 +24,8 @@ std::function<double(double)> quantum_spectrum(std::function<double(double)> fri
 }
 
 QuantumNoise::QuantumNoise(const std::function<double(double)>& spectrum, double h) : weights_(2 * reach + 1) {
-  // Of so many frequencies that what is cut off does not come back.
+  // Of so many frequencies that of what is cut off little comes back: a quarter of the last weight where the spectrum
+  // falls like 1/w, which tests/study/covariance_test.cpp knows.
   constexpr std::size_t count = 8 * reach;
   std::vector<std::complex<double>> root(count), filter(count);
   for (std::size_t j = 0; j <= count / 2; ++j) {
