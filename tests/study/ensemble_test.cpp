@@ -491,6 +491,12 @@ TEST(MpiEnsemble, SaysWhatIsWrong) {
   std::string none = recipe("realisations = 4\n", "0.0");
   none.replace(none.rfind("temperature = 0.5"), 17, "temperature = 0.0");
   EXPECT_THAT(RunStudy(none).report, HasSubstr("no environment has a `temperature` above 0"));
+  // At the temperature 0 momenta are drawn as well, all of them 0.
+  std::string at_rest = none;
+  at_rest.replace(at_rest.find("q0 ="), 0, "start = \"thermal-momenta\"\ntemperature = 0.0\n");
+  EXPECT_THAT(RunStudy(at_rest).report, HasSubstr("all realisations would be the same"));
+  at_rest.replace(at_rest.find("temperature = 0.0"), 17, "temperature = 0.5");
+  EXPECT_EQ(RunStudy(at_rest).report, "");
   // Two temperatures: no equipartition to hold it to.
   const RunStudy mixed(recipe("realisations = 4\n", "0.0"));
   EXPECT_EQ(mixed.report, "");
