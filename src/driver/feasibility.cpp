@@ -107,8 +107,8 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
   if (has_action && one.method->domain == Method::Domain::mechanical && !has_stages(one.scheme)) {
     mistakes.add(one.options.where("name"),
                  fmt::format("`{}` goes by turns with the kinetic and with the potential energy and does not advance "
-                             "the z of a contact system; gamma, gauss, lobatto, herglotz, rk4, the Euler methods and "
-                             "exact do",
+                             "the z of a contact system; gamma, time-centred, gauss, lobatto, herglotz, rk4, the Euler "
+                             "methods and exact do",
                              name));
     return;
   }

@@ -101,7 +101,7 @@ SystemKind contact_kind() {
        .parameters = std::move(parameters),
        .notes =
            "A particle of 1 kg, always open, run by `herglotz`, of order 1, by gauss and lobatto, contact integrators "
-           "of any order, gamma, rk4, the Euler methods or exact. Any other L with z is a system of kind "
+           "of any order, gamma, time-centred, rk4, the Euler methods or exact. Any other L with z is a system of kind "
            "`lagrangian`. Records z, hamiltonian H = |p|^2 / 2 + V - gamma z and log_hamiltonian, with H' = gamma H "
            "for the exact motion without a drive; with two axes the angular momentum. q0 = [1.0] is one axis, "
            "[[1.0, 0.0]] two."},

@@ -114,9 +114,8 @@ SystemKind lagrangian_kind() {
            "axis in the results, its momentum dL/dx', and energy_particles is x' dL/dx' - L; energy_work is what "
            "`force`, `drive` and a dependence of L on time bring. Run by gamma, time-centred, gauss, lobatto, rk4, the "
            "Euler methods and exact; splittings need constant masses. Where d2L/dx'2 is singular, at the start or on "
-           "the way, "
-           "no motion is determined: an error. With z the equations are those of Herglotz, the methods above are "
-           "contact integrators of the same orders (and `herglotz` is one of order 1), no environment is attached, "
+           "the way, no motion is determined: an error. With z the equations are those of Herglotz, the methods above "
+           "are contact integrators of the same orders (and `herglotz` is one of order 1), no environment is attached, "
            "and recorded are z, hamiltonian, which is energy_particles, and log_hamiltonian; what dL/dz takes is "
            "energy_dissipated."},
       build_lagrangian_system};

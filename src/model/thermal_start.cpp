@@ -30,6 +30,7 @@ class Drawn final : public ThermalStart {
     p = temperature_.cwiseProduct(mass).cwiseSqrt().cwiseProduct(numbers);
     if (positions_) q = positions_->draw({key.seed, key.realisation, of_positions});
   }
+  bool is_warm() const override { return !temperature_.isZero(0.0); }
   std::string account() const override {
     return positions_ ? positions_->account() : std::string("momenta of the Gibbs distribution");
   }

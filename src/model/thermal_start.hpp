@@ -19,6 +19,8 @@ class ThermalStart {
   /// same on every rank.
   virtual void draw(const RandomKey& key, const Eigen::VectorXd& mass, Eigen::VectorXd& q,
                     Eigen::VectorXd& p) const = 0;
+  /// Whether draws differ: at the temperature 0 all momenta are 0.
+  virtual bool is_warm() const = 0;
   /// How it is done, and how well where that was measured.
   virtual std::string account() const = 0;
 };

@@ -16,15 +16,6 @@ namespace bathline {
 
 namespace {
 
-/// Whether realisations start apart: at the temperature 0 all momenta that are drawn are 0.
-bool starts_warm(const Experiment& experiment, const Case& one) {
-  if (one.start == nullptr) return false;
-  const OpenSystem& system = experiment.system();
-  Eigen::VectorXd q = system.q0, p = Eigen::VectorXd::Zero(system.size());
-  one.start->draw({}, system.mass, q, p);
-  return !p.isZero(0.0);
-}
-
 /// Without heat all realisations are the same. Open runs are warm by their noise, closed ones by how they start.
 void check_warmth(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   bool warm = false, any_closed = false;
@@ -39,7 +30,7 @@ void check_warmth(const Recipe& recipe, const Experiment& experiment, Mistakes& 
                        : "every realisation of an open run without noise is the same");
       continue;
     }
-    warm = warm || one.noise || starts_warm(experiment, one);
+    warm = warm || one.noise || (one.start != nullptr && one.start->is_warm());
     const Problem problem = experiment.make_problem(one);
     for (const auto& environment : problem.environments()) {
       warm = warm || environment->facts().temperature > 0.0;

@@ -19,7 +19,7 @@ namespace {
 using Matrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
 using Vector = Eigen::Matrix<long double, Eigen::Dynamic, 1>;
 
-/// A line known everywhere, and the part of it that a rank gives to the solver->
+/// A line known everywhere, and the part of it that a rank gives to the solver.
 struct Sites {
   /// Masses and springs differ by factors up to `contrast` squared.
   Sites(int size, double contrast, double strength) : strength(strength) {
