@@ -135,7 +135,7 @@ std::unique_ptr<Environment> build_memory(const Section& section, const OpenSyst
   if (mistakes.count() > before) return nullptr;
   if (is_quantum(section)) {
     return make_quantum_memory(section.text("name"), std::move(*attachment), modes, section.number("temperature"),
-                               section.number("hbar"), communicator);
+                               section.number("hbar"), run.step, communicator);
   }
   return std::make_unique<MemoryOfModes>(section.text("name"), std::move(*attachment), modes,
                                          section.number("temperature"), communicator);
@@ -166,8 +166,10 @@ EnvironmentKind memory_environment_kind() {
        .bound = Bound::nonnegative});
   parameters.push_back({.name = "quantum",
                         .type = ValueType::boolean,
-                        .doc = "whether the noise of modes is that of a quantum bath, whose force has the spectrum "
-                               "2 Re g(i w) (hbar w/2) coth(hbar w/(2 kT))",
+                        .doc =
+                            "whether the noise of modes is that of a quantum bath, whose force has the spectrum "
+                            "2 Re g(i w) (hbar w/2) coth(hbar w/(2 kT)); it remembers 1024 steps, in a tenth of which "
+                            "every mode has to die down",
                         .fallback = "false"});
   parameters.push_back({.name = "hbar",
                         .units = "J s",

@@ -175,6 +175,10 @@ TEST(QuantumNoise, RefusesWhatIsNotKnown) {
   }
   memory({rate, 0.0}, report);
   EXPECT_THAT(report, HasSubstr("without `rate` gives no heat back"));
+  // Steps of 0.1 s: 1024 of them are 12 and 5 times as long as these last.
+  const Scheme& scheme = method_case(midpoint).scheme;
+  EXPECT_FALSE(memory({rate, 0.12}, report)->obstacle(scheme));
+  EXPECT_THAT(memory({rate, 0.05}, report)->obstacle(scheme).value_or(""), HasSubstr("its mode of rate 0.05 lasts"));
 }
 
 }  // namespace
