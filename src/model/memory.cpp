@@ -5,26 +5,22 @@
 #include <algorithm>
 
 #include "model/environment_catalogue.hpp"
-#include "model/memory_modes.hpp"
+#include "model/memory_recipe.hpp"
 #include "model/passivity.hpp"
-#include "model/quantum_memory.hpp"
 #include "model/spectral/recipe.hpp"
 
 namespace bathline {
 
 namespace {
 
-bool is_quantum(const Section& section) { return section.has("quantum") && section.boolean("quantum"); }
-
 bool is_noisy_memory(const Section& section) {
-  // Exponentials of a kernel are refused where they have none.
+  const bool is_warm = section.number("temperature") > 0.0 || is_quantum(section);
   if (!section.has("rate")) {
-    return section.has("representation") && section.text("representation") == "exponentials" &&
-           section.number("temperature") > 0.0;
+    const bool is_sum = section.has("representation") && section.text("representation") == "exponentials";
+    return is_warm && (is_sum || is_quantum(section));
   }
   const std::vector<double>& rates = section.numbers("rate");
-  return (section.number("temperature") > 0.0 || is_quantum(section)) &&
-         std::any_of(rates.begin(), rates.end(), [](double r) { return r > 0.0; });
+  return is_warm && std::any_of(rates.begin(), rates.end(), [](double r) { return r > 0.0; });
 }
 
 std::string why_not_white(const Section& section) {
@@ -100,12 +96,6 @@ std::unique_ptr<Environment> build_memory(const Section& section, const OpenSyst
                     others.front()));
     return nullptr;
   }
-  if (has_kernel && is_quantum(section)) {
-    mistakes.add(section.where("quantum"),
-                 "quantum noise is known of modes alone: state `stiffness`, `rate` and "
-                 "`frequency`, or leave `quantum` out");
-    return nullptr;
-  }
   if (has_kernel) return build_from_kernel(section, system, run, communicator, mistakes);
   if (lacks_modes(section)) {
     mistakes.add(section.where("kind"),
@@ -120,25 +110,15 @@ std::unique_ptr<Environment> build_memory(const Section& section, const OpenSyst
     return nullptr;
   }
   const std::vector<MemoryMode> modes = read_modes(section, mistakes);
-  const auto lasts = [](const MemoryMode& mode) { return mode.r == 0.0; };
-  if (is_quantum(section) && std::any_of(modes.begin(), modes.end(), lasts)) {
-    mistakes.add(section.where("rate"),
-                 "a mode without `rate` gives no heat back: quantum noise is of modes that decay");
-  }
-  if (!may_be_warm(modes) && (section.number("temperature") > 0.0 || is_quantum(section))) {
-    mistakes.add(
-        section.where(is_quantum(section) ? "quantum" : "temperature"),
-        "noise is known of modes with a `stiffness`, or with cosines above 0 and without sines, alone: leave it out, "
-        "or give the kernel with representation = \"star\"");
-  }
+  if (mistakes.count() > before) return nullptr;
+  const std::shared_ptr<const MemoryBath> bath =
+      read_memory_bath(section, modes, run.step, "take away from `sine`, or add to `cosine`", mistakes);
   std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
   if (mistakes.count() > before) return nullptr;
-  if (is_quantum(section)) {
-    return make_quantum_memory(section.text("name"), std::move(*attachment), modes, section.number("temperature"),
-                               section.number("hbar"), run.step, communicator);
-  }
-  return std::make_unique<MemoryOfModes>(section.text("name"), std::move(*attachment), modes,
-                                         section.number("temperature"), communicator);
+  const std::string& name = section.text("name");
+  if (bath) return std::make_unique<FilteredMemory>(name, std::move(*attachment), modes, bath, communicator);
+  return std::make_unique<MemoryOfModes>(name, std::move(*attachment), modes, section.number("temperature"),
+                                         communicator);
 }
 
 Parameter parameter_of_modes(const char* name, const char* units, const char* doc, Bound bound) {
@@ -158,18 +138,16 @@ EnvironmentKind memory_environment_kind() {
                          Bound::any),
       parameter_of_modes("sine", "N/m", "beside `cosine`: what every mode adds to gamma as a sine", Bound::any)};
   for (Parameter& parameter : kernel_parameters()) parameters.push_back(std::move(parameter));
-  parameters.push_back(
-      {.name = "temperature",
-       .units = "J",
-       .doc = "kT of the start, and of the noise that belongs to modes; only 0 for chains, which start cold",
-       .fallback = "0.0",
-       .bound = Bound::nonnegative});
+  parameters.push_back({.name = "temperature",
+                        .units = "J",
+                        .doc = "kT of the start, and of the noise that belongs to modes",
+                        .fallback = "0.0",
+                        .bound = Bound::nonnegative});
   parameters.push_back({.name = "quantum",
                         .type = ValueType::boolean,
-                        .doc =
-                            "whether the noise of modes is that of a quantum bath, whose force has the spectrum "
-                            "2 Re g(i w) (hbar w/2) coth(hbar w/(2 kT)); it remembers 1024 steps, in a tenth of which "
-                            "every mode has to die down",
+                        .doc = "whether the noise of modes is that of a quantum bath, whose force has the spectrum "
+                               "2 Re g(i w) (hbar w/2) coth(hbar w/(2 kT)); it remembers 1024 steps, or as many up to "
+                               "16384 as leave 1e-4 of the spectrum wrong at most",
                         .fallback = "false"});
   parameters.push_back({.name = "hbar",
                         .units = "J s",
@@ -193,10 +171,13 @@ EnvironmentKind memory_environment_kind() {
            "the ledger. With a temperature every mode has noise and starts from its Gibbs distribution: the force on a "
            "particle that is held has the autocorrelation kT gamma(t). On linear systems `gamma` with 0.5 and `gauss` "
            "then have the Gibbs distribution at any step, stoermer-verlet its positions, and `gamma` with 0 and 1 "
-           "those of half a drift further or earlier. "
-           "With `quantum` particles have the variances of quantum mechanics on linear systems, under the midpoint "
-           "rule "
-           "at any step; elsewhere this is the quasi-classical Langevin equation, which is no quantum mechanics of "
+           "those of half a drift further or earlier. Modes that are passive together, and not one by one, have that "
+           "noise from a filter with the poles of the kernel, the outer factor of 2 kT Re g(i w): under `gamma` with "
+           "0.5, `time-centred`, `gauss` and `stoermer-verlet`, which have the same distributions by it. "
+           "With `quantum`, of modes or of a kernel's exponentials, particles have the variances of quantum mechanics "
+           "on "
+           "linear systems, under the midpoint rule at any step; elsewhere this is the quasi-classical Langevin "
+           "equation, which is no quantum mechanics of "
            "anharmonic motions. "
            "With `cosine` and `sine` in the place of `stiffness` the modes need not be springs and masses one by one, "
            "as "

@@ -61,12 +61,13 @@ double kernel_at(const std::vector<MemoryMode>& modes, double t) {
   return sum;
 }
 
-double resistance_at(const std::vector<MemoryMode>& modes, double w) {
+// What is left of both halves of a mode far above it is added up before it is rounded.
+double resistance_at(std::span<const MemoryMode> modes, double w) {
   double sum = 0.0;
-  for (const MemoryMode& mode : modes) {
-    const std::complex<double> weight(mode.k, -mode.b);
-    sum +=
-        0.5 * (weight / std::complex(mode.r, w - mode.w) + std::conj(weight) / std::complex(mode.r, w + mode.w)).real();
+  for (const auto& [k, r, frequency, b] : modes) {
+    const double own = r * r + frequency * frequency, below = r * r + (w - frequency) * (w - frequency),
+                 above = r * r + (w + frequency) * (w + frequency);
+    sum += (k * r * (own + w * w) + b * frequency * (own - w * w)) / below / above;
   }
   return sum;
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <complex>
+#include <span>
 #include <vector>
 
 #include "model/lumped.hpp"
@@ -21,7 +22,7 @@ struct MemoryMode {
 /// sum of exp(-r t) (k cos(w t) + b sin(w t)), N/m.
 double kernel_at(const std::vector<MemoryMode>& modes, double t);
 /// Real part of its transform at i w, kg/s.
-double resistance_at(const std::vector<MemoryMode>& modes, double w);
+double resistance_at(std::span<const MemoryMode> modes, double w);
 
 /// The same sum of modes in which no k is small beside its b: a state is scaled by k, and such a mode is two.
 std::vector<MemoryMode> well_scaled(const std::vector<MemoryMode>& modes);

@@ -23,19 +23,42 @@ std::function<double(double)> quantum_spectrum(std::function<double(double)> fri
   };
 }
 
-QuantumNoise::QuantumNoise(const std::function<double(double)>& spectrum, double h) : weights_(2 * reach + 1) {
+QuantumNoise::QuantumNoise(const std::function<double(double)>& spectrum, double h) {
+  std::size_t reach = shortest;
+  cut_at(reach, spectrum, h);
+  while (lost_ > good_enough && reach < longest) cut_at(reach *= 2, spectrum, h);
+}
+
+void QuantumNoise::cut_at(std::size_t reach, const std::function<double(double)>& spectrum, double h) {
   // Of so many frequencies that of what is cut off little comes back: a quarter of the last weight where the spectrum
   // falls like 1/w, which tests/study/covariance_test.cpp knows.
-  constexpr std::size_t count = 8 * reach;
+  const std::size_t count = 8 * reach;
+  const auto at = [&](std::size_t j, std::size_t of) {
+    const double angle = 2.0 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(of);
+    return 2 * j == of ? 0.0 : std::max(0.0, spectrum(2.0 / h * std::tan(0.5 * angle)) / h);
+  };
   std::vector<std::complex<double>> root(count), filter(count);
-  for (std::size_t j = 0; j <= count / 2; ++j) {
-    const double angle = 2.0 * std::numbers::pi * static_cast<double>(j) / static_cast<double>(count);
-    const double value = j == count / 2 ? 0.0 : spectrum(2.0 / h * std::tan(0.5 * angle)) / h;
-    root[j] = root[(count - j) % count] = std::sqrt(std::max(0.0, value));
-  }
+  for (std::size_t j = 0; j <= count / 2; ++j) root[j] = root[(count - j) % count] = std::sqrt(at(j, count));
   Eigen::FFT<double> transform;
   transform.inv(filter, root);
+  weights_.resize(2 * reach + 1);
   for (std::size_t l = 0; l <= reach; ++l) weights_[reach + l] = weights_[reach - l] = filter[l].real();
+  // What is wrong shows between these frequencies.
+  const std::size_t finer = 4 * count;
+  std::vector<std::complex<double>> cut(finer), found(finer);
+  for (std::size_t l = 0; l <= reach; ++l) cut[l] = cut[(finer - l) % finer] = weights_[reach + l];
+  transform.fwd(found, cut);
+  double all = 0.0, largest = 0.0;
+  lost_ = error_ = 0.0;
+  for (std::size_t j = 0; j < finer / 2; ++j) {
+    const double wanted = at(j, finer), off = std::abs(std::norm(found[j]) - wanted);
+    all += wanted;
+    largest = std::max(largest, wanted);
+    lost_ += off;
+    error_ = std::max(error_, off);
+  }
+  lost_ /= all;
+  error_ /= largest;
 }
 
 double QuantumNoise::force(std::span<const double> numbers) const {
@@ -52,77 +75,61 @@ double QuantumNoise::force(std::span<const double> numbers) const {
 
 namespace {
 
-class QuantumMarch final : public ImplicitMarch {
+class QuantumForce final : public RandomForce {
  public:
-  QuantumMarch(std::unique_ptr<ImplicitMarch> friction, QuantumNoise noise, double h, QuantumState& state)
-      : friction_(std::move(friction)), noise_(std::move(noise)), h_(h), state_(state) {}
-
-  int limit() const override { return friction_->limit(); }
-  void open(const BlockPlan& plan) override { friction_->open(plan); }
-  void close() override { friction_->close(); }
-  std::string failure() const override { return friction_->failure(); }
-  std::vector<double> memory() const override { return friction_->memory(); }
-  void remember(std::span<const double> memory) override { friction_->remember(memory); }
-
-  bool respond(std::span<const double> head, StageResponse& response) override {
-    const bool converged = friction_->respond(head, response);
-    if (state_.dissipated.empty()) return converged;
-    take_numbers();
-    for (std::size_t axis = 0; axis < windows_.size(); ++axis) {
-      forces_[axis] = noise_.force(std::span<const double>(windows_[axis]).subspan(begin_, numbers_of_step));
-      response.constant(0, static_cast<Eigen::Index>(axis)) += forces_[axis];
-    }
-    return converged;
-  }
-  void complete(const Eigen::MatrixXd& head_velocities) override {
-    friction_->complete(head_velocities);
-    for (std::size_t axis = 0; axis < windows_.size(); ++axis) {
-      state_.dissipated[axis] -= h_ * forces_[axis] * head_velocities(0, static_cast<Eigen::Index>(axis));
-    }
-    if (!windows_.empty()) state_.steps += 1.0;
-  }
+  explicit QuantumForce(std::shared_ptr<const QuantumNoise> noise)
+      : noise_(std::move(noise)), numbers_of_step_(2 * noise_->reach() + 1) {}
 
  private:
-  static constexpr std::size_t numbers_of_step = 2 * QuantumNoise::reach + 1;
+  std::size_t stages() const override { return 1; }
+  void start(const RandomKey& key) override {
+    numbers().begin({key.seed, key.realisation, first_stream + key.stream});
+    windows_.clear();
+  }
+  void draw(std::span<double> forces) override {
+    if (forces.empty()) return;
+    take_numbers();
+    for (std::size_t axis = 0; axis < forces.size(); ++axis) {
+      forces[axis] = noise_->force(std::span<const double>(windows_[axis]).subspan(begin_, numbers_of_step_));
+    }
+  }
 
   /// The numbers of the step under way at `begin_` of every window.
   void take_numbers() {
-    const auto step = static_cast<std::int64_t>(state_.steps);
-    if (windows_.empty() || step != step_ + 1) {
-      windows_.assign(state_.dissipated.size(), {});
-      forces_.resize(windows_.size());
+    const auto count = static_cast<std::int64_t>(numbers_of_step_);
+    if (windows_.empty() || step() != step_ + 1) {
+      windows_.assign(axes(), {});
       begin_ = 0;
-      for (std::size_t i = 0; i < numbers_of_step; ++i) append(step + static_cast<std::int64_t>(i));
+      for (std::int64_t i = 0; i < count; ++i) append(step() + i);
     } else {
-      append(step + static_cast<std::int64_t>(numbers_of_step) - 1);
-      if (++begin_ > 4 * numbers_of_step) {
+      append(step() + count - 1);
+      if (++begin_ > 4 * numbers_of_step_) {
         const auto past = static_cast<std::ptrdiff_t>(begin_);
         for (std::vector<double>& window : windows_) window.erase(window.begin(), window.begin() + past);
         begin_ = 0;
       }
     }
-    step_ = step;
+    step_ = step();
   }
   void append(std::int64_t index) {
-    const std::span<const double> numbers = state_.numbers.at(index, 0, windows_.size());
-    for (std::size_t axis = 0; axis < windows_.size(); ++axis) windows_[axis].push_back(numbers[axis]);
+    const std::span<const double> of_index = numbers().at(index, 0, axes());
+    for (std::size_t axis = 0; axis < windows_.size(); ++axis) windows_[axis].push_back(of_index[axis]);
   }
 
-  std::unique_ptr<ImplicitMarch> friction_;
-  QuantumNoise noise_;
-  double h_;
-  QuantumState& state_;
+  /// Behind the streams of other noise.
+  static constexpr std::uint32_t first_stream = 0xC0000000U;
+
+  std::shared_ptr<const QuantumNoise> noise_;
+  std::size_t numbers_of_step_;
   std::vector<std::vector<double>> windows_;  // by axis
-  std::vector<double> forces_;
   std::size_t begin_ = 0;
   std::int64_t step_ = -2;  // of the windows
 };
 
 }  // namespace
 
-std::unique_ptr<ImplicitMarch> with_quantum_noise(std::unique_ptr<ImplicitMarch> friction, QuantumNoise noise, double h,
-                                                  QuantumState& state) {
-  return std::make_unique<QuantumMarch>(std::move(friction), std::move(noise), h, state);
+std::unique_ptr<RandomForce> make_quantum_force(std::shared_ptr<const QuantumNoise> noise) {
+  return std::make_unique<QuantumForce>(std::move(noise));
 }
 
 }  // namespace bathline

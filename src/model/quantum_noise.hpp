@@ -7,8 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "model/march.hpp"
-#include "model/step_numbers.hpp"
+#include "model/random_force.hpp"
 
 namespace bathline {
 
@@ -22,27 +21,28 @@ std::function<double(double)> quantum_spectrum(std::function<double(double)> fri
 /// step for. Linear systems then have the variances of continuous time at any step.
 class QuantumNoise {
  public:
-  /// How many numbers before and after that of a step matter.
-  static constexpr std::size_t reach = 1024;
+  static constexpr std::size_t shortest = 1024, longest = 16384;
+  /// Share of the spectrum that may be wrong, for which `reach` grows.
+  static constexpr double good_enough = 1e-4;
 
   /// `spectrum` vanishes at infinite frequencies.
   QuantumNoise(const std::function<double(double)>& spectrum, double h);
+  /// How many numbers before and after that of a step matter.
+  std::size_t reach() const { return weights_.size() / 2; }
+  /// The integral of the spectrum's errors, absolute values, over that of the spectrum.
+  double lost() const { return lost_; }
+  /// The largest of them, over its largest value.
+  double error() const { return error_; }
   /// In N, from 2 reach + 1 numbers with that of the step in the middle.
   double force(std::span<const double> numbers) const;
 
  private:
+  void cut_at(std::size_t reach, const std::function<double(double)>& spectrum, double h);
+
   std::vector<double> weights_;  // of those numbers
+  double lost_ = 0.0, error_ = 0.0;
 };
 
-/// What a march with such forces keeps of a run, on rank 0.
-struct QuantumState {
-  StepNumbers numbers;
-  double steps = 0.0;              ///< done so far, a whole number
-  std::vector<double> dissipated;  ///< by axis: what the force has done, with the opposite sign
-};
-
-/// The march `friction` of the midpoint rule with steps of h, with noise on its head. `state` must outlive it.
-std::unique_ptr<ImplicitMarch> with_quantum_noise(std::unique_ptr<ImplicitMarch> friction, QuantumNoise noise, double h,
-                                                  QuantumState& state);
+std::unique_ptr<RandomForce> make_quantum_force(std::shared_ptr<const QuantumNoise> noise);
 
 }  // namespace bathline

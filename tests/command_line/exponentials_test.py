@@ -149,7 +149,7 @@ class Exponentials(FolderTest):
 
         chosen(r"is \d+ exponentials, as nothing else was asked for: a star or a chain would take \d+", **OHMIC)
         chosen("is 1 exponential, as nothing .*: it has no star or chain of reasonable size", kernel="0.5*exp(-3*t)")
-        chosen("is a star of .*which starts warm", temperature=0.3, **OHMIC)
+        chosen("is a star of .*which is warm under every method", temperature=0.3, **OHMIC)
         chosen("is a star of .*no short sum of exponentials is as good", kernel="exp(-t^2)+0.4*exp(-(t-11)^2)")
 
     def test_what_is_passive_by_itself_may_be_warm(self):
@@ -162,6 +162,39 @@ class Exponentials(FolderTest):
                 # The stiffness and rate found are those to 1e-10, and the noise is the same.
                 self.assertLess(np.abs(one[f"{name}/q"][()] - other[f"{name}/q"][()]).max(), 1e-8)
                 self.assertGreater(one[f"{name}/energy_dissipated"][-1], 0.01)
+
+
+    def test_what_is_passive_as_a_whole_may_be_warm(self):
+        def covariance(kernel, environment=(), **integrator):
+            memory = {"kind": "memory", "name": "bath", "representation": "exponentials", "temperature": 0.4}
+            recipe = changed(
+                RECIPE, environment=[memory | kernel, *environment], study={"kind": "covariance"}, time={"step": 0.2, "steps": 500}
+            )
+            recipe["integrators"] = [{"name": "gamma", "gamma": 0.5, "on": "closed", "label": "run"} | integrator]
+            path, _ = self.result(recipe, "warm")
+            found = variables(path)
+            return {name: found[f"covariance/run/{name}"].item() for name in ("qq", "vv")} | {
+                name: values.item() for name, values in found.items() if name.startswith("certificate/run/bath/noise")
+            }
+
+        # kT/k and kT/m of any, at any step.
+        for density in ({"spectral_density": "w*exp(-w)"}, {"spectral_density": "0.3*w^3*exp(-w^2/4)"}):
+            for integrator in ({}, {"name": "gauss", "stages": 3}):
+                found = covariance(density | {"tolerance": 1e-7}, **integrator)
+                self.assertAlmostEqual(found["qq"], 0.4 / 2.1, delta=1e-10)
+                self.assertAlmostEqual(found["vv"], 0.4 / 1.3, delta=1e-10)
+                self.assertLess(found["certificate/run/bath/noise_error"], 1e-9)
+
+    def test_quantum_noise_of_a_kernel_is_that_of_its_modes(self):
+        by_hand = {"name": "bath", "kind": "memory", "stiffness": [0.5], "rate": [3.0], "frequency": [0.0]}
+        quantum = {"quantum": True, "hbar": 1.0, "temperature": 0.1}
+        recipe = changed(RECIPE, environment=[MEMORY | {"kernel": "0.5*exp(-3*t)"} | quantum])
+        recipe["integrators"] = recipe["integrators"][1:2]
+        recipe["environment"][0].pop("representation")
+        twin = changed(recipe, environment=[by_hand | quantum])
+        with h5py.File(self.result(recipe, "kernel")[0]) as one, h5py.File(self.result(twin, "twin")[0]) as other:
+            self.assertLess(np.abs(one["gamma/q"][()] - other["gamma/q"][()]).max(), 1e-8)
+            self.assertGreater(np.abs(one["gamma/energy_dissipated"][-1]), 0.01)
 
 
 class Mistakes(FolderTest):
@@ -189,7 +222,8 @@ class Mistakes(FolderTest):
         self.refused('too slowly for a star or a chain.*"exponentials"', kernel="1/sqrt(1+t)", **star)
         self.refused("it does not die down", kernel="cos(t)^2")
         self.refused("no short sum of exponentials", tolerance=1e-13, **asked, **OHMIC)
-        self.refused('not passive one by one.*"star", which starts warm', temperature=0.2, **asked, **OHMIC)
+        self.refused('below 0 there is no noise.*"star", which is warm', temperature=0.2, **asked, **OHMIC)
+        self.refused('quantum noise is of modes that decay: take "exponentials"', quantum=True, **star, **OHMIC)
         backwards = {"name": "yoshida4", "on": "closed", "label": "closed"}
         self.refused('cannot run backwards.*representation = "star"', integrator=backwards, **asked, **OHMIC)
 
@@ -203,7 +237,7 @@ class Mistakes(FolderTest):
         self.refused("no passive environment has this kernel.*below 0 for .* %", **sum_of | {"cosine": [1.0, -4.0]})
         self.refused("`stiffness` and `cosine` say the same", stiffness=[1.0, 1.0], **sum_of)
         self.refused("the memory's kernel is missing", sine=[1.0], rate=[1.0], frequency=[1.0])
-        self.refused("noise is known of modes with", temperature=0.1, **sum_of)
+        self.refused("transform is -.*below 0 there is no noise; take away from `sine`", temperature=0.1, **sum_of)
 
 
 if __name__ == "__main__":

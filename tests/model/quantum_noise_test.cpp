@@ -35,20 +35,29 @@ class Drude final : public LumpedEnvironment {
                           test_world()),
         spectrum_(quantum_spectrum(friction, kt, 1.0)) {}
 
+  std::size_t reach() const { return noise_->reach(); }
+
   void prepare(const RandomKey& key) override {
     LumpedEnvironment::prepare(key);
-    state_.dissipated.assign(axes().size(), 0.0);
-    state_.numbers.take_from([](std::int64_t index, int, std::span<double> numbers) {
-      numbers[0] = index == 2 * static_cast<std::int64_t>(QuantumNoise::reach) ? 1.0 : 0.0;
-    });
+    key_ = key;
+    heat_.assign(axes().size(), 0.0);
   }
   std::unique_ptr<ImplicitMarch> implicit_march(const CollocationScheme& scheme, double h) override {
-    return with_quantum_noise(LumpedEnvironment::implicit_march(scheme, h), QuantumNoise(spectrum_, h), h, state_);
+    noise_ = std::make_shared<const QuantumNoise>(spectrum_, h);
+    numbers_.take_from([reach = reach()](std::int64_t index, int, std::span<double> numbers) {
+      numbers[0] = index == 2 * static_cast<std::int64_t>(reach) ? 1.0 : 0.0;
+    });
+    std::shared_ptr<RandomForce> force = make_quantum_force(noise_);
+    force->begin(numbers_, key_, axes().size());
+    return with_random_force(LumpedEnvironment::implicit_march(scheme, h), scheme, h, force, heat_);
   }
 
  private:
   std::function<double(double)> spectrum_;
-  QuantumState state_;
+  std::shared_ptr<const QuantumNoise> noise_;
+  StepNumbers numbers_;
+  RandomKey key_;
+  std::vector<double> heat_;
 };
 
 Problem oscillator(std::unique_ptr<Environment> environment, std::uint32_t realisation = 0) {
@@ -66,11 +75,13 @@ Problem oscillator(std::unique_ptr<Environment> environment, std::uint32_t reali
 
 /// <q^2> and <p^2> in the long run: sums of squares of what one number does at all times.
 std::pair<double, double> variances(double kt, double h) {
-  Problem problem = oscillator(std::make_unique<Drude>(kt));
+  auto bath = std::make_unique<Drude>(kt);
+  const Drude& drude = *bath;
+  Problem problem = oscillator(std::move(bath));
   const auto stepper = make_stepper(method_case(midpoint).scheme, problem, h);
   double qq = 0.0, pp = 0.0;
   // The number is of the step `reach`; what it does dies down like exp(-0.2 t).
-  const auto steps = static_cast<int>(2.0 * QuantumNoise::reach + 120.0 / h);
+  const auto steps = static_cast<int>(2.0 * static_cast<double>(drude.reach()) + 120.0 / h);
   for (int step = 0; step < steps; ++step) {
     EXPECT_FALSE(stepper->advance(1));
     qq += problem.q[0] * problem.q[0];
@@ -131,6 +142,7 @@ TEST(MpiQuantumNoise, KeepsTheLedgerAndGoesOnFromItsFields) {
   advance(whole, 900);
   advance(other, 900);
   advance(first, 411);
+  const auto on = make_stepper(method_case(midpoint).scheme, second, 0.1);
   second.q = first.q;
   second.p = first.p;
   second.clock = first.clock;
@@ -139,7 +151,7 @@ TEST(MpiQuantumNoise, KeepsTheLedgerAndGoesOnFromItsFields) {
   for (std::size_t i = 0; i < to.size(); ++i) {
     std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
   }
-  advance(second, 489);
+  EXPECT_FALSE(on->advance(489));
   const EnergyLedger ledger = whole.energies(), again = second.energies();
   EXPECT_NEAR(ledger.total(), 0.0, 1e-12);
   EXPECT_EQ(again.dissipated, ledger.dissipated);
@@ -175,10 +187,20 @@ TEST(QuantumNoise, RefusesWhatIsNotKnown) {
   }
   memory({rate, 0.0}, report);
   EXPECT_THAT(report, HasSubstr("without `rate` gives no heat back"));
-  // Steps of 0.1 s: 1024 of them are 12 and 5 times as long as these last.
+  // Steps of 0.1 s: as many as it remembers at most are 80 and 1.6 times as long as these last.
   const Scheme& scheme = method_case(midpoint).scheme;
-  EXPECT_FALSE(memory({rate, 0.12}, report)->obstacle(scheme));
-  EXPECT_THAT(memory({rate, 0.05}, report)->obstacle(scheme).value_or(""), HasSubstr("its mode of rate 0.05 lasts"));
+  EXPECT_FALSE(memory({rate, 0.05}, report)->obstacle(scheme));
+  EXPECT_THAT(memory({rate, 0.001}, report)->obstacle(scheme).value_or(""), HasSubstr("remembers 16384 steps at most"));
+}
+
+// A slow mode makes it remember for longer: cut after the shortest memory, it would be too cold by 4e-4.
+TEST(QuantumNoise, RemembersForAsLongAsItHasTo) {
+  const auto spectrum =
+      quantum_spectrum([](double w) { return friction(w) + spring * 0.05 / (0.05 * 0.05 + w * w); }, 0.2, 1.0);
+  const QuantumNoise noise(spectrum, 0.1);
+  EXPECT_GT(noise.reach(), QuantumNoise::shortest);
+  EXPECT_LT(noise.lost(), QuantumNoise::good_enough);
+  EXPECT_EQ(QuantumNoise(quantum_spectrum(friction, 0.2, 1.0), 0.1).reach(), QuantumNoise::shortest);
 }
 
 }  // namespace

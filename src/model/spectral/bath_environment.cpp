@@ -73,21 +73,24 @@ class Substitute : public Base, public Certified {
   Certificate certificate_;
 };
 
-class ExponentialMemory final : public Substitute<MemoryOfModes> {
+/// A memory of exponentials, `Memory` with the noise that it has.
+template <class Memory>
+class ExponentialMemory final : public Substitute<Memory> {
  public:
   template <class... Rest>
   explicit ExponentialMemory(double damping, Rest&&... rest)
-      : Substitute(std::forward<Rest>(rest)...), damping_(damping) {}
+      : Substitute<Memory>(std::forward<Rest>(rest)...), damping_(damping) {}
 
  private:
   EnvironmentFacts describe() const override {
-    EnvironmentFacts facts = Substitute::describe();
+    EnvironmentFacts facts = Substitute<Memory>::describe();
     facts.damping = damping_;
     return facts;
   }
   std::optional<std::string> own_obstacle(const Scheme& scheme) const override {
-    const std::optional<std::string> why = Substitute::own_obstacle(scheme);
-    return why ? std::optional(*why + "; or give `" + name() + "` representation = \"star\"") : std::nullopt;
+    const std::optional<std::string> why = Substitute<Memory>::own_obstacle(scheme);
+    if (!why || !this->is_classical()) return why;
+    return *why + "; or give `" + this->name() + "` representation = \"star\"";
   }
 
   double damping_;
@@ -116,6 +119,12 @@ Certificate certificate_of(const std::string& name, const ExponentialSum& sum, c
        "is below 0",
        sum.lowest},
       {"damper", "1", "damper that was added to have none below 0, over the kernel's absolute integral", sum.damper}};
+  if (options.noise) {
+    certificate.sentence +=
+        fmt::format("; the spectrum of its noise is right to {:.1e} of its largest value", options.noise->error());
+    certificate.entries.push_back(
+        {"noise_error", "1", "largest error of the noise's spectrum, over its largest value", options.noise->error()});
+  }
   certificate.part = "mode";
   certificate.parts = {{"stiffness", "N/m", "of the cosine of every mode", {}},
                        {"sine", "N/m", "of the sine of every mode", {}},
@@ -171,9 +180,15 @@ std::unique_ptr<Environment> make_exponential_memory(std::string name, Attachmen
                                                      const std::shared_ptr<const ExponentialSum>& sum,
                                                      const BathOptions& options, const Communicator& communicator) {
   Certificate certificate = certificate_of(name, *sum, options);
-  return std::make_unique<ExponentialMemory>(sum->damping, Kernels{sum->kernel, {}}, std::move(certificate),
-                                             std::move(name), std::move(attachment), sum->modes, options.temperature,
-                                             communicator);
+  const Kernels kernels{sum->kernel, {}};
+  if (options.noise == nullptr) {
+    return std::make_unique<ExponentialMemory<MemoryOfModes>>(sum->damping, kernels, std::move(certificate),
+                                                              std::move(name), std::move(attachment), sum->modes,
+                                                              options.temperature, communicator);
+  }
+  return std::make_unique<ExponentialMemory<FilteredMemory>>(sum->damping, kernels, std::move(certificate),
+                                                             std::move(name), std::move(attachment), sum->modes,
+                                                             options.noise, communicator);
 }
 
 }  // namespace bathline

@@ -4,16 +4,17 @@
 #include <memory>
 #include <string>
 
-#include "model/environment.hpp"
+#include "model/filtered_memory.hpp"
 #include "model/spectral/bath.hpp"
 #include "model/spectral/exponentials.hpp"
 
 namespace bathline {
 
 struct BathOptions {
-  double until = 0.0;        ///< s
-  double temperature = 0.0;  ///< kT, J
-  std::string choice = {};   ///< why this one, for the log; empty where it was asked for
+  double until = 0.0;                                 ///< s
+  double temperature = 0.0;                           ///< kT, J
+  std::string choice = {};                            ///< why this one, for the log; empty where it was asked for
+  std::shared_ptr<const MemoryBath> noise = nullptr;  ///< of exponentials that have it together alone
 };
 
 /// A star, which starts warm as any other, and so does the chain. @note Collective.
@@ -23,7 +24,7 @@ std::unique_ptr<Environment> make_star(std::string name, Attachment attachment, 
 std::unique_ptr<Environment> make_chain(std::string name, Attachment attachment, std::shared_ptr<const Bath> bath,
                                         const BathOptions& options, const Communicator& communicator);
 
-/// A memory of modes, warm where `may_be_warm` of these. @note Collective.
+/// A memory of modes: where there is a temperature, with the noise of each, or of all together. @note Collective.
 std::unique_ptr<Environment> make_exponential_memory(std::string name, Attachment attachment,
                                                      const std::shared_ptr<const ExponentialSum>& sum,
                                                      const BathOptions& options, const Communicator& communicator);

@@ -104,7 +104,9 @@ std::vector<MemoryMode> counting_modes(std::vector<Complex> poles, double shift,
   }
 }
 
-void add_damper(ExponentialSum& sum, double tolerance) {
+/// Where what `measure` then finds of the kernel is within the tolerance.
+template <class Measure>
+void add_damper(ExponentialSum& sum, double tolerance, const Measure& measure) {
   /// A little more than what the grid has seen.
   constexpr double reserve = 1.25;
   Passivity passivity = passivity_of(sum.modes);
@@ -112,8 +114,11 @@ void add_damper(ExponentialSum& sum, double tolerance) {
   passivity.damper.k *= reserve;
   const double damper = passivity.damper.k / (passivity.damper.r * sum.norm);
   if (damper == 0.0 || sum.error() + damper > tolerance) return;
-  sum.damper = damper;
-  sum.modes.push_back(passivity.damper);
+  ExponentialSum with = sum;
+  with.damper = damper;
+  with.modes.push_back(passivity.damper);
+  with.measured = measure(with.modes).error;
+  if (with.error() <= tolerance) sum = std::move(with);
 }
 
 void require_passive(const std::vector<TransformSample>& samples, double tolerated) {
@@ -170,8 +175,7 @@ ExponentialSum make_exponentials(const TransformedKernel& kernel, const BathDema
         "of a coarse table",
         best.exponentials, best.error(), worst));
   }
-  add_damper(best, demand.tolerance);
-  if (best.damper > 0.0) best.measured = measure(best.modes).error;
+  add_damper(best, demand.tolerance, measure);
   best.modes = well_scaled(best.modes);
   return best;
 }

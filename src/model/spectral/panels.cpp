@@ -33,7 +33,11 @@ bool is_good(const std::function<double(double)>& f, const Panel& panel, const P
   const Eigen::VectorXd coefficients = panel_rule().vectors.bottomRows(4) * values;
   const double last = coefficients.cwiseAbs().maxCoeff(), all = values.norm();
   // The rule is exact to twice this degree. Near a sharp peak the values themselves are known to no more.
-  return half * last <= roundoff * demand.scale || last <= 1e-12 * all;
+  if (half * last <= roundoff * demand.scale || last <= 1e-12 * all) return true;
+  if (!demand.uncertainty) return false;
+  double known = 0.0;
+  for (int i = 0; i < points; ++i) known = std::max(known, demand.uncertainty(node_on(panel, i)));
+  return last <= known;
 }
 
 GaussLegendre make_rule() {

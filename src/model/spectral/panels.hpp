@@ -31,6 +31,8 @@ struct PanelDemand {
   double oscillation = 0.0;  ///< of the cosines: sum of f(x) cos(y x) is the integral for all |y| up to this
   /// Where it is finite, of polynomials of the degree `oscillation` times this as well, which stay bounded up to here.
   double edge = std::numeric_limits<double>::infinity();
+  /// How well f is known at x; nothing where that is to round-off.
+  std::function<double(double)> uncertainty = nullptr;
 };
 
 /// The Gauss-Legendre rule on [-1, 1] that panels have.

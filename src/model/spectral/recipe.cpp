@@ -10,6 +10,7 @@
 #include <map>
 
 #include "model/formula/scope.hpp"
+#include "model/memory_recipe.hpp"
 #include "model/spectral/bath_environment.hpp"
 #include "model/spectral/panels.hpp"
 #include "model/spectral/source.hpp"
@@ -94,8 +95,10 @@ struct Choice {
 };
 
 /// The one that keeps the fewest numbers; throws UnsuitableFunction where there is none.
-Choice cheapest(const Wanted& wanted, double temperature) {
-  if (temperature > 0.0) return {"star", "as nothing else was asked for, which starts warm"};
+Choice cheapest(const Wanted& wanted, const Section& memory) {
+  if (is_quantum(memory)) return {"exponentials", "as quantum noise is of these alone"};
+  if (memory.number("temperature") > 0.0)
+    return {"star", "as nothing else was asked for, which is warm under every method"};
   std::shared_ptr<const ExponentialSum> sum;
   std::string why_none;
   try {
@@ -184,25 +187,30 @@ std::unique_ptr<Environment> build_from_kernel(const Section& section, const Ope
     mistakes.add(section.where("omega_max"), "`omega_max` ends a density; a kernel has no such end: leave it out");
   }
   Choice choice{section.has("representation") ? section.text("representation") : ""};
-  const double temperature = section.number("temperature");
+  if (is_quantum(section) && !choice.kind.empty() && choice.kind != "exponentials") {
+    mistakes.add(section.where("representation"),
+                 "quantum noise is of modes that decay: take \"exponentials\", or leave `quantum` out");
+  }
   std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
   if (!source || !demand || !attachment || mistakes.count() > before) return nullptr;
   const Wanted wanted{*source, *demand, highest};
   try {
-    if (choice.kind.empty()) choice = cheapest(wanted, temperature);
+    if (choice.kind.empty()) choice = cheapest(wanted, section);
     const std::string& name = section.text("name");
-    const BathOptions options{.until = demand->until, .temperature = temperature, .choice = choice.why};
+    BathOptions options{
+        .until = demand->until, .temperature = section.number("temperature"), .choice = choice.why, .noise = nullptr};
     if (choice.kind != "exponentials") {
       return (choice.kind == "chain" ? make_chain : make_star)(name, std::move(*attachment), bath_of(wanted), options,
                                                                communicator);
     }
     const std::shared_ptr<const ExponentialSum> sum = exponentials_of(wanted);
-    if (!(temperature > 0.0) || may_be_warm(sum->modes)) {
-      return make_exponential_memory(name, std::move(*attachment), sum, options, communicator);
-    }
-    mistakes.add(section.where("temperature"),
-                 "these exponentials are not passive one by one, so that no noise of theirs is known; take "
-                 "representation = \"star\", which starts warm");
+    options.noise = read_memory_bath(
+        section, sum->modes, run.step,
+        std::string("a damper that mends it would cost more than the `tolerance`: allow for more") +
+            (is_quantum(section) ? "" : ", or take representation = \"star\", which is warm under every method"),
+        mistakes);
+    if (mistakes.count() > before) return nullptr;
+    return make_exponential_memory(name, std::move(*attachment), sum, options, communicator);
   } catch (const NoShortSum& error) {
     mistakes.add(section.where(source->key),
                  fmt::format("{}: {}: allow for the error, or take representation = \"star\" or \"chain\"", source->key,
