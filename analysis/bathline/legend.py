@@ -65,7 +65,7 @@ def _place_inside(axes, handles):
     for count in columns:
         for corner in _CORNERS:
             legend = axes.legend(handles=handles, loc=corner, ncol=count)
-            box = legend.get_window_extent().padded(2)
+            box = legend.get_window_extent().padded(0.02 * axes.figure.dpi)
             frame = axes.get_window_extent()
             fits = box.width < 0.98 * frame.width and box.height < 0.7 * frame.height
             if fits and not any(covered(box) for covered in obstacles):

@@ -187,6 +187,8 @@ def use():
             "figure.constrained_layout.h_pad": 0.03,
             "figure.constrained_layout.w_pad": 0.04,
             "figure.constrained_layout.wspace": 0.03,
+            # Of figures as of pictures: what was measured and typeset to lay them out is used again when they are drawn.
+            "figure.dpi": 200,
             "savefig.dpi": 200,
             "pdf.fonttype": 42,
             "image.interpolation": "nearest",
