@@ -4,8 +4,8 @@
     watch.py RESULT.h5                       # in this terminal: position and energies of the integrator at work
     watch.py RESULT.h5 --page watch.html     # the whole picture as a page that a browser shows anew by itself
 
-The run flushes its file every few seconds. The look ends when the result is complete or has failed, or with Ctrl-C, which
-the run does not notice."""
+The run flushes its file every few seconds. The look ends when the result is complete or has failed, when no program writes it
+any longer, as after a kill, or with Ctrl-C, which the run does not notice."""
 
 import argparse
 import base64
@@ -22,14 +22,24 @@ import numpy as np
 from bathline.apart import apart
 from bathline.braille import curve
 from bathline.result import Result
+from bathline.writer import is_abandoned
+
+# What a run leaves that was killed, or stopped to be resumed.
+ABANDONED = "partial, no longer written by a running program; `bathline resume` goes on with it"
 
 _SHOWN = {"q[0][0]": "position", "energy_particles": "energy of the particles", "energy_total": "sum of all energies"}
+
+
+def _status_of(path, result):
+    """The status of an open result, which says of one that was left as it is that it was."""
+    return ABANDONED if result.status == "partial" and is_abandoned(path) else result.status
 
 
 def text_of(path, width):
     """Status and text of a look at the file: how far every integrator has come, and curves of the last one."""
     with Result(path) as result:
-        lines = [f"{result.title}: {result.status}"]
+        status = _status_of(path, result)
+        lines = [f"{result.title}: {status}"]
         begun = [label for label in result.labels if (result.shape(f"{label}.time") or (0,))[0] > 0]
         for label in begun:
             now = result.quantity(f"{label}.time.last")
@@ -38,7 +48,7 @@ def text_of(path, width):
             path = f"{begun[-1]}.{name}"
             if result.has(path) and np.isfinite(result.quantity(path).values).any():
                 lines += _plot(result.quantity(path), f"{begun[-1]}: {title}", width)
-        return result.status, "\n".join(lines)
+        return status, "\n".join(lines)
 
 
 def _plot(quantity, title, width):
@@ -58,10 +68,11 @@ def page_of(path, seconds):
     with Result(path) as result:
         picture = io.BytesIO()
         draw(result).savefig(picture, format="png")
-        again = f'<meta http-equiv="refresh" content="{seconds:g}">\n' if result.status == "partial" else ""
-        title = html.escape(f"{result.title}: {result.status}")
+        status = _status_of(path, result)
+        again = f'<meta http-equiv="refresh" content="{seconds:g}">\n' if status == "partial" else ""
+        title = html.escape(f"{result.title}: {status}")
         data = base64.b64encode(picture.getvalue()).decode("ascii")
-        return result.status, (
+        return status, (
             f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{again}<title>{title}</title>\n'
             # Without an icon of its own a page makes browsers ask for one.
             '<link rel="icon" href="data:,">\n</head>\n<body>\n'

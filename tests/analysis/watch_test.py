@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ import numpy as np
 
 import synthetic
 from bathline.braille import curve
+from bathline.writer import is_abandoned
 
 WATCH = synthetic.SOURCE / "analysis" / "watch.py"
 PROGRAM = os.environ.get("BATHLINE", str(synthetic.SOURCE / "build" / "bathline"))
@@ -111,6 +113,44 @@ class WatchTest(unittest.TestCase):
             line = watch.stdout.readline()
             times.update(re.findall(r"verlet: at (\S+) s", line))
         self.assertIsNone(run.poll())
+
+    def test_a_killed_run_is_told_from_one_under_way(self):
+        recipe = self.folder / "endless.toml"
+        recipe.write_text(ENDLESS)
+        for options in [], ["--page", self.page]:
+            run = self.start(PROGRAM, "run", recipe, "-o", self.result, "--overwrite", "--progress", "none")
+            watch = self.watch(*options)
+            self.wait_for(lambda: self.page.exists() if options else "verlet: at" in watch.stdout.readline())
+            time.sleep(0.5)
+            self.assertIsNone(watch.poll())
+            run.kill()
+            run.wait()
+            text = watch.communicate(timeout=60)[0]
+            if options:
+                text = self.page.read_text()
+                self.assertNotIn("refresh", text)
+            self.assertIn("endless oscillator: partial, no longer written by a running program", text)
+            self.assertEqual(watch.returncode, 0)
+
+    def test_who_writes_on_another_host_or_without_a_lock_is_taken_to_be_at_work(self):
+        self.write("partial")
+        lock = self.result.with_name("x.h5.lock")
+        since = "since 2026-01-01T00:00:00Z\n"
+        self.assertFalse(is_abandoned(self.result))
+        for text, abandoned in (
+            (f"bathline writes: process 1 on {socket.gethostname()} {since}", True),
+            (f"bathline writes: process 1 on not-{socket.gethostname()} {since}", False),
+            ("", False),
+            ("dear diary", False),
+        ):
+            lock.write_text(text)
+            self.assertEqual(is_abandoned(self.result), abandoned, text)
+
+    def wait_for(self, condition):
+        deadline = time.monotonic() + 90
+        while not condition():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
 
     def test_the_page_shows_itself_anew_until_the_end(self):
         self.write("partial")
