@@ -9,6 +9,23 @@ namespace bathline::hdf5 {
 
 namespace {
 
+/// HDF5 itself closes what a failure has left open, and needs message passing for that. It ends in time by itself only
+/// where message passing ran when it was first used, which a lone process starts with its first file.
+void end_before_message_passing() {
+  static bool is_arranged = false;
+  if (is_arranged) return;
+  const auto end = [](MPI_Comm, int, void*, void*) -> int {
+    H5close();
+    return MPI_SUCCESS;
+  };
+  // The first thing that ends with message passing is what belongs to this communicator.
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  MPI_Comm_free_keyval(&key);
+  is_arranged = true;
+}
+
 /// The paths of all prefixes of "a/b/c": "a", "a/b", "a/b/c"; slashes at the ends are dropped.
 std::vector<std::string> prefixes(const std::string& path) {
   std::vector<std::string> result;
@@ -54,6 +71,7 @@ Place place_of(const std::string& group, const std::string& name) {
 }
 
 PropertyList access_by(MPI_Comm comm) {
+  end_before_message_passing();
   PropertyList access(check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
   check(H5Pset_fapl_mpio(access.id(), comm, MPI_INFO_NULL), "choosing MPI-IO");
   check(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110), "choosing the format");
