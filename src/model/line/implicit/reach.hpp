@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "model/line/implicit/recursion.hpp"
@@ -22,21 +23,33 @@ struct ImplicitReach {
 class LineResponse {
  public:
   LineResponse(const LineRecursion& recursion, std::int64_t half, double w, double p)
-      : recursion_(recursion), half_(half), w_(static_cast<std::size_t>(2 * half + 1)), p_(w_.size()) {
+      : recursion_(recursion),
+        half_(half),
+        step_(recursion.memory() < half ? 2 * recursion.memory() : half),
+        w_(static_cast<std::size_t>(2 * half + 1)),
+        p_(w_.size()) {
     w_[static_cast<std::size_t>(half)] = w;
     p_[static_cast<std::size_t>(half)] = p;
   }
 
-  void step() { recursion_.step(w_, p_); }
+  void step() {
+    // Twice the memory of a step beyond what is disturbed nothing comes to even the square of what is negligible.
+    disturbed_ = std::min(half_, disturbed_ + step_);
+    const auto first = static_cast<std::size_t>(half_ - disturbed_);
+    const auto count = static_cast<std::size_t>(2 * disturbed_ + 1);
+    recursion_.step(std::span(w_).subspan(first, count), std::span(p_).subspan(first, count));
+    for (; disturbed_ > 0 && at_distance(disturbed_) <= negligible_influence * negligible_influence; --disturbed_) {
+      for (const std::int64_t j : {half_ - disturbed_, half_ + disturbed_}) {
+        w_[static_cast<std::size_t>(j)] = p_[static_cast<std::size_t>(j)] = 0.0;
+      }
+    }
+  }
 
   /// The least distance from which on all sites on both sides together are negligible.
   std::int64_t reach() const {
     double sum = 0.0;
-    for (std::int64_t distance = half_; distance > 0; --distance) {
-      for (const std::int64_t j : {half_ - distance, half_ + distance}) {
-        sum += std::abs(w_[static_cast<std::size_t>(j)]) +
-               std::abs(p_[static_cast<std::size_t>(j)]) / recursion_.impedance;
-      }
+    for (std::int64_t distance = disturbed_; distance > 0; --distance) {
+      sum += at_distance(distance);
       // What is no number any more is not negligible.
       if (!(sum <= negligible_influence)) return distance + 1;
     }
@@ -44,8 +57,20 @@ class LineResponse {
   }
 
  private:
+  /// How large both sites are that are so far away.
+  double at_distance(std::int64_t distance) const {
+    double sum = 0.0;
+    for (const std::int64_t j : {half_ - distance, half_ + distance}) {
+      sum +=
+          std::abs(w_[static_cast<std::size_t>(j)]) + std::abs(p_[static_cast<std::size_t>(j)]) / recursion_.impedance;
+    }
+    return sum;
+  }
+
   LineRecursion recursion_;
   std::int64_t half_;
+  std::int64_t step_;           // how much further a step can disturb anything
+  std::int64_t disturbed_ = 0;  // sites to either side; beyond, there are zeros
   std::vector<double> w_, p_;
 };
 

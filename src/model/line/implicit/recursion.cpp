@@ -74,7 +74,7 @@ std::optional<LineRecursion> LineRecursion::of(const LineConstants& line, const 
   return result;
 }
 
-void LineRecursion::step(std::vector<double>& w, std::vector<double>& p) const {
+void LineRecursion::step(std::span<double> w, std::span<double> p) const {
   const std::size_t n = w.size();
   std::vector<double> kicks(n), slips(n), re(n), im(n);
   for (const std::vector<Mode>* modes : {&pairs, &singles}) {

@@ -31,6 +31,7 @@
 #include <complex>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "integrate/scheme.hpp"
@@ -67,7 +68,7 @@ struct LineRecursion {
   double impedance = 1.0;  ///< sqrt(lambda M), which makes momenta comparable with displacements
 
   /// A step of an unbounded line by plain loops.
-  void step(std::vector<double>& w, std::vector<double>& p) const;
+  void step(std::span<double> w, std::span<double> p) const;
   /// Sites after which every decay^sites is negligible; the largest number there is where one never is.
   std::int64_t memory() const;
 };
