@@ -391,7 +391,8 @@ TEST(MpiStarImplicit, EqualsADenseSolution) {
         SCOPED_TRACE(testing::Message() << name << ", " << size << " oscillators, h = " << step);
         const Spectrum spectrum = uneven_spectrum(size);
         Closed closed{1.0, mass * 0.6, SerialStar(spectrum)};
-        for (int i = 0; i < 12; ++i) step_densely(closed, OneStage::of(scheme), step);
+        // Rank 0 compares, and alone has to know.
+        for (int i = 0; i < 12 && test_world().is_root(); ++i) step_densely(closed, OneStage::of(scheme), step);
         Problem problem = make_problem(spectrum, 8, false, test_world());
         ASSERT_FALSE(make_implicit_stepper(scheme, problem, step)->advance(12));
         std::vector<double> w, p, force(1);
