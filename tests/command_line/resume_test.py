@@ -24,7 +24,7 @@ CLOSED = '[{name = "gamma", gamma = 0.0, on = "closed", label = "closed"}]'
 LONG = changed(
     OSCILLATOR,
     environment=[OSCILLATOR["environment"][0] | {"sites": 20000}],
-    time={"steps": 1000000},
+    time={"steps": 600000},
     output={"every": 1000, "snapshots": 50000, "site_stride": 100},
 )
 
@@ -311,7 +311,7 @@ class StoppedTest(ResumeTest):
         self.addCleanup(end, process) if process.poll() is None else None
         # Records come to the disk every few seconds: the file alone says that the run has begun.
         self.wait_for(result.exists, process, "result file")
-        time.sleep(0.7)
+        time.sleep(0.4)
         target = process.pid if to_rank is None else self.pids(process)[to_rank]
         os.kill(target, number)
         out, err = process.communicate(timeout=60)
@@ -399,14 +399,14 @@ class StoppedTest(ResumeTest):
 
     def test_a_limit_of_time_again_and_again(self):
         path, result = self.fresh(LONG)
-        outcome = run(["run", path, "-o", result, "--progress", "none", "--wall-time", "0.6"])
+        outcome = run(["run", path, "-o", result, "--progress", "none", "--wall-time", "0.5"])
         times = 0
         while outcome.code == 85 and times < 100:
             self.assert_said_once(outcome, "the wall-time limit")
             self.assertLessEqual(len(checkpoints_of(result)), 2)
             times += 1
             ranks = 2 if times == 2 else None
-            outcome = run(["resume", result, "--progress", "none"], ranks, env={"BATHLINE_WALL_TIME": "0.6"})
+            outcome = run(["resume", result, "--progress", "none"], ranks, env={"BATHLINE_WALL_TIME": "0.5"})
         self.assert_code(outcome, 0)
         self.assertGreaterEqual(times, 2)
         self.assert_same_bits(result, self.folder / "long.h5")
@@ -447,7 +447,7 @@ class KilledTest(ResumeTest):
     """kill -9 at the worst of times: the last good checkpoint goes on."""
 
     def test_in_mid_step(self):
-        recipe = changed(LONG, output={"checkpoint_every": 200000}, time={"steps": 1200000})
+        recipe = changed(LONG, output={"checkpoint_every": 100000}, time={"steps": 600000})
         path, whole = self.fresh(recipe, "whole")
         self.must(["run", path, "-o", whole])
         for ranks in (None, 2):
