@@ -3,12 +3,15 @@
 import numpy as np
 
 from bathline import style
+from bathline.oscillations import is_dense, periods_at_ends
 from bathline.result import AnalysisError, integrator_of
 
 MOST_PARTICLES = 4
 MOST_SECTIONS = 4
 MOST_MODES = 5
 MOST_MARKED = 16
+MOST_IN_DETAIL = 4  # panels of a position that have its first and last periods beside them
+PERIODS_IN_DETAIL = 8
 # An axis shows all labels, unless the largest swings so many times as far as the middle one, or as that one is large.
 RUNAWAY = 10.0
 
@@ -220,7 +223,34 @@ def _paths(result, labels):
     if particles == len(coordinates) == 2:
         names = dict(zip(("xlabel", "ylabel"), coordinates))
         planes.append(_plane(result, labels, "q[1]", "q[0]", "orbit", **names))
+    times = [panel for panel in times if panel]
+    details = [_in_detail(result, panel) for panel in times]
+    if not any(details):
+        return times + planes
+    last = next(ends[-1]["xlim"] for ends in details if ends)
+    for plane in filter(None, planes):
+        plane |= {"between": last, "title": f"{plane['title']}, last periods"}
+    if len(times) <= MOST_IN_DETAIL:
+        times = [part for panel, ends in zip(times, details) for part in (panel, *ends)]
     return times + planes
+
+
+def _in_detail(result, panel):
+    """Of a panel that has become a band two more, its first and its last periods; nothing of any other."""
+    dense = next((series for series in panel["series"] if series.get("band")), None)
+    if dense is None:
+        return []
+    quantity = result.quantity(dense["of"])
+    time, (first, last) = quantity.scale.values, periods_at_ends(quantity.scale.values, quantity.values)
+    begin, end = float(time[0]), float(time[-1])
+    series = [{key: value for key, value in one.items() if key != "band"} for one in panel["series"]]
+    return [
+        panel | {"title": f"{panel['title']}, {which} periods", "series": series, "xlim": limits}
+        for which, limits in (
+            ("first", [begin, min(begin + PERIODS_IN_DETAIL * first, end)]),
+            ("last", [max(end - PERIODS_IN_DETAIL * last, begin), end]),
+        )
+    ]
 
 
 def _observables(result, labels):
@@ -272,11 +302,12 @@ def _plane(result, labels, y, x, title, **keys):
 def _ledger(result, labels):
     """The particles' energy, or of a single label all terms; and how far their sum departs from its start."""
     if len(labels) == 1:
-        terms = [
-            {"of": f"{labels[0]}.{name}", "name": text, "color": _colour(place)}
-            for place, (name, text) in enumerate(_TERMS.items())
-            if np.any(np.nan_to_num(_values(result, f"{labels[0]}.{name}")))
-        ]
+        terms = []
+        for place, (name, text) in enumerate(_TERMS.items()):
+            values = _values(result, f"{labels[0]}.{name}")
+            if np.any(np.nan_to_num(values)):
+                band = {"band": True} if is_dense(values) else {}
+                terms.append({"of": f"{labels[0]}.{name}", "name": text, "color": _colour(place)} | band)
         energies = {"title": "energy", "ylabel": "energy", "series": terms} if terms else None
     else:
         title = "energy of the particles"
@@ -287,7 +318,10 @@ def _ledger(result, labels):
 def _deviation(result, labels):
     """How far the sum of all energies, what was dissipated among them, departs from its start."""
     title, keys = "sum of all energies", {"minus": "energy_total.first", "ylabel": "distance from the start"}
-    return _of_labels(result, "", labels, "energy_total", title, yscale="log", **keys)
+    panel = _of_labels(result, "", labels, "energy_total", title, yscale="log", **keys)
+    if panel and any(series.get("band") for series in panel["series"]):
+        panel["ylabel"] = "largest distance"
+    return panel
 
 
 def _differences(result):
@@ -328,6 +362,8 @@ def _of_labels(
         if values.size < 2 or not np.any(np.isfinite(values) & ((values != 0) | (yscale == "linear"))):
             continue
         entry = {"of": beside + variable, **looks[label]}
+        if x is None and not error and is_dense(values, yscale == "log"):
+            entry["band"] = True
         entry |= {key: beside + name for key, name in (("minus", minus), ("x", x), ("error", error)) if name}
         series.append(entry | ({"name": label} if len(labels) > 1 else {}))
     if not series:
@@ -364,6 +400,8 @@ def _figure(*panels, kind="lines"):
         return None
     # Orbits are as high as they are wide. Three panels stand in one row, where none of them is left alone in a second.
     in_threes = len(panels) == 3 or any(panel["title"].startswith("orbit") for panel in panels)
+    # A position stands beside its first and last periods.
+    in_threes = in_threes or any(panel["title"].endswith(", first periods") for panel in panels)
     columns = 3 if in_threes else min(len(panels), 2)
     width = style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH
     return {"kind": kind, "columns": columns, "width": width, "legend": "shared", "panels": panels}

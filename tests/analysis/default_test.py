@@ -306,6 +306,54 @@ class TextsTest(unittest.TestCase):
         self.write({"calm": calm, "wilder": 9 * calm})
         self.assertNotIn("ylim", self.panels()["position"])
 
+    def swinging(self, periods, samples=8000):
+        """A path of so many periods that die down, as if its time were from nought to the number of samples."""
+        turn = np.linspace(0.0, 1.0, samples)
+        return (np.exp(-turn) * np.cos(2 * np.pi * periods * turn)).reshape(-1, 1, 1)
+
+    def test_too_many_periods_are_a_band_beside_the_first_and_the_last(self):
+        for periods, dense in ((20, False), (50, False), (200, True), (1000, True)):
+            with self.subTest(periods):
+                path = self.swinging(periods)
+                self.write({"one": path, "calm": np.linspace(0.0, 1.0, len(path)).reshape(-1, 1, 1)})
+                panels = self.panels()
+                details = [title for title in panels if title.endswith("periods")]
+                self.assertEqual(details, ["position, first periods", "position, last periods"] if dense else [])
+                bands = [series["of"] for series in panels["position"]["series"] if series.get("band")]
+                self.assertEqual(bands, ["one.q[0][0]"] if dense else [])
+                for title in details:
+                    low, high = panels[title]["xlim"]
+                    self.assertAlmostEqual((high - low) / len(path) * periods, 8.0, delta=1.0)
+                    self.assertFalse(any(series.get("band") for series in panels[title]["series"]))
+                    self.assertEqual(low == 0.0, "first" in title)
+                    self.assertEqual(high == len(path) - 1, "last" in title)
+
+    def test_a_band_reaches_as_far_as_the_path(self):
+        path = self.swinging(500)
+        self.write({"one": path})
+        with Result(self.path) as result:
+            axes = draw(result).axes[0]
+        high, low = (line.get_xydata() for line in axes.lines)
+        self.assertEqual((high[:, 1].max(), low[:, 1].min()), (path.max(), path.min()))
+        np.testing.assert_allclose(high[:, 1], np.exp(-high[:, 0] / len(path)), rtol=0.02)
+        np.testing.assert_allclose(low[:, 1], -np.exp(-low[:, 0] / len(path)), rtol=0.02)
+        self.assertEqual((high[0, 0], high[-1, 0]), (0, len(path) - 1))
+        self.assertEqual(len(axes.collections), 1)
+
+    def test_hair_of_round_off_is_no_band(self):
+        line = np.clip(np.linspace(0.0, 2.5, 8000), 0.0, 1.0) + 1e-6 * np.random.default_rng(1).normal(size=8000)
+        self.write({"one": line.reshape(-1, 1, 1)})
+        self.assertNotIn("band", self.panels()["position"]["series"][0])
+
+    def test_orbits_of_too_many_periods_are_their_last_ones(self):
+        turn = 2 * np.pi * np.linspace(0.0, 400.0, 16000)
+        radius = np.exp(-np.linspace(0.0, 1.0, 16000))
+        self.write({"one": np.stack([radius * np.cos(turn), radius * np.sin(turn)], -1).reshape(-1, 1, 2)})
+        with Result(self.path) as result:
+            axes = {axes.get_title(loc="left")[4:]: axes for axes in draw(result).axes}
+        (orbit,) = axes["orbit, last periods"].lines
+        self.assertLess(np.linalg.norm(orbit.get_xydata(), axis=1).max(), 1.03 * radius[-1])
+
     def test_of_many_particles_the_first_are_shown(self):
         self.write({"one": np.random.default_rng(1).normal(size=(9, 30, 1)), "two": np.ones((9, 30, 1))})
         titles = list(self.panels())

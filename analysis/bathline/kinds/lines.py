@@ -18,7 +18,9 @@ in Poincare sections. `x` is the first dimension's scale, usually time, unless i
 "q[0][0]" in the group of the series. A single number is a horizontal line. Two positions of one particle are drawn to the same
 scale, unless they drift far, and so is a panel with aspect = "equal". Colours, dashes and marks are those that `style.py` gives
 to the method by whose label a quantity goes; `color`, or `style` with the name of dashes, are for what is no method's, or
-several series of one. `figure.legend = "shared"` names what all panels show once, above them.
+several series of one. What pictures without a recipe's figure are made of besides: a series with `band` is seen by how far
+it reaches in every column, and on a logarithmic axis by the largest of it; a panel shows paths `between` two times alone.
+`figure.legend = "shared"` names what all panels show once, above them.
 """
 
 from dataclasses import replace
@@ -27,6 +29,7 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from bathline import legend, style
+from bathline.oscillations import reach
 from bathline.result import AnalysisError, Quantity
 from bathline.thinning import sparse, thin
 
@@ -106,6 +109,7 @@ def _read(result, panel, series):
                 f"{y.values.size}: one cannot be subtracted from the other"
             )
         y = replace(y, values=y.values - other.values)
+    y = _between(panel, y)
     if isinstance(series.get("x"), list):
         return _Curve(series, _same_length(result, Quantity("x", np.array(series["x"], dtype=float)), y), y)
     name = series.get("x") or panel.get("x") or "time"
@@ -116,7 +120,17 @@ def _read(result, panel, series):
     group = series["of"].split("[")[0].rpartition(".")[0]
     beside = f"{group}.{name}"
     x = result.quantity(beside if not result.has(name) and result.has(beside) else name)
-    return _Curve(series, _same_length(result, x, y), y)
+    return _Curve(series, _same_length(result, _between(panel, x), y), y)
+
+
+def _between(panel, quantity):
+    """The part of a series between the times that its panel is about."""
+    if not panel.get("between") or quantity.scale is None:
+        return quantity
+    first, last = panel["between"]
+    rows = (quantity.scale.values >= first) & (quantity.scale.values <= last)
+    scale = replace(quantity.scale, values=quantity.scale.values[rows])
+    return replace(quantity, values=quantity.values[rows], scale=scale)
 
 
 def _same_length(result, x, y):
@@ -206,6 +220,9 @@ def _draw_panel(axes, recipe, panel, curves):
         if log_y:
             y = np.abs(y) if curve.series.get("minus") else y
             y = np.where(y > 0, y, np.nan)
+        if curve.series.get("band"):
+            _draw_band(axes, *reach(x, y, log_x), look, log_y)
+            continue
         drawn = _drawn(curve.series.get("style"), x, y, log_x)
         axes.plot(x[drawn], y[drawn], rasterized=look["gid"] == "dots" and len(drawn) > MOST_DRAWN_DOTS, **look)
         if error is not None and curve.series.get("style") == "points":
@@ -242,6 +259,15 @@ def _draw_panel(axes, recipe, panel, curves):
         axes.set_aspect("equal", adjustable="box" if panel.get("xlim") or panel.get("ylim") else "datalim")
     _label(axes, panel, curves)
     return handles
+
+
+def _draw_band(axes, x, low, high, look, log_y):
+    """How far a series reaches: its edges and what is between them, or how large it becomes."""
+    axes.plot(x, high, **look)
+    if log_y:
+        return
+    axes.plot(x, low, **look | {"label": "_unnamed"})
+    axes.fill_between(x, low, high, color=look["color"], alpha=0.2, linewidth=0)
 
 
 def _drawn(kind, x, y, log_x):
