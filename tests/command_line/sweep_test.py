@@ -81,14 +81,14 @@ class SweepTest(FolderTest):
 
     def test_an_interrupted_element_goes_on(self):
         sites = SWEEP.replace("[45, 50, 60]", "[20000, 20010]").replace("[1.0, 2.5]", "[1.0]")
-        recipe = changed(OSCILLATOR, time={"steps": 1200000}, output={"every": 10000})
+        recipe = changed(OSCILLATOR, time={"steps": 500000}, output={"every": 10000})
         self.recipe.write_text(toml(recipe) + sites)
-        outcome = run(["run", self.recipe, "--progress", "none", "--wall-time", "0.8"], cwd=self.folder)
+        outcome = run(["run", self.recipe, "--progress", "none", "--wall-time", "0.4"], cwd=self.folder)
         self.assert_code(outcome, 85)
         self.assertEqual([row[2] for row in self.elements()], ["interrupted", "to do"])
         times = 0
-        while outcome.code == 85 and times < 50:
-            outcome = run(["run", self.recipe, "--progress", "none", "--wall-time", "1.5"], 1, cwd=self.folder)
+        while outcome.code == 85 and times < 200:
+            outcome = run(["run", self.recipe, "--progress", "none", "--wall-time", "1.0"], 1, cwd=self.folder)
             times += 1
         self.assert_code(outcome, 0)
         self.assertEqual([row[2] for row in self.elements()], ["finished", "finished"])
