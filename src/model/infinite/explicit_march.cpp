@@ -38,18 +38,28 @@ class InfiniteExplicitMarch final : public ExplicitMarch {
       const bool has_drifted = row.phase != 0.0;
       force[axis] = has_drifted ? kicks_.force_at_kick(row, stage_, head.x[axis])
                                 : row.force + kicks_.at_once() * (head.x[axis] - row.place);
-      if (line_.is_warm()) force[axis] += random(axis);
+      force[axis] += random(axis);
     }
   }
 
   void substep(const Substep& substep, const HeadMotion& head) override {
+    if (substep.kind == Substep::Kind::drift) {
+      for (InfiniteLine::Axis& row : line_.axes()) row.phase += substep.weight;
+    } else {
+      kick(head);
+    }
+    if (++next_ < substeps_) return;
+    next_ = 0;
+    line_.end_step();
+  }
+
+ private:
+  void kick(const HeadMotion& head) {
     bool ends_stage = false;
     for (std::size_t axis = 0; axis < line_.axes().size(); ++axis) {
       InfiniteLine::Axis& row = line_.axes()[axis];
       const double x = head.x[axis];
-      if (substep.kind == Substep::Kind::drift) {
-        row.phase += substep.weight;
-      } else if (row.phase != 0.0) {
+      if (row.phase != 0.0) {
         kicks_.kick(row, stage_, x, random(axis));
         row.phase = 0.0;
         ends_stage = true;
@@ -59,12 +69,7 @@ class InfiniteExplicitMarch final : public ExplicitMarch {
       }
     }
     if (ends_stage && ++stage_ == kicks_.stages()) stage_ = 0;
-    if (++next_ < substeps_) return;
-    next_ = 0;
-    line_.end_step();
   }
-
- private:
   static bool kicks(const Substep& substep) { return substep.kind == Substep::Kind::kick; }
   /// What of the kick that the end of a step and the begin of the next make together is that of the begin.
   static double share_at_start(const std::vector<Substep>& substeps) {
@@ -78,6 +83,7 @@ class InfiniteExplicitMarch final : public ExplicitMarch {
   }
   /// The force of the noise in the kick that comes next.
   double random(std::size_t axis) const {
+    if (!line_.is_warm()) return 0.0;
     if (!kicks_around_) return line_.random_force(axis);
     const InfiniteLine::Axis& row = line_.axes()[axis];
     return row.phase != 0.0 ? line_.random_force_at_end(axis) : row.random;

@@ -184,8 +184,7 @@ class RungeKuttaMarch final : public InfiniteImplicitMarch {
       noise =
           std::make_shared<const StageNoise>(parts->noise, scheme, courant, options.temperature * options.stiffness);
     }
-    line.take({.tails = rows, .recent = 0, .modes = staged.modes->size()}, force, parts->kernel.certificate, unit,
-              noise);
+    line.take({.tails = rows, .modes = staged.modes->size()}, force, parts->kernel.certificate, unit, noise);
     return std::make_unique<RungeKuttaMarch>(line, scheme, h, staged, options.stiffness * unit * parts->kernel.damper);
   }
 

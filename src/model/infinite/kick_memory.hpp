@@ -9,13 +9,15 @@ namespace bathline {
 
 /// What a kernel over steps remembers of what goes into it on one axis.
 struct MemoryState {
-  std::vector<double> tails;   ///< what comes out in the next step, or the next stages, where nothing goes in
+  std::vector<double> tails;  ///< what comes out in the next step, or the next stages, where nothing goes in
+  AlignedVector due;          ///< for exponentials in blocks: what is known of the tail of each step, from its begin on
   std::vector<double> recent;  ///< what went in, the latest first
   AlignedVector real, imaginary;
+  double taken = 0.0;  ///< steps of the block under way, a whole number
 };
 /// How many numbers that takes.
 struct MemoryShape {
-  std::size_t tails = 0, recent = 0, modes = 0;
+  std::size_t tails = 0, due = 0, recent = 0, modes = 0;
   bool operator==(const MemoryShape&) const = default;
   void give(MemoryState& state) const;
 };

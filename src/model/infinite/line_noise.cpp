@@ -22,10 +22,10 @@ SteppedNoise::SteppedNoise(std::shared_ptr<const NoiseFilter> filter, double str
       memory_({.on_stage = filter_->kernel, .between_steps = {}, .certificate = {}}, -std::sqrt(strength)) {}
 
 void SteppedNoise::start(std::span<const double> numbers, MemoryState& state) const {
-  const std::size_t recent = shape().recent;
-  std::copy_n(numbers.begin(), recent, state.recent.begin());
+  const std::span<double> last_inputs = memory_.last_inputs(state);
+  std::copy_n(numbers.begin(), last_inputs.size(), last_inputs.begin());
   for (std::size_t j = 0; j < filter_->kernel.decays.size(); ++j) {
-    const std::complex<double> value = filter_->start.value(j, numbers.subspan(recent));
+    const std::complex<double> value = filter_->start.value(j, numbers.subspan(last_inputs.size()));
     state.real[j] = value.real();
     state.imaginary[j] = value.imag();
   }

@@ -47,7 +47,7 @@ class SteppedNoise final : public LineNoise {
   double error() const override { return filter_->error; }
   MemoryShape shape() const override { return memory_.shape(); }
   std::size_t stages() const override { return 1; }
-  std::size_t start_numbers() const override { return shape().recent + filter_->start.numbers(); }
+  std::size_t start_numbers() const override { return memory_.lags() + filter_->start.numbers(); }
   void start(std::span<const double> numbers, MemoryState& state) const override;
   void forces(const MemoryState& state, std::span<const double> numbers, std::span<double> forces) const override {
     forces[0] = state.tails[0] + memory_.at_once() * numbers[0];

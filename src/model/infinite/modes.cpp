@@ -70,37 +70,8 @@ void Modes::advance(double* real, double* imaginary, std::span<const double> inp
   for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i] = read(real, imaginary, i);
 }
 
-double Modes::advance(double* real, double* imaginary, double input) const {
-  Sum sum;
-  const Lanes driven = everywhere(input);
-  const double *base_real = base_.real.data(), *base_imaginary = base_.imaginary.data();
-  const double *weight_real = weights_.front().real.data(), *weight_imaginary = weights_.front().imaginary.data();
-  const std::size_t count = size();
-  for (std::size_t begin = 0; begin < count; begin += turns) {
-    for (std::size_t part = 0; part < registers; ++part) {
-      const std::size_t j = begin + part * lanes;
-      const Lanes rotation = load(base_imaginary + j), decay = load(base_real + j);
-      const Lanes before_real = load(real + j), before_imaginary = load(imaginary + j);
-      const Lanes now_real = fused(decay, before_real, fused(-rotation, before_imaginary, driven));
-      const Lanes now_imaginary = fused(decay, before_imaginary, rotation * before_real);
-      store(now_real, real + j);
-      store(now_imaginary, imaginary + j);
-      sum.add(part, real_of_product(weight_real + j, weight_imaginary + j, now_real, now_imaginary));
-    }
-  }
-  return sum.value();
-}
-
 void Modes::shift(double* real, double displacement) const {
   for (std::size_t j = 0; j < count_; ++j) real[j] += displacement;
-}
-
-void Modes::settle(double* real, double* imaginary, double latest, double ratio) const {
-  for (std::size_t j = 0; j < count_; ++j) {
-    const std::complex<double> sum = latest / (1.0 - ratio * std::complex(base_.real[j], base_.imaginary[j]));
-    real[j] = sum.real();
-    imaginary[j] = sum.imag();
-  }
 }
 
 double Modes::read(const double* real, const double* imaginary, std::size_t output) const {

@@ -23,12 +23,8 @@ class Modes {
   std::size_t size() const { return base_.real.size(); }
   /// Advances a state and reads it; `inputs` and `outputs` have the size of the rows.
   void advance(double* real, double* imaginary, std::span<const double> inputs, std::span<double> outputs) const;
-  /// As `advance` for a single input that drives all modes alike, and a single output; returns that.
-  double advance(double* real, double* imaginary, double input) const;
   /// Every y_j grows by `displacement`.
   void shift(double* real, double displacement) const;
-  /// Every y_j is what a single input that drives all alike leaves: latest ratio^n in the n-th step before the last.
-  void settle(double* real, double* imaginary, double latest, double ratio) const;
   double read(const double* real, const double* imaginary, std::size_t output) const;
 
  private:

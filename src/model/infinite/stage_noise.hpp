@@ -53,7 +53,7 @@ class StageNoise final : public LineNoise {
 
   double error() const override { return filter_->error; }
   /// The last one of its tails is the force at the end of a step.
-  MemoryShape shape() const override { return {.tails = stages() + 1, .recent = 0, .modes = staged_.modes->size()}; }
+  MemoryShape shape() const override { return {.tails = stages() + 1, .modes = staged_.modes->size()}; }
   std::size_t stages() const override { return scale_.size(); }
   std::size_t start_numbers() const override { return filter_->start.numbers(); }
   void start(std::span<const double> numbers, MemoryState& state) const override;

@@ -1,11 +1,17 @@
 // A kernel over steps and its state at work on one axis after the other.
+//
+// Of F^k = -lambda sum_n K_n D^{k-n} the first r lags go directly and those behind them by exponentials, of which a
+// pass at the end of every block of m steps takes care: D goes into them r steps after it has come, with the pass at
+// the end of that block, and what they give of it shows from the end of the next block on. Until then it is added
+// directly, with whatever lag, to sums of what is due in each step: when it comes to those of the block under way, with
+// the pass to those behind it.
 #pragma once
 
 #include <vector>
 
+#include "model/infinite/blocked_modes.hpp"
 #include "model/infinite/certificate.hpp"
 #include "model/infinite/kick_memory.hpp"
-#include "model/infinite/modes.hpp"
 
 namespace bathline {
 
@@ -15,26 +21,39 @@ class SteppedMemory final : public KickMemory {
  public:
   explicit SteppedMemory(const LineKernel& kernel, double stiffness);
 
-  MemoryShape shape() const override { return {.tails = 1, .recent = recent_, .modes = modes_.size()}; }
+  MemoryShape shape() const override {
+    return {.tails = 1, .due = slots_, .recent = block + lags_, .modes = modes_.size()};
+  }
   /// Force on the head of the spring alone, longer by `displacement`.
   double spring(double displacement) const { return -stiffness_ * displacement; }
+  /// How many lags go directly, r.
+  std::size_t lags() const { return lags_; }
   /// The head has moved by `displacement` in this step.
   void commit(MemoryState& state, double displacement) const;
   void commit(MemoryState& state, int, double displacement) const override { commit(state, displacement); }
   /// The head has moved by latest ratio^(n-1) in the n-th step before the start, for all n; |ratio| <= 1.
   void begin_after(MemoryState& state, double latest, double ratio) const;
-  /// Finds the tail of a state that was written from outside.
+  /// What went in last, that the exponentials do not know of, where a block begins: the latest first.
+  std::span<double> last_inputs(MemoryState& state) const { return std::span(state.recent).subspan(block, lags_); }
+  /// Begins a block with last inputs and exponentials that were written from outside.
   void recall(MemoryState& state) const;
   /// Force of the spring between two steps, of a kernel for stages.
   double between_steps(const MemoryState& state) const;
 
  private:
-  double sum_of_recent(const std::vector<double>& kernel, const MemoryState& state) const;
+  static constexpr std::size_t block = BlockedModes::steps;
+
+  /// Until which of the sums, from the begin of the block on, an input at this place of those that are recent is added
+  /// directly: the end of the block behind that with whose pass the exponentials take it.
+  std::size_t reach(std::size_t place) const;
+  /// The block is over: the exponentials take it.
+  void pass(MemoryState& state) const;
 
   double stiffness_;
-  std::size_t recent_;
-  std::vector<double> first_, first_between_;
-  Modes modes_;
+  std::size_t lags_, slots_;
+  std::vector<double> first_, first_between_;  // forces by lag, the former with all lags that are ever added directly
+  BlockedModes modes_;
+  AlignedVector shares_;  // of an input in the sums, by the step of the block
 };
 
 }  // namespace bathline

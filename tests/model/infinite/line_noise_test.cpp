@@ -163,6 +163,7 @@ MatrixXd covariance_after(int steps, const MatrixXd& root, const Scheme& scheme,
       std::copy(values.begin(), values.end(), line.field(name, 0).values.begin());
     };
     put("noise_tails", state.tails);
+    put("noise_due", state.due);
     put("noise_recent", state.recent);
     put("noise_real", state.real);
     put("noise_imaginary", state.imaginary);
@@ -297,21 +298,28 @@ TEST(LineNoise, LedgerOfEveryGammaLeavesWhatIsNoSum) {
   }
 }
 
+// From every step of a block.
 TEST(MpiLineNoise, GoesOnFromItsFields) {
   for (const auto& [name, g, scheme] : noisy_methods()) {
     SCOPED_TRACE(name);
-    Problem whole = warm(0.6, 0.8), begun = warm(0.6, 0.8), resumed = warm(0.6, 0.8), other = warm(0.6, 0.8, 1);
+    Problem whole = warm(0.6, 0.8), begun = warm(0.6, 0.8), other = warm(0.6, 0.8, 1);
     EXPECT_FALSE(make_stepper(scheme, whole, h)->advance(60));
     EXPECT_FALSE(make_stepper(scheme, other, h)->advance(60));
-    EXPECT_FALSE(make_stepper(scheme, begun, h)->advance(23));
-    const auto stepper = make_stepper(scheme, resumed, h);
-    take_over_state(resumed, begun);
-    EXPECT_FALSE(stepper->advance(37));
-    EXPECT_EQ(resumed.energies().environment, whole.energies().environment);
-    if (!test_world().is_root()) continue;
-    EXPECT_EQ(resumed.q, whole.q);
-    EXPECT_EQ(resumed.p, whole.p);
-    EXPECT_NE(other.q, whole.q);
+    const auto beginner = make_stepper(scheme, begun, h);
+    EXPECT_FALSE(beginner->advance(22));
+    for (int step = 23; step <= 30; ++step) {
+      SCOPED_TRACE(step);
+      EXPECT_FALSE(beginner->advance(1));
+      Problem resumed = warm(0.6, 0.8);
+      const auto stepper = make_stepper(scheme, resumed, h);
+      take_over_state(resumed, begun);
+      EXPECT_FALSE(stepper->advance(60 - step));
+      EXPECT_EQ(resumed.energies().environment, whole.energies().environment);
+      if (!test_world().is_root()) continue;
+      EXPECT_EQ(resumed.q, whole.q);
+      EXPECT_EQ(resumed.p, whole.p);
+      EXPECT_NE(other.q, whole.q);
+    }
   }
 }
 
