@@ -182,8 +182,8 @@ std::span<const double> InfiniteLine::random_forces(std::size_t axis) {
   return forces_;
 }
 
-void InfiniteLine::end_step() {
-  if (!noise_ || axes_.empty()) return;
+void InfiniteLine::renew_noise() {
+  if (axes_.empty()) return;
   for (std::size_t axis = 0; axis < axes_.size(); ++axis) pass_step(axes_[axis], numbers_of(axis));
   steps_ += 1.0;
 }

@@ -92,7 +92,9 @@ class InfiniteLine final : public Environment, public Certified, public Noisy {
   /// The same in the kick at its end, which is half the next step's.
   double random_force_at_end(std::size_t axis) { return 0.5 * (axes_[axis].last + random_force(axis)); }
   /// The random force after this is that of the next step.
-  void end_step();
+  void end_step() {
+    if (noise_) renew_noise();
+  }
 
   StepNumbers* noise() override { return is_warm() ? &numbers_ : nullptr; }
   bool is_markovian() const override { return false; }
@@ -103,6 +105,8 @@ class InfiniteLine final : public Environment, public Certified, public Noisy {
   std::optional<std::string> obstacle_to(const Turns& turns) const;
   double force_on(const Axis& axis, double x) const;
   void start_noise();
+  /// The same for all axes, with the numbers of the step under way.
+  void renew_noise();
   /// Goes on by a step with these numbers.
   void pass_step(Axis& axis, std::span<const double> numbers);
   /// Those of the step under way.

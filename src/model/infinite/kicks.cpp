@@ -44,10 +44,6 @@ void Kicks::start(Axis& axis, double x, double share) const {
   memory_->commit(axis, stages() - 1, share * displacement);
 }
 
-double Kicks::force_at_kick(const Axis& axis, int stage, double x) const {
-  return axis.tails[static_cast<std::size_t>(stage)] + memory_->at_once() * (x - axis.place + axis.carry);
-}
-
 void Kicks::kick(Axis& axis, int stage, double x, double random) const {
   const double displacement = x - axis.place, force = force_at_kick(axis, stage, x);
   axis.work -= 0.5 * ((axis.force + axis.random) + (force + random)) * displacement;

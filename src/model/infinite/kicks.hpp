@@ -23,7 +23,9 @@ class Kicks {
   /// A head that does not begin where the line is at rest: the share of its displacement that comes before the first
   /// kick is that of the kick.
   void start(Axis& axis, double x, double share) const;
-  double force_at_kick(const Axis& axis, int stage, double x) const;
+  double force_at_kick(const Axis& axis, int stage, double x) const {
+    return axis.tails[static_cast<std::size_t>(stage)] + memory_->at_once() * (x - axis.place + axis.carry);
+  }
   /// `random` is the force of the noise in this kick.
   void kick(Axis& axis, int stage, double x, double random) const;
 
