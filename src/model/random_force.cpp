@@ -70,17 +70,9 @@ void FilteredForce::advance() {
 }
 
 void FilteredForce::add_fields(int axes, bool is_here, std::vector<StateField>& fields) {
-  const MemoryShape shape = filter_->shape();
-  MemoryState elsewhere;
   for (int axis = 0; axis < axes; ++axis) {
-    MemoryState& state = is_here ? states_[static_cast<std::size_t>(axis)] : elsewhere;
-    const auto add = [&](const char* name, std::span<double> values, std::size_t total) {
-      fields.push_back({name, axis, 0, static_cast<std::int64_t>(total), values});
-    };
-    add("noise_tails", state.tails, shape.tails);
-    add("noise_recent", state.recent, shape.recent);
-    add("noise_real", state.real, shape.modes);
-    add("noise_imaginary", state.imaginary, shape.modes);
+    MemoryState* const state = is_here ? &states_[static_cast<std::size_t>(axis)] : nullptr;
+    filter_->shape().add_fields("noise_", axis, state, fields);
   }
 }
 

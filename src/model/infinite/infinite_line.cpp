@@ -214,31 +214,18 @@ void InfiniteLine::take(const MemoryShape& shape, Force force, const KernelCerti
 std::vector<StateField> InfiniteLine::fields() {
   std::vector<StateField> fields;
   Axis elsewhere;
-  const auto add = [&](const char* name, int axis, std::span<double> values, std::size_t total) {
-    fields.push_back({name, axis, 0, static_cast<std::int64_t>(total), values});
-  };
   for (int axis = 0; axis < attachment().axes(); ++axis) {
     const bool is_here = communicator().is_root();
     Axis& row = is_here ? axes_[static_cast<std::size_t>(axis)] : elsewhere;
-    const std::pair<const char*, double*> numbers[] = {
-        {"work", &row.work},   {"place", &row.place},   {"force", &row.force}, {"phase", &row.phase},
-        {"carry", &row.carry}, {"ledger", &row.ledger}, {"taken", &row.taken}};
+    const std::pair<const char*, double*> numbers[] = {{"work", &row.work},   {"place", &row.place},
+                                                       {"force", &row.force}, {"phase", &row.phase},
+                                                       {"carry", &row.carry}, {"ledger", &row.ledger}};
     for (const auto& [name, number] : numbers) fields.push_back({name, axis, 0, 1, {number, is_here ? 1u : 0u}});
-    add("tails", axis, row.tails, shape_.tails);
-    add("due", axis, row.due, shape_.due);
-    add("recent", axis, row.recent, shape_.recent);
-    add("real", axis, row.real, shape_.modes);
-    add("imaginary", axis, row.imaginary, shape_.modes);
+    shape_.add_fields("", axis, is_here ? &row : nullptr, fields);
     if (!noise_) continue;
-    const MemoryShape of_noise = noise_->shape();
     fields.push_back({"random", axis, 0, 1, {&row.random, is_here ? 1u : 0u}});
     fields.push_back({"last", axis, 0, 1, {&row.last, is_here ? 1u : 0u}});
-    add("noise_tails", axis, row.noise.tails, of_noise.tails);
-    fields.push_back({"noise_taken", axis, 0, 1, {&row.noise.taken, is_here ? 1u : 0u}});
-    add("noise_due", axis, row.noise.due, of_noise.due);
-    add("noise_recent", axis, row.noise.recent, of_noise.recent);
-    add("noise_real", axis, row.noise.real, of_noise.modes);
-    add("noise_imaginary", axis, row.noise.imaginary, of_noise.modes);
+    noise_->shape().add_fields("noise_", axis, is_here ? &row.noise : nullptr, fields);
   }
   if (noise_) fields.push_back({"steps", 0, 0, 1, {&steps_, communicator().is_root() ? 1u : 0u}});
   return fields;

@@ -1,11 +1,14 @@
 // What kicks and drifts by turns need of a line's memory.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "parallel/cache_lines.hpp"
 
 namespace bathline {
+
+struct StateField;
 
 /// What a kernel over steps remembers of what goes into it on one axis.
 struct MemoryState {
@@ -20,6 +23,8 @@ struct MemoryShape {
   std::size_t tails = 0, due = 0, recent = 0, modes = 0;
   bool operator==(const MemoryShape&) const = default;
   void give(MemoryState& state) const;
+  /// The state on an axis, each name behind `prefix`; nullptr where it is another rank's.
+  void add_fields(const std::string& prefix, int axis, MemoryState* state, std::vector<StateField>& fields) const;
 };
 
 /// The force of a line under one or more kicks a step, each behind a drift.

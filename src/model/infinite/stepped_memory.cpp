@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/environment.hpp"
 #include "parallel/lanes.hpp"
 
 namespace bathline {
@@ -38,6 +39,22 @@ void MemoryShape::give(MemoryState& state) const {
   state.recent.resize(recent);
   state.real.resize(modes);
   state.imaginary.resize(modes);
+}
+
+void MemoryShape::add_fields(const std::string& prefix, int axis, MemoryState* state,
+                             std::vector<StateField>& fields) const {
+  MemoryState elsewhere;
+  MemoryState& of = state == nullptr ? elsewhere : *state;
+  const auto add = [&](const char* name, std::span<double> values, std::size_t total) {
+    fields.push_back({prefix + name, axis, 0, static_cast<std::int64_t>(total), values});
+  };
+  fields.push_back(
+      {prefix + "taken", axis, 0, 1, {state == nullptr ? nullptr : &of.taken, state == nullptr ? 0u : 1u}});
+  add("tails", of.tails, tails);
+  add("due", of.due, due);
+  add("recent", of.recent, recent);
+  add("real", of.real, modes);
+  add("imaginary", of.imaginary, modes);
 }
 
 SteppedMemory::SteppedMemory(const LineKernel& kernel, double stiffness)
