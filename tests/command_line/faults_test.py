@@ -108,7 +108,7 @@ class SizeLimitTest(FolderTest):
     """`ulimit -f`: a file that may not become longer is a full disk."""
 
     def test_a_result_that_may_not_grow(self):
-        # Every 16384 records are flushed; those of the first time fit.
+        # Records are flushed by their number and, on a busy machine, sooner by the clock; those of the first time fit.
         recipe = changed(OSCILLATOR, time={"steps": 60000}, integrators=OSCILLATOR["integrators"][:1])
         path = write_recipe(self.folder / "long.toml", recipe)
         whole = self.folder / "whole.h5"
@@ -126,7 +126,7 @@ class SizeLimitTest(FolderTest):
             self.assertLessEqual(result.stat().st_size, limit)
             with h5py.File(result) as file, h5py.File(whole) as other:
                 rows = len(file["closed/time"])
-                self.assertTrue(16384 <= rows < 60001, rows)
+                self.assertTrue(0 < rows < 60001, rows)
                 self.assertEqual(file["closed/q"][:].tobytes(), other["closed/q"][:rows].tobytes())
                 self.assertEqual(file.attrs["status"], "partial")
 
