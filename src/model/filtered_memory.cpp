@@ -7,6 +7,7 @@
 
 #include <numeric>
 
+#include "model/infinite/scheme_kernel.hpp"
 #include "model/memory_noise.hpp"
 #include "model/outer_factor.hpp"
 #include "model/quantum_noise.hpp"
@@ -50,8 +51,7 @@ class QuantumBath final : public MemoryBath {
   bool is_classical() const override { return false; }
   double error() const override { return noise_for(step_)->error(); }
   std::optional<std::string> obstacle(const Scheme& scheme, const std::string& name) const override {
-    const auto* stages = std::get_if<CollocationScheme>(&scheme);
-    if (stages == nullptr || stages->stages() != 1 || stages->a != stages->a_hat || stages->a(0, 0) != 0.5) {
+    if (!is_midpoint(scheme)) {
       return "and the quantum noise of `" + name + "` is known for the midpoint rule alone; take `gamma` with 0.5";
     }
     const QuantumNoise& noise = *noise_for(step_);

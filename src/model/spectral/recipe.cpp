@@ -97,8 +97,10 @@ struct Choice {
 /// The one that keeps the fewest numbers; throws UnsuitableFunction where there is none.
 Choice cheapest(const Wanted& wanted, const Section& memory) {
   if (is_quantum(memory)) return {"exponentials", "as quantum noise is of these alone"};
-  if (memory.number("temperature") > 0.0)
+  // Whether there is noise has to be known before anything is fitted.
+  if (memory.number("temperature") > 0.0) {
     return {"star", "as nothing else was asked for, which is warm under every method"};
+  }
   std::shared_ptr<const ExponentialSum> sum;
   std::string why_none;
   try {
