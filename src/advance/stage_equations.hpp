@@ -112,6 +112,16 @@ class StageEquations : public ParticleStages {
       }
     }
   }
+  /// sum_i b_i from_i, of vectors that stand stage by stage. A loop, as Eigen's products are slow to compile.
+  Vector weighted(const double* from) const {
+    Vector sum(n());
+    for (Eigen::Index k = 0; k < n(); ++k) {
+      double of_component = from[k] * b_[0];
+      for (Eigen::Index i = 1; i < stages(); ++i) of_component += from[i * n() + k] * b_[i];
+      sum[k] = of_component;
+    }
+    return sum;
+  }
   void find_gradient(Eigen::Index stage);
   void add_applied(Eigen::Index stage);
   void add_lagrangian(Eigen::Index stage);
@@ -205,9 +215,9 @@ ParticleNewton::Report StageEquations<N, S, MostN, MostS>::step(const StageForce
   }
   add_work();
   if (of_environments_ != nullptr) velocities = x_;
-  problem_.q += h_ * Eigen::Map<const Values>(x_.data(), n(), stages()).lazyProduct(b_);
-  problem_.p += h_ * force_.lazyProduct(b_);
-  if (field_ != 0.0) problem_.p += h_ * magnetic_.lazyProduct(b_);
+  problem_.q += h_ * weighted(x_.data());
+  problem_.p += h_ * weighted(force_.data());
+  if (field_ != 0.0) problem_.p += h_ * weighted(magnetic_.data());
   if (actions_) {
     problem_.p /= actions_->last_weight();
     problem_.z += actions_->rise();
@@ -374,13 +384,18 @@ template <int N, int S, int MostN, int MostS>
 void StageEquations<N, S, MostN, MostS>::add_work() {
   if (noise_ != nullptr) {
     // What works along the mean velocity of the step changes the energy by just that work.
-    const Vector impulse = h_ * force_.lazyProduct(b_);
-    const Vector mean = (problem_.p + 0.5 * impulse).cwiseQuotient(mass_);
-    const Vector force = drag_.lazyProduct(b_) + random_;
-    problem_.dissipated -= h_ * mean.dot(force);
-    if (problem_.heat.size() > 0) problem_.heat -= h_ * mean.cwiseProduct(force);
+    const Vector of_force = weighted(force_.data()), of_drag = weighted(drag_.data());
+    double work = 0.0;
+    for (Eigen::Index k = 0; k < n(); ++k) {
+      const double mean = (problem_.p[k] + 0.5 * (h_ * of_force[k])) / mass_[k];
+      const double of_component = mean * (of_drag[k] + random_[k]);
+      work += of_component;
+      if (problem_.heat.size() > 0) problem_.heat[k] -= h_ * of_component;
+    }
+    problem_.dissipated -= h_ * work;
   } else if (problem_.is_damped() && problem_.heat.size() > 0) {
-    problem_.heat -= h_ * v_.cwiseProduct(drag_) * b_;
+    const Values work = h_ * v_.cwiseProduct(drag_);
+    problem_.heat -= weighted(work.data());
   }
   for (Eigen::Index i = 0; i < stages(); ++i) {
     if (problem_.is_damped() && noise_ == nullptr) problem_.dissipated -= h_ * b_[i] * v_.col(i).dot(drag_.col(i));

@@ -1,0 +1,4 @@
+// The instances that solve/decompositions.hpp declares.
+#include "solve/decompositions.hpp"
+
+BATHLINE_DECOMPOSITIONS()

@@ -1,0 +1,58 @@
+// Decompositions and products of Eigen that many files use, compiled once: each took every one of those files seconds.
+// The header is read before all others of the project (CMakeLists.txt), so that nobody has to think of it.
+// Tested by tests/solve/dense_test.cpp.
+#pragma once
+
+#include <Eigen/Dense>
+#include <Eigen/SparseLU>
+
+/// Every instance, declared with `extern` and defined without.
+#define BATHLINE_DECOMPOSITIONS(EXTERN)                                                                                \
+  namespace Eigen {                                                                                                    \
+  EXTERN template class PartialPivLU<MatrixXd>;                                                                        \
+  EXTERN template PartialPivLU<MatrixXd>::PartialPivLU(const EigenBase<MatrixXd>&);                                    \
+  EXTERN template PartialPivLU<MatrixXd>& PartialPivLU<MatrixXd>::compute(const EigenBase<MatrixXd>&);                 \
+  EXTERN template void PartialPivLU<MatrixXd>::_solve_impl(const VectorXd&, VectorXd&) const;                          \
+  EXTERN template void PartialPivLU<MatrixXd>::_solve_impl(const MatrixXd&, MatrixXd&) const;                          \
+  EXTERN template class SelfAdjointEigenSolver<MatrixXd>;                                                              \
+  EXTERN template SelfAdjointEigenSolver<MatrixXd>::SelfAdjointEigenSolver(const EigenBase<MatrixXd>&, int);           \
+  EXTERN template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::compute(                         \
+      const EigenBase<MatrixXd>&, int);                                                                                \
+  EXTERN template class EigenSolver<MatrixXd>;                                                                         \
+  EXTERN template EigenSolver<MatrixXd>::EigenSolver(const EigenBase<MatrixXd>&, bool);                                \
+  EXTERN template EigenSolver<MatrixXd>& EigenSolver<MatrixXd>::compute(const EigenBase<MatrixXd>&, bool);             \
+  EXTERN template class LLT<MatrixXd>;                                                                                 \
+  EXTERN template LLT<MatrixXd>::LLT(const EigenBase<MatrixXd>&);                                                      \
+  EXTERN template LLT<MatrixXd>& LLT<MatrixXd>::compute(const EigenBase<MatrixXd>&);                                   \
+  EXTERN template class ColPivHouseholderQR<MatrixXd>;                                                                 \
+  EXTERN template void ColPivHouseholderQR<MatrixXd>::_solve_impl(const VectorXd&, VectorXd&) const;                   \
+  EXTERN template class SparseLU<SparseMatrix<double>>;                                                                \
+  EXTERN template class PartialPivLU<Matrix<double, 5, 5>>;                                                            \
+  EXTERN template PartialPivLU<Matrix<double, 5, 5>>::PartialPivLU(const EigenBase<Matrix<double, 5, 5>>&);            \
+  EXTERN template void PartialPivLU<Matrix<double, 5, 5>>::_solve_impl(                                                \
+      const CwiseNullaryOp<internal::scalar_identity_op<double>, Matrix<double, 5, 5>>&, Matrix<double, 5, 5>&) const; \
+  namespace internal {                                                                                                 \
+  EXTERN template struct general_matrix_matrix_product<Index, double, ColMajor, false, double, ColMajor, false,        \
+                                                       ColMajor, 1>;                                                   \
+  EXTERN template struct general_matrix_matrix_product<Index, double, RowMajor, false, double, ColMajor, false,        \
+                                                       ColMajor, 1>;                                                   \
+  EXTERN template struct general_matrix_matrix_product<Index, double, ColMajor, false, double, RowMajor, false,        \
+                                                       ColMajor, 1>;                                                   \
+  EXTERN template struct general_matrix_matrix_product<Index, double, RowMajor, false, double, RowMajor, false,        \
+                                                       ColMajor, 1>;                                                   \
+  EXTERN template struct general_matrix_vector_product<Index, double, const_blas_data_mapper<double, Index, 0>, 0,     \
+                                                       false, double, const_blas_data_mapper<double, Index, 0>, false, \
+                                                       0>;                                                             \
+  EXTERN template struct general_matrix_vector_product<Index, double, const_blas_data_mapper<double, Index, 0>, 0,     \
+                                                       false, double, const_blas_data_mapper<double, Index, 1>, false, \
+                                                       0>;                                                             \
+  EXTERN template struct general_matrix_vector_product<Index, double, const_blas_data_mapper<double, Index, 1>, 1,     \
+                                                       false, double, const_blas_data_mapper<double, Index, 0>, false, \
+                                                       0>;                                                             \
+  EXTERN template struct general_matrix_vector_product<Index, double, const_blas_data_mapper<double, Index, 1>, 1,     \
+                                                       false, double, const_blas_data_mapper<double, Index, 1>, false, \
+                                                       0>;                                                             \
+  }                                                                                                                    \
+  }
+
+BATHLINE_DECOMPOSITIONS(extern)
