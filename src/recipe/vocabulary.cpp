@@ -2,6 +2,7 @@
 #include "recipe/vocabulary.hpp"
 
 #include <algorithm>
+#include <bitset>
 #include <cctype>
 #include <utility>
 
@@ -26,6 +27,14 @@ std::size_t distance(const std::string& a, const std::string& b) {
     std::swap(last, now);
   }
   return last[b.size()];
+}
+
+using Characters = std::bitset<256>;
+
+Characters characters_of(const std::string& text) {
+  Characters characters;
+  for (const char c : text) characters.set(static_cast<unsigned char>(c));
+  return characters;
 }
 
 bool equal_ignoring_case(const std::string& a, const std::string& b) {
@@ -73,11 +82,14 @@ std::vector<Parameter> named_parameters(std::span<const Parameter> parameters, s
 std::string closest_name(const std::string& name, std::span<const std::string> candidates) {
   std::size_t nearest = std::max<std::size_t>(1, name.size() / 3) + 1;
   std::string closest;
+  const Characters characters = characters_of(name);
   for (const std::string& candidate : candidates) {
     if (equal_ignoring_case(name, candidate)) return candidate;
     // The distance is at least the difference in length; this also keeps names of megabytes cheap.
     const std::size_t longer = std::max(name.size(), candidate.size());
     if (longer - std::min(name.size(), candidate.size()) >= nearest) continue;
+    // Each character that the candidate lacks takes a slip of its own: most of what is not close ends here.
+    if ((characters & ~characters_of(candidate)).count() >= nearest) continue;
     const std::size_t d = distance(name, candidate);
     // Names with nothing in common, such as `x` and `k`, are not close.
     if (d < nearest && d < longer) {
