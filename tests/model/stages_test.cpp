@@ -10,6 +10,7 @@
 #include "model/line/line.hpp"
 #include "model/spectrum.hpp"
 #include "model/star/star.hpp"
+#include "on_rank_zero.hpp"
 #include "petsc_options.hpp"
 #include "petsc_world.hpp"
 #include "random_numbers.hpp"
@@ -102,28 +103,29 @@ void expect_dense_step(Environment& environment, const CollocationScheme& scheme
   std::vector<double> end_w, end_p;
   environment.gather_state(end_w, end_p);
   const double dissipated = environment.energy(head).dissipated;
-  if (test_world().rank() != 0) return;
-
-  const Dense dense(environment.assemble(sites));
-  // Sites are rows here and in the lists.
-  using Sites = Eigen::Matrix<double, Eigen::Dynamic, axes, Eigen::RowMajor>;
-  const auto matrix = [&](const std::vector<double>& list) {
-    return Eigen::Map<const Sites>(list.data(), sites, axes);
-  };
-  const DenseStep expected =
-      dense_step(dense, scheme, h, matrix(w), matrix(p), Eigen::Map<const Eigen::RowVector2d>(head.data()), velocities);
-  for (int axis = 0; axis < axes; ++axis) {
-    const Eigen::VectorXd forces = response.constant.col(axis) - response.damping * velocities.col(axis);
-    const double scale = 1.0 + expected.forces.col(axis).norm() + dense.to_head.sum() * (1.0 + h);
-    EXPECT_LT((forces - expected.forces.col(axis)).norm(), 2e-14 * scale * (1.0 + h));
-    const double scale_w = 1.0 + expected.w.col(axis).cwiseAbs().maxCoeff();
-    const double scale_p = 1.0 + expected.p.col(axis).cwiseAbs().maxCoeff();
-    for (int j = 0; j < sites; ++j) {
-      ASSERT_NEAR(matrix(end_w)(j, axis), expected.w(j, axis), 1e-13 * scale_w * (1.0 + h)) << "site " << j;
-      ASSERT_NEAR(matrix(end_p)(j, axis), expected.p(j, axis), 1e-13 * scale_p * (1.0 + h) * (1.0 + h)) << "site " << j;
+  on_rank_zero([&] {
+    const Dense dense(environment.assemble(sites));
+    // Sites are rows here and in the lists.
+    using Sites = Eigen::Matrix<double, Eigen::Dynamic, axes, Eigen::RowMajor>;
+    const auto matrix = [&](const std::vector<double>& list) {
+      return Eigen::Map<const Sites>(list.data(), sites, axes);
+    };
+    const DenseStep expected = dense_step(dense, scheme, h, matrix(w), matrix(p),
+                                          Eigen::Map<const Eigen::RowVector2d>(head.data()), velocities);
+    for (int axis = 0; axis < axes; ++axis) {
+      const Eigen::VectorXd forces = response.constant.col(axis) - response.damping * velocities.col(axis);
+      const double scale = 1.0 + expected.forces.col(axis).norm() + dense.to_head.sum() * (1.0 + h);
+      EXPECT_LT((forces - expected.forces.col(axis)).norm(), 2e-14 * scale * (1.0 + h));
+      const double scale_w = 1.0 + expected.w.col(axis).cwiseAbs().maxCoeff();
+      const double scale_p = 1.0 + expected.p.col(axis).cwiseAbs().maxCoeff();
+      for (int j = 0; j < sites; ++j) {
+        ASSERT_NEAR(matrix(end_w)(j, axis), expected.w(j, axis), 1e-13 * scale_w * (1.0 + h)) << "site " << j;
+        ASSERT_NEAR(matrix(end_p)(j, axis), expected.p(j, axis), 1e-13 * scale_p * (1.0 + h) * (1.0 + h))
+            << "site " << j;
+      }
     }
-  }
-  EXPECT_NEAR(dissipated, expected.work, 1e-12 * (1.0 + expected.work));
+    EXPECT_NEAR(dissipated, expected.work, 1e-12 * (1.0 + expected.work));
+  });
 }
 
 /// The collocation methods of the catalogue, and a pair without any structure.

@@ -5,6 +5,7 @@
 
 #include <Eigen/LU>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "explicit_schemes.hpp"
 #include "model/line/line.hpp"
 #include "model/problem.hpp"
+#include "on_rank_zero.hpp"
 #include "one_stage.hpp"
 #include "quartic_potential.hpp"
 #include "self_world.hpp"
@@ -139,6 +141,17 @@ void expect_same_bits(const Outcome& actual, const Outcome& expected) {
   EXPECT_TRUE(actual.forces == expected.forces) << "forces on the head";
 }
 
+/// Of a bath in single steps that rank 0 alone takes; the energies of all ranks.
+Outcome run_one_by_one(const Spectrum& spectrum, int axes, int steps_per_pass, const ExplicitScheme& scheme) {
+  Outcome outcome;
+  on_rank_zero([&] { outcome = run(spectrum, axes, steps_per_pass, scheme, {1}, self_world()); });
+  std::array<double, 2> terms = {outcome.energy.environment, outcome.energy.interaction};
+  test_world().broadcast(std::span<double>(terms));
+  outcome.energy.environment = terms[0];
+  outcome.energy.interaction = terms[1];
+  return outcome;
+}
+
 class MpiStarExplicit : public testing::TestWithParam<int> {
  protected:
   const NamedScheme& one() const { return explicit_schemes()[static_cast<std::size_t>(GetParam())]; }
@@ -148,7 +161,8 @@ TEST_P(MpiStarExplicit, EqualsThePlainLoopWhateverThePass) {
   for (const std::int64_t size : {1, 5, 64, 65, 301, 2000}) {
     for (const int axes : {1, 2}) {
       const Spectrum spectrum = uneven_spectrum(size);
-      const Outcome expected = run_serially(spectrum, axes, one().scheme);
+      Outcome expected;
+      on_rank_zero([&] { expected = run_serially(spectrum, axes, one().scheme); });
       for (const int steps_per_pass : {1, 3, 8, 100}) {
         SCOPED_TRACE(testing::Message() << one().name << ", " << size << " oscillators, " << axes << " axes, "
                                         << steps_per_pass << " steps a pass");
@@ -171,7 +185,7 @@ TEST_P(MpiStarExplicit, EqualsThePlainLoopWhateverThePass) {
 TEST_P(MpiStarExplicit, NeitherBlocksNorRanksChangeABit) {
   for (const std::int64_t size : {3, 131, 3000}) {
     const Spectrum spectrum = uneven_spectrum(size);
-    const Outcome one_by_one = run(spectrum, 2, 8, one().scheme, {1}, self_world());
+    const Outcome one_by_one = run_one_by_one(spectrum, 2, 8, one().scheme);
     for (const std::vector<int>& blocks : {std::vector<int>{1}, {1000}, {7, 1, 5}}) {
       SCOPED_TRACE(testing::Message() << one().name << ", " << size << " oscillators, blocks of " << blocks.front());
       const Outcome actual = run(spectrum, 2, 8, one().scheme, blocks, test_world());
@@ -246,7 +260,9 @@ TEST_P(MpiStarExplicit, ANonlinearParticleMovesAsInThePlainLoop) {
   const double step = one().is_splitting() ? 0.13 : 0.02;
   const Spectrum spectrum = uneven_spectrum(200);
   Closed closed{1.0, mass * 0.6, SerialStar(spectrum)};
-  for (int i = 0; i < steps; ++i) step_plainly(closed, one().scheme, step);
+  on_rank_zero([&] {
+    for (int i = 0; i < steps; ++i) step_plainly(closed, one().scheme, step);
+  });
   for (const int steps_per_pass : {1, 3, 8}) {
     SCOPED_TRACE(testing::Message() << one().name << ", " << steps_per_pass << " steps a pass");
     Problem problem = make_problem(spectrum, steps_per_pass, false, test_world());
@@ -264,10 +280,12 @@ TEST_P(MpiStarExplicit, ANonlinearParticleMovesAsInThePlainLoop) {
 TEST_P(MpiStarExplicit, RunsHaveTheSameBitsOnAnyNumberOfRanksHoweverOftenTheyStop) {
   for (const bool has_line : {false, true}) {
     const Spectrum spectrum = uneven_spectrum(700);
-    // Alone in one go, then on all ranks with stops.
+    // Rank 0 alone in one go, then all ranks with stops.
     Problem alone = make_problem(spectrum, 8, has_line, self_world(), 0.2);
-    make_explicit_stepper(one().scheme, alone, 0.02)->advance(60);
-    const EnergyLedger expected = alone.energies();
+    on_rank_zero([&] { make_explicit_stepper(one().scheme, alone, 0.02)->advance(60); });
+    const EnergyLedger energies = alone.energies();
+    std::array<double, 3> expected = {energies.particles, energies.environment, energies.interaction};
+    test_world().broadcast(std::span<double>(expected));
     for (const int stop : {1, 5, 60}) {
       SCOPED_TRACE(testing::Message() << one().name << (has_line ? ", with a line" : "") << ", stop every " << stop);
       Problem problem = make_problem(spectrum, 8, has_line, test_world(), 0.2);
@@ -277,9 +295,9 @@ TEST_P(MpiStarExplicit, RunsHaveTheSameBitsOnAnyNumberOfRanksHoweverOftenTheySto
         problem.energies();
       }
       const EnergyLedger energy = problem.energies();
-      EXPECT_EQ(energy.particles, expected.particles);
-      EXPECT_EQ(energy.environment, expected.environment);
-      EXPECT_EQ(energy.interaction, expected.interaction);
+      EXPECT_EQ(energy.particles, expected[0]);
+      EXPECT_EQ(energy.environment, expected[1]);
+      EXPECT_EQ(energy.interaction, expected[2]);
       if (test_world().is_root()) {
         EXPECT_EQ(problem.q[0], alone.q[0]);
         EXPECT_EQ(problem.p[0], alone.p[0]);
@@ -391,8 +409,9 @@ TEST(MpiStarImplicit, EqualsADenseSolution) {
         SCOPED_TRACE(testing::Message() << name << ", " << size << " oscillators, h = " << step);
         const Spectrum spectrum = uneven_spectrum(size);
         Closed closed{1.0, mass * 0.6, SerialStar(spectrum)};
-        // Rank 0 compares, and alone has to know.
-        for (int i = 0; i < 12 && test_world().is_root(); ++i) step_densely(closed, OneStage::of(scheme), step);
+        on_rank_zero([&] {
+          for (int i = 0; i < 12; ++i) step_densely(closed, OneStage::of(scheme), step);
+        });
         Problem problem = make_problem(spectrum, 8, false, test_world());
         ASSERT_FALSE(make_implicit_stepper(scheme, problem, step)->advance(12));
         std::vector<double> w, p, force(1);
@@ -434,19 +453,29 @@ TEST(MpiStar, SchemesTakeTurns) {
   Closed closed{1.0, mass * 0.6, SerialStar(spectrum)};
   Problem problem = make_problem(spectrum, 8, false, test_world());
   const double step = 0.03;
+  const auto plainly = [&](int count, const ExplicitScheme& scheme, double length) {
+    on_rank_zero([&] {
+      for (int i = 0; i < count; ++i) step_plainly(closed, scheme, length);
+    });
+  };
+  const auto densely = [&](int count, const CollocationScheme& scheme) {
+    on_rank_zero([&] {
+      for (int i = 0; i < count; ++i) step_densely(closed, OneStage::of(scheme), step);
+    });
+  };
   for (const CollocationScheme& implicit : {one_stage(0.5, 0.5), one_stage(1.0, 1.0)}) {
     const auto stepper = make_implicit_stepper(implicit, problem, step);
     for (const NamedScheme& one : explicit_schemes()) {
       make_explicit_stepper(one.scheme, problem, step)->advance(3);
-      for (int i = 0; i < 3; ++i) step_plainly(closed, one.scheme, step);
+      plainly(3, one.scheme, step);
       stepper->advance(2);
-      for (int i = 0; i < 2; ++i) step_densely(closed, OneStage::of(implicit), step);
+      densely(2, implicit);
       make_explicit_stepper(one.scheme, problem, 0.5 * step)->advance(3);
-      for (int i = 0; i < 3; ++i) step_plainly(closed, one.scheme, 0.5 * step);
+      plainly(3, one.scheme, 0.5 * step);
       for (double& w : closed.star.w) w *= 0.9;
       problem.environments()[0]->scatter_state(closed.star.w, closed.star.p);
       stepper->advance(1);
-      step_densely(closed, OneStage::of(implicit), step);
+      densely(1, implicit);
     }
   }
   if (!test_world().is_root()) return;

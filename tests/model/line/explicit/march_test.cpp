@@ -3,6 +3,7 @@
 
 #include "course.hpp"
 #include "model/line/explicit/tile.hpp"
+#include "on_rank_zero.hpp"
 #include "self_world.hpp"
 #include "test_world.hpp"
 
@@ -31,16 +32,17 @@ TEST_P(MpiLineExplicit, EqualsTheReference) {
         LineOptions options;
         if (sites % 2 == 1 || sites == 500) options.site = unequal_site;
         const Outcome actual = run(constants, sites, axes, one().scheme, {1000, 1, 2, 1000}, test_world(), options);
-        if (!test_world().is_root()) continue;
-        options.by_reference = true;
-        const Outcome expected = run(constants, sites, axes, one().scheme, {1000}, self_world(), options);
-        expect_same_bits(actual, expected);
-        EXPECT_EQ(actual.energy.environment, expected.energy.environment);
-        EXPECT_EQ(actual.energy.interaction, expected.energy.interaction);
-        EXPECT_EQ(actual.energy.dissipated, expected.energy.dissipated);
-        if (far_end == FarEnd::matched) {
-          EXPECT_NE(actual.energy.dissipated, 0.0);
-        }
+        on_rank_zero([&] {
+          options.by_reference = true;
+          const Outcome expected = run(constants, sites, axes, one().scheme, {1000}, self_world(), options);
+          expect_same_bits(actual, expected);
+          EXPECT_EQ(actual.energy.environment, expected.energy.environment);
+          EXPECT_EQ(actual.energy.interaction, expected.energy.interaction);
+          EXPECT_EQ(actual.energy.dissipated, expected.energy.dissipated);
+          if (far_end == FarEnd::matched) {
+            EXPECT_NE(actual.energy.dissipated, 0.0);
+          }
+        });
       }
     }
   }
@@ -49,7 +51,7 @@ TEST_P(MpiLineExplicit, EqualsTheReference) {
 /// Of a line in single steps that rank 0 alone takes; the energies of all ranks.
 Outcome run_one_by_one(const LineConstants& constants, std::int64_t sites, int axes, const ExplicitScheme& scheme) {
   Outcome outcome;
-  if (test_world().is_root()) outcome = run(constants, sites, axes, scheme, {1}, self_world());
+  on_rank_zero([&] { outcome = run(constants, sites, axes, scheme, {1}, self_world()); });
   EnvironmentEnergy& energy = outcome.energy;
   std::array<double, 3> terms = {energy.environment, energy.interaction, energy.dissipated};
   test_world().broadcast(std::span<double>(terms));
@@ -206,13 +208,14 @@ TEST_P(MpiLineExplicit, EnergiesAreTheSameHoweverTheyAreAddedUp) {
     SCOPED_TRACE(testing::Message() << one().name << ", " << sites << " sites");
     const LineOptions options{.site = unequal_site, .skip_resting = false};
     const Record each = record_of(Begin::anyhow, one().scheme, sites, 1000, 1, options, test_world());
-    const Record second = record_of(Begin::anyhow, one().scheme, sites, 1000, 2, options, self_world());
-    if (!test_world().is_root()) continue;
-    for (std::size_t turn = 2; turn <= 24; turn += 2) {
-      for (std::size_t i = 0; i < 3; ++i) {
-        EXPECT_EQ(each.numbers[3 * (turn - 1) + i], second.numbers[3 * (turn / 2 - 1) + i]);
+    on_rank_zero([&] {
+      const Record second = record_of(Begin::anyhow, one().scheme, sites, 1000, 2, options, self_world());
+      for (std::size_t turn = 2; turn <= 24; turn += 2) {
+        for (std::size_t i = 0; i < 3; ++i) {
+          EXPECT_EQ(each.numbers[3 * (turn - 1) + i], second.numbers[3 * (turn / 2 - 1) + i]);
+        }
       }
-    }
+    });
   }
 }
 

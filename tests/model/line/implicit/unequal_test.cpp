@@ -6,6 +6,7 @@
 
 #include "advance/stepper.hpp"
 #include "method_cases.hpp"
+#include "on_rank_zero.hpp"
 #include "petsc_options.hpp"
 #include "petsc_world.hpp"
 #include "quartic_potential.hpp"
@@ -59,24 +60,26 @@ void expect_a_step_to_equal_the_dense_one(const StepCase& c) {
   line.gather_state(end_w, end_p);
   const double dissipated = line.energy(head).dissipated;
 
-  const DenseLine dense(unequal_site, c.far_end, c.sites);
   double work = 0.0;
-  for (int axis = 0; axis < axes; ++axis) {
-    using Strided = Eigen::Map<const Eigen::VectorXd, 0, Eigen::InnerStride<axes>>;
-    const DenseLineStep expected(dense, c.scheme, c.h, Strided(w.data() + axis, c.sites),
-                                 Strided(p.data() + axis, c.sites), head[axis], velocity[axis]);
-    work += expected.work;
-    if (!test_world().is_root()) continue;
-    // The force is a small difference of terms that grow with h, of a soft line the more the longer it is.
-    EXPECT_NEAR(response.constant(0, axis) - response.damping(0, 0) * velocity[axis], expected.force,
-                1e-13 + 2e-14 * c.h * (1.0 + c.sites));
-    const double scale_w = 1.0 + expected.w.cwiseAbs().maxCoeff(), scale_p = 1.0 + expected.p.cwiseAbs().maxCoeff();
-    // A large step multiplies round-off in the stage momenta by h.
-    for (int j = 0; j < c.sites; ++j) {
-      EXPECT_NEAR(end_w[j * axes + axis], expected.w[j], 4e-13 * scale_w * (1.0 + c.h)) << "site " << j;
-      EXPECT_NEAR(end_p[j * axes + axis], expected.p[j], 4e-13 * scale_p * (1.0 + c.h)) << "site " << j;
+  on_rank_zero([&] {
+    const DenseLine dense(unequal_site, c.far_end, c.sites);
+    for (int axis = 0; axis < axes; ++axis) {
+      using Strided = Eigen::Map<const Eigen::VectorXd, 0, Eigen::InnerStride<axes>>;
+      const DenseLineStep expected(dense, c.scheme, c.h, Strided(w.data() + axis, c.sites),
+                                   Strided(p.data() + axis, c.sites), head[axis], velocity[axis]);
+      work += expected.work;
+      // The force is a small difference of terms that grow with h, of a soft line the more the longer it is.
+      EXPECT_NEAR(response.constant(0, axis) - response.damping(0, 0) * velocity[axis], expected.force,
+                  1e-13 + 2e-14 * c.h * (1.0 + c.sites));
+      const double scale_w = 1.0 + expected.w.cwiseAbs().maxCoeff(), scale_p = 1.0 + expected.p.cwiseAbs().maxCoeff();
+      // A large step multiplies round-off in the stage momenta by h.
+      for (int j = 0; j < c.sites; ++j) {
+        EXPECT_NEAR(end_w[j * axes + axis], expected.w[j], 4e-13 * scale_w * (1.0 + c.h)) << "site " << j;
+        EXPECT_NEAR(end_p[j * axes + axis], expected.p[j], 4e-13 * scale_p * (1.0 + c.h)) << "site " << j;
+      }
     }
-  }
+  });
+  test_world().broadcast(std::span<double>(&work, 1));
   EXPECT_NEAR(dissipated, work, 1e-11 * (1.0 + work));
 }
 
@@ -208,9 +211,11 @@ TEST(MpiUnequalLine, ANonlinearParticleOnItSolvesTheStageEquationsOfTheWhole) {
         PhasePoint expected = random_point(static_cast<int>(whole.mass.size()), 1.0, random);
         set_state(problem, expected);
         const PhasePoint found = run(problem, scheme, h, steps);
-        for (int k = 0; k < steps; ++k) whole.step(scheme, h, expected);
-        EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), 1e-12);
-        EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), 1e-12);
+        on_rank_zero([&] {
+          for (int k = 0; k < steps; ++k) whole.step(scheme, h, expected);
+          EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), 1e-12);
+          EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), 1e-12);
+        });
       }
     }
   }
