@@ -1,7 +1,6 @@
 // A lumped environment: its matrices, its state, its energy and what is known of it.
 #include "model/lumped.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 
 #include "model/lumped_march.hpp"
 #include "parallel/normal_numbers.hpp"
+#include "solve/dense.hpp"
 
 namespace bathline {
 
@@ -77,7 +77,7 @@ EnvironmentFacts LumpedEnvironment::describe() const {
     Eigen::MatrixXd motion(2 * size, 2 * size);
     motion << -(part(slips_) * stiffness), Eigen::MatrixXd(part(inverse_mass_)), -stiffness,
         -Eigen::MatrixXd(part(dashpots_.cwiseProduct(inverse_mass_)));
-    const Eigen::VectorXcd values = motion.eigenvalues();
+    const Eigen::VectorXcd values = eigenvalues(motion);
     facts.highest_frequency = std::max(facts.highest_frequency, values.cwiseAbs().maxCoeff());
     if (facts.loses_energy) facts.fastest_decay = std::max(facts.fastest_decay, -values.real().minCoeff());
   }

@@ -4,33 +4,21 @@
 #pragma once
 
 #include <Eigen/Dense>
-#include <Eigen/SparseLU>
 
 /// Every instance, declared with `extern` and defined without.
 #define BATHLINE_DECOMPOSITIONS(EXTERN)                                                                                \
   namespace Eigen {                                                                                                    \
-  EXTERN template class PartialPivLU<MatrixXd>;                                                                        \
   EXTERN template PartialPivLU<MatrixXd>::PartialPivLU(const EigenBase<MatrixXd>&);                                    \
-  EXTERN template PartialPivLU<MatrixXd>& PartialPivLU<MatrixXd>::compute(const EigenBase<MatrixXd>&);                 \
+  EXTERN template void PartialPivLU<MatrixXd>::compute();                                                              \
   EXTERN template void PartialPivLU<MatrixXd>::_solve_impl(const VectorXd&, VectorXd&) const;                          \
   EXTERN template void PartialPivLU<MatrixXd>::_solve_impl(const MatrixXd&, MatrixXd&) const;                          \
-  EXTERN template class SelfAdjointEigenSolver<MatrixXd>;                                                              \
-  EXTERN template SelfAdjointEigenSolver<MatrixXd>::SelfAdjointEigenSolver(const EigenBase<MatrixXd>&, int);           \
-  EXTERN template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::compute(                         \
-      const EigenBase<MatrixXd>&, int);                                                                                \
-  EXTERN template class EigenSolver<MatrixXd>;                                                                         \
-  EXTERN template EigenSolver<MatrixXd>::EigenSolver(const EigenBase<MatrixXd>&, bool);                                \
-  EXTERN template EigenSolver<MatrixXd>& EigenSolver<MatrixXd>::compute(const EigenBase<MatrixXd>&, bool);             \
-  EXTERN template class LLT<MatrixXd>;                                                                                 \
-  EXTERN template LLT<MatrixXd>::LLT(const EigenBase<MatrixXd>&);                                                      \
-  EXTERN template LLT<MatrixXd>& LLT<MatrixXd>::compute(const EigenBase<MatrixXd>&);                                   \
-  EXTERN template class ColPivHouseholderQR<MatrixXd>;                                                                 \
-  EXTERN template void ColPivHouseholderQR<MatrixXd>::_solve_impl(const VectorXd&, VectorXd&) const;                   \
-  EXTERN template class SparseLU<SparseMatrix<double>>;                                                                \
-  EXTERN template class PartialPivLU<Matrix<double, 5, 5>>;                                                            \
-  EXTERN template PartialPivLU<Matrix<double, 5, 5>>::PartialPivLU(const EigenBase<Matrix<double, 5, 5>>&);            \
+  EXTERN template void PartialPivLU<Matrix<double, 5, 5>>::compute();                                                  \
   EXTERN template void PartialPivLU<Matrix<double, 5, 5>>::_solve_impl(                                                \
       const CwiseNullaryOp<internal::scalar_identity_op<double>, Matrix<double, 5, 5>>&, Matrix<double, 5, 5>&) const; \
+  EXTERN template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::compute(                         \
+      const EigenBase<MatrixXd>&, int);                                                                                \
+  EXTERN template SelfAdjointEigenSolver<MatrixXd>& SelfAdjointEigenSolver<MatrixXd>::computeFromTridiagonal(          \
+      const VectorXd&, const Tridiagonalization<MatrixXd>::SubDiagonalType&, int);                                     \
   namespace internal {                                                                                                 \
   EXTERN template struct general_matrix_matrix_product<Index, double, ColMajor, false, double, ColMajor, false,        \
                                                        ColMajor, 1>;                                                   \

@@ -23,13 +23,13 @@ MatrixXd solve_for_matrix(const MatrixXd& system, const MatrixXd& right) {
 
 MatrixXd matrix_exponential(const MatrixXd& matrix) { return matrix.exp(); }
 
-double spectral_radius(const MatrixXd& matrix) {
-  return Eigen::EigenSolver<MatrixXd>(matrix, false).eigenvalues().cwiseAbs().maxCoeff();
+Eigen::VectorXcd eigenvalues(const MatrixXd& square) {
+  return Eigen::EigenSolver<MatrixXd>(square, false).eigenvalues();
 }
 
-double spectral_abscissa(const MatrixXd& matrix) {
-  return Eigen::EigenSolver<MatrixXd>(matrix, false).eigenvalues().real().maxCoeff();
-}
+double spectral_radius(const MatrixXd& matrix) { return eigenvalues(matrix).cwiseAbs().maxCoeff(); }
+
+double spectral_abscissa(const MatrixXd& matrix) { return eigenvalues(matrix).real().maxCoeff(); }
 
 double spectral_norm(const MatrixXd& matrix) {
   return std::sqrt(largest_symmetric_eigenvalue(matrix.transpose() * matrix));

@@ -6,6 +6,7 @@
 namespace bathline {
 
 Eigen::MatrixXd matrix_exponential(const Eigen::MatrixXd& matrix);
+Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& square);
 /// Largest absolute value of the eigenvalues of a square matrix.
 double spectral_radius(const Eigen::MatrixXd& matrix);
 /// Largest real part of the eigenvalues of a square matrix.

@@ -2,13 +2,14 @@
 // Tested by tests/model/spectral/exponentials_test.cpp.
 #include "model/spectral/rational_fit.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+
+#include "solve/dense.hpp"
 
 namespace bathline {
 
@@ -125,7 +126,7 @@ std::vector<Complex> RationalFit::poles() const {
     column[2 * j] = size;
   }
   matrix -= column * row;
-  const Eigen::VectorXcd values = matrix.eigenvalues();
+  const Eigen::VectorXcd values = eigenvalues(matrix);
   Index spurious = 0;
   values.cwiseAbs().minCoeff(&spurious);
   std::vector<Complex> poles;
