@@ -1,6 +1,6 @@
 // Decompositions and products of Eigen that many files use, compiled once: each took every one of those files seconds.
 // The header is read before all others of the project (CMakeLists.txt), so that nobody has to think of it.
-// Tested by tests/solve/dense_test.cpp.
+// Tested by tests/solve/decompositions_test.cpp.
 #pragma once
 
 #include <Eigen/Dense>
