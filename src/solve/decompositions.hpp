@@ -1,4 +1,4 @@
-// Decompositions and products of Eigen that many files use, compiled once: each took every one of those files seconds.
+// What many units call of the decompositions and products of Eigen, compiled once: each took every one of them seconds.
 // The header is read before all others of the project (CMakeLists.txt), so that nobody has to think of it.
 // Tested by tests/solve/decompositions_test.cpp.
 #pragma once
