@@ -27,7 +27,18 @@ echo "arguments: $*"
 name=$(basename "$2" .toml)
 case $name in
   fails) exit 3 ;;
-  sleeps) echo $$ > "$(dirname "$4")/pid"; exec sleep 600 ;;
+  meets-*)
+    # Ends well once the other has begun, too.
+    touch "{results}/$name.began"
+    for _ in {{1..200}}; do [ "$(ls "{results}"/meets-*.began | wc -l)" -eq 2 ] && break; sleep 0.05; done
+    [ "$(ls "{results}"/meets-*.began | wc -l)" -eq 2 ] || exit 4
+    cp "{results}/right/result.h5" "$4" ;;
+  alone-*)
+    mkdir "{results}/occupied" || exit 4
+    sleep 0.3
+    rmdir "{results}/occupied"
+    cp "{results}/right/result.h5" "$4" ;;
+  sleeps*) echo $$ > "$(dirname "$4")/pid"; exec sleep 600 ;;
   wrong) cp "{results}/wrong/result.h5" "$4"; exit 1 ;;
   nofigure) cp "{results}/nofigure/result.h5" "$4" ;;
   *) cp "{results}/right/result.h5" "$4" ;;
@@ -69,6 +80,7 @@ class ReproduceTest(unittest.TestCase):
             write_script(self.root / script, f"#!/bin/sh\necho {Path(script).name} $*\n")
         write_script(self.root / "build" / "bathline", PROGRAM.format(results=self.prepared))
         write_script(self.root / "bin" / "mpirun", '#!/bin/bash\necho "ranks: $2"\nshift 2\n"$@"\n')
+        self.give_cores(2)
         for name in ("limebeer2020/fig10", "limebeer2020/fig9", "ours/large"):
             self.add_recipe(name)
         (self.root / "experiments" / "not-by-default").write_text(
@@ -79,6 +91,9 @@ class ReproduceTest(unittest.TestCase):
         path = self.root / "experiments" / f"{name}.toml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+
+    def give_cores(self, number):
+        write_script(self.root / "bin" / "nproc", f"#!/bin/sh\necho {number}\n")
 
     def start(self, *arguments, cwd="/", **options):
         environment = {
@@ -115,9 +130,9 @@ class ReproduceTest(unittest.TestCase):
         self.assertEqual(code, 0, output)
         # The program alone: tests and benchmarks would take twice as long again.
         self.assertLess(output.index("install-dependencies"), output.index("build -t bathline\n"))
-        self.assertRegex(
-            output, r"(?s)\[ 1/2\] limebeer2020/fig9 .*1 PASS, 0 FAIL\n\[ 2/2\] limebeer2020/fig10 "
-        )
+        # Whichever ends first; what comes to the terminal comes by lines.
+        self.assertRegex(output, r"(?m)^\[ 1/2\] limebeer2020/fig9 .*1 PASS, 0 FAIL$")
+        self.assertRegex(output, r"(?m)^\[ 2/2\] limebeer2020/fig10 .*1 PASS, 0 FAIL$")
         self.assertIn("claims: 2 PASS, 0 FAIL", output)
         self.assertNotIn("large", output)
         for name in ("fig9", "fig10"):
@@ -127,7 +142,25 @@ class ReproduceTest(unittest.TestCase):
                 [f"{name}.pdf", f"{name}.png", "result.h5", "run.log"],
             )
         self.assertIn("--overwrite --progress lines", self.log("limebeer2020/fig9"))
+        self.assertIn("ranks: 1\n", self.log("limebeer2020/fig9"))
         self.assertIn("limebeer2020-fig9", (self.root / "results" / "report.html").read_text())
+
+    def test_as_many_at_once_as_there_are_cores(self):
+        for name in ("meets-one", "meets-two"):
+            self.add_recipe(f"ours/{name}")
+        code, output = self.reproduce()
+        self.assertEqual(code, 0, output)
+        self.assertIn("claims: 4 PASS, 0 FAIL", output)
+
+    def test_one_after_the_other_where_a_run_has_several_processes_or_is_named(self):
+        names = ("ours/alone-one", "ours/alone-two")
+        for name in names:
+            self.add_recipe(name)
+        for arguments in (("-n", "2"), names):
+            code, output = self.reproduce(*arguments)
+            self.assertEqual(code, 0, output)
+            self.assertRegex(output, r"(?s)ours/alone-one .*1 PASS, 0 FAIL\n.*ours/alone-two .*1 PASS, 0 FAIL\n")
+            self.assertIn("ranks: 2\n", self.log(names[0]))
 
     def test_named_recipes_in_every_spelling_once(self):
         outside = self.root / "elsewhere" / "mine.toml"
@@ -201,16 +234,18 @@ class ReproduceTest(unittest.TestCase):
         self.assertEqual(code, 0, output)
         self.assertIn("srun --mpi=pmix -n 5", self.log("limebeer2020/fig9"))
 
-    def test_a_signal_ends_the_run_and_the_script(self):
-        self.add_recipe("ours/sleeps")
-        for number in (signal.SIGINT, signal.SIGTERM):
-            process = self.start("ours/sleeps")
-            pid_file = self.root / "results" / "ours" / "sleeps" / "pid"
-            for _ in range(200):
-                if pid_file.exists() and pid_file.read_text():
+    def test_a_signal_ends_the_runs_and_the_script(self):
+        sleepers = ("sleeps-one", "sleeps-two")
+        for name in sleepers:
+            self.add_recipe(f"ours/{name}")
+        pid_files = [self.root / "results" / "ours" / name / "pid" for name in sleepers]
+        for number, arguments, count in ((signal.SIGINT, (), 2), (signal.SIGTERM, ("ours/sleeps-one",), 1)):
+            process = self.start(*arguments)
+            for _ in range(400):
+                if all(file.exists() and file.read_text() for file in pid_files[:count]):
                     break
                 time.sleep(0.05)
-            pid = int(pid_file.read_text())
+            pids = [int(file.read_text()) for file in pid_files[:count]]
             began = time.monotonic()
             process.send_signal(number)
             output, _ = process.communicate(timeout=30)
@@ -218,10 +253,11 @@ class ReproduceTest(unittest.TestCase):
             self.assertEqual(process.returncode, 128 + number)
             self.assertIn("stopped on request", output)
             time.sleep(0.1)
-            self.assertFalse(
-                Path(f"/proc/{pid}").exists() and "sleep" in Path(f"/proc/{pid}/cmdline").read_text()
-            )
-            pid_file.unlink()
+            for pid in pids:
+                command = Path(f"/proc/{pid}/cmdline")
+                self.assertFalse(command.exists() and "sleep" in command.read_text())
+            for file in pid_files:
+                file.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
