@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import pandas
-import xarray
-
 from bathline.result import AnalysisError, Result
 from bathline.settings import settings_of
 
@@ -31,6 +28,8 @@ class Results(Mapping):
         if name not in self._datasets:
             if name not in self._names():
                 raise KeyError(f"{name}; there are {', '.join(self._names())}")
+            import xarray
+
             self._datasets[name] = xarray.open_dataset(self.path, engine=_ENGINE, group=name)
         return self._datasets[name]
 
@@ -52,6 +51,8 @@ class Results(Mapping):
     @property
     def tree(self):
         """The whole file as a lazy xarray DataTree; AnalysisError where xarray is older than these."""
+        import xarray
+
         if self._tree is None:
             if not hasattr(xarray, "open_datatree"):
                 raise AnalysisError(f"this xarray has no DataTree; the groups are {', '.join(self)}")
@@ -94,6 +95,8 @@ class Results(Mapping):
     @property
     def claims(self):
         """The claims as a pandas DataFrame, a row a claim, indexed by its id."""
+        import pandas
+
         # What is wide comes last, as pandas leaves out what is in the middle of a table wider than the terminal.
         columns = ["passed", "measured", "expected", "lower", "upper", "uncertainty", "quantity", "source", "note"]
         rows = [{"id": claim.id, **{name: getattr(claim, name) for name in columns}} for claim in self._result.claims()]

@@ -2,8 +2,6 @@
 
 from numbers import Real
 
-import pandas
-
 from bathline.result import AnalysisError
 from bathline.settings import place_of
 
@@ -16,6 +14,8 @@ class Sweep:
     """
 
     def __init__(self, results):
+        import pandas
+
         self.results = results
         self.table = pandas.DataFrame(
             [{**result.settings, **result.claims["measured"].to_dict()} for result in results]

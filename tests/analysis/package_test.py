@@ -167,6 +167,12 @@ class PackageTest(unittest.TestCase):
             line = result.plot().axes[0].lines[0]
             np.testing.assert_allclose(line.get_ydata(), verlet(0.1, 10), rtol=0, atol=1e-14)
 
+    def test_pictures_need_no_tables(self):
+        script = "import sys, bathline.figure; print({'pandas', 'xarray'} & set(sys.modules))"
+        environment = {**os.environ, "PYTHONPATH": str(synthetic.SOURCE / "analysis")}
+        done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+        self.assertEqual((done.stdout, done.stderr), ("set()\n", ""))
+
     def test_progress_is_shown_where_it_is_asked_for(self):
         script = f"import bathline; bathline.run({RECIPE!r}, progress=True, set={{'time.end': 2e5}})"
         environment = {**os.environ, "PYTHONPATH": str(synthetic.SOURCE / "analysis")}
