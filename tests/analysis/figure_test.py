@@ -9,6 +9,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+from matplotlib.path import Path as MplPath
 
 import synthetic
 import figure as command
@@ -303,6 +304,33 @@ class FigureTest(unittest.TestCase):
         drawn = self.draw()
         self.assertEqual(drawn.axes[0].collections[0].get_array().size, 1200 * 50)
         self.assertEqual((len(drawn.axes[0].lines), len(drawn.legends)), (0, 0))
+
+    def test_the_surface_of_a_wave_hides_what_is_behind_it(self):
+        # What is lifted up to 1 is nearest to the eye, so that nothing hides it: the latest times, and the first sites.
+        for shape, place in ((60, 40), np.s_[-30:, :]), ((4, 40), np.s_[:, :20]):
+            synthetic.wave(self.path, snapshots=shape[0], sites=shape[1], front=False)
+            with h5py.File(self.path, "r+") as file:
+                heights = np.full(shape, -1.0)
+                heights[place] = 1.0
+                file["closed/displacement"][...] = heights
+            drawn = self.draw()
+            drawn.canvas.draw()
+            (surface,) = (axes for axes in drawn.axes if axes.name == "3d")
+            (sheet,) = surface.collections
+            corners = surface.transData.transform(sheet.get_coordinates().reshape(-1, 2)).reshape(*shape, 2)
+            facets = sheet.get_array().reshape(shape[0] - 1, shape[1] - 1)
+            rows, columns = (np.unique(axis) for axis in np.nonzero(facets == 1.0))
+            picture = np.asarray(drawn.canvas.buffer_rgba())[::-1, :, :3]
+            y, x = np.indices(picture.shape[:2])
+            pixels = np.column_stack([x.ravel(), y.ravel()]) + 0.5
+            lifted = np.zeros(len(pixels), dtype=bool)
+            for column in columns:
+                left, right = corners[[rows[0], rows[-1] + 1], column], corners[[rows[-1] + 1, rows[0]], column + 1]
+                lifted |= MplPath([*left, *right]).contains_points(pixels)
+            seen = np.all(picture == np.round(255 * np.array(style.diverging_map()(1.0)[:3])), axis=-1).ravel()
+            seen &= pixels[:, 0] > surface.get_window_extent().x0
+            self.assertGreater(lifted.sum(), 20000)
+            self.assertLess(np.sum(seen != lifted), 0.05 * lifted.sum())
 
     def test_convergence_shows_orders_and_hollow_points(self):
         synthetic.convergence(self.path)
