@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import ListedColormap, is_color_like
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
 
 from bathline.result import AnalysisError, integrator_of
 
@@ -203,11 +203,23 @@ def new_figure(width, height):
     return figure
 
 
-def round_ticks(axes):
-    """Numbers of linear axes at multiples of 1, 2 or 5 times a power of ten."""
+class _PlainNumbers(ScalarFormatter):
+    """Numbers as text and the power of ten of all of them as a formula: a formula for every number looks the same, but
+    takes a good part of the time of a whole picture."""
+
+    def __call__(self, x, pos=None):
+        return super().__call__(x, pos).removeprefix(r"$\mathdefault{").removesuffix("}$")
+
+
+def arrange_ticks(axes):
+    """Numbers of linear axes at multiples of 1, 2 or 5 times a power of ten; those of minor ticks only where they show."""
     for axis in (axes.xaxis, axes.yaxis):
         if axis.get_scale() == "linear":
             axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
+            axis.set_major_formatter(_PlainNumbers())
+        elif axis.get_scale() == "log" and np.divide(*axis.get_view_interval()) < 0.1:
+            # Over more than a decade they are empty, and yet each would be measured in every layout.
+            axes.tick_params(axis.axis_name, which="minor", labelbottom=False, labelleft=False)
 
 
 def label_short_decades(axis):

@@ -269,6 +269,17 @@ class FigureTest(unittest.TestCase):
         names = [text.get_text() for text in box.get_texts()]
         self.assertEqual(names, ["closed line", "reduced", "energy", "limit"])
 
+    def test_numbers_of_ticks_are_texts_and_stand_at_minor_ticks_of_a_short_axis_alone(self):
+        for top, numbers in (5.0, True), (100.0, False):
+            recipe = LINES.replace("ylim = [0.0, 2.0]", f'yscale = "log"\nylim = [1.0, {top}]')
+            drawn = self.draw_lines(recipe)
+            drawn.canvas.draw()
+            axes = drawn.axes[1]
+            self.assertEqual([text.get_text() for text in axes.get_xticklabels()], ["0", "2", "4", "6", "8", "10"])
+            self.assertGreater(len(axes.yaxis.get_minorticklocs()), 0)
+            self.assertEqual(bool(axes.get_yticklabels(minor=True)), numbers)
+            self.assertEqual(any(text.get_text() for text in axes.get_yticklabels(minor=True)), numbers)
+
     # --- the other kinds ---
 
     def test_wave_is_centred_at_zero_and_shows_front_and_echo(self):

@@ -118,6 +118,7 @@ def _draw_panel(axes, result, panel):
     if panel.get("ylim"):
         axes.set_ylim(panel["ylim"])
     style.label_short_decades(axes.xaxis)
+    style.arrange_ticks(axes)
     first = result.quantity(panel["series"][0]["of"])
     x = _abscissa(result, panel, first)
     axes.set_xlabel(

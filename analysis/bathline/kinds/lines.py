@@ -254,7 +254,7 @@ def _draw_panel(axes, recipe, panel, curves):
         axes.set_xlim(panel["xlim"])
     if panel.get("ylim"):
         axes.set_ylim(panel["ylim"])
-    style.round_ticks(axes)
+    style.arrange_ticks(axes)
     if orbit:
         axes.set_aspect("equal", adjustable="box" if panel.get("xlim") or panel.get("ylim") else "datalim")
     _label(axes, panel, curves)
