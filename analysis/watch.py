@@ -67,7 +67,7 @@ def page_of(path, seconds):
 
     with Result(path) as result:
         picture = io.BytesIO()
-        draw(result).savefig(picture, format="png")
+        draw(result).canvas.print_png(picture)
         status = _status_of(path, result)
         again = f'<meta http-equiv="refresh" content="{seconds:g}">\n' if status == "partial" else ""
         title = html.escape(f"{result.title}: {status}")
@@ -125,6 +125,9 @@ def main(arguments=None):
             width = min(shutil.get_terminal_size().columns, 120)
             watch(lambda: text_of(options.result, width), _show_in_terminal, options.result, seconds)
         else:
+            # Once, and not in the process of every look.
+            import bathline.figure  # noqa: F401
+
             options.page.parent.mkdir(parents=True, exist_ok=True)
             print(f"watch: open file://{options.page.resolve()}", file=sys.stderr)
             look = lambda: page_of(options.result, seconds)  # noqa: E731

@@ -110,8 +110,9 @@ class Results(Mapping):
     def plot(self):
         """The figure of the recipe, or else the one that its study calls for, as a matplotlib Figure."""
         from bathline.figure import draw
+        from bathline.style import free_layout
 
-        return draw(self._result)
+        return free_layout(draw(self._result))
 
 
 def open(path, keep=None):

@@ -60,11 +60,14 @@ def check_recipe(path):
 
 def save(figure, stem):
     """Writes STEM.png and STEM.pdf. Neither holds a date, so that the same result gives the same files."""
+    # Pictures on a screen and checks of recipes have no use for it, nor for what it takes to load.
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
+
     stem = Path(stem)
     stem.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(stem.with_name(stem.name + ".png"), metadata={"Software": None})
-    # Both show the same layout; finding it a second time would take as long as drawing it.
-    figure.set_layout_engine("none")
-    figure.savefig(
+    # `savefig` would draw each of them twice, once for the layout alone, which drawing finds by itself.
+    figure.canvas.print_png(stem.with_name(stem.name + ".png"), metadata={"Software": None})
+    style.keep_layout(figure)
+    FigureCanvasPdf(figure).print_pdf(
         stem.with_name(stem.name + ".pdf"), metadata={"CreationDate": None, "Producer": None, "Creator": None}
     )

@@ -2,6 +2,8 @@
 
 from matplotlib.transforms import Bbox, ScaledTranslation
 
+from bathline import style
+
 # Tried in this order.
 _CORNERS = [
     "upper right",
@@ -31,9 +33,10 @@ def place(figure, panels, shared=False):
         on_top(figure, list(first.values()))
         return
     if len({_entries(handles) for _, handles in panels}) == 1:
-        figure.draw_without_rendering()
+        style.lay_out(figure)
         for axes, handles in panels:
             if _place_inside(axes, handles):
+                style.keep_layout(figure)
                 return
         on_top(figure, panels[0][1])
         return
@@ -43,10 +46,11 @@ def place(figure, panels, shared=False):
         for axes, handles in panels:
             if axes in above:
                 _place_above(axes, handles)
-        figure.draw_without_rendering()
+        style.lay_out(figure)
         # Each legend above its axes makes the axes smaller, so the other ones are tried anew.
         crowded = {axes for axes, handles in panels if axes not in above and not _place_inside(axes, handles)}
         if not crowded:
+            style.keep_layout(figure)
             return
         above |= crowded
 

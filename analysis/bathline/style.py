@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import ListedColormap, is_color_like
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import PlaceHolderLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
 
 from bathline.result import AnalysisError, integrator_of
@@ -220,6 +221,25 @@ def arrange_ticks(axes):
         elif axis.get_scale() == "log" and np.divide(*axis.get_view_interval()) < 0.1:
             # Over more than a decade they are empty, and yet each would be measured in every layout.
             axes.tick_params(axis.axis_name, which="minor", labelbottom=False, labelleft=False)
+
+
+def lay_out(figure):
+    """Places the axes as drawing the figure would, but does not draw it."""
+    figure.get_layout_engine().execute(figure)
+    for axes in figure.axes:
+        axes.apply_aspect()
+
+
+def keep_layout(figure):
+    """Lets drawing use the layout that was found; finding it once more takes as long as drawing."""
+    figure.set_layout_engine("none")
+
+
+def free_layout(figure):
+    """Has a layout that was kept found anew by drawing, so that whatever is still written into the figure makes room."""
+    if isinstance(figure.get_layout_engine(), PlaceHolderLayoutEngine):
+        figure.set_layout_engine("constrained")
+    return figure
 
 
 def label_short_decades(axis):

@@ -41,9 +41,10 @@ class Sweep:
         quantities  paths of numbers, such as "closed.energy_particles.last", or ids of claims
         against     a swept key, such as "time.step"
         """
+        from bathline.style import free_layout
         from bathline.sweep_figure import draw
 
-        return draw(self, quantities, against, xscale, yscale)
+        return free_layout(draw(self, quantities, against, xscale, yscale))
 
     @property
     def keys(self):

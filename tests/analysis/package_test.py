@@ -167,6 +167,17 @@ class PackageTest(unittest.TestCase):
             line = result.plot().axes[0].lines[0]
             np.testing.assert_allclose(line.get_ydata(), verlet(0.1, 10), rtol=0, atol=1e-14)
 
+    def test_what_is_written_into_a_picture_makes_room(self):
+        figure = '\n[figure]\nkind = "lines"\n[[figure.panels]]\nseries = [{of = "verlet.q[0]", name = "q"}]\n'
+        with bathline.run(RECIPE + figure, progress=False) as result:
+            drawn = result.plot()
+        axes = drawn.axes[0]
+        drawn.draw_without_rendering()
+        before = axes.get_position().x0
+        axes.set_ylabel("a label\nof several\nlines")
+        drawn.draw_without_rendering()
+        self.assertGreater(axes.get_position().x0, before + 0.02)
+
     def test_pictures_need_no_tables(self):
         script = "import sys, bathline.figure; print({'pandas', 'xarray'} & set(sys.modules))"
         environment = {**os.environ, "PYTHONPATH": str(synthetic.SOURCE / "analysis")}

@@ -35,19 +35,23 @@ def draw(result, spec):
         placed.append((axes, fits))
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
-    figure.draw_without_rendering()
+    hollow = [_hollow()] if any(_is_hollow(line) for axes, _ in placed for line in axes.lines) else []
+    handles = [(axes, [handle for handle, *_ in fits] + hollow) for axes, fits in placed]
+    shared = spec.get("legend") == "shared"
+    if shared:
+        legend.place(figure, handles, shared=True)
+    style.lay_out(figure)
     for axes, fits in placed:
         _make_room(axes, fits)
         _write_orders(axes, fits)
-    hollow = [_hollow()] if any(_is_hollow(line) for axes, _ in placed for line in axes.lines) else []
-    handles = [(axes, [handle for handle, *_ in fits] + hollow) for axes, fits in placed]
-    legend.place(figure, handles, shared=spec.get("legend") == "shared")
-    # Legends above the axes have made these smaller.
-    figure.draw_without_rendering()
-    for axes, fits in placed:
-        for text in list(axes.texts):
-            text.remove()
-        _write_orders(axes, fits)
+    if not shared:
+        legend.place(figure, handles)
+        # Legends above the axes have made these smaller.
+        style.lay_out(figure)
+        for axes, fits in placed:
+            for text in list(axes.texts):
+                text.remove()
+            _write_orders(axes, fits)
     return figure
 
 
