@@ -19,7 +19,8 @@ from bathline.writer import is_abandoned
 WATCH = synthetic.SOURCE / "analysis" / "watch.py"
 PROGRAM = os.environ.get("BATHLINE", str(synthetic.SOURCE / "build" / "bathline"))
 
-# As many steps as no machine does within the test.
+# As many steps as no machine does within the test, and so many rows that the file is written several times a second; its
+# picture is a small one.
 ENDLESS = """
 title = "an endless oscillator"
 [system]
@@ -36,7 +37,9 @@ name = "stoermer-verlet"
 label = "verlet"
 on = "open"
 [output]
-every = 100000
+every = 1000
+[[figure.panels]]
+series = [{ of = "verlet.energy_total" }]
 """
 
 
@@ -117,20 +120,20 @@ class WatchTest(unittest.TestCase):
     def test_a_killed_run_is_told_from_one_under_way(self):
         recipe = self.folder / "endless.toml"
         recipe.write_text(ENDLESS)
-        for options in [], ["--page", self.page]:
-            run = self.start(PROGRAM, "run", recipe, "-o", self.result, "--overwrite", "--progress", "none")
-            watch = self.watch(*options)
-            self.wait_for(lambda: self.page.exists() if options else "verlet: at" in watch.stdout.readline())
-            time.sleep(0.5)
-            self.assertIsNone(watch.poll())
-            run.kill()
-            run.wait()
-            text = watch.communicate(timeout=60)[0]
-            if options:
-                text = self.page.read_text()
-                self.assertNotIn("refresh", text)
-            self.assertIn("endless oscillator: partial, no longer written by a running program", text)
-            self.assertEqual(watch.returncode, 0)
+        run = self.start(PROGRAM, "run", recipe, "-o", self.result, "--progress", "none")
+        watches = self.watch(), self.watch("--page", self.page)
+        self.wait_for(lambda: "verlet: at" in watches[0].stdout.readline())
+        self.wait_for(self.page.exists)
+        time.sleep(0.5)
+        self.assertEqual([watch.poll() for watch in watches], [None, None])
+        run.kill()
+        run.wait()
+        text, _ = (watch.communicate(timeout=60)[0] for watch in watches)
+        page = self.page.read_text()
+        self.assertNotIn("refresh", page)
+        for shown in (text, page):
+            self.assertIn("endless oscillator: partial, no longer written by a running program", shown)
+        self.assertEqual([watch.returncode for watch in watches], [0, 0])
 
     def test_who_writes_on_another_host_or_without_a_lock_is_taken_to_be_at_work(self):
         self.write("partial")
