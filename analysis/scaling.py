@@ -87,6 +87,7 @@ def write_table(times, model, path):
 def draw(times, model, stem):
     """Time of a step against sites, and both efficiencies against ranks."""
     from bathline import style
+    from bathline.figure import save
 
     style.use()
     counts = sorted({ranks for ranks, _ in times})
@@ -138,8 +139,7 @@ def draw(times, model, stem):
     right.set_ylabel("efficiency")
     right.set_title(f"(b) {largest / 1e6:g} million sites on each rank, or in all")
     right.legend(loc="lower left", bbox_to_anchor=(0.0, 0.08))
-    figure.savefig(f"{stem}.png")
-    figure.savefig(f"{stem}.pdf")
+    save(figure, stem)
 
 
 def main():
