@@ -331,8 +331,10 @@ class FigureTest(unittest.TestCase):
             corners = surface.transData.transform(sheet.get_coordinates().reshape(-1, 2)).reshape(*shape, 2)
             facets = sheet.get_array().reshape(shape[0] - 1, shape[1] - 1)
             rows, columns = (np.unique(axis) for axis in np.nonzero(facets == 1.0))
+            # One pixel of sixteen is enough.
             picture = np.asarray(drawn.canvas.buffer_rgba())[::-1, :, :3]
-            y, x = np.indices(picture.shape[:2])
+            y, x = np.indices(picture.shape[:2])[:, ::4, ::4]
+            picture = picture[::4, ::4]
             pixels = np.column_stack([x.ravel(), y.ravel()]) + 0.5
             lifted = np.zeros(len(pixels), dtype=bool)
             for column in columns:
@@ -340,7 +342,7 @@ class FigureTest(unittest.TestCase):
                 lifted |= MplPath([*left, *right]).contains_points(pixels)
             seen = np.all(picture == np.round(255 * np.array(style.diverging_map()(1.0)[:3])), axis=-1).ravel()
             seen &= pixels[:, 0] > surface.get_window_extent().x0
-            self.assertGreater(lifted.sum(), 20000)
+            self.assertGreater(lifted.sum(), 1000)
             self.assertLess(np.sum(seen != lifted), 0.05 * lifted.sum())
 
     def test_convergence_shows_orders_and_hollow_points(self):
