@@ -82,6 +82,17 @@ def names(environments):
     return [[environment["name"]] for environment in environments]
 
 
+def shared(methods, choices):
+    """Every method with all environments, by turns each alone or with two others: a run takes time, a line does not."""
+    cases = []
+    for turn, (label, options) in enumerate(methods.items()):
+        alone = choices[turn % len(choices) :: len(methods)]
+        others = [choice for choice in choices if choice not in alone]
+        count = -(-len(others) // 3)
+        cases += closed({label: options}, alone + [sum(others[first::count], []) for first in range(count)])
+    return cases
+
+
 def recipe_of(title, system, environments, integrators, output=("snapshots", "site_stride")):
     """A short run with everything recorded."""
     intervals = {"snapshots": 20, "site_stride": 3}
@@ -168,7 +179,7 @@ class RanksTest(FolderTest):
 
     def assert_independent(self, name, system, environments, choices, output=("snapshots", "site_stride")):
         """Explicit and implicit integrators on every number of ranks."""
-        explicit = closed(EXPLICIT, choices)
+        explicit = shared(EXPLICIT, choices)
         # Every third line is enough for the implicit ones where there are many.
         implicit = closed(IMPLICIT, choices[:: 3 if len(choices) > 4 else 1])
         recipe = recipe_of(name, system, environments, explicit + implicit, output)
