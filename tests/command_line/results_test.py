@@ -203,7 +203,7 @@ class RecordTest(ResultTest):
         self.assertEqual(whole["closed/displacement"].shape, (61, 45))
         self.assertGreater(np.abs(whole["closed/displacement"][-1]).max(), 0.1)
         recipe = changed(OSCILLATOR, output={"snapshots": 25, "site_stride": 7})
-        for ranks in (1, 2, 3, 5):
+        for ranks in (None, 2, 3, 5):
             found = variables(self.must_run(f"stride{ranks}", recipe, ranks=ranks))
             self.assertEqual(found["closed/snapshot_time"].tolist(), [0.0, 25 * 0.05, 50 * 0.05])
             self.assertEqual(found["closed/site"].tolist(), list(range(1, 46, 7)))
@@ -331,7 +331,7 @@ class ProvenanceTest(ResultTest):
 
 class ClaimsTest(ResultTest):
     def test_a_failed_claim_is_exit_1_of_a_complete_run(self):
-        for ranks in (1, 3):
+        for ranks in (None, 3):
             outcome = self.run_recipe(
                 "failing", changed(OSCILLATOR, claims=[PASSING, FAILING]), "--overwrite", ranks=ranks
             )
@@ -355,11 +355,11 @@ class NumericalFailureTest(ResultTest):
     """Exit 3 with step, residual and reason; the file holds what was computed and is marked as failed."""
 
     def assert_failed(self, name, recipe, words, message):
-        """Fails in the same step on 1 and 3 ranks and leaves all steps before it in the file."""
+        """Fails in the same step alone and on 3 ranks and leaves all steps before it in the file."""
         label = recipe["integrators"][0]["label"]
         recipe = changed(recipe, claims=[{"id": "c", "quantity": f"{label}.q.max", "bounds": [-1e3, 1e3]}])
         failing_steps = set()
-        for ranks in (1, 3):
+        for ranks in (None, 3):
             with self.subTest(name, ranks=ranks):
                 outcome = self.run_recipe(f"{name}{ranks}", recipe, "--", *words, ranks=ranks)
                 self.assert_code(outcome, 3)
@@ -470,7 +470,7 @@ class FullDiskTest(ResultTest):
 
     def test_in_the_middle_of_a_run(self):
         recipe = write_recipe(self.folder / "long.toml", changed(OSCILLATOR, time={"steps": 200000}))
-        for ranks in (1, 3):
+        for ranks in (None, 3):
             path = self.disk / f"full{ranks}.h5"
             outcome = run(["run", recipe, "-o", path, "--progress", "none"], ranks)
             self.assert_code(outcome, 3)

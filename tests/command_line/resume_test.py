@@ -653,12 +653,13 @@ class RefusedTest(ResumeTest):
             "environment-0/w_axis0 is not finite": replace("environment-0/w_axis0", np.append(np.zeros(44), np.nan)),
             "environment-0/dissipated_axis0 is not finite": replace("environment-0/dissipated_axis0", [np.nan]),
         }
+        closed = self.new_folder() / "run.h5"
+        settings = ["--set", "output.checkpoint_every=50", "--set", "time.steps=55"]
+        self.must(["run", self.recipe, "-o", closed, *settings, "--set", "integrators=" + CLOSED])
+        (checkpoint,) = checkpoints_of(closed)
         for message, change in of_line.items():
             with self.subTest(message):
-                folder = self.new_folder()
-                settings = ["--set", "output.checkpoint_every=50", "--set", "time.steps=55"]
-                self.must(["run", self.recipe, "-o", folder / "run.h5", *settings, "--set", "integrators=" + CLOSED])
-                copy = checkpoints_of(folder / "run.h5")[-1]
+                _, copy = self.copy_of(closed, checkpoint)
                 self.check_changed(copy, change, message, 3)
 
     def test_a_result_that_cannot_be_read(self):

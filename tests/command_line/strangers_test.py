@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 
 from program import OSCILLATOR, FolderTest, changed, end, run, start, write_recipe
-from resume_test import checkpoints_of, seal
+from resume_test import checkpoints_of, listen, seal
 
 PRECIOUS = b"the user's own\n"
 
@@ -220,7 +220,7 @@ class RerunTest(StrangersTest):
         self.fail("no rerun has begun")
 
     def start(self, ranks=None):
-        process = start(["verify", self.result, "--progress", "none"], ranks)
+        process = start(["verify", self.result, "--progress", "none"], ranks, preexec_fn=listen)
         self.addCleanup(end, process)
         return process
 
