@@ -108,7 +108,7 @@ void StarImplicitMarch<S>::complete(const Eigen::MatrixXd& head_velocities) {
   star_.communicator.broadcast(std::span<double>(head_));
   std::vector<Value> ways;
   for (std::size_t axis = 0; axis < star_.axes; ++axis) {
-    ways.push_back(h_ * times(a_, Value(head_velocities.col(static_cast<Eigen::Index>(axis)))));
+    ways.push_back(times(Block(h_ * a_), Value(head_velocities.col(static_cast<Eigen::Index>(axis)))));
   }
   ++star_.changes;
   // What the next step needs to know is summed up while the oscillator is at hand.
