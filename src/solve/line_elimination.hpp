@@ -15,8 +15,6 @@
 #include <limits>
 #include <vector>
 
-#include "solve/block_product.hpp"
-
 namespace bathline {
 
 template <int S>
@@ -64,8 +62,8 @@ LineElimination<S>::LineElimination(const Block& coupling, const Block& last_dia
   Block next = last_diagonal.inverse();
   do {
     pivots_.push_back(next);
-    factors_.push_back(times(next, coupling));
-    next = Block(diagonal - times(times(coupling, pivots_.back()), coupling)).inverse();
+    factors_.push_back(next * coupling);
+    next = (diagonal - coupling * pivots_.back() * coupling).inverse();
     change = (next - pivots_.back()).norm();
   } while (static_cast<std::int64_t>(pivots_.size()) < length &&
            change > std::numeric_limits<double>::epsilon() * next.norm());
@@ -77,7 +75,7 @@ typename LineElimination<S>::Value LineElimination<S>::eliminate(double* x, std:
   for (std::int64_t j = n - 1; j >= 0; --j) {
     const std::size_t k = place(n - 1 - j);
     // What does not depend on the site behind is off the path that the next site waits for.
-    const Value own = times(pivots_[k], Value(site(x, j)));
+    const Value own = pivots_[k] * site(x, j);
     value = plus_product(own, factors_[k], value);
     site(x, j) = value;
   }

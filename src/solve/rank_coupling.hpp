@@ -14,7 +14,6 @@
 
 #include "parallel/communicator.hpp"
 #include "parallel/layout.hpp"
-#include "solve/block_product.hpp"
 #include "solve/direct_line_solver.hpp"
 
 namespace bathline {
@@ -53,7 +52,7 @@ class RankCoupling {
   /// x_last of a rank whose right neighbour has x_first = `next` without it.
   Value last(int rank, const Value& known, const Value& next) const {
     const auto r = static_cast<std::size_t>(rank);
-    return times(meeting_[r], Value(known + times(pieces_[r].last, next)));
+    return meeting_[r] * (known + pieces_[r].last * next);
   }
 
   Communicator communicator_;
@@ -82,8 +81,8 @@ RankCoupling<S>::RankCoupling(const Piece& mine, const Layout& layout, const Com
   meeting_.assign(slope_.size(), Block::Identity());
   for (std::size_t rank = slope_.size() - 1; rank-- > 0;) {
     const Piece& p = pieces_[rank];
-    meeting_[rank] = Block(Block::Identity() - times(p.last, slope_[rank + 1])).inverse();
-    slope_[rank] = p.near + times(times(times(p.from_right, slope_[rank + 1]), meeting_[rank]), p.from_left);
+    meeting_[rank] = (Block::Identity() - p.last * slope_[rank + 1]).inverse();
+    slope_[rank] = p.near + p.from_right * slope_[rank + 1] * meeting_[rank] * p.from_left;
   }
   mine_.assign(static_cast<std::size_t>(2 * S * fields_), 0.0);
   ends_.resize(mine_.size() * static_cast<std::size_t>(communicator_.size()));
@@ -103,8 +102,9 @@ const HeadRelation& RankCoupling<S>::join() {
     for (int rank = holders_ - 1; rank >= 0; --rank) {
       if (rank < holders_ - 1) {
         const auto r = static_cast<std::size_t>(rank);
-        const Value at_cut = last(rank, end(rank, field, 1), next);
-        next = end(rank, field, 0) + times(pieces_[r].from_right, Value(next + times(slope_[r + 1], at_cut)));
+        next = (end(rank, field, 0) +
+                pieces_[r].from_right * (next + slope_[r + 1] * last(rank, end(rank, field, 1), next)))
+                   .eval();
       }
       first_[static_cast<std::size_t>(rank * fields_ + field)] = next;
     }
@@ -119,9 +119,9 @@ typename RankCoupling<S>::Neighbours RankCoupling<S>::neighbours(int field, cons
   Neighbours beside{head, Value::Zero()};
   for (int rank = 0; rank <= me && rank < holders_ - 1; ++rank) {
     const auto r = static_cast<std::size_t>(rank);
-    const Value known = end(rank, field, 1) + times(pieces_[r].from_left, beside.left);
+    const Value known = end(rank, field, 1) + pieces_[r].from_left * beside.left;
     const Value at_cut = last(rank, known, first(rank + 1, field));
-    beside.right = first(rank + 1, field) + times(slope_[r + 1], at_cut);
+    beside.right = first(rank + 1, field) + slope_[r + 1] * at_cut;
     if (rank < me) beside.left = at_cut;
   }
   // The walk has passed the cut before the last piece, which has nothing behind it.

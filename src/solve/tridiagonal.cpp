@@ -45,7 +45,7 @@ class Tridiagonal final : public DirectLineSolver {
       const auto [left, right] = ranks_.neighbours(field, head.col(field));
       Value influence = right;
       for (std::int64_t j = count_ - 1; j >= 0 && !(influence.norm() <= negligible * right.norm()); --j) {
-        influence = times(backward_.factor(count_ - 1 - j), influence);
+        influence = (backward_.factor(count_ - 1 - j) * influence).eval();
         Elimination::site(fields[f], j) += influence;
       }
       backward_.substitute(fields[f], count_, left);
@@ -63,24 +63,24 @@ class Tridiagonal final : public DirectLineSolver {
     typename RankCoupling<S>::Piece piece;
     if (count_ == 0) return piece;
     Block far = Block::Identity();
-    for (std::int64_t k = 0; k < count_ && far.squaredNorm() > 0.0; ++k) far = times(backward_.factor(k), far);
-    last_pivot_ = count_ == 1 ? backward_.pivot(0)
-                              : Block(last_diagonal_ - times(coupling_, forward_.factor(count_ - 2))).inverse().eval();
+    for (std::int64_t k = 0; k < count_ && far.squaredNorm() > 0.0; ++k) far = (backward_.factor(k) * far).eval();
+    last_pivot_ =
+        count_ == 1 ? backward_.pivot(0) : Block((last_diagonal_ - coupling_ * forward_.factor(count_ - 2)).inverse());
     Block influence = Block::Identity();
     for (; memory_ < count_ && influence.norm() > negligible; ++memory_) {
-      influence = times(forward_.factor(count_), influence);
+      influence = (forward_.factor(count_) * influence).eval();
     }
     // Blocks of all but the last rank are functions of c and commute; of the last one nothing uses `from_left`.
-    return {backward_.slope(count_), far, far, times(last_pivot_, coupling_)};
+    return {backward_.slope(count_), far, far, last_pivot_ * coupling_};
   }
 
   /// The value that the last site would have between neighbours at 0: only the right-hand sides near it matter.
   Value last_value(double* x) const {
     Value value = Value::Zero();
     for (std::int64_t j = std::max<std::int64_t>(0, count_ - 1 - memory_); j < count_ - 1; ++j) {
-      value = times(forward_.pivot(j), Value(Elimination::site(x, j))) + times(forward_.factor(j), value);
+      value = (forward_.pivot(j) * Elimination::site(x, j) + forward_.factor(j) * value).eval();
     }
-    return times(last_pivot_, Value(Elimination::site(x, count_ - 1) + times(coupling_, value)));
+    return last_pivot_ * (Elimination::site(x, count_ - 1) + coupling_ * value);
   }
 
   std::int64_t count_;

@@ -42,7 +42,7 @@ class UnequalTridiagonal final : public DirectLineSolver {
   Block coupling(std::int64_t site) const { return strength_ * spring_[site]; }
   /// What `site` gets of the velocity beyond one of its springs.
   Value taken(std::int64_t site, std::int64_t spring, const Value& velocity) const {
-    return times(times(gain(site), coupling(spring)), velocity);
+    return gain(site) * coupling(spring) * velocity;
   }
   /// Computes the gains and everything that is kept besides.
   typename RankCoupling<S>::Piece factorise();
@@ -72,37 +72,36 @@ typename RankCoupling<S>::Piece UnequalTridiagonal<S>::factorise() {
   for (std::int64_t j = 0; j < end; ++j) {
     const Block next = coupling(j + 1), z = gain(j);
     const Block pivot = one + inverse_mass_[j] * (z + next);
-    gain(j + 1) = times(times(next, Block(one + inverse_mass_[j] * z)), Block(pivot.inverse()));
+    gain(j + 1) = next * (one + inverse_mass_[j] * z) * pivot.inverse();
   }
   Block influence = one;
   for (std::int64_t j = end; j >= 0 && !is_last_ && influence.norm() > negligible_influence; --j, ++to_right_) {
     const Block pull = inverse_mass_[j] * coupling(j + 1);
     const Block pivot = one + inverse_mass_[j] * gain(j) + pull;
-    influence = times(times(Block(pivot.inverse()), pull), influence);
+    influence = (pivot.inverse() * pull * influence).eval();
   }
   const Block to_last = inverse_mass_[end] * behind;
   const Block last_pivot = one + inverse_mass_[end] * gain(end) + to_last;
-  const Block last = times(Block(last_pivot.inverse()), to_last);
+  const Block last = last_pivot.inverse() * to_last;
 
   Block through = one, z = behind;
   for (std::int64_t j = end; j >= 0; --j) {
     const Block e = coupling(j), pivot = one + inverse_mass_[j] * (e + z);
     gain(j) = pivot.inverse();
-    z = times(times(e, gain(j)), Block(one + inverse_mass_[j] * z));
+    z = (e * gain(j) * (one + inverse_mass_[j] * z)).eval();
     if (through.norm() > negligible_influence) ++to_last_;
-    through = times(times(through, Block(inverse_mass_[j] * gain(j))), e);
+    through = (through * (inverse_mass_[j] * gain(j)) * e).eval();
   }
   // Symmetry: either way through the piece is the same entry of the inverse, times the spring where it begins. Blocks
   // of all but the last rank are functions of G and commute; of the last one nothing uses either way.
-  return {times(Block(inverse_mass_[0] * gain(0)), coupling(0)), through * (spring_[count_] / spring_[0]), through,
-          last};
+  return {inverse_mass_[0] * gain(0) * coupling(0), through * (spring_[count_] / spring_[0]), through, last};
 }
 
 template <int S>
 typename UnequalTridiagonal<S>::Value UnequalTridiagonal<S>::last_velocity(double* x) const {
   Value velocity = Value::Zero();
   for (std::int64_t j = count_ - to_last_; j < count_; ++j) {
-    velocity = inverse_mass_[j] * Value(at(x, j) + taken(j, j, velocity));
+    velocity = (inverse_mass_[j] * (at(x, j) + taken(j, j, velocity))).eval();
   }
   return velocity;
 }
@@ -113,8 +112,8 @@ const HeadRelation& UnequalTridiagonal<S>::eliminate(std::span<double* const> fi
     double* x = fields[f];
     Value velocity = Value::Zero();
     for (std::int64_t j = count_ - 1; j >= 0; --j) {
-      const Value pulled = at(x, j) + times(coupling(j + 1), velocity);
-      const Value momentum = times(gain(j), pulled);
+      const Value pulled = at(x, j) + coupling(j + 1) * velocity;
+      const Value momentum = gain(j) * pulled;
       velocity = inverse_mass_[j] * momentum;
       at(x, j) = momentum;
     }

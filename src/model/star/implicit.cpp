@@ -10,7 +10,6 @@
 #include <stdexcept>
 
 #include "model/star/state.hpp"
-#include "solve/block_product.hpp"
 
 namespace bathline {
 
@@ -43,7 +42,7 @@ class StarImplicitMarch final : public ImplicitMarch {
   }
   /// N (w 1 + p h/m a 1).
   Value stretch_at_rest(const Block& n, double w, double p, double inverse_mass) const {
-    return times(n, Value(Value::Constant(w) + (h_ * inverse_mass * p) * rows_));
+    return n * (Value::Constant(w) + (h_ * inverse_mass * p) * rows_);
   }
   /// What the response is made of, one after the other: sum of k N; sum of k stretch_at_rest, axis by axis; the pull.
   std::size_t width() const { return static_cast<std::size_t>(S * S) + static_cast<std::size_t>(S + 1) * star_.axes; }
@@ -92,8 +91,8 @@ void StarImplicitMarch<S>::sum_up(Work work) {
 template <int S>
 bool StarImplicitMarch<S>::respond(std::span<const double> head, StageResponse& response) {
   if (sums_of_ != star_.changes) sum_up([](std::size_t, const Block&) {});
-  const Block stiffness = Eigen::Map<const Block>(sums_.data());
-  response.damping = times(Block(h_ * stiffness), a_);
+  const Eigen::Map<const Block> stiffness(sums_.data());
+  response.damping = h_ * stiffness * a_;
   response.constant.resize(S, static_cast<Eigen::Index>(star_.axes));
   for (std::size_t axis = 0; axis < star_.axes && star_.communicator.is_root(); ++axis) {
     head_[axis] = head[axis];
@@ -108,7 +107,7 @@ void StarImplicitMarch<S>::complete(const Eigen::MatrixXd& head_velocities) {
   star_.communicator.broadcast(std::span<double>(head_));
   std::vector<Value> ways;
   for (std::size_t axis = 0; axis < star_.axes; ++axis) {
-    ways.push_back(times(Block(h_ * a_), Value(head_velocities.col(static_cast<Eigen::Index>(axis)))));
+    ways.push_back(h_ * (a_ * head_velocities.col(static_cast<Eigen::Index>(axis))));
   }
   ++star_.changes;
   // What the next step needs to know is summed up while the oscillator is at hand.
@@ -117,7 +116,7 @@ void StarImplicitMarch<S>::complete(const Eigen::MatrixXd& head_velocities) {
     for (std::size_t axis = 0; axis < star_.axes; ++axis) {
       double& w = star_.w[axis][j];
       double& p = star_.p[axis][j];
-      const Value stretch = stretch_at_rest(n, w - head_[axis], p, inverse_mass) - times(n, ways[axis]);
+      const Value stretch = stretch_at_rest(n, w - head_[axis], p, inverse_mass) - n * ways[axis];
       w += h_ * inverse_mass * (p - h_ * k * to_end_.dot(stretch));
       p -= h_ * k * b_.dot(stretch);
     }

@@ -20,7 +20,6 @@
 
 #include "integrate/scheme.hpp"
 #include "model/line/sites.hpp"
-#include "solve/block_product.hpp"
 #include "solve/tridiagonal.hpp"
 #include "solve/unequal_tridiagonal.hpp"
 
@@ -51,7 +50,7 @@ class LineStep {
 
   /// Of the stage momenta of the whole line, or of a piece that is cut behind its last site, with no spring there.
   LineMatrix matrix(bool is_cut = false) const requires std::same_as<Kind, EqualSites> {
-    const Block coupling = times(Block(h_ * h_ * line_.stiffness / line_.mass * a_hat_), a_);
+    const Block coupling = h_ * h_ * line_.stiffness / line_.mass * a_hat_ * a_;
     Block last = Block::Identity() + coupling;
     if (!is_cut && line_.far_end == FarEnd::fixed) last += coupling;
     if (!is_cut) last += h_ * line_.dashpot / line_.mass * a_hat_;
@@ -59,7 +58,7 @@ class LineStep {
   }
   /// Of this rank's `n` sites.
   UnequalLineMatrix matrix(std::int64_t n) const requires std::same_as<Kind, UnequalSites<>> {
-    const Block strength = times(Block(h_ * h_ * a_hat_), a_);
+    const Block strength = h_ * h_ * a_hat_ * a_;
     const Block dashpot = h_ * line_.dashpot * a_hat_;
     const Block behind = line_.far_end == FarEnd::fixed ? Block(strength * sites_.spring[n]) : dashpot;
     return {sites_.spring, sites_.inverse_mass, strength, behind};
@@ -89,12 +88,10 @@ class LineStep {
   /// Force on it at every stage that does not depend on its velocity, in N. `constant` is what the system knows of the
   /// first site, `stretch` that of its spring.
   Value force(const Value& constant, double stretch) const {
-    return first_spring_ * (Value::Constant(stretch) + times(Block(h_ / solved_mass() * a_), constant));
+    return first_spring_ * (Value::Constant(stretch) + h_ / solved_mass() * a_ * constant);
   }
   /// Of its stage velocities, kg/s.
-  Block damping(const Block& slope) const {
-    return times(Block(first_spring_ * h_ * a_), Block(Block::Identity() - slope));
-  }
+  Block damping(const Block& slope) const { return first_spring_ * h_ * a_ * (Block::Identity() - slope); }
 
  private:
   /// How much of b.(F(W) - C V) is not in what stands in the place of p yet.
