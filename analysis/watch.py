@@ -21,7 +21,7 @@ import numpy as np
 
 from bathline.apart import apart
 from bathline.braille import curve
-from bathline.result import Result
+from bathline.result import AnalysisError, Result
 from bathline.writer import is_abandoned
 
 # What a run leaves that was killed, or stopped to be resumed.
@@ -61,13 +61,23 @@ def _plot(quantity, title, width):
     return ["", heading, *(f"{margin:>12} {row}" for margin, row in zip(margins, rows))]
 
 
+def _figure_of(result):
+    from bathline.figure import draw, draw_default
+
+    try:
+        return draw(result)
+    except AnalysisError:
+        if result.status != "partial":
+            raise
+        # What the recipe wants to see may be of integrators that have not begun.
+        return draw_default(result)
+
+
 def page_of(path, seconds):
     """Status and HTML of a look at the file: its picture, to be shown anew until the run has ended."""
-    from bathline.figure import draw
-
     with Result(path) as result:
         picture = io.BytesIO()
-        draw(result).canvas.print_png(picture)
+        _figure_of(result).canvas.print_png(picture)
         status = _status_of(path, result)
         again = f'<meta http-equiv="refresh" content="{seconds:g}">\n' if status == "partial" else ""
         title = html.escape(f"{result.title}: {status}")

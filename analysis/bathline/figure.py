@@ -12,7 +12,16 @@ def draw(result):
     spec = result.figure
     # Left out, the kind is `lines`, which shows nothing without panels.
     if spec.get("kind", "lines") == "lines" and not spec.get("panels"):
-        spec = {**spec, **default.figure_of(result)}
+        return draw_default(result)
+    return _draw(result, spec)
+
+
+def draw_default(result):
+    """The figure that the study of an open result calls for, of what is in it by now; a matplotlib Figure."""
+    return _draw(result, {**result.figure, **default.figure_of(result)})
+
+
+def _draw(result, spec):
     try:
         module = kinds.load(spec["kind"])
     except KeyError:

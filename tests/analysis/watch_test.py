@@ -78,10 +78,10 @@ class WatchTest(unittest.TestCase):
     def watch(self, *options):
         return self.start(sys.executable, WATCH, self.result, "--every", "0.1", *options)
 
-    def write(self, status):
+    def write(self, status, more=""):
         """Another result in the place of the old one, as h5py cannot write what others read."""
         other = self.folder / "other.h5"
-        synthetic.trajectory(other, '[[integrators]]\nname = "rk4"\nlabel = "open"\n', status=status)
+        synthetic.trajectory(other, '[[integrators]]\nname = "rk4"\nlabel = "open"\n' + more, status=status)
         os.replace(other, self.result)
 
     def test_a_complete_result_is_shown_once(self):
@@ -172,6 +172,14 @@ class WatchTest(unittest.TestCase):
         for text in (before, after):
             # Nothing is asked of the network.
             self.assertEqual(re.findall(r'(?:src|href)="(?!data:)', text), [])
+
+    def test_the_page_shows_what_there_is_until_the_recipes_figure_can_be_drawn(self):
+        later = '[[integrators]]\nname = "rk4"\nlabel = "later"\n'
+        figure = '[figure]\nkind = "lines"\n[[figure.panels]]\nseries = [{ of = "later.q[0][0]" }]\n'
+        self.write("partial", later + figure)
+        self.watch("--page", self.page)
+        self.wait_for(self.page.exists)
+        self.assertIn("A small result: partial", self.page.read_text())
 
     def test_the_page_cannot_be_written(self):
         self.write("complete")
