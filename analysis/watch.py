@@ -62,31 +62,32 @@ def _plot(quantity, title, width):
 
 
 def _figure_of(result):
+    """The recipe's figure, or what there is to see together with what stands in the way of that figure."""
     from bathline.figure import draw, draw_default
 
     try:
-        return draw(result)
-    except AnalysisError:
-        if result.status != "partial":
-            raise
-        # What the recipe wants to see may be of integrators that have not begun.
-        return draw_default(result)
+        return draw(result), None
+    except AnalysisError as error:
+        return draw_default(result), str(error).removeprefix(f"{result.path}: ")
 
 
 def page_of(path, seconds):
     """Status and HTML of a look at the file: its picture, to be shown anew until the run has ended."""
     with Result(path) as result:
         picture = io.BytesIO()
-        _figure_of(result).canvas.print_png(picture)
+        figure, obstacle = _figure_of(result)
+        figure.canvas.print_png(picture)
         status = _status_of(path, result)
         again = f'<meta http-equiv="refresh" content="{seconds:g}">\n' if status == "partial" else ""
+        # Before the end the recipe's figure may be of integrators that have not begun.
+        why = "" if obstacle is None or status == "partial" else f"<p>The recipe's figure: {html.escape(obstacle)}</p>\n"
         title = html.escape(f"{result.title}: {status}")
         data = base64.b64encode(picture.getvalue()).decode("ascii")
         return status, (
             f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{again}<title>{title}</title>\n'
             # Without an icon of its own a page makes browsers ask for one.
             '<link rel="icon" href="data:,">\n</head>\n<body>\n'
-            f'<h1>{title}</h1>\n<p>{time.strftime("%H:%M:%S")}</p>\n'
+            f'<h1>{title}</h1>\n<p>{time.strftime("%H:%M:%S")}</p>\n{why}'
             f'<img alt="{title}" src="data:image/png;base64,{data}" style="max-width: 100%">\n</body>\n</html>\n'
         )
 

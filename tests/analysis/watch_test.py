@@ -181,6 +181,16 @@ class WatchTest(unittest.TestCase):
         self.wait_for(self.page.exists)
         self.assertIn("A small result: partial", self.page.read_text())
 
+    def test_the_page_of_a_result_without_what_its_figure_shows_says_so_and_ends(self):
+        figure = '[figure]\nkind = "lines"\n[[figure.panels]]\nseries = [{ of = "open.q[0][7]" }]\n'
+        self.write("complete", figure)
+        watch = self.watch("--page", self.page)
+        watch.communicate(timeout=60)
+        page = self.page.read_text()
+        self.assertIn("The recipe's figure: ", page)
+        self.assertIn("open.q[0][7]", page)
+        self.assertIn('src="data:image/png;base64,', page)
+
     def test_the_page_cannot_be_written(self):
         self.write("complete")
         self.page.parent.write_text("a file")
