@@ -51,13 +51,11 @@ bool is_second_interrupt() {
 
 void handle(int signal) {
   if (signal == SIGINT && is_second_interrupt()) return end_by(signal);
-  if (stops) {
-    signal_received = signal;
-    return;
-  }
-  if (signal != SIGUSR1) return end_by(signal);
-  if (!speaks) return;
-  constexpr const char* words = "warning: this part of the run cannot be stopped with a checkpoint; it goes on\n";
+  if (!stops && signal != SIGUSR1) return end_by(signal);
+  signal_received = signal;
+  if (stops || !speaks) return;
+  constexpr const char* words =
+      "warning: this part of the run cannot be stopped with a checkpoint; it goes on until one can\n";
   const int error = errno;
   if (write(STDERR_FILENO, words, std::strlen(words)) < 0) errno = error;
   errno = error;
@@ -89,7 +87,11 @@ StopSignals::StopSignals(const Communicator& communicator) {
 }
 
 StopSignals::~StopSignals() {
+  stops = 1;
   for (std::size_t i = 0; i < std::size(stopping); ++i) {
+    // A run that has ended is not to look as if SIGUSR1 had killed it, as it would while MPI takes its leave: a job
+    // script would compute it once more.
+    if (stopping[i] == SIGUSR1) continue;
     // The second half of a Ctrl-C may come while the program is already ending on the first.
     if (stopping[i] != SIGINT || interrupted_at == 0) sigaction(stopping[i], &previous[i], nullptr);
   }

@@ -9,9 +9,9 @@
 #include <set>
 
 #include "model/natural_lagrangian.hpp"
-#include "model/outside.hpp"
+#include "model/systems/outside.hpp"
 #include "model/table_file.hpp"
-#include "model/temperature.hpp"
+#include "model/thermal/temperature.hpp"
 
 namespace bathline {
 

@@ -13,7 +13,7 @@
 #include "integrate/method.hpp"
 #include "model/open_system.hpp"
 #include "model/problem.hpp"
-#include "model/thermal_start.hpp"
+#include "model/thermal/thermal_start.hpp"
 #include "recipe/recipe.hpp"
 
 namespace bathline {

@@ -12,9 +12,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <optional>
 
+#include "driver/checkpoints.hpp"
 #include "driver/launch.hpp"
 #include "model/environment_catalogue.hpp"
 #include "model/table_file.hpp"
@@ -183,6 +185,9 @@ int run_all(const RunRequest& request, const Program& program) {
     if (communicator.is_root()) fmt::print("element {} of {}: {}\n", i, count, fmt::join(element.settings, " "));
     const int code = run_element(element, request, wall_time, program);
     if (code == exit_code::stopped) return code;
+    // The request may have come when there was nothing left of the element to be stopped.
+    const bool told_to_stop = communicator.any(StopSignals::received() == SIGUSR1);
+    if (told_to_stop && i + 1 < count && !request.element) return exit_code::stopped;
     worst = std::max(worst, code);
   }
   return worst;

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "model/gyration.hpp"
-#include "model/thermal_start.hpp"
+#include "model/thermal/thermal_start.hpp"
 
 namespace bathline {
 

@@ -9,7 +9,7 @@
 #include "model/environment.hpp"
 #include "model/legendre.hpp"
 #include "model/open_system.hpp"
-#include "model/white_noise.hpp"
+#include "model/thermal/white_noise.hpp"
 #include "parallel/communicator.hpp"
 
 namespace bathline {

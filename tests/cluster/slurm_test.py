@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "command_line"))
 
-from program import MPI_SETTINGS, OSCILLATOR, SOURCE, FolderTest, changed, run, write_recipe  # noqa: E402
+from program import MPI_SETTINGS, OSCILLATOR, SOURCE, FolderTest, changed, lasting, run, write_recipe  # noqa: E402
 
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "sinfo", "squeue")
 NODES = ("n1", "n2")
@@ -213,21 +213,21 @@ class SlurmTest(FolderTest):
             raise AssertionError(f"{error}\n{[path.read_text() for path in self.folder.glob(log)]}") from None
 
     def test_a_job_that_runs_out_of_time_and_ends_with_the_same_bits(self):
-        # Some twenty-five seconds of work on two quiet cores. Slurm counts time limits in minutes, looks at them every 30 seconds after its
-        # start, and then sends the signal, as the job is in its last 55 seconds from the beginning: it is submitted ten
-        # seconds before.
+        # Slurm counts time limits in minutes, looks at them every 30 seconds after its start, and then sends the signal, as
+        # the job is in its last 55 seconds from the beginning. The job is submitted eight seconds before and would take
+        # twice as long.
         recipe = changed(
             OSCILLATOR,
             environment=[OSCILLATOR["environment"][0] | {"sites": 60000}],
             integrators=OSCILLATOR["integrators"][:1],
-            time={"steps": 4400000},
+            time={"steps": 200000},
             output={"every": 8000},
         )
-        path = write_recipe(self.folder / "long.toml", recipe)
+        path = write_recipe(self.folder / "long.toml", lasting(recipe, 16.0, ranks=2))
         outcome = run(["run", path, "-o", self.folder / "whole.h5", "--progress", "none"], ranks=2)
         self.assert_code(outcome, 0)
         script = SOURCE / "cluster" / "submit.slurm"
-        while not 20 < (time.monotonic() - self.slurm.began) % 30 < 22:
+        while not 22 < (time.monotonic() - self.slurm.began) % 30 < 23:
             time.sleep(0.1)
         job = self.submit("-N", "2", "--ntasks-per-node=1", "-t", "1", "--signal=USR1@55", "-o", "long.log", script, path, "-o", "long.h5")
         after = self.submit(f"--dependency=afterok:{job}", "-n", "1", "-o", "after.log", "--wrap", "echo finished")

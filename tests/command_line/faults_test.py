@@ -133,8 +133,6 @@ class SizeLimitTest(FolderTest):
 
 # A library that cannot create the group that the results begin with.
 NO_GROUPS = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
 #include <hdf5.h>
 hid_t H5Gcreate2(hid_t place, const char* name, hid_t links, hid_t create, hid_t access) {
   hid_t (*real)(hid_t, const char*, hid_t, hid_t, hid_t) =
@@ -147,15 +145,12 @@ hid_t H5Gcreate2(hid_t place, const char* name, hid_t links, hid_t create, hid_t
 class FailingLibraryTest(FolderTest):
     def test_a_group_that_cannot_be_created_is_all_that_is_said(self):
         """What HDF5 has open then is closed before message passing ends, which would have the last word otherwise."""
-        source, library = self.folder / "shim.c", self.folder / "shim.so"
-        source.write_text(NO_GROUPS)
-        flags = subprocess.run(["pkg-config", "--cflags", "hdf5-openmpi"], capture_output=True, text=True).stdout.split()
-        subprocess.run(["mpicc", *flags, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+        environment = self.shim(NO_GROUPS)
         recipe = write_recipe(self.folder / "run.toml", STATE)
         for ranks in (None, 1, 2):
             with self.subTest(ranks=ranks):
                 arguments = ["run", recipe, "-o", self.folder / "run.h5", "--overwrite", "--progress", "none"]
-                outcome = run(arguments, ranks, env={"LD_PRELOAD": str(library)})
+                outcome = run(arguments, ranks, env=environment)
                 self.assert_code(outcome, 3)
                 self.assert_said_once(outcome, "creating a group: no name")
                 self.assertEqual(outcome.err.count("\n"), 1, outcome.err)

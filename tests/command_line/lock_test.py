@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import time
 import unittest
 from pathlib import Path
@@ -21,8 +20,6 @@ LONG = changed(
 
 # What a file system without locks answers; everything else that is done with a descriptor goes through.
 NO_LOCKS = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -177,11 +174,8 @@ class LockTest(FolderTest):
                 self.assertEqual((process.returncode, err), (0, ""), out + err)
 
     def test_a_file_system_without_locks(self):
-        source, library = self.folder / "shim.c", self.folder / "shim.so"
-        source.write_text(NO_LOCKS)
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
         self.recipe.write_text(toml(OSCILLATOR) + "\n[sweep]\nsystem.k = [1.0, 2.0]\n")
-        outcome = run(["run", self.recipe, "--progress", "none"], env={"LD_PRELOAD": str(library)}, cwd=self.folder)
+        outcome = run(["run", self.recipe, "--progress", "none"], env=self.shim(NO_LOCKS), cwd=self.folder)
         self.assert_code(outcome, 0)
         self.assert_said_once(outcome, "cannot be locked (No locks available)")
         self.assertEqual(list(self.folder.glob("*.lock")), [])

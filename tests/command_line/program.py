@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import os
 import signal
 import subprocess
@@ -161,6 +162,19 @@ def write_recipe(path, recipe):
     return Path(path)
 
 
+def lasting(recipe, seconds, ranks=None):
+    """The recipe with as many steps as take about so many seconds on this machine; those that it has are to take few."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder) / "probe.h5"
+        path = write_recipe(Path(folder) / "probe.toml", recipe)
+        outcome = run(["run", path, "-o", result, "--progress", "none"], ranks)
+        if outcome.code != 0:
+            raise AssertionError(outcome.text)
+        with h5py.File(result) as file:
+            taken = float(file.attrs["wall_time_s"])
+    return changed(recipe, time={"steps": math.ceil(recipe["time"]["steps"] * seconds / taken)})
+
+
 def variables(path, skip=("claims",)):
     """All variables of a result file by their path, without those of the groups in `skip`."""
     found = {}
@@ -189,6 +203,15 @@ class FolderTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = cls.new_folder()
+
+    def shim(self, text):
+        """The environment in which the program calls the functions of a C text before the libraries' own."""
+        source, library = self.folder / "shim.c", self.folder / "shim.so"
+        source.write_text("#define _GNU_SOURCE\n#include <dlfcn.h>\n" + text)
+        words = ["pkg-config", "--cflags", "hdf5-openmpi"]
+        flags = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+        subprocess.run(["mpicc", *flags, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+        return {"LD_PRELOAD": str(library)}
 
     def assert_code(self, outcome, code):
         """The exit code, with all that was printed where it is another one."""

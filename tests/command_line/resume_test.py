@@ -13,20 +13,37 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from program import KEPLER, OSCILLATOR, FolderTest, changed, end, kill, run, start, variables, write_recipe
+from program import KEPLER, OSCILLATOR, FolderTest, changed, end, kill, lasting, run, start, toml, variables, write_recipe
 
 LINE = {"name": "line", "kind": "spring-mass-line", "sites": 300, "M": 0.02, "lambda": 8.0, "far_end": "matched"}
 BATH = {"name": "bath", "kind": "heat-bath", "oscillators": 500, "damping": 0.3, "omega_max": 9.0, "temperature": 0.1}
 
 CLOSED = '[{name = "gamma", gamma = 0.0, on = "closed", label = "closed"}]'
 
-# Long enough to be interrupted, with 20 records a second or so.
+# What is interrupted, with enough steps to see how many of them are long enough, and some hundred records a second.
 LONG = changed(
     OSCILLATOR,
     environment=[OSCILLATOR["environment"][0] | {"sites": 20000}],
-    time={"steps": 600000},
+    time={"steps": 100000},
     output={"every": 1000, "snapshots": 50000, "site_stride": 100},
 )
+
+# Batch systems send their signal when they will.
+SIGNAL_AT_THE_END = """
+#include <mpi.h>
+#include <signal.h>
+int MPI_Finalize(void) { raise(SIGUSR1); return PMPI_Finalize(); }
+"""
+SIGNAL_AT_CLOSING = """
+#include <hdf5.h>
+#include <signal.h>
+herr_t H5Fclose(hid_t file) {
+  herr_t (*real)(hid_t) = (herr_t (*)(hid_t))dlsym(RTLD_NEXT, "H5Fclose");
+  static int calls = 0;
+  if (calls++ == 0) raise(SIGUSR1);
+  return real(file);
+}
+"""
 
 
 def listen():
@@ -299,14 +316,16 @@ class StoppedTest(ResumeTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        recipe = write_recipe(cls.folder / "long.toml", LONG)
+        cls.seconds = 2.0
+        cls.long = lasting(LONG, cls.seconds)
+        recipe = write_recipe(cls.folder / "long.toml", cls.long)
         outcome = run(["run", recipe, "-o", cls.folder / "long.h5", "--progress", "none"])
         if outcome.code != 0:
             raise AssertionError(outcome.text)
 
     def stop(self, number, ranks=None, to_rank=None):
         """Starts the long run, sends it a signal in the middle and returns what it has left."""
-        path, result = self.fresh(LONG)
+        path, result = self.fresh(self.long)
         process = start(["run", path, "-o", result, "--progress", "none"], ranks, preexec_fn=listen)
         self.addCleanup(end, process) if process.poll() is None else None
         # Records come to the disk every few seconds: the file alone says that the run has begun.
@@ -346,7 +365,7 @@ class StoppedTest(ResumeTest):
 
     def test_an_interrupt_that_comes_twice_by_one_press(self):
         # As from a launcher that sends it to the process and to its group.
-        path, result = self.fresh(LONG)
+        path, result = self.fresh(self.long)
         process = start(["run", path, "-o", result, "--progress", "none"], preexec_fn=listen)
         self.wait_for(result.exists, process, "result file")
         time.sleep(0.3)
@@ -375,7 +394,7 @@ class StoppedTest(ResumeTest):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
             for wait in (0.0, 0.05, None):
                 with self.subTest(signal=number, wait=wait):
-                    path, result = self.fresh(LONG)
+                    path, result = self.fresh(self.long)
                     process = start(["run", path, "-o", result, "--progress", "none"], preexec_fn=listen)
                     if wait is None:
                         while not result.exists() and process.poll() is None:
@@ -397,9 +416,24 @@ class StoppedTest(ResumeTest):
     def test_a_signal_to_one_rank_stops_all_at_the_same_step(self):
         self.check_stopped(*self.stop(signal.SIGUSR1, ranks=3, to_rank=1), "SIGUSR1")
 
+    def test_a_signal_in_the_last_moments(self):
+        # The result is complete: a job script that took the run for a killed one would compute it once more.
+        path, result = self.fresh(OSCILLATOR)
+        for ranks in (None, 2):
+            arguments = ["run", path, "-o", result, "--overwrite", "--progress", "none"]
+            self.assert_code(run(arguments, ranks, env=self.shim(SIGNAL_AT_THE_END)), 0)
+
+    def test_a_signal_between_the_elements_of_a_sweep(self):
+        path, _ = self.fresh(toml(OSCILLATOR) + "\n[sweep]\nsystem.k = [1.0, 2.0, 3.0]\n")
+        outcome = run(["run", path, "--progress", "none"], 2, env=self.shim(SIGNAL_AT_CLOSING), cwd=path.parent)
+        self.assert_code(outcome, 85)
+        self.assert_said_once(outcome, "cannot be stopped with a checkpoint; it goes on until one can")
+        listed = run(["sweep", path], cwd=path.parent).out
+        self.assertEqual([listed.count(word) for word in ("finished", "to do")], [1, 2], listed)
+
     def test_a_limit_of_time_again_and_again(self):
-        path, result = self.fresh(LONG)
-        outcome = run(["run", path, "-o", result, "--progress", "none", "--wall-time", "0.5"])
+        path, result = self.fresh(self.long)
+        outcome = run(["run", path, "-o", result, "--progress", "none", "--wall-time", f"{self.seconds / 4}"])
         times = 0
         while outcome.code == 85 and times < 100:
             self.assert_said_once(outcome, "the wall-time limit")
@@ -407,8 +441,8 @@ class StoppedTest(ResumeTest):
             times += 1
             ranks = 2 if times == 2 else None
             # A busy machine does little in the short ones.
-            limit = "0.5" if times < 4 else "2.0"
-            outcome = run(["resume", result, "--progress", "none"], ranks, env={"BATHLINE_WALL_TIME": limit})
+            limit = self.seconds / (4 if times < 4 else 1)
+            outcome = run(["resume", result, "--progress", "none"], ranks, env={"BATHLINE_WALL_TIME": f"{limit}"})
         self.assert_code(outcome, 0)
         self.assertGreaterEqual(times, 2)
         self.assert_same_bits(result, self.folder / "long.h5")
@@ -416,7 +450,7 @@ class StoppedTest(ResumeTest):
     def test_implicit_steps_stopped_anywhere(self):
         # Whether tiles or the exact reduced system take the steps: wherever the clock stops them the bits are the same.
         line = LINE | {"sites": 20000, "far_end": "fixed", "temperature": 0.1}
-        for step, steps in ((0.02, 150000), (1.0, 8000)):
+        for step, steps in ((0.02, 20000), (1.0, 1500)):
             with self.subTest(step=step):
                 recipe = changed(
                     LONG,
@@ -425,6 +459,7 @@ class StoppedTest(ResumeTest):
                     output={"every": 1900, "snapshots": 50000},
                 )
                 recipe["integrators"] = [{"name": "gamma", "gamma": 0.5, "label": "closed", "on": "closed"}]
+                recipe = lasting(recipe, 1.0)
                 path, whole = self.fresh(recipe, "whole")
                 self.must(["run", path, "-o", whole])
                 path, result = self.fresh(recipe)
@@ -449,7 +484,8 @@ class KilledTest(ResumeTest):
     """kill -9 at the worst of times: the last good checkpoint goes on."""
 
     def test_in_mid_step(self):
-        recipe = changed(LONG, output={"checkpoint_every": 100000}, time={"steps": 600000})
+        recipe = lasting(LONG, 2.0)
+        recipe = changed(recipe, output={"checkpoint_every": recipe["time"]["steps"] // 6})
         path, whole = self.fresh(recipe, "whole")
         self.must(["run", path, "-o", whole])
         for ranks in (None, 2):

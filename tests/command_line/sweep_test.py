@@ -8,7 +8,7 @@ import unittest
 
 import h5py
 
-from program import OSCILLATOR, SOURCE, FolderTest, changed, run, toml
+from program import OSCILLATOR, SOURCE, FolderTest, changed, lasting, run, toml
 
 SWEEP = '\n[sweep]\nsystem.k = [1.0, 2.5]\nenvironment.0.sites = [45, 50, 60]\n'
 CLAIM = {"id": "start", "quantity": "closed.q.max", "bounds": [0.0, 1.1]}
@@ -81,8 +81,9 @@ class SweepTest(FolderTest):
 
     def test_an_interrupted_element_goes_on(self):
         sites = SWEEP.replace("[45, 50, 60]", "[20000, 20010]").replace("[1.0, 2.5]", "[1.0]")
-        recipe = changed(OSCILLATOR, time={"steps": 500000}, output={"every": 10000})
-        self.recipe.write_text(toml(recipe) + sites)
+        line = OSCILLATOR["environment"][0] | {"sites": 20000}
+        recipe = changed(OSCILLATOR, environment=[line], time={"steps": 100000}, output={"every": 10000})
+        self.recipe.write_text(toml(lasting(recipe, 1.5)) + sites)
         outcome = run(["run", self.recipe, "--progress", "none", "--wall-time", "0.4"], cwd=self.folder)
         self.assert_code(outcome, 85)
         self.assertEqual([row[2] for row in self.elements()], ["interrupted", "to do"])

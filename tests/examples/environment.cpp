@@ -6,7 +6,7 @@
 // What is linear stands in the assembly, what is not in a bond. Splittings and Runge-Kutta methods, the ledger,
 // checkpoints, ranks and limits of the step need nothing else; what only linear environments can have is refused.
 #include "command_line/run_program.hpp"
-#include "model/lumped.hpp"
+#include "model/lumped/lumped.hpp"
 #include "own_catalogues.hpp"
 
 using namespace bathline;

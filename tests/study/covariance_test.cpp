@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/quantum_noise.hpp"
+#include "model/thermal/quantum_noise.hpp"
 #include "run_study.hpp"
 
 namespace bathline::covariance_test {

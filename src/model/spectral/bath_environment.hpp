@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "model/filtered_memory.hpp"
+#include "model/memory/filtered_memory.hpp"
 #include "model/spectral/bath.hpp"
 #include "model/spectral/exponentials.hpp"
 

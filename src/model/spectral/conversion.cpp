@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/memory_modes.hpp"
+#include "model/memory/modes.hpp"
 #include "model/spectral/panels.hpp"
 #include "model/spectral/star_and_chain.hpp"
 #include "recipe/toml_writer.hpp"

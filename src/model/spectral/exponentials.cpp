@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-#include "model/passivity.hpp"
+#include "model/memory/passivity.hpp"
 #include "model/spectral/kernel_error.hpp"
 #include "model/spectral/panels.hpp"
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "model/memory_modes.hpp"
+#include "model/memory/modes.hpp"
 #include "model/spectral/panels.hpp"
 #include "model/spectral/transformed_kernel.hpp"
 

@@ -10,7 +10,7 @@
 #include <map>
 
 #include "model/formula/scope.hpp"
-#include "model/memory_recipe.hpp"
+#include "model/memory/recipe.hpp"
 #include "model/spectral/bath_environment.hpp"
 #include "model/spectral/panels.hpp"
 #include "model/spectral/source.hpp"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "model/passivity.hpp"
+#include "model/memory/passivity.hpp"
 #include "model/spectral/panel_series.hpp"
 
 namespace bathline::exponentials_test {

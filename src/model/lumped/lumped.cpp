@@ -1,0 +1,233 @@
+// A lumped environment: its matrices, its state, its energy and what is known of it.
+#include "model/lumped/lumped.hpp"
+
+#include <Eigen/SparseCholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "model/lumped/march.hpp"
+#include "parallel/normal_numbers.hpp"
+#include "solve/dense.hpp"
+
+namespace bathline {
+
+namespace {
+
+Eigen::VectorXd by_site(const std::vector<std::pair<int, double>>& values, std::size_t sites) {
+  Eigen::VectorXd all = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(sites));
+  for (const auto& [site, value] : values) all[site] += value;
+  return all;
+}
+
+Eigen::SparseMatrix<double> stiffness_of(const Assembly& sites) {
+  std::vector<Eigen::Triplet<double>> entries;
+  for (const auto& [site, k] : sites.to_ground) entries.emplace_back(site, site, k);
+  for (const auto& [first, second, k] : sites.springs) {
+    entries.insert(entries.end(), {{first, first, k}, {second, second, k}, {first, second, -k}, {second, first, -k}});
+  }
+  const auto n = static_cast<Eigen::Index>(sites.mass.size());
+  Eigen::SparseMatrix<double> matrix(n, n);
+  matrix.setFromTriplets(entries.begin(), entries.end());
+  return matrix;
+}
+
+}  // namespace
+
+LumpedEnvironment::LumpedEnvironment(std::string name, Attachment attachment, Assembly sites,
+                                     const Communicator& communicator, Bonds bonds, double temperature)
+    : Environment(std::move(name), std::move(attachment), communicator),
+      sites_(std::move(sites)),
+      bonds_(std::move(bonds)),
+      inverse_mass_(Eigen::Map<const Eigen::VectorXd>(sites_.mass.data(), static_cast<Eigen::Index>(sites_.mass.size()))
+                        .cwiseInverse()),
+      to_head_(by_site(sites_.to_head, sites_.mass.size())),
+      dashpots_(by_site(sites_.dashpots, sites_.mass.size())),
+      slips_(by_site(sites_.slips, sites_.mass.size())),
+      stiffness_(stiffness_of(sites_)),
+      temperature_(temperature) {
+  if (bonds_ && temperature_ > 0.0) throw std::logic_error("bonds of any law have no thermal start");
+}
+
+EnvironmentFacts LumpedEnvironment::describe() const {
+  const Eigen::Index n = inverse_mass_.size();
+  EnvironmentFacts facts;
+  facts.sites = n;
+  facts.temperature = temperature_;
+  facts.loses_energy = !dashpots_.isZero(0.0) || !slips_.isZero(0.0);
+  facts.is_linear = !bonds_;
+  // Behind a head of constant speed every site has that speed in the end: as a mass driven against its dashpot, through
+  // its slip, or both, one behind the other. What is held still is a spring to the start.
+  bool is_held = !sites_.to_ground.empty();
+  for (Eigen::Index j = 0; j < n; ++j) {
+    const bool is_massless = inverse_mass_[j] == 0.0;
+    is_held = is_held || (is_massless && slips_[j] == 0.0);
+    if (is_massless || dashpots_[j] > 0.0) {
+      facts.damping += 1.0 / (slips_[j] + (is_massless ? 0.0 : 1.0 / dashpots_[j]));
+    }
+  }
+  if (is_held) facts.damping = std::numeric_limits<double>::infinity();
+  // Without springs between them the sites have eigenvalues of their own each.
+  const Eigen::MatrixXd k = Eigen::MatrixXd(stiffness_) + Eigen::MatrixXd(to_head_.asDiagonal());
+  const Eigen::Index size = sites_.springs.empty() ? 1 : n;
+  for (Eigen::Index first = 0; first < n; first += size) {
+    const auto part = [&](const Eigen::VectorXd& all) { return all.segment(first, size).asDiagonal(); };
+    const Eigen::MatrixXd stiffness = k.block(first, first, size, size);
+    Eigen::MatrixXd motion(2 * size, 2 * size);
+    motion << -(part(slips_) * stiffness), Eigen::MatrixXd(part(inverse_mass_)), -stiffness,
+        -Eigen::MatrixXd(part(dashpots_.cwiseProduct(inverse_mass_)));
+    const Eigen::VectorXcd values = eigenvalues(motion);
+    facts.highest_frequency = std::max(facts.highest_frequency, values.cwiseAbs().maxCoeff());
+    if (facts.loses_energy) facts.fastest_decay = std::max(facts.fastest_decay, -values.real().minCoeff());
+  }
+  return facts;
+}
+
+std::optional<std::string> LumpedEnvironment::own_obstacle(const Scheme& scheme) const {
+  const auto* steps = std::get_if<ExplicitScheme>(&scheme);
+  const auto* stages = std::get_if<CollocationScheme>(&scheme);
+  const bool decays = facts().loses_energy;
+  const auto goes_back = [](const Substep& substep) { return substep.weight < 0.0; };
+  if (steps != nullptr && decays && std::any_of(steps->substeps.begin(), steps->substeps.end(), goes_back)) {
+    return "which goes back in time on its way, and the decays of `" + name() +
+           "` cannot run backwards; take `stoermer-verlet`, `gamma`, `gauss` or `rk4`";
+  }
+  if (steps != nullptr && steps->b.empty() && !slips_.isZero(0.0) && !relaxes_wholly()) {
+    return "which takes decays exactly, and knows no way to do so where sites of `" + name() +
+           "` slip; take `gamma`, `gauss` or `rk4`";
+  }
+  if (is_noisy() && std::holds_alternative<ExactFlow>(scheme)) {
+    return "the exact flow, which knows noise of white dampers alone, and that of `" + name() +
+           "` remembers; take `gauss`";
+  }
+  if (is_noisy() && steps != nullptr && !steps->b.empty()) {
+    return "which has explicit stages, and these take no noise of `" + name() + "`; take `stoermer-verlet` or `gauss`";
+  }
+  if (is_noisy() && stages != nullptr && stages->stages() == 1 && stages->a != stages->a_hat) {
+    return "which gives positions and momenta different weights within a step, so that no noise of `" + name() +
+           "` balances its memory; take gamma = 0, 0.5 or 1";
+  }
+  if (is_noisy() && stages != nullptr && stages->stages() > 1 && !slips_.isZero(0.0) && !relaxes_wholly()) {
+    return "which takes decays with noise exactly, and knows no way to do so where sites of `" + name() +
+           "` slip; take `gamma` with 0.5";
+  }
+  if (stages != nullptr && !facts().is_linear) {
+    return "an implicit scheme, which eliminates sites from its equations, and those of `" + name() +
+           "` are not linear; take `stoermer-verlet` or `rk4`";
+  }
+  if (stages != nullptr && decays && !is_noisy() && stages->stages() > 2 && stages->a != stages->a_hat) {
+    return "which treats positions and momenta by different matrices, and what decays in `" + name() +
+           "` is neither; take `gauss`, or two stages";
+  }
+  return std::nullopt;
+}
+
+std::int64_t LumpedEnvironment::bytes(const Scheme&) const {
+  return static_cast<std::int64_t>(2 * sizeof(double)) * facts().sites * attachment().axes();
+}
+
+void LumpedEnvironment::prepare(const RandomKey& key) {
+  const Eigen::Index n = inverse_mass_.size();
+  const Eigen::VectorXd rest = Eigen::VectorXd::Zero(n);
+  axes_.assign(communicator().is_root() ? static_cast<std::size_t>(attachment().axes()) : 0, {rest, rest, 0.0});
+  steps_ = 0.0;
+  noise_.begin(StepNumbers::of_environment(key));
+  if (!(temperature_ > 0.0) || axes_.empty()) return;
+  // The covariance of the places is kT times the inverse of all springs together.
+  Eigen::SparseMatrix<double> springs = stiffness_;
+  for (Eigen::Index site = 0; site < n; ++site) springs.coeffRef(site, site) += to_head_[site];
+  const Eigen::SimplicialLLT<Eigen::SparseMatrix<double>, Eigen::Lower, Eigen::NaturalOrdering<int>> root(springs);
+  if (root.info() != Eigen::Success) throw std::logic_error("sites that nothing holds have no thermal start");
+  const double root_kt = std::sqrt(temperature_);
+  Eigen::VectorXd numbers(n);
+  std::uint64_t first = 0;
+  const auto draw = [&] {
+    fill_normals(key, first, {numbers.data(), static_cast<std::size_t>(n)});
+    first += static_cast<std::uint64_t>(n);
+  };
+  for (Axis& axis : axes_) {
+    draw();
+    axis.w = root_kt * Eigen::VectorXd(root.matrixU().solve(numbers));
+    draw();
+    for (Eigen::Index site = 0; site < n; ++site) {
+      if (inverse_mass_[site] > 0.0) axis.p[site] = root_kt * numbers[site] / std::sqrt(inverse_mass_[site]);
+    }
+  }
+}
+
+std::span<const double> LumpedEnvironment::numbers(int draw, std::size_t axis) {
+  if (!is_noisy()) return {};
+  const std::size_t count = sites_.slips.size() + sites_.dashpots.size();
+  return noise_.at(static_cast<std::int64_t>(steps_), draw, axes_.size() * count).subspan(axis * count, count);
+}
+
+std::vector<StateField> LumpedEnvironment::fields() {
+  std::vector<StateField> fields;
+  const std::int64_t sites = facts().sites;
+  Axis elsewhere;
+  for (int axis = 0; axis < attachment().axes(); ++axis) {
+    const bool is_here = communicator().is_root();
+    Axis& row = is_here ? axes_[static_cast<std::size_t>(axis)] : elsewhere;
+    fields.push_back({"w", axis, 0, sites, {row.w.data(), static_cast<std::size_t>(row.w.size())}});
+    fields.push_back({"p", axis, 0, sites, {row.p.data(), static_cast<std::size_t>(row.p.size())}});
+    fields.push_back({"dissipated", axis, 0, 1, {&row.dissipated, is_here ? 1u : 0u}});
+  }
+  if (is_noisy()) fields.push_back({"steps", 0, 0, 1, {&steps_, communicator().is_root() ? 1u : 0u}});
+  return fields;
+}
+
+double LumpedEnvironment::pull(double x, const Eigen::VectorXd& w, Eigen::VectorXd& pulls) const {
+  pulls = to_head_.cwiseProduct(Eigen::VectorXd::Constant(w.size(), x) - w);
+  if (bonds_) bonds_(x, w, pulls);
+  const double on_head = -pulls.sum();
+  pulls -= stiffness_ * w;
+  return on_head;
+}
+
+EnvironmentEnergy LumpedEnvironment::energy(std::span<const double> head) {
+  double numbers[3] = {};
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+    const auto& [w, p, dissipated] = axes_[axis];
+    Eigen::VectorXd pulls = Eigen::VectorXd::Zero(w.size());
+    numbers[0] += 0.5 * inverse_mass_.dot(p.cwiseAbs2()) + 0.5 * w.dot(stiffness_ * w);
+    numbers[1] += 0.5 * to_head_.dot((w.array() - head[axis]).square().matrix());
+    if (bonds_) numbers[1] += bonds_(head[axis], w, pulls);
+    numbers[2] += dissipated;
+  }
+  communicator().broadcast(std::span<double>(numbers));
+  return {numbers[0], numbers[1], numbers[2]};
+}
+
+void LumpedEnvironment::force(std::span<const double> head, std::span<double> force) const {
+  Eigen::VectorXd pulls;
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) force[axis] = pull(head[axis], axes_[axis].w, pulls);
+}
+
+double LumpedEnvironment::relax(double t, double, std::span<const double> numbers, Axis& axis) const {
+  double lost = 0.0;
+  std::size_t place = sites_.slips.size();
+  for (const auto& [site, dashpot] : sites_.dashpots) {
+    const double inverse_mass = inverse_mass_[site], rate = dashpot * inverse_mass, loss = -std::expm1(-2.0 * rate * t);
+    double& p = axis.p[site];
+    const double before = p;
+    p *= std::exp(-rate * t);
+    if (numbers.empty()) {
+      lost += 0.5 * inverse_mass * before * before * loss;
+    } else {
+      p += std::sqrt(temperature_ / inverse_mass * loss) * numbers[place++];
+      lost += 0.5 * inverse_mass * (before * before - p * p);
+    }
+  }
+  return lost;
+}
+
+std::unique_ptr<ExplicitMarch> LumpedEnvironment::explicit_march(const ExplicitScheme& scheme, double h) {
+  return make_explicit_march(*this, scheme, h);
+}
+
+std::unique_ptr<ImplicitMarch> LumpedEnvironment::implicit_march(const CollocationScheme& scheme, double h) {
+  return make_implicit_march(*this, scheme, h);
+}
+
+}  // namespace bathline

@@ -1,0 +1,111 @@
+// One particle of contact mechanics: linear friction out of a Lagrangian that depends on its own action z.
+//
+//   L = |v|^2 / 2 - V(q) + gamma z,  z' = L;   q'' = -grad V + gamma q',   H = |p|^2 / 2 + V - gamma z,  H' = gamma H
+//
+// Source: simoes2020, section 5, where gamma < 0; eq. (19) for the equations. To everything else it is an open system
+// with the damping matrix -gamma.
+#include <fmt/format.h>
+
+#include "model/systems/outside.hpp"
+#include "model/potentials/catalogue.hpp"
+#include "model/potentials/separation_sum.hpp"
+#include "model/system_catalogue.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Unit stiffness, as in simoes2020.
+class UnitSpring final : public SeparationPotential {
+ public:
+  double value(double s) const override { return 0.5 * s * s; }
+  double slope(double s) const override { return s; }
+  double curvature(double) const override { return 1.0; }
+  bool is_quadratic() const override { return true; }
+};
+
+void build_contact(const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system,
+                   Mistakes& mistakes) {
+  system.particles = 1;
+  const Section::Rows& start = section.rows("q0");
+  system.axes = start.empty() ? 1 : static_cast<int>(start.front().size());
+  if (system.axes > 3) {
+    mistakes.add(section.where("q0"),
+                 fmt::format("`q0` has {} numbers per particle: space has at most 3 axes", system.axes));
+    return;
+  }
+  read_start(section, system, mistakes);
+  system.mass = Eigen::VectorXd::Ones(system.axes);
+  Contact contact{.gamma = section.number("gamma"), .z0 = section.number("z0"), .q1 = {}};
+  if (section.has("q1")) {
+    if (section.has("v0")) {
+      mistakes.add(section.where("q1"), "`q1` and `v0` both say how the motion begins; give one of them");
+    }
+    contact.q1 = read_positions(section, "q1", system, mistakes);
+  }
+  std::vector<SeparationSum::Term> terms;
+  if (section.text("potential") == "harmonic") {
+    terms.push_back({SeparationSum::origin, 0, std::make_shared<UnitSpring>()});
+  }
+  if (section.has("external")) {
+    terms.push_back({SeparationSum::origin, 0, build_potential(potentials, section.table("external"), mistakes)});
+  }
+  system.potential = std::make_shared<SeparationSum>(std::move(terms), system.axes);
+  Eigen::VectorXd gradient;
+  system.potential->gradient(system.q0, gradient);
+  if (!gradient.allFinite()) {
+    mistakes.add(section.where("q0"), "`q0`: the force has no finite value there; move the particle");
+  }
+  system.damping = -contact.gamma * Eigen::MatrixXd::Identity(system.axes, system.axes);
+  system.contact = contact;
+  if (system.axes != 2) return;
+  system.observables = {{.name = "angular_momentum",
+                         .units = "kg m^2/s",
+                         .long_name = "angular momentum q x p",
+                         .value = [](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double) -> Eigen::VectorXd {
+                           return Eigen::VectorXd::Constant(1, q[0] * v[1] - q[1] * v[0]);
+                         },
+                         .integrand = {}}};
+}
+
+}  // namespace
+
+SystemKind contact_kind() {
+  std::vector<Parameter> parameters = {
+      {.name = "potential",
+       .type = ValueType::text,
+       .doc = "none, or |q|^2 / 2 (1 N/m).",
+       .fallback = "\"free\"",
+       .choices = {"free", "harmonic"}},
+      {.name = "external",
+       .type = ValueType::table,
+       .doc = "a potential towards the origin besides, such as { kind = \"quartic\", k = 1.0, beta = 2.0 }.",
+       .listing = "potentials"},
+      {.name = "gamma",
+       .units = "1/s",
+       .doc = "derivative of L by z: friction takes momentum away at the rate -gamma, and a positive one feeds it",
+       .required = true},
+      {.name = "z0", .units = "J s", .doc = "action at the start", .fallback = "0.0"},
+      {.name = "q1",
+       .type = ValueType::rows,
+       .units = "m",
+       .doc = "position one step after q0, instead of v0: each method takes the momentum that leads there; `exact` one "
+              "step of [time] after q0, whatever its own"}};
+  for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
+  return {
+      {.name = "contact",
+       .summary = "one particle of contact mechanics, whose Lagrangian depends on its action",
+       .equation = "L = |v|^2 / 2 - V(q) + gamma z,  z' = L:  q'' = -grad V + gamma q'",
+       .source = "simoes2020, section 5",
+       .parameters = std::move(parameters),
+       .notes =
+           "A particle of 1 kg, always open, run by `herglotz`, of order 1, by gauss and lobatto, contact integrators "
+           "of any order, gamma, time-centred, rk4, the Euler methods or exact. Any other L with z is a system of kind "
+           "`lagrangian`. Records z, hamiltonian H = |p|^2 / 2 + V - gamma z and log_hamiltonian, with H' = gamma H "
+           "for the exact motion without a drive; with two axes the angular momentum. q0 = [1.0] is one axis, "
+           "[[1.0, 0.0]] two."},
+      build_contact};
+}
+
+}  // namespace bathline

@@ -1,0 +1,75 @@
+// Two van der Pol oscillators on a spring between them.
+//
+//   L = (q1'^2 + q2'^2)/2 - (q1^2 + (1 + rho) q2^2)/2 - lambda (q1 - q2)^2/2,   f_a = (epsilon - q_a^2) q_a'
+//
+// Source: martin2018, section 7.1. Unit masses. The force feeds energy in where |q_a| < sqrt(epsilon) and takes it out
+// elsewhere.
+// Tested by tests/properties/systems_test.cpp.
+#include "model/systems/outside.hpp"
+#include "model/system_catalogue.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// f_a = (epsilon - q_a^2) v_a.
+class VanDerPolForce final : public Force {
+ public:
+  explicit VanDerPolForce(double epsilon) : epsilon_(epsilon) {}
+  void value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double, Eigen::VectorXd& force) const override {
+    force = (epsilon_ - q.array().square()) * v.array();
+  }
+  void slopes(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double, Eigen::MatrixXd& by_q,
+              Eigen::MatrixXd& by_v) const override {
+    by_q = (-2.0 * q.array() * v.array()).matrix().asDiagonal();
+    by_v = (epsilon_ - q.array().square()).matrix().asDiagonal();
+  }
+
+ private:
+  double epsilon_;
+};
+
+void build_coupled_van_der_pol(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system,
+                               Mistakes& mistakes) {
+  system.particles = 2;
+  read_start(section, system, mistakes);
+  system.mass = Eigen::VectorXd::Ones(2);
+  const double rho = section.number("rho"), lambda = section.number("lambda");
+  system.potential =
+      std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{1.0 + lambda, -lambda}, {-lambda, 1.0 + rho + lambda}});
+  system.force = std::make_shared<VanDerPolForce>(section.number("epsilon"));
+  system.damping = Eigen::MatrixXd::Zero(2, 2);
+}
+
+}  // namespace
+
+SystemKind coupled_van_der_pol_kind() {
+  std::vector<Parameter> parameters = {{.name = "epsilon",
+                                        .units = "kg/s",
+                                        .doc = "rate at which the force feeds energy in at the origin",
+                                        .required = true,
+                                        .bound = Bound::nonnegative},
+                                       {.name = "rho",
+                                        .units = "N/m",
+                                        .doc = "by how much the second spring is stiffer than the first, which is 1",
+                                        .required = true,
+                                        .bound = Bound::nonnegative},
+                                       {.name = "lambda",
+                                        .units = "N/m",
+                                        .doc = "stiffness of the spring between them",
+                                        .required = true,
+                                        .bound = Bound::nonnegative}};
+  for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
+  return {{.name = "coupled-van-der-pol",
+           .summary = "two van der Pol oscillators on a spring between them",
+           .equation = "q1'' = -q1 - lambda (q1 - q2) + (epsilon - q1^2) q1'\n"
+                       "q2'' = -(1 + rho) q2 + lambda (q1 - q2) + (epsilon - q2^2) q2'",
+           .source = "martin2018, section 7.1",
+           .parameters = std::move(parameters),
+           .notes = "Unit masses. The force works against the motion or with it; the ledger's energy_dissipated is "
+                    "what it has taken. On a closed run the environments come on top of it."},
+          build_coupled_van_der_pol};
+}
+
+}  // namespace bathline

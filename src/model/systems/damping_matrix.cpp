@@ -1,0 +1,57 @@
+// The damping matrix C of several particles: q'^T C q' is the power lost, so C is symmetric positive semi-definite.
+// Source: farshi2018, eq. (25), where it is called -Lambda~.
+// Tested by tests/properties/systems_test.cpp.
+#include "model/systems/damping_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "model/systems/matrix_parameter.hpp"
+#include "solve/dense.hpp"
+
+namespace bathline {
+
+Parameter damping_matrix_parameter(const std::string& key) {
+  return {.name = key,
+          .type = ValueType::rows,
+          .units = "kg/s",
+          .doc =
+              "damping of open runs: one constant per particle, or a symmetric positive semi-definite matrix as one "
+              "list per particle; where absent, what the environments imply"};
+}
+
+std::optional<Eigen::MatrixXd> read_damping_matrix(const Section& section, int particles, int axes, Mistakes& mistakes,
+                                                   const std::string& key) {
+  if (!section.has(key)) return std::nullopt;
+  const std::optional<Eigen::MatrixXd> matrix = read_symmetric_matrix(section, key, particles, mistakes);
+  if (!matrix) return std::nullopt;
+  // What the decomposition itself is uncertain about is no mistake of the user: [[1, -1], [-1, 1]] may come out with
+  // the eigenvalue -1e-16.
+  const double roundoff = 8.0 * particles * std::numeric_limits<double>::epsilon() * matrix->norm();
+  Eigen::MatrixXd lifted = *matrix;
+  lifted.diagonal().array() += 2.0 * roundoff;
+  // Of many particles Cholesky's decomposition knows it in a fraction of the time that eigenvalues take.
+  double lowest = 0.0;
+  if (matrix->isDiagonal(0.0)) {
+    lowest = matrix->diagonal().minCoeff();
+  } else if (!is_positive_definite(lifted)) {
+    lowest = symmetric_eigen(*matrix).values[0];
+  }
+  if (lowest < -roundoff) {
+    mistakes.add(section.where(key),
+                 fmt::format("`{}` would feed energy in: it has the eigenvalue {:.6g} and must be positive "
+                             "semi-definite",
+                             key, lowest));
+    return std::nullopt;
+  }
+  Eigen::MatrixXd all = Eigen::MatrixXd::Zero(particles * axes, particles * axes);
+  for (int a = 0; a < particles; ++a) {
+    for (int b = 0; b < particles; ++b) {
+      for (int axis = 0; axis < axes; ++axis) all(a * axes + axis, b * axes + axis) = (*matrix)(a, b);
+    }
+  }
+  return all;
+}
+
+}  // namespace bathline

@@ -1,0 +1,137 @@
+// Coordinates of the user's own with a potential and forces that are formulas.
+//
+//   m_i x_i'' = -dV/dx_i - (C x')_i + a_i(x, x', t)
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "model/systems/damping_matrix.hpp"
+#include "model/formula/coordinates.hpp"
+#include "model/formula/observables.hpp"
+#include "model/formula/potential.hpp"
+#include "model/formula/typed_force.hpp"
+#include "model/systems/outside.hpp"
+#include "model/system_catalogue.hpp"
+#include "recipe/excerpt.hpp"
+
+namespace bathline {
+
+namespace {
+
+void read_masses(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+  if (section.holds<double>("masses")) {
+    system.mass.setConstant(system.size(), section.number("masses"));
+    return;
+  }
+  const std::vector<double>& masses = section.numbers("masses");
+  if (static_cast<int>(masses.size()) == system.particles) {
+    system.mass = Eigen::Map<const Eigen::VectorXd>(masses.data(), system.size());
+  } else {
+    mistakes.add(section.where("masses"),
+                 fmt::format("`masses` has {} numbers for {} coordinates", masses.size(), system.particles));
+  }
+}
+
+/// Whether V and its derivatives have finite values at the start; adds a mistake if not.
+bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression V, const Potential& potential,
+                         const OpenSystem& system, Mistakes& mistakes) {
+  Eigen::VectorXd gradient;
+  Eigen::MatrixXd hessian;
+  potential.gradient(system.q0, gradient);
+  potential.hessian(system.q0, hessian);
+  if (std::isfinite(potential.value(system.q0)) && gradient.allFinite() && hessian.allFinite()) return true;
+  const std::span<const double> start(system.q0.data(), static_cast<std::size_t>(system.size()));
+  const auto check = [&](const std::string& what, std::span<const Expression> expressions) {
+    return check_finite(section, "V", what, scope, expressions, start, mistakes);
+  };
+  return check("V", {&V, 1}) && check("the force -grad V", gradient_of(scope.graph, V, 0, system.size())) &&
+         check("a second derivative of V", hessian_of(scope.graph, V, 0, system.size()));
+}
+
+/// V depends on positions alone; adds a mistake if not.
+bool is_potential(const Section& section, const FormulaScope& scope, Expression V, const OpenSystem& system,
+                  Mistakes& mistakes) {
+  const int size = system.size();
+  const auto refuse = [&](const std::string& name, const std::string& message) {
+    mistakes.add(section.where_in_text("V", find_name(section.text("V"), name)), message);
+    return false;
+  };
+  for (int i = 0; i < size; ++i) {
+    if (!scope.graph.depends(V, size + i)) continue;
+    const std::string velocity = section.texts("coordinates")[static_cast<std::size_t>(i)] + "_dot";
+    return refuse(velocity,
+                  fmt::format("V depends on the velocity `{}`; a potential depends on coordinates alone", velocity));
+  }
+  if (!scope.graph.depends(V, 2 * size)) return true;
+  return refuse("t",
+                "V depends on the time `t`; a potential depends on coordinates alone: give what changes with time as "
+                "`force`");
+}
+
+void build_formula_system(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system,
+                          Mistakes& mistakes) {
+  std::optional<FormulaScope> found = read_coordinates(section, system, mistakes);
+  if (!found) return;
+  FormulaScope& scope = *found;
+  const std::size_t before = mistakes.count();
+  const std::optional<Expression> V =
+      section.is_readable("V") ? read_formula(section, "V", scope, mistakes) : std::nullopt;
+  std::vector<Expression> force;
+  where_readable([&] { force = read_force(section, scope, system, mistakes); });
+  read_start(section, system, mistakes);
+  read_masses(section, system, mistakes);
+  system.damping = read_damping_matrix(section, system.particles, 1, mistakes);
+  if (!V || mistakes.count() > before) throw UnreadableValue();
+  if (!is_potential(section, scope, *V, system, mistakes)) return;
+  try {
+    const auto potential = std::make_shared<FormulaPotential>(scope.graph, *V, system.size());
+    if (!is_defined_at_start(section, scope, *V, *potential, system, mistakes)) return;
+    system.formulas = fmt::format("V = {}", excerpt(section.text("V")));
+    system.potential = potential;
+    add_force(section, scope, force, system, mistakes);
+    read_observables(section, scope, system, mistakes);
+  } catch (const FormulaTooLarge& error) {
+    mistakes.add(section.where("V"), fmt::format("V: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+SystemKind formula_kind() {
+  std::vector<Parameter> parameters = {coordinates_parameter(),
+                                       {.name = "masses",
+                                        .type = ValueType::numbers,
+                                        .units = "kg",
+                                        .doc = "one mass per coordinate, or one number where all are equal",
+                                        .required = true,
+                                        .bound = Bound::positive,
+                                        .also = {ValueType::number}},
+                                       {.name = "V",
+                                        .type = ValueType::text,
+                                        .units = "J",
+                                        .doc = "the potential, a formula in the coordinates",
+                                        .required = true},
+                                       force_parameter("V"),
+                                       observables_parameter(),
+                                       damping_matrix_parameter()};
+  for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
+  parameters.push_back(magnetic_field_parameter());
+  return {
+      {.name = "formula",
+       .summary = "coordinates of your own with a potential and forces typed as formulas",
+       .equation = "m_i x_i'' = -dV/dx_i - (C x')_i + force_i(x, x', t) + drive_i(t)",
+       .source = "your formula",
+       .parameters = std::move(parameters),
+       .notes =
+           "Each coordinate is a particle with one axis in the results. Derivatives are taken exactly. The velocity "
+           "of `x` is `x_dot`, which `force` and observables may use, and the time is `t`. What `force` and "
+           "`drive` do is energy_work, with which subtracted energy_total stays constant; a kick has the time "
+           "that the drifts before it have come to, so that every method keeps its order: where `force` depends on "
+           "velocities, that on damped systems. Where a formula has no "
+           "finite value the run ends as a numerical failure. " +
+           magnetic_field_notes()},
+      build_formula_system};
+}
+
+}  // namespace bathline

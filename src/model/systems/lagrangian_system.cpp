@@ -1,0 +1,124 @@
+// Coordinates of the user's own with a Lagrangian that is a formula.
+//
+//   d/dt dL/dv_i = dL/dq_i + dL/dz p_i - (C v)_i + a_i(q, v, t),   p = dL/dv,   E = v dL/dv - L,   z' = L
+//
+// Source: martin2018, section 2, for the Lagrange-d'Alembert principle; simoes2020, section 2, for the equations of
+// Herglotz where L depends on z.
+// Tested by tests/command_line/lagrangian_test.py.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/systems/damping_matrix.hpp"
+#include "model/formula/coordinates.hpp"
+#include "model/formula/lagrangian.hpp"
+#include "model/formula/observables.hpp"
+#include "model/formula/typed_force.hpp"
+#include "model/legendre.hpp"
+#include "model/systems/outside.hpp"
+#include "model/system_catalogue.hpp"
+#include "recipe/excerpt.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Whether L and what is made of it have finite values at the start, and L is not degenerate there; adds a mistake if
+/// not.
+bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression L, const OpenSystem& system,
+                         Mistakes& mistakes) {
+  const int n = system.size();
+  std::vector<double> start(static_cast<std::size_t>(scope.variables), 0.0);
+  std::copy(system.q0.begin(), system.q0.end(), start.begin());
+  std::copy(system.v0.begin(), system.v0.end(), start.begin() + n);
+  const double z0 = system.contact ? system.contact->z0 : 0.0;
+  start.back() = z0;
+  const auto check = [&](const std::string& what, std::span<const Expression> expressions) {
+    return check_finite(section, "L", what, scope, expressions, start, mistakes);
+  };
+  if (!check("L", {&L, 1}) || !check("a derivative of L", gradient_of(scope.graph, L, 0, 2 * n + 2)) ||
+      !check("a second derivative of L", curvatures_of(scope.graph, L, n))) {
+    return false;
+  }
+  LegendreMap legendre(system.lagrangian, system.mass, system.q0, system.v0, z0);
+  const std::optional<std::string> obstacle = legendre.obstacle(system.q0, system.v0, 0.0, z0);
+  if (obstacle) mistakes.add(section.where("L"), fmt::format("L: {}", *obstacle));
+  return !obstacle;
+}
+
+/// Where L depends on the action it makes the system one of contact mechanics.
+void add_action(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+  if (system.lagrangian->depends_on_action()) {
+    system.contact = Contact{.gamma = 0.0, .z0 = section.has("z0") ? section.number("z0") : 0.0, .q1 = {}};
+  } else if (section.has("z0")) {
+    mistakes.add(section.where("z0"), "`z0` is the action at the start, and this L does not depend on the action `z`");
+  }
+}
+
+void build_lagrangian_system(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system,
+                             Mistakes& mistakes) {
+  std::optional<FormulaScope> found = read_coordinates(section, system, mistakes);
+  if (!found) return;
+  FormulaScope& scope = *found;
+  const int action = scope.variables++;
+  scope.names.emplace("z", scope.graph.variable(action));  // unless a coordinate or a number is called so
+  const std::size_t before = mistakes.count();
+  std::optional<Expression> L;
+  where_readable([&] { L = read_formula(section, "L", scope, mistakes); });
+  std::vector<Expression> force;
+  where_readable([&] { force = read_force(section, scope, system, mistakes); });
+  read_start(section, system, mistakes);
+  system.mass = Eigen::VectorXd::Zero(system.size());
+  system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Zero(system.size(), system.size()));
+  system.damping = read_damping_matrix(section, system.particles, 1, mistakes);
+  if (!L || mistakes.count() > before) throw UnreadableValue();
+  try {
+    system.lagrangian = std::make_shared<FormulaLagrangian>(scope.graph, *L, system.size());
+    add_action(section, system, mistakes);
+    if (!is_defined_at_start(section, scope, *L, system, mistakes)) return;
+    system.formulas = fmt::format("L = {}", excerpt(section.text("L")));
+    add_force(section, scope, force, system, mistakes);
+    read_observables(section, scope, system, mistakes);
+  } catch (const FormulaTooLarge& error) {
+    mistakes.add(section.where("L"), fmt::format("L: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+SystemKind lagrangian_kind() {
+  std::vector<Parameter> parameters = {
+      coordinates_parameter(),
+      {.name = "L",
+       .type = ValueType::text,
+       .units = "J",
+       .doc =
+           "the Lagrangian, a formula in the coordinates, their velocities (`x_dot` is that of `x`), time `t` and the "
+           "action `z`, with which it is one of contact mechanics",
+       .required = true},
+      {.name = "z0", .units = "J s", .doc = "action at the start where L depends on `z`; 0 if absent"},
+      force_parameter("L"),
+      drive_parameter(),
+      formula_parameters(),
+      observables_parameter(),
+      damping_matrix_parameter()};
+  for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
+  return {
+      {.name = "lagrangian",
+       .summary = "coordinates of your own with a Lagrangian typed as a formula",
+       .equation = "d/dt dL/dx_i' = dL/dx_i + dL/dz dL/dx_i' - (C x')_i + force_i(x, x', t) + drive_i(t),  z' = L",
+       .source = "your formula; martin2018, section 2; simoes2020, section 2 for L with z",
+       .parameters = std::move(parameters),
+       .notes =
+           "Masses may depend on positions, as those of a double pendulum do. Each coordinate is a particle with one "
+           "axis in the results, its momentum dL/dx', and energy_particles is x' dL/dx' - L; energy_work is what "
+           "`force`, `drive` and a dependence of L on time bring. Run by gamma, time-centred, gauss, lobatto, rk4, the "
+           "Euler methods and exact; splittings need constant masses. Where d2L/dx'2 is singular, at the start or on "
+           "the way, no motion is determined: an error. With z the equations are those of Herglotz, the methods above "
+           "are contact integrators of the same orders (and `herglotz` is one of order 1), no environment is attached, "
+           "and recorded are z, hamiltonian, which is energy_particles, and log_hamiltonian; what dL/dz takes is "
+           "energy_dissipated."},
+      build_lagrangian_system};
+}
+
+}  // namespace bathline

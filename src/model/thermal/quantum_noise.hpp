@@ -1,0 +1,48 @@
+// The force of a quantum bath as a filter of white numbers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/thermal/random_force.hpp"
+
+namespace bathline {
+
+/// S(w) = 2 Re g(i w) (hbar w/2) coth(hbar w/(2 kT)) in N^2 s, by fluctuation and dissipation the spectrum of the force
+/// of a bath in equilibrium: `friction` is Re g(i w) in kg/s with g the transform of a kernel, kT is in J, and may be
+/// 0, hbar in J s. Source: weiss2012, section 2.
+std::function<double(double)> quantum_spectrum(std::function<double(double)> friction, double kt, double hbar);
+
+/// Forces that are constant over steps of h, for the midpoint rule: R_k = sum_l a_l e_(k+l) with white numbers e and
+/// the spectrum S((2/h) tan(theta/2))/h, which is S at the frequency that the rule takes an oscillation of theta in a
+/// step for. Linear systems then have the variances of continuous time at any step.
+class QuantumNoise {
+ public:
+  static constexpr std::size_t shortest = 1024, longest = 16384;
+  /// Share of the spectrum that may be wrong, for which `reach` grows.
+  static constexpr double good_enough = 1e-4;
+
+  /// `spectrum` vanishes at infinite frequencies.
+  QuantumNoise(const std::function<double(double)>& spectrum, double h);
+  /// How many numbers before and after that of a step matter.
+  std::size_t reach() const { return weights_.size() / 2; }
+  /// The integral of the spectrum's errors, absolute values, over that of the spectrum.
+  double lost() const { return lost_; }
+  /// The largest of them, over its largest value.
+  double error() const { return error_; }
+  /// In N, from 2 reach + 1 numbers with that of the step in the middle.
+  double force(std::span<const double> numbers) const;
+
+ private:
+  void cut_at(std::size_t reach, const std::function<double(double)>& spectrum, double h);
+
+  std::vector<double> weights_;  // of those numbers
+  double lost_ = 0.0, error_ = 0.0;
+};
+
+std::unique_ptr<RandomForce> make_quantum_force(std::shared_ptr<const QuantumNoise> noise);
+
+}  // namespace bathline

@@ -1,0 +1,31 @@
+// What a recipe states of the temperature of the particles.
+// Tested by tests/driver/noise_test.cpp.
+#include "model/thermal/temperature.hpp"
+
+#include <fmt/format.h>
+
+namespace bathline {
+
+void read_temperature(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+  using enum OpenSystem::Start;
+  const std::string& start = section.text("start");
+  system.start = start == "thermal" ? thermal : start == "thermal-momenta" ? thermal_momenta : given;
+  if (!section.has("temperature")) return;
+  if (section.holds<double>("temperature")) {
+    system.temperature = Eigen::VectorXd::Constant(system.size(), section.number("temperature"));
+  } else {
+    const std::vector<double>& numbers = section.numbers("temperature");
+    if (static_cast<int>(numbers.size()) != system.particles) {
+      mistakes.add(section.where("temperature"),
+                   fmt::format("`temperature` has {} numbers: this system has {} particle(s); one number is for all",
+                               numbers.size(), system.particles));
+      return;
+    }
+    system.temperature = Eigen::VectorXd(system.size());
+    for (int i = 0; i < system.size(); ++i) {
+      (*system.temperature)[i] = numbers[static_cast<std::size_t>(i / system.axes)];
+    }
+  }
+}
+
+}  // namespace bathline

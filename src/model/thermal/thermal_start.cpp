@@ -1,0 +1,64 @@
+// Particles that start from their Gibbs distribution.
+// Tested by tests/model/gibbs_positions_test.cpp.
+#include "model/thermal/thermal_start.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "model/thermal/gibbs_positions.hpp"
+#include "parallel/normal_numbers.hpp"
+
+namespace bathline {
+
+namespace {
+
+using Eigen::VectorXd;
+
+/// The streams of environments count from 0, those of noise from 0x80000000.
+constexpr std::uint32_t of_momenta = 0x80000010U, of_positions = 0x80000011U;
+
+class Drawn final : public ThermalStart {
+ public:
+  Drawn(VectorXd temperature, std::shared_ptr<const GibbsPositions> positions)
+      : temperature_(std::move(temperature)), positions_(std::move(positions)) {}
+
+  void draw(const RandomKey& key, const VectorXd& mass, VectorXd& q, VectorXd& p) const override {
+    VectorXd numbers(mass.size());
+    fill_normals({key.seed, key.realisation, of_momenta}, 0,
+                 {numbers.data(), static_cast<std::size_t>(numbers.size())});
+    p = temperature_.cwiseProduct(mass).cwiseSqrt().cwiseProduct(numbers);
+    if (positions_) q = positions_->draw({key.seed, key.realisation, of_positions});
+  }
+  bool is_warm() const override { return !temperature_.isZero(0.0); }
+  std::string account() const override {
+    return positions_ ? positions_->account() : std::string("momenta of the Gibbs distribution");
+  }
+
+ private:
+  VectorXd temperature_;
+  std::shared_ptr<const GibbsPositions> positions_;
+};
+
+}  // namespace
+
+std::shared_ptr<const ThermalStart> make_thermal_start(const OpenSystem& system, const VectorXd& temperature,
+                                                       std::string& obstacle) {
+  if (system.lagrangian || system.contact) {
+    obstacle = "it needs constant masses and a potential";
+    return nullptr;
+  }
+  if (system.start == OpenSystem::Start::thermal_momenta) return std::make_shared<Drawn>(temperature, nullptr);
+  if (!(temperature.array() == temperature[0]).all()) {
+    obstacle = "positions have no Gibbs distribution of several temperatures; take \"thermal-momenta\"";
+    return nullptr;
+  }
+  if (!(temperature[0] > 0.0)) {
+    obstacle = "positions have a Gibbs distribution above the temperature 0 alone";
+    return nullptr;
+  }
+  std::shared_ptr<const GibbsPositions> positions = make_gibbs_positions(system, temperature[0], obstacle);
+  return positions ? std::make_shared<Drawn>(temperature, positions) : nullptr;
+}
+
+}  // namespace bathline

@@ -1,0 +1,51 @@
+// White noise on the particles of an open system.
+#include "model/thermal/white_noise.hpp"
+
+#include <cmath>
+
+#include "solve/dense.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// The streams of environments count from 0.
+constexpr std::uint32_t first_of_white_noise = 0x80000000U;
+
+}  // namespace
+
+std::optional<Eigen::MatrixXd> momentum_diffusion(const Eigen::MatrixXd& damping, const Eigen::VectorXd& temperature) {
+  for (Eigen::Index i = 0; i < damping.rows(); ++i) {
+    for (Eigen::Index j = 0; j < i; ++j) {
+      if (damping(i, j) != 0.0 && temperature[i] != temperature[j]) return std::nullopt;
+    }
+  }
+  return Eigen::MatrixXd(damping * temperature.asDiagonal());
+}
+
+Eigen::MatrixXd symmetric_root(const Eigen::MatrixXd& covariance) {
+  if (covariance.isDiagonal(0.0)) {
+    return Eigen::MatrixXd(covariance.diagonal().cwiseMax(0.0).cwiseSqrt().asDiagonal());
+  }
+  const SymmetricEigen eigen = symmetric_eigen(covariance);
+  return eigen.vectors * eigen.values.cwiseMax(0.0).cwiseSqrt().asDiagonal() * eigen.vectors.transpose();
+}
+
+WhiteNoise::WhiteNoise(Eigen::MatrixXd diffusion)
+    : diffusion_(std::move(diffusion)), impulse_(Eigen::VectorXd::Zero(diffusion_.rows())) {
+  for (Eigen::Index i = 0; i < diffusion_.rows(); ++i) {
+    if (!diffusion_.row(i).isZero(0.0)) noisy_.push_back(static_cast<int>(i));
+  }
+  root_ = symmetric_root(2.0 * diffusion_(noisy_, noisy_));
+}
+
+void WhiteNoise::begin(std::uint64_t seed, std::uint32_t realisation) {
+  numbers_.begin({seed, realisation, first_of_white_noise});
+}
+
+const Eigen::VectorXd& WhiteNoise::impulse(std::int64_t step, double h) {
+  impulses(step, 1, h, [&](int, int i, double impulse) { impulse_[i] = impulse; });
+  return impulse_;
+}
+
+}  // namespace bathline

@@ -1,0 +1,197 @@
+// Sites on one rank with springs, dashpots, slips and bonds of any law: orders,
+// forces, energies and what is refused. Tests/model/memory_test.cpp has the
+// kind of them that slips, and restarts.
+#include "model/lumped/lumped.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numbers>
+
+#include "advance/stability.hpp"
+#include "advance/stepper.hpp"
+#include "differences.hpp"
+#include "extrapolation.hpp"
+#include "method_cases.hpp"
+#include "model/problem.hpp"
+#include "particle_in_well.hpp"
+#include "petsc_world.hpp"
+
+namespace bathline::lumped_test {
+namespace {
+
+constexpr double mass = 1.4, stiffness = 1.1, quartic = 0.8, bond = 0.9;
+
+/// Two sites in a row before the head, one of them held to the ground.
+Assembly chain(double dashpot, double slip = 0.0) {
+  return {.mass = {0.7, 0.4},
+          .springs = {{0, 1, 1.7}},
+          .to_head = {{0, 2.1}},
+          .to_ground = {{1, 0.6}},
+          .dashpots = {{1, dashpot}},
+          .slips = {{0, slip}}};
+}
+
+/// Springs that stiffen, between the head and the first site and between the
+/// sites.
+double stiffening(double x, const Eigen::VectorXd& w, Eigen::VectorXd& pulls) {
+  const double first = x - w[0], second = w[0] - w[1];
+  pulls[0] += bond * (std::pow(first, 3) - std::pow(second, 3));
+  pulls[1] += bond * std::pow(second, 3);
+  return 0.25 * bond * (std::pow(first, 4) + std::pow(second, 4));
+}
+
+std::unique_ptr<LumpedEnvironment> lumped(Assembly sites, LumpedEnvironment::Bonds bonds = {}) {
+  return std::make_unique<LumpedEnvironment>("sites", Attachment({{0, 1.0}}, 1), std::move(sites), test_world(),
+                                             std::move(bonds));
+}
+
+Problem around(std::unique_ptr<Environment> environment, double of_quartic = quartic) {
+  return particle_in({.mass = mass, .stiffness = stiffness, .quartic = of_quartic, .q0 = 1.0, .v0 = 0.6},
+                     std::move(environment));
+}
+
+/// By Newton's laws, one by one: the particle, the places that the springs pull
+/// at, the masses, and the work so far.
+End by_hand(double dashpot, double slip, double of_bonds, double duration) {
+  const LongMotion motion = [&](const LongState& s) -> LongState {
+    const long double q = s[0], v = s[1], w0 = s[2], w1 = s[3], v0 = s[4], v1 = s[5], x = q - 1.0L;
+    const long double head = 2.1L * (x - w0) + of_bonds * std::pow(x - w0, 3.0L);
+    const long double between = 1.7L * (w0 - w1) + of_bonds * std::pow(w0 - w1, 3.0L);
+    const long double pull = head - between, slipping = slip * pull, drag = dashpot * v1;
+    return {v,
+            (-stiffness * q - quartic * q * q * q - head) / mass,
+            v0 + slipping,
+            v1,
+            pull / 0.7L,
+            (between - 0.6L * w1 - drag) / 0.4L,
+            slipping * pull + drag * v1};
+  };
+  const LongState end = extrapolated(motion, {1.0L, 0.6L, 0.0L, 0.0L, 0.0L, 0.0L, 0.0L}, duration, 40);
+  return {static_cast<double>(end[0]), mass * static_cast<double>(end[1]), 0.0, static_cast<double>(end[6])};
+}
+
+/// Checks the orders of all schemes that take it, and returns how many these
+/// are.
+int expect_orders(const std::function<std::unique_ptr<Environment>()>& make, const End& exact, double duration) {
+  int tested = 0;
+  for (const MethodCase& method : method_cases()) {
+    if (method.method->domain != Method::Domain::mechanical || std::holds_alternative<ExactFlow>(method.scheme))
+      continue;
+    if (make()->obstacle(method.scheme)) continue;
+    SCOPED_TRACE(method.name);
+    const int order = method.method->properties(method.options).order;
+    if (order > 8) continue;  // in round-off before the order shows
+    const auto error = [&](int steps) {
+      Problem problem = around(make());
+      const End end = end_of(problem, method.scheme, duration / steps, steps);
+      return std::hypot(end.q - exact.q, end.p - exact.p) + std::abs(end.dissipated - exact.dissipated);
+    };
+    const int steps = order > 6 ? 10 : order > 4 ? 20 : order > 2 ? 40 : 160;
+    const double coarse = error(steps), fine = error(2 * steps);
+    EXPECT_NEAR(std::log2(coarse / fine), order, 0.25) << coarse << " " << fine;
+    ++tested;
+  }
+  return tested;
+}
+
+TEST(MpiLumped, SchemesHaveTheirOrdersWithDashpots) {
+  const auto make = [] { return lumped(chain(0.5)); };
+  EXPECT_GE(expect_orders(make, by_hand(0.5, 0.0, 0.0, 2.0), 2.0), 9);
+}
+
+TEST(MpiLumped, SchemesHaveTheirOrdersWithSlips) {
+  const auto make = [] { return lumped(chain(0.5, 0.3)); };
+  EXPECT_GE(expect_orders(make, by_hand(0.5, 0.3, 0.0, 2.0), 2.0), 7);
+}
+
+TEST(MpiLumped, SchemesHaveTheirOrdersWithBonds) {
+  const auto damped = [] { return lumped(chain(0.5), stiffening); };
+  EXPECT_GE(expect_orders(damped, by_hand(0.5, 0.0, bond, 2.0), 2.0), 3);
+  // Nothing decays: compositions with steps backwards are fine as well.
+  const auto free = [] { return lumped(chain(0.0), stiffening); };
+  EXPECT_GE(expect_orders(free, by_hand(0.0, 0.0, bond, 2.0), 2.0), 6);
+}
+
+TEST(MpiLumped, ExactFlowIsThatOfNewtonsLaws) {
+  Problem problem = around(lumped(chain(0.5, 0.3)));
+  const End found = end_of(problem, ExactFlow{}, 2.0, 1), expected = by_hand(0.5, 0.3, 0.0, 2.0);
+  EXPECT_NEAR(found.q, expected.q, 1e-11);
+  EXPECT_NEAR(found.p, expected.p, 1e-11);
+  EXPECT_NEAR(found.dissipated, expected.dissipated, 1e-11);
+}
+
+TEST(MpiLumped, ForcesAreTheSlopesOfTheEnergy) {
+  const auto environment = lumped(chain(0.5), stiffening);
+  environment->prepare({});
+  const Eigen::VectorXd at{{0.4, -0.3, 0.8}};  // head and sites
+  const auto energy = [&](const Eigen::VectorXd& u) {
+    environment->scatter_state(std::span<const double>(u.data() + 1, 2), std::vector<double>{0.0, 0.0});
+    const EnvironmentEnergy found = environment->energy(std::span<const double>(u.data(), 1));
+    return found.environment + found.interaction;
+  };
+  const Eigen::VectorXd slope = gradient_of(energy, at);
+  Eigen::VectorXd pulls;
+  const double on_head = environment->pull(at[0], at.tail(2), pulls);
+  EXPECT_NEAR(on_head, -slope[0], 1e-9);
+  EXPECT_NEAR(pulls[0], -slope[1], 1e-9);
+  EXPECT_NEAR(pulls[1], -slope[2], 1e-9);
+}
+
+TEST(MpiLumped, LedgerIsClosedToRoundOff) {
+  for (const char* name : {"gamma(gamma=0.500000)", "gauss(stages=2)", "gauss(stages=3)"}) {
+    Problem problem = around(lumped(chain(0.5, 0.3)), 0.0);
+    const double before = problem.energies().total();
+    const End end = end_of(problem, method_case(name).scheme, 0.2, 500);
+    EXPECT_NEAR(end.total, before, 1e-12 * before) << name;
+    EXPECT_GT(end.dissipated, 0.1 * before);
+  }
+}
+
+TEST(MpiLumped, RefusesWhatIsNotKnownOfIt) {
+  const auto obstacle = [](const LumpedEnvironment& environment, const char* name) {
+    return environment.obstacle(method_case(name).scheme).value_or("none");
+  };
+  using testing::HasSubstr;
+  const auto free = lumped(chain(0.0)), slipping = lumped(chain(0.0, 0.3)), bent = lumped(chain(0.0), stiffening);
+  EXPECT_THAT(obstacle(*slipping, "stoermer-verlet(order_of_substeps=kick-drift-kick)"), HasSubstr("slip"));
+  EXPECT_THAT(obstacle(*slipping, "lobatto(stages=3)"), HasSubstr("different matrices"));
+  EXPECT_EQ(obstacle(*free, "lobatto(stages=3)"), "none");
+  EXPECT_THAT(obstacle(*bent, "gauss(stages=2)"), HasSubstr("not linear"));
+  EXPECT_THAT(bent->obstacle(ExactFlow{}).value_or("none"), HasSubstr("linear environments only"));
+  EXPECT_FALSE(free->obstacle(ExactFlow{}));
+  EXPECT_FALSE(bent->facts().is_linear);
+  EXPECT_TRUE(free->facts().is_linear);
+}
+
+// What a head of constant speed feels in the end, and the eigenvalues of the
+// sites alone.
+TEST(MpiLumped, KnowsItsFacts) {
+  const auto facts = [](const Assembly& sites) { return lumped(sites)->facts(); };
+  EXPECT_TRUE(std::isinf(facts(chain(0.5)).damping)) << "a spring to the ground never gives way";
+  const double infinite = std::numeric_limits<double>::infinity();
+  const auto one = [&](double m, double slip, double dashpot) {
+    return facts({.mass = {m}, .to_head = {{0, 2.0}}, .dashpots = {{0, dashpot}}, .slips = {{0, slip}}}).damping;
+  };
+  EXPECT_DOUBLE_EQ(one(1.0, 0.0, 0.5), 0.5);
+  EXPECT_DOUBLE_EQ(one(1.0, 0.25, 0.5), 1.0 / (0.25 + 2.0));
+  EXPECT_DOUBLE_EQ(one(infinite, 0.25, 0.0), 4.0);
+  EXPECT_EQ(one(1.0, 0.25, 0.0), 0.0) << "the mass comes along";
+  EXPECT_TRUE(std::isinf(one(infinite, 0.0, 0.0)));
+  // m x'' = -2 x - c x' with m = 1: x = exp(l t), l^2 + c l + 2 = 0.
+  const EnvironmentFacts slow = facts({.mass = {1.0}, .to_head = {{0, 2.0}}, .dashpots = {{0, 1.0}}});
+  EXPECT_NEAR(slow.fastest_decay, 0.5, 1e-14);
+  EXPECT_NEAR(slow.highest_frequency, std::numbers::sqrt2, 1e-14);
+  // The same two in a row: the symmetric pair has 2, the antisymmetric one 2 +
+  // 2 * 3.
+  const EnvironmentFacts pair = facts({.mass = {1.0, 1.0}, .springs = {{0, 1, 3.0}}, .to_head = {{0, 2.0}, {1, 2.0}}});
+  EXPECT_NEAR(pair.highest_frequency, std::sqrt(8.0), 1e-13);
+  EXPECT_EQ(pair.fastest_decay, 0.0);
+  EXPECT_FALSE(pair.loses_energy);
+  EXPECT_EQ(facts(chain(0.5)).sites, 2);
+}
+
+}  // namespace
+}  // namespace bathline::lumped_test

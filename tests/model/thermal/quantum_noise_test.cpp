@@ -1,0 +1,207 @@
+// Quantum noise of a memory: variances of an oscillator in a Drude bath against quantum mechanics, at any step.
+#include "model/thermal/quantum_noise.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "advance/stepper.hpp"
+#include "method_cases.hpp"
+#include "model/environment_catalogue.hpp"
+#include "model/lumped/lumped.hpp"
+#include "model/problem.hpp"
+#include "petsc_world.hpp"
+
+namespace bathline::quantum_noise_test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double spring = 2.5, rate = 5.0;  // a Drude bath with the damping 0.5 and the cut-off 5
+const char* const midpoint = "gamma(gamma=0.500000)";
+
+double friction(double w) { return spring * rate / (rate * rate + w * w); }
+
+/// That bath with noise whose numbers are at hand.
+class Drude final : public LumpedEnvironment {
+ public:
+  explicit Drude(double kt)
+      : LumpedEnvironment("bath", Attachment({{0, 1.0}}, 1),
+                          {.mass = {std::numeric_limits<double>::infinity()},
+                           .to_head = {{0, spring}},
+                           .slips = {{0, rate / spring}}},
+                          test_world()),
+        spectrum_(quantum_spectrum(friction, kt, 1.0)) {}
+
+  std::size_t reach() const { return noise_->reach(); }
+
+  void prepare(const RandomKey& key) override {
+    LumpedEnvironment::prepare(key);
+    key_ = key;
+    heat_.assign(axes().size(), 0.0);
+  }
+  std::unique_ptr<ImplicitMarch> implicit_march(const CollocationScheme& scheme, double h) override {
+    noise_ = std::make_shared<const QuantumNoise>(spectrum_, h);
+    numbers_.take_from([reach = reach()](std::int64_t index, int, std::span<double> numbers) {
+      numbers[0] = index == 2 * static_cast<std::int64_t>(reach) ? 1.0 : 0.0;
+    });
+    std::shared_ptr<RandomForce> force = make_quantum_force(noise_);
+    force->begin(numbers_, key_, axes().size());
+    return with_random_force(LumpedEnvironment::implicit_march(scheme, h), scheme, h, force, heat_);
+  }
+
+ private:
+  std::function<double(double)> spectrum_;
+  std::shared_ptr<const QuantumNoise> noise_;
+  StepNumbers numbers_;
+  RandomKey key_;
+  std::vector<double> heat_;
+};
+
+Problem oscillator(std::unique_ptr<Environment> environment, std::uint32_t realisation = 0) {
+  OpenSystem system;
+  system.particles = 1;
+  system.mass = Eigen::VectorXd::Ones(1);
+  system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Ones(1, 1));
+  system.q0 = system.v0 = Eigen::VectorXd::Zero(1);
+  std::vector<std::unique_ptr<Environment>> all;
+  all.push_back(std::move(environment));
+  Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(all), test_world());
+  problem.prepare(3, realisation);
+  return problem;
+}
+
+/// <q^2> and <p^2> in the long run: sums of squares of what one number does at all times.
+std::pair<double, double> variances(double kt, double h) {
+  auto bath = std::make_unique<Drude>(kt);
+  const Drude& drude = *bath;
+  Problem problem = oscillator(std::move(bath));
+  const auto stepper = make_stepper(method_case(midpoint).scheme, problem, h);
+  double qq = 0.0, pp = 0.0;
+  // The number is of the step `reach`; what it does dies down like exp(-0.2 t).
+  const auto steps = static_cast<int>(2.0 * static_cast<double>(drude.reach()) + 120.0 / h);
+  for (int step = 0; step < steps; ++step) {
+    EXPECT_FALSE(stepper->advance(1));
+    qq += problem.q[0] * problem.q[0];
+    pp += problem.p[0] * problem.p[0];
+  }
+  return {qq, pp};
+}
+
+// kT (1/k + 2 sum over n of 1/(m nu^2 + nu g(nu) + k)), nu = 2 pi n kT/hbar, and as much for p, by another program. The
+// filter is cut where it has come down to 1e-9 of itself at this step, and where 1e-6 at a fifth of it.
+TEST(QuantumNoise, HasTheVariancesOfQuantumMechanicsAtAnyStep) {
+  for (const double h : {0.1, 0.2, 0.5}) {
+    SCOPED_TRACE(h);
+    const auto cold = variances(0.05, h), warm = variances(0.2, h), hot = variances(1.0, h);
+    EXPECT_NEAR(cold.first, 0.4464513307, 1e-8);
+    EXPECT_NEAR(warm.first, 0.4726472835, 1e-8);
+    EXPECT_NEAR(hot.first, 1.0801423893, 1e-8);
+    EXPECT_NEAR(cold.second, 0.7151553218, 1e-6);
+    EXPECT_NEAR(warm.second, 0.7219189136, 1e-6);
+    EXPECT_NEAR(hot.second, 1.2122911533, 1e-6);
+  }
+}
+
+TEST(QuantumNoise, IsThatOfClassicalBathsWhereTheyAreWarm) {
+  const auto spectrum = quantum_spectrum(friction, 0.7, 1e-12);
+  for (const double w : {0.0, 0.3, 4.0}) EXPECT_NEAR(spectrum(w), 2.0 * 0.7 * friction(w), 1e-14);
+  EXPECT_NEAR(quantum_spectrum(friction, 0.0, 1.0)(3.0), 3.0 * friction(3.0), 1e-15);
+}
+
+std::unique_ptr<Environment> memory(const std::vector<double>& rates, std::string& report, bool quantum = true) {
+  Section section;
+  section.set("kind", std::string("memory"), {});
+  section.set("name", std::string("m"), {});
+  section.set("attach", 0L, {});
+  section.set("stiffness", std::vector<double>(rates.size(), spring), {});
+  section.set("frequency", std::vector<double>(rates.size(), 0.0), {});
+  section.set("rate", rates, {});
+  section.set("temperature", 0.2, {});
+  section.set("quantum", quantum, {});
+  section.set("hbar", 1.0, {});
+  OpenSystem system;
+  system.particles = 1;
+  system.mass = Eigen::VectorXd::Ones(1);
+  Mistakes mistakes;
+  auto built = memory_environment_kind().build(section, system, {0.1, 1.0}, test_world(), mistakes);
+  report = mistakes.report();
+  return built;
+}
+
+TEST(MpiQuantumNoise, KeepsTheLedgerAndGoesOnFromItsFields) {
+  std::string report;
+  const auto advance = [](Problem& problem, int steps) {
+    EXPECT_FALSE(make_stepper(method_case(midpoint).scheme, problem, 0.1)->advance(steps));
+  };
+  Problem whole = oscillator(memory({rate}, report), 7), first = oscillator(memory({rate}, report), 7),
+          second = oscillator(memory({rate}, report), 7), other = oscillator(memory({rate}, report), 8);
+  EXPECT_EQ(report, "");
+  advance(whole, 900);
+  advance(other, 900);
+  advance(first, 411);
+  const auto on = make_stepper(method_case(midpoint).scheme, second, 0.1);
+  second.q = first.q;
+  second.p = first.p;
+  second.clock = first.clock;
+  const std::vector<StateField> from = first.environments()[0]->fields();
+  std::vector<StateField> to = second.environments()[0]->fields();
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
+  }
+  EXPECT_FALSE(on->advance(489));
+  const EnergyLedger ledger = whole.energies(), again = second.energies();
+  EXPECT_NEAR(ledger.total(), 0.0, 1e-12);
+  EXPECT_EQ(again.dissipated, ledger.dissipated);
+  if (!test_world().is_root()) return;
+  EXPECT_EQ(second.q[0], whole.q[0]);
+  EXPECT_NE(other.q[0], whole.q[0]);
+  EXPECT_GT(std::abs(whole.p[0]), 1e-3);
+}
+
+// Correlations of the square last some 5 s: 20000 s hold 4000 samples of it, whose error is 1.6 hundredths: five of
+// them.
+TEST(QuantumNoise, OfAMemoryHasItsVariance) {
+  std::string report;
+  Problem problem = oscillator(memory({rate}, report));
+  const auto stepper = make_stepper(method_case(midpoint).scheme, problem, 0.2);
+  stepper->advance(500);
+  double mean = 0.0;
+  constexpr int steps = 100000;
+  for (int step = 0; step < steps; ++step) {
+    stepper->advance(1);
+    mean += problem.q[0] * problem.q[0] / steps;
+  }
+  EXPECT_NEAR(mean / 0.4726472835, 1.0, 0.08);
+}
+
+TEST(QuantumNoise, RefusesWhatIsNotKnown) {
+  std::string report;
+  for (const MethodCase& method : method_cases()) {
+    const bool taken = !memory({rate}, report)->obstacle(method.scheme);
+    const bool expected = method.name == midpoint || method.name == "time-centred" || method.name == "gauss(stages=1)";
+    if (method.method->domain != Method::Domain::mechanical) continue;
+    EXPECT_EQ(taken, expected) << method.name;
+  }
+  memory({rate, 0.0}, report);
+  EXPECT_THAT(report, HasSubstr("without `rate` gives no heat back"));
+  // Steps of 0.1 s: as many as it remembers at most are 80 and 1.6 times as long as these last.
+  const Scheme& scheme = method_case(midpoint).scheme;
+  EXPECT_FALSE(memory({rate, 0.05}, report)->obstacle(scheme));
+  EXPECT_THAT(memory({rate, 0.001}, report)->obstacle(scheme).value_or(""), HasSubstr("remembers 16384 steps at most"));
+}
+
+// A slow mode makes it remember for longer: cut after the shortest memory, it would be too cold by 4e-4.
+TEST(QuantumNoise, RemembersForAsLongAsItHasTo) {
+  const auto spectrum =
+      quantum_spectrum([](double w) { return friction(w) + spring * 0.05 / (0.05 * 0.05 + w * w); }, 0.2, 1.0);
+  const QuantumNoise noise(spectrum, 0.1);
+  EXPECT_GT(noise.reach(), QuantumNoise::shortest);
+  EXPECT_LT(noise.lost(), QuantumNoise::good_enough);
+  EXPECT_EQ(QuantumNoise(quantum_spectrum(friction, 0.2, 1.0), 0.1).reach(), QuantumNoise::shortest);
+}
+
+}  // namespace
+}  // namespace bathline::quantum_noise_test
