@@ -21,8 +21,9 @@ struct Stopped {
 
 /// SIGUSR1, SIGTERM and SIGINT as requests to stop, as long as this lives. Where a program cannot stop with a
 /// checkpoint it goes on after SIGUSR1 to where it can, saying so, and ends by the others; a second SIGINT ends it at
-/// once wherever it is. To be made before the result file: a signal that comes before this ends a program that has written nothing. From
-/// then on SIGUSR1 ends no program any more: what comes when this is gone is only kept, for who asks what was received.
+/// once wherever it is. To be made before the result file: a signal that comes before this ends a program that has
+/// written nothing. From then on SIGUSR1 ends no program any more: what comes when this is gone is only kept, for who
+/// asks what was received.
 class StopSignals {
  public:
   /// All ranks listen when it is done. @note Collective.

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "model/infinite/recipe.hpp"
-
 namespace bathline {
+
+bool is_endless(const Section& section) { return section.is_readable("sites") && section.holds<std::string>("sites"); }
 
 std::optional<SiteValues> read_site_values(const Section& section, const char* mass, const char* stiffness, double step,
                                            Mistakes& mistakes) {

@@ -15,6 +15,9 @@ struct SiteValues {
   std::optional<double> matched_gamma = std::nullopt;
 };
 
+/// Whether a line is without end. Throws UnreadableValue where that cannot be read.
+bool is_endless(const Section& section);
+
 /// The values per site, from whichever of the three forms the section uses, or nothing, and a mistake. `mass` and
 /// `stiffness` are the kind's names of its lumped values, `step` is that of the characteristic grid, in s.
 std::optional<SiteValues> read_site_values(const Section& section, const char* mass, const char* stiffness, double step,

@@ -1,5 +1,5 @@
 // Random numbers of the steps of a run, by counter.
-// Tested by tests/model/white_noise_test.cpp.
+// Tested by tests/model/thermal/white_noise_test.cpp.
 #include "model/step_numbers.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Names for positions, velocities and the time.
-// Tested by tests/model/formula_system_test.cpp.
+// Tested by tests/model/systems/formula_system_test.cpp.
 #include "model/formula/coordinates.hpp"
 
 #include <fmt/format.h>

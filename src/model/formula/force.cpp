@@ -1,5 +1,5 @@
 // Programs for forces and their derivatives.
-// Tested by tests/model/outside_test.cpp.
+// Tested by tests/model/systems/outside_test.cpp.
 #include "model/formula/force.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Observables of positions and velocities.
-// Tested by tests/model/formula_system_test.cpp.
+// Tested by tests/model/systems/formula_system_test.cpp.
 #include "model/formula/observables.hpp"
 
 #include <fmt/format.h>

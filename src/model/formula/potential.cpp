@@ -1,5 +1,5 @@
 // Programs for a potential and its derivatives.
-// Tested by tests/model/formula_system_test.cpp.
+// Tested by tests/model/systems/formula_system_test.cpp.
 #include "model/formula/potential.hpp"
 
 #include <algorithm>

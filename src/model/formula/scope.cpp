@@ -1,5 +1,5 @@
 // Reading formulas, with mistakes that point into them.
-// Tested by tests/model/formula_system_test.cpp.
+// Tested by tests/model/systems/formula_system_test.cpp.
 #include "model/formula/scope.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // Reading forces, and whether they are a drive.
-// Tested by tests/model/formula_system_test.cpp.
+// Tested by tests/model/systems/formula_system_test.cpp.
 #include "model/formula/typed_force.hpp"
 
 #include <fmt/format.h>

@@ -8,8 +8,6 @@
 
 namespace bathline {
 
-bool is_endless(const Section& section) { return section.is_readable("sites") && section.holds<std::string>("sites"); }
-
 std::unique_ptr<Environment> build_infinite_line(const Section& section, const SiteValues& values, const RunTimes& run,
                                                  Attachment attachment, const Communicator& communicator,
                                                  Mistakes& mistakes) {

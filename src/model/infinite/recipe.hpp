@@ -8,10 +8,8 @@
 
 namespace bathline {
 
-/// Whether the section of a line asks for one. Throws UnreadableValue where that cannot be read.
-bool is_endless(const Section& section);
-
-/// The line of such a section, of such sites; what makes no sense for it is added to the mistakes. @note Collective.
+/// The line of a section that asks for one, of such sites; what makes no sense for it is added to the mistakes. @note
+/// Collective.
 std::unique_ptr<Environment> build_infinite_line(const Section& section, const SiteValues& values, const RunTimes& run,
                                                  Attachment attachment, const Communicator& communicator,
                                                  Mistakes& mistakes);

@@ -1,5 +1,5 @@
 // Explicit schemes on a lumped environment: rank 0 has all of it, so a block is as long as anybody likes.
-// Tested by tests/model/lumped_test.cpp.
+// Tested by tests/model/lumped/lumped_test.cpp.
 #include <algorithm>
 
 #include "model/lumped/march.hpp"

@@ -6,7 +6,7 @@
 //
 // is a sparse system of equations for W and P, whose solution is linear in w, p and X. The noise of one stage is a
 // velocity and a force more, constant over the step. With several stages what relaxes does so before and after them.
-// Tested by tests/model/lumped_test.cpp.
+// Tested by tests/model/lumped/lumped_test.cpp.
 #include <Eigen/LU>
 #include <Eigen/SparseLU>
 

@@ -1,6 +1,6 @@
 // The march of such a memory adds a force that is drawn apart (random_force.hpp) to what the modes do.
-// Tested by tests/model/filtered_memory_test.cpp.
-// Tested by tests/model/quantum_noise_test.cpp.
+// Tested by tests/model/memory/filtered_memory_test.cpp.
+// Tested by tests/model/thermal/quantum_noise_test.cpp.
 #include "model/memory/filtered_memory.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Tested by tests/model/outer_factor_test.cpp.
+// Tested by tests/model/memory/outer_factor_test.cpp.
 #include "model/memory/outer_factor.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // A potential of a separation that is a formula.
-// Tested by tests/model/pair_potential_test.cpp.
+// Tested by tests/model/systems/pair_potential_test.cpp.
 #include <fmt/format.h>
 
 #include "formula/program.hpp"

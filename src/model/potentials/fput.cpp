@@ -1,5 +1,5 @@
 // Springs that are not quite linear: V(s) = k s^2/2 + alpha s^3/3 + beta s^4/4. Source: fermi1955.
-// Tested by tests/model/pair_potential_test.cpp.
+// Tested by tests/model/systems/pair_potential_test.cpp.
 #include "model/potentials/catalogue.hpp"
 
 namespace bathline {

@@ -1,5 +1,5 @@
 // Sums of potentials, part by part.
-// Tested by tests/model/pair_potential_test.cpp.
+// Tested by tests/model/systems/pair_potential_test.cpp.
 #include "model/potentials/potential_sum.hpp"
 
 #include <algorithm>

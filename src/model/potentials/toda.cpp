@@ -1,5 +1,5 @@
 // The chain that is integrable: V(s) = (a/b) (exp(-b s) + b s - 1). Source: toda1967.
-// Tested by tests/model/pair_potential_test.cpp.
+// Tested by tests/model/systems/pair_potential_test.cpp.
 #include <cmath>
 
 #include "model/potentials/catalogue.hpp"

@@ -1,5 +1,5 @@
 // Symmetric matrices between particles, as a recipe states them.
-// Tested by tests/model/linear_test.cpp.
+// Tested by tests/model/systems/linear_test.cpp.
 #include "model/systems/matrix_parameter.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // Positions with the density exp(-V(q)/kT) by Hamiltonian Monte Carlo.
-// Tested by tests/model/gibbs_positions_test.cpp.
+// Tested by tests/model/thermal/gibbs_positions_test.cpp.
 #include "model/thermal/hamiltonian_monte_carlo.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Tested by tests/model/filtered_memory_test.cpp.
+// Tested by tests/model/memory/filtered_memory_test.cpp.
 #include "model/thermal/random_force.hpp"
 
 #include <algorithm>

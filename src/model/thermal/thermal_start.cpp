@@ -1,5 +1,5 @@
 // Particles that start from their Gibbs distribution.
-// Tested by tests/model/gibbs_positions_test.cpp.
+// Tested by tests/model/thermal/gibbs_positions_test.cpp.
 #include "model/thermal/thermal_start.hpp"
 
 #include <fmt/format.h>

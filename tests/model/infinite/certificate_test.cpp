@@ -67,7 +67,9 @@ TEST(Certificate, ToleranceIsKeptOverManyLinesAndTolerances) {
         const KernelCertificate ever = make_line_kernel(line, tolerance, KernelDemand::forever, 1e7).certificate;
         EXPECT_LE(ever.uniform_error, tolerance) << c << " " << g;
         // Amplitudes until 1e7 steps add up to some 1e-13 of round-off.
-        if (tolerance > 1e-13) EXPECT_LE(ever.error, tolerance) << c << " " << g;
+        if (tolerance > 1e-13) {
+          EXPECT_LE(ever.error, tolerance) << c << " " << g;
+        }
       }
     }
   }
