@@ -17,17 +17,17 @@ struct Range {
 
 Range intersection(Range a, Range b) { return {std::max(a.first, b.first), std::min(a.end, b.end)}; }
 
-/// One message: which local sites go to or come from `rank`.
-struct Message {
-  int rank;
-  std::int64_t offset;
-  std::int64_t count;
-  std::vector<double> buffer;
-};
-
 }  // namespace
 
 struct Halo::Plan {
+  /// Which local sites go to or come from `rank`.
+  struct Message {
+    int rank;
+    std::int64_t offset;
+    std::int64_t count;
+    std::vector<double> buffer;
+  };
+
   MPI_Comm comm;
   std::vector<Message> outgoing;
   std::vector<Message> incoming;
@@ -56,7 +56,7 @@ Halo::Halo(const Layout& layout, const Communicator& communicator, int depth, in
   right_ = static_cast<int>(after(me).end - after(me).first);
   const std::int64_t origin = mine.first - left_;
 
-  const auto add = [&](std::vector<Message>& list, int rank, Range sites) {
+  const auto add = [&](std::vector<Plan::Message>& list, int rank, Range sites) {
     if (sites.empty()) return;
     const std::int64_t count = sites.end - sites.first;
     list.push_back({rank, sites.first - origin, count, std::vector<double>(static_cast<std::size_t>(count * fields))});
@@ -78,18 +78,18 @@ void Halo::exchange(std::span<double* const> arrays) {
   if (plan_->requests.empty()) return;
   if (plan_->requests.empty()) return;
   auto request = plan_->requests.begin();
-  for (Message& message : plan_->incoming) {
+  for (Plan::Message& message : plan_->incoming) {
     MPI_Irecv(message.buffer.data(), static_cast<int>(message.buffer.size()), MPI_DOUBLE, message.rank, 0, plan_->comm,
               &*request++);
   }
-  for (Message& message : plan_->outgoing) {
+  for (Plan::Message& message : plan_->outgoing) {
     double* to = message.buffer.data();
     for (const double* array : arrays) to = std::copy_n(array + message.offset, message.count, to);
     MPI_Isend(message.buffer.data(), static_cast<int>(message.buffer.size()), MPI_DOUBLE, message.rank, 0, plan_->comm,
               &*request++);
   }
   MPI_Waitall(static_cast<int>(plan_->requests.size()), plan_->requests.data(), MPI_STATUSES_IGNORE);
-  for (const Message& message : plan_->incoming) {
+  for (const Plan::Message& message : plan_->incoming) {
     const double* from = message.buffer.data();
     for (double* array : arrays) {
       std::copy_n(from, message.count, array + message.offset);
