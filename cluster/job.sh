@@ -27,8 +27,8 @@ run_or_resume() {
         ;;
       -o | --output) result=${arguments[++i]-} ;;
       --output=*) result=${arguments[i]#*=} ;;
-      --set) settings+=(--set "${arguments[++i]-}") ;;
-      --set=*) settings+=("${arguments[i]}") ;;
+      --set | --unset) settings+=("${arguments[i]}" "${arguments[++i]-}") ;;
+      --set=* | --unset=*) settings+=("${arguments[i]}") ;;
       --element)
         element=yes
         ((++i))

@@ -28,6 +28,7 @@
 #include "record/claims.hpp"
 #include "record/provenance.hpp"
 #include "recipe/settings.hpp"
+#include "recipe/vocabulary.hpp"
 #include "record/result_check.hpp"
 #include "solve/petsc_options.hpp"
 #include "solve/petsc_session.hpp"
@@ -38,7 +39,8 @@ namespace {
 
 int show_claims(const std::string& path, const Program& program) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) throw UsageError(fmt::format("there is no file {}", path));
+  if (!std::filesystem::exists(path, ignored)) throw UsageError(fmt::format("there is no file {}", path));
+  if (!std::filesystem::is_regular_file(path, ignored)) throw UsageError(path + " is not a regular file");
   if (!require_undamaged(path)) spdlog::warn("{}", words_on_missing_seal(path));
   const ResultReader reader(path);
   std::vector<ClaimResult> claims = read_claims(reader);
@@ -52,6 +54,11 @@ int show_claims(const std::string& path, const Program& program) {
   }
   fmt::print("{}", claims.empty() ? fmt::format("{} makes no claims\n", path) : claims_table(claims));
   return exit_code_of(claims);
+}
+
+std::string advice(const std::string& word, const std::vector<std::string>& known) {
+  const std::string close = closest_name(word, known);
+  return close.empty() ? fmt::format("there are {}", fmt::join(known, ", ")) : fmt::format("did you mean `{}`?", close);
 }
 
 /// The arguments before `--` and those behind it, if there is one, which are PETSc's.
@@ -99,6 +106,9 @@ class CommandLine {
   void add_rest();
   /// Returns the option that is the recipe.
   CLI::Option* add_recipe(CLI::App* command);
+  /// Adds --set and --unset, whose values go to `settings`.
+  void add_settings(CLI::App* command, std::vector<std::string>& settings, const std::string& set,
+                    const std::string& unset);
   void add_output(CLI::App* command, std::string& output, const std::string& text);
   void add_progress(CLI::App* command);
   void add_wall_time(CLI::App* command);
@@ -106,6 +116,9 @@ class CommandLine {
   /// Hands on what several commands share, and finds recipes by their names. @note Collective.
   void complete(std::optional<std::vector<std::string>> petsc_options, const Communicator& world);
   int carry_out(const Program& program);
+  /// What to say of arguments that cannot be parsed because of the first word that is no command, or no option of it;
+  /// nothing where they have another fault.
+  std::string unknown_word(const std::vector<std::string>& arguments) const;
   /// What `generate` was asked for.
   std::string generated(const Vocabulary& vocabulary) const;
 
@@ -137,24 +150,27 @@ CLI::Option* CommandLine::add_recipe(CLI::App* command) {
       command->add_option("RECIPE", request_.recipe, "recipe (TOML), or the name of one that `list recipes` shows")
           ->required()
           ->check(on_one_line_);
-  command
-      ->add_option("--set", request_.settings,
-                   "KEY=VALUE: replaces a key of the recipe, such as time.step=0.005, environment.0.sites=1000 or "
-                   "integrators.closed.name=gauss")
-      ->expected(1)
-      ->take_all()
-      ->type_name("KEY=VALUE");
+  add_settings(command, request_.settings,
+               "KEY=VALUE: replaces a key of the recipe, such as time.step=0.005, environment.0.sites=1000 or "
+               "integrators.closed.name=gauss",
+               "takes a key of the recipe away, such as integrators.closed.gamma");
+  return recipe;
+}
+
+void CommandLine::add_settings(CLI::App* command, std::vector<std::string>& settings, const std::string& set,
+                               const std::string& unset) {
+  // One value each, so that a recipe may follow.
+  command->add_option("--set", settings, set)->allow_extra_args(false)->take_all()->type_name("KEY=VALUE");
   command
       ->add_option_function<std::vector<std::string>>(
           "--unset",
-          [this](const std::vector<std::string>& keys) {
-            for (const std::string& key : keys) request_.settings.push_back(unset_mark + key);
+          [&settings](const std::vector<std::string>& keys) {
+            for (const std::string& key : keys) settings.push_back(unset_mark + key);
           },
-          "takes a key of the recipe away, such as integrators.closed.gamma")
-      ->expected(1)
+          unset)
+      ->allow_extra_args(false)
       ->take_all()
       ->type_name("KEY");
-  return recipe;
 }
 
 void CommandLine::add_output(CLI::App* command, std::string& output, const std::string& text) {
@@ -166,7 +182,13 @@ void CommandLine::add_wall_time(CLI::App* command) {
       ->add_option("--wall-time", wall_time_,
                    "stop with a checkpoint (exit code 85) shortly before so many seconds have gone by")
       ->envname("BATHLINE_WALL_TIME")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            double seconds = 0.0;
+            const bool is_good = CLI::detail::lexical_cast(text, seconds) && seconds > 0.0;
+            return is_good ? "" : fmt::format("{} is no positive number of seconds (also as BATHLINE_WALL_TIME)", text);
+          },
+          ""))
       ->type_name("SECONDS");
 }
 
@@ -206,10 +228,7 @@ void CommandLine::add_resume() {
       ->add_option("--recipe", resumption_.recipe, "refuse a checkpoint of another recipe than this one, path or name")
       ->check(on_one_line_)
       ->type_name("RECIPE");
-  resume_->add_option("--set", resumption_.settings, "KEY=VALUE: a setting of that recipe")
-      ->expected(1)
-      ->take_all()
-      ->type_name("KEY=VALUE");
+  add_settings(resume_, resumption_.settings, "KEY=VALUE: a setting of that recipe", "a key that was taken from it");
   resume_->add_flag("--any-build", resumption_.any_build, "go on with a checkpoint of another build of the program");
   add_progress(resume_);
   add_log(resume_);
@@ -310,17 +329,13 @@ std::string CommandLine::generated(const Vocabulary& vocabulary) const {
 
 int CommandLine::carry_out(const Program& program) {
   const Communicator& world = program.communicator();
-  const auto logged = [&](const std::string& what, int code) {
-    if (!json_.empty()) spdlog::get("bathline")->info("{} ended with exit code {}", what, code);
-    return code;
-  };
-  if (run_->parsed()) return logged("run", run_all(request_, program));
+  if (run_->parsed()) return run_all(request_, program);
   if (verify_->parsed()) return verify_result(verification_, program);
   if (resume_->parsed()) {
     if (!resumption_.settings.empty() && resumption_.recipe.empty()) {
-      throw UsageError("--set belongs to --recipe: a run goes on with the recipe that is in its checkpoint");
+      throw UsageError("--set and --unset belong to --recipe: a run goes on with the recipe that is in its checkpoint");
     }
-    return logged("resume", resume_run(resumption_, program));
+    return resume_run(resumption_, program);
   }
   if (claims_->parsed()) return run_on_root(world, exit_code::usage, [&] { return show_claims(file_, program); });
   if (plot_->parsed()) return run_on_root(world, exit_code::usage, [&] { return plot_result(picture_); });
@@ -355,15 +370,41 @@ int CommandLine::run(int argc, char** argv, const Program& program) {
   try {
     app_.parse(arguments);
   } catch (const CLI::ParseError& error) {
+    if (const std::string unknown = unknown_word(all_arguments); error.get_exit_code() != 0 && !unknown.empty()) {
+      throw UsageError(unknown);
+    }
     const int code = world.is_root() ? app_.exit(error) : error.get_exit_code();
     return code == 0 ? exit_code::complete : exit_code::usage;
   }
-  complete(std::move(petsc_options), world);
   if (!json_.empty()) {
     log_to(json_, world);
     spdlog::info("bathline {}", fmt::join(all_arguments, " "));
   }
+  complete(std::move(petsc_options), world);
   return carry_out(program);
+}
+
+std::string CommandLine::unknown_word(const std::vector<std::string>& arguments) const {
+  if (arguments.empty()) return "";
+  std::vector<std::string> known;
+  for (const CLI::App* command : app_.get_subcommands([](const CLI::App* it) { return !it->get_group().empty(); })) {
+    known.push_back(command->get_name());
+  }
+  const std::string& first = arguments.front();
+  const auto commands = app_.get_subcommands([&](const CLI::App* it) { return it->get_name() == first; });
+  if (commands.empty()) {
+    return first.starts_with('-') ? "" : fmt::format("unknown command `{}`; {}", first, advice(first, known));
+  }
+  known.clear();
+  for (const CLI::Option* option : commands.front()->get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (const std::string& argument : arguments) {
+    const std::string name = argument.substr(0, argument.find('='));
+    if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return fmt::format("`{}` has no option `{}`; {}", first, name, advice(name, known));
+  }
+  return "";
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace bathline {
 
@@ -67,7 +68,7 @@ std::string described(const CLI::Option& option) {
 struct Values {
   std::string words;
   bool files = false;
-  auto operator<=>(const Values&) const = default;
+  bool operator<(const Values& other) const { return std::tie(words, files) < std::tie(other.words, other.files); }
 };
 
 /// By the name that stands for the value, behind which CLI11 writes the words where only some are allowed.
@@ -168,7 +169,10 @@ _bathline() {{
   esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
   if [ $files = yes ]; then
-    COMPREPLY+=($(compgen -f -- "$word"))
+    # Names may have blanks.
+    local found
+    mapfile -t found < <(compgen -f -- "$word")
+    COMPREPLY+=("${{found[@]}}")
   fi
 }}
 complete -o filenames -F _bathline bathline

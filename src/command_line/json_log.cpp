@@ -22,9 +22,15 @@ namespace {
 /// Every message as one JSON object a line: time, level, message.
 class JsonLines final : public spdlog::sinks::base_sink<std::mutex> {
  public:
-  explicit JsonLines(const std::string& path) : file_(path, std::ios::app) {
-    if (!file_)
+  explicit JsonLines(const std::string& path) {
+    if (std::ifstream before(path);
+        before && before.peek() != '{' && before.peek() != std::ifstream::traits_type::eof()) {
+      throw UsageError(fmt::format("{} is no log of JSON lines, and is left as it is", path));
+    }
+    file_.open(path, std::ios::app);
+    if (!file_) {
       throw UsageError(fmt::format("cannot write the log {}: {}", path, std::generic_category().message(errno)));
+    }
   }
 
  protected:
@@ -70,5 +76,4 @@ void log_to(const std::string& path, const Communicator& world) {
   log->sinks().push_back(lines);
   log->flush_on(spdlog::level::trace);
 }
-
 }  // namespace bathline

@@ -25,15 +25,20 @@ int run_program(int argc, char** argv, const Catalogues& catalogues) {
   log->set_pattern("%^%l%$: %v");
   if (!world.is_root()) log->set_level(spdlog::level::off);
   spdlog::set_default_logger(log);
+  const auto ended = [&](int code) {
+    const bool has_json_lines = log->sinks().size() > 1;
+    if (has_json_lines) spdlog::info("bathline ended with exit code {}", code);
+    return code;
+  };
   try {
-    return run_command_line(argc, argv, Program(catalogues, world));
+    return ended(run_command_line(argc, argv, Program(catalogues, world)));
   } catch (const UsageError& error) {
     // Thrown on every rank alike; rank 0 speaks.
     spdlog::error("{}", error.what());
-    return exit_code::usage;
+    return ended(exit_code::usage);
   } catch (const FileError& error) {
     spdlog::error("{}", error.what());
-    return exit_code::numerical_failure;
+    return ended(exit_code::numerical_failure);
   } catch (const OutOfMemory& error) {
     // The other ranks may wait for this one: all end. So below.
     fmt::print(stderr, "bathline: rank {}: {}\n", world.rank(), error.what());

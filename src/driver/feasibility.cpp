@@ -52,6 +52,7 @@ Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mis
     warn_of_limits(index);
     check_energies(index, mistakes);
   });
+  if (mistakes.empty()) where_readable([&] { warn_of_idle_temperature(); });
 }
 
 void Feasibility::set_up_solvers() {
@@ -282,6 +283,18 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
   }
 }
 
+void Feasibility::warn_of_idle_temperature() {
+  const OpenSystem& system = experiment_.system();
+  if (!system.temperature || system.temperature->isZero(0.0) || system.start != OpenSystem::Start::given) return;
+  for (std::size_t index = 0; index < problems_.size(); ++index) {
+    const Case& one = experiment_.readable_cases()[index];
+    if (!one.closed && one.noise && !built(index).damping().isZero(0.0)) return;
+  }
+  warnings_.push_back(
+      "the `temperature` in [system] warms nothing: it is that of open runs with damping and of thermal starts; an "
+      "environment of closed runs has a `temperature` of its own");
+}
+
 void Feasibility::warn_of_other_matches(std::size_t index) {
   const Case& one = experiment_.readable_cases()[index];
   if (one.method->entry.name != "gamma") return;
@@ -351,7 +364,8 @@ void Feasibility::check_energies(std::size_t index, Mistakes& mistakes) {
     // What dies down does not grow.
     auto* noisy = dynamic_cast<Noisy*>(environment.get());
     if (noisy != nullptr && noisy->noise() != nullptr) continue;
-    if (one.step * environment->facts().highest_frequency < limit * (1.0 - 1e-6)) continue;
+    // Beyond the limit, of which has been told, the paths grow as well.
+    if (std::abs(one.step * environment->facts().highest_frequency / limit - 1.0) > 1e-6) continue;
     if (on_limit.empty()) on_limit = environment->name();
     warnings_.push_back(fmt::format(
         "{}: the warm `{}` stands on the stability limit of {}, where its energy grows with every step: the paths are "

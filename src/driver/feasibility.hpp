@@ -43,6 +43,8 @@ class Feasibility {
   void warn_of_limits(std::size_t index);
   /// Where a motion of particles and environments together is out of reach of the noise of a closed run.
   void warn_of_bound_motions(std::size_t index);
+  /// A temperature that no run feels.
+  void warn_of_idle_temperature();
   /// Where an environment that follows the step is made for another gamma than the closed integrator's.
   void warn_of_other_matches(std::size_t index);
   /// Whether a warm environment stands on the limit of stability, where its energy has no bound; then nothing can be

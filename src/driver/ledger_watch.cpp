@@ -114,31 +114,32 @@ LedgerWatch::LedgerWatch(const Case& one, const Problem& problem) : one_(one) {
   environment_rate_ = one.step * highest / limit_;
 }
 
-double LedgerWatch::explained() const {
+double LedgerWatch::explained(double by_state) const {
   const double energy = seen_.kinetic + seen_.environments + seen_.turned_over;
   // The exact flow is as exact as its reference solution.
   if (order_ == 0) return 1e-3 * energy;
   const double power = std::min(order_, 2);
-  double explained = seen_.state + seen_.drift + std::pow(seen_.rate, power) * seen_.turned_over;
+  double explained = by_state + seen_.drift + std::pow(seen_.rate, power) * seen_.turned_over;
   // What an environment holds is an explanation at most four times.
   const double ratio = std::min(environment_rate_, 0.9);
   explained += std::min(4.0, 2.0 * std::pow(ratio, power) / (1.0 - ratio)) * seen_.environments;
   return 2.0 * explained + 1e-3 * energy;
 }
 
-double LedgerWatch::look_at(const Problem& problem) {
+LedgerWatch::Look LedgerWatch::look_at(const Problem& problem) {
   const Swiftness swiftness =
       problem.system().lagrangian ? swiftness_of_lagrangian(problem) : swiftness_of_masses(problem);
   const double h = one_.step, turning = h * swiftness.rate, ratio = turning / limit_;
   if (seen_.steps == 0.0) seen_.first_rate = turning;
   double end = std::max(0.5 * std::min(limit_, 2.0), 1.2 * seen_.first_rate);
   if (is_linear_) end = limit_;
-  if (!(turning <= std::min(end, 0.95 * limit_))) return 0.0;
+  if (!(turning <= std::min(end, 0.95 * limit_))) return {};
   const double u = std::sqrt(swiftness.squared), kick = h * swiftness.pull;
   const double away = order_ == 1 ? u * kick + kick * kick + turning * u * u : kick * kick + turning * turning * u * u;
-  seen_.state = std::max(seen_.state, away / (1.0 - ratio));
+  const Look look{.explains = true, .turning = turning, .away = away / (1.0 - ratio)};
+  seen_.state = std::max(seen_.state, look.away);
   seen_.rate = std::max(seen_.rate, turning);
-  return turning;
+  return look;
 }
 
 void LedgerWatch::record(const Moment& moment, const EnergyLedger& ledger) {
@@ -160,15 +161,25 @@ void LedgerWatch::record(const Moment& moment, const EnergyLedger& ledger) {
   seen_.turned_over += std::abs(ledger.dissipated - seen_.dissipated) + std::abs(ledger.work - seen_.work);
   seen_.dissipated = ledger.dissipated;
   seen_.work = ledger.work;
-  if (is_start || drifts_) seen_.drift += steps * std::pow(look_at(problem), order_ + 1) * seen_.kinetic;
+  if (is_start || drifts_) {
+    const Look look = look_at(problem);
+    seen_.drift += steps * std::pow(look.turning, order_ + 1) / std::tgamma(order_ + 1) * seen_.kinetic;
+    if (is_start) seen_.first_state = look.away;
+  }
   const double excursion = std::abs(ledger.total() - seen_.start);
   seen_.excursion = std::max(seen_.excursion, excursion);
   // Beyond its limit a linear run grows, of which it has been warned.
-  if (seen_.lost_at >= 0.0 || (is_linear_ && seen_.first_rate > 0.95 * limit_) || !(excursion > explained())) return;
-  look_at(problem);
-  if (!(excursion > explained())) return;
+  if (seen_.lost_at >= 0.0 || (is_linear_ && seen_.first_rate > 0.95 * limit_)) return;
+  if (!(excursion > explained(seen_.first_state))) return;
+  // A look takes the square of the size; what has been lost is found a little later as well.
+  const bool is_large = problem.q.size() > 64;
+  if (is_large && seen_.steps < (1.0 + 1.0 / 64.0) * seen_.looked) return;
+  seen_.looked = seen_.steps;
+  const Look look = look_at(problem);
+  const double explanation = explained(look.explains ? seen_.first_state + look.away : seen_.state);
+  if (!(excursion > explanation)) return;
   seen_.lost_at = moment.time;
-  seen_.explained = explained();
+  seen_.explained = explanation;
 }
 
 std::optional<std::string> LedgerWatch::finding() const {
@@ -180,9 +191,10 @@ std::optional<std::string> LedgerWatch::finding() const {
 }
 
 void LedgerWatch::visit(Archive& archive) {
-  archive.numbers("seen", {&seen_.steps, &seen_.start, &seen_.kinetic, &seen_.environments, &seen_.turned_over,
-                           &seen_.dissipated, &seen_.work, &seen_.state, &seen_.first_rate, &seen_.rate, &seen_.drift,
-                           &seen_.excursion, &seen_.lost_at, &seen_.explained});
+  archive.numbers(
+      "seen", {&seen_.steps, &seen_.start, &seen_.kinetic, &seen_.environments, &seen_.turned_over, &seen_.dissipated,
+               &seen_.work, &seen_.state, &seen_.first_state, &seen_.looked, &seen_.first_rate, &seen_.rate,
+               &seen_.drift, &seen_.excursion, &seen_.lost_at, &seen_.explained});
 }
 
 }  // namespace bathline

@@ -4,7 +4,10 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -52,19 +55,29 @@ void check_build(const CheckpointReader& checkpoint) {
                                checkpoint.path(), differences));
 }
 
-/// Throws UsageError with the first lines in which two texts differ, if they do.
+std::multiset<std::string> lines_of(const std::string& text) {
+  std::multiset<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.insert(line);
+  return lines;
+}
+
+/// Throws UsageError with the first lines that only one of two texts has, if they differ.
 void refuse_difference(const std::string& what, const std::string& there, const std::string& here) {
   if (there == here) return;
-  std::istringstream first(there), second(here);
-  std::string differences, a, b;
-  int count = 0;
-  while (count < 5) {
-    const bool more_a = static_cast<bool>(std::getline(first, a)), more_b = static_cast<bool>(std::getline(second, b));
-    if (!more_a && !more_b) break;
-    if (more_a && more_b && a == b) continue;
-    differences += fmt::format("\n  `{}` there, `{}` here", more_a ? a : "", more_b ? b : "");
-    ++count;
-  }
+  const std::multiset<std::string> first = lines_of(there), second = lines_of(here);
+  std::string differences;
+  const auto add = [&](const std::multiset<std::string>& lines, const std::multiset<std::string>& others,
+                       const char* where) {
+    std::vector<std::string> alone;
+    std::set_difference(lines.begin(), lines.end(), others.begin(), others.end(), std::back_inserter(alone));
+    for (std::size_t i = 0; i < std::min<std::size_t>(alone.size(), 5); ++i) {
+      differences += fmt::format("\n  only {}: `{}`", where, alone[i]);
+    }
+  };
+  add(first, second, "there");
+  add(second, first, "here");
+  if (differences.empty()) differences = " the order of its lines";
   throw UsageError(what + ":" + differences);
 }
 

@@ -35,8 +35,7 @@ bool check_keys(const Section& section, std::initializer_list<const char*> neede
 std::optional<Spectrum> read_spectrum(const Section& section, const Communicator& communicator, Mistakes& mistakes) {
   const std::string& kind = section.text("spectrum");
   if (kind == "table") {
-    if (!check_keys(section, {"file"}, {"oscillators", "damping", "omega_max", "cutoff", "exponent", "reference"},
-                    mistakes)) {
+    if (!check_keys(section, {"file"}, {"oscillators", "omega_max", "cutoff", "exponent", "reference"}, mistakes)) {
       return std::nullopt;
     }
     const TableForm form{
@@ -45,7 +44,9 @@ std::optional<Spectrum> read_spectrum(const Section& section, const Communicator
     if (!rows) return std::nullopt;
     std::vector<BathOscillator> oscillators;
     for (const auto& [frequency, stiffness] : *rows) oscillators.push_back({frequency, stiffness});
-    return table_spectrum(std::move(oscillators));
+    Spectrum spectrum = table_spectrum(std::move(oscillators));
+    if (section.has("damping")) spectrum.damping = section.number("damping");
+    return spectrum;
   }
   const bool is_drude = kind == "drude", is_power = kind == "power";
   bool good = check_keys(section, {"oscillators", "damping", "omega_max"}, {"file"}, mistakes);
@@ -103,7 +104,8 @@ EnvironmentKind heat_bath_kind() {
                        .bound = Bound::positive},
                       {.name = "damping",
                        .units = "kg/s",
-                       .doc = "damping constant D that the bath stands for",
+                       .doc = "damping constant D that the bath stands for; of a table, where absent, that of an Ohmic "
+                              "bath of its stiffness and highest frequency",
                        .bound = Bound::positive},
                       {.name = "omega_max", .units = "rad/s", .doc = "highest frequency", .bound = Bound::positive},
                       {.name = "cutoff",

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "model/environment_catalogue.hpp"
@@ -44,7 +45,7 @@ std::function<LineSite(std::int64_t)> read_unequal_sites(const Section& section,
     mistakes.add(section.where(key), why);
     good = false;
   };
-  for (const char* key : {mass, stiffness, "damping", "length", "spacing", "speed", "grid"}) {
+  for (const char* key : {mass, stiffness, "length", "spacing", "speed", "grid"}) {
     if (section.has(key)) refuse(key, fmt::format("`{}` has no meaning where `file` says what the sites are", key));
   }
   if (section.number("gamma") > 0.0) refuse("gamma", "`gamma` has no meaning where `file` says what the sites are");
@@ -77,6 +78,9 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
   if (section.has("file") && !endless) {
     options.site = read_unequal_sites(section, mass, stiffness, communicator, mistakes);
     if (!options.site) return nullptr;
+    if (section.has("damping")) {
+      options.substitute = {section.number("damping"), std::numeric_limits<double>::infinity()};
+    }
   } else {
     values = read_site_values(section, mass, stiffness, run.step, mistakes);
     if (!values) return nullptr;
@@ -157,7 +161,8 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
       {.name = stiffness, .units = "N/m", .doc = "stiffness of each spring", .bound = Bound::positive},
       {.name = "damping",
        .units = "kg/s",
-       .doc = "damping constant D, in the continuum form and on the characteristic grid",
+       .doc = "damping constant D, in the continuum form and on the characteristic grid; of a `file` the one that the "
+              "line stands for, where absent that of its first sites",
        .bound = Bound::positive},
       {.name = "length", .units = "m", .doc = "length of the line, continuum form", .bound = Bound::positive},
       {.name = "spacing", .units = "m", .doc = "from site to site, in the place of `length`", .bound = Bound::positive},

@@ -181,7 +181,7 @@ std::vector<Parameter> series_keys() {
       optional("cases", texts, "", "What stands for {} in `of` and `error`, one after the other."),
       optional("minus", text, "", "Another quantity, subtracted from it row by row."),
       optional("error", text, "", "Its standard error, drawn as bars or as a band."),
-      optional("name", text, "", "Name in the legend."),
+      optional("name", text, "", "Name in the legend; left out, what tells the series from the others of its panel."),
       choice("style", {"points", "marked", "dots", "solid", "dashed", "dotted", "dashdot", "dashdotdot", "longdash"},
              "As points, as a line with a mark at every value, as a dot for every value (a Poincare section), or as a "
              "line with dashes of its own; left out, as a line "
@@ -221,7 +221,7 @@ std::vector<Parameter> figure_keys() {
   kind.fallback = "\"lines\"";
   return {
       std::move(kind),
-      optional("caption", text, "", "Text below the figure."),
+      optional("caption", text, "", "Text below the figure, in the report."),
       optional("width", number, "inch", "Width of the figure.", Bound::positive),
       optional("height", number, "inch", "Height of the figure.", Bound::positive),
       optional("columns", integer, "", "Panels side by side.", Bound::positive),

@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <thread>
 
@@ -81,6 +83,15 @@ Outlook failure_of(const std::string& path, const std::string& reason) {
   return {Outlook::failure, fmt::format("cannot write {}: {}", path, reason), "", ""};
 }
 
+/// Whether a file begins as HDF5 does, or holds nothing yet, as a run leaves it that was killed early. What is replaced
+/// by mistake, such as the recipe itself, would be lost.
+bool may_be_a_result(const std::string& path) {
+  std::array<char, 8> begin{};
+  std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
+  constexpr std::array<char, 8> signature = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
+  return begin == signature || begin == std::array<char, 8>{};
+}
+
 /// Finds out whether the file can be created, and creates it, empty and under another name if it has a predecessor.
 Outlook prepare(const std::string& path, bool overwrite) {
   namespace fs = std::filesystem;
@@ -97,6 +108,9 @@ Outlook prepare(const std::string& path, bool overwrite) {
     if (fs::is_directory(path, ignored)) return failure_of(path, words_of_error(EISDIR));
     if (!fs::is_regular_file(path, ignored)) return failure_of(path, "it is not a regular file");
     if (access(path.c_str(), W_OK) != 0) return failure_of(path, words_of_error(errno));
+    if (!may_be_a_result(path)) {
+      return {Outlook::usage, path + " is no HDF5 file, and --overwrite replaces results alone", "", ""};
+    }
     outlook.target = fs::canonical(path, ignored).string();
     outlook.scratch = fmt::format("{}.new-{}", outlook.target, getpid());
     fs::remove(outlook.scratch, ignored);  // of an earlier process of the same number

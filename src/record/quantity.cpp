@@ -141,6 +141,12 @@ std::string coordinate_path(const ResultReader& file, const std::string& path) {
   return scale.empty() && is_scale(file, path) ? path : scale;
 }
 
+/// The values of a scale; none where there is no scale, or where it holds labels, which number nothing.
+std::vector<double> coordinate_of(const ResultReader& file, const std::string& scale) {
+  if (scale.empty() || !file.holds_numbers(scale)) return {};
+  return file.read(scale).values;
+}
+
 bool is_over_time(const ResultReader& file, const std::string& path) {
   const std::string name = last_name(coordinate_path(file, path));
   return file.grows(path) || name == "time" || name.ends_with("_time");
@@ -213,7 +219,7 @@ Column column_beside(const ResultReader& file, const ParsedQuantity& quantity, c
     throw Unmeasurable(fmt::format("`{}` and `{}` differ in their numbers of values", column.path, path));
   }
   const std::string scale = coordinate_path(file, path);
-  const std::vector<double> other = scale.empty() ? std::vector<double>{} : file.read(scale).values;
+  const std::vector<double> other = coordinate_of(file, scale);
   const double slack = coordinate.empty() ? 0.0 : slack_of_window * std::abs(coordinate.back() - coordinate.front());
   const auto is_close = [&](double a, double b) { return std::abs(a - b) <= slack; };
   if (!std::equal(coordinate.begin(), coordinate.end(), other.begin(), other.end(), is_close)) {
@@ -276,7 +282,7 @@ double value_of(const ResultReader& file, const ParsedQuantity& quantity, const 
   }
 
   const std::string scale = coordinate_path(file, path);
-  const std::vector<double> coordinate = scale.empty() ? std::vector<double>{} : file.read(scale).values;
+  const std::vector<double> coordinate = coordinate_of(file, scale);
   const std::int64_t rows = shape.front();
   if (!coordinate.empty() && static_cast<std::int64_t>(coordinate.size()) != rows) {
     throw Unmeasurable(fmt::format("`{}` and its coordinate `{}` have different lengths", path, scale));
@@ -289,7 +295,7 @@ double value_of(const ResultReader& file, const ParsedQuantity& quantity, const 
     indices = indices.subspan(1);
   }
   const bool is_of_coordinate = name == "slope" || name == "min_at" || name == "max_at";
-  if (is_of_coordinate && scale.empty()) {
+  if (is_of_coordinate && coordinate.empty() && rows > 0) {
     throw Unmeasurable(fmt::format("`{}` has no coordinate, which `{}` needs", path, name));
   }
   const Column column = column_of(file, path, std::span(shape).subspan(1), indices);

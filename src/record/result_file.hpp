@@ -152,6 +152,8 @@ class ResultReader {
   bool has(const std::string& path) const;
   bool is_group(const std::string& path) const;
   bool is_variable(const std::string& path) const;
+  /// Throws FileError where there is no such variable.
+  bool holds_numbers(const std::string& path) const;
   std::vector<std::string> names(const std::string& group) const;  ///< what a group holds, in alphabetical order
 
   Array read(const std::string& path) const;  ///< "closed/energy_total"; integers are converted

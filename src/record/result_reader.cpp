@@ -60,10 +60,14 @@ std::size_t product(std::span<const hsize_t> lengths) {
   return total;
 }
 
-void require_numbers(const hdf5::Dataset& variable) {
+bool is_of_numbers(const hdf5::Dataset& variable) {
   const hdf5::Datatype type(hdf5::check(H5Dget_type(variable.id()), "reading a type"));
   const H5T_class_t kind = H5Tget_class(type.id());
-  if (kind != H5T_INTEGER && kind != H5T_FLOAT) throw hdf5::Failure("it does not hold numbers");
+  return kind == H5T_INTEGER || kind == H5T_FLOAT;
+}
+
+void require_numbers(const hdf5::Dataset& variable) {
+  if (!is_of_numbers(variable)) throw hdf5::Failure("it does not hold numbers");
 }
 
 std::string text_attribute(const hdf5::Object& object, const std::string& name) {
@@ -129,6 +133,10 @@ bool ResultReader::has(const std::string& path) const {
 }
 
 bool ResultReader::is_group(const std::string& path) const { return state_->is_of_kind(path, H5I_GROUP); }
+
+bool ResultReader::holds_numbers(const std::string& path) const {
+  return state_->reading(path, [&] { return is_of_numbers(state_->open(path)); });
+}
 
 bool ResultReader::is_variable(const std::string& path) const { return state_->is_of_kind(path, H5I_DATASET); }
 

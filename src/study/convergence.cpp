@@ -189,16 +189,14 @@ class ConvergenceStudy final : public Study {
 
   std::optional<Failure> advance(const Case& one, const Scheme& scheme, const OpenSystem& start, double h, bool closed,
                                  FinalState& state) const {
-    const auto potential = std::make_shared<CountingPotential>(start.potential);
-    OpenSystem counted = start;
-    counted.potential = potential;
-    Problem problem = experiment_.make_problem(one, h, closed, counted);
+    const CountedSystem counted(start);
+    Problem problem = experiment_.make_problem(one, h, closed, counted.system());
     problem.prepare();
     const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
     const std::int64_t steps = std::llround(options_.at / h);
     if (std::optional<Failure> failure = stepper->advance(steps)) return failure;
     problem.share_particles();
-    double work = static_cast<double>(potential->count());
+    double work = static_cast<double>(counted.count());
     bool feels_velocity = problem.feels_velocity();
     for (const auto& environment : problem.environments()) {
       feels_velocity = feels_velocity || environment->facts().loses_energy;
@@ -208,7 +206,7 @@ class ConvergenceStudy final : public Study {
     if (const auto* splitting = std::get_if<ExplicitScheme>(&scheme); splitting && !start.lagrangian) {
       // Computed or kept from before, these are the forces of the method.
       const int forces = forces_per_step(feels_velocity ? *splitting : splitting->merged());
-      work += static_cast<double>(steps) * forces * start.size() - static_cast<double>(potential->count());
+      work += static_cast<double>(steps) * forces * start.size() - static_cast<double>(counted.count());
     }
     state = {problem.q, problem.p, problem.energies().particles, work};
     if (!state.q.allFinite() || !state.p.allFinite()) {
@@ -386,7 +384,8 @@ StudyKind convergence_kind() {
                "Group convergence, and for each label by itself convergence/<label>: over label and step error_q, "
                "error_p, error_energy, order_q, order_p, order_energy; with several starts these are of the mean over "
                "them, and least_error_*, largest_error_* stand beside them; with several particles error_q_0 and so "
-               "on, one by one; work counts components of forces; used_* marks the points above round-off; the "
+               "on, one by one; work counts components of forces, and entries of second derivatives; used_* marks the "
+               "points above round-off; the "
                "attributes "
                "`points` and `doubt` of an order say how many points it rests on and what speaks against it. The "
                "environments of a case on the characteristic grid change with the step; measure those against "

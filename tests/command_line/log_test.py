@@ -17,13 +17,31 @@ class LogTest(FolderTest):
         lines = [json.loads(line) for line in log.read_text().splitlines()]
         for line in lines:
             self.assertEqual(sorted(line), ["level", "message", "time"])
-        self.assertEqual([line["level"] for line in lines if line["level"] != "warning"], ["info", "info", "info", "error"])
+        levels = ["info", "info", "info", "error", "info"]
+        self.assertEqual([line["level"] for line in lines if line["level"] != "warning"], levels)
         self.assertIn('a "quoted" name.toml', lines[0]["message"])
         self.assertTrue([line for line in lines if "echo" in line["message"]])
-        self.assertIn("exit code 0", [line for line in lines if line["level"] == "info"][1]["message"])
+        ends = [line["message"] for line in lines if "ended" in line["message"]]
+        self.assertEqual(ends, ["bathline ended with exit code 0", "bathline ended with exit code 2"])
         # The human log has the warnings and errors only.
         self.assertNotIn("exit code", outcome.err)
         self.assertIn("exists already", outcome.err)
+
+    def test_a_recipe_that_is_not_there_is_in_the_log(self):
+        log = self.folder / "absent.jsonl"
+        self.assert_code(run(["run", self.folder / "absent.toml", "--log-json", log]), 2)
+        messages = [json.loads(line)["message"] for line in log.read_text().splitlines()]
+        self.assertEqual(len(messages), 3)
+        self.assertIn("absent.toml", messages[1])
+        self.assertEqual(messages[2], "bathline ended with exit code 2")
+
+    def test_what_is_no_log_is_left_as_it_is(self):
+        recipe = write_recipe(self.folder / "d.toml", OSCILLATOR)
+        before = recipe.read_text()
+        outcome = run(["run", recipe, "-o", self.folder / "d.h5", "--log-json", recipe])
+        self.assert_code(outcome, 2)
+        self.assert_said_once(outcome, "is no log of JSON lines")
+        self.assertEqual(recipe.read_text(), before)
 
     def test_a_log_that_cannot_be_written(self):
         recipe = write_recipe(self.folder / "b.toml", OSCILLATOR)

@@ -625,7 +625,7 @@ class RefusedTest(ResumeTest):
         result, copy = self.copies()
         self.check_refused(
             [copy, "--recipe", self.recipe, "--set", "time.step=0.04"],
-            r"another recipe than .*\n.*`step = 0.05` there, `step = 0.04` here",
+            r"another recipe than .*\n.*only there: `step = 0.05`\n  only here: `step = 0.04`",
             result,
         )
         self.must(["resume", copy, "--recipe", self.recipe])
@@ -638,7 +638,7 @@ class RefusedTest(ResumeTest):
         self.assertFalse(copy.exists())
         _, copy = self.copies()
         shutil.copy(result, copy.parent)
-        self.check_refused([copy], "of another recipe.*\n.*`k = 2.0` there, `k = 1.0` here", copy.parent / "run.h5")
+        self.check_refused([copy], "of another recipe.*\n  only there: `k = 2.0`\n  only here: `k = 1.0`", copy.parent / "run.h5")
 
     def test_a_result_that_lacks_records(self):
         result, copy = self.copies()

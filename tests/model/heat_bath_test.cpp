@@ -116,7 +116,7 @@ TEST(MpiHeatBath, NamesTheKeysThatHaveNoMeaning) {
         Extra{"exponent = 1.0\n" + ohmic, "ohmic", "exponent"},
         Extra{"reference = 1.0\nspectrum = \"drude\"\ncutoff = 1.0\n" + ohmic, "drude", "reference"},
         Extra{"cutoff = 1.0\nspectrum = \"power\"\nexponent = 1.0\nreference = 1.0\n" + ohmic, "power", "cutoff"},
-        Extra{"damping = 1.0\nspectrum = \"table\"\nfile = \"t\"", "table", "damping"},
+        Extra{"omega_max = 1.0\nspectrum = \"table\"\nfile = \"t\"", "table", "omega_max"},
         Extra{"oscillators = 1\nspectrum = \"table\"\nfile = \"t\"", "table", "oscillators"}}) {
     const std::string text = report(one.keys);
     EXPECT_THAT(text, HasSubstr("r.toml:10:"));

@@ -101,7 +101,7 @@ TEST(MpiResultFile, RefusesAnExistingFile) {
 TEST(MpiResultFile, ReplacesAnExistingFileOnRequest) {
   const SharedFolder folder;
   const std::string path = folder.file("results.h5");
-  write_text(path, "old");
+  write_text(path, "\x89HDF\r\n\x1a\nold");
   ResultFile file(path, test_world(), true);
   file.attribute("title", std::string("new"));
   file.close();
@@ -109,9 +109,17 @@ TEST(MpiResultFile, ReplacesAnExistingFileOnRequest) {
   EXPECT_EQ(entries_of(folder.path()), 1u);
 }
 
+TEST(MpiResultFile, ReplacesNothingThatIsNoResult) {
+  const SharedFolder folder;
+  const std::string path = folder.file("recipe.toml");
+  write_text(path, "title = \"mine\"\n");
+  EXPECT_THROW(ResultFile(path, test_world(), true), UsageError);
+  EXPECT_EQ(std::filesystem::file_size(path), 15u);
+}
+
 TEST(MpiResultFile, ReplacesWhatALinkPointsTo) {
   const SharedFolder folder;
-  write_text(folder.file("target.h5"), "old");
+  write_text(folder.file("target.h5"), "");
   if (test_world().is_root()) std::filesystem::create_symlink("target.h5", folder.file("link.h5"));
   test_world().barrier();
   ResultFile file(folder.file("link.h5"), test_world(), true);

@@ -158,6 +158,24 @@ TEST(MpiConvergence, CountsTheWork) {
   text.replace(text.find("\"open\""), 6, "\"closed\"");
   text.insert(text.find("[time]"), "[[environment]]\nkind = \"spring-mass-line\"\nsites = 90\nM = 0.2\nlambda = 1.0\n");
   EXPECT_EQ(work(text), (std::vector<double>{160.0 * 91.0, 320.0 * 91.0}));
+  // A force is counted as the one that a potential makes.
+  const auto typed_as = [](const std::string& keys) {
+    std::string all = recipe("name = \"gauss\"", "[0.1, 0.05]");
+    const std::size_t at = all.find("kind = \"single");
+    return all.replace(at, all.find("q0") - at, "kind = \"formula\"\ncoordinates = [\"x\"]\nmasses = [1.0]\n" + keys);
+  };
+  const std::vector<double> potential = work(typed_as("V = \"x^4/4\"\n"));
+  EXPECT_GT(potential[0], 80.0);
+  EXPECT_EQ(work(typed_as("V = \"0\"\nforce = [\"-x^3\"]\n")), potential);
+  // Of a Lagrangian, too, where the velocities that belong to the momenta cost more.
+  text = recipe("name = \"rk4\"", "[0.1, 0.05]");
+  const std::size_t from = text.find("kind = \"single");
+  text.replace(from, text.find("q0") - from,
+               "kind = \"lagrangian\"\ncoordinates = [\"x\"]\nL = \"0.5*x_dot^2 - x^4/4\"\n");
+  const std::vector<double> typed = work(text);
+  EXPECT_GE(typed[0], 160.0);
+  EXPECT_LE(typed[0], 8.0 * 160.0);
+  EXPECT_NEAR(typed[1], 2.0 * typed[0], 8.0);
 }
 
 TEST(MpiConvergence, LeavesOutWhatRoundOffCovers) {

@@ -119,10 +119,13 @@ EquivalentEnvironment equivalent_environment(const Environment& environment, con
   if (chain.empty() && star.empty()) refuse(environment, "is neither a star nor a chain");
   const double temperature = environment.facts().temperature;
   EquivalentEnvironment found;
+  const double damping = environment.facts().damping;
   const auto begin = [&](const char* kind) {
     found.keys =
         fmt::format("kind = {}\nname = {}\nattach = {}\nfile = {}\n", toml_text(kind), toml_text(environment.name()),
                     environment.attachment().weights()[0].particle, toml_text(file));
+    // Which its sites do not tell.
+    if (damping > 0.0 && std::isfinite(damping)) found.keys += fmt::format("damping = {}\n", toml_number(damping));
   };
   if (to == "chain") {
     if (chain.empty()) chain = chain_of_star(star, static_cast<std::int64_t>(star.size()));

@@ -217,6 +217,10 @@ std::unique_ptr<Environment> build_from_kernel(const Section& section, const Ope
     mistakes.add(section.where(source->key),
                  fmt::format("{}: {}: allow for the error, or take representation = \"star\" or \"chain\"", source->key,
                              error.what()));
+  } catch (const TooManyOscillators& error) {
+    mistakes.add(section.where(source->key),
+                 fmt::format("{}: {}; or take representation = \"exponentials\", which may do with a few", source->key,
+                             error.what()));
   } catch (const UnsuitableFunction& error) {
     mistakes.add(section.where(source->key), fmt::format("{}: {}", source->key, error.what()));
   }

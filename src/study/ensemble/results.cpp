@@ -199,14 +199,22 @@ class Group {
   void write_expected(const MeasuredQuantity& quantity, const Estimate& density) {
     if (!quantity.expected) return;
     const std::vector<double> expected = quantity.expected_density();
+    const double width = quantity.bins->width();
     std::vector<double> deviation;
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      deviation.push_back((density.mean[i] - expected[i]) / density.error[i]);
+      double error = density.error[i];
+      if (error == 0.0) {
+        // Where nobody came nothing is known of the spread but what it should be: at most that of a draw from each
+        // realisation.
+        const double share = expected[i] * width;
+        error = std::sqrt(share * (1.0 - share) / static_cast<double>(options_.realisations)) / width;
+      }
+      deviation.push_back(error == 0.0 ? 0.0 : (density.mean[i] - expected[i]) / error);
     }
     array(quantity.name + "_density_expected", per(quantity.units), "expected probability density of " + quantity.name,
           {bins_of(quantity)}, expected);
-    array(quantity.name + "_density_deviation", "1", "distance of the two in standard errors", {bins_of(quantity)},
-          deviation);
+    array(quantity.name + "_density_deviation", "1",
+          "distance of the two in standard errors, in expected ones where nobody came", {bins_of(quantity)}, deviation);
   }
   /// What realisations come to, each a sample.
   void write_at_end(const MeasuredQuantity& quantity, std::size_t index) {
