@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bathline import style
+from bathline import runaway, style
 from bathline.oscillations import is_dense, periods_at_ends
 from bathline.result import AnalysisError, integrator_of
 
@@ -12,8 +12,6 @@ MOST_MODES = 5
 MOST_MARKED = 16
 MOST_IN_DETAIL = 4  # panels of a position that have its first and last periods beside them
 PERIODS_IN_DETAIL = 8
-# An axis shows all labels, unless the largest swings so many times as far as the middle one, or as that one is large.
-RUNAWAY = 10.0
 
 _ERRORS = {"q": "position", "p": "momentum", "energy": "energy"}
 _TERMS = {
@@ -241,7 +239,7 @@ def _in_detail(result, panel):
     if dense is None:
         return []
     quantity = result.quantity(dense["of"])
-    time, (first, last) = quantity.scale.values, periods_at_ends(quantity.scale.values, quantity.values)
+    time, (first, last) = quantity.scale.values, periods_at_ends(quantity.scale.values, _values(result, dense["of"]))
     begin, end = float(time[0]), float(time[-1])
     series = [{key: value for key, value in one.items() if key != "band"} for one in panel["series"]]
     return [
@@ -378,19 +376,9 @@ def _of_labels(
 
 def _limits(result, paths, axis):
     """The ends of an axis that shows all of these but those that run away; empty where none does."""
-    ranges = []
-    for path in paths:
-        values = _values(result, path)
-        values = values[np.isfinite(values)]
-        ranges.append((values.min(), values.max()) if values.size else (0.0, 0.0))
-    swings, middle = np.ptp(ranges, axis=1), (len(ranges) - 1) // 2
-    calm = swings <= RUNAWAY * max(np.sort(swings)[middle], np.sort(np.max(np.abs(ranges), axis=1))[middle])
-    if calm.all():
-        return {}
-    low, high = np.min(np.array(ranges)[calm]), np.max(np.array(ranges)[calm])
-    if low == high:
-        return {}
-    return {axis: [low - 0.05 * (high - low), high + 0.05 * (high - low)]}
+    quantities = [result.quantity(path) for path in paths if result.has(path)]
+    limits = runaway.limits([(one.scale.values, runaway.drawable(one.values)) for one in quantities]) if quantities else None
+    return {axis: limits} if limits else {}
 
 
 def _figure(*panels, kind="lines"):
@@ -444,8 +432,8 @@ def _recorded(result):
 
 
 def _values(result, path):
-    """The values of a quantity; not a number where the file has none."""
+    """The values of a quantity that can be drawn; not a number where the file has none."""
     try:
-        return result.quantity(path).values
+        return runaway.drawable(result.quantity(path).values)
     except AnalysisError:
         return np.array(np.nan)

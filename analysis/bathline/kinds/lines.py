@@ -31,6 +31,7 @@ from matplotlib.lines import Line2D
 from bathline import legend, style
 from bathline.oscillations import reach
 from bathline.result import AnalysisError, Quantity
+from bathline.runaway import drawable
 from bathline.thinning import sparse, thin
 
 _MARKED = ("points", "marked")
@@ -75,7 +76,7 @@ class _Curve:
     """One series with its values at hand."""
 
     def __init__(self, series, x, y):
-        self.series, self.x, self.y, self.error = series, x, y, None
+        self.series, self.x, self.y, self.error = series, x, replace(y, values=drawable(y.values)), None
         self.scale = np.array(series.get("scale") or 1.0)
 
 
@@ -169,11 +170,11 @@ def _is_orbit(panel, curves):
         return True
     if not _same_scale(curves):
         return False
-    if panel.get("xlim") or panel.get("ylim"):
-        return True
+    shown = {"xlim": [curve.x.values for curve in curves], "ylim": [curve.y.values * curve.scale for curve in curves]}
     sizes = [
+        np.ptp(panel[axis]) if panel.get(axis) else
         np.nanmax([np.ptp(values[np.isfinite(values)]) for values in of_axis if np.isfinite(values).any()], initial=0.0)
-        for of_axis in ([curve.x.values for curve in curves], [curve.y.values * curve.scale for curve in curves])
+        for axis, of_axis in shown.items()
     ]
     return max(sizes) < MOST_ELONGATED * min(sizes)
 

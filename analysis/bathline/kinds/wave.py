@@ -14,6 +14,7 @@ from mpl_toolkits.mplot3d.proj3d import proj_transform
 
 from bathline import legend, style
 from bathline.result import AnalysisError, as_python
+from bathline.runaway import drawable
 
 MOST_CELLS = 1200  # along each axis of the map: more than the picture has pixels
 MOST_ROWS = 600  # along each axis of the surface
@@ -25,6 +26,7 @@ def draw(result, spec):
     panel = (spec.get("panels") or [{}])[0]
     path = _find_displacement(result, panel)
     values, dataset = result.array(path)
+    values = drawable(values)
     while values.ndim > 2:
         values = values[..., 0]
     if values.ndim != 2 or 0 in values.shape:

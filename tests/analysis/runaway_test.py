@@ -1,0 +1,73 @@
+"""Pictures of runs that run away or fail: something is seen of them, and of the others all."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+import synthetic
+from bathline.figure import draw
+from bathline.result import Result
+
+
+class RunawayTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "result.h5"
+
+    def write(self, **paths):
+        """A result with these positions (time, axis) by label, a step apart."""
+        tables = "".join(f'[[integrators]]\nname = "rk4"\nlabel = "{label}"\n' for label in paths)
+        with synthetic.ResultWriter(self.path, tables) as writer:
+            for label, values in paths.items():
+                writer.scale(f"{label}/time", np.arange(len(values)), "s", "time")
+                for name, size in ("particle", 1), ("axis", values.shape[1]):
+                    writer.scale(f"{label}/{name}", np.arange(size))
+                writer.variable(f"{label}/q", values[:, None, :], ("time", "particle", "axis"), "m", "position")
+                writer.variable(f"{label}/energy_total", values[:, 0], ("time",), "J", "energy")
+
+    def drawn(self):
+        """The panels of the picture by their titles."""
+        with Result(self.path) as result:
+            figure = draw(result)
+        figure.canvas.draw()
+        return {axes.get_title(loc="left").partition(") ")[2]: axes for axes in figure.axes}
+
+    def test_a_run_that_overflows_is_drawn_as_far_as_numbers_go(self):
+        growing = (-(10.0 ** np.arange(0.0, 308.5, 0.5))).reshape(-1, 1) * (-1.0) ** np.arange(617).reshape(-1, 1)
+        self.write(one=growing, other=growing)
+        panels = self.drawn()
+        self.assertEqual(list(panels), ["position", "sum of all energies"])
+        for axes in panels.values():
+            shown = np.abs(axes.lines[0].get_ydata())
+            self.assertGreater(np.nanmax(shown), 1e190)
+            self.assertTrue(np.isfinite(axes.get_ylim()).all())
+
+    def test_a_map_that_overflows_is_drawn(self):
+        synthetic.wave(self.path)
+        with h5py.File(self.path, "r+") as file:
+            file["closed/displacement"][-1, -1] = 1e308
+        self.drawn()
+
+    def test_a_run_that_failed_early_does_not_set_the_scale(self):
+        time = np.arange(200.0)
+        self.write(whole=np.stack([time, 100.0 * time], -1), failed=np.stack([time, 100.0 * time], -1)[:4])
+        panels = self.drawn()
+        for title, reach in ("axis 0", 199.0), ("axis 1", 19900.0):
+            self.assertGreaterEqual(panels[title].get_ylim()[1], reach)
+        self.assertGreaterEqual(panels["orbit"].get_xlim()[1], 199.0)
+
+    def test_an_orbit_cut_to_a_thin_strip_is_as_wide_as_its_panel(self):
+        turn = np.arange(200.0)
+        calm = np.stack([np.cos(turn), 100.0 * np.sin(turn)], -1)
+        self.write(calm=calm, calmer=calm, wild=1e6 * calm)
+        orbit = self.drawn()["orbit"]
+        self.assertLess(orbit.get_xlim()[1], 2.0)
+        self.assertEqual(orbit.get_aspect(), "auto")
+
+
+if __name__ == "__main__":
+    unittest.main()
