@@ -420,7 +420,8 @@ class FigureTest(unittest.TestCase):
             "no variable 'closed.velocity'",
             self.errors_of(LINES.replace("closed.energy_total", "closed.velocity")),
         )
-        self.assertIn("does the recipe ask for snapshots?", self.errors_of('[figure]\nkind = "wave"\n'))
+        wave = '[[integrators]]\nname = "rk4"\nlabel = "closed"\n[figure]\nkind = "wave"\n'
+        self.assertIn("no 'displacement' in closed; with `snapshots = 10` in `[output]`", self.errors_of(wave))
         self.assertIn("has no errors to draw", self.errors_of('[figure]\nkind = "convergence"\n'))
         self.assertIn("has no errors with their work", self.errors_of('[figure]\nkind = "work"\n'))
         self.assertIn("has no numbers to draw", self.errors_of('[figure]\nkind = "norms"\n'))

@@ -102,13 +102,15 @@ def _find_displacement(result, panel):
     named = (panel.get("series") or [{}])[0].get("of")
     if named and result.has_variable(named):
         return named
-    groups = [named] if named else [*result.labels, *result.file]
+    # The groups of the integrators come first, in the recipe's order.
+    groups = [named] if named else result.groups("/")
     for group in groups:
         for name in result.variables(group):
             if name.startswith("displacement"):
                 return f"{group}.{name}"
     raise AnalysisError(
-        f"{result.path}: no 'displacement' in {', '.join(groups)}; does the recipe ask for snapshots?"
+        f"{result.path}: no 'displacement' in {named or ', '.join(result.labels)}; with `snapshots = 10` in `[output]` a "
+        "closed run of a line keeps it at every tenth step"
     )
 
 
