@@ -165,10 +165,13 @@ def _names_in_study(result, key):
 
 
 def _covariance(result):
-    """Temperatures along the coordinates, and the heat that the bath of each gives."""
+    """Temperatures along the coordinates, and what noise gives to each less what friction takes: in general no method's heat."""
     labels = result.groups("covariance")
     panels = []
-    for variable, title, ylabel in (("temperature", "temperatures", "temperature"), ("heat", "heat from the baths", "heat")):
+    for variable, title, ylabel in (
+        ("temperature", "temperatures", "temperature"),
+        ("heat", "noise less friction", r"$kT\,C/m - \langle v\,C\,v\rangle$"),
+    ):
         panel = _of_labels(result, "covariance", labels, variable, title, xlabel="coordinate", ylabel=ylabel)
         if panel:
             marked = result.shape(f"covariance.{labels[0]}.{variable}")[0] <= MOST_MARKED

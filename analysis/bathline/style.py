@@ -212,11 +212,14 @@ class _PlainNumbers(ScalarFormatter):
         return super().__call__(x, pos).removeprefix(r"$\mathdefault{").removesuffix("}$")
 
 
-def arrange_ticks(axes):
-    """Numbers of linear axes at multiples of 1, 2 or 5 times a power of ten; those of minor ticks only where they show."""
+def arrange_ticks(axes, counted=False):
+    """Numbers of linear axes at multiples of 1, 2 or 5 times a power of ten; those of minor ticks only where they show.
+
+    Where things are `counted` along the horizontal axis it has none between whole numbers."""
     for axis in (axes.xaxis, axes.yaxis):
         if axis.get_scale() == "linear":
-            axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
+            whole = counted and axis is axes.xaxis
+            axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=whole))
             axis.set_major_formatter(_PlainNumbers())
         elif axis.get_scale() == "log" and np.divide(*axis.get_view_interval()) < 0.1:
             # Over more than a decade they are empty, and yet each would be measured in every layout.

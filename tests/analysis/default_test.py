@@ -229,18 +229,20 @@ class DefaultTest(unittest.TestCase):
         panels, _ = self.drawn(recipe + study("ensemble", "from = 3.99", *options))
         self.assertNotIn("velocity autocorrelation", panels)
 
-    def test_covariances_are_temperatures_and_heat(self):
+    def test_covariances_are_temperatures_and_noise_less_friction(self):
         chain = (
             '[system]\nkind = "linear"\nM = [[1.0, 0.0], [0.0, 1.0]]\nK = [[2.0, -1.0], [-1.0, 2.0]]\n'
             "C = [[0.5, 0.0], [0.0, 0.5]]\ntemperature = [2.0, 1.0]\nq0 = [0.0, 0.0]\n[time]\nstep = 0.1\nend = 1.0\n"
             '[[integrators]]\nname = "gamma"\ngamma = 0.5\non = "open"\nlabel = "midpoint"\n'
         )
         panels, result = self.drawn(chain + study("covariance"))
-        self.assertEqual(list(panels), ["temperatures", "heat from the baths"])
-        for title, variable in (("temperatures", "temperature"), ("heat from the baths", "heat")):
+        self.assertEqual(list(panels), ["temperatures", "noise less friction"])
+        for title, variable in (("temperatures", "temperature"), ("noise less friction", "heat")):
             lines = [line.get_ydata() for line in panels[title].lines]
             expected = [result.quantity(f"covariance.{label}.{variable}") for label in ("midpoint", "langevin")]
             np.testing.assert_allclose(lines, expected)
+            # There are only two coordinates, and none between them.
+            self.assertTrue(all(text.get_text() in ("−1", "0", "1", "2") for text in panels[title].get_xticklabels()))
             # The heat of both is nothing in sum, as nothing else takes it.
             self.assertAlmostEqual(abs(sum(lines[0])) * (variable == "heat"), 0.0)
 

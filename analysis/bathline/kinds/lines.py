@@ -255,7 +255,7 @@ def _draw_panel(axes, recipe, panel, curves):
         axes.set_xlim(panel["xlim"])
     if panel.get("ylim"):
         axes.set_ylim(panel["ylim"])
-    style.arrange_ticks(axes)
+    style.arrange_ticks(axes, all(_is_counted(curve) for curve in curves))
     if orbit:
         axes.set_aspect("equal", adjustable="box" if panel.get("xlim") or panel.get("ylim") else "datalim")
     _label(axes, panel, curves)
@@ -269,6 +269,12 @@ def _draw_band(axes, x, low, high, look, log_y):
         return
     axes.plot(x, low, **look | {"label": "_unnamed"})
     axes.fill_between(x, low, high, color=look["color"], alpha=0.2, linewidth=0)
+
+
+def _is_counted(curve):
+    """Whether a series goes by the numbers of particles, modes or other things that its file counts."""
+    scale = curve.y.scale
+    return scale is not None and curve.x is scale and not style.units_text(scale.units) and not np.any(scale.values % 1)
 
 
 def _drawn(kind, x, y, log_x):
