@@ -106,12 +106,10 @@ def _memory(result):
             for place, (group, name) in enumerate(groups.items())
         ]
         formulas = [
-            {"of": f"{group}.{variable}_formula{index}", "color": _colour(place), "style": "points"}
+            {"of": f"{group}.{variable}_formula{index}", "color": _colour(place), **_FORMULA}
             for place, group in enumerate(groups)
             if result.has(f"{group}.{variable}_formula{index}")
         ]
-        if formulas:
-            formulas[0]["name"] = "marks: formula"
         panels.append({"title": title, "ylabel": ylabel, "series": measured + formulas})
     return _figure(*panels) if groups else None
 
@@ -165,7 +163,7 @@ def _names_in_study(result, key):
 
 
 def _covariance(result):
-    """Temperatures along the coordinates, and what noise gives to each less what friction takes: in general no method's heat."""
+    """Temperatures along the coordinates, and what noise gives to each less what friction takes."""
     labels = result.groups("covariance")
     panels = []
     for variable, title, ylabel in (
@@ -380,7 +378,7 @@ def _of_labels(
 def _limits(result, paths, axis):
     """The ends of an axis that shows all of these but those that run away; empty where none does."""
     quantities = [result.quantity(path) for path in paths if result.has(path)]
-    limits = runaway.limits([(one.scale.values, runaway.drawable(one.values)) for one in quantities]) if quantities else None
+    limits = quantities and runaway.limits([(one.scale.values, runaway.drawable(one.values)) for one in quantities])
     return {axis: limits} if limits else {}
 
 
@@ -419,6 +417,7 @@ def _looks(result, labels):
 
 # Places in the palette; yellow is faint on white.
 _COLOURS = [place for place, name in enumerate(style.PALETTE) if name != "yellow"]
+_FORMULA = {"style": "points", "name": "marks: formula"}
 _THEORY = {"color": list(style.PALETTE).index("black"), "style": "dotted"}
 
 

@@ -103,7 +103,8 @@ def _columns(entries):
 
 def _place_above(axes, handles):
     """Puts the legend over the axes and their title, in as many columns as fit."""
-    room = (axes.title.get_fontsize() + 3) / 72 if axes.get_title(loc="left") else 0
+    title, size = axes.get_title(loc="left"), axes.title.get_fontsize()
+    room = (size + 3 + 1.2 * size * title.count("\n")) / 72 if title else 0
     offset = ScaledTranslation(0, room, axes.figure.dpi_scale_trans)
     for count in _columns(len(handles)):
         legend = axes.legend(

@@ -20,7 +20,7 @@ scale, unless they drift far, and so is a panel with aspect = "equal". Colours, 
 to the method by whose label a quantity goes; `color`, or `style` with the name of dashes, are for what is no method's, or
 several series of one. What pictures without a recipe's figure are made of besides: a series with `band` is seen by how far
 it reaches in every column, and on a logarithmic axis by the largest of it; a panel shows paths `between` two times alone.
-`figure.legend = "shared"` names what all panels show once, above them.
+`figure.legend = "shared"` names what all panels show once, above them. What else pictures are labelled with is in labels.py.
 """
 
 from dataclasses import replace
@@ -28,7 +28,7 @@ from dataclasses import replace
 import numpy as np
 from matplotlib.lines import Line2D
 
-from bathline import legend, style
+from bathline import labels, legend, style
 from bathline.oscillations import reach
 from bathline.result import AnalysisError, Quantity
 from bathline.runaway import drawable
@@ -37,6 +37,9 @@ from bathline.thinning import sparse, thin
 _MARKED = ("points", "marked")
 # Dots in a PDF are an image where they are more than this: each would be an object of its own.
 MOST_DRAWN_DOTS = 2000
+# Dots have this diameter in points where they are many.
+SMALLEST_DOT = 1.6
+MANY_DOTS = 300
 # A drift that is so many times as long as it is wide would be no more than a line if both axes had one scale.
 MOST_ELONGATED = 8.0
 
@@ -55,14 +58,17 @@ def draw(result, spec):
     row_height = 0.95 * width / columns if orbits else 2.3 if rows == 1 else 1.65
     figure = style.new_figure(width, spec.get("height") or 0.2 + row_height * rows)
     grid = figure.subplots(rows, columns, squeeze=False)
+    shape = figure.get_size_inches() / (columns, rows)
 
     placed = []
+    names = labels.names_of(result.recipe, panels)
     for place, (panel, panel_curves) in enumerate(zip(panels, curves)):
         axes = grid.flat[place]
-        handles = _draw_panel(axes, result.recipe, panel, panel_curves)
+        handles = _draw_panel(axes, result.recipe, panel, panel_curves, names[place], shape)
         letter = f"({chr(ord('a') + place)})" if len(panels) > 1 else ""
         title = panel.get("title") or ""
-        axes.set_title(title if title.startswith("(") else f"{letter} {title}".strip())
+        title = title if title.startswith("(") else f"{letter} {title}".strip()
+        axes.set_title(labels.wrapped(axes, title, shape[0]))
         placed.append((axes, handles))
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
@@ -109,7 +115,7 @@ def _read(result, panel, series):
                 f"{result.path}: '{other.path}' has {other.values.size} values, '{y.path}' has "
                 f"{y.values.size}: one cannot be subtracted from the other"
             )
-        y = replace(y, values=y.values - other.values)
+        y = replace(y, values=y.values - other.values, long_name=labels.difference(y, other))
     y = _between(panel, y)
     if isinstance(series.get("x"), list):
         return _Curve(series, _same_length(result, Quantity("x", np.array(series["x"], dtype=float)), y), y)
@@ -179,12 +185,14 @@ def _is_orbit(panel, curves):
     return max(sizes) < MOST_ELONGATED * min(sizes)
 
 
-def _properties(recipe, series, place):
-    """matplotlib's properties of the series at a place of its panel."""
+def _properties(recipe, series, place, size):
+    """matplotlib's properties of the series at a place of its panel, which has so many values."""
     look = style.series_look(recipe, series, place)
-    line = style.line_of(look) | {"label": series.get("name") or "_unnamed"}
+    line = style.line_of(look) | {"label": "_unnamed"}
     if series.get("style") == "dots":
-        return line | {"linestyle": "none", "marker": ".", "markersize": 1.6, "markeredgewidth": 0, "gid": "dots"}
+        # Few dots are as much ink as the many that would fill a panel, but never blots.
+        diameter = SMALLEST_DOT * np.clip(np.sqrt(MANY_DOTS / max(size, 1)), 1.0, 2.5)
+        return line | {"linestyle": "none", "marker": ".", "markersize": diameter, "markeredgewidth": 0, "gid": "dots"}
     if series.get("style") not in _MARKED:
         return line | {"gid": look.dashes}
     marks = {"marker": look.marker, "markersize": 3.4, "markerfacecolor": "white", "markeredgewidth": 0.8}
@@ -193,8 +201,8 @@ def _properties(recipe, series, place):
     return line | marks | {"linewidth": 0.8, "zorder": 2.6, "gid": f"{series['style']} {look.dashes}"}
 
 
-def _draw_panel(axes, recipe, panel, curves):
-    """Draws one panel; returns the handles of its legend."""
+def _draw_panel(axes, recipe, panel, curves, names, shape):
+    """Draws one panel, whose share of the figure has this shape; returns the handles of its legend."""
     log_x, log_y = panel.get("xscale") == "log", panel.get("yscale") == "log"
     axes.set_xscale(panel.get("xscale") or "linear")
     axes.set_yscale(panel.get("yscale") or "linear")
@@ -205,10 +213,15 @@ def _draw_panel(axes, recipe, panel, curves):
 
     handles = []
     for place, curve in enumerate(curves):
-        look = _properties(recipe, curve.series, place)
-        if curve.series.get("name"):
+        look = _properties(recipe, curve.series, place, curve.y.values.size)
+        if log_y and not _is_positive(curve):
+            # Where nothing is seen of a curve, the legend shows no line that could be taken for another's.
+            missing = f"{names[place] or curve.y.path} (not positive)"
+            handles.append(Line2D([], [], linestyle="none", label=missing, gid="not positive"))
+            continue
+        if names[place]:
             seen = {"markersize": 5} if curve.series.get("style") == "dots" else {}
-            handles.append(Line2D([], [], **look | seen))
+            handles.append(Line2D([], [], **look | {"label": names[place]} | seen))
         if curve.y.values.ndim == 0:
             axes.axhline(float(curve.y.values) * curve.scale, **look)
             continue
@@ -258,8 +271,14 @@ def _draw_panel(axes, recipe, panel, curves):
     style.arrange_ticks(axes, all(_is_counted(curve) for curve in curves))
     if orbit:
         axes.set_aspect("equal", adjustable="box" if panel.get("xlim") or panel.get("ylim") else "datalim")
-    _label(axes, panel, curves)
+    labels.label_axes(axes, panel, curves, shape)
     return handles
+
+
+def _is_positive(curve):
+    """Whether a logarithmic axis shows anything of a series, or it has nothing to show on any axis."""
+    values = curve.y.values * curve.scale
+    return bool(np.any(values != 0 if curve.series.get("minus") else values > 0)) or not np.any(np.isfinite(values))
 
 
 def _draw_band(axes, x, low, high, look, log_y):
@@ -267,7 +286,7 @@ def _draw_band(axes, x, low, high, look, log_y):
     axes.plot(x, high, **look)
     if log_y:
         return
-    axes.plot(x, low, **look | {"label": "_unnamed"})
+    axes.plot(x, low, **look)
     axes.fill_between(x, low, high, color=look["color"], alpha=0.2, linewidth=0)
 
 
@@ -282,19 +301,6 @@ def _drawn(kind, x, y, log_x):
     if kind == "dots":
         return np.arange(len(x))
     return sparse(x, y) if kind == "points" else thin(x, y, log_x)
-
-
-def _label(axes, panel, curves):
-    """Labels both axes, by the recipe or by what the file says of the variables, with units."""
-    ys = [curve.y for curve in curves]
-    units = {y.units for y in ys if y.units} if all(np.all(curve.scale == 1.0) for curve in curves) else set()
-    label = panel.get("ylabel") or ys[0].long_name or ys[0].path
-    axes.set_ylabel(style.with_units(label, units.pop()) if len(units) == 1 else label)
-    x = next((curve.x for curve in curves if curve.x is not None), None)
-    if x is not None:
-        axes.set_xlabel(
-            style.with_units(panel.get("xlabel") or x.long_name or x.path, x.units)
-        )
 
 
 def _join_time_axes(grid):
