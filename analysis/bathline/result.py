@@ -224,10 +224,7 @@ class Result:
         whole, _, statistic = path.strip().rpartition(".")
         # A variable may be called like a statistic.
         if statistic in STATISTICS and self._find(path) is None:
-            series = self.quantity(whole)
-            if series.values.size == 0:
-                raise AnalysisError(f"{self.path}: '{whole}' is empty and has no '{statistic}'")
-            return replace(series, path=path, values=np.asarray(STATISTICS[statistic](series.values)), scale=None)
+            return self._number(self.quantity(whole), path, statistic)
         name, chosen = _split(path)
         dataset = self._find(name)
         if dataset is None:
@@ -258,6 +255,19 @@ class Result:
             self._scale(dataset),
         )
 
+    def _number(self, series, path, name):
+        """What a statistic makes of a series, as a quantity."""
+        statistic, scale = STATISTICS[name], series.scale
+        if series.values.size == 0 and name != "count":
+            raise AnalysisError(f"{self.path}: '{series.path}' is empty and has no '{name}'")
+        if statistic.along and (scale is None or not scale.path):
+            raise AnalysisError(f"{self.path}: '{series.path}' has no coordinate, which '{name}' needs")
+        if name == "slope" and np.ptp(scale.values) == 0.0:
+            raise AnalysisError(f"{self.path}: a slope of '{series.path}' needs two different values of {scale.path}")
+        value = statistic.of(series.values, scale.values) if statistic.along else statistic.of(series.values)
+        units = statistic.units(series.units, scale.units if scale else "")
+        return replace(series, path=path, values=np.asarray(value, dtype=float), units=units, scale=None)
+
     def array(self, path):
         """A whole variable of any number of dimensions, and its h5py dataset for the attributes."""
         dataset = self._find(path)
@@ -269,13 +279,7 @@ class Result:
         """The scale of one dimension of a dataset, as a Quantity; plain numbering where none is attached."""
         dimension = dataset.dims[axis]
         if len(dimension) > 0:
-            scale = dimension[0]
-            return Quantity(
-                scale.name.strip("/").replace("/", "."),
-                np.asarray(scale[()], dtype=float),
-                _text(scale, "units"),
-                _text(scale, "long_name"),
-            )
+            return _scale_quantity(dimension[0])
         return Quantity("", np.arange(dataset.shape[axis], dtype=float), "", "index")
 
     def claims(self):
@@ -332,20 +336,25 @@ class Result:
     def _scale(self, dataset):
         if dataset.ndim == 0:
             return None
+        if h5py.h5ds.is_scale(dataset.id):
+            return _scale_quantity(dataset)
         scale = self.scale_of(dataset, 0)
         if (
             scale.path == ""
             and "time" in dataset.parent
             and dataset.parent["time"].shape == dataset.shape[:1]
         ):
-            time = dataset.parent["time"]
-            return Quantity(
-                time.name.strip("/").replace("/", "."),
-                np.asarray(time[()], dtype=float),
-                _text(time, "units"),
-                _text(time, "long_name"),
-            )
+            return _scale_quantity(dataset.parent["time"])
         return scale
+
+
+def _scale_quantity(dataset):
+    return Quantity(
+        dataset.name.strip("/").replace("/", "."),
+        np.asarray(dataset[()], dtype=float),
+        _text(dataset, "units"),
+        _text(dataset, "long_name"),
+    )
 
 
 def _split(path):

@@ -3,6 +3,7 @@
 import csv
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import xarray
 
 import synthetic
 import bathline
+from bathline.statistic import STATISTICS
 
 RECIPE = """
 title = "an oscillator"
@@ -92,6 +94,19 @@ class PackageTest(unittest.TestCase):
             self.assertAlmostEqual(claims.loc["swing", "measured"], max(verlet(0.1, 10)))
             self.assertFalse(claims.loc["swing", "passed"])
             self.assertEqual(result.quantity("verlet.q[0]").shape, (11,))
+
+    def test_statistics_are_those_of_claims(self):
+        claim = '\n[[claims]]\nid = "{0}"\nquantity = "verlet.q[0].{0}"\nbounds = [0.0, 1.0]\nuncertainty = 0.1\n'
+        with self.assertRaises(bathline.UsageError) as refused:
+            bathline.check(RECIPE + claim.format("nonsense"))
+        names = re.search(r"only a statistic \((.*)\)", str(refused.exception))[1].split(", ")
+        self.assertEqual(set(names), set(STATISTICS))
+        recipe = RECIPE.split("[[claims]]")[0] + "".join(map(claim.format, names))
+        sweep = bathline.sweep(recipe, over={"time.step": [0.1, 0.03]}, set={"time.end": 7.0}, progress=False)
+        for name in names:
+            measured = sweep.table[name]
+            found = sweep.tabulate(f"verlet.q[0].{name}")[f"verlet.q[0].{name}"]
+            np.testing.assert_allclose(found, measured, rtol=1e-13, atol=1e-16, err_msg=name)
 
     def test_sweeps_are_gathered_in_their_order(self):
         sweep = bathline.sweep(RECIPE, over={"time.step": [0.1, 0.05, 0.02]}, progress=False)

@@ -55,6 +55,46 @@ class ResultTest(unittest.TestCase):
         with self.assertRaisesRegex(AnalysisError, "needs 2"):
             result.quantity("open.q.max")
 
+    def test_statistics_that_look_at_the_scale_have_units_of_their_own(self):
+        result = self.open()
+        time = np.linspace(0, 10, 201)
+        path = np.sin(time + 0.3)
+        for quantity, expected, units in (
+            ("open.q[0][1].min_at", time[np.argmin(path)], "s"),
+            ("open.q[0][1].max_at", time[np.argmax(path)], "s"),
+            ("open.q[0][1].slope", np.polyfit(time, path, 1)[0], "m/s"),
+            ("open.q[1][1].slope", -1.0, "m/s"),
+            ("open.q[0][1].count", 201.0, "1"),
+            ("open.energy_total.slope", 0.0, "(kg m2/s2)/s"),
+            ("open.time.slope", 1.0, "s/s"),
+            ("open.axis.max_at", 1.0, "1"),
+        ):
+            found = result.quantity(quantity)
+            self.assertEqual((found.values.shape, found.units), ((), units), quantity)
+            self.assertAlmostEqual(float(found.values), expected, places=14)
+        for quantity in ("closed.limit.slope", "closed.limit.max_at"):
+            with self.assertRaisesRegex(AnalysisError, "'closed.limit' has no coordinate, which"):
+                result.quantity(quantity)
+
+    def test_what_statistics_make_of_nothing_and_of_what_is_no_number(self):
+        with synthetic.ResultWriter(self.path, "title = 'x'\n") as writer:
+            for group, time, values in (
+                ("hole", [0.0, 1.0, 2.0], [1.0, np.nan, 3.0]),
+                ("empty", [], []),
+                ("once", [2.0], [1.0]),
+            ):
+                writer.scale(f"{group}/time", time, "s")
+                writer.variable(f"{group}/x", values, ("time",), "m")
+        with Result(self.path) as result:
+            for statistic in ("min_at", "max_at", "slope"):
+                self.assertTrue(np.isnan(result.quantity(f"hole.x.{statistic}").values), statistic)
+            self.assertEqual(float(result.quantity("empty.x.count").values), 0.0)
+            self.assertEqual(float(result.quantity("once.x.max_at").values), 2.0)
+            with self.assertRaisesRegex(AnalysisError, "'empty.x' is empty and has no 'slope'"):
+                result.quantity("empty.x.slope")
+            with self.assertRaisesRegex(AnalysisError, "a slope of 'once.x' needs two different values of once.time"):
+                result.quantity("once.x.slope")
+
     def test_what_leads_elsewhere(self):
         """A file may be of somebody else: nothing that it names outside itself is opened."""
         pipe = Path(self.folder.name) / "pipe"
