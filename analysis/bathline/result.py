@@ -276,9 +276,10 @@ class Result:
         return np.asarray(dataset[()], dtype=float), dataset
 
     def scale_of(self, dataset, axis):
-        """The scale of one dimension of a dataset, as a Quantity; plain numbering where none is attached."""
+        """The scale of one dimension of a dataset, as a Quantity; plain numbering where there are no numbers."""
         dimension = dataset.dims[axis]
-        if len(dimension) > 0:
+        # Labels, which are texts, number their dimension in their order.
+        if len(dimension) > 0 and not h5py.check_string_dtype(dimension[0].dtype):
             return _scale_quantity(dimension[0])
         return Quantity("", np.arange(dataset.shape[axis], dtype=float), "", "index")
 

@@ -134,6 +134,21 @@ class ResultTest(unittest.TestCase):
             self.assertEqual(len(result.quantity("convergence.gamma 0.5.error_q").values), 6)
             self.assertEqual(result.quantity("convergence.verlet.error_q").scale.path, "convergence.step")
 
+    def test_variables_over_labels(self):
+        path = self.path.with_name("orders.h5")
+        synthetic.convergence(path)
+        with h5py.File(path, "r+") as file:
+            table = file["convergence"]
+            table["label"] = ["gamma 0.5", "verlet"]
+            table["label"].make_scale("label")
+            table["order_q"] = [4.0, 2.0]
+            table["order_q"].dims[0].attach_scale(table["label"])
+        with Result(path) as result:
+            self.assertEqual(float(result.quantity("convergence.order_q.max").values), 4.0)
+            np.testing.assert_array_equal(result.quantity("convergence.order_q").scale.values, [0.0, 1.0])
+            with self.assertRaisesRegex(AnalysisError, "'convergence.order_q' has no coordinate, which 'max_at' needs"):
+                result.quantity("convergence.order_q.max_at")
+
     def test_missing_variable_names_what_there_is(self):
         with self.assertRaisesRegex(
             AnalysisError, r"no variable 'closed\.qq'.*group 'closed' has .*q\(time 201, "
