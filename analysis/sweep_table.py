@@ -4,9 +4,10 @@
     analysis/sweep_table.py many.*.h5 -o many.csv
 
 One row a file, in the order of the sweep: its name, its status, the value of every swept key, for every claim the measured
-value and whether it passed (1 or 0), and any number asked for by --of, such as --of closed.energy_particles.last. Cells that a file has nothing for stay empty. A file that cannot be read is a row with the status
-`unreadable` and a line on standard error, and the exit code is 1 then. Texts that a spreadsheet would compute begin with
-an apostrophe.
+value and whether it passed (1 or 0), and any number asked for by --of, such as --of closed.energy_particles.last. Cells that
+a file has nothing for stay empty. A file that cannot be read is a row with the status `unreadable`. Of such a file, and of
+a file that lacks what --of asks for, there is a line on standard error, and the exit code is 1 then. Texts that a
+spreadsheet would compute begin with an apostrophe.
 """
 
 import argparse
@@ -19,8 +20,11 @@ from bathline.settings import place_of, settings_of
 
 
 def row_of(path, quantities):
-    """Where a file stands in its sweep, and its cells by column."""
+    """Where a file stands in its sweep, its cells by column, and why it has nothing for some of the quantities."""
+    lacks = []
     with Result(path) as result:
+        if "status" not in result.attributes:
+            raise AnalysisError(f"{path}: it is no result of bathline, which would have a status")
         row = {"file": as_cell(path), "status": as_cell(result.attributes["status"])}
         settings = result.attributes.get("sweep_settings", "")
         for line in settings.splitlines():
@@ -30,14 +34,18 @@ def row_of(path, quantities):
             row[as_cell(claim.id)] = repr(claim.measured)
             row[as_cell(f"{claim.id} passed")] = int(claim.passed)
         for quantity in quantities:
-            row[as_cell(quantity)] = repr(_number(result, quantity))
-        return place_of(settings_of(settings), result.attributes.get("recipe", "")), row
+            try:
+                row[as_cell(quantity)] = repr(_number(result, quantity))
+            except AnalysisError as error:
+                row[as_cell(quantity)] = ""
+                lacks.append(str(error))
+        return place_of(settings_of(settings), result.attributes.get("recipe", "")), row, lacks
 
 
 def _number(result, quantity):
     values = result.quantity(quantity).values
     if values.ndim:
-        raise AnalysisError(f"'{quantity}' is a series; a statistic makes it a number, as in '{quantity}.last'")
+        raise AnalysisError(f"{result.path}: '{quantity}' is a series; a statistic makes it a number, as in '{quantity}.last'")
     return values.item()
 
 
@@ -62,12 +70,16 @@ def main(arguments=None):
         if ".checkpoint." in path:
             continue
         try:
-            placed.append(apart(row_of, path, options.of))
+            place, row, lacks = apart(row_of, path, options.of)
         except Exception as error:  # whatever a damaged file leads to concerns its own row alone
             reason = str(error).removeprefix(f"{path}: ")
-            print(f"sweep_table: {path} is no result of bathline: {reason}", file=sys.stderr)
-            placed.append(([], {"file": as_cell(path), "status": "unreadable"}))
+            print(f"sweep_table: {path} cannot be read: {reason}", file=sys.stderr)
+            place, row, lacks = [], {"file": as_cell(path), "status": "unreadable"}, []
             code = 1
+        for reason in lacks:
+            print(f"sweep_table: {reason}", file=sys.stderr)
+            code = 1
+        placed.append((place, row))
     rows = [row for _, row in sorted(placed, key=lambda row: row[0])]
     columns = dict.fromkeys(column for row in rows for column in row)
     with open(options.output, "w", newline="") if options.output else sys.stdout as out:

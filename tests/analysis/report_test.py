@@ -312,6 +312,48 @@ class StrangeFilesTest(unittest.TestCase):
         self.assertEqual(rows["'-1.h5"]["status"], "unreadable")
 
 
+class SweepTableTest(unittest.TestCase):
+    """What the table of a sweep says of quantities that files do not have, and of files that are no results."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+
+    def table_of(self, *arguments):
+        errors = io.StringIO()
+        with redirect_stderr(errors):
+            code = sweep_table.main([*map(str, arguments), "-o", str(self.folder / "table.csv")])
+        with open(self.folder / "table.csv", newline="") as file:
+            return code, errors.getvalue().splitlines(), list(csv.DictReader(file))
+
+    def test_a_quantity_that_a_file_lacks_leaves_its_cell_empty(self):
+        a, b = self.folder / "a.h5", self.folder / "b.h5"
+        synthetic.trajectory(a, RECIPE, steps=5)
+        synthetic.trajectory(b, RECIPE, steps=5)
+        with h5py.File(b, "r+") as file:
+            del file["closed/limit"]
+        code, said, rows = self.table_of(a, b, "--of", "closed.limit", "--of", "open.limit")
+        self.assertEqual(code, 1)
+        self.assertEqual(len(said), 1)
+        self.assertTrue(said[0].startswith(f"sweep_table: {b}: no variable 'closed.limit'; the group 'closed' has "), said)
+        self.assertEqual([row["closed.limit"] for row in rows], ["0.5", ""])
+        self.assertEqual([(row["status"], row["open.limit"], row["energy"]) for row in rows], [("complete", "0.5", "1.0")] * 2)
+        code, said, rows = self.table_of(a, "--of", "closed.q[0][0]")
+        self.assertEqual((code, rows[0]["closed.q[0][0]"]), (1, ""))
+        self.assertRegex(said[0], r"a.h5: 'closed.q\[0\]\[0\]' is a series; a statistic makes it a number")
+
+    def test_a_file_of_something_else(self):
+        path = self.folder / "other.h5"
+        with h5py.File(path, "w") as file:
+            file["x"] = 1.0
+        code, said, rows = self.table_of(path)
+        self.assertEqual((code, rows[0]["status"]), (1, "unreadable"))
+        self.assertEqual(
+            said, [f"sweep_table: {path} cannot be read: it is no result of bathline, which would have a status"]
+        )
+
+
 class CrashTest(unittest.TestCase):
     """One file among three that HDF5 does not survive, or does not come to an end with."""
 
