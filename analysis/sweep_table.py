@@ -4,8 +4,8 @@
     analysis/sweep_table.py many.*.h5 -o many.csv
 
 One row a file, in the order of the sweep: its name, its status, the value of every swept key, for every claim the measured
-value and whether it passed (1 or 0), and any number asked for by --of, such as --of closed.energy_particles.last. Cells that
-a file has nothing for stay empty. A file that cannot be read is a row with the status `unreadable`. Of such a file, and of
+value and whether it passed (1 or 0), and any number asked for by --of, such as --of closed.energy_particles.last. Cells
+that a file has nothing for stay empty. A file that cannot be read is a row with the status `unreadable`. Of such a file, and of
 a file that lacks what --of asks for, there is a line on standard error, and the exit code is 1 then. Texts that a
 spreadsheet would compute begin with an apostrophe.
 """
@@ -45,7 +45,8 @@ def row_of(path, quantities):
 def _number(result, quantity):
     values = result.quantity(quantity).values
     if values.ndim:
-        raise AnalysisError(f"{result.path}: '{quantity}' is a series; a statistic makes it a number, as in '{quantity}.last'")
+        hint = f"a statistic makes it a number, as in '{quantity}.last'"
+        raise AnalysisError(f"{result.path}: '{quantity}' is a series; {hint}")
     return values.item()
 
 
