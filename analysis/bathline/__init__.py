@@ -7,11 +7,13 @@
     result.claims                                  # a pandas DataFrame
     result.plot()                                  # the recipe's figure
 
-A recipe is a path, the name of one that comes along, its TOML text, or a dict of the same shape.
+A recipe is a path, the name of one that comes along, its TOML text, or a dict of the same shape, whose values
+may be numpy's.
 """
 
 from bathline.datasets import Results, open
-from bathline.program import Failed, NumericalFailure, Stopped, UsageError, check, run, sweep
+from bathline.failures import Failed, NumericalFailure, Stopped, UsageError
+from bathline.program import check, run, sweep
 from bathline.result import AnalysisError
 
 __all__ = [

@@ -14,13 +14,14 @@ import weakref
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 import tomli_w
 
 from bathline.datasets import open
+from bathline.failures import FAILURES, STOPPED, Failed, NumericalFailure, Stopped, UsageError
 from bathline.sweeps import Sweep
+from bathline.toml_values import as_toml, on_one_line
 
-_CLAIM_FAILED, _STOPPED = 1, 85
+_CLAIM_FAILED = 1
 _GRACE = 2.0  # seconds until a run that was interrupted is asked to stop once more
 
 # What lets mpirun start anywhere, as cluster/environment.sh has it; what the user has set wins.
@@ -32,33 +33,6 @@ _LAUNCHING = {
     "OMPI_MCA_hwloc_base_binding_policy": "none",
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 } | ({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {})
-
-
-class Failed(Exception):
-    """The program has ended with another exit code than those for a complete run; the text is what it said."""
-
-    def __init__(self, message, code):
-        super().__init__(message)
-        self.code = code
-
-
-class UsageError(Failed):
-    """A recipe, an option or a file that the program refuses (exit code 2): nothing was written."""
-
-
-class NumericalFailure(Failed):
-    """A run that could not go on (exit code 3); what was computed until then is in `file`."""
-
-    file = None
-
-
-class Stopped(Failed):
-    """A run that was stopped on request (exit code 85) with a checkpoint beside `file`."""
-
-    file = None
-
-
-_FAILURES = {2: UsageError, 3: NumericalFailure, _STOPPED: Stopped}
 
 
 class _Scratch:
@@ -83,7 +57,7 @@ def program():
 def run(recipe, ranks=None, set=None, output=None, overwrite=False, petsc=(), progress=None):
     """Runs a recipe and opens its result.
 
-    recipe     path of a TOML file, name of a recipe that comes along, TOML text, or a dict
+    recipe     path of a TOML file, name of a recipe that comes along, TOML text, or a dict, with arrays where it has lists
     ranks      processes under mpirun; without it one, and no mpirun
     set        keys of the recipe to replace, such as {"time.step": 0.005}
     output     result file; without it one that lasts as long as what is returned
@@ -136,8 +110,8 @@ def sweep(recipe, over=None, ranks=None, set=None, folder=None, progress=None):
 
 def _recipe_argument(recipe, folder):
     """What the command line takes for a recipe; text and dicts become a file in `folder`."""
-    if isinstance(recipe, dict):
-        recipe = tomli_w.dumps(recipe)
+    if isinstance(recipe, Mapping):
+        recipe = tomli_w.dumps(as_toml(recipe))
     elif isinstance(recipe, os.PathLike) or "\n" not in recipe:
         return os.fspath(recipe)
     path = Path(folder) / "recipe.toml"
@@ -145,19 +119,10 @@ def _recipe_argument(recipe, folder):
     return str(path)
 
 
-def _toml_value(value):
-    """A value as --set takes it: TOML on one line."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(key)} = {_toml_value(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, str | bool | int | float):
-        return tomli_w.dumps({"value": value}).removeprefix("value = ").strip()
-    return "[" + ", ".join(_toml_value(item) for item in np.asarray(value, dtype=object).tolist()) + "]"
-
-
 def _settings(settings):
     arguments = []
     for key, value in (settings or {}).items():
-        arguments += ["--unset", key] if value is None else ["--set", f"{key}={_toml_value(value)}"]
+        arguments += ["--unset", key] if value is None else ["--set", f"{key}={on_one_line(as_toml(value, key))}"]
     return arguments
 
 
@@ -195,12 +160,12 @@ def _start(arguments, ranks, petsc, progress):
     code = int(last[1]) if last else process.returncode
     if code == 0 or (code == _CLAIM_FAILED and last):
         return said
-    if interrupted and code != _STOPPED:
+    if interrupted and code != STOPPED:
         raise KeyboardInterrupt
-    levels = ("warning",) if code == _STOPPED else ("error", "critical")
+    levels = ("warning",) if code == STOPPED else ("error", "critical")
     words = [message["message"] for message in messages if message["level"] in levels]
-    text = "\n".join(words[-1:] if code == _STOPPED else words) or said.strip() or f"ended with exit code {code}"
-    raise _FAILURES.get(code, Failed)(text, code)
+    text = "\n".join(words[-1:] if code == STOPPED else words) or said.strip() or f"ended with exit code {code}"
+    raise FAILURES.get(code, Failed)(text, code)
 
 
 def _follow(process, shown):

@@ -1,0 +1,96 @@
+"""Values of numpy and of other libraries in recipes, settings and sweeps, and those that have no place there."""
+
+import tomllib
+import unittest
+from pathlib import Path
+
+import numpy as np
+import pandas
+import xarray
+
+import synthetic  # noqa: F401  (finds the analysis)
+import bathline
+from bathline.toml_values import as_toml, on_one_line
+
+
+def recipe(**changes):
+    """Two masses on springs, as a dict that numpy has made."""
+    system = {
+        "kind": "linear",
+        "M": np.array([1.0, 2.0]),
+        "K": np.eye(2),
+        "q0": [np.float64(1.0), np.array(0.0)],
+    }
+    return {
+        "title": np.str_("two masses"),
+        "time": {"step": np.float32(0.5), "end": np.int64(1)},
+        "system": system | changes,
+        "integrators": ({"name": "gauss", "on": "open"},),
+        "output": {"every": np.int32(1)},
+    }
+
+
+class ValuesTest(unittest.TestCase):
+    def test_a_recipe_of_numpy_is_that_of_python(self):
+        plain = {
+            "title": "two masses",
+            "time": {"step": 0.5, "end": 1.0},
+            "system": {"kind": "linear", "M": [1.0, 2.0], "K": [[1.0, 0.0], [0.0, 1.0]], "q0": [1.0, 0.0]},
+            "integrators": [{"name": "gauss", "on": "open"}],
+            "output": {"every": 1},
+        }
+        with bathline.run(plain, progress=False) as expected, bathline.run(recipe(), progress=False) as found:
+            np.testing.assert_array_equal(found["gauss"].q, expected["gauss"].q)
+            self.assertEqual(found.title, "two masses")
+        bathline.check(recipe(M=pandas.Series([1.0, 2.0]), K=xarray.DataArray(np.eye(2))))
+
+    def test_settings_and_sweeps_take_the_same(self):
+        settings = {"output.seed": np.int64(3), "system.q0": np.array([2.0, 0.0]), "title": Path("a/path")}
+        with bathline.run(recipe(), set=settings, progress=False) as result:
+            self.assertEqual((result.recipe["output"]["seed"], result.title), (3, "a/path"))
+            self.assertEqual(result.quantity("gauss.q[0].first"), 2.0)
+        sweep = bathline.sweep(recipe(), over={"time.step": [np.float64(0.5), np.float64(0.25)]}, progress=False)
+        self.assertEqual(list(sweep.table["time.step"]), [0.5, 0.25])
+
+    def test_every_kind_of_value(self):
+        for value, expected in (
+            (np.bool_(True), True),
+            (np.uint8(7), 7),
+            (np.array(2), 2),
+            (np.longdouble(0.5), 0.5),
+            (np.array([0.5], dtype=np.longdouble), [0.5]),
+            (np.array([[True], [False]]), [[True], [False]]),
+            (np.array(["a", "b"]), ["a", "b"]),
+            (np.array([1, "x", 2.5], dtype=object), [1, "x", 2.5]),
+            (range(3), [0, 1, 2]),
+            (Path("a") / "b", "a/b"),
+            ({"a.b": (1, {"c": np.int8(2)})}, {"a.b": [1, {"c": 2}]}),
+        ):
+            found = as_toml(value)
+            self.assertEqual((found, type(found)), (expected, type(expected)))
+            self.assertEqual(tomllib.loads(f"value = {on_one_line(found)}")["value"], expected)
+
+    def test_what_has_no_place_is_named_by_its_key(self):
+        for value, said in (
+            (None, "None"),
+            (1j, "a value of type complex"),
+            (b"text", "a value of type bytes"),
+            ({1, 2}, "a value of type set"),
+            (np.array([1j]), r"a value of type ndarray \(complex128\)"),
+            (np.datetime64("2026-01-01"), r"a value of type datetime64 \(datetime64\[D\]\)"),
+        ):
+            words = rf"^system\.q0\.1: {said} has no place .* takes texts, numbers"
+            with self.assertRaisesRegex(bathline.UsageError, words):
+                bathline.run(recipe(q0=[1.0, value]), progress=False)
+        with self.assertRaisesRegex(bathline.UsageError, r"^integrators\.0\.label: None has no place"):
+            bathline.check(recipe() | {"integrators": [{"name": "gauss", "label": None}]})
+        with self.assertRaisesRegex(bathline.UsageError, r"^system\.parameters\.b: None has no place"):
+            bathline.check(recipe(), set={"system.parameters": {"b": None}})
+        with self.assertRaisesRegex(bathline.UsageError, r"^sweep\.time\.step\.0: None has no place"):
+            bathline.sweep(recipe(), over={"time.step": [None]}, progress=False)
+        with self.assertRaisesRegex(bathline.UsageError, r"^system\.1: keys are texts, not a value of type int"):
+            bathline.check(recipe() | {"system": {1: 2}})
+
+
+if __name__ == "__main__":
+    unittest.main()
