@@ -74,6 +74,8 @@ def run(recipe, ranks=None, set=None, output=None, overwrite=False, petsc=(), pr
         arguments.append("--overwrite")
     try:
         _start([*arguments, *_settings(set)], ranks, petsc, progress)
+    except UsageError as error:
+        raise _in_python(error, "in Python overwrite=True") from None
     except (NumericalFailure, Stopped) as failure:
         failure.file = path
         failure.scratch = scratch  # A file without a name of the user's lasts as long as the exception.
@@ -103,9 +105,17 @@ def sweep(recipe, over=None, ranks=None, set=None, folder=None, progress=None):
     options = ["-o", str(target / "sweep.h5"), *_settings(set)]
     if over is not None:
         options += _settings({"sweep": over})
-    _start(["run", argument, *options], ranks, (), progress)
+    try:
+        _start(["run", argument, *options], ranks, (), progress)
+    except UsageError as error:
+        raise _in_python(error, "in Python remove that file first") from None
     listed = _start(["sweep", argument, *options], None, (), False)
     return Sweep([open(target / name, keep=scratch) for name in re.findall(r"sweep\.[0-9a-f]{12}\.h5", listed)])
+
+
+def _in_python(error, instead):
+    """The same error, with what stands for --overwrite here where the program speaks of it."""
+    return UsageError(f"{error} ({instead})", error.code) if "--overwrite" in str(error) else error
 
 
 def _recipe_argument(recipe, folder):

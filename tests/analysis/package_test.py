@@ -83,7 +83,7 @@ class PackageTest(unittest.TestCase):
             self.assertEqual(result.path, output)
             self.assertEqual(result.attributes["mpi_ranks"], 2)
             np.testing.assert_allclose(result["verlet"].q[:, 0, 0], verlet(0.05, 20), rtol=0, atol=1e-14)
-        with self.assertRaisesRegex(bathline.UsageError, "x.h5"):
+        with self.assertRaisesRegex(bathline.UsageError, r"x.h5 exists already; .* \(in Python overwrite=True\)$"):
             bathline.run(RECIPE, output=output, progress=False)
         bathline.run(RECIPE, output=output, overwrite=True, progress=False).close()
 
@@ -115,6 +115,13 @@ class PackageTest(unittest.TestCase):
         for step, path in zip((0.1, 0.05, 0.02), sweep.gather("verlet.q[0]"), strict=True):
             np.testing.assert_allclose(path, verlet(step, round(1 / step)), rtol=0, atol=1e-14)
         self.assertAlmostEqual(sweep.table["swing"][1], max(verlet(0.05, 20)))
+
+    def test_a_file_in_the_place_of_a_sweeps_result(self):
+        over = {"time.step": [0.1, 0.05]}
+        path = bathline.sweep(RECIPE, over=over, folder=self.folder, progress=False).results[0].path
+        bathline.run(RECIPE, output=path, overwrite=True, set={"time.end": 2.0}, progress=False).close()
+        with self.assertRaisesRegex(bathline.UsageError, rf"{path.name} .* \(in Python remove that file first\)$"):
+            bathline.sweep(RECIPE, over=over, folder=self.folder, progress=False)
 
     def test_sweeps_are_pictures(self):
         over = {"time.step": [0.1, 0.05, 0.02], "system.m": [1.0, 2.0]}
