@@ -94,11 +94,11 @@ class Results(Mapping):
 
     @property
     def claims(self):
-        """The claims as a pandas DataFrame, a row a claim, indexed by its id."""
+        """The claims as a pandas DataFrame, a row a claim, indexed by its id; `problem` says why nothing was measured."""
         import pandas
 
         # What is wide comes last, as pandas leaves out what is in the middle of a table wider than the terminal.
-        columns = ["passed", "measured", "expected", "lower", "upper", "uncertainty", "quantity", "source", "note"]
+        columns = ["passed", "measured", "expected", "lower", "upper", "uncertainty", "quantity", "source", "note", "problem"]
         rows = [{"id": claim.id, **{name: getattr(claim, name) for name in columns}} for claim in self._result.claims()]
         return pandas.DataFrame(rows, columns=["id", *columns]).set_index("id")
 

@@ -95,6 +95,14 @@ class PackageTest(unittest.TestCase):
             self.assertFalse(claims.loc["swing", "passed"])
             self.assertEqual(result.quantity("verlet.q[0]").shape, (11,))
 
+    def test_a_claim_that_cannot_be_measured_says_why(self):
+        with bathline.run(RECIPE.replace("verlet.q.max", "verlet.speed.max"), progress=False) as result:
+            swing = result.claims.loc["swing"]
+            self.assertTrue(np.isnan(swing["measured"]))
+            self.assertIn("no variable `speed` in group `verlet`; it has axis, energy_dissipated", swing["problem"])
+        with bathline.run(RECIPE, progress=False) as result:
+            self.assertEqual(result.claims.loc["swing", "problem"], "")
+
     def test_statistics_are_those_of_claims(self):
         claim = '\n[[claims]]\nid = "{0}"\nquantity = "verlet.q[0].{0}"\nbounds = [0.0, 1.0]\nuncertainty = 0.1\n'
         with self.assertRaises(bathline.UsageError) as refused:
