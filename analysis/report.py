@@ -39,9 +39,10 @@ _TOLD_ELSEWHERE = {"title", "recipe", "recipe_resolved", "warnings"}
 
 @dataclass
 class Entry:
-    """What the report says of one recipe."""
+    """What the report says of one result."""
 
-    folder: Path
+    file: Path
+    root: Path  # the folder that the report is of
     title: str = ""
     status: str = "no result"
     trouble: str = ""
@@ -51,13 +52,44 @@ class Entry:
     facts: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
+    def __post_init__(self):
+        self.title = self.title or self.short_name
+
+    @property
+    def is_of_recipe(self):
+        """Whether it lies as experiments/reproduce lays it: <paper>/<recipe>/result.h5."""
+        return self.file.name == "result.h5" and len(self.file.relative_to(self.root).parts) == 3
+
+    @property
+    def section(self):
+        """The paper, or the folder by its path; the folder of the report itself by its name."""
+        folder = self.file.parent.parent if self.file.name == "result.h5" else self.file.parent
+        return str(folder.relative_to(self.root)) if self.root in folder.parents else folder.name
+
+    @property
+    def short_name(self):
+        """What it is called within its section."""
+        return self.file.parent.name if self.file.name == "result.h5" else self.file.name
+
     @property
     def name(self):
-        return f"{self.folder.parent.name}/{self.folder.name}"
+        return f"{self.section}/{self.short_name}"
 
     @property
     def anchor(self):
-        return self.name.replace("/", "-")
+        return self.name.replace("/", "-") if self.is_of_recipe else str(self.file.relative_to(self.root))
+
+    @property
+    def picture(self):
+        """The figure as PNG, by the name that experiments/reproduce gives it, or that analysis/figure.py chooses."""
+        named = self.file.with_name(f"{self.file.parent.name}.png")
+        return named if self.file.name == "result.h5" and named.is_file() else self.file.with_suffix(".png")
+
+    def end_of_log(self):
+        """The last lines of what the run said, where experiments/reproduce has kept it."""
+        log = self.file.with_name("run.log")
+        kept = self.file.name == "result.h5" and log.is_file()
+        return "\n".join(log.read_text(errors="replace").splitlines()[-12:]) if kept else ""
 
     @property
     def finished(self):
@@ -73,18 +105,20 @@ def is_unsupported(claim):
     return claim.passed and not claim.supported
 
 
-def read_entry(folder):
-    """Everything that a folder <paper>/<recipe> tells, however little that is."""
+def read_entry(file, root):
+    """Everything that a result under `root` tells, however little that is; None where it is a file of something else."""
     try:
-        return apart(_read_entry, folder)
+        return apart(_read_entry, file, root)
     except EndedError as error:
-        return _unreadable(folder, error)
+        return _unreadable(file, root, error)
 
 
-def _read_entry(folder):
-    entry = Entry(folder, title=folder.name)
+def _read_entry(file, root):
+    entry = Entry(file, root)
     try:
-        with Result(folder / "result.h5") as result:
+        with Result(file) as result:
+            if not entry.is_of_recipe and "bathline_version" not in result.attributes:
+                return None
             entry.title, entry.status, entry.recipe = result.title, result.status, result.recipe
             entry.recipe_text = (
                 result.attributes.get("recipe") or result.attributes.get("recipe_resolved") or ""
@@ -97,23 +131,18 @@ def _read_entry(folder):
                     for name in ("failure", "reason", "message", "error")
                     if name in result.attributes
                 ]
-                entry.trouble = "\n".join(map(str, reasons)) or _end_of_log(folder)
+                entry.trouble = "\n".join(map(str, reasons)) or entry.end_of_log()
     except AnalysisError as error:
-        if (folder / "result.h5").is_file():
+        if file.is_file():
             entry.status = "unreadable"
-        entry.trouble = f"{str(error).removeprefix(str(folder) + os.sep)}\n{_end_of_log(folder)}".strip()
+        entry.trouble = f"{str(error).removeprefix(str(file.parent) + os.sep)}\n{entry.end_of_log()}".strip()
     except Exception as error:  # whatever a damaged file leads to concerns its own entry alone
-        entry = _unreadable(folder, error)
+        entry = _unreadable(file, root, error)
     return entry
 
 
-def _unreadable(folder, error):
-    return Entry(folder, title=folder.name, status="unreadable", trouble=f"result.h5: {error}")
-
-
-def _end_of_log(folder):
-    log = folder / "run.log"
-    return "\n".join(log.read_text(errors="replace").splitlines()[-12:]) if log.is_file() else ""
+def _unreadable(file, root, error):
+    return Entry(file, root, status="unreadable", trouble=f"{file.name}: {error}")
 
 
 def _facts(attributes):
@@ -137,12 +166,12 @@ def _fact_text(name, value):
 def page(entries, home):
     """The whole report as HTML; `home` is the folder that it will lie in."""
     css = (Path(__file__).parent / "report.css").read_text()
-    papers = {}
+    sections = {}
     for entry in entries:
-        papers.setdefault(entry.folder.parent.name, []).append(entry)
-    body = [_summary(entries), _contents(papers), _trouble(entries)]
-    for paper, members in papers.items():
-        body.append(f'<section>\n<h2 id="{html.escape(_anchor(paper))}">{html.escape(paper)}</h2>')
+        sections.setdefault(entry.section, []).append(entry)
+    body = [_summary(entries), _contents(sections), _trouble(entries)]
+    for section, members in sections.items():
+        body.append(f'<section>\n<h2 id="{html.escape(_anchor(section))}">{html.escape(section)}</h2>')
         body += [_article_or_trouble(entry, home) for entry in members]
         body.append("</section>")
     return (
@@ -159,8 +188,10 @@ def _summary(entries):
     failed = sum(not claim.passed for claim in claims)
     unsupported = [(entry, claim) for entry in entries for claim in entry.claims if is_unsupported(claim)]
     unfinished = [entry for entry in entries if not entry.finished]
+    of_recipes = all(entry.is_of_recipe for entry in entries)
+    again = "<code>experiments/reproduce paper/recipe</code>" if of_recipes else "<code>bathline run</code> its recipe"
     sums = [
-        (len(entries), "recipes", ""),
+        (len(entries), "recipes" if of_recipes else "results", ""),
         (len(claims), "claims", ""),
         (len(claims) - failed - len(unsupported), "passed", "good"),
         (failed, "failed", "bad" if failed else ""),
@@ -171,7 +202,7 @@ def _summary(entries):
     lines = [
         "<header>\n<h1>Figures and claims</h1>",
         '<p class="lead">Every figure below was drawn from a result file beside this page, and every claim '
-        "was computed from what ran. To make one again: <code>experiments/reproduce paper/recipe</code>.</p>",
+        f"was computed from what ran. To make one again: {again}.</p>",
         '<ul class="sums">',
     ]
     lines += [
@@ -208,19 +239,19 @@ def _link(entry):
     return f'<a href="#{html.escape(entry.anchor)}">{html.escape(entry.name)}</a>'
 
 
-def _anchor(paper):
-    """Where the recipes of a paper begin."""
-    return f"{paper}-recipes"
+def _anchor(section):
+    """Where the recipes of a paper, or the results in a folder, begin."""
+    return f"{section}-recipes"
 
 
-def _contents(papers):
-    """The table of contents: every paper and recipe by its title, and how its claims came out."""
+def _contents(sections):
+    """The table of contents: every section, its results by their titles, and how their claims came out."""
     lines = ['<nav id="contents">\n<h2>Contents</h2>']
-    for paper, members in papers.items():
-        heading = f'<a href="#{html.escape(_anchor(paper))}">{html.escape(paper)}</a>'
+    for section, members in sections.items():
+        heading = f'<a href="#{html.escape(_anchor(section))}">{html.escape(section)}</a>'
         lines.append(f"<h4>{heading}</h4>\n<ul>")
         for entry in members:
-            name = entry.folder.name
+            name = entry.short_name
             title = to_html(entry.title) if entry.title != name else ""
             lines.append(
                 f'<li><span><a href="#{html.escape(entry.anchor)}">{html.escape(name)}</a> {title}</span>'
@@ -247,15 +278,14 @@ def _article_or_trouble(entry, home):
     try:
         return _article(entry, home)
     except Exception as error:  # as a recipe of a stranger, whose caption is a number
-        return _article(
-            Entry(entry.folder, title=entry.folder.name, status=entry.status, trouble=f"result.h5: {error}"), home
-        )
+        trouble = f"{entry.file.name}: {error}"
+        return _article(Entry(entry.file, entry.root, status=entry.status, trouble=trouble), home)
 
 
 def _article(entry, home):
     paper = entry.recipe.get("paper") or {}
     # The key is shown only where it is not the folder's name already.
-    key = paper.get("key", "") if paper.get("key") != entry.folder.parent.name else ""
+    key = paper.get("key", "") if paper.get("key") != entry.section else ""
     place = ", ".join(text for text in (key, paper.get("figure", "")) if text)
     line = f"{entry.name} · {place}" if place else entry.name
     lines = [
@@ -287,7 +317,7 @@ def _article(entry, home):
 
 def _figure(entry, home):
     caption = (entry.recipe.get("figure") or {}).get("caption") or ""
-    picture = entry.folder / f"{entry.folder.name}.png"
+    picture = entry.picture
     pdf = picture.with_suffix(".pdf")
     lines = ["<figure>"]
     if picture.is_file():
@@ -302,7 +332,8 @@ def _figure(entry, home):
     elif not entry.recipe.get("figure") and not caption:
         return ""
     else:
-        lines.append('<p class="banner">There is no picture of this result.</p>')
+        how = "" if entry.is_of_recipe else f"; <code>analysis/figure.py {html.escape(entry.file.name)}</code> draws one"
+        lines.append(f'<p class="banner">There is no picture of this result{how}.</p>')
     link = ""
     if pdf.is_file():
         link = f' <a href="{html.escape(Path(os.path.relpath(pdf, home)).as_posix())}">PDF</a>'
@@ -351,24 +382,31 @@ def _provenance(entry):
 
 
 def entries_of(folder):
-    """All <paper>/<recipe> that have run, also those whose run left no result, in natural order."""
-    folders = {path.parent for name in ("result.h5", "run.log") for path in Path(folder).glob(f"*/*/{name}")}
-    ordered = sorted(folders, key=lambda path: (natural_key(path.parent.name), natural_key(path.name)))
-    return [read_entry(path) for path in ordered]
+    """All results under a folder, also <paper>/<recipe> whose run has left none, in natural order."""
+    root = Path(os.path.abspath(folder))
+    files = {path for pattern in ("**/*.h5", "*/*/result.h5") for path in root.glob(pattern) if not path.is_dir()}
+    files = {path for path in files if ".checkpoint." not in path.name}
+    files |= {path.with_name("result.h5") for path in root.glob("*/*/run.log")}
+    entries = [entry for path in files if (entry := read_entry(path, root)) is not None]
+    return sorted(entries, key=lambda entry: (natural_key(entry.section), natural_key(entry.short_name)))
 
 
 def main(arguments=None):
     """Command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("results", metavar="RESULTS", help="folder with <paper>/<recipe>/result.h5")
+    parser.add_argument("results", metavar="RESULTS", help="folder with results of bathline, at any depth")
     parser.add_argument("-o", "--output", metavar="FILE.html", required=True)
     options = parser.parse_args(arguments)
     if not Path(options.results).is_dir():
         print(f"report: {options.results}: no such folder", file=sys.stderr)
         return 2
+    entries = entries_of(options.results)
+    if not entries:
+        print(f"report: {options.results}: no result of bathline in it or below it", file=sys.stderr)
+        return 2
     output = Path(options.output)
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(page(entries_of(options.results), output.parent), encoding="utf-8")
+    output.write_text(page(entries, output.parent), encoding="utf-8")
     return 0
 
 

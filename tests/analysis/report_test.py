@@ -204,10 +204,70 @@ class ReportTest(unittest.TestCase):
         for status in ("failed", "no result", "unreadable", "unknown"):
             self.assertIn(f"Status of this run: {status}", self.page.text)
 
-    def test_a_folder_without_results_and_none(self):
-        with tempfile.TemporaryDirectory() as empty:
-            self.assertEqual(report.main([empty, "-o", f"{empty}/report.html"]), 0)
-            self.assertEqual(Page(Path(empty, "report.html").read_text()).open, [])
+
+class OwnResultsTest(unittest.TestCase):
+    """Folders of results that lie elsewhere than as <paper>/<recipe>/result.h5."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name) / "many"
+        self.folder.mkdir()
+
+    def report_of(self, folder):
+        """The exit code, what was said on standard error, and the page where there is one."""
+        page = self.folder.parent / "report.html"
+        page.unlink(missing_ok=True)
+        errors = io.StringIO()
+        with redirect_stderr(errors):
+            code = report.main([str(folder), "-o", str(page)])
+        return code, errors.getvalue(), Page(page.read_text()) if page.is_file() else None
+
+    def test_every_result_is_found_and_named_by_its_place(self):
+        for name in ("a.h5", "mine/b10.h5", "mine/b9.h5", "mine/deep/c/result.h5", "paper/fig1/result.h5"):
+            synthetic.trajectory(self.folder / name, RECIPE, steps=5)
+        synthetic.trajectory(self.folder / "a.checkpoint.12.h5", RECIPE, steps=5)
+        with h5py.File(self.folder / "other.h5", "w") as file:
+            file["x"] = 1.0
+        (self.folder / "torn.h5").write_text("torn")
+        figure.main([str(self.folder / "mine" / "b9.h5")])
+        code, said, page = self.report_of(self.folder)
+        self.assertEqual((code, said, page.open), (0, "", []))
+        articles = [
+            "many-recipes",
+            "a.h5",
+            "torn.h5",
+            "mine-recipes",
+            "mine/b9.h5",
+            "mine/b10.h5",
+            "mine/deep-recipes",
+            "mine/deep/c/result.h5",
+            "paper-recipes",
+            "paper-fig1",
+        ]
+        self.assertEqual(page.anchors, ["contents", *articles])
+        for name in ("many/a.h5", "mine/b10.h5", "mine/deep/c", "paper/fig1", "many/torn.h5"):
+            self.assertIn(name, page.text)
+        self.assertIn("many/mine/b9.pdf", page.addresses)
+        self.assertEqual(sum(address.startswith("data:") for address in page.addresses), 1)
+        self.assertIn("There is no picture of this result; analysis/figure.py b10.h5 draws one.", page.text)
+        self.assertIn("6results", page.text)
+        self.assertNotIn("experiments/reproduce", page.text)
+
+    def test_the_folders_of_one_paper_and_of_one_recipe(self):
+        synthetic.trajectory(self.folder / "fig1" / "result.h5", RECIPE, steps=5)
+        for folder in (self.folder, self.folder / "fig1"):
+            self.assertEqual(self.report_of(folder)[2].anchors[1], "many-recipes")
+            self.assertIn("many/fig1", self.report_of(folder)[2].text)
+
+    def test_a_folder_without_results_is_a_mistake(self):
+        with h5py.File(self.folder / "other.h5", "w") as file:
+            file["x"] = 1.0
+        synthetic.trajectory(self.folder / "a.checkpoint.12.h5", RECIPE, steps=5)
+        said = f"report: {self.folder}: no result of bathline in it or below it\n"
+        self.assertEqual(self.report_of(self.folder), (2, said, None))
+        absent = self.folder / "absent"
+        self.assertEqual(self.report_of(absent), (2, f"report: {absent}: no such folder\n", None))
 
 
 class ClaimsTableTest(unittest.TestCase):
