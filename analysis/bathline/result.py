@@ -2,7 +2,8 @@
 
 A quantity is named by a path, "<group>.<variable>[i][j]": "closed.energy_total", "open.q[0][1]" (particle
 0, axis 1), "reduction.closed.difference[0]". The indices choose along the dimensions after the first; a
-dimension of length one needs none. With a statistic behind it is a number: "closed.q[0].max".
+dimension of length one needs none. With a statistic behind it is a number, of all components that the indices leave:
+"closed.q[0].max"; so it is with an index for every dimension of what is no series over time: "covariance.open.qv[3][0]".
 """
 
 import os
@@ -224,7 +225,11 @@ class Result:
         whole, _, statistic = path.strip().rpartition(".")
         # A variable may be called like a statistic.
         if statistic in STATISTICS and self._find(path) is None:
-            return self._number(self.quantity(whole), path, statistic)
+            return self._number(self._selected(whole, several=True), path, statistic)
+        return self._selected(path)
+
+    def _selected(self, path, several=False):
+        """What the indices of a path choose: a number in each row, or all that they leave where it may be several."""
         name, chosen = _split(path)
         dataset = self._find(name)
         if dataset is None:
@@ -236,35 +241,43 @@ class Result:
         # than one; what is left has to be of length one.
         leading = later[: len(chosen)]
         covers = len(leading) == len(chosen) and all(axis in leading for axis in free)
-        axes = leading if covers else free
+        axes = leading if covers or (several and len(chosen) < len(free)) else free
+        scale = self._scale(dataset)
+        # Of what is no series over time, the first index may choose the row, as in claims.
+        if chosen and len(chosen) == values.ndim and not several and not scale.path.endswith("time"):
+            axes, scale = list(range(values.ndim)), None
         if len(axes) != len(chosen):
             raise AnalysisError(
                 f"{self.path}: '{path}' has {len(chosen)} indices, but {_shape_text(dataset)} needs "
                 f"{len(free)}, for instance {name}{'[0]' * len(free)}"
             )
-        selection = [slice(None)] + [0] * len(later) if values.ndim else []
+        selection = [slice(None)] * values.ndim
         for axis, index in zip(axes, chosen):
             if not -values.shape[axis] <= index < values.shape[axis]:
                 raise AnalysisError(f"{self.path}: '{path}': {_shape_text(dataset)} has no index {index}")
             selection[axis] = index
+        numbers = np.asarray(values[tuple(selection)], dtype=float)
         return Quantity(
             path,
-            np.asarray(values[tuple(selection)], dtype=float),
+            numbers if several or numbers.ndim == 0 else numbers.reshape(len(numbers)),
             _text(dataset, "units"),
             _text(dataset, "long_name"),
-            self._scale(dataset),
+            scale,
         )
 
     def _number(self, series, path, name):
         """What a statistic makes of a series, as a quantity."""
-        statistic, scale = STATISTICS[name], series.scale
-        if series.values.size == 0 and name != "count":
+        statistic, scale, values = STATISTICS[name], series.scale, series.values.ravel()
+        if values.size == 0 and name != "count":
             raise AnalysisError(f"{self.path}: '{series.path}' is empty and has no '{name}'")
         if statistic.along and (scale is None or not scale.path):
             raise AnalysisError(f"{self.path}: '{series.path}' has no coordinate, which '{name}' needs")
         if name == "slope" and np.ptp(scale.values) == 0.0:
             raise AnalysisError(f"{self.path}: a slope of '{series.path}' needs two different values of {scale.path}")
-        value = statistic.of(series.values, scale.values) if statistic.along else statistic.of(series.values)
+        width = values.size // len(series.values) if series.values.ndim and values.size else 1
+        if name in ("first", "last") and width > 1:
+            raise AnalysisError(f"{self.path}: '{name}' of '{series.path}' needs indices: it has {width} components")
+        value = statistic.of(values, np.repeat(scale.values, width)) if statistic.along else statistic.of(values)
         units = statistic.units(series.units, scale.units if scale else "")
         return replace(series, path=path, values=np.asarray(value, dtype=float), units=units, scale=None)
 

@@ -52,8 +52,42 @@ class ResultTest(unittest.TestCase):
             quantity = result.quantity(f"open.q[0][1].{statistic}")
             self.assertEqual((quantity.values.shape, quantity.units), ((), "m"))
             self.assertAlmostEqual(float(quantity.values), expected, places=14)
-        with self.assertRaisesRegex(AnalysisError, "needs 2"):
-            result.quantity("open.q.max")
+
+    def test_statistics_are_of_all_components_that_indices_leave(self):
+        result = self.open()
+        time = np.linspace(0, 10, 201)
+        angle = time + 0.3
+        for quantity, expected in (
+            ("open.q.max", 3 + angle[-1]),
+            ("open.q.min_at", 10.0),
+            ("open.q[0].max", max(np.cos(angle).max(), np.sin(angle).max())),
+            ("open.q[0].min_at", time[np.argmin(np.cos(angle))]),
+            ("open.q[1].mean", 1.5),
+            ("open.q[1].slope", 0.0),
+            ("open.q[1].count", 402.0),
+            ("open.q[1][1].last", -angle[-1]),
+        ):
+            self.assertAlmostEqual(float(result.quantity(quantity).values), expected, places=14, msg=quantity)
+        for quantity, width in (("open.q.first", 4), ("open.q[1].last", 2)):
+            with self.assertRaisesRegex(AnalysisError, f"needs indices: it has {width} components"):
+                result.quantity(quantity)
+
+    def test_an_index_for_every_dimension_is_a_number_but_for_series_over_time(self):
+        with synthetic.ResultWriter(self.path, "title = 'x'\n") as writer:
+            for name in ("coordinate", "other"):
+                writer.scale(f"open/{name}", [0, 1, 2])
+            writer.variable("open/qv", np.arange(9.0).reshape(3, 3), ("coordinate", "other"), "m2/s")
+            writer.variable("open/temperature", [4.0, 5.0, 6.0], ("coordinate",), "J")
+            writer.scale("open/snapshot_time", [0.0, 1.0, 2.0], "s")
+            writer.variable("open/q", [1.0, 2.0, 3.0], ("snapshot_time",), "m")
+        with Result(self.path) as result:
+            for path, expected, units in (("open.qv[1][2]", 5.0, "m2/s"), ("open.temperature[2]", 6.0, "J")):
+                quantity = result.quantity(path)
+                self.assertEqual((float(quantity.values), quantity.values.shape, quantity.units), (expected, (), units))
+            with self.assertRaisesRegex(AnalysisError, r"has no index 3"):
+                result.quantity("open.temperature[3]")
+            with self.assertRaisesRegex(AnalysisError, r"'open.q\[1\]' has 1 indices, but q\(snapshot_time 3\) needs 0"):
+                result.quantity("open.q[1]")
 
     def test_statistics_that_look_at_the_scale_have_units_of_their_own(self):
         result = self.open()
