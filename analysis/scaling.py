@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Scaling over ranks: gathers the measurements of cluster/scaling, fits a model and draws both.
 
     analysis/scaling.py FOLDER

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """One table of many results: what was swept, and what each claim has measured.
 
     analysis/sweep_table.py many.*.h5 -o many.csv
