@@ -31,6 +31,16 @@ class ProcessorTest(unittest.TestCase):
                 self.assertIn("-DBATHLINE_ARCH=x86-64-v3", outcome.stderr)
 
 
+@unittest.skipUnless(shutil.which("objdump"), "needs objdump, Debian's binutils")
+class MachineCodeTest(unittest.TestCase):
+    def test_products_are_fused_only_where_that_is_written(self):
+        # What a compiler makes by itself of the products of complex numbers; no call of std::fma becomes this.
+        words = ["objdump", "-d", "--no-show-raw-insn", PROGRAM]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, errors="replace") as code:
+            found = [line for line in code.stdout if "vfmaddsub" in line or "vfmsubadd" in line]
+        self.assertEqual(found[:5], [])
+
+
 # Every function that a formula can call; x and y stay between -3 and 3.
 EVERY_FUNCTION = {
     "title": "every function",
