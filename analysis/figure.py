@@ -9,6 +9,7 @@ import argparse
 import sys
 
 try:
+    from bathline.apart import EndedError, apart
     from bathline.figure import check_recipe, draw, save
     from bathline.result import AnalysisError, Result
 except ModuleNotFoundError as missing:
@@ -36,12 +37,20 @@ def main(arguments=None):
     if not options.result:
         parser.error("RESULT.h5 is needed, or --check RECIPE.toml")
     try:
-        with Result(options.result) as result:
-            save(draw(result), options.output or options.result.removesuffix(".h5"))
+        # Of a picture nobody knows how long it takes: how much it shows is the recipe's affair.
+        apart(_draw, options.result, options.output or options.result.removesuffix(".h5"), endless=True)
     except AnalysisError as error:
         print(f"figure: {error}", file=sys.stderr)
         return 2
+    except EndedError as error:
+        print(f"figure: {options.result}: {error}", file=sys.stderr)
+        return 2
     return 0
+
+
+def _draw(path, stem):
+    with Result(path) as result:
+        save(draw(result), stem)
 
 
 def _check_all(recipes):

@@ -89,7 +89,10 @@ class Entry:
         """The last lines of what the run said, where experiments/reproduce has kept it."""
         log = self.file.with_name("run.log")
         kept = self.file.name == "result.h5" and log.is_file()
-        return "\n".join(log.read_text(errors="replace").splitlines()[-12:]) if kept else ""
+        try:
+            return "\n".join(log.read_text(errors="replace").splitlines()[-12:]) if kept else ""
+        except OSError as error:
+            return f"run.log cannot be read: {error.strerror}"
 
     @property
     def finished(self):
@@ -321,7 +324,10 @@ def _figure(entry, home):
     pdf = picture.with_suffix(".pdf")
     lines = ["<figure>"]
     if picture.is_file():
-        content = picture.read_bytes()
+        try:
+            content = picture.read_bytes()
+        except OSError as error:
+            return f'<p class="banner">{html.escape(picture.name)} cannot be read: {error.strerror}.</p>'
         data = base64.b64encode(content).decode("ascii")
         # Drawn at 200 dots per inch, shown at 120. A PNG's width stands in its bytes 16 to 19.
         width = int.from_bytes(content[16:20], "big") * 3 // 5
@@ -405,8 +411,12 @@ def main(arguments=None):
         print(f"report: {options.results}: no result of bathline in it or below it", file=sys.stderr)
         return 2
     output = Path(options.output)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(page(entries, output.parent), encoding="utf-8")
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(page(entries, output.parent), encoding="utf-8")
+    except OSError as error:
+        print(f"report: {error.filename or output} cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
     return 0
 
 

@@ -6,8 +6,8 @@
 One row a file, in the order of the sweep: its name, its status, the value of every swept key, for every claim the measured
 value and whether it passed (1 or 0), and any number asked for by --of, such as --of closed.energy_particles.last. Cells
 that a file has nothing for stay empty. A file that cannot be read is a row with the status `unreadable`. Of such a file, and of
-a file that lacks what --of asks for, there is a line on standard error, and the exit code is 1 then. Texts that a
-spreadsheet would compute begin with an apostrophe.
+a file that lacks what --of asks for, there is a line on standard error, and the exit code is 1 then; it is 2 where the table
+cannot be written. Texts that a spreadsheet would compute begin with an apostrophe.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def main(arguments=None):
         try:
             place, row, lacks = apart(row_of, path, options.of)
         except Exception as error:  # whatever a damaged file leads to concerns its own row alone
-            reason = str(error).removeprefix(f"{path}: ")
+            reason = str(error).removeprefix(f"{path}: ").removeprefix("cannot be read: ")
             print(f"sweep_table: {path} cannot be read: {reason}", file=sys.stderr)
             place, row, lacks = [], {"file": as_cell(path), "status": "unreadable"}, []
             code = 1
@@ -83,10 +83,14 @@ def main(arguments=None):
         placed.append((place, row))
     rows = [row for _, row in sorted(placed, key=lambda row: row[0])]
     columns = dict.fromkeys(column for row in rows for column in row)
-    with open(options.output, "w", newline="") if options.output else sys.stdout as out:
-        table = csv.DictWriter(out, list(columns), restval="", lineterminator="\n")
-        table.writeheader()
-        table.writerows(rows)
+    try:
+        with open(options.output, "w", newline="") if options.output else sys.stdout as out:
+            table = csv.DictWriter(out, list(columns), restval="", lineterminator="\n")
+            table.writeheader()
+            table.writerows(rows)
+    except OSError as error:
+        print(f"sweep_table: {options.output or 'the table'} cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
     return code
 
 

@@ -15,13 +15,14 @@ class EndedError(Exception):
     """The child process did not live to answer; the message says how it ended."""
 
 
-def apart(function, *arguments):
+def apart(function, *arguments, endless=False):
     """What function(*arguments) returns, computed in a child process; an exception that ends it there is raised here.
 
-    Raises EndedError where the child ends without either: by a signal, or after PATIENCE seconds of processor time."""
+    Raises EndedError where the child ends without either: by a signal, or, unless it may be `endless`, after PATIENCE
+    seconds of processor time."""
     answers, answer = _FORK.Pipe(duplex=False)
     with answers:
-        child = _FORK.Process(target=_reply, args=(answer, function, arguments))
+        child = _FORK.Process(target=_reply, args=(answer, function, arguments, endless))
         child.start()
         answer.close()  # so that the end of the child is the end of the pipe
         try:
@@ -35,8 +36,11 @@ def apart(function, *arguments):
     raise value
 
 
-def _reply(answer, function, arguments):
-    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE + 1))
+def _reply(answer, function, arguments, endless):
+    # Ctrl-C reaches the parent as well, which says what there is to say.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if not endless:
+        resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         answer.send((True, function(*arguments)))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from bathline.result import AnalysisError, Result
+from bathline.result import AnalysisError, Result, reading
 from bathline.settings import settings_of
 
 _ENGINE = "h5netcdf"
@@ -30,7 +30,7 @@ class Results(Mapping):
                 raise KeyError(f"{name}; there are {', '.join(self._names())}")
             import xarray
 
-            self._datasets[name] = xarray.open_dataset(self.path, engine=_ENGINE, group=name)
+            self._datasets[name] = self._opened(xarray.open_dataset, group=name)
         return self._datasets[name]
 
     def __iter__(self):
@@ -38,6 +38,10 @@ class Results(Mapping):
 
     def __len__(self):
         return len(self._names())
+
+    @reading
+    def _opened(self, opener, **options):
+        return opener(self.path, engine=_ENGINE, **options)
 
     def _names(self):
         return [name for name in self._result.groups_with_variables() if name != "claims"]
@@ -56,7 +60,7 @@ class Results(Mapping):
         if self._tree is None:
             if not hasattr(xarray, "open_datatree"):
                 raise AnalysisError(f"this xarray has no DataTree; the groups are {', '.join(self)}")
-            self._tree = xarray.open_datatree(self.path, engine=_ENGINE)
+            self._tree = self._opened(xarray.open_datatree)
         return self._tree
 
     def close(self):

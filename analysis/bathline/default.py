@@ -4,7 +4,7 @@ import numpy as np
 
 from bathline import runaway, style
 from bathline.oscillations import is_dense, periods_at_ends
-from bathline.result import AnalysisError, integrator_of
+from bathline.result import AnalysisError, UnreadableError, integrator_of
 
 MOST_PARTICLES = 4
 MOST_SECTIONS = 4
@@ -437,5 +437,7 @@ def _values(result, path):
     """The values of a quantity that can be drawn; not a number where the file has none."""
     try:
         return runaway.drawable(result.quantity(path).values)
+    except UnreadableError:
+        raise
     except AnalysisError:
         return np.array(np.nan)

@@ -22,12 +22,11 @@ def draw_default(result):
 
 
 def _draw(result, spec):
+    kind = spec.get("kind", "lines")
     try:
-        module = kinds.load(spec["kind"])
+        module = kinds.load(kind)
     except KeyError:
-        raise AnalysisError(
-            f"{result.path}: no figure.kind '{spec['kind']}'; there is: {', '.join(kinds.names())}"
-        ) from None
+        raise AnalysisError(f"{result.path}: no figure.kind '{kind}'; there is: {', '.join(kinds.names())}") from None
     style.use()
     check_texts(result.path, spec)
     return module.draw(result, spec)
@@ -73,10 +72,17 @@ def save(figure, stem):
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
 
     stem = Path(stem)
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    # `savefig` would draw each of them twice, once for the layout alone, which drawing finds by itself.
-    figure.canvas.print_png(stem.with_name(stem.name + ".png"), metadata={"Software": None})
-    style.keep_layout(figure)
-    FigureCanvasPdf(figure).print_pdf(
-        stem.with_name(stem.name + ".pdf"), metadata={"CreationDate": None, "Producer": None, "Creator": None}
-    )
+    if not stem.name:
+        raise AnalysisError(f"{stem}: a folder, not the beginning of a file's name")
+    try:
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        # `savefig` would draw each of them twice, once for the layout alone, which drawing finds by itself.
+        figure.canvas.print_png(stem.with_name(stem.name + ".png"), metadata={"Software": None})
+        style.keep_layout(figure)
+        FigureCanvasPdf(figure).print_pdf(
+            stem.with_name(stem.name + ".pdf"), metadata={"CreationDate": None, "Producer": None, "Creator": None}
+        )
+    except FileExistsError as error:
+        raise AnalysisError(f"{error.filename}: not a folder, so that nothing can be written in it") from error
+    except OSError as error:
+        raise AnalysisError(f"{error.filename or stem}: cannot be written: {error.strerror or error}") from error

@@ -10,6 +10,7 @@ import os
 import re
 import tomllib
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
 
 # Results are only read here, and many cluster file systems have no locks.
@@ -24,6 +25,28 @@ from bathline.statistic import STATISTICS  # noqa: E402
 
 class AnalysisError(Exception):
     """Something that the user can put right; the message says what."""
+
+
+class UnreadableError(AnalysisError):
+    """A file, or a part of it, that is there and cannot be read."""
+
+
+def reading(method):
+    """A method of what has a `path`, whose errors say that this cannot be read: damage leads to exceptions of any kind."""
+
+    @wraps(method)
+    def read(self, *arguments, **options):
+        try:
+            return method(self, *arguments, **options)
+        except AnalysisError:
+            raise
+        except Exception as error:
+            # What comes first says what is wrong: h5py may hide it behind a SystemError.
+            reason = error.__cause__ or error
+            words = " ".join(str(reason).split()) or type(reason).__name__
+            raise UnreadableError(f"{self.path}: cannot be read: {words}") from error
+
+    return read
 
 
 @dataclass(frozen=True)
@@ -123,6 +146,9 @@ def as_python(value):
     """An attribute as a Python value: text, number, or a list of them."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
+    if isinstance(value, str):
+        # h5py keeps bytes that are no UTF-8 as halves of characters, which nothing can write.
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if isinstance(value, np.ndarray):
         return as_python(value.flat[0]) if value.size == 1 else [as_python(item) for item in value.ravel()]
     if isinstance(value, np.generic):
@@ -135,25 +161,35 @@ class Result:
 
     def __init__(self, path):
         self.path = Path(path)
+        self._open()
+
+    @reading
+    def _open(self):
         if not self.path.is_file():  # nothing that would be waited for, such as a pipe
-            raise AnalysisError(f"{path}: {'not a file' if self.path.exists() else 'no such file'}")
+            raise AnalysisError(f"{self.path}: {'not a file' if self.path.exists() else 'no such file'}")
         try:
             self.file = h5py.File(self.path, "r")
         except OSError as error:
-            raise AnalysisError(f"{path}: not a readable HDF5 file ({error})") from error
+            raise UnreadableError(f"{self.path}: not a readable HDF5 file ({error})") from error
+        try:
+            self._begin()
+        except Exception:
+            self.file.close()
+            raise
+
+    def _begin(self):
+        """Reads what the whole file is about."""
         try:
             refuse_foreign_parts(self.file)
         except ValueError as error:
-            self.file.close()
-            raise AnalysisError(f"{path}: {error}") from error
+            raise AnalysisError(f"{self.path}: {error}") from error
         self.attributes = {name: as_python(value) for name, value in self.file.attrs.items()}
         try:
             self.recipe = tomllib.loads(
                 self.attributes.get("recipe_resolved") or self.attributes.get("recipe") or ""
             )
         except tomllib.TOMLDecodeError as error:
-            self.file.close()
-            raise AnalysisError(f"{path}: the recipe inside is not TOML ({error})") from error
+            raise AnalysisError(f"{self.path}: the recipe inside is not TOML ({error})") from error
 
     def __enter__(self):
         return self
@@ -179,6 +215,7 @@ class Result:
         """Labels of the integrators, in the recipe's order."""
         return [entry.get("label") or entry.get("name", "") for entry in self.recipe.get("integrators", [])]
 
+    @reading
     def groups(self, parent):
         """Names of the groups inside a group, the recipe's integrators first; empty without such a group."""
         if parent not in self.file:
@@ -200,10 +237,13 @@ class Result:
         """Whether a quantity path can be read."""
         try:
             self.quantity(path)
+        except UnreadableError:
+            raise
         except AnalysisError:
             return False
         return True
 
+    @reading
     def variables(self, group):
         """Names of the variables of a group; empty when there is no such group."""
         item = self.file.get(group) or self.file.get(group.replace(".", "/"))
@@ -211,15 +251,18 @@ class Result:
             return []
         return sorted((name for name in item if isinstance(item[name], h5py.Dataset)), key=natural_key)
 
+    @reading
     def has_variable(self, path):
         """Whether there is a variable of this name, of any number of dimensions."""
         return self._find(path) is not None
 
+    @reading
     def shape(self, path):
         """The lengths of a variable's dimensions; None where there is no such variable."""
         dataset = self._find(path)
         return None if dataset is None else dataset.shape
 
+    @reading
     def quantity(self, path):
         """The quantity with this path; AnalysisError naming what there is when there is none."""
         whole, _, statistic = path.strip().rpartition(".")
@@ -281,6 +324,7 @@ class Result:
         units = statistic.units(series.units, scale.units if scale else "")
         return replace(series, path=path, values=np.asarray(value, dtype=float), units=units, scale=None)
 
+    @reading
     def array(self, path):
         """A whole variable of any number of dimensions, and its h5py dataset for the attributes."""
         dataset = self._find(path)
@@ -288,6 +332,7 @@ class Result:
             raise AnalysisError(f"{self.path}: no variable '{path}'; {self._what_there_is(path)}")
         return np.asarray(dataset[()], dtype=float), dataset
 
+    @reading
     def scale_of(self, dataset, axis):
         """The scale of one dimension of a dataset, as a Quantity; plain numbering where there are no numbers."""
         dimension = dataset.dims[axis]
@@ -296,6 +341,7 @@ class Result:
             return _scale_quantity(dimension[0])
         return Quantity("", np.arange(dataset.shape[axis], dtype=float), "", "index")
 
+    @reading
     def claims(self):
         """All claims of the file; columns that an older file lacks have their defaults."""
         group = self.file.get("claims")

@@ -1,0 +1,142 @@
+"""Files that are damaged, and places where nothing may be written: one line each, and never a traceback."""
+
+import contextlib
+import io
+import os
+import signal
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import h5py
+import numpy as np
+
+import synthetic
+import bathline
+import figure as command
+import report
+import sweep_table
+from bathline.figure import draw
+from bathline.result import Result
+
+RECIPE = """
+[[integrators]]
+name = "rk4"
+label = "closed"
+[figure]
+caption = "All is well."
+[[figure.panels]]
+series = [{of = "closed.q[0][0]"}]
+"""
+
+
+class DamageTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.path = self.folder / "result.h5"
+        synthetic.trajectory(self.path, RECIPE, steps=5)
+
+    def said(self, main, *arguments):
+        """Exit code and standard error of a command."""
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors):
+            return main([str(argument) for argument in arguments]), errors.getvalue()
+
+    def damage(self, name):
+        """Overwrites the beginning of the header of a group or a variable."""
+        with h5py.File(self.path) as file:
+            place = h5py.h5o.get_info(file[name].id).addr
+        with open(self.path, "r+b") as file:
+            file.seek(place)
+            file.write(b"\xff" * 24)
+
+    def test_damage_is_one_line(self):
+        for name in ("/", "closed", "closed/q", "claims/id"):
+            with self.subTest(name):
+                synthetic.trajectory(self.path, RECIPE, steps=5)
+                self.damage(name)
+                code, said = self.said(command.main, self.path, "-o", self.folder / "x")
+                self.assertEqual((code, said.count("\n")), (2, 1), said)
+                self.assertRegex(said, f"^figure: {self.path}: (cannot be read|not a readable HDF5 file)")
+                with self.assertRaises(bathline.AnalysisError):
+                    bathline.open(self.path)
+
+    def test_what_cannot_be_read_is_not_taken_for_missing(self):
+        with Result(self.path) as result:
+            damaged = mock.patch.object(result, "_find", side_effect=OSError("Can't read data\n (checksum)"))
+            with damaged, self.assertRaisesRegex(bathline.AnalysisError, r"cannot be read: Can't read data \(checksum\)$"):
+                result.has("closed.q[0][0]")
+            result.recipe.pop("figure")
+            with damaged, self.assertRaisesRegex(bathline.AnalysisError, "cannot be read"):
+                draw(result)
+
+    def test_xarray_reads_no_damage_either(self):
+        for read in (lambda result: result["closed"], lambda result: result.tree):
+            damaged = mock.patch("xarray.open_dataset", side_effect=OSError("checksum"))
+            with bathline.open(self.path) as result, damaged, mock.patch("xarray.open_datatree", create=True) as tree:
+                tree.side_effect = RuntimeError("checksum")
+                with self.assertRaisesRegex(bathline.AnalysisError, "cannot be read: checksum"):
+                    read(result)
+
+    def test_a_text_that_is_no_text(self):
+        content = self.path.read_bytes()
+        self.assertIn(b"All is well", content)
+        self.path.write_bytes(content.replace(b"All is well", b"All is \xf3ell"))
+        with Result(self.path) as result:
+            self.assertEqual(result.figure["caption"], "All is \N{REPLACEMENT CHARACTER}ell.")
+            result.figure["caption"].encode()
+
+    def test_a_file_that_crashes_the_library(self):
+        with mock.patch.object(command, "Result", lambda path: os.kill(os.getpid(), signal.SIGSEGV)):
+            code, said = self.said(command.main, self.path)
+        self.assertEqual((code, said), (2, f"figure: {self.path}: HDF5 cannot read it and ends with SIGSEGV\n"))
+
+    def test_ctrl_c_is_no_error_of_the_child(self):
+        with mock.patch.object(command, "Result", lambda path: os.kill(os.getpid(), signal.SIGINT)):
+            code, said = self.said(command.main, self.path)
+        self.assertEqual((code, said), (2, f"figure: {self.path}: HDF5 cannot read it and ends with SIGINT\n"))
+
+    def test_without_a_kind_figures_are_lines(self):
+        with Result(self.path) as result:
+            (line,) = draw(result).axes[0].lines
+        np.testing.assert_allclose(line.get_ydata(), np.cos(np.linspace(0.0, 10.0, 6)))
+
+    def test_places_where_nothing_can_be_written(self):
+        paper = self.folder / "paper" / "fig1" / "result.h5"
+        synthetic.trajectory(paper, RECIPE, steps=5)
+        for place in ("/proc/x", "/dev/null/x"):
+            for name, main, arguments in (
+                ("figure", command.main, (self.path, "-o", place)),
+                ("report", report.main, (self.folder, "-o", place)),
+                ("sweep_table", sweep_table.main, (self.path, "-o", place)),
+            ):
+                with self.subTest(place, name=name):
+                    code, said = self.said(main, *arguments)
+                    self.assertEqual((code, said.count("\n")), (2, 1), said)
+                    self.assertRegex(said, f"^{name}: (/proc/x|/dev/null)")
+        code, said = self.said(command.main, self.path, "-o", "/")
+        self.assertEqual((code, said), (2, "figure: /: a folder, not the beginning of a file's name\n"))
+
+    def test_the_report_goes_on_without_a_picture_or_a_log_that_cannot_be_read(self):
+        for name, content in (("a", None), ("b", "rubbish")):
+            file = self.folder / "paper" / name / "result.h5"
+            synthetic.trajectory(file, RECIPE, steps=5)
+            if content:
+                file.write_text(content)
+            file.with_name("run.log").write_text("log")
+            file.with_suffix(".png").write_text("picture")
+        # Of root nothing can be hidden.
+        refused = PermissionError(13, "Permission denied")
+        with mock.patch.object(Path, "read_text", side_effect=refused):
+            entries = report.entries_of(self.folder)
+        with mock.patch.object(Path, "read_bytes", side_effect=refused):
+            page = report.page(entries, self.folder)
+        self.assertIn("result.png cannot be read: Permission denied", page)
+        self.assertIn("run.log cannot be read: Permission denied", page)
+
+
+if __name__ == "__main__":
+    unittest.main()
