@@ -10,6 +10,7 @@ import numpy as np
 import synthetic
 from bathline.figure import draw
 from bathline.result import Result
+from bathline.runaway import limits
 
 
 class RunawayTest(unittest.TestCase):
@@ -59,6 +60,19 @@ class RunawayTest(unittest.TestCase):
         for title, reach in ("axis 0", 199.0), ("axis 1", 19900.0):
             self.assertGreaterEqual(panels[title].get_ylim()[1], reach)
         self.assertGreaterEqual(panels["orbit"].get_xlim()[1], 199.0)
+
+    def test_an_axis_holds_what_stays_within_bounds_or_grows_in_proportion(self):
+        time = np.linspace(0.0, 40.0, 200)
+        calm, large = np.sin(time), 40.0 * np.sin(time)
+        for wide, shown in (
+            (large, True),
+            (large * time / 40.0, True),
+            (large * (1.0 - np.exp(-time / 10.0)), True),
+            (large * np.exp(0.2 * (time - 40.0)), False),
+            (1e4 * large, False),
+        ):
+            found = limits([(time, calm), (time, 0.9 * calm), (time, wide)])
+            self.assertEqual(found is None, shown)
 
     def test_an_orbit_cut_to_a_thin_strip_is_as_wide_as_its_panel(self):
         turn = np.arange(200.0)
