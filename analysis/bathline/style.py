@@ -250,8 +250,14 @@ def label_short_decades(axis):
     low, high = axis.get_view_interval()
     if high / low < 60:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low > 5 else (1, 1.5, 2, 3, 4, 5, 6, 8)))
-        axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        axis.set_major_formatter(FuncFormatter(lambda x, _: _written(x)))
         axis.set_minor_formatter(NullFormatter())
+
+
+def _written(number):
+    """A number beside a tick: a power of ten where it would be long otherwise."""
+    text = f"{number:g}"
+    return f"${ScalarFormatter(useMathText=True).format_data(number)}$" if "e" in text else text
 
 
 def color(choice):

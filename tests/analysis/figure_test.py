@@ -280,6 +280,18 @@ class FigureTest(unittest.TestCase):
             self.assertEqual(bool(axes.get_yticklabels(minor=True)), numbers)
             self.assertEqual(any(text.get_text() for text in axes.get_yticklabels(minor=True)), numbers)
 
+    def test_large_numbers_of_a_short_logarithmic_axis_are_powers_of_ten(self):
+        axes = style.new_figure(3.0, 3.0).subplots()
+        axes.set_xscale("log")
+        for low, numbers in (
+            (9e5, ["$10^{6}$", r"$2 \times 10^{6}$", r"$5 \times 10^{6}$"]),
+            (9e-3, ["0.01", "0.02", "0.05"]),
+        ):
+            axes.set_xlim(low, 8 * low)
+            style.label_short_decades(axes.xaxis)
+            shown = [text.get_text() for text in axes.get_xticklabels() if low < text.get_position()[0] < 8 * low]
+            self.assertEqual(shown, numbers)
+
     # --- the other kinds ---
 
     def test_wave_is_centred_at_zero_and_shows_front_and_echo(self):
