@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bathline import runaway, style
-from bathline.oscillations import is_dense, periods_at_ends
+from bathline import looks, runaway, style
+from bathline.oscillations import dense, periods_at_ends
 from bathline.result import AnalysisError, UnreadableError, integrator_of
 
 MOST_PARTICLES = 4
@@ -50,7 +50,7 @@ def _convergence(result):
     """A row of panels for an error, over steps and over work; closed and open runs apart where they would look alike."""
     labels = result.groups("convergence")
     parts = {"": labels}
-    if any(_looks(result, labels).values()):
+    if any(looks.of_labels(result, labels).values()):
         closed = [label for label in labels if (integrator_of(result.recipe, label) or {}).get("on") == "closed"]
         parts = {", closed": closed, ", open": [label for label in labels if label not in closed]}
     panels = [
@@ -102,11 +102,11 @@ def _memory(result):
         if not any(np.any(np.nan_to_num(_values(result, f"{group}.{variable}{index}"))) for group in groups):
             continue
         measured = [
-            {"of": f"{group}.{variable}{index}", "name": name, "color": _colour(place), "style": "solid"}
+            {"of": f"{group}.{variable}{index}", "name": name, "color": looks.colour(place), "style": "solid"}
             for place, (group, name) in enumerate(groups.items())
         ]
         formulas = [
-            {"of": f"{group}.{variable}_formula{index}", "color": _colour(place), **_FORMULA}
+            {"of": f"{group}.{variable}_formula{index}", "color": looks.colour(place), **looks.FORMULA}
             for place, group in enumerate(groups)
             if result.has(f"{group}.{variable}_formula{index}")
         ]
@@ -129,7 +129,7 @@ def _ensemble(result):
         if len(labels) == 1:
             panel["series"][0]["name"] = "mean and standard error"
         if theory and result.has(f"ensemble.{labels[0]}.{theory}"):
-            line = {"of": f"ensemble.{labels[0]}.{theory}", "name": "theory", **_THEORY}
+            line = {"of": f"ensemble.{labels[0]}.{theory}", "name": "theory", **looks.THEORY}
             panel["series"].append(line)
         panels.append(panel)
     return _figure(*panels, *_densities(result, labels), *_survivals(result, labels))
@@ -143,7 +143,7 @@ def _densities(result, labels):
         keys = {"error": f"{variable}_error", "xlabel": name, "ylabel": "probability density"}
         panel = _of_labels(result, "ensemble", labels, variable, f"distribution of {name}", **keys)
         if panel and result.has(f"ensemble.{labels[0]}.{variable}_expected"):
-            expected = {"of": f"ensemble.{labels[0]}.{variable}_expected", "name": "theory", **_THEORY}
+            expected = {"of": f"ensemble.{labels[0]}.{variable}_expected", "name": "theory", **looks.THEORY}
             panel["series"].append(expected)
         panels.append(panel)
     return panels
@@ -175,7 +175,7 @@ def _covariance(result):
             marked = result.shape(f"covariance.{labels[0]}.{variable}")[0] <= MOST_MARKED
             for series in panel["series"]:
                 if series["of"] == f"covariance.langevin.{variable}":
-                    series |= _THEORY
+                    series |= looks.THEORY
                 elif marked:
                     series["style"] = "marked"
             panels.append(panel)
@@ -230,7 +230,9 @@ def _paths(result, labels):
     for plane in filter(None, planes):
         plane |= {"between": last, "title": f"{plane['title']}, last periods"}
     if len(times) <= MOST_IN_DETAIL:
-        times = [part for panel, ends in zip(times, details) for part in (panel, *ends)]
+        # A row each, before what needs none.
+        rows = [part for panel, ends in zip(times, details) if ends for part in (panel, *ends)]
+        times = rows + [panel for panel, ends in zip(times, details) if not ends]
     return times + planes
 
 
@@ -267,7 +269,7 @@ def _modes(result, labels):
         return None
     _, dataset = result.array(f"{label}.mode_energy")
     series = [
-        {"of": f"{label}.mode_energy[{place}]", "name": f"mode {mode:.0f}", "color": _colour(place), "style": "solid"}
+        {"of": f"{label}.mode_energy[{place}]", "name": f"mode {mode:.0f}", "color": looks.colour(place), "style": "solid"}
         for place, mode in enumerate(result.scale_of(dataset, 1).values[:MOST_MODES])
     ]
     title = "energies of the modes" + (f", {label}" if len(labels) > 1 else "")
@@ -287,7 +289,7 @@ def _sections(result, labels):
         of, where = f"{label}.section_p[{particle}][{axis}]", f"{label}.section_q[{particle}][{axis}]"
         name = coordinates[particle] if particle < len(coordinates) else ""
         labelled = {"xlabel": f"position {name}".strip(), "ylabel": f"momentum {name}".strip()}
-        series = [{"of": of, "x": where, **_looks(result, labels)[label], "style": "dots"}]
+        series = [{"of": of, "x": where, **looks.of_labels(result, labels)[label], "style": "dots"}]
         surface = result.quantity(where).long_name.replace("position at", f"{label}:" if len(labels) > 1 else "section")
         panels.append({"title": surface, "series": series} | labelled)
     return panels
@@ -301,12 +303,13 @@ def _plane(result, labels, y, x, title, **keys):
 def _ledger(result, labels):
     """The particles' energy, or of a single label all terms; and how far their sum departs from its start."""
     if len(labels) == 1:
-        terms = []
+        terms, shown = [], []
         for place, (name, text) in enumerate(_TERMS.items()):
             values = _values(result, f"{labels[0]}.{name}")
             if np.any(np.nan_to_num(values)):
-                band = {"band": True} if is_dense(values) else {}
-                terms.append({"of": f"{labels[0]}.{name}", "name": text, "color": _colour(place)} | band)
+                terms.append({"of": f"{labels[0]}.{name}", "name": text, "color": looks.colour(place)})
+                shown.append(values)
+        _mark_bands(terms, shown)
         energies = {"title": "energy", "ylabel": "energy", "series": terms} if terms else None
     else:
         title = "energy of the particles"
@@ -348,11 +351,11 @@ def _of_labels(
     minus, x, error  variables beside it: subtracted, along the horizontal axis, standard error
     within           the axis ("ylim") that leaves out those that run away
     """
-    series = []
+    series, shown = [], []
     prefix = f"{group}." if group else ""
     # A label looks alike in all panels, whichever others these show; those of errors are drawn with marks, closed runs
     # and open ones apart.
-    looks = _looks(result, labels if group == "convergence" else [*result.labels, *labels])
+    look_of = looks.of_labels(result, labels if group == "convergence" else [*result.labels, *labels])
     for label in labels:
         beside = f"{prefix}{label}."
         values = _values(result, beside + variable)
@@ -360,19 +363,26 @@ def _of_labels(
             values = values - _values(result, beside + minus)
         if values.size < 2 or not np.any(np.isfinite(values) & ((values != 0) | (yscale == "linear"))):
             continue
-        entry = {"of": beside + variable, **looks[label]}
-        if x is None and not error and is_dense(values, yscale == "log"):
-            entry["band"] = True
+        entry = {"of": beside + variable, **look_of[label]}
         entry |= {key: beside + name for key, name in (("minus", minus), ("x", x), ("error", error)) if name}
         series.append(entry | ({"name": label} if len(labels) > 1 else {}))
+        shown.append(values)
     if not series:
         return None
     limits = _limits(result, [entry["of"] for entry in series], within) if within else {}
+    if x is None and not error:
+        _mark_bands(series, shown, yscale == "log", *np.diff(limits.get("ylim", [])))
     if yscale == "log":
         # A logarithmic axis leaves out zeros, and so the start; beside other panels it begins with it all the same.
         time = result.quantity(series[0]["of"]).scale.values
         limits["xlim"] = [float(time[0]), float(time[-1])]
     return {"title": title, "series": series, "yscale": yscale, **limits, **keys}
+
+
+def _mark_bands(series, values, *panel):
+    """Has those of a panel's series, with these values, that would be a solid area drawn as bands."""
+    for entry, is_dense in zip(series, dense(values, *panel)):
+        entry |= {"band": True} if is_dense else {}
 
 
 def _limits(result, paths, axis):
@@ -394,35 +404,6 @@ def _figure(*panels, kind="lines"):
     columns = 3 if in_threes else min(len(panels), 2)
     width = style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH
     return {"kind": kind, "columns": columns, "width": width, "legend": "shared", "panels": panels}
-
-
-def _looks(result, labels):
-    """For every label what its series have besides: nothing, or a colour and dashes of its own where another has its
-    method's look."""
-    looks, taken = {}, set()
-    for label in labels:
-        look = style.look_of_method(integrator_of(result.recipe, label) or {})
-        alone = look is not None and (look.color, look.dashes) not in taken
-        looks.setdefault(label, {} if alone else None)
-        taken |= {(look.color, look.dashes)} if alone else set()
-    used = {color for color, _ in taken}
-    colours = sorted(_COLOURS, key=lambda place: list(style.PALETTE)[place] in used)
-    others = [label for label, look in looks.items() if look is None]
-    dashes = list(style.LINE_STYLES)
-    return looks | {
-        label: {"color": colours[place % len(colours)], "style": dashes[(place + 1) % len(dashes)]}
-        for place, label in enumerate(others)
-    }
-
-
-# Places in the palette; yellow is faint on white.
-_COLOURS = [place for place, name in enumerate(style.PALETTE) if name != "yellow"]
-_FORMULA = {"style": "points", "name": "marks: formula"}
-_THEORY = {"color": list(style.PALETTE).index("black"), "style": "dotted"}
-
-
-def _colour(place):
-    return _COLOURS[place % len(_COLOURS)]
 
 
 # --- what the file has ------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import bathline
 from bathline import style
 from bathline.default import figure_of
 from bathline.figure import draw
+from bathline.oscillations import periods_at_ends, reach
 from bathline.result import Result
 
 OSCILLATOR = """
@@ -117,6 +118,10 @@ class DefaultTest(unittest.TestCase):
     def lines(self, axes):
         """The data of the curves in a panel, marks left out."""
         return [line.get_xydata() for line in axes.lines if len(line.get_xydata()) > 2]
+
+    def legend(self, result):
+        """The names in the legend of the picture."""
+        return [text.get_text() for text in result.plot().legends[0].texts]
 
     def test_a_trajectory_is_positions_phase_plane_and_ledger(self):
         panels, result = self.drawn(OSCILLATOR + study("trajectory"))
@@ -264,8 +269,7 @@ class DefaultTest(unittest.TestCase):
         self.assertEqual(list(panels), ["energies of the modes", "energy", "sum of all energies"])
         expected = [result.quantity(f"verlet.mode_energy[{place}]") for place in range(5)]
         np.testing.assert_allclose([line.get_ydata() for line in panels["energies of the modes"].lines], expected)
-        names = [text.get_text() for text in result.plot().legends[0].texts]
-        self.assertEqual(names[:5], [f"mode {k}" for k in range(1, 6)])
+        self.assertEqual(self.legend(result)[:5], [f"mode {k}" for k in range(1, 6)])
 
     def test_waves_are_maps(self):
         recipe = OSCILLATOR + study("wave", "threshold = 1e-6\n[output]\nsnapshots = 5")
@@ -329,6 +333,30 @@ class TextsTest(unittest.TestCase):
                     self.assertFalse(any(series.get("band") for series in panels[title]["series"]))
                     self.assertEqual(low == 0.0, "first" in title)
                     self.assertEqual(high == len(path) - 1, "last" in title)
+
+    def test_several_curves_are_a_band_with_fewer_periods(self):
+        for curves, periods, dense in ((3, 64, True), (1, 64, False), (2, 45, False), (9, 13, False)):
+            with self.subTest(curves=curves, periods=periods):
+                # Some six samples a period are all that a coarse step leaves.
+                self.write({f"label{place}": self.swinging(periods, 6 * periods + 7 * place) for place in range(curves)})
+                series = self.panels()["position"]["series"]
+                self.assertEqual([one.get("band", False) for one in series], [dense] * curves)
+
+    def test_the_edges_of_a_band_do_not_swing(self):
+        low, high = reach(np.arange(400.0), np.sin(np.arange(400.0)))[1:]
+        self.assertGreater(high.min(), 0.85)
+        self.assertLess(low.max(), -0.85)
+
+    def test_a_position_with_its_first_and_last_periods_fills_a_row(self):
+        turn = np.linspace(0.0, 1.0, 8000)
+        self.write({"one": np.stack([turn, np.sin(2 * np.pi * 500 * turn)], -1)[:, :, None]})
+        titles = [f"particle 1{end}" for end in ("", ", first periods", ", last periods")]
+        self.assertEqual(list(self.panels())[:4], [*titles, "particle 0"])
+
+    def test_few_samples_a_period_tell_it_well(self):
+        time = 0.5 * np.arange(401.0)
+        for period in periods_at_ends(time, np.cos(2 * time)):
+            self.assertAlmostEqual(period, np.pi, delta=0.2)
 
     def test_a_band_reaches_as_far_as_the_path(self):
         path = self.swinging(500)
