@@ -126,13 +126,15 @@ def _ensemble(result):
         panel = _of_labels(result, "ensemble", labels, variable, title, error=error, ylabel=ylabel)
         if not panel:
             continue
-        if len(labels) == 1:
-            panel["series"][0]["name"] = "mean and standard error"
         if theory and result.has(f"ensemble.{labels[0]}.{theory}"):
             line = {"of": f"ensemble.{labels[0]}.{theory}", "name": "theory", **looks.THEORY}
             panel["series"].append(line)
         panels.append(panel)
-    return _figure(*panels, *_densities(result, labels), *_survivals(result, labels))
+    panels = [panel for panel in (*panels, *_densities(result, labels), *_survivals(result, labels)) if panel]
+    if len(labels) == 1:
+        for panel in panels:
+            panel["series"][0]["name"] = f"{labels[0]}, with its standard error"
+    return _figure(*panels)
 
 
 def _densities(result, labels):
@@ -365,7 +367,8 @@ def _of_labels(
             continue
         entry = {"of": beside + variable, **look_of[label]}
         entry |= {key: beside + name for key, name in (("minus", minus), ("x", x), ("error", error)) if name}
-        series.append(entry | ({"name": label} if len(labels) > 1 else {}))
+        # Closed and open runs have panels of their own where these are of errors.
+        series.append(entry | ({"name": label} if len(labels) > 1 or group == "convergence" else {}))
         shown.append(values)
     if not series:
         return None

@@ -159,9 +159,10 @@ class DefaultTest(unittest.TestCase):
             np.testing.assert_allclose(marks.get_xydata(), np.stack([result.quantity(f"convergence.rk4.{x}"), error], -1))
 
     def test_closed_and_open_runs_that_look_alike_have_panels_of_their_own(self):
-        panels, _ = self.drawn(OSCILLATOR + REDUCED + study("convergence", "step_sizes = [0.02, 0.01, 0.005]"))
+        panels, result = self.drawn(OSCILLATOR + REDUCED + study("convergence", "step_sizes = [0.02, 0.01, 0.005]"))
         names = [f"{error}, {on}" for error in ("position", "energy") for on in ("closed", "open")]
         self.assertEqual(list(panels), names)
+        self.assertEqual(self.legend(result), ["closed", "open"])
 
     def test_reduction_is_the_difference_and_its_echo(self):
         panels, result = self.drawn(OSCILLATOR + REDUCED + study("reduction"))
@@ -230,6 +231,9 @@ class DefaultTest(unittest.TestCase):
         np.testing.assert_allclose(expected[:, 1], result.quantity("ensemble.open.x_density_expected"))
         survival = [line[:, 1] for line in self.lines(panels["before the first fall"])]
         np.testing.assert_allclose(survival[1], result.quantity("ensemble.open.fall_survival"))
+        alone, result = self.drawn(recipe.replace(REDUCED, "") + study("ensemble", *options))
+        self.assertIn("distribution of x", alone)
+        self.assertEqual(self.legend(result), ["gjf, with its standard error", "theory"])
         # One record alone is no curve.
         panels, _ = self.drawn(recipe + study("ensemble", "from = 3.99", *options))
         self.assertNotIn("velocity autocorrelation", panels)
