@@ -166,7 +166,7 @@ def _start(arguments, ranks, petsc, progress):
         said = printed.read_text(errors="replace") + complaints
         messages = [json.loads(line) for line in log.read_text().splitlines()] if log.is_file() else []
     # Of a run that was stopped mpirun has another exit code than the program, and 1 where it could not start it.
-    last = re.fullmatch(r"run ended with exit code (\d+)", messages[-1]["message"]) if messages else None
+    last = re.fullmatch(r"bathline ended with exit code (\d+)", messages[-1]["message"]) if messages else None
     code = int(last[1]) if last else process.returncode
     if code == 0 or (code == _CLAIM_FAILED and last):
         return said
