@@ -39,7 +39,7 @@ class Convert(FolderTest):
         environment = tomllib.loads(chain.read_text())["environment"][0]
         self.assertEqual(environment["kind"], "spring-mass-line")
         self.assertEqual(environment["sites"], 60)
-        self.assertNotIn("damping", environment)
+        self.assertEqual(environment["damping"], 0.3)
         self.assert_code(self.convert(chain, "star", "-o", self.folder / "back.toml"), 0)
         expected = self.path_of(recipe)
         self.assertGreater(np.abs(expected).max(), 0.5)

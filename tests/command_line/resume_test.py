@@ -638,7 +638,7 @@ class RefusedTest(ResumeTest):
         self.assertFalse(copy.exists())
         _, copy = self.copies()
         shutil.copy(result, copy.parent)
-        self.check_refused([copy], "of another recipe.*\n  only there: `k = 2.0`\n  only here: `k = 1.0`", copy.parent / "run.h5")
+        self.check_refused([copy], r"of another recipe.*(\n.*)*only there: `k = 2.0`(\n.*)*only here: `k = 1.0`", copy.parent / "run.h5")
 
     def test_a_result_that_lacks_records(self):
         result, copy = self.copies()
@@ -730,7 +730,7 @@ class RefusedTest(ResumeTest):
 
     def test_settings_without_a_recipe(self):
         result, copy = self.copies()
-        self.check_refused([copy, "--set", "time.step=1"], "belongs to --recipe", result)
+        self.check_refused([copy, "--set", "time.step=1"], "belong to --recipe", result)
 
     def test_beginning_anew_among_old_checkpoints(self):
         result, copy = self.copies()

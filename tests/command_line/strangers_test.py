@@ -333,7 +333,7 @@ class StructureTest(StrangersTest):
         for path in (pipe, "/dev/zero"):
             self.refused("verify", path, message="not a regular file")
             self.refused("resume", path, message="not a regular file")
-            self.refused("claims", path, message="there is no file")
+            self.refused("claims", path, message="not a regular file")
             self.refused("resume", self.checkpoint, "-o", path, message="not a regular file", ranks=2)
 
     def name_table(self, name, text):
