@@ -67,6 +67,12 @@ class SubmitTest(FolderTest):
         self.assertEqual(job[:2], ["--parsable", "--array=0-2"])
         self.assertTrue(after[-1].endswith("analysis/sweep_table.py -o out/s.csv out/s.????????????.h5"), after)
 
+    def test_a_sweep_that_is_taken_away(self):
+        recipe = write_recipe(self.place / "sweep.toml", SWEEP)
+        job, after = self.submit(recipe, "--unset", "sweep", "-o", "s.h5")
+        self.assertNotIn("--array", " ".join(job))
+        self.assertTrue(after[-1].rstrip().endswith("figure.py s.h5 -o s"), after)
+
     def test_the_name_of_the_result_is_left_out(self):
         recipe = write_recipe(self.place / "run.toml", OSCILLATOR)
         _, after = self.submit(recipe)

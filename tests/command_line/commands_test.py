@@ -299,6 +299,24 @@ class UsageTest(FolderTest):
                 self.assertNotEqual(outcome.err, "")
         self.assertEqual(list(self.folder.iterdir()), [])
 
+    def test_wrong_words_are_named(self):
+        for arguments, message in (
+            (["frobnicate"], "error: unknown command `frobnicate`; there are run, "),
+            (["chek", "a.toml"], "error: unknown command `chek`; did you mean `check`?"),
+            (["run", "a.toml", "--sett", "time.end=3"], "error: `run` has no option `--sett`; did you mean `--set`?"),
+            (["run", "a.toml", "--wall-time", "-3"], "-3 is no positive number of seconds"),
+            (["claims", self.folder], "is not a regular file"),
+        ):
+            with self.subTest(arguments=arguments):
+                outcome = run(arguments, cwd=self.folder)
+                self.assert_code(outcome, 2)
+                self.assert_said_once(outcome, message)
+
+    def test_settings_before_the_recipe_take_one_value(self):
+        recipe = write_recipe(self.new_folder() / "a.toml", OSCILLATOR)
+        words = ["run", "--set", "time.steps=3", recipe, "--unset", "integrators.open.gamma", "-o", recipe.with_name("a.h5")]
+        self.assert_code(run([*words, "--progress", "none"]), 0)
+
     def test_wrong_usage_is_answered_once(self):
         outcome = run(["frobnicate"], ranks=2)
         self.assert_code(outcome, 2)

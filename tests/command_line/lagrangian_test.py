@@ -247,6 +247,14 @@ class LagrangianTest(FolderTest):
         told = [self.run_recipe(recipe) for recipe in (typed, formula)]
         self.assertIn("energy_total left its start", told[0].text)
         self.assertEqual(told[0].text, told[1].text)
+        # What a planet has been near to does not explain where its energy is later.
+        falling = changed(
+            formula,
+            system={"v0": [0.0, 0.05]},
+            time={"step": 0.05, "steps": 400},
+            integrators=[{"name": "rk4", "on": "open"}],
+        )
+        self.assertIn("energy_total left its start", self.run_recipe(falling).text)
         # In polar coordinates, with masses that depend on the distance, a fine step is nothing to speak of.
         polar = changed(
             typed,

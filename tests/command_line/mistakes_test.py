@@ -512,6 +512,27 @@ class HeatBathMistakesTest(MistakeTest):
         self.assert_said_once(returning, "closed: the recurrence of `bath` is back at t_r = 1.25664")
 
 
+class TemperatureTest(MistakeTest):
+    def warned(self, message, **sections):
+        return message in run(["check", write_recipe(self.folder / "warm.toml", changed(OSCILLATOR, **sections))]).err
+
+    def test_one_that_warms_nothing_is_told(self):
+        message, warm = "the `temperature` in [system] warms nothing", {"temperature": 1.0}
+        closed = OSCILLATOR["integrators"][:1]
+        self.assertTrue(self.warned(message, system=warm, integrators=closed))
+        self.assertFalse(self.warned(message, system=warm))
+        self.assertFalse(self.warned(message, system=warm | {"start": "thermal"}, integrators=closed))
+
+    def test_a_warm_line_beyond_its_limit_is_not_said_to_stand_on_it(self):
+        # The step is at omega h = 2, or twice that.
+        message = "stands on the stability limit"
+        line = {"name": "line", "kind": "spring-mass-line", "sites": 45, "M": 0.01, "lambda": 16.0, "temperature": 0.1}
+        closed = [OSCILLATOR["integrators"][0] | {"allow_unstable": True}]
+        for step, stands in ((0.025, True), (0.05, False)):
+            recipe = {"environment": [line], "time": {"step": step}, "integrators": closed}
+            self.assertEqual(self.warned(message, **recipe), stands, step)
+
+
 class MemoryTest(MistakeTest):
     """What does not fit is said before, on all ranks, and what was not foreseen ends all of them."""
 

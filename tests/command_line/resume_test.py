@@ -728,6 +728,13 @@ class RefusedTest(ResumeTest):
         self.must(["run", recipe, "-o", result], code=1)
         self.assert_said_once(self.must(["resume", result], code=1), "finished already")
 
+    def test_a_key_that_was_taken_away(self):
+        recipe, result = self.fresh(changed(OSCILLATOR, output={"checkpoint_every": 25}))
+        unset = ["--unset", "output.checkpoint_every"]
+        self.must(["run", recipe, "-o", result, *unset, "--wall-time", "1e-6"], code=85)
+        self.check_refused([result, "--recipe", recipe], "only here: `checkpoint_every = 25`", result, ranks=(None,))
+        self.must(["resume", result, "--recipe", recipe, *unset])
+
     def test_settings_without_a_recipe(self):
         result, copy = self.copies()
         self.check_refused([copy, "--set", "time.step=1"], "belong to --recipe", result)
