@@ -344,6 +344,15 @@ class ClaimsTest(ResultTest):
                 measured = file["closed/q"][()].max()
                 self.assertEqual(file["claims/measured"][1], measured)
 
+    def test_claims_choose_among_labels_by_number(self):
+        # Variables over labels, which number nothing, have statistics all the same.
+        study = {"kind": "convergence", "step_sizes": [0.1, 0.05, 0.025]}
+        of = {"convergence.order_q[1]": [1.8, 2.2], "convergence.order_q.max": [1.8, 2.2], "convergence.error_q.count": [6, 6]}
+        claims = [{"id": f"c{i}", "quantity": key, "bounds": of[key]} for i, key in enumerate(of)]
+        integrators = [{"name": name, "on": "open", "label": name} for name in ("explicit-euler", "stoermer-verlet")]
+        recipe = changed(OSCILLATOR, study=study, claims=claims, integrators=integrators)
+        self.result(recipe, "labels")
+
     def test_a_claim_on_a_variable_that_is_not_there_fails_and_says_why(self):
         claim = FAILING | {"quantity": "closed.velocity.max"}
         outcome = self.run_recipe("absent", changed(OSCILLATOR, claims=[claim]))

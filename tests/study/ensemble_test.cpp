@@ -406,6 +406,13 @@ TEST(MpiEnsemble, HoldsHistogramsAgainstWhatIsExpected) {
       EXPECT_NEAR(deviation[bin], (found[bin] - expected[bin]) / error[bin], 1e-9);
     }
   }
+  // Where nobody comes the error is what is expected of so many draws: n p, over its root.
+  const RunStudy far(
+      recipe("realisations = 9\n[[study.quantities]]\nname = \"x\"\nof = \"x0\"\n"
+             "bins = [50.0, 52.0, 2]\nexpected = \"1\"\n"));
+  ASSERT_EQ(far.report, "");
+  EXPECT_EQ(far.values("ensemble/run/x_density"), (std::vector<double>{0.0, 0.0}));
+  for (const double deviation : far.values("ensemble/run/x_density_deviation")) EXPECT_NEAR(deviation, -3.0, 1e-12);
 }
 
 // A closed system is warm by a memory whose noise is wanted, or by how its particles start.
