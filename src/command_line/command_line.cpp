@@ -28,7 +28,7 @@
 #include "record/claims.hpp"
 #include "record/provenance.hpp"
 #include "recipe/settings.hpp"
-#include "recipe/vocabulary.hpp"
+#include "recipe/spelling.hpp"
 #include "record/result_check.hpp"
 #include "solve/petsc_options.hpp"
 #include "solve/petsc_session.hpp"
@@ -54,11 +54,6 @@ int show_claims(const std::string& path, const Program& program) {
   }
   fmt::print("{}", claims.empty() ? fmt::format("{} makes no claims\n", path) : claims_table(claims));
   return exit_code_of(claims);
-}
-
-std::string advice(const std::string& word, const std::vector<std::string>& known) {
-  const std::string close = closest_name(word, known);
-  return close.empty() ? fmt::format("there are {}", fmt::join(known, ", ")) : fmt::format("did you mean `{}`?", close);
 }
 
 /// The arguments before `--` and those behind it, if there is one, which are PETSc's.
@@ -393,7 +388,8 @@ std::string CommandLine::unknown_word(const std::vector<std::string>& arguments)
   const std::string& first = arguments.front();
   const auto commands = app_.get_subcommands([&](const CLI::App* it) { return it->get_name() == first; });
   if (commands.empty()) {
-    return first.starts_with('-') ? "" : fmt::format("unknown command `{}`; {}", first, advice(first, known));
+    return first.starts_with('-') ? ""
+                                  : fmt::format("unknown command `{}`{}", first, spelling_advice(first, known, '`'));
   }
   known.clear();
   for (const CLI::Option* option : commands.front()->get_options()) {
@@ -402,7 +398,7 @@ std::string CommandLine::unknown_word(const std::vector<std::string>& arguments)
   for (const std::string& argument : arguments) {
     const std::string name = argument.substr(0, argument.find('='));
     if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) continue;
-    return fmt::format("`{}` has no option `{}`; {}", first, name, advice(name, known));
+    return fmt::format("`{}` has no option `{}`{}", first, name, spelling_advice(name, known, '`'));
   }
   return "";
 }

@@ -76,4 +76,5 @@ void log_to(const std::string& path, const Communicator& world) {
   log->sinks().push_back(lines);
   log->flush_on(spdlog::level::trace);
 }
+
 }  // namespace bathline

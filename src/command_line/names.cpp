@@ -11,6 +11,7 @@
 #include "driver/recipe_library.hpp"
 #include "formula/parser.hpp"
 #include "recipe/recipe_schema.hpp"
+#include "recipe/spelling.hpp"
 
 namespace bathline {
 

@@ -12,6 +12,7 @@
 #include "driver/companions.hpp"
 #include "driver/launch.hpp"
 #include "recipe/describe.hpp"
+#include "recipe/spelling.hpp"
 #include "recipe/sweep.hpp"
 
 namespace bathline {

@@ -16,7 +16,7 @@
 #include <optional>
 
 #include "recipe/excerpt.hpp"
-#include "recipe/value_reader.hpp"
+#include "recipe/spelling.hpp"
 
 namespace bathline {
 

@@ -1,12 +1,12 @@
 // Checks and resolves the alternatives that the schema of a section states.
 #include "recipe/alternatives.hpp"
+#include "recipe/spelling.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "recipe/toml_document.hpp"
-#include "recipe/value_reader.hpp"
 
 namespace bathline {
 

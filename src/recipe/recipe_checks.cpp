@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "recipe/excerpt.hpp"
-#include "recipe/value_reader.hpp"
+#include "recipe/spelling.hpp"
 
 namespace bathline {
 

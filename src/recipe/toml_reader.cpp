@@ -8,6 +8,7 @@
 
 #include "recipe/describe.hpp"
 #include "recipe/excerpt.hpp"
+#include "recipe/spelling.hpp"
 #include "recipe/toml_document.hpp"
 
 namespace bathline {

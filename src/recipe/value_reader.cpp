@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "recipe/excerpt.hpp"
+#include "recipe/spelling.hpp"
 #include "recipe/toml_writer.hpp"
 
 namespace bathline {
@@ -135,18 +136,6 @@ std::string type_found(const toml::node& node) {
     default:
       return "a date or time";
   }
-}
-
-std::string spelling_advice(const std::string& name, std::span<const std::string> known, char quote) {
-  const std::string closest = closest_name(name, known);
-  if (closest.empty()) return "; known are " + quoted_names(known, quote);
-  return fmt::format("; did you mean {}{}{}?", quote, closest, quote);
-}
-
-std::string quoted_names(std::span<const std::string> names, char quote) {
-  std::string text;
-  for (const std::string& name : names) text += fmt::format("{}{}{}{}", text.empty() ? "" : ", ", quote, name, quote);
-  return text.empty() ? "none" : text;
 }
 
 }  // namespace bathline

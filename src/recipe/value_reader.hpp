@@ -37,10 +37,4 @@ class ValueReader {
 /// What `node` is, for "must be a number, not ...".
 std::string type_found(const toml::node& node);
 
-/// The end of a message on an unknown name: "; did you mean `sites`?", or all of `known` where none is close.
-std::string spelling_advice(const std::string& name, std::span<const std::string> known, char quote);
-
-/// The names in quotes, separated by commas.
-std::string quoted_names(std::span<const std::string> names, char quote);
-
 }  // namespace bathline

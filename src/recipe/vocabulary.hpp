@@ -73,9 +73,6 @@ bool is_name(std::string_view text);
 /// The parameters that a table with these keys has: in place of `any_name` one for each key that no other describes.
 std::vector<Parameter> named_parameters(std::span<const Parameter> parameters, std::span<const std::string> keys);
 
-/// The name in `candidates` that is closest to a misspelt `name`, or "" where none is close.
-std::string closest_name(const std::string& name, std::span<const std::string> candidates);
-
 /// The text of `bathline describe NAME` for one entry.
 std::string describe(const Entry& entry, const std::string& category);
 

@@ -83,13 +83,12 @@ Outlook failure_of(const std::string& path, const std::string& reason) {
   return {Outlook::failure, fmt::format("cannot write {}: {}", path, reason), "", ""};
 }
 
-/// Whether a file begins as HDF5 does, or holds nothing yet, as a run leaves it that was killed early. What is replaced
-/// by mistake, such as the recipe itself, would be lost.
+/// Whether a file is one of HDF5, or holds nothing yet, as a run leaves it that was killed early. What is replaced by
+/// mistake, such as the recipe itself, would be lost.
 bool may_be_a_result(const std::string& path) {
   std::array<char, 8> begin{};
   std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
-  constexpr std::array<char, 8> signature = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
-  return begin == signature || begin == std::array<char, 8>{};
+  return begin == std::array<char, 8>{} || H5Fis_hdf5(path.c_str()) > 0;
 }
 
 /// Finds out whether the file can be created, and creates it, empty and under another name if it has a predecessor.

@@ -301,7 +301,7 @@ class UsageTest(FolderTest):
 
     def test_wrong_words_are_named(self):
         for arguments, message in (
-            (["frobnicate"], "error: unknown command `frobnicate`; there are run, "),
+            (["frobnicate"], "error: unknown command `frobnicate`; known are `run`, "),
             (["chek", "a.toml"], "error: unknown command `chek`; did you mean `check`?"),
             (["run", "a.toml", "--sett", "time.end=3"], "error: `run` has no option `--sett`; did you mean `--set`?"),
             (["run", "a.toml", "--wall-time", "-3"], "-3 is no positive number of seconds"),

@@ -77,7 +77,7 @@ class InstallTest(unittest.TestCase):
         script = self.prefix / "share" / "bash-completion" / "completions" / "bathline"
         line = " ".join(f"'{word}'" for word in ["bathline", *words])
         ask = f'source {script}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _bathline; printf "%s\\n" "${{COMPREPLY[@]}}"'
-        return self.installed("bash", "-c", ask).split()
+        return [line for line in self.installed("bash", "-c", ask).splitlines() if line]
 
     def test_bash_completes_commands_options_and_names(self):
         self.assertEqual(self.completed("ver"), ["verify"])
@@ -88,6 +88,8 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(self.completed("run", "--progress", "b"), ["bar"])
         self.assertEqual(self.completed("convert", "--to", "c"), ["chain"])
         self.assertIn("prefix", self.completed("run", "-o", "pre"))
+        (self.folder / "my recipe.toml").touch()
+        self.assertEqual(self.completed("run", "my"), ["my recipe.toml"])
         self.assertEqual(self.completed("run", "--unset", "pre"), [])
         self.assertEqual(self.completed("list", "env"), ["environments"])
         self.assertEqual(self.completed("generat"), [])
