@@ -11,8 +11,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from bathline.apart import apart
-from bathline.result import AnalysisError, Result, format_number
+from bathline.isolated_process import run_isolated
+from bathline.result_file import AnalysisError, ResultFile, format_number
 
 _HEADINGS = ("recipe", "claim", "measured", "expected", "uncertainty", "verdict")
 
@@ -28,7 +28,7 @@ class Table:
 
     def _add(self, name, path):
         try:
-            status, claims = apart(_read, path)
+            status, claims = run_isolated(_read, path)
         except AnalysisError as error:
             status, claims = str(error).removeprefix(f"{path}: "), []
         except Exception as error:  # whatever a damaged file leads to concerns its own line alone
@@ -66,7 +66,7 @@ class Table:
 
 
 def _read(path):
-    with Result(path) as result:
+    with ResultFile(path) as result:
         return result.status, result.claims()
 
 

@@ -9,9 +9,9 @@ import argparse
 import sys
 
 try:
-    from bathline.apart import EndedError, apart
+    from bathline.isolated_process import ChildProcessDied, run_isolated
     from bathline.figure import check_recipe, draw, save
-    from bathline.result import AnalysisError, Result
+    from bathline.result_file import AnalysisError, ResultFile
 except ModuleNotFoundError as missing:
     print(
         f"figure: {sys.executable} has no module {missing.name}; on Debian /usr/bin/python3 has it with the package "
@@ -38,18 +38,18 @@ def main(arguments=None):
         parser.error("RESULT.h5 is needed, or --check RECIPE.toml")
     try:
         # Of a picture nobody knows how long it takes: how much it shows is the recipe's affair.
-        apart(_draw, options.result, options.output or options.result.removesuffix(".h5"), endless=True)
+        run_isolated(_draw, options.result, options.output or options.result.removesuffix(".h5"), endless=True)
     except AnalysisError as error:
         print(f"figure: {error}", file=sys.stderr)
         return 2
-    except EndedError as error:
+    except ChildProcessDied as error:
         print(f"figure: {options.result}: {error}", file=sys.stderr)
         return 2
     return 0
 
 
 def _draw(path, stem):
-    with Result(path) as result:
+    with ResultFile(path) as result:
         save(draw(result), stem)
 
 

@@ -13,9 +13,9 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bathline.apart import EndedError, apart
-from bathline.markup import to_html
-from bathline.result import AnalysisError, Claim, Result, format_number, natural_key
+from bathline.isolated_process import ChildProcessDied, run_isolated
+from bathline.text_to_html import to_html
+from bathline.result_file import AnalysisError, Claim, ResultFile, format_number, natural_key
 
 # In this order where the file has them; any other attribute follows.
 _FACTS = {
@@ -111,15 +111,15 @@ def is_unsupported(claim):
 def read_entry(file, root):
     """Everything that a result under `root` tells, however little that is; None where it is a file of something else."""
     try:
-        return apart(_read_entry, file, root)
-    except EndedError as error:
+        return run_isolated(_read_entry, file, root)
+    except ChildProcessDied as error:
         return _unreadable(file, root, error)
 
 
 def _read_entry(file, root):
     entry = Entry(file, root)
     try:
-        with Result(file) as result:
+        with ResultFile(file) as result:
             if not entry.is_of_recipe and "bathline_version" not in result.attributes:
                 return None
             entry.title, entry.status, entry.recipe = result.title, result.status, result.recipe

@@ -14,15 +14,15 @@ import argparse
 import csv
 import sys
 
-from bathline.apart import apart
-from bathline.result import AnalysisError, Result
-from bathline.settings import place_of, settings_of
+from bathline.isolated_process import run_isolated
+from bathline.result_file import AnalysisError, ResultFile
+from bathline.sweep_settings import sweep_order_key, settings_of
 
 
 def row_of(path, quantities):
     """Where a file stands in its sweep, its cells by column, and why it has nothing for some of the quantities."""
     lacks = []
-    with Result(path) as result:
+    with ResultFile(path) as result:
         if "status" not in result.attributes:
             raise AnalysisError(f"{path}: it is no result of bathline, which would have a status")
         row = {"file": as_cell(path), "status": as_cell(result.attributes["status"])}
@@ -39,7 +39,7 @@ def row_of(path, quantities):
             except AnalysisError as error:
                 row[as_cell(quantity)] = ""
                 lacks.append(str(error))
-        return place_of(settings_of(settings), result.attributes.get("recipe", "")), row, lacks
+        return sweep_order_key(settings_of(settings), result.attributes.get("recipe", "")), row, lacks
 
 
 def _number(result, quantity):
@@ -71,7 +71,7 @@ def main(arguments=None):
         if ".checkpoint." in path:
             continue
         try:
-            place, row, lacks = apart(row_of, path, options.of)
+            place, row, lacks = run_isolated(row_of, path, options.of)
         except Exception as error:  # whatever a damaged file leads to concerns its own row alone
             reason = str(error).removeprefix(f"{path}: ").removeprefix("cannot be read: ")
             print(f"sweep_table: {path} cannot be read: {reason}", file=sys.stderr)

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bathline.apart import apart
-from bathline.braille import curve
-from bathline.result import AnalysisError, Result
-from bathline.writer import is_abandoned
+from bathline.isolated_process import run_isolated
+from bathline.terminal_plot import curve
+from bathline.result_file import AnalysisError, ResultFile
+from bathline.liveness import is_abandoned
 
 # What a run leaves that was killed, or stopped to be resumed.
 ABANDONED = "partial, no longer written by a running program; `bathline resume` goes on with it"
@@ -37,7 +37,7 @@ def _status_of(path, result):
 
 def text_of(path, width):
     """Status and text of a look at the file: how far every integrator has come, and curves of the last one."""
-    with Result(path) as result:
+    with ResultFile(path) as result:
         status = _status_of(path, result)
         lines = [f"{result.title}: {status}"]
         begun = [label for label in result.labels if (result.shape(f"{label}.time") or (0,))[0] > 0]
@@ -73,7 +73,7 @@ def _figure_of(result):
 
 def page_of(path, seconds):
     """Status and HTML of a look at the file: its picture, to be shown anew until the run has ended."""
-    with Result(path) as result:
+    with ResultFile(path) as result:
         picture = io.BytesIO()
         figure, obstacle = _figure_of(result)
         figure.canvas.print_png(picture)
@@ -98,7 +98,7 @@ def watch(look, show, path, seconds):
     while True:
         try:
             # In a process of its own: in the middle of being written a file can be anything.
-            status, content = apart(look)
+            status, content = run_isolated(look)
         except Exception as error:
             reason = str(error).removeprefix(f"{path}: ")
             if reason != said:

@@ -39,8 +39,8 @@ class PlainForce final : public Force {
   void value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::VectorXd& force) const override {
     force = value_(q, v, t);
   }
-  void slopes(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
-              Eigen::MatrixXd& by_v) const override {
+  void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
+                 Eigen::MatrixXd& by_v) const override {
     by_q = by_q_(q, v, t);
     by_v = by_v_ ? by_v_(q, v, t) : Eigen::MatrixXd::Zero(q.size(), q.size()).eval();
   }

@@ -14,14 +14,14 @@ inline Scheme scheme_of(const std::string& name) {
   if (name == "herglotz") {
     Section options;
     options.set("lagrangian", std::string("midpoint"), {});
-    return methods().find("herglotz")->of_lagrangian(options);
+    return methods().find("herglotz")->lagrangian_scheme(options);
   }
   const MethodCase& one = method_case(name);
-  return one.method->of_lagrangian ? one.method->of_lagrangian(one.options) : one.scheme;
+  return one.method->lagrangian_scheme ? one.method->lagrangian_scheme(one.options) : one.scheme;
 }
 
 /// A system on its own, at its start; without damping where that is empty.
-inline Problem problem_of(const OpenSystem& system, const Eigen::MatrixXd& damping = {}) {
+inline Problem problem_of(const ParticleSystem& system, const Eigen::MatrixXd& damping = {}) {
   Scene scene;
   scene.system = system;
   scene.damping = damping;

@@ -5,14 +5,14 @@
 #include <cstdio>
 #include <string>
 
-#include "parallel/subnormals.hpp"
+#include "simd/subnormals.hpp"
 #include "test_world.hpp"
 
 namespace bathline {
 
 namespace {
 
-const ParallelSession* session = nullptr;
+const MpiSession* session = nullptr;
 
 /// Prints the failures of the ranks that do not report otherwise, and ends the program where a test was left early:
 /// the other ranks would wait for this one.
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   bathline::flush_subnormals();  // as the program does
   // OpenMPI keeps some of what it begins with, in plugins that it unloads: their stacks have no names to suppress.
   if (__lsan_disable) __lsan_disable();
-  const bathline::ParallelSession session;
+  const bathline::MpiSession session;
   if (__lsan_enable) __lsan_enable();
   bathline::session = &session;
   testing::InitGoogleTest(&argc, argv);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "integrate/method.hpp"
+#include "methods/method.hpp"
 #include "recipe/section.hpp"
 
 namespace bathline {
@@ -17,7 +17,7 @@ struct MethodCase {
   const Method* method;
   Section options;
   Scheme scheme;
-  Properties properties;
+  MethodProperties properties;
 };
 
 /// The values that the tests try for an option; the first is the default.
@@ -26,16 +26,16 @@ inline std::vector<Section::Value> representative_values(const Parameter& option
   if (option.type == ValueType::text) {
     for (const std::string& choice : option.choices) values.emplace_back(choice);
   } else if (option.type == ValueType::integer) {
-    values.emplace_back(std::stol(option.fallback));
+    values.emplace_back(std::stol(option.default_value));
     for (const std::string& choice : option.choices) {
-      if (choice != option.fallback) values.emplace_back(std::stol(choice));
+      if (choice != option.default_value) values.emplace_back(std::stol(choice));
     }
   } else if (option.type == ValueType::boolean) {
     values = {true, false};
   } else if (option.bound == Bound::unit_interval) {
     values = {0.0, 0.25, 0.5, 1.0};
   } else {
-    values.emplace_back(std::stod(option.fallback));
+    values.emplace_back(std::stod(option.default_value));
   }
   return values;
 }

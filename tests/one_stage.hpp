@@ -1,7 +1,7 @@
 // The weights of an implicit scheme with one stage as the oracles of tests write its steps.
 #pragma once
 
-#include "integrate/scheme.hpp"
+#include "methods/scheme.hpp"
 
 namespace bathline {
 
@@ -12,7 +12,7 @@ struct OneStage {
   double a_end = 0.0;  ///< of the momenta
   double b_end = 0.0;  ///< of the displacements
 
-  static OneStage of(const CollocationScheme& scheme) {
+  static OneStage of(const PartitionedRungeKutta& scheme) {
     const double a = scheme.a_hat(0, 0), b = scheme.a(0, 0), end = scheme.b[0];
     return {a, b, end - a, end - b};
   }

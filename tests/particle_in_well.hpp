@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "model/problem.hpp"
 #include "quartic_potential.hpp"
 #include "test_world.hpp"
@@ -23,7 +23,7 @@ struct Well {
 };
 
 inline Problem particle_in(const Well& well, std::unique_ptr<Environment> environment, std::uint32_t realisation = 0) {
-  OpenSystem system;
+  ParticleSystem system;
   system.particles = 1;
   system.mass = Eigen::VectorXd::Constant(1, well.mass);
   system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Constant(1, 1, well.stiffness), well.quartic);
@@ -48,7 +48,7 @@ inline void take_over_state(Problem& problem, Problem& other) {
     ASSERT_EQ(from[i].values.size(), to[i].values.size());
     std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
   }
-  problem.environments()[0]->take_over_fields();
+  problem.environments()[0]->fields_changed();
 }
 
 struct End {
@@ -58,7 +58,7 @@ struct End {
 /// What becomes of a particle in so many steps.
 inline End end_of(Problem& problem, const Scheme& scheme, double h, int steps) {
   EXPECT_FALSE(make_stepper(scheme, problem, h)->advance(steps));
-  problem.share_particles();
+  problem.broadcast_particles();
   const EnergyLedger ledger = problem.energies();
   return {problem.q[0], problem.p[0], ledger.total(), ledger.dissipated};
 }

@@ -7,14 +7,14 @@
 
 #include "driver/experiment.hpp"
 #include "driver/feasibility.hpp"
-#include "own_catalogues.hpp"
+#include "builtin_catalogues.hpp"
 #include "test_world.hpp"
 
 namespace bathline {
 
 /// All that the program brings along, on all ranks.
 inline const Program& test_program() {
-  static const Program program(own_catalogues(), test_world());
+  static const Program program(builtin_catalogues(), test_world());
   return program;
 }
 
@@ -30,7 +30,7 @@ struct ReadRecipe {
 /// Reads a recipe called "r.toml". @note Collective.
 inline ReadRecipe read_recipe(const std::string& text, const std::vector<std::string>& settings = {}) {
   ReadRecipe result;
-  *result.recipe = parse_recipe(text, "r.toml", settings, test_program().vocabulary(), result.mistakes);
+  *result.recipe = parse_recipe(text, "r.toml", settings, test_program().catalogue_schema(), result.mistakes);
   if (result.recipe->is_toml) {
     result.experiment = std::make_unique<Experiment>(*result.recipe, test_program(), result.mistakes);
     result.feasibility = std::make_unique<Feasibility>(*result.recipe, *result.experiment, result.mistakes);

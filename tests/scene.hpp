@@ -22,7 +22,7 @@ struct SceneLine {
 };
 
 struct Scene {
-  OpenSystem system;
+  ParticleSystem system;
   Eigen::MatrixXd damping;  ///< empty: none
   std::vector<SceneLine> lines;
 
@@ -43,8 +43,8 @@ inline Eigen::MatrixXd random_matrix(int rows, int columns, RandomNumbers& rando
 }
 
 /// Particles with masses between 1 and 2 somewhere around the origin, in no field of force.
-inline OpenSystem random_particles(int particles, int axes, RandomNumbers& random) {
-  OpenSystem system;
+inline ParticleSystem random_particles(int particles, int axes, RandomNumbers& random) {
+  ParticleSystem system;
   system.particles = particles;
   system.axes = axes;
   system.mass.resize(system.size());
@@ -83,7 +83,7 @@ inline void set_state(Problem& problem, const PhasePoint& point) {
   problem.p = point.p.head(n);
   std::int64_t begin = n;
   for (const auto& environment : problem.environments()) {
-    const std::int64_t count = environment->facts().sites * problem.system().axes;
+    const std::int64_t count = environment->properties().sites * problem.system().axes;
     environment->scatter_state({point.u.data() + begin, static_cast<std::size_t>(count)},
                                {point.p.data() + begin, static_cast<std::size_t>(count)});
     begin += count;
@@ -92,12 +92,12 @@ inline void set_state(Problem& problem, const PhasePoint& point) {
 
 /// The state of a problem on every rank. @note Collective.
 inline PhasePoint get_state(Problem& problem) {
-  problem.share_particles();
+  problem.broadcast_particles();
   const Eigen::VectorXd displacement = problem.q - problem.system().q0;
   std::vector<double> u(displacement.begin(), displacement.end());
   std::vector<double> p(problem.p.begin(), problem.p.end());
   for (const auto& environment : problem.environments()) {
-    const auto count = static_cast<std::size_t>(environment->facts().sites * problem.system().axes);
+    const auto count = static_cast<std::size_t>(environment->properties().sites * problem.system().axes);
     std::vector<double> w, momenta;
     environment->gather_state(w, momenta);
     w.resize(count);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "integrate/scheme.hpp"
+#include "methods/scheme.hpp"
 #include "model/line/sites.hpp"
 
 namespace bathline {

@@ -5,15 +5,15 @@
 #include <cmath>
 #include <vector>
 
-#include "integrate/scheme.hpp"
-#include "model/spectrum.hpp"
+#include "methods/scheme.hpp"
+#include "model/discrete_spectrum.hpp"
 #include "random_numbers.hpp"
 
 namespace bathline {
 
 class SerialStar {
  public:
-  explicit SerialStar(const Spectrum& spectrum) {
+  explicit SerialStar(const DiscreteSpectrum& spectrum) {
     for (std::int64_t j = 0; j < spectrum.size; ++j) {
       const BathOscillator one = spectrum.oscillator(j);
       stiffness.push_back(one.stiffness);
@@ -81,7 +81,7 @@ class SerialStar {
 };
 
 /// Oscillators of no pattern, with frequencies between 0.1 and 3 and about the damping of an Ohmic bath.
-inline Spectrum uneven_spectrum(std::int64_t size) {
+inline DiscreteSpectrum uneven_spectrum(std::int64_t size) {
   RandomNumbers random(static_cast<std::uint64_t>(size));
   std::vector<BathOscillator> all;
   for (std::int64_t j = 0; j < size; ++j) {

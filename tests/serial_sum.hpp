@@ -1,5 +1,5 @@
-// The order that OrderedSum documents, in a single loop: blocks of 4096 sites, eight interleaved partial sums in each,
-// added in pairs, and Neumaier's compensated sum over the blocks.
+// The order that ReproducibleSum documents, in a single loop: blocks of 4096 sites, eight interleaved partial sums in
+// each, added in pairs, and Neumaier's compensated sum over the blocks.
 #pragma once
 
 #include <cmath>

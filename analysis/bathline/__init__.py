@@ -11,10 +11,10 @@ A recipe is a path, the name of one that comes along, its TOML text, or a dict o
 may be numpy's.
 """
 
-from bathline.datasets import Results, open
-from bathline.failures import Failed, NumericalFailure, Stopped, UsageError
-from bathline.program import check, run, sweep
-from bathline.result import AnalysisError
+from bathline.run_result import RunResult, open
+from bathline.exceptions import BathlineError, NumericalFailure, Stopped, UsageError
+from bathline.runner import check, run, sweep
+from bathline.result_file import AnalysisError
 
 __all__ = [
     "AnalysisError",

@@ -3,8 +3,8 @@
 import tomllib
 from pathlib import Path
 
-from bathline import default, kinds, style
-from bathline.result import AnalysisError
+from bathline import default_figures, figure_kinds, style
+from bathline.result_file import AnalysisError
 
 
 def draw(result):
@@ -18,15 +18,15 @@ def draw(result):
 
 def draw_default(result):
     """The figure that the study of an open result calls for, of what is in it by now; a matplotlib Figure."""
-    return _draw(result, {**result.figure, **default.figure_of(result)})
+    return _draw(result, {**result.figure, **default_figures.figure_of(result)})
 
 
 def _draw(result, spec):
     kind = spec.get("kind", "lines")
     try:
-        module = kinds.load(kind)
+        module = figure_kinds.load(kind)
     except KeyError:
-        raise AnalysisError(f"{result.path}: no figure.kind '{kind}'; there is: {', '.join(kinds.names())}") from None
+        raise AnalysisError(f"{result.path}: no figure.kind '{kind}'; there is: {', '.join(figure_kinds.names())}") from None
     style.use()
     check_texts(result.path, spec)
     return module.draw(result, spec)

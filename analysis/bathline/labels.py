@@ -6,7 +6,7 @@ import textwrap
 import numpy as np
 
 from bathline import style
-from bathline.result import integrator_of
+from bathline.result_file import integrator_of
 from bathline.statistic import STATISTICS
 
 # So many inches of a panel's share of the figure are no axis, but numbers, labels and a title.

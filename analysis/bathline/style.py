@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import PlaceHolderLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, ScalarFormatter
 
-from bathline.result import AnalysisError, integrator_of
+from bathline.result_file import AnalysisError, integrator_of
 
 COLUMN_WIDTH = 3.4  # inches: one column of a journal page
 PAGE_WIDTH = 7.0  # inches: the whole page
@@ -59,7 +59,7 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 
 
 @dataclass(frozen=True)
-class Look:
+class CurveStyle:
     """How one method looks: colour, dashes of its lines, its mark, and the width of its lines in points."""
 
     color: str
@@ -74,46 +74,46 @@ class Look:
 # the midpoint rule's, which has several names. The exact motion is a wide line below the others. Closed and open runs of a
 # method look alike, but for the scheme with gamma = 0: its closed run is the line itself, and its open run the damper that
 # the line stands for, the two sides of most pictures.
-_MIDPOINT = Look("green", "longdash", "^")
+_MIDPOINT = CurveStyle("green", "longdash", "^")
 METHODS = [
-    ("exact", {}, Look("black", "solid", "o", 2.0)),
-    ("gamma", {"gamma": 0.0, "on": "closed"}, Look("blue", "dashed", "o")),
-    ("gamma", {"gamma": 0.0}, Look("vermillion", "solid", "s")),
-    ("gamma", {"gamma": 0.25}, Look("olive", "dashdotdot", "<")),
+    ("exact", {}, CurveStyle("black", "solid", "o", 2.0)),
+    ("gamma", {"gamma": 0.0, "on": "closed"}, CurveStyle("blue", "dashed", "o")),
+    ("gamma", {"gamma": 0.0}, CurveStyle("vermillion", "solid", "s")),
+    ("gamma", {"gamma": 0.25}, CurveStyle("olive", "dashdotdot", "<")),
     ("gamma", {"gamma": 0.5}, _MIDPOINT),
-    ("gamma", {"gamma": 0.75}, Look("purple", "dashdot", ">")),
-    ("gamma", {"gamma": 1.0}, Look("violet", "dashed", "d")),
-    ("gamma", {}, Look("grey", "dashdotdot", "o")),
+    ("gamma", {"gamma": 0.75}, CurveStyle("purple", "dashdot", ">")),
+    ("gamma", {"gamma": 1.0}, CurveStyle("violet", "dashed", "d")),
+    ("gamma", {}, CurveStyle("grey", "dashdotdot", "o")),
     ("time-centred", {}, _MIDPOINT),
-    ("explicit-euler", {}, Look("orange", "dotted", "v")),
-    ("implicit-euler", {}, Look("sky", "dashdot", "P")),
-    ("rk4", {}, Look("wine", "dashed", "X")),
-    ("stoermer-verlet", {}, Look("indigo", "dashdot", "D")),
-    ("gjf", {}, Look("sky", "longdash", "X")),
-    ("baoab", {}, Look("red", "dotted", "P")),
-    ("herglotz", {"lagrangian": "exact"}, Look("lime", "dashed", "*")),
-    ("herglotz", {}, Look("olive", "dashdot", "*")),
-    ("yoshida4", {}, Look("red", "dashed", "<")),
-    ("suzuki4", {}, Look("lime", "dashdotdot", ">")),
-    ("blanes-moan4", {}, Look("grey", "longdash", "h")),
-    ("yoshida6", {}, Look("red", "dashdot", "D")),
-    ("kahan-li6", {}, Look("blue", "dashdot", "D")),
-    ("blanes-moan6", {}, Look("grey", "dashed", "s")),
-    ("blanes-moan-rkn6", {}, Look("green", "dotted", "p")),
-    ("kahan-li8", {}, Look("blue", "longdash", "v")),
-    ("sofroniou-spaletta10", {}, Look("vermillion", "dashdot", "d")),
+    ("explicit-euler", {}, CurveStyle("orange", "dotted", "v")),
+    ("implicit-euler", {}, CurveStyle("sky", "dashdot", "P")),
+    ("rk4", {}, CurveStyle("wine", "dashed", "X")),
+    ("stoermer-verlet", {}, CurveStyle("indigo", "dashdot", "D")),
+    ("gjf", {}, CurveStyle("sky", "longdash", "X")),
+    ("baoab", {}, CurveStyle("red", "dotted", "P")),
+    ("herglotz", {"lagrangian": "exact"}, CurveStyle("lime", "dashed", "*")),
+    ("herglotz", {}, CurveStyle("olive", "dashdot", "*")),
+    ("yoshida4", {}, CurveStyle("red", "dashed", "<")),
+    ("suzuki4", {}, CurveStyle("lime", "dashdotdot", ">")),
+    ("blanes-moan4", {}, CurveStyle("grey", "longdash", "h")),
+    ("yoshida6", {}, CurveStyle("red", "dashdot", "D")),
+    ("kahan-li6", {}, CurveStyle("blue", "dashdot", "D")),
+    ("blanes-moan6", {}, CurveStyle("grey", "dashed", "s")),
+    ("blanes-moan-rkn6", {}, CurveStyle("green", "dotted", "p")),
+    ("kahan-li8", {}, CurveStyle("blue", "longdash", "v")),
+    ("sofroniou-spaletta10", {}, CurveStyle("vermillion", "dashdot", "d")),
     ("gauss", {"stages": 1}, _MIDPOINT),
-    ("gauss", {"stages": 2}, Look("brown", "dashdotdot", "H")),
-    ("gauss", {"stages": 3}, Look("violet", "longdash", "8")),
-    ("gauss", {}, Look("orange", "longdash", "H")),
-    ("lobatto", {"stages": 2}, Look("sky", "dotted", "s")),
-    ("lobatto", {"stages": 3}, Look("purple", "longdash", "p")),
-    ("lobatto", {"stages": 4}, Look("indigo", "dashed", ">")),
-    ("lobatto", {}, Look("wine", "dashdotdot", "^")),
+    ("gauss", {"stages": 2}, CurveStyle("brown", "dashdotdot", "H")),
+    ("gauss", {"stages": 3}, CurveStyle("violet", "longdash", "8")),
+    ("gauss", {}, CurveStyle("orange", "longdash", "H")),
+    ("lobatto", {"stages": 2}, CurveStyle("sky", "dotted", "s")),
+    ("lobatto", {"stages": 3}, CurveStyle("purple", "longdash", "p")),
+    ("lobatto", {"stages": 4}, CurveStyle("indigo", "dashed", ">")),
+    ("lobatto", {}, CurveStyle("wine", "dashdotdot", "^")),
 ]
 
 
-def look_of_method(table):
+def style_of_method(table):
     """The look of the method that a table of `[[integrators]]` names; None where it names none of them."""
     for name, keys, look in METHODS:
         if table.get("name") == name and all(table.get(key) == value for key, value in keys.items()):
@@ -128,14 +128,14 @@ def series_look(recipe, series, place):
     shown several times, or where what is drawn is no method's.
     """
     of = series.get("of", "")
-    method = look_of_method(integrator_of(recipe, of) or {})
+    method = style_of_method(integrator_of(recipe, of) or {})
     own_dashes = series["style"] if series.get("style") not in (None, "", "points", "marked", "dots") else None
     own_color = series["color"] if series.get("color") not in (None, -1, "") else None
     if own_dashes is not None and own_dashes not in LINE_STYLES:
         raise AnalysisError(f"no line style '{own_dashes}'; there is: {', '.join(LINE_STYLES)}")
     if method is not None and own_color is None and own_dashes is None:
-        return Look(color(method.color), method.dashes, method.marker, method.width)
-    return Look(
+        return CurveStyle(color(method.color), method.dashes, method.marker, method.width)
+    return CurveStyle(
         color(place if own_color is None else own_color),
         own_dashes or list(LINE_STYLES)[place % len(LINE_STYLES)],
         MARKERS[place % len(MARKERS)],
@@ -271,7 +271,7 @@ def color(choice):
 
 def line_of(look):
     """matplotlib's properties of a line with this look; a broken one lies above a solid one, which above a wide one."""
-    layer = _LAYERS[look.dashes] - 0.1 * (look.width > Look.width)
+    layer = _LAYERS[look.dashes] - 0.1 * (look.width > CurveStyle.width)
     return {
         "color": look.color,
         "linestyle": LINE_STYLES[look.dashes],

@@ -5,7 +5,7 @@ from numbers import Real
 from matplotlib.lines import Line2D
 
 from bathline import legend, style
-from bathline.result import AnalysisError, Result
+from bathline.result_file import AnalysisError, ResultFile
 from bathline.statistic import STATISTICS
 
 MOST_LETTERS = 40  # as many as stand beside an axis
@@ -69,7 +69,7 @@ def _label(sweep, quantity):
     """What the file calls a quantity, with its statistic and units; the id of a claim as it is."""
     if quantity in sweep.table:
         return quantity
-    with Result(sweep.results[0].path) as result:
+    with ResultFile(sweep.results[0].path) as result:
         found = result.quantity(quantity)
     statistic = quantity.rpartition(".")[2]
     words = (found.long_name or quantity) + (f", {statistic}" if statistic in STATISTICS else "")

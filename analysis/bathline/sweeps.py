@@ -2,8 +2,8 @@
 
 from numbers import Real
 
-from bathline.result import AnalysisError
-from bathline.settings import place_of
+from bathline.result_file import AnalysisError
+from bathline.sweep_settings import sweep_order_key
 
 
 class Sweep:
@@ -63,4 +63,4 @@ class Sweep:
 
 def in_order(results):
     """Opened results of one sweep in its order."""
-    return sorted(results, key=lambda result: place_of(result.settings, str(result.attributes.get("recipe", ""))))
+    return sorted(results, key=lambda result: sweep_order_key(result.settings, str(result.attributes.get("recipe", ""))))

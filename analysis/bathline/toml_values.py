@@ -8,7 +8,7 @@ from numbers import Integral, Real
 import numpy as np
 import tomli_w
 
-from bathline.failures import UsageError
+from bathline.exceptions import UsageError
 
 _TAKEN = "texts, numbers, True, False, paths, arrays of these, and lists and dicts of all of them"
 

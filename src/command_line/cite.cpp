@@ -38,13 +38,13 @@ std::string cite_program() {
       build_facts::version);
 }
 
-std::string cite_recipes(const std::vector<Recipe>& recipes, const Vocabulary& vocabulary) {
+std::string cite_recipes(const std::vector<Recipe>& recipes, const CatalogueSchema& catalogue_schema) {
   std::string resolved;
   for (const Recipe& recipe : recipes) resolved += recipe.resolved + "\n";
   std::string sources = resolved;
-  for (const auto& entries : {vocabulary.systems, vocabulary.potentials, vocabulary.environments,
-                              vocabulary.integrators, vocabulary.studies}) {
-    for (const Entry& entry : entries) {
+  for (const auto& entries : {catalogue_schema.systems, catalogue_schema.potentials, catalogue_schema.environments,
+                              catalogue_schema.integrators, catalogue_schema.studies}) {
+    for (const CatalogueEntry& entry : entries) {
       const bool named = resolved.find(fmt::format("kind = \"{}\"", entry.name)) != std::string::npos ||
                          resolved.find(fmt::format("\nname = \"{}\"", entry.name)) != std::string::npos;
       if (named) sources += "\n" + entry.source;

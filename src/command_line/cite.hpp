@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "recipe/recipe.hpp"
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 
 namespace bathline {
 
@@ -14,6 +14,6 @@ std::string cite_program();
 
 /// BibTeX of every reference whose key stands in one of the recipes (its paper, the sources of its claims) or in the
 /// sources of what it names: system, environments, integrators, study. In the order of references.bib, each once.
-std::string cite_recipes(const std::vector<Recipe>& recipes, const Vocabulary& vocabulary);
+std::string cite_recipes(const std::vector<Recipe>& recipes, const CatalogueSchema& catalogue_schema);
 
 }  // namespace bathline

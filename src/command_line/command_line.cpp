@@ -17,10 +17,10 @@
 #include "command_line/cite.hpp"
 #include "command_line/generated_help.hpp"
 #include "command_line/json_log.hpp"
-#include "command_line/names.hpp"
+#include "command_line/list_and_describe.hpp"
 #include "command_line/plot.hpp"
 #include "driver/convert.hpp"
-#include "driver/launch.hpp"
+#include "driver/prepared_run.hpp"
 #include "driver/recipe_library.hpp"
 #include "driver/run.hpp"
 #include "driver/sweep_run.hpp"
@@ -29,7 +29,7 @@
 #include "record/provenance.hpp"
 #include "recipe/settings.hpp"
 #include "recipe/spelling.hpp"
-#include "record/result_check.hpp"
+#include "record/result_integrity.hpp"
 #include "solve/petsc_options.hpp"
 #include "solve/petsc_session.hpp"
 
@@ -41,7 +41,7 @@ int show_claims(const std::string& path, const Program& program) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) throw UsageError(fmt::format("there is no file {}", path));
   if (!std::filesystem::is_regular_file(path, ignored)) throw UsageError(path + " is not a regular file");
-  if (!require_undamaged(path)) spdlog::warn("{}", words_on_missing_seal(path));
+  if (!require_intact(path)) spdlog::warn("{}", missing_checksum_text(path));
   const ResultReader reader(path);
   std::vector<ClaimResult> claims = read_claims(reader);
   const bool has_claims = reader.attribute("recipe_resolved").find("[[claims]]") != std::string::npos;
@@ -110,12 +110,12 @@ class CommandLine {
   void add_log(CLI::App* command);
   /// Hands on what several commands share, and finds recipes by their names. @note Collective.
   void complete(std::optional<std::vector<std::string>> petsc_options, const Communicator& world);
-  int carry_out(const Program& program);
+  int execute_run(const Program& program);
   /// What to say of arguments that cannot be parsed because of the first word that is no command, or no option of it;
   /// nothing where they have another fault.
   std::string unknown_word(const std::vector<std::string>& arguments) const;
   /// What `generate` was asked for.
-  std::string generated(const Vocabulary& vocabulary) const;
+  std::string generated(const CatalogueSchema& catalogue_schema) const;
 
   // Messages are lines, and so are lists of paths.
   const CLI::Validator on_one_line_{
@@ -315,14 +315,14 @@ void CommandLine::complete(std::optional<std::vector<std::string>> petsc_options
   if (!resumption_.recipe.empty()) resumption_.recipe = find_recipe(resumption_.recipe, world);
 }
 
-std::string CommandLine::generated(const Vocabulary& vocabulary) const {
+std::string CommandLine::generated(const CatalogueSchema& catalogue_schema) const {
   if (what_ == "man") return manual_page(app_);
   std::vector<std::string> recipes;
   for (const LibraryRecipe& recipe : library_recipes()) recipes.push_back(recipe.name);
-  return shell_completion(app_, names_to_describe(vocabulary), recipes);
+  return shell_completion(app_, names_to_describe(catalogue_schema), recipes);
 }
 
-int CommandLine::carry_out(const Program& program) {
+int CommandLine::execute_run(const Program& program) {
   const Communicator& world = program.communicator();
   if (run_->parsed()) return run_all(request_, program);
   if (verify_->parsed()) return verify_result(verification_, program);
@@ -335,7 +335,7 @@ int CommandLine::carry_out(const Program& program) {
   if (claims_->parsed()) return run_on_root(world, exit_code::usage, [&] { return show_claims(file_, program); });
   if (plot_->parsed()) return run_on_root(world, exit_code::usage, [&] { return plot_result(picture_); });
   if (generate_->parsed()) {
-    if (world.is_root()) fmt::print("{}", generated(program.vocabulary()));
+    if (world.is_root()) fmt::print("{}", generated(program.catalogue_schema()));
   } else if (sweep_->parsed()) {
     list_sweep(request_, count_only_, program);
   } else if (check_->parsed()) {
@@ -345,13 +345,14 @@ int CommandLine::carry_out(const Program& program) {
     conversion_.settings = request_.settings;
     convert_recipe(conversion_, program);
   } else if (cite_->parsed()) {
-    const std::string papers =
-        request_.recipe.empty()
-            ? ""
-            : cite_recipes(read_recipe(request_.recipe, request_.settings, program).elements, program.vocabulary());
+    const std::string papers = request_.recipe.empty()
+                                   ? ""
+                                   : cite_recipes(read_recipe(request_.recipe, request_.settings, program).elements,
+                                                  program.catalogue_schema());
     if (world.is_root()) fmt::print("{}{}", cite_program(), papers);
   } else {
-    const std::string text = list_->parsed() ? list_names(what_, program.vocabulary()) : describe_name(name_, program);
+    const std::string text =
+        list_->parsed() ? list_names(what_, program.catalogue_schema()) : describe_name(name_, program);
     if (world.is_root()) fmt::print("{}", text);
   }
   return exit_code::complete;
@@ -376,7 +377,7 @@ int CommandLine::run(int argc, char** argv, const Program& program) {
     spdlog::info("bathline {}", fmt::join(all_arguments, " "));
   }
   complete(std::move(petsc_options), world);
-  return carry_out(program);
+  return execute_run(program);
 }
 
 std::string CommandLine::unknown_word(const std::vector<std::string>& arguments) const {

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <vector>
 
-#include "driver/companions.hpp"
+#include "driver/data_folder.hpp"
 #include "recipe/mistakes.hpp"
 
 namespace bathline {
@@ -21,7 +21,7 @@ namespace bathline {
 namespace fs = std::filesystem;
 
 int plot_result(const PlotRequest& request) {
-  const fs::path script = companion_folder("analysis", "BATHLINE_ANALYSIS") / "figure.py";
+  const fs::path script = find_data_folder("analysis", "BATHLINE_ANALYSIS") / "figure.py";
   std::error_code ignored;
   if (!fs::is_regular_file(script, ignored)) {
     throw UsageError(

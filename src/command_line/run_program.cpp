@@ -11,7 +11,7 @@
 
 #include "command_line/command_line.hpp"
 #include "driver/run.hpp"
-#include "parallel/subnormals.hpp"
+#include "simd/subnormals.hpp"
 
 namespace bathline {
 
@@ -19,7 +19,7 @@ int run_program(int argc, char** argv, const Catalogues& catalogues) {
   flush_subnormals();
   // A file that may not become longer is a full disk, which is said, and not the end of the program.
   std::signal(SIGXFSZ, SIG_IGN);
-  ParallelSession session;
+  MpiSession session;
   const Communicator& world = session.world();
   auto log = spdlog::stderr_color_mt("bathline");
   log->set_pattern("%^%l%$: %v");

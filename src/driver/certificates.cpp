@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "model/path_bound.hpp"
+#include "model/trajectory_error_bound.hpp"
 
 namespace bathline {
 
@@ -18,7 +18,7 @@ namespace {
 std::optional<Certificate> certificate_of(Environment& environment, const Case& one) {
   const auto* certified = dynamic_cast<const Certified*>(&environment);
   if (certified == nullptr) return std::nullopt;
-  if (!certified->certificate()) meet(environment, one);
+  if (!certified->certificate()) prepare_certificate(environment, one);
   return certified->certificate();
 }
 
@@ -31,9 +31,10 @@ double entry(const Certificate& certificate, const std::string& name) {
 
 }  // namespace
 
-void meet(Environment& environment, const Case& one) {
-  if (const auto* steps = std::get_if<ExplicitScheme>(&one.scheme)) environment.explicit_march(*steps, one.step);
-  if (const auto* stages = std::get_if<CollocationScheme>(&one.scheme)) environment.implicit_march(*stages, one.step);
+void prepare_certificate(Environment& environment, const Case& one) {
+  if (const auto* steps = std::get_if<ExplicitScheme>(&one.scheme)) environment.explicit_stepper(*steps, one.step);
+  if (const auto* stages = std::get_if<PartitionedRungeKutta>(&one.scheme))
+    environment.implicit_stepper(*stages, one.step);
 }
 
 bool has_certificates(const Experiment& experiment) {
@@ -52,14 +53,14 @@ std::vector<CaseCertificate> certificates_of(const Experiment& experiment, const
     if (!one.closed) continue;
     const Problem& problem = feasibility.problem(index);
     const bool is_cold = std::all_of(problem.environments().begin(), problem.environments().end(),
-                                     [](const auto& it) { return it->facts().temperature == 0.0; });
+                                     [](const auto& it) { return it->properties().temperature == 0.0; });
     for (const auto& environment : problem.environments()) {
       std::optional<Certificate> certificate = certificate_of(*environment, one);
       if (!certificate) continue;
       const double error = entry(*certificate, "kernel_error") * entry(*certificate, "kernel_norm");
       const double duration = one.step * static_cast<double>(one.steps);
       const auto bound =
-          is_cold ? path_bound(problem.system(), environment->attachment(), error, duration) : std::nullopt;
+          is_cold ? trajectory_error_bound(problem.system(), environment->attachment(), error, duration) : std::nullopt;
       certificate->entries.push_back(
           {"path_bound", "m", "bound on what the kernel's error does to a coordinate until the end, of linear systems",
            bound.value_or(std::numeric_limits<double>::quiet_NaN())});

@@ -14,12 +14,12 @@ namespace bathline {
 /// Of an environment under the integrator of a case, with the step of that.
 struct CaseCertificate {
   std::string label, environment;
-  Certificate certificate;  ///< with `path_bound` behind its other entries
+  Certificate certificate;  ///< with `trajectory_error_bound` behind its other entries
 };
 
 /// An environment that is known by its memory alone knows more of itself once it has a march with the scheme of a case.
 /// @note Collective.
-void meet(Environment& environment, const Case& one);
+void prepare_certificate(Environment& environment, const Case& one);
 
 /// Whether there will be any. @note Collective.
 bool has_certificates(const Experiment& experiment);

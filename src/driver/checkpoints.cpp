@@ -107,8 +107,8 @@ Checkpoints::Checkpoints(CheckpointPlan plan, const Communicator& communicator, 
       from_(std::move(from)),
       saved_at_(elapsed()) {}
 
-Checkpoints::Wish Checkpoints::wish(double block) {
-  if (!communicator_) return Wish::go_on;
+Checkpoints::Decision Checkpoints::decide(double block) {
+  if (!communicator_) return Decision::proceed;
   longest_block_ = std::max(longest_block_, block);
   int mine = nothing;
   const double now = elapsed();
@@ -120,7 +120,7 @@ Checkpoints::Wish Checkpoints::wish(double block) {
   if (StopSignals::received() == SIGTERM) mine = terminated;
   if (StopSignals::received() == SIGUSR1) mine = user_signal;
   reason_ = static_cast<int>(communicator_->max(mine));
-  return reason_ == nothing ? Wish::go_on : reason_ == saving ? Wish::save : Wish::stop;
+  return reason_ == nothing ? Decision::proceed : reason_ == saving ? Decision::save : Decision::stop;
 }
 
 std::string Checkpoints::why() const {
@@ -137,7 +137,7 @@ std::string Checkpoints::why() const {
 }
 
 std::string Checkpoints::save(std::int64_t total, bool stops, const std::function<void(CheckpointWriter&)>& save) {
-  const RunStage stage("Checkpoint");
+  const LogStage stage("Checkpoint");
   const double begin = elapsed();
   const std::string path = checkpoint_name(plan_.result, total);
   try {

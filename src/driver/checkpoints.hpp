@@ -60,10 +60,10 @@ class Checkpoints {
   /// Where this run goes on from, if it does not begin.
   const CheckpointReader* from() const { return from_.get(); }
 
-  enum class Wish { go_on, save, stop };
+  enum class Decision { proceed, save, stop };
   /// What to do now, `block` seconds after it was asked last. Signals that came to any rank and clocks that differ lead
   /// to the same answer everywhere. @note Collective.
-  Wish wish(double block);
+  Decision decide(double block);
   /// Why the last answer was to stop.
   std::string why() const;
   /// Writes the checkpoint of `total` steps, counted over all integrators, and returns its path. `save` fills in the

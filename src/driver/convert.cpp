@@ -12,11 +12,11 @@
 #include <sstream>
 
 #include "driver/experiment.hpp"
-#include "driver/launch.hpp"
+#include "driver/prepared_run.hpp"
 #include "driver/on_root.hpp"
-#include "model/spectral/conversion.hpp"
-#include "model/spectral/panels.hpp"
-#include "model/spectral/source.hpp"
+#include "model/kernels/conversion.hpp"
+#include "model/kernels/adaptive_quadrature.hpp"
+#include "model/kernels/kernel_input.hpp"
 #include "model/table_file.hpp"
 
 namespace bathline {
@@ -87,8 +87,8 @@ void write(const fs::path& path, const std::string& text) {
 void convert_recipe(const ConvertRequest& request, const Program& program) {
   const Communicator& world = program.communicator();
   Mistakes mistakes;
-  const Recipe recipe =
-      parse_recipe(read_text(request.recipe, world), request.recipe, request.settings, program.vocabulary(), mistakes);
+  const Recipe recipe = parse_recipe(read_text(request.recipe, world), request.recipe, request.settings,
+                                     program.catalogue_schema(), mistakes);
   if (!mistakes.empty()) refuse(mistakes);
   const std::size_t index = index_of(recipe, request.environment);
   const Experiment experiment(recipe, program, mistakes);
@@ -96,7 +96,7 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
   Section section = recipe.environments[index];
   // A kernel is what is wanted at once, whatever stood for it.
   const auto gives = [&](const char* key) { return section.has(key); };
-  if (std::any_of(std::begin(kernel_source_keys), std::end(kernel_source_keys), gives)) {
+  if (std::any_of(std::begin(kernel_input_keys), std::end(kernel_input_keys), gives)) {
     section.set("representation", request.to, section.where("kind"));
   }
   const EnvironmentKind& kind = *program.catalogues().environments.find(section.text("kind"));
@@ -111,7 +111,7 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
   require_files_in_reach(recipe, index, target);
   const fs::path table = fs::path(target).replace_extension(".txt");
   EquivalentEnvironment found;
-  judge_on_root(world, [&] {
+  check_on_root(world, [&] {
     try {
       found = equivalent_environment(*environment, request.to, table.filename().string());
     } catch (const UnsuitableFunction& error) {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "model/natural_lagrangian.hpp"
-#include "model/systems/outside.hpp"
+#include "model/systems/external_forces.hpp"
 #include "model/table_file.hpp"
 #include "model/thermal/temperature.hpp"
 
@@ -18,7 +18,7 @@ namespace bathline {
 namespace {
 
 /// The contact system that a damped one is when C = -gamma M, with z = 0 at the start; nothing for any other.
-std::optional<Contact> contact_of(const OpenSystem& system, const Eigen::MatrixXd& damping) {
+std::optional<Contact> contact_of(const ParticleSystem& system, const Eigen::MatrixXd& damping) {
   if (system.lagrangian) return std::nullopt;
   const double gamma = -damping(0, 0) / system.mass[0];
   const Eigen::MatrixXd proportional = (-gamma * system.mass).asDiagonal();
@@ -30,7 +30,7 @@ std::optional<Contact> contact_of(const OpenSystem& system, const Eigen::MatrixX
 
 /// Whether a method takes a system of kind `contact` as a Lagrangian like any other: `herglotz` and `exact` know more
 /// of it, unless it is driven.
-bool is_run_by_lagrangian(const Method& method, const OpenSystem& system) {
+bool is_run_by_lagrangian(const Method& method, const ParticleSystem& system) {
   return method.domain == Method::Domain::mechanical || system.is_driven();
 }
 
@@ -44,7 +44,7 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
     kind.build(recipe_.system, program.catalogues().potentials, system_, mistakes);
   });
   if (system_.size() > 0 && system_.q0.size() == system_.size()) {
-    read_outside(recipe_.system, system_, mistakes);
+    read_external_forces(recipe_.system, system_, mistakes);
     where_readable([&] { read_temperature(recipe_.system, system_, mistakes); });
   }
   system_is_sound_ = is_readable && mistakes.count() == before_system;
@@ -62,7 +62,7 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
   }
 }
 
-const OpenSystem& Experiment::system() const {
+const ParticleSystem& Experiment::system() const {
   if (!system_is_sound_) throw UnreadableValue();
   return system_;
 }
@@ -106,7 +106,8 @@ void Experiment::read_end() {
 
 void Experiment::read_output_plan(Mistakes& mistakes) {
   OutputPlan plan = read_output(recipe_.output);
-  if (recipe_.output.has("section")) plan.section = read_surface(recipe_.output.table("section"), system(), mistakes);
+  if (recipe_.output.has("section"))
+    plan.section = read_poincare_plan(recipe_.output.table("section"), system(), mistakes);
   output_ = std::move(plan);
 }
 
@@ -144,10 +145,10 @@ Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
   }
   one.noise = has_noise(section, one);
   const bool is_lagrangian = system_.lagrangian || (system_.contact && is_run_by_lagrangian(*one.method, system_));
-  const bool has_own = is_lagrangian && one.method->of_lagrangian;
+  const bool has_own = is_lagrangian && one.method->lagrangian_scheme;
   const bool is_noisy = one.noise && !one.closed;
-  one.scheme = has_own    ? one.method->of_lagrangian(section)
-               : is_noisy ? one.method->warm_scheme(section)
+  one.scheme = has_own    ? one.method->lagrangian_scheme(section)
+               : is_noisy ? one.method->langevin_scheme(section)
                           : one.method->scheme(section);
   one.start = thermal_start(one, mistakes);
   return one;
@@ -165,14 +166,14 @@ std::optional<Eigen::VectorXd> Experiment::temperature_of_start(const Case& one)
 }
 
 std::shared_ptr<const ThermalStart> Experiment::thermal_start(const Case& one, Mistakes& mistakes) const {
-  if (system_.start == OpenSystem::Start::given || !system_is_sound_) return nullptr;
+  if (system_.start == ParticleSystem::Start::given || !system_is_sound_) return nullptr;
   const std::optional<Eigen::VectorXd> temperature = temperature_of_start(one);
-  std::string obstacle =
+  std::string unsupported_reason =
       "at which temperature is not known: state `temperature` in [system], or run with environments of one temperature";
   std::shared_ptr<const ThermalStart> start;
-  if (temperature) start = make_thermal_start(system_, *temperature, obstacle);
+  if (temperature) start = make_thermal_start(system_, *temperature, unsupported_reason);
   if (!start) {
-    mistakes.add(recipe_.system.where("start"), fmt::format("start: {}: {}", one.label, obstacle));
+    mistakes.add(recipe_.system.where("start"), fmt::format("start: {}: {}", one.label, unsupported_reason));
   }
   return start;
 }
@@ -209,8 +210,8 @@ std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const C
     // Without its noise it has no warm start either: one without the other would be no bath.
     if (!one.options.boolean("noise") && is_noisy(section)) {
       section.set("temperature", 0.0, section.where("temperature"));
-      const auto silence = program_.catalogues().environments.find(section.text("kind"))->silence;
-      if (silence != nullptr) silence(section);
+      const auto disable_noise = program_.catalogues().environments.find(section.text("kind"))->disable_noise;
+      if (disable_noise != nullptr) disable_noise(section);
     }
     environments.push_back(build_environment(section, step, communicator, known));
     if (!environments.back()) throw UnreadableValue();
@@ -222,21 +223,21 @@ std::string Experiment::environment_without_sites() const {
   for (const Case& one : cases()) {
     if (!one.closed) continue;
     for (const auto& environment : build_environments(one, one.step, communicator())) {
-      if (environment->facts().sites == 0) return environment->name();
+      if (environment->properties().sites == 0) return environment->name();
     }
   }
   return "";
 }
 
 Problem Experiment::make_problem(const Case& one, double step, bool closed, const Communicator& communicator,
-                                 const OpenSystem& start) const {
+                                 const ParticleSystem& start) const {
   Problem problem = make_cold_problem(one, step, closed, communicator, start);
-  if (one.start) problem.start_from(one.start);
+  if (one.start) problem.set_thermal_start(one.start);
   return problem;
 }
 
 Problem Experiment::make_cold_problem(const Case& one, double step, bool closed, const Communicator& communicator,
-                                      const OpenSystem& start) const {
+                                      const ParticleSystem& start) const {
   if (!system_is_sound_) throw UnreadableValue();
   std::vector<std::unique_ptr<Environment>> environments = build_environments(one, step, communicator);
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
@@ -250,11 +251,11 @@ Problem Experiment::make_cold_problem(const Case& one, double step, bool closed,
     Problem problem(start, damping, {}, communicator);
     if (!one.noise || one.closed) return problem;
     const Diffusion found = diffusion(one, environments, damping);
-    if (!found.obstacle.empty()) throw UnreadableValue();
+    if (!found.unsupported_reason.empty()) throw UnreadableValue();
     if (!found.matrix.isZero(0.0)) problem.add_noise(found.matrix);
     return problem;
   }
-  OpenSystem with_action = start;
+  ParticleSystem with_action = start;
   with_action.contact = contact_of(start, damping);
   return Problem(with_action, damping, {}, communicator);
 }
@@ -264,7 +265,7 @@ Eigen::MatrixXd Experiment::open_damping(const Case& one,
   if (system_.damping) return *system_.damping;
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
   for (std::size_t i = 0; i < one.environments.size(); ++i) {
-    environments[i]->attachment().add_outer(environments[i]->facts().damping, damping);
+    environments[i]->attachment().add_outer(environments[i]->properties().damping, damping);
   }
   return damping;
 }
@@ -279,25 +280,25 @@ Experiment::Diffusion Experiment::diffusion(const Case& one,
   for (const std::size_t index : one.environments) {
     const Section& section = recipe_.environments[index];
     const EnvironmentKind& kind = *program_.catalogues().environments.find(section.text("kind"));
-    const std::string why = kind.obstacle_to_white_noise == nullptr ? "" : kind.obstacle_to_white_noise(section);
+    const std::string why = kind.why_no_white_noise == nullptr ? "" : kind.why_no_white_noise(section);
     if (!why.empty()) return {{}, "`" + section.text("name") + "` " + why};
   }
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(system_.size(), system_.size());
   for (std::size_t i = 0; i < one.environments.size(); ++i) {
-    const EnvironmentFacts& facts = environments[i]->facts();
-    if (system_.damping && facts.temperature != environments.front()->facts().temperature) {
+    const EnvironmentProperties& properties = environments[i]->properties();
+    if (system_.damping && properties.temperature != environments.front()->properties().temperature) {
       return {{},
               "the damping that [system] states is of no environment, and these differ in their temperatures: state "
               "`temperature` in [system] as well"};
     }
-    environments[i]->attachment().add_outer(facts.temperature * facts.damping, matrix);
+    environments[i]->attachment().add_outer(properties.temperature * properties.damping, matrix);
   }
-  if (system_.damping) matrix = environments.front()->facts().temperature * damping;
+  if (system_.damping) matrix = environments.front()->properties().temperature * damping;
   return {matrix};
 }
 
-Problem Experiment::make_held_problem(const Case& one) const {
-  OpenSystem system = system_;
+Problem Experiment::make_clamped_problem(const Case& one) const {
+  ParticleSystem system = system_;
   // As good as infinite, which the equations in velocities could not take.
   system.mass.setConstant(1e100);
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Zero(system.size(), system.size()));

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "driver/output_plan.hpp"
 #include "driver/program.hpp"
-#include "integrate/method.hpp"
-#include "model/open_system.hpp"
+#include "methods/method.hpp"
+#include "model/particle_system.hpp"
 #include "model/problem.hpp"
 #include "model/thermal/thermal_start.hpp"
 #include "recipe/recipe.hpp"
@@ -43,7 +43,7 @@ class Experiment {
   Experiment(const Recipe& recipe, const Program& program, Mistakes& mistakes);
 
   const Catalogues& catalogues() const { return program_.catalogues(); }
-  const OpenSystem& system() const;
+  const ParticleSystem& system() const;
   const std::vector<Case>& cases() const;
   /// As many of them as could be read.
   const std::vector<Case>& readable_cases() const { return cases_; }
@@ -59,7 +59,7 @@ class Experiment {
   /// The momentum diffusion kT C of the open problem of a case with noise, or why there is none.
   struct Diffusion {
     Eigen::MatrixXd matrix;
-    std::string obstacle = {};
+    std::string unsupported_reason = {};
   };
   /// @note Collective.
   Diffusion diffusion(const Case& one) const {
@@ -85,14 +85,14 @@ class Experiment {
   /// The first environment of a closed case that keeps no sites; empty where all do. @note Collective.
   std::string environment_without_sites() const;
   /// The closed problem of a case with particles so heavy that nothing moves them, and no potential. @note Collective.
-  Problem make_held_problem(const Case& one) const;
+  Problem make_clamped_problem(const Case& one) const;
   /// A problem as above, over the ranks of `communicator` alone.
   Problem make_problem(const Case& one, double step, bool closed, const Communicator& communicator) const {
     return make_problem(one, step, closed, communicator, system());
   }
   /// A problem as above whose particles start where `start` has them: the system but for its q0 and v0. @note
   /// Collective.
-  Problem make_problem(const Case& one, double step, bool closed, const OpenSystem& start) const {
+  Problem make_problem(const Case& one, double step, bool closed, const ParticleSystem& start) const {
     return make_problem(one, step, closed, communicator(), start);
   }
 
@@ -102,10 +102,10 @@ class Experiment {
   std::vector<std::unique_ptr<Environment>> build_environments(const Case& one, double step,
                                                                const Communicator& communicator) const;
   Problem make_problem(const Case& one, double step, bool closed, const Communicator& communicator,
-                       const OpenSystem& start) const;
+                       const ParticleSystem& start) const;
   /// The same without a thermal start.
   Problem make_cold_problem(const Case& one, double step, bool closed, const Communicator& communicator,
-                            const OpenSystem& start) const;
+                            const ParticleSystem& start) const;
   Diffusion diffusion(const Case& one, const std::vector<std::unique_ptr<Environment>>& environments,
                       const Eigen::MatrixXd& damping) const;
   void read_end();
@@ -123,7 +123,7 @@ class Experiment {
 
   Recipe recipe_;
   const Program& program_;
-  OpenSystem system_;
+  ParticleSystem system_;
   bool system_is_sound_ = false;
   std::optional<double> end_;
   std::optional<OutputPlan> output_;

@@ -10,9 +10,9 @@
 #include <set>
 #include <string>
 
-#include "advance/contact_lagrangian.hpp"
-#include "advance/stability.hpp"
-#include "parallel/memory.hpp"
+#include "steppers/contact_lagrangian.hpp"
+#include "steppers/stability.hpp"
+#include "parallel/memory_budget.hpp"
 
 namespace bathline {
 
@@ -47,7 +47,7 @@ Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mis
   check_memory(mistakes);
   if (mistakes.count() > before_system) return;
   for_each_case([&](std::size_t index) {
-    if (has_obstacle(index, mistakes)) return;
+    if (is_unsupported(index, mistakes)) return;
     check_stability(index, mistakes);
     warn_of_limits(index);
     check_energies(index, mistakes);
@@ -79,7 +79,7 @@ std::pair<std::vector<double>, Location> Feasibility::steps_of(const Case& one) 
 }
 
 void Feasibility::check_system(Mistakes& mistakes) const {
-  const OpenSystem& system = experiment_.system();
+  const ParticleSystem& system = experiment_.system();
   if (system.contact && !recipe_.environments.empty()) {
     mistakes.add(recipe_.environments.front().where("kind"),
                  "a contact system is open and has no environment: its damping is part of the Lagrangian, and with "
@@ -92,7 +92,7 @@ void Feasibility::check_system(Mistakes& mistakes) const {
   bool finite = gradient.allFinite() && hessian.allFinite();
   if (system.force) {
     system.force->value(system.q0, system.v0, 0.0, drag);
-    system.force->slopes(system.q0, system.v0, 0.0, by_q, by_v);
+    system.force->jacobians(system.q0, system.v0, 0.0, by_q, by_v);
     finite = finite && drag.allFinite() && by_q.allFinite() && by_v.allFinite();
   }
   if (finite) return;
@@ -113,7 +113,7 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
                              name));
     return;
   }
-  const OpenSystem& whole = experiment_.system();
+  const ParticleSystem& whole = experiment_.system();
   if (has_action && whole.contact->q1 && (one.method->domain == Method::Domain::mechanical || whole.is_driven())) {
     mistakes.add(recipe_.system.where("q1"),
                  fmt::format("`q1` is a start of `herglotz` and `exact` without a drive, which find the momentum that "
@@ -122,7 +122,7 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
     return;
   }
   if (one.method->domain != Method::Domain::contact) return;
-  const OpenSystem& system = one.closed ? experiment_.system() : built(index).system();
+  const ParticleSystem& system = one.closed ? experiment_.system() : built(index).system();
   if (!system.contact) {
     mistakes.add(
         one.options.where(one.closed ? "on" : "name"),
@@ -137,24 +137,24 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
   if (scheme == nullptr) return;
   const auto [steps, where] = steps_of(one);
   for (double step : steps) {
-    const ContactObstacle obstacle = contact_obstacle(*scheme, system, step);
-    if (obstacle.text.empty()) continue;
-    mistakes.add(obstacle.is_of_step ? where : one.options.where("lagrangian"),
-                 fmt::format("{}: {}", one.label, obstacle.text));
-    if (!obstacle.is_of_step) return;
+    const UnsupportedContact unsupported_reason = contact_unsupported_reason(*scheme, system, step);
+    if (unsupported_reason.text.empty()) continue;
+    mistakes.add(unsupported_reason.is_of_step ? where : one.options.where("lagrangian"),
+                 fmt::format("{}: {}", one.label, unsupported_reason.text));
+    if (!unsupported_reason.is_of_step) return;
   }
 }
 
-bool Feasibility::has_obstacle_to_noise(const Case& one, Mistakes& mistakes) const {
+bool Feasibility::is_noise_unsupported(const Case& one, Mistakes& mistakes) const {
   if (!one.noise) return false;
-  const OpenSystem& system = experiment_.system();
+  const ParticleSystem& system = experiment_.system();
   const std::size_t before = mistakes.count();
   const auto refuse = [&](const std::string& why) {
     mistakes.add(one.options.where("name"),
                  fmt::format("`{}` {}; `noise = false` leaves the noise out", one.method->entry.name, why));
   };
-  if (!one.method->warmth.takes_noise) {
-    refuse(one.method->warmth.statement);
+  if (!one.method->langevin.takes_noise) {
+    refuse(one.method->langevin.statement);
   } else if (one.closed && (system.lagrangian || system.contact)) {
     refuse("takes no noise of an environment with a Lagrangian of any form or an action z");
   } else if (one.closed) {
@@ -168,7 +168,7 @@ bool Feasibility::has_obstacle_to_noise(const Case& one, Mistakes& mistakes) con
         "velocities; on linear systems `exact` does");
   } else if (std::holds_alternative<ExactFlow>(one.scheme) && !system.is_linear()) {
     refuse("takes noise on linear systems without a drive alone: of others no exact flow is known");
-  } else if (const std::string why = experiment_.diffusion(one).obstacle; !why.empty()) {
+  } else if (const std::string why = experiment_.diffusion(one).unsupported_reason; !why.empty()) {
     const bool is_stated = recipe_.system.has("temperature");
     mistakes.add(is_stated ? recipe_.system.where("temperature") : one.options.where("on"),
                  fmt::format("{}: {}", one.label, why));
@@ -176,9 +176,9 @@ bool Feasibility::has_obstacle_to_noise(const Case& one, Mistakes& mistakes) con
   return mistakes.count() > before;
 }
 
-bool Feasibility::has_obstacle(std::size_t index, Mistakes& mistakes) {
+bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
   const Case& one = experiment_.readable_cases()[index];
-  if (has_obstacle_to_noise(one, mistakes)) return true;
+  if (is_noise_unsupported(one, mistakes)) return true;
   const std::size_t before = mistakes.count();
   if (!built(index).damping().allFinite()) {
     mistakes.add(
@@ -201,9 +201,9 @@ bool Feasibility::has_obstacle(std::size_t index, Mistakes& mistakes) {
     }
   }
   for (const auto& environment : built(index).environments()) {
-    const std::optional<std::string> obstacle = environment->obstacle(one.scheme);
-    if (!obstacle) continue;
-    mistakes.add(one.options.where("name"), fmt::format("{}, {}", named(one), *obstacle));
+    const std::optional<std::string> unsupported_reason = environment->unsupported_reason(one.scheme);
+    if (!unsupported_reason) continue;
+    mistakes.add(one.options.where("name"), fmt::format("{}, {}", named(one), *unsupported_reason));
   }
   return mistakes.count() > before;
 }
@@ -229,16 +229,16 @@ void Feasibility::check_memory(Mistakes& mistakes) {
       const Problem& problem = built(index);
       for (std::size_t i = 0; i < problem.environments().size(); ++i) {
         const Environment& environment = *problem.environments()[i];
-        const EnvironmentFacts& facts = environment.facts();
+        const EnvironmentProperties& properties = environment.properties();
         bytes += static_cast<double>(environment.bytes(one.scheme));
-        sites += static_cast<double>(facts.sites);
-        names.insert(facts.site_name + "s");
-        if (facts.sites <= most) continue;
-        most = facts.sites;
+        sites += static_cast<double>(properties.sites);
+        names.insert(properties.site_name + "s");
+        if (properties.sites <= most) continue;
+        most = properties.sites;
         largest = one.environments[i];
       }
     });
-    const MemoryNeed memory = memory_need(experiment_.communicator(), bytes);
+    const MemoryBudget memory = memory_budget(experiment_.communicator(), bytes);
     if (memory.needed <= memory.available) continue;
     const Section& section = recipe_.environments[largest];
     constexpr double gibibyte = 1 << 30;
@@ -260,7 +260,7 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
   const Problem& problem = built(index);
   StabilityLimit limit = stability_limit(problem, *one.method, one.options);
   const bool follows_step = std::any_of(problem.environments().begin(), problem.environments().end(),
-                                        [](const auto& one) { return one->facts().matched_gamma.has_value(); });
+                                        [](const auto& one) { return one->properties().matched_gamma.has_value(); });
   for (double step : steps) {
     if (follows_step && steps.size() > 1) {
       limit = stability_limit(experiment_.make_closed_problem(one, step), *one.method, one.options);
@@ -284,8 +284,8 @@ void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
 }
 
 void Feasibility::warn_of_idle_temperature() {
-  const OpenSystem& system = experiment_.system();
-  if (!system.temperature || system.temperature->isZero(0.0) || system.start != OpenSystem::Start::given) return;
+  const ParticleSystem& system = experiment_.system();
+  if (!system.temperature || system.temperature->isZero(0.0) || system.start != ParticleSystem::Start::given) return;
   for (std::size_t index = 0; index < problems_.size(); ++index) {
     const Case& one = experiment_.readable_cases()[index];
     if (!one.closed && one.noise && !built(index).damping().isZero(0.0)) return;
@@ -300,7 +300,7 @@ void Feasibility::warn_of_other_matches(std::size_t index) {
   if (one.method->entry.name != "gamma") return;
   const double gamma = one.options.number("gamma");
   for (const auto& environment : built(index).environments()) {
-    const std::optional<double> matched = environment->facts().matched_gamma;
+    const std::optional<double> matched = environment->properties().matched_gamma;
     if (!matched || *matched == gamma) continue;
     warnings_.push_back(
         fmt::format("{}: `{}` is made for gamma = {}; with gamma = {} closed and reduced runs differ by terms of the "
@@ -313,21 +313,22 @@ void Feasibility::warn_of_limits(std::size_t index) {
   const Case& one = experiment_.readable_cases()[index];
   if (!one.closed) return;
   warn_of_other_matches(index);
-  if (!own_frequency_) own_frequency_ = own_frequency(experiment_.system());
+  if (!particle_frequency_) particle_frequency_ = particle_frequency(experiment_.system());
   const double end = static_cast<double>(one.steps) * one.step;
   for (const auto& environment : built(index).environments()) {
-    const EnvironmentFacts& facts = environment->facts();
-    if (facts.echo.time < end * (1.0 - 1e-12)) {
-      warnings_.push_back(
-          fmt::format("{}: the {} of `{}` is back at t_r = {:.6g}, before the end {}; until then it "
-                      "damps by D = {:.6g}",
-                      one.label, facts.echo.name, environment->name(), facts.echo.time, end, facts.damping));
+    const EnvironmentProperties& properties = environment->properties();
+    if (properties.echo.time < end * (1.0 - 1e-12)) {
+      warnings_.push_back(fmt::format(
+          "{}: the {} of `{}` is back at t_r = {:.6g}, before the end {}; until then it "
+          "damps by D = {:.6g}",
+          one.label, properties.echo.name, environment->name(), properties.echo.time, end, properties.damping));
     }
     // What decays takes energy above its own frequencies, too.
-    if (facts.is_linear && facts.fastest_decay == 0.0 && facts.highest_frequency < *own_frequency_) {
+    if (properties.is_linear && properties.fastest_decay == 0.0 &&
+        properties.highest_frequency < *particle_frequency_) {
       warnings_.push_back(fmt::format(
           "{}: the highest frequency {:.6g} of `{}` lies below the particles' own {:.6g}; it cannot damp them",
-          one.label, facts.highest_frequency, environment->name(), *own_frequency_));
+          one.label, properties.highest_frequency, environment->name(), *particle_frequency_));
     }
   }
   if (one.noise) warn_of_bound_motions(index);
@@ -338,12 +339,12 @@ void Feasibility::warn_of_bound_motions(std::size_t index) {
   const Problem& problem = built(index);
   double edge = 0.0;
   for (const auto& environment : problem.environments()) {
-    const EnvironmentFacts& facts = environment->facts();
-    if (!facts.is_linear || facts.fastest_decay > 0.0) return;
-    edge = std::max(edge, facts.highest_frequency);
+    const EnvironmentProperties& properties = environment->properties();
+    if (!properties.is_linear || properties.fastest_decay > 0.0) return;
+    edge = std::max(edge, properties.highest_frequency);
   }
   const double highest = highest_frequency(problem);
-  if (highest <= edge * (1.0 + 1e-6) || *own_frequency_ > edge) return;
+  if (highest <= edge * (1.0 + 1e-6) || *particle_frequency_ > edge) return;
   warnings_.push_back(fmt::format(
       "{}: particles and environments together vibrate at {:.6g}, above {:.6g}, up to which there are waves "
       "that carry heat: this motion stays as warm as it starts",
@@ -357,15 +358,15 @@ void Feasibility::warn_of_bound_motions(std::size_t index) {
 void Feasibility::check_energies(std::size_t index, Mistakes& mistakes) {
   const Case& one = experiment_.readable_cases()[index];
   if (!one.closed) return;
-  const double limit = one.method->properties(one.options).oscillation_limit;
+  const double limit = one.method->properties(one.options).imaginary_axis_limit;
   std::string on_limit;
   for (const auto& environment : built(index).environments()) {
-    if (!(environment->facts().temperature > 0.0) || !(limit > 0.0)) continue;
+    if (!(environment->properties().temperature > 0.0) || !(limit > 0.0)) continue;
     // What dies down does not grow.
     auto* noisy = dynamic_cast<Noisy*>(environment.get());
     if (noisy != nullptr && noisy->noise() != nullptr) continue;
     // Beyond the limit, of which has been told, the paths grow as well.
-    if (std::abs(one.step * environment->facts().highest_frequency / limit - 1.0) > 1e-6) continue;
+    if (std::abs(one.step * environment->properties().highest_frequency / limit - 1.0) > 1e-6) continue;
     if (on_limit.empty()) on_limit = environment->name();
     warnings_.push_back(fmt::format(
         "{}: the warm `{}` stands on the stability limit of {}, where its energy grows with every step: the paths are "

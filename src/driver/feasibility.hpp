@@ -33,9 +33,9 @@ class Feasibility {
   /// can do its steps.
   void check_contact(std::size_t index, Mistakes& mistakes);
   /// Whether the noise of an open system has no temperature, or the method takes none.
-  bool has_obstacle_to_noise(const Case& one, Mistakes& mistakes) const;
+  bool is_noise_unsupported(const Case& one, Mistakes& mistakes) const;
   /// Whether an environment cannot be advanced by the method, or implies no damping for an open system.
-  bool has_obstacle(std::size_t index, Mistakes& mistakes);
+  bool is_unsupported(std::size_t index, Mistakes& mistakes);
   void check_memory(Mistakes& mistakes);
   /// The key that an environment's memory grows with; `kind` where there is none.
   std::string size_key(const Section& environment) const;
@@ -58,7 +58,7 @@ class Feasibility {
   const Recipe& recipe_;
   const Experiment& experiment_;
   std::vector<std::optional<Problem>> problems_;
-  std::optional<double> own_frequency_;
+  std::optional<double> particle_frequency_;
   std::vector<std::string> warnings_;
 };
 

@@ -35,7 +35,7 @@ std::string read_text(const std::string& path, const Communicator& communicator)
   return communicator.broadcast(text);
 }
 
-void judge_on_root(const Communicator& communicator, const std::function<void()>& judge) {
+void check_on_root(const Communicator& communicator, const std::function<void()>& judge) {
   std::string reason;
   if (communicator.is_root()) {
     try {

@@ -12,7 +12,7 @@ namespace bathline {
 std::string read_text(const std::string& path, const Communicator& communicator);
 
 /// Throws what rank 0 alone finds wrong as everyone's UsageError. @note Collective.
-void judge_on_root(const Communicator& communicator, const std::function<void()>& judge);
+void check_on_root(const Communicator& communicator, const std::function<void()>& judge);
 
 /// The exit code of `work`, which rank 0 alone does; where it throws, rank 0 says why and `failure_code` is returned.
 /// The same on every rank. @note Collective.

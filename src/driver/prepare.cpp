@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "driver/launch.hpp"
+#include "driver/prepared_run.hpp"
 #include "record/quantity.hpp"
 #include "solve/petsc_options.hpp"
 #include "solve/solver_error.hpp"
@@ -131,14 +131,14 @@ void check_noise(const Recipe& recipe, const Experiment& experiment, const Study
 
 }  // namespace
 
-Prepared prepare(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
-                 const std::vector<std::string>& petsc_options, const Program& program) {
-  Prepared prepared;
+PreparedRun prepare(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
+                    const std::vector<std::string>& petsc_options, const Program& program) {
+  PreparedRun prepared;
   Mistakes mistakes;
-  *prepared.recipe = parse_recipe(text, file, settings, program.vocabulary(), mistakes);
+  *prepared.recipe = parse_recipe(text, file, settings, program.catalogue_schema(), mistakes);
   if (!prepared.recipe->is_toml) refuse(mistakes);
   prepared.petsc = std::make_unique<PetscSession>(program.communicator(), petsc_options);
-  const RunStage stage("Setting up");
+  const LogStage stage("Setting up");
   prepared.experiment = std::make_unique<Experiment>(*prepared.recipe, program, mistakes);
   prepared.feasibility = std::make_unique<Feasibility>(*prepared.recipe, *prepared.experiment, mistakes);
   const StudyKind* kind = nullptr;
@@ -171,7 +171,7 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
         fmt::format("PETSc knows no option {}; the solvers of this run print theirs with `-- -help`", unknown));
   }
   for (const Case& one : prepared.experiment->cases()) {
-    if (one.start) spdlog::info("{}: thermal start, {}", one.label, one.start->account());
+    if (one.start) spdlog::info("{}: thermal start, {}", one.label, one.start->description());
   }
   prepared.certificates = certificates_of(*prepared.experiment, *prepared.feasibility);
   log_certificates(prepared.certificates);
@@ -181,7 +181,8 @@ Prepared prepare(const std::string& text, const std::string& file, const std::ve
 
 Recipe recipe_of(const ResultReader& result, const Program& program) {
   Mistakes mistakes;
-  Recipe recipe = parse_recipe(result.attribute("recipe_resolved"), result.path(), {}, program.vocabulary(), mistakes);
+  Recipe recipe =
+      parse_recipe(result.attribute("recipe_resolved"), result.path(), {}, program.catalogue_schema(), mistakes);
   if (!mistakes.empty()) refuse(mistakes);
   return recipe;
 }

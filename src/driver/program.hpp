@@ -2,13 +2,13 @@
 #pragma once  // Public: programs of others may include this header.
 
 #include "driver/study.hpp"
-#include "integrate/method.hpp"
+#include "methods/method.hpp"
 #include "model/environment_catalogue.hpp"
 #include "model/potentials/catalogue.hpp"
 #include "model/system_catalogue.hpp"
 #include "parallel/communicator.hpp"
 #include "recipe/catalogue.hpp"
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 
 namespace bathline {
 
@@ -22,22 +22,24 @@ struct Catalogues {
 };
 
 /// The words of recipes: the descriptions of all that is in the catalogues.
-Vocabulary vocabulary_of(const Catalogues& catalogues);
+CatalogueSchema catalogue_schema_of(const Catalogues& catalogues);
 
 /// Catalogues with their words, and the ranks.
 class Program {
  public:
   /// `communicator` must outlive it.
   Program(Catalogues catalogues, const Communicator& communicator)
-      : catalogues_(std::move(catalogues)), vocabulary_(vocabulary_of(catalogues_)), communicator_(communicator) {}
+      : catalogues_(std::move(catalogues)),
+        catalogue_schema_(catalogue_schema_of(catalogues_)),
+        communicator_(communicator) {}
 
   const Catalogues& catalogues() const { return catalogues_; }
-  const Vocabulary& vocabulary() const { return vocabulary_; }
+  const CatalogueSchema& catalogue_schema() const { return catalogue_schema_; }
   const Communicator& communicator() const { return communicator_; }
 
  private:
   Catalogues catalogues_;
-  Vocabulary vocabulary_;
+  CatalogueSchema catalogue_schema_;
   const Communicator& communicator_;
 };
 

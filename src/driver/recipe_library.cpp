@@ -9,8 +9,8 @@
 #include <fstream>
 #include <utility>
 
-#include "driver/companions.hpp"
-#include "driver/launch.hpp"
+#include "driver/data_folder.hpp"
+#include "driver/prepared_run.hpp"
 #include "recipe/describe.hpp"
 #include "recipe/spelling.hpp"
 #include "recipe/sweep.hpp"
@@ -54,7 +54,7 @@ std::string unknown_recipe(const std::string& name, const std::vector<LibraryRec
 std::vector<LibraryRecipe> library_recipes() {
   std::vector<LibraryRecipe> recipes;
   std::error_code error;
-  const fs::path folder = companion_folder("experiments", "BATHLINE_EXPERIMENTS");
+  const fs::path folder = find_data_folder("experiments", "BATHLINE_EXPERIMENTS");
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, error)) {
     if (entry.path().extension() != ".toml") continue;
     recipes.push_back({fs::relative(entry.path(), folder).replace_extension().string(), read_title(entry.path()),
@@ -66,7 +66,7 @@ std::vector<LibraryRecipe> library_recipes() {
 
 std::string find_recipe(const std::string& name, const Communicator& communicator) {
   std::string path;
-  judge_on_root(communicator, [&] {
+  check_on_root(communicator, [&] {
     std::error_code ignored;
     if (fs::exists(name, ignored)) {
       path = name;
@@ -91,7 +91,7 @@ NamedRecipe read_recipe(const std::string& name, const std::vector<std::string>&
     // What a sweep sets need not stand in the recipe besides.
     std::vector<std::string> all = settings;
     all.insert(all.end(), element.begin(), element.end());
-    found.elements.push_back(parse_recipe(text, path, all, program.vocabulary(), mistakes));
+    found.elements.push_back(parse_recipe(text, path, all, program.catalogue_schema(), mistakes));
     // The same mistake in every element is reported once.
     if (!mistakes.empty()) refuse(mistakes);
   }
@@ -100,7 +100,7 @@ NamedRecipe read_recipe(const std::string& name, const std::vector<std::string>&
 
 std::string describe_recipe(const std::string& name, const Program& program) {
   const NamedRecipe found = read_recipe(name, {}, program);
-  return describe(found.elements.front(), name, program.vocabulary(), found.is_sweep ? found.elements.size() : 0);
+  return describe(found.elements.front(), name, program.catalogue_schema(), found.is_sweep ? found.elements.size() : 0);
 }
 
 }  // namespace bathline

@@ -11,11 +11,11 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "driver/launch.hpp"
-#include "driver/recipe_folder.hpp"
-#include "recipe/excerpt.hpp"
-#include "record/result_check.hpp"
-#include "record/trial.hpp"
+#include "driver/prepared_run.hpp"
+#include "driver/unpacked_inputs.hpp"
+#include "recipe/printable_text.hpp"
+#include "record/result_integrity.hpp"
+#include "record/run_in_child_process.hpp"
 
 namespace bathline {
 
@@ -82,16 +82,16 @@ void refuse_difference(const std::string& what, const std::string& there, const 
 }
 
 /// The result must be of the same run and hold the records that the checkpoint relies on. @note Collective.
-void check_result(const std::string& path, const CheckpointReader& checkpoint, const Prepared& prepared,
+void check_result(const std::string& path, const CheckpointReader& checkpoint, const PreparedRun& prepared,
                   const Communicator& communicator) {
   const auto index = static_cast<std::size_t>(checkpoint.count("case"));
   // Either a trajectory is under way, or none is and those of the first cases are complete.
   const bool records = !checkpoint.names("recorder").empty();
   const std::vector<double> rows = records ? checkpoint.numbers("recorder/rows") : std::vector<double>(2);
   const auto complete = records ? index : static_cast<std::size_t>(checkpoint.count("complete_cases"));
-  std::string doubt;
-  const Seal seal = read_seal(path, "result", communicator);
-  const bool rescued = seal != Seal::right && checkpoint.rescue(path);
+  std::string unverified;
+  const ChecksumState seal = verify_checksum(path, "result", communicator);
+  const bool rescued = seal != ChecksumState::valid && checkpoint.restore_backup(path);
   if (rescued) {
     spdlog::warn("{} could not be read and was replaced by the copy in {}; it is now {}.unreadable", path,
                  checkpoint.path(), path);
@@ -100,8 +100,8 @@ void check_result(const std::string& path, const CheckpointReader& checkpoint, c
   if (index >= cases.size() || complete > cases.size() || rows.size() != 2)
     throw UsageError(checkpoint.path() + " does not fit its own recipe");
   const std::int64_t every = prepared.experiment->output().every;
-  judge_on_root(communicator, [&] {
-    const std::string why = seal == Seal::right || rescued ? "" : why_unreadable(path);
+  check_on_root(communicator, [&] {
+    const std::string why = seal == ChecksumState::valid || rescued ? "" : why_unreadable(path);
     if (!why.empty()) throw FileError(why);
     const ResultReader result(path);
     refuse_difference(fmt::format("{} is the result of another recipe than {}", path, checkpoint.path()),
@@ -117,8 +117,8 @@ void check_result(const std::string& path, const CheckpointReader& checkpoint, c
     }
   });
   if (rescued) return;
-  restore_result(path, seal, checkpoint, doubt, communicator);
-  if (!doubt.empty()) spdlog::warn("{}", doubt);
+  restore_result(path, seal, checkpoint, unverified, communicator);
+  if (!unverified.empty()) spdlog::warn("{}", unverified);
 }
 
 /// What `resume` was given, where it is a result and not a checkpoint.
@@ -135,7 +135,7 @@ struct NamedResult {
 /// For one rank.
 bool is_damaged(const std::string& path) {
   try {
-    return read_seal(path, "result") == Seal::wrong;
+    return verify_checksum(path, "result") == ChecksumState::invalid;
   } catch (const FileError&) {
     return false;  // who opens it says why it cannot be read
   }
@@ -164,7 +164,7 @@ NamedResult look_at(const std::string& path, const Program& program) {
       }
     };
     // No HDF5, half of it, or not ours: its checkpoints may mend it.
-    if (!found.is_damaged && trial([&](const auto&) { read(); }).empty()) read();
+    if (!found.is_damaged && run_in_child_process([&](const auto&) { read(); }).empty()) read();
   }
   std::int64_t facts[] = {found.is_one,      found.is_damaged,  found.has_checkpoint,
                           found.is_computed, found.is_complete, found.code};
@@ -184,7 +184,7 @@ void check_recipe_is(const std::string& path, const std::string& resolved, const
   if (request.recipe.empty()) return;
   Mistakes mistakes;
   const Recipe wanted = parse_recipe(read_text(request.recipe, program.communicator()), request.recipe,
-                                     request.settings, program.vocabulary(), mistakes);
+                                     request.settings, program.catalogue_schema(), mistakes);
   if (!mistakes.empty()) refuse(mistakes);
   refuse_difference(path + " is of another recipe than " + request.recipe, resolved, wanted.resolved);
 }
@@ -200,10 +200,10 @@ std::string result_of(const ResumeRequest& request, const CheckpointReader& chec
   const std::string advice = "-o says which result to go on with";
   if (name.empty() || name == "." || name == ".." || name.find_first_of("/\n\r") != std::string::npos) {
     throw UsageError(
-        fmt::format("{} names `{}`, which is no file beside it; {}", checkpoint.path(), excerpt(name), advice));
+        fmt::format("{} names `{}`, which is no file beside it; {}", checkpoint.path(), printable(name), advice));
   }
   const fs::path path = fs::path(checkpoint.path()).parent_path() / name;
-  judge_on_root(communicator, [&] {
+  check_on_root(communicator, [&] {
     std::error_code ignored;
     if (!fs::is_symlink(path, ignored)) return;
     throw UsageError(fmt::format("{} is a link to another file; {}", path.string(), advice));
@@ -215,9 +215,9 @@ std::string result_of(const ResumeRequest& request, const CheckpointReader& chec
 struct Resumption {
   std::unique_ptr<ResultLock> lock;
   std::unique_ptr<CheckpointReader> from;
-  std::unique_ptr<RecipeFolder> folder;  // of the files that the recipe names, which are read again on the way
-  std::unique_ptr<Prepared> prepared;
-  Launch launch;
+  std::unique_ptr<UnpackedInputs> folder;  // of the files that the recipe names, which are read again on the way
+  std::unique_ptr<PreparedRun> prepared;
+  RunContext context;
   std::int64_t total_steps = 0;
 };
 
@@ -225,36 +225,36 @@ Resumption read_checkpoint(const ResumeRequest& request, const Program& program,
   const Communicator& communicator = program.communicator();
   Resumption all;
   all.lock = std::move(lock);
-  Launch& launch = all.launch;
-  launch.wall_time = request.wall_time;
-  launch.progress = request.progress;
+  RunContext& context = all.context;
+  context.wall_time = request.wall_time;
+  context.progress = request.progress;
   all.from = open_checkpoint(request.checkpoint, communicator);
   const CheckpointReader& checkpoint = *all.from;
   if (!request.any_build) check_build(checkpoint);
-  all.folder = std::make_unique<RecipeFolder>(&checkpoint.reader(), program);
+  all.folder = std::make_unique<UnpackedInputs>(&checkpoint.reader(), program);
   const std::string petsc_options = request.petsc_options ? fmt::format("{}", fmt::join(*request.petsc_options, " "))
                                                           : checkpoint.attribute("petsc_options");
   const std::vector<std::string> options = options_for(request.petsc_options, petsc_options, checkpoint.path());
-  all.prepared = std::make_unique<Prepared>(
+  all.prepared = std::make_unique<PreparedRun>(
       prepare(checkpoint.attribute("recipe_resolved"), all.folder->recipe_file(), {}, options, program));
-  const Prepared& prepared = *all.prepared;
+  const PreparedRun& prepared = *all.prepared;
   check_recipe_is(checkpoint.path(), prepared.recipe->resolved, request, program);
-  launch.path = result_of(request, checkpoint, communicator);
-  launch.provenance = {.title = prepared.recipe->title,
-                       .recipe = checkpoint.attribute("recipe"),
-                       .recipe_resolved = prepared.recipe->resolved,
-                       .petsc_version = petsc_version(),
-                       .petsc_options = petsc_options,
-                       .seed = static_cast<std::int64_t>(prepared.experiment->output().seed),
-                       .started = checkpoint.attribute("started")};
+  context.path = result_of(request, checkpoint, communicator);
+  context.provenance = {.title = prepared.recipe->title,
+                        .recipe = checkpoint.attribute("recipe"),
+                        .recipe_resolved = prepared.recipe->resolved,
+                        .petsc_version = petsc_version(),
+                        .petsc_options = petsc_options,
+                        .seed = static_cast<std::int64_t>(prepared.experiment->output().seed),
+                        .started = checkpoint.attribute("started")};
   try {
-    launch.wall_before = std::stod(checkpoint.attribute("wall_time_s"));
+    context.wall_before = std::stod(checkpoint.attribute("wall_time_s"));
   } catch (const std::logic_error&) {  // no number, or too large a one
     throw FileError(fmt::format("wall_time_s of {} is not a number", checkpoint.path()));
   }
   all.total_steps = checkpoint.count("total_steps");
-  if (!all.lock) all.lock = std::make_unique<ResultLock>(launch.path, communicator);
-  check_result(launch.path, checkpoint, prepared, communicator);
+  if (!all.lock) all.lock = std::make_unique<ResultLock>(context.path, communicator);
+  check_result(context.path, checkpoint, prepared, communicator);
   return all;
 }
 
@@ -275,8 +275,8 @@ int resume_run(const ResumeRequest& request, const Program& program, std::unique
   }
   if (named.is_computed) {
     Mistakes mistakes;
-    const Recipe recipe = parse_recipe(named.recipe, named_path, {}, program.vocabulary(), mistakes);
-    return settle_claims(named_path, recipe, communicator);
+    const Recipe recipe = parse_recipe(named.recipe, named_path, {}, program.catalogue_schema(), mistakes);
+    return finalise_result(named_path, recipe, communicator);
   }
   if (named.is_one && !named.has_checkpoint) {
     throw UsageError(fmt::format(
@@ -289,15 +289,15 @@ int resume_run(const ResumeRequest& request, const Program& program, std::unique
   try {
     all = read_checkpoint(request, program, std::move(lock));
     signals = std::make_unique<StopSignals>(communicator);
-    file = std::make_unique<ResultFile>(all.launch.path, communicator);
+    file = std::make_unique<ResultFile>(all.context.path, communicator);
   } catch (const FileError& error) {
     throw UsageError(error.what());
   }
-  update_provenance(*file, "partial", all.launch.wall_before);
+  update_provenance(*file, "partial", all.context.wall_before);
   file->attribute("failure", std::string());
-  file->attribute("petsc_options", all.launch.provenance.petsc_options);
+  file->attribute("petsc_options", all.context.provenance.petsc_options);
   file->attribute("resumed", fmt::format("{} at step {} on {} ranks", utc_now(), all.total_steps, communicator.size()));
-  return carry_out(all.launch, *all.prepared, std::move(file), std::move(all.from), communicator);
+  return execute_run(all.context, *all.prepared, std::move(file), std::move(all.from), communicator);
 }
 
 }  // namespace bathline

@@ -9,7 +9,7 @@
 #include <functional>
 #include <map>
 
-#include "driver/launch.hpp"
+#include "driver/prepared_run.hpp"
 
 namespace bathline {
 
@@ -23,9 +23,9 @@ std::string closures_of(const Problem& problem) {
   };
   std::map<std::string, Alike, std::greater<>> by_name;
   for (const auto& environment : problem.environments()) {
-    const EnvironmentFacts& facts = environment->facts();
-    Alike& alike = by_name[fmt::format("{}{}", facts.sites == 0 ? "endless " : "", facts.site_name)];
-    alike.sites += facts.sites;
+    const EnvironmentProperties& properties = environment->properties();
+    Alike& alike = by_name[fmt::format("{}{}", properties.sites == 0 ? "endless " : "", properties.site_name)];
+    alike.sites += properties.sites;
     alike.names += (alike.names.empty() ? "" : ", ") + environment->name();
   }
   std::string text;
@@ -39,8 +39,8 @@ std::string closures_of(const Problem& problem) {
 }  // namespace
 
 void check_recipe(const RunRequest& request, const Program& program) {
-  const Prepared prepared = prepare(read_text(request.recipe, program.communicator()), request.recipe, request.settings,
-                                    request.petsc_options, program);
+  const PreparedRun prepared = prepare(read_text(request.recipe, program.communicator()), request.recipe,
+                                       request.settings, request.petsc_options, program);
   if (!program.communicator().is_root()) return;
   fmt::print("{}: valid; {}\n", request.recipe, prepared.recipe->title);
   for (std::size_t i = 0; i < prepared.experiment->cases().size(); ++i) {
@@ -53,29 +53,30 @@ void check_recipe(const RunRequest& request, const Program& program) {
 
 int run_recipe(const RunRequest& request, const Program& program, std::unique_ptr<ResultLock> lock) {
   const Communicator& communicator = program.communicator();
-  Launch launch;
-  launch.wall_time = request.wall_time;
-  launch.progress = request.progress;
-  const Prepared prepared = prepare(read_text(request.recipe, communicator), request.recipe, request.settings,
-                                    request.petsc_options, program);
-  launch.path = request.output.empty() ? std::filesystem::path(request.recipe).stem().string() + ".h5" : request.output;
-  launch.provenance = {.title = prepared.recipe->title,
-                       .recipe = prepared.recipe->text,
-                       .recipe_resolved = prepared.recipe->resolved,
-                       .petsc_version = petsc_version(),
-                       .petsc_options = fmt::format("{}", fmt::join(request.petsc_options, " ")),
-                       .seed = static_cast<std::int64_t>(prepared.experiment->output().seed),
-                       .started = utc_now()};
-  if (!lock) lock = std::make_unique<ResultLock>(launch.path, communicator);
+  RunContext context;
+  context.wall_time = request.wall_time;
+  context.progress = request.progress;
+  const PreparedRun prepared = prepare(read_text(request.recipe, communicator), request.recipe, request.settings,
+                                       request.petsc_options, program);
+  context.path =
+      request.output.empty() ? std::filesystem::path(request.recipe).stem().string() + ".h5" : request.output;
+  context.provenance = {.title = prepared.recipe->title,
+                        .recipe = prepared.recipe->text,
+                        .recipe_resolved = prepared.recipe->resolved,
+                        .petsc_version = petsc_version(),
+                        .petsc_options = fmt::format("{}", fmt::join(request.petsc_options, " ")),
+                        .seed = static_cast<std::int64_t>(prepared.experiment->output().seed),
+                        .started = utc_now()};
+  if (!lock) lock = std::make_unique<ResultLock>(context.path, communicator);
   const StopSignals signals(communicator);
-  std::unique_ptr<ResultFile> file = create_result(launch, prepared, request.overwrite, communicator);
+  std::unique_ptr<ResultFile> file = create_result(context, prepared, request.overwrite, communicator);
   if (!request.sweep_settings.empty()) {
     std::string lines;
     for (const std::string& setting : request.sweep_settings) lines += setting + "\n";
     file->attribute("sweep_settings", lines);
     file->flush();
   }
-  return carry_out(launch, prepared, std::move(file), nullptr, communicator);
+  return execute_run(context, prepared, std::move(file), nullptr, communicator);
 }
 
 }  // namespace bathline

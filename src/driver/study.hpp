@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "driver/checkpoints.hpp"
 #include "driver/progress.hpp"
 #include "recipe/mistakes.hpp"
 #include "recipe/recipe.hpp"
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 #include "record/result_file.hpp"
 
 namespace bathline {
@@ -34,7 +34,7 @@ class Study {
 
 /// One line of the catalogue of studies.
 struct StudyKind {
-  Entry entry;
+  CatalogueEntry entry;
   /// Reads the study's own keys and adds to the mistakes what the experiment, which is made of the recipe, lacks for
   /// it; what is returned is of use where there are no mistakes. `experiment` must outlive it. @note Collective.
   std::unique_ptr<Study> (*make)(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);

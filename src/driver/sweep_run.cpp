@@ -17,13 +17,13 @@
 #include <optional>
 
 #include "driver/checkpoints.hpp"
-#include "driver/launch.hpp"
+#include "driver/prepared_run.hpp"
 #include "model/environment_catalogue.hpp"
 #include "model/table_file.hpp"
-#include "parallel/shared_file.hpp"
+#include "parallel/text_file.hpp"
 #include "recipe/sweep.hpp"
 #include "record/claims.hpp"
-#include "record/result_check.hpp"
+#include "record/result_integrity.hpp"
 
 namespace bathline {
 
@@ -48,14 +48,15 @@ std::string path_of(const RunRequest& request, const std::string& resolved) {
   return (base.parent_path() / fmt::format("{}.{:012x}.h5", stem, fingerprint(resolved) & 0xffffffffffffu)).string();
 }
 
-std::vector<Element> expand(const RunRequest& request, const std::string& text, const Vocabulary& vocabulary) {
+std::vector<Element> expand(const RunRequest& request, const std::string& text,
+                            const CatalogueSchema& catalogue_schema) {
   Mistakes mistakes;
   std::vector<Element> elements;
   for (SweepElement& settings : expand_sweep(text, request.recipe, request.settings, mistakes)) {
     std::vector<std::string> all = request.settings;
     all.insert(all.end(), settings.begin(), settings.end());
     Mistakes of_element;
-    Recipe recipe = parse_recipe(text, request.recipe, all, vocabulary, of_element);
+    Recipe recipe = parse_recipe(text, request.recipe, all, catalogue_schema, of_element);
     // The same mistake in every element is reported once.
     if (!of_element.empty()) refuse(of_element);
     const std::string path = path_of(request, recipe.resolved);
@@ -73,7 +74,7 @@ State state_of(const Element& element, const RunRequest& request, int& code, con
   for (const Section& environment : element.recipe.environments) {
     const std::optional<std::string> key = key_of_file(environment);
     if (!key) continue;
-    const auto text = read_shared_file(path_beside_recipe(environment, *key), communicator);
+    const auto text = read_text_file_on_root(path_beside_recipe(environment, *key), communicator);
     inputs.emplace_back("input_file:" + environment.text(*key), text.value_or(""));
   }
   std::int64_t found[] = {static_cast<std::int64_t>(State::absent), 0};
@@ -83,7 +84,7 @@ State state_of(const Element& element, const RunRequest& request, int& code, con
     if (std::filesystem::exists(element.path, ignored)) {
       state = State::other;
       try {
-        require_undamaged(element.path);
+        require_intact(element.path);
         const ResultReader result(element.path);
         bool same = result.attribute("recipe_resolved") == element.recipe.resolved &&
                     result.attribute("petsc_options") == fmt::format("{}", fmt::join(request.petsc_options, " "));
@@ -133,7 +134,7 @@ int run_element(const Element& element, const RunRequest& request, double wall_t
   }
   if (state == State::unjudged && !request.overwrite) {
     if (communicator.is_root()) fmt::print("{}: computed already, its claims are judged now\n", element.path);
-    return settle_claims(element.path, element.recipe, communicator);
+    return finalise_result(element.path, element.recipe, communicator);
   }
   if (state == State::other && !request.overwrite) {
     throw UsageError(
@@ -164,7 +165,7 @@ int run_all(const RunRequest& request, const Program& program) {
   const Communicator& communicator = program.communicator();
   const auto began = std::chrono::steady_clock::now();
   const std::string text = read_text(request.recipe, communicator);
-  const std::vector<Element> elements = expand(request, text, program.vocabulary());
+  const std::vector<Element> elements = expand(request, text, program.catalogue_schema());
   if (elements.empty()) {
     if (request.element) throw UsageError(fmt::format("--element: {} has no [sweep]", request.recipe));
     return run_recipe(request, program);
@@ -195,7 +196,7 @@ int run_all(const RunRequest& request, const Program& program) {
 
 void check_all(const RunRequest& request, const Program& program) {
   const std::vector<Element> elements =
-      expand(request, read_text(request.recipe, program.communicator()), program.vocabulary());
+      expand(request, read_text(request.recipe, program.communicator()), program.catalogue_schema());
   if (elements.empty()) return check_recipe(request, program);
   for (const Element& element : elements) {
     RunRequest one = request;
@@ -206,7 +207,8 @@ void check_all(const RunRequest& request, const Program& program) {
 
 void list_sweep(const RunRequest& request, bool count_only, const Program& program) {
   const Communicator& communicator = program.communicator();
-  const std::vector<Element> elements = expand(request, read_text(request.recipe, communicator), program.vocabulary());
+  const std::vector<Element> elements =
+      expand(request, read_text(request.recipe, communicator), program.catalogue_schema());
   if (elements.empty()) throw UsageError(fmt::format("{} has no [sweep]", request.recipe));
   if (count_only) {
     if (communicator.is_root()) fmt::print("{}\n", elements.size());

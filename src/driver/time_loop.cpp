@@ -12,10 +12,10 @@
 #include <optional>
 #include <stdexcept>
 
-#include "driver/heat_shares.hpp"
-#include "driver/ledger_watch.hpp"
-#include "driver/saved_state.hpp"
-#include "driver/surface_of_section.hpp"
+#include "driver/heat_by_environment.hpp"
+#include "driver/ledger_monitor.hpp"
+#include "driver/state_io.hpp"
+#include "driver/poincare_section.hpp"
 #include "driver/trajectory_recorder.hpp"
 
 namespace bathline {
@@ -29,11 +29,11 @@ std::int64_t next_multiple(std::int64_t step, std::int64_t interval, std::int64_
 
 /// How many steps go by between two looks at clock and signals. The exact flow rounds differently when its steps are
 /// taken in other portions, so its portions do not depend on the clock; others are multiples of what they have to be.
-class Portions {
+class StepBatcher {
  public:
-  Portions(const Case& one, const Stepper& stepper, std::int64_t sites, const Communicator& communicator)
+  StepBatcher(const Case& one, const Stepper& stepper, std::int64_t sites, const Communicator& communicator)
       : communicator_(communicator),
-        unit_(stepper.portion()),
+        unit_(stepper.block_granularity()),
         most_(std::max<std::int64_t>(1, 1000000000 / (sites + 1000))),
         fixed_(std::holds_alternative<ExactFlow>(one.scheme)),
         now_(fixed_ ? most_ : std::max<std::int64_t>(1, most_ / 256)) {}
@@ -70,19 +70,19 @@ struct Run {
 ProgressUnit unit_of(const Problem& problem) {
   ProgressUnit unit;
   for (const auto& environment : problem.environments()) {
-    const bool is_alike = unit.sites == 0 || unit.site_name == environment->facts().site_name;
-    unit.site_name = is_alike ? environment->facts().site_name : "site";
-    unit.sites += environment->facts().sites;
+    const bool is_alike = unit.sites == 0 || unit.site_name == environment->properties().site_name;
+    unit.site_name = is_alike ? environment->properties().site_name : "site";
+    unit.sites += environment->properties().sites;
   }
   return unit;
 }
 
 /// All that look on at a run: the recorder, the watch over its ledger, and the observers.
-class Onlookers {
+class ObserverList {
  public:
   /// `from`: where it goes on, if it does not begin. @note Collective.
-  Onlookers(const Run& run, const Problem& problem, const OutputPlan& output, const std::optional<HeatShares>& shares,
-            const CheckpointReader* from)
+  ObserverList(const Run& run, const Problem& problem, const OutputPlan& output,
+               const std::optional<HeatByEnvironment>& shares, const CheckpointReader* from)
       : one_(run.experiment.cases()[run.index]),
         output_(output),
         observers_(run.observers),
@@ -93,15 +93,15 @@ class Onlookers {
 
   /// Advances to the step `next`, with an eye on the section after every step. @note Collective.
   std::optional<Failure> advance(Problem& problem, Stepper& stepper, std::int64_t step, std::int64_t next,
-                                 const Foresight& ahead) {
+                                 const AdvanceHints& ahead) {
     if (!section_) return stepper.advance(next - step, ahead);
-    if (step == 0) section_->go_on(problem, 0.0);
+    if (step == 0) section_->update(problem, 0.0);
     while (step < next) {
       ++step;
-      Foresight beyond{.wants_energy = ahead.wants_energy && step == next, .steps_left = ahead.steps_left};
+      AdvanceHints beyond{.wants_energy = ahead.wants_energy && step == next, .steps_left = ahead.steps_left};
       if (beyond.steps_left) *beyond.steps_left += next - step;
       if (std::optional<Failure> failure = stepper.advance(1, beyond)) return failure;
-      section_->go_on(problem, static_cast<double>(step) * one_.step);
+      section_->update(problem, static_cast<double>(step) * one_.step);
     }
     return std::nullopt;
   }
@@ -111,8 +111,8 @@ class Onlookers {
     const bool to_record = step % output_.every == 0 || step == one_.steps;
     const bool to_snapshot = output_.snapshots > 0 && step % output_.snapshots == 0;
     if (!to_record && !to_snapshot) return std::nullopt;
-    problem.share_particles();
-    const Moment moment{one_, step, static_cast<double>(step) * one_.step, problem};
+    problem.broadcast_particles();
+    const StateView moment{one_, step, static_cast<double>(step) * one_.step, problem};
     if (to_record) {
       const bool all = !output_.particles_only;
       const EnergyLedger ledger = all ? problem.energies() : problem.energies_of_particles();
@@ -141,22 +141,22 @@ class Onlookers {
 
   void save(CheckpointWriter& checkpoint) {
     Archive of_recorder(checkpoint, "recorder"), of_watch(checkpoint, "ledger");
-    recorder_.visit(of_recorder);
-    watch_.visit(of_watch);
+    recorder_.serialise(of_recorder);
+    watch_.serialise(of_watch);
     if (section_) {
-      Archive of_section(checkpoint, SurfaceOfSection::group_of_checkpoint);
-      section_->visit(of_section);
+      Archive of_section(checkpoint, PoincareSection::group_of_checkpoint);
+      section_->serialise(of_section);
     }
     for (std::size_t i = 0; i < observers_.size(); ++i) {
       Archive of_observer(checkpoint, observer_group(i));
-      observers_[i]->visit(of_observer);
+      observers_[i]->serialise(of_observer);
     }
   }
   /// Puts the watch back; recorder and section are when they are made, and the observers are before the first run that
   /// goes on.
   void restore(const CheckpointReader& from) {
     Archive of_watch(from, "ledger");
-    watch_.visit(of_watch);
+    watch_.serialise(of_watch);
   }
   static std::string observer_group(std::size_t index) { return fmt::format("observer-{}", index); }
 
@@ -165,19 +165,19 @@ class Onlookers {
   const OutputPlan& output_;
   std::span<Observer* const> observers_;
   TrajectoryRecorder recorder_;
-  std::optional<SurfaceOfSection> section_;
-  LedgerWatch watch_;
+  std::optional<PoincareSection> section_;
+  LedgerMonitor watch_;
 };
 
 /// Saves, and throws Stopped, where it is wanted after so many steps, which took `seconds`; returns whether it has
 /// saved.
 /// @note Collective.
-bool take_break(const Run& run, std::int64_t step, bool is_due, double seconds, Onlookers& onlookers,
-                const std::function<void(CheckpointWriter&)>& save) {
-  Checkpoints::Wish wish = run.checkpoints.wish(seconds);
-  if (wish == Checkpoints::Wish::go_on && is_due) wish = Checkpoints::Wish::save;
-  if (wish == Checkpoints::Wish::go_on) return false;
-  const bool stops = wish == Checkpoints::Wish::stop;
+bool checkpoint_if_due(const Run& run, std::int64_t step, bool is_due, double seconds, ObserverList& onlookers,
+                       const std::function<void(CheckpointWriter&)>& save) {
+  Checkpoints::Decision decision = run.checkpoints.decide(seconds);
+  if (decision == Checkpoints::Decision::proceed && is_due) decision = Checkpoints::Decision::save;
+  if (decision == Checkpoints::Decision::proceed) return false;
+  const bool stops = decision == Checkpoints::Decision::stop;
   onlookers.flush();
   run.file.flush();
   const std::string path = run.checkpoints.save(run.steps_before + step, stops, save);
@@ -194,20 +194,20 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   Problem problem = experiment.make_problem(one);
   problem.prepare(output.seed);
   // The exact motion is the same at whatever steps it is recorded: its second position is that after a step of [time].
-  if (problem.second_q && std::holds_alternative<ExactFlow>(one.scheme)) {
+  if (problem.initial_q1 && std::holds_alternative<ExactFlow>(one.scheme)) {
     const std::unique_ptr<Stepper> first = make_stepper(one.scheme, problem, experiment.common_step());
     if (const std::optional<Failure> failure = first->advance(0)) return failure;
   }
-  std::optional<HeatShares> shares;
-  if (one.noise && !one.closed) shares = heat_shares(experiment, one);
+  std::optional<HeatByEnvironment> shares;
+  if (one.noise && !one.closed) shares = heat_by_environment(experiment, one);
   if (shares && !shares->of_environments.empty()) problem.heat = Eigen::VectorXd::Zero(problem.q.size());
   const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
-  std::optional<Onlookers> onlookers;
+  std::optional<ObserverList> onlookers;
   fit_to_recipe(from, [&] { onlookers.emplace(run, problem, output, shares, from); });
 
   const ProgressUnit unit = unit_of(problem);
   run.progress.begin(one.label, one.steps, unit);
-  Portions portions(one, *stepper, unit.sites, problem.communicator());
+  StepBatcher portions(one, *stepper, unit.sites, problem.communicator());
 
   std::int64_t step = 0;
   std::int64_t saved = 0;  // no checkpoint is written twice
@@ -239,11 +239,11 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
     }
     if (step == one.steps) break;
     const bool is_due = saves > 0 && step > saved && step % saves == 0;
-    if (take_break(run, step, is_due, seconds, *onlookers, save)) saved = step;
+    if (checkpoint_if_due(run, step, is_due, seconds, *onlookers, save)) saved = step;
     std::int64_t next = std::min(next_multiple(step, output.every, one.steps), step + portions.steps());
     if (output.snapshots > 0) next = std::min(next, next_multiple(step, output.snapshots, one.steps));
     if (saves > 0) next = std::min(next, next_multiple(step, saves, one.steps));
-    Foresight ahead{.wants_energy = !output.particles_only && (next % output.every == 0 || next == one.steps)};
+    AdvanceHints ahead{.wants_energy = !output.particles_only && (next % output.every == 0 || next == one.steps)};
     if (output.particles_only) ahead.steps_left = one.steps - next;
     const auto begin = std::chrono::steady_clock::now();
     if ((failure = onlookers->advance(problem, *stepper, step, next, ahead))) {
@@ -276,8 +276,8 @@ std::optional<CaseFailure> run_trajectories(const Experiment& experiment, Result
     index = static_cast<std::size_t>(from->count("case"));
     fit_to_recipe(from, [&] {
       for (std::size_t i = 0; i < observers.size(); ++i) {
-        Archive of_observer(*from, Onlookers::observer_group(i));
-        observers[i]->visit(of_observer);
+        Archive of_observer(*from, ObserverList::observer_group(i));
+        observers[i]->serialise(of_observer);
       }
     });
     // What came after the checkpoint is computed anew.

@@ -11,7 +11,7 @@
 namespace bathline {
 
 /// The state at a moment worth looking at.
-struct Moment {
+struct StateView {
   const Case& one;
   std::int64_t step;
   double time;
@@ -23,11 +23,11 @@ class Observer {
  public:
   virtual ~Observer() = default;
   /// At the start, every `[output] every` steps and at the end.
-  virtual void record(const Moment&, const EnergyLedger&) {}
+  virtual void record(const StateView&, const EnergyLedger&) {}
   /// Every `[output] snapshots` steps, if asked for.
-  virtual void snapshot(const Moment&) {}
+  virtual void snapshot(const StateView&) {}
   /// Declares all that was seen so far; it is put back before anything else is seen.
-  virtual void visit(Archive& archive) = 0;
+  virtual void serialise(Archive& archive) = 0;
 };
 
 /// The labels of the first `count` cases, which are the groups of their records.

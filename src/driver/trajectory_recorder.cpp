@@ -24,7 +24,7 @@ struct LedgerNotes {
   explicit LedgerNotes(const Problem& problem) {
     std::vector<std::string> names;
     for (const auto& environment : problem.environments()) {
-      if (environment->facts().sites == 0) names.push_back("`" + environment->name() + "`");
+      if (environment->properties().sites == 0) names.push_back("`" + environment->name() + "`");
     }
     if (names.empty()) return;
     const std::string all = fmt::format("{}", fmt::join(names, ", "));
@@ -38,7 +38,7 @@ bool has_magnitude(const Observable& observable) { return observable.size > 1 &&
 
 SeriesLayout series_layout(const Case& one, const Problem& problem, bool work_rules,
                            const std::vector<std::string>& noisy) {
-  const OpenSystem& system = problem.system();
+  const ParticleSystem& system = problem.system();
   const LedgerNotes notes(problem);
   SeriesLayout layout;
   layout.group = one.label;
@@ -67,8 +67,8 @@ SeriesLayout series_layout(const Case& one, const Problem& problem, bool work_ru
   } else {
     layout.variables.push_back({"energy_total", "J", "sum of the four terms, constant for the exact motion", {}});
   }
-  for (std::size_t i = 0; i < WorkSums::rules.size() && work_rules; ++i) {
-    const std::string rule = WorkSums::rules[i];
+  for (std::size_t i = 0; i < WorkQuadrature::rules.size() && work_rules; ++i) {
+    const std::string rule = WorkQuadrature::rules[i];
     layout.variables.push_back(
         {"ledger_" + rule, "J", "total energy with the work of damping by the rule " + rule, {}});
   }
@@ -131,13 +131,13 @@ std::vector<Eigen::VectorXd> zeros(Of what, const std::vector<Observable>& obser
 
 }  // namespace
 
-std::vector<Dimension> phase_dimensions(const OpenSystem& system) {
+std::vector<Dimension> phase_dimensions(const ParticleSystem& system) {
   return {index_dimension("particle", system.particles, "particle, counted from 0"),
           index_dimension("axis", system.axes, "axis, counted from 0")};
 }
 
 TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem,
-                                       const OutputPlan& output, const std::optional<HeatShares>& shares,
+                                       const OutputPlan& output, const std::optional<HeatByEnvironment>& shares,
                                        const CheckpointReader* from)
     : site_stride_(output.snapshots > 0 ? output.site_stride : 0),
       work_rules_(output.work_rules),
@@ -186,7 +186,7 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
   }
 }
 
-void TrajectoryRecorder::visit(Archive& archive) {
+void TrajectoryRecorder::serialise(Archive& archive) {
   archive.counts("rows", {&records_, &snapshots_taken_});
   std::vector<std::span<double>> parts = {{&last_time_, 1}};
   for (std::size_t i = 0; i < integrals_.size(); ++i) {
@@ -195,17 +195,17 @@ void TrajectoryRecorder::visit(Archive& archive) {
   }
   archive.numbers("integrals", parts);
   if (shares_) archive.numbers("heats", heats_, heats_.size());
-  if (work_rules_) work_.visit(archive);
+  if (work_rules_) work_.serialise(archive);
 }
 
 std::optional<std::int64_t> TrajectoryRecorder::restore(const CheckpointReader* from) {
   if (from == nullptr) return std::nullopt;
   Archive archive(*from, "recorder");
-  visit(archive);
+  serialise(archive);
   return records_;
 }
 
-bool TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger) {
+bool TrajectoryRecorder::record(const StateView& moment, const EnergyLedger& ledger) {
   ++records_;
   Problem& problem = moment.problem;
   if (is_root_) {
@@ -215,7 +215,7 @@ bool TrajectoryRecorder::record(const Moment& moment, const EnergyLedger& ledger
     if (problem.system().has_work()) row_.push_back(ledger.work);
     row_.push_back(ledger.total());
     if (work_rules_) {
-      work_.go_on(problem, moment.time);
+      work_.update(problem, moment.time);
       for (const double work : work_.values()) row_.push_back(ledger.total() - problem.dissipated + work);
     }
     add_environments(problem, ledger, row_);
@@ -245,7 +245,7 @@ void TrajectoryRecorder::add_environments(const Problem& problem, const EnergyLe
     problem.head(*environment, problem.q, head);
     environment->force(head, force);
     row.insert(row.end(), force.begin(), force.end());
-    environment->attachment().gather(velocities, velocity);
+    environment->attachment().project(velocities, velocity);
     powers.push_back(std::inner_product(force.begin(), force.end(), velocity.begin(), 0.0));
   }
   row.insert(row.end(), powers.begin(), powers.end());
@@ -257,7 +257,7 @@ void TrajectoryRecorder::add_environments(const Problem& problem, const EnergyLe
   for (const EnvironmentEnergy& energy : energies) row.push_back(energy.dissipated);
 }
 
-void TrajectoryRecorder::add_power_of_noise(const Moment& moment, std::vector<double>& row) {
+void TrajectoryRecorder::add_power_of_noise(const StateView& moment, std::vector<double>& row) {
   for (std::size_t i = 0; i < heats_.size(); ++i) {
     const bool is_alone = shares_->of_environments.empty();
     const double heat = is_alone ? moment.problem.dissipated : shares_->of_environments[i].dot(moment.problem.heat);
@@ -266,8 +266,8 @@ void TrajectoryRecorder::add_power_of_noise(const Moment& moment, std::vector<do
   }
 }
 
-void TrajectoryRecorder::add_observables(const Moment& moment, std::vector<double>& row) {
-  const OpenSystem& system = moment.problem.system();
+void TrajectoryRecorder::add_observables(const StateView& moment, std::vector<double>& row) {
+  const ParticleSystem& system = moment.problem.system();
   const Eigen::VectorXd v = moment.problem.velocity();
   const bool first = records_ == 1;
   for (std::size_t i = 0; i < system.observables.size(); ++i) {
@@ -285,7 +285,7 @@ void TrajectoryRecorder::add_observables(const Moment& moment, std::vector<doubl
   last_time_ = moment.time;
 }
 
-void TrajectoryRecorder::snapshot(const Moment& moment) {
+void TrajectoryRecorder::snapshot(const StateView& moment) {
   ++snapshots_taken_;
   for (Snapshots& snapshots : snapshots_) {
     Environment& environment = *moment.problem.environments()[snapshots.environment];

@@ -4,16 +4,16 @@
 #include <chrono>
 #include <vector>
 
-#include "driver/heat_shares.hpp"
+#include "driver/heat_by_environment.hpp"
 #include "driver/time_loop.hpp"
-#include "driver/work_sums.hpp"
+#include "driver/work_quadrature.hpp"
 #include "record/checkpoint_file.hpp"
 #include "record/result_file.hpp"
 
 namespace bathline {
 
 /// The dimensions of what is recorded of positions and momenta.
-std::vector<Dimension> phase_dimensions(const OpenSystem& system);
+std::vector<Dimension> phase_dimensions(const ParticleSystem& system);
 
 /// Records path, momenta, energy ledger, forces of the environments and observables, and snapshots of the
 /// environments. All members are collective.
@@ -22,13 +22,13 @@ class TrajectoryRecorder {
   /// `shares`: of an open run with noise, else nothing. `from`: goes on after the records that the checkpoint knows of;
   /// those behind them are cut off.
   TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, const OutputPlan& output,
-                     const std::optional<HeatShares>& shares, const CheckpointReader* from);
+                     const std::optional<HeatByEnvironment>& shares, const CheckpointReader* from);
   /// Returns whether it has flushed.
-  bool record(const Moment& moment, const EnergyLedger& ledger);
-  void snapshot(const Moment& moment);
+  bool record(const StateView& moment, const EnergyLedger& ledger);
+  void snapshot(const StateView& moment);
   void flush();
   /// Declares its state. What belongs to the file must have been flushed.
-  void visit(Archive& archive);
+  void serialise(Archive& archive);
 
  private:
   struct Snapshots {
@@ -44,17 +44,17 @@ class TrajectoryRecorder {
   /// Forces, powers and energies of the environments.
   static void add_environments(const Problem& problem, const EnergyLedger& ledger, std::vector<double>& row);
   /// What damping and noise have done since the last record, by environment where that is known.
-  void add_power_of_noise(const Moment& moment, std::vector<double>& row);
-  void add_observables(const Moment& moment, std::vector<double>& row);
+  void add_power_of_noise(const StateView& moment, std::vector<double>& row);
+  void add_observables(const StateView& moment, std::vector<double>& row);
 
   std::int64_t site_stride_;  // 0: no snapshots; else every so many sites
   bool work_rules_;
   // Time integrals of the observables by the trapezoidal rule over the records.
   std::vector<Eigen::VectorXd> integrals_, integrands_;
   double last_time_ = 0.0;
-  std::optional<HeatShares> shares_;
+  std::optional<HeatByEnvironment> shares_;
   std::vector<double> heats_;  // at the last record, J
-  WorkSums work_;
+  WorkQuadrature work_;
   std::int64_t records_ = 0, snapshots_taken_ = 0;
   SeriesWriter series_;
   std::vector<Snapshots> snapshots_;

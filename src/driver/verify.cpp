@@ -11,11 +11,11 @@
 #include <cmath>
 #include <optional>
 
-#include "driver/launch.hpp"
-#include "driver/recipe_folder.hpp"
+#include "driver/prepared_run.hpp"
+#include "driver/unpacked_inputs.hpp"
 #include "record/claims.hpp"
-#include "record/result_check.hpp"
-#include "record/scratch_file.hpp"
+#include "record/result_integrity.hpp"
+#include "record/temporary_file.hpp"
 
 namespace bathline {
 
@@ -124,8 +124,8 @@ int verify_result(const VerifyRequest& request, const Program& program) {
   const Communicator& communicator = program.communicator();
   std::string recipe, petsc_options, status, differences;
   std::int64_t ranks[] = {0};
-  judge_on_root(communicator, [&] {
-    if (!require_undamaged(request.result)) spdlog::warn("{}", words_on_missing_seal(request.result));
+  check_on_root(communicator, [&] {
+    if (!require_intact(request.result)) spdlog::warn("{}", missing_checksum_text(request.result));
     const ResultReader result(request.result);
     for (const char* name : {"recipe_resolved", "petsc_options", "mpi_ranks"}) {
       if (result.has_attribute(name)) continue;
@@ -159,45 +159,45 @@ int verify_result(const VerifyRequest& request, const Program& program) {
     to_the_bit = false;
   }
 
-  Launch launch;
-  launch.progress = request.progress;
-  std::optional<ScratchFile> scratch;
+  RunContext context;
+  context.progress = request.progress;
+  std::optional<TemporaryFile> scratch;
   if (request.output.empty()) scratch.emplace(request.result, communicator);
-  launch.path = scratch ? scratch->path() : request.output;
-  launch.is_scratch = scratch.has_value();
+  context.path = scratch ? scratch->path() : request.output;
+  context.is_scratch = scratch.has_value();
   int code = exit_code::complete;
   {
-    std::unique_ptr<RecipeFolder> folder;
+    std::unique_ptr<UnpackedInputs> folder;
     {
       // Only rank 0 reads the file, but all learn what is wrong with it.
       std::unique_ptr<ResultReader> result;
-      judge_on_root(communicator, [&] { result = std::make_unique<ResultReader>(request.result); });
-      folder = std::make_unique<RecipeFolder>(result.get(), program);
+      check_on_root(communicator, [&] { result = std::make_unique<ResultReader>(request.result); });
+      folder = std::make_unique<UnpackedInputs>(result.get(), program);
     }
     const std::vector<std::string> options = options_for(request.petsc_options, petsc_options, request.result);
-    const Prepared prepared = prepare(recipe, folder->recipe_file(), {}, options, program);
-    launch.provenance = {.title = prepared.recipe->title,
-                         .recipe = recipe,
-                         .recipe_resolved = prepared.recipe->resolved,
-                         .petsc_version = petsc_version(),
-                         .petsc_options = fmt::format("{}", fmt::join(options, " ")),
-                         .seed = static_cast<std::int64_t>(prepared.experiment->output().seed),
-                         .started = utc_now()};
+    const PreparedRun prepared = prepare(recipe, folder->recipe_file(), {}, options, program);
+    context.provenance = {.title = prepared.recipe->title,
+                          .recipe = recipe,
+                          .recipe_resolved = prepared.recipe->resolved,
+                          .petsc_version = petsc_version(),
+                          .petsc_options = fmt::format("{}", fmt::join(options, " ")),
+                          .seed = static_cast<std::int64_t>(prepared.experiment->output().seed),
+                          .started = utc_now()};
     std::optional<StopSignals> signals;
     if (!scratch) signals.emplace(communicator);
     std::unique_ptr<ResultFile> file;
     try {
       constexpr bool overwrite = false;
-      file = create_result(launch, prepared, overwrite, communicator);
+      file = create_result(context, prepared, overwrite, communicator);
     } catch (const UsageError& error) {
       if (!scratch) throw;
       throw UsageError(fmt::format("{}; -o says where else the rerun may lie", error.what()));
     }
-    code = carry_out(launch, prepared, std::move(file), nullptr, communicator);
+    code = execute_run(context, prepared, std::move(file), nullptr, communicator);
   }
   if (code != exit_code::complete && code != exit_code::claim_failed) return code;
   return run_on_root(communicator, exit_code::numerical_failure,
-                     [&] { return compare(request.result, launch.path, to_the_bit, request.tolerance); });
+                     [&] { return compare(request.result, context.path, to_the_bit, request.tolerance); });
 }
 
 }  // namespace bathline

@@ -9,7 +9,7 @@ Expression ExpressionGraph::derivative(Expression of, int variable) {
   const auto number = static_cast<std::size_t>(variable);
   if (derivatives_.size() <= number) derivatives_.resize(number + 1);
   std::vector<int>& known = derivatives_[number];
-  for (const Expression part : parts({&of, 1})) {
+  for (const Expression part : topological_order({&of, 1})) {
     const auto index = static_cast<std::size_t>(part.index);
     if (known.size() < nodes_.size()) known.resize(nodes_.size(), -1);
     if (known[index] >= 0) continue;
@@ -22,14 +22,15 @@ Expression ExpressionGraph::derivative(Expression of, int variable) {
         return operand < 0 ? constant(0.0) : Expression{known[static_cast<std::size_t>(operand)]};
       };
       const Expression da = at(node.a), db = at(node.b), dc = at(node.c);
-      if (!is_constant(da, 0.0) || !is_constant(db, 0.0) || !is_constant(dc, 0.0)) result = chain(part, da, db, dc);
+      if (!is_constant(da, 0.0) || !is_constant(db, 0.0) || !is_constant(dc, 0.0))
+        result = chain_rule(part, da, db, dc);
     }
     known[index] = result.index;
   }
   return {known[static_cast<std::size_t>(of.index)]};
 }
 
-Expression ExpressionGraph::chain(Expression of, Expression da, Expression db, Expression dc) {
+Expression ExpressionGraph::chain_rule(Expression of, Expression da, Expression db, Expression dc) {
   const Node node = (*this)[of];
   const Expression a{node.a}, b{node.b};
   const auto number = [&](double value) { return constant(value); };
@@ -63,12 +64,12 @@ Expression ExpressionGraph::chain(Expression of, Expression da, Expression db, E
       if (is_constant(db, 0.0)) return by_base;
       return sum(by_base, product(product(of, apply(logarithm, a)), db));
     }
-    case choose:
-      return apply(choose, a, db, dc);
+    case select:
+      return apply(select, a, db, dc);
     case minimum:
-      return apply(choose, difference(b, a), da, db);
+      return apply(select, difference(b, a), da, db);
     case maximum:
-      return apply(choose, difference(a, b), da, db);
+      return apply(select, difference(a, b), da, db);
     case absolute:
       return product(apply(Operation::sign, a), da);
     case square_root:

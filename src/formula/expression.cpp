@@ -39,10 +39,10 @@ bool ExpressionGraph::Node::operator==(const Node& other) const {
          std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(other.value);
 }
 
-Expression ExpressionGraph::put(const Node& node) {
+Expression ExpressionGraph::intern(const Node& node) {
   const auto [entry, is_new] = found_.try_emplace(node, static_cast<int>(nodes_.size()));
   if (is_new) {
-    if (nodes_.size() >= most_nodes) throw FormulaTooLarge();
+    if (nodes_.size() >= max_nodes) throw FormulaTooLarge();
     nodes_.push_back(node);
   }
   return {entry->second};
@@ -51,10 +51,10 @@ Expression ExpressionGraph::put(const Node& node) {
 Expression ExpressionGraph::constant(double value) {
   if (value == 0.0) value = 0.0;  // zeros of either sign are one
   if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
-  return put({Operation::constant, -1, -1, -1, value});
+  return intern({Operation::constant, -1, -1, -1, value});
 }
 
-Expression ExpressionGraph::variable(int number) { return put({Operation::variable, number}); }
+Expression ExpressionGraph::variable(int number) { return intern({Operation::variable, number}); }
 
 Expression ExpressionGraph::apply(Operation operation, Expression a, Expression b, Expression c) {
   const int count = operands(operation);
@@ -69,7 +69,7 @@ Expression ExpressionGraph::apply(Operation operation, Expression a, Expression 
   if (is_known) {
     // What has no finite value stays as it is written, so that it can be named.
     const double value = evaluate(operation, values[0], values[1], values[2]);
-    return std::isfinite(value) ? constant(value) : put(whole);
+    return std::isfinite(value) ? constant(value) : intern(whole);
   }
   switch (operation) {
     case add:
@@ -84,14 +84,14 @@ Expression ExpressionGraph::apply(Operation operation, Expression a, Expression 
       return simplified_negation(a);
     case power:
       return simplified_power(a, b);
-    case choose:
+    case select:
       if (b == c) return b;
       if (is_constant(a)) return (*this)[a].value >= 0.0 ? b : c;
       break;
     default:
       break;
   }
-  return put(whole);
+  return intern(whole);
 }
 
 Expression ExpressionGraph::simplified_sum(Expression a, Expression b) {
@@ -102,7 +102,7 @@ Expression ExpressionGraph::simplified_sum(Expression a, Expression b) {
   if (right.operation == negate) return apply(subtract, a, {right.a});
   if (left.operation == negate) return apply(subtract, b, {left.a});
   if (a.index > b.index) std::swap(a, b);
-  return put({add, a.index, b.index});
+  return intern({add, a.index, b.index});
 }
 
 Expression ExpressionGraph::simplified_difference(Expression a, Expression b) {
@@ -111,7 +111,7 @@ Expression ExpressionGraph::simplified_difference(Expression a, Expression b) {
   if (a == b) return constant(0.0);
   const Node right = (*this)[b];
   if (right.operation == negate) return apply(add, a, {right.a});
-  return put({subtract, a.index, b.index});
+  return intern({subtract, a.index, b.index});
 }
 
 Expression ExpressionGraph::simplified_product(Expression a, Expression b) {
@@ -128,7 +128,7 @@ Expression ExpressionGraph::simplified_product(Expression a, Expression b) {
     if (right.operation == divide && is_constant({right.b})) {
       return apply(multiply, apply(divide, a, {right.b}), {right.a});
     }
-    return put({multiply, a.index, b.index});
+    return intern({multiply, a.index, b.index});
   }
   if (left.operation == negate) return apply(negate, apply(multiply, {left.a}, b));
   if (right.operation == negate) return apply(negate, apply(multiply, a, {right.a}));
@@ -140,7 +140,7 @@ Expression ExpressionGraph::simplified_product(Expression a, Expression b) {
     return apply(multiply, {right.a}, apply(multiply, a, {right.b}));
   }
   if (a.index > b.index) std::swap(a, b);
-  return put({multiply, a.index, b.index});
+  return intern({multiply, a.index, b.index});
 }
 
 Expression ExpressionGraph::simplified_quotient(Expression a, Expression b) {
@@ -153,7 +153,7 @@ Expression ExpressionGraph::simplified_quotient(Expression a, Expression b) {
     }
   }
   if (left.operation == negate) return apply(negate, apply(divide, {left.a}, b));
-  return put({divide, a.index, b.index});
+  return intern({divide, a.index, b.index});
 }
 
 Expression ExpressionGraph::simplified_negation(Expression a) {
@@ -163,7 +163,7 @@ Expression ExpressionGraph::simplified_negation(Expression a) {
   if (node.operation == multiply && is_constant({node.a})) {
     return apply(multiply, constant(-(*this)[Expression{node.a}].value), {node.b});
   }
-  return put({negate, a.index});
+  return intern({negate, a.index});
 }
 
 Expression ExpressionGraph::simplified_power(Expression a, Expression b) {
@@ -171,20 +171,20 @@ Expression ExpressionGraph::simplified_power(Expression a, Expression b) {
   if (is_constant(b, 1.0)) return a;
   if (is_constant(b, 0.5)) return apply(square_root, a);
   if (is_constant(b, -1.0)) return apply(divide, constant(1.0), a);
-  return put({power, a.index, b.index});
+  return intern({power, a.index, b.index});
 }
 
 bool ExpressionGraph::depends(Expression expression, int variable) const {
-  for (const Expression part : parts({&expression, 1})) {
+  for (const Expression part : topological_order({&expression, 1})) {
     if ((*this)[part].operation == Operation::variable && (*this)[part].a == variable) return true;
   }
   return false;
 }
 
-bool ExpressionGraph::has_pieces(Expression expression) const {
-  for (const Expression part : parts({&expression, 1})) {
+bool ExpressionGraph::is_piecewise(Expression expression) const {
+  for (const Expression part : topological_order({&expression, 1})) {
     switch ((*this)[part].operation) {
-      case choose:
+      case select:
       case minimum:
       case maximum:
       case absolute:
@@ -198,7 +198,7 @@ bool ExpressionGraph::has_pieces(Expression expression) const {
   return false;
 }
 
-std::vector<Expression> ExpressionGraph::parts(std::span<const Expression> roots) const {
+std::vector<Expression> ExpressionGraph::topological_order(std::span<const Expression> roots) const {
   // A depth-first walk without recursion: sums of strangers are as deep as they are long.
   std::vector<Expression> order;
   std::vector<char> is_done(nodes_.size(), 0);
@@ -224,9 +224,10 @@ std::vector<Expression> ExpressionGraph::parts(std::span<const Expression> roots
   return order;
 }
 
-std::string undefined_part(const ExpressionGraph& graph, Expression expression, std::span<const double> variables) {
+std::string find_nonfinite_subexpression(const ExpressionGraph& graph, Expression expression,
+                                         std::span<const double> variables) {
   std::unordered_map<int, double> values;
-  for (const Expression part : graph.parts({&expression, 1})) {
+  for (const Expression part : graph.topological_order({&expression, 1})) {
     const ExpressionGraph::Node& node = graph[part];
     double value = node.value;
     if (node.operation == Operation::variable) {
@@ -234,7 +235,7 @@ std::string undefined_part(const ExpressionGraph& graph, Expression expression, 
     } else if (node.operation != Operation::constant) {
       const auto at = [&](int index) { return index < 0 ? 0.0 : values.at(index); };
       value = evaluate(node.operation, at(node.a), at(node.b), at(node.c));
-      if (!std::isfinite(value)) return written_operation(node.operation, at(node.a), at(node.b), at(node.c));
+      if (!std::isfinite(value)) return operation_text(node.operation, at(node.a), at(node.b), at(node.c));
     }
     if (!std::isfinite(value)) return "a number beyond all bounds";
     values[part.index] = value;

@@ -36,7 +36,7 @@ class ExpressionGraph {
     bool operator==(const Node& other) const;
   };
   /// Nodes that a graph may have: bounds memory and time for formulas of strangers.
-  static constexpr std::size_t most_nodes = 300'000;
+  static constexpr std::size_t max_nodes = 300'000;
 
   Expression constant(double value);
   Expression variable(int number);
@@ -53,16 +53,16 @@ class ExpressionGraph {
   /// Whether the value of a variable matters to an expression, as it was simplified.
   bool depends(Expression expression, int variable) const;
   /// Whether min, max, abs, sign or step part an expression into pieces, of each of which derivatives know only itself.
-  bool has_pieces(Expression expression) const;
+  bool is_piecewise(Expression expression) const;
   std::size_t size() const { return nodes_.size(); }
   /// All that `roots` are made of, and they themselves, operands first.
-  std::vector<Expression> parts(std::span<const Expression> roots) const;
+  std::vector<Expression> topological_order(std::span<const Expression> roots) const;
 
  private:
   struct Hash {
     std::size_t operator()(const Node& node) const;
   };
-  Expression put(const Node& node);
+  Expression intern(const Node& node);
   Expression simplified_sum(Expression a, Expression b);
   Expression simplified_difference(Expression a, Expression b);
   Expression simplified_product(Expression a, Expression b);
@@ -70,7 +70,7 @@ class ExpressionGraph {
   Expression simplified_negation(Expression a);
   Expression simplified_power(Expression a, Expression b);
   /// By the chain rule, from the derivatives da, db, dc of the operands.
-  Expression chain(Expression of, Expression da, Expression db, Expression dc);
+  Expression chain_rule(Expression of, Expression da, Expression db, Expression dc);
 
   std::vector<Node> nodes_;
   std::unordered_map<Node, int, Hash> found_;
@@ -78,6 +78,7 @@ class ExpressionGraph {
 };
 
 /// Why `expression` has no finite value at these values of the variables: "sqrt(-1)". Empty where it has one.
-std::string undefined_part(const ExpressionGraph& graph, Expression expression, std::span<const double> variables);
+std::string find_nonfinite_subexpression(const ExpressionGraph& graph, Expression expression,
+                                         std::span<const double> variables);
 
 }  // namespace bathline

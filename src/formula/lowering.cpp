@@ -25,7 +25,7 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 LoweredExpressions::LoweredExpressions(const ExpressionGraph& source, std::span<const Expression> outputs) {
   std::vector<Expression> moved(source.size());
   const auto moved_or_none = [&](int index) { return index < 0 ? Expression{} : moved[at(index)]; };
-  for (const Expression part : source.parts(outputs)) {
+  for (const Expression part : source.topological_order(outputs)) {
     const ExpressionGraph::Node& node = source[part];
     Expression& target = moved[at(part.index)];
     if (node.operation == Operation::constant) {
@@ -43,7 +43,7 @@ LoweredExpressions::LoweredExpressions(const ExpressionGraph& source, std::span<
   std::vector<Expression> roots;
   for (const Expression output : outputs) roots.push_back(moved[at(output.index)]);
 
-  const std::vector<Expression> parts = products_.parts(roots);
+  const std::vector<Expression> parts = products_.topological_order(roots);
   std::vector<int> uses(products_.size(), 0);
   for (const Expression root : roots) ++uses[at(root.index)];
   for (const Expression part : parts) {
@@ -58,11 +58,11 @@ LoweredExpressions::LoweredExpressions(const ExpressionGraph& source, std::span<
   for (const Expression root : roots) outputs_.push_back(moved[at(root.index)]);
 }
 
-Expression LoweredExpressions::whole_power(Expression base, int exponent) {
+Expression LoweredExpressions::integer_power(Expression base, int exponent) {
   // By squaring, so that x^2 and x^4 share what they have in common.
   if (exponent == 0) return products_.constant(1.0);
   if (exponent == 1) return base;
-  const Expression half = whole_power(base, exponent / 2);
+  const Expression half = integer_power(base, exponent / 2);
   const Expression square = products_.apply(multiply, half, half);
   return exponent % 2 == 0 ? square : products_.apply(multiply, square, base);
 }
@@ -71,14 +71,14 @@ Expression LoweredExpressions::lowered_power(Expression base, Expression exponen
   const double n = products_.is_constant(exponent) ? products_[exponent].value : NAN;
   const bool is_small = std::abs(n) <= largest_power && 2.0 * n == std::floor(2.0 * n);
   if (!is_small) return products_.apply(power, base, exponent);
-  Expression result = whole_power(base, static_cast<int>(std::floor(std::abs(n))));
+  Expression result = integer_power(base, static_cast<int>(std::floor(std::abs(n))));
   if (n != std::floor(n)) result = products_.apply(multiply, result, products_.apply(square_root, base));
   return n < 0.0 ? products_.apply(divide, products_.constant(1.0), result) : result;
 }
 
 Expression LoweredExpressions::fuse(const ExpressionGraph::Node& node, const std::vector<Expression>& moved,
                                     const std::vector<int>& uses) {
-  const auto put = [&](Operation operation, int a, int b, int c = -1) {
+  const auto intern = [&](Operation operation, int a, int b, int c = -1) {
     const auto operand = [&](int index) { return index < 0 ? Expression{} : moved[at(index)]; };
     return fused_.apply(operation, operand(a), operand(b), operand(c));
   };
@@ -89,18 +89,18 @@ Expression LoweredExpressions::fuse(const ExpressionGraph::Node& node, const std
   if (node.operation == Operation::constant) return fused_.constant(node.value);
   if (node.operation == Operation::variable) return fused_.variable(node.a);
   if (node.operation == add && single_product(node.b)) {
-    return put(multiply_add, factor(node.b).a, factor(node.b).b, node.a);
+    return intern(multiply_add, factor(node.b).a, factor(node.b).b, node.a);
   }
   if (node.operation == add && single_product(node.a)) {
-    return put(multiply_add, factor(node.a).a, factor(node.a).b, node.b);
+    return intern(multiply_add, factor(node.a).a, factor(node.a).b, node.b);
   }
   if (node.operation == subtract && single_product(node.b)) {
-    return put(subtract_product, factor(node.b).a, factor(node.b).b, node.a);
+    return intern(subtract_product, factor(node.b).a, factor(node.b).b, node.a);
   }
   if (node.operation == subtract && single_product(node.a)) {
-    return put(multiply_subtract, factor(node.a).a, factor(node.a).b, node.b);
+    return intern(multiply_subtract, factor(node.a).a, factor(node.a).b, node.b);
   }
-  return put(node.operation, node.a, node.b, node.c);
+  return intern(node.operation, node.a, node.b, node.c);
 }
 
 }  // namespace bathline

@@ -17,7 +17,7 @@ class LoweredExpressions {
   const std::vector<Expression>& outputs() const { return outputs_; }
 
  private:
-  Expression whole_power(Expression base, int exponent);
+  Expression integer_power(Expression base, int exponent);
   Expression lowered_power(Expression base, Expression exponent);
   Expression fuse(const ExpressionGraph::Node& node, const std::vector<Expression>& moved,
                   const std::vector<int>& uses);

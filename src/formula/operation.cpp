@@ -107,7 +107,7 @@ int operands(Operation operation) {
     case multiply_add:
     case multiply_subtract:
     case subtract_product:
-    case choose:
+    case select:
       return 3;
     default:
       break;
@@ -186,7 +186,7 @@ double evaluate_function(Operation operation, double a, double b) {
   }
 }
 
-std::string written_operation(Operation operation, double a, double b, double c) {
+std::string operation_text(Operation operation, double a, double b, double c) {
   for (const FormulaFunction& function : functions) {
     if (function.operation != operation || operation == power) continue;
     return function.arguments == 1 ? fmt::format("{}({})", function.name, a)

@@ -22,7 +22,7 @@ enum class Operation : std::uint8_t {
   multiply_add,       ///< a b + c, rounded once
   multiply_subtract,  ///< a b - c, rounded once
   subtract_product,   ///< c - a b, rounded once
-  choose,             ///< b where a >= 0, else c
+  select,             ///< b where a >= 0, else c
   minimum,
   maximum,
   absolute,
@@ -91,13 +91,13 @@ inline double evaluate(Operation operation, double a, double b, double c) {
       return std::fma(a, b, -c);
     case Operation::subtract_product:
       return std::fma(-a, b, c);
-    case Operation::choose:
+    case Operation::select:
       return std::isnan(a) ? a : a >= 0.0 ? b : c;
     default:
       return evaluate_function(operation, a, b);
   }
 }
 /// How the operation on these numbers is written: "sqrt(-1)", "1/0".
-std::string written_operation(Operation operation, double a, double b, double c);
+std::string operation_text(Operation operation, double a, double b, double c);
 
 }  // namespace bathline

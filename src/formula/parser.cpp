@@ -15,7 +15,7 @@
 #include <numbers>
 #include <optional>
 
-#include "recipe/excerpt.hpp"
+#include "recipe/printable_text.hpp"
 #include "recipe/spelling.hpp"
 
 namespace bathline {
@@ -33,8 +33,9 @@ class Parser {
       : text_(text), names_(names), graph_(graph) {}
 
   Expression whole() {
-    if (text_.size() > longest_formula) {
-      fail(0, fmt::format("a formula may have at most {} characters, this one has {}", longest_formula, text_.size()));
+    if (text_.size() > max_formula_bytes) {
+      fail(0,
+           fmt::format("a formula may have at most {} characters, this one has {}", max_formula_bytes, text_.size()));
     }
     skip_blanks();
     if (at_end()) fail(0, "the formula is empty");
@@ -58,7 +59,7 @@ class Parser {
   std::string character() const {
     std::size_t length = 1;
     while (at_ + length < text_.size() && (static_cast<unsigned char>(text_[at_ + length]) & 0xc0) == 0x80) ++length;
-    return excerpt(text_.substr(at_, length));
+    return printable(text_.substr(at_, length));
   }
   void skip_blanks() {
     while (!at_end() && (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r')) ++at_;
@@ -74,8 +75,8 @@ class Parser {
   class Level {
    public:
     explicit Level(Parser& parser) : parser_(parser) {
-      if (++parser_.depth_ > deepest_formula) {
-        fail(parser_.at_, fmt::format("parentheses, signs and powers stand more than {} deep", deepest_formula));
+      if (++parser_.depth_ > max_formula_depth) {
+        fail(parser_.at_, fmt::format("parentheses, signs and powers stand more than {} deep", max_formula_depth));
       }
     }
     ~Level() { --parser_.depth_; }
@@ -178,7 +179,7 @@ class Parser {
       for (const auto& [other, expression] : names_) known.push_back(other);
       known.emplace_back(pi_name);
     }
-    return fmt::format("unknown {} `{}`{}", is_called ? "function" : "name", excerpt(name),
+    return fmt::format("unknown {} `{}`{}", is_called ? "function" : "name", printable(name),
                        spelling_advice(name, known, '`'));
   }
 

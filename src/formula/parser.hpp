@@ -27,8 +27,8 @@ class FormulaError : public std::runtime_error {
 using FormulaNames = std::map<std::string, Expression, std::less<>>;
 
 /// Longest formula, in bytes, and how deep parentheses, signs and powers may stand in one another.
-constexpr std::size_t longest_formula = 65'536;
-constexpr int deepest_formula = 200;
+constexpr std::size_t max_formula_bytes = 65'536;
+constexpr int max_formula_depth = 200;
 
 /// Reads sums, products, powers, signs, calls of functions, numbers and names; throws FormulaError, and FormulaTooLarge
 /// where the graph is full. Powers bind before signs and to the right: -x^2 = -(x^2), 2^3^2 = 2^9.

@@ -10,11 +10,11 @@ namespace bathline {
 namespace {
 
 /// The lowered expressions in the order in which they are computed.
-FormulaSteps steps_of(const LoweredExpressions& lowered, int variables) {
-  FormulaSteps program;
+FormulaBytecode bytecode_of(const LoweredExpressions& lowered, int variables) {
+  FormulaBytecode program;
   program.variables = static_cast<std::size_t>(variables);
   const ExpressionGraph& code = lowered.graph();
-  const std::vector<Expression> parts = code.parts(lowered.outputs());
+  const std::vector<Expression> parts = code.topological_order(lowered.outputs());
   const auto index = [](int number) { return static_cast<std::size_t>(number); };
   std::vector<std::size_t> places(code.size(), 0);
   for (const Expression part : parts) {
@@ -28,9 +28,9 @@ FormulaSteps steps_of(const LoweredExpressions& lowered, int variables) {
   for (const Expression part : parts) {
     const ExpressionGraph::Node& node = code[part];
     if (operands(node.operation) == 0) continue;
-    places[index(part.index)] = program.first_result() + program.steps.size();
-    program.steps.push_back({node.operation, place(node.a), place(node.b), place(node.c)});
-    if (program.steps.size() > FormulaProgram::most_steps) throw FormulaTooLarge();
+    places[index(part.index)] = program.first_result() + program.instructions.size();
+    program.instructions.push_back({node.operation, place(node.a), place(node.b), place(node.c)});
+    if (program.instructions.size() > FormulaProgram::max_steps) throw FormulaTooLarge();
   }
   for (const Expression output : lowered.outputs()) program.outputs.push_back(place(output.index));
   return program;
@@ -39,7 +39,7 @@ FormulaSteps steps_of(const LoweredExpressions& lowered, int variables) {
 }  // namespace
 
 FormulaProgram::FormulaProgram(const ExpressionGraph& graph, std::span<const Expression> outputs, int variables)
-    : steps_(steps_of(LoweredExpressions(graph, outputs), variables)), code_(machine_code(steps_)) {
+    : bytecode_(bytecode_of(LoweredExpressions(graph, outputs), variables)), code_(jit_compile(bytecode_)) {
   if (code_ != nullptr) function_ = *code_;
 }
 
@@ -51,16 +51,16 @@ FormulaProgram FormulaProgram::interpreted() const {
 }
 
 double FormulaProgram::interpret(const double* variables, double* outputs) const {
-  memory_.resize(std::max<std::size_t>(1, steps_.first_result() + steps_.steps.size()));
-  std::copy_n(variables, steps_.variables, memory_.begin());
-  double* result = std::copy(steps_.constants.begin(), steps_.constants.end(),
-                             memory_.data() + static_cast<std::ptrdiff_t>(steps_.variables));
+  memory_.resize(std::max<std::size_t>(1, bytecode_.first_result() + bytecode_.instructions.size()));
+  std::copy_n(variables, bytecode_.variables, memory_.begin());
+  double* result = std::copy(bytecode_.constants.begin(), bytecode_.constants.end(),
+                             memory_.data() + static_cast<std::ptrdiff_t>(bytecode_.variables));
   const double* const m = memory_.data();
-  for (const FormulaSteps::Step& step : steps_.steps) {
+  for (const FormulaBytecode::Instruction& step : bytecode_.instructions) {
     *result++ = evaluate(step.operation, m[step.a], m[step.b], m[step.c]);
   }
-  for (std::size_t i = 0; i + 1 < steps_.outputs.size(); ++i) outputs[i] = m[steps_.outputs[i]];
-  return m[steps_.outputs.back()];
+  for (std::size_t i = 0; i + 1 < bytecode_.outputs.size(); ++i) outputs[i] = m[bytecode_.outputs[i]];
+  return m[bytecode_.outputs.back()];
 }
 
 std::vector<Expression> gradient_of(ExpressionGraph& graph, Expression value, int first, int count) {

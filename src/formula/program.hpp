@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "formula/expression.hpp"
-#include "formula/machine_code.hpp"
+#include "formula/jit.hpp"
 
 namespace bathline {
 
@@ -17,19 +17,19 @@ namespace bathline {
 class FormulaProgram {
  public:
   /// A bound on time and memory for formulas of strangers.
-  static constexpr std::size_t most_steps = 20'000;
+  static constexpr std::size_t max_steps = 20'000;
 
   /// Variables are numbered from 0 to `variables` - 1. Throws FormulaTooLarge.
   FormulaProgram(const ExpressionGraph& graph, std::span<const Expression> outputs, int variables);
   /// The same program without machine code.
   FormulaProgram interpreted() const;
 
-  int variables() const { return static_cast<int>(steps_.variables); }
-  int outputs() const { return static_cast<int>(steps_.outputs.size()); }
-  bool is_machine_code() const { return code_ != nullptr; }
+  int variables() const { return static_cast<int>(bytecode_.variables); }
+  int outputs() const { return static_cast<int>(bytecode_.outputs.size()); }
+  bool is_jit_compiled() const { return code_ != nullptr; }
   /// `variables` and `outputs` have the sizes above; they may not overlap.
   void run(const double* variables, double* outputs) const {
-    outputs[steps_.outputs.size() - 1] = last(variables, outputs);
+    outputs[bytecode_.outputs.size() - 1] = last(variables, outputs);
   }
   /// The value of a program of one output.
   double run(const double* variables) const { return last(variables, nullptr); }
@@ -41,10 +41,10 @@ class FormulaProgram {
   }
   double interpret(const double* variables, double* outputs) const;
 
-  FormulaSteps steps_;
-  std::shared_ptr<const FormulaFunctionPointer> code_;
-  FormulaFunctionPointer function_ = nullptr;  // of the code
-  mutable std::vector<double> memory_;         // of what is interpreted
+  FormulaBytecode bytecode_;
+  std::shared_ptr<const JitFunction> code_;
+  JitFunction function_ = nullptr;      // of the code
+  mutable std::vector<double> memory_;  // of what is interpreted
 };
 
 /// The gradient of `value` by `count` variables from `first` on, as expressions.

@@ -21,16 +21,16 @@ class Attachment {
   int axes() const { return axes_; }
   /// Mass on the head, kg. Only a head that follows one particle takes any: another's would couple two momenta.
   double head_mass() const { return head_mass_; }
-  void put_on_head(double mass) { head_mass_ = mass; }
+  void set_head_mass(double mass) { head_mass_ = mass; }
   /// masses[a, axis] += mass on the head.
-  void load(Eigen::VectorXd& masses) const {
+  void add_head_mass(Eigen::VectorXd& masses) const {
     for (const Weight& w : weights_) {
       for (int axis = 0; axis < axes_; ++axis) masses[w.particle * axes_ + axis] += w.weight * w.weight * head_mass_;
     }
   }
   const std::vector<Weight>& weights() const { return weights_; }
   /// head[axis] = sum_a weight_a values[a, axis].
-  void gather(const Eigen::VectorXd& values, std::span<double> head) const {
+  void project(const Eigen::VectorXd& values, std::span<double> head) const {
     for (int axis = 0; axis < axes_; ++axis) {
       double sum = 0.0;
       for (const Weight& w : weights_) sum += w.weight * values[w.particle * axes_ + axis];
@@ -38,7 +38,7 @@ class Attachment {
     }
   }
   /// forces[a, axis] += weight_a force[axis].
-  void spread(std::span<const double> force, Eigen::Ref<Eigen::VectorXd> forces) const {
+  void distribute(std::span<const double> force, Eigen::Ref<Eigen::VectorXd> forces) const {
     for (const Weight& w : weights_) {
       for (int axis = 0; axis < axes_; ++axis) forces[w.particle * axes_ + axis] += w.weight * force[axis];
     }

@@ -6,16 +6,16 @@
 
 namespace bathline {
 
-const EnvironmentFacts& Environment::facts() const {
-  if (!facts_) facts_ = describe();
-  return *facts_;
+const EnvironmentProperties& Environment::properties() const {
+  if (!properties_) properties_ = describe();
+  return *properties_;
 }
 
-std::optional<std::string> Environment::obstacle(const Scheme& scheme) const {
-  if (std::holds_alternative<ExactFlow>(scheme) && !facts().is_linear) {
+std::optional<std::string> Environment::unsupported_reason(const Scheme& scheme) const {
+  if (std::holds_alternative<ExactFlow>(scheme) && !properties().is_linear) {
     return "the exact flow, which is known of linear environments only, and `" + name_ + "` is not linear";
   }
-  return own_obstacle(scheme);
+  return own_unsupported_reason(scheme);
 }
 
 StateField Environment::field(std::string_view name, int axis) {
@@ -27,7 +27,7 @@ StateField Environment::field(std::string_view name, int axis) {
 
 void Environment::gather_state(std::vector<double>& w, std::vector<double>& p) {
   const auto axes = static_cast<std::size_t>(attachment_.axes());
-  w.assign(communicator_.is_root() ? static_cast<std::size_t>(facts().sites) * axes : 0, 0.0);
+  w.assign(communicator_.is_root() ? static_cast<std::size_t>(properties().sites) * axes : 0, 0.0);
   p.assign(w.size(), 0.0);
   for (const StateField& field : fields()) {
     if (field.name != "w" && field.name != "p") continue;
@@ -48,7 +48,7 @@ void Environment::scatter_state(std::span<const double> w, std::span<const doubl
       row[site] = all[site * axes + static_cast<std::size_t>(field.axis)];
     communicator_.scatter(row, field.values);
   }
-  take_over_fields();
+  fields_changed();
 }
 
 }  // namespace bathline

@@ -10,17 +10,17 @@
 #include <string_view>
 #include <vector>
 
-#include "integrate/scheme.hpp"
-#include "model/assembly.hpp"
+#include "methods/scheme.hpp"
+#include "model/lumped_network.hpp"
 #include "model/attachment.hpp"
-#include "model/march.hpp"
+#include "model/environment_stepper.hpp"
 #include "parallel/communicator.hpp"
-#include "parallel/random_key.hpp"
+#include "random/counter_rng.hpp"
 
 namespace bathline {
 
 /// What is known of an environment before it moves; the same on every rank.
-struct EnvironmentFacts {
+struct EnvironmentProperties {
   struct Echo {
     double time = std::numeric_limits<double>::infinity();  ///< when the first is back at the head, s
     std::string name = "echo";                              ///< what that is called
@@ -58,7 +58,7 @@ struct StateField {
 };
 
 /// What theory knows of an environment's force on its head.
-struct MemoryFormulas {
+struct AnalyticKernel {
   std::vector<double> kernel;        ///< gamma(t), N/m: -integral gamma(t - s) x'(s) ds is the force from rest
   std::vector<double> limit;         ///< what that tends to with ever more sites; empty where no formula is known
   std::vector<double> random_force;  ///< on a head at rest, by time, then axis, N; empty where no formula is known
@@ -75,25 +75,25 @@ class Environment {
   const std::string& name() const { return name_; }
   const Attachment& attachment() const { return attachment_; }
   const Communicator& communicator() const { return communicator_; }
-  const EnvironmentFacts& facts() const;
+  const EnvironmentProperties& properties() const;
 
   /// Why `scheme` cannot advance it, in a sentence that begins with its own subject; nothing where it can.
-  std::optional<std::string> obstacle(const Scheme& scheme) const;
+  std::optional<std::string> unsupported_reason(const Scheme& scheme) const;
   /// Bytes that this rank needs while `scheme` advances it, as far as they grow with the sites.
   virtual std::int64_t bytes(const Scheme& scheme) const = 0;
   /// Its equations: the whole, or at most `limit` sites that answer fast motions of the head like the whole. The sites
   /// are those of the fields "w" and "p".
-  virtual Assembly assemble(std::int64_t limit) const = 0;
+  virtual LumpedNetwork assemble(std::int64_t limit) const = 0;
   /// Nothing where no formula is known of the kernel. The same on every rank. @note Collective.
-  virtual std::optional<MemoryFormulas> formulas(std::span<const double>) const { return std::nullopt; }
+  virtual std::optional<AnalyticKernel> analytic_kernel(std::span<const double>) const { return std::nullopt; }
 
   /// Allocates, and puts every site at rest at the head's place, or where a thermal start has it, for which `key` says
   /// which one. @note Collective.
-  virtual void prepare(const RandomKey& key) = 0;
+  virtual void prepare(const RngKey& key) = 0;
   /// All of its state: what it will do follows from that and from how its head moves.
   virtual std::vector<StateField> fields() = 0;
   /// To be called once the fields have been written from outside. @note Collective.
-  virtual void take_over_fields() {}
+  virtual void fields_changed() {}
   /// `head` is x on rank 0. The values are the same on every rank. @note Collective.
   virtual EnvironmentEnergy energy(std::span<const double> head) = 0;
   /// Force on the head at x, outside of blocks. Rank 0 only.
@@ -101,9 +101,10 @@ class Environment {
 
   /// What advances it by steps of h; the environment must outlive it. Any number of them may take turns.
   /// @note Collective.
-  virtual std::unique_ptr<ExplicitMarch> explicit_march(const ExplicitScheme& scheme, double h) = 0;
+  virtual std::unique_ptr<ExplicitEnvironmentStepper> explicit_stepper(const ExplicitScheme& scheme, double h) = 0;
   /// The same. Reads PETSc's options where it needs a solver. @note Collective.
-  virtual std::unique_ptr<ImplicitMarch> implicit_march(const CollocationScheme& scheme, double h) = 0;
+  virtual std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta& scheme,
+                                                                       double h) = 0;
 
   /// Throws std::out_of_range where there is none.
   StateField field(std::string_view name, int axis);
@@ -113,14 +114,14 @@ class Environment {
   void scatter_state(std::span<const double> w, std::span<const double> p);
 
  private:
-  virtual EnvironmentFacts describe() const = 0;
+  virtual EnvironmentProperties describe() const = 0;
   /// What stands in the way of `scheme` here, apart from what does so everywhere.
-  virtual std::optional<std::string> own_obstacle(const Scheme&) const { return std::nullopt; }
+  virtual std::optional<std::string> own_unsupported_reason(const Scheme&) const { return std::nullopt; }
 
   std::string name_;
   Attachment attachment_;
   Communicator communicator_;
-  mutable std::optional<EnvironmentFacts> facts_;
+  mutable std::optional<EnvironmentProperties> properties_;
 };
 
 }  // namespace bathline

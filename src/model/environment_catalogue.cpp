@@ -12,7 +12,7 @@ const Catalogue<EnvironmentKind>& environments() {
   return all;
 }
 
-int particles_of(const OpenSystem& system) {
+int particles_of(const ParticleSystem& system) {
   if (system.particles == 0) throw UnreadableValue();
   return system.particles;
 }
@@ -28,7 +28,7 @@ std::filesystem::path path_beside_recipe(const Section& section, const std::stri
   return std::filesystem::path(section.where().file).parent_path() / section.text(key);
 }
 
-bool check_particle(const Section& section, long particle, const OpenSystem& system, Mistakes& mistakes) {
+bool check_particle(const Section& section, long particle, const ParticleSystem& system, Mistakes& mistakes) {
   const int particles = particles_of(system);
   if (particle >= 0 && particle < particles) return true;
   mistakes.add(section.where("attach"),
@@ -40,11 +40,12 @@ Parameter attach_parameter(std::string doc) {
   return {.name = "attach",
           .type = ValueType::integer,
           .doc = std::move(doc),
-          .fallback = "0",
+          .default_value = "0",
           .bound = Bound::nonnegative};
 }
 
-std::optional<Attachment> attachment_to_particle(const Section& section, const OpenSystem& system, Mistakes& mistakes) {
+std::optional<Attachment> attachment_to_particle(const Section& section, const ParticleSystem& system,
+                                                 Mistakes& mistakes) {
   const long particle = section.integer("attach");
   if (!check_particle(section, particle, system, mistakes)) return std::nullopt;
   return Attachment({{static_cast<int>(particle), 1.0}}, system.axes);

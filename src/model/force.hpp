@@ -13,8 +13,8 @@ class Force {
   /// `force` gets the size of q and of the velocities v.
   virtual void value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::VectorXd& force) const = 0;
   /// Derivatives of component i with respect to q_j and v_j; square with the size of q.
-  virtual void slopes(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
-                      Eigen::MatrixXd& by_v) const = 0;
+  virtual void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
+                         Eigen::MatrixXd& by_v) const = 0;
   /// Whether the velocities matter; without them kicks are explicit.
   virtual bool depends_on_velocity() const { return true; }
 };

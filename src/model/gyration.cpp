@@ -23,7 +23,7 @@ Eigen::VectorXd magnetic_force(double field, const Eigen::VectorXd& v) {
   return force;
 }
 
-Eigen::MatrixXd magnetic_slopes(double field, Eigen::Index size) {
+Eigen::MatrixXd magnetic_jacobian(double field, Eigen::Index size) {
   Eigen::MatrixXd slopes = Eigen::MatrixXd::Zero(size, size);
   for (Eigen::Index x = 0; x < size; x += 2) {
     slopes(x, x + 1) = field;

@@ -8,7 +8,7 @@
 #include <Eigen/Dense>
 #include <vector>
 
-#include "model/open_system.hpp"
+#include "model/particle_system.hpp"
 
 namespace bathline {
 
@@ -16,7 +16,7 @@ namespace bathline {
 Eigen::VectorXd magnetic_force(double field, const Eigen::VectorXd& v);
 
 /// B J, its derivative with respect to v: square with `size` rows, kg/s.
-Eigen::MatrixXd magnetic_slopes(double field, Eigen::Index size);
+Eigen::MatrixXd magnetic_jacobian(double field, Eigen::Index size);
 
 /// The angular frequency of the fastest free gyration, 1/s; 0 without a field.
 double cyclotron_frequency(double field, const Eigen::VectorXd& mass);

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "model/environment_catalogue.hpp"
-#include "model/spectrum.hpp"
-#include "model/star/star.hpp"
+#include "model/discrete_spectrum.hpp"
+#include "model/oscillator_bath/oscillator_bath.hpp"
 #include "model/table_file.hpp"
 
 namespace bathline {
@@ -11,7 +11,7 @@ namespace bathline {
 namespace {
 
 /// More would gain nothing, and what a pass holds grows with their number.
-constexpr long most_steps_per_pass = 256;
+constexpr long max_steps_per_pass = 256;
 
 /// Adds a mistake for each of `needed` that is absent and each of `unused` that is given. Returns whether there is
 /// none.
@@ -32,7 +32,8 @@ bool check_keys(const Section& section, std::initializer_list<const char*> neede
   return good;
 }
 
-std::optional<Spectrum> read_spectrum(const Section& section, const Communicator& communicator, Mistakes& mistakes) {
+std::optional<DiscreteSpectrum> read_spectrum(const Section& section, const Communicator& communicator,
+                                              Mistakes& mistakes) {
   const std::string& kind = section.text("spectrum");
   if (kind == "table") {
     if (!check_keys(section, {"file"}, {"oscillators", "omega_max", "cutoff", "exponent", "reference"}, mistakes)) {
@@ -44,7 +45,7 @@ std::optional<Spectrum> read_spectrum(const Section& section, const Communicator
     if (!rows) return std::nullopt;
     std::vector<BathOscillator> oscillators;
     for (const auto& [frequency, stiffness] : *rows) oscillators.push_back({frequency, stiffness});
-    Spectrum spectrum = table_spectrum(std::move(oscillators));
+    DiscreteSpectrum spectrum = table_spectrum(std::move(oscillators));
     if (section.has("damping")) spectrum.damping = section.number("damping");
     return spectrum;
   }
@@ -65,18 +66,18 @@ std::optional<Spectrum> read_spectrum(const Section& section, const Communicator
   return ohmic_spectrum(size, damping, highest);
 }
 
-std::unique_ptr<Environment> build_heat_bath(const Section& section, const OpenSystem& system, const RunTimes&,
+std::unique_ptr<Environment> build_heat_bath(const Section& section, const ParticleSystem& system, const RunTimes&,
                                              const Communicator& communicator, Mistakes& mistakes) {
-  std::optional<Spectrum> spectrum = read_spectrum(section, communicator, mistakes);
+  std::optional<DiscreteSpectrum> spectrum = read_spectrum(section, communicator, mistakes);
   const long steps = section.integer("steps_per_pass");
-  if (steps > most_steps_per_pass) {
+  if (steps > max_steps_per_pass) {
     mistakes.add(section.where("steps_per_pass"),
-                 fmt::format("steps_per_pass = {}: must be at most {}", steps, most_steps_per_pass));
+                 fmt::format("steps_per_pass = {}: must be at most {}", steps, max_steps_per_pass));
   }
   std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
-  if (!attachment || !spectrum || steps > most_steps_per_pass) return nullptr;
-  return std::make_unique<Star>(section.text("name"), std::move(*attachment), std::move(*spectrum),
-                                section.number("temperature"), static_cast<int>(steps), communicator);
+  if (!attachment || !spectrum || steps > max_steps_per_pass) return nullptr;
+  return std::make_unique<OscillatorBath>(section.text("name"), std::move(*attachment), std::move(*spectrum),
+                                          section.number("temperature"), static_cast<int>(steps), communicator);
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ EnvironmentKind heat_bath_kind() {
                       {.name = "spectrum",
                        .type = ValueType::text,
                        .doc = "spectral density; \"power\" is sub-Ohmic for an exponent below 1, super-Ohmic above",
-                       .fallback = "\"ohmic\"",
+                       .default_value = "\"ohmic\"",
                        .choices = {"ohmic", "drude", "power", "table"}},
                       {.name = "oscillators",
                        .type = ValueType::integer,
@@ -126,12 +127,12 @@ EnvironmentKind heat_bath_kind() {
                        .doc =
                            "kT of the start: oscillators drawn from the Gibbs distribution around the particle; 0: at "
                            "rest there",
-                       .fallback = "0.0",
+                       .default_value = "0.0",
                        .bound = Bound::nonnegative},
                       {.name = "steps_per_pass",
                        .type = ValueType::integer,
                        .doc = "steps of an explicit scheme that one pass over the oscillators takes",
-                       .fallback = "32",
+                       .default_value = "32",
                        .bound = Bound::positive}},
        .notes = "Evenly spaced oscillators come back together at 2 pi/dw. Before, an Ohmic bath damps by D up to an "
                 "error of "

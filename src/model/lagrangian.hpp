@@ -11,9 +11,9 @@ class Lagrangian {
   virtual ~Lagrangian() = default;
   virtual double value(const double* x) const = 0;
   /// Partial derivatives by q, v, t and z: 2 n + 2 numbers.
-  virtual void slopes(const double* x, double* slopes) const = 0;
+  virtual void gradient(const double* x, double* slopes) const = 0;
   /// Second derivatives by q, v and z: a symmetric matrix with 2 n + 1 rows.
-  virtual void curvatures(const double* x, double* curvatures) const = 0;
+  virtual void hessian(const double* x, double* curvatures) const = 0;
   /// Second derivatives by v and t, n numbers; left alone where L does not depend on time.
   virtual void momentum_rates(const double*, double*) const {}
   /// Whether the coordinate with this index matters, and not only its velocity: else it is cyclic.

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "model/environment_catalogue.hpp"
-#include "model/memory/recipe.hpp"
+#include "model/memory/from_recipe.hpp"
 #include "model/memory/passivity.hpp"
-#include "model/spectral/recipe.hpp"
+#include "model/kernels/from_recipe.hpp"
 
 namespace bathline {
 
@@ -29,9 +29,9 @@ std::string why_not_white(const Section& section) {
 }
 
 /// Below 0 by more than sums that are fitted until a time are at an edge of a density.
-std::optional<std::string> why_not_passive(const std::vector<MemoryMode>& modes) {
+std::optional<std::string> why_not_passive(const std::vector<PronyTerm>& modes) {
   constexpr double most = 0.01;
-  if (std::all_of(modes.begin(), modes.end(), [](const MemoryMode& mode) { return mode.is_passive(); })) return {};
+  if (std::all_of(modes.begin(), modes.end(), [](const PronyTerm& mode) { return mode.is_passive(); })) return {};
   const Passivity passivity = passivity_of(modes);
   if (passivity.negative <= most) return {};
   return fmt::format(
@@ -41,7 +41,7 @@ std::optional<std::string> why_not_passive(const std::vector<MemoryMode>& modes)
 }
 
 /// Modes are machines of their own by their `stiffness`; by `cosine` and `sine` their sum alone has to be one.
-std::vector<MemoryMode> read_modes(const Section& section, Mistakes& mistakes) {
+std::vector<PronyTerm> read_modes(const Section& section, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
   const bool is_sum = section.has("cosine");
   const char* first = is_sum ? "cosine" : "stiffness";
@@ -57,7 +57,7 @@ std::vector<MemoryMode> read_modes(const Section& section, Mistakes& mistakes) {
                                       k.size(), r.size(), w.size()));
     return {};
   }
-  std::vector<MemoryMode> modes;
+  std::vector<PronyTerm> modes;
   for (std::size_t j = 0; j < k.size(); ++j) {
     modes.push_back({k[j], r[j], w[j], b[j]});
     if (b[j] != 0.0 && w[j] == 0.0) {
@@ -69,7 +69,7 @@ std::vector<MemoryMode> read_modes(const Section& section, Mistakes& mistakes) {
   }
   if (!is_sum || mistakes.count() > before) return modes;
   if (const std::optional<std::string> why = why_not_passive(modes)) mistakes.add(section.where(first), *why);
-  return well_scaled(modes);
+  return rescaled_terms(modes);
 }
 
 /// What is missing of the keys that describe modes.
@@ -79,7 +79,7 @@ bool lacks_modes(const Section& section) {
   return lacks("rate") || lacks("frequency") || (is_sum ? lacks("cosine") || lacks("sine") : lacks("stiffness"));
 }
 
-std::unique_ptr<Environment> build_memory(const Section& section, const OpenSystem& system, const RunTimes& run,
+std::unique_ptr<Environment> build_memory(const Section& section, const ParticleSystem& system, const RunTimes& run,
                                           const Communicator& communicator, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
   const std::vector<std::string> others = kernel_keys(section);
@@ -109,16 +109,16 @@ std::unique_ptr<Environment> build_memory(const Section& section, const OpenSyst
     mistakes.add(section.where("cosine"), "`stiffness` and `cosine` say the same; leave one out");
     return nullptr;
   }
-  const std::vector<MemoryMode> modes = read_modes(section, mistakes);
+  const std::vector<PronyTerm> modes = read_modes(section, mistakes);
   if (mistakes.count() > before) return nullptr;
   const std::shared_ptr<const MemoryBath> bath =
       read_memory_bath(section, modes, run.step, "take away from `sine`, or add to `cosine`", mistakes);
   std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
   if (mistakes.count() > before) return nullptr;
   const std::string& name = section.text("name");
-  if (bath) return std::make_unique<FilteredMemory>(name, std::move(*attachment), modes, bath, communicator);
-  return std::make_unique<MemoryOfModes>(name, std::move(*attachment), modes, section.number("temperature"),
-                                         communicator);
+  if (bath) return std::make_unique<ColouredNoiseMemory>(name, std::move(*attachment), modes, bath, communicator);
+  return std::make_unique<PronyMemory>(name, std::move(*attachment), modes, section.number("temperature"),
+                                       communicator);
 }
 
 Parameter parameter_of_modes(const char* name, const char* units, const char* doc, Bound bound) {
@@ -141,18 +141,18 @@ EnvironmentKind memory_environment_kind() {
   parameters.push_back({.name = "temperature",
                         .units = "J",
                         .doc = "kT of the start, and of the noise that belongs to modes",
-                        .fallback = "0.0",
+                        .default_value = "0.0",
                         .bound = Bound::nonnegative});
   parameters.push_back({.name = "quantum",
                         .type = ValueType::boolean,
                         .doc = "whether the noise of modes is that of a quantum bath, whose force has the spectrum "
                                "2 Re g(i w) (hbar w/2) coth(hbar w/(2 kT)); it remembers 1024 steps, or as many up to "
                                "16384 as leave 1e-4 of the spectrum wrong at most",
-                        .fallback = "false"});
+                        .default_value = "false"});
   parameters.push_back({.name = "hbar",
                         .units = "J s",
                         .doc = "Planck's constant over 2 pi in the units of the recipe",
-                        .fallback = "1.054571817e-34",
+                        .default_value = "1.054571817e-34",
                         .bound = Bound::positive});
   return {
       {.name = "memory",

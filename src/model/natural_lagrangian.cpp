@@ -1,5 +1,5 @@
 // The Lagrangian that masses and a potential make.
-// Tested by tests/advance/contact_stages_test.cpp.
+// Tested by tests/steppers/contact_stages_test.cpp.
 #include "model/natural_lagrangian.hpp"
 
 namespace bathline {
@@ -8,7 +8,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-NaturalLagrangian::NaturalLagrangian(const OpenSystem& system)
+NaturalLagrangian::NaturalLagrangian(const ParticleSystem& system)
     : mass_(system.mass),
       potential_(system.potential),
       gamma_(system.contact ? system.contact->gamma : 0.0),
@@ -27,14 +27,14 @@ double NaturalLagrangian::value(const double* x) const {
   return 0.5 * v.dot(mass_.cwiseProduct(v)) - potential_->value(position(x)) + gamma_ * x[2 * n + 1];
 }
 
-void NaturalLagrangian::slopes(const double* x, double* slopes) const {
+void NaturalLagrangian::gradient(const double* x, double* slopes) const {
   const Index n = mass_.size();
   potential_->gradient(position(x), gradient_);
   Eigen::Map<VectorXd> all(slopes, 2 * n + 2);
   all << -gradient_, mass_.cwiseProduct(Eigen::Map<const VectorXd>(x + n, n)), 0.0, gamma_;
 }
 
-void NaturalLagrangian::curvatures(const double* x, double* curvatures) const {
+void NaturalLagrangian::hessian(const double* x, double* curvatures) const {
   const Index n = mass_.size();
   potential_->hessian(position(x), hessian_);
   Eigen::Map<MatrixXd> all(curvatures, 2 * n + 1, 2 * n + 1);
@@ -43,9 +43,9 @@ void NaturalLagrangian::curvatures(const double* x, double* curvatures) const {
   all.diagonal().segment(n, n) = mass_;
 }
 
-OpenSystem with_lagrangian(const OpenSystem& system) {
+ParticleSystem with_lagrangian(const ParticleSystem& system) {
   if (system.lagrangian) return system;
-  OpenSystem other = system;
+  ParticleSystem other = system;
   other.lagrangian = std::make_shared<NaturalLagrangian>(system);
   other.mass.setZero();
   other.potential = std::make_shared<QuadraticPotential>(MatrixXd::Zero(system.size(), system.size()));

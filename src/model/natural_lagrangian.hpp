@@ -1,18 +1,18 @@
 // The Lagrangian that masses and a potential make.
 #pragma once
 
-#include "model/open_system.hpp"
+#include "model/particle_system.hpp"
 
 namespace bathline {
 
 /// L = v^T M v / 2 - V(q) + gamma z, the last where the system is one of contact mechanics.
 class NaturalLagrangian final : public Lagrangian {
  public:
-  explicit NaturalLagrangian(const OpenSystem& system);
+  explicit NaturalLagrangian(const ParticleSystem& system);
 
   double value(const double* x) const override;
-  void slopes(const double* x, double* slopes) const override;
-  void curvatures(const double* x, double* curvatures) const override;
+  void gradient(const double* x, double* slopes) const override;
+  void hessian(const double* x, double* curvatures) const override;
   bool depends_on_action() const override { return gamma_ != 0.0; }
 
  private:
@@ -27,6 +27,6 @@ class NaturalLagrangian final : public Lagrangian {
 
 /// The same system with all that its masses, its potential and gamma do in a Lagrangian. One that has a Lagrangian is
 /// itself.
-OpenSystem with_lagrangian(const OpenSystem& system);
+ParticleSystem with_lagrangian(const ParticleSystem& system);
 
 }  // namespace bathline

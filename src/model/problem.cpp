@@ -9,7 +9,7 @@
 
 namespace bathline {
 
-Problem::Problem(const OpenSystem& system, Eigen::MatrixXd damping,
+Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
                  std::vector<std::unique_ptr<Environment>> environments, const Communicator& communicator)
     : q(system.q0),
       p(system.mass.cwiseProduct(system.v0)),
@@ -21,26 +21,26 @@ Problem::Problem(const OpenSystem& system, Eigen::MatrixXd damping,
       displacement_(system.size()),
       head_(static_cast<std::size_t>(system.axes)),
       force_(static_cast<std::size_t>(system.axes)) {
-  for (const auto& environment : environments_) environment->attachment().load(system_.mass);
+  for (const auto& environment : environments_) environment->attachment().add_head_mass(system_.mass);
   if (system.contact) {
     z = system.contact->z0;
-    second_q = system.contact->q1;
+    initial_q1 = system.contact->q1;
   }
   if (!system.lagrangian) return;
   // Masses on heads are at rest before: their momentum is the particles' own.
   v = system.v0;
-  p += LegendreMap(system.lagrangian, Eigen::VectorXd::Zero(system.size()), q, v, z).momentum(q, v, 0.0, z);
+  p += LegendreTransform(system.lagrangian, Eigen::VectorXd::Zero(system.size()), q, v, z).momentum(q, v, 0.0, z);
   legendre_.emplace(system.lagrangian, system_.mass, q, v, z);
   if (system_.mass != system.mass) legendre_->find_velocity(q, p, 0.0, z, v);
 }
 
-void Problem::damp(Eigen::MatrixXd damping) {
+void Problem::set_damping(Eigen::MatrixXd damping) {
   damping_ = std::move(damping);
   is_damped_ = !damping_.isZero(0.0) || system_.force;
 }
 
 bool Problem::has_linear_environments() const {
-  const auto is_linear = [](const auto& environment) { return environment->facts().is_linear; };
+  const auto is_linear = [](const auto& environment) { return environment->properties().is_linear; };
   return std::all_of(environments_.begin(), environments_.end(), is_linear);
 }
 
@@ -56,7 +56,7 @@ void Problem::prepare(std::uint64_t seed, std::uint32_t realisation) {
 
 void Problem::head(const Environment& environment, const Eigen::VectorXd& at, std::span<double> head) const {
   displacement_.noalias() = at - system_.q0;
-  environment.attachment().gather(displacement_, head);
+  environment.attachment().project(displacement_, head);
 }
 
 void Problem::forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const {
@@ -65,7 +65,7 @@ void Problem::forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen:
   for (const auto& environment : environments_) {
     head(*environment, at, head_);
     environment->force(head_, force_);
-    environment->attachment().spread(force_, forces);
+    environment->attachment().distribute(force_, forces);
   }
   if (is_damped_) {
     drag(at, v, displacement_);
@@ -97,20 +97,20 @@ void Problem::applied(const Eigen::VectorXd& at, const Eigen::VectorXd& v, doubl
   applied += driven;
 }
 
-void Problem::slopes(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
-                     Eigen::MatrixXd& by_v) const {
+void Problem::jacobians(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
+                        Eigen::MatrixXd& by_v) const {
   by_q.setZero(v.size(), v.size());
   by_v.setZero(v.size(), v.size());
   if (!system_.force) {
-    if (system_.applied) system_.applied->slopes(at, v, t, by_q, by_v);
+    if (system_.applied) system_.applied->jacobians(at, v, t, by_q, by_v);
     by_v -= damping_;
     return;
   }
-  system_.force->slopes(at, v, t, by_q, by_v);
+  system_.force->jacobians(at, v, t, by_q, by_v);
   by_v -= damping_;
   if (!system_.applied) return;
   Eigen::MatrixXd more_by_q(v.size(), v.size()), more_by_v(v.size(), v.size());
-  system_.applied->slopes(at, v, t, more_by_q, more_by_v);
+  system_.applied->jacobians(at, v, t, more_by_q, more_by_v);
   by_q += more_by_q;
   by_v += more_by_v;
 }
@@ -120,7 +120,7 @@ Eigen::VectorXd Problem::velocity() const {
   return p.cwiseQuotient(system_.mass);
 }
 
-void Problem::share_particles() {
+void Problem::broadcast_particles() {
   communicator_.broadcast(std::span<double>(q.data(), static_cast<std::size_t>(q.size())));
   communicator_.broadcast(std::span<double>(p.data(), static_cast<std::size_t>(p.size())));
   communicator_.broadcast(std::span<double>(v.data(), static_cast<std::size_t>(v.size())));

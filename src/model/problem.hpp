@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "model/environment.hpp"
-#include "model/legendre.hpp"
-#include "model/open_system.hpp"
+#include "model/legendre_transform.hpp"
+#include "model/particle_system.hpp"
 #include "model/thermal/white_noise.hpp"
 #include "parallel/communicator.hpp"
 
@@ -40,34 +40,34 @@ struct Clock {
 /// A closed system has environments and C = 0, an open one a damping matrix, noise where it is warm, and no
 /// environments.
 ///
-/// The particles live on rank 0, where the heads are: q and p are up to date there only, until `share_particles`.
+/// The particles live on rank 0, where the heads are: q and p are up to date there only, until `broadcast_particles`.
 class Problem {
  public:
   /// The particles stand at q0 with p0 = M v0; the environments have no storage yet. Masses on their heads, which are
   /// at rest before, share this momentum: `system()` has the masses with them.
-  Problem(const OpenSystem& system, Eigen::MatrixXd damping, std::vector<std::unique_ptr<Environment>> environments,
+  Problem(const ParticleSystem& system, Eigen::MatrixXd damping, std::vector<std::unique_ptr<Environment>> environments,
           const Communicator& communicator);
 
   /// Draws a thermal start of the particles, and allocates the environments, at rest at their heads' places or in the
   /// thermal start that belongs to the seed and the realisation, as do all random numbers to come. @note Collective.
   void prepare(std::uint64_t seed = 0, std::uint32_t realisation = 0);
 
-  const OpenSystem& system() const { return system_; }
+  const ParticleSystem& system() const { return system_; }
   const Communicator& communicator() const { return communicator_; }
   const Eigen::MatrixXd& damping() const { return damping_; }
   /// Replaces C.
-  void damp(Eigen::MatrixXd damping);
+  void set_damping(Eigen::MatrixXd damping);
   /// Adds white noise with the momentum diffusion D, J kg/s.
   void add_noise(const Eigen::MatrixXd& diffusion) { noise_.emplace(diffusion); }
   /// Draws positions or momenta of the start in `prepare`; environments then start around where the particles are.
-  void start_from(std::shared_ptr<const ThermalStart> start) { start_ = std::move(start); }
+  void set_thermal_start(std::shared_ptr<const ThermalStart> start) { start_ = std::move(start); }
   /// nullptr where there is none.
   WhiteNoise* noise() { return noise_ ? &*noise_ : nullptr; }
   const WhiteNoise* noise() const { return noise_ ? &*noise_ : nullptr; }
   /// Whether C or f does work on the particles.
   bool is_damped() const { return is_damped_; }
   /// Whether forces depend on the velocities.
-  bool feels_velocity() const { return is_damped_ || (system_.applied && system_.applied->depends_on_velocity()); }
+  bool depends_on_velocity() const { return is_damped_ || (system_.applied && system_.applied->depends_on_velocity()); }
   bool has_linear_environments() const;
   const std::vector<std::unique_ptr<Environment>>& environments() const { return environments_; }
 
@@ -76,7 +76,7 @@ class Problem {
   Eigen::VectorXd v;
   double z = 0.0;  ///< action of a contact system in J s, kept up by the integrator on rank 0
   /// Of a contact system: the position after the first step, until a stepper has turned it into p.
-  std::optional<Eigen::VectorXd> second_q;
+  std::optional<Eigen::VectorXd> initial_q1;
   double dissipated =
       0.0;  ///< work that C and f have taken so far less that of noise, kept up by the integrator on rank 0
   /// The part of `dissipated` that each degree of freedom has given, where that is wanted; else empty.
@@ -87,7 +87,7 @@ class Problem {
   /// p / M, or the velocities that a Lagrangian of its own has with these momenta.
   Eigen::VectorXd velocity() const;
   /// Between v and p of a Lagrangian of its own; nullptr where there is none.
-  LegendreMap* legendre() const { return legendre_ ? &*legendre_ : nullptr; }
+  LegendreTransform* legendre() const { return legendre_ ? &*legendre_ : nullptr; }
 
   /// Head of an environment at particle positions `at`, measured from the start: c.(at - q0).
   void head(const Environment& environment, const Eigen::VectorXd& at, std::span<double> head) const;
@@ -99,25 +99,25 @@ class Problem {
   /// What acts from outside, a(q, v, t) + d(t).
   void applied(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::VectorXd& applied) const;
   /// Derivatives of drag and applied force together with respect to q and v.
-  void slopes(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
-              Eigen::MatrixXd& by_v) const;
+  void jacobians(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
+                 Eigen::MatrixXd& by_v) const;
 
   /// q and p, and z of a contact system, to all ranks. @note Collective.
-  void share_particles();
+  void broadcast_particles();
   /// The same on every rank. @note Collective.
   EnergyLedger energies();
   /// That of the particles, what C and f have taken and a and d have done; NaN for the environments. @note Collective.
   EnergyLedger energies_of_particles();
 
  private:
-  OpenSystem system_;
+  ParticleSystem system_;
   Eigen::MatrixXd damping_;
   bool is_damped_;
   std::optional<WhiteNoise> noise_;
   std::shared_ptr<const ThermalStart> start_;
   std::vector<std::unique_ptr<Environment>> environments_;
   Communicator communicator_;
-  mutable std::optional<LegendreMap> legendre_;
+  mutable std::optional<LegendreTransform> legendre_;
   mutable Eigen::VectorXd displacement_;
   mutable std::vector<double> head_, force_;
 };

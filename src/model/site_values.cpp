@@ -6,7 +6,9 @@
 
 namespace bathline {
 
-bool is_endless(const Section& section) { return section.is_readable("sites") && section.holds<std::string>("sites"); }
+bool is_semi_infinite(const Section& section) {
+  return section.is_readable("sites") && section.holds<std::string>("sites");
+}
 
 std::optional<SiteValues> read_site_values(const Section& section, const char* mass, const char* stiffness, double step,
                                            Mistakes& mistakes) {
@@ -55,12 +57,12 @@ std::optional<SiteValues> read_site_values(const Section& section, const char* m
     const double damping = section.number("damping"), share = 1.0 - 2.0 * gamma;
     return SiteValues{damping * step * share, damping / (step * share), gamma};
   }
-  const bool by_spacing = section.has("spacing") || is_endless(section);
+  const bool by_spacing = section.has("spacing") || is_semi_infinite(section);
   const std::string key = missing({"damping", by_spacing ? "spacing" : "length", "speed"});
   if (!key.empty()) return refuse("kind", fmt::format("`{}` is missing", continuum ? key : "how the line is built"));
   if (by_spacing && section.has("length")) {
-    return refuse("length", is_endless(section) ? "a line without end has a `spacing` and no length"
-                                                : "`length` is that of `sites` times `spacing`");
+    return refuse("length", is_semi_infinite(section) ? "a line without end has a `spacing` and no length"
+                                                      : "`length` is that of `sites` times `spacing`");
   }
   const double damping = section.number("damping");
   const double spacing =

@@ -16,7 +16,7 @@ struct SiteValues {
 };
 
 /// Whether a line is without end. Throws UnreadableValue where that cannot be read.
-bool is_endless(const Section& section);
+bool is_semi_infinite(const Section& section);
 
 /// The values per site, from whichever of the three forms the section uses, or nothing, and a mistake. `mass` and
 /// `stiffness` are the kind's names of its lumped values, `step` is that of the characteristic grid, in s.

@@ -32,18 +32,18 @@ std::vector<Parameter> start_parameters() {
               "number for all, or a formula of the particle's index `i` from 0 (and their number `n`), one for each "
               "axis",
        .required = true,
-       .also = {ValueType::number, ValueType::text, ValueType::texts}},
+       .alternative_types = {ValueType::number, ValueType::text, ValueType::texts}},
       {.name = "v0",
        .type = ValueType::rows,
        .units = "m/s",
        .doc = "velocities at the start, like q0; at rest where absent",
-       .also = {ValueType::number, ValueType::text, ValueType::texts}}};
+       .alternative_types = {ValueType::number, ValueType::text, ValueType::texts}}};
 }
 
 namespace {
 
 /// Values that formulas of the particle's index give, one formula for each axis.
-void fill_from_formulas(const Section& section, const std::string& key, const OpenSystem& system,
+void fill_from_formulas(const Section& section, const std::string& key, const ParticleSystem& system,
                         Eigen::VectorXd& values, Mistakes& mistakes) {
   const bool is_one = section.holds<std::string>(key);
   const std::size_t given = is_one ? 1 : section.texts(key).size();
@@ -73,7 +73,7 @@ void fill_from_formulas(const Section& section, const std::string& key, const Op
 
 }  // namespace
 
-Eigen::VectorXd read_positions(const Section& section, const std::string& key, const OpenSystem& system,
+Eigen::VectorXd read_positions(const Section& section, const std::string& key, const ParticleSystem& system,
                                Mistakes& mistakes) {
   Eigen::VectorXd values = Eigen::VectorXd::Zero(system.size());
   if (section.holds<double>(key)) return Eigen::VectorXd::Constant(system.size(), section.number(key));
@@ -98,7 +98,7 @@ Eigen::VectorXd read_positions(const Section& section, const std::string& key, c
   return values;
 }
 
-void read_start(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+void read_start(const Section& section, ParticleSystem& system, Mistakes& mistakes) {
   // The one is judged also where the other cannot be read.
   const bool has_q0 = where_readable([&] { system.q0 = read_positions(section, "q0", system, mistakes); });
   system.v0 = Eigen::VectorXd::Zero(system.size());

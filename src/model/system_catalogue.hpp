@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "model/open_system.hpp"
+#include "model/particle_system.hpp"
 #include "model/potentials/catalogue.hpp"
 #include "recipe/catalogue.hpp"
 #include "recipe/mistakes.hpp"
@@ -12,11 +12,11 @@
 namespace bathline {
 
 struct SystemKind {
-  Entry entry;
+  CatalogueEntry entry;
   /// Fills in `system` from the validated section; what does not make sense together is added to the mistakes. The
   /// numbers of particles and axes come first, and are known even where a value turns out not to be readable.
   /// `potentials` are what the section can name.
-  void (*build)(const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system,
+  void (*build)(const Section& section, const Catalogue<PotentialKind>& potentials, ParticleSystem& system,
                 Mistakes& mistakes);
 };
 
@@ -37,9 +37,9 @@ const Catalogue<SystemKind>& systems();
 /// The parameters `q0` and `v0` that every system with `particles` particles and `axes` axes has.
 std::vector<Parameter> start_parameters();
 /// The value of `key`, given like q0, as one vector: zero, and a mistake, where it has the wrong size.
-Eigen::VectorXd read_positions(const Section& section, const std::string& key, const OpenSystem& system,
+Eigen::VectorXd read_positions(const Section& section, const std::string& key, const ParticleSystem& system,
                                Mistakes& mistakes);
 /// Reads q0 and v0 (zero where absent) into the system, whose numbers of particles and axes are set.
-void read_start(const Section& section, OpenSystem& system, Mistakes& mistakes);
+void read_start(const Section& section, ParticleSystem& system, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "model/environment_catalogue.hpp"
-#include "parallel/shared_file.hpp"
+#include "parallel/text_file.hpp"
 
 namespace bathline {
 
@@ -61,7 +61,7 @@ std::optional<std::string> key_of_file(const Section& section) {
 void keep_text_of_file(Section& section, const Communicator& communicator) {
   const std::optional<std::string> key = key_of_file(section);
   if (!key) return;
-  std::optional<std::string> text = read_shared_file(path_beside_recipe(section, *key), communicator);
+  std::optional<std::string> text = read_text_file_on_root(path_beside_recipe(section, *key), communicator);
   if (text) section.set(text_of_file, std::move(*text), section.where(*key));
 }
 
@@ -69,8 +69,8 @@ std::optional<Rows> read_table_file(const Section& section, const TableForm& for
                                     Mistakes& mistakes) {
   const std::string key = key_of_file(section).value();
   const std::filesystem::path path = path_beside_recipe(section, key);
-  const std::optional<std::string> text =
-      section.has(text_of_file) ? std::optional(section.text(text_of_file)) : read_shared_file(path, communicator);
+  const std::optional<std::string> text = section.has(text_of_file) ? std::optional(section.text(text_of_file))
+                                                                    : read_text_file_on_root(path, communicator);
   Rows rows;
   const std::string why = text
                               ? read_rows(*text, form, rows)

@@ -22,7 +22,7 @@
 #include <optional>
 
 #include "model/environment_catalogue.hpp"
-#include "model/infinite/recipe.hpp"
+#include "model/semi_infinite_line/from_recipe.hpp"
 #include "model/line/line.hpp"
 #include "model/site_values.hpp"
 #include "model/table_file.hpp"
@@ -34,12 +34,12 @@ namespace {
 /// Only lines on one particle have the key: between two, half a site would couple their momenta.
 bool puts_half_a_site(const Section& section) { return section.has("half_site") && section.boolean("half_site"); }
 
-bool is_noisy_line(const Section& section) { return is_endless(section) && section.number("temperature") > 0.0; }
+bool is_noisy_line(const Section& section) { return is_semi_infinite(section) && section.number("temperature") > 0.0; }
 
 /// What the sites of the section's `file` are made of, or nothing where that is wrong. @note Collective.
-std::function<LineSite(std::int64_t)> read_unequal_sites(const Section& section, const char* mass,
-                                                         const char* stiffness, const Communicator& communicator,
-                                                         Mistakes& mistakes) {
+std::function<LineSite(std::int64_t)> read_nonuniform_sites(const Section& section, const char* mass,
+                                                            const char* stiffness, const Communicator& communicator,
+                                                            Mistakes& mistakes) {
   bool good = true;
   const auto refuse = [&](const std::string& key, const std::string& why) {
     mistakes.add(section.where(key), why);
@@ -67,7 +67,7 @@ std::function<LineSite(std::int64_t)> read_unequal_sites(const Section& section,
 std::unique_ptr<Environment> build_line(const Section& section, const char* mass, const char* stiffness,
                                         const RunTimes& run, Attachment attachment, const Communicator& communicator,
                                         Mistakes& mistakes) {
-  const bool endless = is_endless(section);
+  const bool endless = is_semi_infinite(section);
   const std::string end = section.has("far_end") ? section.text("far_end") : "fixed";
   LineConstants constants;
   constants.far_end = end == "free" ? FarEnd::free : end == "matched" ? FarEnd::matched : FarEnd::fixed;
@@ -76,10 +76,10 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
   options.skip_resting = section.boolean("skip_resting");
   std::optional<SiteValues> values;
   if (section.has("file") && !endless) {
-    options.site = read_unequal_sites(section, mass, stiffness, communicator, mistakes);
+    options.site = read_nonuniform_sites(section, mass, stiffness, communicator, mistakes);
     if (!options.site) return nullptr;
     if (section.has("damping")) {
-      options.substitute = {section.number("damping"), std::numeric_limits<double>::infinity()};
+      options.represented = {section.number("damping"), std::numeric_limits<double>::infinity()};
     }
   } else {
     values = read_site_values(section, mass, stiffness, run.step, mistakes);
@@ -93,18 +93,19 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
                      "`half_site` is for lines at rest: the half site cannot start warm yet");
         return nullptr;
       }
-      attachment.put_on_head(0.5 * constants.mass);
+      attachment.set_head_mass(0.5 * constants.mass);
     }
   }
-  if (endless) return build_infinite_line(section, *values, run, std::move(attachment), communicator, mistakes);
+  if (endless) return build_semi_infinite_line(section, *values, run, std::move(attachment), communicator, mistakes);
   // Last, for it asks for a number that may not be readable.
   if (!check_size(section, "sites", mistakes)) return nullptr;
   return std::make_unique<Line>(section.text("name"), std::move(attachment), constants, section.integer("sites"),
                                 communicator, std::move(options));
 }
 
-std::unique_ptr<Environment> build_spring_mass(const Section& section, const OpenSystem& system, const RunTimes& run,
-                                               const Communicator& communicator, Mistakes& mistakes) {
+std::unique_ptr<Environment> build_spring_mass(const Section& section, const ParticleSystem& system,
+                                               const RunTimes& run, const Communicator& communicator,
+                                               Mistakes& mistakes) {
   std::unique_ptr<Environment> line;
   // The line is judged also where nobody knows what it hangs on.
   const long particle = section.is_readable("attach") ? section.integer("attach") : 0;
@@ -117,8 +118,9 @@ std::unique_ptr<Environment> build_spring_mass(const Section& section, const Ope
   return line;
 }
 
-std::unique_ptr<Environment> build_spring_inerter(const Section& section, const OpenSystem& system, const RunTimes& run,
-                                                  const Communicator& communicator, Mistakes& mistakes) {
+std::unique_ptr<Environment> build_spring_inerter(const Section& section, const ParticleSystem& system,
+                                                  const RunTimes& run, const Communicator& communicator,
+                                                  Mistakes& mistakes) {
   std::unique_ptr<Environment> line;
   where_readable([&] {
     const std::vector<long> ends = section.is_readable("attach") ? section.integers("attach") : std::vector<long>{0, 1};
@@ -156,7 +158,7 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
        .is_size = true,
        .bound = Bound::positive,
        .choices = {"infinite"},
-       .also = {ValueType::text}},
+       .alternative_types = {ValueType::text}},
       {.name = mass, .units = "kg", .doc = mass_doc, .bound = Bound::positive},
       {.name = stiffness, .units = "N/m", .doc = "stiffness of each spring", .bound = Bound::positive},
       {.name = "damping",
@@ -173,13 +175,13 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
        .choices = {"characteristic"}},
       {.name = "gamma",
        .doc = "of the closed `gamma` integrator that the characteristic grid is exact for, below 1/2",
-       .fallback = "0.0",
+       .default_value = "0.0",
        .bound = Bound::nonnegative},
       {.name = "temperature",
        .units = "J",
        .doc = "kT of the start: sites drawn from the Gibbs distribution around the head, or of the noise of a line "
               "without end; 0: at rest there",
-       .fallback = "0.0",
+       .default_value = "0.0",
        .bound = Bound::nonnegative},
       {.name = "file",
        .type = ValueType::text,
@@ -188,11 +190,11 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
       {.name = "skip_resting",
        .type = ValueType::boolean,
        .doc = "leave out sites that the disturbance cannot have reached yet; changes no result",
-       .fallback = "true"},
+       .default_value = "true"},
       {.name = "tolerance",
        .doc = "of a line without end: error of its kernel, summed up over the run, relative to the kernel's sum; one "
               "with an end has no use for it, so that the two can be compared by changing `sites` alone",
-       .fallback = "1e-12",
+       .default_value = "1e-12",
        .bound = Bound::positive},
       {.name = "horizon",
        .units = "s",
@@ -200,7 +202,7 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
               "where absent, the run's end",
        .bound = Bound::positive,
        .choices = {"forever"},
-       .also = {ValueType::text}}};
+       .alternative_types = {ValueType::text}}};
 }
 
 }  // namespace
@@ -220,7 +222,7 @@ EnvironmentKind spring_mass_line_kind() {
                         .doc =
                             "puts half a site, M/2, on the particle of closed runs: what the line lacks of a damper to "
                             "the second order",
-                        .fallback = "false"});
+                        .default_value = "false"});
   return {
       {.name = "spring-mass-line",
        .summary = "Rubin line: masses joined by springs, its head on one particle",
@@ -270,7 +272,7 @@ EnvironmentKind spring_inerter_line_kind() {
            .parameters = line_parameters({.name = "attach",
                                           .type = ValueType::integers,
                                           .doc = "the two particles [head, far], from 0",
-                                          .fallback = "[0, 1]"},
+                                          .default_value = "[0, 1]"},
                                          "b", "inertance of each site", "k"),
            .notes = "Damps the relative motion of the two by D = sqrt(k b) until the echo at t_r = 2 sites sqrt(b/k). "
                     "Displacements of its sites are relative to the second particle."},

@@ -1,4 +1,4 @@
-// Message passing behind `Communicator` and `ParallelSession`.
+// Message passing behind `Communicator` and `MpiSession`.
 // A single MPI call counts its elements in an int, so everything long travels in pieces of bounded length; the bound
 // also keeps the buffers that reorder the pieces small.
 #include <algorithm>
@@ -62,7 +62,7 @@ std::int64_t longest(std::size_t mine, MPI_Comm comm) {
   return most;
 }
 
-bool message_passing_runs() {
+bool mpi_is_running() {
   int initialised = 0;
   int finalised = 0;
   MPI_Initialized(&initialised);
@@ -86,7 +86,7 @@ bool is_launched() {
 /// daemon, which takes half a second. Without the daemon all lone processes would share one session directory, which
 /// the first to end removes under the others; they need none. Open MPI's own way to files would keep a shared position
 /// there, or else in a file beside the result that a kill leaves behind; ROMIO makes one only for who asks for it.
-void expect_nobody_else() {
+void configure_singleton() {
   constexpr std::pair<const char*, const char*> settings[] = {{"OMPI_MCA_ess_singleton_isolated", "1"},
                                                               {"OMPI_MCA_orte_create_session_dirs", "0"},
                                                               {"OMPI_MCA_io", "^ompio"},
@@ -95,9 +95,9 @@ void expect_nobody_else() {
   for (const auto& [name, value] : settings) setenv(name, value, 0);
 }
 
-void start_message_passing() {
-  if (message_passing_runs()) return;
-  if (!is_launched()) expect_nobody_else();
+void start_mpi() {
+  if (mpi_is_running()) return;
+  if (!is_launched()) configure_singleton();
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   started_here = true;
@@ -106,17 +106,17 @@ void start_message_passing() {
 }  // namespace
 
 MPI_Comm mpi_comm(const Communicator& communicator) {
-  start_message_passing();
+  start_mpi();
   return communicator.handle().comm;
 }
 
-MPI_Comm mpi_comm_of_one() {
-  start_message_passing();
+MPI_Comm mpi_comm_self() {
+  start_mpi();
   return MPI_COMM_SELF;
 }
 
 Communicator::Communicator(std::shared_ptr<Handle> handle) : handle_(std::move(handle)) {
-  if (!message_passing_runs()) return;  // this process is alone
+  if (!mpi_is_running()) return;  // this process is alone
   MPI_Comm_rank(handle_->comm, &rank_);
   MPI_Comm_size(handle_->comm, &size_);
 }
@@ -223,7 +223,7 @@ void Communicator::scatter(std::span<const double> all, std::span<double> mine) 
 Communicator Communicator::split(int group) const {
   if (size_ == 1) return *this;
   std::shared_ptr<Handle> part(new Handle, [](Handle* handle) {
-    if (message_passing_runs()) MPI_Comm_free(&handle->comm);
+    if (mpi_is_running()) MPI_Comm_free(&handle->comm);
     delete handle;
   });
   MPI_Comm_split(mpi_comm(*this), group, rank_, &part->comm);
@@ -268,20 +268,20 @@ int Communicator::ranks_on_node() const {
   return ranks;
 }
 
-ParallelSession::ParallelSession() {
+MpiSession::MpiSession() {
   ++sessions;
-  if (is_launched()) start_message_passing();
+  if (is_launched()) start_mpi();
   world_ = std::make_unique<Communicator>(std::make_shared<Communicator::Handle>(Communicator::Handle{MPI_COMM_WORLD}));
 }
 
-ParallelSession::~ParallelSession() {
+MpiSession::~MpiSession() {
   world_.reset();
-  if (--sessions == 0 && started_here && message_passing_runs()) MPI_Finalize();
+  if (--sessions == 0 && started_here && mpi_is_running()) MPI_Finalize();
 }
 
-void ParallelSession::abort(int exit_code) const {
+void MpiSession::abort(int exit_code) const {
   std::fflush(nullptr);
-  if (message_passing_runs()) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  if (mpi_is_running()) MPI_Abort(MPI_COMM_WORLD, exit_code);
   std::_Exit(exit_code);  // alone; MPI_Abort does not return
 }
 

@@ -59,12 +59,12 @@ class Communicator {
 /// Message passing from construction to destruction; one per program. A process that no launcher has started is alone
 /// and does without until something needs it, because starting it takes several times as long as a small run. Where
 /// somebody else has started it already, it is left running at the end.
-class ParallelSession {
+class MpiSession {
  public:
-  ParallelSession();
-  ~ParallelSession();
-  ParallelSession(const ParallelSession&) = delete;
-  ParallelSession& operator=(const ParallelSession&) = delete;
+  MpiSession();
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
 
   const Communicator& world() const { return *world_; }
   /// Ends all ranks at once; for failures that one rank alone has seen.

@@ -63,7 +63,7 @@ Halo::Halo(const Layout& layout, const Communicator& communicator, int depth, in
   };
   // Going outward from here, the first rank that neither wants nor has anything ends the search.
   for (int step : {-1, 1}) {
-    for (int other = me + step; other >= 0 && other < layout.holders() && !mine.empty(); other += step) {
+    for (int other = me + step; other >= 0 && other < layout.active_ranks() && !mine.empty(); other += step) {
       const Range wanted = intersection(step < 0 ? after(other) : before(other), mine);
       const Range offered = intersection(step < 0 ? before(me) : after(me), owned(other));
       if (wanted.empty() && offered.empty()) break;

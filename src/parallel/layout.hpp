@@ -12,23 +12,23 @@ namespace bathline {
 class Layout {
  public:
   Layout(std::int64_t total, int ranks, std::int64_t minimum)
-      : total_(total), ranks_(ranks), holders_(std::clamp<std::int64_t>(total / minimum, 1, ranks)) {}
+      : total_(total), ranks_(ranks), active_ranks_(std::clamp<std::int64_t>(total / minimum, 1, ranks)) {}
 
   std::int64_t total() const { return total_; }
   int ranks() const { return ranks_; }
   /// Number of ranks that hold sites.
-  int holders() const { return static_cast<int>(holders_); }
+  int active_ranks() const { return static_cast<int>(active_ranks_); }
   /// First site of `rank`; first(r + 1) is its end.
   std::int64_t first(int rank) const {
-    const std::int64_t r = std::min<std::int64_t>(rank, holders_);
-    return total_ / holders_ * r + std::min(total_ % holders_, r);
+    const std::int64_t r = std::min<std::int64_t>(rank, active_ranks_);
+    return total_ / active_ranks_ * r + std::min(total_ % active_ranks_, r);
   }
   std::int64_t count(int rank) const { return first(rank + 1) - first(rank); }
 
  private:
   std::int64_t total_;
   int ranks_;
-  std::int64_t holders_;
+  std::int64_t active_ranks_;
 };
 
 }  // namespace bathline

@@ -16,6 +16,6 @@ struct Communicator::Handle {
 MPI_Comm mpi_comm(const Communicator& communicator);
 
 /// MPI_COMM_SELF, with message passing started as above.
-MPI_Comm mpi_comm_of_one();
+MPI_Comm mpi_comm_self();
 
 }  // namespace bathline

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 
 namespace bathline {
 
@@ -35,8 +35,8 @@ class Catalogue {
   auto begin() const { return kinds_.begin(); }
   auto end() const { return kinds_.end(); }
 
-  std::vector<Entry> entries() const {
-    std::vector<Entry> entries;
+  std::vector<CatalogueEntry> entries() const {
+    std::vector<CatalogueEntry> entries;
     for (const Kind& kind : kinds_) entries.push_back(kind.entry);
     return entries;
   }

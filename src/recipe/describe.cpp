@@ -117,7 +117,7 @@ std::string bound_words(Bound bound) {
 std::string quoted_choices(const Parameter& parameter) {
   std::string text;
   for (const std::string& choice : parameter.choices) {
-    const char* quote = parameter.type == ValueType::integer && parameter.also.empty() ? "" : "\"";
+    const char* quote = parameter.type == ValueType::integer && parameter.alternative_types.empty() ? "" : "\"";
     text += fmt::format("{}{}{}{}", text.empty() ? "" : " | ", quote, choice, quote);
   }
   return text;
@@ -136,14 +136,15 @@ void add_lines(std::vector<Line>& lines, std::span<const Parameter> parameters, 
       doc += " One of " + kind + ".";
       kind = type_words(parameter.type);
     }
-    if (!parameter.listing.empty()) doc += fmt::format(" Its `kind`: `bathline list {}`.", parameter.listing);
+    if (!parameter.catalogue_name.empty())
+      doc += fmt::format(" Its `kind`: `bathline list {}`.", parameter.catalogue_name);
     std::string presence = parameter.required ? "required" : "optional";
-    if (width_of(parameter.fallback) > widest_cell) {
-      doc += " Default: " + parameter.fallback + ".";
-    } else if (!parameter.fallback.empty()) {
-      presence = "default " + parameter.fallback;
+    if (width_of(parameter.default_value) > widest_cell) {
+      doc += " Default: " + parameter.default_value + ".";
+    } else if (!parameter.default_value.empty()) {
+      presence = "default " + parameter.default_value;
     }
-    const std::string name = parameter.name == any_name ? "<name>" : parameter.name;
+    const std::string name = parameter.name == wildcard_key ? "<name>" : parameter.name;
     lines.push_back({{indent + name, kind, parameter.units, presence}, doc});
     add_lines(lines, parameter.members, indent + "  ");
   }
@@ -189,7 +190,7 @@ std::string item(const std::string& name, const std::string& what, const std::st
          (doc.empty() ? "" : paragraphs(doc, 6));
 }
 
-std::string summary_of(const std::vector<Entry>& entries, const std::string& name) {
+std::string summary_of(const std::vector<CatalogueEntry>& entries, const std::string& name) {
   return find_entry(entries, name)->summary;
 }
 
@@ -199,13 +200,13 @@ std::string described_paper(const Section& paper) {
   return "\nPaper\n" + item(key, figure.empty() ? "" : "figure " + figure, optional_text(paper, "note"));
 }
 
-std::string described_case(const Section& integrator, const Vocabulary& vocabulary) {
+std::string described_case(const Section& integrator, const CatalogueSchema& catalogue_schema) {
   const std::string& name = integrator.text("name");
   std::string what = fmt::format("{} on the {} system", name, integrator.text("on"));
   if (integrator.text("on") == "closed") {
     what += fmt::format(" ({})", fmt::join(integrator.texts("environments"), ", "));
   }
-  return item(integrator.text("label"), what + ", " + summary_of(vocabulary.integrators, name), "");
+  return item(integrator.text("label"), what + ", " + summary_of(catalogue_schema.integrators, name), "");
 }
 
 std::string described_claim(const Section& claim) {
@@ -228,16 +229,17 @@ std::string described_claim(const Section& claim) {
 std::string value_kind(const Parameter& parameter) {
   const auto words = [&](ValueType type) {
     // Where there is another type as well, they are that one's.
-    const bool has_choices = type == ValueType::text || (type == ValueType::integer && parameter.also.empty());
+    const bool has_choices =
+        type == ValueType::text || (type == ValueType::integer && parameter.alternative_types.empty());
     return parameter.choices.empty() || !has_choices ? type_words(type) + bound_words(parameter.bound)
                                                      : quoted_choices(parameter);
   };
   std::string kind = words(parameter.type);
-  for (const ValueType type : parameter.also) kind += " | " + words(type);
+  for (const ValueType type : parameter.alternative_types) kind += " | " + words(type);
   return kind;
 }
 
-std::string describe(const Entry& entry, const std::string& category) {
+std::string describe(const CatalogueEntry& entry, const std::string& category) {
   std::string text = fmt::format("{} ({})\n{}", entry.name, category, paragraphs(entry.summary, 2));
   if (!entry.equation.empty()) text += fmt::format("\n{}", indented(entry.equation, 4));
   text += "\nParameters\n";
@@ -247,21 +249,21 @@ std::string describe(const Entry& entry, const std::string& category) {
   return text;
 }
 
-std::string describe(const Recipe& recipe, const std::string& name, const Vocabulary& vocabulary,
+std::string describe(const Recipe& recipe, const std::string& name, const CatalogueSchema& catalogue_schema,
                      std::size_t elements) {
   const std::string& study = recipe.study.text("kind");
   const std::string& system = recipe.system.text("kind");
   std::string text = fmt::format("{} (recipe)\n{}{}", name, paragraphs(recipe.title, 2), described_paper(recipe.paper));
-  text += "\nStudy\n" + item(study, summary_of(vocabulary.studies, study), "");
+  text += "\nStudy\n" + item(study, summary_of(catalogue_schema.studies, study), "");
   if (elements > 0) text += paragraphs(fmt::format("A sweep of {} runs: see `bathline sweep {}`.", elements, name), 6);
-  text += "\nSystem\n" + item(system, summary_of(vocabulary.systems, system), "");
+  text += "\nSystem\n" + item(system, summary_of(catalogue_schema.systems, system), "");
   if (!recipe.environments.empty()) text += "\nEnvironments\n";
   for (const Section& environment : recipe.environments) {
     const std::string& kind = environment.text("kind");
-    text += item(environment.text("name"), kind + ", " + summary_of(vocabulary.environments, kind), "");
+    text += item(environment.text("name"), kind + ", " + summary_of(catalogue_schema.environments, kind), "");
   }
   text += "\nCases\n";
-  for (const Section& integrator : recipe.integrators) text += described_case(integrator, vocabulary);
+  for (const Section& integrator : recipe.integrators) text += described_case(integrator, catalogue_schema);
   if (!recipe.claims.empty()) text += "\nClaims\n";
   for (const Section& claim : recipe.claims) text += described_claim(claim);
   return text;
@@ -276,7 +278,7 @@ std::string describe_recipe() {
     text += fmt::format("\n{} ({})\n{}", section.header(), presence, paragraphs(section.doc, 2));
     if (section.entries != nullptr) {
       text += paragraphs(fmt::format("Further keys depend on `{}`: see `bathline list {}`, `bathline describe NAME`.",
-                                     section.chooser, section.listing),
+                                     section.chooser, section.catalogue_name),
                          2);
     }
     text += described_parameters(section.parameters, 2);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "recipe/recipe.hpp"
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 
 namespace bathline {
 
@@ -14,6 +14,7 @@ std::string value_kind(const Parameter& parameter);
 
 /// The text of `bathline describe NAME` for a recipe without mistakes: title, paper, what it does and what it claims.
 /// `elements` is how many runs it stands for by its sweep, 0 where it has none.
-std::string describe(const Recipe& recipe, const std::string& name, const Vocabulary& vocabulary, std::size_t elements);
+std::string describe(const Recipe& recipe, const std::string& name, const CatalogueSchema& catalogue_schema,
+                     std::size_t elements);
 
 }  // namespace bathline

@@ -38,13 +38,14 @@ void fill_in_names(Recipe& recipe) {
 }
 
 // All tables of one section as TOML.
-std::string written(const std::string& name, std::span<const Section> sections, const Vocabulary& vocabulary) {
+std::string written(const std::string& name, std::span<const Section> sections,
+                    const CatalogueSchema& catalogue_schema) {
   const SectionSchema& schema = recipe_section(name);
   std::string text;
   for (const Section& section : sections) {
     std::vector<Parameter> parameters = schema.parameters;
     if (schema.entries != nullptr) {
-      const auto& own = find_entry(vocabulary.*schema.entries, section.text(schema.chooser))->parameters;
+      const auto& own = find_entry(catalogue_schema.*schema.entries, section.text(schema.chooser))->parameters;
       parameters.insert(parameters.end(), own.begin(), own.end());
     }
     const std::string keys = toml_keys(section, parameters, name);
@@ -53,21 +54,21 @@ std::string written(const std::string& name, std::span<const Section> sections, 
   return text;
 }
 
-std::string resolved_text(const Recipe& recipe, const Vocabulary& vocabulary) {
+std::string resolved_text(const Recipe& recipe, const CatalogueSchema& catalogue_schema) {
   const auto one = [&](const std::string& name, const Section& section) {
-    return written(name, std::span(&section, 1), vocabulary);
+    return written(name, std::span(&section, 1), catalogue_schema);
   };
   return fmt::format("title = {}\n", toml_text(recipe.title)) + one("paper", recipe.paper) +
-         one("system", recipe.system) + written("environment", recipe.environments, vocabulary) +
-         one("time", recipe.time) + written("integrators", recipe.integrators, vocabulary) +
-         one("study", recipe.study) + one("output", recipe.output) + written("claims", recipe.claims, vocabulary) +
-         one("figure", recipe.figure);
+         one("system", recipe.system) + written("environment", recipe.environments, catalogue_schema) +
+         one("time", recipe.time) + written("integrators", recipe.integrators, catalogue_schema) +
+         one("study", recipe.study) + one("output", recipe.output) +
+         written("claims", recipe.claims, catalogue_schema) + one("figure", recipe.figure);
 }
 
 }  // namespace
 
 Recipe parse_recipe(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
-                    const Vocabulary& vocabulary, Mistakes& mistakes) {
+                    const CatalogueSchema& catalogue_schema, Mistakes& mistakes) {
   Recipe recipe;
   recipe.file = file;
   recipe.text = text;
@@ -78,7 +79,7 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   // Of a recipe with a sweep this is what its elements have in common; `expand_sweep` gives their settings.
   root->erase("sweep");
 
-  SectionReader reader(*root, file, vocabulary, mistakes);
+  SectionReader reader(*root, file, catalogue_schema, mistakes);
   const auto read = [&](const std::string& name) { return reader.read(recipe_section(name)); };
   const Section top = reader.read_top();
   if (top.is_readable("title")) recipe.title = top.text("title");
@@ -93,8 +94,8 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   recipe.figure = read("figure").front();
 
   fill_in_names(recipe);
-  check_recipe(top, recipe, vocabulary, mistakes);
-  if (mistakes.empty()) recipe.resolved = resolved_text(recipe, vocabulary);
+  check_recipe(top, recipe, catalogue_schema, mistakes);
+  if (mistakes.empty()) recipe.resolved = resolved_text(recipe, catalogue_schema);
   return recipe;
 }
 

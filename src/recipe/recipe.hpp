@@ -6,7 +6,7 @@
 
 #include "recipe/mistakes.hpp"
 #include "recipe/section.hpp"
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 
 namespace bathline {
 
@@ -33,6 +33,6 @@ struct Recipe {
 /// validation; a value that is not TOML is taken as text. Every mistake is added to `mistakes` with its place;
 /// with mistakes the recipe returned serves only to find more of them in what could be read.
 Recipe parse_recipe(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
-                    const Vocabulary& vocabulary, Mistakes& mistakes);
+                    const CatalogueSchema& catalogue_schema, Mistakes& mistakes);
 
 }  // namespace bathline

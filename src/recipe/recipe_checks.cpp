@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "recipe/excerpt.hpp"
+#include "recipe/printable_text.hpp"
 #include "recipe/spelling.hpp"
 
 namespace bathline {
@@ -32,7 +32,7 @@ void check_name(const Section& section, const std::string& key, Mistakes& mistak
   mistakes.add(
       section.where(key),
       fmt::format("{} = \"{}\": a name must not hold `/`, line ends or other control characters, nor be `.` or `..`",
-                  key, excerpt(name)));
+                  key, printable(name)));
 }
 
 // No two sections may have the same text at `key`.
@@ -44,15 +44,16 @@ void check_unique(const std::vector<Section>& sections, const std::string& key, 
     const auto [first, is_new] = seen.emplace(text, section.where(key));
     if (is_new) continue;
     mistakes.add(section.where(key), fmt::format("{} = \"{}\": must be unique, but {} has it too; set another `{}`",
-                                                 key, excerpt(text), to_string(first->second), key));
+                                                 key, printable(text), to_string(first->second), key));
   }
 }
 
 // Labels become groups of the result file, beside those of the program and of what studies measure.
-void check_labels(const std::vector<Section>& integrators, const std::vector<Entry>& studies, Mistakes& mistakes) {
+void check_labels(const std::vector<Section>& integrators, const std::vector<CatalogueEntry>& studies,
+                  Mistakes& mistakes) {
   check_unique(integrators, "label", mistakes);
   std::vector<std::string> reserved = {"claims", "certificate"};
-  for (const Entry& study : studies) reserved.push_back(study.name);
+  for (const CatalogueEntry& study : studies) reserved.push_back(study.name);
   for (const Section& integrator : integrators) {
     if (!integrator.is_readable("label")) continue;
     const std::string& label = integrator.text("label");
@@ -61,7 +62,7 @@ void check_labels(const std::vector<Section>& integrators, const std::vector<Ent
     if (is_spelt_well && !is_reserved) continue;
     const std::string message = is_reserved ? "is kept for the program; not allowed are " + quoted_names(reserved, '"')
                                             : "must consist of letters, digits, `_` and `-`, and not be empty";
-    mistakes.add(integrator.where("label"), fmt::format("label = \"{}\": {}", excerpt(label), message));
+    mistakes.add(integrator.where("label"), fmt::format("label = \"{}\": {}", printable(label), message));
   }
 }
 
@@ -86,10 +87,10 @@ void check_selected_environments(const Section& integrator, const std::vector<Se
   for (auto name = selected.begin(); name != selected.end(); ++name) {
     const bool is_new = seen.insert(*name).second;
     if (all_are_known && all_known.count(*name) == 0) {
-      mistakes.add(where, fmt::format("environments: no [[environment]] is called \"{}\"{}", excerpt(*name),
+      mistakes.add(where, fmt::format("environments: no [[environment]] is called \"{}\"{}", printable(*name),
                                       spelling_advice(*name, known, '"')));
     } else if (!is_new) {
-      mistakes.add(where, fmt::format("environments: \"{}\" is named twice", excerpt(*name)));
+      mistakes.add(where, fmt::format("environments: \"{}\" is named twice", printable(*name)));
     }
   }
 }
@@ -119,20 +120,20 @@ void check_claim(const Section& claim, Mistakes& mistakes) {
 }
 
 // From a thumbnail to a poster; at 200 dots an inch a picture beyond that needs gigabytes to draw.
-constexpr double least_inches = 0.5, most_inches = 40.0;
-constexpr std::int64_t most_columns = 16;
+constexpr double least_inches = 0.5, max_inches = 40.0;
+constexpr std::int64_t max_columns = 16;
 
 void check_size(const Section& figure, Mistakes& mistakes) {
   for (const char* key : {"width", "height"}) {
     if (!figure.is_readable(key)) continue;
     const double inches = figure.number(key);
-    if (inches >= least_inches && inches <= most_inches) continue;
+    if (inches >= least_inches && inches <= max_inches) continue;
     mistakes.add(figure.where(key),
-                 fmt::format("{} = {}: must be from {} to {} inches", key, inches, least_inches, most_inches));
+                 fmt::format("{} = {}: must be from {} to {} inches", key, inches, least_inches, max_inches));
   }
-  if (figure.is_readable("columns") && figure.integer("columns") > most_columns) {
+  if (figure.is_readable("columns") && figure.integer("columns") > max_columns) {
     mistakes.add(figure.where("columns"),
-                 fmt::format("columns = {}: must be at most {}", figure.integer("columns"), most_columns));
+                 fmt::format("columns = {}: must be at most {}", figure.integer("columns"), max_columns));
   }
 }
 
@@ -147,9 +148,10 @@ void check_figure(const Section& figure, Mistakes& mistakes) {
 
 }  // namespace
 
-void check_recipe(const Section& top, const Recipe& recipe, const Vocabulary& vocabulary, Mistakes& mistakes) {
+void check_recipe(const Section& top, const Recipe& recipe, const CatalogueSchema& catalogue_schema,
+                  Mistakes& mistakes) {
   check_not_empty(top, "title", mistakes);
-  check_labels(recipe.integrators, vocabulary.studies, mistakes);
+  check_labels(recipe.integrators, catalogue_schema.studies, mistakes);
   check_environment_names(recipe.environments, mistakes);
   for (const Section& integrator : recipe.integrators)
     check_selected_environments(integrator, recipe.environments, mistakes);

@@ -3,12 +3,13 @@
 
 #include "recipe/mistakes.hpp"
 #include "recipe/recipe.hpp"
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 
 namespace bathline {
 
 /// Adds a mistake for every rule that `recipe`, and `top` outside of its sections, break. Rules about values that could
 /// not be read are skipped.
-void check_recipe(const Section& top, const Recipe& recipe, const Vocabulary& vocabulary, Mistakes& mistakes);
+void check_recipe(const Section& top, const Recipe& recipe, const CatalogueSchema& catalogue_schema,
+                  Mistakes& mistakes);
 
 }  // namespace bathline

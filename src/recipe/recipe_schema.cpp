@@ -24,9 +24,13 @@ Parameter optional(std::string name, ValueType type, std::string units, std::str
   return {.name = std::move(name), .type = type, .units = std::move(units), .doc = std::move(doc), .bound = bound};
 }
 
-Parameter defaulted(std::string name, ValueType type, std::string fallback, std::string doc, Bound bound = Bound::any) {
-  return {
-      .name = std::move(name), .type = type, .doc = std::move(doc), .fallback = std::move(fallback), .bound = bound};
+Parameter defaulted(std::string name, ValueType type, std::string default_value, std::string doc,
+                    Bound bound = Bound::any) {
+  return {.name = std::move(name),
+          .type = type,
+          .doc = std::move(doc),
+          .default_value = std::move(default_value),
+          .bound = bound};
 }
 
 Parameter choice(std::string name, std::vector<std::string> choices, std::string doc) {
@@ -51,12 +55,12 @@ std::vector<Parameter> system_keys() {
                "kT of open runs, which the damping then comes with the noise of: one number, or one for each particle; "
                "left out, what the environments imply.",
                Bound::nonnegative);
-  temperature.also = {number};
+  temperature.alternative_types = {number};
   Parameter start =
       choice("start", {"given", "thermal-momenta", "thermal"},
              "What is drawn from the Gibbs distribution in place of `q0` and `v0`: nothing, the momenta, or "
              "positions and momenta; at the temperature of the system or of its environments.");
-  start.fallback = "\"given\"";
+  start.default_value = "\"given\"";
   return {required("kind", text, "", "Kind of system."), std::move(temperature), std::move(start)};
 }
 
@@ -97,7 +101,7 @@ std::vector<Parameter> integrator_keys() {
 
 std::vector<Parameter> section_keys() {
   Parameter direction = choice("direction", {"up", "down", "both"}, "Which crossings of the value count.");
-  direction.fallback = "\"up\"";
+  direction.default_value = "\"up\"";
   return {
       optional("of", text, "",
                "Formula in the coordinates of the system, with `_dot` behind them for velocities: by the names of its "
@@ -175,7 +179,7 @@ std::vector<Parameter> series_keys() {
                           "with {} in the place of each of `cases`; or values of a theory, as they are.");
   Parameter x = optional("x", text, "", "Quantity along the axis, or values; left out, that of the panel.");
   Parameter scale = defaulted("scale", number, "1.0", "Factor on the values, or one for each of them.");
-  of.also = x.also = scale.also = {ValueType::numbers};
+  of.alternative_types = x.alternative_types = scale.alternative_types = {ValueType::numbers};
   return {
       std::move(of),
       optional("cases", texts, "", "What stands for {} in `of` and `error`, one after the other."),
@@ -218,7 +222,7 @@ std::vector<Parameter> panel_keys() {
 std::vector<Parameter> figure_keys() {
   Parameter kind = choice("kind", {"convergence", "lines", "norms", "wave", "work"},
                           "Kind of figure; each is one script in analysis/bathline/kinds/.");
-  kind.fallback = "\"lines\"";
+  kind.default_value = "\"lines\"";
   return {
       std::move(kind),
       optional("caption", text, "", "Text below the figure, in the report."),
@@ -245,41 +249,41 @@ const std::vector<SectionSchema>& recipe_sections() {
        .doc = "The particles and the forces between them.",
        .required = true,
        .chooser = "kind",
-       .entries = &Vocabulary::systems,
-       .listing = "systems",
+       .entries = &CatalogueSchema::systems,
+       .catalogue_name = "systems",
        .parameters = system_keys()},
       {.name = "environment",
        .doc = "A line or heat bath that the particles are attached to; none for a purely open run.",
        .repeated = true,
        .chooser = "kind",
-       .entries = &Vocabulary::environments,
-       .listing = "environments",
+       .entries = &CatalogueSchema::environments,
+       .catalogue_name = "environments",
        .parameters = environment_keys()},
       {.name = "time",
        .doc = "Time step and length of the run.",
        .required = true,
        .parameters = time_keys(),
-       .alternatives = {{"", {"end", "steps"}}}},
+       .exclusive_keys = {{"", {"end", "steps"}}}},
       {.name = "integrators",
        .doc = "The methods that are run, each with results of its own.",
        .repeated = true,
        .required = true,
        .chooser = "name",
-       .entries = &Vocabulary::integrators,
-       .listing = "integrators",
+       .entries = &CatalogueSchema::integrators,
+       .catalogue_name = "integrators",
        .parameters = integrator_keys()},
       {.name = "study",
        .doc = "What is done with system, environments and integrators.",
        .chooser = "kind",
-       .entries = &Vocabulary::studies,
-       .listing = "studies",
+       .entries = &CatalogueSchema::studies,
+       .catalogue_name = "studies",
        .parameters = {defaulted("kind", text, "\"trajectory\"", "Kind of study.")}},
       {.name = "output", .doc = "What is recorded.", .parameters = output_keys()},
       {.name = "claims",
        .doc = "A statement that the results must bear out.",
        .repeated = true,
        .parameters = claim_keys(),
-       .alternatives = {{"", {"expect", "bounds"}}, {"expect", {"tolerance", "relative_tolerance"}}}},
+       .exclusive_keys = {{"", {"expect", "bounds"}}, {"expect", {"tolerance", "relative_tolerance"}}}},
       {.name = "figure", .doc = "What the analysis draws.", .parameters = figure_keys()},
   };
   return sections;

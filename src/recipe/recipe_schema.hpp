@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 
 namespace bathline {
 
 /// Keys that stand for one another. Exactly one of `keys` must be given where `when` is given, and none where it is
 /// not; an empty `when` means always. `--set` of one takes the others out of the recipe.
-struct Alternatives {
+struct ExclusiveKeys {
   std::string when;
   std::vector<std::string> keys;
 };
@@ -23,10 +23,10 @@ struct SectionSchema {
   bool repeated = false;
   bool required = false;     ///< at least one where it is repeated
   std::string chooser = {};  ///< key that names an entry of the vocabulary; empty where there is none
-  std::vector<Entry> Vocabulary::*entries = nullptr;  ///< the entries that `chooser` names
-  std::string listing = {};                           ///< argument of `bathline list` that shows these entries
-  std::vector<Parameter> parameters = {};             ///< the keys always known, `chooser` among them
-  std::vector<Alternatives> alternatives = {};
+  std::vector<CatalogueEntry> CatalogueSchema::*entries = nullptr;  ///< the entries that `chooser` names
+  std::string catalogue_name = {};         ///< argument of `bathline list` that shows these entries
+  std::vector<Parameter> parameters = {};  ///< the keys always known, `chooser` among them
+  std::vector<ExclusiveKeys> exclusive_keys = {};
 
   /// "[name]" or "[[name]]".
   std::string header() const { return repeated ? "[[" + name + "]]" : "[" + name + "]"; }

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "recipe/alternatives.hpp"
+#include "recipe/exclusive_keys.hpp"
 #include "recipe/toml_document.hpp"
 #include "recipe/value_reader.hpp"
 
@@ -45,14 +45,14 @@ std::vector<Section> SectionReader::read(const SectionSchema& schema) {
   const auto* list = node.as_array();
   const bool is_list_of_tables = list != nullptr && (list->empty() || node.is_array_of_tables());
   if (schema.repeated ? !is_list_of_tables : !node.is_table()) {
-    const Location where = place_of(entry->first.source(), file_);
+    const Location where = location_of(entry->first.source(), file_);
     mistakes_.add(where,
                   fmt::format("{} must be {}, not {}: write {}", schema.name,
                               schema.repeated ? "a list of tables" : "a table", type_found(node), schema.header()));
     return {unreadable_section(schema, where)};
   }
   if (!schema.repeated) return {read_table(*node.as_table(), schema)};
-  if (schema.required && list->empty()) add_missing(schema, place_of(entry->first.source(), file_));
+  if (schema.required && list->empty()) add_missing(schema, location_of(entry->first.source(), file_));
   std::vector<Section> sections;
   for (const toml::node& table : *list) sections.push_back(read_table(*table.as_table(), schema));
   return sections;
@@ -79,7 +79,7 @@ void SectionReader::add_missing(const SectionSchema& schema, Location where) {
 Section SectionReader::read_table(const toml::table& table, const SectionSchema& schema) {
   std::vector<std::string> misspelt;
   Section section = read_keys(table, schema, misspelt);
-  for (const std::string& key : check_alternatives(table, schema, misspelt, file_, mistakes_)) {
+  for (const std::string& key : check_exclusive_keys(table, schema, misspelt, file_, mistakes_)) {
     section.set_unreadable(key, section.where(key));
   }
   return section;
@@ -90,9 +90,10 @@ Section SectionReader::read_keys(const toml::table& table, const SectionSchema& 
   std::vector<Parameter> keys = schema.parameters;
   if (schema.entries != nullptr) {
     const auto is_chooser = [&](const Parameter& key) { return key.name == schema.chooser; };
-    const std::string& fallback = std::find_if(keys.begin(), keys.end(), is_chooser)->fallback;
-    const Entry* entry = reader_.chosen_entry(table, schema.chooser, fallback, vocabulary_.*schema.entries, keys,
-                                              schema.listing, schema.header());
+    const std::string& default_value = std::find_if(keys.begin(), keys.end(), is_chooser)->default_value;
+    const CatalogueEntry* entry =
+        reader_.chosen_entry(table, schema.chooser, default_value, catalogue_schema_.*schema.entries, keys,
+                             schema.catalogue_name, schema.header());
     if (entry == nullptr) {
       // The choice is reported already, and without it only the common keys can be judged.
       std::erase_if(keys, is_chooser);

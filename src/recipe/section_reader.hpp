@@ -10,15 +10,20 @@
 #include "recipe/recipe_schema.hpp"
 #include "recipe/section.hpp"
 #include "recipe/toml_reader.hpp"
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 
 namespace bathline {
 
 /// Reads the sections of one parsed recipe; mistakes are added as they are met.
 class SectionReader {
  public:
-  SectionReader(const toml::table& recipe, const std::string& file, const Vocabulary& vocabulary, Mistakes& mistakes)
-      : recipe_(recipe), file_(file), vocabulary_(vocabulary), mistakes_(mistakes), reader_(file, mistakes) {}
+  SectionReader(const toml::table& recipe, const std::string& file, const CatalogueSchema& catalogue_schema,
+                Mistakes& mistakes)
+      : recipe_(recipe),
+        file_(file),
+        catalogue_schema_(catalogue_schema),
+        mistakes_(mistakes),
+        reader_(file, mistakes) {}
 
   /// The keys outside of all sections; reports unknown sections.
   Section read_top();
@@ -35,7 +40,7 @@ class SectionReader {
 
   const toml::table& recipe_;
   const std::string& file_;
-  const Vocabulary& vocabulary_;
+  const CatalogueSchema& catalogue_schema_;
   Mistakes& mistakes_;
   TomlReader reader_;
   std::vector<std::string> misspelt_;  // sections that unknown keys of the recipe seem to stand for

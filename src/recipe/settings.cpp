@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "recipe/alternatives.hpp"
-#include "recipe/excerpt.hpp"
+#include "recipe/exclusive_keys.hpp"
+#include "recipe/printable_text.hpp"
 #include "recipe/toml_document.hpp"
 #include "recipe/toml_writer.hpp"
 
@@ -45,7 +45,7 @@ std::optional<std::size_t> index_of(const std::string& segment) {
 std::string joined(const std::vector<std::string>& segments, std::size_t count) {
   std::string path;
   for (std::size_t i = 0; i < count; ++i) path += (i == 0 ? "" : ".") + segments[i];
-  return excerpt(path);
+  return printable(path);
 }
 
 // Puts one value at the end of one path.
@@ -54,7 +54,7 @@ class Setting {
   Setting(const std::string& argument, toml::table& recipe, Mistakes& mistakes)
       : argument_(argument),
         removes_(argument.starts_with(unset_mark)),
-        origin_(removes_ ? "--unset " + excerpt(argument.substr(1), 200) : "--set " + excerpt(argument, 200)),
+        origin_(removes_ ? "--unset " + printable(argument.substr(1), 200) : "--set " + printable(argument, 200)),
         recipe_(recipe),
         mistakes_(mistakes) {}
 
@@ -117,7 +117,7 @@ class Setting {
     const std::string allowed = list.empty()       ? fmt::format("`{}` is empty", name)
                                 : list.size() == 1 ? fmt::format("`{}` has only the index 0", name)
                                                    : fmt::format("`{}` has the indices 0 to {}", name, list.size() - 1);
-    complain(fmt::format("`{}` is not an index: {}{}", excerpt(segments_[depth]), allowed, names_in(list)));
+    complain(fmt::format("`{}` is not an index: {}{}", printable(segments_[depth]), allowed, names_in(list)));
     return nullptr;
   }
 
@@ -146,7 +146,7 @@ class Setting {
   static std::string names_in(const toml::array& list) {
     std::vector<std::string> names;
     for (const toml::node& element : list) {
-      if (const std::string name = name_of(element); !name.empty()) names.push_back("`" + excerpt(name) + "`");
+      if (const std::string name = name_of(element); !name.empty()) names.push_back("`" + printable(name) + "`");
     }
     return names.empty() ? "" : fmt::format(", or the names {}", fmt::join(names, ", "));
   }
@@ -154,7 +154,7 @@ class Setting {
   void put(toml::node& parent, const std::string& value) {
     const std::string& last = segments_.back();
     if (toml::table* table = parent.as_table()) {
-      take_out_alternatives(*table, segments_.front(), last);
+      remove_exclusive_keys(*table, segments_.front(), last);
       put_into(*table, last, value);
     } else if (toml::array* list = parent.as_array()) {
       if (find_element(*list, segments_.size() - 1) == nullptr) return;

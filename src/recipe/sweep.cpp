@@ -6,7 +6,7 @@
 
 #include <sstream>
 
-#include "recipe/excerpt.hpp"
+#include "recipe/printable_text.hpp"
 #include "recipe/settings.hpp"
 #include "recipe/toml_document.hpp"
 #include "recipe/toml_writer.hpp"
@@ -16,7 +16,7 @@ namespace bathline {
 namespace {
 
 /// A sweep of more runs than this is a mistake.
-constexpr std::size_t most_elements = 1000000;
+constexpr std::size_t max_elements = 1000000;
 
 struct Axis {
   std::string key;
@@ -48,8 +48,8 @@ void collect(const toml::table& table, const std::string& path, const std::strin
     const toml::array* list = node.as_array();
     if (list == nullptr || list->empty()) {
       mistakes.add(
-          place_of(node.source(), file),
-          fmt::format("sweep of `{}`: must be a list of at least one value, such as [1.0, 2.0]", excerpt(key)));
+          location_of(node.source(), file),
+          fmt::format("sweep of `{}`: must be a list of at least one value, such as [1.0, 2.0]", printable(key)));
       continue;
     }
     Axis axis{key, {}};
@@ -73,15 +73,15 @@ std::vector<SweepElement> expand_sweep(const std::string& text, const std::strin
   if (table != nullptr) collect(*table, "", file, axes, mistakes);
   if (axes.empty()) {
     if (mistakes.empty()) {
-      mistakes.add(place_of(sweep->source(), file), "[sweep] has no list, such as time.step = [0.1, 0.05]");
+      mistakes.add(location_of(sweep->source(), file), "[sweep] has no list, such as time.step = [0.1, 0.05]");
     }
     return {};
   }
   std::size_t count = 1;
   for (const Axis& axis : axes) {
-    if (count > most_elements / axis.values.size()) {
-      mistakes.add(place_of(sweep->source(), file),
-                   fmt::format("[sweep] has more than {} combinations", most_elements));
+    if (count > max_elements / axis.values.size()) {
+      mistakes.add(location_of(sweep->source(), file),
+                   fmt::format("[sweep] has more than {} combinations", max_elements));
       return {};
     }
     count *= axis.values.size();

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <utility>
 
-#include "recipe/excerpt.hpp"
+#include "recipe/printable_text.hpp"
 #include "recipe/key_depth.hpp"
 
 namespace bathline {
@@ -25,8 +25,8 @@ std::optional<toml::table> parse_toml(const std::string& text, const std::string
   try {
     return toml::parse(text, file);
   } catch (const toml::parse_error& error) {
-    Location where = place_of(error.source(), file);
-    std::string complaint = excerpt(error.description(), 300);
+    Location where = location_of(error.source(), file);
+    std::string complaint = printable(error.description(), 300);
     if (!complaint.empty()) complaint[0] = static_cast<char>(std::tolower(complaint[0]));
     mistakes.add(std::move(where), "not valid TOML: " + complaint);
     return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<toml::table> parse_toml_value(const std::string& text, const std::
   return parsed;
 }
 
-Location place_of(const toml::source_region& region, const std::string& file) {
+Location location_of(const toml::source_region& region, const std::string& file) {
   if (region.path && *region.path != file) return {*region.path, 0, 0};
   return {file, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }

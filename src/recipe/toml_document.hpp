@@ -20,6 +20,6 @@ std::optional<toml::table> parse_toml(const std::string& text, const std::string
 std::optional<toml::table> parse_toml_value(const std::string& text, const std::string& origin);
 
 /// The place of a key or value: a line of `file`, or without line where it came from somewhere else (`--set ...`).
-Location place_of(const toml::source_region& region, const std::string& file);
+Location location_of(const toml::source_region& region, const std::string& file);
 
 }  // namespace bathline

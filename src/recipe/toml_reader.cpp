@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "recipe/describe.hpp"
-#include "recipe/excerpt.hpp"
+#include "recipe/printable_text.hpp"
 #include "recipe/spelling.hpp"
 #include "recipe/toml_document.hpp"
 
@@ -24,7 +24,7 @@ std::string inner_header(const std::string& outer, const std::string& key, bool 
 
 /// Which of the types that `parameter` allows `node` is meant to have.
 ValueType type_of(const toml::node& node, const Parameter& parameter) {
-  for (const ValueType type : parameter.also) {
+  for (const ValueType type : parameter.alternative_types) {
     const toml::array* list = node.as_array();
     const bool fits = (type == ValueType::number && node.is_number()) ||
                       (type == ValueType::text && node.is_string()) ||
@@ -72,7 +72,7 @@ std::vector<Location> TomlReader::lines_of_text(const toml::node& node) const {
 }
 
 Location TomlReader::place(const toml::node& node) const {
-  return place_of_default_ ? *place_of_default_ : place_of(node.source(), file_);
+  return place_of_default_ ? *place_of_default_ : location_of(node.source(), file_);
 }
 
 Section TomlReader::read(const toml::table& table, std::span<const Parameter> parameters, const std::string& header,
@@ -87,13 +87,13 @@ Section TomlReader::read(const toml::table& table, std::span<const Parameter> pa
     const bool present = entry != table.end();
     const bool in_recipe = present && !place_of_default_;
     const bool is_misspelt = std::find(misspelt.begin(), misspelt.end(), parameter.name) != misspelt.end();
-    const Location where = in_recipe ? place_of(entry->first.source(), file_) : section.where();
+    const Location where = in_recipe ? location_of(entry->first.source(), file_) : section.where();
     std::optional<Value> value;
     if (present) {
       value = read_value(entry->second, parameter, where, header);
     } else if (!is_misspelt) {
-      if (parameter.fallback.empty() && !parameter.required) continue;
-      if (!parameter.fallback.empty()) {
+      if (parameter.default_value.empty() && !parameter.required) continue;
+      if (!parameter.default_value.empty()) {
         value = read_default(parameter, where, header);
       } else {
         mistakes_.add(where, fmt::format("{} needs the key `{}` ({}): {}", header, parameter.name,
@@ -119,32 +119,34 @@ std::vector<std::string> TomlReader::reject_unknown_keys(const toml::table& tabl
   for (const auto& [key, value] : table) {
     const std::string name(key.str());
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    if (std::find(known.begin(), known.end(), any_name) != known.end()) {
+    if (std::find(known.begin(), known.end(), wildcard_key) != known.end()) {
       if (is_name(name)) continue;
       mistakes_.add(
-          place_of(key.source(), file_),
-          fmt::format("`{}` in {} is no name: letters, digits and `_`, a letter first", excerpt(name), header));
+          location_of(key.source(), file_),
+          fmt::format("`{}` in {} is no name: letters, digits and `_`, a letter first", printable(name), header));
       continue;
     }
     // A key that is given already is hardly meant a second time.
     const std::string closest = closest_name(name, absent);
     const std::string advice =
         closest.empty() ? spelling_advice(name, known, '`') : fmt::format("; did you mean `{}`?", closest);
-    mistakes_.add(place_of(key.source(), file_),
-                  fmt::format("unknown key `{}` in {}{}", excerpt(name), header, advice));
+    mistakes_.add(location_of(key.source(), file_),
+                  fmt::format("unknown key `{}` in {}{}", printable(name), header, advice));
     meant.push_back(closest.empty() ? closest_name(name, known) : closest);
   }
   return meant;
 }
 
-const Entry* TomlReader::chosen_entry(const toml::table& table, const std::string& key, const std::string& fallback,
-                                      std::span<const Entry> entries, std::span<const Parameter> common,
-                                      const std::string& listing, const std::string& header) {
+const CatalogueEntry* TomlReader::chosen_entry(const toml::table& table, const std::string& key,
+                                               const std::string& default_value,
+                                               std::span<const CatalogueEntry> entries,
+                                               std::span<const Parameter> common, const std::string& catalogue_name,
+                                               const std::string& header) {
   const auto entry = table.find(key);
   if (entry == table.end()) {
     std::vector<std::string> known = {key};
     for (const Parameter& parameter : common) known.push_back(parameter.name);
-    for (const Entry& one : entries) {
+    for (const CatalogueEntry& one : entries) {
       for (const Parameter& parameter : one.parameters) known.push_back(parameter.name);
     }
     const bool is_misspelt = std::any_of(table.begin(), table.end(), [&](const auto& given) {
@@ -155,21 +157,21 @@ const Entry* TomlReader::chosen_entry(const toml::table& table, const std::strin
       return nullptr;
     }
   }
-  if (entry == table.end() && !fallback.empty()) {
-    return find_entry(entries, parse_toml_value(fallback, "")->get("value")->value_or(std::string()));
+  if (entry == table.end() && !default_value.empty()) {
+    return find_entry(entries, parse_toml_value(default_value, "")->get("value")->value_or(std::string()));
   }
   std::vector<std::string> names;
-  for (const Entry& known : entries) names.push_back(known.name);
+  for (const CatalogueEntry& known : entries) names.push_back(known.name);
   if (entry == table.end()) {
     mistakes_.add(place(table), fmt::format("{} needs the key `{}`, one of {}", header, key, quoted_names(names, '"')));
     return nullptr;
   }
-  const Location where = place_of(entry->first.source(), file_);
+  const Location where = location_of(entry->first.source(), file_);
   const auto name = values_.text(entry->second, key, {}, where);
   if (!name) return nullptr;
-  const Entry* found = find_entry(entries, *name);
+  const CatalogueEntry* found = find_entry(entries, *name);
   if (found == nullptr) {
-    values_.reject(entry->second, key, where, "not one of the " + listing + spelling_advice(*name, names, '"'));
+    values_.reject(entry->second, key, where, "not one of the " + catalogue_name + spelling_advice(*name, names, '"'));
   }
   return found;
 }
@@ -181,7 +183,8 @@ std::optional<Section::Value> TomlReader::read_value(const toml::node& node, con
   };
   const auto integer = [&](const toml::node& n, const std::string& name, const Location& at) {
     const std::span<const std::string> choices = parameter.choices;
-    return values_.integer(n, name, parameter.bound, at, parameter.also.empty() ? choices : choices.first(0));
+    return values_.integer(n, name, parameter.bound, at,
+                           parameter.alternative_types.empty() ? choices : choices.first(0));
   };
   const auto text = [&](const toml::node& n, const std::string& name, const Location& at) {
     const std::span<const std::string> choices = parameter.choices;
@@ -223,7 +226,7 @@ std::optional<Section::Value> TomlReader::read_value(const toml::node& node, con
 
 std::optional<Section::Value> TomlReader::read_default(const Parameter& parameter, const Location& where,
                                                        const std::string& header) {
-  const auto parsed = parse_toml_value(parameter.fallback, "");
+  const auto parsed = parse_toml_value(parameter.default_value, "");
   Mistakes mistakes;
   TomlReader reader(file_, mistakes);
   reader.place_of_default_ = where;
@@ -243,8 +246,9 @@ std::optional<Section::Value> TomlReader::read_tables(const toml::node& node, co
   bool chosen = true;
   const auto add = [&](const toml::table& table) {
     std::vector<Parameter> members = parameter.members;
-    if (!parameter.listing.empty()) {
-      const Entry* entry = chosen_entry(table, "kind", "", *parameter.kinds, {}, parameter.listing, inner);
+    if (!parameter.catalogue_name.empty()) {
+      const CatalogueEntry* entry =
+          chosen_entry(table, "kind", "", *parameter.kinds, {}, parameter.catalogue_name, inner);
       chosen = chosen && entry != nullptr;
       if (entry == nullptr) return;
       members = keys_of_kind(*entry);

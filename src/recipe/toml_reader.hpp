@@ -12,7 +12,7 @@
 #include "recipe/mistakes.hpp"
 #include "recipe/section.hpp"
 #include "recipe/value_reader.hpp"
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 
 namespace bathline {
 
@@ -31,12 +31,13 @@ class TomlReader {
   std::vector<std::string> reject_unknown_keys(const toml::table& table, std::span<const std::string> known,
                                                const std::string& header);
 
-  /// The entry that the text at `key` names, or that `fallback` (TOML) names where the key is absent. A mistake there
-  /// is reported and gives nullptr; so is an unknown key that seems to stand for the absent one, where the table may
-  /// have the keys `common` besides those of the entries. `listing` is what `bathline list` calls the entries.
-  const Entry* chosen_entry(const toml::table& table, const std::string& key, const std::string& fallback,
-                            std::span<const Entry> entries, std::span<const Parameter> common,
-                            const std::string& listing, const std::string& header);
+  /// The entry that the text at `key` names, or that `default_value` (TOML) names where the key is absent. A mistake
+  /// there is reported and gives nullptr; so is an unknown key that seems to stand for the absent one, where the table
+  /// may have the keys `common` besides those of the entries. `catalogue_name` is what `bathline list` calls the
+  /// entries.
+  const CatalogueEntry* chosen_entry(const toml::table& table, const std::string& key, const std::string& default_value,
+                                     std::span<const CatalogueEntry> entries, std::span<const Parameter> common,
+                                     const std::string& catalogue_name, const std::string& header);
 
   /// Where a table or value stands.
   Location place(const toml::node& node) const;

@@ -20,7 +20,7 @@ std::string written_list(const List& list, Write write) {
 
 /// The keys that `table`, the value of `parameter`, may have.
 std::vector<Parameter> members_of(const Parameter& parameter, const Section& table) {
-  if (parameter.listing.empty()) return parameter.members;
+  if (parameter.catalogue_name.empty()) return parameter.members;
   return keys_of_kind(*find_entry(*parameter.kinds, table.text("kind")));
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "recipe/section.hpp"
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 
 namespace bathline {
 

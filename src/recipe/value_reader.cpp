@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "recipe/excerpt.hpp"
+#include "recipe/printable_text.hpp"
 #include "recipe/spelling.hpp"
 #include "recipe/toml_writer.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 
 // The value as it can stand in a message.
 std::string shown_value(const toml::node& node) {
-  if (const auto* text = node.as_string()) return '"' + excerpt(text->get()) + '"';
+  if (const auto* text = node.as_string()) return '"' + printable(text->get()) + '"';
   if (const auto* number = node.as_floating_point()) return toml_number(number->get());
   if (node.is_table()) return "{...}";
   if (node.is_array()) return "[...]";

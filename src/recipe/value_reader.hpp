@@ -8,7 +8,7 @@
 #include <toml++/toml.h>
 
 #include "recipe/mistakes.hpp"
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 
 namespace bathline {
 

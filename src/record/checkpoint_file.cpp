@@ -17,9 +17,9 @@
 #include <fmt/format.h>
 
 #include "record/disk_space.hpp"
-#include "record/everywhere.hpp"
-#include "record/rescue.hpp"
-#include "record/seal.hpp"
+#include "record/on_all_ranks.hpp"
+#include "record/backup_copy.hpp"
+#include "record/checksum_trailer.hpp"
 
 namespace bathline {
 
@@ -93,18 +93,18 @@ CheckpointWriter::~CheckpointWriter() {
   if (communicator_.is_root()) std::remove(scratch_.c_str());
 }
 
-void seal_checkpoint(const std::string& path, const Communicator& communicator) {
+void append_checkpoint_checksum(const std::string& path, const Communicator& communicator) {
   // A checkpoint is on the disk before it takes the place of an older one.
-  append_seal(path, "checkpoint", Writing::at_once, communicator);
+  append_checksum(path, "checkpoint", Writing::at_once, communicator);
 }
 
 void CheckpointWriter::commit() {
   file_->close();
   file_.reset();
-  seal_checkpoint(scratch_, communicator_);
-  everywhere(communicator_, [&] {
+  append_checkpoint_checksum(scratch_, communicator_);
+  on_all_ranks(communicator_, [&] {
     if (communicator_.is_root() && std::rename(scratch_.c_str(), path_.c_str()) != 0) {
-      throw FileError(fmt::format("cannot write {}: {}", path_, words_of_error(errno)));
+      throw FileError(fmt::format("cannot write {}: {}", path_, system_error_message(errno)));
     }
   });
   scratch_.clear();
@@ -113,14 +113,14 @@ void CheckpointWriter::commit() {
 void CheckpointWriter::keep_copy(const std::string& result) {
   std::vector<double> words;
   std::int64_t size[] = {0};
-  everywhere(communicator_, [&] {
+  on_all_ranks(communicator_, [&] {
     if (!communicator_.is_root()) return;
     size[0] = size_of_file(result);
     if (size[0] > largest_copy) return;
     words.resize(static_cast<std::size_t>((size[0] + 7) / 8));
     std::ifstream file(result, std::ios::binary);
     if (!file.read(reinterpret_cast<char*>(words.data()), size[0])) {
-      throw FileError(fmt::format("cannot read {}: {}", result, words_of_error(errno)));
+      throw FileError(fmt::format("cannot read {}: {}", result, system_error_message(errno)));
     }
   });
   communicator_.broadcast(std::span<std::int64_t>(size));
@@ -132,12 +132,13 @@ void CheckpointWriter::keep_copy(const std::string& result) {
 
 CheckpointReader::CheckpointReader(const std::string& path, const Communicator& communicator)
     : path_(path), communicator_(communicator) {
-  const Seal seal = read_seal(path, "checkpoint", communicator);
-  if (seal == Seal::missing) {
+  const ChecksumState checksum_state = verify_checksum(path, "checkpoint", communicator);
+  if (checksum_state == ChecksumState::missing) {
     throw FileError(fmt::format("{} is not a checkpoint, or not all of one: it does not end with its checksum", path));
   }
-  if (seal == Seal::wrong) throw FileError(fmt::format("{} is damaged: its checksum is another one", path));
-  everywhere(communicator, [&] {
+  if (checksum_state == ChecksumState::invalid)
+    throw FileError(fmt::format("{} is damaged: its checksum is another one", path));
+  on_all_ranks(communicator, [&] {
     reader_ = std::make_unique<ResultReader>(path);
     if (!reader_->has_attribute("checkpoint_format")) throw FileError(path + " is not a checkpoint");
   });
@@ -145,7 +146,7 @@ CheckpointReader::CheckpointReader(const std::string& path, const Communicator& 
 
 std::string CheckpointReader::attribute(const std::string& name, const std::string& object) const {
   std::string value;
-  everywhere(communicator_, [&] {
+  on_all_ranks(communicator_, [&] {
     if (communicator_.is_root()) value = reader_->attribute(name, object);
   });
   return communicator_.broadcast(value);
@@ -153,7 +154,7 @@ std::string CheckpointReader::attribute(const std::string& name, const std::stri
 
 std::vector<std::string> CheckpointReader::names(const std::string& group) const {
   std::string all;
-  everywhere(communicator_, [&] {
+  on_all_ranks(communicator_, [&] {
     if (!communicator_.is_root() || !reader_->has(group)) return;
     for (const std::string& name : reader_->names(group)) all += name + '\0';
   });
@@ -165,7 +166,7 @@ std::vector<std::string> CheckpointReader::names(const std::string& group) const
 
 std::vector<double> CheckpointReader::numbers(const std::string& path) const {
   std::vector<double> values;
-  everywhere(communicator_, [&] {
+  on_all_ranks(communicator_, [&] {
     if (communicator_.is_root()) values = reader_->read(path).values;
   });
   std::int64_t count[] = {static_cast<std::int64_t>(values.size())};
@@ -175,10 +176,10 @@ std::vector<double> CheckpointReader::numbers(const std::string& path) const {
   return values;
 }
 
-bool CheckpointReader::rescue(const std::string& result) const {
+bool CheckpointReader::restore_backup(const std::string& result) const {
   std::int64_t rescued[] = {0};
-  everywhere(communicator_, [&] {
-    if (communicator_.is_root() && put_copy_in_place(result, *reader_)) rescued[0] = 1;
+  on_all_ranks(communicator_, [&] {
+    if (communicator_.is_root() && restore_unreadable_from_copy(result, *reader_)) rescued[0] = 1;
   });
   communicator_.broadcast(std::span<std::int64_t>(rescued));
   return rescued[0] != 0;
@@ -201,7 +202,7 @@ std::int64_t count_of(double number) {
 
 std::vector<double> CheckpointReader::piece(const std::string& path, std::int64_t first, std::int64_t count) const {
   std::vector<double> values;
-  everywhere(communicator_, [&] {
+  on_all_ranks(communicator_, [&] {
     if (count > 0) values = reader_->read_rows(path, first, count).values;
     // Rows of a table would be more than the caller has room for.
     if (static_cast<std::int64_t>(values.size()) != count) throw FileError(path_ + " has another shape of " + path);

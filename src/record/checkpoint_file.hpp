@@ -31,7 +31,7 @@ void prune_checkpoints(const std::string& result, std::int64_t step, std::int64_
 
 /// Appends the line with the checksum to a closed file and brings all of it to the disk. @note Collective. Throws
 /// FileError on every rank.
-void seal_checkpoint(const std::string& path, const Communicator& communicator);
+void append_checkpoint_checksum(const std::string& path, const Communicator& communicator);
 
 /// A checkpoint in the making.
 class CheckpointWriter {
@@ -81,10 +81,11 @@ class CheckpointReader {
   std::int64_t count(const std::string& path) const;
   /// Values [first, first + count) of a list, for this rank. @note Collective.
   std::vector<double> piece(const std::string& path, std::int64_t first, std::int64_t count) const;
-  /// As `put_copy_in_place`, on rank 0 for all; throws FileError on every rank. What it has replaced was torn by a kill
-  /// in the middle of a flush, and what comes after the checkpoint is computed once more. Whether it did.
+  /// As `restore_unreadable_from_copy`, on rank 0 for all; throws FileError on every rank. What it has replaced was
+  /// torn by a kill in the middle of a flush, and what comes after the checkpoint is computed once more. Whether it
+  /// did.
   /// @note Collective.
-  bool rescue(const std::string& result) const;
+  bool restore_backup(const std::string& result) const;
   const ResultReader& reader() const { return *reader_; }
 
  private:

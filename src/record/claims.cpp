@@ -15,8 +15,8 @@ std::string text_or_empty(const Section& claim, const std::string& key) {
   return claim.has(key) ? claim.text(key) : "";
 }
 
-double number_or(const Section& claim, const std::string& key, double fallback) {
-  return claim.has(key) ? claim.number(key) : fallback;
+double number_or(const Section& claim, const std::string& key, double default_value) {
+  return claim.has(key) ? claim.number(key) : default_value;
 }
 
 /// Fills in what the claim allows; says in `problem` where it does not say.

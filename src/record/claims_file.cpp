@@ -11,7 +11,7 @@
 #include "parallel/mpi_handle.hpp"
 #include "record/claims.hpp"
 #include "record/disk_space.hpp"
-#include "record/scale.hpp"
+#include "record/dimension_scale.hpp"
 
 namespace bathline {
 
@@ -23,19 +23,19 @@ constexpr std::int64_t room_for_tables = 64 * 1024;
 /// written only in part is lost.
 template <class Change>
 void alter(const std::string& path, std::int64_t bytes, Change&& change) {
-  hdf5::silence();
+  hdf5::suppress_hdf5_messages();
   const auto refuse = [&](const std::string& reason) {
     throw FileError(fmt::format("cannot write {}: {}", path, reason));
   };
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (descriptor < 0) refuse(words_of_error(errno));
+  if (descriptor < 0) refuse(system_error_message(errno));
   struct stat found {};
   int error = fstat(descriptor, &found) == 0 ? 0 : errno;
-  if (error == 0) error = claim_disk_space(descriptor, found.st_size, found.st_size + bytes + room_for_tables);
-  std::string problem = error == 0 ? "" : words_of_error(error);
+  if (error == 0) error = preallocate(descriptor, found.st_size, found.st_size + bytes + room_for_tables);
+  std::string problem = error == 0 ? "" : system_error_message(error);
   if (error == 0) {
     try {
-      const hdf5::PropertyList access = hdf5::access_by(mpi_comm_of_one());
+      const hdf5::PropertyList access = hdf5::access_by(mpi_comm_self());
       hdf5::File file(hdf5::check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id()), "opening"));
       change(file.id());
       hdf5::check(file.close(), "H5Fclose");
@@ -43,7 +43,7 @@ void alter(const std::string& path, std::int64_t bytes, Change&& change) {
       problem = failure.what();
     }
   }
-  return_unused_disk_space(descriptor);
+  release_preallocated(descriptor);
   ::close(descriptor);
   if (!problem.empty()) refuse(problem);
 }

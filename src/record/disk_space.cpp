@@ -28,7 +28,7 @@ int compare_with_free_space(int descriptor, std::int64_t to) {
 
 }  // namespace
 
-int claim_disk_space(int descriptor, std::int64_t from, std::int64_t to) {
+int preallocate(int descriptor, std::int64_t from, std::int64_t to) {
   if (to <= from) return 0;
   // Linux claims beyond the limit of a process what that may not write.
   struct rlimit limit {};
@@ -45,7 +45,7 @@ int claim_disk_space(int descriptor, std::int64_t from, std::int64_t to) {
   return errno;
 }
 
-void return_unused_disk_space(int descriptor) {
+void release_preallocated(int descriptor) {
   struct stat file {};
   // Cutting a file at its end frees the blocks behind it. If that fails the file is none the worse.
   if (fstat(descriptor, &file) == 0 && ftruncate(descriptor, file.st_size) != 0) errno = 0;
@@ -58,6 +58,6 @@ bool is_disk_full(const std::string& path) {
          static_cast<std::uint64_t>(system.f_bavail) * system.f_frsize < next_to_nothing;
 }
 
-std::string words_of_error(int number) { return std::generic_category().message(number); }
+std::string system_error_message(int number) { return std::generic_category().message(number); }
 
 }  // namespace bathline

@@ -29,7 +29,7 @@ herr_t keep_first(unsigned, const H5E_error2_t* error, void* kept) {
 
 }  // namespace
 
-void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+void suppress_hdf5_messages() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
 void fail(const char* what) {
   std::string cause;

@@ -55,7 +55,7 @@ using PropertyList = Handle<H5Pclose>;
 using Object = Handle<H5Oclose>;
 
 /// Switches off that HDF5 prints its errors by itself.
-void silence();
+void suppress_hdf5_messages();
 
 /// Throws the Failure of a call that has just failed: `what` was tried, and HDF5's reason.
 [[noreturn]] void fail(const char* what);

@@ -61,9 +61,9 @@ Datatype utf8_text(std::size_t size) {
 
 }  // namespace
 
-Place place_of(const std::string& group, const std::string& name) {
+DatasetPath dataset_path(const std::string& group, const std::string& name) {
   const auto walked = prefixes(group + "/" + name);
-  Place place;
+  DatasetPath place;
   if (walked.empty()) return place;
   if (walked.size() > 1) place.group = walked[walked.size() - 2];
   place.name = walked.back().substr(place.group.empty() ? 0 : place.group.size() + 1);
@@ -136,7 +136,7 @@ Dataset create(hid_t group, const std::string& name, hid_t type, std::span<const
                        "creating a variable"));
 }
 
-void become_scale(const Dataset& variable, const std::string& name) {
+void make_dimension_scale(const Dataset& variable, const std::string& name) {
   check(H5DSset_scale(variable.id(), name.c_str()), "making a dimension scale");
 }
 

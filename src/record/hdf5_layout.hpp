@@ -12,12 +12,12 @@
 namespace bathline::hdf5 {
 
 /// "convergence" and "midpoint/order_q" name the variable "order_q" of the group "convergence/midpoint".
-struct Place {
+struct DatasetPath {
   std::string group;
   std::string name;
   std::string path() const { return group.empty() ? name : group + "/" + name; }
 };
-Place place_of(const std::string& group, const std::string& name);
+DatasetPath dataset_path(const std::string& group, const std::string& name);
 
 /// How a file is opened through MPI-IO: in the newer format of HDF5, whose tables have checksums, so that a damaged one
 /// is an error and not a place to follow. MPI-IO does not mark a file as open for write, as the serial driver does in
@@ -45,7 +45,7 @@ Dataset create(hid_t group, const std::string& name, hid_t type, std::span<const
                std::span<const hsize_t> chunk = {});
 
 /// Makes `variable` the dimension scale called `name`.
-void become_scale(const Dataset& variable, const std::string& name);
+void make_dimension_scale(const Dataset& variable, const std::string& name);
 /// Makes `scale` the dimension number `index` of `variable`.
 void attach(const Dataset& variable, const Dataset& scale, unsigned index);
 /// Opens a variable that exists.

@@ -38,7 +38,7 @@ std::int64_t margin_for(Purpose purpose) {
   switch (purpose) {
     case Purpose::data:
       return margin;
-    case Purpose::remarks:
+    case Purpose::metadata:
       return margin / 2;
     case Purpose::closing:
       break;
@@ -47,14 +47,14 @@ std::int64_t margin_for(Purpose purpose) {
 }
 
 /// How long a rank that failed waits for the others to hear of it, and a rank that goes away for the others to come.
-constexpr double patience_of_failure = 120.0;
-constexpr double patience_of_parting = 10.0;
+constexpr double failure_timeout = 120.0;
+constexpr double parting_timeout = 10.0;
 /// How long the program may take to end after a failed write.
-constexpr double patience_of_ending = 60.0;
+constexpr double ending_timeout = 60.0;
 constexpr double forever = std::numeric_limits<double>::infinity();
 
 /// The vote of a rank that gives the file up; other votes are its number (failed) or the number of ranks (succeeded).
-constexpr int parting = -1;
+constexpr int is_leaving = -1;
 
 /// Exit code of a run that ends because the ranks no longer agree: what was flushed is in the file.
 constexpr int exit_code_of_failure = 3;
@@ -71,7 +71,7 @@ void end_program_within(double seconds, const std::string& path) {
 }
 
 /// How rank 0 found the place where the file shall be.
-struct Outlook {
+struct CreateStatus {
   enum Kind : std::int64_t { good, usage, failure };
   Kind kind = good;
   std::string message;  ///< if not good
@@ -79,8 +79,8 @@ struct Outlook {
   std::string scratch;  ///< if good: what was created, empty; the target itself where there was none
 };
 
-Outlook failure_of(const std::string& path, const std::string& reason) {
-  return {Outlook::failure, fmt::format("cannot write {}: {}", path, reason), "", ""};
+CreateStatus failure_of(const std::string& path, const std::string& reason) {
+  return {CreateStatus::failure, fmt::format("cannot write {}: {}", path, reason), "", ""};
 }
 
 /// Whether a file is one of HDF5, or holds nothing yet, as a run leaves it that was killed early. What is replaced by
@@ -92,35 +92,36 @@ bool may_be_a_result(const std::string& path) {
 }
 
 /// Finds out whether the file can be created, and creates it, empty and under another name if it has a predecessor.
-Outlook prepare(const std::string& path, bool overwrite) {
+CreateStatus prepare(const std::string& path, bool overwrite) {
   namespace fs = std::filesystem;
-  const Outlook refusal{Outlook::usage, path + " exists already; use --overwrite to replace it", "", ""};
+  const CreateStatus refusal{CreateStatus::usage, path + " exists already; use --overwrite to replace it", "", ""};
   std::error_code ignored;
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
   if (!fs::exists(folder, ignored)) {
-    return failure_of(path, fmt::format("there is no directory {} ({})", folder.string(), words_of_error(ENOENT)));
+    return failure_of(path,
+                      fmt::format("there is no directory {} ({})", folder.string(), system_error_message(ENOENT)));
   }
 
-  Outlook outlook{Outlook::good, "", path, path};
+  CreateStatus outlook{CreateStatus::good, "", path, path};
   if (fs::exists(path, ignored)) {
     if (!overwrite) return refusal;
-    if (fs::is_directory(path, ignored)) return failure_of(path, words_of_error(EISDIR));
+    if (fs::is_directory(path, ignored)) return failure_of(path, system_error_message(EISDIR));
     if (!fs::is_regular_file(path, ignored)) return failure_of(path, "it is not a regular file");
-    if (access(path.c_str(), W_OK) != 0) return failure_of(path, words_of_error(errno));
+    if (access(path.c_str(), W_OK) != 0) return failure_of(path, system_error_message(errno));
     if (!may_be_a_result(path)) {
-      return {Outlook::usage, path + " is no HDF5 file, and --overwrite replaces results alone", "", ""};
+      return {CreateStatus::usage, path + " is no HDF5 file, and --overwrite replaces results alone", "", ""};
     }
     outlook.target = fs::canonical(path, ignored).string();
     outlook.scratch = fmt::format("{}.new-{}", outlook.target, getpid());
     fs::remove(outlook.scratch, ignored);  // of an earlier process of the same number
   }
   const int descriptor = ::open(outlook.scratch.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-  if (descriptor < 0) return errno == EEXIST && !overwrite ? refusal : failure_of(path, words_of_error(errno));
-  const int error = claim_disk_space(descriptor, 0, margin);
+  if (descriptor < 0) return errno == EEXIST && !overwrite ? refusal : failure_of(path, system_error_message(errno));
+  const int error = preallocate(descriptor, 0, margin);
   ::close(descriptor);
   if (error != 0) {
     fs::remove(outlook.scratch, ignored);
-    return failure_of(path, words_of_error(error));
+    return failure_of(path, system_error_message(error));
   }
   return outlook;
 }
@@ -129,13 +130,13 @@ Outlook prepare(const std::string& path, bool overwrite) {
 
 OpenFile::OpenFile(const std::string& path, const Communicator& communicator, bool overwrite)
     : path_(path), communicator_(communicator) {
-  hdf5::silence();
-  Outlook outlook = communicator.is_root() ? prepare(path, overwrite) : Outlook{};
+  hdf5::suppress_hdf5_messages();
+  CreateStatus outlook = communicator.is_root() ? prepare(path, overwrite) : CreateStatus{};
   std::int64_t kind = outlook.kind;
   communicator.broadcast(std::span<std::int64_t>(&kind, 1));
   outlook.message = communicator.broadcast(outlook.message);
-  if (kind == Outlook::usage) throw UsageError(outlook.message);
-  if (kind == Outlook::failure) throw FileError(outlook.message);
+  if (kind == CreateStatus::usage) throw UsageError(outlook.message);
+  if (kind == CreateStatus::failure) throw FileError(outlook.message);
 
   scratch_ = communicator.broadcast(outlook.scratch);
   const std::string target = communicator.broadcast(outlook.target);
@@ -151,11 +152,11 @@ OpenFile::OpenFile(const std::string& path, const Communicator& communicator, bo
 
 OpenFile::OpenFile(const std::string& path, const Communicator& communicator)
     : path_(path), communicator_(communicator) {
-  hdf5::silence();
+  hdf5::suppress_hdf5_messages();
   std::string reason;
   if (communicator.is_root()) {
     if (access(path.c_str(), R_OK | W_OK) != 0) {
-      reason = words_of_error(errno);
+      reason = system_error_message(errno);
     } else if (H5Fis_hdf5(path.c_str()) <= 0) {
       reason = "it is not an HDF5 file";
     }
@@ -178,7 +179,7 @@ void OpenFile::create(const std::string& target) {
   flush();
   on_root("putting it in place", [&] {
     if (scratch_ != target && std::rename(scratch_.c_str(), target.c_str()) != 0) {
-      throw hdf5::Failure(words_of_error(errno));
+      throw hdf5::Failure(system_error_message(errno));
     }
   });
   scratch_.clear();
@@ -188,11 +189,11 @@ void OpenFile::open_everywhere(const std::string& place, Opening opening) {
   const bool fresh = opening == Opening::fresh;
   const std::string operation = fresh ? "creating it" : "opening it";
   // MPI-IO may hang when some ranks do not see the file, as with a directory that each node has for itself.
-  together(operation, [&] {
+  run_collectively(operation, [&] {
     const int descriptor = ::open(place.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) {
-      throw hdf5::Failure(
-          fmt::format("rank {}: {}; do all nodes share the directory?", communicator_.rank(), words_of_error(errno)));
+      throw hdf5::Failure(fmt::format("rank {}: {}; do all nodes share the directory?", communicator_.rank(),
+                                      system_error_message(errno)));
     }
     if (communicator_.is_root()) {
       descriptor_ = descriptor;
@@ -201,7 +202,7 @@ void OpenFile::open_everywhere(const std::string& place, Opening opening) {
     }
   });
   try {
-    together(operation, [&] {
+    run_collectively(operation, [&] {
       const hdf5::PropertyList access = hdf5::access_by(comm_);
       file_ =
           hdf5::File(fresh ? hdf5::check(H5Fcreate(place.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), "H5Fcreate")
@@ -215,10 +216,10 @@ void OpenFile::open_everywhere(const std::string& place, Opening opening) {
 
 OpenFile::~OpenFile() {
   if (comm_ == MPI_COMM_NULL) return;  // closed
-  const auto votes = vote(parting, patience_of_parting);
-  if (votes && votes->least == parting && votes->most == parting && !broken_) {
+  const auto votes = vote(is_leaving, parting_timeout);
+  if (votes && votes->least == is_leaving && votes->most == is_leaving && !broken_) {
     try {
-      together("closing it", [&] { hdf5::check(file_.close(), "H5Fclose"); });
+      run_collectively("closing it", [&] { hdf5::check(file_.close(), "H5Fclose"); });
       finish();
       return;
     } catch (const FileError&) {
@@ -231,7 +232,7 @@ OpenFile::~OpenFile() {
 /// Leaves the file as the last flush has left it: closing is collective and could wait for the others for ever.
 void OpenFile::abandon() {
   file_.release();
-  if (broken_ && communicator_.size() > 1) end_program_within(patience_of_ending, path_);
+  if (broken_ && communicator_.size() > 1) end_program_within(ending_timeout, path_);
 }
 
 void OpenFile::forget_scratch() {
@@ -241,7 +242,7 @@ void OpenFile::forget_scratch() {
 void OpenFile::finish() {
   file_.close();
   if (descriptor_ >= 0) {
-    return_unused_disk_space(descriptor_);
+    release_preallocated(descriptor_);
     ::close(descriptor_);
     descriptor_ = -1;
   }
@@ -264,38 +265,38 @@ void OpenFile::reserve(const std::string& operation, std::int64_t bytes, Purpose
     // What lies behind that end is claimed anew each time, because HDF5 may have cut the file there.
     const std::int64_t from = std::min(claimed_, flushed_);
     const std::int64_t to = end + margin_for(purpose);
-    if (error == 0) error = claim_disk_space(descriptor_, from, to);
+    if (error == 0) error = preallocate(descriptor_, from, to);
     if (error == 0) {
       claimed_ = to;
       added_ = added;
     }
   }
   communicator_.broadcast(std::span<std::int64_t>(&error, 1));
-  if (error != 0) throw FileError(complaint(operation, words_of_error(static_cast<int>(error))));
+  if (error != 0) throw FileError(complaint(operation, system_error_message(static_cast<int>(error))));
 }
 
-void OpenFile::together(const std::string& operation, const std::function<void()>& work) {
+void OpenFile::run_collectively(const std::string& operation, const std::function<void()>& work) {
   if (broken_) throw FileError(complaint(operation, "an earlier write has failed"));
   std::string problem;
   try {
     work();
   } catch (const std::exception& failure) {
     // MPI-IO reports a full disk as no more than a short write.
-    problem = is_disk_full(path_) ? words_of_error(ENOSPC) : failure.what();
+    problem = is_disk_full(path_) ? system_error_message(ENOSPC) : failure.what();
     if (problem.empty()) problem = "unknown failure";
   }
   agree(operation, problem);
 }
 
 void OpenFile::on_root(const std::string& operation, const std::function<void()>& work) {
-  together(operation, [&] {
+  run_collectively(operation, [&] {
     if (communicator_.is_root()) work();
   });
 }
 
 void OpenFile::flush() {
-  reserve("flushing it", 0, Purpose::remarks);
-  together("flushing it", [&] { hdf5::check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "H5Fflush"); });
+  reserve("flushing it", 0, Purpose::metadata);
+  run_collectively("flushing it", [&] { hdf5::check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "H5Fflush"); });
   struct stat written {};
   if (communicator_.is_root() && fstat(descriptor_, &written) == 0) {
     flushed_ = written.st_size;
@@ -307,14 +308,14 @@ void OpenFile::close() {
   const auto users = hdf5::check(H5Fget_obj_count(file_.id(), H5F_OBJ_DATASET | H5F_OBJ_GROUP), "counting users");
   if (users > 0) throw std::logic_error(path_ + " is closed while its writers are alive");
   reserve("closing it", 0, Purpose::closing);
-  together("closing it", [&] { hdf5::check(file_.close(), "H5Fclose"); });
+  run_collectively("closing it", [&] { hdf5::check(file_.close(), "H5Fclose"); });
   finish();
 }
 
 void OpenFile::agree(const std::string& operation, const std::string& problem) {
   const int success = communicator_.size();
   const bool failed = !problem.empty();
-  const auto votes = vote(failed ? communicator_.rank() : success, failed ? patience_of_failure : forever);
+  const auto votes = vote(failed ? communicator_.rank() : success, failed ? failure_timeout : forever);
   if (!votes) {
     // The others wait for this rank inside HDF5 and nothing but the end of the run can wake them.
     fmt::print(stderr, "bathline: rank {}: {}\n", communicator_.rank(), complaint(operation, problem));
@@ -323,19 +324,19 @@ void OpenFile::agree(const std::string& operation, const std::string& problem) {
   }
   if (votes->least == success) return;
   broken_ = true;
-  if (votes->least == parting) throw FileError(complaint(operation, "another rank has given it up"));
+  if (votes->least == is_leaving) throw FileError(complaint(operation, "another rank has given it up"));
   throw FileError(complaint(operation, communicator_.broadcast(problem, votes->least)));
 }
 
-/// Least and most of what all ranks say, or nothing if they have not all spoken within `patience` seconds.
-std::optional<OpenFile::Votes> OpenFile::vote(int mine, double patience) {
+/// Least and most of what all ranks say, or nothing if they have not all spoken within `timeout` seconds.
+std::optional<OpenFile::Votes> OpenFile::vote(int mine, double timeout) {
   struct Messages {
     int sent[2], received[2];
   };
   auto messages = std::make_unique<Messages>(Messages{{mine, -mine}, {0, 0}});
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Iallreduce(messages->sent, messages->received, 2, MPI_INT, MPI_MIN, comm_, &request);
-  if (patience == forever) {
+  if (timeout == forever) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     return Votes{messages->received[0], -messages->received[1]};
   }
@@ -343,7 +344,7 @@ std::optional<OpenFile::Votes> OpenFile::vote(int mine, double patience) {
   int done = 0;
   for (MPI_Test(&request, &done, MPI_STATUS_IGNORE); done == 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE)) {
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
-    if (waited.count() > patience) {
+    if (waited.count() > timeout) {
       messages.release();  // MPI may still write there
       return std::nullopt;
     }

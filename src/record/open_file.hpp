@@ -14,11 +14,11 @@
 namespace bathline {
 
 /// What room on the disk is wanted for.
-enum class Purpose { data, remarks, closing };
+enum class Purpose { data, metadata, closing };
 
 /// HDF5 can hang when a write fails on one rank while the others wait for it inside the library. So room on the disk is
 /// claimed, and the outcome told to all ranks, before any rank enters the library (`reserve`); raw values of rank 0 are
-/// written by it alone (`on_root`); and a rank that failed all the same does not wait for ever (`together`).
+/// written by it alone (`on_root`); and a rank that failed all the same does not wait for ever (`run_collectively`).
 class OpenFile {
  public:
   /// @note Collective.
@@ -39,7 +39,7 @@ class OpenFile {
   void reserve(const std::string& operation, std::int64_t bytes, Purpose purpose = Purpose::data);
   /// Runs `work` on all ranks. If it fails on any, all throw FileError with the first such rank's reason.
   /// @note Collective.
-  void together(const std::string& operation, const std::function<void()>& work);
+  void run_collectively(const std::string& operation, const std::function<void()>& work);
   /// Runs `work` on rank 0 alone, with the same outcome on all. @note Collective.
   void on_root(const std::string& operation, const std::function<void()>& work);
   /// What is in the file now stays there should the program be killed. @note Collective.
@@ -56,7 +56,7 @@ class OpenFile {
   struct Votes {
     int least, most;
   };
-  std::optional<Votes> vote(int mine, double patience);
+  std::optional<Votes> vote(int mine, double timeout);
   void forget_scratch();
   void finish();
   void abandon();

@@ -19,8 +19,8 @@ namespace bathline {
 namespace {
 
 constexpr double slack_of_window = 1e-9;  // of the coordinate's span
-constexpr std::int64_t most_values_at_once = std::int64_t{1} << 22;
-constexpr std::size_t most_names_in_a_message = 20;
+constexpr std::int64_t max_values_at_once = std::int64_t{1} << 22;
+constexpr std::size_t max_names_in_a_message = 20;
 
 /// Why a quantity cannot be measured.
 class Unmeasurable : public std::runtime_error {
@@ -87,8 +87,8 @@ std::optional<std::string> find_variable(const ResultReader& file, const std::st
 std::string contents(const ResultReader& file, const std::string& group) {
   auto names = file.names(group.empty() ? "/" : group);
   if (names.empty()) return "nothing";
-  const bool cut = names.size() > most_names_in_a_message;
-  if (cut) names.resize(most_names_in_a_message);
+  const bool cut = names.size() > max_names_in_a_message;
+  if (cut) names.resize(max_names_in_a_message);
   return fmt::format("{}{}", fmt::join(names, ", "), cut ? ", ..." : "");
 }
 
@@ -233,7 +233,7 @@ Statistic collect(const ResultReader& file, const Column& column, const std::opt
   Statistic statistic;
   const auto rows = static_cast<std::int64_t>(inside.size());
   const std::int64_t width = std::max<std::int64_t>({1, column.width, minus ? minus->width : 1});
-  const std::int64_t block = std::max<std::int64_t>(1, most_values_at_once / width);
+  const std::int64_t block = std::max<std::int64_t>(1, max_values_at_once / width);
   for (std::int64_t first = 0; first < rows; first += block) {
     const std::int64_t count = std::min(block, rows - first);
     auto values = file.read_rows(column.path, first, count).values;

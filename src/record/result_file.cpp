@@ -6,7 +6,7 @@
 
 #include "record/hdf5_layout.hpp"
 #include "record/open_file.hpp"
-#include "record/scale.hpp"
+#include "record/dimension_scale.hpp"
 
 namespace bathline {
 
@@ -24,8 +24,8 @@ void write_attribute(OpenFile& file, const std::string& name, const Value& value
                      std::size_t bytes) {
   const std::string operation = "attribute " + name + " of " + object;
   if (object != "/" && !hdf5::exists(file.id(), object)) throw std::logic_error(operation + ": no such object");
-  file.reserve(operation, static_cast<std::int64_t>(bytes), Purpose::remarks);
-  file.together(operation, [&] {
+  file.reserve(operation, static_cast<std::int64_t>(bytes), Purpose::metadata);
+  file.run_collectively(operation, [&] {
     const hdf5::Object holder(hdf5::check(H5Oopen(file.id(), object.c_str(), H5P_DEFAULT), "opening"));
     hdf5::write_attribute(holder.id(), name, value);
   });
@@ -64,7 +64,7 @@ void ResultFile::attribute(const std::string& name, double value, const std::str
 void ResultFile::array(const std::string& group, const Variable& variable, std::span<const Dimension> dimensions,
                        std::span<const double> values) {
   OpenFile& file = open_file(state_->file);
-  const auto place = hdf5::place_of(group, variable.name);
+  const auto place = hdf5::dataset_path(group, variable.name);
   require_absent(file.id(), place.path());
   for (const auto& dimension : dimensions) {
     if (dimension.name == place.name) throw std::logic_error(place.path() + " cannot be a dimension of itself");
@@ -78,7 +78,7 @@ void ResultFile::array(const std::string& group, const Variable& variable, std::
   file.reserve("creating " + place.path(), bytes);
   std::vector<NewScale> scales;
   hdf5::Dataset dataset;
-  file.together("creating " + place.path(), [&] {
+  file.run_collectively("creating " + place.path(), [&] {
     const auto parent = hdf5::ensure_group(file.id(), place.group);
     std::vector<hsize_t> shape;
     for (const auto& dimension : dimensions) shape.push_back(dimension.length());
@@ -97,7 +97,7 @@ void ResultFile::array(const std::string& group, const Variable& variable, std::
 void ResultFile::texts(const std::string& group, const std::string& name, const std::string& dimension,
                        std::span<const std::string> values, const std::string& long_name) {
   OpenFile& file = open_file(state_->file);
-  const auto place = hdf5::place_of(group, name);
+  const auto place = hdf5::dataset_path(group, name);
   std::int64_t size[2] = {static_cast<std::int64_t>(values.size()), static_cast<std::int64_t>(hdf5::width_of(values))};
   file.communicator().broadcast(std::span<std::int64_t>(size));
   const Dimension along = numbered_dimension(dimension, static_cast<std::size_t>(size[0]));
@@ -107,7 +107,7 @@ void ResultFile::texts(const std::string& group, const std::string& name, const 
   file.reserve("creating " + place.path(), size[0] * (size[1] + 8));
   std::vector<NewScale> scales;
   hdf5::Dataset dataset;
-  file.together("creating " + place.path(), [&] {
+  file.run_collectively("creating " + place.path(), [&] {
     const auto parent = hdf5::ensure_group(file.id(), place.group);
     dataset =
         hdf5::create_texts(parent.id(), place.name, static_cast<hsize_t>(size[0]), static_cast<std::size_t>(size[1]));
@@ -122,12 +122,12 @@ void ResultFile::texts(const std::string& group, const std::string& name, const 
 
 void ResultFile::numbers(const std::string& path, std::span<const double> values) {
   OpenFile& file = open_file(state_->file);
-  const auto place = hdf5::place_of("", path);
+  const auto place = hdf5::dataset_path("", path);
   auto count = static_cast<std::int64_t>(values.size());
   file.communicator().broadcast(std::span<std::int64_t>(&count, 1));
   file.reserve("creating " + path, count * 8);
   hdf5::Dataset dataset;
-  file.together("creating " + path, [&] {
+  file.run_collectively("creating " + path, [&] {
     const auto parent = hdf5::ensure_group(file.id(), place.group);
     dataset = hdf5::create(parent.id(), place.name, H5T_IEEE_F64LE, std::vector{static_cast<hsize_t>(count)});
   });
@@ -138,7 +138,7 @@ void ResultFile::numbers(const std::string& path, std::span<const double> values
 
 void ResultFile::remove_all_but(const std::vector<std::string>& groups) {
   OpenFile& file = open_file(state_->file);
-  file.together("removing what is computed anew", [&] {
+  file.run_collectively("removing what is computed anew", [&] {
     const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* names) -> herr_t {
       static_cast<std::vector<std::string>*>(names)->emplace_back(name);
       return 0;

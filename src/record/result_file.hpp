@@ -124,7 +124,8 @@ class ResultFile {
   /// A plain list of rank 0's values; `path` may lead through groups, which are created. @note Collective.
   void numbers(const std::string& path, std::span<const double> values);
   /// A plain list of `total` values of which every rank writes its own from `first` on. @note Collective.
-  void pieces(const std::string& path, std::span<const double> values, std::int64_t first, std::int64_t total);
+  void write_distributed(const std::string& path, std::span<const double> values, std::int64_t first,
+                         std::int64_t total);
   /// Removes everything but the groups named. @note Collective.
   void remove_all_but(const std::vector<std::string>& groups);
 

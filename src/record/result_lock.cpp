@@ -112,7 +112,7 @@ void ResultLock::take(const std::string& path) {
       if (error == ELOOP || error == EISDIR) refuse_foreign(file_, path);
       // Where nothing can be written, or there is no result either, whoever is about to write it says so.
       std::error_code ignored;
-      if (error != EROFS && fs::exists(path, ignored)) warn_once(path, words_of_error(error));
+      if (error != EROFS && fs::exists(path, ignored)) warn_once(path, system_error_message(error));
       return;
     }
     struct stat found {};
@@ -137,7 +137,7 @@ void ResultLock::take(const std::string& path) {
       }
       ::close(descriptor);
       ::unlink(file_.c_str());
-      warn_once(path, words_of_error(error));
+      warn_once(path, system_error_message(error));
       return;
     }
     if (!is_at(descriptor, file_)) {

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "record/disk_space.hpp"
-#include "record/foreign_parts.hpp"
+#include "record/external_links.hpp"
 #include "record/hdf5_layout.hpp"
 #include "record/result_file.hpp"
 
@@ -106,13 +106,13 @@ std::string text_attribute(const hdf5::Object& object, const std::string& name) 
 }  // namespace
 
 ResultReader::ResultReader(const std::string& path) : state_(std::make_shared<State>()) {
-  hdf5::silence();
+  hdf5::suppress_hdf5_messages();
   state_->path = path;
   struct stat found {};
   if (stat(path.c_str(), &found) != 0 || access(path.c_str(), R_OK) != 0) {
-    throw FileError(fmt::format("cannot read {}: {}", path, words_of_error(errno)));
+    throw FileError(fmt::format("cannot read {}: {}", path, system_error_message(errno)));
   }
-  if (S_ISDIR(found.st_mode)) throw FileError(fmt::format("cannot read {}: {}", path, words_of_error(EISDIR)));
+  if (S_ISDIR(found.st_mode)) throw FileError(fmt::format("cannot read {}: {}", path, system_error_message(EISDIR)));
   if (!S_ISREG(found.st_mode)) throw FileError(fmt::format("cannot read {}: it is not a regular file", path));
   if (H5Fis_hdf5(path.c_str()) <= 0) {
     throw FileError(fmt::format("cannot read {}: it is not an HDF5 file, or its writer was killed early", path));
@@ -123,7 +123,7 @@ ResultReader::ResultReader(const std::string& path) : state_(std::make_shared<St
     hdf5::check(H5Pset_file_locking(access_list.id(), false, true), "choosing locks");
     state_->file = hdf5::File(hdf5::check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access_list.id()), "opening"));
   });
-  state_->reading("the content", [&] { refuse_foreign_parts(state_->file, path); });
+  state_->reading("the content", [&] { refuse_external_links(state_->file, path); });
 }
 
 const std::string& ResultReader::path() const { return state_->path; }

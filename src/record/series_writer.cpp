@@ -4,16 +4,16 @@
 
 #include <fmt/format.h>
 
-#include "record/growing_variable.hpp"
+#include "record/extendible_dataset.hpp"
 #include "record/open_file.hpp"
-#include "record/scale.hpp"
+#include "record/dimension_scale.hpp"
 
 namespace bathline {
 
 namespace {
 
-constexpr hsize_t most_rows_of_a_chunk = 1024;
-constexpr hsize_t most_values_of_a_chunk = (std::size_t{1} << 20) / sizeof(double);
+constexpr hsize_t max_rows_of_a_chunk = 1024;
+constexpr hsize_t max_values_of_a_chunk = (std::size_t{1} << 20) / sizeof(double);
 
 /// Allowance for the headers and attributes of a variable.
 constexpr std::int64_t tables_of_a_variable = 8 * 1024;
@@ -25,12 +25,12 @@ std::vector<hsize_t> chunk_for(std::span<const hsize_t> row) {
   chunk.insert(chunk.end(), row.begin(), row.end());
   hsize_t values = 1;
   for (const auto length : row) values *= length;
-  for (std::size_t i = 1; i < chunk.size() && values > most_values_of_a_chunk; ++i) {
+  for (std::size_t i = 1; i < chunk.size() && values > max_values_of_a_chunk; ++i) {
     const hsize_t behind = values / chunk[i];
-    chunk[i] = std::max<hsize_t>(1, most_values_of_a_chunk / behind);
+    chunk[i] = std::max<hsize_t>(1, max_values_of_a_chunk / behind);
     values = behind * chunk[i];
   }
-  chunk[0] = std::clamp<hsize_t>(most_values_of_a_chunk / values, 1, most_rows_of_a_chunk);
+  chunk[0] = std::clamp<hsize_t>(max_values_of_a_chunk / values, 1, max_rows_of_a_chunk);
   return chunk;
 }
 
@@ -53,9 +53,9 @@ std::vector<Dimension> dimensions_of(const SeriesLayout& layout, const Variable&
 struct SeriesWriter::State {
   std::shared_ptr<OpenFile> file;
   std::string group;
-  std::vector<GrowingVariable> columns;  // the time first
-  std::int64_t row_width = 0;            // values in a row, the time not counted
-  std::vector<double> times, rows;       // on rank 0: what is not in the file yet
+  std::vector<ExtendibleDataset> columns;  // the time first
+  std::int64_t row_width = 0;              // values in a row, the time not counted
+  std::vector<double> times, rows;         // on rank 0: what is not in the file yet
 
   void write(std::int64_t first, std::size_t count) const;
 };
@@ -79,21 +79,21 @@ void SeriesWriter::State::write(std::int64_t first, std::size_t count) const {
 SeriesWriter ResultFile::series(const SeriesLayout& layout, std::optional<std::int64_t> rows) {
   if (!state_->file) throw std::logic_error("the result file is closed already");
   OpenFile& file = *state_->file;
-  const auto time = hdf5::place_of(layout.group, layout.time);
+  const auto time = hdf5::dataset_path(layout.group, layout.time);
   if (rows) {
     SeriesWriter writer;
     writer.state_ = std::make_shared<SeriesWriter::State>();
     SeriesWriter::State& state = *writer.state_;
     state.file = state_->file;
     state.group = layout.group;
-    file.together("going on with " + layout.group, [&] {
-      GrowingVariable::cut(file.id(), time, *rows);
+    file.run_collectively("going on with " + layout.group, [&] {
+      ExtendibleDataset::cut(file.id(), time, *rows);
       for (const auto& variable : layout.variables) {
-        GrowingVariable::cut(file.id(), hdf5::place_of(layout.group, variable.name), *rows);
+        ExtendibleDataset::cut(file.id(), hdf5::dataset_path(layout.group, variable.name), *rows);
       }
       state.columns.emplace_back(file.id(), time);
       for (const auto& variable : layout.variables) {
-        state.columns.emplace_back(file.id(), hdf5::place_of(layout.group, variable.name));
+        state.columns.emplace_back(file.id(), hdf5::dataset_path(layout.group, variable.name));
         state.row_width += state.columns.back().width();
       }
     });
@@ -104,7 +104,7 @@ SeriesWriter ResultFile::series(const SeriesLayout& layout, std::optional<std::i
   auto bytes = static_cast<std::int64_t>(variables) * tables_of_a_variable;
   for (const auto& dimension : layout.dimensions) bytes += static_cast<std::int64_t>(dimension.length()) * 8;
   for (const auto& variable : layout.variables) {
-    require_absent(file.id(), hdf5::place_of(layout.group, variable.name).path());
+    require_absent(file.id(), hdf5::dataset_path(layout.group, variable.name).path());
     const auto dimensions = dimensions_of(layout, variable);
     if (require_consistent(file.id(), layout.group, dimensions) == 0) {
       throw std::logic_error(layout.group + "/" + variable.name + " has an empty dimension");
@@ -119,15 +119,15 @@ SeriesWriter ResultFile::series(const SeriesLayout& layout, std::optional<std::i
   const std::string operation = "creating the variables of " + layout.group;
   file.reserve(operation, bytes);
   std::vector<NewScale> scales;
-  file.together(operation, [&] {
-    state.columns.emplace_back(file.id(), time, std::vector<hsize_t>{}, std::vector<hsize_t>{most_rows_of_a_chunk}, "s",
+  file.run_collectively(operation, [&] {
+    state.columns.emplace_back(file.id(), time, std::vector<hsize_t>{}, std::vector<hsize_t>{max_rows_of_a_chunk}, "s",
                                "time");
-    hdf5::become_scale(state.columns.front().dataset(), time.name);
+    hdf5::make_dimension_scale(state.columns.front().dataset(), time.name);
     for (const auto& variable : layout.variables) {
       const auto dimensions = dimensions_of(layout, variable);
       std::vector<hsize_t> row;
       for (const auto& dimension : dimensions) row.push_back(dimension.length());
-      state.columns.emplace_back(file.id(), hdf5::place_of(layout.group, variable.name), row, chunk_for(row),
+      state.columns.emplace_back(file.id(), hdf5::dataset_path(layout.group, variable.name), row, chunk_for(row),
                                  variable.units, variable.long_name);
       const auto& column = state.columns.back();
       hdf5::attach(column.dataset(), state.columns.front().dataset(), 0);
@@ -163,7 +163,7 @@ void SeriesWriter::flush() {
   std::int64_t bytes = 0;
   for (const auto& column : state_->columns) bytes += column.growth(first + count);
   file.reserve(operation, bytes);
-  file.together(operation, [&] {
+  file.run_collectively(operation, [&] {
     for (auto& column : state_->columns) column.resize(first + count);
   });
   file.on_root("writing " + state_->group, [&] { state_->write(first, static_cast<std::size_t>(count)); });

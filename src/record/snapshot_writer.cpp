@@ -5,23 +5,23 @@
 
 #include <fmt/format.h>
 
-#include "record/growing_variable.hpp"
+#include "record/extendible_dataset.hpp"
 #include "record/open_file.hpp"
-#include "record/scale.hpp"
+#include "record/dimension_scale.hpp"
 
 namespace bathline {
 
 namespace {
 
-constexpr hsize_t most_columns_of_a_chunk = 65536;
+constexpr hsize_t max_columns_of_a_chunk = 65536;
 constexpr hsize_t times_of_a_chunk = 1024;
 
 /// Most values that a rank hands to HDF5 at once: 512 MiB, because MPI-IO counts the bytes of a call in an int in
 /// places.
-constexpr std::int64_t most_values_of_a_write = std::int64_t{1} << 26;
+constexpr std::int64_t max_values_of_a_write = std::int64_t{1} << 26;
 
 /// Every site must be written by one rank: what nobody writes is whatever the disk held before.
-void require_complete(const Communicator& communicator, const hdf5::Place& place, std::size_t values,
+void require_complete(const Communicator& communicator, const hdf5::DatasetPath& place, std::size_t values,
                       std::int64_t first, std::int64_t total) {
   const auto mine = static_cast<std::int64_t>(values);
   const bool outside = mine > 0 && (first < 0 || first + mine > total);
@@ -60,10 +60,10 @@ void write_columns(OpenFile& file, const std::string& operation, const hdf5::Dat
   const auto size = static_cast<std::int64_t>(values.size());
   // Lengths are exact in double: they are below 2^53.
   const auto most = static_cast<std::int64_t>(file.communicator().max(static_cast<double>(size)));
-  for (std::int64_t done = 0; done < most; done += most_values_of_a_write) {
+  for (std::int64_t done = 0; done < most; done += max_values_of_a_write) {
     const std::int64_t start = std::min(done, size);
-    const std::int64_t count = std::min(most_values_of_a_write, size - start);
-    file.together(operation, [&] {
+    const std::int64_t count = std::min(max_values_of_a_write, size - start);
+    file.run_collectively(operation, [&] {
       const auto piece = values.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(count));
       write_piece(variable, row, first + start, piece);
     });
@@ -74,9 +74,9 @@ void write_columns(OpenFile& file, const std::string& operation, const hdf5::Dat
 
 struct SnapshotWriter::State {
   std::shared_ptr<OpenFile> file;
-  hdf5::Place time, place;
+  hdf5::DatasetPath time, place;
   std::int64_t total = 0;
-  std::optional<GrowingVariable> variable;
+  std::optional<ExtendibleDataset> variable;
 };
 
 SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string& variable, const std::string& units,
@@ -86,14 +86,15 @@ SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string
   if (!state_->file) throw std::logic_error("the result file is closed already");
   OpenFile& file = *state_->file;
   SnapshotWriter writer;
-  writer.state_ = std::make_shared<SnapshotWriter::State>(SnapshotWriter::State{
-      state_->file, hdf5::place_of(group, "snapshot_time"), hdf5::place_of(group, variable), total, std::nullopt});
+  writer.state_ = std::make_shared<SnapshotWriter::State>(
+      SnapshotWriter::State{state_->file, hdf5::dataset_path(group, "snapshot_time"),
+                            hdf5::dataset_path(group, variable), total, std::nullopt});
   auto& state = *writer.state_;
-  const auto site = hdf5::place_of(group, site_dimension);
+  const auto site = hdf5::dataset_path(group, site_dimension);
   if (rows) {
-    file.together("going on with " + state.place.path(), [&] {
-      GrowingVariable::cut(file.id(), state.time, *rows);
-      GrowingVariable::cut(file.id(), state.place, *rows);
+    file.run_collectively("going on with " + state.place.path(), [&] {
+      ExtendibleDataset::cut(file.id(), state.time, *rows);
+      ExtendibleDataset::cut(file.id(), state.place, *rows);
       state.variable.emplace(file.id(), state.place);
     });
     return writer;
@@ -111,21 +112,22 @@ SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string
   const std::string operation = "creating " + state.place.path();
   file.reserve(operation, new_site ? total * 8 : 0);
   hdf5::Dataset site_scale;
-  file.together(operation, [&] {
+  file.run_collectively(operation, [&] {
     const auto parent = hdf5::ensure_group(file.id(), group);
     if (new_time) {
-      const GrowingVariable time(file.id(), state.time, {}, std::vector{times_of_a_chunk}, "s", "time of the snapshot");
-      hdf5::become_scale(time.dataset(), state.time.name);
+      const ExtendibleDataset time(file.id(), state.time, {}, std::vector{times_of_a_chunk}, "s",
+                                   "time of the snapshot");
+      hdf5::make_dimension_scale(time.dataset(), state.time.name);
     }
     if (new_site) {
       site_scale = hdf5::create(parent.id(), site.name, H5T_IEEE_F64LE, std::vector{sites});
       hdf5::describe(site_scale.id(), "1", "site of the line");
-      hdf5::become_scale(site_scale, site.name);
+      hdf5::make_dimension_scale(site_scale, site.name);
     } else {
       site_scale = hdf5::open(file.id(), site.path());
     }
     state.variable.emplace(file.id(), state.place, std::vector{sites},
-                           std::vector<hsize_t>{1, std::min(sites, most_columns_of_a_chunk)}, units, long_name);
+                           std::vector<hsize_t>{1, std::min(sites, max_columns_of_a_chunk)}, units, long_name);
     hdf5::attach(state.variable->dataset(), hdf5::open(file.id(), state.time.path()), 0);
     hdf5::attach(state.variable->dataset(), site_scale, 1);
   });
@@ -133,15 +135,15 @@ SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string
   return writer;
 }
 
-void ResultFile::pieces(const std::string& path, std::span<const double> values, std::int64_t first,
-                        std::int64_t total) {
+void ResultFile::write_distributed(const std::string& path, std::span<const double> values, std::int64_t first,
+                                   std::int64_t total) {
   if (!state_->file) throw std::logic_error("the result file is closed already");
   OpenFile& file = *state_->file;
-  const auto place = hdf5::place_of("", path);
+  const auto place = hdf5::dataset_path("", path);
   require_complete(file.communicator(), place, values.size(), first, total);
   file.reserve("creating " + path, total * 8);
   hdf5::Dataset dataset;
-  file.together("creating " + path, [&] {
+  file.run_collectively("creating " + path, [&] {
     const auto parent = hdf5::ensure_group(file.id(), place.group);
     dataset = hdf5::create(parent.id(), place.name, H5T_IEEE_F64LE, std::vector{static_cast<hsize_t>(total)});
   });
@@ -150,15 +152,15 @@ void ResultFile::pieces(const std::string& path, std::span<const double> values,
 
 void SnapshotWriter::append(double time, std::span<const double> values, std::int64_t first) {
   OpenFile& file = *state_->file;
-  GrowingVariable& variable = *state_->variable;
+  ExtendibleDataset& variable = *state_->variable;
   require_complete(file.communicator(), state_->place, values.size(), first, state_->total);
   const std::int64_t row = variable.rows();
   const std::string operation = "writing " + state_->place.path();
   // Another variable of the same group may have brought this time already.
-  GrowingVariable times(file.id(), state_->time, times_of_a_chunk);
+  ExtendibleDataset times(file.id(), state_->time, times_of_a_chunk);
   const bool new_time = times.rows() <= row;
   file.reserve(operation, variable.growth(row + 1) + times.growth(row + 1));
-  file.together(operation, [&] {
+  file.run_collectively(operation, [&] {
     if (new_time) times.resize(row + 1);
     variable.resize(row + 1);
   });

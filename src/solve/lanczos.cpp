@@ -7,12 +7,12 @@
 
 namespace bathline {
 
-SymmetricEigen outermost_eigenvalues(const SymmetricProduct& product, Eigen::Index size, Eigen::Index lowest,
-                                     Eigen::Index highest) {
+SymmetricEigen extremal_eigenvalues(const SymmetricProduct& product, Eigen::Index size, Eigen::Index lowest,
+                                    Eigen::Index highest) {
   using Eigen::VectorXd;
-  constexpr Eigen::Index most_steps = 240, steps_between_looks = 40;
+  constexpr Eigen::Index max_steps = 240, steps_between_looks = 40;
   constexpr double roundoff = 1e-14, converged = 1e-12;
-  const Eigen::Index steps = std::min(size, most_steps);
+  const Eigen::Index steps = std::min(size, max_steps);
   Eigen::MatrixXd basis(size, steps);
   VectorXd diagonal(steps), beside(steps), y(size);
   // Any start that no symmetry of the matrix singles out; the same every time.

@@ -13,7 +13,7 @@ using SymmetricProduct = std::function<void(const Eigen::VectorXd& x, Eigen::Vec
 /// The lowest and the highest eigenvalues of a symmetric matrix, as many as asked for where it has so many different
 /// ones, ascending, by at most 240 products: to round-off where the matrix is no larger, or where they lie apart. Where
 /// many lie together at an end they are found from within, by up to 10^-4 of the range of all.
-SymmetricEigen outermost_eigenvalues(const SymmetricProduct& product, Eigen::Index size, Eigen::Index lowest,
-                                     Eigen::Index highest);
+SymmetricEigen extremal_eigenvalues(const SymmetricProduct& product, Eigen::Index size, Eigen::Index lowest,
+                                    Eigen::Index highest);
 
 }  // namespace bathline

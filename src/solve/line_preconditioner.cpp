@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "solve/chosen_solver.hpp"
+#include "solve/ksp_line_solver.hpp"
 
 namespace bathline {
 
@@ -14,7 +14,7 @@ namespace {
 
 PetscErrorCode apply(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
-  const auto& direct = *static_cast<const ChosenSolver::Direct*>(pc->data);
+  const auto& direct = *static_cast<const KspLineSolver::Direct*>(pc->data);
   const PetscScalar* from = nullptr;
   PetscScalar* to = nullptr;
   PetscInt count = 0;

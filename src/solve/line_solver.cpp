@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "parallel/mpi_handle.hpp"
-#include "solve/chosen_solver.hpp"
+#include "solve/ksp_line_solver.hpp"
 #include "solve/logged_event.hpp"
 
 namespace bathline {
@@ -14,7 +14,7 @@ namespace bathline {
 /// kept.
 struct LineSolver::Petsc {
   std::unique_ptr<DirectLineSolver> preconditioner;  // PETSc's vectors hold one field
-  std::unique_ptr<ChosenSolver> chosen;
+  std::unique_ptr<KspLineSolver> chosen;
   std::vector<double> unit;                         // of this rank's values
   std::vector<std::vector<double>> head_responses;  // G, this rank's values for each of the head's
   HeadRelation relation;                            // its slope is G of the first site
@@ -55,10 +55,10 @@ LineSolver::LineSolver(const LineMatrix& matrix, const Layout& layout, const Com
     : LineSolver([&](int n) { return make_tridiagonal(matrix, layout, communicator, n); }, layout, communicator,
                  fields) {}
 
-LineSolver::LineSolver(const UnequalLineMatrix& matrix, const Layout& layout, const Communicator& communicator,
+LineSolver::LineSolver(const NonuniformLineMatrix& matrix, const Layout& layout, const Communicator& communicator,
                        int fields)
-    : LineSolver([&](int n) { return make_unequal_tridiagonal(matrix, layout, communicator, n); }, layout, communicator,
-                 fields) {}
+    : LineSolver([&](int n) { return make_nonuniform_tridiagonal(matrix, layout, communicator, n); }, layout,
+                 communicator, fields) {}
 
 LineSolver::LineSolver(const Make& make, const Layout& layout, const Communicator& communicator, int fields)
     : direct_(make(fields)),
@@ -73,7 +73,7 @@ LineSolver::LineSolver(const Make& make, const Layout& layout, const Communicato
     p.unit.insert(p.unit.end(), stages, direct_->row(site).unit);
   }
   const Eigen::MatrixXd at_rest = Eigen::MatrixXd::Zero(direct_->stages(), 1);
-  p.chosen = std::make_unique<ChosenSolver>(
+  p.chosen = std::make_unique<KspLineSolver>(
       assemble(*direct_, layout, communicator),
       [&p, at_rest](double* values) {
         p.preconditioner->eliminate({&values, 1});

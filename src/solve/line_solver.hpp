@@ -7,7 +7,7 @@
 #include <string>
 
 #include "solve/tridiagonal.hpp"
-#include "solve/unequal_tridiagonal.hpp"
+#include "solve/nonuniform_tridiagonal.hpp"
 
 namespace bathline {
 
@@ -20,7 +20,7 @@ class LineSolver {
  public:
   /// Reads PETSc's options and sets everything up. Throws SolverError when PETSc refuses an option. @note Collective.
   LineSolver(const LineMatrix& matrix, const Layout& layout, const Communicator& communicator, int fields);
-  LineSolver(const UnequalLineMatrix& matrix, const Layout& layout, const Communicator& communicator, int fields);
+  LineSolver(const NonuniformLineMatrix& matrix, const Layout& layout, const Communicator& communicator, int fields);
   ~LineSolver();
 
   /// First half, in place: `fields[f]` is this rank's part of r. The relation tells the particles how the first site

@@ -18,8 +18,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "parallel/shared_file.hpp"
-#include "recipe/excerpt.hpp"
+#include "parallel/text_file.hpp"
+#include "recipe/printable_text.hpp"
 #include "recipe/mistakes.hpp"
 
 namespace bathline {
@@ -95,7 +95,7 @@ const Rule* rule_for(std::string_view name) {
 }
 
 std::string written(const Option& option) {
-  return excerpt(option.value ? fmt::format("{} {}", option.name, *option.value) : option.name);
+  return printable(option.value ? fmt::format("{} {}", option.name, *option.value) : option.name);
 }
 
 std::optional<double> number_in(const std::string& text) {
@@ -130,7 +130,7 @@ std::string fault_of_place(const std::string& value) {
   int error = access((is_there ? path : folder).c_str(), W_OK) == 0 ? 0 : errno;
   if (is_there && fs::is_directory(path, ignored)) error = EISDIR;
   if (error == 0) return "";
-  return fmt::format("cannot write {}: {}", excerpt(path.string()), std::generic_category().message(error));
+  return fmt::format("cannot write {}: {}", printable(path.string()), std::generic_category().message(error));
 }
 
 /// PETSc's options are words that begin with a dash, each with at most one value behind it.
@@ -143,7 +143,7 @@ std::vector<Option> options_in(const std::vector<std::string>& words, const std:
       options.back().value = word;
     } else {
       throw UsageError(
-          fmt::format("`{}` {} belongs to no option; PETSc's options look like -ksp_type cg", excerpt(word), where));
+          fmt::format("`{}` {} belongs to no option; PETSc's options look like -ksp_type cg", printable(word), where));
     }
   }
   return options;
@@ -176,7 +176,7 @@ std::vector<Option> expanded(const Option& option, std::set<std::string> files) 
     std::istringstream rest(line.substr(0, line.find('#')));
     std::vector<std::string> words;
     for (std::string word; rest >> word;) words.push_back(word);
-    const std::vector<Option> found = options_in(words, fmt::format("in line {} of {}", number, excerpt(path)));
+    const std::vector<Option> found = options_in(words, fmt::format("in line {} of {}", number, printable(path)));
     all.insert(all.end(), found.begin(), found.end());
   }
   return expanded(all, files);

@@ -11,8 +11,8 @@
 #include "parallel/mpi_handle.hpp"
 #include "recipe/mistakes.hpp"
 #include "solve/line_preconditioner.hpp"
-#include "solve/ode_reference.hpp"
-#include "solve/particle_newton.hpp"
+#include "solve/reference_integrator.hpp"
+#include "solve/snes_solver.hpp"
 #include "solve/petsc_handle.hpp"
 #include "solve/petsc_options.hpp"
 
@@ -38,8 +38,8 @@ void ask_for_standard_options() {
   SnesHandle snes;
   petsc_check(SNESCreate(PETSC_COMM_SELF, snes.out()));
   petsc_check(SNESSetFromOptions(snes.get()));
-  const ParticleNewton newton(1, {}, {});
-  const OdeReference reference(1, {});
+  const SnesSolver newton(1, {}, {});
+  const ReferenceIntegrator reference(1, {});
 }
 
 /// Options that PETSc asks for only while or after it solves; they show something and change no result.
@@ -141,7 +141,7 @@ std::vector<std::string> PetscSession::unknown_options() const {
   return unknown;
 }
 
-RunStage::RunStage(const char* name) : is_logged_(PetscSession::runs()) {
+LogStage::LogStage(const char* name) : is_logged_(PetscSession::runs()) {
   if (!is_logged_) return;
   PetscLogStage stage = -1;
   petsc_check(PetscLogStageGetId(name, &stage));
@@ -149,7 +149,7 @@ RunStage::RunStage(const char* name) : is_logged_(PetscSession::runs()) {
   petsc_check(PetscLogStagePush(stage));
 }
 
-RunStage::~RunStage() {
+LogStage::~LogStage() {
   if (is_logged_) PetscLogStagePop();
 }
 

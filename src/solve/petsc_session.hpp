@@ -35,13 +35,13 @@ class PetscSession {
 };
 
 /// A part of a run, as long as this lives: a stage of its own in what `-log_view` prints.
-class RunStage {
+class LogStage {
  public:
   /// @note Collective.
-  explicit RunStage(const char* name);
-  ~RunStage();
-  RunStage(const RunStage&) = delete;
-  RunStage& operator=(const RunStage&) = delete;
+  explicit LogStage(const char* name);
+  ~LogStage();
+  LogStage(const LogStage&) = delete;
+  LogStage& operator=(const LogStage&) = delete;
 
  private:
   bool is_logged_;

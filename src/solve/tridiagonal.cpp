@@ -1,8 +1,8 @@
 // Direct solution of the block tridiagonal systems of a uniform line, cut over the ranks.
 #include "solve/tridiagonal.hpp"
 
-#include "solve/line_elimination.hpp"
-#include "solve/rank_coupling.hpp"
+#include "solve/block_thomas.hpp"
+#include "solve/spike_reduced_system.hpp"
 
 namespace bathline {
 
@@ -14,13 +14,13 @@ constexpr double negligible = 1e-22;
 template <int S>
 class Tridiagonal final : public DirectLineSolver {
  public:
-  using Elimination = LineElimination<S>;
+  using Elimination = BlockThomas<S>;
   using Block = typename Elimination::Block;
   using Value = typename Elimination::Value;
 
   Tridiagonal(const LineMatrix& matrix, const Layout& layout, const Communicator& communicator, int fields)
       : count_(layout.count(communicator.rank())),
-        is_last_(communicator.rank() == layout.holders() - 1),
+        is_last_(communicator.rank() == layout.active_ranks() - 1),
         coupling_(matrix.coupling),
         diagonal_(Block::Identity() + 2.0 * coupling_),
         last_diagonal_(is_last_ ? Block(matrix.last) : diagonal_),
@@ -33,10 +33,10 @@ class Tridiagonal final : public DirectLineSolver {
   const HeadRelation& eliminate(std::span<double* const> fields) override {
     for (std::size_t f = 0; f < fields.size() && count_ > 0; ++f) {
       const auto field = static_cast<int>(f);
-      if (ranks_.holders() > 1) ranks_.set_last(field, last_value(fields[f]));
+      if (ranks_.active_ranks() > 1) ranks_.set_last(field, last_value(fields[f]));
       ranks_.set_first(field, backward_.eliminate(fields[f], count_));
     }
-    return ranks_.join();
+    return ranks_.solve_reduced();
   }
 
   void substitute(std::span<double* const> fields, const Eigen::MatrixXd& head) override {
@@ -59,8 +59,8 @@ class Tridiagonal final : public DirectLineSolver {
 
  private:
   /// Sets what is kept of the elimination from the near end, too.
-  typename RankCoupling<S>::Piece make_piece() {
-    typename RankCoupling<S>::Piece piece;
+  typename SpikeReducedSystem<S>::SpikeBlocks make_piece() {
+    typename SpikeReducedSystem<S>::SpikeBlocks piece;
     if (count_ == 0) return piece;
     Block far = Block::Identity();
     for (std::int64_t k = 0; k < count_ && far.squaredNorm() > 0.0; ++k) far = (backward_.factor(k) * far).eval();
@@ -90,7 +90,7 @@ class Tridiagonal final : public DirectLineSolver {
   Elimination forward_;      // of the piece the other way round
   Block last_pivot_;         // of the last row in the elimination from the near end
   std::int64_t memory_ = 0;  // sites over which an influence is lost
-  RankCoupling<S> ranks_;
+  SpikeReducedSystem<S> ranks_;
 };
 
 }  // namespace

@@ -11,13 +11,13 @@ StudyKind trajectory_kind();
 StudyKind convergence_kind();
 StudyKind reduction_kind();
 StudyKind wave_kind();
-StudyKind lyapunov_kind();
+StudyKind energy_transfer_kind();
 StudyKind commutativity_kind();
-StudyKind duplication_kind();
-StudyKind substitution_kind();
+StudyKind doubled_variables_kind();
+StudyKind substituting_system_kind();
 StudyKind contact_form_kind();
 StudyKind energy_kind();
-StudyKind memory_kind();
+StudyKind memory_kernel_kind();
 StudyKind ensemble_kind();
 StudyKind covariance_kind();
 

@@ -10,10 +10,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "driver/record_times.hpp"
+#include "driver/output_times.hpp"
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
-#include "study/outside.hpp"
+#include "study/shared_checks.hpp"
 #include "study/theory/comparison.hpp"
 #include "study/theory/forced_lagrangian.hpp"
 #include "study/theory/random_damping.hpp"
@@ -88,16 +88,16 @@ class CommutativityStudy final : public Study {
 
     Comparisons whole, since_record;
     VectorXd before, q = problem.q;
-    std::int64_t lost_at = 0;  // the step at which the positions' branch could not go on
+    std::int64_t failed_step = 0;  // the step at which the positions' branch could not go on
     std::size_t record = 0;
     for (std::int64_t step = 1; step <= one.steps; ++step) {
       const VectorXd from_q = problem.q, from_p = problem.p;
       if (std::optional<Failure> failure = stepper->advance(1)) return failure;
       progress.update(step);
-      if (!problem.communicator().is_root() || lost_at > 0) continue;
+      if (!problem.communicator().is_root() || failed_step > 0) continue;
       const std::optional<VectorXd> next = step == 1 ? lagrangian.first(q, from_p) : lagrangian.next(before, q);
       if (!next || !problem.q.allFinite() || !problem.p.allFinite()) {
-        lost_at = step;
+        failed_step = step;
         continue;
       }
       bound.step(from_q, from_p, problem.q, problem.p);
@@ -119,9 +119,9 @@ class CommutativityStudy final : public Study {
       since_record = {};
     }
     measured.draws.push_back(whole);
-    problem.communicator().broadcast(std::span<std::int64_t>(&lost_at, 1));
-    if (lost_at == 0) return std::nullopt;
-    return Failure{lost_at, 0.0,
+    problem.communicator().broadcast(std::span<std::int64_t>(&failed_step, 1));
+    if (failed_step == 0) return std::nullopt;
+    return Failure{failed_step, 0.0,
                    fmt::format("damping {}: the forced discrete Euler-Lagrange equations have no solution that "
                                "Newton's method finds, or the state is no longer finite",
                                draw)};
@@ -131,7 +131,7 @@ class CommutativityStudy final : public Study {
     const std::string group = "commutativity/" + one.label;
     Dimension draw{"draw", {}, "1", "damping matrix: 0 the system's own, then random ones"};
     for (std::size_t i = 0; i <= drawn_.size(); ++i) draw.values.push_back(static_cast<double>(i));
-    const Dimension time = record_times(experiment_, one);
+    const Dimension time = output_times(experiment_, one);
     Comparisons all;
     for (const Comparisons& one_draw : measured.draws) all.add(one_draw);
     const auto write_one = [&](const std::string& name, const char* units, const std::string& what,
@@ -171,7 +171,7 @@ class CommutativityStudy final : public Study {
 };
 
 std::unique_ptr<Study> make_commutativity(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
-  refuse_outside(recipe, mistakes);
+  refuse_external_forces(recipe, mistakes);
   const Section& study = recipe.study;
   const std::vector<Case>& cases = experiment.cases();
   if (std::none_of(cases.begin(), cases.end(), is_compared)) {
@@ -205,7 +205,7 @@ StudyKind commutativity_kind() {
                        .type = ValueType::integer,
                        .doc = "full positive semi-definite damping matrices drawn beside the system's own, by the "
                               "seed of [output]",
-                       .fallback = "0",
+                       .default_value = "0",
                        .bound = Bound::nonnegative},
                       {.name = "damping_scale",
                        .units = "kg/s",

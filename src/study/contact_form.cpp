@@ -15,11 +15,11 @@
 #include <cmath>
 #include <functional>
 
-#include "advance/contact_lagrangian.hpp"
-#include "driver/record_times.hpp"
+#include "steppers/contact_lagrangian.hpp"
+#include "driver/output_times.hpp"
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
-#include "study/outside.hpp"
+#include "study/shared_checks.hpp"
 #include "study/theory/contact_step.hpp"
 
 namespace bathline {
@@ -40,7 +40,8 @@ struct MeasuredForm {
 using FormOfStep = std::function<std::optional<ContactFormStep>(const ContactPoint& from, const ContactPoint& to)>;
 
 bool is_followed(const Case& one) {
-  return std::holds_alternative<HerglotzScheme>(one.scheme) || std::holds_alternative<CollocationScheme>(one.scheme);
+  return std::holds_alternative<HerglotzScheme>(one.scheme) ||
+         std::holds_alternative<PartitionedRungeKutta>(one.scheme);
 }
 
 class ContactFormStudy final : public Study {
@@ -68,12 +69,12 @@ class ContactFormStudy final : public Study {
                             const VectorXd& next, const VectorXd& next_p) {
     const VectorXd way = next - q;
     const double sigma = lagrangian.sigma();
-    const ContactLagrangian::Curvatures curvatures = lagrangian.curvatures(q, way);
+    const ContactLagrangian::Hessians curvatures = lagrangian.curvatures(q, way);
     const Eigen::PartialPivLU<MatrixXd> mixed(curvatures.mixed);
     const MatrixXd next_by_q = -mixed.solve(curvatures.first);
     const MatrixXd next_by_p = -sigma * mixed.solve(MatrixXd::Identity(q.size(), q.size()));
-    const VectorXd slip = lagrangian.second_slope(q, way) - next_p;
-    const VectorXd by_q = lagrangian.first_slope(q, way) + sigma * p + next_by_q.transpose() * slip;
+    const VectorXd slip = lagrangian.d2(q, way) - next_p;
+    const VectorXd by_q = lagrangian.d1(q, way) + sigma * p + next_by_q.transpose() * slip;
     const VectorXd by_p = next_by_p.transpose() * slip;
     // The coefficient of dz is sigma on both sides, since q+ and p+ do not depend on z.
     return std::max(by_q.cwiseAbs().maxCoeff(), by_p.cwiseAbs().maxCoeff());
@@ -92,7 +93,7 @@ class ContactFormStudy final : public Study {
   }
 
   static FormOfStep form_of_step(const Case& one, const Problem& problem) {
-    if (const auto* stages = std::get_if<CollocationScheme>(&one.scheme)) {
+    if (const auto* stages = std::get_if<PartitionedRungeKutta>(&one.scheme)) {
       return [step = ContactStep(*stages, problem.system().lagrangian, one.step)](
                  const ContactPoint& from, const ContactPoint& to) { return step.form(from, to); };
     }
@@ -113,23 +114,23 @@ class ContactFormStudy final : public Study {
     problem.prepare();
     const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
     const FormOfStep form_of = form_of_step(one, problem);
-    const OpenSystem& system = experiment_.system();
+    const ParticleSystem& system = experiment_.system();
     MatrixXd hessian(problem.q.size(), problem.q.size());
     system.potential->hessian(problem.q, hessian);
     is_free_ = !system.lagrangian && system.potential->is_quadratic() && hessian.isZero(0.0);
     is_planar_ = !system.lagrangian && system.particles == 1 && system.axes == 2;
     const std::int64_t every = experiment_.output().every;
     double form = 0.0, momentum = 0.0;
-    std::int64_t lost_at = 0;  // the step whose derivatives were not found
+    std::int64_t failed_step = 0;  // the step whose derivatives were not found
     for (std::int64_t step = 1; step <= one.steps; ++step) {
       const ContactPoint before = point_of(problem);
       if (std::optional<Failure> failure = stepper->advance(1)) return failure;
       progress.update(step);
-      if (!problem.communicator().is_root() || lost_at > 0) continue;
+      if (!problem.communicator().is_root() || failed_step > 0) continue;
       const ContactPoint now = point_of(problem);
       const std::optional<ContactFormStep> found = form_of(before, now);
       if (!found) {
-        lost_at = step;
+        failed_step = step;
         continue;
       }
       form = std::max(form, found->defect);
@@ -142,14 +143,14 @@ class ContactFormStudy final : public Study {
       measured.scales.push_back(measured.scale);
       form = momentum = 0.0;
     }
-    problem.communicator().broadcast(std::span<std::int64_t>(&lost_at, 1));
-    if (lost_at == 0) return std::nullopt;
-    return Failure{lost_at, 0.0, "the derivatives of the step were not found: Newton's method has no solution"};
+    problem.communicator().broadcast(std::span<std::int64_t>(&failed_step, 1));
+    if (failed_step == 0) return std::nullopt;
+    return Failure{failed_step, 0.0, "the derivatives of the step were not found: Newton's method has no solution"};
   }
 
   void write(ResultFile& file, const Case& one, const MeasuredForm& measured) const {
     const std::string group = "contact-form/" + one.label;
-    const Dimension time = record_times(experiment_, one);
+    const Dimension time = output_times(experiment_, one);
     if (const auto* scheme = std::get_if<HerglotzScheme>(&one.scheme)) {
       const Problem problem = experiment_.make_problem(one);
       file.number(group, "conformal_factor", "1", "sigma, by which every step scales the contact form",
@@ -174,16 +175,16 @@ class ContactFormStudy final : public Study {
 };
 
 std::unique_ptr<Study> make_contact_form(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
-  refuse_outside(recipe, mistakes);
+  refuse_external_forces(recipe, mistakes);
   const std::vector<Case>& cases = experiment.cases();
   if (std::none_of(cases.begin(), cases.end(), is_followed)) {
     mistakes.add(recipe.study.where("kind"),
                  "a contact-form study follows runs of `herglotz`, gauss, lobatto and gamma; this recipe has no "
                  "[[integrators]] with one of these names");
   }
-  const OpenSystem& system = experiment.system();
+  const ParticleSystem& system = experiment.system();
   for (const Case& one : cases) {
-    if (system.contact || !std::holds_alternative<CollocationScheme>(one.scheme)) continue;
+    if (system.contact || !std::holds_alternative<PartitionedRungeKutta>(one.scheme)) continue;
     mistakes.add(one.options.where("name"),
                  fmt::format("`{}` does not advance an action here, so that there is no contact form: that takes a "
                              "system of kind `contact` or a Lagrangian with z",

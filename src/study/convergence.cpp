@@ -11,11 +11,11 @@
 #include <map>
 #include <tuple>
 
-#include "driver/pieces.hpp"
+#include "driver/resumable_tasks.hpp"
 #include "driver/time_loop.hpp"
-#include "parallel/random_key.hpp"
+#include "random/counter_rng.hpp"
 #include "study/catalogue.hpp"
-#include "study/outside.hpp"
+#include "study/shared_checks.hpp"
 #include "study/theory/force_count.hpp"
 #include "study/theory/measured_order.hpp"
 
@@ -42,11 +42,11 @@ struct ConvergenceOptions {
 };
 
 /// The recipe's start, or as many random ones as the study asks for, uniform in a cube around it.
-std::vector<OpenSystem> starts_of(const Experiment& experiment, const ConvergenceOptions& options) {
-  std::vector<OpenSystem> starts;
+std::vector<ParticleSystem> starts_of(const Experiment& experiment, const ConvergenceOptions& options) {
+  std::vector<ParticleSystem> starts;
   for (std::int64_t i = 0; i < options.starts; ++i) {
-    OpenSystem start = experiment.system();
-    const RandomKey key{.seed = experiment.output().seed, .realisation = static_cast<std::uint32_t>(i)};
+    ParticleSystem start = experiment.system();
+    const RngKey key{.seed = experiment.output().seed, .realisation = static_cast<std::uint32_t>(i)};
     for (int j = 0; j < start.size(); ++j) {
       const auto [for_q, for_v] = uniform_pair(key, static_cast<std::uint64_t>(j));
       start.q0[j] += options.spread_q * (2.0 * for_q - 1.0);
@@ -72,14 +72,14 @@ class ConvergenceStudy final : public Study {
     starts_ = starts_of(experiment_, options_);
     std::span<const Case> recorded;
     if (options_.trajectories) recorded = experiment_.cases();
-    if (!recorded.empty() && !Pieces::are_in(checkpoints.from())) {
+    if (!recorded.empty() && !ResumableTasks::are_in(checkpoints.from())) {
       if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {})) {
         return failure;
       }
     } else if (checkpoints.from() != nullptr) {
       file.remove_all_but(first_labels(experiment_, recorded.size()));
     }
-    Pieces pieces(checkpoints, file, recorded);
+    ResumableTasks pieces(checkpoints, file, recorded);
     file.number("convergence", "end", "s", "time at which errors are taken", options_.at);
     std::vector<std::string> labels;
     std::vector<std::vector<Column>> found;
@@ -99,7 +99,7 @@ class ConvergenceStudy final : public Study {
       labels.push_back(one.label);
       found.push_back(columns(all, work));
       write(one, all, found.back(), file);
-      warn_of_doubts(one.label, all);
+      log_fit_warnings(one.label, all);
       file.flush();
     }
     write_table(labels, found, file);
@@ -126,7 +126,7 @@ class ConvergenceStudy final : public Study {
   }
 
   /// Adds the errors with step `h` to `all`, in the order of `quantities`: a piece of work. @note Collective.
-  std::optional<Failure> measure(const Case& one, double h, Pieces& pieces, std::vector<Measured>& all,
+  std::optional<Failure> measure(const Case& one, double h, ResumableTasks& pieces, std::vector<Measured>& all,
                                  std::vector<double>& work) const {
     const std::int64_t steps = static_cast<std::int64_t>(starts_.size()) * std::llround(options_.at / h);
     const std::size_t size = starts_.size() * (2 * all.size() + 1);
@@ -151,7 +151,7 @@ class ConvergenceStudy final : public Study {
   /// `size` numbers in all. @note Collective.
   std::optional<Failure> compare(const Case& one, double h, std::size_t size, std::vector<double>& numbers) const {
     for (std::size_t i = 0; i < starts_.size(); ++i) {
-      const OpenSystem& start = starts_[i];
+      const ParticleSystem& start = starts_[i];
       const std::size_t end = numbers.size() + size / starts_.size() - 1;
       FinalState numerical;
       if (std::optional<Failure> failure = advance(one, one.scheme, start, h, one.closed, numerical)) return failure;
@@ -187,25 +187,25 @@ class ConvergenceStudy final : public Study {
     return {start, closed, has_action, one.environments, end, needs_step ? h : 0.0};
   }
 
-  std::optional<Failure> advance(const Case& one, const Scheme& scheme, const OpenSystem& start, double h, bool closed,
-                                 FinalState& state) const {
+  std::optional<Failure> advance(const Case& one, const Scheme& scheme, const ParticleSystem& start, double h,
+                                 bool closed, FinalState& state) const {
     const CountedSystem counted(start);
     Problem problem = experiment_.make_problem(one, h, closed, counted.system());
     problem.prepare();
     const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
     const std::int64_t steps = std::llround(options_.at / h);
     if (std::optional<Failure> failure = stepper->advance(steps)) return failure;
-    problem.share_particles();
+    problem.broadcast_particles();
     double work = static_cast<double>(counted.count());
-    bool feels_velocity = problem.feels_velocity();
+    bool depends_on_velocity = problem.depends_on_velocity();
     for (const auto& environment : problem.environments()) {
-      feels_velocity = feels_velocity || environment->facts().loses_energy;
+      depends_on_velocity = depends_on_velocity || environment->properties().loses_energy;
       work += static_cast<double>(steps) * site_forces_per_step(scheme) * start.axes *
-              static_cast<double>(environment->facts().sites);
+              static_cast<double>(environment->properties().sites);
     }
     if (const auto* splitting = std::get_if<ExplicitScheme>(&scheme); splitting && !start.lagrangian) {
       // Computed or kept from before, these are the forces of the method.
-      const int forces = forces_per_step(feels_velocity ? *splitting : splitting->merged());
+      const int forces = forces_per_step(depends_on_velocity ? *splitting : splitting->merged());
       work += static_cast<double>(steps) * forces * start.size() - static_cast<double>(counted.count());
     }
     state = {problem.q, problem.p, problem.energies().particles, work};
@@ -252,7 +252,7 @@ class ConvergenceStudy final : public Study {
     for (const Measured& measured : all) {
       const std::string order = fmt::format("{}/order_{}", group, measured.name);
       file.attribute("points", static_cast<std::int64_t>(measured.errors.points()), order);
-      file.attribute("doubt", measured.errors.doubt(), order);
+      file.attribute("doubt", measured.errors.fit_warning(), order);
     }
   }
 
@@ -275,7 +275,7 @@ class ConvergenceStudy final : public Study {
 
   const Experiment& experiment_;
   ConvergenceOptions options_;
-  std::vector<OpenSystem> starts_;
+  std::vector<ParticleSystem> starts_;
   mutable std::map<ReferenceKey, FinalState> references_;
 };
 
@@ -323,13 +323,13 @@ std::unique_ptr<Study> make_convergence(const Recipe& recipe, const Experiment& 
     if (!one.closed || options.against_open) continue;
     const Problem problem = experiment.make_problem(one);
     for (const auto& environment : problem.environments()) {
-      options.follows_step = options.follows_step || environment->facts().matched_gamma;
-      const std::optional<std::string> obstacle = environment->obstacle(ExactFlow{});
-      if (!obstacle) continue;
+      options.follows_step = options.follows_step || environment->properties().matched_gamma;
+      const std::optional<std::string> unsupported_reason = environment->unsupported_reason(ExactFlow{});
+      if (!unsupported_reason) continue;
       mistakes.add(
           study.where("kind"),
           fmt::format("the errors of `{}` would be those against {}; measure them against reference = \"open\"",
-                      one.label, *obstacle));
+                      one.label, *unsupported_reason));
     }
   }
   auto made = std::make_unique<ConvergenceStudy>(experiment, std::move(options));
@@ -356,7 +356,7 @@ StudyKind convergence_kind() {
                 {.name = "reference",
                  .type = ValueType::text,
                  .doc = "exact flow of the case's own system, or of the open system that its environments stand for",
-                 .fallback = "\"own\"",
+                 .default_value = "\"own\"",
                  .choices = {"own", "open"}},
                 {.name = "at",
                  .units = "s",
@@ -365,20 +365,20 @@ StudyKind convergence_kind() {
                 {.name = "trajectories",
                  .type = ValueType::boolean,
                  .doc = "whether the runs with the steps of [time] are recorded as well",
-                 .fallback = "false"},
+                 .default_value = "false"},
                 {.name = "starts",
                  .type = ValueType::integer,
                  .doc = "how many random starts the errors are averaged over; 1: the start of [system]",
-                 .fallback = "1"},
+                 .default_value = "1"},
                 {.name = "spread_q",
                  .units = "m",
                  .doc = "random starts: every position lies within so much of q0, uniformly",
-                 .fallback = "0.0",
+                 .default_value = "0.0",
                  .bound = Bound::nonnegative},
                 {.name = "spread_v",
                  .units = "m/s",
                  .doc = "random starts: every velocity lies within so much of v0, uniformly",
-                 .fallback = "0.0",
+                 .default_value = "0.0",
                  .bound = Bound::nonnegative}},
            .notes =
                "Group convergence, and for each label by itself convergence/<label>: over label and step error_q, "

@@ -19,11 +19,11 @@
 #include <variant>
 #include <vector>
 
-#include "advance/assembled_system.hpp"
-#include "advance/step_matrix.hpp"
+#include "steppers/assembled_system.hpp"
+#include "steppers/step_matrix.hpp"
 #include "study/catalogue.hpp"
-#include "study/outside.hpp"
-#include "study/theory/stationary.hpp"
+#include "study/shared_checks.hpp"
+#include "study/theory/stationary_covariance.hpp"
 
 namespace bathline {
 
@@ -50,28 +50,29 @@ MatrixXd covariance_of_moving(const MatrixXd& map, const MatrixXd& rest, const M
 bool is_markovian(const Problem& problem) {
   return std::all_of(problem.environments().begin(), problem.environments().end(), [](const auto& environment) {
     auto* noisy = dynamic_cast<Noisy*>(environment.get());
-    return environment->facts().sites > 0 && (noisy == nullptr || noisy->noise() == nullptr || noisy->is_markovian());
+    return environment->properties().sites > 0 &&
+           (noisy == nullptr || noisy->noise() == nullptr || noisy->is_markovian());
   });
 }
 
 /// Whether that is what the Langevin equation's covariance comes from where noise remembers.
 bool is_midpoint(const Scheme& scheme) {
-  const auto* stages = std::get_if<CollocationScheme>(&scheme);
+  const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme);
   return stages != nullptr && stages->stages() == 1 && stages->a(0, 0) == 0.5 && stages->a_hat(0, 0) == 0.5 &&
-         stages->b[0] == 1.0 && !stages->freezes_action && !stages->heat_apart;
+         stages->b[0] == 1.0 && !stages->freezes_action && !stages->ou_outside;
 }
 
 MatrixXd covariance_of_memory(const Scheme& scheme, Problem& problem, double h) {
-  std::optional<MatrixXd> found = covariance_of_responses(scheme, problem, h);
+  std::optional<MatrixXd> found = covariance_from_impulse_responses(scheme, problem, h);
   if (!found) throw std::domain_error("nothing is stationary here");
   return std::move(*found);
 }
 
 MatrixXd langevin_covariance(const Case& one, Problem& problem) {
   if (!is_markovian(problem)) return covariance_of_memory(one_stage(0.5, 0.5), problem, one.step);
-  const auto [matrix, supply] = AssembledSystem(problem, Assembly::whole).motion();
+  const auto [matrix, supply] = AssembledSystem(problem, LumpedNetwork::no_limit).linear_sde();
   return covariance_of_moving(matrix, MatrixXd::Zero(matrix.rows(), matrix.cols()), supply, 2 * problem.q.size(),
-                              continuous_covariance);
+                              stationary_covariance_continuous);
 }
 
 MatrixXd covariance_of_steps(const Case& one, Problem& problem) {
@@ -153,12 +154,12 @@ bool has_noise_alone(const Experiment& experiment, const Case& one) {
   const Problem problem = experiment.make_problem(one);
   return std::all_of(problem.environments().begin(), problem.environments().end(), [](const auto& environment) {
     auto* noisy = dynamic_cast<Noisy*>(environment.get());
-    return environment->facts().temperature == 0.0 || (noisy != nullptr && noisy->noise() != nullptr);
+    return environment->properties().temperature == 0.0 || (noisy != nullptr && noisy->noise() != nullptr);
   });
 }
 
 std::unique_ptr<Study> make_covariance(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
-  refuse_outside(recipe, mistakes);
+  refuse_external_forces(recipe, mistakes);
   refuse_labels(recipe, {"langevin"}, mistakes);
   if (!experiment.system().is_linear()) {
     mistakes.add(recipe.study.where("kind"),

@@ -25,11 +25,11 @@ struct EnergySeries {
   std::vector<double> invariant;  // empty where none is known
 };
 
-class EnergyKeeper final : public Observer {
+class EnergyRecorder final : public Observer {
  public:
-  explicit EnergyKeeper(bool wants_invariants) : wants_invariants_(wants_invariants) {}
+  explicit EnergyRecorder(bool wants_invariants) : wants_invariants_(wants_invariants) {}
 
-  void record(const Moment& moment, const EnergyLedger& ledger) override {
+  void record(const StateView& moment, const EnergyLedger& ledger) override {
     if (moment.step == 0) all_.emplace_back();
     EnergySeries& series = all_.back();
     series.time.push_back(moment.time);
@@ -38,7 +38,7 @@ class EnergyKeeper final : public Observer {
     const DiscreteInvariant invariant(moment.one.scheme, moment.problem, moment.one.step);
     series.invariant.push_back(invariant.value(ledger.total()));
   }
-  void visit(Archive& archive) override {
+  void serialise(Archive& archive) override {
     archive.each(all_, [](Archive& one, EnergySeries& series) {
       one.numbers("time", series.time);
       one.numbers("total", series.total, series.time.size());
@@ -96,7 +96,7 @@ class EnergyStudy final : public Study {
       : experiment_(experiment), blocks_(blocks), wants_invariants_(wants_invariants) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
-    EnergyKeeper keeper(wants_invariants_);
+    EnergyRecorder keeper(wants_invariants_);
     Observer* const observers[] = {&keeper};
     const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers);
     if (failure) return failure;
@@ -177,13 +177,13 @@ StudyKind energy_kind() {
                    {{.name = "blocks",
                      .type = ValueType::integer,
                      .doc = "blocks of time whose means are fitted; oscillations shorter than a block cancel",
-                     .fallback = "50",
+                     .default_value = "50",
                      .bound = Bound::positive},
                     {.name = "invariants",
                      .type = ValueType::boolean,
                      .doc = "whether the invariants of splittings on linear closed systems are followed as well, for "
                             "which every record gathers all sites",
-                     .fallback = "false"}},
+                     .default_value = "false"}},
                .notes =
                    "Group energy/<label>: block_mean, initial, largest_deviation, swing_first_half, swing_second_half, "
                    "drift, drift_error, drift_in_errors; of the discrete invariant of `gamma` with 0 or 1 and of "

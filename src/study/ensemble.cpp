@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "parallel/memory.hpp"
+#include "parallel/memory_budget.hpp"
 #include "study/catalogue.hpp"
 #include "study/ensemble/ledger.hpp"
 #include "study/ensemble/run.hpp"
@@ -17,7 +17,7 @@ namespace bathline {
 namespace {
 
 /// Without heat all realisations are the same. Open runs are warm by their noise, closed ones by how they start.
-void check_warmth(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
+void check_langevin(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   bool warm = false, any_closed = false;
   for (const Case& one : experiment.cases()) {
     any_closed = any_closed || one.closed;
@@ -33,7 +33,7 @@ void check_warmth(const Recipe& recipe, const Experiment& experiment, Mistakes& 
     warm = warm || one.noise || (one.start != nullptr && one.start->is_warm());
     const Problem problem = experiment.make_problem(one);
     for (const auto& environment : problem.environments()) {
-      warm = warm || environment->facts().temperature > 0.0;
+      warm = warm || environment->properties().temperature > 0.0;
     }
   }
   if (warm || !any_closed) return;
@@ -62,7 +62,7 @@ std::string size_in_words(double bytes) {
 void check_memory(const Recipe& recipe, const Experiment& experiment, const EnsembleOptions& options,
                   Mistakes& mistakes) {
   const EnsembleBytes bytes = ensemble_bytes(experiment, options);
-  const MemoryNeed memory = memory_need(experiment.communicator(), bytes.memory);
+  const MemoryBudget memory = memory_budget(experiment.communicator(), bytes.memory);
   if (memory.needed <= memory.available) {
     spdlog::info("ensemble: {} on a rank for what is recorded, {} of results", size_in_words(bytes.memory),
                  size_in_words(bytes.result));
@@ -85,13 +85,13 @@ void read_measures(const Recipe& recipe, const Experiment& experiment, EnsembleO
   options.slopes = read_slopes(study, experiment, options.measurements, mistakes);
   options.blocks = study.integer("blocks");
   const double block = (experiment.end_time() - options.from) / static_cast<double>(options.blocks);
-  if (!study.has("longest_lag")) options.longest_lag = std::min(options.longest_lag, 0.25 * block);
+  if (!study.has("longest_lag")) options.max_lag = std::min(options.max_lag, 0.25 * block);
   for (const Case& one : experiment.cases()) {
     const EnsembleColumns columns = ensemble_columns(experiment, options, one);
     if (columns.blocks <= columns.records - columns.first && columns.lags <= columns.block(1) - columns.first) continue;
     mistakes.add(study.where("blocks"),
                  fmt::format("blocks = {}: a block has {:.6g} s in {}, too few records or less than the longest lag {}",
-                             options.blocks, block, one.label, options.longest_lag));
+                             options.blocks, block, one.label, options.max_lag));
     return;
   }
 }
@@ -108,13 +108,13 @@ std::unique_ptr<Study> make_ensemble(const Recipe& recipe, const Experiment& exp
     mistakes.add(study.where("from"),
                  fmt::format("from = {}: averages must begin before the end {}", options.from, end));
   }
-  options.longest_lag = study.has("longest_lag") ? study.number("longest_lag") : 0.25 * (end - options.from);
-  if (study.has("longest_lag") && options.longest_lag > end - options.from) {
+  options.max_lag = study.has("longest_lag") ? study.number("longest_lag") : 0.25 * (end - options.from);
+  if (study.has("longest_lag") && options.max_lag > end - options.from) {
     mistakes.add(study.where("longest_lag"), fmt::format("longest_lag = {}: from {} to the end {} there is less",
-                                                         options.longest_lag, options.from, end));
+                                                         options.max_lag, options.from, end));
   }
-  check_warmth(recipe, experiment, mistakes);
-  options.together = static_cast<int>(
+  check_langevin(recipe, experiment, mistakes);
+  options.ranks_per_realisation = static_cast<int>(
       std::min<std::int64_t>(study.integer("ranks_per_realisation"), experiment.communicator().size()));
   if (mistakes.empty()) read_measures(recipe, experiment, options, mistakes);
   if (mistakes.empty()) check_memory(recipe, experiment, options, mistakes);
@@ -133,7 +133,7 @@ StudyKind ensemble_kind() {
       {.name = "from",
        .units = "s",
        .doc = "begin of the averages over time; by then the particles should have forgotten their start",
-       .fallback = "0.0",
+       .default_value = "0.0",
        .bound = Bound::nonnegative},
       {.name = "longest_lag",
        .units = "s",
@@ -144,21 +144,21 @@ StudyKind ensemble_kind() {
        .doc =
            "parts that the time of a realisation is cut into, each a sample of its own for means over time and their "
            "errors: long beside what the particles remember",
-       .fallback = "1",
+       .default_value = "1",
        .bound = Bound::positive},
       {.name = "ranks_per_realisation",
        .type = ValueType::integer,
        .doc = "ranks that share one realisation, for environments too large for one",
-       .fallback = "1",
+       .default_value = "1",
        .bound = Bound::positive},
       {.name = "series",
        .type = ValueType::boolean,
        .doc = "whether means at every record are wanted beside averages over time",
-       .fallback = "true"},
+       .default_value = "true"},
       {.name = "paths",
        .type = ValueType::integer,
        .doc = "how many realisations are recorded whole, the first ones",
-       .fallback = "0",
+       .default_value = "0",
        .bound = Bound::nonnegative}};
   for (Parameter& parameter : measurement_parameters()) parameters.push_back(std::move(parameter));
   parameters.push_back(slopes_parameter());

@@ -15,7 +15,7 @@
 
 #include "driver/time_loop.hpp"
 #include "study/catalogue.hpp"
-#include "study/memory.hpp"
+#include "study/memory_kernel.hpp"
 
 namespace bathline {
 
@@ -41,9 +41,9 @@ Eigen::VectorXd canonical_momenta(const Problem& problem) {
 }
 
 /// The particles' path of every case, momenta too where they are wanted.
-class PathKeeper final : public Observer {
+class PathRecorder final : public Observer {
  public:
-  explicit PathKeeper(bool wants_momenta) : wants_momenta_(wants_momenta) {}
+  explicit PathRecorder(bool wants_momenta) : wants_momenta_(wants_momenta) {}
 
   /// Vectors one after the other, record by record.
   struct Path {
@@ -55,7 +55,7 @@ class PathKeeper final : public Observer {
       return {vectors.data() + record * size, static_cast<Eigen::Index>(size)};
     }
   };
-  void record(const Moment& moment, const EnergyLedger&) override {
+  void record(const StateView& moment, const EnergyLedger&) override {
     Path& path = paths_[moment.one.label];
     path.time.push_back(moment.time);
     path.step.push_back(static_cast<double>(moment.step));
@@ -67,7 +67,7 @@ class PathKeeper final : public Observer {
     keep(path.p, moment.problem.p);
     keep(path.canonical, canonical_momenta(moment.problem));
   }
-  void visit(Archive& archive) override {
+  void serialise(Archive& archive) override {
     archive.each(paths_, [](Archive& one, Path& path) {
       one.numbers("time", path.time);
       one.numbers("step", path.step, path.time.size());
@@ -143,33 +143,33 @@ class ReductionStudy final : public Study {
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     const std::vector<Case>& cases = experiment_.cases();
-    if (Pieces::are_in(checkpoints.from())) {
+    if (ResumableTasks::are_in(checkpoints.from())) {
       std::vector<std::string> kept = first_labels(experiment_, cases.size());
       kept.push_back("reduction");
       file.remove_all_but(kept);
     } else {
-      PathKeeper keeper(options_.with_momenta);
+      PathRecorder keeper(options_.with_momenta);
       Observer* const observers[] = {&keeper};
       const std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, observers);
       if (failure) return failure;
       for (const Pair& pair : options_.pairs) compare(pair, keeper, file);
     }
     if (!options_.with_memory) return std::nullopt;
-    Pieces pieces(checkpoints, file, cases);
-    return measure_memory(experiment_, file, progress, pieces);
+    ResumableTasks pieces(checkpoints, file, cases);
+    return measure_memory_kernel(experiment_, file, progress, pieces);
   }
 
  private:
-  void compare(const Pair& pair, PathKeeper& keeper, ResultFile& file) {
+  void compare(const Pair& pair, PathRecorder& keeper, ResultFile& file) {
     double echo = std::numeric_limits<double>::infinity();
     const Problem problem = experiment_.make_problem(*pair.closed);
     for (const auto& environment : problem.environments()) {
-      echo = std::min(echo, environment->facts().echo.time);
+      echo = std::min(echo, environment->properties().echo.time);
     }
     const int particles = experiment_.system().particles;
     const int axes = experiment_.system().axes;
-    const PathKeeper::Path& closed = keeper.path(pair.closed->label);
-    const PathKeeper::Path& open = keeper.path(pair.open->label);
+    const PathRecorder::Path& closed = keeper.path(pair.closed->label);
+    const PathRecorder::Path& open = keeper.path(pair.open->label);
     std::vector<double> differences;
     double amplitude = 0.0, until = 0.0, after = 0.0;
     for (const double q : open.q) amplitude = std::max(amplitude, std::abs(q));
@@ -203,8 +203,8 @@ class ReductionStudy final : public Study {
     file.attribute("reduced", pair.open->label, group);
   }
 
-  void compare_momenta(const PathKeeper::Path& closed, const PathKeeper::Path& open, std::vector<Dimension> dimensions,
-                       const std::string& group, ResultFile& file) const {
+  void compare_momenta(const PathRecorder::Path& closed, const PathRecorder::Path& open,
+                       std::vector<Dimension> dimensions, const std::string& group, ResultFile& file) const {
     const int particles = experiment_.system().particles, axes = experiment_.system().axes;
     std::vector<double> differences, canonical_differences;
     for (std::size_t k = 0; k < closed.time.size(); ++k) {
@@ -272,17 +272,17 @@ StudyKind reduction_kind() {
                                   "open one of its step"},
                           {.name = "threshold",
                            .doc = "difference that counts as one, relative to the amplitude",
-                           .fallback = "1e-9",
+                           .default_value = "1e-9",
                            .bound = Bound::positive},
                           {.name = "memory",
                            .type = ValueType::boolean,
                            .doc = "measures memory kernel and random force of the environments as well, as the study "
                                   "`memory` does",
-                           .fallback = "false"},
+                           .default_value = "false"},
                           {.name = "momenta",
                            .type = ValueType::boolean,
                            .doc = "compares momenta as well, for which every record gathers all sites",
-                           .fallback = "false"}},
+                           .default_value = "false"}},
            .notes =
                "Group reduction/<closed label>: difference, amplitude, echo_time, until_echo, after_echo, "
                "first_difference_step; with momenta difference_p of m v, canonical_p, which for the far particle of "

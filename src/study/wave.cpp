@@ -22,7 +22,7 @@ class WaveObserver final : public Observer {
  public:
   WaveObserver(std::string label, double threshold) : label_(std::move(label)), threshold_(threshold) {}
 
-  void snapshot(const Moment& moment) override {
+  void snapshot(const StateView& moment) override {
     if (moment.one.label != label_) return;
     Environment& line = *moment.problem.environments().front();
     double farthest = 0.0;  // the head
@@ -39,7 +39,7 @@ class WaveObserver final : public Observer {
     front_site.push_back(moment.problem.communicator().max(farthest));
   }
 
-  void record(const Moment& moment, const EnergyLedger&) override {
+  void record(const StateView& moment, const EnergyLedger&) override {
     if (moment.one.label != label_) return;
     time.push_back(moment.time);
     incoming.push_back(0.0);
@@ -49,11 +49,11 @@ class WaveObserver final : public Observer {
     std::vector<double> head(axes), force(axes), velocity(axes);
     moment.problem.head(line, moment.problem.q, head);
     line.force(head, force);
-    line.attachment().gather(moment.problem.velocity(), velocity);
-    incoming.back() = 0.5 * (velocity[0] + force[0] / line.facts().damping);
+    line.attachment().project(moment.problem.velocity(), velocity);
+    incoming.back() = 0.5 * (velocity[0] + force[0] / line.properties().damping);
   }
 
-  void visit(Archive& archive) override {
+  void serialise(Archive& archive) override {
     archive.numbers("snapshot_time", snapshot_time);
     archive.numbers("front_site", front_site, snapshot_time.size());
     archive.numbers("time", time);
@@ -90,7 +90,7 @@ class WaveStudy final : public Study {
 
     // The way out, clear of the start, where nothing has passed the threshold yet, and of the far end.
     std::vector<double> t, x;
-    const auto sites = static_cast<double>(line.facts().sites);
+    const auto sites = static_cast<double>(line.properties().sites);
     for (std::size_t i = 0; i < wave.front_site.size() && wave.front_site[i] < 0.95 * sites; ++i) {
       if (wave.front_site[i] < 0.05 * sites) continue;
       t.push_back(wave.snapshot_time[i]);
@@ -99,7 +99,7 @@ class WaveStudy final : public Study {
     double echo = std::numeric_limits<double>::quiet_NaN();
     double largest = 0.0;
     // Until the first sites have followed the head, the force lags behind its velocity.
-    const double settled = 0.05 * line.facts().echo.time;
+    const double settled = 0.05 * line.properties().echo.time;
     for (std::size_t k = 0; k < wave.incoming.size(); ++k) {
       if (wave.time[k] > settled) largest = std::max(largest, std::abs(wave.incoming[k]));
     }
@@ -117,9 +117,9 @@ class WaveStudy final : public Study {
     file.number("wave", "front_speed", "sites/s", "measured speed of the front", fit_line(t, x).slope);
     file.number("wave", "echo_time", "s", "measured time of the first echo at the head", echo);
     // Where sites differ the front has no one speed, and what comes back first is the echo of the first difference.
-    if (const std::optional<double> speed = line.facts().front_speed) {
+    if (const std::optional<double> speed = line.properties().front_speed) {
       file.number("wave", "front_speed_theory", "sites/s", "sqrt(lambda/M)", *speed);
-      file.number("wave", "echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.facts().echo.time);
+      file.number("wave", "echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.properties().echo.time);
     }
     file.attribute("label", one.label, "wave");
     return std::nullopt;

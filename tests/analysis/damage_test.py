@@ -18,7 +18,7 @@ import figure as command
 import report
 import sweep_table
 from bathline.figure import draw
-from bathline.result import Result
+from bathline.result_file import ResultFile
 
 RECIPE = """
 [[integrators]]
@@ -65,7 +65,7 @@ class DamageTest(unittest.TestCase):
                     bathline.open(self.path)
 
     def test_what_cannot_be_read_is_not_taken_for_missing(self):
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             damaged = mock.patch.object(result, "_find", side_effect=OSError("Can't read data\n (checksum)"))
             with damaged, self.assertRaisesRegex(bathline.AnalysisError, r"cannot be read: Can't read data \(checksum\)$"):
                 result.has("closed.q[0][0]")
@@ -85,22 +85,22 @@ class DamageTest(unittest.TestCase):
         content = self.path.read_bytes()
         self.assertIn(b"All is well", content)
         self.path.write_bytes(content.replace(b"All is well", b"All is \xf3ell"))
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             self.assertEqual(result.figure["caption"], "All is \N{REPLACEMENT CHARACTER}ell.")
             result.figure["caption"].encode()
 
     def test_a_file_that_crashes_the_library(self):
-        with mock.patch.object(command, "Result", lambda path: os.kill(os.getpid(), signal.SIGSEGV)):
+        with mock.patch.object(command, "ResultFile", lambda path: os.kill(os.getpid(), signal.SIGSEGV)):
             code, said = self.said(command.main, self.path)
         self.assertEqual((code, said), (2, f"figure: {self.path}: HDF5 cannot read it and ends with SIGSEGV\n"))
 
     def test_ctrl_c_is_no_error_of_the_child(self):
-        with mock.patch.object(command, "Result", lambda path: os.kill(os.getpid(), signal.SIGINT)):
+        with mock.patch.object(command, "ResultFile", lambda path: os.kill(os.getpid(), signal.SIGINT)):
             code, said = self.said(command.main, self.path)
         self.assertEqual((code, said), (2, f"figure: {self.path}: HDF5 cannot read it and ends with SIGINT\n"))
 
     def test_without_a_kind_figures_are_lines(self):
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             (line,) = draw(result).axes[0].lines
         np.testing.assert_allclose(line.get_ydata(), np.cos(np.linspace(0.0, 10.0, 6)))
 

@@ -9,10 +9,10 @@ import numpy as np
 import synthetic
 import bathline
 from bathline import style
-from bathline.default import figure_of
+from bathline.default_figures import figure_of
 from bathline.figure import draw
-from bathline.oscillations import periods_at_ends, reach
-from bathline.result import Result
+from bathline.envelopes import estimate_end_periods, reach
+from bathline.result_file import ResultFile
 
 OSCILLATOR = """
 [system]
@@ -305,7 +305,7 @@ class TextsTest(unittest.TestCase):
                 writer.variable(f"{label}/energy_particles", values[:, 0, 0] ** 2, ("time",), "J", "energy")
 
     def panels(self):
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             return {panel["title"]: panel for panel in figure_of(result)["panels"]}
 
     def test_what_runs_away_does_not_set_the_scale(self):
@@ -359,13 +359,13 @@ class TextsTest(unittest.TestCase):
 
     def test_few_samples_a_period_tell_it_well(self):
         time = 0.5 * np.arange(401.0)
-        for period in periods_at_ends(time, np.cos(2 * time)):
+        for period in estimate_end_periods(time, np.cos(2 * time)):
             self.assertAlmostEqual(period, np.pi, delta=0.2)
 
     def test_a_band_reaches_as_far_as_the_path(self):
         path = self.swinging(500)
         self.write({"one": path})
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             axes = draw(result).axes[0]
         high, low = (line.get_xydata() for line in axes.lines)
         self.assertEqual((high[:, 1].max(), low[:, 1].min()), (path.max(), path.min()))
@@ -383,7 +383,7 @@ class TextsTest(unittest.TestCase):
         turn = 2 * np.pi * np.linspace(0.0, 400.0, 16000)
         radius = np.exp(-np.linspace(0.0, 1.0, 16000))
         self.write({"one": np.stack([radius * np.cos(turn), radius * np.sin(turn)], -1).reshape(-1, 1, 2)})
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             axes = {axes.get_title(loc="left")[4:]: axes for axes in draw(result).axes}
         (orbit,) = axes["orbit, last periods"].lines
         self.assertLess(np.linalg.norm(orbit.get_xydata(), axis=1).max(), 1.03 * radius[-1])
@@ -396,7 +396,7 @@ class TextsTest(unittest.TestCase):
 
     def test_methods_of_one_look_have_colours_of_their_own(self):
         self.write({name: np.full((9, 1, 1), place + 1.0) for place, name in enumerate("abcdefgh")})
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             lines = draw(result).axes[0].lines
         self.assertEqual(lines[0].get_color(), style.PALETTE["wine"])
         self.assertEqual(len({line.get_color() for line in lines}), 8)
@@ -404,13 +404,13 @@ class TextsTest(unittest.TestCase):
     def test_gaps_and_infinities_of_a_failed_run_are_left_out(self):
         values = np.array([1.0, np.nan, np.inf, 2.0]).reshape(-1, 1, 1)
         self.write({"failed": values, "good": np.ones((4, 1, 1))})
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             draw(result).canvas.draw()
 
     def test_a_file_without_anything_says_so(self):
         with synthetic.ResultWriter(self.path, study("trajectory")):
             pass
-        with Result(self.path) as result, self.assertRaisesRegex(bathline.AnalysisError, "neither a path nor results"):
+        with ResultFile(self.path) as result, self.assertRaisesRegex(bathline.AnalysisError, "neither a path nor results"):
             draw(result)
 
 

@@ -13,8 +13,8 @@ from matplotlib.path import Path as MplPath
 
 import synthetic
 import figure as command
-from bathline import figure, kinds, style
-from bathline.result import Result
+from bathline import figure, figure_kinds, style
+from bathline.result_file import ResultFile
 
 LINES = """
 [figure]
@@ -55,7 +55,7 @@ class FigureTest(unittest.TestCase):
         self.path = Path(self.folder.name) / "result.h5"
 
     def draw(self):
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             return figure.draw(result)
 
     def draw_lines(self, recipe, **options):
@@ -189,7 +189,7 @@ class FigureTest(unittest.TestCase):
         axes = self.draw_lines(recipe).axes[0]
         time = np.linspace(0, 10, 201)
         np.testing.assert_allclose(axes.lines[0].get_ydata(), np.cos(time) * factors)
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             upper = np.cos(time) * factors + result.quantity("closed.energy_total").values * factors
         vertices = axes.collections[0].get_paths()[0].vertices
         self.assertAlmostEqual(vertices[:, 1].max(), upper.max())
@@ -208,7 +208,7 @@ class FigureTest(unittest.TestCase):
 
     def test_standard_errors_are_bands_and_bars(self):
         (axes,) = self.draw_lines(ERRORS).axes
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             error = result.quantity("closed.energy_total").values
         time = np.linspace(0, 10, 201)
         band, bars = axes.collections
@@ -397,7 +397,7 @@ class FigureTest(unittest.TestCase):
         self.assertEqual([float(dot.get_xdata()[0]) for dot in dots], [223.67, 135.85, 2.8816])
 
     def test_every_kind_has_a_test_above(self):
-        self.assertEqual(kinds.names(), ["convergence", "lines", "norms", "wave", "work"])
+        self.assertEqual(figure_kinds.names(), ["convergence", "lines", "norms", "wave", "work"])
 
     # --- files and mistakes ---
 

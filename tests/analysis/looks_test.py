@@ -11,7 +11,7 @@ import numpy as np
 
 import synthetic
 from bathline import style
-from bathline.result import integrator_of
+from bathline.result_file import integrator_of
 
 PROGRAM = os.environ.get("BATHLINE", str(synthetic.SOURCE / "build" / "bathline"))
 
@@ -43,7 +43,7 @@ class TableTest(unittest.TestCase):
         names = names_of_integrators()
         self.assertGreater(len(names), 15)
         for name in names:
-            self.assertIsNotNone(style.look_of_method({"name": name}), name)
+            self.assertIsNotNone(style.style_of_method({"name": name}), name)
 
     def test_no_two_methods_look_alike(self):
         looks = {}
@@ -64,8 +64,8 @@ class TableTest(unittest.TestCase):
             ({"name": "lobatto", "stages": 3}, "purple"),
             ({"name": "lobatto", "stages": 4}, "indigo"),
         ):
-            self.assertEqual(style.look_of_method(table).color, color, table)
-        self.assertIsNone(style.look_of_method({"name": "leapfrog"}))
+            self.assertEqual(style.style_of_method(table).color, color, table)
+        self.assertIsNone(style.style_of_method({"name": "leapfrog"}))
 
     def test_a_series_has_the_look_of_its_method_unless_it_says_otherwise(self):
         recipe = {"integrators": [{"name": "rk4"}, {"name": "gauss", "stages": 2, "label": "gauss-2"}]}
@@ -100,7 +100,7 @@ class RecipesTest(unittest.TestCase):
     def test_colours_of_a_panel_are_distinct(self):
         for where, recipe, series in self.panels():
             looks = [style.series_look(recipe, one, place) for place, one in enumerate(series)]
-            methods = [style.look_of_method(integrator_of(recipe, one["of"]) or {}) for one in series]
+            methods = [style.style_of_method(integrator_of(recipe, one["of"]) or {}) for one in series]
             curves = zip(looks, methods, map(kind_of, series))
             for (one, method, kind), (other, others, other_kind) in combinations(curves, 2):
                 # Points may have the colour of the theory, typed as numbers, that they are held against.
@@ -112,7 +112,7 @@ class RecipesTest(unittest.TestCase):
 
     def test_only_what_is_no_one_methods_has_colours_of_its_own(self):
         for where, recipe, series in self.panels():
-            methods = [style.look_of_method(integrator_of(recipe, one["of"]) or {}) for one in series]
+            methods = [style.style_of_method(integrator_of(recipe, one["of"]) or {}) for one in series]
             own = [{"color", "style"} & set(one) - ({"style"} if one.get("style") in ("points", "marked", "dots") else set())
                    for one in series]
             for one, method, chosen in zip(series, methods, own):

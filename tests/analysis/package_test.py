@@ -268,7 +268,7 @@ except bathline.Stopped as stopped:
         with self.assertRaisesRegex(bathline.UsageError, "ranks = 0: a run needs one at least"):
             bathline.run(RECIPE, ranks=0, progress=False)
         with mock.patch.dict(os.environ, {"OMPI_MCA_rmaps_base_oversubscribe": "0"}):
-            with self.assertRaisesRegex(bathline.Failed, "not enough slots"):
+            with self.assertRaisesRegex(bathline.BathlineError, "not enough slots"):
                 bathline.run(RECIPE, ranks=999, progress=False)
 
     def test_groups_within_groups_are_in_the_mapping_and_in_the_tree(self):

@@ -24,8 +24,8 @@ import claims_table
 import figure
 import report
 import sweep_table
-from bathline import apart, result
-from bathline.markup import to_html
+from bathline import isolated_process, result_file
+from bathline.text_to_html import to_html
 
 RECIPE = """# <b>not bold</b>
 [paper]
@@ -435,7 +435,7 @@ class CrashTest(unittest.TestCase):
         def opened(path, *arguments, **options):
             return ending() if path == self.paths[1] else really(path, *arguments, **options)
 
-        patch = mock.patch.object(result.h5py, "File", opened)
+        patch = mock.patch.object(result_file.h5py, "File", opened)
         patch.start()
         self.addCleanup(patch.stop)
 
@@ -470,7 +470,7 @@ class CrashTest(unittest.TestCase):
         self.check_outcome("SIGSEGV")
 
     def test_one_that_lets_the_library_search_without_end(self):
-        patience = mock.patch.object(apart, "PATIENCE", 1)
+        patience = mock.patch.object(isolated_process, "CPU_LIMIT_S", 1)
         patience.start()
         self.addCleanup(patience.stop)
         # Ten times its patience, so that a test that fails ends as well.

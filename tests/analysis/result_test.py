@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 
 import synthetic
-from bathline.result import AnalysisError, Claim, Result, natural_key
+from bathline.result_file import AnalysisError, Claim, ResultFile, natural_key
 
 
 class ResultTest(unittest.TestCase):
@@ -20,7 +20,7 @@ class ResultTest(unittest.TestCase):
 
     def open(self, recipe="title = 'x'\n", **attributes):
         synthetic.trajectory(self.path, recipe, **attributes)
-        result = Result(self.path)
+        result = ResultFile(self.path)
         self.addCleanup(result.file.close)
         return result
 
@@ -80,7 +80,7 @@ class ResultTest(unittest.TestCase):
             writer.variable("open/temperature", [4.0, 5.0, 6.0], ("coordinate",), "J")
             writer.scale("open/snapshot_time", [0.0, 1.0, 2.0], "s")
             writer.variable("open/q", [1.0, 2.0, 3.0], ("snapshot_time",), "m")
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             for path, expected, units in (("open.qv[1][2]", 5.0, "m2/s"), ("open.temperature[2]", 6.0, "J")):
                 quantity = result.quantity(path)
                 self.assertEqual((float(quantity.values), quantity.values.shape, quantity.units), (expected, (), units))
@@ -119,7 +119,7 @@ class ResultTest(unittest.TestCase):
             ):
                 writer.scale(f"{group}/time", time, "s")
                 writer.variable(f"{group}/x", values, ("time",), "m")
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             for statistic in ("min_at", "max_at", "slope"):
                 self.assertTrue(np.isnan(result.quantity(f"hole.x.{statistic}").values), statistic)
             self.assertEqual(float(result.quantity("empty.x.count").values), 0.0)
@@ -144,7 +144,7 @@ class ResultTest(unittest.TestCase):
             with h5py.File(self.path, "r+") as file:
                 file["extra"] = change(file)
             with self.assertRaisesRegex(AnalysisError, message):
-                Result(self.path)
+                ResultFile(self.path)
         for make in (
             lambda file: file.create_virtual_dataset("extra", layout),
             lambda file: file.create_dataset("extra", (5,), dtype=float, external=[(str(pipe), 0, 40)]),
@@ -153,7 +153,7 @@ class ResultTest(unittest.TestCase):
             with h5py.File(self.path, "r+") as file:
                 make(file)
             with self.assertRaisesRegex(AnalysisError, "extra has its values in other files"):
-                Result(self.path)
+                ResultFile(self.path)
 
     def test_single_numbers(self):
         quantity = self.open().quantity("closed.limit")
@@ -163,7 +163,7 @@ class ResultTest(unittest.TestCase):
     def test_labels_with_dots_and_nested_groups(self):
         path = self.path.with_name("orders.h5")
         synthetic.convergence(path)
-        with Result(path) as result:
+        with ResultFile(path) as result:
             self.assertEqual(result.groups("convergence"), ["gamma 0.5", "verlet"])
             self.assertEqual(len(result.quantity("convergence.gamma 0.5.error_q").values), 6)
             self.assertEqual(result.quantity("convergence.verlet.error_q").scale.path, "convergence.step")
@@ -177,7 +177,7 @@ class ResultTest(unittest.TestCase):
             table["label"].make_scale("label")
             table["order_q"] = [4.0, 2.0]
             table["order_q"].dims[0].attach_scale(table["label"])
-        with Result(path) as result:
+        with ResultFile(path) as result:
             self.assertEqual(float(result.quantity("convergence.order_q.max").values), 4.0)
             np.testing.assert_array_equal(result.quantity("convergence.order_q").scale.values, [0.0, 1.0])
             with self.assertRaisesRegex(AnalysisError, "'convergence.order_q' has no coordinate, which 'max_at' needs"):
@@ -204,11 +204,11 @@ class ResultTest(unittest.TestCase):
 
     def test_unreadable_files_are_mistakes_of_the_user(self):
         with self.assertRaisesRegex(AnalysisError, "no such file"):
-            Result(self.path)
+            ResultFile(self.path)
         self.path.parent.mkdir(parents=True)
         self.path.write_text("rubbish")
         with self.assertRaisesRegex(AnalysisError, "not a readable HDF5 file"):
-            Result(self.path)
+            ResultFile(self.path)
 
     def test_claims_and_what_they_ask_for(self):
         claims = {claim.id: claim for claim in self.open().claims()}
@@ -228,7 +228,7 @@ class ResultTest(unittest.TestCase):
             file["claims/id"] = [b"old"]
             file["claims/measured"] = [2.5]
             file["claims/passed"] = np.array([True])
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             (claim,) = result.claims()
             self.assertEqual(
                 (claim.id, claim.measured, claim.verdict, result.status), ("old", 2.5, "PASS", "unknown")

@@ -9,8 +9,8 @@ import numpy as np
 
 import synthetic
 from bathline.figure import draw
-from bathline.result import Result
-from bathline.runaway import limits
+from bathline.result_file import ResultFile
+from bathline.axis_limits import limits
 
 
 class RunawayTest(unittest.TestCase):
@@ -32,7 +32,7 @@ class RunawayTest(unittest.TestCase):
 
     def drawn(self):
         """The panels of the picture by their titles."""
-        with Result(self.path) as result:
+        with ResultFile(self.path) as result:
             figure = draw(result)
         figure.canvas.draw()
         return {axes.get_title(loc="left").partition(") ")[2]: axes for axes in figure.axes}

@@ -4,7 +4,7 @@ import random
 import unittest
 
 import synthetic  # noqa: F401  finds the package
-from bathline.settings import place_of, settings_of
+from bathline.sweep_settings import sweep_order_key, settings_of
 
 
 class SettingsTest(unittest.TestCase):
@@ -16,7 +16,7 @@ class SettingsTest(unittest.TestCase):
     def assert_order(self, recipe, *settings):
         shuffled = list(settings)
         random.Random(1).shuffle(shuffled)
-        self.assertEqual(sorted(shuffled, key=lambda one: place_of(one, recipe)), list(settings))
+        self.assertEqual(sorted(shuffled, key=lambda one: sweep_order_key(one, recipe)), list(settings))
 
     def test_the_order_is_that_of_the_recipe(self):
         for recipe in ('[sweep]\ntime.step = [0.1, 0.05, 0.2]\nb = ["y", "x"]', '[sweep]\nb = ["y", "x"]\n"time.step" = [0.1, 0.05, 0.2]'):

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 import synthetic
-from bathline.braille import curve
-from bathline.writer import is_abandoned
+from bathline.terminal_plot import curve
+from bathline.liveness import is_abandoned
 
 WATCH = synthetic.SOURCE / "analysis" / "watch.py"
 PROGRAM = os.environ.get("BATHLINE", str(synthetic.SOURCE / "build" / "bathline"))

@@ -1,8 +1,8 @@
 // Explicit steps of an anharmonic particle in an Ohmic heat bath, one and several steps a pass.
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "bench_world.hpp"
-#include "integrate/method.hpp"
-#include "model/star/star.hpp"
+#include "methods/method.hpp"
+#include "model/oscillator_bath/oscillator_bath.hpp"
 #include "quartic_potential.hpp"
 
 namespace bathline {
@@ -10,16 +10,16 @@ namespace {
 
 /// A Duffing oscillator in a bath of `oscillators` on every rank.
 Problem particle_in_a_bath(std::int64_t oscillators, int steps_per_pass) {
-  OpenSystem system;
+  ParticleSystem system;
   system.particles = 1;
   system.mass = Eigen::VectorXd::Ones(1);
   system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Ones(1, 1), 0.5);
   system.q0 = Eigen::VectorXd::Ones(1);
   system.v0 = Eigen::VectorXd::Zero(1);
   std::vector<std::unique_ptr<Environment>> bath;
-  bath.push_back(std::make_unique<Star>("bath", Attachment({{0, 1.0}}, 1),
-                                        ohmic_spectrum(oscillators * bench_world().size(), 0.2, 20.0), 0.0,
-                                        steps_per_pass, bench_world()));
+  bath.push_back(std::make_unique<OscillatorBath>("bath", Attachment({{0, 1.0}}, 1),
+                                                  ohmic_spectrum(oscillators * bench_world().size(), 0.2, 20.0), 0.0,
+                                                  steps_per_pass, bench_world()));
   Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(bath), bench_world());
   problem.prepare();
   return problem;

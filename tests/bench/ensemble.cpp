@@ -3,14 +3,14 @@
 #include <cmath>
 #include <vector>
 
-#include "advance/side_by_side.hpp"
-#include "advance/stepper.hpp"
+#include "steppers/batch_stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "bench_world.hpp"
-#include "integrate/catalogue.hpp"
+#include "methods/catalogue.hpp"
 #include "line_systems.hpp"
 #include "model/potentials/catalogue.hpp"
-#include "model/potentials/separation_sum.hpp"
-#include "model/star/star.hpp"
+#include "model/potentials/pair_potential_sum.hpp"
+#include "model/oscillator_bath/oscillator_bath.hpp"
 #include "quartic_potential.hpp"
 
 namespace bathline {
@@ -21,15 +21,15 @@ constexpr int oscillators = 500, steps = 4'000, turns = 50;
 
 /// V = -q^2/2 + q^4/4 in 500 oscillators that damp by 0.2, with the steps of a pass that recipes have by default.
 Problem double_well_in_a_bath() {
-  OpenSystem system;
+  ParticleSystem system;
   system.particles = 1;
   system.mass = Eigen::VectorXd::Ones(1);
   system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Constant(1, 1, -1.0), 1.0);
   system.q0 = Eigen::VectorXd::Ones(1);
   system.v0 = Eigen::VectorXd::Constant(1, 0.3);
   std::vector<std::unique_ptr<Environment>> bath;
-  bath.push_back(std::make_unique<Star>("bath", Attachment({{0, 1.0}}, 1), drude_spectrum(oscillators, 0.2, 20.0, 5.0),
-                                        0.5, 32, bench_world()));
+  bath.push_back(std::make_unique<OscillatorBath>("bath", Attachment({{0, 1.0}}, 1),
+                                                  drude_spectrum(oscillators, 0.2, 20.0, 5.0), 0.5, 32, bench_world()));
   Problem problem(system, Eigen::MatrixXd::Zero(1, 1), std::move(bath), bench_world());
   problem.prepare();
   return problem;
@@ -75,15 +75,16 @@ std::vector<Problem> open_double_wells(bool noise) {
   section.set("barrier", 0.25, {});
   section.set("half_distance", 1.0, {});
   Mistakes mistakes;
-  OpenSystem system;
+  ParticleSystem system;
   system.particles = 1;
   system.mass = Eigen::VectorXd::Ones(1);
-  system.potential = std::make_shared<SeparationSum>(
-      std::vector<SeparationSum::Term>{{SeparationSum::origin, 0, build_potential(potentials(), section, mistakes)}},
+  system.potential = std::make_shared<PairPotentialSum>(
+      std::vector<PairPotentialSum::Term>{
+          {PairPotentialSum::origin, 0, build_potential(potentials(), section, mistakes)}},
       1);
   system.q0 = Eigen::VectorXd::Zero(1);
   std::vector<Problem> problems;
-  for (std::uint32_t realisation = 0; realisation < SideBySide::most; ++realisation) {
+  for (std::uint32_t realisation = 0; realisation < BatchStepper::most; ++realisation) {
     system.v0 = Eigen::VectorXd::Constant(1, 0.3 + 0.01 * realisation);
     problems.emplace_back(system, Eigen::MatrixXd::Constant(1, 1, open_damping),
                           std::vector<std::unique_ptr<Environment>>(), bench_world());
@@ -117,7 +118,7 @@ ExplicitScheme kick_drift_kick() {
 
 void open_particles(benchmark::State& state, bool noise) {
   std::vector<Problem> problems = open_double_wells(noise);
-  const std::unique_ptr<SideBySide> together = make_side_by_side(kick_drift_kick(), problems, h);
+  const std::unique_ptr<BatchStepper> together = make_batch_stepper(kick_drift_kick(), problems, h);
   std::vector<double> q(problems.size()), p(problems.size(), 0.3);
   const std::int64_t items = open_steps * static_cast<std::int64_t>(problems.size());
   const auto work = [&] { together->advance(open_steps); };

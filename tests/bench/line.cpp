@@ -1,11 +1,11 @@
 // Explicit and implicit steps of a particle with a long line, by the program's own kernels. Nothing is left out: what
 // has not moved yet is computed all the same.
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "bench_world.hpp"
 #include "line_systems.hpp"
-#include "model/infinite/infinite_line.hpp"
+#include "model/semi_infinite_line/semi_infinite_line.hpp"
 #include "model/line/implicit/one_stage_tile.hpp"
-#include "model/line/explicit/tile.hpp"
+#include "model/line/explicit/skewed_tile.hpp"
 
 namespace bathline {
 namespace {
@@ -55,7 +55,7 @@ void explicit_energies(benchmark::State& state) {
     stepper->advance(steps_of_a_block, {.wants_energy = true});
     benchmark::DoNotOptimize(problem.energies());
   };
-  time_by_turns(state, problem.environments().front()->facts().sites * steps_of_a_block, with, "of_blocked",
+  time_by_turns(state, problem.environments().front()->properties().sites * steps_of_a_block, with, "of_blocked",
                 [&] { stepper->advance(steps_of_a_block); });
 }
 
@@ -66,7 +66,7 @@ void midpoint(benchmark::State& state) {
   const std::unique_ptr<Stepper> implicit_stepper = make_stepper(gamma_scheme(0.5), implicit_problem, 0.5);
   const std::unique_ptr<Stepper> explicit_stepper = make_stepper(gamma_scheme(0.0), explicit_problem, 0.5);
   time_by_turns(
-      state, implicit_problem.environments().front()->facts().sites * steps_of_a_block,
+      state, implicit_problem.environments().front()->properties().sites * steps_of_a_block,
       [&] { implicit_stepper->advance(steps_of_a_block); }, "of_blocked",
       [&] { explicit_stepper->advance(steps_of_a_block); });
 }
@@ -96,14 +96,14 @@ void gauss_single_steps(benchmark::State& state) {
   const std::int64_t sites = memory_resident_sites() * bench_world().size();
   Line line("line", Attachment({{0, 1.0}}, 1), LineConstants{}, sites, bench_world(), {.skip_resting = false});
   line.prepare({});
-  const auto march = line.implicit_march(gauss_scheme(stages), 0.5);
+  const auto environment_stepper = line.implicit_stepper(gauss_scheme(stages), 0.5);
   StageResponse response;
   const double head[] = {0.0};
   const Eigen::MatrixXd velocities = Eigen::MatrixXd::Ones(stages, 1);
   time_together(state, sites * steps, [&] {
     for (int step = 0; step < steps; ++step) {
-      march->respond(head, response);
-      march->complete(velocities);
+      environment_stepper->condense(head, response);
+      environment_stepper->back_substitute(velocities);
     }
   });
 }
@@ -112,8 +112,8 @@ void gauss_single_steps(benchmark::State& state) {
 void explicit_blocked_in_cache(benchmark::State& state) {
   constexpr int blocks = 400, steps = 64;
   std::vector<LineLevel> levels;
-  take_levels_of(splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}}), 0.5, steps, levels);
-  LineTile<EqualSites> tile;
+  make_levels(splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}}), 0.5, steps, levels);
+  SkewedTile<UniformSites> tile;
   std::vector<double> w(tile_capacity, 1e-3), p(tile_capacity, 1e-3);
   time_together(state, tile_capacity * bench_world().size() * blocks * steps, [&] {
     for (int block = 0; block < blocks; ++block) {
@@ -127,9 +127,9 @@ void explicit_blocked_in_cache(benchmark::State& state) {
 void infinite(benchmark::State& state, const Scheme& scheme) {
   constexpr double h = 0.126, steps_of_run = 1e9;
   constexpr int steps = 200'000;
-  Problem problem = oscillator_on(std::make_unique<InfiniteLine>(
+  Problem problem = oscillator_on(std::make_unique<SemiInfiniteLine>(
       "line", Attachment({{0, 1.0}}, 1),
-      InfiniteLineOptions{.horizon = steps_of_run * h, .step = h, .end = steps_of_run * h}, bench_world()));
+      SemiInfiniteLineOptions{.horizon = steps_of_run * h, .step = h, .end = steps_of_run * h}, bench_world()));
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
   time_together(state, steps, [&] { stepper->advance(steps); });
 }

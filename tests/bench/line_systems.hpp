@@ -1,16 +1,16 @@
 // An oscillator on a line, and methods by name, for benchmarks.
 #pragma once
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "bench_world.hpp"
-#include "integrate/method.hpp"
+#include "methods/method.hpp"
 #include "model/line/line.hpp"
 
 namespace bathline {
 
 /// An oscillator that kicks `line`.
 inline Problem oscillator_on(std::unique_ptr<Environment> line) {
-  OpenSystem system;
+  ParticleSystem system;
   system.particles = 1;
   system.mass = Eigen::VectorXd::Ones(1);
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Ones(1, 1));
@@ -37,10 +37,10 @@ inline Scheme gamma_scheme(double gamma) {
   return methods().find("gamma")->scheme(options);
 }
 
-inline CollocationScheme gauss_scheme(int stages) {
+inline PartitionedRungeKutta gauss_scheme(int stages) {
   Section options;
   options.set("stages", std::int64_t{stages}, {});
-  return std::get<CollocationScheme>(methods().find("gauss")->scheme(options));
+  return std::get<PartitionedRungeKutta>(methods().find("gauss")->scheme(options));
 }
 
 }  // namespace bathline

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench_world.hpp"
-#include "parallel/subnormals.hpp"
+#include "simd/subnormals.hpp"
 #include "solve/petsc_session.hpp"
 
 namespace bathline {
@@ -43,13 +43,13 @@ std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(const std::string& f
   return std::make_unique<PlainNames<benchmark::ConsoleReporter>>();
 }
 
-/// The value of `--name=value`, or `fallback`.
-std::string argument(int argc, char** argv, const std::string& name, const std::string& fallback) {
+/// The value of `--name=value`, or `default_value`.
+std::string argument(int argc, char** argv, const std::string& name, const std::string& default_value) {
   const std::string begin = "--" + name + "=";
   for (int i = 1; i < argc; ++i) {
     if (std::string(argv[i]).rfind(begin, 0) == 0) return argv[i] + begin.size();
   }
-  return fallback;
+  return default_value;
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ std::int64_t memory_resident_sites() {
 
 int main(int argc, char** argv) {
   bathline::flush_subnormals();
-  const bathline::ParallelSession session;
+  const bathline::MpiSession session;
   bathline::PetscSession petsc(session.world(), {});
   petsc.start();
   bathline::world = &session.world();

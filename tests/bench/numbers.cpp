@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "bench_world.hpp"
-#include "parallel/normal_numbers.hpp"
-#include "parallel/random_key.hpp"
+#include "random/normal_batch.hpp"
+#include "random/counter_rng.hpp"
 
 namespace bathline {
 namespace {
@@ -13,7 +13,7 @@ void normal_numbers(benchmark::State& state) {
   std::vector<double> numbers(512);  // as many as noise draws together
   constexpr int spans = 2000;
   const auto count = static_cast<std::int64_t>(spans * numbers.size());
-  const RandomKey key{7, 1, 3};
+  const RngKey key{7, 1, 3};
   time_by_turns(
       state, count,
       [&] {

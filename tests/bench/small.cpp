@@ -121,7 +121,7 @@ void trimer_verlet(benchmark::State& state) {
   time_steps(state, trimer(), verlet, steps, h, [&] { plain_trimer(q, p); });
 }
 /// A system and a method of their own.
-void alone(benchmark::State& state, OpenSystem (*system)(), const MethodChoice& method) {
+void alone(benchmark::State& state, ParticleSystem (*system)(), const MethodChoice& method) {
   time_steps(state, system(), method, steps, h);
 }
 /// A chain of so many particles, whose step should take a time proportional to their number.

@@ -3,15 +3,15 @@
 
 #include <stdexcept>
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "bench_world.hpp"
-#include "integrate/catalogue.hpp"
+#include "methods/catalogue.hpp"
 #include "model/system_catalogue.hpp"
 
 namespace bathline {
 
-inline OpenSystem system_of(const SystemKind& kind, Section section) {
-  OpenSystem system;
+inline ParticleSystem system_of(const SystemKind& kind, Section section) {
+  ParticleSystem system;
   Mistakes mistakes;
   section.set("mode_energies", false, {});
   kind.build(section, potentials(), system, mistakes);
@@ -20,7 +20,7 @@ inline OpenSystem system_of(const SystemKind& kind, Section section) {
 }
 
 /// M = mu = 1 from (1, 0) with (0, 1.1), undamped.
-inline OpenSystem kepler() {
+inline ParticleSystem kepler() {
   Section section;
   for (const char* one : {"M", "mu"}) section.set(one, 1.0, {});
   section.set("alpha", 0.0, {});
@@ -30,7 +30,7 @@ inline OpenSystem kepler() {
 }
 
 /// Masses 1 and 2 on springs 1 and 2, a damper of 0.1 between them.
-inline OpenSystem dual_oscillator() {
+inline ParticleSystem dual_oscillator() {
   Section section;
   const std::pair<const char*, double> numbers[] = {
       {"m0", 1.0}, {"M0", 2.0}, {"k0", 1.0}, {"K0", 2.0}, {"damping", 0.1}};
@@ -40,7 +40,7 @@ inline OpenSystem dual_oscillator() {
 }
 
 /// Three atoms in the plane near their equilibrium.
-inline OpenSystem trimer() {
+inline ParticleSystem trimer() {
   Section section, potential;
   potential.set("kind", std::string("lennard-jones"), {});
   for (const char* one : {"epsilon", "sigma"}) potential.set(one, 1.0, {});
@@ -52,7 +52,7 @@ inline OpenSystem trimer() {
 }
 
 /// Fermi, Pasta, Ulam and Tsingou's chain between walls, in its lowest mode.
-inline OpenSystem chain(int particles) {
+inline ParticleSystem chain(int particles) {
   Section section, potential;
   potential.set("kind", std::string("fput"), {});
   potential.set("k", 1.0, {});
@@ -67,7 +67,7 @@ inline OpenSystem chain(int particles) {
   return system_of(pair_potential_kind(), section);
 }
 
-inline OpenSystem henon_heiles() {
+inline ParticleSystem henon_heiles() {
   Section section;
   section.set("coordinates", std::vector<std::string>{"x", "y"}, {});
   section.set("V", std::string("0.5*(x^2 + y^2) + x^2*y - y^3/3"), {});
@@ -78,7 +78,7 @@ inline OpenSystem henon_heiles() {
 }
 
 /// x'' = -x + (1 - x^2) x' from its limit cycle.
-inline OpenSystem van_der_pol() {
+inline ParticleSystem van_der_pol() {
   Section section;
   section.set("coordinates", std::vector<std::string>{"x"}, {});
   section.set("V", std::string("x^2/2"), {});
@@ -88,7 +88,7 @@ inline OpenSystem van_der_pol() {
   return system_of(formula_kind(), section);
 }
 
-inline OpenSystem double_pendulum() {
+inline ParticleSystem double_pendulum() {
   Section section;
   section.set("coordinates", std::vector<std::string>{"a", "b"}, {});
   section.set("L", std::string("a_dot^2 + b_dot^2/2 + a_dot*b_dot*cos(a - b) + 19.62*cos(a) + 9.81*cos(b)"), {});
@@ -113,7 +113,7 @@ struct MethodChoice {
 
 /// Times `steps` steps of `h`, alone or by turns with `plain`, which does as many.
 template <class... Plain>
-void time_steps(benchmark::State& state, const OpenSystem& system, const MethodChoice& method, int steps, double h,
+void time_steps(benchmark::State& state, const ParticleSystem& system, const MethodChoice& method, int steps, double h,
                 Plain... plain) {
   const Eigen::MatrixXd damping = system.damping.value_or(Eigen::MatrixXd::Zero(system.size(), system.size()));
   Problem problem(system, damping, {}, bench_world());

@@ -331,7 +331,7 @@ class FigureCheckTest(FolderTest):
         return run(["check", write_recipe(self.folder / "figure.toml", toml(OSCILLATOR) + f"[figure]\n{figure}\n{panel}")])
 
     def test_kinds_are_those_of_the_analysis(self):
-        kinds = [path.stem for path in (SOURCE / "analysis" / "bathline" / "kinds").glob("[a-z]*.py")]
+        kinds = [path.stem for path in (SOURCE / "analysis" / "bathline" / "figure_kinds").glob("[a-z]*.py")]
         self.assertGreater(len(kinds), 3)
         for kind in kinds:
             self.assert_code(self.check(f'kind = "{kind}"'), 0)

@@ -16,7 +16,7 @@ using testing::ElementsAre;
 
 struct Series {
   std::vector<double> time, value;
-  void visit(Archive& archive) {
+  void serialise(Archive& archive) {
     archive.numbers("time", time);
     archive.numbers("value", value, time.size());
   }
@@ -31,12 +31,12 @@ struct State {
   std::vector<Series> list = {};
   std::map<std::string, Series> named = {};
 
-  void visit(Archive& archive) {
+  void serialise(Archive& archive) {
     archive.numbers("single", {&a, &b});
     archive.counts("steps", {&steps});
     const std::vector<std::span<double>> parts = {pair, tail};
     archive.numbers("parts", parts);
-    const auto series = [](Archive& one, Series& each) { each.visit(one); };
+    const auto series = [](Archive& one, Series& each) { each.serialise(one); };
     Archive lists = archive.group("list"), names = archive.group("named");
     lists.each(list, series);
     names.each(named, series);
@@ -49,7 +49,7 @@ class MpiArchive : public testing::Test {
     CheckpointWriter writer(path(), test_world());
     writer.file().attribute("checkpoint_format", std::int64_t{1});
     Archive archive(writer, "state");
-    state.visit(archive);
+    state.serialise(archive);
     writer.commit();
   }
   std::string path() const { return folder_.file("r.h5.checkpoint.1.h5"); }
@@ -73,7 +73,7 @@ TEST_F(MpiArchive, PutsBackOnEveryRankWhatRankZeroHad) {
   const CheckpointReader reader(path(), test_world());
   State state{.tail = {0.0}};
   Archive archive(reader, "state");
-  state.visit(archive);
+  state.serialise(archive);
   EXPECT_EQ(state.a, 1.5);
   EXPECT_EQ(state.b, -2.0);
   EXPECT_EQ(state.steps, 7);

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "parallel/memory.hpp"
+#include "parallel/memory_budget.hpp"
 #include "petsc_world.hpp"
 #include "recipe_text.hpp"
 
@@ -66,7 +66,7 @@ TEST(MpiExperiment, BuildsTheCasesOfARecipe) {
 
   const Problem closed_problem = experiment.make_problem(*closed);
   ASSERT_EQ(closed_problem.environments().size(), 1u);
-  EXPECT_EQ(closed_problem.environments()[0]->facts().sites, 100);
+  EXPECT_EQ(closed_problem.environments()[0]->properties().sites, 100);
   EXPECT_EQ(closed_problem.environments()[0]->name(), "line");
   EXPECT_FALSE(closed_problem.is_damped());
   // Without a damping of its own the open system has what the line implies.
@@ -103,7 +103,7 @@ TEST(MpiExperiment, ChoosesEnvironmentsAndStepsByCase) {
   ASSERT_EQ(read.report(), "");
   const Case& closed = *read.experiment->find_case("closed");
   EXPECT_EQ(closed.steps, 100);
-  EXPECT_EQ(read.experiment->make_problem(closed).environments()[0]->facts().sites, 7);
+  EXPECT_EQ(read.experiment->make_problem(closed).environments()[0]->properties().sites, 7);
   // Two lines on one particle add up.
   EXPECT_NEAR(read.experiment->make_problem(*read.experiment->find_case("open")).damping()(0, 0), 1.0 + 2.0, 1e-14);
 }
@@ -205,7 +205,7 @@ TEST(MpiExperiment, FindsLinesLargerThanTheMemory) {
 // The line itself would fit, and the stages of a collocation method take more than twice as much besides.
 TEST(MpiExperiment, CountsWhatAnIntegratorNeedsBesidesTheLine) {
   const auto sites =
-      static_cast<std::int64_t>(0.6 / 16.0 * static_cast<double>(memory_need(test_world(), 0.0).available));
+      static_cast<std::int64_t>(0.6 / 16.0 * static_cast<double>(memory_budget(test_world(), 0.0).available));
   const auto report = [&](const std::string& integrator) {
     const std::string text = with("name = \"gamma\"\nlabel = \"closed\"", integrator + "\nlabel = \"closed\"");
     return read_recipe(with("sites = 100", "sites = " + std::to_string(test_world().sum(sites) / test_world().size()),

@@ -86,7 +86,7 @@ TEST(Noise, MethodsThatTakeNoneSayWhy) {
   EXPECT_THAT(read_recipe(recipe(even, "", "", "herglotz")).report(), HasSubstr("takes no noise: "));
   EXPECT_EQ(read_recipe(recipe(even, "", "noise = false\n", "herglotz")).report(), "");
   for (const Method& method : methods())
-    EXPECT_THAT(method.warmth.statement, testing::Not(HasSubstr("nothing"))) << method.entry.name;
+    EXPECT_THAT(method.langevin.statement, testing::Not(HasSubstr("nothing"))) << method.entry.name;
   std::string driven = warm;
   driven += "drive = [\"cos(t)\", \"0\"]\n";
   EXPECT_THAT(read_recipe(recipe(driven, "", "", "exact")).report(), HasSubstr("linear systems without a drive"));
@@ -112,7 +112,7 @@ bool has_noise(const std::string& text) {
   const Problem problem = read.experiment->make_problem(one);
   const bool found = dynamic_cast<Noisy&>(*problem.environments().front()).noise() != nullptr;
   EXPECT_EQ(one.noise, found);
-  EXPECT_EQ(problem.environments().front()->facts().temperature > 0.0, found);
+  EXPECT_EQ(problem.environments().front()->properties().temperature > 0.0, found);
   return found;
 }
 

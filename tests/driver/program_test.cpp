@@ -9,20 +9,20 @@
 
 #include "driver/experiment.hpp"
 #include "driver/feasibility.hpp"
-#include "model/potentials/separation_sum.hpp"
-#include "own_catalogues.hpp"
+#include "model/potentials/pair_potential_sum.hpp"
+#include "builtin_catalogues.hpp"
 #include "test_world.hpp"
 
 namespace bathline::program_test {
 namespace {
 
 TEST(Program, EverythingThatItBringsAlongDescribesItself) {
-  const Vocabulary words = vocabulary_of(own_catalogues());
+  const CatalogueSchema words = catalogue_schema_of(builtin_catalogues());
   for (const auto* entries :
        {&words.systems, &words.potentials, &words.environments, &words.integrators, &words.studies}) {
     EXPECT_FALSE(entries->empty());
     std::set<std::string> names;
-    for (const Entry& entry : *entries) {
+    for (const CatalogueEntry& entry : *entries) {
       SCOPED_TRACE(entry.name);
       EXPECT_TRUE(names.insert(entry.name).second) << "a recipe could not tell them apart";
       EXPECT_FALSE(entry.summary.empty());
@@ -30,19 +30,19 @@ TEST(Program, EverythingThatItBringsAlongDescribesItself) {
       EXPECT_FALSE(entry.source.empty());
       for (const Parameter& parameter : entry.parameters) {
         EXPECT_FALSE(parameter.doc.empty()) << parameter.name;
-        EXPECT_FALSE(parameter.required && !parameter.fallback.empty()) << parameter.name;
+        EXPECT_FALSE(parameter.required && !parameter.default_value.empty()) << parameter.name;
       }
     }
   }
 }
 
 /// V(s) = k s^6 / 6.
-class Sextic final : public SeparationPotential {
+class Sextic final : public PairPotential {
  public:
   explicit Sextic(double k) : k_(k) {}
   double value(double s) const override { return k_ * std::pow(s, 6) / 6.0; }
-  double slope(double s) const override { return k_ * std::pow(s, 5); }
-  double curvature(double s) const override { return 5.0 * k_ * std::pow(s, 4); }
+  double derivative(double s) const override { return k_ * std::pow(s, 5); }
+  double second_derivative(double s) const override { return 5.0 * k_ * std::pow(s, 4); }
   bool is_quadratic() const override { return false; }
 
  private:
@@ -58,24 +58,25 @@ class NoStudy final : public Study {
 SystemKind caged_kind() {
   return {
       {.name = "caged",
-       .parameters = {{.name = "cage", .type = ValueType::table, .required = true, .listing = "potentials"}}},
-      [](const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system, Mistakes& mistakes) {
+       .parameters = {{.name = "cage", .type = ValueType::table, .required = true, .catalogue_name = "potentials"}}},
+      [](const Section& section, const Catalogue<PotentialKind>& potentials, ParticleSystem& system,
+         Mistakes& mistakes) {
         system.particles = system.axes = 1;
         system.mass = Eigen::VectorXd::Constant(1, 3.0);
         system.q0 = Eigen::VectorXd::Constant(1, 2.0);
         system.v0 = Eigen::VectorXd::Zero(1);
-        system.potential = std::make_shared<SeparationSum>(
-            std::vector<SeparationSum::Term>{
-                {SeparationSum::origin, 0, build_potential(potentials, section.table("cage"), mistakes)}},
+        system.potential = std::make_shared<PairPotentialSum>(
+            std::vector<PairPotentialSum::Term>{
+                {PairPotentialSum::origin, 0, build_potential(potentials, section.table("cage"), mistakes)}},
             1);
       }};
 }
 
 /// Another program: one line more in every catalogue. Its environment and its integrator are renamed ones.
 Catalogues extended_catalogues() {
-  Catalogues all = own_catalogues();
+  Catalogues all = builtin_catalogues();
   all.potentials.add({{.name = "sextic", .parameters = {{.name = "k", .required = true}}},
-                      [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
+                      [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
                         return std::make_shared<Sextic>(section.number("k"));
                       }});
   all.systems.add(caged_kind());
@@ -116,24 +117,25 @@ kind = "my-study"
 TEST(MpiProgram, RecipesNameWhatAnotherProgramAdds) {
   const Program program(extended_catalogues(), test_world());
   Mistakes mistakes;
-  const Recipe recipe = parse_recipe(recipe_text, "r.toml", {}, program.vocabulary(), mistakes);
+  const Recipe recipe = parse_recipe(recipe_text, "r.toml", {}, program.catalogue_schema(), mistakes);
   const Experiment experiment(recipe, program, mistakes);
   const Feasibility feasibility(recipe, experiment, mistakes);
   ASSERT_EQ(mistakes.report(), "");
   // It resolves to a text that resolves to itself, the potential's own key included.
-  EXPECT_EQ(parse_recipe(recipe.resolved, "r.toml", {}, program.vocabulary(), mistakes).resolved, recipe.resolved);
+  EXPECT_EQ(parse_recipe(recipe.resolved, "r.toml", {}, program.catalogue_schema(), mistakes).resolved,
+            recipe.resolved);
   EXPECT_THAT(recipe.resolved, testing::HasSubstr("[system.cage]\nkind = \"sextic\"\nk = 0.5"));
   const Problem problem = experiment.make_problem(experiment.cases().front());
   EXPECT_DOUBLE_EQ(problem.system().potential->value(problem.q), 0.5 * 64.0 / 6.0);
-  EXPECT_EQ(problem.environments().front()->facts().sites, 4);
+  EXPECT_EQ(problem.environments().front()->properties().sites, 4);
   const auto study = program.catalogues().studies.find("my-study")->make(recipe, experiment, mistakes);
   EXPECT_NE(dynamic_cast<const NoStudy*>(study.get()), nullptr);
 }
 
 TEST(MpiProgram, OtherProgramsDoNotKnowOfIt) {
-  const Program program(own_catalogues(), test_world());
+  const Program program(builtin_catalogues(), test_world());
   Mistakes mistakes;
-  const Recipe recipe = parse_recipe(recipe_text, "r.toml", {}, program.vocabulary(), mistakes);
+  const Recipe recipe = parse_recipe(recipe_text, "r.toml", {}, program.catalogue_schema(), mistakes);
   EXPECT_THAT(mistakes.report(), testing::HasSubstr("r.toml:3:"));
 }
 

@@ -7,15 +7,15 @@
 // checkpoints, ranks and limits of the step need nothing else; what only linear environments can have is refused.
 #include "command_line/run_program.hpp"
 #include "model/lumped/lumped.hpp"
-#include "own_catalogues.hpp"
+#include "builtin_catalogues.hpp"
 
 using namespace bathline;
 
-std::unique_ptr<Environment> build(const Section& section, const OpenSystem& system, const RunTimes&,
+std::unique_ptr<Environment> build(const Section& section, const ParticleSystem& system, const RunTimes&,
                                    const Communicator& world, Mistakes& mistakes) {
   std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
   if (!attachment) return nullptr;
-  Assembly sink;
+  LumpedNetwork sink;
   sink.mass = {section.number("m")};
   sink.to_head = {{0, section.number("k")}};
   sink.dashpots = {{0, section.number("c")}};
@@ -38,12 +38,12 @@ EnvironmentKind sink_kind() {
                           {.name = "m", .units = "kg", .doc = "its mass", .required = true, .bound = Bound::positive},
                           {.name = "k", .units = "N/m", .doc = "of the spring", .required = true},
                           {.name = "beta", .units = "N/m^3", .doc = "how the spring stiffens", .required = true},
-                          {.name = "c", .units = "kg/s", .doc = "of the dashpot", .fallback = "0.0"}}},
+                          {.name = "c", .units = "kg/s", .doc = "of the dashpot", .default_value = "0.0"}}},
           build};
 }
 
 int main(int argc, char** argv) {
-  Catalogues catalogues = own_catalogues();
+  Catalogues catalogues = builtin_catalogues();
   catalogues.environments.add(sink_kind());
   return run_program(argc, argv, catalogues);
 }

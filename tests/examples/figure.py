@@ -1,6 +1,6 @@
 """A figure of one's own: the phase portrait of a particle, momentum against position, a curve for each integrator.
 
-In the tree this is `analysis/bathline/kinds/phase.py`; a recipe asks for it by `[figure] kind = "phase"`, and the name stands
+In the tree this is `analysis/bathline/figure_kinds/phase.py`; a recipe asks for it by `[figure] kind = "phase"`, and the name stands
 in the list of kinds in `src/recipe/recipe_schema.cpp`, so that a misspelt one is found before the run.
 """
 

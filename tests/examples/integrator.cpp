@@ -5,8 +5,8 @@
 // An explicit splitting is a list of weights: that the program can run it on particles and on any environment, over
 // any ranks, in blocks of steps, with checkpoints, follows from them.
 #include "command_line/run_program.hpp"
-#include "integrate/splitting.hpp"
-#include "own_catalogues.hpp"
+#include "methods/splitting.hpp"
+#include "builtin_catalogues.hpp"
 
 using namespace bathline;
 
@@ -18,13 +18,13 @@ Method ruth3_method() {
                                            {drift, -2.0 / 3.0},
                                            {kick, -1.0 / 24.0},
                                            {drift, 1.0}});
-  Properties properties;
+  MethodProperties properties;
   properties.order = 3;
   properties.order_damped = 1;
   properties.symplectic = true;
   properties.angular_momentum = true;
-  properties.oscillation_limit = oscillation_limit(scheme);
-  properties.decay_limit = decay_limit(scheme);
+  properties.imaginary_axis_limit = imaginary_axis_limit(scheme);
+  properties.real_axis_limit = real_axis_limit(scheme);
   return {{.name = "ruth3",
            .summary = "splitting with 3 kicks: explicit, symplectic, order 3",
            .equation = "drifts q += a_i h v and kicks p += b_i h f(q) in turn",
@@ -34,7 +34,7 @@ Method ruth3_method() {
 }
 
 int main(int argc, char** argv) {
-  Catalogues catalogues = own_catalogues();
+  Catalogues catalogues = builtin_catalogues();
   catalogues.integrators.add(ruth3_method());
   return run_program(argc, argv, catalogues);
 }

@@ -3,7 +3,7 @@
 // A study gets the experiment and writes what it measures; claims and figures then name it by its path.
 #include "command_line/run_program.hpp"
 #include "driver/experiment.hpp"
-#include "own_catalogues.hpp"
+#include "builtin_catalogues.hpp"
 
 using namespace bathline;
 
@@ -47,7 +47,7 @@ StudyKind period_kind() {
 }
 
 int main(int argc, char** argv) {
-  Catalogues catalogues = own_catalogues();
+  Catalogues catalogues = builtin_catalogues();
   catalogues.studies.add(period_kind());
   return run_program(argc, argv, catalogues);
 }

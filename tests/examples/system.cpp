@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "command_line/run_program.hpp"
-#include "own_catalogues.hpp"
+#include "builtin_catalogues.hpp"
 
 using namespace bathline;
 
@@ -26,7 +26,7 @@ class PendulumPotential final : public Potential {
   double weight_;  ///< m g l, J
 };
 
-void build(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
+void build(const Section& section, const Catalogue<PotentialKind>&, ParticleSystem& system, Mistakes& mistakes) {
   system.particles = 1;
   read_start(section, system, mistakes);
   const double m = section.number("m"), l = section.number("l");
@@ -39,7 +39,11 @@ SystemKind pendulum_kind() {
   std::vector<Parameter> parameters = {
       {.name = "m", .units = "kg", .doc = "mass of the bob", .required = true, .bound = Bound::positive},
       {.name = "l", .units = "m", .doc = "length", .required = true, .bound = Bound::positive},
-      {.name = "g", .units = "m/s^2", .doc = "acceleration of gravity", .fallback = "9.81", .bound = Bound::positive}};
+      {.name = "g",
+       .units = "m/s^2",
+       .doc = "acceleration of gravity",
+       .default_value = "9.81",
+       .bound = Bound::positive}};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   return {{.name = "pendulum",
            .summary = "plane pendulum in its angle",
@@ -50,7 +54,7 @@ SystemKind pendulum_kind() {
 }
 
 int main(int argc, char** argv) {
-  Catalogues catalogues = own_catalogues();
+  Catalogues catalogues = builtin_catalogues();
   catalogues.systems.add(pendulum_kind());
   return run_program(argc, argv, catalogues);
 }

@@ -65,7 +65,7 @@ std::vector<double> one_by_one(const ExpressionGraph& graph, std::span<const Exp
   const LoweredExpressions lowered(graph, outputs);
   const ExpressionGraph& code = lowered.graph();
   std::vector<double> values(code.size()), results;
-  for (const Expression part : code.parts(lowered.outputs())) {
+  for (const Expression part : code.topological_order(lowered.outputs())) {
     const ExpressionGraph::Node& node = code[part];
     const auto value = [&](int index) { return index < 0 ? 0.0 : values[static_cast<std::size_t>(index)]; };
     values[static_cast<std::size_t>(part.index)] =
@@ -87,7 +87,7 @@ MATCHER_P(IsSameAs, expected, "") { return are_same(arg, expected); }
 TEST(FormulaProgram, ComputesWhatItsOperationsDo) {
   using enum Operation;
   constexpr Operation operations[] = {add,    subtract, multiply, divide, negate,     absolute,   minimum,
-                                      choose, sine,     cosine,   power,  add,        arctangent, multiply,
+                                      select, sine,     cosine,   power,  add,        arctangent, multiply,
                                       add,    subtract, multiply, divide, arctangent2};
   RandomNumbers random(11);
   const auto below = [&](std::size_t bound) {
@@ -98,7 +98,7 @@ TEST(FormulaProgram, ComputesWhatItsOperationsDo) {
     ExpressionGraph graph;
     std::vector<Expression> nodes = {graph.variable(0), graph.variable(1), graph.variable(2), graph.constant(0.4)};
     // Long ones have more results that wait for their use than a processor has registers.
-    for (int step = 0, steps = 4 + below(60); step < steps; ++step) {
+    for (int step = 0, instructions = 4 + below(60); step < instructions; ++step) {
       const Operation operation = operations[below(std::size(operations))];
       // The node before is an operand more often than others are.
       const auto operand = [&] {
@@ -114,7 +114,7 @@ TEST(FormulaProgram, ComputesWhatItsOperationsDo) {
     for (const FormulaProgram& either : {program, program.interpreted()}) {
       std::vector<double> found(outputs.size());
       either.run(variables, found.data());
-      EXPECT_THAT(found, testing::Pointwise(AreSame(), expected)) << either.is_machine_code();
+      EXPECT_THAT(found, testing::Pointwise(AreSame(), expected)) << either.is_jit_compiled();
     }
     EXPECT_THAT(FormulaProgram(graph, {outputs.data(), 1}, 3).run(variables),
                 IsSameAs(one_by_one(graph, {outputs.data(), 1}, variables).front()));
@@ -125,12 +125,12 @@ TEST(FormulaProgram, IsMachineCodeHere) {
   ExpressionGraph graph;
   const Expression one = graph.constant(1.0);
   const FormulaProgram program(graph, {&one, 1}, 0);
-  EXPECT_FALSE(program.interpreted().is_machine_code());
+  EXPECT_FALSE(program.interpreted().is_jit_compiled());
   EXPECT_EQ(program.interpreted().run(nullptr), 1.0);
-  if (!program.is_machine_code()) GTEST_SKIP() << "this build has no AsmJit, or this processor is another";
+  if (!program.is_jit_compiled()) GTEST_SKIP() << "this build has no AsmJit, or this processor is another";
   FormulaProgram other = program.interpreted();
   other = program;
-  EXPECT_TRUE(other.is_machine_code());
+  EXPECT_TRUE(other.is_jit_compiled());
   EXPECT_EQ(other.run(nullptr), 1.0);
 }
 
@@ -165,7 +165,7 @@ TEST(FormulaProgram, KnowsWhichPartHasNoValue) {
   const auto part = [](const std::string& text, double x) {
     ExpressionGraph graph;
     const FormulaNames names = {{"x", graph.variable(0)}};
-    return undefined_part(graph, parse_formula(text, names, graph), {&x, 1});
+    return find_nonfinite_subexpression(graph, parse_formula(text, names, graph), {&x, 1});
   };
   EXPECT_EQ(part("1 + sqrt(x)", -1.0), "sqrt(-1)");
   EXPECT_EQ(part("x^2/(x - 1)", 1.0), "1/0");

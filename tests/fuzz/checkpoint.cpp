@@ -231,12 +231,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     if (data[0] <= 1) {
       write_bytes(rest);
-      if (data[0] == 1) seal_checkpoint(pattern().checkpoint(), FuzzWorld::communicator());
+      if (data[0] == 1) append_checkpoint_checksum(pattern().checkpoint(), FuzzWorld::communicator());
       read_a_little();
     } else {
       FuzzedDataProvider input(rest.data(), rest.size());
       change_content(input);
-      seal_checkpoint(pattern().checkpoint(), FuzzWorld::communicator());
+      append_checkpoint_checksum(pattern().checkpoint(), FuzzWorld::communicator());
       go_on();
     }
   } catch (const UsageError&) {

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FormulaProgram(graph, gradient_of(graph, value, 0, 2), 2).run(at, gradient);
     FormulaProgram(graph, hessian_of(graph, value, 0, 2), 2).run(at, hessian);
     // Where there is a value there is no part without one, and the matrix is symmetric.
-    const bool is_defined = undefined_part(graph, value, at).empty();
+    const bool is_defined = find_nonfinite_subexpression(graph, value, at).empty();
     if (is_defined && std::isnan(program.run(at))) std::abort();
     if (hessian[1] != hessian[2] && !std::isnan(hessian[1])) std::abort();
   } catch (const FormulaError& error) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "own_catalogues.hpp"
+#include "builtin_catalogues.hpp"
 #include "parallel/communicator.hpp"
 #include "solve/petsc_session.hpp"
 
@@ -29,7 +29,7 @@ class FuzzWorld {
   static const Communicator& communicator() { return world_->session_.world(); }
   /// All that the program brings along; the first call takes a second.
   static const Program& program() {
-    static const Program all(own_catalogues(), communicator());
+    static const Program all(builtin_catalogues(), communicator());
     return all;
   }
 
@@ -42,7 +42,7 @@ class FuzzWorld {
   }
 
   static inline const FuzzWorld* world_ = nullptr;
-  ParallelSession session_;
+  MpiSession session_;
   std::unique_ptr<PetscSession> petsc_;
 };
 

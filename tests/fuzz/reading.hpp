@@ -32,15 +32,16 @@ inline bool is_small(const Recipe& recipe) {
 
 inline void read_and_validate(const std::string& text, const std::vector<std::string>& settings) {
   Mistakes mistakes, of_sweep;
-  const Recipe recipe = parse_recipe(text, "fuzz.toml", settings, FuzzWorld::program().vocabulary(), mistakes);
+  const Recipe recipe = parse_recipe(text, "fuzz.toml", settings, FuzzWorld::program().catalogue_schema(), mistakes);
   for (const SweepElement& element : expand_sweep(text, "fuzz.toml", settings, of_sweep)) {
     require(!element.empty());
   }
   if (recipe.is_toml && mistakes.empty()) {
     // What a result file keeps of it must lead to the same run.
     Mistakes again;
-    require(parse_recipe(recipe.resolved, "resolved.toml", {}, FuzzWorld::program().vocabulary(), again).resolved ==
-            recipe.resolved);
+    require(
+        parse_recipe(recipe.resolved, "resolved.toml", {}, FuzzWorld::program().catalogue_schema(), again).resolved ==
+        recipe.resolved);
     require(again.empty());
     for (const Section& claim : recipe.claims) {
       ParsedQuantity quantity;

@@ -10,7 +10,7 @@ TEST(Attachment, HeadOfALineOnOneParticleIsThatParticle) {
   const Attachment attachment({{1, 1.0}}, 2);
   const Eigen::VectorXd q = (Eigen::VectorXd(6) << 1, 2, 3, 4, 5, 6).finished();
   double head[2];
-  attachment.gather(q, head);
+  attachment.project(q, head);
   EXPECT_EQ(head[0], 3.0);
   EXPECT_EQ(head[1], 4.0);
 }
@@ -19,12 +19,12 @@ TEST(Attachment, LineBetweenTwoFollowsTheirDifferenceAndPullsBothWays) {
   const Attachment attachment({{2, 1.0}, {0, -1.0}}, 2);
   const Eigen::VectorXd q = (Eigen::VectorXd(6) << 1, 2, 3, 4, 50, 60).finished();
   double head[2];
-  attachment.gather(q, head);
+  attachment.project(q, head);
   EXPECT_EQ(head[0], 49.0);
   EXPECT_EQ(head[1], 58.0);
   Eigen::VectorXd forces = Eigen::VectorXd::Ones(6);
   const double force[] = {10.0, 20.0};
-  attachment.spread(force, forces);
+  attachment.distribute(force, forces);
   EXPECT_EQ(forces, (Eigen::VectorXd(6) << -9, -19, 1, 1, 11, 21).finished());
 }
 
@@ -35,10 +35,10 @@ TEST(Attachment, OuterProductIsThatOfGatherAndSpread) {
   for (int column = 0; column < 6; ++column) {
     const Eigen::VectorXd unit = Eigen::VectorXd::Unit(6, column);
     double head[2];
-    attachment.gather(unit, head);
+    attachment.project(unit, head);
     const double force[] = {3.0 * head[0], 3.0 * head[1]};
     Eigen::VectorXd expected = unit;
-    attachment.spread(force, expected);
+    attachment.distribute(force, expected);
     EXPECT_EQ(matrix.col(column), expected);
   }
 }

@@ -65,7 +65,7 @@ TEST(Gyration, OfAWeakFieldIsUniformMotion) {
 TEST(Gyration, ForceAndItsSlopesAreAcrossTheVelocity) {
   const Vector4d v(1.0, 2.0, -3.0, 5.0);
   EXPECT_EQ(magnetic_force(2.0, v), Vector4d(4.0, -2.0, 10.0, 6.0));
-  EXPECT_EQ(magnetic_slopes(2.0, 4) * v, magnetic_force(2.0, v));
+  EXPECT_EQ(magnetic_jacobian(2.0, 4) * v, magnetic_force(2.0, v));
   EXPECT_EQ(cyclotron_frequency(0.0, VectorXd::Ones(3)), 0.0);
 }
 

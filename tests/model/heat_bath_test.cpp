@@ -26,9 +26,9 @@ std::string recipe(const std::string& keys) {
 }
 
 /// The bath of a recipe without mistakes.
-class Bath {
+class GaussRuleBath {
  public:
-  explicit Bath(const std::string& keys) : read_(read_recipe(recipe(keys))) {
+  explicit GaussRuleBath(const std::string& keys) : read_(read_recipe(recipe(keys))) {
     EXPECT_EQ(read_.report(), "");
     if (read_.mistakes.empty()) problem_.emplace(read_.experiment->make_problem(read_.experiment->cases().front()));
   }
@@ -48,38 +48,38 @@ std::string report(const std::string& keys, const std::vector<std::string>& sett
 const std::string ohmic = "oscillators = 200\ndamping = 0.3\nomega_max = 20.0";
 
 TEST(MpiHeatBath, OhmicUnlessSaidOtherwise) {
-  Bath bath(ohmic);
+  GaussRuleBath bath(ohmic);
   ASSERT_TRUE(bath.is_there());
-  EXPECT_EQ(bath->facts().sites, 200);
-  EXPECT_EQ(bath->facts().damping, 0.3);
-  EXPECT_EQ(bath->facts().echo.name, "recurrence");
-  EXPECT_NEAR(bath->facts().echo.time, 2.0 * pi / 0.1, 1e-12);
-  EXPECT_NEAR(bath->facts().highest_frequency, 19.95, 1e-12);
-  EXPECT_FALSE(bath->facts().loses_energy);
-  EXPECT_NEAR(bath->formulas(std::vector<double>{0.0}).value().kernel[0], 2.0 * 0.3 * 20.0 / pi, 1e-13);
+  EXPECT_EQ(bath->properties().sites, 200);
+  EXPECT_EQ(bath->properties().damping, 0.3);
+  EXPECT_EQ(bath->properties().echo.name, "recurrence");
+  EXPECT_NEAR(bath->properties().echo.time, 2.0 * pi / 0.1, 1e-12);
+  EXPECT_NEAR(bath->properties().highest_frequency, 19.95, 1e-12);
+  EXPECT_FALSE(bath->properties().loses_energy);
+  EXPECT_NEAR(bath->analytic_kernel(std::vector<double>{0.0}).value().kernel[0], 2.0 * 0.3 * 20.0 / pi, 1e-13);
   // Cold, and eight steps a pass.
   bath->prepare({});
   std::vector<double> w, p;
   bath->gather_state(w, p);
   for (double value : w) EXPECT_EQ(value, 0.0);
-  EXPECT_EQ(bath->explicit_march(splitting({{Substep::Kind::drift, 1.0}}), 0.1)->limit(), 32);
+  EXPECT_EQ(bath->explicit_stepper(splitting({{Substep::Kind::drift, 1.0}}), 0.1)->max_block_steps(), 32);
 }
 
 TEST(MpiHeatBath, TakesTheKeysOfItsSpectrum) {
-  Bath drude("spectrum = \"drude\"\ncutoff = 2.0\n" + ohmic);
+  GaussRuleBath drude("spectrum = \"drude\"\ncutoff = 2.0\n" + ohmic);
   ASSERT_TRUE(drude.is_there());
-  EXPECT_NEAR(drude->formulas(std::vector<double>{0.5}).value().limit[0], 0.3 * 2.0 * std::exp(-1.0), 1e-15);
-  Bath power("spectrum = \"power\"\nexponent = 3.0\nreference = 4.0\n" + ohmic);
+  EXPECT_NEAR(drude->analytic_kernel(std::vector<double>{0.5}).value().limit[0], 0.3 * 2.0 * std::exp(-1.0), 1e-15);
+  GaussRuleBath power("spectrum = \"power\"\nexponent = 3.0\nreference = 4.0\n" + ohmic);
   ASSERT_TRUE(power.is_there());
-  const Assembly chain = power->assemble(200);
+  const LumpedNetwork chain = power->assemble(200);
   EXPECT_NEAR(chain.to_head[10].second, 2.0 * 0.3 * 0.1 / pi * std::pow(1.05 / 4.0, 2), 1e-15);
 }
 
 TEST(MpiHeatBath, ThermalStartFollowsTemperatureAndPasses) {
-  Bath bath("temperature = 0.5\nsteps_per_pass = 3\n" + ohmic);
+  GaussRuleBath bath("temperature = 0.5\nsteps_per_pass = 3\n" + ohmic);
   ASSERT_TRUE(bath.is_there());
   bath->prepare({.seed = 4});
-  EXPECT_EQ(bath->explicit_march(splitting({{Substep::Kind::drift, 1.0}}), 0.1)->limit(), 3);
+  EXPECT_EQ(bath->explicit_stepper(splitting({{Substep::Kind::drift, 1.0}}), 0.1)->max_block_steps(), 3);
   // Of 200 oscillators kT/2 each, with a standard error of sqrt(1/2) kT.
   const EnvironmentEnergy energy = bath->energy(std::vector<double>{0.0});
   EXPECT_NEAR(energy.environment, 200 * 0.25, 5.0 * std::sqrt(200 * 0.125));
@@ -149,11 +149,11 @@ class MpiHeatBathTable : public testing::Test {
 };
 
 TEST_F(MpiHeatBathTable, IsReadByEveryRank) {
-  Bath bath(table("# a bath\n0.5 0.1\n1.5 0.2\n2.5 0.4\n"));
+  GaussRuleBath bath(table("# a bath\n0.5 0.1\n1.5 0.2\n2.5 0.4\n"));
   ASSERT_TRUE(bath.is_there());
-  EXPECT_EQ(bath->facts().sites, 3);
-  EXPECT_EQ(bath->facts().highest_frequency, 2.5);
-  EXPECT_NEAR(bath->formulas(std::vector<double>{0.0}).value().kernel[0], 0.7, 1e-15);
+  EXPECT_EQ(bath->properties().sites, 3);
+  EXPECT_EQ(bath->properties().highest_frequency, 2.5);
+  EXPECT_NEAR(bath->analytic_kernel(std::vector<double>{0.0}).value().kernel[0], 0.7, 1e-15);
 }
 
 TEST_F(MpiHeatBathTable, SaysInWhichLineItIsWrong) {

@@ -5,14 +5,14 @@
 
 #include <cmath>
 
-#include "advance/stability.hpp"
-#include "advance/stepper.hpp"
+#include "steppers/stability.hpp"
+#include "steppers/stepper.hpp"
 #include "extrapolation.hpp"
 #include "method_cases.hpp"
 #include "model/environment_catalogue.hpp"
-#include "model/memory/modes.hpp"
+#include "model/memory/prony_memory.hpp"
 #include "model/problem.hpp"
-#include "model/star/star.hpp"
+#include "model/oscillator_bath/oscillator_bath.hpp"
 #include "particle_in_well.hpp"
 #include "petsc_world.hpp"
 
@@ -28,7 +28,7 @@ struct Kernel {
 const Kernel damped{{1.3, 0.8, 0.5}, {0.7, 2.1, 0.0}, {1.9, 0.0, 1.1}};
 
 std::unique_ptr<Environment> build(const Kernel& kernel, std::string& report) {
-  OpenSystem system;
+  ParticleSystem system;
   system.particles = 1;
   Section section;
   section.set("kind", std::string("memory"), {});
@@ -57,7 +57,7 @@ Problem remembering(const Kernel& kernel, double quartic) {
 
 bool is_taken(const MethodCase& method) {
   return method.method->domain == Method::Domain::mechanical &&
-         !remembering(damped, 0.8).environments().front()->obstacle(method.scheme);
+         !remembering(damped, 0.8).environments().front()->unsupported_reason(method.scheme);
 }
 
 TEST(MpiMemory, SchemesHaveTheirOrders) {
@@ -163,10 +163,11 @@ TEST(MpiMemory, IsAHeatBathWhereNothingDecays) {
     if (method.method->domain != Method::Domain::mechanical) continue;
     SCOPED_TRACE(method.name);
     Problem memory = remembering(kernel, 0.8);
-    EXPECT_FALSE(memory.environments().front()->obstacle(method.scheme));
-    Problem bath = make_problem(std::make_unique<Star>("bath", Attachment({{0, 1.0}}, 1),
-                                                       table_spectrum({{1.2, 0.9}, {2.3, 0.4}}), 0.0, 8, test_world()),
-                                0.8);
+    EXPECT_FALSE(memory.environments().front()->unsupported_reason(method.scheme));
+    Problem bath =
+        make_problem(std::make_unique<OscillatorBath>("bath", Attachment({{0, 1.0}}, 1),
+                                                      table_spectrum({{1.2, 0.9}, {2.3, 0.4}}), 0.0, 8, test_world()),
+                     0.8);
     const End found = end_of(memory, method.scheme, 0.05, 100), expected = end_of(bath, method.scheme, 0.05, 100);
     EXPECT_NEAR(found.q, expected.q, 2e-12);
     EXPECT_NEAR(found.p, expected.p, 2e-12);
@@ -179,13 +180,13 @@ TEST(MpiMemory, IsAHeatBathWhereNothingDecays) {
 TEST(MpiMemory, IsWhatADrudeBathTendsTo) {
   constexpr double damping = 0.3, cutoff = 2.0;
   Problem memory = remembering({{damping * cutoff}, {cutoff}, {0.0}}, 0.8);
-  EXPECT_NEAR(memory.environments().front()->facts().damping, damping, 1e-15);
+  EXPECT_NEAR(memory.environments().front()->properties().damping, damping, 1e-15);
   const End expected = end_of(memory, ExactFlow{}, 5.0, 1);
   const auto distance = [&](double highest) {
     Problem bath =
-        make_problem(std::make_unique<Star>("bath", Attachment({{0, 1.0}}, 1),
-                                            drude_spectrum(std::lround(20.0 * highest), damping, highest, cutoff), 0.0,
-                                            8, test_world()),
+        make_problem(std::make_unique<OscillatorBath>(
+                         "bath", Attachment({{0, 1.0}}, 1),
+                         drude_spectrum(std::lround(20.0 * highest), damping, highest, cutoff), 0.0, 8, test_world()),
                      0.8);
     const End found = end_of(bath, method_case("gauss(stages=2)").scheme, 0.0125, 400);
     return std::hypot(found.q - expected.q, found.p - expected.p);
@@ -208,7 +209,7 @@ TEST(MpiMemory, LedgerIsClosedToRoundOff) {
 
 // z' = (-r + i w) z + x' of every mode, its force -Re((k - i b) z), and the
 // work on all of them.
-End of_sum_by_hand(const std::vector<MemoryMode>& modes, double quartic, double duration) {
+End of_sum_by_hand(const std::vector<PronyTerm>& modes, double quartic, double duration) {
   const LongMotion motion = [&](const LongState& s) {
     LongState slope(s.size());
     const long double q = s[0], v = s[1];
@@ -234,11 +235,11 @@ End of_sum_by_hand(const std::vector<MemoryMode>& modes, double quartic, double 
 // Passive together, not one by one: with sines, with stiffnesses below 0, and
 // with a sine that has next to no cosine.
 TEST(MpiMemory, IsASumThatIsNoMachine) {
-  const std::vector<MemoryMode> modes =
-      well_scaled({{1.3, 0.7, 1.9, 0.4}, {-0.2, 1.5, 0.0}, {1e-7, 0.9, 1.1, 0.3}, {0.9, 0.4, 0.6}});
+  const std::vector<PronyTerm> modes =
+      rescaled_terms({{1.3, 0.7, 1.9, 0.4}, {-0.2, 1.5, 0.0}, {1e-7, 0.9, 1.1, 0.3}, {0.9, 0.4, 0.6}});
   EXPECT_EQ(modes.size(), 5u);
   const auto problem_of = [&](double quartic) {
-    return make_problem(std::make_unique<MemoryOfModes>("m", Attachment({{0, 1.0}}, 1), modes, 0.0, test_world()),
+    return make_problem(std::make_unique<PronyMemory>("m", Attachment({{0, 1.0}}, 1), modes, 0.0, test_world()),
                         quartic);
   };
   for (const double quartic : {0.0, 0.8}) {
@@ -269,9 +270,9 @@ TEST(MpiMemory, IsASumThatIsNoMachine) {
     };
     EXPECT_NEAR(std::log2(error(150) / error(300)), 2.0, 0.1);
   }
-  EXPECT_FALSE(may_be_warm(modes));
-  EXPECT_THROW(MemoryOfModes("m", Attachment({{0, 1.0}}, 1), modes, 0.1, test_world()), std::logic_error);
-  EXPECT_NEAR(problem_of(0.0).environments()[0]->facts().damping, resistance_at(modes, 0.0), 1e-15);
+  EXPECT_FALSE(has_termwise_noise(modes));
+  EXPECT_THROW(PronyMemory("m", Attachment({{0, 1.0}}, 1), modes, 0.1, test_world()), std::logic_error);
+  EXPECT_NEAR(problem_of(0.0).environments()[0]->properties().damping, resistance_at(modes, 0.0), 1e-15);
 }
 
 TEST(MpiMemory, GoesOnFromItsFields) {
@@ -292,12 +293,12 @@ TEST(MpiMemory, GoesOnFromItsFields) {
 TEST(MpiMemory, KnowsItsKernelAndWhatItStandsFor) {
   std::string report;
   const auto memory = build(damped, report);
-  const MemoryFormulas formulas = memory->formulas(List{0.0, 0.9}).value();
+  const AnalyticKernel formulas = memory->analytic_kernel(List{0.0, 0.9}).value();
   EXPECT_NEAR(formulas.kernel[0], 2.6, 1e-15);
   const double expected = 1.3 * std::exp(-0.63) * std::cos(1.71) + 0.8 * std::exp(-1.89) + 0.5 * std::cos(0.99);
   EXPECT_NEAR(formulas.kernel[1], expected, 1e-15);
-  EXPECT_NEAR(memory->facts().damping, 1.3 * 0.7 / (0.49 + 3.61) + 0.8 / 2.1, 1e-15);
-  EXPECT_TRUE(std::isinf(build({{1.0}, {0.0}, {0.0}}, report)->facts().damping));
+  EXPECT_NEAR(memory->properties().damping, 1.3 * 0.7 / (0.49 + 3.61) + 0.8 / 2.1, 1e-15);
+  EXPECT_TRUE(std::isinf(build({{1.0}, {0.0}, {0.0}}, report)->properties().damping));
 }
 
 TEST(MpiMemory, FastDecaysLimitTheSteps) {

@@ -9,8 +9,8 @@
 namespace bathline::potentials_test {
 namespace {
 
-std::shared_ptr<const SeparationPotential> make(const std::string& kind,
-                                                const std::vector<std::pair<std::string, double>>& numbers) {
+std::shared_ptr<const PairPotential> make(const std::string& kind,
+                                          const std::vector<std::pair<std::string, double>>& numbers) {
   Section section;
   section.set("kind", kind, {});
   for (const auto& [key, value] : numbers) section.set(key, value, {});
@@ -21,9 +21,9 @@ std::shared_ptr<const SeparationPotential> make(const std::string& kind,
 TEST(Potentials, HarmonicIsASpringAroundItsRestLength) {
   const auto v = make("harmonic", {{"k", 3.0}, {"rest_length", 0.5}});
   EXPECT_EQ(v->value(2.5), 6.0);
-  EXPECT_EQ(v->slope(0.5), 0.0);
-  EXPECT_EQ(v->slope(-0.5), -3.0);
-  EXPECT_EQ(v->curvature(7.0), 3.0);
+  EXPECT_EQ(v->derivative(0.5), 0.0);
+  EXPECT_EQ(v->derivative(-0.5), -3.0);
+  EXPECT_EQ(v->second_derivative(7.0), 3.0);
   EXPECT_FALSE(v->is_quadratic());
   EXPECT_TRUE(make("harmonic", {{"k", 3.0}, {"rest_length", 0.0}})->is_quadratic());
 }
@@ -31,34 +31,34 @@ TEST(Potentials, HarmonicIsASpringAroundItsRestLength) {
 TEST(Potentials, QuarticStiffensOrSoftens) {
   const auto v = make("quartic", {{"k", 2.0}, {"beta", 4.0}});
   EXPECT_EQ(v->value(2.0), 4.0 + 16.0);
-  EXPECT_EQ(v->slope(2.0), 4.0 + 32.0);
-  EXPECT_EQ(v->curvature(2.0), 2.0 + 48.0);
+  EXPECT_EQ(v->derivative(2.0), 4.0 + 32.0);
+  EXPECT_EQ(v->second_derivative(2.0), 2.0 + 48.0);
   EXPECT_EQ(v->value(-2.0), v->value(2.0));
   // Softening, the force turns round at sqrt(-k/beta).
-  EXPECT_NEAR(make("quartic", {{"k", 2.0}, {"beta", -0.5}})->slope(2.0), 0.0, 1e-15);
+  EXPECT_NEAR(make("quartic", {{"k", 2.0}, {"beta", -0.5}})->derivative(2.0), 0.0, 1e-15);
   EXPECT_FALSE(v->is_quadratic());
 }
 
 TEST(Potentials, DoubleWellHasABarrierBetweenItsWells) {
   const auto v = make("double-well", {{"barrier", 5.0}, {"half_distance", 2.0}});
   EXPECT_EQ(v->value(0.0), 5.0);
-  EXPECT_EQ(v->slope(0.0), 0.0);
-  EXPECT_EQ(v->curvature(0.0), -4.0 * 5.0 / 4.0);
+  EXPECT_EQ(v->derivative(0.0), 0.0);
+  EXPECT_EQ(v->second_derivative(0.0), -4.0 * 5.0 / 4.0);
   for (const double well : {-2.0, 2.0}) {
     EXPECT_EQ(v->value(well), 0.0);
-    EXPECT_EQ(v->slope(well), 0.0);
-    EXPECT_EQ(v->curvature(well), 8.0 * 5.0 / 4.0);
+    EXPECT_EQ(v->derivative(well), 0.0);
+    EXPECT_EQ(v->second_derivative(well), 8.0 * 5.0 / 4.0);
   }
 }
 
 TEST(Potentials, MorseBindsWithItsDepth) {
   const auto v = make("morse", {{"depth", 5.0}, {"width", 0.5}, {"r0", 1.5}});
   EXPECT_EQ(v->value(1.5), -5.0);
-  EXPECT_EQ(v->slope(1.5), 0.0);
-  EXPECT_EQ(v->curvature(1.5), 2.0 * 5.0 / 0.25);
+  EXPECT_EQ(v->derivative(1.5), 0.0);
+  EXPECT_EQ(v->second_derivative(1.5), 2.0 * 5.0 / 0.25);
   EXPECT_NEAR(v->value(1.5 - 0.5 * std::log(2.0)), 0.0, 1e-14);
   // The pull is strongest where e = 1/2: depth / (2 width).
-  EXPECT_NEAR(v->slope(1.5 + 0.5 * std::log(2.0)), 5.0 / (2.0 * 0.5), 1e-14);
+  EXPECT_NEAR(v->derivative(1.5 + 0.5 * std::log(2.0)), 5.0 / (2.0 * 0.5), 1e-14);
   EXPECT_NEAR(v->value(100.0), 0.0, 1e-80);
 }
 
@@ -67,8 +67,8 @@ TEST(Potentials, LennardJonesHasItsWellAtTheSixthRootOfTwo) {
   const double r = std::pow(2.0, 1.0 / 6.0) * 1.2;
   EXPECT_NEAR(v->value(1.2), 0.0, 1e-14);
   EXPECT_NEAR(v->value(r), -0.7, 1e-14);
-  EXPECT_NEAR(v->slope(r), 0.0, 1e-13);
-  EXPECT_NEAR(v->curvature(r), 72.0 * 0.7 / (r * r), 1e-12);
+  EXPECT_NEAR(v->derivative(r), 0.0, 1e-13);
+  EXPECT_NEAR(v->second_derivative(r), 72.0 * 0.7 / (r * r), 1e-12);
   EXPECT_FALSE(std::isfinite(v->value(0.0)));
 }
 

@@ -75,7 +75,7 @@ TEST(MpiProblem, SharesTheParticlesOfRankZero) {
   Problem problem = make_problem(scene, test_world());
   problem.q.setConstant(test_world().rank() + 1.0);
   problem.p.setConstant(test_world().rank() + 2.0);
-  problem.share_particles();
+  problem.broadcast_particles();
   EXPECT_EQ(problem.q, Eigen::VectorXd::Constant(4, 1.0));
   EXPECT_EQ(problem.p, Eigen::VectorXd::Constant(4, 2.0));
 }

@@ -8,8 +8,8 @@
 
 #include "method_cases.hpp"
 #include "model/line/line.hpp"
-#include "model/spectrum.hpp"
-#include "model/star/star.hpp"
+#include "model/discrete_spectrum.hpp"
+#include "model/oscillator_bath/oscillator_bath.hpp"
 #include "on_rank_zero.hpp"
 #include "petsc_options.hpp"
 #include "petsc_world.hpp"
@@ -25,7 +25,7 @@ struct Dense {
   Eigen::MatrixXd stiffness, damping;
   Eigen::VectorXd to_head;
 
-  explicit Dense(const Assembly& chain) : mass(static_cast<Eigen::Index>(chain.mass.size())) {
+  explicit Dense(const LumpedNetwork& chain) : mass(static_cast<Eigen::Index>(chain.mass.size())) {
     const auto n = mass.size();
     for (Eigen::Index j = 0; j < n; ++j) mass[j] = chain.mass[static_cast<std::size_t>(j)];
     stiffness = damping = Eigen::MatrixXd::Zero(n, n);
@@ -52,7 +52,7 @@ struct DenseStep {
   double work = 0.0;       // of the dashpots
 };
 
-DenseStep dense_step(const Dense& d, const CollocationScheme& s, double h, const Eigen::MatrixXd& w,
+DenseStep dense_step(const Dense& d, const PartitionedRungeKutta& s, double h, const Eigen::MatrixXd& w,
                      const Eigen::MatrixXd& p, const Eigen::RowVectorXd& head, const Eigen::MatrixXd& velocities) {
   const auto n = w.rows(), axes = w.cols();
   const Eigen::Index stages = s.stages();
@@ -85,10 +85,10 @@ DenseStep dense_step(const Dense& d, const CollocationScheme& s, double h, const
   return end;
 }
 
-void expect_dense_step(Environment& environment, const CollocationScheme& scheme, double h) {
+void expect_dense_step(Environment& environment, const PartitionedRungeKutta& scheme, double h) {
   constexpr int axes = 2;
-  const auto sites = static_cast<int>(environment.facts().sites);
-  const auto march = environment.implicit_march(scheme, h);  // needs no storage
+  const auto sites = static_cast<int>(environment.properties().sites);
+  const auto environment_stepper = environment.implicit_stepper(scheme, h);  // needs no storage
   environment.prepare({});
   RandomNumbers random(17);
   const std::vector<double> w = random.list(static_cast<std::size_t>(sites * axes));
@@ -98,8 +98,8 @@ void expect_dense_step(Environment& environment, const CollocationScheme& scheme
   Eigen::MatrixXd velocities(scheme.stages(), axes);
   for (double& v : velocities.reshaped()) v = random.uniform();
   StageResponse response;
-  ASSERT_TRUE(march->respond(head, response)) << march->failure();
-  march->complete(velocities);
+  ASSERT_TRUE(environment_stepper->condense(head, response)) << environment_stepper->failure();
+  environment_stepper->back_substitute(velocities);
   std::vector<double> end_w, end_p;
   environment.gather_state(end_w, end_p);
   const double dissipated = environment.energy(head).dissipated;
@@ -129,14 +129,14 @@ void expect_dense_step(Environment& environment, const CollocationScheme& scheme
 }
 
 /// The collocation methods of the catalogue, and a pair without any structure.
-std::vector<std::pair<std::string, CollocationScheme>> schemes() {
-  std::vector<std::pair<std::string, CollocationScheme>> all;
+std::vector<std::pair<std::string, PartitionedRungeKutta>> schemes() {
+  std::vector<std::pair<std::string, PartitionedRungeKutta>> all;
   for (const MethodCase& method : method_cases()) {
-    if (const auto* scheme = std::get_if<CollocationScheme>(&method.scheme)) all.emplace_back(method.name, *scheme);
+    if (const auto* scheme = std::get_if<PartitionedRungeKutta>(&method.scheme)) all.emplace_back(method.name, *scheme);
   }
-  all.emplace_back("lopsided", CollocationScheme{.a = Eigen::MatrixXd{{0.3, 0.1}, {0.5, 0.4}},
-                                                 .a_hat = Eigen::MatrixXd{{0.2, 0.0}, {0.7, 0.1}},
-                                                 .b = Eigen::VectorXd{{0.4, 0.6}}});
+  all.emplace_back("lopsided", PartitionedRungeKutta{.a = Eigen::MatrixXd{{0.3, 0.1}, {0.5, 0.4}},
+                                                     .a_hat = Eigen::MatrixXd{{0.2, 0.0}, {0.7, 0.1}},
+                                                     .b = Eigen::VectorXd{{0.4, 0.6}}});
   return all;
 }
 
@@ -166,7 +166,7 @@ TEST(MpiStages, OfALineOfUnequalSitesEqualADenseSolution) {
 
 TEST(MpiStages, OfALineOfUnequalSitesEqualADenseSolutionThroughPetsc) {
   const PetscOptionsScope options({{"-ksp_type", "gmres"}, {"-pc_type", "jacobi"}});
-  const auto scheme = std::get<CollocationScheme>(method_case("lobatto(stages=3)").scheme);
+  const auto scheme = std::get<PartitionedRungeKutta>(method_case("lobatto(stages=3)").scheme);
   Line line("line", Attachment({{0, 1.0}}, 2), {.far_end = FarEnd::matched}, 90, test_world(), {.site = unequal_site});
   expect_dense_step(line, scheme, 0.3);
 }
@@ -176,7 +176,8 @@ TEST(MpiStages, OfAHeatBathEqualADenseSolution) {
     for (const int oscillators : {1, 7, 60}) {
       for (const double h : {0.01, 0.3}) {
         SCOPED_TRACE(testing::Message() << name << ", " << oscillators << " oscillators, h = " << h);
-        Star star("bath", Attachment({{0, 1.0}}, 2), ohmic_spectrum(oscillators, 0.7, 5.0), 0.0, 4, test_world());
+        OscillatorBath star("bath", Attachment({{0, 1.0}}, 2), ohmic_spectrum(oscillators, 0.7, 5.0), 0.0, 4,
+                            test_world());
         expect_dense_step(star, scheme, h);
       }
     }

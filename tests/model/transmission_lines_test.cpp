@@ -21,7 +21,7 @@ std::string recipe(const std::string& system, const std::string& kind, const std
          "\n[time]\nstep = 0.1\nsteps = 10\n[[integrators]]\nname = \"gamma\"\non = \"closed\"\n";
 }
 
-Assembly chain_of(const std::string& text) {
+LumpedNetwork chain_of(const std::string& text) {
   const ReadRecipe read = read_recipe(text);
   EXPECT_EQ(read.report(), "");
   if (!read.mistakes.empty()) return {};
@@ -30,19 +30,22 @@ Assembly chain_of(const std::string& text) {
 }
 
 TEST(MpiTransmissionLines, LumpedValuesAreTakenAsTheyAre) {
-  const Assembly chain = chain_of(recipe("single-oscillator", "spring-mass-line", "sites = 7\nM = 3.0\nlambda = 12.0"));
+  const LumpedNetwork chain =
+      chain_of(recipe("single-oscillator", "spring-mass-line", "sites = 7\nM = 3.0\nlambda = 12.0"));
   EXPECT_EQ(chain.mass, std::vector<double>(7, 3.0));
   EXPECT_EQ(chain.to_head.front().second, 12.0);
   EXPECT_EQ(chain.to_ground.size(), 1u);
-  const Assembly inerter = chain_of(recipe("dual-oscillator", "spring-inerter-line", "sites = 7\nb = 3.0\nk = 12.0"));
+  const LumpedNetwork inerter =
+      chain_of(recipe("dual-oscillator", "spring-inerter-line", "sites = 7\nb = 3.0\nk = 12.0"));
   EXPECT_EQ(inerter.mass, std::vector<double>(7, 3.0));
   EXPECT_EQ(inerter.to_head.front().second, 12.0);
 }
 
 TEST(MpiTransmissionLines, ContinuumValuesGiveTheDampingTheSpeedAndTheLength) {
   const double damping = 6.0, length = 40.0, speed = 2.0;
-  const Assembly chain = chain_of(recipe("single-oscillator", "spring-mass-line",
-                                         "sites = 100\ndamping = 6.0\nlength = 40.0\nspeed = 2.0\nfar_end = \"free\""));
+  const LumpedNetwork chain =
+      chain_of(recipe("single-oscillator", "spring-mass-line",
+                      "sites = 100\ndamping = 6.0\nlength = 40.0\nspeed = 2.0\nfar_end = \"free\""));
   ASSERT_EQ(chain.mass.size(), 100u);
   const double mass = chain.mass.front(), stiffness = chain.to_head.front().second, spacing = length / 100.0;
   EXPECT_NEAR(std::sqrt(mass * stiffness), damping, 1e-14);
@@ -53,7 +56,7 @@ TEST(MpiTransmissionLines, ContinuumValuesGiveTheDampingTheSpeedAndTheLength) {
 TEST(MpiTransmissionLines, CharacteristicGridFollowsTheStep) {
   for (const char* system : {"single-oscillator", "dual-oscillator"}) {
     const char* kind = system[0] == 's' ? "spring-mass-line" : "spring-inerter-line";
-    const Assembly chain = chain_of(recipe(system, kind, "sites = 100\ndamping = 0.5\ngrid = \"characteristic\""));
+    const LumpedNetwork chain = chain_of(recipe(system, kind, "sites = 100\ndamping = 0.5\ngrid = \"characteristic\""));
     EXPECT_NEAR(chain.mass.front(), 0.5 * 0.1, 1e-16);
     EXPECT_NEAR(chain.to_head.front().second, 0.5 / 0.1, 1e-14);
   }
@@ -65,7 +68,7 @@ TEST(MpiTransmissionLines, CharacteristicGridOfEveryGammaBelowOneHalf) {
   for (const double gamma : {0.0, 0.25, 0.4}) {
     std::string text = recipe("single-oscillator", "spring-mass-line", grid + std::to_string(gamma));
     text.replace(text.rfind("on = "), 0, "gamma = " + std::to_string(gamma) + "\n");
-    const Assembly chain = chain_of(text);
+    const LumpedNetwork chain = chain_of(text);
     ASSERT_EQ(chain.mass.size(), 100u);
     const double mass = chain.mass.front(), stiffness = chain.to_head.front().second;
     EXPECT_NEAR(std::sqrt(mass * stiffness), 0.5, 1e-15);
@@ -126,7 +129,7 @@ std::string table_of_sites(const std::string& text) {
 
 TEST(MpiTransmissionLines, UnequalSitesComeFromATable) {
   const std::string table = table_of_sites("# mass, stiffness\n1.0 4.0\n2.0 5.0\n");
-  const Assembly chain = chain_of(recipe("single-oscillator", "spring-mass-line", "sites = 5\n" + table));
+  const LumpedNetwork chain = chain_of(recipe("single-oscillator", "spring-mass-line", "sites = 5\n" + table));
   EXPECT_EQ(chain.mass, (std::vector<double>{1.0, 2.0, 1.0, 2.0, 1.0}));
   EXPECT_EQ(chain.to_head.front().second, 4.0);
   ASSERT_EQ(chain.springs.size(), 4u);

@@ -160,7 +160,7 @@ TEST(MpiCommunicator, CountsTheRanksOfANode) {
 
 TEST(MpiCommunicator, SecondSessionLeavesMessagePassingRunning) {
   {
-    const ParallelSession inner;
+    const MpiSession inner;
     EXPECT_EQ(inner.world().size(), test_world().size());
   }
   EXPECT_EQ(test_world().sum(1), test_world().size());

@@ -21,19 +21,19 @@ TEST(Layout, CutsIntoEvenPiecesInTheOrderOfTheRanks) {
         std::int64_t smallest = total, largest = 0;
         for (int rank = 0; rank < ranks; ++rank) {
           EXPECT_EQ(layout.first(rank) + layout.count(rank), layout.first(rank + 1));
-          EXPECT_EQ(layout.count(rank) > 0, rank < layout.holders());
-          if (rank >= layout.holders()) continue;
+          EXPECT_EQ(layout.count(rank) > 0, rank < layout.active_ranks());
+          if (rank >= layout.active_ranks()) continue;
           smallest = std::min(smallest, layout.count(rank));
           largest = std::max(largest, layout.count(rank));
         }
         EXPECT_LE(largest - smallest, 1);
         EXPECT_GT(layout.count(0), 0);
-        if (layout.holders() > 1) {
+        if (layout.active_ranks() > 1) {
           EXPECT_GE(smallest, minimum);
         }
         // As many ranks take part as the minimum allows.
-        if (layout.holders() < ranks) {
-          EXPECT_LT(total, minimum * (layout.holders() + 1));
+        if (layout.active_ranks() < ranks) {
+          EXPECT_LT(total, minimum * (layout.active_ranks() + 1));
         }
       }
     }

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "advance/contact_lagrangian.hpp"
-#include "advance/stepper.hpp"
+#include "steppers/contact_lagrangian.hpp"
+#include "steppers/stepper.hpp"
 #include "attracting_centre.hpp"
 #include "differences.hpp"
 #include "extrapolation.hpp"
@@ -18,9 +18,9 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-OpenSystem contact_system(std::shared_ptr<const Potential> potential, const VectorXd& q0, const VectorXd& v0,
-                          double gamma, double z0) {
-  OpenSystem system;
+ParticleSystem contact_system(std::shared_ptr<const Potential> potential, const VectorXd& q0, const VectorXd& v0,
+                              double gamma, double z0) {
+  ParticleSystem system;
   system.particles = 1;
   system.axes = static_cast<int>(q0.size());
   system.mass = VectorXd::Ones(q0.size());
@@ -31,17 +31,17 @@ OpenSystem contact_system(std::shared_ptr<const Potential> potential, const Vect
   return system;
 }
 
-Problem problem_of(const OpenSystem& system) {
+Problem problem_of(const ParticleSystem& system) {
   return Problem(system, -system.contact->gamma * MatrixXd::Identity(system.size(), system.size()), {}, test_world());
 }
 
 /// V = q^2/2 + q^4/4, gamma = -1/2.
-OpenSystem duffing() {
+ParticleSystem duffing() {
   return contact_system(std::make_shared<QuarticPotential>(MatrixXd::Identity(1, 1), 1.0), VectorXd::Constant(1, 1.25),
                         VectorXd::Constant(1, 0.25), -0.5, 0.75);
 }
 
-OpenSystem linear(double k, double q0, double v0, double gamma, double z0) {
+ParticleSystem linear(double k, double q0, double v0, double gamma, double z0) {
   return contact_system(std::make_shared<QuadraticPotential>(MatrixXd::Constant(1, 1, k)), VectorXd::Constant(1, q0),
                         VectorXd::Constant(1, v0), gamma, z0);
 }
@@ -57,10 +57,10 @@ LongState reference(long double (*potential)(long double), long double (*force)(
       start, 2.0L, 40);
 }
 
-double error(const OpenSystem& system, const Scheme& scheme, const LongState& solution, int steps) {
+double error(const ParticleSystem& system, const Scheme& scheme, const LongState& solution, int steps) {
   Problem problem = problem_of(system);
   EXPECT_FALSE(make_stepper(scheme, problem, 2.0 / steps)->advance(steps));
-  problem.share_particles();
+  problem.broadcast_particles();
   return std::abs(problem.q[0] - static_cast<double>(solution[0])) +
          std::abs(problem.p[0] - static_cast<double>(solution[1])) +
          std::abs(problem.z - static_cast<double>(solution[2]));
@@ -84,7 +84,7 @@ TEST(MpiContactMethods, HerglotzHasOrderOneWithItsAction) {
   // q, p and z each, and not only their sum.
   Problem problem = problem_of(duffing());
   make_stepper(HerglotzScheme{}, problem, 1.0 / 1024.0)->advance(2048);
-  problem.share_particles();
+  problem.broadcast_particles();
   EXPECT_NEAR(problem.q[0], static_cast<double>(duffing_solution()[0]), 1e-3);
   EXPECT_NEAR(problem.p[0], static_cast<double>(duffing_solution()[1]), 1e-3);
   EXPECT_NEAR(problem.z, static_cast<double>(duffing_solution()[2]), 1e-3);
@@ -96,9 +96,9 @@ TEST(MpiContactMethods, ExactFlowIsExactWithItsActionAndItsWork) {
   const LongState free = reference(zero, zero, -0.5L, {0.5L, -1.5L, 0.25L, 0.0L});
   const LongState harmonic = reference([](long double q) { return q * q; }, [](long double q) { return -2.0L * q; },
                                        -0.5L, {0.5L, -1.5L, 0.25L, 0.0L});
-  const std::vector<std::pair<OpenSystem, LongState>> subjects = {{duffing(), duffing_solution()},
-                                                                  {linear(0.0, 0.5, -1.5, -0.5, 0.25), free},
-                                                                  {linear(2.0, 0.5, -1.5, -0.5, 0.25), harmonic}};
+  const std::vector<std::pair<ParticleSystem, LongState>> subjects = {{duffing(), duffing_solution()},
+                                                                      {linear(0.0, 0.5, -1.5, -0.5, 0.25), free},
+                                                                      {linear(2.0, 0.5, -1.5, -0.5, 0.25), harmonic}};
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     SCOPED_TRACE(i);
     const auto& [system, solution] = subjects[i];
@@ -106,7 +106,7 @@ TEST(MpiContactMethods, ExactFlowIsExactWithItsActionAndItsWork) {
     Problem problem = problem_of(system);
     const double start = problem.energies().total(), hamiltonian = problem.energies().particles + 0.5 * problem.z;
     make_stepper(ExactFlow{}, problem, 0.25)->advance(8);
-    problem.share_particles();
+    problem.broadcast_particles();
     EXPECT_NEAR(problem.energies().dissipated, static_cast<double>(solution[3]), 1e-11);
     EXPECT_NEAR(problem.energies().total(), start, 1e-11);
     EXPECT_NEAR(problem.energies().particles + 0.5 * problem.z, hamiltonian * std::exp(-1.0), 1e-11);
@@ -121,14 +121,14 @@ TEST(MpiContactMethods, ExactFlowIsExactWithItsActionAndItsWork) {
 TEST(MpiContactMethods, HerglotzTakesThePapersSteps) {
   const double gamma = -0.05, h = 0.5;
   for (const double k : {0.0, 1.0}) {
-    OpenSystem system = linear(k, 1.0, 99.0, gamma, 0.125);
+    ParticleSystem system = linear(k, 1.0, 99.0, gamma, 0.125);
     system.contact->q1 = VectorXd::Constant(1, 2.0);
     Problem problem = problem_of(system);
     const std::unique_ptr<Stepper> stepper = make_stepper(HerglotzScheme{}, problem, h);
     double before = 1.0, now = 2.0, z = 0.125;
     for (int step = 0; step < 40; ++step) {
       ASSERT_FALSE(stepper->advance(1));
-      problem.share_particles();
+      problem.broadcast_particles();
       z = (now - before) * (now - before) / (2.0 * h) - k * h / 8.0 * (now + before) * (now + before) +
           (1.0 + h * gamma) * z;
       ASSERT_NEAR(problem.q[0], now, 1e-12);
@@ -147,14 +147,14 @@ TEST(MpiContactMethods, HerglotzTakesThePapersSteps) {
 
 TEST(MpiContactMethods, EveryMethodGoesFromQ0ToQ1) {
   for (const bool nonlinear : {false, true}) {
-    OpenSystem system = nonlinear ? duffing() : linear(1.0, 1.25, 0.0, -0.5, 0.0);
+    ParticleSystem system = nonlinear ? duffing() : linear(1.0, 1.25, 0.0, -0.5, 0.0);
     system.contact->q1 = VectorXd::Constant(1, 0.5);
     for (const Scheme& scheme : {Scheme(HerglotzScheme{}), Scheme(ExactFlow{})}) {
       Problem problem = problem_of(system);
       const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, 0.5);
-      EXPECT_FALSE(problem.second_q) << "used once";
+      EXPECT_FALSE(problem.initial_q1) << "used once";
       ASSERT_FALSE(stepper->advance(1));
-      problem.share_particles();
+      problem.broadcast_particles();
       EXPECT_NEAR(problem.q[0], 0.5, 1e-12);
     }
   }
@@ -162,7 +162,7 @@ TEST(MpiContactMethods, EveryMethodGoesFromQ0ToQ1) {
 
 TEST(MpiContactMethods, AStartThatNothingLeadsToIsAFailure) {
   // After half a period every motion is at the same place.
-  OpenSystem system = linear(1.0, 1.0, 0.0, -0.5, 0.0);
+  ParticleSystem system = linear(1.0, 1.0, 0.0, -0.5, 0.0);
   system.contact->q1 = VectorXd::Constant(1, 5.0);
   Problem problem = problem_of(system);
   const std::optional<Failure> failure = make_stepper(ExactFlow{}, problem, M_PI / std::sqrt(0.9375))->advance(1);
@@ -175,7 +175,7 @@ TEST(MpiContactMethods, AStartThatNothingLeadsToIsAFailure) {
 }
 
 /// One step as a map of (q, p, z).
-VectorXd stepped(const OpenSystem& system, const Scheme& scheme, double h, const VectorXd& x) {
+VectorXd stepped(const ParticleSystem& system, const Scheme& scheme, double h, const VectorXd& x) {
   Problem problem = problem_of(system);
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
   const Eigen::Index n = problem.q.size();
@@ -183,7 +183,7 @@ VectorXd stepped(const OpenSystem& system, const Scheme& scheme, double h, const
   problem.p = x.segment(n, n);
   problem.z = x[2 * n];
   EXPECT_FALSE(stepper->advance(1));
-  problem.share_particles();
+  problem.broadcast_particles();
   VectorXd result(2 * n + 1);
   result << problem.q, problem.p, problem.z;
   return result;
@@ -193,13 +193,13 @@ TEST(MpiContactMethods, AStepScalesTheContactForm) {
   RandomNumbers random(43);
   const MatrixXd half = random_matrix(2, 2, random);
   const VectorXd zero = VectorXd::Zero(2);
-  const OpenSystem nonlinear =
+  const ParticleSystem nonlinear =
       contact_system(std::make_shared<QuarticPotential>(half * half.transpose(), 0.8), zero, zero, -0.6, 0.0);
-  const OpenSystem harmonic =
+  const ParticleSystem harmonic =
       contact_system(std::make_shared<QuadraticPotential>(1.5 * MatrixXd::Identity(2, 2)), zero, zero, -0.6, 0.0);
   const double h = 0.4, exact_factor = std::exp(-0.24);
   struct Subject {
-    const OpenSystem& system;
+    const ParticleSystem& system;
     Scheme scheme;
     double factor;
   };
@@ -220,14 +220,14 @@ TEST(MpiContactMethods, AStepScalesTheContactForm) {
 }
 
 TEST(MpiContactMethods, AngularMomentumDecaysByTheFactor) {
-  const OpenSystem planet =
+  const ParticleSystem planet =
       contact_system(std::make_shared<AttractingCentre>(), VectorXd{{1.0, 0.2}}, VectorXd{{-0.1, 1.0}}, -0.1, 0.0);
   Problem problem = problem_of(planet);
   const std::unique_ptr<Stepper> stepper = make_stepper(HerglotzScheme{}, problem, 0.05);
   double expected = 1.0 + 0.02;
   for (int step = 0; step < 60; ++step) {
     ASSERT_FALSE(stepper->advance(1));
-    problem.share_particles();
+    problem.broadcast_particles();
     expected *= 0.995;
     EXPECT_NEAR(problem.q[0] * problem.p[1] - problem.q[1] * problem.p[0], expected, 1e-12);
   }
@@ -235,7 +235,7 @@ TEST(MpiContactMethods, AngularMomentumDecaysByTheFactor) {
 
 TEST(MpiContactMethods, AStepWithoutSolutionIsAFailure) {
   // The middle of the first guess is the centre itself, where there is no force.
-  const OpenSystem comet =
+  const ParticleSystem comet =
       contact_system(std::make_shared<AttractingCentre>(), VectorXd{{1.0, 0.0}}, VectorXd{{-2.0, 0.0}}, -0.1, 0.0);
   Problem problem = problem_of(comet);
   const std::optional<Failure> failure = make_stepper(HerglotzScheme{}, problem, 1.0)->advance(50);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "method_cases.hpp"
 #include "quartic_potential.hpp"
 #include "scene.hpp"
@@ -20,7 +20,7 @@ struct Pair {
 };
 
 /// A line on the characteristic grid, D = sqrt(lambda M) and h sqrt(lambda/M) = 1, and the damper that it stands for.
-Pair make_pair(const OpenSystem& system, const std::vector<Attachment::Weight>& weights, FarEnd far_end,
+Pair make_pair(const ParticleSystem& system, const std::vector<Attachment::Weight>& weights, FarEnd far_end,
                std::int64_t sites, double damping, double h) {
   Pair pair;
   pair.h = h;
@@ -51,8 +51,8 @@ std::vector<double> differences(const Pair& pair, std::int64_t steps) {
   for (std::int64_t k = 0; k < steps; ++k) {
     closed_stepper->advance(1);
     open_stepper->advance(1);
-    closed.share_particles();
-    open.share_particles();
+    closed.broadcast_particles();
+    open.broadcast_particles();
     amplitude = std::max(amplitude, open.q.cwiseAbs().maxCoeff());
     result.push_back((closed.q - open.q).cwiseAbs().maxCoeff() / amplitude);
   }
@@ -69,14 +69,14 @@ void expect_equal_until(const Pair& pair, std::int64_t last_equal) {
 std::vector<std::pair<std::string, Pair>> pairs(FarEnd far_end, std::int64_t sites, RandomNumbers& random) {
   const double h = random.uniform(0.02, 0.1), damping = random.uniform(0.5, 2.0);
   std::vector<std::pair<std::string, Pair>> all;
-  OpenSystem single = random_particles(1, 1, random);
+  ParticleSystem single = random_particles(1, 1, random);
   single.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, random.uniform(0.5, 2.0)));
   all.emplace_back("single oscillator", make_pair(single, {{0, 1.0}}, far_end, sites, damping, h));
-  OpenSystem dual = random_particles(2, 1, random);
+  ParticleSystem dual = random_particles(2, 1, random);
   const double first = random.uniform(0.5, 2.0), second = random.uniform(0.5, 2.0);
   dual.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{first, 0.0}, {0.0, second}});
   all.emplace_back("dual oscillator", make_pair(dual, {{0, 1.0}, {1, -1.0}}, far_end, sites, damping, h));
-  OpenSystem nonlinear = random_particles(2, 2, random);
+  ParticleSystem nonlinear = random_particles(2, 2, random);
   const Eigen::MatrixXd half = random_matrix(4, 4, random);
   nonlinear.potential = std::make_shared<QuarticPotential>(half * half.transpose(), 1.5);
   all.emplace_back("planar anharmonic particles", make_pair(nonlinear, {{1, 1.0}}, far_end, sites, damping, h));

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "driven.hpp"
 #include "extrapolation.hpp"
 #include "measured_order.hpp"
@@ -28,8 +28,8 @@ struct Subject {
 };
 
 /// m = 1, V = q^2/2 + q^4/4 from (1.25, 0.25).
-OpenSystem duffing() {
-  OpenSystem system;
+ParticleSystem duffing() {
+  ParticleSystem system;
   system.particles = 1;
   system.mass = Eigen::VectorXd::Ones(1);
   system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(1, 1), 1.0);
@@ -82,7 +82,7 @@ Subject driven_and_damped() {
 // a = (-y cos 2t, x)/2 on two particles: no gradient, no velocity.
 Subject pushed() {
   Subject subject{"force of positions and time", {}, {}};
-  OpenSystem& system = subject.scene.system;
+  ParticleSystem& system = subject.scene.system;
   system.particles = 2;
   system.mass = Eigen::VectorXd{{1.0, 2.0}};
   system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(2, 2), 0.5);
@@ -108,7 +108,7 @@ Subject pushed() {
 // a = -(1 + cos(2t)) v^3/8 + q sin(t)/4, and C = 1/4 on the open particle beside it.
 Subject braked() {
   Subject subject{"force of velocities and time, damped", {}, {}, true};
-  OpenSystem& system = subject.scene.system;
+  ParticleSystem& system = subject.scene.system;
   system = duffing();
   system.applied = std::make_shared<PlainForce>(
       [](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) -> Eigen::VectorXd {

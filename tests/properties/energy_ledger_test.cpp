@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "advance/step_matrix.hpp"
-#include "advance/stepper.hpp"
+#include "steppers/step_matrix.hpp"
+#include "steppers/stepper.hpp"
 #include "attracting_centre.hpp"
 #include "extrapolation.hpp"
 #include "method_cases.hpp"
@@ -68,7 +68,7 @@ TEST(MpiEnergyLedger, OpenSystemsLoseWhatTheDamperTakes) {
     EXPECT_GT(problem.energies().dissipated, 0.05 * std::abs(start));
     if (scene.system.axes == 2) {
       // limebeer2020, section V: the angular momentum decays exponentially.
-      problem.share_particles();
+      problem.broadcast_particles();
       const double angular = problem.q[0] * problem.p[1] - problem.q[1] * problem.p[0];
       EXPECT_NEAR(angular, 1.1 * std::exp(-0.02 * 7.0), 1e-11);
     }
@@ -90,7 +90,7 @@ TEST(MpiEnergyLedger, MidpointRuleClosesTheLedgerOfAnOpenLinearSystem) {
 }
 
 /// Two coupled van der Pol oscillators, whose force feeds one of them and brakes the other at the start.
-OpenSystem coupled_van_der_pol() {
+ParticleSystem coupled_van_der_pol() {
   const ReadRecipe read = read_recipe(
       "title = \"t\"\n[system]\nkind = \"coupled-van-der-pol\"\nepsilon = 0.5\nrho = 0.1\nlambda = 0.3\nq0 = [1.0, "
       "0.5]\n"
@@ -102,7 +102,7 @@ OpenSystem coupled_van_der_pol() {
 // Energy of the particles and work of the force: each is right, and their sum constant, to the order of the scheme
 // or better.
 TEST(MpiEnergyLedger, ForcesAreInItToTheOrderOfTheScheme) {
-  const OpenSystem system = coupled_van_der_pol();
+  const ParticleSystem system = coupled_van_der_pol();
   // (q1, q2, v1, v2, work taken by the force) at time 2.
   const LongState solution = extrapolated(
       [](const LongState& x) {

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cmath>
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "catalogue_sections.hpp"
 #include "differences.hpp"
 #include "method_cases.hpp"
@@ -49,7 +49,7 @@ bool is_table(const Parameter& parameter) {
 std::vector<Form> smallest_forms(const EnvironmentKind& kind) {
   std::vector<std::string> keys;
   for (const Parameter& parameter : kind.entry.parameters) {
-    if (!parameter.required && parameter.fallback.empty() && !is_table(parameter)) keys.push_back(parameter.name);
+    if (!parameter.required && parameter.default_value.empty() && !is_table(parameter)) keys.push_back(parameter.name);
   }
   std::vector<Form> forms;
   std::vector<std::uint32_t> found;
@@ -76,9 +76,9 @@ std::vector<Form> smallest_forms(const EnvironmentKind& kind) {
 /// What else may stand under a key in the place of its default.
 std::vector<Section::Value> other_values(const Parameter& parameter) {
   std::vector<Section::Value> values;
-  if (parameter.type == ValueType::boolean) values = {parameter.fallback != "true"};
+  if (parameter.type == ValueType::boolean) values = {parameter.default_value != "true"};
   for (const std::string& choice : parameter.choices) {
-    if (parameter.type == ValueType::text || !parameter.also.empty()) values.emplace_back(choice);
+    if (parameter.type == ValueType::text || !parameter.alternative_types.empty()) values.emplace_back(choice);
   }
   return values;
 }
@@ -118,7 +118,7 @@ std::vector<Built> build_all() {
   std::vector<Built> all;
   for (const Form& form : all_forms()) {
     std::unique_ptr<Environment> environment = build(form, test_world());
-    if (environment->facts().sites == 0) continue;
+    if (environment->properties().sites == 0) continue;
     environment->prepare({});
     all.push_back({form.name, std::move(environment)});
   }
@@ -146,15 +146,15 @@ double energy_of(Environment& environment, const Eigen::VectorXd& head) {
 
 /// M, K, C and coupling of the chain, for one axis.
 struct Matrices {
-  Eigen::VectorXd mass, coupling, dashpots, slips;
+  Eigen::VectorXd mass, coupling, dashpots, mobilities;
   Eigen::MatrixXd stiffness;
 };
 
-Matrices matrices_of(const Assembly& chain) {
+Matrices matrices_of(const LumpedNetwork& chain) {
   const auto n = static_cast<Eigen::Index>(chain.mass.size());
   Matrices m{Eigen::Map<const Eigen::VectorXd>(chain.mass.data(), n), Eigen::VectorXd::Zero(n),
              Eigen::VectorXd::Zero(n), Eigen::VectorXd::Zero(n), Eigen::MatrixXd::Zero(n, n)};
-  for (const Assembly::Spring& spring : chain.springs) {
+  for (const LumpedNetwork::Spring& spring : chain.springs) {
     m.stiffness(spring.first, spring.first) += spring.stiffness;
     m.stiffness(spring.second, spring.second) += spring.stiffness;
     m.stiffness(spring.first, spring.second) -= spring.stiffness;
@@ -166,7 +166,7 @@ Matrices matrices_of(const Assembly& chain) {
     m.coupling[site] += k;
   }
   for (const auto& [site, d] : chain.dashpots) m.dashpots[site] += d;
-  for (const auto& [site, slip] : chain.slips) m.slips[site] += slip;
+  for (const auto& [site, mobility] : chain.mobilities) m.mobilities[site] += mobility;
   return m;
 }
 
@@ -174,7 +174,7 @@ TEST(Environments, ForceOnTheHeadIsTheSlopeOfTheEnergy) {
   for (const Built& built : build_all()) {
     SCOPED_TRACE(built.name);
     Environment& environment = *built.environment;
-    place(environment, random_vector(4 * environment.facts().sites, 3));
+    place(environment, random_vector(4 * environment.properties().sites, 3));
     const Eigen::VectorXd head = random_vector(2, 4);
     std::vector<double> force(2);
     environment.force({head.data(), 2}, force);
@@ -200,7 +200,7 @@ TEST(Environments, ChainHasTheirEnergyAndTheirForces) {
   for (const Built& built : build_all()) {
     SCOPED_TRACE(built.name);
     Environment& environment = *built.environment;
-    const std::int64_t sites = environment.facts().sites;
+    const std::int64_t sites = environment.properties().sites;
     const Matrices chain = matrices_of(environment.assemble(sites));
     ASSERT_EQ(chain.mass.size(), sites);
     const Eigen::VectorXd start = random_vector(4 * sites, 5), head = random_vector(2, 6);
@@ -220,13 +220,13 @@ TEST(Environments, ChainHasTheirEnergyAndTheirForces) {
     // once. Splittings take decays apart from kicks and drifts.
     using Kind = Substep::Kind;
     for (const Kind kind : {Kind::kick, Kind::drift, Kind::stage}) {
-      if (kind != Kind::stage && environment.facts().fastest_decay > 0.0) continue;
+      if (kind != Kind::stage && environment.properties().fastest_decay > 0.0) continue;
       const ExplicitScheme scheme = kind == Kind::stage ? runge_kutta({{}}, {1.0}) : splitting({{kind, 1.0}});
       place(environment, start);
-      const auto march = environment.explicit_march(scheme, step);
-      march->open({});
-      march->substep(scheme.substeps[0], {{head.data(), 2}, {at_rest.data(), 2}});
-      march->close();
+      const auto environment_stepper = environment.explicit_stepper(scheme, step);
+      environment_stepper->begin_block({});
+      environment_stepper->substep(scheme.substeps[0], {{head.data(), 2}, {at_rest.data(), 2}});
+      environment_stepper->end_block();
       std::vector<double> w, p;
       environment.gather_state(w, p);
       for (int axis = 0; axis < 2; ++axis) {
@@ -235,7 +235,7 @@ TEST(Environments, ChainHasTheirEnergyAndTheirForces) {
         const Eigen::VectorXd force =
             -chain.stiffness * w0 + chain.coupling * head[axis] - chain.dashpots.cwiseProduct(v0);
         const Eigen::VectorXd pulls = -chain.stiffness * w0 + chain.coupling * head[axis];
-        const Eigen::VectorXd slipping = v0 + chain.slips.cwiseProduct(pulls);
+        const Eigen::VectorXd slipping = v0 + chain.mobilities.cwiseProduct(pulls);
         const Eigen::VectorXd w1 = kind != Kind::kick ? Eigen::VectorXd(w0 + step * slipping) : w0;
         const Eigen::VectorXd p1 = kind != Kind::drift ? Eigen::VectorXd(p0 + step * force) : p0;
         EXPECT_LT((Axis(w.data() + axis, sites) - w1).cwiseAbs().maxCoeff(), 1e-12);
@@ -249,27 +249,27 @@ TEST(Environments, StateNumbersAreThoseOfTheChain) {
   for (const Built& built : build_all()) {
     SCOPED_TRACE(built.name);
     const Environment& environment = *built.environment;
-    const Matrices chain = matrices_of(environment.assemble(environment.facts().sites));
+    const Matrices chain = matrices_of(environment.assemble(environment.properties().sites));
     const Eigen::VectorXd root = chain.mass.cwiseSqrt().cwiseInverse();
     const double highest =
         std::sqrt(largest_symmetric_eigenvalue(root.asDiagonal() * chain.stiffness * root.asDiagonal()));
-    EXPECT_LE(highest, environment.facts().highest_frequency);
-    EXPECT_GT(environment.facts().damping, 0.0);
-    EXPECT_GT(environment.facts().echo.time, 0.0);
-    EXPECT_EQ(environment.facts().loses_energy, chain.dashpots.norm() + chain.slips.norm() > 0.0);
-    if (environment.facts().loses_energy) {
-      EXPECT_TRUE(std::isinf(environment.facts().echo.time));
+    EXPECT_LE(highest, environment.properties().highest_frequency);
+    EXPECT_GT(environment.properties().damping, 0.0);
+    EXPECT_GT(environment.properties().echo.time, 0.0);
+    EXPECT_EQ(environment.properties().loses_energy, chain.dashpots.norm() + chain.mobilities.norm() > 0.0);
+    if (environment.properties().loses_energy) {
+      EXPECT_TRUE(std::isinf(environment.properties().echo.time));
     } else {
-      EXPECT_FALSE(std::isinf(environment.facts().echo.time));
+      EXPECT_FALSE(std::isinf(environment.properties().echo.time));
     }
     EXPECT_FALSE(environment.name().empty());
-    EXPECT_GE(environment.bytes(ExactFlow{}), 2 * 2 * 8 * environment.facts().sites);
+    EXPECT_GE(environment.bytes(ExactFlow{}), 2 * 2 * 8 * environment.properties().sites);
   }
 }
 
 Problem problem_with(const Form& form, const Communicator& world) {
   RandomNumbers random(81);
-  OpenSystem system = random_particles(2, 2, random);
+  ParticleSystem system = random_particles(2, 2, random);
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Identity(4, 4));
   std::vector<std::unique_ptr<Environment>> all;
   all.push_back(build(form, world));
@@ -284,15 +284,15 @@ TEST(MpiEnvironments, GoOnFromTheirStateAndOnAnyRanksOrSayWhichSchemeTheyCannotH
   std::size_t turn = 0;
   for (const Form& form : all_forms()) {
     // A line without end finds its exponentials anew for every scheme, which takes long:
-    // tests/model/infinite/infinite_line_test.cpp.
-    if (build(form, test_world())->facts().sites == 0) continue;
+    // tests/model/semi_infinite_line/semi_infinite_line_test.cpp.
+    if (build(form, test_world())->properties().sites == 0) continue;
     ++turn;
     for (std::size_t i = turn % share; i < method_cases().size(); i += share) {
       const MethodCase& method = method_cases()[i];
       if (std::holds_alternative<ExactFlow>(method.scheme)) continue;
       SCOPED_TRACE(form.name + ", " + method.name);
       Problem whole = problem_with(form, test_world());
-      if (const std::optional<std::string> why = whole.environments()[0]->obstacle(method.scheme)) {
+      if (const std::optional<std::string> why = whole.environments()[0]->unsupported_reason(method.scheme)) {
         EXPECT_NE(why->find(' '), std::string::npos) << *why;
         continue;
       }
@@ -304,17 +304,18 @@ TEST(MpiEnvironments, GoOnFromTheirStateAndOnAnyRanksOrSayWhichSchemeTheyCannotH
       const auto of_alone = make_stepper(method.scheme, alone, step);
       // Where blocks may be as long as anybody likes they may also be short.
       constexpr std::int64_t some = 7, many = 1000;
-      const std::int64_t portion = of_whole->portion() < many ? of_whole->portion() : some;
-      EXPECT_FALSE(of_whole->advance(portion));
-      EXPECT_FALSE(of_whole->advance(portion));
-      EXPECT_FALSE(of_first->advance(portion));
+      const std::int64_t block_granularity =
+          of_whole->block_granularity() < many ? of_whole->block_granularity() : some;
+      EXPECT_FALSE(of_whole->advance(block_granularity));
+      EXPECT_FALSE(of_whole->advance(block_granularity));
+      EXPECT_FALSE(of_first->advance(block_granularity));
       take_over_state(second, first);
       second.clock = first.clock;
-      of_second->remember(of_first->memory());
-      EXPECT_FALSE(of_second->advance(portion));
-      EXPECT_FALSE(of_alone->advance(2 * portion));
-      whole.share_particles();
-      second.share_particles();
+      of_second->set_internal_state(of_first->internal_state());
+      EXPECT_FALSE(of_second->advance(block_granularity));
+      EXPECT_FALSE(of_alone->advance(2 * block_granularity));
+      whole.broadcast_particles();
+      second.broadcast_particles();
       EXPECT_EQ(second.q, whole.q);
       EXPECT_EQ(second.p, whole.p);
       if (std::holds_alternative<ExplicitScheme>(method.scheme)) {
@@ -334,7 +335,9 @@ TEST(MpiEnvironments, CloseTheLedgerToRoundOffUnderGauss) {
   for (const Form& form : all_forms()) {
     SCOPED_TRACE(form.name);
     Problem problem = problem_with(form, test_world());
-    if (problem.environments()[0]->facts().sites == 0 || problem.environments()[0]->obstacle(gauss.scheme)) continue;
+    if (problem.environments()[0]->properties().sites == 0 ||
+        problem.environments()[0]->unsupported_reason(gauss.scheme))
+      continue;
     const double before = problem.energies().total();
     EXPECT_FALSE(make_stepper(gauss.scheme, problem, step)->advance(200));
     EXPECT_NEAR(problem.energies().total(), before, 1e-12 * before);
@@ -346,7 +349,7 @@ TEST(MpiEnvironments, CloseTheLedgerToRoundOffUnderGauss) {
 // times that speed until the echo.
 TEST(Environments, PullAtTheHeadLikeTheDamperThatTheyState) {
   RandomNumbers random(82);
-  const OpenSystem system = random_particles(2, 2, random);
+  const ParticleSystem system = random_particles(2, 2, random);
   for (const EnvironmentKind& kind : environments()) {
     if (!has_parameter(kind.entry, "sites")) continue;
     SCOPED_TRACE(kind.entry.name);
@@ -356,24 +359,24 @@ TEST(Environments, PullAtTheHeadLikeTheDamperThatTheyState) {
     const std::unique_ptr<Environment> environment = kind.build(section, system, {step, 1.0}, test_world(), mistakes);
     ASSERT_TRUE(mistakes.empty()) << mistakes.report();
     environment->prepare({});
-    EXPECT_NEAR(environment->facts().damping, section.number("damping"), 1e-14);
-    EXPECT_NEAR(environment->facts().echo.time, 2.0 * 400 * step, 1e-9);
+    EXPECT_NEAR(environment->properties().damping, section.number("damping"), 1e-14);
+    EXPECT_NEAR(environment->properties().echo.time, 2.0 * 400 * step, 1e-9);
     const ExplicitScheme scheme = splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}});
-    const auto march = environment->explicit_march(scheme, step);
+    const auto environment_stepper = environment->explicit_stepper(scheme, step);
     const double speed = 1.3;
     double worst = 0.0, after = 0.0;
     for (int k = 0; k < 900; ++k) {
       const double t = (k + 1) * step;
       const std::vector<double> head = {speed * t, 0.0};
-      march->open({});
-      march->substep(scheme.substeps[0], {head, {}});
+      environment_stepper->begin_block({});
+      environment_stepper->substep(scheme.substeps[0], {head, {}});
       std::vector<double> force(2);
-      march->force({head, {}}, force);
-      march->substep(scheme.substeps[1], {head, {}});
-      march->close();
-      const double deviation = std::abs(force[0] + environment->facts().damping * speed);
-      if (t < environment->facts().echo.time) worst = std::max(worst, deviation);
-      if (t > environment->facts().echo.time + 1.0) after = std::max(after, deviation);
+      environment_stepper->force({head, {}}, force);
+      environment_stepper->substep(scheme.substeps[1], {head, {}});
+      environment_stepper->end_block();
+      const double deviation = std::abs(force[0] + environment->properties().damping * speed);
+      if (t < environment->properties().echo.time) worst = std::max(worst, deviation);
+      if (t > environment->properties().echo.time + 1.0) after = std::max(after, deviation);
     }
     EXPECT_LT(worst, 1e-9);
     EXPECT_GT(after, 0.1);

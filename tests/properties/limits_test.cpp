@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "method_cases.hpp"
 #include "petsc_world.hpp"
 #include "scene.hpp"
@@ -51,14 +51,14 @@ void expect_limit(const Scheme& scheme, double limit, double square, double rate
 TEST(Limits, OfOscillation) {
   for (const MethodCase& method : method_cases()) {
     SCOPED_TRACE(method.name);
-    expect_limit(method.scheme, method.properties.oscillation_limit, 1.0, 0.0);
+    expect_limit(method.scheme, method.properties.imaginary_axis_limit, 1.0, 0.0);
   }
 }
 
 TEST(Limits, OfDecay) {
   for (const MethodCase& method : method_cases()) {
     SCOPED_TRACE(method.name);
-    expect_limit(method.scheme, method.properties.decay_limit, 0.0, 1.0);
+    expect_limit(method.scheme, method.properties.real_axis_limit, 0.0, 1.0);
   }
 }
 

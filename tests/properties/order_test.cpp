@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "attracting_centre.hpp"
 #include "extrapolation.hpp"
 #include "measured_order.hpp"
@@ -26,7 +26,7 @@ struct Subject {
 // m = 1, V = q^2/2 + q^4/4, and a line of six sites with M = 1/2, lambda = 1, its far end fixed.
 Subject closed_subject() {
   Subject subject{"anharmonic particle on a line", {}, {}};
-  OpenSystem& system = subject.scene.system;
+  ParticleSystem& system = subject.scene.system;
   system.particles = 1;
   system.mass = Eigen::VectorXd::Ones(1);
   system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(1, 1), 1.0);
@@ -54,7 +54,7 @@ Subject closed_subject() {
 // Two particles, V = sum q^2/2 + q^4/8, damped on both and relative to each other.
 Subject damped_subject() {
   Subject subject{"damped anharmonic particles", {}, {}};
-  OpenSystem& system = subject.scene.system;
+  ParticleSystem& system = subject.scene.system;
   system.particles = 2;
   system.mass = Eigen::VectorXd{{1.0, 2.0}};
   system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Identity(2, 2), 0.5);
@@ -73,7 +73,7 @@ Subject damped_subject() {
 
 Subject kepler_subject() {
   Subject subject{"damped Kepler problem", {}, {}};
-  OpenSystem& system = subject.scene.system;
+  ParticleSystem& system = subject.scene.system;
   system.particles = 1;
   system.axes = 2;
   system.mass = Eigen::VectorXd{{1.0, 1.0}};
@@ -97,8 +97,8 @@ class CubicDrag final : public Force {
   void value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double, Eigen::VectorXd& force) const override {
     force = (0.5 - q.array().square()) * v.array() - 0.125 * v.array().cube();
   }
-  void slopes(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double, Eigen::MatrixXd& by_q,
-              Eigen::MatrixXd& by_v) const override {
+  void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double, Eigen::MatrixXd& by_q,
+                 Eigen::MatrixXd& by_v) const override {
     by_q = (-2.0 * q.array() * v.array()).matrix().asDiagonal();
     by_v = (0.5 - q.array().square() - 0.375 * v.array().square()).matrix().asDiagonal();
   }
@@ -106,7 +106,7 @@ class CubicDrag final : public Force {
 
 Subject forced_subject() {
   Subject subject{"forced oscillators", {}, {}};
-  OpenSystem& system = subject.scene.system;
+  ParticleSystem& system = subject.scene.system;
   system.particles = 2;
   system.mass = Eigen::VectorXd{{1.0, 2.0}};
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{1.25, -0.25}, {-0.25, 1.5}});

@@ -7,21 +7,21 @@
 #include "catalogue_sections.hpp"
 #include "differences.hpp"
 #include "model/potentials/catalogue.hpp"
-#include "model/potentials/separation_sum.hpp"
+#include "model/potentials/pair_potential_sum.hpp"
 #include "random_numbers.hpp"
 
 namespace bathline::potentials_test {
 namespace {
 
-std::shared_ptr<const SeparationPotential> example(const PotentialKind& kind) {
+std::shared_ptr<const PairPotential> example(const PotentialKind& kind) {
   Mistakes mistakes;
   return kind.build(example_section(kind.entry), mistakes);
 }
 
 /// Three particles with all pairs, and each of them with the origin.
-SeparationSum three_particles(const std::shared_ptr<const SeparationPotential>& potential, int axes) {
-  const int origin = SeparationSum::origin;
-  return SeparationSum(
+PairPotentialSum three_particles(const std::shared_ptr<const PairPotential>& potential, int axes) {
+  const int origin = PairPotentialSum::origin;
+  return PairPotentialSum(
       {{0, 1, potential}, {0, 2, potential}, {1, 2, potential}, {origin, 0, potential}, {origin, 2, potential}}, axes);
 }
 
@@ -41,13 +41,13 @@ TEST(Potentials, SlopeAndCurvatureAreThoseOfTheValue) {
     SCOPED_TRACE(kind.entry.name);
     const auto potential = example(kind);
     for (const double s : {0.9, 1.3, 1.9, 2.6, -1.1}) {
-      const auto derivative = [&](double (SeparationPotential::*f)(double) const) {
+      const auto derivative = [&](double (PairPotential::*f)(double) const) {
         return gradient_of([&](const Eigen::VectorXd& x) { return (*potential.*f)(x[0]); },
                            Eigen::VectorXd::Constant(1, s), 1e-3)[0];
       };
-      const double slope = potential->slope(s), curvature = potential->curvature(s);
-      EXPECT_NEAR(derivative(&SeparationPotential::value), slope, 1e-9 * (1.0 + std::abs(slope))) << s;
-      EXPECT_NEAR(derivative(&SeparationPotential::slope), curvature, 1e-9 * (1.0 + std::abs(curvature))) << s;
+      const double slope = potential->derivative(s), curvature = potential->second_derivative(s);
+      EXPECT_NEAR(derivative(&PairPotential::value), slope, 1e-9 * (1.0 + std::abs(slope))) << s;
+      EXPECT_NEAR(derivative(&PairPotential::derivative), curvature, 1e-9 * (1.0 + std::abs(curvature))) << s;
       EXPECT_NE(slope, 0.0);
     }
   }
@@ -58,7 +58,7 @@ TEST(Potentials, BetweenParticlesForcesAreThoseOfTheEnergy) {
   for (const PotentialKind& kind : potentials()) {
     for (int axes = 1; axes <= 3; ++axes) {
       SCOPED_TRACE(testing::Message() << kind.entry.name << ", " << axes << " axes");
-      const SeparationSum sum = three_particles(example(kind), axes);
+      const PairPotentialSum sum = three_particles(example(kind), axes);
       const Eigen::VectorXd q = triangle(axes, random);
       Eigen::VectorXd gradient;
       Eigen::MatrixXd hessian;
@@ -85,7 +85,7 @@ TEST(Potentials, BetweenParticlesNeitherPlaceNorDirectionMatters) {
   for (const PotentialKind& kind : potentials()) {
     SCOPED_TRACE(kind.entry.name);
     const auto potential = example(kind);
-    const SeparationSum sum({{0, 1, potential}, {0, 2, potential}, {1, 2, potential}}, 3);
+    const PairPotentialSum sum({{0, 1, potential}, {0, 2, potential}, {1, 2, potential}}, 3);
     const Eigen::VectorXd q = triangle(3, random);
     const double angle = 0.7;
     const Eigen::Matrix3d turn =
@@ -115,15 +115,15 @@ TEST(Potentials, AtTheSamePlaceTheyAreSmoothOrHaveNoForce) {
       if (has_parameter(kind.entry, "rest_length")) section.set("rest_length", rest_length, {});
       Mistakes mistakes;
       const auto potential = kind.build(section, mistakes);
-      const SeparationSum sum({{0, 1, potential}}, 2);
+      const PairPotentialSum sum({{0, 1, potential}}, 2);
       Eigen::VectorXd gradient;
       Eigen::MatrixXd hessian;
       sum.gradient(same, gradient);
       sum.hessian(same, hessian);
-      if (potential->slope(0.0) == 0.0) {
+      if (potential->derivative(0.0) == 0.0) {
         EXPECT_EQ(gradient, Eigen::VectorXd::Zero(4));
-        EXPECT_EQ(hessian(0, 0), potential->curvature(0.0));
-        EXPECT_EQ(hessian(1, 3), -potential->curvature(0.0));
+        EXPECT_EQ(hessian(0, 0), potential->second_derivative(0.0));
+        EXPECT_EQ(hessian(1, 3), -potential->second_derivative(0.0));
         EXPECT_EQ(hessian(0, 1), 0.0);
         // And it is the limit: a hair's breadth away nothing jumps.
         Eigen::MatrixXd beside;

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "attracting_centre.hpp"
 #include "dense_system.hpp"
 #include "differences.hpp"

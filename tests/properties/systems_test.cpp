@@ -13,12 +13,12 @@ namespace bathline::systems_test {
 namespace {
 
 /// The system with any start that it accepts.
-OpenSystem build(const SystemKind& kind) {
+ParticleSystem build(const SystemKind& kind) {
   std::vector<std::string> more;
   for (const Parameter& parameter : kind.entry.parameters) {
     // A list of tables says for each particle what a table says for all.
     // Names of the user's choice there may be none, and how many particles there are the lists say.
-    const bool is_free_table = parameter.type == ValueType::table && parameter.listing.empty();
+    const bool is_free_table = parameter.type == ValueType::table && parameter.catalogue_name.empty();
     const bool is_told_otherwise = parameter.name == "v0" || parameter.name == "particles";
     // Formulas for every coordinate, such as a drive.
     if (parameter.type == ValueType::texts && !parameter.required) continue;
@@ -40,7 +40,7 @@ OpenSystem build(const SystemKind& kind) {
         if (parameter.name == "pairs") section.set("pairs", Section::Rows{{0.0, 1.0}}, {});
       }
       Mistakes mistakes;
-      OpenSystem system;
+      ParticleSystem system;
       where_readable([&] { kind.build(section, potentials(), system, mistakes); });
       if (mistakes.empty()) return system;
       if (particles == 2) report += mistakes.report() + "\n";
@@ -53,7 +53,7 @@ OpenSystem build(const SystemKind& kind) {
 TEST(Systems, ForcesAreTheSlopeOfTheEnergyAndHessiansThatOfTheForces) {
   for (const SystemKind& kind : systems()) {
     SCOPED_TRACE(kind.entry.name);
-    const OpenSystem system = build(kind);
+    const ParticleSystem system = build(kind);
     ASSERT_TRUE(system.potential);
     RandomNumbers random(71);
     Eigen::MatrixXd first;
@@ -91,7 +91,7 @@ TEST(Systems, ForcesAreTheSlopeOfTheEnergyAndHessiansThatOfTheForces) {
 TEST(Systems, HaveMassesADampingThatOnlyTakesAndObservablesOfTheirSize) {
   for (const SystemKind& kind : systems()) {
     SCOPED_TRACE(kind.entry.name);
-    const OpenSystem system = build(kind);
+    const ParticleSystem system = build(kind);
     ASSERT_EQ(system.mass.size(), system.size());
     EXPECT_TRUE(system.mass.minCoeff() > 0.0 || system.lagrangian);
     EXPECT_EQ(system.q0, Eigen::VectorXd::Constant(system.size(), 0.8));
@@ -117,7 +117,7 @@ TEST(Systems, HaveMassesADampingThatOnlyTakesAndObservablesOfTheirSize) {
 TEST(Systems, SlopesOfAForceAreThoseOfItsValue) {
   int found = 0;
   for (const SystemKind& kind : systems()) {
-    const OpenSystem system = build(kind);
+    const ParticleSystem system = build(kind);
     if (!system.force) continue;
     SCOPED_TRACE(kind.entry.name);
     ++found;
@@ -127,7 +127,7 @@ TEST(Systems, SlopesOfAForceAreThoseOfItsValue) {
       for (double& x : q) x = random.uniform(0.5, 1.5);
       for (double& x : v) x = random.uniform(0.5, 1.5);
       Eigen::MatrixXd by_q, by_v;
-      system.force->slopes(q, v, 0.0, by_q, by_v);
+      system.force->jacobians(q, v, 0.0, by_q, by_v);
       const auto value = [&](const Eigen::VectorXd& at, const Eigen::VectorXd& velocity) {
         Eigen::VectorXd result(at.size());
         system.force->value(at, velocity, 0.0, result);

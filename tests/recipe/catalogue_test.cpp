@@ -8,7 +8,7 @@ namespace bathline::catalogue_test {
 namespace {
 
 struct Kind {
-  Entry entry;
+  CatalogueEntry entry;
   int number = 0;
 };
 

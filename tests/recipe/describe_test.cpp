@@ -36,7 +36,7 @@ TEST(ValueKind, NamesTypeBoundAndChoices) {
 }
 
 TEST(Describe, PrintsAnEntry) {
-  const Entry entry = {
+  const CatalogueEntry entry = {
       .name = "single-oscillator",
       .summary = "A mass on a spring.",
       .equation = "m q'' = -k q\nE = p^2/2m + k q^2/2",
@@ -45,7 +45,7 @@ TEST(Describe, PrintsAnEntry) {
                      {.name = "potential",
                       .type = table,
                       .doc = "What holds it.",
-                      .members = {{.name = "c", .units = "N/m", .doc = "Stiffness.", .fallback = "2"}}},
+                      .members = {{.name = "c", .units = "N/m", .doc = "Stiffness.", .default_value = "2"}}},
                      {.name = "label", .type = text, .doc = "Its name."}},
       .notes = "Solved exactly."};
   EXPECT_EQ(describe(entry, "system"), R"(single-oscillator (system)
@@ -69,8 +69,9 @@ Source
 }
 
 TEST(Describe, SaysWhereTheKindsOfATableAreListed) {
-  const Entry entry = {.name = "particles",
-                       .parameters = {{.name = "bond", .type = table, .doc = "What ties them.", .listing = "bonds"}}};
+  const CatalogueEntry entry = {
+      .name = "particles",
+      .parameters = {{.name = "bond", .type = table, .doc = "What ties them.", .catalogue_name = "bonds"}}};
   EXPECT_THAT(describe(entry, "system"), HasSubstr("What ties them. Its `kind`: `bathline list bonds`."));
 }
 
@@ -82,18 +83,19 @@ TEST(Describe, LeavesOutWhatIsEmpty) {
 TEST(Describe, WrapsAtTheEdgeOfThePage) {
   std::string sentence = "Sentence";
   for (int i = 0; i < 40; ++i) sentence += " of many words";
-  const Entry entry = {.name = "long",
-                       .summary = sentence,
-                       .parameters = {{.name = "short", .doc = sentence},
-                                      {.name = "choice",
-                                       .type = text,
-                                       .doc = sentence,
-                                       .choices = {"one of them", "another of them", "the last of them"}},
-                                      {.name = "list",
-                                       .type = numbers,
-                                       .doc = sentence,
-                                       .fallback = "[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]"}},
-                       .notes = sentence + "\n\n" + sentence};
+  const CatalogueEntry entry = {
+      .name = "long",
+      .summary = sentence,
+      .parameters = {{.name = "short", .doc = sentence},
+                     {.name = "choice",
+                      .type = text,
+                      .doc = sentence,
+                      .choices = {"one of them", "another of them", "the last of them"}},
+                     {.name = "list",
+                      .type = numbers,
+                      .doc = sentence,
+                      .default_value = "[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]"}},
+      .notes = sentence + "\n\n" + sentence};
   const std::string described = describe(entry, "system");
   expect_within_page(described);
   EXPECT_THAT(described, HasSubstr("One of \"one of them\" |"));
@@ -101,12 +103,12 @@ TEST(Describe, WrapsAtTheEdgeOfThePage) {
 }
 
 TEST(Describe, PutsSentencesOnTheirOwnLinesBesideWideColumns) {
-  const Entry entry = {.name = "wide",
-                       .parameters = {{.name = "a-parameter-with-a-very-long-name-indeed",
-                                       .type = rows,
-                                       .units = "kg",
-                                       .doc = "Sentence.",
-                                       .required = true}}};
+  const CatalogueEntry entry = {.name = "wide",
+                                .parameters = {{.name = "a-parameter-with-a-very-long-name-indeed",
+                                                .type = rows,
+                                                .units = "kg",
+                                                .doc = "Sentence.",
+                                                .required = true}}};
   EXPECT_THAT(describe(entry, "system"), HasSubstr("required\n      Sentence.\n"));
 }
 

@@ -17,7 +17,7 @@ void expect_well_described(const std::vector<Parameter>& parameters, const std::
   for (const Parameter& parameter : parameters) {
     EXPECT_TRUE(names.insert(parameter.name).second) << where << ": `" << parameter.name << "` twice";
     EXPECT_THAT(parameter.doc, testing::EndsWith(".")) << where << ": " << parameter.name;
-    EXPECT_FALSE(parameter.required && !parameter.fallback.empty()) << where << ": " << parameter.name;
+    EXPECT_FALSE(parameter.required && !parameter.default_value.empty()) << where << ": " << parameter.name;
     expect_well_described(parameter.members, where + "." + parameter.name);
   }
 }
@@ -41,7 +41,7 @@ TEST(RecipeSchema, ChoosesByKeysThatExist) {
   for (const SectionSchema& section : recipe_sections()) {
     EXPECT_EQ(section.entries == nullptr, section.chooser.empty());
     EXPECT_TRUE(section.chooser.empty() || has_key(section, section.chooser)) << section.name;
-    for (const Alternatives& rule : section.alternatives) {
+    for (const ExclusiveKeys& rule : section.exclusive_keys) {
       EXPECT_TRUE(rule.when.empty() || has_key(section, rule.when)) << rule.when;
       for (const std::string& key : rule.keys) EXPECT_TRUE(has_key(section, key)) << key;
     }

@@ -8,15 +8,15 @@
 
 namespace bathline {
 
-inline Vocabulary sample_vocabulary() {
+inline CatalogueSchema sample_vocabulary() {
   using enum ValueType;
-  Vocabulary vocabulary;
-  vocabulary.systems = {
+  CatalogueSchema catalogue_schema;
+  catalogue_schema.systems = {
       {.name = "oscillator",
        .summary = "A mass on a spring.",
        .parameters =
-           {{.name = "m", .units = "kg", .doc = "Mass.", .fallback = "1", .bound = Bound::positive},
-            {.name = "damped", .type = boolean, .doc = "Whether it is damped.", .fallback = "false"},
+           {{.name = "m", .units = "kg", .doc = "Mass.", .default_value = "1", .bound = Bound::positive},
+            {.name = "damped", .type = boolean, .doc = "Whether it is damped.", .default_value = "false"},
             {.name = "q0", .type = rows, .doc = "Positions."},
             {.name = "v0", .type = numbers, .doc = "Velocities.", .bound = Bound::nonnegative},
             {.name = "axes", .type = integers, .doc = "Axes."},
@@ -25,21 +25,22 @@ inline Vocabulary sample_vocabulary() {
              .doc = "Potential.",
              .members =
                  {{.name = "kind", .type = text, .doc = "Form.", .required = true, .choices = {"quartic", "harmonic"}},
-                  {.name = "c", .doc = "Strength.", .fallback = "2.5"}}}}},
+                  {.name = "c", .doc = "Strength.", .default_value = "2.5"}}}}},
       {.name = "kepler", .summary = "Two axes."}};
-  vocabulary.environments = {
+  catalogue_schema.environments = {
       {.name = "line",
        .parameters = {{.name = "sites", .type = integer, .doc = "Sites.", .required = true, .bound = Bound::positive},
                       {.name = "M", .units = "kg", .doc = "Mass of a site.", .bound = Bound::positive}}},
-      {.name = "bath", .parameters = {{.name = "temperature", .doc = "Temperature.", .fallback = "0.0"}}}};
-  vocabulary.integrators = {
+      {.name = "bath", .parameters = {{.name = "temperature", .doc = "Temperature.", .default_value = "0.0"}}}};
+  catalogue_schema.integrators = {
       {.name = "gamma",
-       .parameters = {{.name = "gamma", .doc = "Weight.", .fallback = "0.5", .bound = Bound::unit_interval}}},
+       .parameters = {{.name = "gamma", .doc = "Weight.", .default_value = "0.5", .bound = Bound::unit_interval}}},
       {.name = "verlet"}};
-  vocabulary.studies = {
+  catalogue_schema.studies = {
       {.name = "trajectory"},
-      {.name = "ensemble", .parameters = {{.name = "members", .type = integer, .doc = "Members.", .fallback = "10"}}}};
-  return vocabulary;
+      {.name = "ensemble",
+       .parameters = {{.name = "members", .type = integer, .doc = "Members.", .default_value = "10"}}}};
+  return catalogue_schema;
 }
 
 // Line numbers of this text are used by the tests.

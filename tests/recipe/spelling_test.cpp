@@ -43,7 +43,8 @@ std::string closest_by_definition(const std::string& name, const std::vector<std
 }  // namespace
 
 TEST(ClosestName, CountsEachKindOfSlipAsOne) {
-  for (const char* slip : {"sitez", "site", "ssites", "sties"}) EXPECT_EQ(closest(slip, {"step", "sites"}), "sites");
+  for (const char* mobility : {"sitez", "site", "ssites", "sties"})
+    EXPECT_EQ(closest(mobility, {"step", "sites"}), "sites");
 }
 
 TEST(ClosestName, AllowsAThirdOfTheLength) {

@@ -173,19 +173,20 @@ TEST(TomlReader, DoesNotMissAKeyThatIsOnlyMisspelt) {
 }
 
 TEST(TomlReader, TreatsAWrongDefaultAsABug) {
-  for (const char* fallback : {"-1", "\"x\"", "nan", "not toml", "1\nx = 2"}) {
-    Vocabulary vocabulary = sample_vocabulary();
-    vocabulary.systems[0].parameters[0].fallback = fallback;
+  for (const char* default_value : {"-1", "\"x\"", "nan", "not toml", "1\nx = 2"}) {
+    CatalogueSchema catalogue_schema = sample_vocabulary();
+    catalogue_schema.systems[0].parameters[0].default_value = default_value;
     Mistakes mistakes;
-    EXPECT_THROW(parse_recipe(sample_recipe, "r.toml", {}, vocabulary, mistakes), std::logic_error) << fallback;
+    EXPECT_THROW(parse_recipe(sample_recipe, "r.toml", {}, catalogue_schema, mistakes), std::logic_error)
+        << default_value;
   }
 }
 
 TEST(TomlReader, FillsInWholeTables) {
-  Vocabulary vocabulary = sample_vocabulary();
-  vocabulary.systems[0].parameters.back().fallback = "{ kind = \"harmonic\" }";
+  CatalogueSchema catalogue_schema = sample_vocabulary();
+  catalogue_schema.systems[0].parameters.back().default_value = "{ kind = \"harmonic\" }";
   Mistakes mistakes;
-  const auto system = parse_recipe(sample_recipe, "r.toml", {}, vocabulary, mistakes).system;
+  const auto system = parse_recipe(sample_recipe, "r.toml", {}, catalogue_schema, mistakes).system;
   EXPECT_EQ(mistakes.report(), "");
   EXPECT_EQ(system.table("potential").number("c"), 2.5);
   EXPECT_EQ(to_string(system.table("potential").where("kind")), "r.toml:2:1");

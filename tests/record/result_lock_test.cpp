@@ -59,14 +59,14 @@ TEST(ResultLock, IsHeldByOneWhileItsFileComesAndGoes) {
   // Whoever opens the file just before its holder removes it gets a lock on a file that nobody else will ever see.
   const SharedFolder folder;
   const Communicator world = self_world();
-  std::atomic<int> inside = 0, together = 0, rounds = 0;
+  std::atomic<int> inside = 0, run_collectively = 0, rounds = 0;
   std::vector<std::thread> crowd;
   for (int i = 0; i < 32; ++i) {
     crowd.emplace_back([&] {
       while (rounds < 400) {
         try {
           const ResultLock lock(folder.file("out.h5"), world);
-          if (++inside > 1) ++together;
+          if (++inside > 1) ++run_collectively;
           ++rounds;
           std::this_thread::sleep_for(std::chrono::microseconds(300));
           --inside;
@@ -76,7 +76,7 @@ TEST(ResultLock, IsHeldByOneWhileItsFileComesAndGoes) {
     });
   }
   for (std::thread& one : crowd) one.join();
-  EXPECT_EQ(together, 0);
+  EXPECT_EQ(run_collectively, 0);
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 

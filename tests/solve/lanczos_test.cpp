@@ -13,8 +13,8 @@ namespace bathline::lanczos_test {
 namespace {
 
 SymmetricEigen outermost(const Eigen::MatrixXd& matrix, Eigen::Index lowest, Eigen::Index highest) {
-  return outermost_eigenvalues([&](const Eigen::VectorXd& x, Eigen::VectorXd& y) { y = matrix * x; }, matrix.rows(),
-                               lowest, highest);
+  return extremal_eigenvalues([&](const Eigen::VectorXd& x, Eigen::VectorXd& y) { y = matrix * x; }, matrix.rows(),
+                              lowest, highest);
 }
 
 TEST(OutermostEigenvalues, AreThoseOfTheWholeMatrix) {
@@ -52,7 +52,7 @@ TEST(OutermostEigenvalues, OfAChainAreFoundFromWithin) {
     y.tail(size - 1) -= x.head(size - 1);
   };
   const double highest = std::pow(2.0 * std::cos(0.5 * std::numbers::pi / (size + 1)), 2);
-  const double found = outermost_eigenvalues(chain, size, 0, 1).values[0];
+  const double found = extremal_eigenvalues(chain, size, 0, 1).values[0];
   EXPECT_LE(found, highest * (1.0 + 1e-14));
   EXPECT_GT(found, highest - 4e-4);
 }
@@ -63,7 +63,7 @@ TEST(OutermostEigenvalues, EndWhereTheMatrixIsNoNumber) {
     y.setConstant(std::nan(""));
     ++products;
   };
-  EXPECT_LE(outermost_eigenvalues(no_number, 100, 1, 1).values.size(), 2);
+  EXPECT_LE(extremal_eigenvalues(no_number, 100, 1, 1).values.size(), 2);
   EXPECT_EQ(products, 1);
 }
 

@@ -61,10 +61,10 @@ Solution solve_unequal(double strength, std::int64_t size) {
   const std::vector<double> spring = RandomNumbers(8).list(static_cast<std::size_t>(size) + 1, 0.3, 3.0);
   const std::vector<double> inverse_mass = RandomNumbers(9).list(static_cast<std::size_t>(size), 0.4, 2.5);
   const std::int64_t first = layout.first(test_world().rank());
-  return solve_on(layout, UnequalLineMatrix{.spring = spring.data() + first,
-                                            .inverse_mass = inverse_mass.data() + first,
-                                            .strength = Eigen::MatrixXd::Constant(1, 1, strength),
-                                            .far_end = Eigen::MatrixXd::Constant(1, 1, 0.6)});
+  return solve_on(layout, NonuniformLineMatrix{.spring = spring.data() + first,
+                                               .inverse_mass = inverse_mass.data() + first,
+                                               .strength = Eigen::MatrixXd::Constant(1, 1, strength),
+                                               .far_end = Eigen::MatrixXd::Constant(1, 1, 0.6)});
 }
 
 /// Residual of (1 + 2c) x_j - c x_{j-1} - c x_{j+1} = r_j, all ranks together.

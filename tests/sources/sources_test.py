@@ -128,7 +128,7 @@ class Environments(unittest.TestCase):
 
     def test_no_kind_is_known_by_its_keys(self):
         read = {}
-        for room in ("advance", "command_line", "driver", "record", "study"):
+        for room in ("steppers", "command_line", "driver", "record", "study"):
             for path in files(f"src/{room}", ".cpp", ".hpp"):
                 for key in self.READS.findall(path.read_text()):
                     read.setdefault(key, path)

@@ -51,7 +51,7 @@ const std::string plane =
     "external = { kind = \"harmonic\", k = 0.5 }\nq0 = [[0.5, 0.6], [-0.6, 0.0]]\nv0 = [[0.3, 0.0], [0.0, -0.4]]\n"
     "damping = [[0.3, -0.2], [-0.2, 0.2]]\n";
 
-OpenSystem system_of(const std::string& text) {
+ParticleSystem system_of(const std::string& text) {
   const ReadRecipe read = read_recipe(recipe(text, ""));
   EXPECT_EQ(read.report(), "");
   return read.experiment->system();
@@ -91,7 +91,7 @@ TEST(MpiCommutativity, BranchesAgreeToRoundOff) {
 }
 
 /// Difference of q and p after `steps` steps of the integrator g and of the forced equations of `lagrangian`.
-double difference(const OpenSystem& system, const Eigen::MatrixXd& damping, double g, double h, int steps,
+double difference(const ParticleSystem& system, const Eigen::MatrixXd& damping, double g, double h, int steps,
                   const ForcedLagrangian& lagrangian) {
   const Method& gamma = *methods().find("gamma");
   Section options;
@@ -106,7 +106,7 @@ double difference(const OpenSystem& system, const Eigen::MatrixXd& damping, doub
     q = next;
     stepper->advance(1);
   }
-  problem.share_particles();
+  problem.broadcast_particles();
   return (q - problem.q).cwiseAbs().maxCoeff() +
          (lagrangian.momentum_after(before, q) - problem.p).cwiseAbs().maxCoeff();
 }
@@ -114,7 +114,7 @@ double difference(const OpenSystem& system, const Eigen::MatrixXd& damping, doub
 // What is not the same scheme is far beyond round-off: the wrong member of the family, by the order of the step; the
 // discrete force of the wrong sign, by an amount that no step makes smaller.
 TEST(MpiCommutativity, OtherSchemesAreSeen) {
-  const OpenSystem system = system_of(chain);
+  const ParticleSystem system = system_of(chain);
   const Eigen::MatrixXd damping = random_dampings(1, 3, 0.5, 9).front();
   for (const double h : {0.05, 0.025}) {
     const int steps = static_cast<int>(std::lround(1.0 / h));
@@ -129,7 +129,7 @@ TEST(MpiCommutativity, OtherSchemesAreSeen) {
 }
 
 TEST(MpiCommutativity, FirstStepsOfAFreeParticleAreThoseByHand) {
-  OpenSystem system = system_of("kind = \"single-oscillator\"\nm = 2.0\nk = 8.0\ndamping = 0.5\nq0 = [1.0]\n");
+  ParticleSystem system = system_of("kind = \"single-oscillator\"\nm = 2.0\nk = 8.0\ndamping = 0.5\nq0 = [1.0]\n");
   // g = 1/2, h = 1/2, V' at the middle, from rest:
   // p- = m (q1-q0)/h + h g k (q0+q1)/2 + g C (q1-q0) = 4 (q1 - 1) + 1 (q1 + 1) + 0.25 (q1 - 1) = 0, q1 = 3.25/5.25.
   const ForcedLagrangian lagrangian(system, *system.damping, 0.5, 0.5);
@@ -161,8 +161,8 @@ class Noisy final : public Potential {
 
 // Errors beyond round-off do not fit under the bound.
 TEST(MpiCommutativity, BoundIsBrokenByErrorsBeyondRoundOff) {
-  const OpenSystem system = system_of(chain);
-  OpenSystem noisy = system;
+  const ParticleSystem system = system_of(chain);
+  ParticleSystem noisy = system;
   noisy.potential = std::make_shared<Noisy>(system.potential);
   const double h = 0.05;
   Section options;
@@ -177,7 +177,7 @@ TEST(MpiCommutativity, BoundIsBrokenByErrorsBeyondRoundOff) {
     for (int step = 1; step <= 40; ++step) {
       const Eigen::VectorXd from_q = problem.q, from_p = problem.p;
       stepper->advance(1);
-      problem.share_particles();
+      problem.broadcast_particles();
       bound.step(from_q, from_p, problem.q, problem.p);
       const Eigen::VectorXd next = step == 1 ? *lagrangian.first(q, from_p) : *lagrangian.next(before, q);
       before = q;

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "parallel/random_key.hpp"
+#include "random/counter_rng.hpp"
 #include "run_study.hpp"
 
 namespace bathline::convergence_test {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "run_study.hpp"
 #include "study/ensemble/slopes.hpp"
 

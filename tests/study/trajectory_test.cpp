@@ -9,7 +9,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "integrate/method.hpp"
+#include "methods/method.hpp"
 #include "run_study.hpp"
 
 namespace bathline::trajectory_test {
@@ -107,7 +107,7 @@ TEST(MpiTrajectory, RecordsWhatTheProblemDoes) {
   const std::unique_ptr<Stepper> stepper = make_stepper(experiment.cases()[0].scheme, problem, 0.05);
   for (std::size_t k = 0; k < q.size(); ++k) {
     if (k > 0) stepper->advance(1);
-    problem.share_particles();
+    problem.broadcast_particles();
     const EnergyLedger ledger = problem.energies();
     ASSERT_EQ(q[k], problem.q[0]);
     ASSERT_EQ(p[k], problem.p[0]);

@@ -13,7 +13,7 @@ Parameter coordinates_parameter() {
       .name = "coordinates", .type = ValueType::texts, .doc = "their names, such as [\"x\", \"y\"]", .required = true};
 }
 
-std::optional<FormulaScope> read_coordinates(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+std::optional<FormulaScope> read_coordinates(const Section& section, ParticleSystem& system, Mistakes& mistakes) {
   const std::vector<std::string>& coordinates = section.texts("coordinates");
   system.particles = static_cast<int>(coordinates.size());
   system.coordinates = coordinates;

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "model/formula/scope.hpp"
-#include "model/open_system.hpp"
+#include "model/particle_system.hpp"
 
 namespace bathline {
 
@@ -14,6 +14,6 @@ Parameter coordinates_parameter();
 /// Gives the system a particle for each of the section's coordinates. Returns a scope with these, then their velocities
 /// `x_dot`, then the time `t`, as variables, and the numbers of its `parameters`; nothing, and a mistake, where there
 /// is no coordinate.
-std::optional<FormulaScope> read_coordinates(const Section& section, OpenSystem& system, Mistakes& mistakes);
+std::optional<FormulaScope> read_coordinates(const Section& section, ParticleSystem& system, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -1,5 +1,5 @@
 // Programs for forces and their derivatives.
-// Tested by tests/model/systems/outside_test.cpp.
+// Tested by tests/model/systems/external_forces_test.cpp.
 #include "model/formula/force.hpp"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ int count_of(std::span<const Expression> values) { return static_cast<int>(value
 
 }  // namespace
 
-std::vector<Expression> slopes_of(ExpressionGraph& graph, std::span<const Expression> values, int first, int count) {
+std::vector<Expression> derivatives_of(ExpressionGraph& graph, std::span<const Expression> values, int first,
+                                       int count) {
   std::vector<Expression> slopes;
   for (int variable = first; variable < first + count; ++variable) {
     for (const Expression value : values) slopes.push_back(graph.derivative(value, variable));
@@ -31,8 +32,8 @@ std::vector<Expression> slopes_of(ExpressionGraph& graph, std::span<const Expres
 
 FormulaForce::FormulaForce(ExpressionGraph& graph, std::span<const Expression> values)
     : value_(graph, values, 2 * count_of(values) + 1),
-      by_q_(graph, slopes_of(graph, values, 0, count_of(values)), 2 * count_of(values) + 1),
-      by_v_(graph, slopes_of(graph, values, count_of(values), count_of(values)), 2 * count_of(values) + 1),
+      by_q_(graph, derivatives_of(graph, values, 0, count_of(values)), 2 * count_of(values) + 1),
+      by_v_(graph, derivatives_of(graph, values, count_of(values), count_of(values)), 2 * count_of(values) + 1),
       depends_on_velocity_(depend_on_any(graph, values, count_of(values), count_of(values))),
       variables_(2 * values.size() + 1) {}
 
@@ -48,8 +49,8 @@ void FormulaForce::value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, dou
   value_.run(variables(q, v, t), force.data());
 }
 
-void FormulaForce::slopes(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
-                          Eigen::MatrixXd& by_v) const {
+void FormulaForce::jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
+                             Eigen::MatrixXd& by_v) const {
   // Matrices are stored by columns, one for each variable.
   by_q.resize(q.size(), q.size());
   by_v.resize(q.size(), q.size());
@@ -59,7 +60,7 @@ void FormulaForce::slopes(const Eigen::VectorXd& q, const Eigen::VectorXd& v, do
 
 FormulaDrive::FormulaDrive(ExpressionGraph& graph, std::span<const Expression> values, int time)
     : value_(graph, values, time + 1),
-      rate_(graph, slopes_of(graph, values, time, 1), time + 1),
+      rate_(graph, derivatives_of(graph, values, time, 1), time + 1),
       variables_(static_cast<std::size_t>(time) + 1) {}
 
 }  // namespace bathline

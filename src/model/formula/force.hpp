@@ -17,8 +17,8 @@ class FormulaForce final : public Force {
   FormulaForce(ExpressionGraph& graph, std::span<const Expression> values);
 
   void value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::VectorXd& force) const override;
-  void slopes(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
-              Eigen::MatrixXd& by_v) const override;
+  void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
+                 Eigen::MatrixXd& by_v) const override;
   bool depends_on_velocity() const override { return depends_on_velocity_; }
 
  private:
@@ -50,6 +50,7 @@ class FormulaDrive final : public Drive {
 };
 
 /// Derivatives of the values by `count` variables from `first` on, one variable after the other.
-std::vector<Expression> slopes_of(ExpressionGraph& graph, std::span<const Expression> values, int first, int count);
+std::vector<Expression> derivatives_of(ExpressionGraph& graph, std::span<const Expression> values, int first,
+                                       int count);
 
 }  // namespace bathline

@@ -1,10 +1,10 @@
 // Programs for a Lagrangian and its derivatives.
-// Tested by tests/advance/lagrangian_test.cpp.
+// Tested by tests/steppers/lagrangian_test.cpp.
 #include "model/formula/lagrangian.hpp"
 
 namespace bathline {
 
-std::vector<Expression> curvatures_of(ExpressionGraph& graph, Expression value, int size) {
+std::vector<Expression> lagrangian_hessian_of(ExpressionGraph& graph, Expression value, int size) {
   const std::size_t count = 2 * static_cast<std::size_t>(size) + 2, time = count - 2;
   const std::vector<Expression> all = hessian_of(graph, value, 0, static_cast<int>(count));
   std::vector<Expression> without_time;
@@ -16,8 +16,8 @@ std::vector<Expression> curvatures_of(ExpressionGraph& graph, Expression value, 
 
 FormulaLagrangian::FormulaLagrangian(ExpressionGraph& graph, Expression value, int size)
     : value_(graph, {&value, 1}, 2 * size + 2),
-      slopes_(graph, gradient_of(graph, value, 0, 2 * size + 2), 2 * size + 2),
-      curvatures_(graph, curvatures_of(graph, value, size), 2 * size + 2),
+      gradient_(graph, gradient_of(graph, value, 0, 2 * size + 2), 2 * size + 2),
+      hessian_(graph, lagrangian_hessian_of(graph, value, size), 2 * size + 2),
       momentum_rates_(graph, gradient_of(graph, graph.derivative(value, 2 * size), size, size), 2 * size + 2) {
   for (int variable = 0; variable < 2 * size + 2; ++variable) depends_.push_back(graph.depends(value, variable));
 }

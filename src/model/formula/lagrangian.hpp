@@ -15,19 +15,19 @@ class FormulaLagrangian final : public Lagrangian {
   FormulaLagrangian(ExpressionGraph& graph, Expression value, int size);
 
   double value(const double* x) const override { return value_.run(x); }
-  void slopes(const double* x, double* slopes) const override { slopes_.run(x, slopes); }
-  void curvatures(const double* x, double* curvatures) const override { curvatures_.run(x, curvatures); }
+  void gradient(const double* x, double* slopes) const override { gradient_.run(x, slopes); }
+  void hessian(const double* x, double* curvatures) const override { hessian_.run(x, curvatures); }
   void momentum_rates(const double* x, double* rates) const override { momentum_rates_.run(x, rates); }
   bool depends_on_position(int index) const override { return depends_[static_cast<std::size_t>(index)]; }
   bool depends_on_time() const override { return depends_.end()[-2]; }
   bool depends_on_action() const override { return depends_.back(); }
 
  private:
-  FormulaProgram value_, slopes_, curvatures_, momentum_rates_;
+  FormulaProgram value_, gradient_, hessian_, momentum_rates_;
   std::vector<bool> depends_;  // on each variable
 };
 
 /// The second derivatives of such an expression by q, v and z, row by row.
-std::vector<Expression> curvatures_of(ExpressionGraph& graph, Expression value, int size);
+std::vector<Expression> lagrangian_hessian_of(ExpressionGraph& graph, Expression value, int size);
 
 }  // namespace bathline

@@ -36,13 +36,13 @@ bool is_recorded(std::string_view name) {
 
 Parameter observables_parameter() {
   Parameter observable = {
-      .name = any_name,
+      .name = wildcard_key,
       .type = ValueType::table,
       .doc = "a formula, or one with its units",
       .members = {
           {.name = "formula", .type = ValueType::text, .doc = "in coordinates, velocities and t", .required = true},
-          {.name = "units", .type = ValueType::text, .doc = "its units", .fallback = "\"1\""}}};
-  observable.also = {ValueType::text};
+          {.name = "units", .type = ValueType::text, .doc = "its units", .default_value = "\"1\""}}};
+  observable.alternative_types = {ValueType::text};
   return {
       .name = "observables",
       .type = ValueType::table,
@@ -50,7 +50,7 @@ Parameter observables_parameter() {
       .members = {std::move(observable)}};
 }
 
-void read_observables(const Section& section, FormulaScope& scope, OpenSystem& system, Mistakes& mistakes) {
+void read_observables(const Section& section, FormulaScope& scope, ParticleSystem& system, Mistakes& mistakes) {
   if (!section.has("observables")) return;
   const Section& table = section.table("observables");
   Eigen::VectorXd start = Eigen::VectorXd::Zero(std::max(scope.variables, 2 * system.size() + 1));

@@ -8,7 +8,7 @@
 
 namespace bathline {
 
-FormulaScope phase_scope(const OpenSystem& system) {
+FormulaScope phase_scope(const ParticleSystem& system) {
   FormulaScope scope;
   for (const char* suffix : {"", "_dot"}) {
     for (const std::string& coordinate : system.coordinate_names()) scope.add_variable(coordinate + suffix);
@@ -57,9 +57,10 @@ std::optional<std::function<double(double)>> read_function_of(const Section& sec
   return [program = *program](double value) { return program.run(&value); };
 }
 
-std::optional<WiderFunction> read_wider_function(const Section& section, const std::string& key,
-                                                 const OpenSystem& system, std::span<const std::string> more,
-                                                 Mistakes& mistakes) {
+std::optional<ExtendedPhaseFunction> read_extended_phase_function(const Section& section, const std::string& key,
+                                                                  const ParticleSystem& system,
+                                                                  std::span<const std::string> more,
+                                                                  Mistakes& mistakes) {
   FormulaScope scope = phase_scope(system);
   for (const std::string& name : more) {
     if (scope.names.find(name) == scope.names.end()) {
@@ -74,8 +75,8 @@ std::optional<WiderFunction> read_wider_function(const Section& section, const s
   Expression formula;
   const std::optional<FormulaProgram> program = program_of(section, key, scope, at, formula, mistakes);
   if (!program) return std::nullopt;
-  WiderFunction found{[program = *program](const Eigen::VectorXd& variables) { return program.run(variables.data()); },
-                      {}};
+  ExtendedPhaseFunction found{
+      [program = *program](const Eigen::VectorXd& variables) { return program.run(variables.data()); }, {}};
   const int first = scope.variables - static_cast<int>(more.size());
   for (int variable = first; variable < scope.variables; ++variable) {
     found.uses.push_back(scope.graph.depends(formula, variable));
@@ -84,8 +85,8 @@ std::optional<WiderFunction> read_wider_function(const Section& section, const s
 }
 
 std::optional<PhaseFunction> read_phase_function(const Section& section, const std::string& key,
-                                                 const OpenSystem& system, Mistakes& mistakes) {
-  const std::optional<WiderFunction> found = read_wider_function(section, key, system, {}, mistakes);
+                                                 const ParticleSystem& system, Mistakes& mistakes) {
+  const std::optional<ExtendedPhaseFunction> found = read_extended_phase_function(section, key, system, {}, mistakes);
   if (!found) return std::nullopt;
   return [value = found->value](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) {
     Eigen::VectorXd variables(q.size() + v.size() + 1);

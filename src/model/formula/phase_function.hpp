@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/formula/scope.hpp"
-#include "model/open_system.hpp"
+#include "model/particle_system.hpp"
 
 namespace bathline {
 
@@ -17,7 +17,7 @@ using PhaseFunction = std::function<double(const Eigen::VectorXd& q, const Eigen
 
 /// A scope whose variables are the coordinates of a system by their names, its velocities, with `_dot` behind the
 /// names, and the time `t`.
-FormulaScope phase_scope(const OpenSystem& system);
+FormulaScope phase_scope(const ParticleSystem& system);
 
 /// The function that an expression is in a scope whose first variables are the positions, then the velocities, and then
 /// the time, if there is a third kind. Throws FormulaTooLarge.
@@ -27,18 +27,19 @@ PhaseFunction phase_function(const FormulaScope& scope, Expression expression);
 /// them for the velocities, and the time `t`. Nothing, and a mistake, where it is none or has no finite value at the
 /// start.
 std::optional<PhaseFunction> read_phase_function(const Section& section, const std::string& key,
-                                                 const OpenSystem& system, Mistakes& mistakes);
+                                                 const ParticleSystem& system, Mistakes& mistakes);
 
 /// A formula of more than a state: its variables are all positions, all velocities, the time, and more numbers.
-struct WiderFunction {
+struct ExtendedPhaseFunction {
   std::function<double(const Eigen::VectorXd& variables)> value;
   std::vector<bool> uses;  ///< by number of these
 };
 
 /// As above, with `more` as the names of such numbers, which are 0 at the start. Coordinates go before them.
-std::optional<WiderFunction> read_wider_function(const Section& section, const std::string& key,
-                                                 const OpenSystem& system, std::span<const std::string> more,
-                                                 Mistakes& mistakes);
+std::optional<ExtendedPhaseFunction> read_extended_phase_function(const Section& section, const std::string& key,
+                                                                  const ParticleSystem& system,
+                                                                  std::span<const std::string> more,
+                                                                  Mistakes& mistakes);
 
 /// The formula that is the text `key` of a section, in one variable of this name. Nothing, and a mistake, where it is
 /// none or has no finite value at `at`.

@@ -7,7 +7,7 @@
 namespace bathline {
 
 bool is_quadratic_form(ExpressionGraph& graph, Expression value, int size) {
-  if (graph.has_pieces(value)) return false;
+  if (graph.is_piecewise(value)) return false;
   const std::vector<Expression> second = hessian_of(graph, value, 0, size);
   const auto is_number = [&](Expression expression) { return graph.is_constant(expression); };
   if (!std::all_of(second.begin(), second.end(), is_number)) return false;

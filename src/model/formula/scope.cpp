@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "recipe/excerpt.hpp"
+#include "recipe/printable_text.hpp"
 
 namespace bathline {
 
@@ -25,7 +25,7 @@ Parameter formula_parameters(const std::string& key) {
   return {.name = key,
           .type = ValueType::table,
           .doc = "numbers that formulas use by name, such as { F0 = 0.3, omega = 1.2 }",
-          .members = {{.name = any_name, .doc = "a number by a name of your choice"}}};
+          .members = {{.name = wildcard_key, .doc = "a number by a name of your choice"}}};
 }
 
 bool check_formula_name(const Section& section, const std::string& key, const std::string& name,
@@ -33,7 +33,7 @@ bool check_formula_name(const Section& section, const std::string& key, const st
   const bool is_reserved = is_reserved_in_formulas(name);
   if (!is_reserved && scope.names.find(name) == scope.names.end()) return true;
   mistakes.add(section.where(key), fmt::format("`{}` means something else in formulas already{}; choose another name",
-                                               excerpt(name), is_reserved ? " (`bathline describe formula`)" : ""));
+                                               printable(name), is_reserved ? " (`bathline describe formula`)" : ""));
   return false;
 }
 
@@ -66,7 +66,7 @@ bool check_finite(const Section& section, const std::string& key, const std::str
                   std::span<const Expression> expressions, std::span<const double> variables, Mistakes& mistakes,
                   std::size_t index) {
   for (const Expression expression : expressions) {
-    const std::string part = undefined_part(scope.graph, expression, variables);
+    const std::string part = find_nonfinite_subexpression(scope.graph, expression, variables);
     if (part.empty()) continue;
     mistakes.add(section.where_in_text(key, 0, index),
                  fmt::format("{}: {} has no finite value at the start: {}", name_of(section, key, index), what, part));

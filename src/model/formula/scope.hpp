@@ -8,7 +8,7 @@
 #include "formula/parser.hpp"
 #include "recipe/mistakes.hpp"
 #include "recipe/section.hpp"
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 
 namespace bathline {
 

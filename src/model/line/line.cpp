@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "solve/unequal_tridiagonal.hpp"
+#include "solve/nonuniform_tridiagonal.hpp"
 
 namespace bathline {
 
@@ -15,28 +15,28 @@ Line::Line(std::string name, Attachment attachment, const LineConstants& constan
     : Environment(std::move(name), std::move(attachment), communicator),
       state_(constants, std::move(options), sites, communicator, Environment::attachment().axes()) {}
 
-EnvironmentFacts Line::describe() const {
+EnvironmentProperties Line::describe() const {
   const LineSite first = state_.site(0);
-  EnvironmentFacts facts;
-  facts.sites = state_.sites();
-  facts.damping = std::sqrt(first.stiffness * first.mass);
-  facts.loses_energy = state_.constants.far_end == FarEnd::matched;
-  facts.echo.time = echo_time();
-  facts.highest_frequency = highest_frequency();
-  facts.temperature = state_.options.temperature;
-  facts.matched_gamma = state_.options.matched_gamma;
-  if (const auto& substitute = state_.options.substitute) {
-    facts.damping = substitute->damping;
-    facts.echo.time = substitute->until;
+  EnvironmentProperties properties;
+  properties.sites = state_.sites();
+  properties.damping = std::sqrt(first.stiffness * first.mass);
+  properties.loses_energy = state_.constants.far_end == FarEnd::matched;
+  properties.echo.time = echo_time();
+  properties.highest_frequency = highest_frequency();
+  properties.temperature = state_.options.temperature;
+  properties.matched_gamma = state_.options.matched_gamma;
+  if (const auto& substitute = state_.options.represented) {
+    properties.damping = substitute->damping;
+    properties.echo.time = substitute->until;
   }
-  if (state_.has_equal_sites()) facts.front_speed = std::sqrt(first.stiffness / first.mass);
-  return facts;
+  if (state_.has_uniform_sites()) properties.front_speed = std::sqrt(first.stiffness / first.mass);
+  return properties;
 }
 
 double Line::echo_time() const {
   const LineSite first = state_.site(0);
   const std::int64_t sites = state_.sites();
-  std::int64_t equal = state_.has_equal_sites() ? sites : 1;
+  std::int64_t equal = state_.has_uniform_sites() ? sites : 1;
   while (equal < sites && state_.site(equal) == first) ++equal;
   const bool is_open_ended = state_.constants.far_end == FarEnd::matched;
   if (equal == sites && is_open_ended) return std::numeric_limits<double>::infinity();
@@ -44,7 +44,7 @@ double Line::echo_time() const {
 }
 
 double Line::highest_frequency() const {
-  if (state_.has_equal_sites()) return 2.0 * std::sqrt(state_.constants.stiffness / state_.constants.mass);
+  if (state_.has_uniform_sites()) return 2.0 * std::sqrt(state_.constants.stiffness / state_.constants.mass);
   // Gershgorin's circles: twice the diagonal bounds every eigenvalue.
   double highest = 0.0;
   LineSite here = state_.site(0);
@@ -61,19 +61,19 @@ double Line::highest_frequency() const {
 std::int64_t Line::bytes(const Scheme& scheme) const {
   constexpr auto number = static_cast<std::int64_t>(sizeof(double));
   std::int64_t per_site = 0;
-  if (const auto* implicit = std::get_if<CollocationScheme>(&scheme)) {
+  if (const auto* implicit = std::get_if<PartitionedRungeKutta>(&scheme)) {
     if (implicit->stages() > 1) per_site = state_.axes * implicit->stages() * number;
-    if (!state_.has_equal_sites()) per_site += bytes_of_unequal_tridiagonal(implicit->stages());
+    if (!state_.has_uniform_sites()) per_site += bytes_of_nonuniform_tridiagonal(implicit->stages());
   }
-  const std::int64_t numbers = 2 * state_.axes + (state_.has_equal_sites() ? 0 : 2);
+  const std::int64_t numbers = 2 * state_.axes + (state_.has_uniform_sites() ? 0 : 2);
   return numbers * state_.storage() * number + per_site * state_.count;
 }
 
-Assembly Line::assemble(std::int64_t limit) const {
+LumpedNetwork Line::assemble(std::int64_t limit) const {
   const auto count = static_cast<int>(std::min(state_.sites(), limit));
   const bool is_whole = count == state_.sites();
   const LineConstants& constants = state_.constants;
-  Assembly assembly;
+  LumpedNetwork assembly;
   for (int j = 0; j < count; ++j) assembly.mass.push_back(state_.site(j).mass);
   assembly.to_head = {{0, state_.head_stiffness}};
   for (int j = 0; j + 1 < count; ++j) assembly.springs.push_back({j, j + 1, state_.site(j + 1).stiffness});
@@ -87,22 +87,22 @@ Assembly Line::assemble(std::int64_t limit) const {
   return assembly;
 }
 
-std::optional<MemoryFormulas> Line::formulas(std::span<const double> times) const {
-  if (!state_.has_equal_sites()) return std::nullopt;
-  MemoryFormulas formulas;
+std::optional<AnalyticKernel> Line::analytic_kernel(std::span<const double> times) const {
+  if (!state_.has_uniform_sites()) return std::nullopt;
+  AnalyticKernel formulas;
   const double stiffness = state_.constants.stiffness;
   for (double t : times) {
-    const double phase = facts().highest_frequency * t;
+    const double phase = properties().highest_frequency * t;
     formulas.kernel.push_back(phase == 0.0 ? stiffness : 2.0 * stiffness * std::cyl_bessel_j(1.0, phase) / phase);
   }
   return formulas;
 }
 
-void Line::prepare(const RandomKey& key) {
+void Line::prepare(const RngKey& key) {
   state_.allocate();
   if (state_.options.temperature == 0.0) return;
-  state_.touch(state_.sites());
-  for (int axis = 0; axis < state_.axes; ++axis) warm_up(key, axis);
+  state_.mark_active(state_.sites());
+  for (int axis = 0; axis < state_.axes; ++axis) draw_thermal_start(key, axis);
 }
 
 std::vector<StateField> Line::fields() {
@@ -132,7 +132,7 @@ EnvironmentEnergy Line::energy(std::span<const double> head) {
   }
   if (state_.at_far_end) numbers[1] = std::accumulate(state_.dissipated.begin(), state_.dissipated.end(), 0.0);
   communicator().broadcast(std::span<double>(&numbers[0], 1));
-  communicator().broadcast(std::span<double>(&numbers[1], 1), state_.layout.holders() - 1);
+  communicator().broadcast(std::span<double>(&numbers[1], 1), state_.layout.active_ranks() - 1);
   energy.interaction = numbers[0];
   energy.dissipated = numbers[1];
   return energy;
@@ -145,12 +145,13 @@ void Line::force(std::span<const double> head, std::span<double> force) const {
   }
 }
 
-std::unique_ptr<ExplicitMarch> Line::explicit_march(const ExplicitScheme& scheme, double h) {
-  return state_.options.by_reference ? make_reference_march(state_, scheme, h) : make_explicit_march(state_, scheme, h);
+std::unique_ptr<ExplicitEnvironmentStepper> Line::explicit_stepper(const ExplicitScheme& scheme, double h) {
+  return state_.options.by_reference ? make_reference_stepper(state_, scheme, h)
+                                     : make_explicit_environment_stepper(state_, scheme, h);
 }
 
-std::unique_ptr<ImplicitMarch> Line::implicit_march(const CollocationScheme& scheme, double h) {
-  return make_implicit_march(state_, scheme, h);
+std::unique_ptr<ImplicitEnvironmentStepper> Line::implicit_stepper(const PartitionedRungeKutta& scheme, double h) {
+  return make_implicit_environment_stepper(state_, scheme, h);
 }
 
 }  // namespace bathline

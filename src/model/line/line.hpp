@@ -21,28 +21,28 @@ class Line : public Environment {
 
   std::int64_t bytes(const Scheme& scheme) const override;
   /// Cut after its first `limit` sites, where it is held: vibrations above the band do not get further.
-  Assembly assemble(std::int64_t limit) const override;
+  LumpedNetwork assemble(std::int64_t limit) const override;
   /// Of the infinite line: 2 lambda J_1(wm t) / (wm t), wm = 2 sqrt(lambda/M). Source: weiss2012, section 3.1.
   /// None for unequal sites.
-  std::optional<MemoryFormulas> formulas(std::span<const double> times) const override;
+  std::optional<AnalyticKernel> analytic_kernel(std::span<const double> times) const override;
 
-  void prepare(const RandomKey& key) override;
+  void prepare(const RngKey& key) override;
   std::vector<StateField> fields() override;
-  void take_over_fields() override { state_.find_moved(); }
+  void fields_changed() override { state_.find_active_end(); }
   EnvironmentEnergy energy(std::span<const double> head) override;
   void force(std::span<const double> head, std::span<double> force) const override;
 
-  std::unique_ptr<ExplicitMarch> explicit_march(const ExplicitScheme& scheme, double h) override;
-  std::unique_ptr<ImplicitMarch> implicit_march(const CollocationScheme& scheme, double h) override;
+  std::unique_ptr<ExplicitEnvironmentStepper> explicit_stepper(const ExplicitScheme& scheme, double h) override;
+  std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta& scheme, double h) override;
 
  private:
   /// On a line of unequal sites, damping is that of a line that goes on as it begins, and the first site that differs
   /// from those before it sends an echo back, too.
-  EnvironmentFacts describe() const override;
+  EnvironmentProperties describe() const override;
   double echo_time() const;
   double highest_frequency() const;
   /// A thermal start of one axis. @note Collective.
-  void warm_up(const RandomKey& key, int axis);
+  void draw_thermal_start(const RngKey& key, int axis);
 
   LineState state_;
 };

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "parallel/lanes.hpp"
+#include "simd/simd_double.hpp"
 
 namespace bathline {
 
@@ -56,7 +56,7 @@ concept Sites = requires(const S& sites, std::int64_t j, double x) {
   { sites.energy(j, x, x) } -> std::same_as<double>;
 };
 
-struct EqualSites {
+struct UniformSites {
   static constexpr int rows = 0;
   double stiffness = 1.0;
   double mass = 1.0;
@@ -72,16 +72,16 @@ struct EqualSites {
   double energy(std::int64_t, double stretch) const { return 0.5 * stiffness * stretch * stretch; }
   template <class Number>
   Number energy(std::int64_t, Number momentum, Number stretch) const {
-    return fused(everywhere<Number>(stiffness * mass), stretch * stretch, momentum * momentum);
+    return multiply_add(splat<Number>(stiffness * mass), stretch * stretch, momentum * momentum);
   }
   template <class Convert>
-  EqualSites mapped(Convert) const {
+  UniformSites mapped(Convert) const {
     return *this;
   }
 };
 
 template <class Row = const double*>
-struct UnequalSites {
+struct NonuniformSites {
   static constexpr int rows = 2;
   static constexpr double stiffness = 1.0, mass = 1.0;
   Row spring{};        ///< stiffness before every site, and behind the last
@@ -98,17 +98,17 @@ struct UnequalSites {
   double energy(std::int64_t j, double stretch) const { return 0.5 * spring[j] * stretch * stretch; }
   template <class Number>
   Number energy(std::int64_t j, Number momentum, Number stretch) const {
-    return fused(Number(spring[j + 1]), stretch * stretch, inverse_mass[j] * (momentum * momentum));
+    return multiply_add(Number(spring[j + 1]), stretch * stretch, inverse_mass[j] * (momentum * momentum));
   }
   template <class Convert>
   auto mapped(Convert convert) const {
-    return UnequalSites<decltype(convert(spring))>{convert(spring), convert(inverse_mass)};
+    return NonuniformSites<decltype(convert(spring))>{convert(spring), convert(inverse_mass)};
   }
 };
 
-static_assert(Sites<EqualSites> && Sites<UnequalSites<>>);
+static_assert(Sites<UniformSites> && Sites<NonuniformSites<>>);
 /// All that there are.
-using AnySites = std::variant<EqualSites, UnequalSites<>>;
+using AnySites = std::variant<UniformSites, NonuniformSites<>>;
 
 /// The sites from `site` on.
 template <Sites S>
@@ -140,12 +140,12 @@ double inverse_mass(const S& sites, std::int64_t j) {
 /// expression of every path, so that all of them give the same bits.
 template <class Number>
 Number kicked(Number p, Number strength, Number before, Number behind) {
-  return fused(strength, behind - before, p);
+  return multiply_add(strength, behind - before, p);
 }
 /// Displacement after a drift of `rate` = weight h / mass.
 template <class Number>
 Number drifted(Number w, Number rate, Number p) {
-  return fused(rate, p, w);
+  return multiply_add(rate, p, w);
 }
 
 /// p += weighted step times force, for the sites from `begin` to before `end`; reads w one site further on both sides.

@@ -15,12 +15,12 @@ LineState::LineState(const LineConstants& given, LineOptions with, std::int64_t 
       communicator(world),
       axes(number_of_axes),
       count(layout.count(world.rank())),
-      at_far_end(world.rank() == layout.holders() - 1),
+      at_far_end(world.rank() == layout.active_ranks() - 1),
       head_stiffness(site(0).stiffness),
       room_before(count > 0 ? std::min(widest, first_site()) : 0),
       room_behind(count > 0 ? std::min(widest, all - first_site() - count) : 0),
       thin_halo_(layout, world, 1, 2 * axes),
-      sums_(static_cast<std::size_t>(axes), OrderedSum(layout, world)),
+      sums_(static_cast<std::size_t>(axes), ReproducibleSum(layout, world)),
       energy_is_under_way_(static_cast<std::size_t>(axes)) {
   const LineSite last = site(all - 1);
   constants.mass = last.mass;
@@ -29,16 +29,16 @@ LineState::LineState(const LineConstants& given, LineOptions with, std::int64_t 
 }
 
 LineSite LineState::site(std::int64_t index) const {
-  return has_equal_sites() ? LineSite{constants.mass, constants.stiffness} : options.site(index);
+  return has_uniform_sites() ? LineSite{constants.mass, constants.stiffness} : options.site(index);
 }
 
 AnySites LineState::material() const {
-  if (has_equal_sites()) return EqualSites{constants.stiffness, constants.mass};
-  return spring_.empty() ? UnequalSites<>{} : UnequalSites<>{own(spring_), own(inverse_mass_)};
+  if (has_uniform_sites()) return UniformSites{constants.stiffness, constants.mass};
+  return spring_.empty() ? NonuniformSites<>{} : NonuniformSites<>{own(spring_), own(inverse_mass_)};
 }
 
 void LineState::prepare_rows() {
-  if (has_equal_sites() || !spring_.empty()) return;
+  if (has_uniform_sites() || !spring_.empty()) return;
   const std::int64_t from = first_site() - room_before, to = first_site() + count + room_behind;
   spring_.reserve(static_cast<std::size_t>(to - from + 1));
   inverse_mass_.reserve(static_cast<std::size_t>(to - from));
@@ -62,16 +62,16 @@ void LineState::allocate() {
   }
   dissipated.assign(static_cast<std::size_t>(axes), 0.0);
   prepare_rows();
-  moved = 0;
-  touch(0);
+  active_end = 0;
+  mark_active(0);
 }
 
-void LineState::touch(std::int64_t end) {
-  moved = std::max(moved, options.skip_resting ? std::min(end, sites()) : sites());
+void LineState::mark_active(std::int64_t end) {
+  active_end = std::max(active_end, options.skip_resting ? std::min(end, sites()) : sites());
   energy_is_under_way_.assign(energy_is_under_way_.size(), false);
 }
 
-void LineState::find_moved() {
+void LineState::find_active_end() {
   std::int64_t end = 0;
   for (int axis = 0; axis < axes; ++axis) {
     const double* const at_w = own(w[axis]);
@@ -81,8 +81,8 @@ void LineState::find_moved() {
     end = std::max(end, last);
   }
   // Whole numbers below 2^53.
-  moved = static_cast<std::int64_t>(communicator.max(end > 0 ? static_cast<double>(first_site() + end) : 0.0));
-  touch(moved);
+  active_end = static_cast<std::int64_t>(communicator.max(end > 0 ? static_cast<double>(first_site() + end) : 0.0));
+  mark_active(active_end);
 }
 
 namespace {
@@ -122,7 +122,7 @@ void LineState::begin_energies(int axis) {
 void LineState::add_energies(int axis, std::int64_t end) {
   // What the last site is tied to is not known on the way.
   const std::int64_t stop = std::min(first_site() + end, sites() - 1);
-  use_site_energy(axis, [&](auto one, double) { sums_[axis].add(one, stop, moved); });
+  use_site_energy(axis, [&](auto one, double) { sums_[axis].add(one, stop, active_end); });
 }
 
 double LineState::end_energies(int axis) {
@@ -131,7 +131,7 @@ double LineState::end_energies(int axis) {
   if (!energy_is_under_way_[axis]) sums_[axis].begin();
   energy_is_under_way_[axis] = false;
   double energy = 0.0;
-  use_site_energy(axis, [&](auto one, double unit) { energy = unit * sums_[axis].end(one, moved); });
+  use_site_energy(axis, [&](auto one, double unit) { energy = unit * sums_[axis].end(one, active_end); });
   return energy;
 }
 

@@ -6,12 +6,12 @@
 
 #include "model/environment.hpp"
 #include "model/line/sites.hpp"
-#include "parallel/cache_lines.hpp"
+#include "simd/aligned_vector.hpp"
 #include "parallel/communicator.hpp"
 #include "parallel/halo.hpp"
-#include "parallel/lanes.hpp"
+#include "simd/simd_double.hpp"
 #include "parallel/layout.hpp"
-#include "parallel/ordered_sum.hpp"
+#include "parallel/reproducible_sum.hpp"
 
 namespace bathline {
 
@@ -21,13 +21,13 @@ struct LineOptions {
   std::function<LineSite(std::int64_t)> site = {};
   /// Leaves out sites that nothing can have moved yet; no result depends on it.
   bool skip_resting = true;
-  /// As in EnvironmentFacts.
+  /// As in EnvironmentProperties.
   std::optional<double> matched_gamma = {};
   /// Of a line in the place of something else: the D of that, kg/s, and until when it is the same, s.
-  struct Substitute {
+  struct RepresentedBath {
     double damping, until;
   };
-  std::optional<Substitute> substitute = {};
+  std::optional<RepresentedBath> represented = {};
   /// Explicit schemes by the reference march, on one rank; no result depends on it.
   bool by_reference = false;
 };
@@ -49,7 +49,7 @@ class LineState {
   std::int64_t sites() const { return layout.total(); }
   std::int64_t first_site() const { return layout.first(communicator.rank()); }
   bool at_head() const { return communicator.is_root(); }
-  bool has_equal_sites() const { return !options.site; }
+  bool has_uniform_sites() const { return !options.site; }
   LineSite site(std::int64_t index) const;
   /// This rank's own sites, with rows once `prepare_rows` has been called.
   AnySites material() const;
@@ -69,9 +69,9 @@ class LineState {
   /// Displacements and momenta of the sites beside a rank's own. @note Collective.
   void exchange_next_neighbours() { thin_halo_.exchange(thin_arrays_); }
   /// Sites before `end` may have moved from now on, and sums over the sites are out of date.
-  void touch(std::int64_t end);
-  /// No site from `moved` on is anything but zero, now that the state has been written. @note Collective.
-  void find_moved();
+  void mark_active(std::int64_t end);
+  /// No site from `active_end` on is anything but zero, now that the state has been written. @note Collective.
+  void find_active_end();
 
   // Energy of the sites and of the springs behind them, axis by axis: summed in an order that depends on nothing, at
   // any time, or while the sites are in cache.
@@ -92,7 +92,7 @@ class LineState {
   std::int64_t room_before, room_behind;  ///< for copied sites, as many as any scheme wants
   std::vector<AlignedVector> w, p;        ///< one array per axis
   std::vector<double> dissipated;         ///< by axis, on the rank of the last site
-  std::int64_t moved = 0;                 ///< no site from here on has ever moved
+  std::int64_t active_end = 0;            ///< no site from here on has ever moved
 
  private:
   /// `use(energy, unit)` with the energy of a site and of the spring behind it, by its number in the whole line, in
@@ -102,16 +102,20 @@ class LineState {
 
   Halo thin_halo_;
   std::vector<double*> thin_arrays_;
-  std::vector<OrderedSum> sums_;           // of the energy, by axis
+  std::vector<ReproducibleSum> sums_;      // of the energy, by axis
   std::vector<bool> energy_is_under_way_;  // by axis
   AlignedVector spring_, inverse_mass_;    // of unequal sites, with those copied
 };
 
 // What advances them.
-std::unique_ptr<ExplicitMarch> make_explicit_march(LineState& line, const ExplicitScheme& scheme, double h);
+std::unique_ptr<ExplicitEnvironmentStepper> make_explicit_environment_stepper(LineState& line,
+                                                                              const ExplicitScheme& scheme, double h);
 /// For a line on one rank.
-std::unique_ptr<ExplicitMarch> make_reference_march(LineState& line, const ExplicitScheme& scheme, double h);
+std::unique_ptr<ExplicitEnvironmentStepper> make_reference_stepper(LineState& line, const ExplicitScheme& scheme,
+                                                                   double h);
 /// Several stages are for equal sites.
-std::unique_ptr<ImplicitMarch> make_implicit_march(LineState& line, const CollocationScheme& scheme, double h);
+std::unique_ptr<ImplicitEnvironmentStepper> make_implicit_environment_stepper(LineState& line,
+                                                                              const PartitionedRungeKutta& scheme,
+                                                                              double h);
 
 }  // namespace bathline

@@ -35,7 +35,7 @@ struct WarmSite {
 
 }  // namespace
 
-void Line::warm_up(const RandomKey& key, int axis) {
+void Line::draw_thermal_start(const RngKey& key, int axis) {
   const bool fixed = state_.constants.far_end == FarEnd::fixed;
   const std::int64_t springs = fixed ? state_.sites() + 1 : state_.sites();
   const double temperature = state_.options.temperature, stiffness = state_.constants.stiffness;
@@ -44,7 +44,7 @@ void Line::warm_up(const RandomKey& key, int axis) {
     const double compliance = stiffness / site.stiffness;
     return {std::sqrt(compliance), compliance, std::sqrt(temperature * site.mass)};
   };
-  const bool equal = state_.has_equal_sites();
+  const bool equal = state_.has_uniform_sites();
   const WarmSite first_scale = scale_of(0);
   const auto draw = [&](std::int64_t spring) -> WarmSite {
     const auto [stretch, kick] = normal_pair(key, static_cast<std::uint64_t>(spring * state_.axes + axis));

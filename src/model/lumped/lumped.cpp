@@ -7,8 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "model/lumped/march.hpp"
-#include "parallel/normal_numbers.hpp"
+#include "model/lumped/stepper.hpp"
+#include "random/normal_batch.hpp"
 #include "solve/dense.hpp"
 
 namespace bathline {
@@ -21,7 +21,7 @@ Eigen::VectorXd by_site(const std::vector<std::pair<int, double>>& values, std::
   return all;
 }
 
-Eigen::SparseMatrix<double> stiffness_of(const Assembly& sites) {
+Eigen::SparseMatrix<double> stiffness_of(const LumpedNetwork& sites) {
   std::vector<Eigen::Triplet<double>> entries;
   for (const auto& [site, k] : sites.to_ground) entries.emplace_back(site, site, k);
   for (const auto& [first, second, k] : sites.springs) {
@@ -35,39 +35,40 @@ Eigen::SparseMatrix<double> stiffness_of(const Assembly& sites) {
 
 }  // namespace
 
-LumpedEnvironment::LumpedEnvironment(std::string name, Attachment attachment, Assembly sites,
-                                     const Communicator& communicator, Bonds bonds, double temperature)
+LumpedEnvironment::LumpedEnvironment(std::string name, Attachment attachment, LumpedNetwork sites,
+                                     const Communicator& communicator, NonlinearSprings nonlinear_springs,
+                                     double temperature)
     : Environment(std::move(name), std::move(attachment), communicator),
       sites_(std::move(sites)),
-      bonds_(std::move(bonds)),
+      nonlinear_springs_(std::move(nonlinear_springs)),
       inverse_mass_(Eigen::Map<const Eigen::VectorXd>(sites_.mass.data(), static_cast<Eigen::Index>(sites_.mass.size()))
                         .cwiseInverse()),
       to_head_(by_site(sites_.to_head, sites_.mass.size())),
       dashpots_(by_site(sites_.dashpots, sites_.mass.size())),
-      slips_(by_site(sites_.slips, sites_.mass.size())),
+      mobilities_(by_site(sites_.mobilities, sites_.mass.size())),
       stiffness_(stiffness_of(sites_)),
       temperature_(temperature) {
-  if (bonds_ && temperature_ > 0.0) throw std::logic_error("bonds of any law have no thermal start");
+  if (nonlinear_springs_ && temperature_ > 0.0) throw std::logic_error("bonds of any law have no thermal start");
 }
 
-EnvironmentFacts LumpedEnvironment::describe() const {
+EnvironmentProperties LumpedEnvironment::describe() const {
   const Eigen::Index n = inverse_mass_.size();
-  EnvironmentFacts facts;
-  facts.sites = n;
-  facts.temperature = temperature_;
-  facts.loses_energy = !dashpots_.isZero(0.0) || !slips_.isZero(0.0);
-  facts.is_linear = !bonds_;
+  EnvironmentProperties properties;
+  properties.sites = n;
+  properties.temperature = temperature_;
+  properties.loses_energy = !dashpots_.isZero(0.0) || !mobilities_.isZero(0.0);
+  properties.is_linear = !nonlinear_springs_;
   // Behind a head of constant speed every site has that speed in the end: as a mass driven against its dashpot, through
   // its slip, or both, one behind the other. What is held still is a spring to the start.
   bool is_held = !sites_.to_ground.empty();
   for (Eigen::Index j = 0; j < n; ++j) {
     const bool is_massless = inverse_mass_[j] == 0.0;
-    is_held = is_held || (is_massless && slips_[j] == 0.0);
+    is_held = is_held || (is_massless && mobilities_[j] == 0.0);
     if (is_massless || dashpots_[j] > 0.0) {
-      facts.damping += 1.0 / (slips_[j] + (is_massless ? 0.0 : 1.0 / dashpots_[j]));
+      properties.damping += 1.0 / (mobilities_[j] + (is_massless ? 0.0 : 1.0 / dashpots_[j]));
     }
   }
-  if (is_held) facts.damping = std::numeric_limits<double>::infinity();
+  if (is_held) properties.damping = std::numeric_limits<double>::infinity();
   // Without springs between them the sites have eigenvalues of their own each.
   const Eigen::MatrixXd k = Eigen::MatrixXd(stiffness_) + Eigen::MatrixXd(to_head_.asDiagonal());
   const Eigen::Index size = sites_.springs.empty() ? 1 : n;
@@ -75,25 +76,26 @@ EnvironmentFacts LumpedEnvironment::describe() const {
     const auto part = [&](const Eigen::VectorXd& all) { return all.segment(first, size).asDiagonal(); };
     const Eigen::MatrixXd stiffness = k.block(first, first, size, size);
     Eigen::MatrixXd motion(2 * size, 2 * size);
-    motion << -(part(slips_) * stiffness), Eigen::MatrixXd(part(inverse_mass_)), -stiffness,
+    motion << -(part(mobilities_) * stiffness), Eigen::MatrixXd(part(inverse_mass_)), -stiffness,
         -Eigen::MatrixXd(part(dashpots_.cwiseProduct(inverse_mass_)));
     const Eigen::VectorXcd values = eigenvalues(motion);
-    facts.highest_frequency = std::max(facts.highest_frequency, values.cwiseAbs().maxCoeff());
-    if (facts.loses_energy) facts.fastest_decay = std::max(facts.fastest_decay, -values.real().minCoeff());
+    properties.highest_frequency = std::max(properties.highest_frequency, values.cwiseAbs().maxCoeff());
+    if (properties.loses_energy)
+      properties.fastest_decay = std::max(properties.fastest_decay, -values.real().minCoeff());
   }
-  return facts;
+  return properties;
 }
 
-std::optional<std::string> LumpedEnvironment::own_obstacle(const Scheme& scheme) const {
+std::optional<std::string> LumpedEnvironment::own_unsupported_reason(const Scheme& scheme) const {
   const auto* steps = std::get_if<ExplicitScheme>(&scheme);
-  const auto* stages = std::get_if<CollocationScheme>(&scheme);
-  const bool decays = facts().loses_energy;
+  const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme);
+  const bool decays = properties().loses_energy;
   const auto goes_back = [](const Substep& substep) { return substep.weight < 0.0; };
   if (steps != nullptr && decays && std::any_of(steps->substeps.begin(), steps->substeps.end(), goes_back)) {
     return "which goes back in time on its way, and the decays of `" + name() +
            "` cannot run backwards; take `stoermer-verlet`, `gamma`, `gauss` or `rk4`";
   }
-  if (steps != nullptr && steps->b.empty() && !slips_.isZero(0.0) && !relaxes_wholly()) {
+  if (steps != nullptr && steps->b.empty() && !mobilities_.isZero(0.0) && !exact_flow_is_complete()) {
     return "which takes decays exactly, and knows no way to do so where sites of `" + name() +
            "` slip; take `gamma`, `gauss` or `rk4`";
   }
@@ -108,11 +110,12 @@ std::optional<std::string> LumpedEnvironment::own_obstacle(const Scheme& scheme)
     return "which gives positions and momenta different weights within a step, so that no noise of `" + name() +
            "` balances its memory; take gamma = 0, 0.5 or 1";
   }
-  if (is_noisy() && stages != nullptr && stages->stages() > 1 && !slips_.isZero(0.0) && !relaxes_wholly()) {
+  if (is_noisy() && stages != nullptr && stages->stages() > 1 && !mobilities_.isZero(0.0) &&
+      !exact_flow_is_complete()) {
     return "which takes decays with noise exactly, and knows no way to do so where sites of `" + name() +
            "` slip; take `gamma` with 0.5";
   }
-  if (stages != nullptr && !facts().is_linear) {
+  if (stages != nullptr && !properties().is_linear) {
     return "an implicit scheme, which eliminates sites from its equations, and those of `" + name() +
            "` are not linear; take `stoermer-verlet` or `rk4`";
   }
@@ -124,15 +127,15 @@ std::optional<std::string> LumpedEnvironment::own_obstacle(const Scheme& scheme)
 }
 
 std::int64_t LumpedEnvironment::bytes(const Scheme&) const {
-  return static_cast<std::int64_t>(2 * sizeof(double)) * facts().sites * attachment().axes();
+  return static_cast<std::int64_t>(2 * sizeof(double)) * properties().sites * attachment().axes();
 }
 
-void LumpedEnvironment::prepare(const RandomKey& key) {
+void LumpedEnvironment::prepare(const RngKey& key) {
   const Eigen::Index n = inverse_mass_.size();
   const Eigen::VectorXd rest = Eigen::VectorXd::Zero(n);
   axes_.assign(communicator().is_root() ? static_cast<std::size_t>(attachment().axes()) : 0, {rest, rest, 0.0});
   steps_ = 0.0;
-  noise_.begin(StepNumbers::of_environment(key));
+  noise_.begin(NoiseStream::of_environment(key));
   if (!(temperature_ > 0.0) || axes_.empty()) return;
   // The covariance of the places is kT times the inverse of all springs together.
   Eigen::SparseMatrix<double> springs = stiffness_;
@@ -158,13 +161,13 @@ void LumpedEnvironment::prepare(const RandomKey& key) {
 
 std::span<const double> LumpedEnvironment::numbers(int draw, std::size_t axis) {
   if (!is_noisy()) return {};
-  const std::size_t count = sites_.slips.size() + sites_.dashpots.size();
+  const std::size_t count = sites_.mobilities.size() + sites_.dashpots.size();
   return noise_.at(static_cast<std::int64_t>(steps_), draw, axes_.size() * count).subspan(axis * count, count);
 }
 
 std::vector<StateField> LumpedEnvironment::fields() {
   std::vector<StateField> fields;
-  const std::int64_t sites = facts().sites;
+  const std::int64_t sites = properties().sites;
   Axis elsewhere;
   for (int axis = 0; axis < attachment().axes(); ++axis) {
     const bool is_here = communicator().is_root();
@@ -179,7 +182,7 @@ std::vector<StateField> LumpedEnvironment::fields() {
 
 double LumpedEnvironment::pull(double x, const Eigen::VectorXd& w, Eigen::VectorXd& pulls) const {
   pulls = to_head_.cwiseProduct(Eigen::VectorXd::Constant(w.size(), x) - w);
-  if (bonds_) bonds_(x, w, pulls);
+  if (nonlinear_springs_) nonlinear_springs_(x, w, pulls);
   const double on_head = -pulls.sum();
   pulls -= stiffness_ * w;
   return on_head;
@@ -192,7 +195,7 @@ EnvironmentEnergy LumpedEnvironment::energy(std::span<const double> head) {
     Eigen::VectorXd pulls = Eigen::VectorXd::Zero(w.size());
     numbers[0] += 0.5 * inverse_mass_.dot(p.cwiseAbs2()) + 0.5 * w.dot(stiffness_ * w);
     numbers[1] += 0.5 * to_head_.dot((w.array() - head[axis]).square().matrix());
-    if (bonds_) numbers[1] += bonds_(head[axis], w, pulls);
+    if (nonlinear_springs_) numbers[1] += nonlinear_springs_(head[axis], w, pulls);
     numbers[2] += dissipated;
   }
   communicator().broadcast(std::span<double>(numbers));
@@ -204,9 +207,9 @@ void LumpedEnvironment::force(std::span<const double> head, std::span<double> fo
   for (std::size_t axis = 0; axis < axes_.size(); ++axis) force[axis] = pull(head[axis], axes_[axis].w, pulls);
 }
 
-double LumpedEnvironment::relax(double t, double, std::span<const double> numbers, Axis& axis) const {
+double LumpedEnvironment::apply_exact_flow(double t, double, std::span<const double> numbers, Axis& axis) const {
   double lost = 0.0;
-  std::size_t place = sites_.slips.size();
+  std::size_t place = sites_.mobilities.size();
   for (const auto& [site, dashpot] : sites_.dashpots) {
     const double inverse_mass = inverse_mass_[site], rate = dashpot * inverse_mass, loss = -std::expm1(-2.0 * rate * t);
     double& p = axis.p[site];
@@ -222,12 +225,14 @@ double LumpedEnvironment::relax(double t, double, std::span<const double> number
   return lost;
 }
 
-std::unique_ptr<ExplicitMarch> LumpedEnvironment::explicit_march(const ExplicitScheme& scheme, double h) {
-  return make_explicit_march(*this, scheme, h);
+std::unique_ptr<ExplicitEnvironmentStepper> LumpedEnvironment::explicit_stepper(const ExplicitScheme& scheme,
+                                                                                double h) {
+  return make_explicit_environment_stepper(*this, scheme, h);
 }
 
-std::unique_ptr<ImplicitMarch> LumpedEnvironment::implicit_march(const CollocationScheme& scheme, double h) {
-  return make_implicit_march(*this, scheme, h);
+std::unique_ptr<ImplicitEnvironmentStepper> LumpedEnvironment::implicit_stepper(const PartitionedRungeKutta& scheme,
+                                                                                double h) {
+  return make_implicit_environment_stepper(*this, scheme, h);
 }
 
 }  // namespace bathline

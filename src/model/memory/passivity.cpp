@@ -7,10 +7,10 @@
 
 namespace bathline {
 
-Passivity passivity_of(const std::vector<MemoryMode>& modes) {
+Passivity passivity_of(const std::vector<PronyTerm>& modes) {
   double fastest = 0.0;
   std::vector<double> places = {0.0};
-  for (const MemoryMode& mode : modes) {
+  for (const PronyTerm& mode : modes) {
     fastest = std::max(fastest, std::hypot(mode.r, mode.w));
     for (double distance = 1e-2; distance < 1e2; distance *= 1.1) {
       places.push_back(mode.w + distance * mode.r);

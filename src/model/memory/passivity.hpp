@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "model/memory/modes.hpp"
+#include "model/memory/prony_memory.hpp"
 
 namespace bathline {
 
@@ -12,10 +12,9 @@ struct Passivity {
   double lowest = 0.0;    ///< the most negative value, or 0, kg/s
   double place = 0.0;     ///< where that is, rad/s
   double negative = 0.0;  ///< share of what is below 0 in the integral of its absolute values
-  MemoryMode damper =
-      {};  ///< real exponential, faster than all modes, with which there is none below 0; k = 0 for none
+  PronyTerm damper = {};  ///< real exponential, faster than all modes, with which there is none below 0; k = 0 for none
 };
 
-Passivity passivity_of(const std::vector<MemoryMode>& modes);
+Passivity passivity_of(const std::vector<PronyTerm>& modes);
 
 }  // namespace bathline

@@ -13,8 +13,8 @@ const Catalogue<PotentialKind>& potentials() {
   return all;
 }
 
-std::shared_ptr<const SeparationPotential> build_potential(const Catalogue<PotentialKind>& potentials,
-                                                           const Section& section, Mistakes& mistakes) {
+std::shared_ptr<const PairPotential> build_potential(const Catalogue<PotentialKind>& potentials, const Section& section,
+                                                     Mistakes& mistakes) {
   const PotentialKind* kind = potentials.find(section.text("kind"));
   if (kind == nullptr) throw std::logic_error("no potential is called " + section.text("kind"));
   return kind->build(section, mistakes);

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "model/potential.hpp"
-#include "model/potentials/separation_potential.hpp"
+#include "model/potentials/pair_potential.hpp"
 #include "recipe/catalogue.hpp"
 #include "recipe/mistakes.hpp"
 #include "recipe/section.hpp"
@@ -12,10 +12,10 @@
 namespace bathline {
 
 struct PotentialKind {
-  Entry entry;
+  CatalogueEntry entry;
   /// Builds from the validated table `{ kind = "...", ... }`. Where what it says makes no sense a mistake is added and
   /// `UnreadableValue` thrown.
-  std::shared_ptr<const SeparationPotential> (*build)(const Section& section, Mistakes& mistakes);
+  std::shared_ptr<const PairPotential> (*build)(const Section& section, Mistakes& mistakes);
 };
 
 PotentialKind harmonic_potential_kind();
@@ -30,12 +30,12 @@ PotentialKind formula_potential_kind();
 /// Those of this program.
 const Catalogue<PotentialKind>& potentials();
 /// The potential that a table of a recipe describes; mistakes as above.
-std::shared_ptr<const SeparationPotential> build_potential(const Catalogue<PotentialKind>& potentials,
-                                                           const Section& section, Mistakes& mistakes);
+std::shared_ptr<const PairPotential> build_potential(const Catalogue<PotentialKind>& potentials, const Section& section,
+                                                     Mistakes& mistakes);
 
 /// Whether a table is a formula in the coordinates x, y, z of a particle, which no separation gives.
-bool is_formula_of_place(const Section& section);
+bool is_position_formula(const Section& section);
 /// The potential of one particle with so many axes that such a table describes.
-std::shared_ptr<const Potential> build_formula_of_place(const Section& section, int axes, Mistakes& mistakes);
+std::shared_ptr<const Potential> build_position_formula(const Section& section, int axes, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -1,13 +1,13 @@
 // Two wells with a barrier between them: V(s) = E ((s/a)^2 - 1)^2. Source: kramers1940, the bistable potential.
 // Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/catalogue.hpp"
-#include "parallel/divisor.hpp"
+#include "simd/invariant_divisor.hpp"
 
 namespace bathline {
 
 namespace {
 
-class DoubleWellPotential final : public ArithmeticPotential<DoubleWellPotential> {
+class DoubleWellPotential final : public SimdPotential<DoubleWellPotential> {
  public:
   DoubleWellPotential(double barrier, double half_distance)
       : barrier_(barrier), half_distance_(half_distance), scale_(half_distance) {}
@@ -16,18 +16,18 @@ class DoubleWellPotential final : public ArithmeticPotential<DoubleWellPotential
     return barrier_ * ((x * x - 1.0) * (x * x - 1.0));
   }
   template <class Number>
-  Number slope_at(Number s) const {
+  Number derivative_at(Number s) const {
     const Number x = scale_.divide(s);
     return 4.0 * barrier_ / half_distance_ * (x * (x * x - 1.0));
   }
-  double curvature(double s) const override {
+  double second_derivative(double s) const override {
     const double x = s / half_distance_;
     return 4.0 * barrier_ / (half_distance_ * half_distance_) * (3.0 * (x * x) - 1.0);
   }
 
  private:
   double barrier_, half_distance_;
-  Divisor scale_;
+  InvariantDivisor scale_;
 };
 
 }  // namespace
@@ -49,7 +49,7 @@ PotentialKind double_well_potential_kind() {
                            .bound = Bound::positive}},
            .notes = "Wells at s = -half_distance and half_distance, of stiffness 8 barrier / half_distance^2; with "
                     "several axes the two are one shell."},
-          [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
+          [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
             return std::make_shared<DoubleWellPotential>(section.number("barrier"), section.number("half_distance"));
           }};
 }

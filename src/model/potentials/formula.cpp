@@ -11,19 +11,19 @@ namespace bathline {
 
 namespace {
 
-class FormulaSeparationPotential final : public SeparationPotential {
+class FormulaPairPotential final : public PairPotential {
  public:
-  FormulaSeparationPotential(ExpressionGraph& graph, Expression value)
-      : FormulaSeparationPotential(graph, value, graph.derivative(value, 0)) {}
+  FormulaPairPotential(ExpressionGraph& graph, Expression value)
+      : FormulaPairPotential(graph, value, graph.derivative(value, 0)) {}
   double value(double s) const override { return value_.run(&s); }
-  double slope(double s) const override { return slope_.run(&s); }
-  double curvature(double s) const override { return curvature_.run(&s); }
+  double derivative(double s) const override { return slope_.run(&s); }
+  double second_derivative(double s) const override { return curvature_.run(&s); }
   bool is_quadratic() const override { return is_quadratic_; }
 
  private:
-  FormulaSeparationPotential(ExpressionGraph& graph, Expression value, Expression slope)
-      : FormulaSeparationPotential(graph, value, slope, graph.derivative(slope, 0)) {}
-  FormulaSeparationPotential(ExpressionGraph& graph, Expression value, Expression slope, Expression curvature)
+  FormulaPairPotential(ExpressionGraph& graph, Expression value, Expression slope)
+      : FormulaPairPotential(graph, value, slope, graph.derivative(slope, 0)) {}
+  FormulaPairPotential(ExpressionGraph& graph, Expression value, Expression slope, Expression curvature)
       : value_(graph, {&value, 1}, 1),
         slope_(graph, {&slope, 1}, 1),
         curvature_(graph, {&curvature, 1}, 1),
@@ -56,19 +56,19 @@ auto made_from(const Section& section, FormulaScope& scope, Mistakes& mistakes, 
   }
 }
 
-std::shared_ptr<const SeparationPotential> build(const Section& section, Mistakes& mistakes) {
+std::shared_ptr<const PairPotential> build(const Section& section, Mistakes& mistakes) {
   FormulaScope scope;
   scope.add_variable("r");
   add_own_numbers(section, scope, mistakes);
   return made_from(section, scope, mistakes,
-                   [&](Expression value) { return std::make_shared<FormulaSeparationPotential>(scope.graph, value); });
+                   [&](Expression value) { return std::make_shared<FormulaPairPotential>(scope.graph, value); });
 }
 
 constexpr const char* axis_names[] = {"x", "y", "z"};
 
 }  // namespace
 
-bool is_formula_of_place(const Section& section) {
+bool is_position_formula(const Section& section) {
   if (section.text("kind") != "formula") return false;
   FormulaScope scope;
   for (const char* name : axis_names) scope.add_variable(name);
@@ -83,7 +83,7 @@ bool is_formula_of_place(const Section& section) {
   return false;
 }
 
-std::shared_ptr<const Potential> build_formula_of_place(const Section& section, int axes, Mistakes& mistakes) {
+std::shared_ptr<const Potential> build_position_formula(const Section& section, int axes, Mistakes& mistakes) {
   FormulaScope scope;
   Expression squares = scope.graph.constant(0.0);
   for (int axis = 0; axis < axes; ++axis) {
@@ -110,7 +110,7 @@ PotentialKind formula_potential_kind() {
                        .units = "J",
                        .doc = "a formula in r, such as \"D*(1 - exp(-a*(r - r0)))^2\"",
                        .required = true},
-                      {.name = any_name, .doc = "a number that the formula uses by this name"}},
+                      {.name = wildcard_key, .doc = "a number that the formula uses by this name"}},
        .notes = "With one axis r has a sign, with several it is the distance. Where it acts between a particle and the "
                 "origin, x, y and z may stand for the particle's coordinates. Its derivatives are taken exactly."},
       build};

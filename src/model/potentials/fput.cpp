@@ -6,15 +6,15 @@ namespace bathline {
 
 namespace {
 
-class FputPotential final : public ArithmeticPotential<FputPotential> {
+class FputPotential final : public SimdPotential<FputPotential> {
  public:
   FputPotential(double k, double alpha, double beta) : k_(k), alpha_(alpha), beta_(beta) {}
   double value(double s) const override { return s * s * (k_ / 2.0 + s * (alpha_ / 3.0 + s * (beta_ / 4.0))); }
   template <class Number>
-  Number slope_at(Number s) const {
+  Number derivative_at(Number s) const {
     return s * (k_ + s * (alpha_ + s * beta_));
   }
-  double curvature(double s) const override { return k_ + s * (2.0 * alpha_ + s * (3.0 * beta_)); }
+  double second_derivative(double s) const override { return k_ + s * (2.0 * alpha_ + s * (3.0 * beta_)); }
   bool is_quadratic() const override { return alpha_ == 0.0 && beta_ == 0.0; }
 
  private:
@@ -29,15 +29,15 @@ PotentialKind fput_potential_kind() {
            .equation = "V(s) = k s^2 / 2 + alpha s^3 / 3 + beta s^4 / 4",
            .source = "fermi1955",
            .parameters = {{.name = "k", .units = "N/m", .doc = "stiffness", .required = true, .bound = Bound::positive},
-                          {.name = "alpha", .units = "N/m^2", .doc = "its change with s", .fallback = "0.0"},
+                          {.name = "alpha", .units = "N/m^2", .doc = "its change with s", .default_value = "0.0"},
                           {.name = "beta",
                            .units = "N/m^3",
                            .doc = "its change with s^2",
-                           .fallback = "0.0",
+                           .default_value = "0.0",
                            .bound = Bound::nonnegative}},
            .notes = "For chains on one axis: pairs = \"neighbours\" with ends = \"free\" or \"fixed\", or \"ring\"; "
                     "positions count from the places at rest."},
-          [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
+          [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
             return std::make_shared<FputPotential>(section.number("k"), section.number("alpha"),
                                                    section.number("beta"));
           }};

@@ -6,15 +6,15 @@ namespace bathline {
 
 namespace {
 
-class HarmonicPotential final : public ArithmeticPotential<HarmonicPotential> {
+class HarmonicPotential final : public SimdPotential<HarmonicPotential> {
  public:
   HarmonicPotential(double k, double rest_length) : k_(k), rest_length_(rest_length) {}
   double value(double s) const override { return 0.5 * k_ * (s - rest_length_) * (s - rest_length_); }
   template <class Number>
-  Number slope_at(Number s) const {
+  Number derivative_at(Number s) const {
     return k_ * (s - rest_length_);
   }
-  double curvature(double) const override { return k_; }
+  double second_derivative(double) const override { return k_; }
   bool is_quadratic() const override { return rest_length_ == 0.0; }
 
  private:
@@ -32,10 +32,10 @@ PotentialKind harmonic_potential_kind() {
                           {.name = "rest_length",
                            .units = "m",
                            .doc = "separation at which it is relaxed",
-                           .fallback = "0.0",
+                           .default_value = "0.0",
                            .bound = Bound::nonnegative}},
            .notes = "With rest length 0 the motion is linear, and exact references are matrix exponentials."},
-          [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
+          [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
             return std::make_shared<HarmonicPotential>(section.number("k"), section.number("rest_length"));
           }};
 }

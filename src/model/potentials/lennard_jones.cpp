@@ -6,7 +6,7 @@ namespace bathline {
 
 namespace {
 
-class LennardJonesPotential final : public ArithmeticPotential<LennardJonesPotential> {
+class LennardJonesPotential final : public SimdPotential<LennardJonesPotential> {
  public:
   LennardJonesPotential(double epsilon, double sigma) : epsilon_(epsilon), sigma_(sigma) {}
   double value(double s) const override {
@@ -14,11 +14,11 @@ class LennardJonesPotential final : public ArithmeticPotential<LennardJonesPoten
     return 4.0 * epsilon_ * (x6 * (x6 - 1.0));
   }
   template <class Number>
-  Number slope_at(Number s) const {
+  Number derivative_at(Number s) const {
     const Number x6 = sixth_power(s);
     return 24.0 * epsilon_ / s * (x6 * (1.0 - 2.0 * x6));
   }
-  double curvature(double s) const override {
+  double second_derivative(double s) const override {
     const double x6 = sixth_power(s);
     return 24.0 * epsilon_ / (s * s) * (x6 * (26.0 * x6 - 7.0));
   }
@@ -48,7 +48,7 @@ PotentialKind lennard_jones_potential_kind() {
              .required = true,
              .bound = Bound::positive}},
        .notes = "Lowest at s = 2^(1/6) sigma. No value at s = 0."},
-      [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
+      [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
         return std::make_shared<LennardJonesPotential>(section.number("epsilon"), section.number("sigma"));
       }};
 }

@@ -8,18 +8,18 @@ namespace bathline {
 
 namespace {
 
-class MorsePotential final : public SeparationPotential {
+class MorsePotential final : public PairPotential {
  public:
   MorsePotential(double depth, double width, double r0) : depth_(depth), width_(width), r0_(r0) {}
   double value(double s) const override {
     const double e = decay(s);
     return depth_ * (e * (e - 2.0));
   }
-  double slope(double s) const override {
+  double derivative(double s) const override {
     const double e = decay(s);
     return 2.0 * depth_ / width_ * (e * (1.0 - e));
   }
-  double curvature(double s) const override {
+  double second_derivative(double s) const override {
     const double e = decay(s);
     return 2.0 * depth_ / (width_ * width_) * (e * (2.0 * e - 1.0));
   }
@@ -53,7 +53,7 @@ PotentialKind morse_potential_kind() {
                            .bound = Bound::nonnegative}},
            .notes = "Zero when far apart; stiffness 2 depth / width^2 at equilibrium. With one axis s is signed, "
                     "q[b] - q[a] of a pair a < b: the later particle stands to the right."},
-          [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
+          [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
             return std::make_shared<MorsePotential>(section.number("depth"), section.number("width"),
                                                     section.number("r0"));
           }};

@@ -7,15 +7,15 @@ namespace bathline {
 
 namespace {
 
-class QuarticPotential final : public ArithmeticPotential<QuarticPotential> {
+class QuarticPotential final : public SimdPotential<QuarticPotential> {
  public:
   QuarticPotential(double k, double beta) : k_(k), beta_(beta) {}
   double value(double s) const override { return s * s * (0.5 * k_ + 0.25 * beta_ * (s * s)); }
   template <class Number>
-  Number slope_at(Number s) const {
+  Number derivative_at(Number s) const {
     return s * (k_ + beta_ * (s * s));
   }
-  double curvature(double s) const override { return k_ + 3.0 * beta_ * (s * s); }
+  double second_derivative(double s) const override { return k_ + 3.0 * beta_ * (s * s); }
 
  private:
   double k_, beta_;
@@ -34,7 +34,7 @@ PotentialKind quartic_potential_kind() {
                            .doc = "quartic coefficient; positive stiffens, negative softens",
                            .required = true}},
            .notes = "Duffing's oscillator is one particle of a pair-potential with this as `external`."},
-          [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
+          [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
             return std::make_shared<QuarticPotential>(section.number("k"), section.number("beta"));
           }};
 }

@@ -8,13 +8,13 @@ namespace bathline {
 
 namespace {
 
-class TodaPotential final : public SeparationPotential {
+class TodaPotential final : public PairPotential {
  public:
   TodaPotential(double a, double b) : a_(a), b_(b) {}
   // expm1 keeps what cancels near the rest length.
   double value(double s) const override { return a_ / b_ * (std::expm1(-b_ * s) + b_ * s); }
-  double slope(double s) const override { return -a_ * std::expm1(-b_ * s); }
-  double curvature(double s) const override { return a_ * b_ * std::exp(-b_ * s); }
+  double derivative(double s) const override { return -a_ * std::expm1(-b_ * s); }
+  double second_derivative(double s) const override { return a_ * b_ * std::exp(-b_ * s); }
 
  private:
   double a_, b_;
@@ -32,7 +32,7 @@ PotentialKind toda_potential_kind() {
                       {.name = "b", .units = "1/m", .doc = "steepness", .required = true, .bound = Bound::positive}},
        .notes = "Lowest at s = 0, of stiffness a b there. For chains on one axis: pairs = \"neighbours\" or "
                 "\"ring\"; positions count from the places at rest."},
-      [](const Section& section, Mistakes&) -> std::shared_ptr<const SeparationPotential> {
+      [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
         return std::make_shared<TodaPotential>(section.number("a"), section.number("b"));
       }};
 }

@@ -3,14 +3,14 @@
 //   m1 q1'' = -k (q1 - q2) - (C q')_1,  m2 q2'' = k (q1 - q2) - (C q')_2,  C = diag(D1, D2)   (farshi2018, Fig. 6a)
 // Tested by tests/properties/systems_test.cpp.
 #include "model/systems/damping_matrix.hpp"
-#include "model/systems/outside.hpp"
+#include "model/systems/external_forces.hpp"
 #include "model/system_catalogue.hpp"
 
 namespace bathline {
 
 namespace {
 
-void build_binary_oscillator(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system,
+void build_binary_oscillator(const Section& section, const Catalogue<PotentialKind>&, ParticleSystem& system,
                              Mistakes& mistakes) {
   system.particles = 2;
   read_start(section, system, mistakes);
@@ -33,7 +33,7 @@ SystemKind binary_oscillator_kind() {
        .bound = Bound::nonnegative},
       damping_matrix_parameter()};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
-  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
   return {{.name = "binary-oscillator",
            .summary = "two particles on a spring between them, each damped by itself",
            .equation = "m1 q1'' = -k (q1 - q2) - D1 q1'\nm2 q2'' =  k (q1 - q2) - D2 q2'",

@@ -1,7 +1,7 @@
 // Energies of the normal modes of a chain.
 #pragma once
 
-#include "model/open_system.hpp"
+#include "model/particle_system.hpp"
 
 namespace bathline {
 

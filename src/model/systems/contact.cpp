@@ -6,9 +6,9 @@
 // with the damping matrix -gamma.
 #include <fmt/format.h>
 
-#include "model/systems/outside.hpp"
+#include "model/systems/external_forces.hpp"
 #include "model/potentials/catalogue.hpp"
-#include "model/potentials/separation_sum.hpp"
+#include "model/potentials/pair_potential_sum.hpp"
 #include "model/system_catalogue.hpp"
 
 namespace bathline {
@@ -16,15 +16,15 @@ namespace bathline {
 namespace {
 
 /// Unit stiffness, as in simoes2020.
-class UnitSpring final : public SeparationPotential {
+class UnitSpring final : public PairPotential {
  public:
   double value(double s) const override { return 0.5 * s * s; }
-  double slope(double s) const override { return s; }
-  double curvature(double) const override { return 1.0; }
+  double derivative(double s) const override { return s; }
+  double second_derivative(double) const override { return 1.0; }
   bool is_quadratic() const override { return true; }
 };
 
-void build_contact(const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system,
+void build_contact(const Section& section, const Catalogue<PotentialKind>& potentials, ParticleSystem& system,
                    Mistakes& mistakes) {
   system.particles = 1;
   const Section::Rows& start = section.rows("q0");
@@ -43,14 +43,14 @@ void build_contact(const Section& section, const Catalogue<PotentialKind>& poten
     }
     contact.q1 = read_positions(section, "q1", system, mistakes);
   }
-  std::vector<SeparationSum::Term> terms;
+  std::vector<PairPotentialSum::Term> terms;
   if (section.text("potential") == "harmonic") {
-    terms.push_back({SeparationSum::origin, 0, std::make_shared<UnitSpring>()});
+    terms.push_back({PairPotentialSum::origin, 0, std::make_shared<UnitSpring>()});
   }
   if (section.has("external")) {
-    terms.push_back({SeparationSum::origin, 0, build_potential(potentials, section.table("external"), mistakes)});
+    terms.push_back({PairPotentialSum::origin, 0, build_potential(potentials, section.table("external"), mistakes)});
   }
-  system.potential = std::make_shared<SeparationSum>(std::move(terms), system.axes);
+  system.potential = std::make_shared<PairPotentialSum>(std::move(terms), system.axes);
   Eigen::VectorXd gradient;
   system.potential->gradient(system.q0, gradient);
   if (!gradient.allFinite()) {
@@ -75,24 +75,24 @@ SystemKind contact_kind() {
       {.name = "potential",
        .type = ValueType::text,
        .doc = "none, or |q|^2 / 2 (1 N/m).",
-       .fallback = "\"free\"",
+       .default_value = "\"free\"",
        .choices = {"free", "harmonic"}},
       {.name = "external",
        .type = ValueType::table,
        .doc = "a potential towards the origin besides, such as { kind = \"quartic\", k = 1.0, beta = 2.0 }.",
-       .listing = "potentials"},
+       .catalogue_name = "potentials"},
       {.name = "gamma",
        .units = "1/s",
        .doc = "derivative of L by z: friction takes momentum away at the rate -gamma, and a positive one feeds it",
        .required = true},
-      {.name = "z0", .units = "J s", .doc = "action at the start", .fallback = "0.0"},
+      {.name = "z0", .units = "J s", .doc = "action at the start", .default_value = "0.0"},
       {.name = "q1",
        .type = ValueType::rows,
        .units = "m",
        .doc = "position one step after q0, instead of v0: each method takes the momentum that leads there; `exact` one "
               "step of [time] after q0, whatever its own"}};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
-  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
   return {
       {.name = "contact",
        .summary = "one particle of contact mechanics, whose Lagrangian depends on its action",

@@ -5,7 +5,7 @@
 // Source: martin2018, section 7.1. Unit masses. The force feeds energy in where |q_a| < sqrt(epsilon) and takes it out
 // elsewhere.
 // Tested by tests/properties/systems_test.cpp.
-#include "model/systems/outside.hpp"
+#include "model/systems/external_forces.hpp"
 #include "model/system_catalogue.hpp"
 
 namespace bathline {
@@ -19,8 +19,8 @@ class VanDerPolForce final : public Force {
   void value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double, Eigen::VectorXd& force) const override {
     force = (epsilon_ - q.array().square()) * v.array();
   }
-  void slopes(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double, Eigen::MatrixXd& by_q,
-              Eigen::MatrixXd& by_v) const override {
+  void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double, Eigen::MatrixXd& by_q,
+                 Eigen::MatrixXd& by_v) const override {
     by_q = (-2.0 * q.array() * v.array()).matrix().asDiagonal();
     by_v = (epsilon_ - q.array().square()).matrix().asDiagonal();
   }
@@ -29,7 +29,7 @@ class VanDerPolForce final : public Force {
   double epsilon_;
 };
 
-void build_coupled_van_der_pol(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system,
+void build_coupled_van_der_pol(const Section& section, const Catalogue<PotentialKind>&, ParticleSystem& system,
                                Mistakes& mistakes) {
   system.particles = 2;
   read_start(section, system, mistakes);
@@ -60,7 +60,7 @@ SystemKind coupled_van_der_pol_kind() {
                                         .required = true,
                                         .bound = Bound::nonnegative}};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
-  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
   return {{.name = "coupled-van-der-pol",
            .summary = "two van der Pol oscillators on a spring between them",
            .equation = "q1'' = -q1 - lambda (q1 - q2) + (epsilon - q1^2) q1'\n"

@@ -7,7 +7,7 @@
 
 #include "recipe/mistakes.hpp"
 #include "recipe/section.hpp"
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 
 namespace bathline {
 

@@ -9,16 +9,16 @@
 #include "model/formula/coordinates.hpp"
 #include "model/formula/observables.hpp"
 #include "model/formula/potential.hpp"
-#include "model/formula/typed_force.hpp"
-#include "model/systems/outside.hpp"
+#include "model/formula/force_parameter.hpp"
+#include "model/systems/external_forces.hpp"
 #include "model/system_catalogue.hpp"
-#include "recipe/excerpt.hpp"
+#include "recipe/printable_text.hpp"
 
 namespace bathline {
 
 namespace {
 
-void read_masses(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+void read_masses(const Section& section, ParticleSystem& system, Mistakes& mistakes) {
   if (section.holds<double>("masses")) {
     system.mass.setConstant(system.size(), section.number("masses"));
     return;
@@ -34,7 +34,7 @@ void read_masses(const Section& section, OpenSystem& system, Mistakes& mistakes)
 
 /// Whether V and its derivatives have finite values at the start; adds a mistake if not.
 bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression V, const Potential& potential,
-                         const OpenSystem& system, Mistakes& mistakes) {
+                         const ParticleSystem& system, Mistakes& mistakes) {
   Eigen::VectorXd gradient;
   Eigen::MatrixXd hessian;
   potential.gradient(system.q0, gradient);
@@ -49,7 +49,7 @@ bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression
 }
 
 /// V depends on positions alone; adds a mistake if not.
-bool is_potential(const Section& section, const FormulaScope& scope, Expression V, const OpenSystem& system,
+bool is_potential(const Section& section, const FormulaScope& scope, Expression V, const ParticleSystem& system,
                   Mistakes& mistakes) {
   const int size = system.size();
   const auto refuse = [&](const std::string& name, const std::string& message) {
@@ -68,7 +68,7 @@ bool is_potential(const Section& section, const FormulaScope& scope, Expression 
                 "`force`");
 }
 
-void build_formula_system(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system,
+void build_formula_system(const Section& section, const Catalogue<PotentialKind>&, ParticleSystem& system,
                           Mistakes& mistakes) {
   std::optional<FormulaScope> found = read_coordinates(section, system, mistakes);
   if (!found) return;
@@ -86,7 +86,7 @@ void build_formula_system(const Section& section, const Catalogue<PotentialKind>
   try {
     const auto potential = std::make_shared<FormulaPotential>(scope.graph, *V, system.size());
     if (!is_defined_at_start(section, scope, *V, *potential, system, mistakes)) return;
-    system.formulas = fmt::format("V = {}", excerpt(section.text("V")));
+    system.formulas = fmt::format("V = {}", printable(section.text("V")));
     system.potential = potential;
     add_force(section, scope, force, system, mistakes);
     read_observables(section, scope, system, mistakes);
@@ -105,7 +105,7 @@ SystemKind formula_kind() {
                                         .doc = "one mass per coordinate, or one number where all are equal",
                                         .required = true,
                                         .bound = Bound::positive,
-                                        .also = {ValueType::number}},
+                                        .alternative_types = {ValueType::number}},
                                        {.name = "V",
                                         .type = ValueType::text,
                                         .units = "J",
@@ -115,7 +115,7 @@ SystemKind formula_kind() {
                                        observables_parameter(),
                                        damping_matrix_parameter()};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
-  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
   parameters.push_back(magnetic_field_parameter());
   return {
       {.name = "formula",

@@ -7,7 +7,7 @@
 // constant.
 #include <cmath>
 
-#include "model/systems/outside.hpp"
+#include "model/systems/external_forces.hpp"
 #include "model/system_catalogue.hpp"
 
 namespace bathline {
@@ -40,7 +40,7 @@ double angular_momentum_per_mass(const Eigen::VectorXd& q, const Eigen::VectorXd
 /// a x z^ for a vector a of the plane and the unit normal z^.
 Eigen::Vector2d cross_normal(const Eigen::Vector2d& a) { return {a[1], -a[0]}; }
 
-void build_kepler(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
+void build_kepler(const Section& section, const Catalogue<PotentialKind>&, ParticleSystem& system, Mistakes& mistakes) {
   system.particles = 1;
   system.axes = 2;
   const std::size_t before = mistakes.count();
@@ -88,7 +88,7 @@ SystemKind kepler_kind() {
        .doc = "damping rate of open runs, D0 = alpha M; where absent, what the environments imply",
        .bound = Bound::nonnegative}};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
-  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
   return {
       {.name = "kepler",
        .summary = "planar Kepler problem with linear damping",

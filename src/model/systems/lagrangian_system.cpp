@@ -13,11 +13,11 @@
 #include "model/formula/coordinates.hpp"
 #include "model/formula/lagrangian.hpp"
 #include "model/formula/observables.hpp"
-#include "model/formula/typed_force.hpp"
-#include "model/legendre.hpp"
-#include "model/systems/outside.hpp"
+#include "model/formula/force_parameter.hpp"
+#include "model/legendre_transform.hpp"
+#include "model/systems/external_forces.hpp"
 #include "model/system_catalogue.hpp"
-#include "recipe/excerpt.hpp"
+#include "recipe/printable_text.hpp"
 
 namespace bathline {
 
@@ -25,7 +25,7 @@ namespace {
 
 /// Whether L and what is made of it have finite values at the start, and L is not degenerate there; adds a mistake if
 /// not.
-bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression L, const OpenSystem& system,
+bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression L, const ParticleSystem& system,
                          Mistakes& mistakes) {
   const int n = system.size();
   std::vector<double> start(static_cast<std::size_t>(scope.variables), 0.0);
@@ -37,17 +37,17 @@ bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression
     return check_finite(section, "L", what, scope, expressions, start, mistakes);
   };
   if (!check("L", {&L, 1}) || !check("a derivative of L", gradient_of(scope.graph, L, 0, 2 * n + 2)) ||
-      !check("a second derivative of L", curvatures_of(scope.graph, L, n))) {
+      !check("a second derivative of L", lagrangian_hessian_of(scope.graph, L, n))) {
     return false;
   }
-  LegendreMap legendre(system.lagrangian, system.mass, system.q0, system.v0, z0);
-  const std::optional<std::string> obstacle = legendre.obstacle(system.q0, system.v0, 0.0, z0);
-  if (obstacle) mistakes.add(section.where("L"), fmt::format("L: {}", *obstacle));
-  return !obstacle;
+  LegendreTransform legendre(system.lagrangian, system.mass, system.q0, system.v0, z0);
+  const std::optional<std::string> unsupported_reason = legendre.unsupported_reason(system.q0, system.v0, 0.0, z0);
+  if (unsupported_reason) mistakes.add(section.where("L"), fmt::format("L: {}", *unsupported_reason));
+  return !unsupported_reason;
 }
 
 /// Where L depends on the action it makes the system one of contact mechanics.
-void add_action(const Section& section, OpenSystem& system, Mistakes& mistakes) {
+void add_action(const Section& section, ParticleSystem& system, Mistakes& mistakes) {
   if (system.lagrangian->depends_on_action()) {
     system.contact = Contact{.gamma = 0.0, .z0 = section.has("z0") ? section.number("z0") : 0.0, .q1 = {}};
   } else if (section.has("z0")) {
@@ -55,7 +55,7 @@ void add_action(const Section& section, OpenSystem& system, Mistakes& mistakes) 
   }
 }
 
-void build_lagrangian_system(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system,
+void build_lagrangian_system(const Section& section, const Catalogue<PotentialKind>&, ParticleSystem& system,
                              Mistakes& mistakes) {
   std::optional<FormulaScope> found = read_coordinates(section, system, mistakes);
   if (!found) return;
@@ -76,7 +76,7 @@ void build_lagrangian_system(const Section& section, const Catalogue<PotentialKi
     system.lagrangian = std::make_shared<FormulaLagrangian>(scope.graph, *L, system.size());
     add_action(section, system, mistakes);
     if (!is_defined_at_start(section, scope, *L, system, mistakes)) return;
-    system.formulas = fmt::format("L = {}", excerpt(section.text("L")));
+    system.formulas = fmt::format("L = {}", printable(section.text("L")));
     add_force(section, scope, force, system, mistakes);
     read_observables(section, scope, system, mistakes);
   } catch (const FormulaTooLarge& error) {

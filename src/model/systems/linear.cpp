@@ -9,7 +9,7 @@
 
 #include "model/systems/damping_matrix.hpp"
 #include "model/systems/matrix_parameter.hpp"
-#include "model/systems/outside.hpp"
+#include "model/systems/external_forces.hpp"
 #include "model/system_catalogue.hpp"
 
 namespace bathline {
@@ -40,7 +40,7 @@ Eigen::VectorXd read_masses(const Section& section, int particles, Mistakes& mis
   return matrix->diagonal();
 }
 
-void build_linear(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
+void build_linear(const Section& section, const Catalogue<PotentialKind>&, ParticleSystem& system, Mistakes& mistakes) {
   system.particles = static_cast<int>(section.rows("M").size());
   if (system.particles == 0) {
     mistakes.add(section.where("M"), "`M` is empty: a system has at least one particle");
@@ -70,7 +70,7 @@ SystemKind linear_kind() {
        .required = true},
       damping_matrix_parameter("C")};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
-  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
   return {
       {.name = "linear",
        .summary = "any number of particles with linear forces and linear damping",

@@ -2,7 +2,7 @@
 //
 //   single: m q'' + k q + D q' = 0                                                        (limebeer2020, Fig. 2a)
 //   dual:   m0 q0'' + k0 q0 = D (Q0' - q0'),  M0 Q0'' + K0 Q0 = -D (Q0' - q0')            (limebeer2020, Fig. 2b)
-#include "model/systems/outside.hpp"
+#include "model/systems/external_forces.hpp"
 #include "model/system_catalogue.hpp"
 
 namespace bathline {
@@ -16,7 +16,7 @@ Parameter damping_parameter() {
           .bound = Bound::nonnegative};
 }
 
-void build_single(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
+void build_single(const Section& section, const Catalogue<PotentialKind>&, ParticleSystem& system, Mistakes& mistakes) {
   system.particles = 1;
   read_start(section, system, mistakes);
   system.mass = Eigen::VectorXd::Constant(1, section.number("m"));
@@ -24,7 +24,7 @@ void build_single(const Section& section, const Catalogue<PotentialKind>&, OpenS
   if (section.has("damping")) system.damping = Eigen::MatrixXd::Constant(1, 1, section.number("damping"));
 }
 
-void build_dual(const Section& section, const Catalogue<PotentialKind>&, OpenSystem& system, Mistakes& mistakes) {
+void build_dual(const Section& section, const Catalogue<PotentialKind>&, ParticleSystem& system, Mistakes& mistakes) {
   system.particles = 2;
   read_start(section, system, mistakes);
   system.mass = Eigen::VectorXd{{section.number("m0"), section.number("M0")}};
@@ -35,7 +35,7 @@ void build_dual(const Section& section, const Catalogue<PotentialKind>&, OpenSys
 
 std::vector<Parameter> with_start(std::vector<Parameter> parameters) {
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
-  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
   return parameters;
 }
 

@@ -15,10 +15,10 @@
 #include "model/formula/phase_function.hpp"
 #include "model/potentials/catalogue.hpp"
 #include "model/potentials/potential_sum.hpp"
-#include "model/potentials/separation_sum.hpp"
-#include "model/systems/outside.hpp"
+#include "model/potentials/pair_potential_sum.hpp"
+#include "model/systems/external_forces.hpp"
 #include "model/system_catalogue.hpp"
-#include "recipe/excerpt.hpp"
+#include "recipe/printable_text.hpp"
 
 namespace bathline {
 
@@ -69,25 +69,25 @@ Pairs read_pairs(const Section& section, int particles, Mistakes& mistakes) {
 
 /// Everything that acts on the particles: of separations, and of the places of single particles.
 struct Forces {
-  std::vector<SeparationSum::Term> terms;
+  std::vector<PairPotentialSum::Term> terms;
   std::vector<PotentialSum::Part> parts;
-  std::shared_ptr<const SeparationPotential> between;  // particles
+  std::shared_ptr<const PairPotential> between;  // particles
 };
 
 /// Adds what acts between a particle and the origin.
 void add_external(const Section& table, const Catalogue<PotentialKind>& potentials, int particle, int axes,
                   Forces& forces, Mistakes& mistakes) {
-  if (is_formula_of_place(table)) {
-    forces.parts.push_back({particle, build_formula_of_place(table, axes, mistakes)});
+  if (is_position_formula(table)) {
+    forces.parts.push_back({particle, build_position_formula(table, axes, mistakes)});
   } else {
-    forces.terms.push_back({SeparationSum::origin, particle, build_potential(potentials, table, mistakes)});
+    forces.terms.push_back({PairPotentialSum::origin, particle, build_potential(potentials, table, mistakes)});
   }
 }
 
 Forces read_forces(const Section& section, const Catalogue<PotentialKind>& potentials, int particles, int axes,
                    Mistakes& mistakes) {
   Forces forces;
-  std::vector<SeparationSum::Term>& terms = forces.terms;
+  std::vector<PairPotentialSum::Term>& terms = forces.terms;
   if (section.has("potential")) {
     const auto potential = forces.between = build_potential(potentials, section.table("potential"), mistakes);
     for (const auto& [a, b] : read_pairs(section, particles, mistakes)) terms.push_back({a, b, potential});
@@ -96,8 +96,8 @@ Forces read_forces(const Section& section, const Catalogue<PotentialKind>& poten
                    "`potential` acts between particles, and there is only one; give it as `external`");
     }
     if (section.has("ends") && section.text("ends") == "fixed") {
-      terms.push_back({SeparationSum::origin, 0, potential});
-      terms.push_back({particles - 1, SeparationSum::origin, potential});
+      terms.push_back({PairPotentialSum::origin, 0, potential});
+      terms.push_back({particles - 1, PairPotentialSum::origin, potential});
     }
   } else if (section.has("ends")) {
     mistakes.add(section.where("ends"), "`ends` needs a `potential` that acts on them");
@@ -129,7 +129,7 @@ Forces read_forces(const Section& section, const Catalogue<PotentialKind>& poten
 }
 
 /// Finds terms that have no force at the start.
-void check_start(const OpenSystem& system, const Forces& forces, const Location& where, Mistakes& mistakes) {
+void check_start(const ParticleSystem& system, const Forces& forces, const Location& where, Mistakes& mistakes) {
   Eigen::VectorXd gradient;
   for (const PotentialSum::Part& part : forces.parts) {
     part.potential->gradient(system.q0.segment(part.particle * system.axes, system.axes), gradient);
@@ -137,17 +137,18 @@ void check_start(const OpenSystem& system, const Forces& forces, const Location&
     mistakes.add(where,
                  fmt::format("`q0`: the external force on particle {} has no finite value there", part.particle));
   }
-  for (const SeparationSum::Term& term : forces.terms) {
-    SeparationSum({term}, system.axes).gradient(system.q0, gradient);
+  for (const PairPotentialSum::Term& term : forces.terms) {
+    PairPotentialSum({term}, system.axes).gradient(system.q0, gradient);
     if (gradient.allFinite()) continue;
-    const std::string who = term.from == SeparationSum::origin ? fmt::format("particle {} and the origin", term.to)
-                                                               : fmt::format("particles {} and {}", term.from, term.to);
+    const std::string who = term.from == PairPotentialSum::origin
+                                ? fmt::format("particle {} and the origin", term.to)
+                                : fmt::format("particles {} and {}", term.from, term.to);
     mistakes.add(where, fmt::format("`q0`: the force between {} has no finite value there; move them apart", who));
   }
 }
 
 /// Adds the energies of the modes of a chain.
-void add_mode_energies(const Section& section, const Forces& forces, OpenSystem& system, Mistakes& mistakes) {
+void add_mode_energies(const Section& section, const Forces& forces, ParticleSystem& system, Mistakes& mistakes) {
   const auto refuse = [&](const std::string& why) {
     mistakes.add(section.where("mode_energies"), "mode_energies: the modes of a chain are known where " + why);
   };
@@ -160,7 +161,7 @@ void add_mode_energies(const Section& section, const Forces& forces, OpenSystem&
   if (system.axes != 1) return refuse("there is one axis");
   if (section.has("external") || section.has("externals")) return refuse("nothing else acts on the particles");
   if ((system.mass.array() != system.mass[0]).any()) return refuse("all masses are equal");
-  const double slope = forces.between->slope(0.0), stiffness = forces.between->curvature(0.0);
+  const double slope = forces.between->derivative(0.0), stiffness = forces.between->second_derivative(0.0);
   if (!(stiffness > 0.0) || !(std::abs(slope) <= 1e-12 * stiffness)) {
     return refuse(
         fmt::format("neighbours pull with a positive stiffness around the separation 0, at which they rest: "
@@ -172,7 +173,7 @@ void add_mode_energies(const Section& section, const Forces& forces, OpenSystem&
 }
 
 /// Damping matrices, and Hessians of implicit methods, are dense.
-constexpr long most_particles = 4096;
+constexpr long max_particles = 4096;
 
 /// 0, and a mistake, where the number of particles is not clear.
 int count_particles(const Section& section, Mistakes& mistakes) {
@@ -183,8 +184,8 @@ int count_particles(const Section& section, Mistakes& mistakes) {
     mistakes.add(section.where("masses"), "`masses` is empty: a system has at least one particle");
     return 0;
   }
-  if (particles > most_particles) {
-    mistakes.add(section.where(), fmt::format("{} particles: must be at most {}", particles, most_particles));
+  if (particles > max_particles) {
+    mistakes.add(section.where(), fmt::format("{} particles: must be at most {}", particles, max_particles));
     return 0;
   }
   if (has_list && particles != static_cast<long>(masses)) {
@@ -195,7 +196,7 @@ int count_particles(const Section& section, Mistakes& mistakes) {
   // One mass is that of all particles; how many there are q0 may say.
   section.number("masses");
   if (section.holds<Section::Rows>("q0") && !section.rows("q0").empty()) {
-    return static_cast<int>(std::min<std::size_t>(section.rows("q0").size(), most_particles));
+    return static_cast<int>(std::min<std::size_t>(section.rows("q0").size(), max_particles));
   }
   mistakes.add(section.where("masses"), "one mass for all particles: say how many there are, such as particles = 64");
   return 0;
@@ -209,7 +210,7 @@ int count_axes(const Section& section) {
   return start.empty() ? 1 : static_cast<int>(start.front().size());
 }
 
-void build_pair_potential(const Section& section, const Catalogue<PotentialKind>& potentials, OpenSystem& system,
+void build_pair_potential(const Section& section, const Catalogue<PotentialKind>& potentials, ParticleSystem& system,
                           Mistakes& mistakes) {
   const std::size_t mistakes_before = mistakes.count();
   system.particles = count_particles(section, mistakes);
@@ -230,7 +231,8 @@ void build_pair_potential(const Section& section, const Catalogue<PotentialKind>
   system.damping = read_damping_matrix(section, system.particles, system.axes, mistakes);
   const auto add_formula = [&](const std::string& name, const Section& table) {
     if (table.text("kind") != "formula") return;
-    system.formulas += fmt::format("{}{}: V = {}", system.formulas.empty() ? "" : "; ", name, excerpt(table.text("V")));
+    system.formulas +=
+        fmt::format("{}{}: V = {}", system.formulas.empty() ? "" : "; ", name, printable(table.text("V")));
   };
   for (const char* key : {"potential", "external"}) {
     if (section.has(key)) add_formula(key, section.table(key));
@@ -247,13 +249,13 @@ void build_pair_potential(const Section& section, const Catalogue<PotentialKind>
   FormulaScope scope = phase_scope(system);
   if (section.has("parameters")) add_numbers(section.table("parameters"), {}, scope, mistakes);
   read_observables(section, scope, system, mistakes);
-  system.potential = std::make_shared<SeparationSum>(std::move(forces.terms), system.axes);
+  system.potential = std::make_shared<PairPotentialSum>(std::move(forces.terms), system.axes);
   if (forces.parts.empty()) return;
   system.potential = std::make_shared<PotentialSum>(system.potential, std::move(forces.parts), system.axes);
 }
 
 Parameter potential_parameter(std::string name, std::string doc, ValueType type = ValueType::table) {
-  return {.name = std::move(name), .type = type, .doc = std::move(doc), .listing = "potentials"};
+  return {.name = std::move(name), .type = type, .doc = std::move(doc), .catalogue_name = "potentials"};
 }
 
 }  // namespace
@@ -266,7 +268,7 @@ SystemKind pair_potential_kind() {
        .doc = "one mass per particle, or one number where all are equal",
        .required = true,
        .bound = Bound::positive,
-       .also = {ValueType::number}},
+       .alternative_types = {ValueType::number}},
       {.name = "particles",
        .type = ValueType::integer,
        .doc = "how many there are; where absent, as many as masses",
@@ -276,7 +278,7 @@ SystemKind pair_potential_kind() {
        .type = ValueType::rows,
        .doc = "which particles it acts between, such as [[0, 1], [1, 2]]; where absent, every two",
        .choices = {"all", "neighbours", "ring"},
-       .also = {ValueType::text}},
+       .alternative_types = {ValueType::text}},
       {.name = "ends",
        .type = ValueType::text,
        .doc = "of a chain: \"fixed\" ties the first and the last particle to walls, from which their positions count",
@@ -286,13 +288,13 @@ SystemKind pair_potential_kind() {
        .doc = "records mode_energy (time, mode) of a chain of equal masses: E = (P^2 + w^2 Q^2)/2 of the normal modes "
               "of its springs linearised at rest; sines for fixed ends, from mode 1, cosines for free ones, wave "
               "numbers for a ring, from 0",
-       .fallback = "false"},
+       .default_value = "false"},
       observables_parameter(),
       potential_parameter("external", "what acts between each particle and the origin."),
       potential_parameter("externals", "the same where it differs: one table per particle.", ValueType::tables),
       damping_matrix_parameter()};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
-  for (Parameter& parameter : outside_parameters()) parameters.push_back(std::move(parameter));
+  for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
   parameters.push_back(magnetic_field_parameter());
   return {
       {.name = "pair-potential",

@@ -1,5 +1,5 @@
 // Positions with the density exp(-V(q)/kT) by Hamiltonian Monte Carlo.
-// Tested by tests/model/thermal/gibbs_positions_test.cpp.
+// Tested by tests/model/thermal/boltzmann_sampler_test.cpp.
 #include "model/thermal/hamiltonian_monte_carlo.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "parallel/normal_numbers.hpp"
+#include "random/normal_batch.hpp"
 
 namespace bathline {
 
@@ -23,9 +23,9 @@ constexpr int fewest = 32, most = 2048;  // paths
 constexpr int steps = 8;                 // of a path
 constexpr double largest_r = 1.05, largest_virial_error = 0.1;
 
-class HamiltonianMonteCarlo final : public GibbsPositions {
+class HamiltonianMonteCarlo final : public BoltzmannSampler {
  public:
-  HamiltonianMonteCarlo(const OpenSystem& system, double kt)
+  HamiltonianMonteCarlo(const ParticleSystem& system, double kt)
       : potential_(system.potential), mass_(system.mass), q0_(system.q0), kt_(kt) {
     MatrixXd hessian;
     potential_->hessian(q0_, hessian);
@@ -51,13 +51,13 @@ class HamiltonianMonteCarlo final : public GibbsPositions {
         most, found_.r, largest_r, found_.virial);
   }
 
-  VectorXd draw(const RandomKey& key) const override {
+  VectorXd draw(const RngKey& key) const override {
     VectorXd q = q0_;
     for (int path = 0; path < paths_; ++path) go(key, path, q);
     return q;
   }
 
-  std::string account() const override {
+  std::string description() const override {
     return fmt::format(
         "positions by Hamiltonian Monte Carlo, {} paths of {} steps of {:.3g}: acceptance {:.2f}, split-R {:.3f}, "
         "virial "
@@ -71,7 +71,7 @@ class HamiltonianMonteCarlo final : public GibbsPositions {
   };
 
   /// One path; returns whether it was taken.
-  bool go(const RandomKey& key, int path, VectorXd& q) const {
+  bool go(const RngKey& key, int path, VectorXd& q) const {
     const auto number = static_cast<std::uint64_t>(path);
     VectorXd p(q.size()), gradient, at = q;
     fill_normals(key, number * static_cast<std::uint64_t>(p.size()), {p.data(), static_cast<std::size_t>(p.size())});
@@ -94,7 +94,7 @@ class HamiltonianMonteCarlo final : public GibbsPositions {
   }
 
   /// Where a member comes to that cools down from a thousand times the temperature, over barriers into any well.
-  VectorXd cooled(const RandomKey& key) const {
+  VectorXd annealed(const RngKey& key) const {
     constexpr int halvings = 10, each = 4;
     VectorXd q = q0_;
     for (int path = 0; path < halvings * each; ++path) {
@@ -117,8 +117,8 @@ class HamiltonianMonteCarlo final : public GibbsPositions {
     Measured found;
     VectorXd row(n + 1), gradient;
     for (int member = 0; member < members; ++member) {
-      const RandomKey key{0, static_cast<std::uint32_t>(member), 0xC0000000U};
-      VectorXd q = member % 2 == 0 ? q0_ : cooled(key);
+      const RngKey key{0, static_cast<std::uint32_t>(member), 0xC0000000U};
+      VectorXd q = member % 2 == 0 ? q0_ : annealed(key);
       for (int path = 0; path < paths; ++path) {
         const bool taken = go(key, path, q);
         const int counted = path - (paths - 2 * half);
@@ -147,12 +147,12 @@ class HamiltonianMonteCarlo final : public GibbsPositions {
 
 }  // namespace
 
-std::shared_ptr<const GibbsPositions> make_hamiltonian_monte_carlo(const OpenSystem& system, double temperature,
-                                                                   std::string& obstacle) {
+std::shared_ptr<const BoltzmannSampler> make_hamiltonian_monte_carlo(const ParticleSystem& system, double temperature,
+                                                                     std::string& unsupported_reason) {
   auto found = std::make_shared<HamiltonianMonteCarlo>(system, temperature);
   const std::string why = found->settle();
   if (why.empty()) return found;
-  obstacle = why;
+  unsupported_reason = why;
   return nullptr;
 }
 

@@ -6,12 +6,12 @@
 // gelman1992 of every coordinate and of V, and the virial <(q - q0).grad V> has to be n kT. Source: duane1987.
 #pragma once
 
-#include "model/thermal/gibbs_positions.hpp"
+#include "model/thermal/boltzmann_sampler.hpp"
 
 namespace bathline {
 
-/// nullptr where it does not converge, and then `obstacle` says so with the numbers.
-std::shared_ptr<const GibbsPositions> make_hamiltonian_monte_carlo(const OpenSystem& system, double temperature,
-                                                                   std::string& obstacle);
+/// nullptr where it does not converge, and then `unsupported_reason` says so with the numbers.
+std::shared_ptr<const BoltzmannSampler> make_hamiltonian_monte_carlo(const ParticleSystem& system, double temperature,
+                                                                     std::string& unsupported_reason);
 
 }  // namespace bathline

@@ -25,11 +25,11 @@ std::function<double(double)> quantum_spectrum(std::function<double(double)> fri
 
 QuantumNoise::QuantumNoise(const std::function<double(double)>& spectrum, double h) {
   std::size_t reach = shortest;
-  cut_at(reach, spectrum, h);
-  while (lost_ > good_enough && reach < longest) cut_at(reach *= 2, spectrum, h);
+  truncate(reach, spectrum, h);
+  while (truncation_error_ > good_enough && reach < longest) truncate(reach *= 2, spectrum, h);
 }
 
-void QuantumNoise::cut_at(std::size_t reach, const std::function<double(double)>& spectrum, double h) {
+void QuantumNoise::truncate(std::size_t reach, const std::function<double(double)>& spectrum, double h) {
   // Of so many frequencies that of what is cut off little comes back: a quarter of the last weight where the spectrum
   // falls like 1/w, which tests/study/covariance_test.cpp knows.
   const std::size_t count = 8 * reach;
@@ -49,15 +49,15 @@ void QuantumNoise::cut_at(std::size_t reach, const std::function<double(double)>
   for (std::size_t l = 0; l <= reach; ++l) cut[l] = cut[(finer - l) % finer] = weights_[reach + l];
   transform.fwd(found, cut);
   double all = 0.0, largest = 0.0;
-  lost_ = error_ = 0.0;
+  truncation_error_ = error_ = 0.0;
   for (std::size_t j = 0; j < finer / 2; ++j) {
     const double wanted = at(j, finer), off = std::abs(std::norm(found[j]) - wanted);
     all += wanted;
     largest = std::max(largest, wanted);
-    lost_ += off;
+    truncation_error_ += off;
     error_ = std::max(error_, off);
   }
-  lost_ /= all;
+  truncation_error_ /= all;
   error_ /= largest;
 }
 
@@ -82,7 +82,7 @@ class QuantumForce final : public RandomForce {
 
  private:
   std::size_t stages() const override { return 1; }
-  void start(const RandomKey& key) override {
+  void start(const RngKey& key) override {
     numbers().begin({key.seed, key.realisation, first_stream + key.stream});
     windows_.clear();
   }

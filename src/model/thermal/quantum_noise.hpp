@@ -30,17 +30,17 @@ class QuantumNoise {
   /// How many numbers before and after that of a step matter.
   std::size_t reach() const { return weights_.size() / 2; }
   /// The integral of the spectrum's errors, absolute values, over that of the spectrum.
-  double lost() const { return lost_; }
+  double truncation_error() const { return truncation_error_; }
   /// The largest of them, over its largest value.
   double error() const { return error_; }
   /// In N, from 2 reach + 1 numbers with that of the step in the middle.
   double force(std::span<const double> numbers) const;
 
  private:
-  void cut_at(std::size_t reach, const std::function<double(double)>& spectrum, double h);
+  void truncate(std::size_t reach, const std::function<double(double)>& spectrum, double h);
 
   std::vector<double> weights_;  // of those numbers
-  double lost_ = 0.0, error_ = 0.0;
+  double truncation_error_ = 0.0, error_ = 0.0;
 };
 
 std::unique_ptr<RandomForce> make_quantum_force(std::shared_ptr<const QuantumNoise> noise);

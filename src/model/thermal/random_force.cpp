@@ -1,13 +1,13 @@
-// Tested by tests/model/memory/filtered_memory_test.cpp.
+// Tested by tests/model/memory/coloured_noise_memory_test.cpp.
 #include "model/thermal/random_force.hpp"
 
 #include <algorithm>
 
 namespace bathline {
 
-void RandomForce::begin(StepNumbers& numbers, const RandomKey& key, std::size_t axes) {
+void RandomForce::begin(NoiseStream& numbers, const RngKey& key, std::size_t axes) {
   numbers_ = &numbers;
-  numbers.begin(StepNumbers::of_environment(key));
+  numbers.begin(NoiseStream::of_environment(key));
   steps_ = 0.0;
   drawn_step_ = -1;
   last_.assign(axes, 0.0);
@@ -42,13 +42,13 @@ std::vector<StateField> RandomForce::fields(int axes, bool is_here) {
   return fields;
 }
 
-void FilteredForce::start(const RandomKey& key) {
+void FilteredForce::start(const RngKey& key) {
   const std::size_t count = filter_->start_numbers();
   std::vector<double> all(axes() * count);
   if (!all.empty()) numbers().start(key, all);
-  states_.assign(axes(), MemoryState());
+  states_.assign(axes(), ConvolutionState());
   for (std::size_t axis = 0; axis < states_.size(); ++axis) {
-    filter_->shape().give(states_[axis]);
+    filter_->shape().allocate(states_[axis]);
     filter_->start(std::span<const double>(all).subspan(axis * count, count), states_[axis]);
   }
 }
@@ -71,35 +71,35 @@ void FilteredForce::advance() {
 
 void FilteredForce::add_fields(int axes, bool is_here, std::vector<StateField>& fields) {
   for (int axis = 0; axis < axes; ++axis) {
-    MemoryState* const state = is_here ? &states_[static_cast<std::size_t>(axis)] : nullptr;
+    ConvolutionState* const state = is_here ? &states_[static_cast<std::size_t>(axis)] : nullptr;
     filter_->shape().add_fields("noise_", axis, state, fields);
   }
 }
 
 namespace {
 
-class NoisyImplicitMarch final : public ImplicitMarch {
+class NoisyImplicitStepper final : public ImplicitEnvironmentStepper {
  public:
-  NoisyImplicitMarch(std::unique_ptr<ImplicitMarch> friction, const CollocationScheme& scheme, double h,
-                     std::shared_ptr<RandomForce> force, std::vector<double>& heat)
+  NoisyImplicitStepper(std::unique_ptr<ImplicitEnvironmentStepper> friction, const PartitionedRungeKutta& scheme,
+                       double h, std::shared_ptr<RandomForce> force, std::vector<double>& heat)
       : friction_(std::move(friction)), weights_(h * scheme.b), force_(std::move(force)), heat_(heat) {}
 
-  int limit() const override { return friction_->limit(); }
-  void open(const BlockPlan& plan) override { friction_->open(plan); }
-  void close() override { friction_->close(); }
+  int max_block_steps() const override { return friction_->max_block_steps(); }
+  void begin_block(const BlockPlan& plan) override { friction_->begin_block(plan); }
+  void end_block() override { friction_->end_block(); }
   std::string failure() const override { return friction_->failure(); }
-  std::vector<double> memory() const override { return friction_->memory(); }
-  void remember(std::span<const double> memory) override { friction_->remember(memory); }
+  std::vector<double> internal_state() const override { return friction_->internal_state(); }
+  void set_internal_state(std::span<const double> memory) override { friction_->set_internal_state(memory); }
 
-  bool respond(std::span<const double> head, StageResponse& response) override {
-    const bool converged = friction_->respond(head, response);
+  bool condense(std::span<const double> head, StageResponse& response) override {
+    const bool converged = friction_->condense(head, response);
     for (std::size_t axis = 0; axis < heat_.size(); ++axis) {
       response.constant.col(static_cast<Eigen::Index>(axis)) += at_stages(axis);
     }
     return converged;
   }
-  void complete(const Eigen::MatrixXd& head_velocities) override {
-    friction_->complete(head_velocities);
+  void back_substitute(const Eigen::MatrixXd& head_velocities) override {
+    friction_->back_substitute(head_velocities);
     for (std::size_t axis = 0; axis < heat_.size(); ++axis) {
       const auto velocities = head_velocities.col(static_cast<Eigen::Index>(axis));
       heat_[axis] -= weights_.cwiseProduct(at_stages(axis)).dot(velocities);
@@ -113,27 +113,27 @@ class NoisyImplicitMarch final : public ImplicitMarch {
     return {forces.data(), static_cast<Eigen::Index>(forces.size())};
   }
 
-  std::unique_ptr<ImplicitMarch> friction_;
+  std::unique_ptr<ImplicitEnvironmentStepper> friction_;
   Eigen::VectorXd weights_;
   std::shared_ptr<RandomForce> force_;
   std::vector<double>& heat_;
 };
 
-class NoisyExplicitMarch final : public ExplicitMarch {
+class NoisyExplicitStepper final : public ExplicitEnvironmentStepper {
  public:
-  NoisyExplicitMarch(std::unique_ptr<ExplicitMarch> friction, const ExplicitScheme& scheme, double h,
-                     std::shared_ptr<RandomForce> force, std::vector<double>& heat)
+  NoisyExplicitStepper(std::unique_ptr<ExplicitEnvironmentStepper> friction, const ExplicitScheme& scheme, double h,
+                       std::shared_ptr<RandomForce> force, std::vector<double>& heat)
       : friction_(std::move(friction)),
         substeps_(scheme.substeps.size()),
         h_(h),
         force_(std::move(force)),
         heat_(heat) {}
 
-  int limit() const override { return friction_->limit(); }
-  void open(const BlockPlan& plan) override { friction_->open(plan); }
-  void close() override { friction_->close(); }
-  std::vector<double> memory() const override { return friction_->memory(); }
-  void remember(std::span<const double> memory) override { friction_->remember(memory); }
+  int max_block_steps() const override { return friction_->max_block_steps(); }
+  void begin_block(const BlockPlan& plan) override { friction_->begin_block(plan); }
+  void end_block() override { friction_->end_block(); }
+  std::vector<double> internal_state() const override { return friction_->internal_state(); }
+  void set_internal_state(std::span<const double> memory) override { friction_->set_internal_state(memory); }
 
   void force(const HeadMotion& head, std::span<double> force) const override {
     friction_->force(head, force);
@@ -152,7 +152,7 @@ class NoisyExplicitMarch final : public ExplicitMarch {
   }
 
  private:
-  std::unique_ptr<ExplicitMarch> friction_;
+  std::unique_ptr<ExplicitEnvironmentStepper> friction_;
   std::size_t substeps_, next_ = 0;  // how many a step has, and which of them comes
   double h_;
   std::shared_ptr<RandomForce> force_;
@@ -161,16 +161,18 @@ class NoisyExplicitMarch final : public ExplicitMarch {
 
 }  // namespace
 
-std::unique_ptr<ImplicitMarch> with_random_force(std::unique_ptr<ImplicitMarch> friction,
-                                                 const CollocationScheme& scheme, double h,
-                                                 std::shared_ptr<RandomForce> force, std::vector<double>& heat) {
-  return std::make_unique<NoisyImplicitMarch>(std::move(friction), scheme, h, std::move(force), heat);
+std::unique_ptr<ImplicitEnvironmentStepper> with_random_force(std::unique_ptr<ImplicitEnvironmentStepper> friction,
+                                                              const PartitionedRungeKutta& scheme, double h,
+                                                              std::shared_ptr<RandomForce> force,
+                                                              std::vector<double>& heat) {
+  return std::make_unique<NoisyImplicitStepper>(std::move(friction), scheme, h, std::move(force), heat);
 }
 
-std::unique_ptr<ExplicitMarch> with_random_force(std::unique_ptr<ExplicitMarch> friction, const ExplicitScheme& scheme,
-                                                 double h, std::shared_ptr<RandomForce> force,
-                                                 std::vector<double>& heat) {
-  return std::make_unique<NoisyExplicitMarch>(std::move(friction), scheme, h, std::move(force), heat);
+std::unique_ptr<ExplicitEnvironmentStepper> with_random_force(std::unique_ptr<ExplicitEnvironmentStepper> friction,
+                                                              const ExplicitScheme& scheme, double h,
+                                                              std::shared_ptr<RandomForce> force,
+                                                              std::vector<double>& heat) {
+  return std::make_unique<NoisyExplicitStepper>(std::move(friction), scheme, h, std::move(force), heat);
 }
 
 }  // namespace bathline

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "model/environment.hpp"
-#include "model/infinite/line_noise.hpp"
-#include "model/step_numbers.hpp"
+#include "model/semi_infinite_line/line_noise.hpp"
+#include "model/noise_stream.hpp"
 
 namespace bathline {
 
@@ -20,7 +20,7 @@ class RandomForce {
   virtual ~RandomForce() = default;
 
   /// Starts a run, for which `key` says which one, on so many axes; `numbers` are its random ones, and must outlive it.
-  void begin(StepNumbers& numbers, const RandomKey& key, std::size_t axes);
+  void begin(NoiseStream& numbers, const RngKey& key, std::size_t axes);
   /// At the stages of the step under way, N; one where it is the same all through a step.
   std::span<const double> at_stages(std::size_t axis);
   /// Between the step before and the one under way, N.
@@ -32,17 +32,17 @@ class RandomForce {
  protected:
   std::int64_t step() const { return static_cast<std::int64_t>(steps_); }
   std::size_t axes() const { return last_.size(); }
-  StepNumbers& numbers() { return *numbers_; }
+  NoiseStream& numbers() { return *numbers_; }
 
  private:
   virtual std::size_t stages() const = 0;
-  virtual void start(const RandomKey& key) = 0;
+  virtual void start(const RngKey& key) = 0;
   /// Those of the step under way into `forces`, axis by axis.
   virtual void draw(std::span<double> forces) = 0;
   virtual void advance() {}
   virtual void add_fields(int, bool, std::vector<StateField>&) {}
 
-  StepNumbers* numbers_ = nullptr;
+  NoiseStream* numbers_ = nullptr;
   double steps_ = 0.0;         // done so far, a whole number
   std::vector<double> last_;   // of the last stage of the step before, by axis
   std::vector<double> drawn_;  // of the step `drawn_step_`
@@ -56,24 +56,26 @@ class FilteredForce final : public RandomForce {
 
  private:
   std::size_t stages() const override { return filter_->stages(); }
-  void start(const RandomKey& key) override;
+  void start(const RngKey& key) override;
   void draw(std::span<double> forces) override;
   void advance() override;
   void add_fields(int axes, bool is_here, std::vector<StateField>& fields) override;
   std::span<const double> numbers_of(std::size_t axis);
 
   std::shared_ptr<const LineNoise> filter_;
-  std::vector<MemoryState> states_;  // by axis
+  std::vector<ConvolutionState> states_;  // by axis
 };
 
 /// The march `friction` of steps of h with such a force on its head, whose work is taken off `heat`, by axis, which
 /// must outlive it.
-std::unique_ptr<ImplicitMarch> with_random_force(std::unique_ptr<ImplicitMarch> friction,
-                                                 const CollocationScheme& scheme, double h,
-                                                 std::shared_ptr<RandomForce> force, std::vector<double>& heat);
+std::unique_ptr<ImplicitEnvironmentStepper> with_random_force(std::unique_ptr<ImplicitEnvironmentStepper> friction,
+                                                              const PartitionedRungeKutta& scheme, double h,
+                                                              std::shared_ptr<RandomForce> force,
+                                                              std::vector<double>& heat);
 /// The same for a splitting.
-std::unique_ptr<ExplicitMarch> with_random_force(std::unique_ptr<ExplicitMarch> friction, const ExplicitScheme& scheme,
-                                                 double h, std::shared_ptr<RandomForce> force,
-                                                 std::vector<double>& heat);
+std::unique_ptr<ExplicitEnvironmentStepper> with_random_force(std::unique_ptr<ExplicitEnvironmentStepper> friction,
+                                                              const ExplicitScheme& scheme, double h,
+                                                              std::shared_ptr<RandomForce> force,
+                                                              std::vector<double>& heat);
 
 }  // namespace bathline

@@ -6,8 +6,8 @@
 
 namespace bathline {
 
-void read_temperature(const Section& section, OpenSystem& system, Mistakes& mistakes) {
-  using enum OpenSystem::Start;
+void read_temperature(const Section& section, ParticleSystem& system, Mistakes& mistakes) {
+  using enum ParticleSystem::Start;
   const std::string& start = section.text("start");
   system.start = start == "thermal" ? thermal : start == "thermal-momenta" ? thermal_momenta : given;
   if (!section.has("temperature")) return;

@@ -1,7 +1,7 @@
 // What a recipe states of the temperature of the particles.
 #pragma once
 
-#include "model/open_system.hpp"
+#include "model/particle_system.hpp"
 #include "recipe/mistakes.hpp"
 #include "recipe/section.hpp"
 
@@ -9,6 +9,6 @@ namespace bathline {
 
 /// Reads `start`, and `temperature`, one number or one for each particle, into a system whose numbers of particles and
 /// axes are set.
-void read_temperature(const Section& section, OpenSystem& system, Mistakes& mistakes);
+void read_temperature(const Section& section, ParticleSystem& system, Mistakes& mistakes);
 
 }  // namespace bathline

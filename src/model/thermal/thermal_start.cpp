@@ -1,13 +1,13 @@
 // Particles that start from their Gibbs distribution.
-// Tested by tests/model/thermal/gibbs_positions_test.cpp.
+// Tested by tests/model/thermal/boltzmann_sampler_test.cpp.
 #include "model/thermal/thermal_start.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "model/thermal/gibbs_positions.hpp"
-#include "parallel/normal_numbers.hpp"
+#include "model/thermal/boltzmann_sampler.hpp"
+#include "random/normal_batch.hpp"
 
 namespace bathline {
 
@@ -20,10 +20,10 @@ constexpr std::uint32_t of_momenta = 0x80000010U, of_positions = 0x80000011U;
 
 class Drawn final : public ThermalStart {
  public:
-  Drawn(VectorXd temperature, std::shared_ptr<const GibbsPositions> positions)
+  Drawn(VectorXd temperature, std::shared_ptr<const BoltzmannSampler> positions)
       : temperature_(std::move(temperature)), positions_(std::move(positions)) {}
 
-  void draw(const RandomKey& key, const VectorXd& mass, VectorXd& q, VectorXd& p) const override {
+  void draw(const RngKey& key, const VectorXd& mass, VectorXd& q, VectorXd& p) const override {
     VectorXd numbers(mass.size());
     fill_normals({key.seed, key.realisation, of_momenta}, 0,
                  {numbers.data(), static_cast<std::size_t>(numbers.size())});
@@ -31,33 +31,34 @@ class Drawn final : public ThermalStart {
     if (positions_) q = positions_->draw({key.seed, key.realisation, of_positions});
   }
   bool is_warm() const override { return !temperature_.isZero(0.0); }
-  std::string account() const override {
-    return positions_ ? positions_->account() : std::string("momenta of the Gibbs distribution");
+  std::string description() const override {
+    return positions_ ? positions_->description() : std::string("momenta of the Gibbs distribution");
   }
 
  private:
   VectorXd temperature_;
-  std::shared_ptr<const GibbsPositions> positions_;
+  std::shared_ptr<const BoltzmannSampler> positions_;
 };
 
 }  // namespace
 
-std::shared_ptr<const ThermalStart> make_thermal_start(const OpenSystem& system, const VectorXd& temperature,
-                                                       std::string& obstacle) {
+std::shared_ptr<const ThermalStart> make_thermal_start(const ParticleSystem& system, const VectorXd& temperature,
+                                                       std::string& unsupported_reason) {
   if (system.lagrangian || system.contact) {
-    obstacle = "it needs constant masses and a potential";
+    unsupported_reason = "it needs constant masses and a potential";
     return nullptr;
   }
-  if (system.start == OpenSystem::Start::thermal_momenta) return std::make_shared<Drawn>(temperature, nullptr);
+  if (system.start == ParticleSystem::Start::thermal_momenta) return std::make_shared<Drawn>(temperature, nullptr);
   if (!(temperature.array() == temperature[0]).all()) {
-    obstacle = "positions have no Gibbs distribution of several temperatures; take \"thermal-momenta\"";
+    unsupported_reason = "positions have no Gibbs distribution of several temperatures; take \"thermal-momenta\"";
     return nullptr;
   }
   if (!(temperature[0] > 0.0)) {
-    obstacle = "positions have a Gibbs distribution above the temperature 0 alone";
+    unsupported_reason = "positions have a Gibbs distribution above the temperature 0 alone";
     return nullptr;
   }
-  std::shared_ptr<const GibbsPositions> positions = make_gibbs_positions(system, temperature[0], obstacle);
+  std::shared_ptr<const BoltzmannSampler> positions =
+      make_boltzmann_sampler(system, temperature[0], unsupported_reason);
   return positions ? std::make_shared<Drawn>(temperature, positions) : nullptr;
 }
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "model/open_system.hpp"
-#include "parallel/random_key.hpp"
+#include "model/particle_system.hpp"
+#include "random/counter_rng.hpp"
 
 namespace bathline {
 
@@ -17,17 +17,16 @@ class ThermalStart {
   virtual ~ThermalStart() = default;
   /// Replaces what is to be drawn of q and p, with masses in kg; the key's seed and realisation say which draw, the
   /// same on every rank.
-  virtual void draw(const RandomKey& key, const Eigen::VectorXd& mass, Eigen::VectorXd& q,
-                    Eigen::VectorXd& p) const = 0;
+  virtual void draw(const RngKey& key, const Eigen::VectorXd& mass, Eigen::VectorXd& q, Eigen::VectorXd& p) const = 0;
   /// Whether draws differ: at the temperature 0 all momenta are 0.
   virtual bool is_warm() const = 0;
   /// How it is done, and how well where that was measured.
-  virtual std::string account() const = 0;
+  virtual std::string description() const = 0;
 };
 
 /// Of a system whose `start` is thermal, at temperatures kT (J) of every degree of freedom; nullptr where there is no
-/// such start, and then `obstacle` says why.
-std::shared_ptr<const ThermalStart> make_thermal_start(const OpenSystem& system, const Eigen::VectorXd& temperature,
-                                                       std::string& obstacle);
+/// such start, and then `unsupported_reason` says why.
+std::shared_ptr<const ThermalStart> make_thermal_start(const ParticleSystem& system, const Eigen::VectorXd& temperature,
+                                                       std::string& unsupported_reason);
 
 }  // namespace bathline

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/step_numbers.hpp"
+#include "model/noise_stream.hpp"
 
 namespace bathline {
 
@@ -25,13 +25,13 @@ Eigen::MatrixXd symmetric_root(const Eigen::MatrixXd& covariance);
 /// The noise of an open run.
 class WhiteNoise {
  public:
-  using Source = StepNumbers::Source;
+  using Source = NoiseStream::Source;
 
   /// With the momentum diffusion D, J kg/s.
   explicit WhiteNoise(Eigen::MatrixXd diffusion);
   void begin(std::uint64_t seed, std::uint32_t realisation);
   /// Numbers of another kind than random ones, from here on.
-  void take_from(Source source) { numbers_.take_from(std::move(source)); }
+  void set_source(Source source) { numbers_.set_source(std::move(source)); }
 
   const Eigen::MatrixXd& diffusion() const { return diffusion_; }
   /// Standard normal numbers; draws 0 and 1 of a step are independent of each other. `count` is the same at every call.
@@ -49,7 +49,7 @@ class WhiteNoise {
   std::vector<int> noisy_;  // degrees of freedom that feel it
   Eigen::MatrixXd root_;    // of 2 D among them
   Eigen::VectorXd impulse_;
-  StepNumbers numbers_;
+  NoiseStream numbers_;
 };
 
 template <class Put>

@@ -1,13 +1,13 @@
 // What formulas of an ensemble may know of the energy ledger: work, heat, and heat by environment.
 //
 // An environment of a closed run has taken what it and the springs to it hold, and what it has lost for good; for open
-// runs see heat_shares.hpp.
+// runs see heat_by_environment.hpp.
 // Tested by tests/study/ensemble_test.cpp.
 #include "study/ensemble/ledger.hpp"
 
 #include <fmt/format.h>
 
-#include "driver/heat_shares.hpp"
+#include "driver/heat_by_environment.hpp"
 
 namespace bathline {
 
@@ -34,7 +34,7 @@ void check_ledger(const Experiment& experiment, const Measurements& measurements
     bool asks = false;
     for (std::size_t i = first_environment; i < measurements.ledger.size(); ++i) asks = asks || measurements.uses(i);
     if (!asks) continue;
-    const std::string why = heat_shares(experiment, one).obstacle;
+    const std::string why = heat_by_environment(experiment, one).unsupported_reason;
     if (why.empty()) continue;
     mistakes.add(one.options.where("on"),
                  fmt::format("{}: which environment takes which heat is not known in this open run: {}; `heat` is that "
@@ -57,20 +57,20 @@ LedgerNumbers::LedgerNumbers(const Recipe& recipe, const Experiment& experiment,
     environments_.push_back(places[index]);
     any = any || (places[index] > 0 && wanted_[places[index]]);
   }
-  if (any && !closed_) shares_ = heat_shares(experiment, one).of_environments;
+  if (any && !closed_) shares_ = heat_by_environment(experiment, one).of_environments;
 }
 
-bool LedgerNumbers::is_wanted() const { return std::find(wanted_.begin(), wanted_.end(), true) != wanted_.end(); }
+bool LedgerNumbers::is_requested() const { return std::find(wanted_.begin(), wanted_.end(), true) != wanted_.end(); }
 
 void LedgerNumbers::begin(Problem& problem) {
-  if (!is_wanted()) return;
+  if (!is_requested()) return;
   if (!shares_.empty()) problem.heat = Eigen::VectorXd::Zero(problem.q.size());
   start_.assign(size(), 0.0);
   put(problem, start_);
 }
 
 void LedgerNumbers::read(Problem& problem, std::span<double> numbers) const {
-  if (!is_wanted()) return;
+  if (!is_requested()) return;
   put(problem, numbers);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] -= start_[i];
 }

@@ -24,7 +24,7 @@ class LedgerNumbers {
   LedgerNumbers(const Recipe& recipe, const Experiment& experiment, const Measurements& measurements, const Case& one);
 
   std::size_t size() const { return wanted_.size(); }
-  bool is_wanted() const;
+  bool is_requested() const;
   /// Before the stepper of a prepared problem is made. @note Collective.
   void begin(Problem& problem);
   /// In J since `begin`: work from outside, heat that environments or damping have taken, the energy that the particles

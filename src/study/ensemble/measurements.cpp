@@ -83,7 +83,7 @@ std::vector<Parameter> measurement_parameters() {
   Parameter direction{.name = "direction",
                       .type = ValueType::text,
                       .doc = "which crossings count",
-                      .fallback = "\"both\"",
+                      .default_value = "\"both\"",
                       .choices = {"up", "down", "both"}};
   return {
       {.name = "quantities",
@@ -92,7 +92,7 @@ std::vector<Parameter> measurement_parameters() {
               "autocorrelations, and histograms where it has bins",
        .members = {name,
                    of,
-                   {.name = "units", .type = ValueType::text, .doc = "units of its values", .fallback = "\"1\""},
+                   {.name = "units", .type = ValueType::text, .doc = "units of its values", .default_value = "\"1\""},
                    {.name = "bins",
                     .type = ValueType::numbers,
                     .doc = "[lowest, highest, how many] bins of its histogram"},
@@ -102,7 +102,7 @@ std::vector<Parameter> measurement_parameters() {
                    {.name = "when",
                     .type = ValueType::text,
                     .doc = "averaged over time from `from` on, or what it is at the end",
-                    .fallback = "\"always\"",
+                    .default_value = "\"always\"",
                     .choices = {"always", "end"}}}},
       {.name = "densities",
        .type = ValueType::tables,
@@ -112,7 +112,7 @@ std::vector<Parameter> measurement_parameters() {
       {.name = "passages",
        .type = ValueType::tables,
        .doc = "when a formula first crosses a value: the time of every realisation, and the rate",
-       .members = {name, of, {.name = "at", .doc = "the value", .fallback = "0.0"}, direction}}};
+       .members = {name, of, {.name = "at", .doc = "the value", .default_value = "0.0"}, direction}}};
 }
 
 namespace {
@@ -153,7 +153,7 @@ void read_density(const Section& table, Measurements& found, Mistakes& mistakes)
 
 }  // namespace
 
-Measurements read_measurements(const Section& study, const OpenSystem& system, std::vector<std::string> ledger,
+Measurements read_measurements(const Section& study, const ParticleSystem& system, std::vector<std::string> ledger,
                                Mistakes& mistakes) {
   Measurements found;
   found.ledger = std::move(ledger);
@@ -174,7 +174,8 @@ Measurements read_measurements(const Section& study, const OpenSystem& system, s
     });
   };
   for_each("quantities", [&](const Section& table) {
-    const std::optional<WiderFunction> value = read_wider_function(table, "of", system, found.ledger, mistakes);
+    const std::optional<ExtendedPhaseFunction> value =
+        read_extended_phase_function(table, "of", system, found.ledger, mistakes);
     const std::optional<Bins> bins = read_bins(table, mistakes);
     const bool at_end = table.text("when") == "end";
     if (value) found.quantities.push_back({table.text("name"), table.text("units"), *value, bins, at_end});
@@ -182,7 +183,8 @@ Measurements read_measurements(const Section& study, const OpenSystem& system, s
   });
   for_each("densities", [&](const Section& table) { read_density(table, found, mistakes); });
   for_each("passages", [&](const Section& table) {
-    const std::optional<WiderFunction> of = read_wider_function(table, "of", system, found.ledger, mistakes);
+    const std::optional<ExtendedPhaseFunction> of =
+        read_extended_phase_function(table, "of", system, found.ledger, mistakes);
     const std::string& direction = table.text("direction");
     if (of) {
       found.passages.push_back({table.text("name"), *of, table.number("at"),
@@ -259,7 +261,7 @@ void Observation::average(std::size_t lags, std::size_t begin, std::size_t end, 
   }
 }
 
-std::vector<double> Observation::kept() const {
+std::vector<double> Observation::per_realisation() const {
   std::vector<double> all;
   for (std::size_t i = 0; i < values_.size(); ++i) {
     all.push_back(measurements_.quantities[i].at_end ? values_[i].back() : mean(values_[i]));

@@ -12,7 +12,7 @@
 #include "model/formula/phase_function.hpp"
 #include "recipe/mistakes.hpp"
 #include "recipe/section.hpp"
-#include "recipe/vocabulary.hpp"
+#include "recipe/catalogue_schema.hpp"
 
 namespace bathline {
 
@@ -31,7 +31,7 @@ struct Bins {
 struct MeasuredQuantity {
   std::string name;
   std::string units;
-  WiderFunction value;
+  ExtendedPhaseFunction value;
   std::optional<Bins> bins;
   bool at_end = false;
   std::function<double(double)> expected =
@@ -50,7 +50,7 @@ struct MeasuredDensity {
 /// When a formula first crosses a value.
 struct MeasuredPassage {
   std::string name;
-  WiderFunction of;
+  ExtendedPhaseFunction of;
   double at = 0.0;
   int direction = 0;  ///< 1: upwards, -1: downwards, 0: both
 };
@@ -75,13 +75,13 @@ struct Measurements {
   /// How many are averaged.
   std::size_t width(std::size_t lags) const { return joint_shares(densities.size(), lags); }
   /// How many are kept of every realisation.
-  std::size_t kept() const { return quantities.size() + passages.size(); }
+  std::size_t per_realisation() const { return quantities.size() + passages.size(); }
 };
 
 /// The keys of [study] that say what is measured.
 std::vector<Parameter> measurement_parameters();
 /// Reads them, with the names of the numbers of the ledger; what makes no sense is added to the mistakes.
-Measurements read_measurements(const Section& study, const OpenSystem& system, std::vector<std::string> ledger,
+Measurements read_measurements(const Section& study, const ParticleSystem& system, std::vector<std::string> ledger,
                                Mistakes& mistakes);
 
 /// One realisation that is looked at, record by record.
@@ -95,7 +95,7 @@ class Observation {
   /// from the first that is averaged at all.
   void average(std::size_t lags, std::size_t begin, std::size_t end, std::span<double> averaged) const;
   /// What is kept: passages that did not come are NaN.
-  std::vector<double> kept() const;
+  std::vector<double> per_realisation() const;
 
  private:
   static double mean(std::span<const double> values);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "advance/side_by_side.hpp"
+#include "steppers/batch_stepper.hpp"
 
 namespace bathline {
 
@@ -56,19 +56,19 @@ void Recording::add_to(Sums& sums) {
 std::optional<Failure> record_all(const Case& one, std::int64_t every, const EnsembleColumns& columns,
                                   std::span<Problem> problems, std::vector<Recording>& recordings, bool wants_energy,
                                   std::size_t& failed) {
-  std::unique_ptr<SideBySide> together;
+  std::unique_ptr<BatchStepper> ranks_per_realisation;
   std::vector<std::unique_ptr<Stepper>> alone;
   const auto* scheme = std::get_if<ExplicitScheme>(&one.scheme);
-  if (scheme != nullptr && problems.size() > 1) together = make_side_by_side(*scheme, problems, one.step);
-  for (std::size_t i = 0; !together && i < problems.size(); ++i) {
+  if (scheme != nullptr && problems.size() > 1) ranks_per_realisation = make_batch_stepper(*scheme, problems, one.step);
+  for (std::size_t i = 0; !ranks_per_realisation && i < problems.size(); ++i) {
     alone.push_back(make_stepper(one.scheme, problems[i], one.step));
   }
-  const Foresight ahead{.wants_energy = wants_energy};
+  const AdvanceHints ahead{.wants_energy = wants_energy};
   for (std::size_t record = 0; record < columns.records; ++record) {
-    if (record > 0 && together) together->advance(every);
+    if (record > 0 && ranks_per_realisation) ranks_per_realisation->advance(every);
     const double time = static_cast<double>(record) * static_cast<double>(every) * one.step;
     for (failed = 0; failed < problems.size(); ++failed) {
-      if (record > 0 && !together) {
+      if (record > 0 && !ranks_per_realisation) {
         if (std::optional<Failure> failure = alone[failed]->advance(every, ahead)) return failure;
       }
       recordings[failed].record(time);

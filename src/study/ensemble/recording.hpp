@@ -24,7 +24,7 @@ class Recording {
   /// Adds series and averages over time, each block a sample of the latter.
   void add_to(Sums& sums);
   /// What is kept of every realisation.
-  std::vector<double> kept() const { return observation_.kept(); }
+  std::vector<double> per_realisation() const { return observation_.per_realisation(); }
   /// Positions by record, and then velocities.
   std::span<const double> path() const { return {values_.data(), columns_.kinetic()}; }
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "advance/assembled_system.hpp"
+#include "steppers/assembled_system.hpp"
 #include "solve/dense.hpp"
 
 namespace bathline {
@@ -22,10 +22,10 @@ double temperature(const Experiment& experiment, const Case& one) {
   const Problem problem = experiment.make_closed_problem(one, one.step);
   double kt = std::numeric_limits<double>::quiet_NaN();
   for (const auto& environment : problem.environments()) {
-    if (std::isnan(kt)) kt = environment->facts().temperature;
+    if (std::isnan(kt)) kt = environment->properties().temperature;
     auto* noisy = dynamic_cast<Noisy*>(environment.get());
     const bool is_classical = noisy == nullptr || noisy->is_classical();
-    if (environment->facts().temperature != kt || !is_classical) return std::numeric_limits<double>::quiet_NaN();
+    if (environment->properties().temperature != kt || !is_classical) return std::numeric_limits<double>::quiet_NaN();
   }
   return kt;
 }
@@ -38,9 +38,9 @@ std::vector<double> langevin_correlation(const Experiment& experiment, const Cas
   std::vector<double> theory;
   const Problem problem = experiment.make_problem(one, one.step, one.closed && one.noise);
   if (!problem.system().is_linear() || !problem.has_linear_environments()) return theory;
-  const auto has_sites = [](const auto& environment) { return environment->facts().sites > 0; };
+  const auto has_sites = [](const auto& environment) { return environment->properties().sites > 0; };
   if (!std::all_of(problem.environments().begin(), problem.environments().end(), has_sites)) return theory;
-  const Eigen::MatrixXd motion = AssembledSystem(problem, Assembly::whole).motion().matrix;
+  const Eigen::MatrixXd motion = AssembledSystem(problem, LumpedNetwork::no_limit).linear_sde().drift;
   const auto n = static_cast<Eigen::Index>(columns.dofs);
   for (std::size_t lag = 0; lag < columns.lags; ++lag) {
     const double t = static_cast<double>(lag) * static_cast<double>(experiment.output().every) * one.step;
@@ -188,7 +188,8 @@ class Group {
     put(quantity.name + "_autocorrelation", squared(quantity.units),
         "mean product of " + quantity.name + " with itself a lag later", {lag_}, begin + all.products(index, lags),
         lags);
-    put_kept(quantity.name + "_of_realisation", quantity.units, quantity.name + " averaged over time", index);
+    put_per_realisation(quantity.name + "_of_realisation", quantity.units, quantity.name + " averaged over time",
+                        index);
     if (!quantity.bins) return;
     const Estimate density =
         put(quantity.name + "_density", per(quantity.units), "probability density of " + quantity.name,
@@ -219,7 +220,8 @@ class Group {
   /// What realisations come to, each a sample.
   void write_at_end(const MeasuredQuantity& quantity, std::size_t index) {
     const std::string& name = quantity.name;
-    const std::vector<double> values = put_kept(name + "_of_realisation", quantity.units, name + " at the end", index);
+    const std::vector<double> values =
+        put_per_realisation(name + "_of_realisation", quantity.units, name + " at the end", index);
     const auto n = static_cast<double>(values.size());
     double mean = 0.0, squares = 0.0;
     for (const double value : values) mean += value / n;
@@ -269,8 +271,8 @@ class Group {
     const Measurements& all = options_.measurements;
     const std::string& name = all.passages[index].name;
     const std::vector<double> times =
-        put_kept(name + "_time", "s", "time of the first " + name + ", no number where there was none",
-                 all.quantities.size() + index);
+        put_per_realisation(name + "_time", "s", "time of the first " + name + ", no number where there was none",
+                            all.quantities.size() + index);
     double count = 0.0, waited = 0.0;
     for (const double time : times) {
       const double until = std::isnan(time) ? time_.values.back() : time;
@@ -295,11 +297,11 @@ class Group {
                  std::sqrt(count) / waited);
   }
 
-  std::vector<double> put_kept(const std::string& name, const std::string& units, const std::string& long_name,
-                               std::size_t column) {
+  std::vector<double> put_per_realisation(const std::string& name, const std::string& units,
+                                          const std::string& long_name, std::size_t column) {
     std::vector<double> values;
-    for (std::size_t i = column; i < total_.kept.size(); i += options_.measurements.kept()) {
-      values.push_back(total_.kept[i]);
+    for (std::size_t i = column; i < total_.per_realisation.size(); i += options_.measurements.per_realisation()) {
+      values.push_back(total_.per_realisation[i]);
     }
     const Dimension realisation{"realisation", indices(static_cast<std::size_t>(options_.realisations)), "1",
                                 "realisation, counted from 0"};

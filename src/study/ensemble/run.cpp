@@ -14,8 +14,8 @@
 #include <string>
 #include <utility>
 
-#include "advance/side_by_side.hpp"
-#include "driver/pieces.hpp"
+#include "steppers/batch_stepper.hpp"
+#include "driver/resumable_tasks.hpp"
 #include "study/ensemble/ledger.hpp"
 #include "study/ensemble/recording.hpp"
 #include "study/ensemble/results.hpp"
@@ -28,8 +28,8 @@ namespace {
 constexpr std::int64_t batch_size = 8;
 
 /// Batches whose realisations a rank advances side by side: more than 32 MiB of records are too many.
-std::int64_t most_batches_at_once(const EnsembleColumns& columns) {
-  constexpr std::int64_t most = static_cast<std::int64_t>(SideBySide::most) / batch_size, numbers = 1 << 22;
+std::int64_t max_batches_at_once(const EnsembleColumns& columns) {
+  constexpr std::int64_t most = static_cast<std::int64_t>(BatchStepper::most) / batch_size, numbers = 1 << 22;
   return std::min(most, numbers / (batch_size * static_cast<std::int64_t>(columns.width())));
 }
 
@@ -40,14 +40,14 @@ class EnsembleStudy final : public Study {
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     const Communicator& world = experiment_.communicator();
-    const int team = world.rank() / options_.together,
-              teams = (world.size() + options_.together - 1) / options_.together;
+    const int team = world.rank() / options_.ranks_per_realisation,
+              teams = (world.size() + options_.ranks_per_realisation - 1) / options_.ranks_per_realisation;
     const Communicator mine = world.split(team);
     if (const CheckpointReader* from = checkpoints.from()) {
       fit_to_recipe(from, [&] { restore(*from); });
       file.remove_all_but({});
     }
-    Breaks breaks(checkpoints);
+    CheckpointPoints breaks(checkpoints);
     for (std::size_t i = 0; i < experiment_.cases().size(); ++i) {
       const Case& one = experiment_.cases()[i];
       const EnsembleColumns columns = columns_of(one);
@@ -61,8 +61,8 @@ class EnsembleStudy final : public Study {
       const std::int64_t side_by_side = batches_at_once(one, columns, ledger, teams),
                          at_once = std::max<std::int64_t>(side_by_side, 1);
       while (i + 1 == totals_.size() && done_ < batches()) {
-        breaks.take(one.label, steps_done(), teams * at_once * batch_size * one.steps,
-                    [&](CheckpointWriter& checkpoint) { save(checkpoint); });
+        breaks.checkpoint_if_due(one.label, steps_done(), teams * at_once * batch_size * one.steps,
+                                 [&](CheckpointWriter& checkpoint) { save(checkpoint); });
         std::vector<double> found;
         std::optional<Failure> failure;
         const std::int64_t first = done_ + team * at_once, last = std::min(batches(), first + at_once);
@@ -103,7 +103,7 @@ class EnsembleStudy final : public Study {
     checkpoint.numbers("complete_cases", {&numbers[2], 1});
     for (std::size_t i = 0; i < totals_.size(); ++i) {
       checkpoint.numbers(fmt::format("sums-{}", i), totals_[i].sums);
-      checkpoint.numbers(fmt::format("kept-{}", i), totals_[i].kept);
+      checkpoint.numbers(fmt::format("kept-{}", i), totals_[i].per_realisation);
       checkpoint.numbers(fmt::format("paths-{}", i), totals_[i].paths);
     }
   }
@@ -123,7 +123,7 @@ class EnsembleStudy final : public Study {
         return numbers;
       };
       totals_.push_back({read("sums", 2 * columns.averaged()),
-                         read("kept", static_cast<std::size_t>(done) * options_.measurements.kept()),
+                         read("kept", static_cast<std::size_t>(done) * options_.measurements.per_realisation()),
                          read("paths", static_cast<std::size_t>(std::min(done, options_.paths)) * columns.kinetic())});
     }
   }
@@ -145,7 +145,7 @@ class EnsembleStudy final : public Study {
                                      std::int64_t first, std::int64_t last, bool side_by_side, const Communicator& mine,
                                      std::vector<double>& found) const {
     Sums sums(columns.averaged());
-    std::vector<double> kept;
+    std::vector<double> per_realisation;
     const std::int64_t end = end_of(last - 1), at_once = side_by_side ? end : 1;
     for (std::int64_t number = first * batch_size; number < end;) {
       std::vector<Problem> problems;
@@ -155,21 +155,21 @@ class EnsembleStudy final : public Study {
       for (Problem& problem : problems) recordings.emplace_back(problem, columns, options_.measurements, ledger);
       std::size_t failed = 0;
       if (std::optional<Failure> failure =
-              record_all(one, every_, columns, problems, recordings, ledger.is_wanted(), failed)) {
+              record_all(one, every_, columns, problems, recordings, ledger.is_requested(), failed)) {
         failure->reason = fmt::format("realisation {}: {}", begin + static_cast<std::int64_t>(failed), failure->reason);
         return failure;
       }
       for (Recording& recording : recordings) {
         recording.add_to(sums);
-        const std::vector<double> more = recording.kept();
-        kept.insert(kept.end(), more.begin(), more.end());
+        const std::vector<double> more = recording.per_realisation();
+        per_realisation.insert(per_realisation.end(), more.begin(), more.end());
         const std::span<const double> path = recording.path();
-        if (number < options_.paths) kept.insert(kept.end(), path.begin(), path.end());
+        if (number < options_.paths) per_realisation.insert(per_realisation.end(), path.begin(), path.end());
         if (++number % batch_size != 0 && number != end) continue;
         found.insert(found.end(), sums.both.begin(), sums.both.end());
-        found.insert(found.end(), kept.begin(), kept.end());
+        found.insert(found.end(), per_realisation.begin(), per_realisation.end());
         std::fill(sums.both.begin(), sums.both.end(), 0.0);
-        kept.clear();
+        per_realisation.clear();
       }
     }
     return std::nullopt;
@@ -189,10 +189,10 @@ class EnsembleStudy final : public Study {
   std::int64_t batches_at_once(const Case& one, const EnsembleColumns& columns, const LedgerNumbers& ledger,
                                int teams) const {
     const auto* scheme = std::get_if<ExplicitScheme>(&one.scheme);
-    if (scheme == nullptr || one.closed || options_.together > 1 || ledger.is_wanted()) return 0;
+    if (scheme == nullptr || one.closed || options_.ranks_per_realisation > 1 || ledger.is_requested()) return 0;
     Problem problem = experiment_.make_problem(one);
-    if (!make_side_by_side(*scheme, {&problem, 1}, one.step)) return 0;
-    return std::min(most_batches_at_once(columns), (batches() + teams - 1) / teams);
+    if (!make_batch_stepper(*scheme, {&problem, 1}, one.step)) return 0;
+    return std::min(max_batches_at_once(columns), (batches() + teams - 1) / teams);
   }
 
   /// Adds what all teams have found, in the order of their batches. Rank 0 only.
@@ -205,7 +205,7 @@ class EnsembleStudy final : public Study {
       for (std::size_t j = 0; j < total.sums.size(); ++j) total.sums[j] += found[j];
       found = found.subspan(total.sums.size());
       for (std::int64_t realisation = batch * batch_size; realisation < end_of(batch); ++realisation) {
-        take(options_.measurements.kept(), total.kept);
+        take(options_.measurements.per_realisation(), total.per_realisation);
         if (realisation < options_.paths) take(columns.kinetic(), total.paths);
       }
     }
@@ -222,14 +222,14 @@ class EnsembleStudy final : public Study {
 }  // namespace
 
 EnsembleColumns ensemble_columns(const Experiment& experiment, const EnsembleOptions& options, const Case& one) {
-  const OpenSystem& system = experiment.system();
+  const ParticleSystem& system = experiment.system();
   const std::int64_t every = experiment.output().every;
   const double spacing = static_cast<double>(every) * one.step;
   EnsembleColumns columns;
   columns.records = static_cast<std::size_t>(one.steps / every + 1);
   columns.first = static_cast<std::size_t>(std::ceil(options.from / spacing * (1.0 - 1e-12)));
   columns.lags = std::min(columns.records - columns.first,
-                          static_cast<std::size_t>(options.longest_lag / spacing * (1.0 + 1e-12)) + 1);
+                          static_cast<std::size_t>(options.max_lag / spacing * (1.0 + 1e-12)) + 1);
   columns.dofs = static_cast<std::size_t>(system.size());
   columns.particles = static_cast<std::size_t>(system.particles);
   columns.axes = static_cast<std::size_t>(system.axes);
@@ -241,22 +241,23 @@ EnsembleColumns ensemble_columns(const Experiment& experiment, const EnsembleOpt
 
 EnsembleBytes ensemble_bytes(const Experiment& experiment, const EnsembleOptions& options) {
   double most = 0.0, totals = 0.0, results = 0.0;
-  const int teams = (experiment.communicator().size() + options.together - 1) / options.together;
+  const int teams =
+      (experiment.communicator().size() + options.ranks_per_realisation - 1) / options.ranks_per_realisation;
   for (const Case& one : experiment.cases()) {
     const EnsembleColumns columns = ensemble_columns(experiment, options, one);
     const auto averaged = static_cast<double>(2 * columns.averaged());
-    const auto kept =
-        static_cast<double>(options.realisations) * static_cast<double>(options.measurements.kept()) +
+    const auto per_realisation =
+        static_cast<double>(options.realisations) * static_cast<double>(options.measurements.per_realisation()) +
         static_cast<double>(std::min(options.paths, options.realisations)) * static_cast<double>(columns.kinetic());
-    totals += averaged + kept;
+    totals += averaged + per_realisation;
     // Of the realisations under way, of their batches, and of all batches that come together.
-    const auto at_once = one.closed ? 0.0 : static_cast<double>(most_batches_at_once(columns));
+    const auto at_once = one.closed ? 0.0 : static_cast<double>(max_batches_at_once(columns));
     const double under_way = std::max(1.0, at_once * batch_size) * static_cast<double>(columns.width());
-    most = std::max(most, under_way + (2.0 + teams) * std::max(1.0, at_once) * averaged + 2.0 * kept);
+    most = std::max(most, under_way + (2.0 + teams) * std::max(1.0, at_once) * averaged + 2.0 * per_realisation);
     // Variances come with means, and every record has the survival of every passage.
     const auto passages = static_cast<double>(2 * options.measurements.passages.size() * columns.records);
     const auto variances = options.series ? static_cast<double>(4 * columns.records * columns.dofs) : 0.0;
-    results += averaged + kept + variances + passages;
+    results += averaged + per_realisation + variances + passages;
   }
   return {8.0 * (totals + most), 8.0 * results};
 }

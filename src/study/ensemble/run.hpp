@@ -21,12 +21,12 @@ struct EnsembleSlope {
 
 struct EnsembleOptions {
   std::int64_t realisations = 0;
-  double from = 0.0;         ///< begin of the averages over time, s
-  double longest_lag = 0.0;  ///< of autocorrelations, s
-  int together = 1;          ///< ranks that share one realisation
-  bool series = true;        ///< whether means at every record are wanted
-  std::int64_t paths = 0;    ///< how many realisations are recorded whole
-  std::int64_t blocks = 1;   ///< parts of the time of a realisation that are samples of their own
+  double from = 0.0;              ///< begin of the averages over time, s
+  double max_lag = 0.0;           ///< of autocorrelations, s
+  int ranks_per_realisation = 1;  ///< ranks that share one realisation
+  bool series = true;             ///< whether means at every record are wanted
+  std::int64_t paths = 0;         ///< how many realisations are recorded whole
+  std::int64_t blocks = 1;        ///< parts of the time of a realisation that are samples of their own
   Measurements measurements = {};
   std::vector<EnsembleSlope> slopes = {};
 };
@@ -47,9 +47,9 @@ EnsembleColumns ensemble_columns(const Experiment& experiment, const EnsembleOpt
 
 /// What is known of all realisations so far, on rank 0.
 struct EnsembleTotals {
-  std::vector<double> sums;   ///< as in Sums, of the averaged numbers
-  std::vector<double> kept;   ///< by realisation, those of Measurements
-  std::vector<double> paths;  ///< by realisation, positions by record and then velocities
+  std::vector<double> sums;             ///< as in Sums, of the averaged numbers
+  std::vector<double> per_realisation;  ///< by realisation, those of Measurements
+  std::vector<double> paths;            ///< by realisation, positions by record and then velocities
 };
 
 /// Bytes on a rank for the largest case, and of what all cases put into the result. Ranks beside the first need no

@@ -76,16 +76,16 @@ WeightedSlope weighted_slope(std::span<const double> x, std::span<const double> 
 
 void write_slopes(const Experiment& experiment, const EnsembleOptions& options,
                   const std::vector<EnsembleTotals>& totals, ResultFile& file) {
-  const std::size_t kept = options.measurements.kept();
+  const std::size_t per_realisation = options.measurements.per_realisation();
   for (const EnsembleSlope& slope : options.slopes) {
     std::vector<double> steps, means, errors;
     for (const std::size_t index : slope.cases) {
-      const std::vector<double>& all = totals[index].kept;
-      const std::size_t realisations = all.size() / kept;
+      const std::vector<double>& all = totals[index].per_realisation;
+      const std::size_t realisations = all.size() / per_realisation;
       const auto n = static_cast<double>(realisations);
       double mean = 0.0, squares = 0.0;
-      for (std::size_t i = slope.quantity; i < all.size(); i += kept) mean += all[i] / n;
-      for (std::size_t i = slope.quantity; i < all.size(); i += kept) squares += std::pow(all[i] - mean, 2);
+      for (std::size_t i = slope.quantity; i < all.size(); i += per_realisation) mean += all[i] / n;
+      for (std::size_t i = slope.quantity; i < all.size(); i += per_realisation) squares += std::pow(all[i] - mean, 2);
       steps.push_back(experiment.cases()[index].step);
       means.push_back(mean);
       errors.push_back(std::sqrt(squares / (n - 1.0) / n));

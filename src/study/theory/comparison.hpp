@@ -1,5 +1,5 @@
 // Differences held against their round-off bounds.
-// Tested by tests/study/duplication_test.cpp.
+// Tested by tests/study/doubled_variables_test.cpp.
 #pragma once
 
 #include <Eigen/Core>

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "study/theory/active.hpp"
+#include "study/theory/autodiff.hpp"
 
 namespace bathline {
 
@@ -16,14 +16,14 @@ namespace {
 
 /// L and its slopes by q, v and z at a stage.
 struct Leaf {
-  Active value;
-  std::vector<Active> slopes;
+  AutoDiff value;
+  std::vector<AutoDiff> slopes;
 };
 
-Leaf leaf_at(const Lagrangian& lagrangian, const std::vector<Active>& q, const std::vector<Active>& v, const Active& z,
-             double t) {
+Leaf leaf_at(const Lagrangian& lagrangian, const std::vector<AutoDiff>& q, const std::vector<AutoDiff>& v,
+             const AutoDiff& z, double t) {
   const auto n = static_cast<Index>(q.size());
-  ActiveVector arguments(2 * n + 1);
+  AutoDiffVector arguments(2 * n + 1);
   for (Index i = 0; i < n; ++i) {
     arguments[i] = q[static_cast<std::size_t>(i)];
     arguments[n + i] = v[static_cast<std::size_t>(i)];
@@ -32,39 +32,40 @@ Leaf leaf_at(const Lagrangian& lagrangian, const std::vector<Active>& q, const s
   VectorXd x(2 * n + 2), slopes(2 * n + 2);
   x << values(arguments).head(2 * n), t, z.value();
   MatrixXd curvatures(2 * n + 1, 2 * n + 1);
-  lagrangian.slopes(x.data(), slopes.data());
-  lagrangian.curvatures(x.data(), curvatures.data());
+  lagrangian.gradient(x.data(), slopes.data());
+  lagrangian.hessian(x.data(), curvatures.data());
   slopes[2 * n] = slopes[2 * n + 1];  // by z, where time is none of the variables
-  Leaf leaf{Active(lagrangian.value(x.data()), chained(slopes.head(2 * n + 1), arguments)), {}};
-  for (Index i = 0; i <= 2 * n; ++i) leaf.slopes.emplace_back(slopes[i], chained(curvatures.col(i), arguments));
+  Leaf leaf{AutoDiff(lagrangian.value(x.data()), apply_chain_rule(slopes.head(2 * n + 1), arguments)), {}};
+  for (Index i = 0; i <= 2 * n; ++i)
+    leaf.slopes.emplace_back(slopes[i], apply_chain_rule(curvatures.col(i), arguments));
   return leaf;
 }
 
 /// What the unknowns leave of the equations of a step, and where it leads: variables are all unknowns, V, Z and l, and
 /// the state, q, p and z.
 struct Step {
-  std::vector<Active> residual, q;
-  Active z, weight;
+  std::vector<AutoDiff> residual, q;
+  AutoDiff z, weight;
 };
 
-Step step_of(const CollocationScheme& scheme, const Lagrangian& lagrangian, double h, const ContactPoint& from,
+Step step_of(const PartitionedRungeKutta& scheme, const Lagrangian& lagrangian, double h, const ContactPoint& from,
              const VectorXd& unknowns) {
   const Index s = scheme.stages(), n = from.q.size(), all = unknowns.size() + 2 * n + 1;
   const auto at = [](Index i) { return static_cast<std::size_t>(i); };
-  const auto unknown = [&](Index i) { return Active(unknowns[i], static_cast<int>(all), static_cast<int>(i)); };
+  const auto unknown = [&](Index i) { return AutoDiff(unknowns[i], static_cast<int>(all), static_cast<int>(i)); };
   const auto state = [&](double value, Index i) {
-    return Active(value, static_cast<int>(all), static_cast<int>(unknowns.size() + i));
+    return AutoDiff(value, static_cast<int>(all), static_cast<int>(unknowns.size() + i));
   };
   Step step;
-  std::vector<Active> p;
+  std::vector<AutoDiff> p;
   for (Index k = 0; k < n; ++k) step.q.push_back(state(from.q[k], k));
   for (Index k = 0; k < n; ++k) p.push_back(state(from.p[k], n + k));
-  const std::vector<Active> q = step.q;
-  const Active z = state(from.z, 2 * n), one(1.0, VectorXd::Zero(all));
+  const std::vector<AutoDiff> q = step.q;
+  const AutoDiff z = state(from.z, 2 * n), one(1.0, VectorXd::Zero(all));
   step.z = z;
   step.weight = one;
-  std::vector<Active> actions, weights;
-  std::vector<std::vector<Active>> velocities(at(s));
+  std::vector<AutoDiff> actions, weights;
+  std::vector<std::vector<AutoDiff>> velocities(at(s));
   for (Index i = 0; i < s; ++i) {
     for (Index k = 0; k < n; ++k) velocities[at(i)].push_back(unknown(i * n + k));
     actions.push_back(unknown(n * s + i));
@@ -72,15 +73,15 @@ Step step_of(const CollocationScheme& scheme, const Lagrangian& lagrangian, doub
   }
   std::vector<Leaf> leaves;
   for (Index i = 0; i < s; ++i) {
-    std::vector<Active> place = q;
+    std::vector<AutoDiff> place = q;
     for (Index j = 0; j < s; ++j) {
       for (Index k = 0; k < n; ++k) place[at(k)] += velocities[at(j)][at(k)] * (h * scheme.a(i, j));
     }
     leaves.push_back(leaf_at(lagrangian, place, velocities[at(i)], actions[at(i)], from.t + h * scheme.nodes()[i]));
   }
-  std::vector<Active> of_actions, of_weights;
+  std::vector<AutoDiff> of_actions, of_weights;
   for (Index i = 0; i < s; ++i) {
-    Active action = actions[at(i)] - z, weight = weights[at(i)] - one;
+    AutoDiff action = actions[at(i)] - z, weight = weights[at(i)] - one;
     for (Index j = 0; j < s; ++j) {
       const double a = scheme.freezes_action ? 0.0 : scheme.a(i, j);
       const double a_hat = scheme.freezes_action ? scheme.b[j] : scheme.a_hat(i, j);
@@ -88,7 +89,7 @@ Step step_of(const CollocationScheme& scheme, const Lagrangian& lagrangian, doub
       weight += leaves[at(j)].slopes[at(2 * n)] * weights[at(j)] * (h * a_hat);
     }
     for (Index k = 0; k < n; ++k) {
-      Active momentum = weights[at(i)] * leaves[at(i)].slopes[at(n + k)] - p[at(k)];
+      AutoDiff momentum = weights[at(i)] * leaves[at(i)].slopes[at(n + k)] - p[at(k)];
       for (Index j = 0; j < s; ++j) {
         momentum -= weights[at(j)] * leaves[at(j)].slopes[at(k)] * (h * scheme.a_hat(i, j));
       }
@@ -107,7 +108,7 @@ Step step_of(const CollocationScheme& scheme, const Lagrangian& lagrangian, doub
 
 }  // namespace
 
-ContactStep::ContactStep(CollocationScheme scheme, std::shared_ptr<const Lagrangian> lagrangian, double h)
+ContactStep::ContactStep(PartitionedRungeKutta scheme, std::shared_ptr<const Lagrangian> lagrangian, double h)
     : scheme_(std::move(scheme)), lagrangian_(std::move(lagrangian)), h_(h) {}
 
 std::optional<ContactFormStep> ContactStep::form(const ContactPoint& from, const ContactPoint& to) const {
@@ -133,7 +134,7 @@ std::optional<ContactFormStep> ContactStep::form(const ContactPoint& from, const
     }
     // Nothing is left to correct: the derivatives are those of the step.
     const MatrixXd by_state = -solver.solve(slopes.rightCols(variables));
-    const auto total = [&](const Active& value) -> Eigen::RowVectorXd {
+    const auto total = [&](const AutoDiff& value) -> Eigen::RowVectorXd {
       const VectorXd& all = value.derivatives();
       return all.tail(variables).transpose() + all.head(count).transpose() * by_state;
     };

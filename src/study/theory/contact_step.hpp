@@ -2,16 +2,16 @@
 //
 //   Phi^* eta - sigma eta,   eta = dz - p dq,   sigma = 1/l+
 //
-// with the equations of advance/stage_actions.hpp. They are differentiated automatically, in forward mode, by unknowns
-// and state; the implicit function theorem makes of that the derivatives of the step. Leaves are the Lagrangian and its
-// slopes, known with their own derivatives. Source: simoes2020, section 3.
+// with the equations of steppers/contact_stages.hpp. They are differentiated automatically, in forward mode, by
+// unknowns and state; the implicit function theorem makes of that the derivatives of the step. Leaves are the
+// Lagrangian and its slopes, known with their own derivatives. Source: simoes2020, section 3.
 #pragma once
 
 #include <Eigen/Dense>
 #include <memory>
 #include <optional>
 
-#include "integrate/scheme.hpp"
+#include "methods/scheme.hpp"
 #include "model/lagrangian.hpp"
 
 namespace bathline {
@@ -31,14 +31,14 @@ struct ContactFormStep {
 
 class ContactStep {
  public:
-  ContactStep(CollocationScheme scheme, std::shared_ptr<const Lagrangian> lagrangian, double h);
+  ContactStep(PartitionedRungeKutta scheme, std::shared_ptr<const Lagrangian> lagrangian, double h);
 
   /// Of the step from a point to one that it is said to lead to, of which the momentum counts. Nothing where Newton's
   /// method does not find the step.
   std::optional<ContactFormStep> form(const ContactPoint& from, const ContactPoint& to) const;
 
  private:
-  CollocationScheme scheme_;
+  PartitionedRungeKutta scheme_;
   std::shared_ptr<const Lagrangian> lagrangian_;
   double h_;
 };

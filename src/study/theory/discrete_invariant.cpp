@@ -25,8 +25,8 @@ bool DiscreteInvariant::is_known(const Scheme& scheme, const Problem& problem) {
   if (!form_of(scheme) || !problem.system().is_linear() || problem.is_damped()) return false;
   if (problem.system().magnetic_field != 0.0) return false;
   for (const auto& environment : problem.environments()) {
-    const EnvironmentFacts& facts = environment->facts();
-    if (facts.loses_energy || !facts.is_linear || facts.sites == 0) return false;
+    const EnvironmentProperties& properties = environment->properties();
+    if (properties.loses_energy || !properties.is_linear || properties.sites == 0) return false;
   }
   return true;
 }

@@ -11,8 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include "advance/assembled_system.hpp"
-#include "integrate/scheme.hpp"
+#include "steppers/assembled_system.hpp"
+#include "methods/scheme.hpp"
 
 namespace bathline {
 

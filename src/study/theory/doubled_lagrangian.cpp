@@ -1,11 +1,11 @@
 // The Lagrangian of doubled variables, differentiated automatically.
-// Tested by tests/study/duplication_test.cpp.
+// Tested by tests/study/doubled_variables_test.cpp.
 #include "study/theory/doubled_lagrangian.hpp"
 
 #include <limits>
 
 #include "model/natural_lagrangian.hpp"
-#include "study/theory/active.hpp"
+#include "study/theory/autodiff.hpp"
 
 namespace bathline {
 
@@ -16,32 +16,33 @@ using Eigen::VectorXd;
 namespace {
 
 /// L of positions and velocities that carry derivatives, at a time.
-Active value_of(const Lagrangian& lagrangian, const ActiveVector& q, const ActiveVector& v, double t) {
+AutoDiff value_of(const Lagrangian& lagrangian, const AutoDiffVector& q, const AutoDiffVector& v, double t) {
   const Index n = q.size();
   VectorXd x(2 * n + 2), slopes(2 * n + 2);
   x << values(q), values(v), t, 0.0;
-  lagrangian.slopes(x.data(), slopes.data());
-  return {lagrangian.value(x.data()), chained(slopes.head(n), q) + chained(slopes.segment(n, n), v)};
+  lagrangian.gradient(x.data(), slopes.data());
+  return {lagrangian.value(x.data()), apply_chain_rule(slopes.head(n), q) + apply_chain_rule(slopes.segment(n, n), v)};
 }
 
-ActiveVector value_of(const Force& force, const ActiveVector& q, const ActiveVector& v, double t) {
+AutoDiffVector value_of(const Force& force, const AutoDiffVector& q, const AutoDiffVector& v, double t) {
   const Index n = q.size();
   const VectorXd at_q = values(q), at_v = values(v);
   VectorXd value(n);
   MatrixXd by_q(n, n), by_v(n, n);
   force.value(at_q, at_v, t, value);
-  force.slopes(at_q, at_v, t, by_q, by_v);
-  ActiveVector all(n);
+  force.jacobians(at_q, at_v, t, by_q, by_v);
+  AutoDiffVector all(n);
   for (Index i = 0; i < n; ++i) {
-    all[i] = Active(value[i], chained(by_q.row(i).transpose(), q) + chained(by_v.row(i).transpose(), v));
+    all[i] =
+        AutoDiff(value[i], apply_chain_rule(by_q.row(i).transpose(), q) + apply_chain_rule(by_v.row(i).transpose(), v));
   }
   return all;
 }
 
 /// sum_j weights_j nodes_j.
 template <class Weights>
-ActiveVector combined(const Weights& weights, const Eigen::Matrix<Active, Eigen::Dynamic, Eigen::Dynamic>& nodes) {
-  ActiveVector sum(nodes.rows());
+AutoDiffVector combined(const Weights& weights, const Eigen::Matrix<AutoDiff, Eigen::Dynamic, Eigen::Dynamic>& nodes) {
+  AutoDiffVector sum(nodes.rows());
   for (Index a = 0; a < nodes.rows(); ++a) {
     sum[a] = nodes(a, 0) * weights[0];
     for (Index j = 1; j < nodes.cols(); ++j) sum[a] += nodes(a, j) * weights[j];
@@ -51,7 +52,7 @@ ActiveVector combined(const Weights& weights, const Eigen::Matrix<Active, Eigen:
 
 }  // namespace
 
-DoubledLagrangian::DoubledLagrangian(const OpenSystem& system, MatrixXd damping, PathRule rule, double h)
+DoubledLagrangian::DoubledLagrangian(const ParticleSystem& system, MatrixXd damping, GalerkinRule rule, double h)
     : lagrangian_(with_lagrangian(system).lagrangian),
       force_(system, damping),
       rule_(std::move(rule)),
@@ -61,22 +62,22 @@ DoubledLagrangian::DoubledLagrangian(const OpenSystem& system, MatrixXd damping,
 DoubledLagrangian::Action DoubledLagrangian::action(const MatrixXd& x, const MatrixXd& y) const {
   const Index n = x.rows(), one = x.size();
   // Every coordinate of every node of both paths is a variable.
-  Eigen::Matrix<Active, Eigen::Dynamic, Eigen::Dynamic> active_x(n, x.cols()), active_y(n, y.cols());
+  Eigen::Matrix<AutoDiff, Eigen::Dynamic, Eigen::Dynamic> active_x(n, x.cols()), active_y(n, y.cols());
   for (Index i = 0; i < one; ++i) {
-    active_x(i) = Active(x(i), static_cast<int>(2 * one), static_cast<int>(i));
-    active_y(i) = Active(y(i), static_cast<int>(2 * one), static_cast<int>(one + i));
+    active_x(i) = AutoDiff(x(i), static_cast<int>(2 * one), static_cast<int>(i));
+    active_y(i) = AutoDiff(y(i), static_cast<int>(2 * one), static_cast<int>(one + i));
   }
-  Active sum(0.0, VectorXd::Zero(2 * one));
+  AutoDiff sum(0.0, VectorXd::Zero(2 * one));
   for (Index i = 0; i < rule_.weights.size(); ++i) {
     const VectorXd a = rule_.positions.row(i), b = rule_.velocities.row(i) / h_;
-    const ActiveVector at_x = combined(a, active_x), x_dot = combined(b, active_x);
-    const ActiveVector at_y = combined(a, active_y), y_dot = combined(b, active_y);
+    const AutoDiffVector at_x = combined(a, active_x), x_dot = combined(b, active_x);
+    const AutoDiffVector at_y = combined(a, active_y), y_dot = combined(b, active_y);
     const double t = time_ + h_ * a.dot(rule_.nodes);
-    Active lagrangian = value_of(*lagrangian_, at_x, x_dot, t);
+    AutoDiff lagrangian = value_of(*lagrangian_, at_x, x_dot, t);
     lagrangian -= value_of(*lagrangian_, at_y, y_dot, t);
-    const ActiveVector on_x = value_of(force_, at_x, x_dot, t), on_y = value_of(force_, at_y, y_dot, t);
+    const AutoDiffVector on_x = value_of(force_, at_x, x_dot, t), on_y = value_of(force_, at_y, y_dot, t);
     for (Index k = 0; k < n; ++k) {
-      const Active mean = (on_x[k] + on_y[k]) * 0.5, apart = at_x[k] - at_y[k];
+      const AutoDiff mean = (on_x[k] + on_y[k]) * 0.5, apart = at_x[k] - at_y[k];
       lagrangian += mean * apart;
     }
     sum += lagrangian * (h_ * rule_.weights[i]);
@@ -87,7 +88,7 @@ DoubledLagrangian::Action DoubledLagrangian::action(const MatrixXd& x, const Mat
 
 double DoubledLagrangian::roundoff(const MatrixXd& x, const MatrixXd& y) const {
   double sum = 0.0;
-  const std::vector<ForcedPath::Stage> on_x = forced_.stages(x), on_y = forced_.stages(y);
+  const std::vector<ForcedGalerkinPath::Stage> on_x = forced_.stages(x), on_y = forced_.stages(y);
   for (std::size_t i = 0; i < on_x.size(); ++i) {
     const auto row = static_cast<Index>(i);
     const VectorXd x_size = x.cwiseAbs() * rule_.positions.row(row).transpose().cwiseAbs();
@@ -123,7 +124,7 @@ std::optional<DoubledLagrangian::Paths> DoubledLagrangian::stationary(const Matr
     const Action now = action(paths.x, paths.y);
     const VectorXd by_x = now.by_x.middleCols(1, inner).reshaped(), by_y = now.by_y.middleCols(1, inner).reshaped();
     const MatrixXd mean = 0.5 * (paths.x + paths.y);
-    const MatrixXd matrix = forced_.slopes(mean).block(n, n, inner * n, inner * n);
+    const MatrixXd matrix = forced_.impulse_jacobian(mean).block(n, n, inner * n, inner * n);
     const VectorXd move = matrix.partialPivLu().solve(0.5 * (by_x - by_y));
     const VectorXd spread = matrix.transpose().partialPivLu().solve(by_x + by_y);
     if (!move.allFinite() || !spread.allFinite()) return std::nullopt;

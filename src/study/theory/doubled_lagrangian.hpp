@@ -4,8 +4,8 @@
 //   L~_d = h sum_i w_i L~(X_i, X_i', Y_i, Y_i'),  stationary in the inner nodes of both paths
 //   L~_d(y, x) = -L~_d(x, y);   on x = y:  D_xj L~_d = -D_yj L~_d = D_j L_d + f_d^j
 //
-// with the paths of study/theory/path_rule.hpp. At a stationary point the derivatives with respect to the ends are the
-// partial ones. Source: martin2018, sections 4, 6 and 7, Theorem 6.1 and Propositions 7.3 and 7.4, in flat space.
+// with the paths of study/theory/galerkin_rule.hpp. At a stationary point the derivatives with respect to the ends are
+// the partial ones. Source: martin2018, sections 4, 6 and 7, Theorem 6.1 and Propositions 7.3 and 7.4, in flat space.
 //
 // Nothing here knows the forced equations: derivatives come from automatic differentiation of L~_d in forward mode.
 // Its leaves are L and f, known by value with their first derivatives.
@@ -14,17 +14,17 @@
 #include <Eigen/Dense>
 #include <optional>
 
-#include "study/theory/forced_path.hpp"
+#include "study/theory/forced_galerkin_path.hpp"
 
 namespace bathline {
 
-/// Nodes as in ForcedPath. Positions in m, values of L~_d in J s, derivatives in kg m/s.
+/// Nodes as in ForcedGalerkinPath. Positions in m, values of L~_d in J s, derivatives in kg m/s.
 class DoubledLagrangian {
  public:
-  /// As for ForcedPath.
-  DoubledLagrangian(const OpenSystem& system, Eigen::MatrixXd damping, PathRule rule, double h);
+  /// As for ForcedGalerkinPath.
+  DoubledLagrangian(const ParticleSystem& system, Eigen::MatrixXd damping, GalerkinRule rule, double h);
 
-  /// As that of ForcedPath.
+  /// As that of ForcedGalerkinPath.
   void begin_at(double t) {
     time_ = t;
     forced_.begin_at(t);
@@ -49,11 +49,11 @@ class DoubledLagrangian {
 
  private:
   std::shared_ptr<const Lagrangian> lagrangian_;
-  OuterForce force_;
-  PathRule rule_;
+  NonconservativeForce force_;
+  GalerkinRule rule_;
   double h_;
   double time_ = 0.0;
-  ForcedPath forced_;  // for the iteration's matrix and for counting roundings
+  ForcedGalerkinPath forced_;  // for the iteration's matrix and for counting roundings
 };
 
 }  // namespace bathline

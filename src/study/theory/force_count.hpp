@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "integrate/scheme.hpp"
+#include "methods/scheme.hpp"
 #include "model/force.hpp"
 #include "model/lagrangian.hpp"
-#include "model/open_system.hpp"
+#include "model/particle_system.hpp"
 #include "model/potential.hpp"
 
 namespace bathline {
@@ -49,10 +49,10 @@ class CountingForce final : public Force {
     count_ += q.size();
     force_->value(q, v, t, force);
   }
-  void slopes(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
-              Eigen::MatrixXd& by_v) const override {
+  void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
+                 Eigen::MatrixXd& by_v) const override {
     count_ += q.size() * q.size();
-    force_->slopes(q, v, t, by_q, by_v);
+    force_->jacobians(q, v, t, by_q, by_v);
   }
   bool depends_on_velocity() const override { return force_->depends_on_velocity(); }
 
@@ -70,13 +70,13 @@ class CountingLagrangian final : public Lagrangian {
   CountingLagrangian(std::shared_ptr<const Lagrangian> lagrangian, int coordinates)
       : lagrangian_(std::move(lagrangian)), n_(coordinates) {}
   double value(const double* x) const override { return lagrangian_->value(x); }
-  void slopes(const double* x, double* slopes) const override {
+  void gradient(const double* x, double* slopes) const override {
     count_ += n_;
-    lagrangian_->slopes(x, slopes);
+    lagrangian_->gradient(x, slopes);
   }
-  void curvatures(const double* x, double* curvatures) const override {
+  void hessian(const double* x, double* curvatures) const override {
     count_ += n_ * n_;
-    lagrangian_->curvatures(x, curvatures);
+    lagrangian_->hessian(x, curvatures);
   }
   void momentum_rates(const double* x, double* rates) const override { lagrangian_->momentum_rates(x, rates); }
   bool depends_on_position(int coordinate) const override { return lagrangian_->depends_on_position(coordinate); }
@@ -94,7 +94,7 @@ class CountingLagrangian final : public Lagrangian {
 /// A system that counts the forces of its particles, whatever makes them.
 class CountedSystem {
  public:
-  explicit CountedSystem(const OpenSystem& system)
+  explicit CountedSystem(const ParticleSystem& system)
       : system_(system), potential_(std::make_shared<CountingPotential>(system.potential)) {
     system_.potential = potential_;
     for (std::shared_ptr<const Force>* force : {&system_.force, &system_.applied}) {
@@ -107,7 +107,7 @@ class CountedSystem {
     system_.lagrangian = lagrangian_;
   }
 
-  const OpenSystem& system() const { return system_; }
+  const ParticleSystem& system() const { return system_; }
   /// Several forces at one place are one.
   std::int64_t count() const {
     std::int64_t most = potential_->count();
@@ -116,7 +116,7 @@ class CountedSystem {
   }
 
  private:
-  OpenSystem system_;
+  ParticleSystem system_;
   std::shared_ptr<const CountingPotential> potential_;
   std::vector<std::shared_ptr<const CountingForce>> forces_;
   std::shared_ptr<const CountingLagrangian> lagrangian_;
@@ -135,7 +135,7 @@ inline int site_forces_per_step(const Scheme& scheme) {
   if (const auto* explicit_scheme = std::get_if<ExplicitScheme>(&scheme)) {
     return forces_per_step(explicit_scheme->merged());
   }
-  if (std::holds_alternative<CollocationScheme>(scheme)) return 2;  // before and after its solve
+  if (std::holds_alternative<PartitionedRungeKutta>(scheme)) return 2;  // before and after its solve
   return 0;
 }
 

@@ -1,5 +1,5 @@
 // The forced discrete Euler-Lagrange equations, solved for the next position by a dense Newton method.
-// Tested by tests/study/duplication_test.cpp.
+// Tested by tests/study/doubled_variables_test.cpp.
 #include "study/theory/forced_lagrangian.hpp"
 
 #include <limits>
@@ -9,7 +9,7 @@ namespace bathline {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-ForcedLagrangian::ForcedLagrangian(const OpenSystem& system, MatrixXd damping, double gamma, double h)
+ForcedLagrangian::ForcedLagrangian(const ParticleSystem& system, MatrixXd damping, double gamma, double h)
     : mass_(system.mass), potential_(system.potential), damping_(std::move(damping)), gamma_(gamma), h_(h) {}
 
 VectorXd ForcedLagrangian::slope(const VectorXd& q, const VectorXd& next) const {

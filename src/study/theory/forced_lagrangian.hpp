@@ -12,7 +12,7 @@
 #include <memory>
 #include <optional>
 
-#include "model/open_system.hpp"
+#include "model/particle_system.hpp"
 
 namespace bathline {
 
@@ -20,7 +20,7 @@ namespace bathline {
 class ForcedLagrangian {
  public:
   /// `damping` is C, square with the system's size; `gamma` is g, between 0 and 1; `h` the step in s.
-  ForcedLagrangian(const OpenSystem& system, Eigen::MatrixXd damping, double gamma, double h);
+  ForcedLagrangian(const ParticleSystem& system, Eigen::MatrixXd damping, double gamma, double h);
 
   /// The forced discrete Legendre transforms: p- of the first and p+ of the second of two positions a step apart.
   Eigen::VectorXd momentum_before(const Eigen::VectorXd& q, const Eigen::VectorXd& next) const;

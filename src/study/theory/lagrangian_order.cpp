@@ -1,5 +1,5 @@
 // Errors of doubled discrete Lagrangians at random ends.
-// Tested by tests/study/duplication_test.cpp.
+// Tested by tests/study/doubled_variables_test.cpp.
 #include "study/theory/lagrangian_order.hpp"
 
 #include <cmath>
@@ -25,9 +25,9 @@ std::optional<double> value_between(const DoubledLagrangian& doubled, const Matr
 
 }  // namespace
 
-double add_lagrangian_errors(const Problem& problem, const PathRule& rule, const std::vector<double>& steps,
+double add_lagrangian_errors(const Problem& problem, const GalerkinRule& rule, const std::vector<double>& steps,
                              std::int64_t draws, double spread, std::uint64_t seed, MeasuredOrder& errors) {
-  const OpenSystem& system = problem.system();
+  const ParticleSystem& system = problem.system();
   for (const double h : steps) {
     const DoubledLagrangian discrete(system, problem.damping(), rule, h);
     const DoubledLagrangian exact(system, problem.damping(), lobatto_rule(exact_stages), h);

@@ -12,7 +12,7 @@
 
 #include "model/problem.hpp"
 #include "study/theory/measured_order.hpp"
-#include "study/theory/path_rule.hpp"
+#include "study/theory/galerkin_rule.hpp"
 
 namespace bathline {
 
@@ -20,7 +20,7 @@ namespace bathline {
 /// the largest first), in J, per step that is, and fits their order. Paths begin at random positions within `spread` of
 /// the start, with mean velocities as near to that of the start, the same for all steps. Returns zero, or the step at
 /// which Newton's method finds no path. For rank 0 alone.
-double add_lagrangian_errors(const Problem& problem, const PathRule& rule, const std::vector<double>& steps,
+double add_lagrangian_errors(const Problem& problem, const GalerkinRule& rule, const std::vector<double>& steps,
                              std::int64_t draws, double spread, std::uint64_t seed, MeasuredOrder& errors);
 
 }  // namespace bathline

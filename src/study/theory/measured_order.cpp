@@ -60,11 +60,11 @@ void MeasuredOrder::fit(const std::vector<double>& steps, double end) {
     }
     order_ = fit_line(x, y).slope;
   }
-  find_doubt(in_round_off, least_slope, largest_slope);
+  find_fit_warning(in_round_off, least_slope, largest_slope);
 }
 
-void MeasuredOrder::find_doubt(std::size_t in_round_off, double least_slope, double largest_slope) {
-  const auto add = [&](const std::string& what) { doubt_ += (doubt_.empty() ? "" : ", ") + what; };
+void MeasuredOrder::find_fit_warning(std::size_t in_round_off, double least_slope, double largest_slope) {
+  const auto add = [&](const std::string& what) { fit_warning_ += (fit_warning_.empty() ? "" : ", ") + what; };
   const std::size_t all = mean_.size(), no_longer_falling = all - points_ - std::min(in_round_off, all - points_);
   if (in_round_off > 0) add(fmt::format("{} of {} points lie in round-off", in_round_off, all));
   if (no_longer_falling > 0) {
@@ -77,15 +77,15 @@ void MeasuredOrder::find_doubt(std::size_t in_round_off, double least_slope, dou
   }
 }
 
-void warn_of_doubts(const std::string& label, std::span<const Measured> all) {
+void log_fit_warnings(const std::string& label, std::span<const Measured> all) {
   constexpr std::size_t named = 5;  // of many particles all tend to be in doubt together
   std::string text;
   std::size_t count = 0;
   for (const Measured& measured : all) {
     const MeasuredOrder& errors = measured.errors;
-    if (errors.doubt().empty() || ++count > named) continue;
+    if (errors.fit_warning().empty() || ++count > named) continue;
     text += fmt::format("{}order_{} = {:.2f} rests on {} points ({})", text.empty() ? "" : "; ", measured.name,
-                        errors.order(), errors.points(), errors.doubt());
+                        errors.order(), errors.points(), errors.fit_warning());
   }
   if (count > named) text += fmt::format("; and {} more", count - named);
   if (count > 0) spdlog::warn("{}: {}", label, text);

@@ -28,14 +28,14 @@ class MeasuredOrder {
   /// After the fit: how many points it uses.
   std::size_t points() const { return points_; }
   /// After the fit: what speaks against the order, such as "2 of 5 points lie in round-off"; empty where nothing does.
-  const std::string& doubt() const { return doubt_; }
+  const std::string& fit_warning() const { return fit_warning_; }
 
  private:
-  void find_doubt(std::size_t in_round_off, double least_slope, double largest_slope);
+  void find_fit_warning(std::size_t in_round_off, double least_slope, double largest_slope);
 
   std::vector<double> mean_, least_, largest_, used_;
   std::size_t points_ = 0;
-  std::string doubt_;
+  std::string fit_warning_;
   double scale_ = 0.0;
   double order_ = std::numeric_limits<double>::quiet_NaN();
 };
@@ -49,6 +49,6 @@ struct Measured {
 };
 
 /// Says in the log which fitted orders of `label` something speaks against.
-void warn_of_doubts(const std::string& label, std::span<const Measured> all);
+void log_fit_warnings(const std::string& label, std::span<const Measured> all);
 
 }  // namespace bathline

@@ -13,7 +13,7 @@ inline constexpr double unit_roundoff = 0.5 * std::numeric_limits<double>::epsil
 inline constexpr double roundings_of_a_term = 16.0;
 
 /// To which the integrators' Newton method reduces its residual, and what it takes for zero: the defaults of
-/// ParticleNewton and of the implicit steppers.
+/// SnesSolver and of the implicit steppers.
 inline constexpr double newton_relative = 1e-14;
 inline constexpr double newton_roundoff = 4.0 * unit_roundoff;
 

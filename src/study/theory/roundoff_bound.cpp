@@ -12,7 +12,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-RoundoffBound::RoundoffBound(const OpenSystem& system, MatrixXd damping, double gamma, double h)
+RoundoffBound::RoundoffBound(const ParticleSystem& system, MatrixXd damping, double gamma, double h)
     : mass_(system.mass),
       potential_(system.potential),
       damping_(std::move(damping)),

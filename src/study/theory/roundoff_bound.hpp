@@ -14,7 +14,7 @@
 #include <Eigen/Dense>
 #include <memory>
 
-#include "model/open_system.hpp"
+#include "model/particle_system.hpp"
 
 namespace bathline {
 
@@ -22,7 +22,7 @@ namespace bathline {
 class RoundoffBound {
  public:
   /// As for `ForcedLagrangian`.
-  RoundoffBound(const OpenSystem& system, Eigen::MatrixXd damping, double gamma, double h);
+  RoundoffBound(const ParticleSystem& system, Eigen::MatrixXd damping, double gamma, double h);
 
   /// Takes note of a step from (q, p) to (next, next_p); steps follow each other.
   void step(const Eigen::VectorXd& q, const Eigen::VectorXd& p, const Eigen::VectorXd& next,

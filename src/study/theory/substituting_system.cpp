@@ -3,7 +3,7 @@
 // A linear system A x = b with N unknowns is solved exactly by what comes out of elimination for a matrix that is wrong
 // by at most 3 N u |L||U| (higham2002, Theorem 9.4), sums of m rounded terms are wrong by m u of the sum of their
 // absolute values (eq. (3.5)). All bounds are of first order in u, with these worst cases added up.
-// Tested by tests/study/substitution_test.cpp.
+// Tested by tests/study/substituting_system_test.cpp.
 #include "study/theory/substituting_system.hpp"
 
 #include <cmath>
@@ -40,7 +40,7 @@ MatrixXd backward_error(const Eigen::PartialPivLU<MatrixXd>& solver) {
 
 }  // namespace
 
-SubstitutingSystem::SubstitutingSystem(const OpenSystem& system, MatrixXd damping, double tau)
+SubstitutingSystem::SubstitutingSystem(const ParticleSystem& system, MatrixXd damping, double tau)
     : n_(system.size()),
       tau_(tau),
       half_drift_(0.5 * tau * system.mass.cwiseInverse()),

@@ -10,7 +10,7 @@
 
 #include <Eigen/Dense>
 
-#include "model/open_system.hpp"
+#include "model/particle_system.hpp"
 
 namespace bathline {
 
@@ -18,7 +18,7 @@ namespace bathline {
 class SubstitutingSystem {
  public:
   /// `system` must be linear; `damping` is C, `tau` the step in s.
-  SubstitutingSystem(const OpenSystem& system, Eigen::MatrixXd damping, double tau);
+  SubstitutingSystem(const ParticleSystem& system, Eigen::MatrixXd damping, double tau);
 
   /// F1, and the largest entry of |F1^T J F1 - J|.
   const Eigen::MatrixXd& damped_matrix() const { return damped_matrix_; }

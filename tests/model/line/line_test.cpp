@@ -22,13 +22,13 @@ Line make_line(std::int64_t sites, int axes, FarEnd far_end) {
 
 TEST(MpiLine, DampsBySqrtOfLambdaM) {
   const Line line = make_line(100, 1, FarEnd::fixed);
-  EXPECT_NEAR(line.facts().damping, 100.0, 1e-13);
-  EXPECT_NEAR(line.facts().echo.time, 2.0 * 100.0 * std::sqrt(5.0 / 2000.0), 1e-13);
-  EXPECT_NEAR(line.facts().highest_frequency, 2.0 * std::sqrt(2000.0 / 5.0), 1e-12);
-  EXPECT_FALSE(line.facts().loses_energy);
+  EXPECT_NEAR(line.properties().damping, 100.0, 1e-13);
+  EXPECT_NEAR(line.properties().echo.time, 2.0 * 100.0 * std::sqrt(5.0 / 2000.0), 1e-13);
+  EXPECT_NEAR(line.properties().highest_frequency, 2.0 * std::sqrt(2000.0 / 5.0), 1e-12);
+  EXPECT_FALSE(line.properties().loses_energy);
   const Line matched = make_line(100, 1, FarEnd::matched);
-  EXPECT_TRUE(matched.facts().loses_energy);
-  EXPECT_EQ(matched.facts().echo.time, std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(matched.properties().loses_energy);
+  EXPECT_EQ(matched.properties().echo.time, std::numeric_limits<double>::infinity());
 }
 
 TEST(MpiLine, NeedsSixteenBytesASiteAndAxis) {
@@ -47,8 +47,8 @@ TEST(MpiLine, CountsWhatSchemesNeedBesides) {
   const Line unequal("unequal", attachment, {}, sites, test_world(), {.site = [](std::int64_t j) {
                        return LineSite{1.0 + static_cast<double>(j % 2), 1.0};
                      }});
-  const CollocationScheme midpoint = one_stage(0.5, 0.5);
-  const CollocationScheme three{Eigen::MatrixXd::Zero(3, 3), Eigen::MatrixXd::Zero(3, 3), Eigen::VectorXd::Zero(3)};
+  const PartitionedRungeKutta midpoint = one_stage(0.5, 0.5);
+  const PartitionedRungeKutta three{Eigen::MatrixXd::Zero(3, 3), Eigen::MatrixXd::Zero(3, 3), Eigen::VectorXd::Zero(3)};
   const auto bytes = [](const Line& line, const Scheme& scheme) {
     return test_world().sum(line.bytes(scheme) - line.bytes(ExactFlow{}));
   };
@@ -62,7 +62,7 @@ TEST(MpiLine, CountsWhatSchemesNeedBesides) {
 TEST(MpiLine, ChainIsTheLineWithItsEnd) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     const Line line = make_line(4, 1, far_end);
-    const Assembly chain = line.assemble(10);
+    const LumpedNetwork chain = line.assemble(10);
     EXPECT_EQ(chain.mass, std::vector<double>(4, 5.0));
     ASSERT_EQ(chain.springs.size(), 3u);
     EXPECT_EQ(chain.springs[2].first, 2);
@@ -77,7 +77,7 @@ TEST(MpiLine, ChainIsTheLineWithItsEnd) {
       EXPECT_NEAR(chain.dashpots[0].second, 100.0, 1e-13);
     }
     // Cut short, it is held where it was cut.
-    const Assembly cut = line.assemble(2);
+    const LumpedNetwork cut = line.assemble(2);
     EXPECT_EQ(cut.mass.size(), 2u);
     ASSERT_EQ(cut.to_ground.size(), 1u);
     EXPECT_EQ(cut.to_ground[0], std::make_pair(1, 2000.0));
@@ -136,7 +136,7 @@ TEST(MpiLine, ThermalStartIsTheSameOnAnyNumberOfRanks) {
         Line whole("line", Attachment({{0, 1.0}}, 2), constants, sites, alone, *options);
         const std::uint32_t realisations = sites < 100 ? 20 : 1;
         for (std::uint32_t r = 0; r < realisations; ++r) {
-          const RandomKey key{.seed = 9, .realisation = 4 + r, .stream = 1};
+          const RngKey key{.seed = 9, .realisation = 4 + r, .stream = 1};
           spread.prepare(key);
           std::vector<double> w, p, all_w, all_p;
           spread.gather_state(w, p);
@@ -257,19 +257,20 @@ TEST(MpiLine, MemoryKernelIsTheForceAfterAJump) {
   const ExplicitScheme scheme =
       splitting({{Substep::Kind::kick, 0.5}, {Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 0.5}});
   const std::vector<double> head = {1.0};
-  const auto march = line.explicit_march(scheme, step);
+  const auto environment_stepper = line.explicit_stepper(scheme, step);
   std::vector<double> times, forces, force(1);
   for (int done = 0; done * step < 12.0; done += 50) {
     times.push_back(done * step);
     line.force(head, force);
     forces.push_back(force[0]);
     for (int step_in_block = 0; step_in_block < 50; ++step_in_block) {
-      march->open({});
-      for (std::size_t i = 0; i < 3 && test_world().is_root(); ++i) march->substep(scheme.substeps[i], {head, {}});
-      march->close();
+      environment_stepper->begin_block({});
+      for (std::size_t i = 0; i < 3 && test_world().is_root(); ++i)
+        environment_stepper->substep(scheme.substeps[i], {head, {}});
+      environment_stepper->end_block();
     }
   }
-  const std::vector<double> kernel = line.formulas(times).value().kernel;
+  const std::vector<double> kernel = line.analytic_kernel(times).value().kernel;
   ASSERT_EQ(kernel.size(), times.size());
   EXPECT_EQ(kernel[0], 2.3);
   for (std::size_t i = 0; i < times.size() && test_world().is_root(); ++i) {
@@ -280,13 +281,13 @@ TEST(MpiLine, MemoryKernelIsTheForceAfterAJump) {
 // gamma reaches D when integrated; what lies beyond x = omega_max t is at most 2 D x^(-3/2).
 TEST(MpiLine, MemoryKernelAddsUpToTheDamping) {
   const Line line = make_line(100, 1, FarEnd::fixed);
-  const double step = 0.01 / line.facts().highest_frequency, end = 500.0;
+  const double step = 0.01 / line.properties().highest_frequency, end = 500.0;
   std::vector<double> times;
   for (int i = 0; i * 0.01 <= end; ++i) times.push_back(i * step);
-  const std::vector<double> kernel = line.formulas(times).value().kernel;
+  const std::vector<double> kernel = line.analytic_kernel(times).value().kernel;
   double integral = -0.5 * step * (kernel.front() + kernel.back());
   for (double value : kernel) integral += step * value;
-  EXPECT_NEAR(integral, line.facts().damping, 2.0 * line.facts().damping * std::pow(end, -1.5));
+  EXPECT_NEAR(integral, line.properties().damping, 2.0 * line.properties().damping * std::pow(end, -1.5));
 }
 
 }  // namespace

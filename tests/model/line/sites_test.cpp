@@ -33,13 +33,13 @@ void expect_energies_to_be_of_site_and_spring(const S& sites, std::int64_t count
 }
 
 TEST(LineSites, ForcesAreSlopesOfEnergies) {
-  const EqualSites equal{.stiffness = 2.3, .mass = 0.7};
+  const UniformSites equal{.stiffness = 2.3, .mass = 0.7};
   expect_forces_to_be_slopes(equal, 1);
   expect_energies_to_be_of_site_and_spring(equal, 1);
   EXPECT_DOUBLE_EQ(force_of_spring(equal, 5, 0.5), 1.15);
   EXPECT_DOUBLE_EQ(equal.per_mass(5, 1.4) / equal.mass, 2.0);
   const std::vector<double> spring = {0.5, 2.0, 1.2, 3.0}, inverse_mass = {2.0, 0.5, 4.0};
-  const UnequalSites<> unequal{spring.data(), inverse_mass.data()};
+  const NonuniformSites<> unequal{spring.data(), inverse_mass.data()};
   expect_forces_to_be_slopes(unequal, 4);
   expect_energies_to_be_of_site_and_spring(unequal, 3);
   EXPECT_DOUBLE_EQ(force_of_spring(unequal, 3, 0.5), 1.5);
@@ -49,14 +49,14 @@ TEST(LineSites, ForcesAreSlopesOfEnergies) {
 // Rows elsewhere are the same sites, and sites from one on begin there.
 TEST(LineSites, KeepTheirRowsTogether) {
   const std::vector<double> spring = {0.5, 2.0, 1.2, 3.0}, inverse_mass = {2.0, 0.5, 4.0};
-  const UnequalSites<> sites{spring.data(), inverse_mass.data()};
-  const UnequalSites<> later = sites_from(sites, 2);
+  const NonuniformSites<> sites{spring.data(), inverse_mass.data()};
+  const NonuniformSites<> later = sites_from(sites, 2);
   EXPECT_EQ(later.pull(0, 1.0), 1.2);
   EXPECT_EQ(later.per_mass(0, 1.0), 4.0);
   std::vector<const double*> rows;
   for_each_row(sites, [&](const double* row) { rows.push_back(row); });
   EXPECT_EQ(rows, (std::vector<const double*>{spring.data(), inverse_mass.data()}));
-  for_each_row(EqualSites{}, [](const double*) { FAIL() << "equal sites have no rows"; });
+  for_each_row(UniformSites{}, [](const double*) { FAIL() << "equal sites have no rows"; });
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include <functional>
 #include <numbers>
 
-#include "advance/stability.hpp"
-#include "advance/stepper.hpp"
+#include "steppers/stability.hpp"
+#include "steppers/stepper.hpp"
 #include "differences.hpp"
 #include "extrapolation.hpp"
 #include "method_cases.hpp"
@@ -25,13 +25,13 @@ namespace {
 constexpr double mass = 1.4, stiffness = 1.1, quartic = 0.8, bond = 0.9;
 
 /// Two sites in a row before the head, one of them held to the ground.
-Assembly chain(double dashpot, double slip = 0.0) {
+LumpedNetwork chain(double dashpot, double mobility = 0.0) {
   return {.mass = {0.7, 0.4},
           .springs = {{0, 1, 1.7}},
           .to_head = {{0, 2.1}},
           .to_ground = {{1, 0.6}},
           .dashpots = {{1, dashpot}},
-          .slips = {{0, slip}}};
+          .mobilities = {{0, mobility}}};
 }
 
 /// Springs that stiffen, between the head and the first site and between the
@@ -43,9 +43,10 @@ double stiffening(double x, const Eigen::VectorXd& w, Eigen::VectorXd& pulls) {
   return 0.25 * bond * (std::pow(first, 4) + std::pow(second, 4));
 }
 
-std::unique_ptr<LumpedEnvironment> lumped(Assembly sites, LumpedEnvironment::Bonds bonds = {}) {
+std::unique_ptr<LumpedEnvironment> lumped(LumpedNetwork sites,
+                                          LumpedEnvironment::NonlinearSprings nonlinear_springs = {}) {
   return std::make_unique<LumpedEnvironment>("sites", Attachment({{0, 1.0}}, 1), std::move(sites), test_world(),
-                                             std::move(bonds));
+                                             std::move(nonlinear_springs));
 }
 
 Problem around(std::unique_ptr<Environment> environment, double of_quartic = quartic) {
@@ -55,12 +56,12 @@ Problem around(std::unique_ptr<Environment> environment, double of_quartic = qua
 
 /// By Newton's laws, one by one: the particle, the places that the springs pull
 /// at, the masses, and the work so far.
-End by_hand(double dashpot, double slip, double of_bonds, double duration) {
+End by_hand(double dashpot, double mobility, double of_bonds, double duration) {
   const LongMotion motion = [&](const LongState& s) -> LongState {
     const long double q = s[0], v = s[1], w0 = s[2], w1 = s[3], v0 = s[4], v1 = s[5], x = q - 1.0L;
     const long double head = 2.1L * (x - w0) + of_bonds * std::pow(x - w0, 3.0L);
     const long double between = 1.7L * (w0 - w1) + of_bonds * std::pow(w0 - w1, 3.0L);
-    const long double pull = head - between, slipping = slip * pull, drag = dashpot * v1;
+    const long double pull = head - between, slipping = mobility * pull, drag = dashpot * v1;
     return {v,
             (-stiffness * q - quartic * q * q * q - head) / mass,
             v0 + slipping,
@@ -80,7 +81,7 @@ int expect_orders(const std::function<std::unique_ptr<Environment>()>& make, con
   for (const MethodCase& method : method_cases()) {
     if (method.method->domain != Method::Domain::mechanical || std::holds_alternative<ExactFlow>(method.scheme))
       continue;
-    if (make()->obstacle(method.scheme)) continue;
+    if (make()->unsupported_reason(method.scheme)) continue;
     SCOPED_TRACE(method.name);
     const int order = method.method->properties(method.options).order;
     if (order > 8) continue;  // in round-off before the order shows
@@ -151,29 +152,30 @@ TEST(MpiLumped, LedgerIsClosedToRoundOff) {
 }
 
 TEST(MpiLumped, RefusesWhatIsNotKnownOfIt) {
-  const auto obstacle = [](const LumpedEnvironment& environment, const char* name) {
-    return environment.obstacle(method_case(name).scheme).value_or("none");
+  const auto unsupported_reason = [](const LumpedEnvironment& environment, const char* name) {
+    return environment.unsupported_reason(method_case(name).scheme).value_or("none");
   };
   using testing::HasSubstr;
   const auto free = lumped(chain(0.0)), slipping = lumped(chain(0.0, 0.3)), bent = lumped(chain(0.0), stiffening);
-  EXPECT_THAT(obstacle(*slipping, "stoermer-verlet(order_of_substeps=kick-drift-kick)"), HasSubstr("slip"));
-  EXPECT_THAT(obstacle(*slipping, "lobatto(stages=3)"), HasSubstr("different matrices"));
-  EXPECT_EQ(obstacle(*free, "lobatto(stages=3)"), "none");
-  EXPECT_THAT(obstacle(*bent, "gauss(stages=2)"), HasSubstr("not linear"));
-  EXPECT_THAT(bent->obstacle(ExactFlow{}).value_or("none"), HasSubstr("linear environments only"));
-  EXPECT_FALSE(free->obstacle(ExactFlow{}));
-  EXPECT_FALSE(bent->facts().is_linear);
-  EXPECT_TRUE(free->facts().is_linear);
+  EXPECT_THAT(unsupported_reason(*slipping, "stoermer-verlet(order_of_substeps=kick-drift-kick)"), HasSubstr("slip"));
+  EXPECT_THAT(unsupported_reason(*slipping, "lobatto(stages=3)"), HasSubstr("different matrices"));
+  EXPECT_EQ(unsupported_reason(*free, "lobatto(stages=3)"), "none");
+  EXPECT_THAT(unsupported_reason(*bent, "gauss(stages=2)"), HasSubstr("not linear"));
+  EXPECT_THAT(bent->unsupported_reason(ExactFlow{}).value_or("none"), HasSubstr("linear environments only"));
+  EXPECT_FALSE(free->unsupported_reason(ExactFlow{}));
+  EXPECT_FALSE(bent->properties().is_linear);
+  EXPECT_TRUE(free->properties().is_linear);
 }
 
 // What a head of constant speed feels in the end, and the eigenvalues of the
 // sites alone.
 TEST(MpiLumped, KnowsItsFacts) {
-  const auto facts = [](const Assembly& sites) { return lumped(sites)->facts(); };
-  EXPECT_TRUE(std::isinf(facts(chain(0.5)).damping)) << "a spring to the ground never gives way";
+  const auto properties = [](const LumpedNetwork& sites) { return lumped(sites)->properties(); };
+  EXPECT_TRUE(std::isinf(properties(chain(0.5)).damping)) << "a spring to the ground never gives way";
   const double infinite = std::numeric_limits<double>::infinity();
-  const auto one = [&](double m, double slip, double dashpot) {
-    return facts({.mass = {m}, .to_head = {{0, 2.0}}, .dashpots = {{0, dashpot}}, .slips = {{0, slip}}}).damping;
+  const auto one = [&](double m, double mobility, double dashpot) {
+    return properties({.mass = {m}, .to_head = {{0, 2.0}}, .dashpots = {{0, dashpot}}, .mobilities = {{0, mobility}}})
+        .damping;
   };
   EXPECT_DOUBLE_EQ(one(1.0, 0.0, 0.5), 0.5);
   EXPECT_DOUBLE_EQ(one(1.0, 0.25, 0.5), 1.0 / (0.25 + 2.0));
@@ -181,16 +183,17 @@ TEST(MpiLumped, KnowsItsFacts) {
   EXPECT_EQ(one(1.0, 0.25, 0.0), 0.0) << "the mass comes along";
   EXPECT_TRUE(std::isinf(one(infinite, 0.0, 0.0)));
   // m x'' = -2 x - c x' with m = 1: x = exp(l t), l^2 + c l + 2 = 0.
-  const EnvironmentFacts slow = facts({.mass = {1.0}, .to_head = {{0, 2.0}}, .dashpots = {{0, 1.0}}});
+  const EnvironmentProperties slow = properties({.mass = {1.0}, .to_head = {{0, 2.0}}, .dashpots = {{0, 1.0}}});
   EXPECT_NEAR(slow.fastest_decay, 0.5, 1e-14);
   EXPECT_NEAR(slow.highest_frequency, std::numbers::sqrt2, 1e-14);
   // The same two in a row: the symmetric pair has 2, the antisymmetric one 2 +
   // 2 * 3.
-  const EnvironmentFacts pair = facts({.mass = {1.0, 1.0}, .springs = {{0, 1, 3.0}}, .to_head = {{0, 2.0}, {1, 2.0}}});
+  const EnvironmentProperties pair =
+      properties({.mass = {1.0, 1.0}, .springs = {{0, 1, 3.0}}, .to_head = {{0, 2.0}, {1, 2.0}}});
   EXPECT_NEAR(pair.highest_frequency, std::sqrt(8.0), 1e-13);
   EXPECT_EQ(pair.fastest_decay, 0.0);
   EXPECT_FALSE(pair.loses_energy);
-  EXPECT_EQ(facts(chain(0.5)).sites, 2);
+  EXPECT_EQ(properties(chain(0.5)).sites, 2);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "advance/step_matrix.hpp"
+#include "steppers/step_matrix.hpp"
 #include "method_cases.hpp"
 #include "model/environment_catalogue.hpp"
 #include "particle_in_well.hpp"
@@ -26,7 +26,7 @@ const List k{1.3, 0.8, 0.5}, r{0.7, 2.1, 0.4}, w{1.9, 0.0, 1.1};
 const double kernel_at_start = k[0] + k[1] + k[2];
 
 std::unique_ptr<Environment> memory(int axes = 1, double temperature = kt) {
-  OpenSystem system;
+  ParticleSystem system;
   system.particles = 1;
   system.axes = axes;
   system.mass = VectorXd::Ones(axes);
@@ -50,8 +50,8 @@ Problem warm(double quartic, double temperature = kt, std::uint32_t realisation 
 }
 
 bool is_taken(const MethodCase& method) {
-  return method.method->warmth.takes_noise && method.method->domain == Method::Domain::mechanical &&
-         !memory()->obstacle(method.scheme);
+  return method.method->langevin.takes_noise && method.method->domain == Method::Domain::mechanical &&
+         !memory()->unsupported_reason(method.scheme);
 }
 
 /// <x x^T> in the long run, with x = (q, v, w_0, w_1, w_2, p_0, p_2): mode 1 has no momentum.
@@ -147,7 +147,7 @@ Forces forces_of(const std::function<List(Environment& environment, bool head_mo
       double& value = environment->field(variable < 3 ? "w" : "p", 0).values[static_cast<std::size_t>(mode)];
       value = std::sqrt(kt * (variable < 3 ? 1.0 / k[mode] : w[mode] > 0.0 ? k[mode] / (w[mode] * w[mode]) : 0.0));
     }
-    dynamic_cast<Noisy&>(*environment).noise()->take_from([=](std::int64_t step, int draw, std::span<double> numbers) {
+    dynamic_cast<Noisy&>(*environment).noise()->set_source([=](std::int64_t step, int draw, std::span<double> numbers) {
       std::fill(numbers.begin(), numbers.end(), 0.0);
       const int place = number - 100 * draw;
       if (step == 0 && place >= 0 && place < static_cast<int>(numbers.size())) {
@@ -175,7 +175,7 @@ TEST(WarmMemory, NoiseBalancesTheKernelOfSplittings) {
     const bool drifts_around = scheme.substeps.size() == 3;
     const Forces forces = forces_of([&](Environment& environment, bool head_moves) {
       List found;
-      const auto march = environment.explicit_march(scheme, h);
+      const auto environment_stepper = environment.explicit_stepper(scheme, h);
       double x = 0.0, v = 0.0, force = 0.0;
       // The head moves between two kicks, of which the second is the first that counts.
       int kicks = drifts_around || kicks_first ? -1 : 0;
@@ -185,13 +185,13 @@ TEST(WarmMemory, NoiseBalancesTheKernelOfSplittings) {
         for (const Substep& substep : scheme.substeps) {
           const HeadMotion head{{&x, 1}, {&v, 1}};
           if (substep.kind == Substep::Kind::kick) {
-            march->force(head, {&force, 1});
+            environment_stepper->force(head, {&force, 1});
             if (kicks >= 0) found.push_back(force);
-            march->substep(substep, head);
+            environment_stepper->substep(substep, head);
             v = head_moves && kicks == -1 ? 1.0 / h : 0.0;
             ++kicks;
           } else {
-            march->substep(substep, head);
+            environment_stepper->substep(substep, head);
             x += substep.weight * h * v;
           }
         }
@@ -210,17 +210,17 @@ TEST(WarmMemory, NoiseBalancesTheKernelOfSplittings) {
 // <F_n F_0> = kT Gamma_n for n > 0, twice that for 0, with Gamma_n the force n steps after a unit of stage velocity.
 TEST(WarmMemory, NoiseBalancesTheKernelOfTheMidpointRule) {
   constexpr double h = 0.6;
-  const auto& scheme = std::get<CollocationScheme>(method_case("gamma(gamma=0.500000)").scheme);
+  const auto& scheme = std::get<PartitionedRungeKutta>(method_case("gamma(gamma=0.500000)").scheme);
   const Forces forces = forces_of([&](Environment& environment, bool head_moves) {
     List found;
-    const auto march = environment.implicit_march(scheme, h);
+    const auto environment_stepper = environment.implicit_stepper(scheme, h);
     double x = 0.0;
     StageResponse response;
     for (int step = 0; step < lags; ++step) {
       const double v = head_moves && step == 0 ? 1.0 / h : 0.0;
-      EXPECT_TRUE(march->respond({&x, 1}, response));
+      EXPECT_TRUE(environment_stepper->condense({&x, 1}, response));
       found.push_back(response.constant(0, 0) - response.damping(0, 0) * v);
-      march->complete(MatrixXd::Constant(1, 1, v));
+      environment_stepper->back_substitute(MatrixXd::Constant(1, 1, v));
       x += h * v;
     }
     return found;
@@ -261,8 +261,8 @@ TEST(WarmMemory, ForceOnAHeldHeadHasTheKernelForItsAutocorrelation) {
   constexpr int steps = 40000;
   const auto environment = memory();
   environment->prepare({11, 0, 0});
-  const auto& scheme = std::get<CollocationScheme>(method_case("gauss(stages=2)").scheme);
-  const auto march = environment->implicit_march(scheme, h);
+  const auto& scheme = std::get<PartitionedRungeKutta>(method_case("gauss(stages=2)").scheme);
+  const auto environment_stepper = environment->implicit_stepper(scheme, h);
   const double x = 0.0;
   StageResponse response;
   List forces;
@@ -270,8 +270,8 @@ TEST(WarmMemory, ForceOnAHeldHeadHasTheKernelForItsAutocorrelation) {
     double force = 0.0;
     environment->force({&x, 1}, {&force, 1});
     forces.push_back(force);
-    ASSERT_TRUE(march->respond({&x, 1}, response));
-    march->complete(MatrixXd::Zero(2, 1));
+    ASSERT_TRUE(environment_stepper->condense({&x, 1}, response));
+    environment_stepper->back_substitute(MatrixXd::Zero(2, 1));
   }
   for (int lag = 0; lag < 6; ++lag) {
     double mean = 0.0, kernel = 0.0;
@@ -327,12 +327,12 @@ TEST(MpiWarmMemory, GoesOnFromItsFields) {
 }
 
 TEST(WarmMemory, RefusesWhatHasNoBalance) {
-  const auto why = [](const char* name) { return memory()->obstacle(method_case(name).scheme).value_or(""); };
+  const auto why = [](const char* name) { return memory()->unsupported_reason(method_case(name).scheme).value_or(""); };
   EXPECT_THAT(why("gamma(gamma=0.250000)"), HasSubstr("take gamma = 0, 0.5 or 1"));
   EXPECT_THAT(why("rk4"), HasSubstr("explicit stages"));
   EXPECT_THAT(why("exact"), HasSubstr("white dampers alone"));
-  EXPECT_FALSE(memory(1, 0.0)->obstacle(method_case("gamma(gamma=0.250000)").scheme));
-  EXPECT_FALSE(memory(1, 0.0)->obstacle(method_case("exact").scheme));
+  EXPECT_FALSE(memory(1, 0.0)->unsupported_reason(method_case("gamma(gamma=0.250000)").scheme));
+  EXPECT_FALSE(memory(1, 0.0)->unsupported_reason(method_case("exact").scheme));
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ TEST(MpiChainModes, TakeMassAndStiffnessFromTheRecipe) {
                                                       {"pairs = \"ring\"", ChainEnds::ring}}) {
     const ReadRecipe read = read_recipe(chain(fput + keys + "\nq0 = \"0.1*sin(i + 1)\"\nv0 = \"cos(i^2)\""));
     ASSERT_EQ(read.report(), "");
-    const OpenSystem& system = read.experiment->system();
+    const ParticleSystem& system = read.experiment->system();
     ASSERT_EQ(system.observables.size(), 1u);
     EXPECT_EQ(system.observables[0].name, "mode_energy");
     EXPECT_EQ(system.observables[0].value(system.q0, system.v0, 0.0),

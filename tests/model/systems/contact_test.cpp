@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "petsc_world.hpp"
 #include "recipe_text.hpp"
 
@@ -27,7 +27,7 @@ TEST(MpiContact, HasTheDamperThatGammaStandsFor) {
       "potential = \"harmonic\"\ngamma = -0.25\nq0 = [1.5]\nv0 = [-0.5]\nz0 = 0.75\nexternal = { kind = "
       "\"quartic\", k = 2.0, beta = 4.0 }");
   ASSERT_EQ(oscillator.report(), "");
-  const OpenSystem& system = oscillator.experiment->system();
+  const ParticleSystem& system = oscillator.experiment->system();
   EXPECT_EQ(system.mass, Eigen::VectorXd::Ones(1));
   EXPECT_EQ(system.q0[0], 1.5);
   EXPECT_EQ(system.v0[0], -0.5);
@@ -45,7 +45,7 @@ TEST(MpiContact, HasTheDamperThatGammaStandsFor) {
 TEST(MpiContact, IsFreeAndStartsAtRestWhereNothingIsSaid) {
   const ReadRecipe plane = read("gamma = -0.25\nq0 = [[1.0, 2.0]]\nq1 = [[1.25, 2.5]]");
   ASSERT_EQ(plane.report(), "");
-  const OpenSystem& system = plane.experiment->system();
+  const ParticleSystem& system = plane.experiment->system();
   EXPECT_EQ(system.axes, 2);
   EXPECT_EQ(system.potential->value(system.q0), 0.0);
   EXPECT_TRUE(system.potential->is_quadratic());
@@ -141,7 +141,7 @@ TEST(MpiContact, IsDrivenByAllItsMethods) {
     Problem problem = read_one.experiment->make_problem(one);
     const double before = problem.energies().total();
     ASSERT_FALSE(make_stepper(one.scheme, problem, 0.05)->advance(40));
-    problem.share_particles();
+    problem.broadcast_particles();
     EXPECT_NEAR(problem.q[0], x, tolerance) << method;
     EXPECT_NEAR(problem.energies().total(), before, 10.0 * tolerance) << method;
   }

@@ -25,7 +25,7 @@ const std::string plane = "kind = \"formula\"\ncoordinates = [\"x\", \"y\"]\nmas
 TEST(MpiFormulaSystem, IsHenonAndHeilesWhenTyped) {
   const ReadRecipe read_one = read(plane + "V = \"0.5*(x^2 + y^2) + c*(x^2*y - y^3/3)\"\nparameters = { c = 1 }");
   ASSERT_EQ(read_one.report(), "");
-  const OpenSystem& system = read_one.experiment->system();
+  const ParticleSystem& system = read_one.experiment->system();
   EXPECT_EQ(system.particles, 2);
   EXPECT_EQ(system.axes, 1);
   EXPECT_EQ(system.mass, Eigen::VectorXd(Eigen::Vector2d(1.0, 2.0)));

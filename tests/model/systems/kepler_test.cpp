@@ -17,7 +17,7 @@ std::string recipe(const std::string& start) {
 TEST(MpiKepler, HasAPlanarParticleDampedOnBothAxes) {
   const ReadRecipe read = read_recipe(recipe("q0 = [[3.0, 4.0]]\nv0 = [[0.5, -0.25]]"));
   ASSERT_EQ(read.report(), "");
-  const OpenSystem& system = read.experiment->system();
+  const ParticleSystem& system = read.experiment->system();
   EXPECT_EQ(system.particles, 1);
   EXPECT_EQ(system.axes, 2);
   EXPECT_EQ(system.mass, (Eigen::VectorXd{{2.0, 2.0}}));
@@ -38,7 +38,7 @@ TEST(MpiKepler, RefusesTheCentreAndSizesThatDoNotFit) {
 TEST(MpiKepler, ObservesAngularMomentumAndTheLaplaceRungeLenzVector) {
   const ReadRecipe read = read_recipe(recipe("q0 = [[3.0, 4.0]]"));
   ASSERT_EQ(read.report(), "");
-  const OpenSystem& system = read.experiment->system();
+  const ParticleSystem& system = read.experiment->system();
   ASSERT_EQ(system.observables.size(), 2u);
   EXPECT_EQ(system.observables[0].name, "angular_momentum");
   EXPECT_EQ(system.observables[1].name, "laplace_runge_lenz");

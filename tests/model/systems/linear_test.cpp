@@ -24,7 +24,7 @@ TEST(MpiLinear, IsMadeOfItsMatrices) {
   for (const std::string& m : {masses, std::string("M = [[2.0, 0.0], [0.0, 4.0]]\n")}) {
     const ReadRecipe two = read(m + stiffness + damping + start);
     ASSERT_EQ(two.report(), "");
-    const OpenSystem& system = two.experiment->system();
+    const ParticleSystem& system = two.experiment->system();
     EXPECT_EQ(system.particles, 2);
     EXPECT_EQ(system.axes, 1);
     EXPECT_EQ(system.mass, (Eigen::VectorXd{{2.0, 4.0}}));

@@ -16,7 +16,7 @@ TEST(MpiOscillators, SingleOscillatorHasOneDamper) {
   const ReadRecipe read =
       read_recipe(recipe("kind = \"single-oscillator\"\nm = 2.0\nk = 3.0\ndamping = 0.5\nq0 = [1.5]\nv0 = [-0.5]"));
   ASSERT_EQ(read.report(), "");
-  const OpenSystem& system = read.experiment->system();
+  const ParticleSystem& system = read.experiment->system();
   EXPECT_EQ(system.size(), 1);
   EXPECT_EQ(system.mass[0], 2.0);
   EXPECT_EQ(system.q0[0], 1.5);
@@ -30,7 +30,7 @@ TEST(MpiOscillators, DualOscillatorIsDampedRelativeToEachOther) {
       read_recipe(recipe("kind = \"dual-oscillator\"\nm0 = 500.0\nM0 = 200.0\nk0 = 1000.0\nK0 = 1500.0\ndamping = "
                          "7.0\nq0 = [150.0, 0.0]\nv0 = [0.0, 50.0]"));
   ASSERT_EQ(read.report(), "");
-  const OpenSystem& system = read.experiment->system();
+  const ParticleSystem& system = read.experiment->system();
   EXPECT_EQ(system.mass, (Eigen::VectorXd{{500.0, 200.0}}));
   EXPECT_EQ(system.q0, (Eigen::VectorXd{{150.0, 0.0}}));
   EXPECT_EQ(system.v0, (Eigen::VectorXd{{0.0, 50.0}}));

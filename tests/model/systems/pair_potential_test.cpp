@@ -63,7 +63,7 @@ TEST(MpiPairPotential, ExternalActsTowardsTheOrigin) {
       "masses = [2.0, 1.0]\nexternal = { kind = \"harmonic\", k = 2.0 }\ndamping = [0.3, 0.1]\n"
       "q0 = [[1.0, 2.0, 2.0], [0.0, 0.0, 0.0]]");
   ASSERT_EQ(spatial.report(), "");
-  const OpenSystem& system = spatial.experiment->system();
+  const ParticleSystem& system = spatial.experiment->system();
   EXPECT_EQ(system.axes, 3);
   EXPECT_EQ(system.mass, (Eigen::VectorXd{{2.0, 2.0, 2.0, 1.0, 1.0, 1.0}}));
   EXPECT_EQ(energy(spatial), 9.0);
@@ -86,7 +86,7 @@ TEST(MpiPairPotential, KnowsWhereTheHessianIsZero) {
            {one + "particles = 3\nq0 = \"i\"\nexternal = { kind = \"formula\", V = \"x^4\" }", 3}}) {
     const ReadRecipe chain_of = read(text);
     ASSERT_EQ(chain_of.report(), "") << text;
-    const OpenSystem& system = chain_of.experiment->system();
+    const ParticleSystem& system = chain_of.experiment->system();
     Eigen::MatrixXd dense;
     Eigen::SparseMatrix<double> sparse;
     system.potential->hessian(system.q0, dense);
@@ -104,7 +104,7 @@ TEST(MpiPairPotential, RecordsFormulasOfItsCoordinates) {
                                 "observables = { a = \"y1*x0_dot - y1_dot\" }");
   for (const auto& [chosen, expected] : {std::pair(&line, 3.0 * 2.0 + 1.0), std::pair(&plane, 7.0 * 2.0 + 1.0)}) {
     ASSERT_EQ(chosen->report(), "");
-    const OpenSystem& system = chosen->experiment->system();
+    const ParticleSystem& system = chosen->experiment->system();
     ASSERT_EQ(system.observables.size(), 1u);
     EXPECT_EQ(system.observables[0].value(system.q0, system.v0, 0.0)[0], expected);
   }
@@ -240,7 +240,7 @@ TEST(MpiBinaryOscillator, IsOneSpringAndTwoDampers) {
   const std::string rest = "q0 = [3.0, -1.0]\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nname = \"gamma\"\n";
   const ReadRecipe read = read_recipe(start + "damping = [7.0, 9.0]\n" + rest + "on = \"open\"\n");
   ASSERT_EQ(read.report(), "");
-  const OpenSystem& system = read.experiment->system();
+  const ParticleSystem& system = read.experiment->system();
   EXPECT_EQ(system.mass, (Eigen::VectorXd{{100.0, 50.0}}));
   EXPECT_EQ(energy(read), 0.5 * 10.0 * 16.0);
   Eigen::VectorXd gradient(2);
@@ -268,7 +268,7 @@ TEST(MpiPairPotential, ChainsAreWrittenInAFewWords) {
     for (const std::string ends : {"free", "fixed"}) {
       const ReadRecipe read_one = read(words + "pairs = \"" + pairs + "\"\nends = \"" + ends + "\"");
       ASSERT_EQ(read_one.report(), "");
-      const OpenSystem& system = read_one.experiment->system();
+      const ParticleSystem& system = read_one.experiment->system();
       ASSERT_EQ(system.particles, 4);
       EXPECT_EQ(system.mass, Eigen::VectorXd(Eigen::Vector4d::Constant(1.5)));
       EXPECT_EQ(system.v0, Eigen::VectorXd(Eigen::Vector4d::Constant(0.5)));

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "method_cases.hpp"
 #include "model/environment_catalogue.hpp"
 #include "model/lumped/lumped.hpp"
@@ -31,37 +31,37 @@ class Drude final : public LumpedEnvironment {
       : LumpedEnvironment("bath", Attachment({{0, 1.0}}, 1),
                           {.mass = {std::numeric_limits<double>::infinity()},
                            .to_head = {{0, spring}},
-                           .slips = {{0, rate / spring}}},
+                           .mobilities = {{0, rate / spring}}},
                           test_world()),
         spectrum_(quantum_spectrum(friction, kt, 1.0)) {}
 
   std::size_t reach() const { return noise_->reach(); }
 
-  void prepare(const RandomKey& key) override {
+  void prepare(const RngKey& key) override {
     LumpedEnvironment::prepare(key);
     key_ = key;
     heat_.assign(axes().size(), 0.0);
   }
-  std::unique_ptr<ImplicitMarch> implicit_march(const CollocationScheme& scheme, double h) override {
+  std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta& scheme, double h) override {
     noise_ = std::make_shared<const QuantumNoise>(spectrum_, h);
-    numbers_.take_from([reach = reach()](std::int64_t index, int, std::span<double> numbers) {
+    numbers_.set_source([reach = reach()](std::int64_t index, int, std::span<double> numbers) {
       numbers[0] = index == 2 * static_cast<std::int64_t>(reach) ? 1.0 : 0.0;
     });
     std::shared_ptr<RandomForce> force = make_quantum_force(noise_);
     force->begin(numbers_, key_, axes().size());
-    return with_random_force(LumpedEnvironment::implicit_march(scheme, h), scheme, h, force, heat_);
+    return with_random_force(LumpedEnvironment::implicit_stepper(scheme, h), scheme, h, force, heat_);
   }
 
  private:
   std::function<double(double)> spectrum_;
   std::shared_ptr<const QuantumNoise> noise_;
-  StepNumbers numbers_;
-  RandomKey key_;
+  NoiseStream numbers_;
+  RngKey key_;
   std::vector<double> heat_;
 };
 
 Problem oscillator(std::unique_ptr<Environment> environment, std::uint32_t realisation = 0) {
-  OpenSystem system;
+  ParticleSystem system;
   system.particles = 1;
   system.mass = Eigen::VectorXd::Ones(1);
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Ones(1, 1));
@@ -122,7 +122,7 @@ std::unique_ptr<Environment> memory(const std::vector<double>& rates, std::strin
   section.set("temperature", 0.2, {});
   section.set("quantum", quantum, {});
   section.set("hbar", 1.0, {});
-  OpenSystem system;
+  ParticleSystem system;
   system.particles = 1;
   system.mass = Eigen::VectorXd::Ones(1);
   Mistakes mistakes;
@@ -180,7 +180,7 @@ TEST(QuantumNoise, OfAMemoryHasItsVariance) {
 TEST(QuantumNoise, RefusesWhatIsNotKnown) {
   std::string report;
   for (const MethodCase& method : method_cases()) {
-    const bool taken = !memory({rate}, report)->obstacle(method.scheme);
+    const bool taken = !memory({rate}, report)->unsupported_reason(method.scheme);
     const bool expected = method.name == midpoint || method.name == "time-centred" || method.name == "gauss(stages=1)";
     if (method.method->domain != Method::Domain::mechanical) continue;
     EXPECT_EQ(taken, expected) << method.name;
@@ -189,8 +189,9 @@ TEST(QuantumNoise, RefusesWhatIsNotKnown) {
   EXPECT_THAT(report, HasSubstr("without `rate` gives no heat back"));
   // Steps of 0.1 s: as many as it remembers at most are 80 and 1.6 times as long as these last.
   const Scheme& scheme = method_case(midpoint).scheme;
-  EXPECT_FALSE(memory({rate, 0.05}, report)->obstacle(scheme));
-  EXPECT_THAT(memory({rate, 0.001}, report)->obstacle(scheme).value_or(""), HasSubstr("remembers 16384 steps at most"));
+  EXPECT_FALSE(memory({rate, 0.05}, report)->unsupported_reason(scheme));
+  EXPECT_THAT(memory({rate, 0.001}, report)->unsupported_reason(scheme).value_or(""),
+              HasSubstr("remembers 16384 steps at most"));
 }
 
 // A slow mode makes it remember for longer: cut after the shortest memory, it would be too cold by 4e-4.
@@ -199,7 +200,7 @@ TEST(QuantumNoise, RemembersForAsLongAsItHasTo) {
       quantum_spectrum([](double w) { return friction(w) + spring * 0.05 / (0.05 * 0.05 + w * w); }, 0.2, 1.0);
   const QuantumNoise noise(spectrum, 0.1);
   EXPECT_GT(noise.reach(), QuantumNoise::shortest);
-  EXPECT_LT(noise.lost(), QuantumNoise::good_enough);
+  EXPECT_LT(noise.truncation_error(), QuantumNoise::good_enough);
   EXPECT_EQ(QuantumNoise(quantum_spectrum(friction, 0.2, 1.0), 0.1).reach(), QuantumNoise::shortest);
 }
 

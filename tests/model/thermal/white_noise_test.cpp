@@ -20,7 +20,7 @@ TEST(WhiteNoise, ImpulsesHaveTheCovarianceOfDamping) {
   WhiteNoise noise(diffusion);
   constexpr double h = 0.3;
   MatrixXd covariance = MatrixXd::Zero(3, 3);
-  noise.take_from([&](std::int64_t step, int, std::span<double> numbers) {
+  noise.set_source([&](std::int64_t step, int, std::span<double> numbers) {
     std::fill(numbers.begin(), numbers.end(), 0.0);
     numbers[static_cast<std::size_t>(step)] = 1.0;
   });

@@ -28,11 +28,11 @@ TEST(MeasuredOrder, NothingSpeaksAgainstAPower) {
   const MeasuredOrder errors = fitted([](double h) { return 3.0 * std::pow(h, 4); });
   EXPECT_NEAR(errors.order(), 4.0, 1e-12);
   EXPECT_EQ(errors.points(), 5u);
-  EXPECT_EQ(errors.doubt(), "");
+  EXPECT_EQ(errors.fit_warning(), "");
 }
 
 TEST(MeasuredOrder, NeitherDoesASmallTermOfHigherOrder) {
-  EXPECT_EQ(fitted([](double h) { return 3.0 * std::pow(h, 4) * (1.0 + h); }).doubt(), "");
+  EXPECT_EQ(fitted([](double h) { return 3.0 * std::pow(h, 4) * (1.0 + h); }).fit_warning(), "");
 }
 
 TEST(MeasuredOrder, CountsPointsInRoundOff) {
@@ -40,20 +40,20 @@ TEST(MeasuredOrder, CountsPointsInRoundOff) {
   const MeasuredOrder errors = fitted([](double h) { return std::pow(h, 8); });
   EXPECT_NEAR(errors.order(), 8.0, 1e-12);
   EXPECT_EQ(errors.points(), 4u);
-  EXPECT_EQ(errors.doubt(), "1 of 5 points lie in round-off");
+  EXPECT_EQ(errors.fit_warning(), "1 of 5 points lie in round-off");
 }
 
 TEST(MeasuredOrder, SaysWhereErrorsStopFalling) {
   const MeasuredOrder errors = fitted([](double h) { return h > 0.07 ? h * h : 0.0101; });
   EXPECT_EQ(errors.points(), 3u);
-  EXPECT_EQ(errors.doubt(), "2 of 5 points come after the error has stopped falling");
+  EXPECT_EQ(errors.fit_warning(), "2 of 5 points come after the error has stopped falling");
 }
 
 TEST(MeasuredOrder, SaysWhereSlopesAreNotThoseOfTheFit) {
   // The coarse end of an error that settles to order 2 only at the fine end.
   const MeasuredOrder errors = fitted([](double h) { return h * h + 2000.0 * std::pow(h, 7); });
   EXPECT_GT(errors.order(), 2.5);
-  EXPECT_THAT(errors.doubt(), HasSubstr("not in the asymptotic range"));
+  EXPECT_THAT(errors.fit_warning(), HasSubstr("not in the asymptotic range"));
 }
 
 TEST(MeasuredOrder, DoesNotTrustTwoPoints) {
@@ -64,7 +64,7 @@ TEST(MeasuredOrder, DoesNotTrustTwoPoints) {
   }
   errors.fit({0.2, 0.1}, 1.0);
   EXPECT_EQ(errors.points(), 2u);
-  EXPECT_THAT(errors.doubt(), HasSubstr("two points"));
+  EXPECT_THAT(errors.fit_warning(), HasSubstr("two points"));
 }
 
 }  // namespace

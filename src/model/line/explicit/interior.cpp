@@ -1,10 +1,10 @@
 // The sites of a rank that meet neither the head nor the far end, through a block of steps.
-// Tested by tests/model/line/explicit/march_test.cpp.
+// Tested by tests/model/line/explicit/stepper_test.cpp.
 #include "model/line/explicit/interior.hpp"
 
 #include <algorithm>
 
-#include "model/line/explicit/passes.hpp"
+#include "model/line/explicit/in_place_sweeps.hpp"
 
 namespace bathline {
 
@@ -22,7 +22,7 @@ LineInterior<S>::LineInterior(const LineConstants& line, const ExplicitScheme& s
   if (stages == 0) {
     tile_.emplace();
   } else {
-    windows_.assign(2, LineWindow<S>(line, window + 2 * furthest_of_tiles, stages));
+    windows_.assign(2, LineSegment<S>(line, window + 2 * furthest_of_tiles, stages));
   }
 }
 
@@ -31,16 +31,16 @@ void LineInterior<S>::advance(const Piece& piece, int steps, const Done& done) {
   if (steps != steps_) {
     steps_ = steps;
     overlap_ = scheme_.reach(steps);
-    if (tile_) take_levels_of(scheme_, h_, steps, levels_);
+    if (tile_) make_levels(scheme_, h_, steps, levels_);
   }
   if (piece.end <= piece.begin) {
     done(piece.begin);
   } else if (!tile_) {
     advance_in_windows(piece, done);
-  } else if (levels_.size() > levels_in_passes) {
+  } else if (levels_.size() > max_in_place_levels) {
     advance_in_tiles(piece, done);
   } else {
-    advance_in_passes(piece.sites, levels_, piece.begin - overlap_, piece.end + overlap_, piece.w, piece.p);
+    advance_in_place(piece.sites, levels_, piece.begin - overlap_, piece.end + overlap_, piece.w, piece.p);
     done(piece.begin);
     done(piece.end);
   }
@@ -73,7 +73,7 @@ void LineInterior<S>::advance_in_tiles(const Piece& piece, const Done& done) {
 template <Sites S>
 void LineInterior<S>::advance_in_windows(const Piece& piece, const Done& done) {
   std::int64_t stored = piece.begin;
-  const auto store = [&](const LineWindow<S>& window, std::int64_t end) {
+  const auto store = [&](const LineSegment<S>& window, std::int64_t end) {
     window.store(overlap_, end - stored, piece.w + stored, piece.p + stored);
     stored = end;
     done(end);
@@ -96,7 +96,7 @@ void LineInterior<S>::advance_in_windows(const Piece& piece, const Done& done) {
   store(windows_[1 - turn], piece.end);
 }
 
-template class LineInterior<EqualSites>;
-template class LineInterior<UnequalSites<>>;
+template class LineInterior<UniformSites>;
+template class LineInterior<NonuniformSites<>>;
 
 }  // namespace bathline

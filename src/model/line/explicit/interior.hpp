@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "integrate/scheme.hpp"
-#include "model/line/explicit/tile.hpp"
-#include "model/line/explicit/window.hpp"
+#include "methods/scheme.hpp"
+#include "model/line/explicit/skewed_tile.hpp"
+#include "model/line/explicit/segment.hpp"
 
 namespace bathline {
 
@@ -45,10 +45,10 @@ class LineInterior {
   ExplicitScheme scheme_;
   double h_;
   int steps_ = 0;
-  std::int64_t overlap_ = 0;            // sites that the steps reach
-  std::vector<LineLevel> levels_;       // of the steps of a splitting
-  std::optional<LineTile<S>> tile_;     // for splittings
-  std::vector<LineWindow<S>> windows_;  // two, used by turns, for Runge-Kutta methods
+  std::int64_t overlap_ = 0;             // sites that the steps reach
+  std::vector<LineLevel> levels_;        // of the steps of a splitting
+  std::optional<SkewedTile<S>> tile_;    // for splittings
+  std::vector<LineSegment<S>> windows_;  // two, used by turns, for Runge-Kutta methods
 };
 
 }  // namespace bathline

@@ -1,11 +1,11 @@
-// The first sites of a line in registers, in lockstep with its head: what a LineWindow does, for as few sites as the
+// The first sites of a line in registers, in lockstep with its head: what a LineSegment does, for as few sites as the
 // head feels within some steps.
-// Tested by tests/model/line/explicit/march_test.cpp.
+// Tested by tests/model/line/explicit/stepper_test.cpp.
 #pragma once
 
 #include <utility>
 
-#include "integrate/scheme.hpp"
+#include "methods/scheme.hpp"
 #include "model/line/explicit/register_rows.hpp"
 #include "model/line/sites.hpp"
 
@@ -15,19 +15,19 @@ namespace bathline {
 template <Sites S, int count>
 class LineNearHead {
  public:
-  static_assert(count % lanes == 0);
+  static_assert(count % simd_width == 0);
 
   /// `w(j)` and `p(j)` are those of site j; the rows of `sites` must outlive the steps.
   template <class W, class P>
   void load(const S& sites, W w, P p) {
     sites_ = sites;
     for (int r = 0; r < registers; ++r) {
-      w_[r] = register_of(r, w, std::make_integer_sequence<int, lanes>{});
-      p_[r] = register_of(r, p, std::make_integer_sequence<int, lanes>{});
+      w_[r] = register_of(r, w, std::make_integer_sequence<int, simd_width>{});
+      p_[r] = register_of(r, p, std::make_integer_sequence<int, simd_width>{});
     }
   }
-  double w(int j) const { return w_[j / lanes][j % lanes]; }
-  double p(int j) const { return p_[j / lanes][j % lanes]; }
+  double w(int j) const { return w_[j / simd_width][j % simd_width]; }
+  double p(int j) const { return p_[j / simd_width][j % simd_width]; }
 
   /// Force on the head at `head`, in N.
   double force(double head) const { return force_of_spring(sites_, 0, w_[0][0] - head); }
@@ -37,30 +37,30 @@ class LineNearHead {
     const double seconds = substep.weight * h;
     const auto sites = sites_.mapped([](const double* row) { return RowOfRegisters{row}; });
     if (substep.kind == Substep::Kind::kick) {
-      Lanes pulls[registers + 1];
+      SimdDouble pulls[registers + 1];
       for (int r = 0; r < registers; ++r) {
-        pulls[r] = sites.pull(r * lanes, w_[r] - moved_on<1>(r > 0 ? w_[r - 1] : everywhere(head), w_[r]));
+        pulls[r] = sites.pull(r * simd_width, w_[r] - concat_shift<1>(r > 0 ? w_[r - 1] : splat(head), w_[r]));
       }
       pulls[registers] = pulls[registers - 1];
-      const Lanes strength = everywhere(seconds * sites.stiffness);
+      const SimdDouble strength = splat(seconds * sites.stiffness);
       for (int r = 0; r < registers; ++r) {
-        p_[r] = kicked(p_[r], strength, pulls[r], moved_on<lanes - 1>(pulls[r], pulls[r + 1]));
+        p_[r] = kicked(p_[r], strength, pulls[r], concat_shift<simd_width - 1>(pulls[r], pulls[r + 1]));
       }
     } else {
-      const Lanes rate = everywhere(seconds / sites.mass);
-      for (int r = 0; r < registers; ++r) w_[r] = drifted(w_[r], sites.per_mass(r * lanes, rate), p_[r]);
+      const SimdDouble rate = splat(seconds / sites.mass);
+      for (int r = 0; r < registers; ++r) w_[r] = drifted(w_[r], sites.per_mass(r * simd_width, rate), p_[r]);
     }
   }
 
  private:
-  static constexpr int registers = count / lanes;
+  static constexpr int registers = count / simd_width;
   template <class Number, int... lane>
-  static Lanes register_of(int r, Number number, std::integer_sequence<int, lane...>) {
-    return Lanes{number(r * lanes + lane)...};
+  static SimdDouble register_of(int r, Number number, std::integer_sequence<int, lane...>) {
+    return SimdDouble{number(r * simd_width + lane)...};
   }
 
   S sites_;
-  Lanes w_[registers], p_[registers];
+  SimdDouble w_[registers], p_[registers];
 };
 
 }  // namespace bathline

@@ -1,11 +1,11 @@
 // Levels of kicks and drifts that pass through the registers at once, a site of every lane's part at a turn.
-// Tested by tests/model/line/explicit/march_test.cpp.
+// Tested by tests/model/line/explicit/stepper_test.cpp.
 #pragma once
 
 #include <span>
 #include <type_traits>
 
-#include "model/line/explicit/levels.hpp"
+#include "model/line/explicit/time_levels.hpp"
 #include "model/line/lane_field.hpp"
 #include "model/line/sites.hpp"
 
@@ -14,7 +14,7 @@ namespace bathline {
 /// A row of the sites as the parts of the lanes have it.
 struct PartRow {
   const LaneRegister<1>* part;
-  Lanes operator[](std::int64_t j) const { return part[j].at[0]; }
+  SimdDouble operator[](std::int64_t j) const { return part[j].at[0]; }
 };
 
 /// `at_once` levels of one kind, but for the drifts of the last.
@@ -26,8 +26,8 @@ class LevelPipeline {
 
   LevelPipeline(std::span<const LineLevel> levels, const S& sites) {
     for (int a = 0; a < at_once; ++a) {
-      for (int i = 0; i < kicks; ++i) strength_[a][i] = everywhere(levels[a].kick[i] * sites.stiffness);
-      for (int i = 0; i < drifts; ++i) step_[a][i] = everywhere(levels[a].drift[i] / sites.mass);
+      for (int i = 0; i < kicks; ++i) strength_[a][i] = splat(levels[a].kick[i] * sites.stiffness);
+      for (int i = 0; i < drifts; ++i) step_[a][i] = splat(levels[a].drift[i] / sites.mass);
     }
   }
 
@@ -36,15 +36,15 @@ class LevelPipeline {
   /// need not wait for each other. What the first level holds is in the fields as well.
   template <class RowsOfParts>
   [[gnu::always_inline]] void turn(const RowsOfParts& sites, LaneRegister<1>* w, LaneRegister<1>* p, std::int64_t j) {
-    Lanes next_w = w[j].at[0], next_p = p[j].at[0];
+    SimdDouble next_w = w[j].at[0], next_p = p[j].at[0];
 #pragma GCC unroll 4
     for (int a = 0; a < at_once; ++a) {
       Level& level = at_[a];
-      const Lanes here_w = a > 0 ? level.w : w[j - 1].at[0];
-      Lanes kicked_p = a > 0 ? level.p : p[j - 1].at[0];
-      const Lanes right = sites.pull(j - 2 * a, next_w - here_w);
+      const SimdDouble here_w = a > 0 ? level.w : w[j - 1].at[0];
+      SimdDouble kicked_p = a > 0 ? level.p : p[j - 1].at[0];
+      const SimdDouble right = sites.pull(j - 2 * a, next_w - here_w);
       for (int i = 0; i < kicks; ++i) kicked_p = kicked(kicked_p, strength_[a][i], level.left, right);
-      Lanes moved_w = a > 0 ? level.kicked_w : w[j - 2].at[0], moved_p = level.kicked_p;
+      SimdDouble moved_w = a > 0 ? level.kicked_w : w[j - 2].at[0], moved_p = level.kicked_p;
       for (int i = 0; i < (a + 1 < at_once ? drifts : last_drifts); ++i) {
         moved_w = drifted(moved_w, sites.per_mass(j - 2 * a - 2, step_[a][i]), moved_p);
       }
@@ -58,11 +58,11 @@ class LevelPipeline {
 
  private:
   struct Level {
-    Lanes w{}, p{}, left{}, kicked_w{}, kicked_p{};
+    SimdDouble w{}, p{}, left{}, kicked_w{}, kicked_p{};
   };
 
   Level at_[at_once];
-  Lanes strength_[at_once][kicks > 0 ? kicks : 1], step_[at_once][drifts > 0 ? drifts : 1];
+  SimdDouble strength_[at_once][kicks > 0 ? kicks : 1], step_[at_once][drifts > 0 ? drifts : 1];
 };
 
 /// `use` with a number from 0 to 2 as a type.
@@ -74,7 +74,7 @@ void with_constant(int number, Use use) {
 }
 
 /// `use` with the numbers of levels, kicks, drifts and drifts of the last level as types, where there are one or
-/// `depth` levels as `levels_at_once` found them.
+/// `depth` levels as `levels_per_sweep` found them.
 template <int depth, class Use>
 void with_kinds_of(std::span<const LineLevel> levels, Use use) {
   with_constant(levels.front().kicks, [&](auto kicks) {

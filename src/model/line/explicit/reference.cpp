@@ -3,7 +3,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "model/line/explicit/window.hpp"
+#include "model/line/explicit/segment.hpp"
 #include "model/line/state.hpp"
 
 namespace bathline {
@@ -11,19 +11,19 @@ namespace bathline {
 namespace {
 
 template <Sites S>
-class LineReferenceMarch final : public ExplicitMarch {
+class LineReferenceStepper final : public ExplicitEnvironmentStepper {
  public:
-  LineReferenceMarch(LineState& line, const ExplicitScheme& scheme, double h)
+  LineReferenceStepper(LineState& line, const ExplicitScheme& scheme, double h)
       : line_(line),
         scheme_(scheme),
         h_(h),
         lines_(static_cast<std::size_t>(line.axes),
-               LineWindow<S>(line.constants, line.sites(), static_cast<int>(scheme.b.size()))) {}
+               LineSegment<S>(line.constants, line.sites(), static_cast<int>(scheme.b.size()))) {}
 
-  int limit() const override { return std::numeric_limits<int>::max(); }
+  int max_block_steps() const override { return std::numeric_limits<int>::max(); }
 
-  void open(const BlockPlan&) override {
-    line_.touch(line_.sites());
+  void begin_block(const BlockPlan&) override {
+    line_.mark_active(line_.sites());
     for (int axis = 0; axis < line_.axes; ++axis) {
       lines_[axis].load({.w = line_.own(line_.w[axis]),
                          .p = line_.own(line_.p[axis]),
@@ -43,7 +43,7 @@ class LineReferenceMarch final : public ExplicitMarch {
     for (int axis = 0; axis < line_.axes; ++axis) lines_[axis].substep(substep, scheme_, h_, head.x[axis]);
   }
 
-  void close() override {
+  void end_block() override {
     for (int axis = 0; axis < line_.axes; ++axis) {
       lines_[axis].store(0, line_.sites(), line_.own(line_.w[axis]), line_.own(line_.p[axis]));
       line_.dissipated[axis] = lines_[axis].dissipated();
@@ -54,15 +54,16 @@ class LineReferenceMarch final : public ExplicitMarch {
   LineState& line_;
   ExplicitScheme scheme_;
   double h_;
-  std::vector<LineWindow<S>> lines_;  // by axis
+  std::vector<LineSegment<S>> lines_;  // by axis
 };
 
 }  // namespace
 
-std::unique_ptr<ExplicitMarch> make_reference_march(LineState& line, const ExplicitScheme& scheme, double h) {
+std::unique_ptr<ExplicitEnvironmentStepper> make_reference_stepper(LineState& line, const ExplicitScheme& scheme,
+                                                                   double h) {
   if (line.communicator.size() > 1) throw std::logic_error("the reference march is for a line on one rank");
-  const auto make = [&]<Sites S>(const S&) -> std::unique_ptr<ExplicitMarch> {
-    return std::make_unique<LineReferenceMarch<S>>(line, scheme, h);
+  const auto make = [&]<Sites S>(const S&) -> std::unique_ptr<ExplicitEnvironmentStepper> {
+    return std::make_unique<LineReferenceStepper<S>>(line, scheme, h);
   };
   return std::visit(make, line.material());
 }

@@ -3,14 +3,14 @@
 
 #include <cstdint>
 
-#include "parallel/lanes.hpp"
+#include "simd/simd_double.hpp"
 
 namespace bathline {
 
 /// The numbers of as many sites as there are lanes.
 struct RowOfRegisters {
   const double* row;
-  Lanes operator[](std::int64_t j) const { return load(row + j); }
+  SimdDouble operator[](std::int64_t j) const { return load(row + j); }
 };
 
 }  // namespace bathline

@@ -3,9 +3,10 @@
 //
 // Of a scheme with one eigenvalue both recursions act on one combination v = w + lead p of displacement and momentum,
 //
-//   z = (1 - S)/(1 - r S) y,   y = (1 - S^-1)/(1 - r S^-1) v,   p -= kick z,   v += drift p - late_slip z,
+//   z = (1 - S)/(1 - r S) y,   y = (1 - S^-1)/(1 - r S^-1) v,   p -= kick z,   v += drift p - late_displacement_weight
+//   z,
 //
-// late_slip = slip - (drift - lead) kick, which is zero where the scheme is symplectic.
+// late_displacement_weight = slip - (drift - lead) kick, which is zero where the scheme is symplectic.
 //
 // One sweep a step: it ends one step and begins the next, whose two recursions then run the other way round, so that
 // the sweep that ends it can begin the one after it. Only differences of v matter on the way, and these are in y,
@@ -57,24 +58,24 @@ class LineOneStageTile {
   enum class Sweep { first, middle, last };
   enum class Way { forward, back };
   enum class Site { first, later };  // of a part
-  template <bool slips>
+  template <bool has_displacement_weight>
   void sweep(int index, int steps);
   /// The last one runs the same way as this one, or not.
-  template <Way sense, bool slips, Sweep kind>
+  template <Way sense, bool has_displacement_weight, Sweep kind>
   void sweep(bool as_the_last);
 
-  double decay_;      // r
-  double lead_;       // v = w + lead p
-  double kick_;       // p+ = p - kick z
-  double late_slip_;  // v+ = v + drift p+ - late_slip z
+  double pole_;                      // r
+  double input_momentum_weight_;     // v = w + lead p
+  double momentum_weight_;           // p+ = p - kick z
+  double late_displacement_weight_;  // v+ = v + drift p+ - late_displacement_weight z
   double drift_;
-  std::int64_t memory_;
+  std::int64_t decay_length_;
   std::vector<double> powers_;  // r^k
   Parts parts_;
   Field y_, p_;  // y_ is w before the first sweep and after the last
   // What a sweep leaves to the next one: z and y of the sites before every part.
   Register entering_z_, entering_y_;
-  Register anchor_;  // v of the site of every part where the last sweep begins
+  Register reference_value_;  // v of the site of every part where the last sweep begins
 };
 
 }  // namespace bathline

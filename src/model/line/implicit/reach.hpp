@@ -1,5 +1,5 @@
 // How far implicit steps reach along a uniform line, and how many of them are best taken together.
-// Tested by tests/model/line/implicit/block_test.cpp.
+// Tested by tests/model/line/implicit/block_stepper_test.cpp.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class LineResponse {
   LineResponse(const LineRecursion& recursion, std::int64_t half, double w, double p)
       : recursion_(recursion),
         half_(half),
-        step_(recursion.memory() < half ? 2 * recursion.memory() : half),
+        step_(recursion.decay_length() < half ? 2 * recursion.decay_length() : half),
         w_(static_cast<std::size_t>(2 * half + 1)),
         p_(w_.size()) {
     w_[static_cast<std::size_t>(half)] = w;
@@ -83,14 +83,14 @@ ImplicitReach cheapest_reach(const LineRecursion& recursion, std::int64_t limit,
   // A site that is eliminated in lockstep with the head takes about as long as so many in a tile.
   constexpr double cost_near_head = 20.0;
   ImplicitReach best;
-  if (recursion.memory() > limit) return best;
+  if (recursion.decay_length() > limit) return best;
   LineResponse displaced(recursion, 2 * limit, 1.0, 0.0), kicked(recursion, 2 * limit, 0.0, recursion.impedance);
   double least = std::numeric_limits<double>::infinity();
   for (int steps = 1; steps <= 64; ++steps) {
     displaced.step();
     kicked.step();
     if (steps < 4 || (steps & (steps - 1)) != 0) continue;
-    const std::int64_t sites = std::max({displaced.reach(), kicked.reach(), recursion.memory()});
+    const std::int64_t sites = std::max({displaced.reach(), kicked.reach(), recursion.decay_length()});
     if (sites > limit) break;
     const auto tile = static_cast<double>(Tile::capacity_for(recursion, sites));
     const auto near_head = 2.0 * static_cast<double>(sites);

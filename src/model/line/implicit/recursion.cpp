@@ -1,5 +1,5 @@
 // The numbers of an implicit step inside a uniform line.
-// Tested by tests/model/line/implicit/block_test.cpp.
+// Tested by tests/model/line/implicit/block_stepper_test.cpp.
 #include "model/line/implicit/recursion.hpp"
 
 #include <Eigen/Eigenvalues>
@@ -13,17 +13,17 @@ namespace bathline {
 namespace {
 
 /// Sites after which decay^sites is negligible; the largest number there is where it never is.
-std::int64_t sites_of_influence(double decay) {
-  if (decay <= negligible_influence) return 1;
+std::int64_t sites_of_influence(double pole) {
+  if (pole <= negligible_influence) return 1;
   // One site more than the logarithm, which is rounded.
-  const double sites = std::log(negligible_influence) / std::log(decay) + 1.0;
+  const double sites = std::log(negligible_influence) / std::log(pole) + 1.0;
   return sites >= 1.0 && sites < 1e9 ? static_cast<std::int64_t>(std::ceil(sites))
                                      : std::numeric_limits<std::int64_t>::max();
 }
 
 }  // namespace
 
-std::optional<LineRecursion> LineRecursion::of(const LineConstants& line, const CollocationScheme& scheme,
+std::optional<LineRecursion> LineRecursion::of(const LineConstants& line, const PartitionedRungeKutta& scheme,
                                                double step) {
   // In extended precision, so that nothing but the rounding of the numbers themselves is systematic.
   using Real = long double;
@@ -59,10 +59,10 @@ std::optional<LineRecursion> LineRecursion::of(const LineConstants& line, const 
     const std::complex<Real> c = strength * mu;
     const std::complex<Real> ratio = Real(2) / (one + Real(2) * c + std::sqrt(one + Real(4) * c));  // r/c
     const std::complex<Real> weight = (mu.imag() > 0 ? Real(2) : Real(1)) * ratio * from_w[i];
-    LineRecursion::Mode mode{.decay = Complex(c * ratio),
-                             .lead = Complex(from_u[i] / from_w[i] * (h / mass)),
-                             .kick = Complex(weight * to_u[i] / mu * (h * stiffness)),
-                             .slip = Complex(weight * to_w[i] * strength),
+    LineRecursion::Mode mode{.pole = Complex(c * ratio),
+                             .input_momentum_weight = Complex(from_u[i] / from_w[i] * (h / mass)),
+                             .momentum_weight = Complex(weight * to_u[i] / mu * (h * stiffness)),
+                             .displacement_weight = Complex(weight * to_w[i] * strength),
                              .to_stages = {},
                              .from_velocities = {}};
     for (Eigen::Index stage = 0; stage < g.rows(); ++stage) {
@@ -76,15 +76,16 @@ std::optional<LineRecursion> LineRecursion::of(const LineConstants& line, const 
 
 void LineRecursion::step(std::span<double> w, std::span<double> p) const {
   const std::size_t n = w.size();
-  std::vector<double> kicks(n), slips(n), re(n), im(n);
+  std::vector<double> kicks(n), has_displacement_weight(n), re(n), im(n);
   for (const std::vector<Mode>* modes : {&pairs, &singles}) {
     for (const Mode& mode : *modes) {
-      const double r = mode.decay.real(), i = mode.decay.imag();
-      const Complex lead = mode.lead, kick = mode.kick, slip = mode.slip;
+      const double r = mode.pole.real(), i = mode.pole.imag();
+      const Complex input_momentum_weight = mode.input_momentum_weight, momentum_weight = mode.momentum_weight,
+                    displacement_weight = mode.displacement_weight;
       for (std::size_t j = 1; j < n; ++j) {
         const double dw = w[j] - w[j - 1], dp = p[j] - p[j - 1];
-        re[j] = r * re[j - 1] - i * im[j - 1] + (dw + lead.real() * dp);
-        im[j] = r * im[j - 1] + i * re[j - 1] + lead.imag() * dp;
+        re[j] = r * re[j - 1] - i * im[j - 1] + (dw + input_momentum_weight.real() * dp);
+        im[j] = r * im[j - 1] + i * re[j - 1] + input_momentum_weight.imag() * dp;
       }
       double z_re = 0.0, z_im = 0.0, behind_re = 0.0, behind_im = 0.0;
       for (std::size_t j = n; j-- > 0;) {
@@ -93,21 +94,21 @@ void LineRecursion::step(std::span<double> w, std::span<double> p) const {
         z_re = next_re;
         behind_re = re[j];
         behind_im = im[j];
-        kicks[j] += kick.real() * z_re - kick.imag() * z_im;
-        slips[j] += slip.real() * z_re - slip.imag() * z_im;
+        kicks[j] += momentum_weight.real() * z_re - momentum_weight.imag() * z_im;
+        has_displacement_weight[j] += displacement_weight.real() * z_re - displacement_weight.imag() * z_im;
       }
     }
   }
   for (std::size_t j = 0; j < n; ++j) {
-    w[j] += drift * p[j] - slips[j];
+    w[j] += drift * p[j] - has_displacement_weight[j];
     p[j] -= kicks[j];
   }
 }
 
-std::int64_t LineRecursion::memory() const {
+std::int64_t LineRecursion::decay_length() const {
   std::int64_t sites = 1;
   for (const std::vector<Mode>* modes : {&pairs, &singles}) {
-    for (const Mode& mode : *modes) sites = std::max(sites, sites_of_influence(std::abs(mode.decay)));
+    for (const Mode& mode : *modes) sites = std::max(sites, sites_of_influence(std::abs(mode.pole)));
   }
   return sites;
 }

@@ -34,7 +34,7 @@
 #include <span>
 #include <vector>
 
-#include "integrate/scheme.hpp"
+#include "methods/scheme.hpp"
 #include "model/line/sites.hpp"
 
 namespace bathline {
@@ -49,10 +49,10 @@ struct LineRecursion {
   /// One eigenvalue, or a pair of conjugates: p+ = p - Re(kick z), w+ = w + drift p - Re(slip z), all summed, with
   /// z = (1 - S)/(1 - r S) (1 - S^-1)/(1 - r S^-1) (w + lead p).
   struct Mode {
-    Complex decay;  ///< r
-    Complex lead;
-    Complex kick;
-    Complex slip;
+    Complex pole;  ///< r
+    Complex input_momentum_weight;
+    Complex momentum_weight;
+    Complex displacement_weight;
     /// The changes of the stage momenta are the sum of all Re(to_stages z).
     std::vector<Complex> to_stages;
     /// Where velocities V of its stages are all that a site has, it has z = from_velocities.V.
@@ -60,7 +60,7 @@ struct LineRecursion {
   };
 
   /// Nothing for schemes that have none.
-  static std::optional<LineRecursion> of(const LineConstants& line, const CollocationScheme& scheme, double h);
+  static std::optional<LineRecursion> of(const LineConstants& line, const PartitionedRungeKutta& scheme, double h);
 
   std::vector<Mode> pairs;    ///< of conjugate eigenvalues
   std::vector<Mode> singles;  ///< real
@@ -70,7 +70,7 @@ struct LineRecursion {
   /// A step of an unbounded line by plain loops.
   void step(std::span<double> w, std::span<double> p) const;
   /// Sites after which every decay^sites is negligible; the largest number there is where one never is.
-  std::int64_t memory() const;
+  std::int64_t decay_length() const;
 };
 
 }  // namespace bathline

@@ -25,25 +25,25 @@ bool LineStageTile::serves(const LineRecursion& recursion) {
 
 std::int64_t LineStageTile::capacity_for(const LineRecursion& recursion, std::int64_t reach) {
   const auto numbers = static_cast<std::int64_t>(2 + numbers_of_modes(recursion));
-  return Parts::capacity(std::max({in_cache / numbers, 4 * reach, Parts::parts * recursion.memory()}));
+  return Parts::capacity(std::max({in_cache / numbers, 4 * reach, Parts::parts * recursion.decay_length()}));
 }
 
 LineStageTile::LineStageTile(const LineRecursion& recursion, std::int64_t capacity)
     : recursion_(recursion),
-      memory_(recursion.memory()),
+      decay_length_(recursion.decay_length()),
       w_(static_cast<std::size_t>(capacity / Parts::parts)),
       p_(w_.size()),
       y_(numbers_of_modes(recursion), Field(w_.size())) {}
 
 void LineStageTile::load(const double* w, const double* p, std::int64_t count) {
-  parts_ = Parts(count, memory_);
-  parts_.spread(w, w_.data());
-  parts_.spread(p, p_.data());
+  parts_ = Parts(count, decay_length_);
+  parts_.pack(w, w_.data());
+  parts_.pack(p, p_.data());
 }
 
 void LineStageTile::store(std::int64_t offset, std::int64_t count, double* w, double* p) const {
-  parts_.collect(w_.data(), offset, count, w);
-  parts_.collect(p_.data(), offset, count, p);
+  parts_.unpack(w_.data(), offset, count, w);
+  parts_.unpack(p_.data(), offset, count, p);
 }
 
 void LineStageTile::advance(int steps, std::span<const std::span<const double>> ahead) {
@@ -85,15 +85,15 @@ template <int pairs, int singles, LineStageTile::Way sense, LineStageTile::Sweep
   Register* y[numbers];
   for (int i = 0; i < numbers; ++i) y[i] = y_[static_cast<std::size_t>(i)].data();
   const Factors factors(recursion_);
-  const Lanes drift = everywhere(recursion_.drift);
+  const SimdDouble drift = splat(recursion_.drift);
   const std::int64_t part = parts_.part;
   const auto at = [part](std::int64_t k) { return forward ? k : part - 1 - k; };
 
-  const auto inherit = [&](Modes(&of_streams)[streams]) {
+  const auto carry_over = [&](Modes(&of_streams)[streams]) {
     for (int i = 0; i < numbers; ++i) {
       Register x;
       for (int s = 0; s < streams; ++s) x.at[s] = of_streams[s].of[i];
-      x = inherited<forward>(x);
+      x = carry_in<forward>(x);
       for (int s = 0; s < streams; ++s) of_streams[s].of[i] = x.at[s];
     }
   };
@@ -103,31 +103,32 @@ template <int pairs, int singles, LineStageTile::Way sense, LineStageTile::Sweep
   const auto second_filter = [&](std::int64_t j, int s) __attribute__((always_inline)) {
     Modes input;
     for (int i = 0; i < numbers; ++i) {
-      const Lanes here = y[i][j].at[s];
+      const SimdDouble here = y[i][j].at[s];
       input.of[i] = here - last_y[s].of[i];
       last_y[s].of[i] = here;
     }
     factors.filter(z[s], input);
   };
   if constexpr (ends_step) {
-    for (std::int64_t k = part - memory_; k < part; ++k) {
+    for (std::int64_t k = part - decay_length_; k < part; ++k) {
       for (int s = 0; s < streams; ++s) second_filter(at(k), s);
     }
-    inherit(z);
-    inherit(last_y);
+    carry_over(z);
+    carry_over(last_y);
   }
   const auto advance_site = [&](std::int64_t j, Site site) __attribute__((always_inline)) {
     for (int s = 0; s < streams; ++s) {
-      Lanes momentum = p[j].at[s], moved = w[j].at[s];
+      SimdDouble momentum = p[j].at[s], moved = w[j].at[s];
       if constexpr (ends_step) {
         second_filter(j, s);
-        moved = Factors::add(fused(drift, momentum, moved), factors.slip, z[s]);
-        momentum = Factors::add(momentum, factors.kick, z[s]);
+        moved = Factors::add(multiply_add(drift, momentum, moved), factors.displacement_weight, z[s]);
+        momentum = Factors::add(momentum, factors.momentum_weight, z[s]);
         w[j].at[s] = moved;
         p[j].at[s] = momentum;
       }
       if constexpr (begins_step) {
-        if (site == Site::later) factors.filter(next_y[s], factors.led(moved - last_w.at[s], momentum - last_p.at[s]));
+        if (site == Site::later)
+          factors.filter(next_y[s], factors.input_change(moved - last_w.at[s], momentum - last_p.at[s]));
         last_w.at[s] = moved;
         last_p.at[s] = momentum;
         for (int i = 0; i < numbers; ++i) y[i][j].at[s] = next_y[s].of[i];
@@ -139,10 +140,10 @@ template <int pairs, int singles, LineStageTile::Way sense, LineStageTile::Sweep
 
   if constexpr (begins_step) {
     // Every part has begun as if no spring came before it. The first one is the piece's, where it is left at that.
-    inherit(next_y);
-    const Register before_w = inherited<forward>(last_w), before_p = inherited<forward>(last_p);
+    carry_over(next_y);
+    const Register before_w = carry_in<forward>(last_w), before_p = carry_in<forward>(last_p);
     for (int s = 0; s < streams; ++s) {
-      factors.filter(next_y[s], factors.led(w[at(0)].at[s] - before_w.at[s], p[at(0)].at[s] - before_p.at[s]));
+      factors.filter(next_y[s], factors.input_change(w[at(0)].at[s] - before_w.at[s], p[at(0)].at[s] - before_p.at[s]));
     }
     for (int i = 0; i < numbers; ++i) {
       Register missing;
@@ -150,7 +151,7 @@ template <int pairs, int singles, LineStageTile::Way sense, LineStageTile::Sweep
       clear_first_part<forward>(missing);
       for (int s = 0; s < streams; ++s) next_y[s].of[i] = missing.at[s];
     }
-    for (std::int64_t k = 0; k < memory_; ++k) {
+    for (std::int64_t k = 0; k < decay_length_; ++k) {
       for (int s = 0; s < streams; ++s) {
         for (int i = 0; i < numbers; ++i) y[i][at(k)].at[s] += next_y[s].of[i];
         factors.filter(next_y[s], Modes{});

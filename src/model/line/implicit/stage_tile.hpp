@@ -52,7 +52,7 @@ class LineStageTile {
   void sweep(int index, int steps);
 
   LineRecursion recursion_;
-  std::int64_t memory_;
+  std::int64_t decay_length_;
   Parts parts_;
   Field w_, p_;
   std::vector<Field> y_;  // real and imaginary part of every pair, then the real ones

@@ -11,17 +11,17 @@
 // The stage momenta of a site lie side by side. A single one takes the place of p, which it tells as well:
 // p+ = P + (1 - a^) h (F(W) - C V).
 // Source: hairer2006, section II.2; farshi2018, eq. (45) with one stage. Conserves what the scheme conserves.
-// Tested by tests/model/line/implicit/march_test.cpp.
+// Tested by tests/model/line/implicit/stepper_test.cpp.
 #pragma once
 
 #include <Eigen/Core>
 #include <concepts>
 #include <cstdint>
 
-#include "integrate/scheme.hpp"
+#include "methods/scheme.hpp"
 #include "model/line/sites.hpp"
 #include "solve/tridiagonal.hpp"
-#include "solve/unequal_tridiagonal.hpp"
+#include "solve/nonuniform_tridiagonal.hpp"
 
 namespace bathline {
 
@@ -36,7 +36,8 @@ class LineStep {
   using Value = Eigen::Matrix<double, S, 1>;
 
   /// `first_spring` is the stiffness of the one to the head; `line` tells what is at the far end.
-  LineStep(const Kind& sites, double first_spring, const LineConstants& line, const CollocationScheme& scheme, double h)
+  LineStep(const Kind& sites, double first_spring, const LineConstants& line, const PartitionedRungeKutta& scheme,
+           double h)
       : sites_(sites),
         first_spring_(first_spring),
         line_(line),
@@ -49,7 +50,7 @@ class LineStep {
         from_mean_(h * b_ - to_mean_) {}
 
   /// Of the stage momenta of the whole line, or of a piece that is cut behind its last site, with no spring there.
-  LineMatrix matrix(bool is_cut = false) const requires std::same_as<Kind, EqualSites> {
+  LineMatrix matrix(bool is_cut = false) const requires std::same_as<Kind, UniformSites> {
     const Block coupling = h_ * h_ * line_.stiffness / line_.mass * a_hat_ * a_;
     Block last = Block::Identity() + coupling;
     if (!is_cut && line_.far_end == FarEnd::fixed) last += coupling;
@@ -57,7 +58,7 @@ class LineStep {
     return {coupling, last};
   }
   /// Of this rank's `n` sites.
-  UnequalLineMatrix matrix(std::int64_t n) const requires std::same_as<Kind, UnequalSites<>> {
+  NonuniformLineMatrix matrix(std::int64_t n) const requires std::same_as<Kind, NonuniformSites<>> {
     const Block strength = h_ * h_ * a_hat_ * a_;
     const Block dashpot = h_ * line_.dashpot * a_hat_;
     const Block behind = line_.far_end == FarEnd::fixed ? Block(strength * sites_.spring[n]) : dashpot;

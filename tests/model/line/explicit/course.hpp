@@ -52,24 +52,24 @@ inline Outcome run(const LineConstants& constants, std::int64_t sites, int axes,
   line.prepare({});
   const Start start = random_start(sites, axes);
   line.scatter_state(start.w, start.p);
-  const auto march = line.explicit_march(scheme, h);
-  const int limit = march->limit();
+  const auto environment_stepper = line.explicit_stepper(scheme, h);
+  const int limit = environment_stepper->max_block_steps();
   Outcome outcome;
   int done = 0, substeps = 0;
   for (std::size_t turn = 0; done < steps; ++turn) {
     const int length = std::min({blocks[turn % blocks.size()], limit, steps - done});
-    march->open({.steps = length});
+    environment_stepper->begin_block({.steps = length});
     std::vector<double> head(static_cast<std::size_t>(axes)), force(head);
     for (int step = 0; step < length && world.is_root(); ++step) {
       for (const Substep& substep : scheme.substeps) {
         for (int axis = 0; axis < axes; ++axis) head[static_cast<std::size_t>(axis)] = head_at(substeps, axis);
-        march->force({head, {}}, force);
+        environment_stepper->force({head, {}}, force);
         outcome.forces.insert(outcome.forces.end(), force.begin(), force.end());
-        march->substep(substep, {head, {}});
+        environment_stepper->substep(substep, {head, {}});
         ++substeps;
       }
     }
-    march->close();
+    environment_stepper->end_block();
     done += length;
   }
   const std::vector<double> head(static_cast<std::size_t>(axes), 0.25);

@@ -16,17 +16,18 @@
 namespace bathline {
 
 /// One step; `velocities` of the head are stages x axes, and so is the force on it, which rank 0 knows.
-inline Eigen::MatrixXd step(ImplicitMarch& march, const std::vector<double>& head, const Eigen::MatrixXd& velocities) {
+inline Eigen::MatrixXd step(ImplicitEnvironmentStepper& environment_stepper, const std::vector<double>& head,
+                            const Eigen::MatrixXd& velocities) {
   StageResponse response;
-  EXPECT_TRUE(march.respond(head, response)) << march.failure();
-  march.complete(velocities);
+  EXPECT_TRUE(environment_stepper.condense(head, response)) << environment_stepper.failure();
+  environment_stepper.back_substitute(velocities);
   return test_world().is_root() ? Eigen::MatrixXd(response.constant - response.damping * velocities)
                                 : Eigen::MatrixXd();
 }
 
 struct Course {
   LineConstants constants;
-  CollocationScheme scheme;
+  PartitionedRungeKutta scheme;
   double h = 0.0;
   std::int64_t sites = 0;
   int axes = 1;
@@ -49,20 +50,20 @@ inline Outcome outcome(const Course& course, bool in_blocks) {
   const auto size = static_cast<std::size_t>(course.sites * course.axes);
   const std::vector<double> w = random.list(size), p = random.list(size);
   line.scatter_state(w, p);
-  const auto march = line.implicit_march(course.scheme, course.h);
+  const auto environment_stepper = line.implicit_stepper(course.scheme, course.h);
   Outcome result;
   std::vector<double> head(static_cast<std::size_t>(course.axes));
   Eigen::MatrixXd velocities(course.scheme.stages(), course.axes);
   for (const int steps : course.blocks) {
-    EXPECT_LE(steps, std::max(1, march->limit()));
-    if (in_blocks) march->open({.steps = steps});
+    EXPECT_LE(steps, std::max(1, environment_stepper->max_block_steps()));
+    if (in_blocks) environment_stepper->begin_block({.steps = steps});
     for (int i = 0; i < steps; ++i) {
       for (double& v : velocities.reshaped()) v = random.uniform();
-      if (!in_blocks || test_world().is_root()) result.forces.push_back(step(*march, head, velocities));
+      if (!in_blocks || test_world().is_root()) result.forces.push_back(step(*environment_stepper, head, velocities));
       const Eigen::RowVectorXd moved = course.h * course.scheme.b.transpose() * velocities;
       for (int axis = 0; axis < course.axes; ++axis) head[static_cast<std::size_t>(axis)] += moved[axis];
     }
-    if (in_blocks) march->close();
+    if (in_blocks) environment_stepper->end_block();
   }
   line.gather_state(result.w, result.p);
   const EnvironmentEnergy energy = line.energy(head);
@@ -108,7 +109,7 @@ inline void expect_blocks_to_change_nothing(const Course& course) {
 /// Of a line that has no state yet, as when a recipe is only checked.
 inline int block_limit(const Course& course) {
   Line line("line", Attachment({{0, 1.0}}, course.axes), course.constants, course.sites, test_world());
-  return line.implicit_march(course.scheme, course.h)->limit();
+  return line.implicit_stepper(course.scheme, course.h)->max_block_steps();
 }
 
 }  // namespace bathline

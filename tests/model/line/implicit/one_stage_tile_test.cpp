@@ -3,15 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include "model/line/implicit/window.hpp"
+#include "model/line/implicit/segment.hpp"
 #include "piece.hpp"
 
 namespace bathline::one_stage_tile_test {
 namespace {
 
 constexpr LineConstants line{.mass = 0.7, .stiffness = 1.9, .far_end = FarEnd::free, .dashpot = 0.0};
-const CollocationScheme midpoint = one_stage(0.5, 0.5);
-using Window = LineImplicitWindow<1>;
+const PartitionedRungeKutta midpoint = one_stage(0.5, 0.5);
+using Window = LineImplicitSegment<1>;
 constexpr double steps_in_seconds[] = {1e-6, 0.02, 0.3, 1.0, 4.0};
 
 TEST(LineOneStageTile, EqualsPlainLoopsInside) {
@@ -24,7 +24,7 @@ TEST(LineOneStageTile, EqualsPlainLoopsInside) {
          {2 * reach.sites + 1, 2 * reach.sites + 333, LineOneStageTile::capacity_for(recursion, reach.sites)}) {
       SCOPED_TRACE(testing::Message() << "h = " << h << ", " << sites << " sites");
       expect_tile_to_equal<LineOneStageTile>(
-          Window({EqualSites{line.stiffness, line.mass}, line.stiffness, line, midpoint, h}, Window::Place::far_end,
+          Window({UniformSites{line.stiffness, line.mass}, line.stiffness, line, midpoint, h}, Window::Place::far_end,
                  sites),
           recursion, reach, sites, h * recursion.impedance / line.mass, 1);
     }

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "method_cases.hpp"
-#include "model/line/implicit/window.hpp"
+#include "model/line/implicit/segment.hpp"
 #include "piece.hpp"
 
 namespace bathline::stage_tile_test {
@@ -14,19 +14,19 @@ namespace {
 constexpr LineConstants line{.mass = 0.7, .stiffness = 1.9, .far_end = FarEnd::free, .dashpot = 0.0};
 constexpr double steps_in_seconds[] = {1e-6, 0.02, 0.3, 1.0, 4.0};
 
-CollocationScheme gauss(int stages) {
-  return std::get<CollocationScheme>(method_case("gauss(stages=" + std::to_string(stages) + ")").scheme);
+PartitionedRungeKutta gauss(int stages) {
+  return std::get<PartitionedRungeKutta>(method_case("gauss(stages=" + std::to_string(stages) + ")").scheme);
 }
 
 /// Two stages, eigenvalues that are real and differ.
-CollocationScheme two_reals() {
+PartitionedRungeKutta two_reals() {
   const Eigen::MatrixXd a{{0.4, 0.0}, {0.3, 0.7}};
   return {.a = a, .a_hat = a, .b = Eigen::VectorXd{{0.6, 0.4}}};
 }
 
 template <int stages>
 void expect_tile_to_equal_the_stage_system(double h) {
-  using Window = LineImplicitWindow<stages>;
+  using Window = LineImplicitSegment<stages>;
   const std::optional<LineRecursion> recursion = LineRecursion::of(line, gauss(stages), h);
   ASSERT_TRUE(recursion && LineStageTile::serves(*recursion));
   const ImplicitReach reach = cheapest_reach<LineStageTile>(*recursion, 512);
@@ -60,7 +60,7 @@ TEST(LineStageTile, ReachIsWhereInfluenceEnds) {
   }
 }
 
-bool has_a_tile(const CollocationScheme& scheme) {
+bool has_a_tile(const PartitionedRungeKutta& scheme) {
   const std::optional<LineRecursion> recursion = LineRecursion::of(line, scheme, 0.3);
   return recursion && LineStageTile::serves(*recursion);
 }
@@ -69,12 +69,12 @@ bool has_a_tile(const CollocationScheme& scheme) {
 // sweep is made for.
 TEST(LineStageTile, IsNoneForOtherSchemes) {
   for (const MethodCase& method : method_cases()) {
-    const auto* scheme = std::get_if<CollocationScheme>(&method.scheme);
+    const auto* scheme = std::get_if<PartitionedRungeKutta>(&method.scheme);
     if (scheme == nullptr || scheme->stages() == 1) continue;  // one_stage_tile.hpp serves those
     EXPECT_EQ(has_a_tile(*scheme), method.method->entry.name == "gauss") << method.name;
   }
   EXPECT_FALSE(has_a_tile(two_reals()));
-  CollocationScheme parallel = two_reals();
+  PartitionedRungeKutta parallel = two_reals();
   parallel.a = parallel.a_hat = Eigen::MatrixXd{{0.4, 0.1}, {-1e-9, 0.4}};
   EXPECT_FALSE(has_a_tile(parallel));
   parallel.a(1, 0) = parallel.a_hat(1, 0) = -0.1;

@@ -4,7 +4,7 @@
 
 #include <Eigen/SparseLU>
 
-#include "advance/stepper.hpp"
+#include "steppers/stepper.hpp"
 #include "method_cases.hpp"
 #include "on_rank_zero.hpp"
 #include "petsc_options.hpp"
@@ -44,8 +44,8 @@ void expect_a_step_to_equal_the_dense_one(const StepCase& c) {
   constexpr int axes = 2;
   Line line = make_line(unequal_site, c.far_end, c.sites, axes);
   // Before there is a state, as where a recipe is only checked.
-  const auto march = line.implicit_march(one_stage(c.scheme.b, c.scheme.a), c.h);
-  EXPECT_EQ(march->limit(), 0);
+  const auto environment_stepper = line.implicit_stepper(one_stage(c.scheme.b, c.scheme.a), c.h);
+  EXPECT_EQ(environment_stepper->max_block_steps(), 0);
   line.prepare({});
   RandomNumbers random(17);
   const std::vector<double> w = random.list(static_cast<std::size_t>(c.sites * axes));
@@ -53,9 +53,9 @@ void expect_a_step_to_equal_the_dense_one(const StepCase& c) {
   line.scatter_state(w, p);
   const std::vector<double> head = {0.4, -0.9}, velocity = {-0.3, 0.6};
   StageResponse response;
-  ASSERT_TRUE(march->respond(head, response));
+  ASSERT_TRUE(environment_stepper->condense(head, response));
   EXPECT_GT(response.damping(0, 0), 0.0);
-  march->complete(Eigen::RowVectorXd{{-0.3, 0.6}});
+  environment_stepper->back_substitute(Eigen::RowVectorXd{{-0.3, 0.6}});
   std::vector<double> end_w, end_p;
   line.gather_state(end_w, end_p);
   const double dissipated = line.energy(head).dissipated;
@@ -105,7 +105,7 @@ TEST(MpiUnequalLine, EqualsADenseSolutionThroughPetsc) {
 /// A particle with a hardening spring in the plane, on a line of its own making.
 Problem make_problem(const Site& site, FarEnd far_end, std::int64_t sites, double quartic) {
   RandomNumbers random(5);
-  OpenSystem system = random_particles(1, 2, random);
+  ParticleSystem system = random_particles(1, 2, random);
   system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd{{1.1, 0.2}, {0.2, 0.7}}, quartic);
   std::vector<std::unique_ptr<Environment>> environments;
   environments.push_back(std::make_unique<Line>("line", Attachment({{0, 1.0}}, 2),
@@ -159,7 +159,7 @@ struct WholeSystem {
 
   /// One step, with Newton's method for all stage velocities at once:
   /// M V_i = p + h sum_j a^_ij (f(U_j) - C V_j),  U_i = u + h sum_j a_ij V_j.
-  void step(const CollocationScheme& s, double h, PhasePoint& point) const {
+  void step(const PartitionedRungeKutta& s, double h, PhasePoint& point) const {
     const Eigen::Index n = mass.size(), stages = s.stages();
     Eigen::MatrixXd velocity(n, stages), place(n, stages), forces(n, stages);
     velocity.colwise() = point.p.cwiseQuotient(mass);
@@ -190,7 +190,7 @@ struct WholeSystem {
     point.u += h * velocity * s.b;
   }
 
-  OpenSystem system;
+  ParticleSystem system;
   Eigen::Index particle;
   Eigen::VectorXd mass, damping;
   Eigen::MatrixXd springs;
@@ -204,7 +204,7 @@ TEST(MpiUnequalLine, ANonlinearParticleOnItSolvesTheStageEquationsOfTheWhole) {
     for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
       for (const int sites : {1, 85}) {
         SCOPED_TRACE(testing::Message() << name << ", far end " << static_cast<int>(far_end) << ", " << sites);
-        const auto scheme = std::get<CollocationScheme>(method_case(name).scheme);
+        const auto scheme = std::get<PartitionedRungeKutta>(method_case(name).scheme);
         Problem problem = make_problem(unequal_site, far_end, sites, 0.8);
         const WholeSystem whole(problem, far_end, sites);
         RandomNumbers random(29);

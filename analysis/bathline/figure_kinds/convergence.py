@@ -1,0 +1,190 @@
+"""Errors against step or work, on logarithmic axes, with the measured orders: `figure.kind = "convergence"`.
+
+Draws, for every label in the group `convergence`, `error_q`, `error_p` and `error_energy` over `step`, as
+far as the file has them, one panel each. The line is the fit of order `order_q` (...) through the points
+used for it; points left out of the fit (`used_q` = 0: round-off, or too coarse) are hollow. Means over
+several starts have a band from `least_error_q` to `largest_error_q`.
+`figure.panels`, when given, chooses: each with title, xlabel, ylabel, xlim, ylim and series = [{of =
+"convergence.<label>.error_q", name, color}]; with x = "work" over the components of forces that were evaluated, where
+lines join the points and no order is fitted.
+"""
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from bathline import legend, style
+from bathline.default_figures import error_panels
+from bathline.result_file import AnalysisError
+
+def draw(result, spec):
+    """The figure of all panels."""
+    panels = spec.get("panels") or error_panels(result, "step")
+    if not panels:
+        raise AnalysisError(f"{result.path}: the group 'convergence' has no errors to draw")
+    columns = int(spec.get("columns") or min(len(panels), 3))
+    rows = -(-len(panels) // columns)
+    width = spec.get("width") or (style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH)
+    figure = style.new_figure(width, spec.get("height") or 2.5 * rows)
+    grid = figure.subplots(rows, columns, squeeze=False)
+    placed = []
+    for place, panel in enumerate(panels):
+        axes = grid.flat[place]
+        fits = _draw_panel(axes, result, panel)
+        letter = f"({chr(ord('a') + place)})" if len(panels) > 1 else ""
+        axes.set_title(f"{letter} {panel.get('title') or ''}".strip())
+        placed.append((axes, fits))
+    for axes in grid.flat[len(panels) :]:
+        axes.set_visible(False)
+    hollow = [_hollow()] if any(_is_hollow(line) for axes, _ in placed for line in axes.lines) else []
+    handles = [(axes, [handle for handle, *_ in fits] + hollow) for axes, fits in placed]
+    shared = spec.get("legend") == "shared"
+    if shared:
+        legend.place(figure, handles, shared=True)
+    style.lay_out(figure)
+    for axes, fits in placed:
+        _make_room(axes, fits)
+        _write_orders(axes, fits)
+    if not shared:
+        legend.place(figure, handles)
+        # Legends above the axes have made these smaller.
+        style.lay_out(figure)
+        for axes, fits in placed:
+            for text in list(axes.texts):
+                text.remove()
+            _write_orders(axes, fits)
+    return figure
+
+
+def _is_hollow(line):
+    return line.get_markerfacecolor() == "white" and len(line.get_xdata()) > 0
+
+
+def _hollow():
+    """The legend's entry for what the fits leave out."""
+    look = {"marker": "o", "markerfacecolor": "white", "markeredgewidth": 0.8, "color": "0.45"}
+    return Line2D([], [], linestyle="none", label="hollow: round-off, not fitted", **look)
+
+
+def _abscissa(result, panel, error):
+    """What an error series is drawn over: the panel's `x` if that is `work`, beside it, or else its steps."""
+    if panel.get("x") == "work":
+        return result.quantity(error.path.rpartition(".")[0] + ".work")
+    return _steps(result, error)
+
+
+def _steps(result, error):
+    """The steps of an error series: its own scale, or `step` beside it or in the group `convergence`."""
+    if error.scale is not None and error.scale.path.endswith("step"):
+        return error.scale
+    for path in (error.path.rpartition(".")[0] + ".step", "convergence.step"):
+        if result.has(path) and result.quantity(path).values.shape == error.values.shape:
+            return result.quantity(path)
+    raise AnalysisError(
+        f"{result.path}: '{error.path}' has no steps: neither a scale 'step' nor a variable of that name"
+    )
+
+
+def _draw_panel(axes, result, panel):
+    """Draws one panel; returns for every series its handle, the end of its fit and its order."""
+    fits = []
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for place, series in enumerate(panel["series"]):
+        error = result.quantity(series["of"])
+        x = _abscissa(result, panel, error)
+        base, _, kind = error.path.rpartition(".error_")
+        drawn = np.isfinite(error.values) & (error.values > 0) & (x.values > 0)
+        fitted = drawn.copy()
+        if result.has(f"{base}.used_{kind}"):
+            fitted &= result.quantity(f"{base}.used_{kind}").values > 0
+        method = style.series_look(result.recipe, series, place)
+        # Marks that cover each other: the first are the largest, so that all are seen.
+        size = 5.8 - 2.4 * place / max(len(panel["series"]) - 1, 1)
+        look = {"color": method.color, "marker": method.marker, "markersize": size}
+        hollow = look | {"markerfacecolor": "white", "markeredgewidth": 0.8}
+        if result.has(f"{base}.largest_error_{kind}"):
+            edges = [
+                result.quantity(f"{base}.{which}_error_{kind}").values for which in ("least", "largest")
+            ]
+            axes.fill_between(x.values, *edges, color=look["color"], alpha=0.18, linewidth=0, zorder=1)
+        axes.plot(x.values[fitted], error.values[fitted], linestyle="none", **look)
+        axes.plot(x.values[drawn & ~fitted], error.values[drawn & ~fitted], linestyle="none", **hollow)
+        end, order = None, None
+        if panel.get("x") == "work":
+            axes.plot(x.values[drawn], error.values[drawn], color=look["color"], linewidth=0.7, zorder=1.5)
+        elif fitted.sum() > 1:
+            end, order = _draw_fit(axes, result, f"{base}.order_{kind}", x.values[fitted], error.values[fitted], look)
+        fits.append(
+            (Line2D([], [], linewidth=0.7, label=series.get("name") or series["of"], **look), end, order)
+        )
+    if panel.get("xlim"):
+        axes.set_xlim(panel["xlim"])
+    if panel.get("ylim"):
+        axes.set_ylim(panel["ylim"])
+    style.label_short_decades(axes.xaxis)
+    style.arrange_ticks(axes)
+    first = result.quantity(panel["series"][0]["of"])
+    x = _abscissa(result, panel, first)
+    axes.set_xlabel(
+        style.with_units(panel.get("xlabel") or x.long_name or "step", x.units)
+    )
+    axes.set_ylabel(
+        style.with_units(panel.get("ylabel") or first.long_name or "error", first.units)
+    )
+    return fits
+
+
+def _draw_fit(axes, result, path, steps, errors, look):
+    """Draws the line of the order that the file has, or else that is fitted here; returns its upper end and the order."""
+    x, y = np.log(steps), np.log(errors)
+    order = float(result.quantity(path).values) if result.has(path) else np.polyfit(x, y, 1)[0]
+    level = np.mean(y - order * x)
+    ends = np.array([x.min(), x.max()])
+    axes.plot(np.exp(ends), np.exp(level + order * ends), color=look["color"], linewidth=0.7, zorder=1.5)
+    return np.exp([x.max(), y[np.argmax(x)]]), order
+
+
+def _make_room(axes, fits):
+    """Widens the axes at the right for the text of the orders."""
+    if all(end is None for _, end, _ in fits):
+        return
+    frame, dots = axes.get_window_extent(), axes.figure.dpi / 72
+    left, right = axes.get_xlim()
+    axes.set_xlim(left, left * (right / left) ** (1 / (1 - min(38 * dots / frame.width, 0.6))))
+
+
+def _write_orders(axes, fits):
+    """Writes the orders beside the ends of the fits, moved apart where they would overlap."""
+    ends = sorted(
+        ((*end, order, handle.get_color()) for handle, end, order in fits if end is not None),
+        key=lambda end: end[1],
+    )
+    if not ends:
+        return
+    frame, dots = axes.get_window_extent(), axes.figure.dpi / 72
+    wanted = np.array([axes.transData.transform(end[:2])[1] for end in ends])
+    heights = _apart(wanted, 8.5 * dots, frame.y0 + 5 * dots, frame.y1 - 5 * dots)
+    for (x, y, order, color), height, place in zip(ends, heights, wanted):
+        axes.annotate(
+            f"order {order:.2f}",
+            (x, y),
+            xytext=(5, (height - place) / dots),
+            textcoords="offset points",
+            ha="left",
+            va="center",
+            fontsize=7,
+            color=color,
+        )
+
+
+def _apart(wanted, spacing, lowest, highest):
+    """Sorted heights near the wanted ones, at least `spacing` apart, between the limits if they fit."""
+    heights = np.clip(wanted, lowest, highest)
+    for _ in range(200):
+        lack = np.maximum(spacing - np.diff(heights), 0.0)
+        if lack.max(initial=0.0) < 0.01 * spacing:
+            break
+        heights[:-1] -= 0.5 * lack
+        heights[1:] += 0.5 * lack
+        heights = np.clip(heights, lowest, highest)
+    return heights

@@ -1,0 +1,169 @@
+"""Displacement of a line over site and time, as a map and as a surface: `figure.kind = "wave"`.
+
+Draws the first variable `displacement... (snapshot_time, site)` of the first integrator that has one, or the
+variable named by `figure.panels[0].series[0].of`. Colours are centred at zero, and the same in both panels. On the map, as
+far as the file has them, thin lines show the front of the theory, which runs out with `wave.front_speed_theory` and is back
+as an echo at `wave.echo_time_theory`, and rings where the run itself had its front (`wave.front_site`).
+"""
+
+import numpy as np
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import Normalize
+from matplotlib.lines import Line2D
+from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+from bathline import legend, style
+from bathline.result_file import AnalysisError, as_python
+from bathline.axis_limits import drawable
+
+MOST_CELLS = 1200  # along each axis of the map: more than the picture has pixels
+MOST_ROWS = 600  # along each axis of the surface
+RINGS = 24
+
+
+def draw(result, spec):
+    """The figure of one line."""
+    panel = (spec.get("panels") or [{}])[0]
+    path = _find_displacement(result, panel)
+    values, dataset = result.array(path)
+    values = drawable(values)
+    while values.ndim > 2:
+        values = values[..., 0]
+    if values.ndim != 2 or 0 in values.shape:
+        raise AnalysisError(f"{result.path}: '{path}' has no rows over sites and time to draw")
+    time, site = result.scale_of(dataset, 0), result.scale_of(dataset, 1)
+    series = (panel.get("series") or [{}])[0]
+    scale = series.get("scale") or 1.0
+
+    picture = _coarser(_coarser(values * scale, 0), 1)
+    largest = np.nanmax(np.abs(picture), initial=0.0) or 1.0
+    colors = {"cmap": style.diverging_map(), "norm": Normalize(-largest, largest), "rasterized": True}
+    labels = [
+        style.with_units(panel.get("xlabel") or "site", site.units),
+        style.with_units(panel.get("ylabel") or "time", time.units),
+        style.with_units(
+            series.get("name") or "displacement",
+            str(as_python(dataset.attrs.get("units", ""))) if scale == 1.0 else "",
+        ),
+    ]
+
+    figure = style.new_figure(spec.get("width") or style.PAGE_WIDTH, spec.get("height") or 2.9)
+    axes = figure.add_subplot(1, 2, 1)
+    mesh = axes.pcolormesh(
+        _coarser(site.values, 0), _coarser(time.values, 0), picture, shading="nearest", **colors
+    )
+    limits = axes.get_xlim(), axes.get_ylim()
+    handles = _draw_fronts(axes, result, path, site.values)
+    axes.set_xlim(panel.get("xlim") or limits[0])
+    axes.set_ylim(panel.get("ylim") or limits[1])
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
+    axes.set_title(f"(a) {panel.get('title') or ''}".strip())
+    axes.tick_params(color="0.2")
+    bar = figure.colorbar(mesh, ax=axes, pad=0.02, aspect=28)
+    bar.outline.set_linewidth(0.6)
+    bar.set_label(labels[2])
+    _draw_surface(figure.add_subplot(1, 2, 2, projection="3d"), site.values, time.values, values * scale, colors, labels)
+    if handles:
+        legend.on_top(figure, handles)
+    return figure
+
+
+class _Sheet(QuadMesh):
+    """A mesh that was projected when it was made, so that axes in space have nothing more to project."""
+
+    def do_3d_projection(self):
+        return 0.0
+
+
+def _draw_surface(axes, site, time, values, colors, labels):
+    """The same displacement as a surface over site and time; the echo comes towards the eye.
+
+    matplotlib's own surface sorts its facets and makes an object of each whenever it is drawn, which takes seconds. Here
+    the rows of the file and, in each, the sites from the far end are in the order in which they cover each other.
+    """
+    axes.set_box_aspect((1.4, 1.4, 0.7), zoom=0.95)
+    axes.view_init(elev=38, azim=122)
+    rows, columns = (np.unique(np.linspace(0, size - 1, min(size, MOST_ROWS)).astype(int)) for size in values.shape)
+    places, times = np.meshgrid(site[columns[::-1]], time[rows])
+    heights = values[np.ix_(rows, columns[::-1])]
+    axes.auto_scale_xyz(places, times, heights)
+    x, y, _ = proj_transform(places.ravel(), times.ravel(), heights.ravel(), axes.get_proj())
+    corners = np.column_stack([x, y]).reshape(*heights.shape, 2)
+    sheet = _Sheet(corners, array=heights[:-1, 1:], edgecolors="none", antialiased=False, **colors)
+    axes.add_collection(sheet, autolim=False)
+    # The labels of a vertical axis in space would reach out of the figure.
+    axes.set_title(f"(b) {labels[2]}")
+    axes.set_xlabel(labels[0])
+    axes.set_ylabel(labels[1])
+
+
+def _find_displacement(result, panel):
+    named = (panel.get("series") or [{}])[0].get("of")
+    if named and result.has_variable(named):
+        return named
+    # The groups of the integrators come first, in the recipe's order.
+    groups = [named] if named else result.groups("/")
+    for group in groups:
+        for name in result.variables(group):
+            if name.startswith("displacement"):
+                return f"{group}.{name}"
+    raise AnalysisError(
+        f"{result.path}: no 'displacement' in {named or ', '.join(result.labels)}; with `snapshots = 10` in `[output]` a "
+        "closed run of a line keeps it at every tenth step"
+    )
+
+
+def _coarser(values, axis):
+    """Means over neighbours along an axis, so that at most MOST_CELLS entries remain."""
+    size = values.shape[axis]
+    if size <= MOST_CELLS:
+        return values
+    starts = np.arange(MOST_CELLS) * size // MOST_CELLS
+    shape = [1] * values.ndim
+    shape[axis] = MOST_CELLS
+    return np.add.reduceat(values, starts, axis=axis) / np.diff(np.append(starts, size)).reshape(shape)
+
+
+def _draw_fronts(axes, result, path, sites):
+    """Draws what the file says of the front, in theory and in this run; returns the handles of the legend."""
+    prefix = f"wave.{path.rpartition('.')[0]}"
+    if not result.has(f"{prefix}.front_speed"):
+        prefix = "wave"
+    handles = []
+    head = sites[0] - (sites[1] - sites[0] if len(sites) > 1 else 1.0)
+
+    speed = _number(result, f"{prefix}.front_speed_theory")
+    echo = _number(result, f"{prefix}.echo_time_theory")
+    if speed > 0:
+        times, places = [0.0, (sites[-1] - head) / speed], [head, sites[-1]]
+        if echo > 0:
+            times.append(echo)
+            places.append(head)
+        name = "theory: " + _in_words(speed, echo)
+        handles += axes.plot(places, times, color="black", linewidth=0.6, linestyle=(0, (5, 3)), label=name)
+
+    if result.has(f"{prefix}.front_site"):
+        front = result.quantity(f"{prefix}.front_site")
+        # Once at the far end it stays there.
+        arrival = int(np.nanargmax(front.values)) if np.isfinite(front.values).any() else -1
+        outward = np.flatnonzero(front.values[: arrival + 1] > head)
+        chosen = (
+            outward[np.unique(np.linspace(0, len(outward) - 1, RINGS).astype(int))] if len(outward) else []
+        )
+        look = {"linestyle": "none", "marker": "o", "markersize": 3, "markerfacecolor": "none"}
+        look |= {"markeredgecolor": "black", "markeredgewidth": 0.6}
+        look["label"] = f"this run: {_in_words(_number(result, f'{prefix}.front_speed'))}"
+        axes.plot(front.values[chosen], front.scale.values[chosen], **look)
+        handles.append(Line2D([], [], **look))
+    return handles
+
+
+def _number(result, path):
+    """A single number of the file, or not-a-number."""
+    return float(result.quantity(path).values) if result.has(path) else float("nan")
+
+
+def _in_words(speed, echo=float("nan")):
+    words = [f"front {speed:.2f} sites/s"] if np.isfinite(speed) else ["front"]
+    return ", ".join(words + ([f"echo at {echo:.2f} s"] if np.isfinite(echo) else []))

@@ -1,0 +1,17 @@
+// All that this program brings along.
+// Tested by tests/command_line/commands_test.py.
+#include "builtin_catalogues.hpp"
+
+#include "study/catalogue.hpp"
+
+namespace bathline {
+
+Catalogues builtin_catalogues() {
+  return {.systems = systems(),
+          .potentials = potentials(),
+          .environments = environments(),
+          .integrators = methods(),
+          .studies = studies()};
+}
+
+}  // namespace bathline

@@ -1,0 +1,35 @@
+// Which surface of section a recipe asks for.
+// Tested by tests/study/section_test.cpp.
+#include "driver/poincare_plan.hpp"
+
+#include <fmt/format.h>
+
+#include "recipe/printable_text.hpp"
+
+namespace bathline {
+
+PoincarePlan read_poincare_plan(const Section& table, const ParticleSystem& system, Mistakes& mistakes) {
+  PoincarePlan plan;
+  if (table.has("of") == table.has("period")) {
+    mistakes.add(table.where(), "section needs either `of`, a formula, or `period`, the seconds between two points");
+    throw UnreadableValue();
+  }
+  if (table.has("period")) {
+    plan.period = table.number("period");
+    plan.title = fmt::format("every {} s", plan.period);
+    return plan;
+  }
+  const std::optional<PhaseFunction> of = read_phase_function(table, "of", system, mistakes);
+  if (!of) throw UnreadableValue();
+  plan.of = *of;
+  plan.at = table.number("at");
+  const std::string& direction = table.text("direction");
+  plan.direction = direction == "up" ? 1 : direction == "down" ? -1 : 0;
+  plan.title = fmt::format("{} = {}, {}", printable(table.text("of")), plan.at,
+                           plan.direction == 0  ? "both ways"
+                           : plan.direction > 0 ? "upwards"
+                                                : "downwards");
+  return plan;
+}
+
+}  // namespace bathline

@@ -1,0 +1,99 @@
+// Poincare and stroboscopic sections of a trajectory.
+// Tested by tests/study/section_test.cpp.
+#include "driver/poincare_section.hpp"
+
+#include <algorithm>
+
+#include "driver/trajectory_recorder.hpp"
+
+namespace bathline {
+
+namespace {
+
+SeriesLayout layout_of(const std::string& group, const ParticleSystem& system, const std::string& title) {
+  return {.group = group,
+          .time = "section_time",
+          .dimensions = phase_dimensions(system),
+          .variables = {{"section_q", "m", "position at " + title, {"particle", "axis"}},
+                        {"section_p", "kg m/s", "momentum at " + title, {"particle", "axis"}}}};
+}
+
+}  // namespace
+
+PoincareSection::PoincareSection(const PoincarePlan& plan, ResultFile& file, const std::string& group,
+                                 const Problem& problem, const CheckpointReader* from)
+    : plan_(plan),
+      mass_(problem.system().mass),
+      last_{0.0, Eigen::VectorXd::Zero(mass_.size()), Eigen::VectorXd::Zero(mass_.size()),
+            Eigen::VectorXd::Zero(mass_.size())},
+      series_(file.series(layout_of(group, problem.system(), plan.title), restore(from))) {}
+
+void PoincareSection::serialise(Archive& archive) {
+  archive.counts("points", {&points_});
+  std::vector<std::span<double>> parts = {{&last_.time, 1}, {&last_value_, 1}};
+  for (Eigen::VectorXd* vector : {&last_.q, &last_.v, &last_.a}) {
+    parts.emplace_back(vector->data(), static_cast<std::size_t>(vector->size()));
+  }
+  archive.numbers("last", parts);
+}
+
+std::optional<std::int64_t> PoincareSection::restore(const CheckpointReader* from) {
+  if (from == nullptr) return std::nullopt;
+  Archive archive(*from, group_of_checkpoint);
+  serialise(archive);
+  has_begun_ = true;
+  return points_;
+}
+
+bool PoincareSection::is_crossed_by(double before, double after) const {
+  const bool up = before < 0.0 && after >= 0.0, down = before > 0.0 && after <= 0.0;
+  return (up && plan_.direction >= 0) || (down && plan_.direction <= 0);
+}
+
+double PoincareSection::value_between(const HermiteNode& now, double s) const {
+  const PathPoint point = hermite_interpolate(last_, now, s);
+  return plan_.of(point.q, point.v, last_.time + s * (now.time - last_.time)) - plan_.at;
+}
+
+/// Bisection down to neighbouring numbers.
+double PoincareSection::crossing(const HermiteNode& now) const {
+  double before = 0.0, after = 1.0;
+  for (double middle = 0.5; before < middle && middle < after; middle = 0.5 * (before + after)) {
+    const double value = value_between(now, middle);
+    const bool is_beyond = last_value_ < 0.0 ? value >= 0.0 : value <= 0.0;
+    (is_beyond ? after : before) = middle;
+  }
+  return after;
+}
+
+void PoincareSection::add(const Problem& problem, const HermiteNode& now, double s) {
+  const PathPoint point = hermite_interpolate(last_, now, s);
+  const double time = last_.time + s * (now.time - last_.time);
+  LegendreTransform* const legendre = problem.legendre();
+  const Eigen::VectorXd p =
+      legendre != nullptr ? legendre->momentum(point.q, point.v, time, 0.0) : mass_.cwiseProduct(point.v).eval();
+  row_.assign(point.q.begin(), point.q.end());
+  row_.insert(row_.end(), p.begin(), p.end());
+  series_.append(time, row_);
+  ++points_;
+}
+
+void PoincareSection::update(const Problem& problem, double time) {
+  if (!problem.communicator().is_root()) return;
+  HermiteNode now = path_end(problem, time);
+  const double value = plan_.of ? plan_.of(now.q, now.v, time) - plan_.at : 0.0;
+  if (has_begun_ && plan_.of) {
+    if (is_crossed_by(last_value_, value)) add(problem, now, crossing(now));
+  } else if (has_begun_) {
+    // Where the step divides the period up to round-off it does divide it.
+    const double dt = now.time - last_.time, slack = 1e-9 * dt;
+    for (double next = 0.0; (next = static_cast<double>(points_ + 1) * plan_.period) <= now.time + slack;) {
+      add(problem, now, std::min(1.0, (next - last_.time) / dt));
+    }
+  }
+  last_ = std::move(now);
+  last_value_ = value;
+  has_begun_ = true;
+}
+
+}  // namespace bathline

@@ -1,0 +1,185 @@
+// Carrying out what was prepared, new or resumed.
+// Tested by tests/command_line/commands_test.py.
+#include "driver/prepared_run.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "parallel/memory_budget.hpp"
+#include "record/result_integrity.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Keeps the files that environments were read from, so that the result can be had again from itself alone.
+void write_input_files(ResultFile& file, const Experiment& experiment) {
+  for (const auto& [name, text] : experiment.input_files()) file.attribute("input_file:" + name, text);
+}
+
+/// Keeps, on rank 0, the warnings that the log gets while it lives, behind those of before.
+class WarningCapture {
+ public:
+  explicit WarningCapture(const std::string& before)
+      : text_(before, std::ios::ate), sink_(std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)) {
+    sink_->set_level(spdlog::level::warn);
+    sink_->set_pattern("%v");
+    spdlog::default_logger()->sinks().push_back(sink_);
+  }
+  ~WarningCapture() {
+    auto& sinks = spdlog::default_logger()->sinks();
+    sinks.erase(std::remove(sinks.begin(), sinks.end(), sink_), sinks.end());
+  }
+  WarningCapture(const WarningCapture&) = delete;
+  WarningCapture& operator=(const WarningCapture&) = delete;
+  /// One a line.
+  std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+  spdlog::sink_ptr sink_;
+};
+
+/// One a line.
+std::string warnings_before_run(const PreparedRun& prepared) {
+  std::string text;
+  for (const std::string& warning : prepared.feasibility->warnings()) text += warning + "\n";
+  return text;
+}
+
+/// Those that a run had when its checkpoint was written; those before the run where there is none. @note Collective.
+std::string warnings_so_far(const PreparedRun& prepared, const CheckpointReader* from,
+                            const Communicator& communicator) {
+  const bool are_known =
+      from != nullptr && communicator.broadcast(communicator.is_root() && from->reader().has_attribute("warnings"));
+  return are_known ? from->attribute("warnings") : warnings_before_run(prepared);
+}
+
+CheckpointPlan plan_for(const RunContext& context, const PreparedRun& prepared, ResultFile& result,
+                        const ResultReader* from, const WarningCapture& warnings, const Communicator& communicator) {
+  const OutputPlan& output = prepared.experiment->output();
+  CheckpointPlan plan;
+  plan.result = context.path;
+  if (!context.is_scratch) {
+    plan.every = output.checkpoint_every;
+    plan.interval = output.checkpoint_interval;
+  }
+  plan.keep = output.keep_checkpoints.value_or(plan.keep);
+  plan.wall_time = context.wall_time;
+  plan.started = context.began;
+  plan.describe = [&context, &prepared, &result, &warnings,
+                   digests = from == nullptr ? RecordDigests() : read_digests(*from),
+                   communicator](ResultFile& file) mutable {
+    file.attribute("checkpoint_format", std::int64_t{checkpoint_format});
+    file.attribute("result", std::filesystem::path(context.path).filename().string());
+    write_provenance(file, communicator, context.provenance);
+    update_provenance(file, "checkpoint", context.wall());
+    write_input_files(file, *prepared.experiment);
+    file.attribute("warnings", warnings.text());
+    result.flush();
+    write_digests(file, context.path, digests, communicator);
+  };
+  return plan;
+}
+
+/// A new run would write its checkpoints among those of a run that could still be resumed. @note Collective.
+void refuse_remains(const std::string& path, const Communicator& communicator) {
+  check_on_root(communicator, [&] {
+    std::error_code ignored;
+    const std::vector<FoundCheckpoint> found = find_checkpoints(path);
+    if (found.empty() || std::filesystem::exists(path, ignored)) return;
+    throw FileError(fmt::format("{} is not there, but its checkpoint {} is; use --overwrite to begin anew", path,
+                                found.front().path));
+  });
+}
+
+}  // namespace
+
+int execute_run(const RunContext& context, const PreparedRun& prepared, std::unique_ptr<ResultFile> file,
+                std::unique_ptr<CheckpointReader> from, const Communicator& communicator) {
+  Progress progress(context.progress, communicator.is_root());
+  std::optional<CaseFailure> failure;
+  std::optional<Stopped> stopped;
+  const WarningCapture warnings(warnings_so_far(prepared, from.get(), communicator));
+  try {
+    const LogStage stage("Study");
+    CheckpointPlan plan = plan_for(context, prepared, *file, from ? &from->reader() : nullptr, warnings, communicator);
+    Checkpoints checkpoints(std::move(plan), communicator, std::move(from));
+    failure = prepared.study->run(*file, progress, checkpoints);
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemory(
+        fmt::format("the memory is used up; what was computed until the last flush is in {}", context.path));
+  } catch (const Stopped& stop) {
+    stopped = stop;
+    progress.end();
+  }
+  if (failure) {
+    const std::string& formulas = prepared.experiment->system().formulas;
+    if (!formulas.empty()) failure->failure.reason += " (" + formulas + ")";
+    file->attribute("failure",
+                    fmt::format("{}: step {}: {}", failure->label, failure->failure.step, failure->failure.reason));
+  }
+  // A run that goes on later has them from its end.
+  if (!stopped) write_certificates(*file, prepared.certificates);
+  file->attribute("warnings", warnings.text());
+  update_provenance(*file, failure ? "failed" : stopped ? "partial" : "computed", context.wall());
+  file->attribute("peak_memory_bytes", peak_memory(communicator));
+  file->close();
+  file.reset();
+  if (stopped) {
+    spdlog::warn("{}: stopped at step {} on {}; to go on: bathline resume {}", stopped->label, stopped->step,
+                 stopped->why, stopped->checkpoint);
+    return exit_code::stopped;
+  }
+  if (failure) {
+    spdlog::error("{}: step {} failed: {}; what was computed until then is in {}", failure->label,
+                  failure->failure.step, failure->failure.reason, context.path);
+    return exit_code::numerical_failure;
+  }
+  return finalise_result(context.path, *prepared.recipe, communicator);
+}
+
+int finalise_result(const std::string& path, const Recipe& recipe, const Communicator& communicator) {
+  const int code = run_on_root(communicator, exit_code::numerical_failure, [&] {
+    std::vector<ClaimResult> claims;
+    {
+      const ResultReader reader(path);
+      claims = evaluate_claims(reader, recipe.claims);
+    }
+    write_claims(path, claims);
+    if (!read_output(recipe.output).keep_checkpoints) prune_checkpoints(path, -1, 0);
+    if (!claims.empty()) fmt::print("{}", claims_table(claims));
+    return exit_code_of(claims);
+  });
+  if (code != exit_code::numerical_failure) append_result_checksum(path, communicator);
+  return code;
+}
+
+int exit_code_of(std::span<const ClaimResult> claims) {
+  const bool passed = std::all_of(claims.begin(), claims.end(), [](const ClaimResult& claim) { return claim.passed; });
+  return passed ? exit_code::complete : exit_code::claim_failed;
+}
+
+std::unique_ptr<ResultFile> create_result(const RunContext& context, const PreparedRun& prepared, bool overwrite,
+                                          const Communicator& communicator) {
+  if (!overwrite) refuse_remains(context.path, communicator);
+  std::unique_ptr<ResultFile> file;
+  try {
+    file = std::make_unique<ResultFile>(context.path, communicator, overwrite);
+  } catch (const FileError& error) {
+    throw UsageError(error.what());
+  }
+  if (communicator.is_root()) prune_checkpoints(context.path, -1, 0);  // of the result that was replaced
+  write_provenance(*file, communicator, context.provenance);
+  write_input_files(*file, *prepared.experiment);
+  file->attribute("warnings", warnings_before_run(prepared));
+  file->flush();
+  return file;
+}
+
+}  // namespace bathline

@@ -1,0 +1,86 @@
+// Work that is interrupted only between its pieces.
+// Tested by tests/command_line/resume_test.py.
+#include "driver/resumable_tasks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace bathline {
+
+namespace {
+
+constexpr const char* count_name = "pieces/count";
+
+std::string name_of(std::size_t piece) { return fmt::format("pieces/{}", piece); }
+
+}  // namespace
+
+CheckpointPoints::CheckpointPoints(Checkpoints& checkpoints) : checkpoints_(checkpoints), last_(Clock::now()) {
+  if (const CheckpointReader* from = checkpoints.from()) saved_ = done_ = from->count("total_steps");
+  StopSignals::begin(StopSignals::Part::stoppable);
+}
+
+CheckpointPoints::~CheckpointPoints() { StopSignals::begin(StopSignals::Part::unstoppable); }
+
+void CheckpointPoints::checkpoint_if_due(const std::string& label, std::int64_t done, std::int64_t ahead,
+                                         const std::function<void(CheckpointWriter&)>& save) {
+  const double seconds = std::chrono::duration<double>(Clock::now() - last_).count();
+  if (done > done_) longest_step_ = std::max(longest_step_, seconds / static_cast<double>(done - done_));
+  Checkpoints::Decision decision = checkpoints_.decide(longest_step_ * static_cast<double>(ahead));
+  const std::int64_t every = checkpoints_.plan().every;
+  if (decision == Checkpoints::Decision::proceed && every > 0 && done - saved_ >= every)
+    decision = Checkpoints::Decision::save;
+  if (decision != Checkpoints::Decision::proceed) {
+    const bool stops = decision == Checkpoints::Decision::stop;
+    const std::string path = checkpoints_.save(done, stops, save);
+    if (stops) throw Stopped{checkpoints_.why(), label, done, path};
+    saved_ = done;
+  }
+  done_ = done;
+  last_ = Clock::now();
+}
+
+bool ResumableTasks::are_in(const CheckpointReader* from) { return from != nullptr && !from->names("pieces").empty(); }
+
+ResumableTasks::ResumableTasks(Checkpoints& checkpoints, ResultFile& file, std::span<const Case> recorded)
+    : checkpoints_(checkpoints), file_(file), recorded_(recorded.size()), breaks_(checkpoints) {
+  for (const Case& one : recorded) steps_ += one.steps;
+  const CheckpointReader* from = checkpoints.from();
+  // The trajectories may have been interrupted as well.
+  if (from == nullptr || (recorded_ > 0 && !are_in(from))) return;
+  fit_to_recipe(from, [&] {
+    const std::int64_t count = from->count(count_name);
+    for (std::int64_t i = 0; i < count; ++i) known_.push_back(from->numbers(name_of(static_cast<std::size_t>(i))));
+  });
+}
+
+std::optional<Failure> ResumableTasks::next(const std::string& label, std::int64_t steps, std::size_t size,
+                                            std::vector<double>& found, const Work& work) {
+  const std::size_t piece = next_++;
+  const std::int64_t done = steps_;
+  steps_ += steps;
+  recalled_ = piece < known_.size();
+  if (recalled_) {
+    fit_to_recipe(checkpoints_.from(), [&] {
+      if (known_[piece].size() != size) throw std::out_of_range(name_of(piece));
+    });
+    found = known_[piece];
+    return std::nullopt;
+  }
+  breaks_.checkpoint_if_due(label, done, steps, [&](CheckpointWriter& checkpoint) {
+    file_.flush();
+    const double numbers[] = {0.0, static_cast<double>(recorded_), static_cast<double>(known_.size())};
+    checkpoint.numbers("case", {&numbers[0], 1});
+    checkpoint.numbers("complete_cases", {&numbers[1], 1});
+    checkpoint.numbers(count_name, {&numbers[2], 1});
+    for (std::size_t i = 0; i < known_.size(); ++i) checkpoint.numbers(name_of(i), known_[i]);
+  });
+  found.clear();
+  if (std::optional<Failure> failure = work(found)) return failure;
+  known_.push_back(found);
+  return std::nullopt;
+}
+
+}  // namespace bathline

@@ -1,0 +1,106 @@
+// Unpacking the input files of a result.
+// Tested by tests/command_line/commands_test.py.
+#include "driver/unpacked_inputs.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <vector>
+
+#include "model/table_file.hpp"
+#include "parallel/text_file.hpp"
+#include "recipe/printable_text.hpp"
+#include "recipe/recipe.hpp"
+
+namespace bathline {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* prefix = "input_file:";
+
+/// Whether that is in the file at `path`. Others are not read: they may be pipes, or endless.
+bool holds(const fs::path& path, const std::string& text) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == text.size() &&
+         read_text_file(path) == text;
+}
+
+/// Whoever made the file may have left out what its recipe names, for something of this machine to be read instead.
+void require_all_files(const ResultReader& file, const CatalogueSchema& catalogue_schema) {
+  Mistakes mistakes;
+  const Recipe recipe = parse_recipe(file.attribute("recipe_resolved"), file.path(), {}, catalogue_schema, mistakes);
+  for (const Section& environment : recipe.environments) {
+    const std::optional<std::string> key = key_of_file(environment);
+    if (!key || !environment.is_readable(*key)) continue;
+    const std::string& name = environment.text(*key);
+    if (file.has_attribute(prefix + name)) continue;
+    throw FileError(
+        fmt::format("the recipe of {} names the file {}, which is not in it", file.path(), printable(name)));
+  }
+}
+
+}  // namespace
+
+UnpackedInputs::UnpackedInputs(const ResultReader* file, const Program& program) {
+  const Communicator& communicator = program.communicator();
+  std::string reason;
+  if (communicator.is_root()) {
+    try {
+      unpack(*file, program.catalogue_schema());
+    } catch (const std::exception& error) {
+      reason = error.what();
+    }
+  }
+  reason = communicator.broadcast(reason);
+  recipe_ = communicator.broadcast(recipe_.string());
+  if (reason.empty()) return;
+  std::error_code ignored;
+  if (!folder_.empty()) fs::remove_all(folder_, ignored);
+  throw UsageError(reason);
+}
+
+UnpackedInputs::~UnpackedInputs() {
+  std::error_code ignored;
+  if (!folder_.empty()) fs::remove_all(folder_, ignored);
+}
+
+void UnpackedInputs::unpack(const ResultReader& file, const CatalogueSchema& catalogue_schema) {
+  require_all_files(file, catalogue_schema);
+  std::string pattern = (fs::temp_directory_path() / "bathline-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) {
+    throw FileError(fmt::format("cannot create {}: {}", pattern, std::generic_category().message(errno)));
+  }
+  folder_ = pattern;
+  std::vector<std::string> names;
+  std::ptrdiff_t upwards = 0;
+  for (const std::string& attribute : file.attribute_names()) {
+    if (!attribute.starts_with(prefix)) continue;
+    names.push_back(attribute.substr(std::string(prefix).size()));
+    const fs::path path(names.back());
+    upwards = std::max(upwards, static_cast<std::ptrdiff_t>(std::count(path.begin(), path.end(), "..")));
+  }
+  // As deep as the files' paths climb, so that none leaves the folder.
+  fs::path place = folder_;
+  for (std::ptrdiff_t i = 0; i < upwards; ++i) place /= "recipe";
+  fs::create_directories(place);
+  recipe_ = place / "recipe.toml";
+  for (const std::string& name : names) {
+    const std::string text = file.attribute(prefix + name);
+    const fs::path path = place / name;  // an absolute name stays where it is
+    if (fs::path(name).is_absolute()) {
+      if (holds(path, text)) continue;
+      throw FileError(fmt::format("the recipe names {}, which is no longer what {} was computed from", printable(name),
+                                  file.path()));
+    }
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+    if (!holds(path, text)) throw FileError(fmt::format("cannot write {}", path.string()));
+  }
+}
+
+}  // namespace bathline

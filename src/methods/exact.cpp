@@ -1,0 +1,45 @@
+// The exact flow: the reference that the other methods are measured against.
+//
+// Linear closed systems by their normal modes, linear damped systems by the matrix exponential, nonlinear systems by an
+// adaptive Runge-Kutta method of order 8 with tolerances near round-off. On a closed system all sites are gathered on
+// one rank.
+// Tested by tests/properties/order_test.cpp.
+#include <limits>
+
+#include "methods/catalogue.hpp"
+
+namespace bathline {
+
+namespace {
+
+Scheme scheme(const Section&) { return ExactFlow{}; }
+
+MethodProperties properties(const Section&) {
+  MethodProperties result;
+  result.symplectic = true;
+  result.time_reversible = true;
+  result.quadratic_invariants = true;
+  result.angular_momentum = true;
+  result.imaginary_axis_limit = std::numeric_limits<double>::infinity();
+  result.real_axis_limit = std::numeric_limits<double>::infinity();
+  return result;
+}
+
+}  // namespace
+
+Method exact_method() {
+  return {{.name = "exact",
+           .summary = "the exact flow: normal modes, matrix exponential or an adaptive method of order 8",
+           .equation = "x(t + h) = flow_h(x(t))",
+           .source = "hairer2006, section I.1; verner2010 for the pair of order 8",
+           .notes = "A reference, not a production method: a linear closed system is diagonalised as a whole."},
+          scheme,
+          properties,
+          Method::Domain::both,
+          {},
+          {.takes_noise = true,
+           .statement = "adds the exact Gaussian of every step (vanloan1978), on linear systems alone: paths have the "
+                        "law of the Langevin equation at any step"}};
+}
+
+}  // namespace bathline

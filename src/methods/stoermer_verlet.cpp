@@ -1,0 +1,114 @@
+// The Stoermer-Verlet method, in both orders of its substeps.
+//
+//   kick-drift-kick:  p_ = p + h/2 f(q),  q+ = q + h M^-1 p_,  p+ = p_ + h/2 f(q+)
+//   drift-kick-drift: q_ = q + h/2 M^-1 p,  p+ = p + h f(q_),  q+ = q_ + h/2 M^-1 p+
+//
+// Source: hairer2006, section I.1.4. Order 2, symplectic, symmetric; explicit for separable systems.
+// A damping force enters as in the gamma family: each half is one of its explicit ends, the other half is the adjoint.
+// With noise an impulse of covariance 2 h kT C is shared by both halves: kick-drift-kick is then the method of
+// gronbech2013. `baoab` is the method of leimkuhler2013, B A O A B with kicks B, drifts A and the exact flow O of
+// p' = -C v + noise.
+// Tested by tests/properties/order_test.cpp.
+#include <limits>
+
+#include "methods/catalogue.hpp"
+
+namespace bathline {
+
+namespace {
+
+using Kind = Substep::Kind;
+
+Scheme kick_drift_kick(const Section&) {
+  return splitting(
+      {{.kind = Kind::kick, .weight = 0.5, .velocity_after = true}, {Kind::drift, 1.0}, {Kind::kick, 0.5}});
+}
+
+Scheme scheme(const Section& options) {
+  if (options.text("order_of_substeps") == "drift-kick-drift") {
+    return splitting({{Kind::drift, 0.5},
+                      {Kind::kick, 0.5},
+                      {.kind = Kind::kick, .weight = 0.5, .velocity_after = true},
+                      {Kind::drift, 0.5}});
+  }
+  return kick_drift_kick(options);
+}
+
+Scheme baoab(const Section&) {
+  return splitting({{Kind::kick, 0.5},
+                    {Kind::drift, 0.5},
+                    {Kind::ou, 1.0},
+                    {Kind::drift, 0.5},
+                    {.kind = Kind::kick, .weight = 0.5, .velocity_after = true}});
+}
+
+MethodProperties properties(const Section&) {
+  MethodProperties result;
+  result.order = 2;
+  result.symplectic = true;
+  result.time_reversible = true;
+  result.angular_momentum = true;
+  result.imaginary_axis_limit = 2.0;
+  result.real_axis_limit = std::numeric_limits<double>::infinity();
+  return result;
+}
+
+}  // namespace
+
+Method stoermer_verlet_method() {
+  return {{.name = "stoermer-verlet",
+           .summary = "kick, drift, kick: explicit, symplectic, symmetric, order 2",
+           .equation = "p_ = p - h/2 grad U(q),  q+ = q + h M^-1 p_,  p+ = p_ - h/2 grad U(q+)",
+           .source = "hairer2006, section I.1.4",
+           .parameters = {{.name = "order_of_substeps",
+                           .type = ValueType::text,
+                           .doc = "which substep comes first and last.",
+                           .default_value = "\"kick-drift-kick\"",
+                           .choices = {"kick-drift-kick", "drift-kick-drift"}}},
+           .notes = "On a damped system the composition of the reduced gamma schemes 1 and 0 with half the step."},
+          scheme,
+          properties,
+          Method::Domain::mechanical,
+          {},
+          {.takes_noise = true,
+           .statement = "shares one impulse of covariance 2 h kT C between both halves of a step: of a harmonic "
+                        "potential q has the covariance kT K^-1 exactly, at any step; p that of kT (M - h^2 K/4) with "
+                        "kick-drift-kick, v that of kT (M - h^2 K/4)^-1 with drift-kick-drift"}};
+}
+
+Method gjf_method() {
+  return {
+      {.name = "gjf",
+       .summary = "the Langevin integrator of Gronbech-Jensen and Farago: positions exact on harmonic potentials",
+       .equation = "p_ = p - h/2 (grad U(q) + C v_) + xi/2,  q+ = q + h v_,  p+ = p_ - h/2 (grad U(q+) + C v_) + xi/2",
+       .source = "gronbech2013, eqs. (19)-(20)",
+       .notes = "Another name of `stoermer-verlet`, kick-drift-kick."},
+      kick_drift_kick,
+      properties,
+      Method::Domain::mechanical,
+      {},
+      {.takes_noise = true,
+       .statement = "shares one impulse of covariance 2 h kT C between both halves of a step: of a harmonic "
+                    "potential q has the covariance kT K^-1 exactly, at any step, p that of kT (M - h^2 K/4); free "
+                    "particles diffuse and drift as they should"}};
+}
+
+Method baoab_method() {
+  return {{.name = "baoab",
+           .summary = "the Langevin integrator of Leimkuhler and Matthews: positions exact on harmonic potentials",
+           .equation = "B: p -= h/2 grad U(q),  A: q += h/2 v,  O: p' = -C v + noise over h exactly,  A,  B",
+           .source = "leimkuhler2013, section 2",
+           .notes = "Without noise it is `stoermer-verlet`, kick-drift-kick, which damps in its kicks."},
+          kick_drift_kick,
+          properties,
+          Method::Domain::mechanical,
+          {},
+          {.takes_noise = true,
+           .statement =
+               "does damping and noise by the exact flow of p' = -C v + noise in the middle of a step: of a harmonic "
+               "potential q has the covariance kT K^-1 exactly, at any step, p that of kT (M - h^2 K/4); a free "
+               "particle diffuses too fast by x coth x, x = h C/2m",
+           .scheme = baoab}};
+}
+
+}  // namespace bathline

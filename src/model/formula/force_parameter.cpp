@@ -1,0 +1,93 @@
+// Reading forces, and whether they are a drive.
+// Tested by tests/model/systems/formula_system_test.cpp.
+#include "model/formula/force_parameter.hpp"
+
+#include <fmt/format.h>
+
+#include "model/formula/force.hpp"
+#include "recipe/printable_text.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Forces and their derivatives at the start are finite; adds a mistake if not.
+bool is_defined_at_start(const Section& section, FormulaScope& scope, std::span<const Expression> values,
+                         const ParticleSystem& system, Mistakes& mistakes) {
+  std::vector<double> start(static_cast<std::size_t>(scope.variables), 0.0);
+  std::copy(system.q0.begin(), system.q0.end(), start.begin());
+  std::copy(system.v0.begin(), system.v0.end(), start.begin() + system.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::span<const Expression> one = values.subspan(i, 1);
+    if (!check_finite(section, "force", "the formula", scope, one, start, mistakes, i)) return false;
+    const std::vector<Expression> slopes = derivatives_of(scope.graph, one, 0, 2 * system.size() + 1);
+    if (!check_finite(section, "force", "a derivative", scope, slopes, start, mistakes, i)) return false;
+  }
+  return true;
+}
+
+/// Whether a force is one of positions, velocities and time; adds a mistake if not.
+bool is_force(const Section& section, const FormulaScope& scope, Expression value, std::size_t index,
+              const ParticleSystem& system, Mistakes& mistakes) {
+  for (int variable = 2 * system.size() + 1; variable < scope.variables; ++variable) {
+    if (!scope.graph.depends(value, variable)) continue;
+    mistakes.add(section.where_in_text("force", 0, index),
+                 fmt::format("force[{}] depends on the action `z`, of which L alone may know", index));
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Parameter force_parameter(const std::string& beside) {
+  return {.name = "force",
+          .type = ValueType::texts,
+          .units = "N",
+          .doc = "a force on each coordinate beside " + beside +
+                 ", in closed and open runs: formulas in coordinates, velocities and `t`, such as [\"-0.1*x_dot\", "
+                 "\"F0*cos(omega*t)\"]"};
+}
+
+std::vector<Expression> read_force(const Section& section, FormulaScope& scope, const ParticleSystem& system,
+                                   Mistakes& mistakes) {
+  std::vector<Expression> values;
+  if (!section.has("force")) return values;
+  const std::size_t given = section.texts("force").size();
+  if (static_cast<int>(given) != system.size()) {
+    mistakes.add(section.where("force"),
+                 fmt::format("`force` has {} formula(s) for {} coordinates", given, system.size()));
+    return values;
+  }
+  for (std::size_t i = 0; i < given; ++i) {
+    const std::optional<Expression> value = read_formula(section, "force", scope, mistakes, i);
+    if (value && is_force(section, scope, *value, i, system, mistakes)) values.push_back(*value);
+  }
+  if (values.size() < given) values.clear();
+  return values;
+}
+
+void add_force(const Section& section, FormulaScope& scope, std::span<const Expression> values, ParticleSystem& system,
+               Mistakes& mistakes) {
+  if (values.empty() || !is_defined_at_start(section, scope, values, system, mistakes)) return;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    system.formulas += fmt::format("; force[{}] = {}", i, printable(section.texts("force")[i]));
+  }
+  bool is_drive = !section.has("drive");
+  for (const Expression value : values) {
+    for (int variable = 0; variable < 2 * system.size(); ++variable) {
+      is_drive = is_drive && !scope.graph.depends(value, variable);
+    }
+  }
+  try {
+    if (is_drive) {
+      system.drive = std::make_shared<FormulaDrive>(scope.graph, values, 2 * system.size());
+    } else {
+      system.applied = std::make_shared<FormulaForce>(scope.graph, values);
+    }
+  } catch (const FormulaTooLarge& error) {
+    mistakes.add(section.where("force"), fmt::format("force: {}", error.what()));
+  }
+}
+
+}  // namespace bathline

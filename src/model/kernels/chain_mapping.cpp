@@ -1,0 +1,176 @@
+// In frequencies, not in their squares, so that low ones keep their digits: the measure with half of each stiffness at
+// both w and -w has the recursion coefficients b_i alone, and
+//
+//   b_1^2 = lambda_1/M_1,   b_2^2 = lambda_2/M_1,   b_3^2 = lambda_2/M_2,   ...
+#include "model/kernels/chain_mapping.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+namespace bathline {
+
+namespace {
+
+/// Recursion coefficients of a measure that grows node by node: the algorithm RKPW of Gragg and Harrod in the form of
+/// Gautschi, whose `a` and `b` are p0 and p1 there.
+class Rkpw {
+ public:
+  /// Keeps the first `size` coefficients.
+  explicit Rkpw(std::size_t size) : a_(size, 0.0), b_(size, 0.0) {}
+
+  /// b_0, the sum of all weights, b_1^2, b_2^2, ...
+  const std::vector<double>& squares() const { return b_; }
+
+  /// Adds a node and a weight for each of the sweeps. They follow each other one place apart, which keeps the
+  /// processor busy: a sweep alone is one chain of divisions.
+  template <std::size_t sweeps>
+  void add(const std::array<double, sweeps>& nodes, const std::array<double, sweeps>& weights) {
+    std::array<Sweep, sweeps> all;
+    for (std::size_t s = 0; s < sweeps; ++s) all[s] = {.node = nodes[s], .weight = weights[s]};
+    const std::size_t reach = std::min(count_ + sweeps, a_.size());
+    for (std::size_t k = 0; k < reach + sweeps - 1; ++k) {
+      for (std::size_t s = 0; s < sweeps; ++s) {
+        // The sweep before has to have left the place; one that adds a coefficient ends there.
+        if (k >= s && k - s < std::min(count_ + s + 1, a_.size())) step(all[s], k - s);
+      }
+    }
+    count_ += sweeps;
+  }
+
+ private:
+  struct Sweep {
+    double node, weight, gamma = 1.0, sigma = 0.0, t = 0.0;
+  };
+
+  void step(Sweep& sweep, std::size_t k) {
+    const double rho = b_[k] + sweep.weight, kept = sweep.gamma * rho;
+    const double before = sweep.sigma;
+    sweep.gamma = rho > 0.0 ? b_[k] / rho : 1.0;
+    sweep.sigma = rho > 0.0 ? sweep.weight / rho : 0.0;
+    const double t = sweep.sigma * (a_[k] - sweep.node) - sweep.gamma * sweep.t;
+    a_[k] -= t - sweep.t;
+    sweep.t = t;
+    sweep.weight = sweep.sigma > 0.0 ? t * t / sweep.sigma : before * b_[k];
+    b_[k] = kept;
+  }
+
+  std::vector<double> a_, b_;
+  std::size_t count_ = 0;
+};
+
+/// b_1, b_2, ... of a chain: the elements beside the diagonal of its matrix, whose eigenvalues are its frequencies and
+/// their opposites.
+Eigen::VectorXd beside_diagonal(std::span<const LineSite> chain) {
+  Eigen::VectorXd b(2 * static_cast<Eigen::Index>(chain.size()) - 1);
+  for (std::size_t j = 0; j < chain.size(); ++j) {
+    const auto at = 2 * static_cast<Eigen::Index>(j);
+    b[at] = std::sqrt(chain[j].stiffness / chain[j].mass);
+    if (j + 1 < chain.size()) b[at + 1] = std::sqrt(chain[j + 1].stiffness / chain[j].mass);
+  }
+  return b;
+}
+
+/// An eigenvalue of the matrix with `b` beside a diagonal of zeros, made better, and the share of the first unknown in
+/// its eigenvector.
+struct Eigenpair {
+  double value, share;
+};
+
+/// By the elimination from both ends that meets where the vector is largest: one recursion alone would be worthless
+/// where the vector falls again. Source: dhillon2004, section 4.
+class TwistedElimination {
+ public:
+  explicit TwistedElimination(const Eigen::VectorXd& b) : b_(b), down_(b.size() + 1), up_(b.size() + 1) {}
+
+  Eigenpair operator()(double value) {
+    const Eigen::Index last = b_.size();
+    down_[0] = up_[last] = pivot(-value);
+    for (Eigen::Index i = 0; i < last; ++i) {
+      down_[i + 1] = pivot(-value - b_[i] * (b_[i] / down_[i]));
+      up_[last - i - 1] = pivot(-value - b_[last - i - 1] * (b_[last - i - 1] / up_[last - i]));
+    }
+    Eigen::Index meeting = 0;
+    const Eigen::ArrayXd rest = down_.array() + up_.array() + value;
+    rest.abs().minCoeff(&meeting);
+    double norm = 1.0, first = 1.0, z = 1.0;
+    for (Eigen::Index i = meeting; i > 0; --i) {
+      first *= b_[i - 1] / down_[i - 1];
+      norm += first * first;
+    }
+    for (Eigen::Index i = meeting; i < last; ++i) {
+      z *= b_[i] / up_[i + 1];
+      norm += z * z;
+    }
+    return {value + rest[meeting] / norm, first * first / norm};
+  }
+
+ private:
+  static double pivot(double x) { return x == 0.0 ? 1e-300 : x; }
+
+  const Eigen::VectorXd& b_;
+  Eigen::VectorXd down_, up_;
+};
+
+}  // namespace
+
+std::vector<LineSite> chain_from_star(std::span<const BathOscillator> star, std::int64_t sites) {
+  constexpr std::size_t at_once = 2;
+  const std::size_t count = std::min(static_cast<std::size_t>(sites), star.size());
+  // Of the order of 1, so that nothing is lost at either end of the numbers there are.
+  double highest = 0.0, total = 0.0;
+  for (const BathOscillator& one : star) {
+    highest = std::max(highest, one.frequency);
+    total += one.stiffness;
+  }
+  Rkpw recursion(2 * count);
+  for (std::size_t j = 0; j < star.size(); j += at_once) {
+    const bool is_last = j + 1 == star.size();
+    const double w = star[j].frequency / highest, half = 0.5 * star[j].stiffness / total;
+    if (is_last) {
+      recursion.add<2>({w, -w}, {half, half});
+      break;
+    }
+    const double v = star[j + 1].frequency / highest, half_of_next = 0.5 * star[j + 1].stiffness / total;
+    recursion.add<4>({w, -w, v, -v}, {half, half, half_of_next, half_of_next});
+  }
+  const std::vector<double>& squares = recursion.squares();
+  std::vector<LineSite> chain;
+  double stiffness = total;
+  for (std::size_t j = 0; j < count; ++j) {
+    const double mass = stiffness / (squares[2 * j + 1] * highest * highest);
+    // What is behind is out of reach of numbers as much as of the head.
+    if (!(stiffness > 1e-250 * total) || !std::isfinite(mass)) break;
+    chain.push_back({mass, stiffness});
+    if (j + 1 == count) break;
+    stiffness = squares[2 * j + 2] * highest * highest * mass;
+  }
+  return chain;
+}
+
+std::vector<BathOscillator> star_from_chain(std::span<const LineSite> chain) {
+  // Of half the size, in squares of frequencies: rough values of the low ones.
+  const auto sites = static_cast<Eigen::Index>(chain.size());
+  const Eigen::VectorXd b = beside_diagonal(chain);
+  Eigen::VectorXd on(sites), beside(sites - 1);
+  for (Eigen::Index j = 0; j < sites; ++j) {
+    on[j] = b[2 * j] * b[2 * j];
+    if (j + 1 == sites) break;
+    on[j] += b[2 * j + 1] * b[2 * j + 1];
+    beside[j] = b[2 * j + 1] * b[2 * j + 2];
+  }
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
+  solver.computeFromTridiagonal(on, beside, Eigen::EigenvaluesOnly);
+  if (solver.info() != Eigen::Success) throw std::runtime_error("the frequencies of a chain were not found");
+  TwistedElimination eliminate(b);
+  std::vector<BathOscillator> star;
+  for (const double square : solver.eigenvalues()) {
+    const Eigenpair rough = eliminate(std::sqrt(std::max(square, 0.0))), found = eliminate(rough.value);
+    star.push_back({found.value, 2.0 * chain.front().stiffness * found.share});
+  }
+  return star;
+}
+
+}  // namespace bathline

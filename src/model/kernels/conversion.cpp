@@ -1,0 +1,149 @@
+// From the masses and springs of any environment to oscillators, and from these to whatever is wanted.
+// Tested by tests/command_line/convert_test.py.
+#include "model/kernels/conversion.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/memory/prony_memory.hpp"
+#include "model/kernels/adaptive_quadrature.hpp"
+#include "model/kernels/chain_mapping.hpp"
+#include "recipe/toml_writer.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// The way takes time as the square of the sites.
+constexpr std::int64_t max_converted = 20'000;
+
+[[noreturn]] void refuse(const Environment& environment, const std::string& why) {
+  throw UnsuitableFunction(fmt::format("`{}` {}", environment.name(), why));
+}
+
+void require_bath(const Environment& environment, const LumpedNetwork& sites) {
+  const std::int64_t count = environment.properties().sites;
+  if (count == 0) refuse(environment, "keeps no sites to convert: give it a number of them");
+  if (count > max_converted) {
+    refuse(environment, fmt::format("has {} {}s, and {} are the most to convert: the time grows as their square", count,
+                                    environment.properties().site_name, max_converted));
+  }
+  if (environment.properties().loses_energy) {
+    refuse(environment, "loses energy, which neither a star nor a chain of masses and springs does");
+  }
+  if (!environment.properties().is_linear) refuse(environment, "is not linear, and a star and a chain are");
+  if (!sites.to_ground.empty()) {
+    refuse(environment, "is tied to the ground at its far end, where a star is free: take far_end = \"free\"");
+  }
+  for (const double mass : sites.mass) {
+    if (!std::isfinite(mass)) refuse(environment, "has a wall in it: one of its masses never moves");
+  }
+  const Attachment& attachment = environment.attachment();
+  if (attachment.weights().size() != 1 || attachment.weights()[0].weight != 1.0) {
+    refuse(environment, "lies between two particles, and a star and a chain of unequal sites hang on one");
+  }
+  if (attachment.head_mass() != 0.0) refuse(environment, "puts half a site on its particle: leave out `half_site`");
+}
+
+/// The sites one behind the other, or nothing where they are no chain.
+std::vector<LineSite> chain_in(const LumpedNetwork& sites) {
+  const std::size_t count = sites.mass.size();
+  if (sites.to_head.size() != 1 || sites.to_head[0].first != 0 || sites.springs.size() + 1 != count) return {};
+  std::vector<LineSite> chain = {{sites.mass[0], sites.to_head[0].second}};
+  for (std::size_t j = 1; j < count; ++j) {
+    const auto& [first, second, stiffness] = sites.springs[j - 1];
+    if (first + 1 != second || second != static_cast<int>(j)) return {};
+    chain.push_back({sites.mass[j], stiffness});
+  }
+  return chain;
+}
+
+/// The oscillators in rising frequency; those of one frequency are one.
+std::vector<BathOscillator> star_in(const LumpedNetwork& sites) {
+  if (!sites.springs.empty()) return {};
+  std::vector<BathOscillator> all, star;
+  for (const auto& [site, stiffness] : sites.to_head) {
+    all.push_back({std::sqrt(stiffness / sites.mass[static_cast<std::size_t>(site)]), stiffness});
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.frequency < b.frequency; });
+  for (const BathOscillator& one : all) {
+    if (star.empty() || one.frequency > star.back().frequency) {
+      star.push_back(one);
+    } else {
+      star.back().stiffness += one.stiffness;
+    }
+  }
+  return star;
+}
+
+std::string row(double first, double second) { return fmt::format("{} {}\n", toml_number(first), toml_number(second)); }
+
+std::string row_of_numbers(const std::vector<PronyTerm>& modes, double PronyTerm::*number) {
+  std::string text;
+  for (const PronyTerm& mode : modes) text += (text.empty() ? "" : ", ") + toml_number(mode.*number);
+  return "[" + text + "]";
+}
+
+EquivalentEnvironment as_modes(const Environment& environment) {
+  const auto* memory = dynamic_cast<const PronyMemory*>(&environment);
+  if (memory == nullptr || !environment.properties().loses_energy) {
+    refuse(environment,
+           "has oscillations that last, and exponentials decay: give its kernel or its spectral density as a "
+           "`memory`");
+  }
+  const std::vector<PronyTerm>& modes = memory->modes();
+  const bool are_springs = has_termwise_noise(modes);
+  EquivalentEnvironment found{
+      .keys = fmt::format("kind = \"memory\"\nname = {}\nattach = {}\n{} = {}\n{}rate = {}\nfrequency = {}\n"
+                          "temperature = {}\n",
+                          toml_text(environment.name()), environment.attachment().weights()[0].particle,
+                          are_springs ? "stiffness" : "cosine", row_of_numbers(modes, &PronyTerm::k),
+                          are_springs ? "" : "sine = " + row_of_numbers(modes, &PronyTerm::b) + "\n",
+                          row_of_numbers(modes, &PronyTerm::r), row_of_numbers(modes, &PronyTerm::w),
+                          toml_number(environment.properties().temperature))};
+  found.size = static_cast<std::int64_t>(modes.size());
+  return found;
+}
+
+}  // namespace
+
+EquivalentEnvironment equivalent_environment(const Environment& environment, const std::string& to,
+                                             const std::string& file) {
+  if (to == "exponentials") return as_modes(environment);
+  const LumpedNetwork sites = environment.assemble(std::min(environment.properties().sites, max_converted + 1));
+  require_bath(environment, sites);
+  std::vector<LineSite> chain = chain_in(sites);
+  std::vector<BathOscillator> star = star_in(sites);
+  if (chain.empty() && star.empty()) refuse(environment, "is neither a star nor a chain");
+  const double temperature = environment.properties().temperature;
+  EquivalentEnvironment found;
+  const double damping = environment.properties().damping;
+  const auto begin = [&](const char* kind) {
+    found.keys =
+        fmt::format("kind = {}\nname = {}\nattach = {}\nfile = {}\n", toml_text(kind), toml_text(environment.name()),
+                    environment.attachment().weights()[0].particle, toml_text(file));
+    // Which its sites do not tell.
+    if (damping > 0.0 && std::isfinite(damping)) found.keys += fmt::format("damping = {}\n", toml_number(damping));
+  };
+  if (to == "chain") {
+    if (chain.empty()) chain = chain_from_star(star, static_cast<std::int64_t>(star.size()));
+    begin("spring-mass-line");
+    found.keys +=
+        fmt::format("sites = {}\nfar_end = \"free\"\ntemperature = {}\n", chain.size(), toml_number(temperature));
+    found.rows = "# mass (kg), stiffness of the spring before it (N/m)\n";
+    for (const LineSite& site : chain) found.rows += row(site.mass, site.stiffness);
+    found.size = static_cast<std::int64_t>(chain.size());
+  } else {
+    if (star.empty()) star = star_from_chain(chain);
+    begin("heat-bath");
+    found.keys += fmt::format("spectrum = \"table\"\ntemperature = {}\n", toml_number(temperature));
+    found.rows = "# frequency (rad/s), stiffness (N/m)\n";
+    for (const BathOscillator& one : star) found.rows += row(one.frequency, one.stiffness);
+    found.size = static_cast<std::int64_t>(star.size());
+  }
+  return found;
+}
+
+}  // namespace bathline

@@ -1,0 +1,163 @@
+// Explicit schemes on a line, blocked in time.
+//
+// One exchange supplies as many sites beyond each cut as the block's steps reach. The sites near the head advance in
+// lockstep with the particles, in a window; all others without them once the block is closed: those at the far end in a
+// window, the rest as the interior sees fit. Every site goes through the same expressions wherever it lies, so neither
+// the blocks nor the number of ranks change a bit of what explicit/reference.cpp does.
+//
+// What has never moved is left out: a block's steps cannot carry the front of the disturbance further than they reach.
+// So is, where nothing but the head's motion is asked for, what cannot reach the head any more before the end.
+#include <algorithm>
+#include <functional>
+
+#include "model/line/explicit/interior.hpp"
+#include "model/line/explicit/in_cache_stepper.hpp"
+#include "model/line/state.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Sites copied from the neighbours on each side.
+constexpr auto halo_depth = static_cast<int>(furthest_of_tiles);
+
+template <Sites S>
+class LineExplicitStepper final : public ExplicitEnvironmentStepper {
+ public:
+  LineExplicitStepper(LineState& line, const ExplicitScheme& scheme, double h)
+      : line_(line),
+        scheme_(scheme),
+        h_(h),
+        halo_(line.layout, line.communicator, halo_depth, 2 * line.axes),
+        near_(line.at_head() ? static_cast<std::size_t>(line.axes) : 0,
+              LineSegment<S>(line.constants, 2 * halo_depth, stages())),
+        interior_(line.constants, scheme, h),
+        far_(line.constants, 2 * halo_depth, stages()) {}
+
+  int max_block_steps() const override;
+  void begin_block(const BlockPlan& plan) override;
+  void force(const HeadMotion& head, std::span<double> force) const override;
+  void substep(const Substep& substep, const HeadMotion& head) override;
+  void end_block() override;
+
+ private:
+  int stages() const { return static_cast<int>(scheme_.b.size()); }
+  void close_axis(int axis);
+
+  LineState& line_;
+  ExplicitScheme scheme_;
+  double h_;
+  Halo halo_;
+  std::vector<LineSegment<S>> near_;  // one per axis, on rank 0
+  LineInterior<S> interior_;
+  LineSegment<S> far_;
+  std::vector<double*> arrays_;
+
+  // Of the block that is open:
+  BlockPlan plan_;
+  S sites_;
+  std::int64_t overlap_ = 0;     // sites that its steps reach
+  std::int64_t front_ = 0;       // own sites from here on rest, or will not be felt any more
+  std::int64_t available_ = 0;   // own sites and those copied behind them
+  std::int64_t near_count_ = 0;  // sites that advance in lockstep with the particles
+};
+
+template <Sites S>
+int LineExplicitStepper<S>::max_block_steps() const {
+  // What the particles can reach within a block has to lie on their rank.
+  const std::int64_t depth =
+      line_.layout.active_ranks() == 1 ? halo_depth : std::min<std::int64_t>(halo_depth, line_.layout.count(0));
+  return scheme_.steps_within(depth);
+}
+
+template <Sites S>
+void LineExplicitStepper<S>::begin_block(const BlockPlan& plan) {
+  plan_ = plan;
+  sites_ = std::get<S>(line_.material());
+  overlap_ = scheme_.reach(plan.steps);
+  line_.mark_active(line_.active_end + overlap_);
+  // The first site pulls at the end as well.
+  const std::int64_t needed =
+      plan.steps_left ? std::min(line_.sites(), 1 + *plan.steps_left * scheme_.reach(1)) : line_.sites();
+  front_ = std::min(line_.active_end, needed) - line_.first_site();
+  arrays_.clear();
+  for (int axis = 0; axis < line_.axes; ++axis) {
+    for (AlignedVector* field : {&line_.w[axis], &line_.p[axis]}) arrays_.push_back(line_.own(*field) - halo_.left());
+  }
+  halo_.exchange(arrays_);
+  available_ = line_.count + halo_.right();
+  near_count_ = 0;
+  if (!line_.at_head()) return;
+  const bool all = line_.sites() == line_.count && line_.count <= 2 * overlap_;
+  near_count_ = all ? line_.count : std::min(line_.count, overlap_);
+  const std::int64_t loaded = std::min(available_, near_count_ + overlap_);
+  for (int axis = 0; axis < line_.axes; ++axis) {
+    near_[axis].load({.w = line_.own(line_.w[axis]),
+                      .p = line_.own(line_.p[axis]),
+                      .count = loaded,
+                      .sites = sites_,
+                      .at_head = true,
+                      .at_far_end = loaded == line_.sites(),
+                      .dissipated = line_.dissipated[axis]});
+  }
+}
+
+template <Sites S>
+void LineExplicitStepper<S>::force(const HeadMotion& head, std::span<double> force) const {
+  for (int axis = 0; axis < line_.axes; ++axis) force[axis] = near_[axis].force(head.x[axis]);
+}
+
+template <Sites S>
+void LineExplicitStepper<S>::substep(const Substep& substep, const HeadMotion& head) {
+  for (int axis = 0; axis < line_.axes; ++axis) near_[axis].substep(substep, scheme_, h_, head.x[axis]);
+}
+
+template <Sites S>
+void LineExplicitStepper<S>::end_block() {
+  for (int axis = 0; axis < line_.axes; ++axis) close_axis(axis);
+}
+
+template <Sites S>
+void LineExplicitStepper<S>::close_axis(int axis) {
+  double* w = line_.own(line_.w[axis]);
+  double* p = line_.own(line_.p[axis]);
+  // The interior keeps away from the far end by the overlap, wherever that lies.
+  const bool sees_last = line_.first_site() + available_ == line_.sites();
+  const std::int64_t end =
+      std::max(near_count_, sees_last ? std::min(line_.count, available_ - overlap_) : line_.count);
+  // Loaded before the interior makes its neighbours worthless.
+  const bool to_far_end = end < std::min(line_.count, front_);
+  if (to_far_end) {
+    const std::int64_t from = end - overlap_;
+    far_.load({.w = w + from,
+               .p = p + from,
+               .count = available_ - from,
+               .sites = sites_from(sites_, from),
+               .at_far_end = true,
+               .dissipated = line_.dissipated[axis]});
+  }
+  if (plan_.wants_energy) line_.begin_energies(axis);
+  const auto done = [&](std::int64_t stop) {
+    if (stop == near_count_ && stop > 0) near_[axis].store(0, stop, w, p);
+    // The spring behind the last of these sites ends at the next one.
+    if (plan_.wants_energy) line_.add_energies(axis, stop - 1);
+  };
+  interior_.advance({w, p, sites_, near_count_, std::min(end, front_), line_.room_before}, plan_.steps, std::ref(done));
+  if (line_.at_head() && near_count_ == line_.sites()) line_.dissipated[axis] = near_[axis].dissipated();
+  if (!to_far_end) return;
+  far_.advance(scheme_, h_, plan_.steps);
+  far_.store(overlap_, line_.count - end, w + end, p + end);
+  if (line_.at_far_end) line_.dissipated[axis] = far_.dissipated();
+}
+
+}  // namespace
+
+std::unique_ptr<ExplicitEnvironmentStepper> make_explicit_environment_stepper(LineState& line,
+                                                                              const ExplicitScheme& scheme, double h) {
+  const auto make = [&]<Sites S>(const S&) -> std::unique_ptr<ExplicitEnvironmentStepper> {
+    return std::make_unique<LineExplicitStepper<S>>(line, scheme, h);
+  };
+  return make_in_cache_explicit_stepper(line, scheme, h, std::visit(make, line.material()));
+}
+
+}  // namespace bathline

@@ -1,0 +1,82 @@
+// Tested by tests/model/memory/coloured_noise_memory_test.cpp.
+#include "model/memory/coloured_noise.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/semi_infinite_line/stage_noise.hpp"
+#include "model/lumped/stepper.hpp"
+#include "model/memory/minimum_phase_factor.hpp"
+
+namespace bathline {
+
+namespace {
+
+using Complex = std::complex<double>;
+
+/// z = (2 + s)/(2 - s), the step of 1 that the midpoint rule makes of a decay: its logarithm to all digits, for slow
+/// decays as much as for fast ones.
+ExponentialTerm over_steps(Complex s) {
+  constexpr double fastest = -690.0;
+  const double real = 0.5 * std::log1p(std::max(-1.0, 8.0 * s.real() / std::norm(2.0 - s)));
+  return {0.0, {std::max(fastest, real), std::arg((2.0 + s) / (2.0 - s))}, 0.0};
+}
+
+ContinuousFilter continuous_filter(const std::vector<PronyTerm>& modes) {
+  MinimumPhaseFactor factor = minimum_phase_factor(modes);
+  double fastest = 0.0;
+  for (const PronyTerm& mode : factor.modes) fastest = std::max(fastest, std::hypot(mode.r, mode.w));
+  ContinuousFilter filter{
+      .feedthrough = 0.0, .exponential_terms = {}, .error = factor.error, .start = {}, .start_scale = {}};
+  std::vector<ExponentialTerm> of_steps;
+  for (std::size_t j = 0; j < factor.modes.size(); ++j) {
+    const Complex s(-factor.modes[j].r, factor.modes[j].w);
+    filter.exponential_terms.push_back({0.0, s, factor.rho[j]});
+    of_steps.push_back(over_steps(s / fastest));
+    // In the long run the midpoint rule with steps of 1/fastest and continuous time have the same covariances.
+    filter.start_scale.push_back(2.0 / (2.0 - s / fastest) / std::sqrt(fastest));
+  }
+  filter.start = StationaryNoiseState(of_steps);
+  return filter;
+}
+
+NoiseFilter sampled_filter(const std::vector<PronyTerm>& modes, double h) {
+  std::vector<PronyTerm> mapped;
+  for (const PronyTerm& mode : modes) {
+    const Complex sigma = 2.0 * std::tanh(0.5 * h * Complex(-mode.r, mode.w));
+    const bool is_mirrored = sigma.imag() < 0.0;
+    mapped.push_back({mode.k, -sigma.real(), std::abs(sigma.imag()), is_mirrored ? -mode.b : mode.b});
+  }
+  const MinimumPhaseFactor factor = minimum_phase_factor(mapped);
+  DiscreteKernel kernel{{0.0}, {}};
+  for (std::size_t j = 0; j < factor.modes.size(); ++j) {
+    const Complex sigma(-factor.modes[j].r, factor.modes[j].w);
+    ExponentialTerm decay = over_steps(sigma);
+    const Complex z = (2.0 + sigma) / (2.0 - sigma), first = factor.rho[j] * 2.0 / (2.0 - sigma);
+    kernel.first.front() += first.real();
+    decay.weight = first * z;
+    kernel.exponential_terms.push_back(decay);
+  }
+  StationaryNoiseState start(kernel.exponential_terms);
+  return {std::move(kernel), factor.error, std::move(start)};
+}
+
+}  // namespace
+
+bool supports_coloured_noise(const Scheme& scheme) {
+  if (const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme)) return keeps_quadratic_invariants(*stages);
+  const auto* steps = std::get_if<ExplicitScheme>(&scheme);
+  return steps != nullptr && steps->b.empty() && is_symmetric(*steps);
+}
+
+std::shared_ptr<const LineNoise> make_memory_noise(const std::vector<PronyTerm>& modes, const Scheme& scheme, double h,
+                                                   double temperature) {
+  if (const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme)) {
+    return std::make_shared<const StageNoise>(std::make_shared<const ContinuousFilter>(continuous_filter(modes)),
+                                              *stages, h, temperature);
+  }
+  return std::make_shared<const DiscreteNoise>(std::make_shared<const NoiseFilter>(sampled_filter(modes, h)),
+                                               temperature);
+}
+
+}  // namespace bathline

@@ -1,0 +1,162 @@
+// The march of such a memory adds a force that is drawn apart (random_force.hpp) to what the modes do.
+// Tested by tests/model/memory/coloured_noise_memory_test.cpp.
+// Tested by tests/model/thermal/quantum_noise_test.cpp.
+#include "model/memory/coloured_noise_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "model/semi_infinite_line/scheme_kernel.hpp"
+#include "model/memory/coloured_noise.hpp"
+#include "model/memory/minimum_phase_factor.hpp"
+#include "model/thermal/quantum_noise.hpp"
+
+namespace bathline {
+
+namespace {
+
+class ClassicalBath final : public MemoryBath {
+ public:
+  ClassicalBath(std::vector<PronyTerm> modes, double temperature)
+      : modes_(std::move(modes)), kt_(temperature), error_(minimum_phase_factor(modes_).error) {}
+
+  double temperature() const override { return kt_; }
+  bool is_classical() const override { return true; }
+  double error() const override { return error_; }
+  std::optional<std::string> unsupported_reason(const Scheme& scheme, const std::string& name) const override {
+    if (supports_coloured_noise(scheme)) return std::nullopt;
+    return "and the noise of `" + name +
+           "`, whose modes are passive only together, is known for `gauss`, `gamma` with 0.5 and splittings that are "
+           "the same from their end; take `gauss` or `stoermer-verlet`";
+  }
+  std::unique_ptr<RandomForce> force(const Scheme& scheme, double h) const override {
+    return std::make_unique<FilteredForce>(make_memory_noise(modes_, scheme, h, kt_));
+  }
+
+ private:
+  std::vector<PronyTerm> modes_;
+  double kt_, error_;
+};
+
+class QuantumBath final : public MemoryBath {
+ public:
+  QuantumBath(std::vector<PronyTerm> modes, double temperature, double hbar, double step)
+      : spectrum_(quantum_spectrum([modes = std::move(modes)](double w) { return resistance_at(modes, w); },
+                                   temperature, hbar)),
+        kt_(temperature),
+        step_(step) {}
+
+  double temperature() const override { return kt_; }
+  bool is_classical() const override { return false; }
+  double error() const override { return noise_for(step_)->error(); }
+  std::optional<std::string> unsupported_reason(const Scheme& scheme, const std::string& name) const override {
+    if (!is_midpoint(scheme)) {
+      return "and the quantum noise of `" + name + "` is known for the midpoint rule alone; take `gamma` with 0.5";
+    }
+    const QuantumNoise& noise = *noise_for(step_);
+    if (noise.truncation_error() <= QuantumNoise::good_enough) return std::nullopt;
+    return fmt::format(
+        "and the quantum noise of `{}` remembers {} steps at most, which with {} s leaves {:.1e} of its spectrum "
+        "wrong, more than {:.0e}; take a longer step, or modes that die down sooner",
+        name, noise.reach(), step_, noise.truncation_error(), QuantumNoise::good_enough);
+  }
+  std::unique_ptr<RandomForce> force(const Scheme&, double h) const override {
+    return make_quantum_force(noise_for(h));
+  }
+
+ private:
+  std::shared_ptr<const QuantumNoise> noise_for(double h) const {
+    if (!noise_ || h != noise_step_) noise_ = std::make_shared<const QuantumNoise>(spectrum_, h);
+    noise_step_ = h;
+    return noise_;
+  }
+
+  std::function<double(double)> spectrum_;
+  double kt_, step_;
+  mutable std::shared_ptr<const QuantumNoise> noise_;  // for `noise_step_`
+  mutable double noise_step_ = 0.0;
+};
+
+}  // namespace
+
+std::shared_ptr<const MemoryBath> make_classical_bath(std::vector<PronyTerm> modes, double temperature) {
+  return std::make_shared<const ClassicalBath>(std::move(modes), temperature);
+}
+
+std::shared_ptr<const MemoryBath> make_quantum_bath(std::vector<PronyTerm> modes, double temperature, double hbar,
+                                                    double step) {
+  return std::make_shared<const QuantumBath>(std::move(modes), temperature, hbar, step);
+}
+
+void ColouredNoiseMemory::prepare(const RngKey& key) {
+  PronyMemory::prepare(key);
+  key_ = key;
+  heat_.assign(axes().size(), 0.0);
+  if (force_) force_->begin(numbers_, key_, axes().size());
+}
+
+std::vector<StateField> ColouredNoiseMemory::fields() {
+  std::vector<StateField> fields = PronyMemory::fields();
+  const bool is_here = communicator().is_root();
+  for (int axis = 0; axis < attachment().axes(); ++axis) {
+    double* const heat = is_here ? &heat_[static_cast<std::size_t>(axis)] : nullptr;
+    fields.push_back({"heat", axis, 0, 1, {heat, is_here ? 1u : 0u}});
+  }
+  if (!force_) return fields;
+  for (StateField& field : force_->fields(attachment().axes(), is_here)) fields.push_back(std::move(field));
+  return fields;
+}
+
+EnvironmentEnergy ColouredNoiseMemory::energy(std::span<const double> head) {
+  EnvironmentEnergy energy = PronyMemory::energy(head);
+  double heat = std::accumulate(heat_.begin(), heat_.end(), 0.0);
+  communicator().broadcast(std::span<double>(&heat, 1));
+  energy.dissipated += heat;
+  return energy;
+}
+
+void ColouredNoiseMemory::force(std::span<const double> head, std::span<double> force) const {
+  PronyMemory::force(head, force);
+  if (!force_) return;
+  for (std::size_t axis = 0; axis < heat_.size(); ++axis) force[axis] += force_->between_steps(axis);
+}
+
+std::optional<AnalyticKernel> ColouredNoiseMemory::analytic_kernel(std::span<const double> times) const {
+  std::optional<AnalyticKernel> formulas = PronyMemory::analytic_kernel(times);
+  if (formulas) formulas->random_force.clear();
+  return formulas;
+}
+
+std::unique_ptr<ExplicitEnvironmentStepper> ColouredNoiseMemory::explicit_stepper(const ExplicitScheme& scheme,
+                                                                                  double h) {
+  return with_random_force(PronyMemory::explicit_stepper(scheme, h), scheme, h, take_force(scheme, h), heat_);
+}
+
+std::unique_ptr<ImplicitEnvironmentStepper> ColouredNoiseMemory::implicit_stepper(const PartitionedRungeKutta& scheme,
+                                                                                  double h) {
+  return with_random_force(PronyMemory::implicit_stepper(scheme, h), scheme, h, take_force(scheme, h), heat_);
+}
+
+const std::shared_ptr<RandomForce>& ColouredNoiseMemory::take_force(const Scheme& scheme, double h) {
+  const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme);
+  const std::tuple of(scheme.index(), stages == nullptr ? 0 : stages->stages(), h);
+  if (force_ && force_of_ == of) return force_;
+  force_ = bath_->force(scheme, h);
+  force_of_ = of;
+  force_->begin(numbers_, key_, axes().size());
+  return force_;
+}
+
+EnvironmentProperties ColouredNoiseMemory::describe() const {
+  EnvironmentProperties properties = PronyMemory::describe();
+  properties.temperature = bath_->temperature();
+  return properties;
+}
+
+std::optional<std::string> ColouredNoiseMemory::own_unsupported_reason(const Scheme& scheme) const {
+  const std::optional<std::string> why = bath_->unsupported_reason(scheme, name());
+  return why ? why : PronyMemory::own_unsupported_reason(scheme);
+}
+
+}  // namespace bathline

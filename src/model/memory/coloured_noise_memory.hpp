@@ -1,0 +1,73 @@
+// A memory of modes whose noise is not that of one mode after the other.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "model/memory/prony_memory.hpp"
+#include "model/thermal/random_force.hpp"
+
+namespace bathline {
+
+/// The bath that a memory belongs to: where its random force comes from.
+class MemoryBath {
+ public:
+  virtual ~MemoryBath() = default;
+  /// kT, J.
+  virtual double temperature() const = 0;
+  virtual bool is_classical() const = 0;
+  /// The largest error of the force's spectrum, over its largest value.
+  virtual double error() const = 0;
+  /// Why the memory `name` has no such force under a scheme, in a sentence that goes on from the scheme's name.
+  virtual std::optional<std::string> unsupported_reason(const Scheme& scheme, const std::string& name) const = 0;
+  virtual std::unique_ptr<RandomForce> force(const Scheme& scheme, double h) const = 0;
+};
+
+/// At `temperature`, kT in J, of modes that all decay. Throws UnsuitableFunction where their sum is not passive.
+std::shared_ptr<const MemoryBath> make_classical_bath(std::vector<PronyTerm> modes, double temperature);
+/// A quantum bath, for the midpoint rule: `hbar` is in J s, and `step` the one in s by which it is judged whether the
+/// noise remembers long enough.
+std::shared_ptr<const MemoryBath> make_quantum_bath(std::vector<PronyTerm> modes, double temperature, double hbar,
+                                                    double step);
+
+/// Modes at rest, and the force of a bath on their head: what they dissipate and what it brings balance.
+class ColouredNoiseMemory : public PronyMemory {
+ public:
+  ColouredNoiseMemory(std::string name, Attachment attachment, const std::vector<PronyTerm>& modes,
+                      std::shared_ptr<const MemoryBath> bath, const Communicator& communicator)
+      : PronyMemory(std::move(name), std::move(attachment), modes, 0.0, communicator), bath_(std::move(bath)) {}
+
+  void prepare(const RngKey& key) override;
+  std::vector<StateField> fields() override;
+  EnvironmentEnergy energy(std::span<const double> head) override;
+  void force(std::span<const double> head, std::span<double> force) const override;
+  std::optional<AnalyticKernel> analytic_kernel(std::span<const double> times) const override;
+  std::unique_ptr<ExplicitEnvironmentStepper> explicit_stepper(const ExplicitScheme& scheme, double h) override;
+  std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta& scheme, double h) override;
+
+  NoiseStream* noise() override { return &numbers_; }
+  bool is_markovian() const override { return false; }
+  bool is_classical() const override { return bath_->is_classical(); }
+
+ protected:
+  EnvironmentProperties describe() const override;
+  std::optional<std::string> own_unsupported_reason(const Scheme& scheme) const override;
+
+ private:
+  /// That of such a scheme, which goes on where it is the one at work.
+  const std::shared_ptr<RandomForce>& take_force(const Scheme& scheme, double h);
+
+  std::shared_ptr<const MemoryBath> bath_;
+  RngKey key_;
+  NoiseStream numbers_;
+  // Of the scheme that the last march was made for: kind, stages and step tell which.
+  std::shared_ptr<RandomForce> force_;
+  std::tuple<std::size_t, int, double> force_of_;
+  std::vector<double> heat_;  // what the force has done, with the opposite sign, by axis
+};
+
+}  // namespace bathline

@@ -1,0 +1,35 @@
+// Tested by tests/model/memory/coloured_noise_memory_test.cpp.
+#include "model/memory/from_recipe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/kernels/adaptive_quadrature.hpp"
+
+namespace bathline {
+
+bool is_quantum(const Section& memory) { return memory.has("quantum") && memory.boolean("quantum"); }
+
+std::shared_ptr<const MemoryBath> read_memory_bath(const Section& memory, const std::vector<PronyTerm>& modes,
+                                                   double step, const std::string& advice, Mistakes& mistakes) {
+  const double temperature = memory.number("temperature");
+  if (!is_quantum(memory) && (temperature == 0.0 || has_termwise_noise(modes))) return nullptr;
+  const char* key = is_quantum(memory) ? "quantum" : "temperature";
+  if (std::any_of(modes.begin(), modes.end(), [](const PronyTerm& mode) { return mode.r == 0.0; })) {
+    mistakes.add(memory.where(memory.has("rate") ? "rate" : key),
+                 "a mode without `rate` gives no heat back: such noise is of modes that decay");
+    return nullptr;
+  }
+  try {
+    // The noise of a quantum bath takes no factor, but the same care.
+    auto classical = make_classical_bath(modes, temperature);
+    if (!is_quantum(memory)) return classical;
+    return make_quantum_bath(modes, temperature, memory.number("hbar"), step);
+  } catch (const UnsuitableFunction& error) {
+    mistakes.add(memory.where(key), fmt::format("{}; {}", error.what(), advice));
+    return nullptr;
+  }
+}
+
+}  // namespace bathline

@@ -1,0 +1,172 @@
+// A memory: an environment that is nothing but a kernel of decaying oscillations, a few numbers on rank 0.
+//
+//   gamma(t) = sum_j exp(-r_j t) (k_j cos(w_j t) + b_j sin(w_j t)),   z_j' = (-r_j + i w_j) z_j + x'
+//   force on the head -integral gamma(t - s) x'(s) ds = -sum_j k_j u_j,   u_j = Re z_j + q_j Im z_j,   q_j = b_j/k_j
+//
+// Mode j is a spring k_j in series with a dashpot of which the inverse is (r_j - q_j w_j)/k_j, on a mass
+// m_j = k_j/(w_j^2 (1 + q_j^2)) with a dashpot (r_j + q_j w_j) m_j to the ground. The state is where the spring ends
+// and how the mass moves, x - u_j and k_j/w_j Im z_j, the energy k_j (u_j^2 + (1 + q_j^2) (Im z_j)^2)/2. Where anything
+// decays, splittings take the modes' own motion exactly, in half steps before and after the particles' step; else the
+// modes are oscillators like any others.
+//
+// Where k_j < 0, or one of the dashpots is negative, that is no machine, though the equations are the same and the sum
+// of all modes may well be passive. What the particle has put into such a memory is then its work alone, and the
+// springs, masses and dashpots are numbers to compute with.
+//
+// At a temperature every mode has noise of its own, z_j' = (-r_j + i w_j) z_j + x' + (2 kT r_j/k_j)^(1/2) (white noise,
+// one for each part, b_j = 0), and starts from its Gibbs distribution: the force on a head that is held has the
+// autocorrelation kT gamma(t). That is the noise of dashpot and slip.
+// Source: farshi2018, eq. (36) for the kernel; the modes are ours.
+// Tested by tests/model/memory_test.cpp.
+#include "model/memory/prony_memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+namespace bathline {
+
+namespace {
+
+LumpedNetwork assembly_of(const std::vector<PronyTerm>& modes) {
+  LumpedNetwork assembly;
+  for (const PronyTerm& mode : modes) {
+    const int site = static_cast<int>(assembly.mass.size());
+    const double q = mode.b / mode.k, mass = mode.k / (mode.w * mode.w * (1.0 + q * q));
+    const double mobility = mode.r - q * mode.w, dashpot = mode.r + q * mode.w;
+    assembly.mass.push_back(mass);
+    assembly.to_head.emplace_back(site, mode.k);
+    if (mobility != 0.0) assembly.mobilities.emplace_back(site, mobility / mode.k);
+    if (dashpot != 0.0 && std::isfinite(mass)) assembly.dashpots.emplace_back(site, dashpot * mass);
+  }
+  return assembly;
+}
+
+/// Of a mode's energy over k/2.
+double square_of(std::complex<double> z, double q) {
+  const double u = z.real() + q * z.imag();
+  return u * u + (1.0 + q * q) * z.imag() * z.imag();
+}
+
+}  // namespace
+
+double kernel_at(const std::vector<PronyTerm>& modes, double t) {
+  double sum = 0.0;
+  for (const PronyTerm& mode : modes) {
+    const std::complex<double> propagator = mode.propagator(t);
+    sum += mode.k * propagator.real() + mode.b * propagator.imag();
+  }
+  return sum;
+}
+
+// What is left of both halves of a mode far above it is added up before it is rounded.
+double resistance_at(std::span<const PronyTerm> modes, double w) {
+  double sum = 0.0;
+  for (const auto& [k, r, frequency, b] : modes) {
+    const double own = r * r + frequency * frequency, below = r * r + (w - frequency) * (w - frequency),
+                 above = r * r + (w + frequency) * (w + frequency);
+    sum += (k * r * (own + w * w) + b * frequency * (own - w * w)) / below / above;
+  }
+  return sum;
+}
+
+std::vector<PronyTerm> rescaled_terms(const std::vector<PronyTerm>& modes) {
+  constexpr double most = 30.0;
+  std::vector<PronyTerm> all;
+  for (const PronyTerm& mode : modes) {
+    if (mode.k == 0.0 && mode.b == 0.0) continue;
+    if (std::abs(mode.b) <= most * std::abs(mode.k)) {
+      all.push_back(mode);
+    } else {
+      all.push_back({.k = std::abs(mode.b), .r = mode.r, .w = mode.w, .b = mode.b});
+      all.push_back({.k = mode.k - std::abs(mode.b), .r = mode.r, .w = mode.w});
+    }
+  }
+  return all;
+}
+
+bool has_termwise_noise(const std::vector<PronyTerm>& modes) {
+  return std::all_of(modes.begin(), modes.end(),
+                     [](const PronyTerm& mode) { return mode.is_passive() && mode.b == 0.0; });
+}
+
+PronyMemory::PronyMemory(std::string name, Attachment attachment, std::vector<PronyTerm> modes, double temperature,
+                         const Communicator& communicator)
+    : LumpedEnvironment(std::move(name), std::move(attachment), assembly_of(modes), communicator, {}, temperature),
+      modes_(std::move(modes)),
+      is_realisable_(
+          std::all_of(modes_.begin(), modes_.end(), [](const PronyTerm& mode) { return mode.is_passive(); })) {
+  if (temperature > 0.0 && !has_termwise_noise(modes_)) throw std::logic_error("such modes have no noise");
+}
+
+// What is not a machine has no masses to look at: to fast motions it is one spring to a wall.
+LumpedNetwork PronyMemory::assemble(std::int64_t limit) const {
+  if (is_realisable_ || limit == LumpedNetwork::no_limit) return LumpedEnvironment::assemble(limit);
+  LumpedNetwork wall;
+  wall.mass = {std::numeric_limits<double>::infinity()};
+  wall.to_head = {{0, std::accumulate(modes_.begin(), modes_.end(), 0.0,
+                                      [](double sum, const PronyTerm& mode) { return sum + mode.k; })}};
+  return wall;
+}
+
+EnvironmentEnergy PronyMemory::energy(std::span<const double> head) {
+  const EnvironmentEnergy parts = LumpedEnvironment::energy(head);
+  if (is_realisable_) return parts;
+  return {.environment = parts.environment + parts.interaction + parts.dissipated};
+}
+
+double PronyMemory::apply_exact_flow(double t, double x, std::span<const double> numbers, Axis& axis) const {
+  if (t != time_) cache_step_decays(t);
+  double lost = 0.0;
+  std::size_t mobility = 0, dashpot = sites().mobilities.size();
+  for (std::size_t j = 0; j < modes_.size(); ++j) {
+    const PronyTerm& mode = modes_[j];
+    double& w = axis.w[static_cast<Eigen::Index>(j)];
+    double& p = axis.p[static_cast<Eigen::Index>(j)];
+    const double q = mode.b / mode.k, moved = mode.w > 0.0 ? mode.w * p / mode.k : 0.0;
+    const std::complex<double> before((x - w) - q * moved, moved);
+    std::complex<double> after = decays_[j].factor * before;
+    if (q != 0.0) {
+      lost += 0.5 * mode.k * (square_of(before, q) - square_of(after, q));
+    } else if (numbers.empty() || mode.r == 0.0) {
+      lost += 0.5 * mode.k * std::norm(before) * decays_[j].loss;
+    } else {
+      // Both parts of z have the variance kT/k in the long run.
+      const double spread = std::sqrt(temperature() / mode.k * decays_[j].loss);
+      const double first = numbers[mobility++], second = mode.w > 0.0 ? numbers[dashpot++] : 0.0;
+      after += spread * std::complex(first, second);
+      lost += 0.5 * mode.k * (std::norm(before) - std::norm(after));
+    }
+    w = x - after.real() - q * after.imag();
+    if (mode.w > 0.0) p = mode.k / mode.w * after.imag();
+  }
+  return lost;
+}
+
+std::optional<AnalyticKernel> PronyMemory::analytic_kernel(std::span<const double> times) const {
+  AnalyticKernel formulas;
+  for (const double t : times) {
+    formulas.kernel.push_back(kernel_at(modes_, t));
+  }
+  if (temperature() == 0.0) {
+    formulas.random_force.resize(times.size() * static_cast<std::size_t>(attachment().axes()));
+  }
+  return formulas;
+}
+
+EnvironmentProperties PronyMemory::describe() const {
+  EnvironmentProperties properties = LumpedEnvironment::describe();
+  properties.site_name = "mode";
+  if (!is_realisable_) properties.damping = resistance_at(modes_, 0.0);
+  return properties;
+}
+
+void PronyMemory::cache_step_decays(double t) const {
+  time_ = t;
+  decays_.clear();
+  for (const PronyTerm& mode : modes_) decays_.push_back({mode.propagator(t), -std::expm1(-2.0 * mode.r * t)});
+}
+
+}  // namespace bathline

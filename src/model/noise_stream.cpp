@@ -1,0 +1,63 @@
+// Random numbers of the steps of a run, by counter.
+// Tested by tests/model/thermal/white_noise_test.cpp.
+#include "model/noise_stream.hpp"
+
+#include <algorithm>
+
+#include "random/normal_batch.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// How many numbers are worth drawing together.
+constexpr std::int64_t together = 512;
+
+/// Behind the streams of thermal starts, which count from 0, two for each environment.
+constexpr std::uint32_t first_stream = 0x40000000U;
+
+}  // namespace
+
+RngKey NoiseStream::of_environment(const RngKey& start) {
+  return {start.seed, start.realisation, first_stream + 2 * start.stream};
+}
+
+void NoiseStream::begin(const RngKey& key) {
+  key_ = key;
+  blocks_ = {};
+}
+
+void NoiseStream::start(const RngKey& key, std::span<double> numbers) const {
+  if (source_) {
+    source_(before_first_step, 0, numbers);
+  } else {
+    fill_normals(key, 0, numbers);
+  }
+}
+
+void NoiseStream::draw(Block& block, std::int64_t step, int draw, std::size_t count) const {
+  const auto size = static_cast<std::int64_t>(count);
+  block.count = count;
+  block.steps = std::max<std::int64_t>(1, together / size);
+  block.first = step / block.steps * block.steps;
+  block.numbers.resize(static_cast<std::size_t>(block.steps) * count);
+  const RngKey key{key_.seed, key_.realisation, key_.stream + static_cast<std::uint32_t>(draw)};
+  fill_normals(key, static_cast<std::uint64_t>(block.first) * count, block.numbers);
+}
+
+std::span<const double> NoiseStream::from(std::int64_t step, int draw, std::size_t count, std::int64_t steps) {
+  if (count == 0) return {};
+  Block& block = blocks_.at(static_cast<std::size_t>(draw));
+  if (source_) {
+    block.numbers.resize(count);
+    source_(step, draw, block.numbers);
+    return block.numbers;
+  }
+  const bool is_drawn = block.count == count && step >= block.first && step < block.first + block.steps;
+  if (!is_drawn) this->draw(block, step, draw, count);
+  const std::int64_t ahead = std::min(steps, block.first + block.steps - step);
+  return std::span<const double>(block.numbers)
+      .subspan(static_cast<std::size_t>(step - block.first) * count, static_cast<std::size_t>(ahead) * count);
+}
+
+}  // namespace bathline

@@ -1,0 +1,162 @@
+// Implicit schemes on a heat bath: the arrowhead matrix of head and oscillators, eliminated.
+//
+//   P = p 1 - h k a^ D,   D = w 1 + h/m a P - (x 1 + h a V) the stretches at the stages,   V the head's stage
+//   velocities so D = N ((w - x) 1 + p h/m a 1 - h a V),   N = (1 + h^2 k/m a a^)^-1,   force on the head: sum_j k_j
+//   D_j w+ = w + h/m b.P,   p+ = p - h k b.D
+//
+// Source: hairer2006, section II.2; the elimination is ours.
+// Tested by tests/model/oscillator_bath/oscillator_bath_test.cpp.
+#include <Eigen/LU>
+#include <stdexcept>
+
+#include "model/oscillator_bath/state.hpp"
+
+namespace bathline {
+
+namespace {
+
+template <int S>
+class OscillatorBathImplicitStepper final : public ImplicitEnvironmentStepper {
+ public:
+  OscillatorBathImplicitStepper(OscillatorBathState& bath, const PartitionedRungeKutta& scheme, double h)
+      : bath_(bath),
+        h_(h),
+        a_(scheme.a),
+        product_(scheme.a * scheme.a_hat),
+        b_(scheme.b),
+        to_end_(scheme.a_hat.transpose() * scheme.b),
+        rows_(scheme.a.rowwise().sum()),
+        head_(bath.axes) {}
+
+  bool condense(std::span<const double> head, StageResponse& response) override;
+  void back_substitute(const Eigen::MatrixXd& head_velocities) override;
+  std::vector<double> internal_state() const override;
+  void set_internal_state(std::span<const double> memory) override;
+
+ private:
+  using Block = Eigen::Matrix<double, S, S>;
+  using Value = Eigen::Matrix<double, S, 1>;
+
+  Block condensed(double k, double inverse_mass) const {
+    return (Block::Identity() + (h_ * h_ * k * inverse_mass) * product_).inverse();
+  }
+  /// N (w 1 + p h/m a 1).
+  Value stretch_at_rest(const Block& n, double w, double p, double inverse_mass) const {
+    return n * (Value::Constant(w) + (h_ * inverse_mass * p) * rows_);
+  }
+  /// What the response is made of, one after the other: sum of k N; sum of k stretch_at_rest, axis by axis; the pull.
+  std::size_t width() const { return static_cast<std::size_t>(S * S) + static_cast<std::size_t>(S + 1) * bath_.axes; }
+  /// Adds an oscillator to those sums.
+  void add(std::span<double> sums, const Block& n, std::size_t j) const {
+    const double k = bath_.stiffness[j], inverse_mass = bath_.inverse_mass[j];
+    Eigen::Map<Block>(sums.data()) += k * n;
+    double* pulls = sums.data() + S * S;
+    for (std::size_t axis = 0; axis < bath_.axes; ++axis) {
+      const double w = bath_.w[axis][j];
+      Eigen::Map<Value>(pulls + axis * S) += k * stretch_at_rest(n, w, bath_.p[axis][j], inverse_mass);
+      pulls[bath_.axes * S + axis] += k * w;
+    }
+  }
+  /// Work(j) leaves oscillator j as the next step finds it, and returns its N. @note Collective.
+  template <class Work>
+  void sum_up(Work work);
+
+  OscillatorBathState& bath_;
+  double h_;
+  Block a_, product_;
+  Value b_, to_end_, rows_;    // b, a^^T b and a 1
+  std::vector<double> head_;   // at the start of the step
+  std::int64_t sums_of_ = -1;  // the change of the state that the sums belong to
+  std::vector<double> sums_;   // on rank 0
+};
+
+template <int S>
+template <class Work>
+void OscillatorBathImplicitStepper<S>::sum_up(Work work) {
+  sums_.resize(width());
+  bath_.sum.allocate(static_cast<int>(width()));
+  bath_.for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int count) {
+    const std::span<double> sums = bath_.sum.leaf(leaf);
+    for (auto j = static_cast<std::size_t>(begin); j < static_cast<std::size_t>(begin + count); ++j) {
+      const Block n = condensed(bath_.stiffness[j], bath_.inverse_mass[j]);
+      work(j, n);
+      add(sums, n, j);
+    }
+  });
+  bath_.sum.reduce(sums_);
+  std::copy(sums_.end() - static_cast<std::ptrdiff_t>(bath_.axes), sums_.end(), bath_.pull.begin());
+  sums_of_ = bath_.changes;
+}
+
+template <int S>
+bool OscillatorBathImplicitStepper<S>::condense(std::span<const double> head, StageResponse& response) {
+  if (sums_of_ != bath_.changes) sum_up([](std::size_t, const Block&) {});
+  const Eigen::Map<const Block> stiffness(sums_.data());
+  response.damping = h_ * stiffness * a_;
+  response.constant.resize(S, static_cast<Eigen::Index>(bath_.axes));
+  for (std::size_t axis = 0; axis < bath_.axes && bath_.communicator.is_root(); ++axis) {
+    head_[axis] = head[axis];
+    const Eigen::Map<const Value> at_rest(sums_.data() + S * S + axis * S);
+    response.constant.col(static_cast<Eigen::Index>(axis)) = at_rest - head[axis] * stiffness.rowwise().sum();
+  }
+  return true;
+}
+
+template <int S>
+void OscillatorBathImplicitStepper<S>::back_substitute(const Eigen::MatrixXd& head_velocities) {
+  bath_.communicator.broadcast(std::span<double>(head_));
+  std::vector<Value> ways;
+  for (std::size_t axis = 0; axis < bath_.axes; ++axis) {
+    ways.push_back(h_ * (a_ * head_velocities.col(static_cast<Eigen::Index>(axis))));
+  }
+  ++bath_.changes;
+  // What the next step needs to know is summed up while the oscillator is at hand.
+  sum_up([&](std::size_t j, const Block& n) {
+    const double k = bath_.stiffness[j], inverse_mass = bath_.inverse_mass[j];
+    for (std::size_t axis = 0; axis < bath_.axes; ++axis) {
+      double& w = bath_.w[axis][j];
+      double& p = bath_.p[axis][j];
+      const Value stretch = stretch_at_rest(n, w - head_[axis], p, inverse_mass) - n * ways[axis];
+      w += h_ * inverse_mass * (p - h_ * k * to_end_.dot(stretch));
+      p -= h_ * k * b_.dot(stretch);
+    }
+  });
+}
+
+template <int S>
+std::vector<double> OscillatorBathImplicitStepper<S>::internal_state() const {
+  if (sums_of_ != bath_.changes) return {};
+  return sums_;
+}
+
+template <int S>
+void OscillatorBathImplicitStepper<S>::set_internal_state(std::span<const double> memory) {
+  if (memory.empty()) return;
+  if (memory.size() != width()) throw std::out_of_range("this is not what a heat bath goes on from");
+  sums_.assign(memory.begin(), memory.end());
+  std::copy(sums_.end() - static_cast<std::ptrdiff_t>(bath_.axes), sums_.end(), bath_.pull.begin());
+  sums_of_ = bath_.changes;
+}
+
+}  // namespace
+
+std::unique_ptr<ImplicitEnvironmentStepper> make_implicit_environment_stepper(OscillatorBathState& bath,
+                                                                              const PartitionedRungeKutta& scheme,
+                                                                              double h) {
+  switch (scheme.stages()) {
+    case 1:
+      return std::make_unique<OscillatorBathImplicitStepper<1>>(bath, scheme, h);
+    case 2:
+      return std::make_unique<OscillatorBathImplicitStepper<2>>(bath, scheme, h);
+    case 3:
+      return std::make_unique<OscillatorBathImplicitStepper<3>>(bath, scheme, h);
+    case 4:
+      return std::make_unique<OscillatorBathImplicitStepper<4>>(bath, scheme, h);
+    case 5:
+      return std::make_unique<OscillatorBathImplicitStepper<5>>(bath, scheme, h);
+    default:
+      throw std::invalid_argument("a heat bath is eliminated for 1 to 5 stages");
+  }
+}
+
+}  // namespace bathline

@@ -1,0 +1,185 @@
+// A heat bath: its description, its state, its energy and what it does to a head in theory.
+#include "model/oscillator_bath/oscillator_bath.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bathline {
+
+OscillatorBathState::OscillatorBathState(DiscreteSpectrum of, int number_of_axes, const Communicator& world)
+    : spectrum(std::move(of)),
+      communicator(world),
+      axes(static_cast<std::size_t>(number_of_axes)),
+      sum(spectrum.size, world) {}
+
+void OscillatorBathState::refresh_pull() {
+  ++changes;
+  sum.allocate(static_cast<int>(axes));
+  for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int n) {
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      for (auto j = static_cast<std::size_t>(begin); j < static_cast<std::size_t>(begin + n); ++j) {
+        sum.leaf(leaf)[axis] += stiffness[j] * w[axis][j];
+      }
+    }
+  });
+  sum.reduce(pull);
+}
+
+OscillatorBath::OscillatorBath(std::string name, Attachment attachment, DiscreteSpectrum spectrum, double temperature,
+                               int steps_per_pass, const Communicator& communicator)
+    : Environment(std::move(name), std::move(attachment), communicator),
+      state_(std::move(spectrum), Environment::attachment().axes(), communicator),
+      temperature_(temperature),
+      steps_per_pass_(steps_per_pass) {}
+
+EnvironmentProperties OscillatorBath::describe() const {
+  const DiscreteSpectrum& spectrum = state_.spectrum;
+  return {.sites = spectrum.size,
+          .site_name = "oscillator",
+          .damping = spectrum.damping,
+          .echo = {spectrum.recurrence, "recurrence"},
+          .highest_frequency = spectrum.oscillator(spectrum.size - 1).frequency,
+          .temperature = temperature_};
+}
+
+std::int64_t OscillatorBath::bytes(const Scheme&) const {
+  return (2 + 2 * static_cast<std::int64_t>(state_.axes)) * state_.sum.count() *
+         static_cast<std::int64_t>(sizeof(double));
+}
+
+LumpedNetwork OscillatorBath::assemble(std::int64_t limit) const {
+  const DiscreteSpectrum& spectrum = state_.spectrum;
+  const std::int64_t single = spectrum.size <= limit ? spectrum.size : limit / 2;
+  const std::int64_t rest = spectrum.size - single;
+  const std::int64_t lump = rest == 0 ? 1 : (rest + limit - single - 1) / (limit - single);
+  LumpedNetwork assembly;
+  const auto add = [&](std::int64_t begin, std::int64_t end) {
+    double stiffness = 0.0;
+    for (std::int64_t j = begin; j < end; ++j) stiffness += spectrum.oscillator(j).stiffness;
+    const double frequency = spectrum.oscillator(end - 1).frequency;
+    assembly.to_head.emplace_back(static_cast<int>(assembly.mass.size()), stiffness);
+    assembly.mass.push_back(stiffness / (frequency * frequency));
+  };
+  for (std::int64_t j = 0; j < rest; j += lump) add(j, std::min(rest, j + lump));
+  for (std::int64_t j = rest; j < spectrum.size; ++j) add(j, j + 1);
+  return assembly;
+}
+
+template <class Add>
+std::vector<double> OscillatorBath::summed(std::size_t width, Add add) const {
+  ReproducibleBlockSum& sum = state_.sum;
+  sum.allocate(static_cast<int>(width));
+  for (std::int64_t leaf = 0; leaf < sum.leaves(); ++leaf) {
+    const std::int64_t end = std::min(sum.count(), (leaf + 1) * sum.leaf_size());
+    for (std::int64_t j = leaf * sum.leaf_size(); j < end; ++j) {
+      add(state_.spectrum.oscillator(sum.first() + j), static_cast<std::size_t>(j), sum.leaf(leaf));
+    }
+  }
+  std::vector<double> total(width);
+  sum.reduce(total);
+  communicator().broadcast(std::span<double>(total));
+  return total;
+}
+
+std::optional<AnalyticKernel> OscillatorBath::analytic_kernel(std::span<const double> times) const {
+  AnalyticKernel formulas;
+  formulas.kernel = summed(times.size(), [&](const BathOscillator& one, std::size_t, std::span<double> sums) {
+    for (std::size_t i = 0; i < times.size(); ++i) sums[i] += one.stiffness * std::cos(one.frequency * times[i]);
+  });
+  for (double t : times) {
+    if (state_.spectrum.kernel_limit) formulas.limit.push_back(state_.spectrum.kernel_limit(t));
+  }
+  if (state_.w.empty()) return formulas;  // it has no state yet
+  const std::size_t axes = state_.axes;
+  formulas.random_force =
+      summed(times.size() * axes, [&](const BathOscillator& one, std::size_t j, std::span<double> sums) {
+        for (std::size_t i = 0; i < times.size(); ++i) {
+          const double cosine = one.stiffness * std::cos(one.frequency * times[i]);
+          // k/(m omega) = omega
+          const double sine = one.frequency * std::sin(one.frequency * times[i]);
+          for (std::size_t axis = 0; axis < axes; ++axis) {
+            sums[i * axes + axis] += cosine * state_.w[axis][j] + sine * state_.p[axis][j];
+          }
+        }
+      });
+  return formulas;
+}
+
+void OscillatorBath::prepare(const RngKey& key) {
+  OscillatorBathState& s = state_;
+  const auto count = static_cast<std::size_t>(s.sum.count());
+  s.stiffness.resize(count);
+  s.inverse_mass.resize(count);
+  for (std::vector<std::vector<double>>* fields : {&s.w, &s.p}) {
+    fields->resize(s.axes);
+    for (std::vector<double>& field : *fields) field.assign(count, 0.0);  // in place: a copy may not fit
+  }
+  s.pull.assign(s.axes, 0.0);
+  for (std::size_t j = 0; j < count; ++j) {
+    const std::int64_t site = s.sum.first() + static_cast<std::int64_t>(j);
+    const BathOscillator one = s.spectrum.oscillator(site);
+    s.stiffness[j] = one.stiffness;
+    s.inverse_mass[j] = one.frequency * one.frequency / one.stiffness;
+    if (temperature_ == 0.0) continue;
+    // Gibbs: k w^2 and p^2/m have the mean kT.
+    for (std::size_t axis = 0; axis < s.axes; ++axis) {
+      const auto [first, second] = normal_pair(key, static_cast<std::uint64_t>(site) * s.axes + axis);
+      s.w[axis][j] = std::sqrt(temperature_ / one.stiffness) * first;
+      s.p[axis][j] = std::sqrt(temperature_ / s.inverse_mass[j]) * second;
+    }
+  }
+  s.sum.allocate(1);
+  s.for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int n) {
+    for (int j = 0; j < n; ++j) s.sum.leaf(leaf)[0] += s.stiffness[static_cast<std::size_t>(begin + j)];
+  });
+  s.sum.reduce({&s.total_stiffness, 1});
+  s.refresh_pull();
+}
+
+std::vector<StateField> OscillatorBath::fields() {
+  std::vector<StateField> fields;
+  for (std::size_t axis = 0; axis < state_.axes; ++axis) {
+    const std::int64_t first = state_.sum.first(), total = state_.spectrum.size;
+    fields.push_back({"w", static_cast<int>(axis), first, total, state_.w[axis]});
+    fields.push_back({"p", static_cast<int>(axis), first, total, state_.p[axis]});
+  }
+  return fields;
+}
+
+EnvironmentEnergy OscillatorBath::energy(std::span<const double> head) {
+  std::vector<double> x(head.begin(), head.end());
+  communicator().broadcast(std::span<double>(x));
+  OscillatorBathState& s = state_;
+  s.sum.allocate(2);
+  s.for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int n) {
+    const std::span<double> sums = s.sum.leaf(leaf);
+    for (std::size_t axis = 0; axis < s.axes; ++axis) {
+      for (auto j = static_cast<std::size_t>(begin); j < static_cast<std::size_t>(begin + n); ++j) {
+        const double strain = s.w[axis][j] - x[axis];
+        sums[0] += 0.5 * s.inverse_mass[j] * (s.p[axis][j] * s.p[axis][j]);
+        sums[1] += 0.5 * s.stiffness[j] * (strain * strain);
+      }
+    }
+  });
+  double sums[2] = {};
+  s.sum.reduce(sums);
+  communicator().broadcast(std::span<double>(sums));
+  return {.environment = sums[0], .interaction = sums[1], .dissipated = 0.0};
+}
+
+void OscillatorBath::force(std::span<const double> head, std::span<double> force) const {
+  for (std::size_t axis = 0; axis < state_.axes; ++axis) {
+    force[axis] = state_.pull[axis] - state_.total_stiffness * head[axis];
+  }
+}
+
+std::unique_ptr<ExplicitEnvironmentStepper> OscillatorBath::explicit_stepper(const ExplicitScheme& scheme, double h) {
+  return make_explicit_environment_stepper(state_, scheme, h, steps_per_pass_);
+}
+
+std::unique_ptr<ImplicitEnvironmentStepper> OscillatorBath::implicit_stepper(const PartitionedRungeKutta& scheme,
+                                                                             double h) {
+  return make_implicit_environment_stepper(state_, scheme, h);
+}
+
+}  // namespace bathline

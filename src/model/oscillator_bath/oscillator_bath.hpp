@@ -1,0 +1,45 @@
+// Independent oscillators around one head: the heat bath of Caldeira and Leggett.
+//
+//   m_j w_j'' = k_j (x - w_j),   force on the head sum_j k_j (w_j - x)
+//
+// Source: farshi2018, section 4.3; limebeer2020, section II-A. Equivalent to the memory kernel
+// gamma(t) = sum_j k_j cos(omega_j t), farshi2018, eq. (36).
+#pragma once
+
+#include "model/oscillator_bath/state.hpp"
+
+namespace bathline {
+
+class OscillatorBath : public Environment {
+ public:
+  /// `steps_per_pass` steps of an explicit scheme are taken in one pass; `temperature` is kT of the start, J.
+  /// @note Collective.
+  OscillatorBath(std::string name, Attachment attachment, DiscreteSpectrum spectrum, double temperature,
+                 int steps_per_pass, const Communicator& communicator);
+
+  std::int64_t bytes(const Scheme& scheme) const override;
+  /// The highest half as they are; of the others, as many at a time as it takes, with the frequency of the highest.
+  LumpedNetwork assemble(std::int64_t limit) const override;
+  std::optional<AnalyticKernel> analytic_kernel(std::span<const double> times) const override;
+
+  void prepare(const RngKey& key) override;
+  std::vector<StateField> fields() override;
+  void fields_changed() override { state_.refresh_pull(); }
+  EnvironmentEnergy energy(std::span<const double> head) override;
+  void force(std::span<const double> head, std::span<double> force) const override;
+
+  std::unique_ptr<ExplicitEnvironmentStepper> explicit_stepper(const ExplicitScheme& scheme, double h) override;
+  std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta& scheme, double h) override;
+
+ private:
+  EnvironmentProperties describe() const override;
+  /// The sum of add(oscillator, local number, sums) over all of them, on every rank. @note Collective.
+  template <class Add>
+  std::vector<double> summed(std::size_t width, Add add) const;
+
+  OscillatorBathState state_;
+  double temperature_;
+  int steps_per_pass_;
+};
+
+}  // namespace bathline

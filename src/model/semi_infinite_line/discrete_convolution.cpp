@@ -1,0 +1,141 @@
+// A block fills the first m places of what is recent from the last of them to the first.
+// Tested by tests/model/semi_infinite_line/discrete_convolution_test.cpp and infinite_line_test.cpp.
+#include "model/semi_infinite_line/discrete_convolution.hpp"
+
+#include <algorithm>
+
+#include "model/environment.hpp"
+#include "simd/simd_double.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// The modes give forces.
+BlockedExponentialModes modes_of(const LineKernel& kernel, double stiffness) {
+  // Modes that only one of the two kernels has weigh nothing in the other.
+  const std::vector<ExponentialTerm>& on_stage = kernel.on_stage.exponential_terms;
+  const std::vector<ExponentialTerm>& between =
+      kernel.between_steps.exponential_terms.empty() ? on_stage : kernel.between_steps.exponential_terms;
+  BlockedExponentialModes::Row bases, weights(between.size()), weights_between;
+  for (const ExponentialTerm& decay : between) {
+    bases.push_back(std::exp(decay.exponent()));
+    weights_between.push_back(-stiffness * decay.weight);
+  }
+  for (std::size_t j = 0; j < on_stage.size(); ++j) weights[j] = -stiffness * on_stage[j].weight;
+  return BlockedExponentialModes(bases, weights, weights_between);
+}
+
+std::vector<double> forces_of(const std::vector<double>& kernel, double stiffness) {
+  std::vector<double> forces;
+  for (const double value : kernel) forces.push_back(-stiffness * value);
+  return forces;
+}
+
+}  // namespace
+
+void ConvolutionShape::allocate(ConvolutionState& state) const {
+  state.next_outputs.resize(next_outputs);
+  state.pending.resize(pending);
+  state.input_history.resize(input_history);
+  state.real.resize(modes);
+  state.imaginary.resize(modes);
+}
+
+void ConvolutionShape::add_fields(const std::string& prefix, int axis, ConvolutionState* state,
+                                  std::vector<StateField>& fields) const {
+  ConvolutionState elsewhere;
+  ConvolutionState& of = state == nullptr ? elsewhere : *state;
+  const auto add = [&](const char* name, std::span<double> values, std::size_t total) {
+    fields.push_back({prefix + name, axis, 0, static_cast<std::int64_t>(total), values});
+  };
+  fields.push_back(
+      {prefix + "taken", axis, 0, 1, {state == nullptr ? nullptr : &of.block_position, state == nullptr ? 0u : 1u}});
+  add("tails", of.next_outputs, next_outputs);
+  add("due", of.pending, pending);
+  add("recent", of.input_history, input_history);
+  add("real", of.real, modes);
+  add("imaginary", of.imaginary, modes);
+}
+
+DiscreteConvolution::DiscreteConvolution(const LineKernel& kernel, double stiffness)
+    : KickConvolution(1, 1.0, -stiffness * kernel.on_stage.first.front()),
+      stiffness_(stiffness),
+      lags_(kernel.on_stage.first.size() - 1),
+      slots_(reach(0)),
+      first_(forces_of(kernel.on_stage.first, stiffness)),
+      first_between_(forces_of(kernel.between_steps.first, stiffness)),
+      modes_(modes_of(kernel, stiffness)) {
+  for (std::size_t n = 0; n + 1 < 2 * block; ++n) first_.push_back(modes_.kernel(n));
+  shares_.resize(block * slots_);
+  for (std::size_t step = 0; step < block; ++step) {
+    const std::size_t end = reach(block - 1 - step);
+    for (std::size_t slot = step + 1; slot < end; ++slot) shares_[step * slots_ + slot] = first_[slot - step];
+  }
+}
+
+std::size_t DiscreteConvolution::reach(std::size_t place) const {
+  return (block - 1 + lags_ - place) / block * block + 2 * block;
+}
+
+void DiscreteConvolution::commit(ConvolutionState& state, double displacement) const {
+  const auto step = static_cast<std::size_t>(state.block_position);
+  const double* share = &shares_[step * slots_];
+  double* pending = state.pending.data();
+  state.input_history[block - 1 - step] = displacement;
+  if (step + 1 == block) return pass(state);
+  // First, and by itself: it is what the next step waits for.
+  state.next_outputs[0] = multiply_add(share[step + 1], displacement, pending[step + 1]);
+  state.block_position += 1.0;
+  for (std::size_t slot = 0; slot < block; slot += simd_width) {
+    store(multiply_add(load(share + slot), splat(displacement), load(pending + slot)), pending + slot);
+  }
+}
+
+void DiscreteConvolution::pass(ConvolutionState& state) const {
+  double* pending = state.pending.data();
+  for (std::size_t slot = block; slot < slots_; slot += simd_width) {
+    SimdDouble sum = load(pending + slot);
+    for (std::size_t step = 0; step < block; ++step) {
+      sum = multiply_add(load(&shares_[step * slots_ + slot]), splat(state.input_history[block - 1 - step]), sum);
+    }
+    store(sum, pending + slot - block);
+  }
+  std::fill(state.pending.end() - block, state.pending.end(), 0.0);
+  modes_.advance(state.real.data(), state.imaginary.data(), &state.input_history[lags_], pending);
+  std::copy_backward(state.input_history.begin(), state.input_history.end() - block, state.input_history.end());
+  state.block_position = 0.0;
+  state.next_outputs[0] = pending[0];
+}
+
+void DiscreteConvolution::set_geometric_history(ConvolutionState& state, double latest, double ratio) const {
+  double moved = latest;
+  for (double& one : last_inputs(state)) {
+    one = moved;
+    moved *= ratio;
+  }
+  modes_.set_geometric_history(state.real.data(), state.imaginary.data(), moved, ratio);
+  rebuild_pending(state);
+}
+
+void DiscreteConvolution::rebuild_pending(ConvolutionState& state) const {
+  std::fill(state.pending.begin(), state.pending.end(), 0.0);
+  modes_.free_response(state.real.data(), state.imaginary.data(), state.pending.data());
+  for (std::size_t place = block; place < state.input_history.size(); ++place) {
+    for (std::size_t slot = 0; slot < reach(place); ++slot) {
+      state.pending[slot] += first_[slot + 1 + place - block] * state.input_history[place];
+    }
+  }
+  state.block_position = 0.0;
+  state.next_outputs[0] = state.pending[0];
+}
+
+double DiscreteConvolution::between_steps(const ConvolutionState& state) const {
+  const auto block_position = static_cast<std::size_t>(state.block_position);
+  const std::span<const double> latest = std::span(state.input_history).subspan(block - block_position);
+  double sum = modes_.read_other(state.real.data(), state.imaginary.data(), latest.subspan(lags_, block_position));
+  for (std::size_t n = 1; n <= lags_; ++n) sum += first_between_[n] * latest[n - 1];
+  return sum;
+}
+
+}  // namespace bathline

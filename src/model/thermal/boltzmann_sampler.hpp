@@ -1,0 +1,31 @@
+// Positions with the density exp(-V(q)/kT).
+//
+//   quadratic V       q = kT^1/2 L^-T x,  V'' = L L^T, exactly
+//   one coordinate    the inverse of the distribution, to round-off
+//   several           Hamiltonian Monte Carlo
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <string>
+
+#include "model/particle_system.hpp"
+#include "random/counter_rng.hpp"
+
+namespace bathline {
+
+class BoltzmannSampler {
+ public:
+  virtual ~BoltzmannSampler() = default;
+  /// Independent for different seeds and realisations.
+  virtual Eigen::VectorXd draw(const RngKey& key) const = 0;
+  /// How it is done, and how well where that was measured.
+  virtual std::string description() const = 0;
+};
+
+/// At a temperature kT in J; nullptr where there is no such distribution, or none that could be reached, and then
+/// `unsupported_reason` says why.
+std::shared_ptr<const BoltzmannSampler> make_boltzmann_sampler(const ParticleSystem& system, double temperature,
+                                                               std::string& unsupported_reason);
+
+}  // namespace bathline

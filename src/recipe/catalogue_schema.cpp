@@ -1,0 +1,44 @@
+// Looking up names in the vocabulary.
+#include "recipe/catalogue_schema.hpp"
+
+#include <algorithm>
+
+namespace bathline {
+
+const CatalogueEntry* find_entry(std::span<const CatalogueEntry> entries, const std::string& name) {
+  const auto entry =
+      std::find_if(entries.begin(), entries.end(), [&](const CatalogueEntry& e) { return e.name == name; });
+  return entry == entries.end() ? nullptr : &*entry;
+}
+
+std::vector<Parameter> keys_of_kind(const CatalogueEntry& entry) {
+  std::vector<Parameter> keys = {{.name = "kind", .type = ValueType::text, .doc = "Which one.", .required = true}};
+  keys.insert(keys.end(), entry.parameters.begin(), entry.parameters.end());
+  return keys;
+}
+
+bool is_name(std::string_view text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && is_letter(text.front()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || is_digit(c); });
+}
+
+std::vector<Parameter> named_parameters(std::span<const Parameter> parameters, std::span<const std::string> keys) {
+  std::vector<Parameter> named;
+  for (const Parameter& parameter : parameters) {
+    if (parameter.name != wildcard_key) {
+      named.push_back(parameter);
+      continue;
+    }
+    for (const std::string& key : keys) {
+      const auto is_key = [&](const Parameter& other) { return other.name == key; };
+      if (std::any_of(parameters.begin(), parameters.end(), is_key)) continue;
+      named.push_back(parameter);
+      named.back().name = key;
+    }
+  }
+  return named;
+}
+
+}  // namespace bathline

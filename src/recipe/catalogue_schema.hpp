@@ -1,0 +1,81 @@
+// What a recipe may say: the self-description of everything that has a name in a recipe.
+// `bathline describe`, the validation of recipes and the tests all read the same entries.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bathline {
+
+/// Kinds of values. `numbers` is a flat list of numbers; `rows` a list with one number or one list of numbers
+/// per row (`q0 = [1.0, 2.0]` or `q0 = [[5.0, 0.0]]`); `table` and `tables` are checked against `members`.
+enum class ValueType { boolean, integer, number, text, numbers, integers, texts, rows, table, tables };
+
+/// What a number (or each number of a list) must satisfy; it must always be finite.
+enum class Bound { any, positive, nonnegative, negative, unit_interval };
+
+struct CatalogueEntry;
+
+/// The name of a parameter that stands for every key without a parameter of its own: names of the user's choice.
+inline const std::string wildcard_key = "*";
+
+/// One key of a table of the recipe.
+struct Parameter {
+  std::string name;
+  ValueType type = ValueType::number;
+  std::string units = {};          ///< "" where the value is dimensionless or not a number
+  std::string doc = {};            ///< one sentence
+  std::string default_value = {};  ///< default value as TOML text; empty means that the key may be absent
+  bool required = false;
+  bool is_size = false;  ///< of an environment: its memory grows with this number
+  Bound bound = Bound::any;
+  std::vector<std::string> choices = {};  ///< allowed texts or integers; empty means any
+  std::vector<Parameter> members = {};    ///< keys of a `table` or of each of the `tables`
+  /// Of a `table` instead of `members`: its key `kind` names something of which `bathline list` with this argument
+  /// shows all, and whose parameters are the other keys.
+  std::string catalogue_name = {};
+  std::shared_ptr<const std::vector<CatalogueEntry>> kinds =
+      {};  ///< all of these, once a vocabulary has been put together
+  /// What may stand there instead of `type`: `number`, `text` (one of `choices`, if there are any) or `texts`.
+  std::vector<ValueType> alternative_types = {};
+};
+
+/// One thing with a name: a system, a potential, an environment, an integrator, a study.
+struct CatalogueEntry {
+  std::string name;
+  std::string summary = {};   ///< one line for `bathline list`
+  std::string equation = {};  ///< plain text, several lines allowed
+  std::string source = {};    ///< citation key and equation: "limebeer2020, eqs. (16)-(20)"
+  std::vector<Parameter> parameters = {};
+  std::string notes = {};  ///< further remarks for `bathline describe`: properties, limits; may be empty
+};
+
+/// Everything that a recipe may name.
+struct CatalogueSchema {
+  std::vector<CatalogueEntry> systems;
+  std::vector<CatalogueEntry> potentials;
+  std::vector<CatalogueEntry> environments;
+  std::vector<CatalogueEntry> integrators;
+  std::vector<CatalogueEntry> studies;
+};
+
+/// The entry called `name`, or nullptr.
+const CatalogueEntry* find_entry(std::span<const CatalogueEntry> entries, const std::string& name);
+
+/// The keys of a table whose key `kind` names `entry`: that one, and the parameters of the entry.
+std::vector<Parameter> keys_of_kind(const CatalogueEntry& entry);
+
+/// Whether a text can be the name of something: letters, digits and `_`, a letter first.
+bool is_name(std::string_view text);
+
+/// The parameters that a table with these keys has: in place of `wildcard_key` one for each key that no other
+/// describes.
+std::vector<Parameter> named_parameters(std::span<const Parameter> parameters, std::span<const std::string> keys);
+
+/// The text of `bathline describe NAME` for one entry.
+std::string describe(const CatalogueEntry& entry, const std::string& category);
+
+}  // namespace bathline

@@ -1,0 +1,18 @@
+// Numbers too small for full precision.
+#include "simd/subnormals.hpp"
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+namespace bathline {
+
+void flush_subnormals() {
+#if defined(__SSE2__)
+  // The flags, not their intrinsics, which ask for SSE3: every processor with SSE2 but the first has both.
+  constexpr unsigned results_are_zero = 0x8000, operands_are_zero = 0x0040;
+  _mm_setcsr(_mm_getcsr() | results_are_zero | operands_are_zero);
+#endif
+}
+
+}  // namespace bathline

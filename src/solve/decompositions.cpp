@@ -1,4 +1,0 @@
-// The instances that solve/decompositions.hpp declares.
-#include "solve/decompositions.hpp"
-
-BATHLINE_DECOMPOSITIONS()

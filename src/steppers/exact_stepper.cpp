@@ -1,0 +1,300 @@
+// The exact flow, on rank 0 with all sites gathered there.
+//
+//   linear, closed:  normal modes of M^-1/2 K M^-1/2, each advanced by its cosine and sine
+//   linear, open:    the matrix exponential, also of the closed one in a magnetic field; the work of the damping, and
+//   with noise the covariance of what a step adds,
+//                    from Gramians (vanloan1978)
+//   otherwise:       an adaptive Runge-Kutta method of order 8 near round-off, works as further unknowns
+#include <cmath>
+#include <stdexcept>
+
+#include "steppers/assembled_system.hpp"
+#include "steppers/stepper.hpp"
+#include "model/gyration.hpp"
+#include "solve/dense.hpp"
+#include "solve/reference_integrator.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// Displacements and momenta of everything at a time, on rank 0, and the works so far.
+struct Phase {
+  std::vector<double> u;
+  std::vector<double> p;
+  double t = 0.0;
+  double dissipated = 0.0;
+  double work = 0.0;
+};
+
+/// Advances a gathered state by a number of steps; lives on rank 0.
+class Flow {
+ public:
+  virtual ~Flow() = default;
+  /// Returns false where the reference solver gave up. The time is the caller's to advance.
+  virtual bool advance(Phase& phase, std::int64_t steps) = 0;
+  virtual std::vector<double> internal_state() const { return {}; }
+  virtual void set_internal_state(std::span<const double>) {}
+};
+
+class ModalFlow final : public Flow {
+ public:
+  ModalFlow(const AssembledSystem& system, double h) : h_(h), root_mass_(system.mass().cwiseSqrt()) {
+    const Eigen::VectorXd inverse = root_mass_.cwiseInverse();
+    const Eigen::MatrixXd matrix = inverse.asDiagonal() * system.stiffness() * inverse.asDiagonal();
+    SymmetricEigen eigen = symmetric_eigen(matrix);
+    modes_ = std::move(eigen.vectors);
+    squares_ = std::move(eigen.values);
+    const std::vector<double> start(static_cast<std::size_t>(system.size()), 0.0);
+    std::vector<double> force(start.size());
+    system.force(start, force);
+    const Eigen::Map<const Eigen::VectorXd> constant(force.data(), system.size());
+    drive_ = modes_.transpose() * inverse.cwiseProduct(constant);
+  }
+
+  bool advance(Phase& phase, std::int64_t steps) override {
+    const auto n = static_cast<Eigen::Index>(phase.u.size());
+    Eigen::Map<Eigen::VectorXd> u(phase.u.data(), n), p(phase.p.data(), n);
+    Eigen::VectorXd z = modes_.transpose() * root_mass_.cwiseProduct(u);
+    Eigen::VectorXd s = modes_.transpose() * p.cwiseQuotient(root_mass_);
+    const double t = h_ * static_cast<double>(steps);
+    const double smallest = 1e-14 * squares_.cwiseAbs().maxCoeff();
+    for (Eigen::Index i = 0; i < n; ++i) {
+      // z'' = -omega^2 z + g; a mode without stiffness moves uniformly accelerated.
+      double c = 1.0, sine = t, versine = 0.5 * t * t, square = 0.0;
+      if (squares_[i] > smallest) {
+        square = squares_[i];
+        const double omega = std::sqrt(square);
+        c = std::cos(omega * t);
+        sine = std::sin(omega * t) / omega;
+        const double half = std::sin(0.5 * omega * t);
+        versine = 2.0 * half * half / square;
+      } else if (squares_[i] < -smallest) {
+        square = squares_[i];
+        const double rate = std::sqrt(-square);
+        c = std::cosh(rate * t);
+        sine = std::sinh(rate * t) / rate;
+        versine = (1.0 - c) / square;
+      }
+      const double z0 = z[i], s0 = s[i];
+      z[i] = z0 * c + s0 * sine + drive_[i] * versine;
+      s[i] = s0 * c + (drive_[i] - square * z0) * sine;
+    }
+    u = (modes_ * z).cwiseQuotient(root_mass_);
+    p = (modes_ * s).cwiseProduct(root_mass_);
+    return true;
+  }
+
+ private:
+  double h_;
+  Eigen::VectorXd root_mass_, squares_, drive_;
+  Eigen::MatrixXd modes_;
+};
+
+/// x' = A x + noise for x = (q, p) of an open linear system; works on positions, not displacements.
+class MatrixExponentialFlow final : public Flow {
+ public:
+  MatrixExponentialFlow(Problem& problem, double h) : problem_(problem), start_(problem.system().q0) {
+    const ParticleSystem& system = problem.system();
+    const int n = system.size();
+    Eigen::MatrixXd hessian(n, n);
+    system.potential->hessian(system.q0, hessian);
+    const Eigen::VectorXd inverse = system.mass.cwiseInverse();
+    Eigen::MatrixXd a = Eigen::MatrixXd::Zero(2 * n, 2 * n);
+    a.topRightCorner(n, n) = inverse.asDiagonal();
+    a.bottomLeftCorner(n, n) = -hessian;
+    a.bottomRightCorner(n, n) = -problem.damping() * inverse.asDiagonal();
+    if (system.magnetic_field != 0.0) {
+      a.bottomRightCorner(n, n) += magnetic_jacobian(system.magnetic_field, n) * inverse.asDiagonal();
+    }
+    Eigen::MatrixXd power = Eigen::MatrixXd::Zero(2 * n, 2 * n);
+    power.bottomRightCorner(n, n) = inverse.asDiagonal() * problem.damping() * inverse.asDiagonal();
+    Eigen::MatrixXd block = Eigen::MatrixXd::Zero(4 * n, 4 * n);
+    block.topLeftCorner(2 * n, 2 * n) = -a.transpose();
+    block.topRightCorner(2 * n, 2 * n) = power;
+    block.bottomRightCorner(2 * n, 2 * n) = a;
+    const Eigen::MatrixXd exponential = matrix_exponential(h * block);
+    flow_ = exponential.bottomRightCorner(2 * n, 2 * n);
+    work_ = flow_.transpose() * exponential.topRightCorner(2 * n, 2 * n);
+    if (problem.noise() == nullptr) return;
+    power.setZero();
+    power.bottomRightCorner(n, n) = 2.0 * problem.noise()->diffusion();
+    block.topLeftCorner(2 * n, 2 * n) = -a;
+    block.topRightCorner(2 * n, 2 * n) = power;
+    block.bottomRightCorner(2 * n, 2 * n) = a.transpose();
+    const Eigen::MatrixXd covariance = flow_ * matrix_exponential(h * block).topRightCorner(2 * n, 2 * n);
+    root_ = symmetric_root(0.5 * (covariance + covariance.transpose()));
+  }
+
+  bool advance(Phase& phase, std::int64_t steps) override {
+    const auto n = static_cast<Eigen::Index>(phase.u.size());
+    Eigen::Map<Eigen::VectorXd> u(phase.u.data(), n), p(phase.p.data(), n);
+    Eigen::VectorXd x(2 * n);
+    x << u + start_, p;
+    WhiteNoise* noise = problem_.noise();
+    if (noise != nullptr) phase.dissipated += energy(x);
+    for (std::int64_t i = 0; i < steps; ++i) {
+      if (noise == nullptr) phase.dissipated += x.dot(work_ * x);
+      x = flow_ * x;
+      if (noise == nullptr) continue;
+      const auto numbers = noise->numbers(problem_.clock.steps + i, 0, static_cast<std::size_t>(2 * n));
+      x += root_ * Eigen::Map<const Eigen::VectorXd>(numbers.data(), 2 * n);
+    }
+    // What damping and noise have done is what the particles have lost.
+    if (noise != nullptr) phase.dissipated -= energy(x);
+    u = x.head(n) - start_;
+    p = x.tail(n);
+    return true;
+  }
+
+ private:
+  double energy(const Eigen::VectorXd& x) const {
+    const Eigen::Index n = x.size() / 2;
+    const ParticleSystem& system = problem_.system();
+    return system.potential->value(x.head(n)) + 0.5 * x.tail(n).cwiseAbs2().cwiseQuotient(system.mass).sum();
+  }
+
+  Problem& problem_;
+  Eigen::VectorXd start_;
+  Eigen::MatrixXd flow_, work_;
+  Eigen::MatrixXd root_;  // of the covariance that a step adds
+};
+
+class AdaptiveFlow final : public Flow {
+ public:
+  AdaptiveFlow(const AssembledSystem& system, double h)
+      : h_(h),
+        system_(system),
+        velocity_(static_cast<std::size_t>(system.size())),
+        state_(2 * velocity_.size() + (system.has_applied() ? 2 : 1)),
+        solver_(static_cast<int>(state_.size()),
+                [this](double t, std::span<const double> x, std::span<double> rate) { derive(t, x, rate); }) {}
+
+  bool advance(Phase& phase, std::int64_t steps) override {
+    const std::size_t n = velocity_.size();
+    std::copy(phase.u.begin(), phase.u.end(), state_.begin());
+    std::copy(phase.p.begin(), phase.p.end(), state_.begin() + static_cast<std::ptrdiff_t>(n));
+    std::fill(state_.begin() + static_cast<std::ptrdiff_t>(2 * n), state_.end(), 0.0);
+    system_.reset_velocity_guess();
+    const bool solved = solver_.advance(state_, phase.t, h_ * static_cast<double>(steps));
+    std::copy_n(state_.begin(), n, phase.u.begin());
+    std::copy_n(state_.begin() + static_cast<std::ptrdiff_t>(n), n, phase.p.begin());
+    phase.dissipated += state_[2 * n];
+    if (system_.has_applied()) phase.work += state_[2 * n + 1];
+    return solved;
+  }
+
+  std::vector<double> internal_state() const override { return {solver_.step()}; }
+  void set_internal_state(std::span<const double> memory) override { solver_.set_step(memory.front()); }
+
+ private:
+  void derive(double t, std::span<const double> x, std::span<double> rate) {
+    const std::size_t n = velocity_.size();
+    system_.find_velocities(t, x.first(n), x.subspan(n, n), velocity_);
+    const std::span<double> force = rate.subspan(n, n);
+    system_.force(x.first(n), force);
+    // What slips does so at the pull of the springs alone: the losses come first.
+    rate[2 * n] = system_.add_losses(x.first(n), velocity_, force);
+    system_.add_magnetic(velocity_, force);
+    if (system_.has_applied()) rate[2 * n + 1] = system_.add_applied(t, x.first(n), velocity_, force);
+    std::copy(velocity_.begin(), velocity_.end(), rate.begin());
+  }
+
+  double h_;
+  const AssembledSystem& system_;
+  std::vector<double> velocity_, state_;
+  ReferenceIntegrator solver_;
+};
+
+class ExactStepper final : public Stepper {
+ public:
+  ExactStepper(Problem& problem, double h) : problem_(problem), h_(h), system_(problem, LumpedNetwork::no_limit) {
+    problem.clock.h = h;
+    if (!system_.is_complete()) throw std::logic_error("the exact flow knows no environment that is not linear");
+  }
+
+  std::optional<Failure> advance(std::int64_t steps, const AdvanceHints&) override {
+    Phase phase;
+    std::vector<std::size_t> ends;
+    const bool root = problem_.communicator().is_root();
+    if (root) {
+      const Eigen::VectorXd displacement = problem_.q - problem_.system().q0;
+      phase.u.assign(displacement.begin(), displacement.end());
+      phase.p.assign(problem_.p.begin(), problem_.p.end());
+      phase.t = problem_.clock.at(0.0);
+    }
+    for (const auto& environment : problem_.environments()) {
+      std::vector<double> w, p;
+      environment->gather_state(w, p);
+      phase.u.insert(phase.u.end(), w.begin(), w.end());
+      phase.p.insert(phase.p.end(), p.begin(), p.end());
+      ends.push_back(phase.u.size());
+    }
+    bool solved = true;
+    if (root) {
+      if (!flow_) flow_ = make_flow();
+      phase.dissipated = problem_.dissipated;
+      phase.work = problem_.work;
+      solved = flow_->advance(phase, steps);
+      problem_.dissipated = phase.dissipated;
+      problem_.work = phase.work;
+      const int n = system_.particle_dofs();
+      problem_.q = problem_.system().q0 + Eigen::Map<Eigen::VectorXd>(phase.u.data(), n);
+      problem_.p = Eigen::Map<Eigen::VectorXd>(phase.p.data(), n);
+      if (LegendreTransform* legendre = problem_.legendre(); legendre != nullptr && solved) {
+        solved = !legendre->find_velocity(problem_.q, problem_.p, problem_.clock.at(static_cast<double>(steps)),
+                                          problem_.z, problem_.v);
+      }
+    }
+    auto begin = root ? static_cast<std::size_t>(system_.particle_dofs()) : 0;
+    for (std::size_t e = 0; e < ends.size(); ++e) {
+      const std::size_t count = ends[e] - begin;
+      problem_.environments()[e]->scatter_state(std::span(phase.u).subspan(begin, count),
+                                                std::span(phase.p).subspan(begin, count));
+      begin = ends[e];
+    }
+    problem_.clock.steps += steps;
+    if (problem_.communicator().broadcast(solved)) return std::nullopt;
+    return Failure{problem_.clock.steps, 0.0, "the adaptive reference solver could not hold its tolerance"};
+  }
+
+  std::vector<double> internal_state() const override {
+    return flow_ ? flow_->internal_state() : std::vector<double>();
+  }
+
+  void set_internal_state(std::span<const double> memory) override {
+    if (memory.size() > 1) throw std::out_of_range("stepper");
+    if (memory.empty() || !problem_.communicator().is_root()) return;
+    flow_ = make_flow();
+    flow_->set_internal_state(memory);
+  }
+
+ private:
+  /// Diagonalising takes the cube of this: seconds here, minutes at three times as much.
+  static constexpr int largest_modal_system = 1500;
+
+  std::unique_ptr<Flow> make_flow() const {
+    if (problem_.noise() != nullptr && !system_.is_linear()) throw std::logic_error("no exact flow has noise here");
+    const bool has_modes = !system_.is_damped() && problem_.system().magnetic_field == 0.0;
+    if (system_.is_linear() && has_modes && system_.size() <= largest_modal_system) {
+      return std::make_unique<ModalFlow>(system_, h_);
+    }
+    if (system_.is_linear() && problem_.environments().empty()) {
+      return std::make_unique<MatrixExponentialFlow>(problem_, h_);
+    }
+    return std::make_unique<AdaptiveFlow>(system_, h_);
+  }
+
+  Problem& problem_;
+  double h_;
+  AssembledSystem system_;
+  std::unique_ptr<Flow> flow_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_exact_stepper(Problem& problem, double h) {
+  return std::make_unique<ExactStepper>(problem, h);
+}
+
+}  // namespace bathline

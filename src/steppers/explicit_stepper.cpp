@@ -1,0 +1,332 @@
+// Explicit schemes: the particles on rank 0 in lockstep with the sites near them, everything else in blocks of steps.
+#include <Eigen/LU>
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "steppers/time_blocking.hpp"
+#include "steppers/small_splitting_stepper.hpp"
+#include "steppers/ornstein_uhlenbeck.hpp"
+#include "steppers/stepper.hpp"
+#include "model/gyration.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// The substeps that environments take part in.
+ExplicitScheme without_ou(ExplicitScheme scheme) {
+  std::erase_if(scheme.substeps, [](const Substep& substep) { return substep.kind == Substep::Kind::ou; });
+  return scheme;
+}
+
+class ExplicitStepper final : public Stepper {
+ public:
+  ExplicitStepper(const ExplicitScheme& scheme, Problem& problem, double h)
+      : heat_(heat_of(scheme, problem, h)),
+        scheme_(depends_on_velocity(problem) ? scheme : scheme.merged()),
+        nodes_(scheme_.nodes()),
+        problem_(problem),
+        h_(h),
+        applied_(problem.system().applied.get()),
+        is_applied_by_velocity_(applied_ != nullptr && applied_->depends_on_velocity()),
+        force_(problem.q.size()),
+        velocity_(problem.q.size()),
+        drag_(problem.q.size()),
+        push_(Eigen::VectorXd::Zero(problem.q.size())),
+        by_velocity_(push_),
+        noise_(heat_ ? nullptr : problem.noise()),
+        impulse_(push_),
+        stage_q_(problem.q),
+        stage_p_(problem.p) {
+    problem.clock.h = h;
+    if (noise_ != nullptr && !scheme_.b.empty()) throw std::logic_error("stages take no noise");
+    // A kick with the velocity after it: (1 + weight h C M^-1) p+ = p + weight h f.
+    for (const Substep& substep : scheme_.substeps) {
+      Eigen::MatrixXd matrix;
+      if (substep.velocity_after && problem.is_damped() && !needs_newton()) {
+        matrix = Eigen::MatrixXd::Identity(problem.q.size(), problem.q.size()) +
+                 substep.weight * h * problem.damping() * problem.system().mass.cwiseInverse().asDiagonal();
+      }
+      solvers_.emplace_back(matrix);
+    }
+    const double field = problem.system().magnetic_field;
+    for (const Substep& substep : scheme_.substeps) {
+      if (field != 0.0) gyrations_.emplace_back(field, problem.system().mass, substep.weight * h);
+    }
+    velocities_.assign(scheme_.b.size(), problem.q);
+    forces_.assign(scheme_.b.size(), problem.q);
+    const auto axes = static_cast<std::size_t>(problem.system().axes);
+    for (const auto& environment : problem.environments()) {
+      environment_steppers_.push_back(environment->explicit_stepper(without_ou(scheme_), h));
+      heads_.push_back({std::vector<double>(axes), std::vector<double>(axes)});
+    }
+    force_on_head_.resize(axes);
+  }
+
+  std::int64_t block_granularity() const override { return block_granularity_of(environment_steppers_); }
+
+  std::optional<Failure> advance(std::int64_t steps, const AdvanceHints& ahead) override {
+    const bool is_root = problem_.communicator().is_root();
+    const bool sums_work = is_root && problem_.system().drive && scheme_.b.empty();
+    if (sums_work) of_drive_ = drive_on_displacement();
+    advance_in_blocks(environment_steppers_, steps, ahead, [&](int block) {
+      for (int step = 0; step < block && is_root; ++step) {
+        if (noise_ != nullptr) impulse_ = noise_->impulse(problem_.clock.steps, h_);
+        draws_ = 0;
+        for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) {
+          substep(i, problem_.clock.at(nodes_[i]));
+        }
+        ++problem_.clock.steps;
+        if (sums_work) end_work_of_drive();
+      }
+      if (!is_root) problem_.clock.steps += block;
+    });
+    return std::nullopt;
+  }
+
+  std::vector<double> internal_state() const override { return internal_states_of(environment_steppers_); }
+  void set_internal_state(std::span<const double> memory) override {
+    set_internal_states(memory, environment_steppers_);
+  }
+
+ private:
+  /// What has substeps of its own for damping and noise does them exactly.
+  static std::unique_ptr<OrnsteinUhlenbeck> heat_of(const ExplicitScheme& scheme, Problem& problem, double h) {
+    const auto is_heat = [](const Substep& substep) { return substep.kind == Substep::Kind::ou; };
+    const auto first = std::find_if(scheme.substeps.begin(), scheme.substeps.end(), is_heat);
+    if (first == scheme.substeps.end()) return nullptr;
+    return std::make_unique<OrnsteinUhlenbeck>(problem, first->weight * h);
+  }
+
+  using Solver = Eigen::PartialPivLU<Eigen::MatrixXd>;
+
+  /// How a head moves; the marches look at it through a HeadMotion.
+  struct Head {
+    std::vector<double> x, v;
+    operator HeadMotion() const { return {x, v}; }
+  };
+
+  /// Whether the momenta after a kick, that its forces depend on, are no linear function of those before it.
+  bool needs_newton() const { return problem_.system().force || is_applied_by_velocity_; }
+
+  void substep(std::size_t index, double t) {
+    const Substep& substep = scheme_.substeps[index];
+    if (substep.kind == Substep::Kind::stage && substep.stage == 0) {
+      stage_q_ = problem_.q;
+      stage_p_ = problem_.p;
+    }
+    const bool in_stages = substep.kind == Substep::Kind::stage;
+    const Eigen::VectorXd& at = in_stages ? stage_q_ : problem_.q;
+    velocity_ = (in_stages ? stage_p_ : problem_.p).cwiseQuotient(problem_.system().mass);
+    for (std::size_t e = 0; e < heads_.size(); ++e) {
+      const Environment& environment = *problem_.environments()[e];
+      problem_.head(environment, at, heads_[e].x);
+      environment.attachment().project(velocity_, heads_[e].v);
+    }
+    // The particles' forces come first: they need the environments as they are before the substep.
+    switch (substep.kind) {
+      case Substep::Kind::drift:
+        drift(index);
+        break;
+      case Substep::Kind::kick:
+        kick(substep, solvers_[index], t);
+        break;
+      case Substep::Kind::stage:
+        stage(substep.stage, t);
+        break;
+      case Substep::Kind::ou:
+        heat_->advance(draws_++);
+        return;
+    }
+    for (std::size_t e = 0; e < heads_.size(); ++e) environment_steppers_[e]->substep(substep, heads_[e]);
+  }
+
+  /// Environments look at a head as if it went straight on: to where it does with its mean velocity.
+  void drift(std::size_t index) {
+    const double seconds = scheme_.substeps[index].weight * h_;
+    if (gyrations_.empty()) {
+      problem_.q += seconds * velocity_;
+      return;
+    }
+    if (seconds == 0.0) return;
+    push_ = problem_.q;
+    gyrations_[index].advance(problem_.q, problem_.p);
+    velocity_ = (problem_.q - push_) / seconds;
+    for (std::size_t e = 0; e < heads_.size(); ++e) {
+      problem_.environments()[e]->attachment().project(velocity_, heads_[e].v);
+    }
+  }
+
+  /// -grad V plus the environments at positions `at`, which the heads belong to.
+  void conservative_forces(const Eigen::VectorXd& at, Eigen::VectorXd& forces) {
+    problem_.system().potential->gradient(at, forces);
+    forces = -forces;
+    for (std::size_t e = 0; e < heads_.size(); ++e) {
+      environment_steppers_[e]->force(heads_[e], force_on_head_);
+      problem_.environments()[e]->attachment().distribute(force_on_head_, forces);
+    }
+  }
+
+  void kick(const Substep& substep, const Solver& solver, double t) {
+    const double weighted = substep.weight * h_;
+    conservative_forces(problem_.q, force_);
+    if (problem_.system().drive) add_drive(weighted, t);
+    const bool is_pushed = applied_ != nullptr && !is_applied_by_velocity_;
+    if (is_pushed) {
+      applied_->value(problem_.q, velocity_, t, push_);
+      force_ += push_;
+      problem_.work += 0.5 * weighted * velocity_.dot(push_);
+    }
+    if (problem_.depends_on_velocity()) {
+      kick_by_velocity(substep, solver, t);
+    } else {
+      problem_.p += weighted * force_;
+    }
+    if (is_pushed) problem_.work += 0.5 * weighted * problem_.p.cwiseQuotient(problem_.system().mass).dot(push_);
+  }
+
+  /// With force_ and all that depends on the velocities. The impulse of the noise is given to a step's kicks by their
+  /// weights. All of it works along the mean velocity of a kick, so that the ledger closes: the velocity before or
+  /// after is correlated with the impulse.
+  void kick_by_velocity(const Substep& substep, const Solver& solver, double t) {
+    const double weighted = substep.weight * h_;
+    if (noise_ != nullptr) before_ = velocity_;
+    if (substep.velocity_after) {
+      force_ = problem_.p + weighted * force_;
+      if (noise_ != nullptr) force_ += substep.weight * impulse_;
+      if (needs_newton()) {
+        solve_for_momenta(weighted, t);
+      } else {
+        problem_.p = solver.solve(force_);
+      }
+    }
+    velocity_ = problem_.p.cwiseQuotient(problem_.system().mass);
+    forces_by_velocity(t);
+    if (!substep.velocity_after) {
+      problem_.p += weighted * (force_ + drag_ + by_velocity_);
+      if (noise_ != nullptr) problem_.p += substep.weight * impulse_;
+    }
+    if (noise_ != nullptr) {
+      velocity_ = 0.5 * (before_ + problem_.p.cwiseQuotient(problem_.system().mass));
+      problem_.dissipated -= substep.weight * velocity_.dot(impulse_);
+    }
+    problem_.dissipated -= weighted * velocity_.dot(drag_);
+    if (problem_.heat.size() > 0) {
+      problem_.heat -= velocity_.cwiseProduct(weighted * drag_);
+      if (noise_ != nullptr) problem_.heat -= velocity_.cwiseProduct(substep.weight * impulse_);
+    }
+    if (is_applied_by_velocity_) problem_.work += weighted * velocity_.dot(by_velocity_);
+  }
+
+  /// drag_ and by_velocity_, zero where there is none.
+  void forces_by_velocity(double t) {
+    problem_.drag(problem_.q, velocity_, drag_);
+    if (is_applied_by_velocity_) applied_->value(problem_.q, velocity_, t, by_velocity_);
+  }
+
+  // With time as one more position the drive belongs to the potential, -d(t).u at displacements u, and the time's
+  // momentum grows by h b d'(t).u in a kick: with it the energy is as exact as any other, where products of forces and
+  // velocities would lose two orders of a table for q'' = f(q). Hence
+  //
+  //   work = [d.u] - sum over kicks of h b d'(t).u
+  //
+  /// Adds the drive to force_ and its part of that sum to the work.
+  void add_drive(double weighted, double t) {
+    problem_.system().drive->value(t, push_);
+    force_ += push_;
+    problem_.system().drive->rate(t, push_);
+    problem_.work -= weighted * push_.dot(problem_.q - problem_.system().q0);
+  }
+  /// d.u between two steps.
+  double drive_on_displacement() {
+    problem_.system().drive->value(problem_.clock.at(0.0), push_);
+    return push_.dot(problem_.q - problem_.system().q0);
+  }
+  void end_work_of_drive() {
+    const double now = drive_on_displacement();
+    problem_.work += now - of_drive_;
+    of_drive_ = now;
+  }
+
+  /// p = force_ + weighted (drag + applied)(q, M^-1 p) by Newton's method, from the present momenta. A force that is
+  /// linear in the velocities takes one step. Momenta that it does not find become no numbers, which the studies
+  /// report.
+  void solve_for_momenta(double weighted, double t) {
+    constexpr double epsilon = std::numeric_limits<double>::epsilon();
+    const auto inverse_mass = problem_.system().mass.cwiseInverse().asDiagonal();
+    Eigen::VectorXd& p = problem_.p;
+    double last = std::numeric_limits<double>::infinity();
+    for (int iteration = 0; iteration < 50; ++iteration) {
+      velocity_ = inverse_mass * p;
+      forces_by_velocity(t);
+      problem_.jacobians(problem_.q, velocity_, t, by_q_, by_v_);
+      const Eigen::MatrixXd jacobian = Eigen::MatrixXd::Identity(p.size(), p.size()) - weighted * by_v_ * inverse_mass;
+      const Eigen::VectorXd update = jacobian.partialPivLu().solve(force_ + weighted * (drag_ + by_velocity_) - p);
+      p += update;
+      const double size = update.norm(), scale = p.norm() + force_.norm();
+      // Either nothing is left to correct, or round-off is all that the corrections still consist of.
+      if (size <= epsilon * scale || (size >= 0.5 * last && size <= 1e-8 * scale)) return;
+      last = size;
+    }
+    p.setConstant(std::numeric_limits<double>::quiet_NaN());
+  }
+
+  void stage(int stage, double t) {
+    velocities_[stage] = velocity_;
+    conservative_forces(stage_q_, forces_[stage]);
+    if (problem_.is_damped()) {
+      problem_.drag(stage_q_, velocity_, drag_);
+      forces_[stage] += drag_;
+      problem_.dissipated -= h_ * scheme_.b[stage] * velocity_.dot(drag_);
+    }
+    if (problem_.system().is_driven()) {
+      problem_.applied(stage_q_, velocity_, t, push_);
+      forces_[stage] += push_;
+      problem_.work += h_ * scheme_.b[stage] * velocity_.dot(push_);
+    }
+    if (!gyrations_.empty()) forces_[stage] += magnetic_force(problem_.system().magnetic_field, velocity_);
+    const bool last = stage + 1 == static_cast<int>(scheme_.b.size());
+    const std::vector<double>& weights = last ? scheme_.b : scheme_.a[stage + 1];
+    stage_q_ = problem_.q;
+    stage_p_ = problem_.p;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      stage_q_ += (h_ * weights[i]) * velocities_[i];
+      stage_p_ += (h_ * weights[i]) * forces_[i];
+    }
+    if (last) {
+      problem_.q = stage_q_;
+      problem_.p = stage_p_;
+    }
+  }
+
+  std::unique_ptr<OrnsteinUhlenbeck> heat_;  // of a scheme with substeps for it; made first, as it takes C away
+  ExplicitScheme scheme_;
+  std::vector<double> nodes_;
+  Problem& problem_;
+  double h_;
+  const Force* applied_;
+  bool is_applied_by_velocity_;
+  double of_drive_ = 0.0;            // d.u after the last step
+  std::vector<Solver> solvers_;      // one per substep, empty where the damping force is explicit
+  std::vector<Gyration> gyrations_;  // one per substep, of which drifts are, where there is a magnetic field
+  Eigen::VectorXd force_, velocity_, drag_, push_, by_velocity_;
+  WhiteNoise* noise_;  // whose impulse is shared by the kicks; nullptr where there is none
+  int draws_ = 0;      // of heat in the step under way
+  Eigen::VectorXd impulse_, before_, stage_q_, stage_p_;
+  Eigen::MatrixXd by_q_, by_v_;
+  std::vector<Eigen::VectorXd> velocities_, forces_;
+  std::vector<std::unique_ptr<ExplicitEnvironmentStepper>> environment_steppers_;
+  std::vector<Head> heads_;
+  std::vector<double> force_on_head_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_explicit_stepper(const ExplicitScheme& scheme, Problem& problem, double h) {
+  if (std::unique_ptr<Stepper> few = make_small_splitting_stepper(scheme, problem, h)) return few;
+  return std::make_unique<ExplicitStepper>(scheme, problem, h);
+}
+
+}  // namespace bathline

@@ -1,0 +1,171 @@
+// Implicit schemes: the stages of the particles, with the environments eliminated.
+//
+// To the particles an environment is a constant force F_ej at every stage and an s x s matrix of dashpots S_e between
+// the stages: sum_e c_e (F_ej - sum_k S_ejk c_e.V_k) is added to their own forces at the stage velocities V. Where all
+// environments allow it rank 0 goes through blocks of steps on its own, and no message is sent but between blocks;
+// elsewhere every step needs all ranks. Source: farshi2018, eqs. (45) and (52) with one stage.
+#include <algorithm>
+
+#include "steppers/newton_failure.hpp"
+#include "steppers/ornstein_uhlenbeck.hpp"
+#include "steppers/particle_stages.hpp"
+#include "steppers/stepper.hpp"
+
+namespace bathline {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+class ImplicitStepper final : public Stepper {
+ public:
+  ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& problem, double h);
+
+  std::optional<Failure> advance(std::int64_t steps, const AdvanceHints& ahead) override;
+  std::int64_t block_granularity() const override { return problem_.environments().empty() ? 1 : std::max(block_, 1); }
+  std::vector<double> internal_state() const override { return internal_states_of(environment_steppers_); }
+  void set_internal_state(std::span<const double> memory) override {
+    set_internal_states(memory, environment_steppers_);
+  }
+
+ private:
+  std::optional<Failure> step();
+  std::optional<Failure> advance_block(const BlockPlan& plan);
+  /// Takes what the environments are to the particles in this step. Says why where a linear solver failed.
+  /// @note Collective outside of blocks.
+  std::optional<std::string> eliminate_environments();
+  /// The particles' part of a step. Rank 0 only.
+  SnesSolver::Report step_particles();
+  /// Ends the environments' step with `velocities_`, the same on every rank. @note Collective outside of blocks.
+  void complete_environments();
+
+  PartitionedRungeKutta scheme_;
+  Problem& problem_;
+  Index n_;    // degrees of freedom of the particles
+  Index all_;  // n_ times the stages
+  std::vector<std::unique_ptr<ImplicitEnvironmentStepper>> environment_steppers_;
+  std::unique_ptr<OrnsteinUhlenbeck> heat_;    // on rank 0, of a scheme that has damping and noise apart
+  std::unique_ptr<ParticleStages> particles_;  // on rank 0
+  int block_ = 64;                             // steps of a block, 0 where every step needs all ranks
+  StageForces of_environments_;
+  VectorXd velocities_, message_, velocity_;  // velocities: of all stages
+  MatrixXd heads_;
+  StageResponse of_environment_;
+  std::vector<double> head_;
+};
+
+ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& problem, double h)
+    : scheme_(scheme),
+      problem_(problem),
+      n_(problem.q.size()),
+      all_(n_ * scheme.stages()),
+      velocities_(all_),
+      head_(static_cast<std::size_t>(problem.system().axes)) {
+  problem.clock.h = h;
+  for (const auto& environment : problem.environments()) {
+    environment_steppers_.push_back(environment->implicit_stepper(scheme, h));
+    block_ = std::min(block_, environment_steppers_.back()->max_block_steps());
+  }
+  if (!problem.communicator().is_root()) return;
+  if (scheme.ou_outside) heat_ = std::make_unique<OrnsteinUhlenbeck>(problem, 0.5 * h);
+  particles_ = make_particle_stages(scheme, problem, h);
+}
+
+std::optional<Failure> ImplicitStepper::advance(std::int64_t steps, const AdvanceHints& ahead) {
+  while (steps > 0) {
+    const auto block = static_cast<int>(std::min<std::int64_t>(steps, std::max(block_, 1)));
+    steps -= block;
+    if (std::optional<Failure> failure = block_ > 0 ? advance_block(ahead.plan(block, steps)) : step()) return failure;
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> ImplicitStepper::step() {
+  if (std::optional<std::string> reason = eliminate_environments()) {
+    return Failure{problem_.clock.steps + 1, 0.0, *reason};
+  }
+  SnesSolver::Report report;
+  if (problem_.communicator().is_root()) report = step_particles();
+  // One message says whether it went well and how the heads move.
+  message_.resize(all_ + 1);
+  message_ << velocities_, report.converged ? 1.0 : 0.0;
+  problem_.communicator().broadcast(std::span<double>(message_.data(), static_cast<std::size_t>(message_.size())));
+  velocities_ = message_.head(all_);
+  if (message_[all_] == 0.0) return newton_failure(problem_.communicator(), problem_.clock.steps + 1, report);
+  complete_environments();
+  ++problem_.clock.steps;
+  return std::nullopt;
+}
+
+SnesSolver::Report ImplicitStepper::step_particles() {
+  if (heat_) heat_->advance(0);
+  const SnesSolver::Report report = particles_->step(of_environments_, velocities_);
+  if (heat_) heat_->advance(1);
+  return report;
+}
+
+std::optional<Failure> ImplicitStepper::advance_block(const BlockPlan& plan) {
+  for (const auto& stepper : environment_steppers_) stepper->begin_block(plan);
+  SnesSolver::Report report;
+  report.converged = true;
+  const bool is_root = problem_.communicator().is_root();
+  for (int step = 0; step < plan.steps && is_root; ++step) {
+    eliminate_environments();
+    report = step_particles();
+    if (!report.converged) break;
+    complete_environments();
+    ++problem_.clock.steps;
+  }
+  if (!problem_.communicator().broadcast(report.converged)) {
+    return newton_failure(problem_.communicator(), problem_.clock.steps + 1, report);
+  }
+  if (!is_root) problem_.clock.steps += plan.steps;
+  for (const auto& stepper : environment_steppers_) stepper->end_block();
+  return std::nullopt;
+}
+
+std::optional<std::string> ImplicitStepper::eliminate_environments() {
+  const int stages = scheme_.stages(), axes = problem_.system().axes;
+  if (environment_steppers_.empty()) return std::nullopt;
+  of_environments_.constant.setZero(all_);
+  of_environments_.damping.setZero(all_, all_);
+  for (std::size_t e = 0; e < environment_steppers_.size(); ++e) {
+    const Environment& environment = *problem_.environments()[e];
+    problem_.head(environment, problem_.q, head_);
+    if (!environment_steppers_[e]->condense(head_, of_environment_)) return environment_steppers_[e]->failure();
+    if (!problem_.communicator().is_root()) continue;
+    for (int i = 0; i < stages; ++i) {
+      for (int axis = 0; axis < axes; ++axis) head_[static_cast<std::size_t>(axis)] = of_environment_.constant(i, axis);
+      environment.attachment().distribute(head_, of_environments_.constant.segment(i * n_, n_));
+      for (int j = 0; j < stages; ++j) {
+        environment.attachment().add_outer(of_environment_.damping(i, j),
+                                           of_environments_.damping.block(i * n_, j * n_, n_, n_));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void ImplicitStepper::complete_environments() {
+  if (environment_steppers_.empty()) return;
+  const int stages = scheme_.stages(), axes = problem_.system().axes;
+  heads_.resize(stages, axes);
+  for (std::size_t e = 0; e < environment_steppers_.size(); ++e) {
+    for (int i = 0; i < stages; ++i) {
+      velocity_ = velocities_.segment(i * n_, n_);
+      problem_.environments()[e]->attachment().project(velocity_, head_);
+      for (int axis = 0; axis < axes; ++axis) heads_(i, axis) = head_[static_cast<std::size_t>(axis)];
+    }
+    environment_steppers_[e]->back_substitute(heads_);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_implicit_stepper(const PartitionedRungeKutta& scheme, Problem& problem, double h) {
+  return std::make_unique<ImplicitStepper>(scheme, problem, h);
+}
+
+}  // namespace bathline

@@ -1,0 +1,59 @@
+// Damping and noise alone, exactly: in the modes of M^-1/2 C M^-1/2, of which each decays at a rate of its own.
+// Tested by tests/steppers/noise_test.cpp.
+#include "steppers/ornstein_uhlenbeck.hpp"
+
+#include <cmath>
+
+#include "solve/dense.hpp"
+
+namespace bathline {
+
+namespace {
+
+/// (1 - exp(-x)) / x.
+double mean_decay(double x) { return std::abs(x) < 1e-300 ? 1.0 : -std::expm1(-x) / x; }
+
+}  // namespace
+
+OrnsteinUhlenbeck::OrnsteinUhlenbeck(Problem& problem, double duration)
+    : problem_(problem), damping_(problem.damping()) {
+  const Eigen::Index n = damping_.rows();
+  const Eigen::MatrixXd diffusion = problem.noise() ? problem.noise()->diffusion() : Eigen::MatrixXd::Zero(n, n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    if (!damping_.row(i).isZero(0.0) || !diffusion.row(i).isZero(0.0)) moved_.push_back(static_cast<int>(i));
+  }
+  if (moved_.empty()) return;
+  const auto count = static_cast<Eigen::Index>(moved_.size());
+  mass_ = problem.system().mass(moved_);
+  p_ = next_ = mass_;
+  const Eigen::VectorXd root_mass = mass_.cwiseSqrt(), inverse = root_mass.cwiseInverse();
+  const SymmetricEigen rates = symmetric_eigen(inverse.asDiagonal() * damping_(moved_, moved_) * inverse.asDiagonal());
+  const Eigen::MatrixXd& modes = rates.vectors;
+  Eigen::MatrixXd covariance =
+      modes.transpose() * inverse.asDiagonal() * 2.0 * diffusion(moved_, moved_) * inverse.asDiagonal() * modes;
+  for (Eigen::Index i = 0; i < count; ++i) {
+    for (Eigen::Index j = 0; j < count; ++j) {
+      covariance(i, j) *= duration * mean_decay(duration * (rates.values[i] + rates.values[j]));
+    }
+  }
+  const Eigen::VectorXd decays = (-duration * rates.values.array()).exp();
+  decay_ = root_mass.asDiagonal() * modes * decays.asDiagonal() * modes.transpose() * inverse.asDiagonal();
+  root_ = root_mass.asDiagonal() * symmetric_root(modes * covariance * modes.transpose());
+  problem.set_damping(Eigen::MatrixXd::Zero(n, n));
+}
+
+void OrnsteinUhlenbeck::advance(int draw) {
+  if (moved_.empty()) return;
+  for (std::size_t i = 0; i < moved_.size(); ++i) p_[static_cast<Eigen::Index>(i)] = problem_.p[moved_[i]];
+  next_.noalias() = decay_ * p_;
+  if (WhiteNoise* noise = problem_.noise()) {
+    const std::span<const double> numbers = noise->numbers(problem_.clock.steps, draw, moved_.size());
+    next_.noalias() += root_ * Eigen::Map<const Eigen::VectorXd>(numbers.data(), next_.size());
+  }
+  for (std::size_t i = 0; i < moved_.size(); ++i) problem_.p[moved_[i]] = next_[static_cast<Eigen::Index>(i)];
+  const Eigen::VectorXd given = 0.5 * (p_.cwiseAbs2() - next_.cwiseAbs2()).cwiseQuotient(mass_);
+  problem_.dissipated += given.sum();
+  if (problem_.heat.size() > 0) problem_.heat(moved_) += given;
+}
+
+}  // namespace bathline

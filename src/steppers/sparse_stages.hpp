@@ -1,0 +1,14 @@
+// Stages of many particles of which each feels few others, in time and memory proportional to their number.
+#pragma once
+
+#include "steppers/particle_stages.hpp"
+
+namespace bathline {
+
+/// Whether that is so: chains and the like, without environments, typed forces or a Lagrangian of another form.
+bool has_sparse_stages(const Problem& problem);
+
+/// As make_particle_stages. `problem` must outlive it.
+std::unique_ptr<ParticleStages> make_sparse_stages(const PartitionedRungeKutta& scheme, Problem& problem, double h);
+
+}  // namespace bathline

@@ -1,0 +1,299 @@
+// The largest step with which an integrator stays bounded on a problem.
+#include "steppers/stability.hpp"
+
+#include <Eigen/QR>
+#include <Eigen/SparseCore>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "steppers/assembled_system.hpp"
+#include "steppers/step_matrix.hpp"
+#include "model/gyration.hpp"
+#include "solve/dense.hpp"
+#include "solve/lanczos.hpp"
+
+namespace bathline {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// M^-1/2 K M^-1/2, whose eigenvalues are the squares of frequencies.
+Eigen::SparseMatrix<double> per_mass(Eigen::SparseMatrix<double> stiffness, const Eigen::VectorXd& mass) {
+  const Eigen::VectorXd scale = mass.cwiseSqrt().cwiseInverse();
+  stiffness = scale.asDiagonal() * stiffness * scale.asDiagonal();
+  return stiffness;
+}
+
+SymmetricEigen extremal_modes(const Eigen::SparseMatrix<double>& matrix, Eigen::Index lowest, Eigen::Index highest) {
+  return extremal_eigenvalues([&](const Eigen::VectorXd& x, Eigen::VectorXd& y) { y.noalias() = matrix * x; },
+                              matrix.rows(), lowest, highest);
+}
+
+double highest_frequency(const Eigen::SparseMatrix<double>& stiffness_per_mass) {
+  // All eigenvalues of a larger matrix take longer than a user waits.
+  constexpr Eigen::Index largest_whole = 450;
+  const double square = stiffness_per_mass.rows() <= largest_whole ? largest_symmetric_eigenvalue(stiffness_per_mass)
+                                                                   : extremal_modes(stiffness_per_mass, 0, 1).values[0];
+  return std::sqrt(std::max(0.0, square));
+}
+
+/// The matrices of m q'' = -K q - C q' + F q + G q' for a system linearised at its start.
+struct Linearisation {
+  Eigen::VectorXd mass;
+  Eigen::MatrixXd stiffness, damping;
+  Eigen::MatrixXd by_q, by_v;  // F and G, empty without a force
+};
+
+/// A Lagrangian's second derivatives at the start with what acts besides, in coordinates in which its mass matrix is
+/// one. Nothing where that matrix is not positive: what is stable then is not a question of frequencies.
+std::optional<Linearisation> of_lagrangian(const ParticleSystem& system, const Linearisation& besides) {
+  const Eigen::Index n = system.size();
+  Eigen::VectorXd x(2 * n + 2);
+  x << system.q0, system.v0, 0.0, 0.0;
+  Eigen::MatrixXd curvatures(2 * n + 1, 2 * n + 1);
+  system.lagrangian->hessian(x.data(), curvatures.data());
+  Eigen::MatrixXd mass_matrix = curvatures.block(n, n, n, n);
+  mass_matrix.diagonal() += system.mass;
+  if (!curvatures.allFinite()) return std::nullopt;
+  const SymmetricEigen axes = symmetric_eigen(mass_matrix);
+  if (!(axes.values[0] > 0.0)) return std::nullopt;
+  const Eigen::MatrixXd scale =
+      axes.vectors * axes.values.cwiseSqrt().cwiseInverse().asDiagonal() * axes.vectors.transpose();
+  const auto scaled = [&](const Eigen::MatrixXd& matrix) -> Eigen::MatrixXd {
+    if (matrix.size() == 0) return Eigen::MatrixXd::Zero(n, n);
+    return scale * matrix * scale;
+  };
+  // (dL/dv)' has d2L/dv dq v, which gyroscopic forces consist of.
+  const Eigen::MatrixXd mixed = curvatures.block(n, 0, n, n);
+  return Linearisation{Eigen::VectorXd::Ones(n), scaled(-curvatures.topLeftCorner(n, n)), scaled(besides.damping),
+                       scaled(besides.by_q), scaled(besides.by_v) + scaled(mixed.transpose() - mixed)};
+}
+
+/// The same confined to a few motions: those that decide which steps are stable are the fastest oscillations and the
+/// fastest decays, what the damping makes of the fastest oscillations, and those that run away. Such a system has no
+/// motion that is faster than the fastest of the whole, and where damping and stiffness share their modes it has the
+/// fastest of the whole themselves.
+Linearisation project_on_extremal_modes(const Linearisation& whole) {
+  constexpr Eigen::Index fastest = 6, max_contraction = 2;
+  const Eigen::Index n = whole.mass.size();
+  const Eigen::SparseMatrix<double> k = per_mass(whole.stiffness.sparseView(), whole.mass);
+  const Eigen::SparseMatrix<double> c = per_mass(whole.damping.sparseView(), whole.mass);
+  const SymmetricEigen oscillations = extremal_modes(k, max_contraction, fastest);
+  const Eigen::SparseMatrix<double> even_damping = 0.5 * (c + Eigen::SparseMatrix<double>(c.transpose()));
+  const SymmetricEigen decays = extremal_modes(even_damping, 0, fastest);
+  Eigen::MatrixXd motions(n, 2 * oscillations.vectors.cols() + decays.vectors.cols());
+  motions << oscillations.vectors, decays.vectors, c * oscillations.vectors;
+  // Directions that others have already are left out.
+  const Eigen::MatrixXd lengths = motions.colwise().norm().cwiseMax(std::numeric_limits<double>::min());
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(motions * lengths.row(0).cwiseInverse().asDiagonal());
+  qr.setThreshold(1e-8);
+  const Eigen::MatrixXd basis = qr.householderQ() * Eigen::MatrixXd::Identity(n, qr.rank());
+  const Eigen::VectorXd scale = whole.mass.cwiseSqrt().cwiseInverse();
+  const auto on_basis = [&](const Eigen::SparseMatrix<double>& matrix) -> Eigen::MatrixXd {
+    return basis.transpose() * (matrix * basis);
+  };
+  const auto force_on_basis = [&](const Eigen::MatrixXd& matrix) -> Eigen::MatrixXd {
+    if (matrix.size() == 0) return matrix;
+    return basis.transpose() * (scale.asDiagonal() * (matrix * (scale.asDiagonal() * basis)));
+  };
+  return {Eigen::VectorXd::Ones(qr.rank()), on_basis(k), on_basis(c), force_on_basis(whole.by_q),
+          force_on_basis(whole.by_v)};
+}
+
+/// Makes motions that nothing holds and nothing damps decay slowly. Drifting away is no instability, but its double
+/// eigenvalue 1 would be split by the square root of round-off and look like one.
+void regularise_rigid_modes(const Eigen::VectorXd& mass, Eigen::MatrixXd& stiffness, Eigen::MatrixXd& damping) {
+  const Eigen::VectorXd root = mass.cwiseSqrt(), scale = root.cwiseInverse();
+  const Eigen::MatrixXd k = scale.asDiagonal() * stiffness * scale.asDiagonal();
+  const Eigen::MatrixXd c = scale.asDiagonal() * damping * scale.asDiagonal();
+  const double rate = std::sqrt(k.norm()) + c.norm();
+  if (!std::isfinite(rate) || rate == 0.0) return;
+  const SymmetricEigen modes = symmetric_eigen(k * k / std::pow(rate, 4) + c / rate);
+  for (Eigen::Index i = 0; i < modes.values.size(); ++i) {
+    if (modes.values[i] > 1e-13) continue;
+    // Decay at a fifth and a tenth of the fastest rate: two simple eigenvalues, and no limit lower than the others'.
+    const Eigen::VectorXd shape = root.asDiagonal() * modes.vectors.col(i);
+    stiffness += 0.02 * rate * rate * shape * shape.transpose();
+    damping += 0.3 * rate * shape * shape.transpose();
+  }
+}
+
+/// The open problem with its potential replaced by the quadratic one of its start, so that a step is a matrix. Nothing
+/// where its forces change by no finite numbers.
+std::optional<Problem> linearised(const Problem& problem) {
+  constexpr int largest_whole = 24;
+  ParticleSystem system = problem.system();
+  Linearisation at_start;
+  at_start.mass = system.mass;
+  at_start.damping = problem.damping();
+  at_start.stiffness.resize(system.size(), system.size());
+  system.potential->hessian(system.q0, at_start.stiffness);
+  if (system.force || system.applied) {
+    problem.jacobians(system.q0, system.v0, 0.0, at_start.by_q, at_start.by_v);
+    at_start.by_v += problem.damping();  // which stays what it is
+  }
+  if (!at_start.stiffness.allFinite() || !at_start.by_q.allFinite() || !at_start.by_v.allFinite()) return std::nullopt;
+  if (system.lagrangian) {
+    const std::optional<Linearisation> own = of_lagrangian(system, at_start);
+    if (!own) return std::nullopt;
+    at_start = *own;
+    system.mass = at_start.mass;
+    system.lagrangian = nullptr;
+  }
+  if (system.size() > largest_whole) {
+    at_start = project_on_extremal_modes(at_start);
+    system.particles = static_cast<int>(at_start.mass.size());
+    system.axes = 1;
+    system.mass = at_start.mass;
+    system.q0 = system.v0 = Eigen::VectorXd::Zero(system.size());
+    system.observables.clear();
+    system.magnetic_field = 0.0;
+  }
+  regularise_rigid_modes(system.mass, at_start.stiffness, at_start.damping);
+  if (at_start.by_q.size() > 0) {
+    at_start.stiffness -= at_start.by_q;
+    at_start.damping -= at_start.by_v;
+    system.force = system.applied = nullptr;
+  }
+  system.drive = nullptr;
+  system.potential = std::make_shared<QuadraticPotential>(at_start.stiffness);
+  return Problem(system, at_start.damping, {}, problem.communicator());
+}
+
+Scheme scheme_of(const Problem& problem, const Method& method, const Section& options) {
+  if (problem.noise() != nullptr) return method.langevin_scheme(options);
+  return problem.system().lagrangian && method.lagrangian_scheme ? method.lagrangian_scheme(options)
+                                                                 : method.scheme(options);
+}
+
+/// The largest step of a scheme on a problem on which its steps are matrices.
+void find_limit(const Scheme& scheme, Problem& linear, StabilityLimit& limit) {
+  // A motion that grows by itself (an unstable equilibrium) is nothing that the step could cure.
+  constexpr double slack = 1e-10;
+  if (spectral_abscissa(system_matrix(linear)) > slack) {
+    limit.largest_step = infinity;
+    return;
+  }
+  const auto is_stable = [&](double h) { return spectral_radius(step_matrix(scheme, linear, h)) <= 1.0 + slack; };
+  const double fastest = std::max(system_matrix(linear).cwiseAbs().rowwise().sum().maxCoeff(), 1e-300);
+  double stable = 1e-4 / fastest;
+  if (!is_stable(stable)) {
+    limit.never_stable = true;
+    return;
+  }
+  // To 10^8 times the fastest time. Doubling comes to an end whatever the numbers are.
+  constexpr int doublings = 40;
+  double unstable = 2.0 * stable;
+  for (int i = 1; is_stable(unstable); ++i) {
+    if (i == doublings) {
+      limit.largest_step = infinity;
+      return;
+    }
+    stable = unstable;
+    unstable *= 2.0;
+  }
+  for (int i = 0; i < 60 && unstable - stable > 1e-12 * stable; ++i) {
+    const double middle = 0.5 * (stable + unstable);
+    (is_stable(middle) ? stable : unstable) = middle;
+  }
+  limit.largest_step = stable;
+}
+
+/// Where not all of a problem in a magnetic field is looked at: the limit is at most that of a pair of coordinates with
+/// the highest frequency and the fastest gyration of all, each of which may be another's, so that it is a guess.
+void limit_by_gyration(const Problem& problem, const Scheme& scheme, StabilityLimit& limit) {
+  ParticleSystem pair;
+  pair.magnetic_field = cyclotron_frequency(problem.system().magnetic_field, problem.system().mass);
+  const double frequency = particle_frequency(problem.system());
+  if (pair.magnetic_field == 0.0 || frequency == 0.0) return;
+  pair.particles = 2;
+  pair.mass = Eigen::Vector2d::Ones();
+  pair.q0 = pair.v0 = Eigen::Vector2d::Zero();
+  pair.potential = std::make_shared<QuadraticPotential>(frequency * frequency * Eigen::Matrix2d::Identity());
+  Problem linear(pair, Eigen::Matrix2d::Zero(), {}, problem.communicator());
+  StabilityLimit of_pair;
+  find_limit(scheme, linear, of_pair);
+  if (of_pair.never_stable || of_pair.largest_step >= limit.largest_step) return;
+  limit.largest_step = of_pair.largest_step;
+  limit.is_linear = false;
+}
+
+}  // namespace
+
+// A vibration above the band of a long environment is localised at the particles, so that its first sites suffice; the
+// band's edge is known in closed form.
+double highest_frequency(const Problem& problem) {
+  constexpr std::int64_t sites_that_matter = 200;
+  if (problem.system().lagrangian) {
+    double highest = particle_frequency(problem.system());
+    for (const auto& environment : problem.environments()) {
+      highest = std::max(highest, environment->properties().highest_frequency);
+    }
+    return highest;
+  }
+  const AssembledSystem system(problem, sites_that_matter);
+  double highest = highest_frequency(per_mass(system.sparse_stiffness(), system.mass()));
+  for (const auto& environment : problem.environments()) {
+    const EnvironmentProperties& environment_properties = environment->properties();
+    if (environment_properties.sites == 0 || environment_properties.sites > sites_that_matter)
+      highest = std::max(highest, environment_properties.highest_frequency);
+  }
+  return highest;
+}
+
+StabilityLimit stability_limit(const Problem& problem, const Method& method, const Section& options) {
+  StabilityLimit limit;
+  limit.is_linear = problem.system().has_linear_forces() && problem.has_linear_environments();
+  const MethodProperties properties = method.properties(options);
+  // What dL/dz does to a step is no oscillation and no decay.
+  if (problem.system().lagrangian && problem.system().contact) {
+    limit.largest_step = infinity;
+    return limit;
+  }
+  if (properties.imaginary_axis_limit == infinity && properties.real_axis_limit == infinity) {
+    limit.largest_step = infinity;
+    return limit;
+  }
+  if (!problem.environments().empty()) {
+    const double frequency = highest_frequency(problem);
+    limit.never_stable = properties.imaginary_axis_limit == 0.0;
+    limit.largest_step = frequency > 0.0 ? properties.imaginary_axis_limit / frequency : infinity;
+    // Splittings take the decays of an environment exactly.
+    const Scheme scheme = scheme_of(problem, method, options);
+    const auto* explicit_scheme = std::get_if<ExplicitScheme>(&scheme);
+    limit_by_gyration(problem, scheme, limit);
+    if (explicit_scheme != nullptr && explicit_scheme->b.empty()) return limit;
+    for (const auto& environment : problem.environments()) {
+      const EnvironmentProperties& environment_properties = environment->properties();
+      if (environment_properties.fastest_decay == 0.0) continue;
+      const double edge = std::min(properties.imaginary_axis_limit, properties.real_axis_limit);
+      limit.largest_step = std::min(limit.largest_step, edge / environment_properties.highest_frequency);
+    }
+    return limit;
+  }
+  std::optional<Problem> linear_problem = linearised(problem);
+  if (!linear_problem) {
+    // No step is known to be stable, or nothing is known.
+    if (problem.system().lagrangian) limit.largest_step = infinity;
+    return limit;
+  }
+  const Scheme scheme = scheme_of(problem, method, options);
+  find_limit(scheme, *linear_problem, limit);
+  if (linear_problem->system().size() < problem.system().size()) limit_by_gyration(problem, scheme, limit);
+  return limit;
+}
+
+double particle_frequency(const ParticleSystem& system) {
+  if (system.lagrangian) {
+    const std::optional<Linearisation> own = of_lagrangian(system, {});
+    return own ? highest_frequency(own->stiffness.sparseView()) : 0.0;
+  }
+  Eigen::SparseMatrix<double> hessian;
+  system.potential->sparse_hessian(system.q0, hessian);
+  return highest_frequency(per_mass(hessian, system.mass));
+}
+
+}  // namespace bathline

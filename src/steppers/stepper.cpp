@@ -1,0 +1,34 @@
+// From a scheme to the stepper that runs it.
+// Tested by tests/properties/order_test.cpp.
+#include "steppers/stepper.hpp"
+
+namespace bathline {
+
+namespace {
+
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;  // clang 14 needs to be told
+
+}  // namespace
+
+std::unique_ptr<Stepper> make_stepper(const Scheme& scheme, Problem& problem, double h) {
+  return std::visit(
+      Overloaded{
+          [&](const ExplicitScheme& explicit_scheme) {
+            return problem.system().lagrangian ? make_lagrangian_stepper(explicit_scheme, problem, h)
+                                               : make_explicit_stepper(explicit_scheme, problem, h);
+          },
+          [&](const PartitionedRungeKutta& implicit) { return make_implicit_stepper(implicit, problem, h); },
+          [&](const ExactFlow&) {
+            return problem.system().contact ? make_exact_contact_stepper(problem, h) : make_exact_stepper(problem, h);
+          },
+          [&](const HerglotzScheme& herglotz) { return make_herglotz_stepper(herglotz, problem, h); },
+      },
+      scheme);
+}
+
+}  // namespace bathline

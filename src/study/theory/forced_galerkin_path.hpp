@@ -1,0 +1,93 @@
+// The Lagrange-d'Alembert principle on the paths of a step, by hand.
+//
+//   G_j = D_j L_d + f_d^j = sum_i w_i [ h A_ij F_i + B_ij P_i ],   F_i = dL/dq + f,  P_i = dL/dv at Q_i, V_i, t_i
+//   inner nodes: G_j = 0;   p = -G_first = -D1 L_d - f_d^-,   p+ = G_last = D2 L_d + f_d^+
+//   DEL: G_last(q-, q) + G_first(q, q+) = 0
+//
+// with the paths of study/theory/galerkin_rule.hpp. Source: marsden2001, sections 2.6 and 3.2; martin2018,
+// Proposition 7.4.
+//
+// Round-off: a sum of m rounded terms is wrong by at most m u of the sum of their absolute values (higham2002, eq.
+// (3.5)). Stage positions and velocities are such sums, and forces are taken to be evaluated backward stably: wrong
+// like the forces at arguments that are wrong in their last places.
+#pragma once
+
+#include <Eigen/Dense>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "model/particle_system.hpp"
+#include "study/theory/nonconservative_force.hpp"
+#include "study/theory/galerkin_rule.hpp"
+
+namespace bathline {
+
+/// Positions at the nodes of a path and what belongs to them are matrices with a row per degree of freedom and a column
+/// per node. Positions in m, impulses in kg m/s. Where vectors of all of them are meant, node comes after node.
+class ForcedGalerkinPath {
+ public:
+  /// `damping` is C, square with the system's size, a part of f; `h` the step in s.
+  ForcedGalerkinPath(const ParticleSystem& system, Eigen::MatrixXd damping, GalerkinRule rule, double h);
+  /// The time at which the steps begin that are asked for from now on, 0 before the first call.
+  void begin_at(double t) { time_ = t; }
+
+  /// G_j, column by column.
+  Eigen::MatrixXd impulses(const Eigen::MatrixXd& nodes) const;
+  /// Derivatives of all G_j with respect to all positions, square.
+  Eigen::MatrixXd impulse_jacobian(const Eigen::MatrixXd& nodes) const;
+  /// Bound of the round-off in the G_j, by whichever formula they are computed.
+  Eigen::MatrixXd roundoff(const Eigen::MatrixXd& nodes) const;
+
+  /// A formula for the G_j: the one above, or one that should give the same.
+  using Impulses = std::function<Eigen::MatrixXd(const Eigen::MatrixXd& nodes)>;
+  /// The path from q to next, with inner G_j that are nothing but round-off. Nothing where Newton's method does not
+  /// get there.
+  std::optional<Eigen::MatrixXd> between(const Impulses& impulses, const Eigen::VectorXd& q,
+                                         const Eigen::VectorXd& next) const;
+  /// The path that leaves q with momentum p, likewise, begun with about the velocities v.
+  std::optional<Eigen::MatrixXd> leaving(const Impulses& impulses, const Eigen::VectorXd& q, const Eigen::VectorXd& p,
+                                         const Eigen::VectorXd& v) const;
+  /// How far G_first and G_last (first and second column) of two paths between the same positions may differ, each
+  /// found by a formula of its own.
+  Eigen::MatrixXd end_roundoff(const Eigen::MatrixXd& nodes) const;
+
+  /// What acts at a stage, and the linearisation of it.
+  struct Stage {
+    Eigen::VectorXd q, v;
+    double value = 0.0;                            ///< L, J
+    Eigen::VectorXd force, momentum;               ///< F, N, and P, kg m/s
+    Eigen::VectorXd force_size;                    ///< absolute values that the round-off of F is counted by, N
+    Eigen::VectorXd impulse_size;                  ///< the same of P, kg m/s
+    Eigen::MatrixXd by_q, by_v;                    ///< derivatives of F
+    Eigen::MatrixXd momentum_by_q, momentum_by_v;  ///< derivatives of P
+    Eigen::MatrixXd stiffness;                     ///< absolute values of second derivatives of L by q
+  };
+  std::vector<Stage> stages(const Eigen::MatrixXd& nodes) const;
+
+  const GalerkinRule& rule() const { return rule_; }
+  Eigen::Index size() const { return size_; }
+  double step() const { return h_; }
+  /// Round-off of a sum, as part of the absolute values in it: m u.
+  double rounding() const { return rounding_; }
+
+ private:
+  /// Fills in what is at the places of a stage: those that need no second derivatives, or all.
+  void evaluate(Eigen::Index stage, const Eigen::MatrixXd& nodes, Stage& at) const;
+  void linearise(Eigen::Index stage, const Eigen::MatrixXd& nodes, Stage& at) const;
+  double time_of(Eigen::Index stage) const { return time_ + h_ * rule_.positions.row(stage).dot(rule_.nodes); }
+  /// Newton's method on the columns `from` to `to` of the nodes, for as many equations from row `first` on.
+  std::optional<Eigen::MatrixXd> solve(const Impulses& impulses, Eigen::MatrixXd nodes, Eigen::Index from,
+                                       Eigen::Index count, Eigen::Index first, const Eigen::VectorXd& p) const;
+
+  Eigen::Index size_;
+  std::shared_ptr<const Lagrangian> lagrangian_;
+  NonconservativeForce force_;
+  Eigen::MatrixXd damping_;
+  GalerkinRule rule_;
+  double h_;
+  double rounding_;
+  double time_ = 0.0;
+};
+
+}  // namespace bathline

@@ -1,0 +1,65 @@
+// The catalogue of integrators describes itself completely.
+#include "methods/catalogue.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "method_cases.hpp"
+
+namespace bathline::catalogue_test {
+namespace {
+
+TEST(MethodCatalogue, HasEveryMethodOnceWithItsSource) {
+  std::set<std::string> names;
+  for (const Method& method : methods()) {
+    SCOPED_TRACE(method.entry.name);
+    EXPECT_TRUE(names.insert(method.entry.name).second);
+    EXPECT_EQ(methods().find(method.entry.name), &method);
+    EXPECT_FALSE(method.entry.summary.empty());
+    EXPECT_FALSE(method.entry.equation.empty());
+    EXPECT_THAT(method.entry.source, testing::ContainsRegex("[a-z]+[0-9][0-9][0-9][0-9]"));
+    EXPECT_FALSE(describe_properties(method).empty());
+  }
+  EXPECT_EQ(methods().find("no-such-method"), nullptr);
+}
+
+TEST(MethodCatalogue, SaysWhatTheDefaultsDo) {
+  EXPECT_THAT(describe_properties(*methods().find("gamma")),
+              testing::AllOf(testing::HasSubstr("Order 1, symplectic, not time-reversible"),
+                             testing::HasSubstr("h omega = 2."), testing::HasSubstr("default options")));
+  EXPECT_THAT(describe_properties(*methods().find("explicit-euler")),
+              testing::HasSubstr("Unstable for undamped oscillations"));
+  EXPECT_THAT(describe_properties(*methods().find("implicit-euler")),
+              testing::HasSubstr("Stable for oscillations at any step"));
+}
+
+TEST(MethodCatalogue, SaysWhatRunsOnContactSystems) {
+  EXPECT_THAT(describe_properties(*methods().find("herglotz")),
+              testing::AllOf(testing::HasSubstr("Order 1, conformally contact"), testing::HasSubstr("default options"),
+                             testing::Not(testing::HasSubstr("Conserves"))));
+  EXPECT_EQ(methods().find("herglotz")->domain, Method::Domain::contact);
+  EXPECT_EQ(methods().find("exact")->domain, Method::Domain::both);
+  EXPECT_EQ(methods().find("rk4")->domain, Method::Domain::mechanical);
+}
+
+TEST(MethodCatalogue, TimeCentredIsTheMiddleOfTheGammaFamily) {
+  const auto& time_centred = std::get<PartitionedRungeKutta>(method_case("time-centred").scheme);
+  const auto& middle = std::get<PartitionedRungeKutta>(method_case("gamma(gamma=0.500000)").scheme);
+  EXPECT_EQ(time_centred.a, middle.a);
+  EXPECT_EQ(time_centred.a_hat, middle.a_hat);
+  EXPECT_EQ(time_centred.b, middle.b);
+}
+
+TEST(MethodCatalogue, GammaIsExplicitAtBothEnds) {
+  EXPECT_TRUE(std::holds_alternative<ExplicitScheme>(method_case("gamma(gamma=0.000000)").scheme));
+  EXPECT_TRUE(std::holds_alternative<ExplicitScheme>(method_case("gamma(gamma=1.000000)").scheme));
+  const auto& scheme = std::get<PartitionedRungeKutta>(method_case("gamma(gamma=0.250000)").scheme);
+  EXPECT_EQ(scheme.a, Eigen::MatrixXd::Constant(1, 1, 0.75));
+  EXPECT_EQ(scheme.a_hat, Eigen::MatrixXd::Constant(1, 1, 0.25));
+  EXPECT_EQ(scheme.b, Eigen::VectorXd::Ones(1));
+}
+
+}  // namespace
+}  // namespace bathline::catalogue_test

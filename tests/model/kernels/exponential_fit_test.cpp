@@ -1,0 +1,242 @@
+// Short sums of exponentials: kernels known by formula, transforms known by formula, and kernels that have no such sum.
+#include "model/kernels/exponential_fit.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "model/memory/passivity.hpp"
+#include "model/kernels/piecewise_legendre.hpp"
+
+namespace bathline::exponentials_test {
+namespace {
+
+using std::numbers::pi;
+using Complex = std::complex<double>;
+using Function = std::function<double(double)>;
+
+double kernel_of(const ExponentialSum& sum, double t) {
+  double all = 0.0;
+  for (const PronyTerm& mode : sum.modes) {
+    all += std::exp(-mode.r * t) * (mode.k * std::cos(mode.w * t) + mode.b * std::sin(mode.w * t));
+  }
+  return all;
+}
+
+ExponentialSum of_density(const Function& value, double highest, const BathAccuracy& accuracy) {
+  return fit_exponentials(transform_kernel({.value = value, .highest = highest}, accuracy), accuracy);
+}
+
+ExponentialSum of_kernel(const Function& value, const BathAccuracy& accuracy, const std::vector<double>& kinks = {}) {
+  return fit_exponentials(transform_kernel(value, kinks, accuracy), accuracy);
+}
+
+/// Holds the certificate to what a sum over `samples` even times says of the distance from `exact`.
+void expect_certified(const ExponentialSum& sum, const Function& exact, const BathAccuracy& accuracy, int samples) {
+  EXPECT_LE(sum.error(), accuracy.tolerance);
+  double area = 0.0, norm = 0.0;
+  for (int i = 0; i < samples; ++i) {
+    const double t = accuracy.horizon * (i + 0.5) / samples;
+    area += std::abs(kernel_of(sum, t) - exact(t)) * accuracy.horizon / samples;
+    norm += std::abs(exact(t)) * accuracy.horizon / samples;
+  }
+  EXPECT_LE(area, sum.error() * norm * 1.01);
+  EXPECT_GT(area, 0.0);
+  EXPECT_NEAR(sum.norm, norm, 0.1 * norm);
+  for (const PronyTerm& mode : sum.modes) EXPECT_GT(mode.r, 0.0);
+}
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+TEST(Exponentials, OfDrudesDensityAreOne) {
+  const BathAccuracy accuracy{.tolerance = 1e-10, .horizon = 60.0};
+  const auto density = [](double w) { return 0.7 * w * 9.0 / (9.0 + w * w); };
+  const ExponentialSum sum = of_density(density, infinite, accuracy);
+  ASSERT_EQ(sum.modes.size(), 1u);
+  EXPECT_EQ(sum.exponentials, 1);
+  EXPECT_NEAR(sum.modes[0].k, 2.1, 1e-9);
+  EXPECT_NEAR(sum.modes[0].r, 3.0, 1e-9);
+  EXPECT_EQ(sum.modes[0].w, 0.0);
+  EXPECT_EQ(sum.lowest, 0.0);
+  EXPECT_EQ(sum.damper, 0.0);
+  EXPECT_NEAR(sum.damping, 0.7, 1e-9);
+}
+
+TEST(Exponentials, KeepDensitiesWithAnEdge) {
+  for (const double horizon : {30.0, 3000.0}) {
+    const BathAccuracy accuracy{.tolerance = 1e-10, .horizon = horizon};
+    const ExponentialSum sum = of_density([](double w) { return 0.8 * w; }, 5.0, accuracy);
+    expect_certified(
+        sum, [](double t) { return 1.6 / pi * std::sin(5.0 * t) / t; }, accuracy, 200'000);
+    EXPECT_LT(sum.exponentials, 60);
+    EXPECT_LT(sum.lowest, 0.0);
+    EXPECT_EQ(sum.damper, 0.0);
+  }
+}
+
+// J = sqrt(w) up to W: with w = u^2 the kernel is (4/pi) times the integral of cos(u^2 t) from 0 to sqrt(W), here by
+// Simpson's rule.
+TEST(Exponentials, KeepSubOhmicDensities) {
+  const BathAccuracy accuracy{.tolerance = 1e-9, .horizon = 40.0};
+  const ExponentialSum sum = of_density([](double w) { return std::sqrt(w); }, 6.0, accuracy);
+  const auto exact = [](double t) {
+    constexpr int parts = 40'000;
+    const double step = std::sqrt(6.0) / parts;
+    double all = 0.0;
+    for (int i = 0; i <= parts; ++i) {
+      const double u = i * step, weight = i == 0 || i == parts ? 1.0 : i % 2 == 1 ? 4.0 : 2.0;
+      all += weight * std::cos(u * u * t);
+    }
+    return 4.0 / pi * all * step / 3.0;
+  };
+  expect_certified(sum, exact, accuracy, 500);
+  EXPECT_TRUE(std::isinf(sum.damping));
+}
+
+// J = D w exp(-w/c) has (2 D/pi) c/(1 + c^2 t^2), whatever the units and however long.
+TEST(Exponentials, FindWhereADensityEnds) {
+  for (const double scale : {1e-9, 1.0, 1e12}) {
+    SCOPED_TRACE(scale);
+    const BathAccuracy accuracy{.tolerance = 1e-9, .horizon = 500.0 / scale};
+    const ExponentialSum sum = of_density([=](double w) { return 0.7 * w * std::exp(-w / scale); }, infinite, accuracy);
+    const auto exact = [=](double t) { return 1.4 / pi * scale / (1.0 + std::pow(scale * t, 2)); };
+    expect_certified(sum, exact, accuracy, 100'000);
+    EXPECT_GT(sum.damper, 0.0);
+    EXPECT_LT(sum.damper, 1e-9);
+    double lowest = 0.0;
+    for (double w = 0.0; w < 300.0 * scale; w += 1e-3 * scale) lowest = std::min(lowest, resistance_at(sum.modes, w));
+    EXPECT_GE(lowest, 0.0);
+  }
+}
+
+TEST(Exponentials, KeepKernelsOfTime) {
+  const BathAccuracy accuracy{.tolerance = 1e-9, .horizon = 25.0};
+  const auto gaussian = [](double t) { return 3.0 * std::exp(-0.5 * t * t); };
+  expect_certified(of_kernel(gaussian, accuracy), gaussian, accuracy, 50'000);
+  const auto ringing = [](double t) { return std::exp(-0.4 * t) * (std::cos(3.0 * t) + 0.1 * std::sin(3.0 * t)); };
+  const ExponentialSum one = of_kernel(ringing, accuracy);
+  ASSERT_EQ(one.modes.size(), 1u);
+  EXPECT_NEAR(one.modes[0].k, 1.0, 1e-8);
+  EXPECT_NEAR(one.modes[0].b, 0.1, 1e-8);
+  EXPECT_NEAR(one.modes[0].w, 3.0, 1e-8);
+}
+
+// A density of straight lines, (1, 0.3), (2, 0.6) and (3, 0), whose kinks are singular places of its transform: with
+// J = 0.3 w up to 2 and 1.8 - 0.6 w from there on, by sums over even frequencies.
+TEST(Exponentials, KeepDensitiesWithKinks) {
+  const BathAccuracy accuracy{.tolerance = 1e-7, .horizon = 20.0};
+  const auto density = [](double w) { return w < 2.0 ? 0.3 * w : std::max(0.0, 1.8 - 0.6 * w); };
+  const ExponentialSum sum = fit_exponentials(
+      transform_kernel({.value = density, .kinks = {1.0, 2.0, 3.0}, .highest = 3.0}, accuracy), accuracy);
+  const auto exact = [&](double t) {
+    constexpr int parts = 30'000;
+    double all = 0.0;
+    for (int i = 0; i < parts; ++i) {
+      const double w = 3.0 * (i + 0.5) / parts;
+      all += density(w) / w * std::cos(w * t);
+    }
+    return 2.0 / pi * all * 3.0 / parts;
+  };
+  expect_certified(sum, exact, accuracy, 500);
+}
+
+// Only the time until then counts: what comes later has neither to be small nor to have an integral.
+TEST(Exponentials, KeepKernelsThatDieDownAsPowers) {
+  for (const double horizon : {3.0, 200.0}) {
+    const BathAccuracy accuracy{.tolerance = 1e-8, .horizon = horizon};
+    const auto square = [](double t) { return 0.7 / std::pow(1.0 + 2.0 * t, 2); };
+    const auto root = [](double t) { return 0.4 / std::sqrt(1.0 + t); };
+    const ExponentialSum of_square = of_kernel(square, accuracy), of_root = of_kernel(root, accuracy);
+    expect_certified(of_square, square, accuracy, 200'000);
+    expect_certified(of_root, root, accuracy, 200'000);
+    EXPECT_LT(of_root.exponentials, 30);
+    EXPECT_NEAR(of_square.damping, 0.35, 1e-6);
+    EXPECT_EQ(of_root.damping, infinite);
+  }
+}
+
+TEST(Exponentials, RefuseWhatHasNone) {
+  const BathAccuracy accuracy{.tolerance = 1e-8, .horizon = 60.0};
+  const auto echo = [](double t) { return std::exp(-t * t) + 0.3 * std::exp(-std::pow(t - 23.0, 2)); };
+  try {
+    of_kernel(echo, accuracy);
+    FAIL();
+  } catch (const TooManyExponentials& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("no short sum"));
+  }
+  EXPECT_THROW(of_kernel([](double t) { return 1.0 + std::exp(-t); }, accuracy), UnsuitableFunction);
+  EXPECT_THROW(of_kernel([](double t) { return std::cos(t); }, accuracy), UnsuitableFunction);
+  const auto negative = [](double t) { return std::exp(-t * t) - 0.5 * std::exp(-t * t / 16.0); };
+  try {
+    of_kernel(negative, accuracy);
+    FAIL();
+  } catch (const TooManyExponentials&) {
+    FAIL() << "a kernel of no passive environment is not a long one";
+  } catch (const UnsuitableFunction& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("no passive environment"));
+  }
+}
+
+// A sum of two resonances and a decay is rational itself: as many pairs of supports as give all of its poles.
+TEST(AaaFit, FindsThePolesOfWhatIsRational) {
+  const std::vector<Complex> exact = {{-0.3, 0.0}, {-1e-4, 2.0}, {-2.0, 1e3}};
+  const double shift = 1e-3;
+  std::vector<TransformSample> samples;
+  for (double w = 1e-3; w < 1e5; w *= 1.1) {
+    const Complex s(shift, w);
+    Complex value = 1.0 / (s - exact[0]);
+    for (const Complex& pole : {exact[1], exact[2]}) value += 1.0 / (s - pole) + 1.0 / (s - std::conj(pole));
+    samples.push_back({w, value});
+  }
+  AaaFit fit(shift, samples);
+  while (fit.pairs() < 3) fit.add_support_point();
+  EXPECT_LT(fit.error(), 1e-10);
+  const std::vector<Complex> poles = fit.poles();
+  for (const Complex& pole : exact) {
+    double nearest = infinite;
+    for (const Complex& found : poles) nearest = std::min(nearest, std::abs(found - pole));
+    EXPECT_LT(nearest, 1e-10 * std::abs(pole)) << pole;
+  }
+}
+
+// Of exp(-a x) on [0, L]: (1 - exp(-(a + i y) L))/(a + i y), for slow waves and for fast ones.
+TEST(PiecewiseLegendre, HasFourierIntegralsAtAnyFrequency) {
+  const auto f = [](double x) { return std::exp(-0.3 * x); };
+  const PiecewiseLegendre series(f, adaptive_panels(f, {0.0, 10.0}, {}));
+  for (const double y : {0.0, 0.1, 4.0, 30.0, 1e3, 1e6}) {
+    const Complex rate(0.3, y), exact = (1.0 - std::exp(-10.0 * rate)) / rate;
+    EXPECT_LT(std::abs(series.fourier(y) - exact), 2e-15 * 10.0) << y;
+  }
+}
+
+// The integral of s/(s^2 + x^2) from 0 to L is atan(L/s), as close to the axis as one likes.
+TEST(PiecewiseLegendre, HasTransformsNextToTheAxis) {
+  const auto one = [](double) { return 1.0; };
+  const std::vector<Panel> panels = adaptive_panels(one, {0.0, 3.0}, {});
+  for (const double re : {1.0, 1e-3, 1e-9}) {
+    for (const double im : {0.0, 0.7, 2.999, 5.0}) {
+      const Complex s(re, im), exact = std::atan(3.0 / s);
+      // Next to its branch point at 3 i the arctangent itself magnifies round-off.
+      const double roundoff = 1e-15 * (1.0 + 3.0 / std::abs(s - Complex(0.0, 3.0)));
+      EXPECT_LT(std::abs(laplace_transform(one, panels, s) - exact), 2.0 * roundoff) << s;
+    }
+  }
+}
+
+TEST(Passivity, FindsWhatIsBelowZeroAndTheLeastDamper) {
+  // 1/(1 + i w) - 0.2/(0.5 + i w): 1/(1 + w^2) - 0.1/(0.25 + w^2), positive; with 0.6 it is 1 - 1.2 at w = 0.
+  EXPECT_EQ(passivity_of({{.k = 1.0, .r = 1.0}, {.k = -0.2, .r = 0.5}}).lowest, 0.0);
+  std::vector<PronyTerm> modes = {{.k = 1.0, .r = 1.0}, {.k = -0.6, .r = 0.5}};
+  const Passivity found = passivity_of(modes);
+  EXPECT_NEAR(found.lowest, -0.2, 1e-12);
+  EXPECT_EQ(found.place, 0.0);
+  EXPECT_GT(found.negative, 0.0);
+  EXPECT_NEAR(found.damper.k / found.damper.r, 0.2, 1e-12);
+  modes.push_back(found.damper);
+  for (double w = 0.0; w < 100.0; w += 1e-3) EXPECT_GE(resistance_at(modes, w), -1e-12) << w;
+}
+
+}  // namespace
+}  // namespace bathline::exponentials_test

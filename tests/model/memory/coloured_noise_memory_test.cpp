@@ -1,0 +1,224 @@
+// The noise of memories whose modes are passive together alone: its covariances, the distribution that it keeps, and
+// that it is the noise of modes one by one where these have any.
+#include "model/memory/coloured_noise_memory.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "steppers/step_matrix.hpp"
+#include "steppers/stepper.hpp"
+#include "method_cases.hpp"
+#include "model/memory/coloured_noise.hpp"
+#include "model/memory/from_recipe.hpp"
+#include "model/problem.hpp"
+#include "petsc_world.hpp"
+
+namespace bathline::filtered_memory_test {
+namespace {
+
+using testing::HasSubstr;
+using List = std::vector<double>;
+
+const char* const midpoint = "gamma(gamma=0.500000)";
+const char* const verlet = "stoermer-verlet(order_of_substeps=kick-drift-kick)";
+constexpr double kt = 0.7, stiffness = 1.3, mass = 0.8;
+
+/// Passive, and none of them is so alone but the last.
+const std::vector<PronyTerm> sum = {{-0.8, 2.0, 0.0, 0.0}, {1.5, 0.7, 1.9, 0.6}, {2.2, 1.1, 0.0, 0.0}};
+/// Passive one by one.
+const std::vector<PronyTerm> machines = {{0.9, 0.8, 1.2, 0.0}, {0.4, 1.7, 0.0, 0.0}};
+
+std::unique_ptr<Environment> filtered(const std::vector<PronyTerm>& modes, double temperature, int particle = 0) {
+  return std::make_unique<ColouredNoiseMemory>("filtered", Attachment({{particle, 1.0}}, 1), modes,
+                                               make_classical_bath(modes, temperature), test_world());
+}
+
+/// One or two masses between springs to walls.
+Problem masses(std::vector<std::unique_ptr<Environment>> environments, int particles, std::uint32_t realisation = 0) {
+  ParticleSystem system;
+  system.particles = particles;
+  system.mass = Eigen::VectorXd::Constant(particles, mass);
+  Eigen::MatrixXd springs = Eigen::MatrixXd::Constant(particles, particles, -stiffness);
+  springs.diagonal().setConstant(particles == 1 ? stiffness : 2.0 * stiffness);
+  system.potential = std::make_shared<QuadraticPotential>(springs);
+  system.q0 = system.v0 = Eigen::VectorXd::Zero(particles);
+  Problem problem(system, Eigen::MatrixXd::Zero(particles, particles), std::move(environments), test_world());
+  problem.prepare(3, realisation);
+  return problem;
+}
+
+Problem oscillator(std::unique_ptr<Environment> environment, std::uint32_t realisation = 0) {
+  std::vector<std::unique_ptr<Environment>> all;
+  all.push_back(std::move(environment));
+  return masses(std::move(all), 1, realisation);
+}
+
+/// <R^k R^{k+n}> by n, some steps after the start, from what every number does.
+List covariances(const LineNoise& noise, int lags) {
+  constexpr int first = 3;
+  List sums(static_cast<std::size_t>(lags));
+  const auto add = [&](const List& start, int of_step) {
+    ConvolutionState state;
+    noise.shape().allocate(state);
+    noise.start(start, state);
+    List forces;
+    for (int n = 0; n < first + lags; ++n) {
+      const double number[] = {n == of_step ? 1.0 : 0.0};
+      noise.forces(state, number, {&forces.emplace_back(), 1});
+      noise.commit(state, number);
+    }
+    for (int n = 0; n < lags; ++n) sums[n] += forces[first] * forces[first + n];
+  };
+  List start(noise.start_numbers());
+  for (double& one : start) {
+    one = 1.0;
+    add(start, -1);
+    one = 0.0;
+  }
+  for (int step = 0; step <= first; ++step) add(start, step);
+  return sums;
+}
+
+TEST(MemoryNoise, HasTheCovariancesOfTheKernelAtEveryStepOfASplitting) {
+  // The last one turns by more than half a turn in a step.
+  for (const double h : {0.02, 0.3, 2.4}) {
+    SCOPED_TRACE(h);
+    const auto noise = make_memory_noise(sum, method_case(verlet).scheme, h, kt);
+    EXPECT_LT(noise->error(), 1e-13);
+    const List found = covariances(*noise, 12);
+    for (std::size_t n = 0; n < found.size(); ++n) {
+      EXPECT_NEAR(found[n], kt * kernel_at(sum, static_cast<double>(n) * h), 1e-12) << n;
+    }
+  }
+}
+
+// With V = (v + v+)/2 at the stages the midpoint rule makes F^k = -h sum K_n V^{k-n} = -h sum G_n v^{k-n}, n >= -1, of
+// a memory, and fluctuation and dissipation are C_n + C_{n+1} = 2 kT G_n, for n = 0 with G_{-1} on top.
+TEST(MemoryNoise, HasTheBalanceOfTheMidpointRule) {
+  constexpr double h = 0.3;
+  const auto at_stages = [&](int n) {
+    double all = 0.0;
+    for (const PronyTerm& mode : sum) {
+      // y' = s y + v, of which F is -Re(weight y).
+      const std::complex<double> s(-mode.r, mode.w), weight(mode.k, -mode.b), stage = 1.0 / (1.0 - 0.5 * h * s);
+      const std::complex<double> step = (1.0 + 0.5 * h * s) * stage;
+      all += (weight * stage * (n == 0 ? 0.5 : stage * std::pow(step, n - 1))).real();
+    }
+    return all;
+  };
+  const auto velocity_kernel = [&](int n) { return 0.5 * (at_stages(n) + at_stages(n + 1)); };
+  const auto noise = make_memory_noise(sum, method_case(midpoint).scheme, h, kt);
+  const List found = covariances(*noise, 12);
+  EXPECT_NEAR(found[0] + found[1], 2.0 * kt * (velocity_kernel(0) + 0.5 * at_stages(0)), 1e-12);
+  for (int n = 1; n + 1 < 12; ++n) {
+    const auto at = static_cast<std::size_t>(n);
+    EXPECT_NEAR(found[at] + found[at + 1], 2.0 * kt * velocity_kernel(n), 1e-12) << n;
+  }
+}
+
+TEST(MpiFilteredMemory, KeepsTheGibbsDistributionAtAnyStep) {
+  for (const char* name : {midpoint, "time-centred", "gauss(stages=2)", "gauss(stages=3)"}) {
+    for (const double h : {0.1, 0.9}) {
+      SCOPED_TRACE(name);
+      Problem problem = oscillator(filtered(sum, kt));
+      const auto found = covariance_from_impulse_responses(method_case(name).scheme, problem, h);
+      ASSERT_TRUE(found);
+      EXPECT_NEAR((*found)(0, 0), kt / stiffness, 1e-10);
+      EXPECT_NEAR((*found)(1, 1), kt / mass, 1e-10);
+      EXPECT_NEAR((*found)(0, 1), 0.0, 1e-10);
+    }
+  }
+  // Verlet's steps have the positions right, and the velocities with the spring of the memory that is held.
+  constexpr double h = 0.3;
+  const double share = 0.25 * h * h * (stiffness + kernel_at(sum, 0.0)) / mass;
+  const auto of = [&](const char* name) {
+    Problem problem = oscillator(filtered(sum, kt));
+    return covariance_from_impulse_responses(method_case(name).scheme, problem, h).value();
+  };
+  const Eigen::MatrixXd kicks = of(verlet), drifts = of("stoermer-verlet(order_of_substeps=drift-kick-drift)");
+  EXPECT_NEAR(kicks(0, 0), kt / stiffness, 1e-10);
+  EXPECT_NEAR(drifts(0, 0), kt / stiffness, 1e-10);
+  EXPECT_NEAR(kicks(1, 1), kt / mass * (1.0 - share), 1e-10);
+  EXPECT_NEAR(drifts(1, 1), kt / mass / (1.0 - share), 1e-10);
+}
+
+// Two baths of different temperatures: what flows between them depends on the noise and its balance with friction at
+// all frequencies.
+TEST(MpiFilteredMemory, IsTheNoiseOfModesOneByOneWhereTheyHaveAny) {
+  for (const char* name : {midpoint, verlet}) {
+    SCOPED_TRACE(name);
+    const auto covariance = [&](std::unique_ptr<Environment> first) {
+      std::vector<std::unique_ptr<Environment>> all;
+      all.push_back(std::move(first));
+      all.push_back(std::make_unique<PronyMemory>("second", Attachment({{1, 1.0}}, 1), machines, 0.2, test_world()));
+      Problem problem = masses(std::move(all), 2);
+      return covariance_from_impulse_responses(method_case(name).scheme, problem, 0.4).value();
+    };
+    const Eigen::MatrixXd one_by_one =
+        covariance(std::make_unique<PronyMemory>("first", Attachment({{0, 1.0}}, 1), machines, kt, test_world()));
+    const Eigen::MatrixXd together = covariance(filtered(machines, kt));
+    EXPECT_LT((one_by_one - together).cwiseAbs().maxCoeff(), 1e-10);
+    EXPECT_GT(std::abs(together(0, 3)), 1e-3);
+  }
+}
+
+TEST(MpiFilteredMemory, KeepsTheLedgerAndGoesOnFromItsFields) {
+  for (const char* name : {"gauss(stages=2)", verlet}) {
+    SCOPED_TRACE(name);
+    const Scheme& scheme = method_case(name).scheme;
+    Problem whole = oscillator(filtered(sum, kt), 7), first = oscillator(filtered(sum, kt), 7),
+            second = oscillator(filtered(sum, kt), 7), other = oscillator(filtered(sum, kt), 8);
+    const auto advance = [&](Problem& problem, int steps) {
+      EXPECT_FALSE(make_stepper(scheme, problem, 0.1)->advance(steps));
+    };
+    advance(whole, 300);
+    advance(other, 300);
+    advance(first, 111);
+    const auto on = make_stepper(scheme, second, 0.1);
+    second.q = first.q;
+    second.p = first.p;
+    second.clock = first.clock;
+    const std::vector<StateField> from = first.environments()[0]->fields();
+    std::vector<StateField> to = second.environments()[0]->fields();
+    ASSERT_EQ(from.size(), to.size());
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
+    }
+    EXPECT_FALSE(on->advance(189));
+    // The particle started from rest: what it has, the noise has brought.
+    const bool is_exact = name != verlet;
+    EXPECT_NEAR(whole.energies().total(), 0.0, is_exact ? 1e-12 : 0.02);
+    EXPECT_EQ(second.energies().dissipated, whole.energies().dissipated);
+    if (!test_world().is_root()) continue;
+    EXPECT_EQ(second.q[0], whole.q[0]);
+    EXPECT_NE(other.q[0], whole.q[0]);
+    EXPECT_GT(std::abs(whole.p[0]), 1e-3);
+    // The force that is recorded is the one that the particle feels.
+    double recorded = 0.0, of_second = 0.0;
+    const double head[] = {whole.q[0]};
+    whole.environments()[0]->force(head, {&recorded, 1});
+    second.environments()[0]->force(head, {&of_second, 1});
+    EXPECT_EQ(recorded, of_second);
+  }
+}
+
+TEST(ColouredNoiseMemory, TakesGaussAndSymmetricSplittings) {
+  for (const MethodCase& method : method_cases()) {
+    if (method.method->domain != Method::Domain::mechanical) continue;
+    const bool taken = !filtered(sum, kt)->unsupported_reason(method.scheme);
+    const bool is_gauss = method.name.starts_with("gauss") || method.name == midpoint || method.name == "time-centred";
+    const bool is_splitting = method.name.starts_with("stoermer-verlet");
+    if (is_gauss || is_splitting) {
+      EXPECT_TRUE(taken) << method.name;
+    } else if (taken) {
+      EXPECT_TRUE(std::holds_alternative<ExplicitScheme>(method.scheme)) << method.name;
+    }
+  }
+  EXPECT_THAT(filtered(sum, kt)->unsupported_reason(method_case("rk4").scheme).value_or(""),
+              HasSubstr("passive only together"));
+}
+
+}  // namespace
+}  // namespace bathline::filtered_memory_test

@@ -1,0 +1,111 @@
+// Sums over leaves: the bits of the documented order on any number of ranks.
+#include "parallel/reproducible_block_sum.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "random_numbers.hpp"
+#include "self_world.hpp"
+#include "test_world.hpp"
+
+namespace bathline::leaf_sum_test {
+namespace {
+
+/// A number for element `at` of sum `i`; every 17th large, so that the order shows.
+double value_of(std::int64_t at, int i) {
+  const double value = std::sin(0.7 * static_cast<double>(at) + i);
+  return at % 17 == 0 ? value * 1e9 : value;
+}
+
+/// All sums, by the class.
+std::vector<double> sum_up(std::int64_t total, int width, const Communicator& world) {
+  ReproducibleBlockSum sum(total, world);
+  std::vector<double> totals(static_cast<std::size_t>(width), -1.0);
+  // A second time: nothing of the first may be left.
+  for (int round = 0; round < 2; ++round) {
+    sum.allocate(width);
+    for (std::int64_t leaf = 0; leaf < sum.leaves(); ++leaf) {
+      const std::int64_t end = std::min(sum.count(), (leaf + 1) * sum.leaf_size());
+      for (std::int64_t j = leaf * sum.leaf_size(); j < end; ++j) {
+        for (int i = 0; i < width; ++i) sum.leaf(leaf)[static_cast<std::size_t>(i)] += value_of(sum.first() + j, i);
+      }
+    }
+    sum.reduce(totals);
+  }
+  return totals;
+}
+
+/// Leaf after leaf in plain loops.
+double sum_plainly(std::int64_t total, int i, std::int64_t leaf_size) {
+  double sum = 0.0, lost = 0.0;
+  for (std::int64_t begin = 0; begin < total; begin += leaf_size) {
+    double leaf = 0.0;
+    for (std::int64_t at = begin; at < std::min(total, begin + leaf_size); ++at) leaf += value_of(at, i);
+    const double next = sum + leaf;
+    lost += std::abs(sum) >= std::abs(leaf) ? (sum - next) + leaf : (leaf - next) + sum;
+    sum = next;
+  }
+  return sum + lost;
+}
+
+TEST(MpiLeafSum, HasTheBitsOfItsOrder) {
+  const Communicator& world = test_world();
+  // From less than one leaf, so more ranks than leaves, to more than 1024 of the smallest.
+  for (const std::int64_t total : {1, 2, 255, 256, 257, 512, 513, 1000, 262144, 262145, 300003}) {
+    for (const int width : {1, 2, 5}) {
+      SCOPED_TRACE(testing::Message() << total << " elements, " << width << " sums");
+      const std::vector<double> totals = sum_up(total, width, world);
+      for (int i = 0; i < width; ++i) {
+        const double plain = sum_plainly(total, i, ReproducibleBlockSum(total, self_world()).leaf_size());
+        EXPECT_EQ(totals[static_cast<std::size_t>(i)], world.is_root() ? plain : -1.0);
+      }
+    }
+  }
+}
+
+TEST(MpiLeafSum, PiecesAreWholeLeavesInTheOrderOfTheRanks) {
+  const Communicator& world = test_world();
+  for (const std::int64_t total : {1, 256, 257, 800, 4000, 280000, 3000000}) {
+    SCOPED_TRACE(total);
+    const ReproducibleBlockSum sum(total, world), alone(total, self_world());
+    EXPECT_EQ(alone.first(), 0);
+    EXPECT_EQ(alone.count(), total);
+    EXPECT_LE(alone.leaves(), 1024);
+    EXPECT_EQ(sum.leaf_size(), alone.leaf_size());
+    EXPECT_EQ(world.sum(sum.leaves()), alone.leaves());
+    EXPECT_EQ(world.sum(sum.count()), total);
+    const double mine[] = {static_cast<double>(sum.first()), static_cast<double>(sum.count())};
+    const std::vector<double> all = world.gather_all(mine);
+    double first = 0.0;
+    for (std::size_t rank = 0; rank < all.size() / 2; ++rank) {
+      EXPECT_EQ(all[2 * rank], first);
+      first += all[2 * rank + 1];
+    }
+    if (sum.count() > 0) {
+      EXPECT_EQ(sum.first() % sum.leaf_size(), 0);
+      EXPECT_GT(sum.count(), (sum.leaves() - 1) * sum.leaf_size());
+      EXPECT_LE(sum.count(), sum.leaves() * sum.leaf_size());
+    }
+  }
+}
+
+// Many leaves that cancel: a plain sum of the leaves would lose what is left.
+TEST(MpiLeafSum, IsAccurateOverManyLeaves) {
+  const Communicator& world = test_world();
+  ReproducibleBlockSum sum(1024 * 256, world);
+  sum.allocate(1);
+  for (std::int64_t leaf = 0; leaf < sum.leaves(); ++leaf) {
+    const std::int64_t global = (sum.first() + leaf * sum.leaf_size()) / sum.leaf_size();
+    sum.leaf(leaf)[0] = global == 0 ? 1e20 : global == 1023 ? -1e20 : 1.0;
+  }
+  double total = 0.0;
+  sum.reduce({&total, 1});
+  if (world.is_root()) {
+    EXPECT_EQ(total, 1022.0);
+  }
+}
+
+}  // namespace
+}  // namespace bathline::leaf_sum_test

@@ -1,0 +1,173 @@
+// What implicit steppers have in common: blocks of steps and PETSc's solvers, on nonlinear particles with long lines.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "steppers/stepper.hpp"
+#include "method_cases.hpp"
+#include "petsc_options.hpp"
+#include "petsc_world.hpp"
+#include "quartic_potential.hpp"
+#include "scene.hpp"
+#include "self_world.hpp"
+
+namespace bathline::implicit_stepper_test {
+namespace {
+
+/// Particles bound to each other by springs that harden, in a plane, with long lines of every kind.
+Scene blocked_scene() {
+  RandomNumbers random(77);
+  Scene scene;
+  scene.system = random_particles(2, 2, random);
+  const Eigen::MatrixXd half = random_matrix(4, 4, random);
+  scene.system.potential = std::make_shared<QuarticPotential>(half * half.transpose(), 0.7);
+  scene.lines = {{{{0, 1.0}}, {.mass = 0.3, .stiffness = 1.2, .far_end = FarEnd::matched, .dashpot = 0.0}, 1500},
+                 {{{0, 1.0}, {1, -1.0}}, {.mass = 0.8, .stiffness = 0.6, .far_end = FarEnd::free, .dashpot = 0.0}, 900},
+                 {{{1, 1.0}}, {.mass = 1.0, .stiffness = 1.0, .far_end = FarEnd::fixed, .dashpot = 0.0}, 20}};
+  return scene;
+}
+
+class MpiImplicitStepper : public testing::TestWithParam<std::string> {};
+
+// The oracle is what PETSc has in stock.
+TEST_P(MpiImplicitStepper, BlocksEqualAStockSolver) {
+  const Scene scene = blocked_scene();
+  constexpr int steps = 150;
+  Problem blocked = make_problem(scene, test_world());
+  const std::unique_ptr<Stepper> stepper = make_stepper(method_case(GetParam()).scheme, blocked, 0.25);
+  EXPECT_GT(stepper->block_granularity(), 1);
+  Problem stock = make_problem(scene, self_world());
+  std::unique_ptr<Stepper> stock_stepper;
+  {
+    const PetscOptionsScope options({{"-ksp_type", "preonly"}, {"-pc_type", "lu"}});
+    stock_stepper = make_stepper(method_case(GetParam()).scheme, stock, 0.25);
+  }
+  EXPECT_EQ(stock_stepper->block_granularity(), 1);
+  RandomNumbers random(3);
+  const PhasePoint start = random_point(scene.size(), 0.5, random);
+  set_state(blocked, start);
+  set_state(stock, start);
+  EXPECT_FALSE(stepper->advance(steps));
+  EXPECT_FALSE(stock_stepper->advance(steps));
+  const PhasePoint found = get_state(blocked), expected = get_state(stock);
+  // Newton's method stops at a few units in the last place, and the particles' springs pull their differences apart.
+  const double tolerance = 100.0 * steps * std::numeric_limits<double>::epsilon();
+  EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), tolerance * expected.u.cwiseAbs().maxCoeff());
+  EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), tolerance * expected.p.cwiseAbs().maxCoeff());
+  const double lost = blocked.energies().dissipated, lost_by_stock = stock.energies().dissipated;
+  EXPECT_GT(lost, 0.0);
+  EXPECT_NEAR(lost, lost_by_stock, tolerance * lost_by_stock);
+}
+
+TEST_P(MpiImplicitStepper, PortionsChangeNoBit) {
+  const Scene scene = blocked_scene();
+  const auto end = [&](std::int64_t first_portions) {
+    Problem problem = make_problem(scene, test_world());
+    const std::unique_ptr<Stepper> stepper = make_stepper(method_case(GetParam()).scheme, problem, 0.25);
+    RandomNumbers random(4);
+    set_state(problem, random_point(scene.size(), 0.5, random));
+    const std::int64_t first = first_portions * stepper->block_granularity(),
+                       all = 3 * stepper->block_granularity() + 5;
+    EXPECT_FALSE(stepper->advance(first));
+    EXPECT_FALSE(stepper->advance(all - first));
+    return get_state(problem);
+  };
+  const PhasePoint expected = end(0);
+  for (const std::int64_t first : {1, 2, 3}) {
+    const PhasePoint found = end(first);
+    EXPECT_TRUE((found.u.array() == expected.u.array()).all());
+    EXPECT_TRUE((found.p.array() == expected.p.array()).all());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, MpiImplicitStepper,
+                         testing::Values("gamma(gamma=0.250000)", "gamma(gamma=0.500000)", "implicit-euler",
+                                         "gauss(stages=1)", "gauss(stages=2)", "gauss(stages=3)", "gauss(stages=4)"),
+                         [](const auto& info) { return "method" + std::to_string(info.index); });
+
+// The midpoint rule keeps quadratic invariants: the energy of a linear system, whatever the number of blocks.
+TEST(MpiImplicitStepperEnergy, IsKeptOverManyBlocks) {
+  Scene scene;
+  RandomNumbers random(6);
+  scene.system = random_particles(1, 1, random);
+  scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Constant(1, 1, 1.7));
+  scene.lines = {{{{0, 1.0}}, {.mass = 1.3, .stiffness = 2.9}, 2500}};
+  Problem problem = make_problem(scene, test_world());
+  const std::unique_ptr<Stepper> stepper = make_stepper(method_case("gamma(gamma=0.500000)").scheme, problem, 0.4);
+  constexpr int steps = 20000;
+  const double before = problem.energies().total();
+  EXPECT_FALSE(stepper->advance(steps));
+  problem.broadcast_particles();
+  const double after = problem.energies().total();
+  EXPECT_NEAR(after, before, steps * std::numeric_limits<double>::epsilon() * before);
+}
+
+TEST(MpiImplicitStepperOneStage, GaussIsTheMidpointRule) {
+  const Scene scene = blocked_scene();
+  const auto end = [&](const std::string& method) {
+    Problem problem = make_problem(scene, test_world());
+    const std::unique_ptr<Stepper> stepper = make_stepper(method_case(method).scheme, problem, 0.25);
+    EXPECT_FALSE(stepper->advance(40));
+    return get_state(problem);
+  };
+  const PhasePoint found = end("gauss(stages=1)"), expected = end("gamma(gamma=0.500000)");
+  EXPECT_TRUE((found.u.array() == expected.u.array()).all());
+  EXPECT_TRUE((found.p.array() == expected.p.array()).all());
+}
+
+TEST(MpiImplicitStepperPetsc, SolvesTheStagesOfLinesAsTheUserAsks) {
+  const Scene scene = blocked_scene();
+  for (const char* method : {"gauss(stages=2)", "lobatto(stages=3)"}) {
+    const auto end = [&] {
+      Problem problem = make_problem(scene, test_world());
+      const std::unique_ptr<Stepper> stepper = make_stepper(method_case(method).scheme, problem, 0.25);
+      const std::optional<Failure> failure = stepper->advance(10);
+      EXPECT_FALSE(failure) << failure->reason;
+      return get_state(problem);
+    };
+    const PhasePoint expected = end();
+    const PetscOptionsScope options({{"-ksp_type", "gmres"}, {"-pc_type", "jacobi"}});
+    const PhasePoint found = end();
+    // Residuals of 1e-14 for ten steps, of states of size one.
+    EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), 1e-12) << method;
+    EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), 1e-12) << method;
+    EXPECT_FALSE((found.u.array() == expected.u.array()).all()) << method << ": the options had no effect";
+  }
+}
+
+TEST(MpiImplicitStepperPetsc, FailsWhereTheLinearSolverDoes) {
+  const PetscOptionsScope options({{"-ksp_type", "gmres"}, {"-pc_type", "none"}, {"-ksp_max_it", "1"}});
+  Problem problem = make_problem(blocked_scene(), test_world());
+  const std::unique_ptr<Stepper> stepper = make_stepper(method_case("gauss(stages=2)").scheme, problem, 3.0);
+  const std::optional<Failure> failure = stepper->advance(5);
+  ASSERT_TRUE(failure.has_value());
+  EXPECT_EQ(failure->step, 1);
+  EXPECT_THAT(failure->reason, testing::HasSubstr("DIVERGED_ITS"));
+}
+
+// Lines in blocks leave a nonlinear particle the order of the method.
+TEST(MpiImplicitStepperOrder, IsKeptInBlocks) {
+  Scene scene;
+  RandomNumbers random(6);
+  scene.system = random_particles(1, 1, random);
+  scene.system.potential = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Constant(1, 1, 1.7), 0.9);
+  scene.lines = {{{{0, 1.0}}, {.mass = 0.5, .stiffness = 0.6, .far_end = FarEnd::free, .dashpot = 0.0}, 2500}};
+  const auto end = [&](const std::string& method, int steps) {
+    Problem problem = make_problem(scene, test_world());
+    const std::unique_ptr<Stepper> stepper = make_stepper(method_case(method).scheme, problem, 4.0 / steps);
+    EXPECT_GT(stepper->block_granularity(), 1);
+    EXPECT_FALSE(stepper->advance(steps));
+    problem.broadcast_particles();
+    return problem.q[0];
+  };
+  const double exact = end("gauss(stages=4)", 128);
+  for (const auto& [method, order, steps] :
+       {std::tuple("gauss(stages=2)", 4.0, 64), std::tuple("gauss(stages=3)", 6.0, 24)}) {
+    const double coarse = std::abs(end(method, steps) - exact), fine = std::abs(end(method, 2 * steps) - exact);
+    EXPECT_NEAR(std::log2(coarse / fine), order, 0.03 * order) << method;
+  }
+}
+
+}  // namespace
+}  // namespace bathline::implicit_stepper_test

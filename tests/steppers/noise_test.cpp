@@ -1,0 +1,316 @@
+// Methods with noise: their stationary covariances by the linear map of a step, the ledger, and a closed warm line
+// whose start is the noise.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "steppers/ornstein_uhlenbeck.hpp"
+#include "steppers/stepper.hpp"
+#include "method_cases.hpp"
+#include "petsc_world.hpp"
+#include "scene.hpp"
+#include "solve/dense.hpp"
+
+namespace bathline::noise_test {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+struct Langevin {
+  VectorXd mass;
+  MatrixXd stiffness, damping;
+  VectorXd temperature;
+
+  Problem problem() const {
+    Scene scene;
+    scene.system.particles = static_cast<int>(mass.size());
+    scene.system.mass = mass;
+    scene.system.potential = std::make_shared<QuadraticPotential>(stiffness);
+    scene.system.q0 = scene.system.v0 = VectorXd::Zero(mass.size());
+    scene.damping = damping;
+    Problem problem = make_problem(scene, test_world());
+    problem.add_noise(momentum_diffusion(damping, temperature).value());
+    return problem;
+  }
+};
+
+/// Three particles, two of which a damping matrix of rank 2 acts on; nothing commutes with anything.
+Langevin three_particles() {
+  const MatrixXd half{{1.0, 0.3, -0.2}, {0.0, 0.8, 0.4}, {0.0, 0.0, 0.9}};
+  const MatrixXd rank{{0.7, 0.2}, {-0.4, 0.5}, {0.3, 0.6}};
+  return {VectorXd{{1.3, 0.6, 2.1}}, half * half.transpose(), rank * rank.transpose(), VectorXd::Constant(3, 0.7)};
+}
+Langevin unit_oscillator() {
+  return {VectorXd::Ones(1), MatrixXd::Ones(1, 1), MatrixXd::Ones(1, 1), VectorXd::Ones(1)};
+}
+
+/// <x x^T> of x = (q, v) in the long run: X = A X A^T + G G^T, with A and G read off the stepper.
+MatrixXd stationary(const Langevin& system, const Scheme& scheme, double h) {
+  Problem problem = system.problem();
+  const auto stepper = make_stepper(scheme, problem, h);
+  const Eigen::Index n = system.mass.size();
+  int draw_of_one = -1;
+  std::size_t place_of_one = 0;
+  problem.noise()->set_source([&](std::int64_t, int draw, std::span<double> numbers) {
+    std::fill(numbers.begin(), numbers.end(), 0.0);
+    if (draw == draw_of_one && place_of_one < numbers.size()) numbers[place_of_one] = 1.0;
+  });
+  const auto step_from = [&](const VectorXd& x) {
+    problem.q = x.head(n);
+    problem.p = system.mass.cwiseProduct(x.tail(n));
+    EXPECT_FALSE(stepper->advance(1).has_value());
+    problem.broadcast_particles();
+    VectorXd to(2 * n);
+    to << problem.q, problem.p.cwiseQuotient(system.mass);
+    return to;
+  };
+  MatrixXd step(2 * n, 2 * n), gain(2 * n, 4 * n);
+  for (Eigen::Index i = 0; i < 2 * n; ++i) step.col(i) = step_from(VectorXd::Unit(2 * n, i));
+  for (Eigen::Index i = 0; i < 4 * n; ++i) {
+    draw_of_one = i < 2 * n ? 0 : 1;
+    place_of_one = static_cast<std::size_t>(i % (2 * n));
+    gain.col(i) = step_from(VectorXd::Zero(2 * n));
+  }
+  return solve_discrete_lyapunov(step.transpose(), gain * gain.transpose());
+}
+
+MatrixXd blocks(const MatrixXd& qq, const MatrixXd& qv, const MatrixXd& vv) {
+  MatrixXd all(2 * qq.rows(), 2 * qq.rows());
+  all << qq, qv, qv.transpose(), vv;
+  return all;
+}
+
+/// What a potential of this stiffness has, by the derivations behind the methods' statements.
+MatrixXd expected(const Langevin& system, const MethodCase& method, double h) {
+  const double kt = system.temperature[0];
+  const MatrixXd mass = system.mass.asDiagonal(), inverse = mass.inverse(),
+                 none = MatrixXd::Zero(mass.rows(), mass.rows());
+  const MatrixXd soft = system.stiffness.inverse();
+  const MatrixXd lighter = mass - 0.25 * h * h * system.stiffness;
+  const std::string& name = method.method->entry.name;
+  if (name == "gamma") {
+    const double eta = (0.5 - method.options.number("gamma")) * h;
+    const MatrixXd s = mass - eta * system.damping - eta * eta * system.stiffness;
+    return kt * blocks(soft + eta * eta * s.inverse(), -eta * s.inverse(), s.inverse());
+  }
+  const bool drifts_first = name == "stoermer-verlet" && method.options.text("order_of_substeps") != "kick-drift-kick";
+  if (drifts_first) return kt * blocks(soft, none, lighter.inverse());
+  const bool kicks_first = name == "stoermer-verlet" || name == "gjf" || name == "baoab";
+  return kt * blocks(soft, none, kicks_first ? MatrixXd(inverse * lighter * inverse) : inverse);
+}
+
+bool is_closed_form(const MethodCase& method) {
+  const std::string& name = method.method->entry.name;
+  for (const char* known : {"gamma", "time-centred", "stoermer-verlet", "gjf", "baoab", "gauss", "exact"}) {
+    if (name == known) return true;
+  }
+  return false;
+}
+
+TEST(Noise, StationaryCovarianceIsWhatTheMethodStates) {
+  int count = 0;
+  for (const MethodCase& method : method_cases()) {
+    if (!method.method->langevin.takes_noise || !is_closed_form(method)) continue;
+    SCOPED_TRACE(method.name);
+    ++count;
+    const Langevin system = three_particles();
+    const double h = 0.7;
+    const MatrixXd found = stationary(system, method.method->langevin_scheme(method.options), h);
+    EXPECT_LT((found - expected(system, method, h)).cwiseAbs().maxCoeff(), 1e-12);
+  }
+  EXPECT_EQ(count, 14);
+}
+
+TEST(Noise, CovarianceOfTheUnitOscillator) {
+  // m = k = kT = C = 1, h = 0.5, by another program.
+  const auto of_gamma = [](double g) {
+    Section options;
+    options.set("gamma", g, {});
+    const MatrixXd found = stationary(unit_oscillator(), methods().find("gamma")->langevin_scheme(options), 0.5);
+    return std::pair(found(0, 0), found(1, 1));
+  };
+  const auto expect = [&](double g, double qq, double vv) {
+    EXPECT_NEAR(of_gamma(g).first, qq, 1e-12);
+    EXPECT_NEAR(of_gamma(g).second, vv, 1e-12);
+  };
+  expect(0.0, 1.090909090909, 1.454545454545);
+  expect(0.25, 1.018181818182, 1.163636363636);
+  expect(0.5, 1.0, 1.0);
+  expect(0.75, 1.014084507042, 0.901408450704);
+  expect(1.0, 1.052631578947, 0.842105263158);
+}
+
+TEST(Noise, OtherMethodsAreWrongByTheOrderOfTheUndampedStep) {
+  int count = 0;
+  const Langevin system = three_particles();
+  const MatrixXd gibbs =
+      0.7 * blocks(system.stiffness.inverse(), MatrixXd::Zero(3, 3), system.mass.cwiseInverse().asDiagonal());
+  for (const MethodCase& method : method_cases()) {
+    if (!method.method->langevin.takes_noise || is_closed_form(method) || method.properties.order > 6) continue;
+    SCOPED_TRACE(method.name);
+    ++count;
+    const auto error = [&](double h) {
+      return (stationary(system, method.method->langevin_scheme(method.options), h) - gibbs).norm();
+    };
+    const double h = method.properties.order > 4 ? 0.4 : 0.2;
+    EXPECT_NEAR(std::log2(error(h) / error(0.5 * h)), method.properties.order, 0.15);
+  }
+  EXPECT_GT(count, 6);
+}
+
+TEST(Noise, SeveralTemperaturesAreThoseOfTheLangevinEquation) {
+  // A chain between two baths. The midpoint rule has the covariance of the continuous equation there as well, at any h.
+  Langevin chain{VectorXd{{1.0, 0.7, 1.4}}, MatrixXd{{2.2, -1.0, 0.0}, {-1.0, 1.9, -0.9}, {0.0, -0.9, 2.0}},
+                 VectorXd{{0.8, 0.0, 1.7}}.asDiagonal(), VectorXd{{2.0, 0.0, 0.4}}};
+  const MatrixXd inverse = chain.mass.cwiseInverse().asDiagonal();
+  MatrixXd motion = MatrixXd::Zero(6, 6), supply = motion;
+  motion.topRightCorner(3, 3).setIdentity();
+  motion.bottomLeftCorner(3, 3) = -inverse * chain.stiffness;
+  motion.bottomRightCorner(3, 3) = -inverse * chain.damping;
+  supply.bottomRightCorner(3, 3) = 2.0 * inverse * chain.damping * chain.temperature.asDiagonal() * inverse;
+  const MatrixXd continuous = solve_lyapunov(motion.transpose(), supply);
+  for (const char* name : {"time-centred", "exact", "gauss(stages=1)"}) {
+    const MethodCase& method = method_case(name);
+    const MatrixXd found = stationary(chain, method.method->langevin_scheme(method.options), 0.6);
+    EXPECT_LT((found - continuous).cwiseAbs().maxCoeff(), 1e-12) << name;
+  }
+}
+
+TEST(Noise, DampingAndNoiseAloneAreExact) {
+  const Langevin system = three_particles();
+  Problem problem = system.problem();
+  // Of no temperature, so that no mode of the damping has noise of its own.
+  problem.add_noise(MatrixXd{{0.9, 0.2, -0.1}, {0.2, 0.4, 0.3}, {-0.1, 0.3, 1.1}});
+  constexpr double t = 0.9;
+  MatrixXd root(3, 3), decay(3, 3);
+  {
+    OrnsteinUhlenbeck flow(problem, t);
+    EXPECT_FALSE(problem.is_damped());
+    std::int64_t one = -1;
+    problem.noise()->set_source([&](std::int64_t, int, std::span<double> numbers) {
+      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i) == one ? 1.0 : 0.0;
+    });
+    for (int i = 0; i < 3; ++i) {
+      problem.p = VectorXd::Unit(3, i);
+      flow.advance(0);
+      decay.col(i) = problem.p;
+    }
+    for (one = 0; one < 3; ++one) {
+      problem.p.setZero();
+      flow.advance(1);
+      root.col(one) = problem.p;
+    }
+  }
+  EXPECT_EQ(problem.damping(), system.damping);
+  const MatrixXd rate = system.damping * system.mass.cwiseInverse().asDiagonal();
+  EXPECT_LT((decay - matrix_exponential(-t * rate)).norm(), 1e-14);
+  // Boole's rule over 200 intervals is exact to 1e-13 here.
+  MatrixXd integral = MatrixXd::Zero(3, 3);
+  constexpr int intervals = 800;
+  for (int i = 0; i <= intervals; ++i) {
+    const MatrixXd flow = matrix_exponential(-(t * i / intervals) * rate);
+    const double weight = i % intervals == 0 ? 7.0 : i % 4 == 0 ? 14.0 : i % 2 == 0 ? 12.0 : 32.0;
+    integral += weight * 2.0 / 45.0 * t / intervals * flow * 2.0 * problem.noise()->diffusion() * flow.transpose();
+  }
+  EXPECT_LT((root * root.transpose() - integral).norm(), 1e-13);
+}
+
+TEST(Noise, LedgerCloses) {
+  constexpr int steps = 3000;
+  constexpr double h = 0.2;
+  const Langevin system = three_particles();
+  for (const MethodCase& method : method_cases()) {
+    if (!method.method->langevin.takes_noise) continue;
+    SCOPED_TRACE(method.name);
+    Problem problem = system.problem();
+    problem.prepare(17, 4);
+    const auto stepper = make_stepper(method.method->langevin_scheme(method.options), problem, h);
+    const bool is_gamma = method.method->entry.name == "gamma";
+    const double eta = is_gamma ? (0.5 - method.options.number("gamma")) * h : 0.0;
+    // The gamma family keeps H + eta v.K q in a step without damping and noise; that is all that its ledger moves by.
+    double worst = 0.0, heat = 0.0;
+    for (int step = 0; step < steps; ++step) {
+      const double before = problem.dissipated;
+      stepper->advance(1);
+      heat += std::abs(problem.dissipated - before);
+      const EnergyLedger ledger = problem.energies();
+      if (!test_world().is_root()) continue;
+      const double more = eta * problem.velocity().dot(system.stiffness * problem.q);
+      worst = std::max(worst, std::abs(ledger.total() + more));
+    }
+    if (!test_world().is_root()) continue;
+    EXPECT_GT(heat, 100.0);
+    if (is_gamma || method.properties.quadratic_invariants) {
+      // A rounding of the sum a step.
+      EXPECT_LT(worst, 2.3e-16 * steps * heat);
+    } else {
+      // h omega is 0.3: what an undamped step does to the energy is no more than its square of what is turned over.
+      EXPECT_LT(worst, 0.01 * heat);
+    }
+  }
+}
+
+/// (q^2 - 1)^2 / 2.
+class DoubleWell final : public Potential {
+ public:
+  double value(const VectorXd& q) const override { return 0.5 * std::pow(q[0] * q[0] - 1.0, 2); }
+  void gradient(const VectorXd& q, VectorXd& gradient) const override {
+    gradient = 2.0 * (q.array().square() - 1.0) * q.array();
+  }
+  void hessian(const VectorXd& q, MatrixXd& hessian) const override {
+    hessian = MatrixXd::Constant(1, 1, 6.0 * q[0] * q[0] - 2.0);
+  }
+};
+
+TEST(MpiNoise, IsHowAWarmLineStarts) {
+  constexpr int sites = 299, steps = 2 * (sites + 1);
+  constexpr double h = 0.07, damping = 0.6;
+  RandomNumbers random(7);
+  Scene closed;
+  closed.system = random_particles(1, 1, random);
+  closed.system.potential = std::make_shared<DoubleWell>();
+  closed.lines = {{.constants = {.mass = damping * h, .stiffness = damping / h}, .sites = sites}};
+  PhasePoint start = random_point(closed.size(), 0.4, random);
+  start.u[0] = 0.0;
+  start.p *= damping * h;
+  start.p[0] = 0.8;
+  Problem with_line = make_problem(closed, test_world());
+  set_state(with_line, start);
+
+  Scene open = closed;
+  open.lines.clear();
+  open.damping = MatrixXd::Constant(1, 1, damping);
+  Problem with_noise = make_problem(open, test_world());
+  set_state(with_noise, {start.u.head(1), start.p.head(1)});
+  with_noise.add_noise(MatrixXd::Constant(1, 1, 0.5 / h));  // an impulse is the number drawn for it
+  const VectorXd mass = closed.system.mass;
+  with_noise.noise()->set_source([&](std::int64_t k, int, std::span<double> numbers) {
+    const auto place = [&](std::int64_t j) { return j > sites ? 0.0 : start.u[j]; };
+    const auto momentum = [&](std::int64_t j) { return j == 0 ? damping * h * start.p[0] / mass[0] : start.p[j]; };
+    // First what comes in, then what the fixed end sends back.
+    const std::int64_t j = k <= sites ? k : 2 * sites + 1 - k;
+    numbers[0] = damping * (place(j + 1) - place(j));
+    if (k < sites) numbers[0] += momentum(j + 1);
+    if (k > sites) numbers[0] -= momentum(j);
+  });
+  Section options;
+  options.set("gamma", 0.0, {});
+  const Method& gamma = *methods().find("gamma");
+  const auto one = make_stepper(gamma.scheme(options), with_line, h);
+  const auto other = make_stepper(gamma.langevin_scheme(options), with_noise, h);
+  double worst = 0.0, farthest = 0.0;
+  for (int step = 0; step < steps; ++step) {
+    one->advance(1);
+    other->advance(1);
+    worst = std::max(worst, std::abs(with_line.q[0] - with_noise.q[0]));
+    farthest = std::max(farthest, std::abs(with_line.q[0] - closed.system.q0[0]));
+  }
+  if (!test_world().is_root()) return;
+  EXPECT_GT(farthest, 0.3);
+  // A rounding of sites of that size a step, carried along by a motion that is not chaotic.
+  EXPECT_LT(worst, 1e-12);
+}
+
+}  // namespace
+}  // namespace bathline::noise_test
