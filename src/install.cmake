@@ -8,7 +8,7 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/bathline)
 
 install(TARGETS bathline DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/experiments DESTINATION ${share} FILES_MATCHING
-        PATTERN "*.toml" PATTERN "*.csv" PATTERN "*.dat" PATTERN "*.ipynb" PATTERN "README.md" PATTERN "gallery/*.png")
+        PATTERN "*.toml" PATTERN "*.csv" PATTERN "*.dat" PATTERN "*.ipynb" PATTERN "*.md" PATTERN "*.png")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/analysis DESTINATION ${share} USE_SOURCE_PERMISSIONS
         PATTERN "__pycache__" EXCLUDE PATTERN "*.egg-info" EXCLUDE PATTERN "build" EXCLUDE)
 install(FILES README.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -13,7 +13,7 @@ sys.path.insert(0, str(SOURCE / "analysis"))
 ATTRIBUTES = {
     "title": "A small result",
     "status": "complete",
-    "bathline_version": "0.1.0",
+    "bathline_version": "0.2.0",
     "git_commit": "0123456789abcdef",
     "git_dirty": 0,
     "mpi_ranks": 2,
