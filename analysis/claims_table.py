@@ -35,7 +35,7 @@ class Table:
             status, claims = f"unreadable: {error}".splitlines()[0], []
         for claim in claims:
             measured = format_number(claim.measured)
-            self.rows.append((name, claim.id, measured, claim.target, claim.accuracy, claim.verdict))
+            self.rows.append((name, claim.name, measured, claim.target, claim.accuracy, claim.verdict))
             self.passed += claim.passed and claim.supported
             self.failed += not claim.passed
             self.unsupported += claim.passed and not claim.supported

@@ -222,7 +222,7 @@ def _trouble(entries):
         if not entry.finished
     ]
     lines += [
-        f'<p class="banner">{_link(entry)}: claim <code>{html.escape(claim.id)}</code> <b>failed</b>: '
+        f'<p class="banner">{_link(entry)}: claim <code>{html.escape(claim.name)}</code> <b>failed</b>: '
         f"measured {format_number(claim.measured)}, expected {html.escape(claim.target)}</p>"
         for entry in entries
         for claim in entry.claims
@@ -230,7 +230,7 @@ def _trouble(entries):
     ]
     lines += [
         f'<p class="banner warning">{_link(entry)}: the numbers do not support {html.escape(claim.source)} '
-        f"(<code>{html.escape(claim.id)}</code>). {to_html(claim.note)}</p>"
+        f"(<code>{html.escape(claim.name)}</code>). {to_html(claim.note)}</p>"
         for entry in entries
         for claim in entry.claims
         if is_unsupported(claim)
@@ -365,7 +365,7 @@ def _claims(entry):
             verdict = '<span class="odd">the paper’s statement is not supported by the numbers</span>'
         note = "".join(f"<small>{to_html(text)}</small>" for text in (claim.note, claim.problem) if text)
         lines.append(
-            f'<tr class="{style}"><td><b>{html.escape(claim.id)}</b><br>'
+            f'<tr class="{style}"><td><b>{html.escape(claim.name)}</b><br>'
             f"<code>{html.escape(claim.quantity)}</code>{note}</td>"
             f'<td class="number" data-label="measured">{format_number(claim.measured)}</td>'
             f'<td data-label="expected">{html.escape(claim.target)}</td>'

@@ -31,8 +31,8 @@ def row_of(path, quantities):
             key, _, value = line.partition("=")
             row[as_cell(key)] = as_cell(value)
         for claim in result.claims():
-            row[as_cell(claim.id)] = repr(claim.measured)
-            row[as_cell(f"{claim.id} passed")] = int(claim.passed)
+            row[as_cell(claim.name)] = repr(claim.measured)
+            row[as_cell(f"{claim.name} passed")] = int(claim.passed)
         for quantity in quantities:
             try:
                 row[as_cell(quantity)] = repr(_number(result, quantity))

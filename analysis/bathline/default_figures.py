@@ -85,11 +85,11 @@ def _energy(result):
 
 
 def _memory(result):
-    labels = result.groups("memory")
+    labels = result.groups("memory-kernel")
     groups = {
-        f"memory.{label}.{environment}": f"{environment}, {label}" if len(labels) > 1 else environment
+        f"memory-kernel.{label}.{environment}": f"{environment}, {label}" if len(labels) > 1 else environment
         for label in labels
-        for environment in result.groups(f"memory/{label}")
+        for environment in result.groups(f"memory-kernel/{label}")
     }
     panels = []
     for variable, title, ylabel in (
@@ -154,7 +154,7 @@ def _densities(result, labels):
 def _survivals(result, labels):
     """The part of the realisations that a passage has not happened to so far."""
     panels = []
-    for name in _names_in_study(result, "passages"):
+    for name in _names_in_study(result, "first_passages"):
         keys = {"error": f"{name}_survival_error", "ylabel": "part of the realisations"}
         panels.append(_of_labels(result, "ensemble", labels, f"{name}_survival", f"before the first {name}", **keys))
     return panels
@@ -194,7 +194,7 @@ _STUDIES = {
     "covariance": _covariance,
     "energy": _energy,
     "ensemble": _ensemble,
-    "memory": _memory,
+    "memory-kernel": _memory,
     "reduction": _reduction,
     "wave": _wave,
 }
@@ -282,13 +282,13 @@ def _sections(result, labels):
     """Poincare sections, a panel for each label: momentum over position of the first coordinate that moves on it."""
     panels, coordinates = [], result.recipe.get("system", {}).get("coordinates", [])
     for label in labels[:MOST_SECTIONS]:
-        points, particles, axes = result.shape(f"{label}.section_q") or (0, 0, 0)
+        points, particles, axes = result.shape(f"{label}.poincare_q") or (0, 0, 0)
         if points == 0:
             continue
-        q = result.array(f"{label}.section_q")[0].reshape(points, -1)
+        q = result.array(f"{label}.poincare_q")[0].reshape(points, -1)
         spread = np.ptp(q, axis=0)
         particle, axis = divmod(int(np.argmax(spread > 1e-9 * spread.max())), axes)
-        of, where = f"{label}.section_p[{particle}][{axis}]", f"{label}.section_q[{particle}][{axis}]"
+        of, where = f"{label}.poincare_p[{particle}][{axis}]", f"{label}.poincare_q[{particle}][{axis}]"
         name = coordinates[particle] if particle < len(coordinates) else ""
         labelled = {"xlabel": f"position {name}".strip(), "ylabel": f"momentum {name}".strip()}
         series = [{"of": of, "x": where, **default_styles.of_labels(result, labels)[label], "style": "dots"}]

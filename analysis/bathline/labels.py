@@ -77,7 +77,7 @@ def _split(recipe, path):
     if variable in STATISTICS and groups.count("."):
         groups = groups.rpartition(".")[0]
     table = integrator_of(recipe, path) or {}
-    return table.get("label") or table.get("name") or groups, path[len(groups) + 1 :] if groups else path
+    return table.get("name") or table.get("method") or groups, path[len(groups) + 1 :] if groups else path
 
 
 def difference(one, other):

@@ -68,7 +68,7 @@ class Claim:
     claim passes when the statement does not hold.
     """
 
-    id: str
+    name: str
     quantity: str = ""
     source: str = ""
     note: str = ""
@@ -137,7 +137,7 @@ def integrator_of(recipe, path):
     """
     if not isinstance(path, str):
         return None
-    tables = {table.get("label") or table.get("name"): table for table in recipe.get("integrators", [])}
+    tables = {table.get("name") or table.get("method"): table for table in recipe.get("integrators", [])}
     parts = path.split("[")[0].replace("/", ".").split(".")
     return next((tables[part] for part in parts if part in tables), None)
 
@@ -213,7 +213,7 @@ class ResultFile:
     @property
     def labels(self):
         """Labels of the integrators, in the recipe's order."""
-        return [entry.get("label") or entry.get("name", "") for entry in self.recipe.get("integrators", [])]
+        return [entry.get("name") or entry.get("method", "") for entry in self.recipe.get("integrators", [])]
 
     @reading
     def groups(self, parent):
@@ -345,11 +345,11 @@ class ResultFile:
     def claims(self):
         """All claims of the file; columns that an older file lacks have their defaults."""
         group = self.file.get("claims")
-        if not isinstance(group, h5py.Group) or "id" not in group:
+        if not isinstance(group, h5py.Group) or "name" not in group:
             return []
         columns = {name: _column(group[name]) for name in Claim.__dataclass_fields__ if name in group}
         claims = []
-        for row in range(len(columns["id"])):
+        for row in range(len(columns["name"])):
             values = {name: column[row] for name, column in columns.items() if row < len(column)}
             try:
                 claims.append(Claim(**{name: _CLAIM_TYPES[name](value) for name, value in values.items()}))

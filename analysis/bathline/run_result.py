@@ -12,7 +12,7 @@ _ENGINE = "h5netcdf"
 class RunResult(Mapping):
     """An open result file: a mapping from an integrator's label, or another group's path, to an xarray Dataset.
 
-    Paths are those in the file, such as "convergence" or "memory/closed/line". Values are read when they are used, and carry units and names of coordinates. Use it in a `with` statement, or
+    Paths are those in the file, such as "convergence" or "memory-kernel/closed/line". Values are read when they are used, and carry units and names of coordinates. Use it in a `with` statement, or
     `close` it, or leave it to the garbage collector.
     """
 
@@ -103,8 +103,8 @@ class RunResult(Mapping):
 
         # What is wide comes last, as pandas leaves out what is in the middle of a table wider than the terminal.
         columns = ["passed", "measured", "expected", "lower", "upper", "uncertainty", "quantity", "source", "note", "problem"]
-        rows = [{"id": claim.id, **{name: getattr(claim, name) for name in columns}} for claim in self._result.claims()]
-        return pandas.DataFrame(rows, columns=["id", *columns]).set_index("id")
+        rows = [{"name": claim.name, **{name: getattr(claim, name) for name in columns}} for claim in self._result.claims()]
+        return pandas.DataFrame(rows, columns=["name", *columns]).set_index("name")
 
     def quantity(self, path):
         """One quantity by the path that figures use, such as "closed.q[0][1]"; a number or a numpy array."""

@@ -46,7 +46,7 @@ STATISTICS = {
     "mean": Statistic(np.mean),
     "rms": Statistic(lambda values: np.sqrt(np.mean(values**2))),
     "max_abs": Statistic(lambda values: np.max(np.abs(values))),
-    "spread": Statistic(np.ptp),
+    "peak_to_peak": Statistic(np.ptp),
     "slope": Statistic(_slope, along=True, units=_per),
     "count": Statistic(np.size, units=lambda values, scale: "1"),
 }

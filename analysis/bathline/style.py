@@ -116,7 +116,7 @@ METHODS = [
 def style_of_method(table):
     """The look of the method that a table of `[[integrators]]` names; None where it names none of them."""
     for name, keys, look in METHODS:
-        if table.get("name") == name and all(table.get(key) == value for key, value in keys.items()):
+        if table.get("method") == name and all(table.get(key) == value for key, value in keys.items()):
             return look
     return None
 

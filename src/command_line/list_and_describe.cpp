@@ -37,7 +37,9 @@ std::string list_names(const std::string& what, const CatalogueSchema& catalogue
     if (!what.empty() && what != category.plural) continue;
     if (what.empty()) text += fmt::format("{}\n", category.plural);
     for (const CatalogueEntry& entry : catalogue_schema.*category.entries) {
-      text += fmt::format("{}{:<22} {}\n", what.empty() ? "  " : "", entry.name, entry.summary);
+      std::string aliases;
+      for (const Alias& alias : entry.aliases) aliases += (aliases.empty() ? "; also " : ", ") + alias.name;
+      text += fmt::format("{}{:<22} {}{}\n", what.empty() ? "  " : "", entry.name, entry.summary, aliases);
     }
   }
   if (what.empty() || what == "recipes") {
@@ -52,7 +54,10 @@ std::string list_names(const std::string& what, const CatalogueSchema& catalogue
 std::vector<std::string> names_to_describe(const CatalogueSchema& catalogue_schema) {
   std::vector<std::string> names = {"recipe"};
   for (const Category& category : categories) {
-    for (const CatalogueEntry& entry : catalogue_schema.*category.entries) names.push_back(entry.name);
+    for (const CatalogueEntry& entry : catalogue_schema.*category.entries) {
+      names.push_back(entry.name);
+      for (const Alias& alias : entry.aliases) names.push_back(alias.name);
+    }
   }
   return names;
 }
@@ -63,15 +68,17 @@ std::string describe_name(const std::string& name, const Program& program) {
   std::string text = name == "formula" ? describe_formulas() : "";
   for (const Category& category : categories) {
     const std::vector<CatalogueEntry>& entries = program.catalogue_schema().*category.entries;
-    const CatalogueEntry* found = find_entry(entries, name);
-    if (found == nullptr) continue;
-    CatalogueEntry entry = *found;
-    if (category.entries == &CatalogueSchema::integrators) {
-      // What a method promises stands before its notes; some limits are searched for, which not every start shall do.
-      const std::string properties = describe_properties(*program.catalogues().integrators.find(name));
-      entry.notes = properties + (entry.notes.empty() ? "" : " ") + entry.notes;
+    std::vector<const CatalogueEntry*> matches = entries_by_keyword(entries, name);
+    if (const CatalogueEntry* named = find_entry(entries, name)) matches.insert(matches.begin(), named);
+    for (const CatalogueEntry* match : matches) {
+      CatalogueEntry entry = *match;
+      if (category.entries == &CatalogueSchema::integrators) {
+        // The properties of a method stand before its notes. Some limits take a search, so they are computed here only.
+        const std::string properties = describe_properties(*program.catalogues().integrators.find(entry.name));
+        entry.notes = properties + (entry.notes.empty() ? "" : " ") + entry.notes;
+      }
+      text += (text.empty() ? "" : "\n") + describe(entry, category.singular);
     }
-    text += (text.empty() ? "" : "\n") + describe(entry, category.singular);
   }
   if (!text.empty()) return text;
   std::error_code ignored;

@@ -106,8 +106,8 @@ void Experiment::read_end() {
 
 void Experiment::read_output_plan(Mistakes& mistakes) {
   OutputPlan plan = read_output(recipe_.output);
-  if (recipe_.output.has("section"))
-    plan.section = read_poincare_plan(recipe_.output.table("section"), system(), mistakes);
+  if (recipe_.output.has("poincare_section"))
+    plan.section = read_poincare_plan(recipe_.output.table("poincare_section"), system(), mistakes);
   output_ = std::move(plan);
 }
 
@@ -130,8 +130,8 @@ Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
         fmt::format("step = {} needs {:.1e} steps to reach the end {}; that will not end", one.step, steps, end));
     throw UnreadableValue();
   }
-  one.label = section.text("label");
-  one.method = program_.catalogues().integrators.find(section.text("name"));
+  one.label = section.text("name");
+  one.method = program_.catalogues().integrators.find(section.text("method"));
   one.options = section;
   one.closed = section.text("on") == "closed";
   // A step that divides the end up to round-off does divide it.
@@ -159,7 +159,7 @@ std::optional<Eigen::VectorXd> Experiment::temperature_of_start(const Case& one)
   std::set<double> all;
   for (std::size_t index : one.environments) {
     const Section& environment = recipe_.environments[index];
-    all.insert(environment.is_readable("temperature") ? environment.number("temperature") : 0.0);
+    all.insert(environment.is_readable("kT") ? environment.number("kT") : 0.0);
   }
   if (all.size() != 1) return std::nullopt;
   return Eigen::VectorXd::Constant(system_.size(), *all.begin());
@@ -169,7 +169,7 @@ std::shared_ptr<const ThermalStart> Experiment::thermal_start(const Case& one, M
   if (system_.start == ParticleSystem::Start::given || !system_is_sound_) return nullptr;
   const std::optional<Eigen::VectorXd> temperature = temperature_of_start(one);
   std::string unsupported_reason =
-      "at which temperature is not known: state `temperature` in [system], or run with environments of one temperature";
+      "at which temperature is not known: state `kT` in [system], or run with environments of one temperature";
   std::shared_ptr<const ThermalStart> start;
   if (temperature) start = make_thermal_start(system_, *temperature, unsupported_reason);
   if (!start) {
@@ -184,7 +184,7 @@ bool Experiment::has_noise(const Section& section, const Case& one) const {
   return std::any_of(one.environments.begin(), one.environments.end(), [&](std::size_t index) {
     const Section& environment = recipe_.environments[index];
     if (one.closed) return is_noisy(environment);
-    return environment.is_readable("temperature") && environment.number("temperature") > 0.0;
+    return environment.is_readable("kT") && environment.number("kT") > 0.0;
   });
 }
 
@@ -209,7 +209,7 @@ std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const C
     Section section = recipe_.environments[index];
     // Without its noise it has no warm start either: one without the other would be no bath.
     if (!one.options.boolean("noise") && is_noisy(section)) {
-      section.set("temperature", 0.0, section.where("temperature"));
+      section.set("kT", 0.0, section.where("kT"));
       const auto disable_noise = program_.catalogues().environments.find(section.text("kind"))->disable_noise;
       if (disable_noise != nullptr) disable_noise(section);
     }
@@ -289,7 +289,7 @@ Experiment::Diffusion Experiment::diffusion(const Case& one,
     if (system_.damping && properties.temperature != environments.front()->properties().temperature) {
       return {{},
               "the damping that [system] states is of no environment, and these differ in their temperatures: state "
-              "`temperature` in [system] as well"};
+              "`kT` in [system] as well"};
     }
     environments[i]->attachment().add_outer(properties.temperature * properties.damping, matrix);
   }

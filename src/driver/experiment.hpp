@@ -52,6 +52,8 @@ class Experiment {
   /// The step of [time], which cases can replace by their own.
   double common_step() const { return recipe_.time.number("step"); }
   const OutputPlan& output() const;
+  /// Of all random numbers.
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(recipe_.top.integer("seed")); }
   /// The files that environments were read from, by their names in the recipe, and what was in them.
   std::vector<std::pair<std::string, std::string>> input_files() const;
   const Communicator& communicator() const { return program_.communicator(); }

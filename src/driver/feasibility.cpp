@@ -106,7 +106,7 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
   const bool has_action = experiment_.system().contact.has_value();
   const std::string& name = one.method->entry.name;
   if (has_action && one.method->domain == Method::Domain::mechanical && !has_stages(one.scheme)) {
-    mistakes.add(one.options.where("name"),
+    mistakes.add(one.options.where("method"),
                  fmt::format("`{}` goes by turns with the kinetic and with the potential energy and does not advance "
                              "the z of a contact system; gamma, time-centred, gauss, lobatto, herglotz, rk4, the Euler "
                              "methods and exact do",
@@ -125,7 +125,7 @@ void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
   const ParticleSystem& system = one.closed ? experiment_.system() : built(index).system();
   if (!system.contact) {
     mistakes.add(
-        one.options.where(one.closed ? "on" : "name"),
+        one.options.where(one.closed ? "on" : "method"),
         fmt::format("`{}` is for damping of which the Lagrangian knows: that of a system of kind `contact`, of "
                     "one of kind `lagrangian` whose L depends on z, or of an open one whose damping takes the momenta "
                     "of all particles away at the same rate, "
@@ -150,7 +150,7 @@ bool Feasibility::is_noise_unsupported(const Case& one, Mistakes& mistakes) cons
   const ParticleSystem& system = experiment_.system();
   const std::size_t before = mistakes.count();
   const auto refuse = [&](const std::string& why) {
-    mistakes.add(one.options.where("name"),
+    mistakes.add(one.options.where("method"),
                  fmt::format("`{}` {}; `noise = false` leaves the noise out", one.method->entry.name, why));
   };
   if (!one.method->langevin.takes_noise) {
@@ -169,8 +169,8 @@ bool Feasibility::is_noise_unsupported(const Case& one, Mistakes& mistakes) cons
   } else if (std::holds_alternative<ExactFlow>(one.scheme) && !system.is_linear()) {
     refuse("takes noise on linear systems without a drive alone: of others no exact flow is known");
   } else if (const std::string why = experiment_.diffusion(one).unsupported_reason; !why.empty()) {
-    const bool is_stated = recipe_.system.has("temperature");
-    mistakes.add(is_stated ? recipe_.system.where("temperature") : one.options.where("on"),
+    const bool is_stated = recipe_.system.has("kT");
+    mistakes.add(is_stated ? recipe_.system.where("kT") : one.options.where("on"),
                  fmt::format("{}: {}", one.label, why));
   }
   return mistakes.count() > before;
@@ -197,13 +197,13 @@ bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
       why = "it takes no environments with a Lagrangian of any form";
     }
     if (why != nullptr) {
-      mistakes.add(one.options.where("name"), fmt::format("{}: {}; gamma, gauss and lobatto do", named(one), why));
+      mistakes.add(one.options.where("method"), fmt::format("{}: {}; gamma, gauss and lobatto do", named(one), why));
     }
   }
   for (const auto& environment : built(index).environments()) {
     const std::optional<std::string> unsupported_reason = environment->unsupported_reason(one.scheme);
     if (!unsupported_reason) continue;
-    mistakes.add(one.options.where("name"), fmt::format("{}, {}", named(one), *unsupported_reason));
+    mistakes.add(one.options.where("method"), fmt::format("{}, {}", named(one), *unsupported_reason));
   }
   return mistakes.count() > before;
 }
@@ -291,8 +291,8 @@ void Feasibility::warn_of_idle_temperature() {
     if (!one.closed && one.noise && !built(index).damping().isZero(0.0)) return;
   }
   warnings_.push_back(
-      "the `temperature` in [system] warms nothing: it is that of open runs with damping and of thermal starts; an "
-      "environment of closed runs has a `temperature` of its own");
+      "`kT` in [system] has no effect: only open damped runs and thermal starts use it; an environment of closed "
+      "runs has its own `kT`");
 }
 
 void Feasibility::warn_of_other_matches(std::size_t index) {
@@ -375,7 +375,7 @@ void Feasibility::check_energies(std::size_t index, Mistakes& mistakes) {
   }
   if (on_limit.empty()) return;
   for (const Section& claim : recipe_.claims) {
-    for (const char* key : {"quantity", "minus", "over"}) {
+    for (const char* key : {"quantity", "minus", "divided_by"}) {
       where_readable([&] {
         if (!claim.has(key)) return;
         const std::string& quantity = claim.text(key);

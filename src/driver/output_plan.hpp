@@ -16,7 +16,6 @@ struct OutputPlan {
   bool particles_only = false;               ///< whether sites may be left behind that no particle will feel any more
   bool work_rules = false;                   ///< whether the work of damping is summed by several rules
   std::optional<PoincarePlan> section = {};  ///< a Poincare section
-  std::uint64_t seed = 0;                    ///< of everything random
   std::int64_t checkpoint_every = 0;         ///< steps between two checkpoints; 0: none
   double checkpoint_interval = 0.0;          ///< wall-clock seconds between two; 0: none
   std::optional<std::int64_t> keep_checkpoints = {};  ///< how many are kept, also at the end

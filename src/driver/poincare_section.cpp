@@ -12,10 +12,10 @@ namespace {
 
 SeriesLayout layout_of(const std::string& group, const ParticleSystem& system, const std::string& title) {
   return {.group = group,
-          .time = "section_time",
+          .time = "poincare_time",
           .dimensions = phase_dimensions(system),
-          .variables = {{"section_q", "m", "position at " + title, {"particle", "axis"}},
-                        {"section_p", "kg m/s", "momentum at " + title, {"particle", "axis"}}}};
+          .variables = {{"poincare_q", "m", "position at " + title, {"particle", "axis"}},
+                        {"poincare_p", "kg m/s", "momentum at " + title, {"particle", "axis"}}}};
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 namespace bathline {
 
-/// Writes section_q and section_p, (section_time, particle, axis), to the group of a trajectory.
+/// Writes poincare_q and poincare_p, (poincare_time, particle, axis), to the group of a trajectory.
 class PoincareSection {
  public:
   static constexpr const char* group_of_checkpoint = "section";

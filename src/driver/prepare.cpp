@@ -27,10 +27,10 @@ void check_claims(const Recipe& recipe, const Experiment& experiment, Mistakes& 
     });
   };
   bool all_are_known = true;
-  for (const Section& integrator : recipe.integrators) all_are_known &= add_group(integrator, "label");
+  for (const Section& integrator : recipe.integrators) all_are_known &= add_group(integrator, "name");
   all_are_known &= add_group(recipe.study, "kind");
   all_are_known &= where_readable([&] {
-    if (recipe.study.has("memory") && recipe.study.boolean("memory")) groups.insert("memory");
+    if (recipe.study.has("memory") && recipe.study.boolean("memory")) groups.insert("memory-kernel");
   });
   const auto is_written = [&](const std::string& group) {
     return groups.count(group) > 0 || (group == "certificate" && has_certificates(experiment));
@@ -49,7 +49,7 @@ void check_claims(const Recipe& recipe, const Experiment& experiment, Mistakes& 
     }
   };
   for (const Section& claim : recipe.claims) {
-    for (const char* key : {"quantity", "minus", "over"}) where_readable([&] { check(claim, key); });
+    for (const char* key : {"quantity", "minus", "divided_by"}) where_readable([&] { check(claim, key); });
   }
 }
 
@@ -100,10 +100,10 @@ void check_lagrangian(const Recipe& recipe, const Experiment& experiment, const 
     mistakes.add(recipe.output.where("work_rules"),
                  "`work_rules` sum the work of damping forces; what a Lagrangian with z loses is no such work");
   }
-  if (recipe.output.has("section")) {
-    mistakes.add(
-        recipe.output.where("section"),
-        "`section` knows positions and velocities between two steps, but no action z, on which this L depends");
+  if (recipe.output.has("poincare_section")) {
+    mistakes.add(recipe.output.where("poincare_section"),
+                 "`poincare_section` knows positions and velocities between two steps, but no action z, on which this "
+                 "L depends");
   }
 }
 

@@ -245,7 +245,7 @@ Resumption read_checkpoint(const ResumeRequest& request, const Program& program,
                         .recipe_resolved = prepared.recipe->resolved,
                         .petsc_version = petsc_version(),
                         .petsc_options = petsc_options,
-                        .seed = static_cast<std::int64_t>(prepared.experiment->output().seed),
+                        .seed = static_cast<std::int64_t>(prepared.experiment->seed()),
                         .started = checkpoint.attribute("started")};
   try {
     context.wall_before = std::stod(checkpoint.attribute("wall_time_s"));

@@ -65,7 +65,7 @@ int run_recipe(const RunRequest& request, const Program& program, std::unique_pt
                         .recipe_resolved = prepared.recipe->resolved,
                         .petsc_version = petsc_version(),
                         .petsc_options = fmt::format("{}", fmt::join(request.petsc_options, " ")),
-                        .seed = static_cast<std::int64_t>(prepared.experiment->output().seed),
+                        .seed = static_cast<std::int64_t>(prepared.experiment->seed()),
                         .started = utc_now()};
   if (!lock) lock = std::make_unique<ResultLock>(context.path, communicator);
   const StopSignals signals(communicator);

@@ -192,7 +192,7 @@ std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   const OutputPlan& output = experiment.output();
   const std::int64_t saves = run.checkpoints.plan().every;
   Problem problem = experiment.make_problem(one);
-  problem.prepare(output.seed);
+  problem.prepare(experiment.seed());
   // The exact motion is the same at whatever steps it is recorded: its second position is that after a step of [time].
   if (problem.initial_q1 && std::holds_alternative<ExactFlow>(one.scheme)) {
     const std::unique_ptr<Stepper> first = make_stepper(one.scheme, problem, experiment.common_step());

@@ -150,7 +150,7 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
                           restore(from))),
       is_root_(problem.communicator().is_root()),
       flushed_(std::chrono::steady_clock::now()) {
-  file.attribute("integrator", one.method->entry.name, one.label);
+  file.attribute("method", one.method->entry.name, one.label);
   file.attribute("on", std::string(one.closed ? "closed" : "open"), one.label);
   file.attribute("step", one.step, one.label);
   file.attribute("steps", one.steps, one.label);

@@ -181,7 +181,7 @@ int verify_result(const VerifyRequest& request, const Program& program) {
                           .recipe_resolved = prepared.recipe->resolved,
                           .petsc_version = petsc_version(),
                           .petsc_options = fmt::format("{}", fmt::join(options, " ")),
-                          .seed = static_cast<std::int64_t>(prepared.experiment->output().seed),
+                          .seed = static_cast<std::int64_t>(prepared.experiment->seed()),
                           .started = utc_now()};
     std::optional<StopSignals> signals;
     if (!scratch) signals.emplace(communicator);

@@ -111,6 +111,8 @@ Method gauss_method() {
        .equation = "Q_i = q + h sum_j a_ij V_j,  M V_i = p + h sum_j a_ij f(Q_j, V_j)\n"
                    "q+ = q + h sum_i b_i V_i,  p+ = p + h sum_i b_i f(Q_i, V_i)",
        .source = "hairer2006, section II.1.3",
+       .aliases = {{"midpoint", {{"stages", "1"}}}, {"implicit-midpoint", {{"stages", "1"}}}},
+       .keywords = {"gauss-legendre", "collocation", "implicit runge-kutta"},
        .parameters = {{.name = "stages",
                        .type = ValueType::integer,
                        .doc = "number of stages s; 1 is the midpoint rule",
@@ -137,13 +139,16 @@ Method lobatto_method() {
        .equation = "Q_i = q + h sum_j a_ij V_j,  M V_i = p + h sum_j a^_ij f(Q_j, V_j)\n"
                    "q+ = q + h sum_i b_i V_i,  p+ = p + h sum_i b_i f(Q_i, V_i),  b_i a^_ij + b_j a_ji = b_i b_j",
        .source = "martin2018, section 7; hairer2006, section II.2.2",
+       .keywords = {"trapezoidal", "trapezoidal rule", "variational integrator"},
        .parameters = {{.name = "stages",
                        .type = ValueType::integer,
                        .doc = "number of stages s; 2 is the Stoermer-Verlet method",
                        .default_value = "3",
                        .choices = {"2", "3", "4", "5"}}},
-       .notes = notes + std::string("The discrete Lagrange-d'Alembert principle on polynomial paths: keeps its order "
-                                    "on damped systems.")},
+       .notes = notes +
+                std::string("The discrete Lagrange-d'Alembert principle on polynomial paths: keeps its order "
+                            "on damped systems. With two stages it is the discrete action by the trapezoidal rule "
+                            "(variational trapezoidal), not the implicit trapezoidal rule of differential equations.")},
       [](const Section& options) { return Scheme(lobatto(stages_of(options))); },
       lobatto_properties,
       Method::Domain::mechanical,

@@ -32,6 +32,7 @@ Method exact_method() {
            .summary = "the exact flow: normal modes, matrix exponential or an adaptive method of order 8",
            .equation = "x(t + h) = flow_h(x(t))",
            .source = "hairer2006, section I.1; verner2010 for the pair of order 8",
+           .keywords = {"reference solution", "matrix exponential"},
            .notes = "A reference, not a production method: a linear closed system is diagonalised as a whole."},
           scheme,
           properties,

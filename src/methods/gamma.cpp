@@ -55,6 +55,8 @@ Method gamma_method() {
        .equation = "q+ = q + h M^-1 ((1-g) p + g p+)\n"
                    "p+ = p - h grad U(g q + (1-g) q+) - C (q+ - q)",
        .source = "farshi2018, eqs. (45) and (52); limebeer2020, eqs. (53)-(54) for g = 0",
+       .aliases = {{"symplectic-euler", {{"gamma", "1.0"}}}},
+       .keywords = {"semi-implicit euler", "euler-cromer", "variational integrator"},
        .parameters = {{.name = "gamma",
                        .doc = "weight g of the end momentum",
                        .default_value = "0.0",

@@ -40,10 +40,11 @@ Method time_centred_method() {
        .summary = "time-centred differences: implicit, order 2, keeps the ledger of linear damped systems",
        .equation = "q+ = q + h M^-1 (p + p+)/2,  p+ = p - h grad U((q + q+)/2) - C (q+ - q)",
        .source = "luo2010, eqs. (32), (37), (42)",
-       .notes = "The same map as `gamma` with gamma = 0.5. Open linear systems: energy and dissipated energy add up "
-                "to the same number at every step; on nonlinear ones only as well as the energy is kept without "
-                "damping. A damped step is not symplectic: the study `substitution` shows the conservative system "
-                "that it is a symplectic step of."},
+       .notes =
+           "The same map as `gamma` with gamma = 0.5. Open linear systems: energy and dissipated energy add up "
+           "to the same number at every step; on nonlinear ones only as well as the energy is kept without "
+           "damping. A damped step is not symplectic: the study `substituting-system` shows the conservative system "
+           "that it is a symplectic step of."},
       scheme,
       properties,
       Method::Domain::mechanical,

@@ -77,7 +77,7 @@ std::unique_ptr<Environment> build_heat_bath(const Section& section, const Parti
   std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
   if (!attachment || !spectrum || steps > max_steps_per_pass) return nullptr;
   return std::make_unique<OscillatorBath>(section.text("name"), std::move(*attachment), std::move(*spectrum),
-                                          section.number("temperature"), static_cast<int>(steps), communicator);
+                                          section.number("kT"), static_cast<int>(steps), communicator);
 }
 
 }  // namespace
@@ -92,6 +92,7 @@ EnvironmentKind heat_bath_kind() {
                    "drude: the same times cutoff^2 / (cutoff^2 + omega_j^2)\n"
                    "power: the same times (omega_j/reference)^(exponent - 1)",
        .source = "farshi2018, section 4.3, eq. (36); limebeer2020, section II-A",
+       .keywords = {"caldeira-leggett", "ford-kac-mazur", "oscillator bath", "zwanzig", "independent oscillators"},
        .parameters = {attach_parameter("particle that the bath surrounds, from 0"),
                       {.name = "spectrum",
                        .type = ValueType::text,
@@ -122,7 +123,7 @@ EnvironmentKind heat_bath_kind() {
                        .type = ValueType::text,
                        .doc = "table for spectrum = \"table\": a frequency (rad/s) and a stiffness (N/m) per line, in "
                               "rising order, seen from the recipe's folder"},
-                      {.name = "temperature",
+                      {.name = "kT",
                        .units = "J",
                        .doc =
                            "kT of the start: oscillators drawn from the Gibbs distribution around the particle; 0: at "

@@ -14,7 +14,7 @@ namespace bathline {
 namespace {
 
 bool is_noisy_memory(const Section& section) {
-  const bool is_warm = section.number("temperature") > 0.0 || is_quantum(section);
+  const bool is_warm = section.number("kT") > 0.0 || is_quantum(section);
   if (!section.has("rate")) {
     const bool is_sum = section.has("representation") && section.text("representation") == "exponentials";
     return is_warm && (is_sum || is_quantum(section));
@@ -117,8 +117,7 @@ std::unique_ptr<Environment> build_memory(const Section& section, const Particle
   if (mistakes.count() > before) return nullptr;
   const std::string& name = section.text("name");
   if (bath) return std::make_unique<ColouredNoiseMemory>(name, std::move(*attachment), modes, bath, communicator);
-  return std::make_unique<PronyMemory>(name, std::move(*attachment), modes, section.number("temperature"),
-                                       communicator);
+  return std::make_unique<PronyMemory>(name, std::move(*attachment), modes, section.number("kT"), communicator);
 }
 
 Parameter parameter_of_modes(const char* name, const char* units, const char* doc, Bound bound) {
@@ -138,7 +137,7 @@ EnvironmentKind memory_environment_kind() {
                          Bound::any),
       parameter_of_modes("sine", "N/m", "beside `cosine`: what every mode adds to gamma as a sine", Bound::any)};
   for (Parameter& parameter : kernel_parameters()) parameters.push_back(std::move(parameter));
-  parameters.push_back({.name = "temperature",
+  parameters.push_back({.name = "kT",
                         .units = "J",
                         .doc = "kT of the start, and of the noise that belongs to modes",
                         .default_value = "0.0",
@@ -162,6 +161,9 @@ EnvironmentKind memory_environment_kind() {
                    "or kernel, "
                    "or (2/pi) integral_0^inf J(w)/w cos(w t) dw,  J = spectral_density",
        .source = "farshi2018, section 4.3, eq. (36); gragg1984 for chains; nakatsukasa2018 for exponentials",
+       .keywords = {"prony", "prony series", "mori-zwanzig", "generalised langevin equation",
+                    "generalized langevin equation", "gle", "coloured noise", "colored noise", "caldeira-leggett",
+                    "spectral density", "debye relaxation", "maxwell element"},
        .parameters = std::move(parameters),
        .notes =
            "Modes stand for the damper D = sum_j stiffness_j rate_j / (rate_j^2 + frequency_j^2), which a mode with "

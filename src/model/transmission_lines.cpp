@@ -34,7 +34,7 @@ namespace {
 /// Only lines on one particle have the key: between two, half a site would couple their momenta.
 bool puts_half_a_site(const Section& section) { return section.has("half_site") && section.boolean("half_site"); }
 
-bool is_noisy_line(const Section& section) { return is_semi_infinite(section) && section.number("temperature") > 0.0; }
+bool is_noisy_line(const Section& section) { return is_semi_infinite(section) && section.number("kT") > 0.0; }
 
 /// What the sites of the section's `file` are made of, or nothing where that is wrong. @note Collective.
 std::function<LineSite(std::int64_t)> read_nonuniform_sites(const Section& section, const char* mass,
@@ -72,7 +72,7 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
   LineConstants constants;
   constants.far_end = end == "free" ? FarEnd::free : end == "matched" ? FarEnd::matched : FarEnd::fixed;
   LineOptions options;
-  options.temperature = section.number("temperature");
+  options.temperature = section.number("kT");
   options.skip_resting = section.boolean("skip_resting");
   std::optional<SiteValues> values;
   if (section.has("file") && !endless) {
@@ -177,7 +177,7 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
        .doc = "of the closed `gamma` integrator that the characteristic grid is exact for, below 1/2",
        .default_value = "0.0",
        .bound = Bound::nonnegative},
-      {.name = "temperature",
+      {.name = "kT",
        .units = "J",
        .doc = "kT of the start: sites drawn from the Gibbs distribution around the head, or of the noise of a line "
               "without end; 0: at rest there",
@@ -229,6 +229,8 @@ EnvironmentKind spring_mass_line_kind() {
        .equation =
            "M Q_j'' = lambda (Q_{j+1} - 2 Q_j + Q_{j-1}),  Q_0 = q_a,  force on the particle lambda (Q_1 - q_a)",
        .source = "farshi2018, section 6; limebeer2020, Remark III.2",
+       .keywords = {"transparent boundary", "absorbing boundary", "rubin", "rubin model", "semi-infinite line",
+                    "telegraph line", "lc line"},
        .parameters = std::move(parameters),
        .notes =
            "Damps its particle by D = sqrt(lambda M) until the echo at t_r = 2 sites sqrt(M/lambda). On the "
@@ -269,6 +271,7 @@ EnvironmentKind spring_inerter_line_kind() {
            .equation = "b u_i'' = k (u_{i+1} - 2 u_i + u_{i-1}),  u_i = q_i - Q0,  u_0 = q0 - Q0,  u_{n+1} = 0\n"
                        "force k (u_1 - u_0) on the first particle, its opposite on the second",
            .source = "limebeer2020, eqs. (15)-(20)",
+           .keywords = {"transparent boundary", "semi-infinite line"},
            .parameters = line_parameters({.name = "attach",
                                           .type = ValueType::integers,
                                           .doc = "the two particles [head, far], from 0",

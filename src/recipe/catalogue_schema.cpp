@@ -2,13 +2,38 @@
 #include "recipe/catalogue_schema.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace bathline {
 
 const CatalogueEntry* find_entry(std::span<const CatalogueEntry> entries, const std::string& name) {
-  const auto entry =
-      std::find_if(entries.begin(), entries.end(), [&](const CatalogueEntry& e) { return e.name == name; });
+  const auto entry = std::find_if(entries.begin(), entries.end(), [&](const CatalogueEntry& e) {
+    return e.name == name || find_alias(e, name) != nullptr;
+  });
   return entry == entries.end() ? nullptr : &*entry;
+}
+
+const Alias* find_alias(const CatalogueEntry& entry, const std::string& name) {
+  const auto alias =
+      std::find_if(entry.aliases.begin(), entry.aliases.end(), [&](const Alias& a) { return a.name == name; });
+  return alias == entry.aliases.end() ? nullptr : &*alias;
+}
+
+std::vector<const CatalogueEntry*> entries_by_keyword(std::span<const CatalogueEntry> entries,
+                                                      const std::string& word) {
+  const auto plain = [](const std::string& text) {
+    std::string letters;
+    for (const char c : text) {
+      if (c != ' ' && c != '-' && c != '_') letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    return letters;
+  };
+  const auto matches = [&](const std::string& text) { return plain(text) == plain(word); };
+  std::vector<const CatalogueEntry*> result;
+  for (const CatalogueEntry& entry : entries) {
+    if (std::any_of(entry.keywords.begin(), entry.keywords.end(), matches)) result.push_back(&entry);
+  }
+  return result;
 }
 
 std::vector<Parameter> keys_of_kind(const CatalogueEntry& entry) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bathline {
@@ -43,12 +44,20 @@ struct Parameter {
   std::vector<ValueType> alternative_types = {};
 };
 
+/// Another name of an entry that recipes may use, and the keys that it sets: `midpoint` is `gauss` with `stages = 1`.
+struct Alias {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> settings = {};  ///< keys and their values as TOML text
+};
+
 /// One thing with a name: a system, a potential, an environment, an integrator, a study.
 struct CatalogueEntry {
   std::string name;
   std::string summary = {};   ///< one line for `bathline list`
   std::string equation = {};  ///< plain text, several lines allowed
   std::string source = {};    ///< citation key and equation: "limebeer2020, eqs. (16)-(20)"
+  std::vector<Alias> aliases = {};
+  std::vector<std::string> keywords = {};  ///< words of the literature by which `bathline describe` finds it
   std::vector<Parameter> parameters = {};
   std::string notes = {};  ///< further remarks for `bathline describe`: properties, limits; may be empty
 };
@@ -62,8 +71,14 @@ struct CatalogueSchema {
   std::vector<CatalogueEntry> studies;
 };
 
-/// The entry called `name`, or nullptr.
+/// The entry called `name`, which may be an alias, or nullptr.
 const CatalogueEntry* find_entry(std::span<const CatalogueEntry> entries, const std::string& name);
+
+/// The entries that a word of the literature stands for: compared without case, spaces and hyphens.
+std::vector<const CatalogueEntry*> entries_by_keyword(std::span<const CatalogueEntry> entries, const std::string& word);
+
+/// The alias called `name`, or nullptr.
+const Alias* find_alias(const CatalogueEntry& entry, const std::string& name);
 
 /// The keys of a table whose key `kind` names `entry`: that one, and the parameters of the entry.
 std::vector<Parameter> keys_of_kind(const CatalogueEntry& entry);

@@ -201,18 +201,18 @@ std::string described_paper(const Section& paper) {
 }
 
 std::string described_case(const Section& integrator, const CatalogueSchema& catalogue_schema) {
-  const std::string& name = integrator.text("name");
-  std::string what = fmt::format("{} on the {} system", name, integrator.text("on"));
+  const std::string& method = integrator.text("method");
+  std::string what = fmt::format("{} on the {} system", method, integrator.text("on"));
   if (integrator.text("on") == "closed") {
     what += fmt::format(" ({})", fmt::join(integrator.texts("environments"), ", "));
   }
-  return item(integrator.text("label"), what + ", " + summary_of(catalogue_schema.integrators, name), "");
+  return item(integrator.text("name"), what + ", " + summary_of(catalogue_schema.integrators, method), "");
 }
 
 std::string described_claim(const Section& claim) {
   std::string what = claim.text("quantity");
   if (claim.has("minus")) what += " minus " + claim.text("minus");
-  if (claim.has("over")) what += " over " + claim.text("over");
+  if (claim.has("divided_by")) what += " divided by " + claim.text("divided_by");
   if (claim.has("bounds")) {
     what += fmt::format(" in [{}, {}]", claim.numbers("bounds").front(), claim.numbers("bounds").back());
   } else {
@@ -221,7 +221,7 @@ std::string described_claim(const Section& claim) {
                         claim.number(is_relative ? "relative_tolerance" : "tolerance"), is_relative ? " of it" : "");
   }
   if (!claim.boolean("supported")) what += ", known not to hold";
-  return item(claim.text("id"), what, optional_text(claim, "source"));
+  return item(claim.text("name"), what, optional_text(claim, "source"));
 }
 
 }  // namespace
@@ -244,6 +244,12 @@ std::string describe(const CatalogueEntry& entry, const std::string& category) {
   if (!entry.equation.empty()) text += fmt::format("\n{}", indented(entry.equation, 4));
   text += "\nParameters\n";
   text += entry.parameters.empty() ? "  none\n" : described_parameters(entry.parameters, 2);
+  if (!entry.aliases.empty()) text += "\nAliases\n";
+  for (const Alias& alias : entry.aliases) {
+    std::string settings;
+    for (const auto& [key, value] : alias.settings) settings += fmt::format(", with {} = {}", key, value);
+    text += fmt::format("  {}{}\n", alias.name, settings);
+  }
   if (!entry.notes.empty()) text += "\nNotes\n" + paragraphs(entry.notes, 2);
   if (!entry.source.empty()) text += "\nSource\n" + paragraphs(entry.source, 2);
   return text;
@@ -286,7 +292,7 @@ std::string describe_recipe() {
   text += "\n[sweep] (optional)\n" +
           paragraphs(
               "Lists of values under dotted keys of the recipe, such as time.step = [0.1, 0.05] or "
-              "environment.0.sites = [100, 200]: the recipe stands for one run for every combination, the last key "
+              "environments.0.sites = [100, 200]: the recipe stands for one run for every combination, the last key "
               "in alphabetical order changing fastest. See `bathline sweep RECIPE`.",
               2);
   return text;

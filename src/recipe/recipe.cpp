@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "recipe/method_aliases.hpp"
 #include "recipe/recipe_checks.hpp"
 #include "recipe/recipe_schema.hpp"
 #include "recipe/section_reader.hpp"
@@ -26,9 +27,9 @@ void fill_in_names(Recipe& recipe) {
   }
   const bool all_are_known = environments.size() == recipe.environments.size();
   for (Section& integrator : recipe.integrators) {
-    if (!integrator.has("label")) {
-      integrator.set_unreadable("label", integrator.where());
-      if (integrator.is_readable("name")) integrator.set("label", integrator.text("name"), integrator.where());
+    if (!integrator.has("name")) {
+      integrator.set_unreadable("name", integrator.where());
+      if (integrator.is_readable("method")) integrator.set("name", integrator.text("method"), integrator.where());
     }
     if (!integrator.has("environments")) {
       integrator.set_unreadable("environments", integrator.where());
@@ -58,8 +59,8 @@ std::string resolved_text(const Recipe& recipe, const CatalogueSchema& catalogue
   const auto one = [&](const std::string& name, const Section& section) {
     return written(name, std::span(&section, 1), catalogue_schema);
   };
-  return fmt::format("title = {}\n", toml_text(recipe.title)) + one("paper", recipe.paper) +
-         one("system", recipe.system) + written("environment", recipe.environments, catalogue_schema) +
+  return toml_keys(recipe.top, recipe_keys(), "the recipe") + one("paper", recipe.paper) +
+         one("system", recipe.system) + written("environments", recipe.environments, catalogue_schema) +
          one("time", recipe.time) + written("integrators", recipe.integrators, catalogue_schema) +
          one("study", recipe.study) + one("output", recipe.output) +
          written("claims", recipe.claims, catalogue_schema) + one("figure", recipe.figure);
@@ -79,13 +80,14 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   // Of a recipe with a sweep this is what its elements have in common; `expand_sweep` gives their settings.
   root->erase("sweep");
 
+  resolve_aliases(*root, file, catalogue_schema, mistakes);
   SectionReader reader(*root, file, catalogue_schema, mistakes);
   const auto read = [&](const std::string& name) { return reader.read(recipe_section(name)); };
-  const Section top = reader.read_top();
-  if (top.is_readable("title")) recipe.title = top.text("title");
+  recipe.top = reader.read_top();
+  if (recipe.top.is_readable("title")) recipe.title = recipe.top.text("title");
   recipe.paper = read("paper").front();
   recipe.system = read("system").front();
-  recipe.environments = read("environment");
+  recipe.environments = read("environments");
   recipe.time = read("time").front();
   recipe.integrators = read("integrators");
   recipe.study = read("study").front();
@@ -94,7 +96,7 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   recipe.figure = read("figure").front();
 
   fill_in_names(recipe);
-  check_recipe(top, recipe, catalogue_schema, mistakes);
+  check_recipe(recipe, catalogue_schema, mistakes);
   if (mistakes.empty()) recipe.resolved = resolved_text(recipe, catalogue_schema);
   return recipe;
 }

@@ -18,6 +18,7 @@ struct Recipe {
   std::string text;      ///< as given, for the result file
   std::string resolved;  ///< TOML with `--set` applied and all defaults written out; parses to the same recipe
   std::string title;
+  Section top;     ///< title, seed
   Section paper;   ///< key, figure, note
   Section system;  ///< "kind" and the parameters of that kind
   std::vector<Section> environments;

@@ -14,7 +14,7 @@ namespace bathline {
 
 namespace {
 
-const char* const label_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+const char* const name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
 void check_not_empty(const Section& section, const std::string& key, Mistakes& mistakes) {
   if (section.is_readable(key) && section.text(key).empty()) {
@@ -48,21 +48,21 @@ void check_unique(const std::vector<Section>& sections, const std::string& key, 
   }
 }
 
-// Labels become groups of the result file, beside those of the program and of what studies measure.
-void check_labels(const std::vector<Section>& integrators, const std::vector<CatalogueEntry>& studies,
-                  Mistakes& mistakes) {
-  check_unique(integrators, "label", mistakes);
+// Names of integrators become groups of the result file, beside those of the program and of what studies measure.
+void check_integrator_names(const std::vector<Section>& integrators, const std::vector<CatalogueEntry>& studies,
+                            Mistakes& mistakes) {
+  check_unique(integrators, "name", mistakes);
   std::vector<std::string> reserved = {"claims", "certificate"};
   for (const CatalogueEntry& study : studies) reserved.push_back(study.name);
   for (const Section& integrator : integrators) {
-    if (!integrator.is_readable("label")) continue;
-    const std::string& label = integrator.text("label");
-    const bool is_reserved = std::find(reserved.begin(), reserved.end(), label) != reserved.end();
-    const bool is_spelt_well = !label.empty() && label.find_first_not_of(label_characters) == std::string::npos;
+    if (!integrator.is_readable("name")) continue;
+    const std::string& name = integrator.text("name");
+    const bool is_reserved = std::find(reserved.begin(), reserved.end(), name) != reserved.end();
+    const bool is_spelt_well = !name.empty() && name.find_first_not_of(name_characters) == std::string::npos;
     if (is_spelt_well && !is_reserved) continue;
     const std::string message = is_reserved ? "is kept for the program; not allowed are " + quoted_names(reserved, '"')
                                             : "must consist of letters, digits, `_` and `-`, and not be empty";
-    mistakes.add(integrator.where("label"), fmt::format("label = \"{}\": {}", printable(label), message));
+    mistakes.add(integrator.where("name"), fmt::format("name = \"{}\": {}", printable(name), message));
   }
 }
 
@@ -87,7 +87,7 @@ void check_selected_environments(const Section& integrator, const std::vector<Se
   for (auto name = selected.begin(); name != selected.end(); ++name) {
     const bool is_new = seen.insert(*name).second;
     if (all_are_known && all_known.count(*name) == 0) {
-      mistakes.add(where, fmt::format("environments: no [[environment]] is called \"{}\"{}", printable(*name),
+      mistakes.add(where, fmt::format("environments: no environment is called \"{}\"{}", printable(*name),
                                       spelling_advice(*name, known, '"')));
     } else if (!is_new) {
       mistakes.add(where, fmt::format("environments: \"{}\" is named twice", printable(*name)));
@@ -110,7 +110,7 @@ void check_limits(const Section& section, const std::string& key, Equal equal, M
 }
 
 void check_claim(const Section& claim, Mistakes& mistakes) {
-  check_name(claim, "id", mistakes);
+  check_name(claim, "name", mistakes);
   check_not_empty(claim, "quantity", mistakes);
   check_limits(claim, "bounds", Equal::allowed, mistakes);
   if (claim.is_readable("from") && claim.is_readable("until") && claim.number("from") > claim.number("until")) {
@@ -148,14 +148,13 @@ void check_figure(const Section& figure, Mistakes& mistakes) {
 
 }  // namespace
 
-void check_recipe(const Section& top, const Recipe& recipe, const CatalogueSchema& catalogue_schema,
-                  Mistakes& mistakes) {
-  check_not_empty(top, "title", mistakes);
-  check_labels(recipe.integrators, catalogue_schema.studies, mistakes);
+void check_recipe(const Recipe& recipe, const CatalogueSchema& catalogue_schema, Mistakes& mistakes) {
+  check_not_empty(recipe.top, "title", mistakes);
+  check_integrator_names(recipe.integrators, catalogue_schema.studies, mistakes);
   check_environment_names(recipe.environments, mistakes);
   for (const Section& integrator : recipe.integrators)
     check_selected_environments(integrator, recipe.environments, mistakes);
-  check_unique(recipe.claims, "id", mistakes);
+  check_unique(recipe.claims, "name", mistakes);
   for (const Section& claim : recipe.claims) check_claim(claim, mistakes);
   check_figure(recipe.figure, mistakes);
 }

@@ -7,9 +7,7 @@
 
 namespace bathline {
 
-/// Adds a mistake for every rule that `recipe`, and `top` outside of its sections, break. Rules about values that could
-/// not be read are skipped.
-void check_recipe(const Section& top, const Recipe& recipe, const CatalogueSchema& catalogue_schema,
-                  Mistakes& mistakes);
+/// Adds a mistake for every rule that `recipe` breaks. Rules about values that could not be read are skipped.
+void check_recipe(const Recipe& recipe, const CatalogueSchema& catalogue_schema, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -50,18 +50,18 @@ std::vector<Parameter> paper_keys() {
 }
 
 std::vector<Parameter> system_keys() {
-  Parameter temperature =
-      optional("temperature", numbers, "J",
-               "kT of open runs, which the damping then comes with the noise of: one number, or one for each particle; "
+  Parameter thermal_energy =
+      optional("kT", numbers, "J",
+               "Thermal energy of open runs, whose noise balances the damping: one number, or one for each particle; "
                "left out, what the environments imply.",
                Bound::nonnegative);
-  temperature.alternative_types = {number};
+  thermal_energy.alternative_types = {number};
   Parameter start =
       choice("start", {"given", "thermal-momenta", "thermal"},
              "What is drawn from the Gibbs distribution in place of `q0` and `v0`: nothing, the momenta, or "
              "positions and momenta; at the temperature of the system or of its environments.");
   start.default_value = "\"given\"";
-  return {required("kind", text, "", "Kind of system."), std::move(temperature), std::move(start)};
+  return {required("kind", text, "", "Kind of system."), std::move(thermal_energy), std::move(start)};
 }
 
 std::vector<Parameter> environment_keys() {
@@ -84,8 +84,8 @@ std::vector<Parameter> integrator_keys() {
                         "Whether it integrates particles and environments together or the particles with damping.");
   on.required = true;
   return {
-      required("name", text, "", "Which integrator."),
-      optional("label", text, "", "Name of its results, from letters, digits, `_` and `-`; left out, `name`."),
+      required("method", text, "", "Which integrator."),
+      optional("name", text, "", "Name of its results, from letters, digits, `_` and `-`; left out, `method`."),
       std::move(on),
       optional("step", number, "s", "Its own time step; left out, that of [time].", Bound::positive),
       optional("end", number, "s", "Its own end, before that of [time]; studies that compare runs refuse it.",
@@ -128,14 +128,13 @@ std::vector<Parameter> output_keys() {
           "Records ledger_left, ledger_trapezoid, ledger_displacements and ledger_hermite beside energy_total: the "
           "work of damping is summed over the records by rules that are the same for every integrator, the last of "
           "order 6, where energy_dissipated is summed over the steps by each integrator's own."),
-      {.name = "section",
+      {.name = "poincare_section",
        .type = table,
-       .doc =
-           "A Poincare section, such as { of = \"x\" }: section_q and section_p over section_time are recorded where "
-           "the motion crosses it, between steps by a polynomial of degree 5 (q to order 6 in the step, p to order "
-           "5). The start is not counted, and of several crossings within a step at most one is seen.",
+       .doc = "A Poincare section, such as { of = \"x\" }: poincare_q and poincare_p over poincare_time are recorded "
+              "where "
+              "the motion crosses it, between steps by a polynomial of degree 5 (q to order 6 in the step, p to order "
+              "5). The start is not counted, and of several crossings within a step at most one is seen.",
        .members = section_keys()},
-      defaulted("seed", integer, "0", "Seed of everything random.", Bound::nonnegative),
       optional("checkpoint_every", integer, "",
                "Steps of an integrator between two checkpoints; left out, there are none.", Bound::positive),
       optional("checkpoint_interval", number, "s", "Wall-clock time between two checkpoints; left out, there are none.",
@@ -149,12 +148,12 @@ std::vector<Parameter> output_keys() {
 
 std::vector<Parameter> claim_keys() {
   return {
-      required("id", text, "", "Name of the claim, unique in the recipe."),
-      required("quantity", text, "", "What is measured: <label>.<variable>.<min, max, last, mean...>."),
+      required("name", text, "", "Name of the claim, unique in the recipe."),
+      required("quantity", text, "", "What is measured: <integrator>.<variable>.<min, max, last, mean...>."),
       optional("minus", text, "",
                "Another quantity, subtracted from `quantity`; without a statistic from every row, before the statistic "
                "of that."),
-      optional("over", text, "", "Another quantity, which divides what was measured so far."),
+      optional("divided_by", text, "", "Another quantity, by which the measured value is divided."),
       optional("expect", number, "", "Expected value; needs one of the tolerances."),
       optional("tolerance", number, "", "Largest allowed distance from `expect`.", Bound::nonnegative),
       optional("relative_tolerance", number, "", "Largest allowed distance as a fraction of `expect`.",
@@ -175,7 +174,7 @@ std::vector<Parameter> claim_keys() {
 
 std::vector<Parameter> series_keys() {
   Parameter of = required("of", text, "",
-                          "Quantity that is drawn: <label>.<variable>; of single numbers that several cases have, "
+                          "Quantity that is drawn: <integrator>.<variable>; of single numbers that several cases have, "
                           "with {} in the place of each of `cases`; or values of a theory, as they are.");
   Parameter x = optional("x", text, "", "Quantity along the axis, or values; left out, that of the panel.");
   Parameter scale = defaulted("scale", number, "1.0", "Factor on the values, or one for each of them.");
@@ -221,7 +220,7 @@ std::vector<Parameter> panel_keys() {
 
 std::vector<Parameter> figure_keys() {
   Parameter kind = choice("kind", {"convergence", "lines", "norms", "wave", "work"},
-                          "Kind of figure; each is one script in analysis/bathline/kinds/.");
+                          "Kind of figure; each is one script in analysis/bathline/figure_kinds/.");
   kind.default_value = "\"lines\"";
   return {
       std::move(kind),
@@ -238,7 +237,9 @@ std::vector<Parameter> figure_keys() {
 }  // namespace
 
 const std::vector<Parameter>& recipe_keys() {
-  static const std::vector<Parameter> keys = {required("title", text, "", "One line on what the experiment shows.")};
+  static const std::vector<Parameter> keys = {
+      required("title", text, "", "One line on what the experiment shows."),
+      defaulted("seed", integer, "0", "Seed of all random numbers.", Bound::nonnegative)};
   return keys;
 }
 
@@ -252,7 +253,7 @@ const std::vector<SectionSchema>& recipe_sections() {
        .entries = &CatalogueSchema::systems,
        .catalogue_name = "systems",
        .parameters = system_keys()},
-      {.name = "environment",
+      {.name = "environments",
        .doc = "A line or heat bath that the particles are attached to; none for a purely open run.",
        .repeated = true,
        .chooser = "kind",
@@ -268,7 +269,7 @@ const std::vector<SectionSchema>& recipe_sections() {
        .doc = "The methods that are run, each with results of its own.",
        .repeated = true,
        .required = true,
-       .chooser = "name",
+       .chooser = "method",
        .entries = &CatalogueSchema::integrators,
        .catalogue_name = "integrators",
        .parameters = integrator_keys()},

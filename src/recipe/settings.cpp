@@ -11,6 +11,7 @@
 
 #include "recipe/exclusive_keys.hpp"
 #include "recipe/printable_text.hpp"
+#include "recipe/retired_keys.hpp"
 #include "recipe/toml_document.hpp"
 #include "recipe/toml_writer.hpp"
 
@@ -104,7 +105,8 @@ class Setting {
     if (toml::node* child = table->get(segment)) return child;
     const bool missing_section = depth == 0 && segments_.size() == 2 && !index_of(segments_[1]);
     if (!missing_section) {
-      complain(fmt::format("the recipe has no `{}` to set something in", joined(segments_, depth + 1)));
+      complain(fmt::format("the recipe has no `{}` to set something in{}", joined(segments_, depth + 1),
+                           depth == 0 ? retired_key_advice("the recipe", segment) : ""));
       return nullptr;
     }
     put_into(*table, segment, "{}");
@@ -121,11 +123,11 @@ class Setting {
     return nullptr;
   }
 
-  // What the table `element` is called: integrators by label or name, environments by name, claims by id.
+  // What the table `element` is called: by its `name`, and an integrator without one by its method.
   static std::string name_of(const toml::node& element) {
     const toml::table* table = element.as_table();
     if (table == nullptr) return "";
-    for (const char* key : {"label", "id", "name"}) {
+    for (const char* key : {"name", "method"}) {
       if (const auto name = (*table)[key].value<std::string>()) return *name;
     }
     return "";

@@ -14,8 +14,8 @@ namespace bathline {
 inline constexpr char unset_mark = '!';
 
 /// Applies `settings` ("dotted.key=value", or "!dotted.key" to take the key away) to `recipe` in order. Elements of
-/// lists are named by index from 0, or by their `label`, `id` or `name`. Whatever they set has the argument as its
-/// place
+/// lists are named by index from 0, or by their `name`, integrators without one by their `method`. Whatever they set
+/// has the argument as its place
 /// ("--set dotted.key=value"), so that mistakes found later point at it.
 void apply_settings(toml::table& recipe, const std::vector<std::string>& settings, Mistakes& mistakes);
 

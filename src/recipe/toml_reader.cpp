@@ -8,6 +8,7 @@
 
 #include "recipe/describe.hpp"
 #include "recipe/printable_text.hpp"
+#include "recipe/retired_keys.hpp"
 #include "recipe/spelling.hpp"
 #include "recipe/toml_document.hpp"
 
@@ -126,6 +127,11 @@ std::vector<std::string> TomlReader::reject_unknown_keys(const toml::table& tabl
           fmt::format("`{}` in {} is no name: letters, digits and `_`, a letter first", printable(name), header));
       continue;
     }
+    const std::string retired = retired_key_advice(header, name);
+    if (!retired.empty()) {
+      mistakes_.add(location_of(key.source(), file_), fmt::format("unknown key `{}` in {}{}", name, header, retired));
+      continue;
+    }
     // A key that is given already is hardly meant a second time.
     const std::string closest = closest_name(name, absent);
     const std::string advice =
@@ -161,7 +167,10 @@ const CatalogueEntry* TomlReader::chosen_entry(const toml::table& table, const s
     return find_entry(entries, parse_toml_value(default_value, "")->get("value")->value_or(std::string()));
   }
   std::vector<std::string> names;
-  for (const CatalogueEntry& known : entries) names.push_back(known.name);
+  for (const CatalogueEntry& known : entries) {
+    names.push_back(known.name);
+    for (const Alias& alias : known.aliases) names.push_back(alias.name);
+  }
   if (entry == table.end()) {
     mistakes_.add(place(table), fmt::format("{} needs the key `{}`, one of {}", header, key, quoted_names(names, '"')));
     return nullptr;
@@ -171,7 +180,11 @@ const CatalogueEntry* TomlReader::chosen_entry(const toml::table& table, const s
   if (!name) return nullptr;
   const CatalogueEntry* found = find_entry(entries, *name);
   if (found == nullptr) {
-    values_.reject(entry->second, key, where, "not one of the " + catalogue_name + spelling_advice(*name, names, '"'));
+    std::vector<std::string> meant;
+    for (const CatalogueEntry* other : entries_by_keyword(entries, *name)) meant.push_back(other->name);
+    std::string advice = catalogue_name == "studies" ? retired_name_advice(*name) : "";
+    if (advice.empty()) advice = spelling_advice(*name, meant.empty() ? names : meant, '"');
+    values_.reject(entry->second, key, where, "not one of the " + catalogue_name + advice);
   }
   return found;
 }

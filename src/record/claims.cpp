@@ -39,7 +39,7 @@ void set_bounds(const Section& claim, ClaimResult& result) {
 
 ClaimResult evaluate(const ResultReader& file, const Section& claim) {
   ClaimResult result;
-  result.id = text_or_empty(claim, "id");
+  result.name = text_or_empty(claim, "name");
   result.quantity = text_or_empty(claim, "quantity");
   result.source = text_or_empty(claim, "source");
   result.note = text_or_empty(claim, "note");
@@ -74,9 +74,10 @@ ClaimResult evaluate(const ResultReader& file, const Section& claim) {
   } else {
     result.measured = measured(quantity, nullptr);
   }
-  if (claim.has("over")) {
-    result.measured /= measured(parsed(claim.text("over")), nullptr);
-    result.quantity = (claim.has("minus") ? "(" + result.quantity + ")" : result.quantity) + " / " + claim.text("over");
+  if (claim.has("divided_by")) {
+    result.measured /= measured(parsed(claim.text("divided_by")), nullptr);
+    result.quantity =
+        (claim.has("minus") ? "(" + result.quantity + ")" : result.quantity) + " / " + claim.text("divided_by");
   }
 
   result.holds = result.lower <= result.measured && result.measured <= result.upper;
@@ -113,7 +114,7 @@ std::string claims_table(std::span<const ClaimResult> claims) {
   for (const auto& claim : claims) {
     const std::string measured = std::isnan(claim.measured) ? "-" : fmt::format("{:.10g}", claim.measured);
     const std::string uncertainty = std::isnan(claim.uncertainty) ? "-" : fmt::format("{:.2g}", claim.uncertainty);
-    rows.push_back({mark_of(claim), claim.id, measured, asked_of(claim), uncertainty, claim.source});
+    rows.push_back({mark_of(claim), claim.name, measured, asked_of(claim), uncertainty, claim.source});
   }
   // fmt pads by what a terminal shows, so the widths must be counted in the same way.
   const auto columns = [](const std::string& text) {

@@ -14,7 +14,7 @@ namespace bathline {
 
 /// One claim and what came of it. `lower` and `upper` bound what the claim allows.
 struct ClaimResult {
-  std::string id, quantity, source, note;
+  std::string name, quantity, source, note;
   double measured = std::numeric_limits<double>::quiet_NaN();
   double expected = std::numeric_limits<double>::quiet_NaN();  ///< NaN where the claim gives bounds
   double lower = std::numeric_limits<double>::quiet_NaN();

@@ -54,7 +54,7 @@ struct TextVariable {
   std::string ClaimResult::*member;
 };
 constexpr TextVariable text_variables[] = {
-    {"id", "identifier of the claim", &ClaimResult::id},
+    {"name", "name of the claim", &ClaimResult::name},
     {"quantity", "what was measured", &ClaimResult::quantity},
     {"source", "where the claim is made", &ClaimResult::source},
     {"note", "remark", &ClaimResult::note},

@@ -322,8 +322,8 @@ double value_of(const ResultReader& file, const ParsedQuantity& quantity, const 
 }  // namespace
 
 const std::vector<std::string>& statistics() {
-  static const std::vector<std::string> names = {"first", "last", "min",     "max",    "min_at", "max_at",
-                                                 "mean",  "rms",  "max_abs", "spread", "slope",  "count"};
+  static const std::vector<std::string> names = {"first", "last", "min",     "max",          "min_at", "max_at",
+                                                 "mean",  "rms",  "max_abs", "peak_to_peak", "slope",  "count"};
   return names;
 }
 

@@ -42,7 +42,7 @@ double Statistic::value(const std::string& name) const {
   if (name == "mean") return mean_;
   if (name == "rms") return std::sqrt(mean_square_);
   if (name == "max_abs") return std::max(std::abs(min_), std::abs(max_));
-  if (name == "spread") return max_ - min_;
+  if (name == "peak_to_peak") return max_ - min_;
   if (name == "slope") return covariation_ / coordinate_variation_;
   if (name == "count") return static_cast<double>(count_);
   throw std::logic_error("no statistic is called " + name);

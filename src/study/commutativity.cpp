@@ -51,7 +51,7 @@ class CommutativityStudy final : public Study {
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {}))
       return failure;
-    drawn_ = random_dampings(dampings_.count, experiment_.system().size(), dampings_.scale, experiment_.output().seed);
+    drawn_ = random_dampings(dampings_.count, experiment_.system().size(), dampings_.scale, experiment_.seed());
     for (const Case& one : experiment_.cases()) {
       if (!is_compared(one)) continue;
       Measured measured;
@@ -211,7 +211,7 @@ StudyKind commutativity_kind() {
                        .units = "kg/s",
                        .doc = "mean of the diagonal of a random damping matrix",
                        .bound = Bound::positive}},
-       .notes = "Every open run of `gamma` is compared. Group commutativity/<label>: difference_q, difference_p, "
+       .notes = "Every open run of `gamma` is compared. Group commutativity/<integrator>: difference_q, difference_p, "
                 "difference_matching (p+ against p-) and fraction_... of their round-off bounds by damping; path_... "
                 "and path_bound_... over time; largest_..., bound_..., fraction, amplitude_q, amplitude_p."},
       make_commutativity};

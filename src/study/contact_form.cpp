@@ -185,7 +185,7 @@ std::unique_ptr<Study> make_contact_form(const Recipe& recipe, const Experiment&
   const ParticleSystem& system = experiment.system();
   for (const Case& one : cases) {
     if (system.contact || !std::holds_alternative<PartitionedRungeKutta>(one.scheme)) continue;
-    mistakes.add(one.options.where("name"),
+    mistakes.add(one.options.where("method"),
                  fmt::format("`{}` does not advance an action here, so that there is no contact form: that takes a "
                              "system of kind `contact` or a Lagrangian with z",
                              one.method->entry.name));
@@ -206,7 +206,7 @@ StudyKind contact_form_kind() {
                 .equation = "Phi^* eta = sigma eta,  eta = dz - p dq;  J(q+, p+) = sigma J(q, p)",
                 .source = "simoes2020, section 3, Theorem 3.11",
                 .notes =
-                    "Every run of `herglotz`, gauss, lobatto and gamma is followed. Group contact-form/<label>: "
+                    "Every run of `herglotz`, gauss, lobatto and gamma is followed. Group contact-form/<integrator>: "
                     "form_defect, "
                     "the largest coefficient of Phi^* eta - sigma eta with the exact derivatives of the step; "
                     "momentum_defect, the same of the momentum of a free particle, with two axes of the angular "

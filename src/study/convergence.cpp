@@ -46,7 +46,7 @@ std::vector<ParticleSystem> starts_of(const Experiment& experiment, const Conver
   std::vector<ParticleSystem> starts;
   for (std::int64_t i = 0; i < options.starts; ++i) {
     ParticleSystem start = experiment.system();
-    const RngKey key{.seed = experiment.output().seed, .realisation = static_cast<std::uint32_t>(i)};
+    const RngKey key{.seed = experiment.seed(), .realisation = static_cast<std::uint32_t>(i)};
     for (int j = 0; j < start.size(); ++j) {
       const auto [for_q, for_v] = uniform_pair(key, static_cast<std::uint64_t>(j));
       start.q0[j] += options.spread_q * (2.0 * for_q - 1.0);
@@ -108,7 +108,7 @@ class ConvergenceStudy final : public Study {
 
   /// What its group holds beside the labels.
   std::vector<std::string> names() const {
-    std::vector<std::string> all = {"end", "label", "step"};
+    std::vector<std::string> all = {"end", "integrator", "step"};
     for (const Column& column : columns(quantities(), {})) all.push_back(column.variable.name);
     return all;
   }
@@ -252,7 +252,7 @@ class ConvergenceStudy final : public Study {
     for (const Measured& measured : all) {
       const std::string order = fmt::format("{}/order_{}", group, measured.name);
       file.attribute("points", static_cast<std::int64_t>(measured.errors.points()), order);
-      file.attribute("doubt", measured.errors.fit_warning(), order);
+      file.attribute("fit_warning", measured.errors.fit_warning(), order);
     }
   }
 
@@ -260,11 +260,11 @@ class ConvergenceStudy final : public Study {
   void write_table(const std::vector<std::string>& labels, const std::vector<std::vector<Column>>& found,
                    ResultFile& file) const {
     if (labels.empty()) return;
-    const Dimension dimensions[] = {{"label", {}, "", "label of the integrator", labels},
+    const Dimension dimensions[] = {{"integrator", {}, "", "name of the integrator", labels},
                                     {"step", options_.steps, "s", "time step"}};
     for (std::size_t i = 0; i < found.front().size(); ++i) {
       Variable variable = found.front()[i].variable;
-      variable.dimensions.insert(variable.dimensions.begin(), "label");
+      variable.dimensions.insert(variable.dimensions.begin(), "integrator");
       std::vector<double> values;
       for (const std::vector<Column>& one : found) {
         values.insert(values.end(), one[i].values.begin(), one[i].values.end());
@@ -381,7 +381,8 @@ StudyKind convergence_kind() {
                  .default_value = "0.0",
                  .bound = Bound::nonnegative}},
            .notes =
-               "Group convergence, and for each label by itself convergence/<label>: over label and step error_q, "
+               "Group convergence, and for each integrator by itself convergence/<integrator>: over integrator and "
+               "step error_q, "
                "error_p, error_energy, order_q, order_p, order_energy; with several starts these are of the mean over "
                "them, and least_error_*, largest_error_* stand beside them; with several particles error_q_0 and so "
                "on, one by one; work counts components of forces, and entries of second derivatives; used_* marks the "

@@ -169,7 +169,7 @@ std::unique_ptr<Study> make_covariance(const Recipe& recipe, const Experiment& e
     if (one.noise && has_noise_alone(experiment, one)) continue;
     mistakes.add(
         one.options.where("on"),
-        fmt::format("a covariance study is of systems with noise: `{}` needs on = \"open\" and a `temperature`, "
+        fmt::format("a covariance study is of systems with noise: `{}` needs on = \"open\" and a `kT`, "
                     "or on = \"closed\" with memories or lines without end that have one, and no other warm bath",
                     one.label));
   }
@@ -184,8 +184,9 @@ StudyKind covariance_kind() {
                 .summary = "stationary covariances of linear systems with noise, beside those of the Langevin equation",
                 .equation = "X = A X A^T + G G^T of a step x+ = A x + G n;  B X + X B^T + Q = 0 of x' = B x + noise",
                 .source = "rieder1967 for heat through a chain; vanloan1978",
+                .keywords = {"lyapunov equation"},
                 .notes =
-                    "Groups covariance/<label> and covariance/langevin: qq, qv, vv (coordinate, other), "
+                    "Groups covariance/<integrator> and covariance/langevin: qq, qv, vv (coordinate, other), "
                     "temperature, and heat (coordinate) in open runs, kT C/m - <v C v>, which is what the bath of "
                     "each gives in continuous time and under the midpoint rule; and by label difference, the state "
                     "of a warm memory of modes included. No path is computed: `end` does not matter. Closed runs "

@@ -155,7 +155,7 @@ class DoubledVariablesStudy final : public Study {
  private:
   /// Equations and antisymmetry at random positions, on rank 0. @note Collective.
   std::optional<Failure> at_random(const TwoDerivations& routes, const Problem& problem, MeasuredCase& measured) const {
-    RandomPositions draws(problem.system().q0, draws_.spread, experiment_.output().seed);
+    RandomPositions draws(problem.system().q0, draws_.spread, experiment_.seed());
     std::int64_t lost = 0;  // the draw that has no path, from 1
     for (std::int64_t draw = 1; problem.communicator().is_root() && draw <= draws_.count; ++draw) {
       const MatrixXd positions = draws.positions(3), ends = draws.positions(4);
@@ -176,7 +176,7 @@ class DoubledVariablesStudy final : public Study {
     double lost = 0.0;  // the step at which there is no path
     if (problem.communicator().is_root()) {
       lost = add_lagrangian_errors(problem, rule_of(one, problem.system()), draws_.order_steps, draws_.count,
-                                   draws_.spread, experiment_.output().seed, measured.lagrangian);
+                                   draws_.spread, experiment_.seed(), measured.lagrangian);
     }
     problem.communicator().broadcast(std::span<double>(&lost, 1));
     if (lost == 0.0) return std::nullopt;
@@ -226,7 +226,7 @@ class DoubledVariablesStudy final : public Study {
   }
 
   void write(ResultFile& file, const Case& one, const MeasuredCase& measured) const {
-    const std::string group = "duplication/" + one.label;
+    const std::string group = "doubled-variables/" + one.label;
     Dimension draw{"draw", {}, "1", "draw of random positions, counted from 0"};
     for (std::int64_t i = 0; i < draws_.count; ++i) draw.values.push_back(static_cast<double>(i));
     if (!draws_.order_steps.empty()) {
@@ -275,22 +275,24 @@ class DoubledVariablesStudy final : public Study {
 std::unique_ptr<Study> make_doubled_variables(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
   const Section& study = recipe.study;
   if (experiment.system().contact) {
-    mistakes.add(recipe.system.where("kind"),
-                 "a duplication study doubles Lagrangians L(q, v) with forces; that of a contact system depends on its "
-                 "action as well");
+    mistakes.add(
+        recipe.system.where("kind"),
+        "a doubled-variables study doubles Lagrangians L(q, v) with forces; that of a contact system depends on its "
+        "action as well");
     return nullptr;
   }
   if (experiment.system().magnetic_field != 0.0) {
     mistakes.add(
         recipe.system.where("magnetic_field"),
-        "magnetic_field: a duplication study doubles a Lagrangian that it knows whole; type the field into the "
+        "magnetic_field: a doubled-variables study doubles a Lagrangian that it knows whole; type the field into the "
         "L of a system of kind `lagrangian`, as B*(x*y_dot - y*x_dot)/2");
     return nullptr;
   }
   if (std::none_of(experiment.cases().begin(), experiment.cases().end(), is_doubled)) {
-    mistakes.add(study.where("kind"),
-                 "a duplication study follows open runs of `gamma` and `lobatto`, which have a discrete Lagrangian; "
-                 "this recipe has no [[integrators]] with one of these names and on = \"open\"");
+    mistakes.add(
+        study.where("kind"),
+        "a doubled-variables study follows open runs of `gamma` and `lobatto`, which have a discrete Lagrangian; "
+        "this recipe has no [[integrators]] with one of these names and on = \"open\"");
   }
   Draws draws{.count = study.integer("draws"), .spread = study.number("spread"), .order_steps = {}};
   if (study.has("order_steps")) draws.order_steps = study.numbers("order_steps");
@@ -303,12 +305,13 @@ std::unique_ptr<Study> make_doubled_variables(const Recipe& recipe, const Experi
 StudyKind doubled_variables_kind() {
   return {
       .entry =
-          {.name = "duplication",
+          {.name = "doubled-variables",
            .summary = "forced equations from a Lagrangian of doubled variables, by automatic differentiation",
            .equation = "L~ = L(x, x', t) - L(y, y', t) + (f(x, x', t) + f(y, y', t)).(x - y) / 2\n"
                        "D_x1 [L~_d(q0, q1) + L~_d(q1, q2)]  against  D2 L_d + f_d^+ + D1 L_d + f_d^-,\n"
                        "L~_d(y, x)  against  -L~_d(x, y)",
            .source = "martin2018, Definition 5.1, Theorems 6.1 and 7.1, section 7, Propositions 7.3 and 7.4",
+           .keywords = {"duplicated variables", "galley", "lagrange-d'alembert"},
            .parameters =
                {{.name = "draws",
                  .type = ValueType::integer,
@@ -330,7 +333,9 @@ StudyKind doubled_variables_kind() {
            .notes =
                "Every open run of `gamma` and `lobatto` is followed, of any system without an action z: L may be "
                "typed, "
-               "and f is all that acts besides, damping, `force` and `drive`. Group duplication/<label>: over draws "
+               "and f is all that acts besides, damping, `force` and `drive`. Group doubled-variables/<integrator>: "
+               "over "
+               "draws "
                "difference_equations, difference_antisymmetry, over time difference_q, difference_p (doubled "
                "equations against the integrator, the largest since the record before); difference_bound_... and "
                "fraction_..., their round-off bounds; largest_..., bound_..., amplitude_... and `fraction` overall; "

@@ -58,7 +58,7 @@ class EnergyRecorder final : public Observer {
 
 struct Report {
   std::vector<double> block_time, block_mean;
-  double initial = 0.0, largest_deviation = 0.0, swing_first_half = 0.0, swing_second_half = 0.0;
+  double initial = 0.0, largest_deviation = 0.0, peak_to_peak_first_half = 0.0, peak_to_peak_second_half = 0.0;
   LineFit drift{};
 };
 
@@ -84,8 +84,8 @@ Report judge(const std::vector<double>& time_of, const std::vector<double>& valu
                                                  values.begin() + static_cast<std::ptrdiff_t>(end));
     return *high - *low;
   };
-  report.swing_first_half = swing(0, count / 2);
-  report.swing_second_half = swing(count / 2, count);
+  report.peak_to_peak_first_half = swing(0, count / 2);
+  report.peak_to_peak_second_half = swing(count / 2, count);
   report.drift = fit_trend(report.block_time, report.block_mean);
   return report;
 }
@@ -117,10 +117,10 @@ class EnergyStudy final : public Study {
     file.number(group, "initial", "J", "total energy at the start", report.initial);
     file.number(group, "largest_deviation", "J", "largest distance of the total energy from its start",
                 report.largest_deviation);
-    file.number(group, "swing_first_half", "J", "highest less lowest total energy in the first half",
-                report.swing_first_half);
-    file.number(group, "swing_second_half", "J", "highest less lowest total energy in the second half",
-                report.swing_second_half);
+    file.number(group, "peak_to_peak_first_half", "J", "highest less lowest total energy in the first half",
+                report.peak_to_peak_first_half);
+    file.number(group, "peak_to_peak_second_half", "J", "highest less lowest total energy in the second half",
+                report.peak_to_peak_second_half);
     file.number(group, "drift", "J/s", "slope of the total energy", report.drift.slope);
     file.number(group, "drift_error", "J/s", "standard error of the slope, with the correlation of neighbouring blocks",
                 report.drift.error);
@@ -168,32 +168,33 @@ std::unique_ptr<Study> make_energy(const Recipe& recipe, const Experiment& exper
 }  // namespace
 
 StudyKind energy_kind() {
-  return {.entry =
-              {.name = "energy",
-               .summary = "total energy over a long time: swing, drift and the drift's uncertainty",
-               .equation = "E(t) = c + drift t, fitted to the means of equal blocks of time",
-               .source = "hairer2006, section IX.8",
-               .parameters =
-                   {{.name = "blocks",
-                     .type = ValueType::integer,
-                     .doc = "blocks of time whose means are fitted; oscillations shorter than a block cancel",
-                     .default_value = "50",
-                     .bound = Bound::positive},
-                    {.name = "invariants",
-                     .type = ValueType::boolean,
-                     .doc = "whether the invariants of splittings on linear closed systems are followed as well, for "
-                            "which every record gathers all sites",
-                     .default_value = "false"}},
-               .notes =
-                   "Group energy/<label>: block_mean, initial, largest_deviation, swing_first_half, swing_second_half, "
-                   "drift, drift_error, drift_in_errors; of the discrete invariant of `gamma` with 0 or 1 and of "
-                   "`stoermer-verlet`: invariant, invariant_deviation (block_time), invariant_largest_deviation, "
-                   "invariant_drift, invariant_drift_error. A drift within two or three of its errors is none; these "
-                   "count neighbouring blocks that are alike as fewer. "
-                   "Trajectories are recorded as well; raise [output] every on long runs."},
-          .make = make_energy,
-          .allows_own_ends = true,
-          .takes_any_lagrangian = true};
+  return {
+      .entry = {.name = "energy",
+                .summary = "total energy over a long time: swing, drift and the drift's uncertainty",
+                .equation = "E(t) = c + drift t, fitted to the means of equal blocks of time",
+                .source = "hairer2006, section IX.8",
+                .parameters =
+                    {{.name = "blocks",
+                      .type = ValueType::integer,
+                      .doc = "blocks of time whose means are fitted; oscillations shorter than a block cancel",
+                      .default_value = "50",
+                      .bound = Bound::positive},
+                     {.name = "invariants",
+                      .type = ValueType::boolean,
+                      .doc = "whether the invariants of splittings on linear closed systems are followed as well, for "
+                             "which every record gathers all sites",
+                      .default_value = "false"}},
+                .notes =
+                    "Group energy/<integrator>: block_mean, initial, largest_deviation, peak_to_peak_first_half, "
+                    "peak_to_peak_second_half, "
+                    "drift, drift_error, drift_in_errors; of the discrete invariant of `gamma` with 0 or 1 and of "
+                    "`stoermer-verlet`: invariant, invariant_deviation (block_time), invariant_largest_deviation, "
+                    "invariant_drift, invariant_drift_error. A drift within two or three of its errors is none; these "
+                    "count neighbouring blocks that are alike as fewer. "
+                    "Trajectories are recorded as well; raise [output] every on long runs."},
+      .make = make_energy,
+      .allows_own_ends = true,
+      .takes_any_lagrangian = true};
 }
 
 }  // namespace bathline

@@ -82,7 +82,8 @@ class EnergyTransferStudy final : public Study {
       }
       const MatrixXd w_s = solve_discrete_lyapunov(step, dissipation_form(one.scheme, problem, one.step));
       if (std::optional<Failure> failure = follow_symmetry(one, w_s, file)) return CaseFailure{one.label, *failure};
-      file.number("lyapunov/" + one.label, "symmetry_difference", "1", "2-norm of W_s - W", spectral_norm(w_s - w));
+      file.number("energy-transfer/" + one.label, "symmetry_difference", "1", "2-norm of W_s - W",
+                  spectral_norm(w_s - w));
       const MatrixXd rate = one.step * supply;
       const MatrixXd w_d = solve_discrete_lyapunov(step, rate);
       const MatrixXd moved =
@@ -127,7 +128,7 @@ class EnergyTransferStudy final : public Study {
       if (std::optional<Failure> failure = stepper->advance(every)) return failure;
     }
     const Dimension time[] = {{"time", times, "s", "time"}};
-    file.array("lyapunov/" + one.label,
+    file.array("energy-transfer/" + one.label,
                {"energy_symmetry", "J", "x^T W_s x and the work of damping so far, constant", {"time"}}, time,
                symmetry);
     return std::nullopt;
@@ -135,7 +136,7 @@ class EnergyTransferStudy final : public Study {
 
   static void write(ResultFile& file, const std::string& label, const std::vector<double>& times,
                     const Transfer& transfer, const Transfer& theory, const Norms& norms) {
-    const std::string group = "lyapunov/" + label;
+    const std::string group = "energy-transfer/" + label;
     const Dimension time[] = {{"time", times, "s", "time"}};
     std::vector<double> error;
     for (std::size_t i = 0; i < times.size(); ++i) error.push_back(transfer.stored[i] - theory.stored[i]);
@@ -159,7 +160,7 @@ std::unique_ptr<Study> make_energy_transfer(const Recipe& recipe, const Experime
   const Section& study = recipe.study;
   if (!experiment.system().is_linear()) {
     mistakes.add(study.where("kind"),
-                 "a lyapunov study needs a linear system, and this one's potential is not quadratic");
+                 "an energy-transfer study needs a linear system, and this one's potential is not quadratic");
     return nullptr;
   }
   bool any_open = false;
@@ -174,7 +175,7 @@ std::unique_ptr<Study> make_energy_transfer(const Recipe& recipe, const Experime
                                one.label));
     }
   }
-  if (!any_open) mistakes.add(study.where("kind"), "a lyapunov study needs an integrator with on = \"open\"");
+  if (!any_open) mistakes.add(study.where("kind"), "an energy-transfer study needs an integrator with on = \"open\"");
   return std::make_unique<EnergyTransferStudy>(experiment);
 }
 
@@ -182,12 +183,13 @@ std::unique_ptr<Study> make_energy_transfer(const Recipe& recipe, const Experime
 
 StudyKind energy_transfer_kind() {
   return {
-      {.name = "lyapunov",
+      {.name = "energy-transfer",
        .summary = "energy transfer of a linear open system by Lyapunov's equations, exact and discrete",
        .equation = "A^T W + W A + C^T D C = 0;  W_d = h C^T D C + A_d^T W_d A_d",
        .source = "limebeer2020, eqs. (27)-(31), (46)-(51)",
+       .keywords = {"lyapunov equation"},
        .notes =
-           "Group lyapunov/<open label>: energy_transferred, energy_stored, error_stored, norm_difference, "
+           "Group energy-transfer/<open label>: energy_transferred, energy_stored, error_stored, norm_difference, "
            "norm_difference_displacements (W_d with the displacements of the steps). The energies of `exact` are the "
            "exact integral, its norms those of the sum over its steps. energy_symmetry is what x^T W_s x and the "
            "integrator's own work add up to, with W_s = R + A_d^T W_s A_d and x^T R x its work in a step; "

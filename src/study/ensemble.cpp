@@ -26,7 +26,7 @@ void check_langevin(const Recipe& recipe, const Experiment& experiment, Mistakes
       mistakes.add(one.options.where(one.options.boolean("noise") ? "on" : "noise"),
                    one.options.boolean("noise")
                        ? "every realisation of an open run without a temperature is the same; an ensemble needs an "
-                         "environment with a `temperature`, or one in [system]"
+                         "environment with a `kT`, or one in [system]"
                        : "every realisation of an open run without noise is the same");
       continue;
     }
@@ -39,13 +39,13 @@ void check_langevin(const Recipe& recipe, const Experiment& experiment, Mistakes
   if (warm || !any_closed) return;
   std::string unused;
   for (const Section& environment : recipe.environments) {
-    const bool is_warm = environment.is_readable("temperature") && environment.number("temperature") > 0.0;
+    const bool is_warm = environment.is_readable("kT") && environment.number("kT") > 0.0;
     if (is_warm) unused += (unused.empty() ? "`" : ", `") + environment.text("name") + "`";
   }
   mistakes.add(
       recipe.study.where("kind"),
       unused.empty()
-          ? "no environment has a `temperature` above 0, so all realisations would be the same"
+          ? "no environment has a `kT` above 0, so all realisations would be the same"
           : fmt::format("no integrator is closed with {}, which alone start warm, so all realisations would be "
                         "the same; see `environments` of [[integrators]]",
                         unused));
@@ -79,13 +79,13 @@ void check_memory(const Recipe& recipe, const Experiment& experiment, const Ense
 void read_measures(const Recipe& recipe, const Experiment& experiment, EnsembleOptions& options, Mistakes& mistakes) {
   const Section& study = recipe.study;
   options.series = study.boolean("series");
-  options.paths = study.integer("paths");
+  options.paths = study.integer("saved_paths");
   options.measurements = read_measurements(study, experiment.system(), ledger_names(recipe), mistakes);
   check_ledger(experiment, options.measurements, mistakes);
   options.slopes = read_slopes(study, experiment, options.measurements, mistakes);
   options.blocks = study.integer("blocks");
   const double block = (experiment.end_time() - options.from) / static_cast<double>(options.blocks);
-  if (!study.has("longest_lag")) options.max_lag = std::min(options.max_lag, 0.25 * block);
+  if (!study.has("max_lag")) options.max_lag = std::min(options.max_lag, 0.25 * block);
   for (const Case& one : experiment.cases()) {
     const EnsembleColumns columns = ensemble_columns(experiment, options, one);
     if (columns.blocks <= columns.records - columns.first && columns.lags <= columns.block(1) - columns.first) continue;
@@ -102,16 +102,16 @@ std::unique_ptr<Study> make_ensemble(const Recipe& recipe, const Experiment& exp
   if (options.realisations < 2) {
     mistakes.add(study.where("realisations"), "an error bar needs at least two realisations");
   }
-  options.from = study.number("from");
+  options.from = study.number("burn_in");
   const double end = experiment.end_time();
   if (options.from >= end) {
-    mistakes.add(study.where("from"),
+    mistakes.add(study.where("burn_in"),
                  fmt::format("from = {}: averages must begin before the end {}", options.from, end));
   }
-  options.max_lag = study.has("longest_lag") ? study.number("longest_lag") : 0.25 * (end - options.from);
-  if (study.has("longest_lag") && options.max_lag > end - options.from) {
-    mistakes.add(study.where("longest_lag"), fmt::format("longest_lag = {}: from {} to the end {} there is less",
-                                                         options.max_lag, options.from, end));
+  options.max_lag = study.has("max_lag") ? study.number("max_lag") : 0.25 * (end - options.from);
+  if (study.has("max_lag") && options.max_lag > end - options.from) {
+    mistakes.add(study.where("max_lag"),
+                 fmt::format("max_lag = {}: from {} to the end {} there is less", options.max_lag, options.from, end));
   }
   check_langevin(recipe, experiment, mistakes);
   options.ranks_per_realisation = static_cast<int>(
@@ -130,12 +130,12 @@ StudyKind ensemble_kind() {
        .doc = "number of realisations, each with random numbers of its own",
        .required = true,
        .bound = Bound::positive},
-      {.name = "from",
+      {.name = "burn_in",
        .units = "s",
        .doc = "begin of the averages over time; by then the particles should have forgotten their start",
        .default_value = "0.0",
        .bound = Bound::nonnegative},
-      {.name = "longest_lag",
+      {.name = "max_lag",
        .units = "s",
        .doc = "longest lag of autocorrelations; left out, a quarter of the time that is averaged over, or of a block",
        .bound = Bound::nonnegative},
@@ -155,7 +155,7 @@ StudyKind ensemble_kind() {
        .type = ValueType::boolean,
        .doc = "whether means at every record are wanted beside averages over time",
        .default_value = "true"},
-      {.name = "paths",
+      {.name = "saved_paths",
        .type = ValueType::integer,
        .doc = "how many realisations are recorded whole, the first ones",
        .default_value = "0",
@@ -171,7 +171,7 @@ StudyKind ensemble_kind() {
            .source = "farshi2018, section 4.3; weiss2012, section 2",
            .parameters = std::move(parameters),
            .notes =
-               "Group ensemble/<label>: step, damping, and each with its _error: mean_q, mean_v, variance_q, "
+               "Group ensemble/<integrator>: step, damping, and each with its _error: mean_q, mean_v, variance_q, "
                "variance_v, kinetic_energy "
                "(time), "
                "velocity_autocorrelation (lag), kinetic_mean; and where all environments have one temperature "
@@ -181,7 +181,7 @@ StudyKind ensemble_kind() {
                "the mean is not taken off), _density (<name>_bin) with _expected and _deviation, _of_realisation "
                "(realisation), and _variance of one "
                "at the end; of a density <name>_density; of a "
-               "passage <name>_time (realisation), _survival (time), _count, _rate: passages since `from` over the "
+               "passage <name>_time (realisation), _survival (time), _count, _rate: passages since `burn_in` over the "
                "time waited for them since; of "
                "paths path_q, path_v (path, time, particle, axis). Of slopes, in the group ensemble, <name>_slope, "
                "weighted "

@@ -42,7 +42,7 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& one, Re
                                ResumableTasks& pieces) {
   ForceSeries at_start, displaced;
   Problem problem = experiment.make_clamped_problem(one);
-  problem.prepare(experiment.output().seed);
+  problem.prepare(experiment.seed());
   Environment& environment = *problem.environments().front();
   prepare_certificate(environment, one);
   const auto axes = static_cast<std::size_t>(problem.system().axes);
@@ -60,7 +60,7 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& one, Re
   };
   if (std::optional<Failure> failure = hold_as_piece(problem, at_start)) return failure;
   Problem moved = experiment.make_clamped_problem(one);
-  moved.prepare(experiment.output().seed);
+  moved.prepare(experiment.seed());
   const Attachment::Weight& weight = moved.environments().front()->attachment().weights().front();
   moved.q[static_cast<Eigen::Index>(weight.particle) * moved.system().axes] += 1.0 / weight.weight;
   if (std::optional<Failure> failure = hold_as_piece(moved, displaced)) return failure;
@@ -75,7 +75,7 @@ std::optional<Failure> measure(const Experiment& experiment, const Case& one, Re
       force_error = std::max(force_error, std::abs(at_start[i * axes + axis] - force_formula[i * axes + axis]));
     }
   }
-  const std::string group = "memory/" + one.label + "/" + environment.name();
+  const std::string group = "memory-kernel/" + one.label + "/" + environment.name();
   Dimension axis{"axis", {}, "1", "axis, counted from 0"};
   for (std::size_t i = 0; i < axes; ++i) axis.values.push_back(static_cast<double>(i));
   const Dimension over_time[] = {{"time", times, "s", "time"}};
@@ -122,7 +122,7 @@ std::unique_ptr<Study> make_memory_kernel(const Recipe& recipe, const Experiment
   for (const Case& one : experiment.cases()) {
     any = any || (one.closed && !one.environments.empty());
     if (one.closed && std::holds_alternative<ExactFlow>(one.scheme)) {
-      mistakes.add(one.options.where("name"),
+      mistakes.add(one.options.where("method"),
                    "the memory study holds the particles, which the exact flow cannot; measure with `gamma`, "
                    "`stoermer-verlet` or `rk4`");
     }
@@ -157,12 +157,14 @@ std::optional<CaseFailure> measure_memory_kernel(const Experiment& experiment, R
 
 StudyKind memory_kernel_kind() {
   return {
-      {.name = "memory",
+      {.name = "memory-kernel",
        .summary = "memory kernel and random force of each environment, measured beside their formulas",
        .equation = "particles held: force = F(t);  held one unit away: force = F(t) - gamma(t)",
        .source = "farshi2018, section 4.3, eq. (36)",
+       .keywords = {"mori-zwanzig", "friction kernel"},
        .notes =
-           "Group memory/<label>/<environment>: kernel, kernel_integral (tends to D), random_force and, where a "
+           "Group memory-kernel/<integrator>/<environment>: kernel, kernel_integral (tends to D), random_force and, "
+           "where a "
            "formula is known, kernel_formula, kernel_error, kernel_limit (infinitely many sites), "
            "random_force_formula, random_force_error. No formula is known of lines of unequal sites. Of lines without "
            "end it is that of the steps, by Legendre polynomials, under `gamma` with 0 and 1, `stoermer-verlet` "

@@ -7,7 +7,7 @@
 namespace bathline {
 
 /// Measures memory kernel and random force of each environment of every closed case but those of the exact flow, which
-/// cannot hold a particle, and writes them to memory/<label>/<environment>. A held run is a piece of work.
+/// cannot hold a particle, and writes them to memory/<integrator>/<environment>. A held run is a piece of work.
 /// @note Collective.
 std::optional<CaseFailure> measure_memory_kernel(const Experiment& experiment, ResultFile& file, Progress& progress,
                                                  ResumableTasks& pieces);

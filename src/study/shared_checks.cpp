@@ -20,9 +20,9 @@ void refuse_external_forces(const Recipe& recipe, Mistakes& mistakes) {
 
 void refuse_labels(const Recipe& recipe, const std::vector<std::string>& names, Mistakes& mistakes) {
   for (const Section& integrator : recipe.integrators) {
-    const std::string& label = integrator.text("label");
+    const std::string& label = integrator.text("name");
     if (std::find(names.begin(), names.end(), label) == names.end()) continue;
-    mistakes.add(integrator.where("label"),
+    mistakes.add(integrator.where("name"),
                  fmt::format("label = \"{}\": something else is called so in the results of a study of the kind `{}`",
                              label, recipe.study.text("kind")));
   }

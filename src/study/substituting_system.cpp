@@ -116,7 +116,7 @@ class SubstitutingSystemStudy final : public Study {
     for (const Case& one : experiment_.cases()) {
       if (!is_substituted(one)) continue;
       Measured measured;
-      progress.begin(one.label + ", substitution", one.steps);
+      progress.begin(one.label + ", substituting system", one.steps);
       const std::optional<Failure> failure = follow(one, progress, measured);
       progress.end();
       if (failure) return CaseFailure{one.label, *failure};
@@ -167,7 +167,7 @@ class SubstitutingSystemStudy final : public Study {
   }
 
   void write(ResultFile& file, const Case& one, const Measured& measured) const {
-    const std::string group = "substitution/" + one.label;
+    const std::string group = "substituting-system/" + one.label;
     const Dimension time = output_times(experiment_, one);
     const auto series = [&](const char* name, const char* units, const char* long_name, double Largest::*member) {
       std::vector<double> values;
@@ -193,9 +193,9 @@ class SubstitutingSystemStudy final : public Study {
                stiffness);
     if (measured.beside) {
       const OffsetComparison& beside = *measured.beside;
-      file.array(group, {"beside_q", "m", "position of the substitute beside its curve", {"time", "particle"}}, both,
+      file.array(group, {"offset_q", "m", "position of the substitute beside its curve", {"time", "particle"}}, both,
                  beside.substitute_q);
-      file.array(group, {"beside_damped_q", "m", "position of the damped system from there", {"time", "particle"}},
+      file.array(group, {"offset_damped_q", "m", "position of the damped system from there", {"time", "particle"}},
                  both, beside.damped_q);
       file.array(group, {"area", "J s", "area z^T J w of curve and substitute beside it", {"time"}},
                  std::span(&time, 1), beside.substitute_area);
@@ -235,13 +235,14 @@ std::unique_ptr<Study> make_substituting_system(const Recipe& recipe, const Expe
   const Section& study = recipe.study;
   const std::vector<Case>& cases = experiment.cases();
   if (std::none_of(cases.begin(), cases.end(), is_substituted)) {
-    mistakes.add(study.where("kind"),
-                 "a substitution study follows open runs of `time-centred`; this recipe has no [[integrators]] with "
-                 "name = \"time-centred\" and on = \"open\"");
+    mistakes.add(
+        study.where("kind"),
+        "a substituting-system study follows open runs of `time-centred`; this recipe has no [[integrators]] with "
+        "name = \"time-centred\" and on = \"open\"");
   }
   if (!experiment.system().potential->is_quadratic()) {
     mistakes.add(study.where("kind"),
-                 "a substitution study needs a linear system, and this one's potential is not quadratic");
+                 "a substituting-system study needs a linear system, and this one's potential is not quadratic");
   }
   std::optional<double> offset;
   if (study.has("offset")) offset = study.number("offset");
@@ -251,25 +252,27 @@ std::unique_ptr<Study> make_substituting_system(const Recipe& recipe, const Expe
 }  // namespace
 
 StudyKind substituting_system_kind() {
-  return {{.name = "substitution",
-           .summary = "a damped linear system step by step as a conservative one: transition matrices compared",
-           .equation = "K~_ii = 2 sum_j C_ij (q_j+ - q_j) / (tau (q_i + q_i+));  F1 with K and C, F2 with K + K~",
-           .source = "luo2010, eqs. (37), (42), (51)-(71)",
-           .parameters =
-               {{.name = "offset",
-                 .units = "m",
-                 .doc = "follows the substitute beside the curve that it shares with the damped system as well, from "
-                        "a start that is so far from it in every position"}},
-           .notes =
-               "Every open run of `time-centred` is followed. Group substitution/<label>: damped_defect, max |F1^T J "
-               "F1 - J|; defect, difference_q, difference_p of F2 and F2 z - F1 z with their round-off bounds over "
-               "time, largest_... and `fraction` of the bounds overall; stiffness, the diagonal of K~; "
-               "run_difference_q and run_difference_p, the integrator's step less F1 z; growth, the spectral radius of "
-               "F2, which is over 1 where K~ makes the step hyperbolic; with an offset beside_q and beside_damped_q, "
-               "and their areas z^T J w with the curve, area and damped_area. Where q_i + q_i+ is zero "
-               "or so small that K~_ii overflows, the step has no F2: it is left out of defect and differences "
-               "(NaN over time) and counted in undefined, undefined_components and undefined_steps."},
-          make_substituting_system};
+  return {
+      {.name = "substituting-system",
+       .summary = "a damped linear system step by step as a conservative one: transition matrices compared",
+       .equation = "K~_ii = 2 sum_j C_ij (q_j+ - q_j) / (tau (q_i + q_i+));  F1 with K and C, F2 with K + K~",
+       .source = "luo2010, eqs. (37), (42), (51)-(71)",
+       .parameters =
+           {{.name = "offset",
+             .units = "m",
+             .doc = "follows the substitute beside the curve that it shares with the damped system as well, from "
+                    "a start that is so far from it in every position"}},
+       .notes =
+           "Every open run of `time-centred` is followed. Group substituting-system/<integrator>: damped_defect, max "
+           "|F1^T J "
+           "F1 - J|; defect, difference_q, difference_p of F2 and F2 z - F1 z with their round-off bounds over "
+           "time, largest_... and `fraction` of the bounds overall; stiffness, the diagonal of K~; "
+           "run_difference_q and run_difference_p, the integrator's step less F1 z; growth, the spectral radius of "
+           "F2, which is over 1 where K~ makes the step hyperbolic; with an offset offset_q and offset_damped_q, "
+           "and their areas z^T J w with the curve, area and damped_area. Where q_i + q_i+ is zero "
+           "or so small that K~_ii overflows, the step has no F2: it is left out of defect and differences "
+           "(NaN over time) and counted in undefined, undefined_components and undefined_steps."},
+      make_substituting_system};
 }
 
 }  // namespace bathline

@@ -121,7 +121,7 @@ class WaveStudy final : public Study {
       file.number("wave", "front_speed_theory", "sites/s", "sqrt(lambda/M)", *speed);
       file.number("wave", "echo_time_theory", "s", "2 sites sqrt(M/lambda)", line.properties().echo.time);
     }
-    file.attribute("label", one.label, "wave");
+    file.attribute("integrator", one.label, "wave");
     return std::nullopt;
   }
 

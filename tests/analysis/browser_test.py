@@ -65,7 +65,7 @@ class BrowserTest(unittest.TestCase):
 
     def test_the_report(self):
         result = self.folder / "paper" / "recipe" / "result.h5"
-        recipe = "[figure]\ncaption = 'What is <seen>: $q_0$'\n[[integrators]]\nname = 'rk4'\nlabel = 'open'\n"
+        recipe = "[figure]\ncaption = 'What is <seen>: $q_0$'\n[[integrators]]\nmethod = 'rk4'\nname = 'open'\n"
         synthetic.trajectory(result, recipe)
         with ResultFile(result) as opened:
             save(draw(opened), result.with_name("recipe"))
@@ -77,7 +77,7 @@ class BrowserTest(unittest.TestCase):
 
     def test_the_live_page(self):
         result = self.folder / "x.h5"
-        synthetic.trajectory(result, '[[integrators]]\nname = "rk4"\nlabel = "open"\n')
+        synthetic.trajectory(result, '[[integrators]]\nmethod = "rk4"\nname = "open"\n')
         self.assertEqual(watch.main([str(result), "--page", str(self.page)]), 0)
         dom, console, asked = self.open()
         self.assertIn("A small result: complete", dom)

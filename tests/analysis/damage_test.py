@@ -22,8 +22,8 @@ from bathline.result_file import ResultFile
 
 RECIPE = """
 [[integrators]]
-name = "rk4"
-label = "closed"
+method = "rk4"
+name = "closed"
 [figure]
 caption = "All is well."
 [[figure.panels]]

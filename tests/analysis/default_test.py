@@ -20,7 +20,7 @@ kind = "single-oscillator"
 m = 1.0
 k = 4.0
 q0 = [0.5]
-[[environment]]
+[[environments]]
 name = "line"
 kind = "spring-mass-line"
 attach = 0
@@ -31,11 +31,11 @@ lambda = 10.0
 step = 0.02
 end = 4.0
 [[integrators]]
-name = "stoermer-verlet"
-label = "closed"
+method = "stoermer-verlet"
+name = "closed"
 on = "closed"
 """
-REDUCED = '[[integrators]]\nname = "stoermer-verlet"\nlabel = "open"\non = "open"\n'
+REDUCED = '[[integrators]]\nmethod = "stoermer-verlet"\nname = "open"\non = "open"\n'
 PLANET = """
 [system]
 kind = "kepler"
@@ -43,7 +43,7 @@ M = 1.0
 mu = 1000.0
 q0 = [[5.0, 0.0]]
 v0 = [[0.0, 17.0]]
-[[environment]]
+[[environments]]
 kind = "heat-bath"
 oscillators = 8
 damping = 0.05
@@ -52,10 +52,10 @@ omega_max = 30.0
 step = 0.01
 end = 2.0
 [[integrators]]
-name = "rk4"
+method = "rk4"
 on = "open"
 [[integrators]]
-name = "exact"
+method = "exact"
 on = "open"
 [study]
 kind = "trajectory"
@@ -73,15 +73,15 @@ v0 = [0.42, 0.0]
 step = 0.1
 end = 400.0
 [[integrators]]
-name = "stoermer-verlet"
-label = "verlet"
+method = "stoermer-verlet"
+name = "verlet"
 on = "closed"
 [[integrators]]
-name = "rk4"
+method = "rk4"
 on = "closed"
 [output]
 every = 5
-section = { of = "x" }
+poincare_section = { of = "x" }
 """
 CHAIN = """
 [system]
@@ -97,8 +97,8 @@ mode_energies = true
 step = 0.1
 end = 50.0
 [[integrators]]
-name = "stoermer-verlet"
-label = "verlet"
+method = "stoermer-verlet"
+name = "verlet"
 on = "closed"
 """
 
@@ -193,20 +193,20 @@ class DefaultTest(unittest.TestCase):
         np.testing.assert_allclose(self.lines(panels["means over blocks"])[0][:, 1], abs(means))
 
     def test_memory_is_the_kernel_beside_its_formula(self):
-        warm = OSCILLATOR.replace("lambda = 10.0", "lambda = 10.0\ntemperature = 1.0")
+        warm = OSCILLATOR.replace("lambda = 10.0", "lambda = 10.0\nkT = 1.0")
         panels, _ = self.drawn(warm + study("memory"))
         self.assertEqual(list(panels), ["memory kernel", "integral of the kernel", "random force"])
         # What starts cold exerts no random force.
         panels, result = self.drawn(OSCILLATOR + study("memory"))
         self.assertEqual(list(panels), ["memory kernel", "integral of the kernel"])
         measured, formula = panels["memory kernel"].lines
-        np.testing.assert_allclose(measured.get_ydata(), result.quantity("memory.closed.line.kernel"))
+        np.testing.assert_allclose(measured.get_ydata(), result.quantity("memory-kernel.closed.line.kernel"))
         self.assertEqual((formula.get_linestyle(), formula.get_color()), ("None", measured.get_color()))
-        expected = np.interp(formula.get_xdata(), measured.get_xdata(), result.quantity("memory.closed.line.kernel_formula"))
+        expected = np.interp(formula.get_xdata(), measured.get_xdata(), result.quantity("memory-kernel.closed.line.kernel_formula"))
         np.testing.assert_allclose(formula.get_ydata(), expected)
 
     def test_ensembles_are_means_with_their_errors(self):
-        warm = OSCILLATOR.replace("lambda = 10.0", "lambda = 10.0\ntemperature = 1.0")
+        warm = OSCILLATOR.replace("lambda = 10.0", "lambda = 10.0\nkT = 1.0")
         panels, result = self.drawn(warm + study("ensemble", "realisations = 8"))
         self.assertEqual(list(panels), ["mean position", "mean kinetic energy", "velocity autocorrelation"])
         mean, theory = panels["mean kinetic energy"].lines
@@ -215,8 +215,8 @@ class DefaultTest(unittest.TestCase):
         self.assertEqual(len(panels["mean kinetic energy"].collections), 1)
 
     def test_ensembles_show_what_they_are_asked_to_measure(self):
-        warm = 'start = "thermal"\ntemperature = 0.5\ndamping = 1.0\n[[environment]]'
-        recipe = (OSCILLATOR + REDUCED).replace("[[environment]]", warm)
+        warm = 'start = "thermal"\nkT = 0.5\ndamping = 1.0\n[[environments]]'
+        recipe = (OSCILLATOR + REDUCED).replace("[[environments]]", warm)
         recipe = recipe.replace('"stoermer-verlet"\nlabel = "closed"\non = "closed"', '"gjf"\non = "open"')
         options = (
             "realisations = 40",
@@ -241,8 +241,8 @@ class DefaultTest(unittest.TestCase):
     def test_covariances_are_temperatures_and_noise_less_friction(self):
         chain = (
             '[system]\nkind = "linear"\nM = [[1.0, 0.0], [0.0, 1.0]]\nK = [[2.0, -1.0], [-1.0, 2.0]]\n'
-            "C = [[0.5, 0.0], [0.0, 0.5]]\ntemperature = [2.0, 1.0]\nq0 = [0.0, 0.0]\n[time]\nstep = 0.1\nend = 1.0\n"
-            '[[integrators]]\nname = "gamma"\ngamma = 0.5\non = "open"\nlabel = "midpoint"\n'
+            "C = [[0.5, 0.0], [0.0, 0.5]]\nkT = [2.0, 1.0]\nq0 = [0.0, 0.0]\n[time]\nstep = 0.1\nend = 1.0\n"
+            '[[integrators]]\nmethod = "gamma"\ngamma = 0.5\non = "open"\nname = "midpoint"\n'
         )
         panels, result = self.drawn(chain + study("covariance"))
         self.assertEqual(list(panels), ["temperatures", "noise less friction"])
@@ -295,7 +295,7 @@ class TextsTest(unittest.TestCase):
 
     def write(self, positions):
         """A result with these positions (time, particle, axis) by label, all of the same method."""
-        tables = "".join(f'[[integrators]]\nname = "rk4"\nlabel = "{label}"\n' for label in positions)
+        tables = "".join(f'[[integrators]]\nmethod = "rk4"\nname = "{label}"\n' for label in positions)
         with synthetic.ResultWriter(self.path, tables + study("trajectory")) as writer:
             for label, values in positions.items():
                 writer.scale(f"{label}/time", np.arange(len(values)), "s", "time")

@@ -432,7 +432,7 @@ class FigureTest(unittest.TestCase):
             "no variable 'closed.velocity'",
             self.errors_of(LINES.replace("closed.energy_total", "closed.velocity")),
         )
-        wave = '[[integrators]]\nname = "rk4"\nlabel = "closed"\n[figure]\nkind = "wave"\n'
+        wave = '[[integrators]]\nmethod = "rk4"\nname = "closed"\n[figure]\nkind = "wave"\n'
         self.assertIn("no 'displacement' in closed; with `snapshots = 10` in `[output]`", self.errors_of(wave))
         self.assertIn("has no errors to draw", self.errors_of('[figure]\nkind = "convergence"\n'))
         self.assertIn("has no errors with their work", self.errors_of('[figure]\nkind = "work"\n'))

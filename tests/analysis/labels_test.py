@@ -11,7 +11,7 @@ import synthetic
 from bathline.figure import draw
 from bathline.result_file import ResultFile
 
-METHODS = '[[integrators]]\nname = "rk4"\nlabel = "closed"\n[[integrators]]\nname = "gauss"\nstages = 2\nlabel = "open"\n'
+METHODS = '[[integrators]]\nmethod = "rk4"\nname = "closed"\n[[integrators]]\nmethod = "gauss"\nstages = 2\nname = "open"\n'
 LONG_NAME = "sum of the terms (kept, or nearly), constant for the exact motion, as is seen"
 
 

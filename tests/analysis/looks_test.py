@@ -57,10 +57,10 @@ class TableTest(unittest.TestCase):
 
     def test_options_choose(self):
         for table, color in (
-            ({"name": "gamma", "gamma": 0, "on": "closed"}, "blue"),
-            ({"name": "gamma", "gamma": 0.0, "on": "open"}, "vermillion"),
-            ({"name": "gamma", "gamma": 0.5, "on": "closed"}, "green"),
-            ({"name": "gamma", "gamma": 0.3, "on": "open"}, "grey"),
+            ({"method": "gamma", "gamma": 0, "on": "closed"}, "blue"),
+            ({"method": "gamma", "gamma": 0.0, "on": "open"}, "vermillion"),
+            ({"method": "gamma", "gamma": 0.5, "on": "closed"}, "green"),
+            ({"method": "gamma", "gamma": 0.3, "on": "open"}, "grey"),
             ({"name": "lobatto", "stages": 3}, "purple"),
             ({"name": "lobatto", "stages": 4}, "indigo"),
         ):
@@ -68,7 +68,7 @@ class TableTest(unittest.TestCase):
         self.assertIsNone(style.style_of_method({"name": "leapfrog"}))
 
     def test_a_series_has_the_look_of_its_method_unless_it_says_otherwise(self):
-        recipe = {"integrators": [{"name": "rk4"}, {"name": "gauss", "stages": 2, "label": "gauss-2"}]}
+        recipe = {"integrators": [{"method": "rk4"}, {"method": "gauss", "stages": 2, "name": "gauss-2"}]}
         look = style.series_look(recipe, {"of": "convergence.gauss-2.error_q", "style": "marked"}, 5)
         self.assertEqual((look.color, look.marker), (style.PALETTE["brown"], "H"))
         self.assertEqual(style.series_look(recipe, {"of": "rk4.q[0][1]"}, 3).color, style.PALETTE["wine"])

@@ -35,15 +35,15 @@ step = 0.1
 end = 1.0
 
 [[integrators]]
-name = "stoermer-verlet"
-label = "verlet"
+method = "stoermer-verlet"
+name = "verlet"
 on = "open"
 
 [study]
 kind = "trajectory"
 
 [[claims]]
-id = "swing"
+name = "swing"
 quantity = "verlet.q.max"
 bounds = [0.0, 0.4]
 uncertainty = 0.1
@@ -104,7 +104,7 @@ class PackageTest(unittest.TestCase):
             self.assertEqual(result.claims.loc["swing", "problem"], "")
 
     def test_statistics_are_those_of_claims(self):
-        claim = '\n[[claims]]\nid = "{0}"\nquantity = "verlet.q[0].{0}"\nbounds = [0.0, 1.0]\nuncertainty = 0.1\n'
+        claim = '\n[[claims]]\nname = "{0}"\nquantity = "verlet.q[0].{0}"\nbounds = [0.0, 1.0]\nuncertainty = 0.1\n'
         with self.assertRaises(bathline.UsageError) as refused:
             bathline.check(RECIPE + claim.format("nonsense"))
         names = re.search(r"only a statistic \((.*)\)", str(refused.exception))[1].split(", ")
@@ -139,8 +139,8 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(axes.get_xscale(), "log")
         names = [text.get_text() for text in axes.get_legend().get_texts()]
         self.assertEqual(names, ["system.m = 1.0", "system.m = 2.0"])
-        longer = sweep.plot("verlet.energy_total.spread", against="time.step").axes[0]
-        self.assertEqual(longer.get_ylabel(), "verlet.energy_total.spread (J)")
+        longer = sweep.plot("verlet.energy_total.peak_to_peak", against="time.step").axes[0]
+        self.assertEqual(longer.get_ylabel(), "verlet.energy_total.peak_to_peak (J)")
         both = sweep.plot("verlet.q[0].last", "verlet.q[0].min", "swing", against="time.step").axes[0]
         self.assertEqual((len(both.lines), both.get_ylabel()), (6, ""))
         first = [(step, verlet(step, round(1 / step))[-1]) for step in (0.02, 0.05, 0.1)]
@@ -164,7 +164,7 @@ class PackageTest(unittest.TestCase):
         sweep = bathline.sweep(recipe, folder=self.folder, progress=False)
         paths = sorted((str(result.path) for result in sweep), reverse=True)
         for script, options, files in (
-            ("sweep_table.py", ["--of", "verlet.energy_total.spread", "-o", self.folder / "t.csv"], ["t.csv"]),
+            ("sweep_table.py", ["--of", "verlet.energy_total.peak_to_peak", "-o", self.folder / "t.csv"], ["t.csv"]),
             ("sweep_figure.py", ["--of", "swing", "--against", "time.step", "-o", self.folder / "f"], ["f.png", "f.pdf"]),
         ):
             done = subprocess.run(
@@ -177,7 +177,7 @@ class PackageTest(unittest.TestCase):
             rows = list(csv.DictReader(file))
         self.assertEqual([row["time.step"] for row in rows], ["0.05", "0.1", "0.02"])
         energies = [np.ptp(result["verlet"].energy_total.values) for result in sweep]
-        self.assertEqual([float(row["verlet.energy_total.spread"]) for row in rows], energies)
+        self.assertEqual([float(row["verlet.energy_total.peak_to_peak"]) for row in rows], energies)
 
     def test_errors_have_the_words_of_the_program(self):
         with self.assertRaisesRegex(bathline.UsageError, r"recipe\.toml:9:.*`dampping`.*did you mean"):
@@ -276,8 +276,8 @@ except bathline.Stopped as stopped:
         with bathline.run(recipe, progress=False) as result:
             self.assertEqual(list(result), ["convergence", "convergence/verlet"])
             table = result["convergence"]
-            self.assertEqual((table.error_q.dims, list(table.label.values)), (("label", "step"), ["verlet"]))
-            np.testing.assert_array_equal(table.error_q.sel(label="verlet"), result["convergence/verlet"].error_q)
+            self.assertEqual((table.error_q.dims, list(table.integrator.values)), (("integrator", "step"), ["verlet"]))
+            np.testing.assert_array_equal(table.error_q.sel(integrator="verlet"), result["convergence/verlet"].error_q)
             with self.assertRaisesRegex(KeyError, "verlet; there are convergence, convergence/verlet"):
                 result["verlet"]
             if hasattr(xarray, "open_datatree"):

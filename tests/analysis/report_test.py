@@ -56,7 +56,7 @@ class Page(HTMLParser):
         for name, value in attributes:
             if name in ("src", "href"):
                 self.addresses.append(value)
-            if name == "id":
+            if name == "name":
                 self.anchors.append(value)
 
     def handle_endtag(self, tag):

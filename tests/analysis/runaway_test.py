@@ -21,7 +21,7 @@ class RunawayTest(unittest.TestCase):
 
     def write(self, **paths):
         """A result with these positions (time, axis) by label, a step apart."""
-        tables = "".join(f'[[integrators]]\nname = "rk4"\nlabel = "{label}"\n' for label in paths)
+        tables = "".join(f'[[integrators]]\nmethod = "rk4"\nname = "{label}"\n' for label in paths)
         with synthetic.ResultWriter(self.path, tables) as writer:
             for label, values in paths.items():
                 writer.scale(f"{label}/time", np.arange(len(values)), "s", "time")

@@ -44,7 +44,7 @@ CLAIMS = (
     ("echo", "wave.echo_time", "limebeer2020, Fig. 5", "", 70.0, 79.0, 77.4, 80.6, 0.25, 0, 1),
 )
 CLAIM_COLUMNS = (
-    "id",
+    "name",
     "quantity",
     "source",
     "note",
@@ -162,12 +162,12 @@ def norms(path, recipe="[paper]\nkey = 'limebeer2020'\n[figure]\nkind = 'norms'\
     values = {"variational": 2.8816, "implicit": 135.85, "explicit": 223.67, "theory": 2e-11}
     with ResultWriter(path, recipe) as writer:
         for label, value in values.items():
-            writer.variable(f"lyapunov/{label}/norm_difference", value, (), "1", "norm of the difference")
+            writer.variable(f"energy-transfer/{label}/norm_difference", value, (), "1", "norm of the difference")
         writer.claims(
             *(
                 (
                     "norm-" + label,
-                    f"lyapunov.{label}.norm_difference",
+                    f"energy-transfer.{label}.norm_difference",
                     "limebeer2020",
                     "",
                     values[label],

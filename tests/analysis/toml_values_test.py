@@ -25,7 +25,7 @@ def recipe(**changes):
         "title": np.str_("two masses"),
         "time": {"step": np.float32(0.5), "end": np.int64(1)},
         "system": system | changes,
-        "integrators": ({"name": "gauss", "on": "open"},),
+        "integrators": ({"method": "gauss", "on": "open"},),
         "output": {"every": np.int32(1)},
     }
 
@@ -36,7 +36,7 @@ class ValuesTest(unittest.TestCase):
             "title": "two masses",
             "time": {"step": 0.5, "end": 1.0},
             "system": {"kind": "linear", "M": [1.0, 2.0], "K": [[1.0, 0.0], [0.0, 1.0]], "q0": [1.0, 0.0]},
-            "integrators": [{"name": "gauss", "on": "open"}],
+            "integrators": [{"method": "gauss", "on": "open"}],
             "output": {"every": 1},
         }
         with bathline.run(plain, progress=False) as expected, bathline.run(recipe(), progress=False) as found:
@@ -45,9 +45,9 @@ class ValuesTest(unittest.TestCase):
         bathline.check(recipe(M=pandas.Series([1.0, 2.0]), K=xarray.DataArray(np.eye(2))))
 
     def test_settings_and_sweeps_take_the_same(self):
-        settings = {"output.seed": np.int64(3), "system.q0": np.array([2.0, 0.0]), "title": Path("a/path")}
+        settings = {"seed": np.int64(3), "system.q0": np.array([2.0, 0.0]), "title": Path("a/path")}
         with bathline.run(recipe(), set=settings, progress=False) as result:
-            self.assertEqual((result.recipe["output"]["seed"], result.title), (3, "a/path"))
+            self.assertEqual((result.recipe["seed"], result.title), (3, "a/path"))
             self.assertEqual(result.quantity("gauss.q[0].first"), 2.0)
         sweep = bathline.sweep(recipe(), over={"time.step": [np.float64(0.5), np.float64(0.25)]}, progress=False)
         self.assertEqual(list(sweep.table["time.step"]), [0.5, 0.25])
@@ -83,7 +83,7 @@ class ValuesTest(unittest.TestCase):
             with self.assertRaisesRegex(bathline.UsageError, words):
                 bathline.run(recipe(q0=[1.0, value]), progress=False)
         with self.assertRaisesRegex(bathline.UsageError, r"^integrators\.0\.label: None has no place"):
-            bathline.check(recipe() | {"integrators": [{"name": "gauss", "label": None}]})
+            bathline.check(recipe() | {"integrators": [{"method": "gauss", "name": None}]})
         with self.assertRaisesRegex(bathline.UsageError, r"^system\.parameters\.b: None has no place"):
             bathline.check(recipe(), set={"system.parameters": {"b": None}})
         with self.assertRaisesRegex(bathline.UsageError, r"^sweep\.time\.step\.0: None has no place"):

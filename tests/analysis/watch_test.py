@@ -33,8 +33,8 @@ damping = 0.1
 step = 0.01
 end = 1e7
 [[integrators]]
-name = "stoermer-verlet"
-label = "verlet"
+method = "stoermer-verlet"
+name = "verlet"
 on = "open"
 [output]
 every = 1000
@@ -81,7 +81,7 @@ class WatchTest(unittest.TestCase):
     def write(self, status, more=""):
         """Another result in the place of the old one, as h5py cannot write what others read."""
         other = self.folder / "other.h5"
-        synthetic.trajectory(other, '[[integrators]]\nname = "rk4"\nlabel = "open"\n' + more, status=status)
+        synthetic.trajectory(other, '[[integrators]]\nmethod = "rk4"\nname = "open"\n' + more, status=status)
         os.replace(other, self.result)
 
     def test_a_complete_result_is_shown_once(self):
@@ -174,7 +174,7 @@ class WatchTest(unittest.TestCase):
             self.assertEqual(re.findall(r'(?:src|href)="(?!data:)', text), [])
 
     def test_the_page_shows_what_there_is_until_the_recipes_figure_can_be_drawn(self):
-        later = '[[integrators]]\nname = "rk4"\nlabel = "later"\n'
+        later = '[[integrators]]\nmethod = "rk4"\nname = "later"\n'
         figure = '[figure]\nkind = "lines"\n[[figure.panels]]\nseries = [{ of = "later.q[0][0]" }]\n'
         self.write("partial", later + figure)
         self.watch("--page", self.page)

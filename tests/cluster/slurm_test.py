@@ -218,7 +218,7 @@ class SlurmTest(FolderTest):
         # twice as long.
         recipe = changed(
             OSCILLATOR,
-            environment=[OSCILLATOR["environment"][0] | {"sites": 60000}],
+            environments=[OSCILLATOR["environments"][0] | {"sites": 60000}],
             integrators=OSCILLATOR["integrators"][:1],
             time={"steps": 200000},
             output={"every": 8000},

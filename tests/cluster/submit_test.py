@@ -20,7 +20,7 @@ with open(os.environ["NOTES"], "a") as notes:
 print("%d;cluster" % (6 + sum(1 for line in open(os.environ["NOTES"]))))
 """
 
-SWEEP = OSCILLATOR | {"sweep": {"time.step": [0.05, 0.025], "environment.0.sites": [45, 60, 75]}}
+SWEEP = OSCILLATOR | {"sweep": {"time.step": [0.05, 0.025], "environments.0.sites": [45, 60, 75]}}
 
 
 class SubmitTest(FolderTest):
@@ -142,7 +142,7 @@ class JobTest(FolderTest):
         words = [self.sweep, "-o", "s.h5", "--", "-ksp_type", "cg"]
         self.slurm(*words, SLURM_ARRAY_JOB_ID="7", SLURM_ARRAY_TASK_ID="4")
         ((settings, options),) = self.elements()
-        self.assertEqual(settings, ["environment.0.sites=75", "time.step=0.05"])
+        self.assertEqual(settings, ["environments.0.sites=75", "time.step=0.05"])
         self.assertIn("-ksp_type cg", options)
         self.assertNotIn("element", options)
 
@@ -150,7 +150,7 @@ class JobTest(FolderTest):
         variables = {"RECIPE": str(self.sweep), "FILE": "s.h5", "PBS_O_WORKDIR": str(self.place), "PBS_ARRAY_INDEX": "1"}
         self.job("submit.pbs", **variables)
         ((settings, _),) = self.elements()
-        self.assertEqual(settings, ["environment.0.sites=45", "time.step=0.025"])
+        self.assertEqual(settings, ["environments.0.sites=45", "time.step=0.025"])
 
     def test_all_that_a_run_is_given_holds_when_it_goes_on(self):
         """Whatever comes first on the command line."""

@@ -54,10 +54,10 @@ class CiteTest(FolderTest):
         self.assertEqual(self.cited(OSCILLATOR), self.cited(changed(OSCILLATOR, title="hairer2006x xhairer2006")))
         base = set(self.cited(OSCILLATOR))
         self.assertIn("farshi2018", base)
-        claim = {"id": "x", "quantity": "open.q.max", "bounds": [0.0, 9.0], "source": "simoes2020, eq. (3)"}
+        claim = {"name": "x", "quantity": "open.q.max", "bounds": [0.0, 9.0], "source": "simoes2020, eq. (3)"}
         self.assertEqual(set(self.cited(changed(OSCILLATOR, claims=[claim]))), base | {"simoes2020"})
         self.assertEqual(set(self.cited(changed(OSCILLATOR, paper={"key": "luo2010"}))), base | {"luo2010"})
-        method = {"name": "yoshida4", "on": "open", "label": "open"}
+        method = {"method": "yoshida4", "on": "open", "name": "open"}
         self.assertIn("yoshida1990", self.cited(changed(OSCILLATOR, integrators=[method])))
         self.assertNotIn("yoshida1990", base)
         swept = toml(OSCILLATOR) + '[sweep]\nintegrators.open.name = ["gamma", "yoshida4"]\n'

@@ -72,7 +72,7 @@ class DescribeTest(FolderTest):
     def test_the_recipe_with_all_its_sections(self):
         outcome = run(["describe", "recipe"], ranks=2)
         self.assert_code(outcome, 0)
-        for section in ("[system]", "[[environment]]", "[time]", "[[integrators]]", "[study]", "[output]"):
+        for section in ("[system]", "[[environments]]", "[time]", "[[integrators]]", "[study]", "[output]"):
             self.assert_said_once(outcome, f"\n{section} (")
 
     def test_an_unknown_name_is_answered_with_a_near_one(self):
@@ -110,12 +110,12 @@ class CheckTest(FolderTest):
 
     def test_oscillators_are_no_sites(self):
         bath = {"name": "bath", "kind": "heat-bath", "oscillators": 30, "damping": 0.3, "omega_max": 9.0}
-        mixed = changed(OSCILLATOR, environment=[*OSCILLATOR["environment"], bath, bath | {"name": "other"}])
+        mixed = changed(OSCILLATOR, environment=[*OSCILLATOR["environments"], bath, bath | {"name": "other"}])
         outcome = run(["check", write_recipe(self.new_folder() / "mixed.toml", mixed)])
         self.assertRegex(outcome.out, r"steps of 0.05, 45 sites \(line\), 60 oscillators \(bath, other\)\n")
 
     def test_settings_count(self):
-        outcome = run(["check", self.recipe, "--set", "environment.0.sites=77", "--set", "time.end=1.0"])
+        outcome = run(["check", self.recipe, "--set", "environments.0.sites=77", "--set", "time.end=1.0"])
         self.assert_code(outcome, 0)
         self.assertIn("20 steps of 0.05, 77 sites", outcome.out)
 
@@ -137,8 +137,8 @@ class NamesOfRecipesTest(FolderTest):
         (cls.library / "a2010").mkdir()
         (cls.library / "b2020").mkdir()
         claims = [
-            {"id": "small", "quantity": "closed.q.max", "minus": "open.q.max", "bounds": [-1.0, 1.0]},
-            {"id": "start", "quantity": "open.q.first", "expect": 1.0, "tolerance": 0.5, "source": "by definition"},
+            {"name": "small", "quantity": "closed.q.max", "minus": "open.q.max", "bounds": [-1.0, 1.0]},
+            {"name": "start", "quantity": "open.q.first", "expect": 1.0, "tolerance": 0.5, "source": "by definition"},
         ]
         paper = {"key": "b2020", "figure": "7", "note": "The paper leaves the step open."}
         write_recipe(cls.library / "b2020" / "fig07.toml", changed(OSCILLATOR, paper=paper, claims=claims))
@@ -209,8 +209,8 @@ class ClaimsTest(FolderTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        start = {"id": "the-start", "quantity": "closed.q.first", "expect": 1.0, "tolerance": 0.0}
-        wrong = {"id": "a-wrong-one", "quantity": "closed.q.first", "bounds": [2.0, 3.0]}
+        start = {"name": "the-start", "quantity": "closed.q.first", "expect": 1.0, "tolerance": 0.0}
+        wrong = {"name": "a-wrong-one", "quantity": "closed.q.first", "bounds": [2.0, 3.0]}
         cls.results = {}
         for name, claims in (("good", [start]), ("bad", [start, wrong]), ("none", None)):
             recipe = write_recipe(cls.folder / f"{name}.toml", changed(OSCILLATOR, claims=claims))

@@ -11,11 +11,11 @@ from program import OSCILLATOR, FolderTest, changed, run, write_recipe
 BATH = {"name": "bath", "kind": "heat-bath", "oscillators": 60, "damping": 0.3, "omega_max": 9.0, "cutoff": 2.0}
 RECIPE = changed(
     OSCILLATOR,
-    environment=[BATH | {"spectrum": "drude"}],
+    environments=[BATH | {"spectrum": "drude"}],
     time={"step": 0.05, "steps": 400},
     integrators=[
-        {"name": "stoermer-verlet", "on": "closed", "label": "verlet"},
-        {"name": "exact", "on": "closed", "label": "exact"},
+        {"method": "stoermer-verlet", "on": "closed", "name": "verlet"},
+        {"method": "exact", "on": "closed", "name": "exact"},
     ],
 )
 
@@ -36,7 +36,7 @@ class Convert(FolderTest):
         self.assert_code(outcome, 0)
         self.assertIn("`bath` is a chain of 60 now", outcome.text)
         chain = self.folder / "star-bath-chain.toml"
-        environment = tomllib.loads(chain.read_text())["environment"][0]
+        environment = tomllib.loads(chain.read_text())["environments"][0]
         self.assertEqual(environment["kind"], "spring-mass-line")
         self.assertEqual(environment["sites"], 60)
         self.assertEqual(environment["damping"], 0.3)
@@ -61,7 +61,7 @@ class Convert(FolderTest):
         self.assert_code(self.convert(recipe, "chain", "-o", chain), 0)
         both = self.folder / "star.toml"
         self.assert_code(self.convert(chain, "star", "-o", both, name="line"), 0)
-        kinds = [one["kind"] for one in tomllib.loads(both.read_text())["environment"]]
+        kinds = [one["kind"] for one in tomllib.loads(both.read_text())["environments"]]
         self.assertEqual(kinds, ["spring-mass-line", "heat-bath"])
         self.assertLess(np.abs(self.path_of(both) - expected).max(), 1e-11)
 
@@ -84,7 +84,7 @@ class Convert(FolderTest):
         self.assertRegex(outcome.text, r"`bath` is a sum of \d+ modes now")
         modes = self.folder / "kernel-bath-exponentials.toml"
         self.assertFalse((self.folder / "kernel-bath-exponentials.txt").exists())
-        environment = tomllib.loads(modes.read_text())["environment"][0]
+        environment = tomllib.loads(modes.read_text())["environments"][0]
         self.assertEqual(environment["kind"], "memory")
         self.assertNotIn("spectral_density", environment)
         self.assertGreater(len(environment["cosine"]), 5)
@@ -92,7 +92,7 @@ class Convert(FolderTest):
         np.testing.assert_array_equal(self.path_of(modes)[0], expected[0])
         self.assert_code(self.convert(recipe, "star"), 0)
         star = self.folder / "kernel-bath-star.toml"
-        self.assertEqual(tomllib.loads(star.read_text())["environment"][0]["kind"], "heat-bath")
+        self.assertEqual(tomllib.loads(star.read_text())["environments"][0]["kind"], "heat-bath")
         # Two kernels to 1e-9 of some 0.3 kg/s, a speed of 1.3 m/s for 20 s on an oscillator of sqrt(k m) = 2 kg/s.
         self.assertLess(np.abs(self.path_of(star)[1] - expected[1]).max(), 2e-9 * 0.3 * 1.3 * 20.0)
 
@@ -100,7 +100,7 @@ class Convert(FolderTest):
         drude = {"name": "bath", "kind": "memory", "kernel": "0.7*exp(-1.5*t)", "tolerance": 1e-10}
         recipe = write_recipe(self.folder / "drude.toml", changed(RECIPE, environment=[drude]))
         self.assert_code(self.convert(recipe, "exponentials"), 0)
-        environment = tomllib.loads((self.folder / "drude-bath-exponentials.toml").read_text())["environment"][0]
+        environment = tomllib.loads((self.folder / "drude-bath-exponentials.toml").read_text())["environments"][0]
         self.assertEqual(environment["frequency"], [0.0])
         self.assertAlmostEqual(environment["stiffness"][0], 0.7, 9)
         self.assertAlmostEqual(environment["rate"][0], 1.5, 9)
@@ -108,14 +108,14 @@ class Convert(FolderTest):
 
     def test_a_warm_line_is_a_warm_bath(self):
         line = {"name": "bath", "kind": "spring-mass-line", "sites": 9, "M": 0.1, "lambda": 2.0, "far_end": "free"}
-        recipe = write_recipe(self.folder / "warm.toml", changed(RECIPE, environment=[line | {"temperature": 0.7}]))
+        recipe = write_recipe(self.folder / "warm.toml", changed(RECIPE, environment=[line | {"kT": 0.7}]))
         self.assert_code(self.convert(recipe, "star"), 0)
-        environment = tomllib.loads((self.folder / "warm-bath-star.toml").read_text())["environment"][0]
-        self.assertEqual(environment["temperature"], 0.7)
+        environment = tomllib.loads((self.folder / "warm-bath-star.toml").read_text())["environments"][0]
+        self.assertEqual(environment["kT"], 0.7)
         star = self.folder / "warm-bath-star.toml"
         self.assert_code(self.convert(star, "chain", "-o", self.folder / "warm-chain.toml"), 0)
-        environment = tomllib.loads((self.folder / "warm-chain.toml").read_text())["environment"][0]
-        self.assertEqual(environment["temperature"], 0.7)
+        environment = tomllib.loads((self.folder / "warm-chain.toml").read_text())["environments"][0]
+        self.assertEqual(environment["kT"], 0.7)
         self.assert_code(run(["check", self.folder / "warm-chain.toml"]), 0)
 
     def refused(self, message, environment, to="star", *more):
@@ -155,7 +155,7 @@ class Convert(FolderTest):
         (self.folder / "t.txt").write_text("1 0.2\n2 0.3\n")
         (self.folder / "elsewhere").mkdir()
         beside = {"name": "table", "kind": "heat-bath", "spectrum": "table", "file": "t.txt"}
-        recipe = write_recipe(recipe, changed(RECIPE, environment=[RECIPE["environment"][0], beside]))
+        recipe = write_recipe(recipe, changed(RECIPE, environment=[RECIPE["environments"][0], beside]))
         outcome = self.convert(recipe, "chain", "-o", self.folder / "elsewhere" / "a.toml")
         self.assert_code(outcome, 2)
         self.assert_said_once(outcome, "`table` is read from t.txt")

@@ -16,13 +16,13 @@ import h5py
 from program import OSCILLATOR, FolderTest, changed, end, run, start, variables, write_recipe
 
 FLIPS = int(os.environ.get("BATHLINE_FLIPS", "6"))
-CLAIM = {"id": "start", "quantity": "closed.q.max", "bounds": [0.0, 2.0]}
+CLAIM = {"name": "start", "quantity": "closed.q.max", "bounds": [0.0, 2.0]}
 RECIPE = changed(OSCILLATOR, claims=[CLAIM], output={"checkpoint_every": 25, "keep_checkpoints": 1})
 
 # A long line of few records, for a run that is killed on its way.
 LONG = changed(
     OSCILLATOR,
-    environment=[OSCILLATOR["environment"][0] | {"sites": 20000}],
+    environments=[OSCILLATOR["environments"][0] | {"sites": 20000}],
     time={"steps": 2000000},
     output={"every": 50, "checkpoint_every": 20000},
 )

@@ -14,10 +14,10 @@ MEMORY = {"name": "bath", "kind": "memory", "representation": "exponentials", "t
 RECIPE = changed(
     OSCILLATOR,
     system={"kind": "single-oscillator", "m": 1.3, "k": 2.1, "q0": [0.9], "v0": [-0.3]},
-    environment=[MEMORY | OHMIC],
+    environments=[MEMORY | OHMIC],
     time={"step": 0.02, "steps": 750},
     integrators=[
-        {"name": name, "on": "closed", "label": name, **more}
+        {"method": name, "on": "closed", "name": name, **more}
         for name, more in (
             ("exact", {}),
             ("gamma", {"gamma": 0.5}),
@@ -110,11 +110,11 @@ class Exponentials(FolderTest):
         files = {"density": "spectral_density_file", "kernel": "kernel_file"}
         recipe = changed(
             RECIPE,
-            environment=[
+            environments=[
                 MEMORY | {"name": name, "tolerance": tolerances[name], files[name]: f"{name}.txt"} for name in files
             ],
             integrators=[
-                {"name": "exact", "on": "closed", "label": name, "environments": [name]} for name in files
+                {"method": "exact", "on": "closed", "name": name, "environments": [name]} for name in files
             ],
         )
         path, _ = self.result(recipe, "tables")
@@ -149,14 +149,14 @@ class Exponentials(FolderTest):
 
         chosen(r"is \d+ exponentials, as nothing else was asked for: a star or a chain would take \d+", **OHMIC)
         chosen("is 1 exponential, as nothing .*: it has no star or chain of reasonable size", kernel="0.5*exp(-3*t)")
-        chosen("is a star of .*which is warm under every method", temperature=0.3, **OHMIC)
+        chosen("is a star of .*which is warm under every method", kT=0.3, **OHMIC)
         chosen("is a star of .*no short sum of exponentials is as good", kernel="exp(-t^2)+0.4*exp(-(t-11)^2)")
 
     def test_what_is_passive_by_itself_may_be_warm(self):
-        recipe = changed(RECIPE, environment=[MEMORY | {"kernel": "0.5*exp(-3*t)", "temperature": 0.4}])
+        recipe = changed(RECIPE, environment=[MEMORY | {"kernel": "0.5*exp(-3*t)", "kT": 0.4}])
         recipe["integrators"] = recipe["integrators"][1:3]
         by_hand = {"name": "bath", "kind": "memory", "stiffness": [0.5], "rate": [3.0], "frequency": [0.0]}
-        twin = changed(recipe, environment=[by_hand | {"temperature": 0.4}])
+        twin = changed(recipe, environment=[by_hand | {"kT": 0.4}])
         with h5py.File(self.result(recipe, "warm")[0]) as one, h5py.File(self.result(twin, "twin")[0]) as other:
             for name in ("gamma", "stoermer-verlet"):
                 # The stiffness and rate found are those to 1e-10, and the noise is the same.
@@ -166,11 +166,11 @@ class Exponentials(FolderTest):
 
     def test_what_is_passive_as_a_whole_may_be_warm(self):
         def covariance(kernel, environment=(), **integrator):
-            memory = {"kind": "memory", "name": "bath", "representation": "exponentials", "temperature": 0.4}
+            memory = {"kind": "memory", "name": "bath", "representation": "exponentials", "kT": 0.4}
             recipe = changed(
                 RECIPE, environment=[memory | kernel, *environment], study={"kind": "covariance"}, time={"step": 0.2, "steps": 500}
             )
-            recipe["integrators"] = [{"on": "closed", "label": "run"} | integrator]
+            recipe["integrators"] = [{"on": "closed", "name": "run"} | integrator]
             path, _ = self.result(recipe, "warm")
             found = variables(path)
             return {name: found[f"covariance/run/{name}"].item() for name in ("qq", "vv")} | {
@@ -187,10 +187,10 @@ class Exponentials(FolderTest):
 
     def test_quantum_noise_of_a_kernel_is_that_of_its_modes(self):
         by_hand = {"name": "bath", "kind": "memory", "stiffness": [0.5], "rate": [3.0], "frequency": [0.0]}
-        quantum = {"quantum": True, "hbar": 1.0, "temperature": 0.1}
+        quantum = {"quantum": True, "hbar": 1.0, "kT": 0.1}
         recipe = changed(RECIPE, environment=[MEMORY | {"kernel": "0.5*exp(-3*t)"} | quantum])
         recipe["integrators"] = recipe["integrators"][1:2]
-        recipe["environment"][0].pop("representation")
+        recipe["environments"][0].pop("representation")
         twin = changed(recipe, environment=[by_hand | quantum])
         with h5py.File(self.result(recipe, "kernel")[0]) as one, h5py.File(self.result(twin, "twin")[0]) as other:
             self.assertLess(np.abs(one["gamma/q"][()] - other["gamma/q"][()]).max(), 1e-8)
@@ -200,7 +200,7 @@ class Exponentials(FolderTest):
 class Mistakes(FolderTest):
     def refused(self, message, integrator=None, **environment):
         recipe = changed(RECIPE, environment=[{"name": "bath", "kind": "memory"} | environment])
-        recipe["integrators"] = [integrator or {"name": "gamma", "gamma": 0.5, "on": "closed", "label": "closed"}]
+        recipe["integrators"] = [integrator or {"method": "gamma", "gamma": 0.5, "on": "closed", "name": "closed"}]
         outcome = run(["check", write_recipe(self.folder / "wrong.toml", recipe)], 2)
         self.assert_code(outcome, 2)
         lines = [line for line in outcome.text.splitlines() if line.startswith("error:")]
@@ -222,9 +222,9 @@ class Mistakes(FolderTest):
         self.refused('too slowly for a star or a chain.*"exponentials"', kernel="1/sqrt(1+t)", **star)
         self.refused("it does not die down", kernel="cos(t)^2")
         self.refused("no short sum of exponentials", tolerance=1e-13, **asked, **OHMIC)
-        self.refused('below 0 there is no noise.*"star", which is warm', temperature=0.2, **asked, **OHMIC)
+        self.refused('below 0 there is no noise.*"star", which is warm', kT=0.2, **asked, **OHMIC)
         self.refused('quantum noise is of modes that decay: take "exponentials"', quantum=True, **star, **OHMIC)
-        backwards = {"name": "yoshida4", "on": "closed", "label": "closed"}
+        backwards = {"method": "yoshida4", "on": "closed", "name": "closed"}
         self.refused('cannot run backwards.*representation = "star"', integrator=backwards, **asked, **OHMIC)
 
     def test_sums_by_hand(self):
@@ -237,7 +237,7 @@ class Mistakes(FolderTest):
         self.refused("no passive environment has this kernel.*below 0 for .* %", **sum_of | {"cosine": [1.0, -4.0]})
         self.refused("`stiffness` and `cosine` say the same", stiffness=[1.0, 1.0], **sum_of)
         self.refused("the memory's kernel is missing", sine=[1.0], rate=[1.0], frequency=[1.0])
-        self.refused("transform is -.*below 0 there is no noise; take away from `sine`", temperature=0.1, **sum_of)
+        self.refused("transform is -.*below 0 there is no noise; take away from `sine`", kT=0.1, **sum_of)
 
 
 if __name__ == "__main__":

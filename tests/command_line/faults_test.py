@@ -18,7 +18,7 @@ from program import KEPLER, OSCILLATOR, FolderTest, changed, end, run, start, to
 # 1.6 MB of state in every checkpoint, hardly anything in the result.
 STATE = changed(
     OSCILLATOR,
-    environment=[OSCILLATOR["environment"][0] | {"sites": 100000}],
+    environments=[OSCILLATOR["environments"][0] | {"sites": 100000}],
     integrators=OSCILLATOR["integrators"][:1],
     time={"steps": 100},
     output={"every": 10, "checkpoint_every": 10, "keep_checkpoints": 2},
@@ -179,7 +179,7 @@ class NumericalFailureTest(FolderTest):
     def test_a_motion_that_blows_up(self):
         recipe = changed(
             OSCILLATOR,
-            environment=[{"name": "line", "kind": "spring-mass-line", "sites": 45, "M": 0.02, "lambda": 8.0}],
+            environments=[{"name": "line", "kind": "spring-mass-line", "sites": 45, "M": 0.02, "lambda": 8.0}],
             time={"step": 0.2, "steps": 2000},
             integrators=[OSCILLATOR["integrators"][0] | {"allow_unstable": True}],
             output={"checkpoint_every": 50, "keep_checkpoints": 1},
@@ -212,7 +212,7 @@ class RubbishTest(FolderTest):
             "open": b"[" * size,
             "one-key": b"a" * size,
             # A hundred thousand of them, made longer by blanks: five times as many take five times as long.
-            "tables": toml(OSCILLATOR).encode() + (b"[[environment]]".ljust(79) + b"\n") * (size // 80),
+            "tables": toml(OSCILLATOR).encode() + (b"[[environments]]".ljust(79) + b"\n") * (size // 80),
             "keys": b"[system]\n" + b"".join(b"key%d = 1\n" % i for i in range(size // 16)),
         }
         for name, text in texts.items():

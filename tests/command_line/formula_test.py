@@ -21,7 +21,7 @@ HENON_HEILES = {
     "system.parameters": {"lam": 1.0},
     "system.observables.L": {"formula": "x*y_dot - y*x_dot", "units": "m^2/s"},
     "time": {"step": 0.05, "steps": 400},
-    "integrators": [{"name": "exact", "on": "closed"}, {"name": "gauss", "stages": 3, "on": "closed"}],
+    "integrators": [{"method": "exact", "on": "closed"}, {"method": "gauss", "stages": 3, "on": "closed"}],
 }
 
 
@@ -44,9 +44,9 @@ DRIVEN = {
     },
     "system.parameters": {"F": 0.5, "c": 0.2},
     "system.observables.f": {"formula": "F*cos(1.3*t) - c*x_dot*x^2", "units": "N"},
-    "environment": [{"kind": "spring-mass-line", "sites": 4, "M": 0.5, "lambda": 2.0}],
+    "environments": [{"kind": "spring-mass-line", "sites": 4, "M": 0.5, "lambda": 2.0}],
     "time": {"step": 0.02, "steps": 500},
-    "integrators": [{"name": "exact", "on": "closed"}, {"name": "gauss", "stages": 3, "on": "closed"}],
+    "integrators": [{"method": "exact", "on": "closed"}, {"method": "gauss", "stages": 3, "on": "closed"}],
 }
 
 
@@ -103,7 +103,7 @@ class FormulaTest(FolderTest):
             self.assertLess(np.abs(energy - energy[0]).max(), tolerance, label)
 
     def test_the_same_bits_on_three_ranks(self):
-        explicit = [{"name": name, "on": "closed"} for name in ("stoermer-verlet", "rk4")]
+        explicit = [{"method": name, "on": "closed"} for name in ("stoermer-verlet", "rk4")]
         for recipe in HENON_HEILES, changed(DRIVEN, integrators=explicit):
             self.assert_code(self.run_recipe(recipe), 0)
             (self.folder / "result.h5").rename(self.folder / "one.h5")

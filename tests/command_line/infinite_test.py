@@ -12,24 +12,24 @@ LINE = {"name": "endless", "kind": "spring-mass-line", "sites": "infinite", "M":
 # A planet whose two axes have a line each, Courant number 0.2.
 PLANET = changed(
     KEPLER,
-    environment=[LINE],
+    environments=[LINE],
     time={"step": 0.01, "steps": 400},
     integrators=[
-        {"name": "gamma", "gamma": 0.0, "on": "closed", "label": "kicks"},
-        {"name": "gamma", "gamma": 0.25, "on": "closed", "label": "stage"},
-        {"name": "gauss", "on": "closed", "label": "gauss"},
+        {"method": "gamma", "gamma": 0.0, "on": "closed", "name": "kicks"},
+        {"method": "gamma", "gamma": 0.25, "on": "closed", "name": "stage"},
+        {"method": "gauss", "on": "closed", "name": "gauss"},
     ],
     output={"every": 5},
 )
 
 
-COMPOSITION = {"name": "yoshida4", "on": "closed", "label": "composition"}
+COMPOSITION = {"method": "yoshida4", "on": "closed", "name": "composition"}
 
 
 class Infinite(FolderTest):
     def test_certificate_stands_in_the_file_and_in_the_log(self):
         beside = {"name": "bath", "kind": "heat-bath", "oscillators": 50, "damping": 0.3, "omega_max": 9.0}
-        claim = {"id": "kernel", "quantity": "certificate.kicks.endless.kernel_error", "bounds": [0.0, 1e-9]}
+        claim = {"name": "kernel", "quantity": "certificate.kicks.endless.kernel_error", "bounds": [0.0, 1e-9]}
         recipe = changed(PLANET, environment=[beside, LINE | {"tolerance": 1e-9}], claims=[claim])
         path, outcome = self.result(recipe, "certificate")
         for label in ("kicks", "stage", "gauss"):
@@ -43,7 +43,7 @@ class Infinite(FolderTest):
         self.assertIn("PASS", outcome.text)
         with h5py.File(path) as file:
             said = {of: file[f"kicks/energy_{of}"].attrs["long_name"] for of in ("environment", "interaction")}
-        self.assertIn("of `endless` the work of the head on it", said["environment"])
+        self.assertIn("of `endless` the work of the head on it", said["environments"])
         self.assertIn("0 for `endless`", said["interaction"])
 
     def test_runs_for_ever_are_mended(self):
@@ -76,9 +76,9 @@ class Infinite(FolderTest):
         recipe = changed(
             PLANET,
             system=None,
-            environment=[LINE | {"temperature": 0.3}],
-            integrators=[{"name": "gamma", "gamma": 0.5, "on": "closed", "label": "midpoint"}],
-            study={"kind": "ensemble", "realisations": 400, "longest_lag": 0.5},
+            environments=[LINE | {"kT": 0.3}],
+            integrators=[{"method": "gamma", "gamma": 0.5, "on": "closed", "name": "midpoint"}],
+            study={"kind": "ensemble", "realisations": 400, "max_lag": 0.5},
         )
         found = variables(self.result(recipe | {"system": well}, "ensemble")[0])
         of = "ensemble/midpoint/"
@@ -97,14 +97,14 @@ class Infinite(FolderTest):
         line = LINE | {"tolerance": 1e-6}
         recipe = changed(
             PLANET,
-            environment=[line | {"temperature": 0.01}, line | {"name": "second", "temperature": 0.02}],
+            environments=[line | {"kT": 0.01}, line | {"name": "second", "kT": 0.02}],
             time={"steps": 120},
             integrators=[
-                {"name": "gamma", "gamma": 0.5, "on": "closed", "label": "midpoint"},
-                {"name": "stoermer-verlet", "on": "closed", "label": "kicks"},
-                {"name": "gamma", "gamma": 0.25, "on": "closed", "label": "stage"},
-                {"name": "gauss", "stages": 3, "on": "closed", "label": "gauss"},
-                {"name": "stoermer-verlet", "on": "closed", "label": "silent", "noise": False},
+                {"method": "gamma", "gamma": 0.5, "on": "closed", "name": "midpoint"},
+                {"method": "stoermer-verlet", "on": "closed", "name": "kicks"},
+                {"method": "gamma", "gamma": 0.25, "on": "closed", "name": "stage"},
+                {"method": "gauss", "stages": 3, "on": "closed", "name": "gauss"},
+                {"method": "stoermer-verlet", "on": "closed", "name": "silent", "noise": False},
             ],
             output={"checkpoint_every": 43, "keep_checkpoints": 99},
         )
@@ -117,7 +117,7 @@ class Infinite(FolderTest):
             checkpoints = sorted(self.folder.glob("noise.checkpoint.*.h5"), key=lambda p: int(p.name.split(".")[-2]))
             self.assert_code(run(["resume", checkpoints[index], "-o", self.copy(whole, path)], ranks=2), 0)
             self.assert_same_bits(whole, path)
-        other, _ = self.result(changed(recipe, output={"seed": 2}), "noise-other")
+        other, _ = self.result(changed(recipe, seed=2), "noise-other")
         for label in ("midpoint", "kicks", "stage", "gauss", "silent"):
             same = np.array_equal(variables(whole)[f"{label}/q"], variables(other)[f"{label}/q"])
             self.assertEqual(same, label == "silent", label)
@@ -129,16 +129,16 @@ class Infinite(FolderTest):
         recipe = changed(PLANET, study={"kind": "memory"})
         recipe["integrators"] = [recipe["integrators"][0], recipe["integrators"][2]]
         recipe["integrators"] += [
-            {"name": "gamma", "gamma": 1.0, "on": "closed", "label": "kicks-first"},
-            {"name": "stoermer-verlet", "on": "closed", "label": "verlet"},
-            {"name": "lobatto", "stages": 2, "on": "closed", "label": "lobatto"},
-            {"name": "stoermer-verlet", "order_of_substeps": "drift-kick-drift", "on": "closed", "label": "drifts"},
+            {"method": "gamma", "gamma": 1.0, "on": "closed", "name": "kicks-first"},
+            {"method": "stoermer-verlet", "on": "closed", "name": "verlet"},
+            {"method": "lobatto", "stages": 2, "on": "closed", "name": "lobatto"},
+            {"method": "stoermer-verlet", "order_of_substeps": "drift-kick-drift", "on": "closed", "name": "drifts"},
         ]
         kernels = {}
         for name, sites in (("endless", "infinite"), ("long", 300)):
             path, _ = self.result(changed(recipe, environment=[LINE | {"sites": sites}]), f"memory-{name}")
             kernels[name] = variables(path)
-        for label in (one["label"] for one in recipe["integrators"]):
+        for label in (one["name"] for one in recipe["integrators"]):
             found = kernels["endless"][f"memory/{label}/endless/kernel"]
             self.assertLess(np.abs(found - kernels["long"][f"memory/{label}/endless/kernel"]).max(), 1e-10)
             # That of the steps, or of continuous time, from which `gauss` is off by the square of h W = 0.4.
@@ -147,7 +147,7 @@ class Infinite(FolderTest):
         # From kick to kick it is (P_{n-1} - P_{n+1}) / (2 c^2 (2n + 1)), Legendre polynomials of 1 - 2 c^2.
         square = 0.2**2
         legendre = np.polynomial.legendre.legvander(1 - 2 * square, 400).ravel()
-        found = kernels["endless"]["memory/kicks/endless/kernel"]
+        found = kernels["endless"]["memory-kernel/kicks/endless/kernel"]
         self.assertLess(np.abs(found[:1] - 0.8).max(), 1e-13)
         for step in range(5, 400, 5):
             n = step - 1
@@ -156,7 +156,7 @@ class Infinite(FolderTest):
 
     def test_memory_study_knows_every_gamma(self):
         gammas = (0.03, 0.2, 0.4, 0.49, 0.5, 0.6, 0.8, 0.97)
-        integrators = [{"name": "gamma", "gamma": g, "on": "closed", "label": f"g{100 * g:.0f}"} for g in gammas]
+        integrators = [{"method": "gamma", "gamma": g, "on": "closed", "name": f"g{100 * g:.0f}"} for g in gammas]
         recipe = changed(PLANET, study={"kind": "memory"}, integrators=integrators, output={"every": 1})
         kernels = [
             variables(self.result(changed(recipe, environment=[LINE | {"sites": sites}]), f"every-gamma-{sites}")[0])
@@ -208,15 +208,15 @@ class Mistakes(FolderTest):
                                                        "length": 5.0, "spacing": 0.1})
         self.refused("snapshots are of sites", output={"snapshots": 10})
         self.refused("a wave study watches sites", output={"snapshots": 10}, study={"kind": "wave", "threshold": 1e-3})
-        integrators = [{"name": "gamma", "gamma": 0.0, "on": "closed", "label": "kicks"}]
+        integrators = [{"method": "gamma", "gamma": 0.0, "on": "closed", "name": "kicks"}]
         self.refused("Courant number h sqrt(lambda/M) = 1.2 ", time={"step": 0.06}, integrators=integrators)
-        yoshida = [{"name": "yoshida4", "on": "closed", "label": "it"}]
+        yoshida = [{"method": "yoshida4", "on": "closed", "name": "it"}]
         self.refused("0.6 of `endless` is not below 0.592475", time={"step": 0.03}, integrators=yoshida)
         self.refused("nobody knows whether they are passive", {"horizon": "forever"}, integrators=yoshida)
         for name in ("rk4", "exact"):
             self.refused("a line without end" if name != "exact" else "have no end",
-                         integrators=[{"name": name, "on": "closed", "label": "it"}])
-        self.refused("a line without end", integrators=[{"name": "lobatto", "on": "closed", "label": "it"}])
+                         integrators=[{"method": name, "on": "closed", "name": "it"}])
+        self.refused("a line without end", integrators=[{"method": "lobatto", "on": "closed", "name": "it"}])
 
 
 if __name__ == "__main__":

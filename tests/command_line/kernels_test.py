@@ -15,10 +15,10 @@ STAR = {"name": "star", "kind": "memory", "representation": "star"}
 RECIPE = changed(
     OSCILLATOR,
     system={"kind": "single-oscillator", "m": 1.0, "k": 1.5, "q0": [1.0], "v0": [0.4]},
-    environment=[BATH | {"name": kind, "representation": kind} for kind in ("star", "chain")],
+    environments=[BATH | {"name": kind, "representation": kind} for kind in ("star", "chain")],
     time={"step": 0.04, "steps": 500},
     integrators=[
-        {"name": name, "on": "closed", "label": f"{kind}-{name}", "environments": [kind]} | more
+        {"method": name, "on": "closed", "name": f"{kind}-{name}", "environments": [kind]} | more
         for kind in ("star", "chain")
         for name, more in (("exact", {}), ("gamma", {"gamma": 0.5}), ("stoermer-verlet", {}))
     ],
@@ -78,7 +78,7 @@ class Kernels(FolderTest):
         (self.folder / "kernel.txt").write_text("0 0.8\n0.5 0.2\n1.5 0\n")
         recipe = changed(
             RECIPE,
-            environment=[
+            environments=[
                 STAR | {"spectral_density_file": "density.txt"},
                 {
                     "name": "chain",
@@ -96,9 +96,9 @@ class Kernels(FolderTest):
         with h5py.File(path) as file:
             self.assertIn("input_file:density.txt", file.attrs)
             self.assertIn("input_file:kernel.txt", file.attrs)
-            times = file["memory/star-gamma/star/time"][()]
+            times = file["memory-kernel/star-gamma/star/time"][()]
             of_density, of_kernel = (file[f"memory/{kind}-gamma/{kind}/kernel_limit"][()] for kind in ("star", "chain"))
-            found = file["memory/chain-gamma/chain/kernel_formula"][()]
+            found = file["memory-kernel/chain-gamma/chain/kernel_formula"][()]
         # The integral of J/w cos(w t) by itself.
         w = (np.arange(300_000) + 0.5) * 1e-5
         density = np.where(w < 2.0, 0.3 * w, 0.6 * (3.0 - w))
@@ -112,7 +112,7 @@ class Kernels(FolderTest):
         table.write_text("1.0 0.3\n3.0 0\n")
         recipe = changed(
             RECIPE,
-            environment=[STAR | {"spectral_density_file": "density.txt"}],
+            environments=[STAR | {"spectral_density_file": "density.txt"}],
             output={"checkpoint_every": 100, "keep_checkpoints": 5},
         )
         recipe["integrators"] = [recipe["integrators"][2]]
@@ -122,7 +122,7 @@ class Kernels(FolderTest):
 
     def test_star_and_chain_start_warm(self):
         for kind, other, parts in (("star", "chain", "oscillators"), ("chain", "star", "sites")):
-            baths = [one | ({"temperature": 0.5} if one["name"] == kind else {}) for one in RECIPE["environment"]]
+            baths = [one | ({"kT": 0.5} if one["name"] == kind else {}) for one in RECIPE["environments"]]
             path, _ = self.result(changed(RECIPE, environment=baths), f"warm-{kind}")
             with h5py.File(path) as file:
                 degrees = 2 * file[f"certificate/{kind}-exact/{kind}/{parts}"][()]
@@ -143,7 +143,7 @@ class Kernels(FolderTest):
 class Mistakes(FolderTest):
     def refused(self, message, **environment):
         recipe = changed(RECIPE, environment=[{"name": "bath", "kind": "memory"} | environment])
-        recipe["integrators"] = [{"name": "gamma", "gamma": 0.5, "on": "closed", "label": "closed"}]
+        recipe["integrators"] = [{"method": "gamma", "gamma": 0.5, "on": "closed", "name": "closed"}]
         outcome = run(["check", write_recipe(self.folder / "wrong.toml", recipe)])
         self.assert_code(outcome, 2)
         lines = [line for line in outcome.text.splitlines() if line.startswith("error:")]

@@ -23,9 +23,9 @@ PENDULUM = {
     "system.observables.speed": {"formula": "b_dot", "units": "1/s"},
     "time": {"step": 0.01, "steps": 200},
     "integrators": [
-        {"name": "exact", "on": "open"},
-        {"name": "gauss", "stages": 3, "on": "open"},
-        {"name": "rk4", "on": "open"},
+        {"method": "exact", "on": "open"},
+        {"method": "gauss", "stages": 3, "on": "open"},
+        {"method": "rk4", "on": "open"},
     ],
 }
 
@@ -104,10 +104,10 @@ class LagrangianTest(FolderTest):
             },
             time={"step": 0.01, "steps": 100},
             integrators=[
-                {"name": "exact", "on": "open"},
-                {"name": "gauss", "stages": 3, "on": "open"},
-                {"name": "lobatto", "stages": 3, "on": "open"},
-                {"name": "herglotz", "on": "open"},
+                {"method": "exact", "on": "open"},
+                {"method": "gauss", "stages": 3, "on": "open"},
+                {"method": "lobatto", "stages": 3, "on": "open"},
+                {"method": "herglotz", "on": "open"},
             ],
         )
         self.assert_code(self.run_recipe(contact), 0)
@@ -146,14 +146,14 @@ class LagrangianTest(FolderTest):
             PENDULUM,
             system={"kind": "formula", "V": "x^4/4 + x^2*y^2 + y^2/2", "masses": [2.0, 0.5], "coordinates": ["x", "y"]},
             output={"work_rules": True},
-            integrators=[{"name": "gauss", "stages": 3, "on": "open"}],
+            integrators=[{"method": "gauss", "stages": 3, "on": "open"}],
             time={"step": 0.05, "steps": 400},
         )
         del formula["system"]["L"], formula["system.observables.speed"]
-        formula["output.section"] = {"of": "y"}
+        formula["output.poincare_section"] = {"of": "y"}
         typed = changed(formula, system={"kind": "lagrangian", "L": "x_dot^2 + y_dot^2/4 - x^4/4 - x^2*y^2 - y^2/2"})
         del typed["system"]["V"], typed["system"]["masses"]
-        names = ("section_time", "section_q", "section_p", "ledger_hermite", "ledger_left")
+        names = ("poincare_time", "poincare_q", "poincare_p", "ledger_hermite", "ledger_left")
         found = []
         for recipe in formula, typed:
             self.assert_code(self.run_recipe(recipe), 0)
@@ -170,10 +170,10 @@ class LagrangianTest(FolderTest):
             PENDULUM,
             system={"kind": "formula", "V": "x^4/4 + x^2*y^2 + y^2/2", "masses": [2.0, 0.5], "coordinates": ["x", "y"]},
             integrators=[
-                {"name": "gamma", "gamma": 0.5, "on": "closed"},
-                {"name": "gauss", "stages": 2, "on": "closed"},
+                {"method": "gamma", "gamma": 0.5, "on": "closed"},
+                {"method": "gauss", "stages": 2, "on": "closed"},
             ],
-            environment=[bath],
+            environments=[bath],
         )
         del formula["system"]["L"], formula["system.observables.speed"], formula["system"]["damping"]
         typed = changed(formula, system={"kind": "lagrangian", "L": "x_dot^2 + y_dot^2/4 - x^4/4 - x^2*y^2 - y^2/2"})
@@ -202,10 +202,10 @@ class LagrangianTest(FolderTest):
         closed = changed(
             PENDULUM,
             integrators=[
-                {"name": "gamma", "gamma": 0.5, "on": "closed"},
-                {"name": "gauss", "stages": 2, "on": "closed"},
+                {"method": "gamma", "gamma": 0.5, "on": "closed"},
+                {"method": "gauss", "stages": 2, "on": "closed"},
             ],
-            environment=[
+            environments=[
                 {"kind": "spring-mass-line", "attach": 0, "sites": 300, "grid": "characteristic", "damping": 0.8}
             ],
         )
@@ -239,7 +239,7 @@ class LagrangianTest(FolderTest):
                 "v0": [0.0, 0.5],
             },
             time={"step": 0.3, "steps": 300},
-            integrators=[{"name": "lobatto", "stages": 2, "on": "open"}],
+            integrators=[{"method": "lobatto", "stages": 2, "on": "open"}],
         )
         del typed["system.observables.speed"]
         formula = changed(typed, system={"kind": "formula", "V": "-1/sqrt(x^2 + y^2)", "masses": [1.0, 1.0]})
@@ -252,7 +252,7 @@ class LagrangianTest(FolderTest):
             formula,
             system={"v0": [0.0, 0.05]},
             time={"step": 0.05, "steps": 400},
-            integrators=[{"name": "rk4", "on": "open"}],
+            integrators=[{"method": "rk4", "on": "open"}],
         )
         self.assertIn("energy_total left its start", self.run_recipe(falling).text)
         # In polar coordinates, with masses that depend on the distance, a fine step is nothing to speak of.
@@ -268,20 +268,20 @@ class LagrangianTest(FolderTest):
     def test_what_cannot_be_run_gives_one_clear_line(self):
         cases = (
             (
-                {"integrators": [{"name": "stoermer-verlet", "on": "open"}]},
+                {"integrators": [{"method": "stoermer-verlet", "on": "open"}]},
                 {},
                 r"recipe.toml:\d+:\d+: `stoermer-verlet`: it goes by turns with the kinetic and with the potential energy",
             ),
             ({"study": {"kind": "ensemble"}}, {}, r"needs masses and a potential"),
             ({}, {"L": "a_dot*b - b_dot*a"}, r"recipe.toml:\d+:\d+: L: .*degenerate .*d2L/dv2 is singular"),
-            ({"output.section": {"of": "b"}}, {"L": "a_dot^2 + b_dot^2 - z"}, r"no action z"),
-            ({"integrators": [{"name": "yoshida4", "on": "open"}]}, {"L": "a_dot^2 + b_dot^2 - z"}, r"advance the z"),
+            ({"output.poincare_section": {"of": "b"}}, {"L": "a_dot^2 + b_dot^2 - z"}, r"no action z"),
+            ({"integrators": [{"method": "yoshida4", "on": "open"}]}, {"L": "a_dot^2 + b_dot^2 - z"}, r"advance the z"),
             (
-                {"environment": [{"kind": "spring-mass-line", "attach": 0, "sites": 9, "M": 1.0, "lambda": 1.0}]},
+                {"environments": [{"kind": "spring-mass-line", "attach": 0, "sites": 9, "M": 1.0, "lambda": 1.0}]},
                 {"L": "a_dot^2 + b_dot^2 - z"},
                 r"a contact system is open and has no environment",
             ),
-            ({"integrators": [{"name": "herglotz", "on": "open"}]}, {}, r"kind `lagrangian` whose L depends on z"),
+            ({"integrators": [{"method": "herglotz", "on": "open"}]}, {}, r"kind `lagrangian` whose L depends on z"),
             ({}, {"z0": 0.5}, r"recipe.toml:\d+:\d+: `z0` is the action"),
             ({}, {"force": ["z", "0"], "L": "a_dot^2 + b_dot^2 - z"}, r"force\[0\] depends on the action `z`"),
             ({}, {"force": ["a"]}, r"`force` has 1 formula\(s\) for 2 coordinates"),

@@ -13,7 +13,7 @@ from program import OSCILLATOR, FolderTest, changed, end, kill, run, start, toml
 # Long enough to be caught at work, and saved now and then.
 LONG = changed(
     OSCILLATOR,
-    environment=[OSCILLATOR["environment"][0] | {"sites": 20000}],
+    environments=[OSCILLATOR["environments"][0] | {"sites": 20000}],
     time={"steps": 10000000},
     output={"every": 10000, "checkpoint_every": 20000},
 )

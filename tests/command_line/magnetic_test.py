@@ -22,7 +22,7 @@ CHARGE = {
     },
     "system.parameters": {"c": 0.1},
     "time": {"step": 0.02, "steps": 400},
-    "integrators": [{"name": "exact", "on": "closed"}, {"name": "gauss", "stages": 3, "on": "closed"}],
+    "integrators": [{"method": "exact", "on": "closed"}, {"method": "gauss", "stages": 3, "on": "closed"}],
 }
 PLANE = {
     "title": "Two charges in a plane",
@@ -35,11 +35,11 @@ PLANE = {
     },
     "system.potential": {"kind": "harmonic", "k": 1.5},
     "time": {"step": 0.05, "steps": 400},
-    "environment": [{"kind": "spring-mass-line", "attach": 0, "sites": 300, "grid": "characteristic", "damping": 0.4}],
+    "environments": [{"kind": "spring-mass-line", "attach": 0, "sites": 300, "grid": "characteristic", "damping": 0.4}],
     "integrators": [
-        {"name": "stoermer-verlet", "on": "closed"},
-        {"name": "gauss", "stages": 2, "on": "closed"},
-        {"name": "rk4", "on": "closed"},
+        {"method": "stoermer-verlet", "on": "closed"},
+        {"method": "gauss", "stages": 2, "on": "closed"},
+        {"method": "rk4", "on": "closed"},
     ],
 }
 
@@ -90,8 +90,8 @@ class MagneticTest(FolderTest):
                 time={"step": step, "end": 6.0},
                 study={"kind": "reduction"},
                 integrators=[
-                    {"name": "gamma", "on": "closed", "label": "line"},
-                    {"name": "gamma", "on": "open", "label": "damper"},
+                    {"method": "gamma", "on": "closed", "name": "line"},
+                    {"method": "gamma", "on": "open", "name": "damper"},
                 ],
             )
             del recipe["time"]["steps"]
@@ -105,15 +105,15 @@ class MagneticTest(FolderTest):
         damped = changed(CHARGE, system={"damping": [0.1, 0.2]})
         del damped["system"]["force"]
         one = {"coordinates": ["x"], "masses": [1.0], "V": "x^2", "force": ["0"], "q0": [0.4], "v0": [0.2]}
-        gamma = [{"name": "gamma", "on": "open"}]
+        gamma = [{"method": "gamma", "on": "open"}]
         cases = (
             (changed(CHARGE, system=one), "magnetic_field: it stands across a plane"),
             (changed(PLANE, system={"q0": [0.0, 1.0], "v0": [0.0, 0.0]}), "this system has 1 axis per particle"),
             (
-                changed(damped, system={"temperature": 1.0}, integrators=[{"name": "baoab", "on": "open"}]),
+                changed(damped, system={"kT": 1.0}, integrators=[{"method": "baoab", "on": "open"}]),
                 "takes no noise in a magnetic field",
             ),
-            (changed(damped, integrators=[{"name": "herglotz", "on": "open"}]), "in no magnetic field"),
+            (changed(damped, integrators=[{"method": "herglotz", "on": "open"}]), "in no magnetic field"),
             (changed(damped, study={"kind": "commutativity"}, integrators=gamma), "magnetic_field: a study of the kind"),
             (
                 changed(damped, study={"kind": "duplication", "spread": 0.1}, integrators=gamma),

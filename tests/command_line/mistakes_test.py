@@ -32,7 +32,7 @@ K0 = 4.0
 q0 = [0.5, 0.0]
 v0 = [0.0, 0.1]
 
-[[environment]]
+[[environments]]
 name = "between"
 kind = "spring-inerter-line"
 attach = [0, 1]
@@ -45,21 +45,21 @@ step = 0.01
 end = 0.5
 
 [[integrators]]
-name = "gamma"
+method = "gamma"
 gamma = 0.0
 on = "closed"
-label = "closed"
+name = "closed"
 
 [[integrators]]
-name = "rk4"
+method = "rk4"
 on = "open"
-label = "damped"
+name = "damped"
 
 [output]
 every = 5
 
 [[claims]]
-id = "amplitude"
+name = "amplitude"
 quantity = "closed.q.max"
 bounds = [0.0, 1.0]
 """
@@ -315,7 +315,7 @@ class RecipeMistakesTest(MistakeTest):
                     self.assertEqual(outcome.err.count("\n"), len(names), outcome.err)
 
     def test_parts_that_do_not_fit_together_on_several_ranks(self):
-        inerter = OSCILLATOR["environment"][0] | {"kind": "spring-inerter-line", "attach": [0, 1]}
+        inerter = OSCILLATOR["environments"][0] | {"kind": "spring-inerter-line", "attach": [0, 1]}
         none = changed(OSCILLATOR, environment=None)
         for what, recipe, where, message in (
             (
@@ -331,9 +331,9 @@ class RecipeMistakesTest(MistakeTest):
                 self.assert_refused(outcome, rf"recipe\.toml:{place_of(text, where)}: .*{message}")
                 self.assertEqual(outcome.err.count("\n"), 1, outcome.err)
         for on in "open", "closed":
-            isolated = changed(none, integrators=[{"name": "rk4", "on": on}])
+            isolated = changed(none, integrators=[{"method": "rk4", "on": on}])
             self.assert_code(self.run_recipe(isolated, "--overwrite"), 0)
-        damped = changed(none, system={"damping": 0.1}, integrators=[{"name": "rk4", "on": "open"}])
+        damped = changed(none, system={"damping": 0.1}, integrators=[{"method": "rk4", "on": "open"}])
         self.assert_code(self.run_recipe(damped, "--overwrite"), 0)
 
     def test_an_unstable_step_on_several_ranks(self):
@@ -366,7 +366,7 @@ class RecipeMistakesTest(MistakeTest):
             self.assertNotIn("stability", outcome.err)
 
     def test_more_sites_than_memory_is_refused_before_anything_is_taken(self):
-        outcome = self.run_recipe(OSCILLATOR, "--set", "environment.0.sites=10000000000000", ranks=3)
+        outcome = self.run_recipe(OSCILLATOR, "--set", "environments.0.sites=10000000000000", ranks=3)
         self.assert_refused(
             outcome, r"10000000000000 sites need [\d.]+ GiB.* has [\d.]+ GiB.*about \d+ sites would fit"
         )
@@ -375,7 +375,7 @@ class RecipeMistakesTest(MistakeTest):
         recipe = changed(OSCILLATOR, integrators=OSCILLATOR["integrators"][:1])
         write_recipe(self.recipe, recipe)
         for factor, code in ((0.5, 0), (10, 2)):
-            sites = f"environment.0.sites={int(factor * fitting)}"
+            sites = f"environments.0.sites={int(factor * fitting)}"
             self.assert_code(run(["check", self.recipe, "--set", sites]), code)
 
 
@@ -387,7 +387,7 @@ class MemoryMistakesTest(MistakeTest):
         "rate": [0.3, 0.0],
         "frequency": [1.7, 2.0],
     }
-    VERLET = {"name": "stoermer-verlet", "on": "closed", "label": "one"}
+    VERLET = {"method": "stoermer-verlet", "on": "closed", "name": "one"}
 
     def assert_refused_at(self, beginning, message, integrator=None, ranks=None, **keys):
         """One message, with the place of the text that begins so."""
@@ -406,7 +406,7 @@ class MemoryMistakesTest(MistakeTest):
         self.assert_refused_at("stiffness", r"there are 0, 0 and 0", stiffness=[], rate=[], frequency=[])
         self.assert_refused_at("0.0", r"stiffness\[1\] = 0\.0: must be positive", stiffness=[0.7, 0.0], rate=[0.3, 0.1])
         self.assert_refused_at("-0.3", r"rate\[0\] = -0\.3: must not be negative", rate=[-0.3, 0.1])
-        self.assert_refused_at("temperature", r"temperature = -0\.1: must not be negative", temperature=-0.1)
+        self.assert_refused_at("kT", r"kT = -0\.1: must not be negative", kT=-0.1)
         self.assert_refused_at("attach", r"names particle 1, but the system has 1", attach=1, ranks=2)
 
     def test_integrators(self):
@@ -415,13 +415,13 @@ class MemoryMistakesTest(MistakeTest):
             ({"name": "yoshida4"}, r"`yoshida4`, which goes back in time .* cannot run backwards"),
             ({"name": "lobatto", "stages": 3}, r"`lobatto`, which treats positions and momenta by different"),
         ):
-            self.assert_refused_at(name + integrator["name"], message, integrator, ranks=2)
+            self.assert_refused_at(name + integrator["method"], message, integrator, ranks=2)
         for integrator, message in (
             ({"name": "rk4"}, r"takes no noise: it loses energy by itself"),
             ({"name": "gamma", "gamma": 0.25}, r"no noise of `m` balances its memory; take gamma = 0, 0\.5 or 1"),
             ({"name": "exact"}, r"knows noise of white dampers alone"),
         ):
-            self.assert_refused_at(name + integrator["name"], message, integrator, temperature=0.1)
+            self.assert_refused_at(name + integrator["method"], message, integrator, kT=0.1)
         spring = {"rate": [0.3, 0.0], "frequency": [1.7, 0.0]}
         self.assert_refused_at("on = ", r"stands for no damper: something in it never gives way", {"on": "open"}, **spring)
         fast = {"rate": [0.3, 200.0]}
@@ -437,7 +437,7 @@ class HeatBathMistakesTest(MistakeTest):
         "oscillators": 100,
         "damping": 0.2,
         "omega_max": 10.0,
-        "temperature": 0.5,
+        "kT": 0.5,
     }
 
     def recipe_with(self, **keys):
@@ -457,9 +457,9 @@ class HeatBathMistakesTest(MistakeTest):
         self.assert_code(self.run_recipe(self.recipe_with()), 0)
 
     def test_each_mistake_alone(self):
-        self.assert_refused_at("temperature", r"temperature = -0\.5: must not be negative", temperature=-0.5)
+        self.assert_refused_at("kT", r"kT = -0\.5: must not be negative", kT=-0.5)
         self.assert_refused_at("oscillators", r"oscillators = 0: must be positive", oscillators=0)
-        self.assert_refused_at("[[environment]]", r"`omega_max`", omega_max=None, ranks=3)
+        self.assert_refused_at("[[environments]]", r"`omega_max`", omega_max=None, ranks=3)
         self.assert_refused_at("steps_per_pass", r"at most 256", steps_per_pass=100000)
         self.assert_refused_at(
             'spectrum = "drud"', r"did you mean \"drude\"\?", spectrum="drud", cutoff=1.0
@@ -496,9 +496,9 @@ class HeatBathMistakesTest(MistakeTest):
         )
         write_recipe(self.recipe, recipe)
         elsewhere = self.new_folder()
-        for words in ([], ["--set", "environment.0.file=bath.txt"]):
+        for words in ([], ["--set", "environments.0.file=bath.txt"]):
             self.assert_code(run(["check", self.recipe, *words], cwd=elsewhere), 0)
-        outcome = run(["check", self.recipe, "--set", "environment.0.file=no/bath.txt"], cwd=elsewhere)
+        outcome = run(["check", self.recipe, "--set", "environments.0.file=no/bath.txt"], cwd=elsewhere)
         self.assert_code(outcome, 2)
         self.assertIn(f"as {self.folder}/no/bath.txt", outcome.err)
 
@@ -517,7 +517,7 @@ class TemperatureTest(MistakeTest):
         return message in run(["check", write_recipe(self.folder / "warm.toml", changed(OSCILLATOR, **sections))]).err
 
     def test_one_that_warms_nothing_is_told(self):
-        message, warm = "the `temperature` in [system] warms nothing", {"temperature": 1.0}
+        message, warm = "`kT` in [system] has no effect", {"kT": 1.0}
         closed = OSCILLATOR["integrators"][:1]
         self.assertTrue(self.warned(message, system=warm, integrators=closed))
         self.assertFalse(self.warned(message, system=warm))
@@ -526,10 +526,10 @@ class TemperatureTest(MistakeTest):
     def test_a_warm_line_beyond_its_limit_is_not_said_to_stand_on_it(self):
         # The step is at omega h = 2, or twice that.
         message = "stands on the stability limit"
-        line = {"name": "line", "kind": "spring-mass-line", "sites": 45, "M": 0.01, "lambda": 16.0, "temperature": 0.1}
+        line = {"name": "line", "kind": "spring-mass-line", "sites": 45, "M": 0.01, "lambda": 16.0, "kT": 0.1}
         closed = [OSCILLATOR["integrators"][0] | {"allow_unstable": True}]
         for step, stands in ((0.025, True), (0.05, False)):
-            recipe = {"environment": [line], "time": {"step": step}, "integrators": closed}
+            recipe = {"environments": [line], "time": {"step": step}, "integrators": closed}
             self.assertEqual(self.warned(message, **recipe), stands, step)
 
 
@@ -557,7 +557,7 @@ class MemoryTest(MistakeTest):
         for ranks in (1, 2):
             with self.subTest(ranks=ranks):
                 # 4 GiB a rank.
-                line = dict(OSCILLATOR["environment"][0], sites=ranks << 28)
+                line = dict(OSCILLATOR["environments"][0], sites=ranks << 28)
                 code, text = self.limited(changed(OSCILLATOR, environment=[line]), "check", ranks=ranks)
                 self.assertEqual(code, 2, text)
                 self.assertIn("GiB on a rank that has", text)
@@ -568,7 +568,7 @@ class MemoryTest(MistakeTest):
             OSCILLATOR,
             system=None,
             environment=None,
-            integrators=[{"name": "gamma", "gamma": 0.0, "on": "open", "label": "open"}],
+            integrators=[{"method": "gamma", "gamma": 0.0, "on": "open", "name": "open"}],
         )
         recipe["system"] = {"kind": "linear", "M": [1.0] * many, "K": [1.0] * many, "C": [0.1] * many}
         recipe["system"]["q0"] = [1.0] * many
@@ -602,7 +602,7 @@ class ManyParticlesTest(MistakeTest):
                 "potential": "morse",
                 "damping": [0.1 + 0.1 * (a % 2) for a in range(count)],
             },
-            "environment": [
+            "environments": [
                 {"name": "line", "kind": "spring-mass-line", "sites": 300, "M": 0.2, "lambda": 20.0},
                 {
                     "name": "bath",
@@ -621,7 +621,7 @@ class ManyParticlesTest(MistakeTest):
         for on in ("open", "closed"):
             with self.subTest(on):
                 integrators = [
-                    dict(method, on=on, label=f"m{i}") for i, method in enumerate(self.METHODS)
+                    dict(method, on=on, name=f"m{i}") for i, method in enumerate(self.METHODS)
                 ]
                 text = toml(self.recipe_of(1000, integrators)).replace(
                     '"morse"', '{ kind = "morse", depth = 1.0, width = 1.0, r0 = 1.0 }'
@@ -639,8 +639,8 @@ class SettingMistakesTest(MistakeTest):
         "system.m": r"--set system\.m: has no `=`",
         "=3": r"--set =3: has an empty key",
         "sistem.m=1": r"--set sistem\.m=1: unknown key `sistem`",
-        "environment.0.sites=many": r"--set environment\.0\.sites=many: .*must be an integer",
-        "environment.7.sites=3": r"--set environment\.7\.sites=3: `7` is not an index",
+        "environments.0.sites=many": r"--set environments\.0\.sites=many: .*must be an integer",
+        "environments.7.sites=3": r"--set environments\.7\.sites=3: `7` is not an index",
         "environment.sites=3": r"--set environment\.sites=3: `sites` is not an index",
         "time.step=3.0": r"--set time\.step=3\.0: closed: step = 3 is beyond the stability limit",
         "system.q0=[1.0,2.0]": r"--set system\.q0=\[1\.0,2\.0\]: `q0` has the wrong size",
@@ -652,7 +652,7 @@ class SettingMistakesTest(MistakeTest):
                 self.assert_refused(self.run_recipe(OSCILLATOR, "--set", setting), f"error: {message}")
 
     def test_all_of_them_at_once_on_several_ranks(self):
-        settings = ["system.mm=2", "system.m=-1", "environment.0.sites=many"]
+        settings = ["system.mm=2", "system.m=-1", "environments.0.sites=many"]
         arguments = [word for setting in settings for word in ("--set", setting)]
         outcome = self.run_recipe(OSCILLATOR, *arguments, ranks=3)
         self.assert_refused(outcome, *(self.WRONG[setting] for setting in settings))
@@ -817,7 +817,7 @@ class WarningTest(MistakeTest):
 
     def test_explicit_euler_on_a_closed_system(self):
         recipe = changed(
-            OSCILLATOR, integrators=[{"name": "explicit-euler", "on": "closed", "label": "euler"}]
+            OSCILLATOR, integrators=[{"method": "explicit-euler", "on": "closed", "name": "euler"}]
         )
         outcome = self.run_recipe(recipe, ranks=3)
         self.assert_code(outcome, 0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from program import FolderTest, changed, run, toml, variables
 
-MODES = {"kind": "memory", "stiffness": [2.5, 0.4], "rate": [5.0, 0.3], "frequency": [0.0, 1.1], "temperature": 0.3}
+MODES = {"kind": "memory", "stiffness": [2.5, 0.4], "rate": [5.0, 0.3], "frequency": [0.0, 1.1], "kT": 0.3}
 CLOSED = {"on": "closed"}
 NOISY = {
     "title": "All kinds of noise",
@@ -18,29 +18,30 @@ NOISY = {
         "start": "thermal",
         "q0": [0.1, 0.0],
     },
-    "environment": [
+    "environments": [
         MODES | {"name": "memory"},
         MODES | {"name": "quantum", "attach": 1, "quantum": True, "hbar": 1.0},
         MODES | {"name": "second", "attach": 1},
-        {"name": "endless", "kind": "spring-mass-line", "sites": "infinite", "M": 0.3, "lambda": 2.0, "temperature": 0.3},
-        {"name": "line", "kind": "spring-mass-line", "sites": 300, "M": 0.3, "lambda": 2.0, "temperature": 0.3},
-        {"name": "bath", "kind": "heat-bath", "oscillators": 90, "damping": 0.4, "omega_max": 6.0, "temperature": 0.3},
+        {"name": "endless", "kind": "spring-mass-line", "sites": "infinite", "M": 0.3, "lambda": 2.0, "kT": 0.3},
+        {"name": "line", "kind": "spring-mass-line", "sites": 300, "M": 0.3, "lambda": 2.0, "kT": 0.3},
+        {"name": "bath", "kind": "heat-bath", "oscillators": 90, "damping": 0.4, "omega_max": 6.0, "kT": 0.3},
     ],
     "time": {"step": 0.1, "steps": 120},
     "integrators": [
-        {"name": "baoab", "on": "open", "environments": ["memory"], "label": "baoab"},
-        {"name": "gjf", "on": "open", "environments": ["memory"], "label": "gjf"},
-        {"name": "gjf", "on": "open", "environments": ["memory", "second"], "label": "two"},
-        {"name": "gauss", "on": "open", "environments": ["memory"], "label": "gauss"},
-        {"name": "gamma", "gamma": 0.5, "environments": ["memory", "quantum"], "label": "quantum"} | CLOSED,
-        {"name": "stoermer-verlet", "environments": ["memory"], "label": "modes"} | CLOSED,
-        {"name": "stoermer-verlet", "environments": ["endless", "memory"], "label": "endless"} | CLOSED,
-        {"name": "time-centred", "environments": ["endless", "quantum"], "label": "both"} | CLOSED,
-        {"name": "gamma", "gamma": 0.3, "environments": ["endless"], "label": "stage"} | CLOSED,
-        {"name": "gauss", "stages": 3, "environments": ["endless", "memory"], "label": "stages"} | CLOSED,
-        {"name": "stoermer-verlet", "environments": ["line", "bath"], "label": "sites"} | CLOSED,
+        {"method": "baoab", "on": "open", "environments": ["memory"], "name": "baoab"},
+        {"method": "gjf", "on": "open", "environments": ["memory"], "name": "gjf"},
+        {"method": "gjf", "on": "open", "environments": ["memory", "second"], "name": "two"},
+        {"method": "gauss", "on": "open", "environments": ["memory"], "method": "gauss"},
+        {"method": "gamma", "gamma": 0.5, "environments": ["memory", "quantum"], "name": "quantum"} | CLOSED,
+        {"method": "stoermer-verlet", "environments": ["memory"], "name": "modes"} | CLOSED,
+        {"method": "stoermer-verlet", "environments": ["endless", "memory"], "name": "endless"} | CLOSED,
+        {"method": "time-centred", "environments": ["endless", "quantum"], "name": "both"} | CLOSED,
+        {"method": "gamma", "gamma": 0.3, "environments": ["endless"], "name": "stage"} | CLOSED,
+        {"method": "gauss", "stages": 3, "environments": ["endless", "memory"], "name": "stages"} | CLOSED,
+        {"method": "stoermer-verlet", "environments": ["line", "bath"], "name": "sites"} | CLOSED,
     ],
-    "output": {"every": 4, "seed": 3},
+    "output": {"every": 4},
+    "seed": 3,
 }
 
 
@@ -48,17 +49,17 @@ STUDY = """
 [study]
 kind = "ensemble"
 realisations = 21
-from = 2.0
-longest_lag = 2.0
-paths = 2
+burn_in = 2.0
+max_lag = 2.0
+saved_paths = 2
 blocks = 2
 quantities = [
   { name = "x", of = "x", bins = [-2.0, 2.0, 10] },
   { name = "y", of = "y", bins = [-2.0, 2.0, 10] },
   { name = "gained", of = "gain", when = "end", bins = [-3.0, 3.0, 6] },
 ]
-densities = [{ name = "xy", of = ["x", "y"] }]
-passages = [{ name = "up", of = "x - y", direction = "up" }]
+joint_histograms = [{ name = "xy", of = ["x", "y"] }]
+first_passages = [{ name = "up", of = "x - y", direction = "up" }]
 """
 
 
@@ -76,8 +77,8 @@ class Noise(FolderTest):
             path.write_bytes(whole.read_bytes())
             self.assert_code(run(["resume", checkpoints[index], "-o", path], ranks=(None, 2)[index // 2 % 2]), 0)
             self.assert_same_bits(whole, path)
-        other = variables(self.result(changed(recipe, output={"seed": 4}), "other")[0])
-        for label in (case["label"] for case in recipe["integrators"]):
+        other = variables(self.result(changed(recipe, seed=4), "other")[0])
+        for label in (case["name"] for case in recipe["integrators"]):
             self.assertFalse(np.array_equal(variables(whole)[f"{label}/q"], other[f"{label}/q"]), label)
 
     def test_an_ensemble_has_the_same_bits_on_any_ranks(self):
@@ -86,7 +87,7 @@ class Noise(FolderTest):
         for ranks in (2, 3):
             self.assert_same_bits(one, self.result(recipe, f"ensemble{ranks}", ranks)[0])
         found = variables(one)
-        for label in (case["label"] for case in NOISY["integrators"]):
+        for label in (case["name"] for case in NOISY["integrators"]):
             for name, shape in {
                 "x_autocorrelation": (6,),
                 "x_autocorrelation_error": (6,),

@@ -18,16 +18,16 @@ WELL = {
         "q0": [1.7],
         "v0": [-0.4],
     },
-    "environment": [
+    "environments": [
         {"name": "light", "kind": "spring-mass-line", "attach": 0, "sites": 40, "M": 0.3, "lambda": 2.5},
         {"name": "heavy", "kind": "spring-mass-line", "attach": 0, "sites": 7, "M": 0.9, "lambda": 1.1},
         {"name": "memory", "kind": "memory", "attach": 0, "stiffness": [0.8, 0.5], "rate": [0.6, 0.2], "frequency": [0.0, 1.9]},
     ],
     "integrators": [
-        {"name": "gamma", "gamma": 0.0, "on": "closed", "label": "euler"},
-        {"name": "gamma", "gamma": 0.5, "on": "closed", "label": "midpoint"},
-        {"name": "stoermer-verlet", "on": "closed", "label": "verlet"},
-        {"name": "gauss", "stages": 2, "on": "closed", "label": "gauss"},
+        {"method": "gamma", "gamma": 0.0, "on": "closed", "name": "euler"},
+        {"method": "gamma", "gamma": 0.5, "on": "closed", "name": "midpoint"},
+        {"method": "stoermer-verlet", "on": "closed", "name": "verlet"},
+        {"method": "gauss", "stages": 2, "on": "closed", "name": "gauss"},
     ],
     "output": {"every": 1},
 }

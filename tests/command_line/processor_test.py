@@ -61,7 +61,7 @@ EVERY_FUNCTION = {
         "units": "1",
     },
     "time": {"step": 0.05, "steps": 4000},
-    "integrators": [{"name": "stoermer-verlet", "on": "closed"}, {"name": "gauss", "stages": 2, "on": "closed"}],
+    "integrators": [{"method": "stoermer-verlet", "on": "closed"}, {"method": "gauss", "stages": 2, "on": "closed"}],
     "output": {"every": 1},
 }
 

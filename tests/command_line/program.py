@@ -37,7 +37,7 @@ MPI_SETTINGS = {
 OSCILLATOR = {
     "title": "An oscillator",
     "system": {"kind": "single-oscillator", "m": 1.0, "k": 1.0, "q0": [1.0], "v0": [0.5]},
-    "environment": [
+    "environments": [
         {
             "name": "line",
             "kind": "spring-mass-line",
@@ -49,8 +49,8 @@ OSCILLATOR = {
     ],
     "time": {"step": 0.05, "steps": 60},
     "integrators": [
-        {"name": "gamma", "gamma": 0.0, "on": "closed", "label": "closed"},
-        {"name": "gamma", "gamma": 0.0, "on": "open", "label": "open"},
+        {"method": "gamma", "gamma": 0.0, "on": "closed", "name": "closed"},
+        {"method": "gamma", "gamma": 0.0, "on": "open", "name": "open"},
     ],
     "output": {"every": 1},
 }
@@ -59,11 +59,11 @@ OSCILLATOR = {
 KEPLER = {
     "title": "A planet",
     "system": {"kind": "kepler", "M": 1.0, "mu": 1000.0, "q0": [[5.0, 0.0]], "v0": [[0.0, 17.0]]},
-    "environment": [
+    "environments": [
         {"name": "plane", "kind": "spring-mass-line", "sites": 130, "grid": "characteristic", "damping": 0.05}
     ],
     "time": {"step": 0.001, "steps": 100},
-    "integrators": [{"name": "gamma", "gamma": 0.5, "on": "closed", "label": "planet"}],
+    "integrators": [{"method": "gamma", "gamma": 0.5, "on": "closed", "name": "planet"}],
 }
 
 

@@ -71,7 +71,7 @@ def grid_line(sites, far_end):
 def closed(methods, choices):
     """Every method with every choice of environments."""
     return [
-        options | {"on": "closed", "label": "_".join([label, *names]), "environments": names}
+        options | {"on": "closed", "name": "_".join([label, *names]), "environments": names}
         for label, options in methods.items()
         for names in choices
     ]
@@ -99,12 +99,12 @@ def recipe_of(title, system, environments, integrators, output=("snapshots", "si
     return {
         "title": title,
         "system": system,
-        "environment": environments,
+        "environments": environments,
         "time": {"step": STEP, "steps": STEPS},
         "integrators": integrators,
         # Twelve points, between steps.
         "output": {"every": EVERY} | {key: intervals[key] for key in output},
-        "output.section": {"period": 0.063},
+        "output.poincare_section": {"period": 0.063},
     }
 
 
@@ -171,7 +171,7 @@ class RanksTest(FolderTest):
                 self.assertEqual(values.shape[0], STEPS // EVERY + 1, name)
                 self.assertGreater(np.abs(np.diff(values, axis=0)).max(), 1e-3, name)
                 seen += 1
-            if name.endswith("/section_q"):
+            if name.endswith("/poincare_q"):
                 self.assertEqual(values.shape[0], 12, name)
             if "/displacement" in name:
                 self.assertEqual(values.shape[0], STEPS // 20 + 1, name)
@@ -191,7 +191,7 @@ class RanksTest(FolderTest):
                 self.assertEqual(file.attrs["mpi_ranks"], ranks)
             data[ranks] = variables(result)
         self.assert_something_happened(data[1])
-        labels = {integrator["label"] for integrator in explicit}
+        labels = {integrator["name"] for integrator in explicit}
         for ranks in RANKS[1:]:
             self.assertEqual(sorted(data[1]), sorted(data[ranks]))
             for path, values in data[1].items():
@@ -237,7 +237,7 @@ class ColdLineTest(RanksTest):
         recipe["output"]["site_stride"] = 1
         results = self.run_on_all("cold", recipe)
         smallest = np.finfo(float).tiny
-        explicit = {integrator["label"] for integrator in closed(EXPLICIT, names([line]))}
+        explicit = {integrator["name"] for integrator in closed(EXPLICIT, names([line]))}
         seen = set()
         first = variables(results[0])
         for result in results:

@@ -24,8 +24,8 @@ class EveryIntegratorTest(ResumeTest):
     def setUpClass(cls):
         super().setUpClass()
         names = [line.split()[0] for line in run(["list", "integrators"]).out.splitlines()]
-        cases = [{"name": name, "on": on, "label": f"{name}_{on}"} for on in cls.SIDES for name in names]
-        cases.insert(1, {"name": "gamma", "gamma": 0.5, "on": "closed", "label": "midpoint"})
+        cases = [{"method": name, "on": on, "name": f"{name}_{on}"} for on in cls.SIDES for name in names]
+        cases.insert(1, {"method": "gamma", "gamma": 0.5, "on": "closed", "name": "midpoint"})
         for case in cases:
             case |= {"allow_unstable": True} | (cls.OPEN if case["on"] == "open" else {})
         cls.cases = cls.accepted(cases)
@@ -74,7 +74,7 @@ class EveryIntegratorTest(ResumeTest):
             checkpoints = checkpoints_of(whole)
             self.assertEqual(len(checkpoints), len(cases))
             for case, checkpoint in zip(cases, checkpoints):
-                with self.subTest(case["label"]):
+                with self.subTest(case["name"]):
                     result, copy = self.copy_of(whole, checkpoint)
                     self.must(["resume", copy])
                     self.assert_same_bits(result, whole)
@@ -85,7 +85,7 @@ class EveryIntegratorTest(ResumeTest):
 
     def assert_warm(self, case, whole):
         with h5py.File(whole) as file:
-            self.assertIn("less that of noise", file[case["label"]]["energy_dissipated"].attrs["long_name"])
+            self.assertIn("less that of noise", file[case["name"]]["energy_dissipated"].attrs["long_name"])
 
     def test_on_other_ranks_the_same_bits_where_explicit(self):
         # Of the first integrator, an explicit and an implicit one, the checkpoint; all others run to their ends.
@@ -125,7 +125,7 @@ class EveryWarmIntegratorTest(EveryIntegratorTest):
         recipe = EveryIntegratorTest.recipe_of(cases)
         return changed(
             recipe,
-            system=recipe["system"] | {"damping": 0.6, "temperature": 0.7},
+            system=recipe["system"] | {"damping": 0.6, "kT": 0.7},
             output=recipe["output"] | {"work_rules": False},
         )
 
@@ -143,7 +143,7 @@ class EveryIntegratorOnAMemoryTest(EveryIntegratorTest):
     def recipe_of(cases):
         memory = {"name": "m", "kind": "memory", "stiffness": [0.7, 0.2, 0.1], "rate": [0.3, 1.5, 0.0]}
         memory["frequency"] = [1.7, 0.0, 2.0]
-        return EveryIntegratorTest.recipe_of(cases) | {"environment": [memory, SHORT]}
+        return EveryIntegratorTest.recipe_of(cases) | {"environments": [memory, SHORT]}
 
 
 class EveryIntegratorOnAWarmMemoryTest(EveryIntegratorOnAMemoryTest):
@@ -154,9 +154,9 @@ class EveryIntegratorOnAWarmMemoryTest(EveryIntegratorOnAMemoryTest):
     @staticmethod
     def recipe_of(cases):
         recipe = EveryIntegratorOnAMemoryTest.recipe_of(cases)
-        memory, short = recipe["environment"]
-        warm = [memory | {"temperature": 0.7}, short]
-        return recipe | {"environment": warm, "output": recipe["output"] | {"work_rules": False}}
+        memory, short = recipe["environments"]
+        warm = [memory | {"kT": 0.7}, short]
+        return recipe | {"environments": warm, "output": recipe["output"] | {"work_rules": False}}
 
     def check_case(self, case, whole):
         self.assert_warm(case, whole)

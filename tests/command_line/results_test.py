@@ -41,18 +41,18 @@ LAYOUT = {
 }
 
 PASSING = {
-    "id": "start",
+    "name": "start",
     "quantity": "closed.q.first",
     "expect": 1.0,
     "tolerance": 0.0,
     "source": "the recipe",
 }
-FAILING = {"id": "too-large", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}
+FAILING = {"name": "too-large", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}
 
 # Explicit, unstable and told to go on: not finite after about 90 steps.
 BLOW_UP = changed(
     OSCILLATOR,
-    environment=[{"name": "line", "kind": "spring-mass-line", "sites": 45, "M": 0.02, "lambda": 8.0}],
+    environments=[{"name": "line", "kind": "spring-mass-line", "sites": 45, "M": 0.02, "lambda": 8.0}],
     time={"step": 0.2, "steps": 400},
     integrators=[OSCILLATOR["integrators"][0] | {"allow_unstable": True}],
 )
@@ -61,7 +61,7 @@ BLOW_UP = changed(
 IMPLICIT = changed(
     BLOW_UP,
     time={"steps": 50},
-    integrators=[{"name": "gamma", "gamma": 0.5, "on": "closed", "label": "closed"}],
+    integrators=[{"method": "gamma", "gamma": 0.5, "on": "closed", "name": "closed"}],
 )
 
 
@@ -87,7 +87,7 @@ class LayoutTest(ResultTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        recipe = changed(OSCILLATOR, output={"snapshots": 20, "seed": 7}, claims=[PASSING])
+        recipe = changed(OSCILLATOR, output={"snapshots": 20}, seed=7, claims=[PASSING])
         cls.path = cls.must_run("layout", recipe, ranks=2)
         cls.recipe = cls.path.with_suffix(".toml").read_text()
 
@@ -113,7 +113,7 @@ class LayoutTest(ResultTest):
             self.assertEqual(sorted(file), ["claims", "closed", "open"])
             for label in ("closed", "open"):
                 self.assertEqual(file[label].attrs["on"], label)
-                self.assertEqual(file[label].attrs["integrator"], "gamma")
+                self.assertEqual(file[label].attrs["method"], "gamma")
 
     def test_every_variable_says_what_it_is_and_in_which_units(self):
         seen = 0
@@ -140,7 +140,7 @@ class LayoutTest(ResultTest):
                     self.assertEqual(data["displacement"].dims, ("snapshot_time", "site"))
                     self.assertEqual(data["displacement"].shape, (4, 45))
         with xarray.open_dataset(self.path, engine="h5netcdf", group="claims") as data:
-            self.assertEqual(data["measured"].dims, data["id"].dims)
+            self.assertEqual(data["measured"].dims, data["name"].dims)
 
     def test_the_start_and_the_law_of_energy(self):
         data = variables(self.path)
@@ -162,7 +162,7 @@ class LayoutTest(ResultTest):
     def test_claims_with_their_numbers(self):
         with h5py.File(self.path) as file:
             claims = file["claims"]
-            self.assertEqual([text.decode() for text in claims["id"][()]], ["start"])
+            self.assertEqual([text.decode() for text in claims["name"][()]], ["start"])
             self.assertEqual([text.decode() for text in claims["source"][()]], ["the recipe"])
             for name in ("measured", "expected", "lower", "upper", "passed"):
                 self.assertEqual(claims[name][()].tolist(), [1.0], name)
@@ -243,7 +243,7 @@ class ProvenanceTest(ResultTest):
             "first",
             recipe,
             "--set",
-            "environment.0.sites=99",
+            "environments.0.sites=99",
             "--set",
             "integrators.0.gamma=0.25",
             "--set",
@@ -291,7 +291,7 @@ class ProvenanceTest(ResultTest):
             environment=None,
             time={"step": 0.01, "steps": 300},
             integrators=[
-                {"name": "stoermer-verlet", "on": "open", "label": label} for label in ("first", "second")
+                {"method": "stoermer-verlet", "on": "open", "name": label} for label in ("first", "second")
             ],
         )
         outcome = self.run_recipe("falls", falls, ranks=2)
@@ -348,8 +348,8 @@ class ClaimsTest(ResultTest):
         # Variables over labels, which number nothing, have statistics all the same.
         study = {"kind": "convergence", "step_sizes": [0.1, 0.05, 0.025]}
         of = {"convergence.order_q[1]": [1.8, 2.2], "convergence.order_q.max": [1.8, 2.2], "convergence.error_q.count": [6, 6]}
-        claims = [{"id": f"c{i}", "quantity": key, "bounds": of[key]} for i, key in enumerate(of)]
-        integrators = [{"name": name, "on": "open", "label": name} for name in ("explicit-euler", "stoermer-verlet")]
+        claims = [{"name": f"c{i}", "quantity": key, "bounds": of[key]} for i, key in enumerate(of)]
+        integrators = [{"method": name, "on": "open", "name": name} for name in ("explicit-euler", "stoermer-verlet")]
         recipe = changed(OSCILLATOR, study=study, claims=claims, integrators=integrators)
         self.result(recipe, "labels")
 
@@ -365,8 +365,8 @@ class NumericalFailureTest(ResultTest):
 
     def assert_failed(self, name, recipe, words, message):
         """Fails in the same step alone and on 3 ranks and leaves all steps before it in the file."""
-        label = recipe["integrators"][0]["label"]
-        recipe = changed(recipe, claims=[{"id": "c", "quantity": f"{label}.q.max", "bounds": [-1e3, 1e3]}])
+        label = recipe["integrators"][0]["name"]
+        recipe = changed(recipe, claims=[{"name": "c", "quantity": f"{label}.q.max", "bounds": [-1e3, 1e3]}])
         failing_steps = set()
         for ranks in (None, 3):
             with self.subTest(name, ranks=ranks):
@@ -425,7 +425,7 @@ class KilledRunTest(ResultTest):
         recipe = changed(
             KEPLER,
             time={"steps": 10**9},
-            integrators=[{"name": "gamma", "gamma": 0.0, "on": "closed", "label": "planet"}],
+            integrators=[{"method": "gamma", "gamma": 0.0, "on": "closed", "name": "planet"}],
             output={"every": 1000},
             system={"M": 1e4},
         )

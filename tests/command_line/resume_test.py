@@ -16,14 +16,14 @@ import numpy as np
 from program import KEPLER, OSCILLATOR, FolderTest, changed, end, kill, lasting, run, start, toml, variables, write_recipe
 
 LINE = {"name": "line", "kind": "spring-mass-line", "sites": 300, "M": 0.02, "lambda": 8.0, "far_end": "matched"}
-BATH = {"name": "bath", "kind": "heat-bath", "oscillators": 500, "damping": 0.3, "omega_max": 9.0, "temperature": 0.1}
+BATH = {"name": "bath", "kind": "heat-bath", "oscillators": 500, "damping": 0.3, "omega_max": 9.0, "kT": 0.1}
 
-CLOSED = '[{name = "gamma", gamma = 0.0, on = "closed", label = "closed"}]'
+CLOSED = '[{method = "gamma", gamma = 0.0, on = "closed", name = "closed"}]'
 
 # What is interrupted, with enough steps to see how many of them are long enough, and some hundred records a second.
 LONG = changed(
     OSCILLATOR,
-    environment=[OSCILLATOR["environment"][0] | {"sites": 20000}],
+    environments=[OSCILLATOR["environments"][0] | {"sites": 20000}],
     time={"steps": 100000},
     output={"every": 1000, "snapshots": 50000, "site_stride": 100},
 )
@@ -157,7 +157,7 @@ class StudiesTest(ResumeTest):
             self.assertIn("PASS", outcome.out)
             self.assert_same_bits(copied, result)
 
-    claims = [{"id": "start", "quantity": "closed.q.first", "expect": 1.0, "tolerance": 0.0}]
+    claims = [{"name": "start", "quantity": "closed.q.first", "expect": 1.0, "tolerance": 0.0}]
 
     def test_reduction(self):
         self.check_study(changed(OSCILLATOR, study={"kind": "reduction"}, claims=self.claims), "reduction")
@@ -180,10 +180,10 @@ class StudiesTest(ResumeTest):
         self.check_study(changed(OSCILLATOR, study={"kind": "lyapunov"}, claims=self.claims), "lyapunov")
 
     def test_an_ensemble_between_batches(self):
-        methods = [{"name": "gamma", "gamma": gamma, "on": "closed", "label": f"g{gamma}"} for gamma in (0, 1)]
+        methods = [{"method": "gamma", "gamma": gamma, "on": "closed", "name": f"g{gamma}"} for gamma in (0, 1)]
         warm = changed(
             OSCILLATOR,
-            environment=[BATH | {"oscillators": 50}],
+            environments=[BATH | {"oscillators": 50}],
             time={"steps": 30},
             integrators=methods,
             study={"kind": "ensemble", "realisations": 37},
@@ -205,7 +205,7 @@ class StudiesTest(ResumeTest):
     def test_an_ensemble_in_no_time(self):
         warm = changed(
             OSCILLATOR,
-            environment=[BATH | {"oscillators": 50}],
+            environments=[BATH | {"oscillators": 50}],
             time={"steps": 30},
             integrators=OSCILLATOR["integrators"][:1],
             study={"kind": "ensemble", "realisations": 33},
@@ -236,7 +236,7 @@ class StudiesTest(ResumeTest):
         for section in ({"of": "sin(9*x)", "direction": "both"}, {"period": 0.31}):
             study = {"kind": "energy", "blocks": 6}
             recipe = changed(OSCILLATOR, output={"every": 7}, study=study, claims=self.claims)
-            self.check_study(changed(recipe, **{"output.section": section}), "closed/section_q")
+            self.check_study(changed(recipe, **{"output.poincare_section": section}), "closed/poincare_q")
 
     def check_pieces(self, recipe, steps):
         """Saved before every piece of work but the first, after so many steps, and stopped there again and again."""
@@ -269,8 +269,8 @@ class StudiesTest(ResumeTest):
     convergence = changed(
         OSCILLATOR,
         integrators=[
-            {"name": "gamma", "gamma": 0, "on": "open", "label": "first"},
-            {"name": "stoermer-verlet", "on": "open", "label": "second"},
+            {"method": "gamma", "gamma": 0, "on": "open", "name": "first"},
+            {"method": "stoermer-verlet", "on": "open", "name": "second"},
         ],
         study={"kind": "convergence", "step_sizes": [0.1, 0.05, 0.15], "starts": 2, "spread_q": 0.2},
     )
@@ -285,7 +285,7 @@ class StudiesTest(ResumeTest):
     def test_memory_between_held_runs(self):
         held = changed(
             OSCILLATOR,
-            environment=[LINE, BATH | {"oscillators": 50}],
+            environments=[LINE, BATH | {"oscillators": 50}],
             integrators=OSCILLATOR["integrators"][:1],
             study={"kind": "memory"},
         )
@@ -449,16 +449,16 @@ class StoppedTest(ResumeTest):
 
     def test_implicit_steps_stopped_anywhere(self):
         # Whether tiles or the exact reduced system take the steps: wherever the clock stops them the bits are the same.
-        line = LINE | {"sites": 20000, "far_end": "fixed", "temperature": 0.1}
+        line = LINE | {"sites": 20000, "far_end": "fixed", "kT": 0.1}
         for step, steps in ((0.02, 20000), (1.0, 1500)):
             with self.subTest(step=step):
                 recipe = changed(
                     LONG,
-                    environment=[line],
+                    environments=[line],
                     time={"step": step, "steps": steps},
                     output={"every": 1900, "snapshots": 50000},
                 )
-                recipe["integrators"] = [{"name": "gamma", "gamma": 0.5, "label": "closed", "on": "closed"}]
+                recipe["integrators"] = [{"method": "gamma", "gamma": 0.5, "name": "closed", "on": "closed"}]
                 recipe = lasting(recipe, 1.0)
                 path, whole = self.fresh(recipe, "whole")
                 self.must(["run", path, "-o", whole])
@@ -508,7 +508,7 @@ class KilledTest(ResumeTest):
         # 160 MB of state take a while to write.
         recipe = changed(
             LONG,
-            environment=[OSCILLATOR["environment"][0] | {"sites": 10000000}],
+            environments=[OSCILLATOR["environments"][0] | {"sites": 10000000}],
             integrators=OSCILLATOR["integrators"][:1],
             time={"steps": 60},
             output={"every": 5, "snapshots": 1000000, "site_stride": 1000000, "checkpoint_every": 20},
@@ -723,7 +723,7 @@ class RefusedTest(ResumeTest):
             if remains:
                 copy.unlink()
         self.check_refused([result, "--recipe", self.recipe, "--set", "system.k=2"], "of another recipe", result)
-        wrong = [{"id": "wrong", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}]
+        wrong = [{"name": "wrong", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}]
         recipe, result = self.fresh(changed(OSCILLATOR, claims=wrong))
         self.must(["run", recipe, "-o", result], code=1)
         self.assert_said_once(self.must(["resume", result], code=1), "finished already")

@@ -19,10 +19,10 @@ PRECIOUS = b"the user's own\n"
 BATH = {"name": "bath", "kind": "heat-bath", "spectrum": "table", "file": "bath.txt"}
 RECIPE = changed(
     OSCILLATOR,
-    environment=[OSCILLATOR["environment"][0], BATH],
-    integrators=[{"name": "gamma", "gamma": 0.5, "on": "closed", "label": "closed"}],
+    environments=[OSCILLATOR["environments"][0], BATH],
+    integrators=[{"method": "gamma", "gamma": 0.5, "on": "closed", "name": "closed"}],
     output={"checkpoint_every": 25, "keep_checkpoints": 1},
-    claims=[{"id": "moves", "quantity": "closed.q.max", "bounds": [0.0, 5.0]}],
+    claims=[{"name": "moves", "quantity": "closed.q.max", "bounds": [0.0, 5.0]}],
 )
 
 

@@ -10,8 +10,8 @@ import h5py
 
 from program import OSCILLATOR, SOURCE, FolderTest, changed, lasting, run, toml
 
-SWEEP = '\n[sweep]\nsystem.k = [1.0, 2.5]\nenvironment.0.sites = [45, 50, 60]\n'
-CLAIM = {"id": "start", "quantity": "closed.q.max", "bounds": [0.0, 1.1]}
+SWEEP = '\n[sweep]\nsystem.k = [1.0, 2.5]\nenvironments.0.sites = [45, 50, 60]\n'
+CLAIM = {"name": "start", "quantity": "closed.q.max", "bounds": [0.0, 1.1]}
 
 
 class SweepTest(FolderTest):
@@ -35,7 +35,7 @@ class SweepTest(FolderTest):
         self.assertEqual(
             [(row[0], row[2], row[3]) for row in self.elements()],
             [
-                (str(2 * i + j), "to do", f"environment.0.sites={n} system.k={k}")
+                (str(2 * i + j), "to do", f"environments.0.sites={n} system.k={k}")
                 for i, n in enumerate((45, 50, 60))
                 for j, k in enumerate((1.0, 2.5))
             ],
@@ -81,7 +81,7 @@ class SweepTest(FolderTest):
 
     def test_an_interrupted_element_goes_on(self):
         sites = SWEEP.replace("[45, 50, 60]", "[20000, 20010]").replace("[1.0, 2.5]", "[1.0]")
-        line = OSCILLATOR["environment"][0] | {"sites": 20000}
+        line = OSCILLATOR["environments"][0] | {"sites": 20000}
         recipe = changed(OSCILLATOR, environment=[line], time={"steps": 100000}, output={"every": 10000})
         self.recipe.write_text(toml(lasting(recipe, 1.5)) + sites)
         outcome = run(["run", self.recipe, "--progress", "none", "--wall-time", "0.4"], cwd=self.folder)
@@ -101,7 +101,7 @@ class SweepTest(FolderTest):
         self.assertIn("finished already", outcome.out)
 
     def test_an_element_that_lacks_only_its_claims_is_judged(self):
-        failing = CLAIM | {"id": "fails", "bounds": [5.0, 6.0]}
+        failing = CLAIM | {"name": "fails", "bounds": [5.0, 6.0]}
         holding = CLAIM | {"bounds": [0.0, 2.0]}
         self.recipe.write_text(toml(changed(OSCILLATOR, claims=[holding, failing])) + SWEEP)
         self.must("run", self.recipe, "--element", "0", "--progress", "none", code=1)
@@ -141,7 +141,7 @@ class SweepTest(FolderTest):
         table = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         rows = list(csv.DictReader(io.StringIO(table)))
         self.assertEqual(len(rows), 6)
-        self.assertEqual({row["environment.0.sites"] for row in rows}, {"45", "50", "60"})
+        self.assertEqual({row["environments.0.sites"] for row in rows}, {"45", "50", "60"})
         for row in rows:
             with h5py.File(row["file"]) as file:
                 self.assertEqual(float(row["start"]), file["claims/measured"][0])

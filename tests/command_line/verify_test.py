@@ -8,20 +8,21 @@ import h5py
 
 from program import OSCILLATOR, FolderTest, changed, run, write_recipe
 
-IMPLICIT = {"name": "gamma", "gamma": 0.5, "on": "closed", "label": "midpoint"}
-CLAIM = {"id": "wrong", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}
+IMPLICIT = {"method": "gamma", "gamma": 0.5, "on": "closed", "name": "midpoint"}
+CLAIM = {"name": "wrong", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}
 
 
 class VerifyTest(FolderTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        bath = {"name": "bath", "kind": "heat-bath", "spectrum": "table", "file": "bath.txt", "temperature": 0.3}
+        bath = {"name": "bath", "kind": "heat-bath", "spectrum": "table", "file": "bath.txt", "kT": 0.3}
         recipe = changed(
             OSCILLATOR,
-            environment=[OSCILLATOR["environment"][0] | {"sites": 200}, bath],
+            environments=[OSCILLATOR["environments"][0] | {"sites": 200}, bath],
             integrators=[*OSCILLATOR["integrators"], IMPLICIT],
-            output={"seed": 5, "snapshots": 20},
+            output={"snapshots": 20},
+            seed=5,
             claims=[CLAIM],
         )
         (cls.folder / "bath.txt").write_text("".join(f"{0.3 * j} 0.02\n" for j in range(1, 30)))

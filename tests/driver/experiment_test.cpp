@@ -25,7 +25,7 @@ kind = "single-oscillator"
 m = 1.0
 k = 1.0
 q0 = [1.0]
-[[environment]]
+[[environments]]
 name = "line"
 kind = "spring-mass-line"
 sites = 100
@@ -35,12 +35,12 @@ lambda = 10.0
 step = 0.05
 end = 1.0
 [[integrators]]
-name = "gamma"
-label = "closed"
+method = "gamma"
+name = "closed"
 on = "closed"
 [[integrators]]
-name = "gamma"
-label = "open"
+method = "gamma"
+name = "open"
 on = "open"
 )";
 
@@ -95,9 +95,9 @@ TEST(MpiExperiment, LinesBetweenParticlesDampTheirDifference) {
 }
 
 TEST(MpiExperiment, ChoosesEnvironmentsAndStepsByCase) {
-  std::string text =
-      with("[time]",
-           "[[environment]]\nname = \"other\"\nkind = \"spring-mass-line\"\nsites = 7\nM = 0.2\nlambda = 20.0\n[time]");
+  std::string text = with(
+      "[time]",
+      "[[environments]]\nname = \"other\"\nkind = \"spring-mass-line\"\nsites = 7\nM = 0.2\nlambda = 20.0\n[time]");
   text = with("on = \"closed\"", "on = \"closed\"\nenvironments = [\"other\"]\nstep = 0.01", text);
   const ReadRecipe read = read_recipe(text);
   ASSERT_EQ(read.report(), "");
@@ -109,11 +109,11 @@ TEST(MpiExperiment, ChoosesEnvironmentsAndStepsByCase) {
 }
 
 TEST(MpiExperiment, ARunMayEndBeforeTheOthers) {
-  const ReadRecipe read = read_recipe(with("label = \"closed\"", "label = \"closed\"\nend = 0.5"));
+  const ReadRecipe read = read_recipe(with("name = \"closed\"", "name = \"closed\"\nend = 0.5"));
   ASSERT_EQ(read.report(), "");
   EXPECT_EQ(read.experiment->find_case("closed")->steps, 10);
   EXPECT_EQ(read.experiment->find_case("open")->steps, 20);
-  EXPECT_THAT(read_recipe(with("label = \"closed\"", "label = \"closed\"\nend = 1.5")).report(),
+  EXPECT_THAT(read_recipe(with("name = \"closed\"", "name = \"closed\"\nend = 1.5")).report(),
               AllOf(HasSubstr("r.toml:19:1: end = 1.5 lies behind the end 1 of [time]")));
 }
 
@@ -158,8 +158,8 @@ TEST(MpiExperiment, JudgesWhatCouldBeReadAndNothingElse) {
       // The integrators: beyond the limit of stability whatever else is wrong.
       {"step = 0.05\nend = 1.0", "step = 0.12\nend = -1.0", {"r.toml:14:", "r.toml:15:"}},
       {"step = 0.05\nend = 1.0", "step = 0.12\nend = 1.0\n[output]\nevry = 2", {"r.toml:14:", "r.toml:17:"}},
-      {"name = \"gamma\"\nlabel = \"open\"",
-       "name = \"gamma\"\ngamma = 2\nlabel = \"open\"\nstep = 1e-300",
+      {"method = \"gamma\"\nname = \"open\"",
+       "method = \"gamma\"\ngamma = 2\nname = \"open\"\nstep = 1e-300",
        {"r.toml:22:", "r.toml:24:"}},
   };
   for (const auto& [old, now, places] : cases) {
@@ -181,7 +181,7 @@ TEST(MpiExperiment, DoesNotGiveWhatCouldNotBeRead) {
   const ReadRecipe no_line = read_recipe(with("M = 0.1", "M = 0.1\nlength = 1.0"));
   EXPECT_EQ(no_line.experiment->system().particles, 1);
   EXPECT_THROW(no_line.experiment->make_problem(no_line.experiment->cases().front()), UnreadableValue);
-  const ReadRecipe no_case = read_recipe(with("label = \"closed\"", "label = \"closed\"\ngamma = 2"));
+  const ReadRecipe no_case = read_recipe(with("name = \"closed\"", "name = \"closed\"\ngamma = 2"));
   EXPECT_THROW(no_case.experiment->cases(), UnreadableValue);
   EXPECT_THROW(no_case.experiment->find_case("closed"), UnreadableValue);
   EXPECT_TRUE(no_case.experiment->find_case("open"));
@@ -190,8 +190,8 @@ TEST(MpiExperiment, DoesNotGiveWhatCouldNotBeRead) {
 
 TEST(MpiExperiment, NothingIsDampedThatNobodySaysIs) {
   std::string text =
-      with("[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0\n", "");
-  text = with("[[integrators]]\nname = \"gamma\"\nlabel = \"closed\"\non = \"closed\"\n", "", text);
+      with("[[environments]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0\n", "");
+  text = with("[[integrators]]\nmethod = \"gamma\"\nname = \"closed\"\non = \"closed\"\n", "", text);
   const ReadRecipe undamped = read_recipe(text);
   ASSERT_EQ(undamped.report(), "");
   EXPECT_FALSE(undamped.experiment->make_problem(undamped.experiment->cases().front()).is_damped());
@@ -207,13 +207,13 @@ TEST(MpiExperiment, CountsWhatAnIntegratorNeedsBesidesTheLine) {
   const auto sites =
       static_cast<std::int64_t>(0.6 / 16.0 * static_cast<double>(memory_budget(test_world(), 0.0).available));
   const auto report = [&](const std::string& integrator) {
-    const std::string text = with("name = \"gamma\"\nlabel = \"closed\"", integrator + "\nlabel = \"closed\"");
+    const std::string text = with("method = \"gamma\"\nname = \"closed\"", integrator + "\nname = \"closed\"");
     return read_recipe(with("sites = 100", "sites = " + std::to_string(test_world().sum(sites) / test_world().size()),
                             with("step = 0.05", "step = 0.01", text)))
         .report();
   };
-  EXPECT_EQ(report("name = \"gamma\"\ngamma = 0.5"), "");
-  EXPECT_THAT(report("name = \"gauss\"\nstages = 4"), AllOf(HasSubstr("r.toml:10:"), HasSubstr("would fit")));
+  EXPECT_EQ(report("method = \"gamma\"\ngamma = 0.5"), "");
+  EXPECT_THAT(report("method = \"gauss\"\nstages = 4"), AllOf(HasSubstr("r.toml:10:"), HasSubstr("would fit")));
 }
 
 TEST(MpiExperiment, TakesUnequalSitesByEveryKindOfIntegrator) {
@@ -222,19 +222,19 @@ TEST(MpiExperiment, TakesUnequalSitesByEveryKindOfIntegrator) {
   test_world().barrier();
   const std::string unequal = with("M = 0.1\nlambda = 10.0", "file = \"" + table + "\"");
   const auto report = [&](const std::string& integrator) {
-    return read_recipe(with("name = \"gamma\"\nlabel = \"closed\"", integrator + "\nlabel = \"closed\"", unequal))
+    return read_recipe(with("method = \"gamma\"\nname = \"closed\"", integrator + "\nname = \"closed\"", unequal))
         .report();
   };
-  for (const char* integrator : {"name = \"gamma\"\ngamma = 0.5", "name = \"gamma\"\ngamma = 0.7",
-                                 "name = \"implicit-euler\"", "name = \"stoermer-verlet\"", "name = \"exact\"",
-                                 "name = \"gauss\"\nstages = 4", "name = \"lobatto\"\nstages = 5"}) {
+  for (const char* integrator : {"method = \"gamma\"\ngamma = 0.5", "method = \"gamma\"\ngamma = 0.7",
+                                 "method = \"implicit-euler\"", "method = \"stoermer-verlet\"", "method = \"exact\"",
+                                 "method = \"gauss\"\nstages = 4", "method = \"lobatto\"\nstages = 5"}) {
     EXPECT_EQ(report(integrator), "") << integrator;
   }
 }
 
 TEST(MpiExperiment, FindsBathsLargerThanTheMemoryWhereverTheyStand) {
   const std::string bath =
-      "[[environment]]\nname = \"bath\"\nkind = \"heat-bath\"\ndamping = 1.0\nomega_max = 20.0\noscillators = "
+      "[[environments]]\nname = \"bath\"\nkind = \"heat-bath\"\ndamping = 1.0\nomega_max = 20.0\noscillators = "
       "1000000000000\n";
   const std::string report = read_recipe(with("[time]", bath + "[time]")).report();
   EXPECT_THAT(report, AllOf(HasSubstr("r.toml:18:"), HasSubstr("1000000000100 oscillators and sites need"),
@@ -248,7 +248,7 @@ TEST(MpiExperiment, FindsStepsBeyondTheStabilityLimit) {
   // Where the integrator has a step of its own, that is the place.
   EXPECT_THAT(read_recipe(with("on = \"closed\"", "on = \"closed\"\nstep = 0.125")).report(), HasSubstr("r.toml:20:"));
   // The midpoint rule has no limit.
-  EXPECT_EQ(read_recipe(with("label = \"closed\"", "label = \"closed\"\ngamma = 0.5\nstep = 0.125")).report(), "");
+  EXPECT_EQ(read_recipe(with("name = \"closed\"", "name = \"closed\"\ngamma = 0.5\nstep = 0.125")).report(), "");
   // A light particle on a stiff line is faster than the line itself.
   EXPECT_THAT(read_recipe(with("m = 1.0", "m = 0.001")).report(), HasSubstr("stability limit"));
 }
@@ -324,7 +324,7 @@ TEST(MpiExperiment, WarnsOfABathThatIsTooSlowOrComesBack) {
 
 TEST(MpiExperiment, WarnsOfAMethodThatGrows) {
   const ReadRecipe read =
-      read_recipe(with("name = \"gamma\"\nlabel = \"closed\"", "name = \"explicit-euler\"\nlabel = \"closed\""));
+      read_recipe(with("method = \"gamma\"\nname = \"closed\"", "method = \"explicit-euler\"\nname = \"closed\""));
   ASSERT_EQ(read.report(), "");
   ASSERT_EQ(read.feasibility->warnings().size(), 1u);
   EXPECT_THAT(read.feasibility->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("unstable at any step")));
@@ -344,9 +344,9 @@ TEST(MpiExperiment, CountsNoMoreSitesThanThereCanBe) {
 TEST(MpiExperiment, WantsForcesThatAreNumbersAtTheStart) {
   std::string text = with("kind = \"single-oscillator\"\nm = 1.0\nk = 1.0\nq0 = [1.0]",
                           "kind = \"coupled-van-der-pol\"\nepsilon = 1.0\nrho = 1.0\nlambda = 1.0\nq0 = [0.0, 1e300]");
-  text = with("[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0\n",
+  text = with("[[environments]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0\n",
               "", text);
-  text = with("[[integrators]]\nname = \"gamma\"\nlabel = \"closed\"\non = \"closed\"\n", "", text) +
+  text = with("[[integrators]]\nmethod = \"gamma\"\nname = \"closed\"\non = \"closed\"\n", "", text) +
          "[study]\nkind = \"convergence\"\nstep_sizes = [0.1, 0.05]\n";
   EXPECT_THAT(read_recipe(text).report(), HasSubstr("no finite numbers; begin elsewhere"));
 }
@@ -366,8 +366,8 @@ TEST(MpiExperiment, ReadsATableOnce) {
 
 TEST(MpiExperiment, RefusesClaimsOnEnergiesOfWarmLinesOnTheLimit) {
   const std::string grid = with("M = 0.1\nlambda = 10.0", "grid = \"characteristic\"\ndamping = 1.0");
-  const std::string warm = with("damping = 1.0", "damping = 1.0\ntemperature = 0.5", grid);
-  const auto claim = [](const std::string& keys) { return "[[claims]]\nid = \"c\"\nbounds = [0.0, 1.0]\n" + keys; };
+  const std::string warm = with("damping = 1.0", "damping = 1.0\nkT = 0.5", grid);
+  const auto claim = [](const std::string& keys) { return "[[claims]]\nname = \"c\"\nbounds = [0.0, 1.0]\n" + keys; };
   const std::string energy = "quantity = \"closed.energy_environment.max\"\n";
   const ReadRecipe read = read_recipe(warm);
   EXPECT_EQ(read.report(), "");
@@ -377,13 +377,14 @@ TEST(MpiExperiment, RefusesClaimsOnEnergiesOfWarmLinesOnTheLimit) {
                     HasSubstr("the paths are right, the energies of `line` are not")));
   EXPECT_THAT(read_recipe(warm + claim(energy)).report(),
               AllOf(HasSubstr("r.toml:28:"), HasSubstr("take a smaller step or another grid")));
-  EXPECT_THAT(read_recipe(warm + claim("quantity = \"closed.q.max\"\nover = \"closed.energy_total.max\"\n")).report(),
-              HasSubstr("r.toml:29:"));
+  EXPECT_THAT(
+      read_recipe(warm + claim("quantity = \"closed.q.max\"\ndivided_by = \"closed.energy_total.max\"\n")).report(),
+      HasSubstr("r.toml:29:"));
   EXPECT_EQ(read_recipe(warm + claim("quantity = \"closed.energy_particles.max\"\n")).report(), "");
   EXPECT_EQ(read_recipe(grid + claim(energy)).report(), "");
   EXPECT_THAT(read_recipe(grid).feasibility->warnings(), testing::IsEmpty());
   // Half way to the limit nothing is wrong with a warm line.
-  EXPECT_EQ(read_recipe(with("lambda = 10.0", "lambda = 10.0\ntemperature = 0.5") + claim(energy)).report(), "");
+  EXPECT_EQ(read_recipe(with("lambda = 10.0", "lambda = 10.0\nkT = 0.5") + claim(energy)).report(), "");
 }
 
 }  // namespace

@@ -21,15 +21,15 @@ M = [1.0, 2.0]
 K = [[2.0, -1.0], [-1.0, 2.0]]
 q0 = [0.2, 0.0]
 )" + system +
-         environments + "[time]\nstep = 0.1\nend = 1.0\n[[integrators]]\nname = \"" + name + "\"\non = \"open\"\n" +
+         environments + "[time]\nstep = 0.1\nend = 1.0\n[[integrators]]\nmethod = \"" + name + "\"\non = \"open\"\n" +
          integrator;
 }
 
 std::string bath(int particle, double damping, double temperature) {
-  return "[[environment]]\nname = \"bath" + std::to_string(particle) +
+  return "[[environments]]\nname = \"bath" + std::to_string(particle) +
          "\"\nkind = \"heat-bath\"\nattach = " + std::to_string(particle) +
          "\noscillators = 20\nomega_max = 10.0\ndamping = " + std::to_string(damping) +
-         "\ntemperature = " + std::to_string(temperature) + "\n";
+         "\nkT = " + std::to_string(temperature) + "\n";
 }
 
 const std::string damped = "C = [[1.0, 0.5], [0.5, 2.0]]\n";
@@ -52,37 +52,35 @@ TEST(Noise, TakesTemperatureAndDampingFromTheEnvironments) {
 }
 
 TEST(Noise, TakesTemperatureFromTheSystem) {
-  EXPECT_EQ(diffusion_of(recipe(damped + "temperature = 2.0\n", "", "")), (MatrixXd{{2.0, 1.0}, {1.0, 4.0}}));
-  EXPECT_EQ(diffusion_of(recipe("C = [1.0, 2.0]\ntemperature = [2.0, 0.5]\n", "", "")),
-            (MatrixXd{{2.0, 0.0}, {0.0, 1.0}}));
+  EXPECT_EQ(diffusion_of(recipe(damped + "kT = 2.0\n", "", "")), (MatrixXd{{2.0, 1.0}, {1.0, 4.0}}));
+  EXPECT_EQ(diffusion_of(recipe("C = [1.0, 2.0]\nkT = [2.0, 0.5]\n", "", "")), (MatrixXd{{2.0, 0.0}, {0.0, 1.0}}));
   // It stands above that of environments, as the damping does.
-  EXPECT_LT(
-      (diffusion_of(recipe("temperature = 0.5\n", bath(0, 0.5, 3.0), "")) - MatrixXd{{0.25, 0.0}, {0.0, 0.0}}).norm(),
-      1e-14);
-  EXPECT_EQ(diffusion_of(recipe(damped + "temperature = 0.0\n", "", "")).size(), 0);
+  EXPECT_LT((diffusion_of(recipe("kT = 0.5\n", bath(0, 0.5, 3.0), "")) - MatrixXd{{0.25, 0.0}, {0.0, 0.0}}).norm(),
+            1e-14);
+  EXPECT_EQ(diffusion_of(recipe(damped + "kT = 0.0\n", "", "")).size(), 0);
   // Damping of its own at the one temperature that there is.
   EXPECT_EQ(diffusion_of(recipe(damped, bath(0, 0.5, 2.0) + bath(1, 0.5, 2.0), "")),
             (MatrixXd{{2.0, 1.0}, {1.0, 4.0}}));
 }
 
 TEST(Noise, RefusesTemperaturesThatDoNotGoTogether) {
-  const std::string apart = read_recipe(recipe(damped + "temperature = [2.0, 0.5]\n", "", "")).report();
+  const std::string apart = read_recipe(recipe(damped + "kT = [2.0, 0.5]\n", "", "")).report();
   EXPECT_THAT(apart, HasSubstr("r.toml:8:"));
   EXPECT_THAT(apart, HasSubstr("couples particles whose temperatures differ"));
   EXPECT_THAT(read_recipe(recipe(damped, bath(0, 0.5, 2.0) + bath(1, 0.5, 1.0), "")).report(),
-              HasSubstr("state `temperature` in [system]"));
-  EXPECT_THAT(read_recipe(recipe(damped + "temperature = [2.0]\n", "", "")).report(), HasSubstr("2 particle(s)"));
-  EXPECT_THAT(read_recipe(recipe(damped + "temperature = -1.0\n", "", "")).report(), HasSubstr("temperature"));
+              HasSubstr("state `kT` in [system]"));
+  EXPECT_THAT(read_recipe(recipe(damped + "kT = [2.0]\n", "", "")).report(), HasSubstr("2 particle(s)"));
+  EXPECT_THAT(read_recipe(recipe(damped + "kT = -1.0\n", "", "")).report(), HasSubstr("kT"));
 }
 
 TEST(Noise, MethodsThatTakeNoneSayWhy) {
-  const std::string warm = damped + "temperature = 2.0\n";
+  const std::string warm = damped + "kT = 2.0\n";
   for (const char* name : {"rk4", "explicit-euler", "implicit-euler"}) {
     EXPECT_THAT(read_recipe(recipe(warm, "", "", name)).report(), HasSubstr("takes no noise: ")) << name;
     EXPECT_EQ(read_recipe(recipe(warm, "", "noise = false\nallow_unstable = true\n", name)).report(), "") << name;
   }
   // In this damping, C = gamma M, its Lagrangian would be one.
-  const std::string even = "C = [0.5, 1.0]\ntemperature = 2.0\n";
+  const std::string even = "C = [0.5, 1.0]\nkT = 2.0\n";
   EXPECT_THAT(read_recipe(recipe(even, "", "", "herglotz")).report(), HasSubstr("takes no noise: "));
   EXPECT_EQ(read_recipe(recipe(even, "", "noise = false\n", "herglotz")).report(), "");
   for (const Method& method : methods())
@@ -94,8 +92,8 @@ TEST(Noise, MethodsThatTakeNoneSayWhy) {
 }
 
 std::string memory(double temperature) {
-  return "[[environment]]\nname = \"m\"\nkind = \"memory\"\nstiffness = [1.0]\nrate = [0.5]\nfrequency = [0.7]\n"
-         "temperature = " +
+  return "[[environments]]\nname = \"m\"\nkind = \"memory\"\nstiffness = [1.0]\nrate = [0.5]\nfrequency = [0.7]\n"
+         "kT = " +
          std::to_string(temperature) + "\n";
 }
 
@@ -151,8 +149,8 @@ TEST(Noise, OfAQuantumBathIsOfClosedRuns) {
 TEST(Noise, OfALineDoesNotReachWhatVibratesAboveItsBand) {
   const auto warnings = [](const std::string& lambda) {
     const std::string line =
-        "[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = \"infinite\"\ntolerance = 1e-6\n"
-        "temperature = 0.4\nM = " +
+        "[[environments]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = \"infinite\"\ntolerance = 1e-6\n"
+        "kT = 0.4\nM = " +
         lambda + "\nlambda = " + lambda + "\n";
     std::string text = recipe("", line, "gamma = 0.5\n", "gamma");
     const ReadRecipe read = read_recipe(text.replace(text.find("\"open\""), 6, "\"closed\""));
@@ -165,12 +163,10 @@ TEST(Noise, OfALineDoesNotReachWhatVibratesAboveItsBand) {
 
 TEST(ThermalStart, TemperatureAndPotentialHaveToAllowIt) {
   const std::string start = "start = \"thermal\"\n";
-  EXPECT_EQ(read_recipe(recipe(damped + start + "temperature = 2.0\n", "", "")).report(), "");
+  EXPECT_EQ(read_recipe(recipe(damped + start + "kT = 2.0\n", "", "")).report(), "");
   EXPECT_EQ(read_recipe(recipe(start, bath(0, 0.5, 3.0), "")).report(), "");
-  EXPECT_EQ(
-      read_recipe(recipe("start = \"thermal-momenta\"\nC = [1.0, 2.0]\ntemperature = [2.0, 1.0]\n", "", "")).report(),
-      "");
-  EXPECT_THAT(read_recipe(recipe(start + "C = [1.0, 2.0]\ntemperature = [2.0, 1.0]\n", "", "")).report(),
+  EXPECT_EQ(read_recipe(recipe("start = \"thermal-momenta\"\nC = [1.0, 2.0]\nkT = [2.0, 1.0]\n", "", "")).report(), "");
+  EXPECT_THAT(read_recipe(recipe(start + "C = [1.0, 2.0]\nkT = [2.0, 1.0]\n", "", "")).report(),
               HasSubstr("several temperatures"));
   EXPECT_THAT(read_recipe(recipe(start, bath(0, 0.5, 3.0) + bath(1, 0.5, 2.0), "")).report(),
               HasSubstr("at which temperature is not known"));

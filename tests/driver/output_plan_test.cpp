@@ -20,7 +20,7 @@ q0 = [1.5]
 step = 0.1
 steps = 3
 [[integrators]]
-name = "gamma"
+method = "gamma"
 on = "open"
 [output]
 )" + output);

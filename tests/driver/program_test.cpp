@@ -99,7 +99,7 @@ constexpr const char* recipe_text = R"(title = "t"
 [system]
 kind = "caged"
 cage = { kind = "sextic", k = 0.5 }
-[[environment]]
+[[environments]]
 kind = "my-bath"
 oscillators = 4
 damping = 0.1
@@ -108,7 +108,7 @@ omega_max = 5.0
 step = 0.01
 steps = 3
 [[integrators]]
-name = "my-verlet"
+method = "my-verlet"
 on = "closed"
 [study]
 kind = "my-study"

@@ -41,9 +41,9 @@ class ExamplesTest(unittest.TestCase):
 
     def test_what_is_only_known_of_linear_environments_is_refused(self):
         refusals = {
-            'integrators=[{name="exact", on="closed"}]': r"known of linear environments only, and `sink` is not linear",
-            'integrators=[{name="gauss", on="closed"}]': r"those of `sink` are not linear",
-            'integrators=[{name="gamma", gamma=0.5, on="closed"}]': r"those of `sink` are not linear",
+            'integrators=[{method="exact", on="closed"}]': r"known of linear environments only, and `sink` is not linear",
+            'integrators=[{method="gauss", on="closed"}]': r"those of `sink` are not linear",
+            'integrators=[{method="gamma", gamma=0.5, on="closed"}]': r"those of `sink` are not linear",
             'study={kind="convergence", step_sizes=[0.02, 0.01]}': r"errors of `rk4` .*`sink` is not linear",
         }
         for setting, message in refusals.items():

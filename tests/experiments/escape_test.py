@@ -52,7 +52,7 @@ class Escape(unittest.TestCase):
         cls.recipe = tomllib.loads(RECIPE.read_text())
 
     def test_claims_are_those_of_the_theories(self):
-        of = {claim["id"]: claim for claim in self.recipe["claims"]}
+        of = {claim["name"]: claim for claim in self.recipe["claims"]}
         for friction in (0.05, 0.15, 0.5, 1.5, 5.0):
             label = str(friction).replace(".", "_")
             self.assertAlmostEqual(of[f"white-{label}"]["expect"] / white(friction), 1.0, delta=1e-5)

@@ -44,7 +44,7 @@ def allowance(claim):
 
 def settings_of_small_run(document):
     """What makes a run of a large recipe small without making it another one."""
-    sites = [environment.get("sites") for environment in document["environment"]]
+    sites = [environment.get("sites") for environment in document["environments"]]
     large = [place for place, count in enumerate(sites) if isinstance(count, int) and count > 10**6]
     return [word for place in large for word in ("--set", f"environment.{place}.sites={10**6}")]
 
@@ -88,9 +88,9 @@ class RecipesTest(FolderTest):
             self.assertTrue(document["figure"]["caption"].strip())
             self.assertTrue(document["claims"])
             for claim in document["claims"]:
-                self.assertTrue(claim["source"].strip(), claim["id"])
+                self.assertTrue(claim["source"].strip(), claim["name"])
                 # What the numbers do not bear out is explained.
-                self.assertTrue(claim.get("supported", True) or claim.get("note", "").strip(), claim["id"])
+                self.assertTrue(claim.get("supported", True) or claim.get("note", "").strip(), claim["name"])
 
         self.for_each(examine)
 
@@ -100,7 +100,7 @@ class RecipesTest(FolderTest):
         def examine(_, document):
             for claim in document["claims"]:
                 derived = "uncertainty" in claim and allowance(claim) <= 10.0 * claim["uncertainty"] * (1 + 1e-9)
-                self.assertTrue(derived or claim.get("note", "").strip(), claim["id"])
+                self.assertTrue(derived or claim.get("note", "").strip(), claim["name"])
 
         self.for_each(examine)
 

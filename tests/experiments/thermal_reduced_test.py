@@ -80,9 +80,9 @@ class ThermalReduced(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         recipe = tomllib.loads(RECIPE.read_text())
-        cls.claims = {claim["id"]: claim for claim in recipe["claims"]}
+        cls.claims = {claim["name"]: claim for claim in recipe["claims"]}
         cls.slopes = {slope["name"]: slope for slope in recipe["study"]["slopes"]}
-        cases = {case["label"]: case for case in recipe["integrators"]}
+        cases = {case["name"]: case for case in recipe["integrators"]}
         cls.means = {
             label: means_of(METHODS[label[:-2]], case["step"]) for label, case in cases.items() if label != "fine"
         }

@@ -29,12 +29,12 @@ m = 1.0
 k = 1.0
 q0 = [1.0]
 v0 = [0.5]
-[[environment]]
+[[environments]]
 kind = "spring-mass-line"
 sites = 9
 grid = "characteristic"
 damping = 0.4
-[[environment]]
+[[environments]]
 kind = "heat-bath"
 oscillators = 5
 damping = 0.1
@@ -43,14 +43,14 @@ omega_max = 5.0
 step = 0.05
 steps = 10
 [[integrators]]
-name = "stoermer-verlet"
-label = "verlet"
+method = "stoermer-verlet"
+name = "verlet"
 on = "closed"
 [[integrators]]
-name = "gamma"
+method = "gamma"
 gamma = 0.5
 on = "closed"
-label = "gamma"
+name = "gamma"
 [output]
 checkpoint_every = 7
 keep_checkpoints = 1

@@ -11,14 +11,14 @@ masses = [1.0, 2.0]
 potential = { kind = "quartic", k = 4.0, beta = 3.0 }
 q0 = [0.0, 1.0]
 v0 = [0.5, 0.0]
-[[environment]]
+[[environments]]
 name = "line"
 kind = "spring-mass-line"
 attach = 0
 sites = 20
 grid = "characteristic"
 damping = 0.4
-[[environment]]
+[[environments]]
 kind = "heat-bath"
 attach = 1
 oscillators = 8
@@ -28,16 +28,16 @@ omega_max = 5.0
 step = 0.05
 steps = 10
 [[integrators]]
-name = "gamma"
+method = "gamma"
 gamma = 0.5
 on = "closed"
-label = "closed"
+name = "closed"
 [output]
 every = 2
 [sweep]
 time.step = [0.05, 0.025]
 [[claims]]
-id = "energy"
+name = "energy"
 quantity = "closed.energy_total.last"
 bounds = [0.0, 10.0]
 )";

@@ -49,7 +49,7 @@ class InstallTest(unittest.TestCase):
     def figure_result(self):
         (self.folder / "small.toml").write_text(
             'title = "small"\n[system]\nkind = "single-oscillator"\nm = 1.0\nk = 1.0\nq0 = [1.0]\n'
-            '[time]\nstep = 0.1\nend = 2.0\n[[integrators]]\nname = "stoermer-verlet"\non = "closed"\nlabel = "sv"\n'
+            '[time]\nstep = 0.1\nend = 2.0\n[[integrators]]\nmethod = "stoermer-verlet"\non = "closed"\nname = "sv"\n'
             '[study]\nkind = "trajectory"\n'
         )
         self.installed(self.program, "run", "small.toml", "-o", "small.h5", "--overwrite")

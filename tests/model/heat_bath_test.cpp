@@ -20,9 +20,10 @@ using testing::Not;
 
 /// A recipe whose bath has its `kind` in line 9 and the given keys from line 10 on.
 std::string recipe(const std::string& keys) {
-  return "title = \"t\"\n[system]\nkind = \"single-oscillator\"\nm = 1.0\nk = 1.0\nq0 = [1.0]\n\n[[environment]]\n"
+  return "title = \"t\"\n[system]\nkind = \"single-oscillator\"\nm = 1.0\nk = 1.0\nq0 = [1.0]\n\n[[environments]]\n"
          "kind = \"heat-bath\"\n" +
-         keys + "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nname = \"gamma\"\ngamma = 0.0\non = \"closed\"\n";
+         keys +
+         "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nmethod = \"gamma\"\ngamma = 0.0\non = \"closed\"\n";
 }
 
 /// The bath of a recipe without mistakes.
@@ -76,7 +77,7 @@ TEST(MpiHeatBath, TakesTheKeysOfItsSpectrum) {
 }
 
 TEST(MpiHeatBath, ThermalStartFollowsTemperatureAndPasses) {
-  GaussRuleBath bath("temperature = 0.5\nsteps_per_pass = 3\n" + ohmic);
+  GaussRuleBath bath("kT = 0.5\nsteps_per_pass = 3\n" + ohmic);
   ASSERT_TRUE(bath.is_there());
   bath->prepare({.seed = 4});
   EXPECT_EQ(bath->explicit_stepper(splitting({{Substep::Kind::drift, 1.0}}), 0.1)->max_block_steps(), 3);
@@ -125,7 +126,7 @@ TEST(MpiHeatBath, NamesTheKeysThatHaveNoMeaning) {
 }
 
 TEST(MpiHeatBath, RefusesNumbersThatMakeNoSense) {
-  EXPECT_THAT(report("temperature = -1.0\n" + ohmic), AllOf(HasSubstr("r.toml:10:"), HasSubstr("temperature")));
+  EXPECT_THAT(report("kT = -1.0\n" + ohmic), AllOf(HasSubstr("r.toml:10:"), HasSubstr("kT")));
   EXPECT_THAT(report("attach = 3\n" + ohmic), AllOf(HasSubstr("r.toml:10:"), HasSubstr("particle 3")));
   EXPECT_THAT(report("steps_per_pass = 0\n" + ohmic), HasSubstr("must be positive"));
   // Beyond this nothing is gained, and the tables of a pass grow with its square.

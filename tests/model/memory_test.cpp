@@ -37,7 +37,7 @@ std::unique_ptr<Environment> build(const Kernel& kernel, std::string& report) {
   section.set("stiffness", kernel.k, {});
   section.set("rate", kernel.r, {});
   section.set("frequency", kernel.w, {});
-  section.set("temperature", 0.0, {});
+  section.set("kT", 0.0, {});
   Mistakes mistakes;
   auto memory = memory_environment_kind().build(section, system, {0.1, 1.0}, test_world(), mistakes);
   report = mistakes.report();

@@ -17,8 +17,8 @@ std::string recipe(const std::string& system, const std::string& kind, const std
   return "title = \"t\"\n[system]\nkind = \"" + system + "\"\n" +
          (system == "dual-oscillator" ? "m0 = 1.0\nM0 = 2.0\nk0 = 1.0\nK0 = 1.0\nq0 = [1.0, 0.0]\n"
                                       : "m = 1.0\nk = 1.0\nq0 = [1.0]\n\n\n") +
-         "[[environment]]\nkind = \"" + kind + "\"\n" + environment +
-         "\n[time]\nstep = 0.1\nsteps = 10\n[[integrators]]\nname = \"gamma\"\non = \"closed\"\n";
+         "[[environments]]\nkind = \"" + kind + "\"\n" + environment +
+         "\n[time]\nstep = 0.1\nsteps = 10\n[[integrators]]\nmethod = \"gamma\"\non = \"closed\"\n";
 }
 
 LumpedNetwork chain_of(const std::string& text) {
@@ -87,7 +87,7 @@ TEST(MpiTransmissionLines, HalfASiteLiesOnTheParticleOfClosedRuns) {
   const std::string line = "sites = 7\nM = 3.0\nlambda = 12.0\nhalf_site = true";
   std::string text = recipe("single-oscillator", "spring-mass-line", line);
   text.replace(text.find("k = 1.0"), 7, "k = 1.0\nv0 = [2.0]");
-  const ReadRecipe read = read_recipe(text + "[[integrators]]\nname = \"gamma\"\nlabel = \"open\"\non = \"open\"\n");
+  const ReadRecipe read = read_recipe(text + "[[integrators]]\nmethod = \"gamma\"\nname = \"open\"\non = \"open\"\n");
   ASSERT_EQ(read.report(), "");
   Problem closed = read.experiment->make_problem(*read.experiment->find_case("gamma"));
   closed.prepare();
@@ -97,7 +97,7 @@ TEST(MpiTransmissionLines, HalfASiteLiesOnTheParticleOfClosedRuns) {
   EXPECT_NEAR(closed.energies().particles, 2.0 * 2.0 / (2.0 * 2.5) + 0.5, 1e-15);
   EXPECT_EQ(read.experiment->make_problem(*read.experiment->find_case("open")).system().mass[0], 1.0);
 
-  EXPECT_THAT(read_recipe(recipe("single-oscillator", "spring-mass-line", line + "\ntemperature = 1.0")).report(),
+  EXPECT_THAT(read_recipe(recipe("single-oscillator", "spring-mass-line", line + "\nkT = 1.0")).report(),
               testing::AllOf(HasSubstr("r.toml:14:"), HasSubstr("cannot start warm")));
   EXPECT_THAT(
       read_recipe(recipe("dual-oscillator", "spring-inerter-line", "sites = 7\nb = 3.0\nk = 12.0\nhalf_site = true"))
@@ -151,8 +151,8 @@ TEST(MpiTransmissionLines, UnequalSitesAreCheckedLineByLine) {
   EXPECT_THAT(report("1 1\n1 1\n1 1\n", ""), HasSubstr("it describes 3 sites, but the line has 2"));
   EXPECT_THAT(report("1.0 1.0\n", "M = 1.0"), HasSubstr("`M` has no meaning"));
   EXPECT_THAT(report("1.0 1.0\n", "half_site = true"), HasSubstr("`half_site` has no meaning where sites differ"));
-  EXPECT_EQ(report("1.0 1.0\n", "temperature = 1.0"), "");
-  EXPECT_EQ(report("1.0 1.0\n", "[[integrators]]\nname = \"gauss\"\non = \"closed\""), "");
+  EXPECT_EQ(report("1.0 1.0\n", "kT = 1.0"), "");
+  EXPECT_EQ(report("1.0 1.0\n", "[[integrators]]\nmethod = \"gauss\"\non = \"closed\""), "");
 }
 
 TEST(MpiTransmissionLines, NeedParticlesToHangOn) {

@@ -94,7 +94,7 @@ ParticleSystem coupled_van_der_pol() {
   const ReadRecipe read = read_recipe(
       "title = \"t\"\n[system]\nkind = \"coupled-van-der-pol\"\nepsilon = 0.5\nrho = 0.1\nlambda = 0.3\nq0 = [1.0, "
       "0.5]\n"
-      "v0 = [0.25, 1.5]\n[time]\nstep = 0.1\nsteps = 1\n[[integrators]]\nname = \"rk4\"\non = \"open\"\n");
+      "v0 = [0.25, 1.5]\n[time]\nstep = 0.1\nsteps = 1\n[[integrators]]\nmethod = \"rk4\"\non = \"open\"\n");
   EXPECT_EQ(read.report(), "");
   return read.experiment->system();
 }

@@ -46,7 +46,7 @@ TEST(Describe, PrintsAnEntry) {
                       .type = table,
                       .doc = "What holds it.",
                       .members = {{.name = "c", .units = "N/m", .doc = "Stiffness.", .default_value = "2"}}},
-                     {.name = "label", .type = text, .doc = "Its name."}},
+                     {.name = "name", .type = text, .doc = "Its name."}},
       .notes = "Solved exactly."};
   EXPECT_EQ(describe(entry, "system"), R"(single-oscillator (system)
   A mass on a spring.
@@ -58,7 +58,7 @@ Parameters
   m          number  kg   required   Mass.
   potential  table        optional   What holds it.
     c        number  N/m  default 2  Stiffness.
-  label      text         optional   Its name.
+  name       text         optional   Its name.
 
 Notes
   Solved exactly.

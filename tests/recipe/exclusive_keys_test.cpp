@@ -13,7 +13,7 @@ namespace {
 std::string report_with_end(const std::string& lines) { return parse(sample_with("end = 2", lines)).report; }
 
 std::string report_with_claim(const std::string& lines) {
-  return parse(sample_recipe + "[[claims]]\nid = \"a\"\nquantity = \"b\"\n" + lines).report;
+  return parse(sample_recipe + "[[claims]]\nname = \"a\"\nquantity = \"b\"\n" + lines).report;
 }
 
 }  // namespace

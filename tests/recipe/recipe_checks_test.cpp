@@ -12,7 +12,7 @@ namespace {
 
 std::string report_with(const std::string& more) { return parse(sample_recipe + more).report; }
 
-std::string integrator(const std::string& lines) { return "[[integrators]]\nname = \"verlet\"\n" + lines + "\n"; }
+std::string integrator(const std::string& lines) { return "[[integrators]]\nmethod = \"verlet\"\n" + lines + "\n"; }
 
 }  // namespace
 
@@ -22,27 +22,27 @@ TEST(Title, MustNotBeEmpty) {
 
 TEST(Labels, MustBeUnique) {
   EXPECT_EQ(report_with(integrator("on = \"open\"")), "");
-  EXPECT_EQ(report_with("[[integrators]]\nname = \"gamma\"\non = \"open\"\n"),
-            "r.toml:14:1: label = \"gamma\": must be unique, but r.toml:11:1 has it too; set another `label`");
-  EXPECT_THAT(report_with(integrator("on = \"open\"\nlabel = \"gamma\"")), HasSubstr("r.toml:17:1: label = \"gamma\""));
+  EXPECT_EQ(report_with("[[integrators]]\nmethod = \"gamma\"\non = \"open\"\n"),
+            "r.toml:14:1: name = \"gamma\": must be unique, but r.toml:11:1 has it too; set another `name`");
+  EXPECT_THAT(report_with(integrator("on = \"open\"\nname = \"gamma\"")), HasSubstr("r.toml:17:1: name = \"gamma\""));
 }
 
 TEST(Labels, MustBeNamesOfGroups) {
-  EXPECT_EQ(report_with(integrator("on = \"open\"\nlabel = \"Verlet_2-b\"")), "");
+  EXPECT_EQ(report_with(integrator("on = \"open\"\nname = \"Verlet_2-b\"")), "");
   for (const char* label : {"", "a b", "a/b", "ä", "a.b"}) {
-    EXPECT_THAT(report_with(integrator("on = \"open\"\nlabel = \"" + std::string(label) + "\"")),
+    EXPECT_THAT(report_with(integrator("on = \"open\"\nname = \"" + std::string(label) + "\"")),
                 HasSubstr("must consist of letters, digits, `_` and `-`"))
         << label;
   }
   for (const char* label : {"claims", "certificate", "trajectory", "ensemble"}) {
-    EXPECT_THAT(report_with(integrator("on = \"open\"\nlabel = \"" + std::string(label) + "\"")),
+    EXPECT_THAT(report_with(integrator("on = \"open\"\nname = \"" + std::string(label) + "\"")),
                 HasSubstr("is kept for the program"))
         << label;
   }
 }
 
 TEST(ClosedRuns, NeedNoEnvironment) {
-  const std::string no_environment = sample_with("[[environment]]\nkind = \"line\"\nsites = 10\n", "");
+  const std::string no_environment = sample_with("[[environments]]\nkind = \"line\"\nsites = 10\n", "");
   EXPECT_EQ(parse(no_environment).report, "");
   EXPECT_EQ(parse(no_environment, {"integrators.0.on=open"}).report, "");
   EXPECT_EQ(report_with(integrator("on = \"closed\"\nenvironments = []")), "");
@@ -51,7 +51,7 @@ TEST(ClosedRuns, NeedNoEnvironment) {
 TEST(ClosedRuns, NameEnvironmentsThatExist) {
   EXPECT_EQ(report_with(integrator("on = \"closed\"\nenvironments = [\"environment-0\"]")), "");
   EXPECT_EQ(report_with(integrator("on = \"closed\"\nenvironments = [\"environment-1\"]")),
-            "r.toml:17:1: environments: no [[environment]] is called \"environment-1\"; did you mean "
+            "r.toml:17:1: environments: no environment is called \"environment-1\"; did you mean "
             "\"environment-0\"?");
   EXPECT_THAT(report_with(integrator("on = \"open\"\nenvironments = [\"x\"]")),
               HasSubstr("is called \"x\"; known are"));
@@ -74,11 +74,11 @@ TEST(ClosedRuns, AreNotJudgedByNamesThatCouldNotBeRead) {
   // What they close is judged also where it is not known whether they are closed.
   EXPECT_EQ(report_with(integrator("on = 1\nenvironments = [\"x\"]")),
             "r.toml:16:1: on = 1: must be a text, not an integer; write \"1\"\n"
-            "r.toml:17:1: environments: no [[environment]] is called \"x\"; known are \"environment-0\"");
+            "r.toml:17:1: environments: no environment is called \"x\"; known are \"environment-0\"");
 }
 
 TEST(EnvironmentNames, MustBeUniqueAndNotEmpty) {
-  const std::string second = "[[environment]]\nkind = \"bath\"\n";
+  const std::string second = "[[environments]]\nkind = \"bath\"\n";
   EXPECT_EQ(report_with(second + "name = \"x\"\n"), "");
   EXPECT_THAT(report_with(second + "name = \"environment-0\"\n"), HasSubstr("r.toml:16:1: name = \"environment-0\""));
   EXPECT_THAT(report_with(second + "name = \"\"\n"), HasSubstr("r.toml:16:1: name = \"\": must not be empty"));
@@ -86,15 +86,16 @@ TEST(EnvironmentNames, MustBeUniqueAndNotEmpty) {
 
 TEST(Claims, MustBeSound) {
   const auto report = [](const std::string& lines) { return report_with("[[claims]]\n" + lines); };
-  const std::string good = "id = \"a\"\nquantity = \"b\"\nbounds = [0, 1]\n";
+  const std::string good = "name = \"a\"\nquantity = \"b\"\nbounds = [0, 1]\n";
   EXPECT_EQ(report(good + "from = 1\nuntil = 1"), "");
   EXPECT_EQ(report(good + "from = 2\nuntil = 1"), "r.toml:19:1: until = 1: must not lie before from = 2");
-  EXPECT_THAT(report(good + "[[claims]]\n" + good), HasSubstr("r.toml:19:1: id = \"a\": must be unique"));
-  EXPECT_THAT(report("id = \"\"\nquantity = \"b\"\nbounds = [0, 1]"), HasSubstr("id = \"\": must not be empty"));
-  EXPECT_THAT(report("id = \"a\"\nquantity = \"\"\nbounds = [0, 1]"), HasSubstr("quantity = \"\": must not be empty"));
-  EXPECT_THAT(report("id = \"a\"\nquantity = \"b\"\nbounds = [2, 1]"),
+  EXPECT_THAT(report(good + "[[claims]]\n" + good), HasSubstr("r.toml:19:1: name = \"a\": must be unique"));
+  EXPECT_THAT(report("name = \"\"\nquantity = \"b\"\nbounds = [0, 1]"), HasSubstr("name = \"\": must not be empty"));
+  EXPECT_THAT(report("name = \"a\"\nquantity = \"\"\nbounds = [0, 1]"),
+              HasSubstr("quantity = \"\": must not be empty"));
+  EXPECT_THAT(report("name = \"a\"\nquantity = \"b\"\nbounds = [2, 1]"),
               HasSubstr("bounds = [2, 1]: must be [low, high]"));
-  EXPECT_THAT(report("id = \"a\"\nquantity = \"b\"\nbounds = [1]"), HasSubstr("bounds has 1 numbers: must be two"));
+  EXPECT_THAT(report("name = \"a\"\nquantity = \"b\"\nbounds = [1]"), HasSubstr("bounds has 1 numbers: must be two"));
 }
 
 TEST(Figures, MustHaveLimitsInOrder) {

@@ -49,7 +49,7 @@ TEST(RecipeSchema, ChoosesByKeysThatExist) {
 }
 
 TEST(RecipeSchema, FindsSectionsByName) {
-  EXPECT_EQ(recipe_section("environment").header(), "[[environment]]");
+  EXPECT_EQ(recipe_section("environments").header(), "[[environments]]");
   EXPECT_EQ(recipe_section("time").header(), "[time]");
   EXPECT_THROW(recipe_section("sweep"), std::logic_error);
 }

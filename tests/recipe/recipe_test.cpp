@@ -35,12 +35,12 @@ v0 = [0, 5e-324, 1_000]
 axes = [0, 0x10, -9223372036854775808]
 potential = { kind = "harmonic", c = -0.0 }
 
-[[environment]]
+[[environments]]
 kind = "line"
 name = "left"
 sites = 100
 
-[[environment]]
+[[environments]]
 kind = "bath"
 
 [time]
@@ -48,14 +48,14 @@ step = 1e-3
 steps = 10
 
 [[integrators]]
-name = "gamma"
-label = "half"
+method = "gamma"
+name = "half"
 on = "closed"
 environments = ["left"]
 gamma = 0
 
 [[integrators]]
-name = "gamma"
+method = "gamma"
 on = "open"
 step = 1e22
 
@@ -66,14 +66,14 @@ kind = "ensemble"
 snapshots = 5
 
 [[claims]]
-id = "a"
+name = "a"
 quantity = "half.energy_total.max"
 expect = 1
 relative_tolerance = 1e-12
 supported = false
 
 [[claims]]
-id = "b"
+name = "b"
 quantity = "half.energy_total.min"
 bounds = [0, 1]
 from = 0.5
@@ -99,7 +99,7 @@ TEST(ParseRecipe, ReadsEverySection) {
   EXPECT_EQ(recipe.system.table("potential").text("kind"), "harmonic");
   ASSERT_EQ(recipe.environments.size(), 2u);
   EXPECT_EQ(recipe.environments[0].text("name"), "left");
-  EXPECT_EQ(recipe.environments[1].number("temperature"), 0.0);
+  EXPECT_EQ(recipe.environments[1].number("kT"), 0.0);
   EXPECT_EQ(recipe.time.integer("steps"), 10);
   ASSERT_EQ(recipe.integrators.size(), 2u);
   EXPECT_EQ(recipe.integrators[0].number("gamma"), 0.0);
@@ -119,10 +119,34 @@ TEST(ParseRecipe, ReadsEverySection) {
 TEST(ParseRecipe, FillsInNames) {
   const auto recipe = parse(full_recipe).recipe;
   EXPECT_EQ(recipe.environments[1].text("name"), "environment-1");
-  EXPECT_EQ(recipe.integrators[0].text("label"), "half");
-  EXPECT_EQ(recipe.integrators[1].text("label"), "gamma");
+  EXPECT_EQ(recipe.integrators[0].text("name"), "half");
+  EXPECT_EQ(recipe.integrators[1].text("name"), "gamma");
   EXPECT_EQ(recipe.integrators[0].texts("environments"), std::vector<std::string>{"left"});
   EXPECT_EQ(recipe.integrators[1].texts("environments"), (std::vector<std::string>{"left", "environment-1"}));
+}
+
+TEST(ParseRecipe, ResolvesAliasesOfMethods) {
+  const auto [recipe, report] = parse(sample_with("method = \"gamma\"", "method = \"position-verlet\""));
+  EXPECT_EQ(report, "");
+  EXPECT_EQ(recipe.integrators[0].text("method"), "verlet");
+  EXPECT_EQ(recipe.integrators[0].text("order"), "drift");
+  EXPECT_EQ(recipe.integrators[0].text("name"), "position-verlet");
+  // The resolved text names the method, and stands for the same recipe.
+  EXPECT_EQ(parse(recipe.resolved).recipe.resolved, recipe.resolved);
+
+  const auto named = parse(sample_recipe, {"integrators.0.method=leapfrog", "integrators.0.name=mine"});
+  EXPECT_EQ(named.report, "");
+  EXPECT_EQ(named.recipe.integrators[0].text("name"), "mine");
+  EXPECT_EQ(named.recipe.integrators[0].text("order"), "kick");
+
+  const std::string contradiction = "method = \"position-verlet\"\norder = \"kick\"";
+  EXPECT_EQ(parse(sample_with("method = \"gamma\"", contradiction)).report,
+            "r.toml:13:1: `position-verlet` is `verlet` with order = \"drift\": leave `order` out, or write method = "
+            "\"verlet\"");
+  const std::string agreement = "method = \"position-verlet\"\norder = \"drift\"";
+  EXPECT_EQ(parse(sample_with("method = \"gamma\"", agreement)).report, "");
+  EXPECT_THAT(parse(sample_with("\"gamma\"", "\"strang-splitting\"")).report,
+              testing::HasSubstr("did you mean \"verlet\"?"));
 }
 
 TEST(ParseRecipe, KnowsWhereKeysStand) {
@@ -135,11 +159,11 @@ TEST(ParseRecipe, KnowsWhereKeysStand) {
 
 TEST(ParseRecipe, FindsAllMistakesInOnePass) {
   const std::string report =
-      parse(sample_with("step = 0.1", "step = -0.1") + "[[claims]]\nid = 3\n[output]\nevry = 1\n", {"system.m=0"})
+      parse(sample_with("step = 0.1", "step = -0.1") + "[[claims]]\nname = 3\n[output]\nevry = 1\n", {"system.m=0"})
           .report;
   for (const char* part : {"--set system.m=0: m = 0: must be positive", "r.toml:9:1: step = -0.1",
                            "r.toml:14:1: [[claims]] needs the key `quantity`", "r.toml:14:1: [[claims]] needs one of",
-                           "r.toml:15:1: id = 3", "r.toml:17:1: unknown key `evry`"}) {
+                           "r.toml:15:1: name = 3", "r.toml:17:1: unknown key `evry`"}) {
     EXPECT_THAT(report, HasSubstr(part));
   }
   EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 5);
@@ -148,6 +172,7 @@ TEST(ParseRecipe, FindsAllMistakesInOnePass) {
 TEST(ResolvedRecipe, IsWrittenInTheOrderOfTheSchema) {
   EXPECT_EQ(parse(sample_recipe, {"output.every=3"}).recipe.resolved,
             R"(title = "Sample"
+seed = 0
 
 [system]
 kind = "oscillator"
@@ -156,7 +181,7 @@ m = 1.0
 damped = false
 q0 = [1.0]
 
-[[environment]]
+[[environments]]
 kind = "line"
 name = "environment-0"
 sites = 10
@@ -166,8 +191,8 @@ step = 0.1
 end = 2.0
 
 [[integrators]]
+method = "gamma"
 name = "gamma"
-label = "gamma"
 on = "closed"
 environments = ["environment-0"]
 noise = true
@@ -182,7 +207,6 @@ every = 3
 site_stride = 1
 particles_only = false
 work_rules = false
-seed = 0
 
 [figure]
 kind = "lines"

@@ -31,11 +31,14 @@ inline CatalogueSchema sample_vocabulary() {
       {.name = "line",
        .parameters = {{.name = "sites", .type = integer, .doc = "Sites.", .required = true, .bound = Bound::positive},
                       {.name = "M", .units = "kg", .doc = "Mass of a site.", .bound = Bound::positive}}},
-      {.name = "bath", .parameters = {{.name = "temperature", .doc = "Temperature.", .default_value = "0.0"}}}};
+      {.name = "bath", .parameters = {{.name = "kT", .doc = "Temperature.", .default_value = "0.0"}}}};
   catalogue_schema.integrators = {
       {.name = "gamma",
        .parameters = {{.name = "gamma", .doc = "Weight.", .default_value = "0.5", .bound = Bound::unit_interval}}},
-      {.name = "verlet"}};
+      {.name = "verlet",
+       .aliases = {{"leapfrog"}, {"position-verlet", {{"order", "\"drift\""}}}},
+       .keywords = {"Strang splitting"},
+       .parameters = {{.name = "order", .type = text, .doc = "Order of substeps.", .default_value = "\"kick\""}}}};
   catalogue_schema.studies = {
       {.name = "trajectory"},
       {.name = "ensemble",
@@ -48,14 +51,14 @@ inline const std::string sample_recipe = R"(title = "Sample"
 [system]
 kind = "oscillator"
 q0 = [1.0]
-[[environment]]
+[[environments]]
 kind = "line"
 sites = 10
 [time]
 step = 0.1
 end = 2
 [[integrators]]
-name = "gamma"
+method = "gamma"
 on = "closed"
 )";
 

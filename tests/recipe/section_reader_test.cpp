@@ -15,7 +15,7 @@ TEST(SectionReader, FillsInAbsentSections) {
   EXPECT_EQ(recipe.study.text("kind"), "trajectory");
   EXPECT_EQ(recipe.output.integer("every"), 1);
   EXPECT_EQ(recipe.output.integer("site_stride"), 1);
-  EXPECT_EQ(recipe.output.integer("seed"), 0);
+  EXPECT_EQ(recipe.top.integer("seed"), 0);
   EXPECT_FALSE(recipe.output.has("snapshots"));
   EXPECT_TRUE(recipe.claims.empty());
   EXPECT_EQ(recipe.figure.text("kind"), "lines");
@@ -49,29 +49,65 @@ TEST(SectionReader, ReportsAMisspeltKeyAlone) {
             "r.toml:9:1: unknown key `stpe` in [time]; did you mean `step`?");
   EXPECT_EQ(parse(sample_with("[time]", "[tmie]")).report,
             "r.toml:8:2: unknown key `tmie` in the recipe; did you mean `time`?");
-  EXPECT_EQ(parse(sample_with("[[environment]]", "[[enviroment]]")).report,
-            "r.toml:5:3: unknown key `enviroment` in the recipe; did you mean `environment`?");
+  EXPECT_EQ(parse(sample_with("[[environments]]", "[[enviroment]]")).report,
+            "r.toml:5:3: unknown key `enviroment` in the recipe; did you mean `environments`?");
   EXPECT_EQ(parse(sample_with("[[integrators]]", "[[integrator]]")).report,
             "r.toml:11:3: unknown key `integrator` in the recipe; did you mean `integrators`?");
   EXPECT_EQ(parse(sample_with("kind = \"oscillator\"", "knid = \"oscillator\"")).report,
             "r.toml:3:1: unknown key `knid` in [system]; did you mean `kind`?");
   EXPECT_EQ(parse(sample_recipe + "[study]\nknid = \"ensemble\"\nmembers = 3\n").report,
             "r.toml:15:1: unknown key `knid` in [study]; did you mean `kind`?");
-  EXPECT_EQ(parse(sample_with("name = \"gamma\"", "nmae = \"gamma\"\ngamma = 0.0")).report,
-            "r.toml:12:1: unknown key `nmae` in [[integrators]]; did you mean `name`?");
+  EXPECT_EQ(parse(sample_with("method = \"gamma\"", "mehtod = \"gamma\"\ngamma = 0.0")).report,
+            "r.toml:12:1: unknown key `mehtod` in [[integrators]]; did you mean `method`?");
+}
+
+// Every key and name that version 0.1 used is refused, and the message names what stands in its place.
+TEST(SectionReader, NamesTheSuccessorsOfRetiredKeys) {
+  const std::string ensemble = sample_recipe + "[study]\nkind = \"ensemble\"\n";
+  const std::string claim = sample_recipe + "[[claims]]\nname = \"a\"\nquantity = \"b\"\nbounds = [0, 1]\n";
+  struct Case {
+    std::string text, message;
+  };
+  const Case cases[] = {
+      {sample_with("[[environments]]", "[[environment]]"),
+       "unknown key `environment` in the recipe: it is called `environments`"},
+      {sample_with("q0 = [1.0]", "temperature = 1.0"), "unknown key `temperature` in [system]: it is called `kT`"},
+      {sample_with("sites = 10", "sites = 10\ntemperature = 1.0"),
+       "unknown key `temperature` in [[environments]]: it is called `kT`"},
+      {sample_with("sites = 10", "sites = 10\nuntil = 1.0"),
+       "unknown key `until` in [[environments]]: it is called `horizon`"},
+      {sample_recipe + "label = \"x\"\n", "results are named by `name`, and the method is chosen by `method`"},
+      {sample_recipe + "[output]\nseed = 1\n", "unknown key `seed` in [output]: `seed` stands beside `title`"},
+      {sample_recipe + "[output]\nsection = { of = \"x\" }\n",
+       "`section` in [output]: it is called `poincare_section`"},
+      {claim + "id = \"x\"\n", "unknown key `id` in [[claims]]: it is called `name`"},
+      {claim + "over = \"x\"\n", "unknown key `over` in [[claims]]: it is called `divided_by`"},
+      {ensemble + "from = 1.0\n", "unknown key `from` in [study]: it is called `burn_in`"},
+      {ensemble + "longest_lag = 1.0\n", "it is called `max_lag`"},
+      {ensemble + "passages = []\n", "it is called `first_passages`"},
+      {ensemble + "densities = []\n", "it is called `joint_histograms`"},
+      {ensemble + "paths = 1\n", "it is called `saved_paths`"},
+      {sample_recipe + "[study]\nkind = \"lyapunov\"\n", "not one of the studies: it is called `energy-transfer`"},
+      {sample_recipe + "[study]\nkind = \"duplication\"\n", "it is called `doubled-variables`"},
+      {sample_recipe + "[study]\nkind = \"substitution\"\n", "it is called `substituting-system`"},
+      {sample_recipe + "[study]\nkind = \"memory\"\n", "it is called `memory-kernel`"},
+  };
+  for (const Case& retired : cases) EXPECT_THAT(parse(retired.text).report, HasSubstr(retired.message));
+  EXPECT_THAT(parse(sample_recipe, {"environment.0.sites=3"}).report, HasSubstr(": it is called `environments`"));
 }
 
 TEST(SectionReader, KnowsAllSectionsWhereNoneIsNear) {
   EXPECT_THAT(
       parse(sample_recipe + "[zzzzzz]\n").report,
-      HasSubstr("known are `title`, `paper`, `system`, `environment`, `time`, `integrators`, `study`, `output`, "
-                "`claims`, `figure`, `sweep`"));
+      HasSubstr(
+          "known are `title`, `seed`, `paper`, `system`, `environments`, `time`, `integrators`, `study`, `output`, "
+          "`claims`, `figure`, `sweep`"));
   EXPECT_THAT(parse(sample_recipe + "[sweeps]\n").report, HasSubstr("did you mean `sweep`?"));
 }
 
 TEST(SectionReader, ReportsTheWrongKindOfBrackets) {
-  EXPECT_EQ(parse(sample_with("[[environment]]", "[environment]")).report,
-            "r.toml:5:2: environment must be a list of tables, not a table: write [[environment]]");
+  EXPECT_EQ(parse(sample_with("[[environments]]", "[environments]")).report,
+            "r.toml:5:2: environments must be a list of tables, not a table: write [[environments]]");
   EXPECT_EQ(parse(sample_with("[time]", "[[time]]")).report,
             "r.toml:8:3: time must be a table, not a list: write [time]");
   EXPECT_EQ(parse(sample_recipe + "[output]\nevery = 2\n", {"output=3"}).report,

@@ -16,7 +16,7 @@ std::string report_of(const std::string& setting) { return parse(sample_recipe, 
 
 const std::string claim = R"(
 [[claims]]
-id = "drift"
+name = "drift"
 quantity = "gamma.energy_total.max"
 expect = 1.0
 tolerance = 0.5
@@ -26,7 +26,7 @@ tolerance = 0.5
 
 TEST(Settings, ReplaceValues) {
   const auto [recipe, report] =
-      parse(sample_recipe, {"time.step=0.005", "environment.0.sites = 1_000", "system.q0.0=3"});
+      parse(sample_recipe, {"time.step=0.005", "environments.0.sites = 1_000", "system.q0.0=3"});
   EXPECT_EQ(report, "");
   EXPECT_EQ(recipe.time.number("step"), 0.005);
   EXPECT_EQ(recipe.environments[0].integer("sites"), 1000);
@@ -34,7 +34,7 @@ TEST(Settings, ReplaceValues) {
 }
 
 TEST(Settings, AddKeysAndMissingSections) {
-  const auto [recipe, report] = parse(sample_recipe, {"environment.0.M=0.5", "output.every=7", "output.seed=1"});
+  const auto [recipe, report] = parse(sample_recipe, {"environments.0.M=0.5", "output.every=7", "output.seed=1"});
   EXPECT_EQ(report, "");
   EXPECT_EQ(recipe.environments[0].number("M"), 0.5);
   EXPECT_EQ(recipe.output.integer("every"), 7);
@@ -43,10 +43,10 @@ TEST(Settings, AddKeysAndMissingSections) {
 
 TEST(Settings, TakeWhatIsNotTomlAsText) {
   const auto [recipe, report] = parse(
-      sample_recipe, {"title=A \"quoted\" \\ title = x", "integrators.0.label=a-b", "paper.note=", "paper.key=1\nb=2"});
+      sample_recipe, {"title=A \"quoted\" \\ title = x", "integrators.0.name=a-b", "paper.note=", "paper.key=1\nb=2"});
   EXPECT_EQ(report, "");
   EXPECT_EQ(recipe.title, "A \"quoted\" \\ title = x");
-  EXPECT_EQ(recipe.integrators[0].text("label"), "a-b");
+  EXPECT_EQ(recipe.integrators[0].text("name"), "a-b");
   EXPECT_EQ(recipe.paper.text("note"), "");
   EXPECT_EQ(recipe.paper.text("key"), "1\nb=2");
 }
@@ -97,7 +97,7 @@ TEST(Settings, ReplaceTheOtherFormOfAClaim) {
 }
 
 TEST(Settings, FindElementsByTheirNames) {
-  const std::string two = sample_recipe + "label = \"first\"\n[[integrators]]\nname = \"gamma\"\non = \"open\"\n";
+  const std::string two = sample_recipe + "name = \"first\"\n[[integrators]]\nmethod = \"gamma\"\non = \"open\"\n";
   const auto [recipe, report] = parse(two + claim, {"integrators.first.on=open", "integrators.gamma.on=closed",
                                                     "claims.drift.expect=3.0", "claims.drift.tolerance=1.0"});
   EXPECT_EQ(report, "");
@@ -108,7 +108,7 @@ TEST(Settings, FindElementsByTheirNames) {
       parse(two, {"integrators.second.on=open"}).report,
       HasSubstr("`second` is not an index: `integrators` has the indices 0 to 1, or the names `first`, `gamma`"));
   // A name that two have says nothing.
-  EXPECT_THAT(parse(sample_recipe + "[[integrators]]\nname = \"gamma\"\non = \"open\"\nlabel = \"gamma\"\n",
+  EXPECT_THAT(parse(sample_recipe + "[[integrators]]\nmethod = \"gamma\"\non = \"open\"\nname = \"gamma\"\n",
                     {"integrators.gamma.on=open"})
                   .report,
               HasSubstr("`gamma` is not an index"));
@@ -125,8 +125,8 @@ TEST(Settings, TakeKeysAway) {
 }
 
 TEST(Settings, ArePlacesOfMistakes) {
-  EXPECT_EQ(report_of("environment.0.sitez=32"),
-            "--set environment.0.sitez=32: unknown key `sitez` in [[environment]]; did you mean `sites`?");
+  EXPECT_EQ(report_of("environments.0.sitez=32"),
+            "--set environments.0.sitez=32: unknown key `sitez` in [[environments]]; did you mean `sites`?");
   EXPECT_EQ(report_of("time.step=-1"), "--set time.step=-1: step = -1: must be positive");
   EXPECT_EQ(report_of("time={end=1}").substr(0, 42), "--set time={end=1}: [time] needs the key `");
   EXPECT_EQ(report_of("system.q0.0=x"), "--set system.q0.0=x: q0[0] = \"x\": must be a number, not a text");
@@ -144,12 +144,13 @@ TEST(Settings, ComplainAboutWrongPaths) {
   EXPECT_THAT(report_of("time.step"), HasSubstr("--set time.step: has no `=`"));
   EXPECT_THAT(report_of("=3"), HasSubstr("has an empty key"));
   EXPECT_THAT(report_of("time..step=3"), HasSubstr("has an empty key"));
-  EXPECT_THAT(report_of("environment.1.sites=3"), HasSubstr("`1` is not an index: `environment` has only the index 0"));
+  EXPECT_THAT(report_of("environments.1.sites=3"),
+              HasSubstr("`1` is not an index: `environment` has only the index 0"));
   EXPECT_THAT(report_of("environment.1={}"), HasSubstr("`1` is not an index"));
-  EXPECT_THAT(report_of("environment.x.sites=3"), HasSubstr("`x` is not an index"));
+  EXPECT_THAT(report_of("environments.x.sites=3"), HasSubstr("`x` is not an index"));
   EXPECT_THAT(report_of("environment.-1.sites=3"), HasSubstr("`-1` is not an index"));
   EXPECT_THAT(report_of("environment.sites=3"), HasSubstr("`sites` is not an index"));
-  EXPECT_THAT(report_of("environment.99999999999999999999.sites=3"), HasSubstr("is not an index"));
+  EXPECT_THAT(report_of("environments.99999999999999999999.sites=3"), HasSubstr("is not an index"));
   EXPECT_THAT(report_of("system.q0.1=3"), HasSubstr("`1` is not an index: `system.q0` has only the index 0"));
   EXPECT_THAT(report_of("time.step.x=3"), HasSubstr("`time.step` is a value and has no keys"));
   EXPECT_THAT(report_of("time.step.x.y=3"), HasSubstr("`time.step` is a value and has no keys"));

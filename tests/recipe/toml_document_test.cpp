@@ -78,7 +78,7 @@ TEST(TomlDocument, SurvivesRubbish) {
   for (char& c : letters) c = static_cast<char>(' ' + random() % 95);
   expect_short_report(bytes, "not valid TOML");
   expect_short_report(letters, "not valid TOML");
-  expect_short_report(repeated("[[claims]]\n", rubbish_size), "needs the key `id`");
+  expect_short_report(repeated("[[claims]]\n", rubbish_size), "needs the key `name`");
   expect_short_report(std::string(rubbish_size, 'k') + " = 1", "unknown key `kkk");
   expect_short_report("title = \"" + std::string(rubbish_size, 'x'), "not valid TOML");
   expect_short_report(std::string(rubbish_size, '\0'), "not valid TOML");

@@ -63,16 +63,16 @@ TEST(TomlReader, FillsInDefaultsAndPlacesThemAtTheTable) {
 
 TEST(TomlReader, ReportsMissingKeysAtTheTable) {
   EXPECT_EQ(parse(sample_with("sites = 10\n", "")).report,
-            "r.toml:5:1: [[environment]] needs the key `sites` (integer > 0): Sites.");
+            "r.toml:5:1: [[environments]] needs the key `sites` (integer > 0): Sites.");
   EXPECT_EQ(with_system_key("potential = {c = 1}").report,
             "r.toml:4:13: [system.potential] needs the key `kind` (\"quartic\" | \"harmonic\"): Form.");
 }
 
 TEST(TomlReader, ReportsUnknownKeysWithAdvice) {
   EXPECT_EQ(parse(sample_with("sites = 10", "sites = 10\n sitez = 3")).report,
-            "r.toml:8:2: unknown key `sitez` in [[environment]]; did you mean `sites`?");
+            "r.toml:8:2: unknown key `sitez` in [[environments]]; did you mean `sites`?");
   EXPECT_EQ(parse(sample_with("sites = 10", "sites = 10\nfoo = 3")).report,
-            "r.toml:8:1: unknown key `foo` in [[environment]]; known are `kind`, `name`, `sites`, `M`");
+            "r.toml:8:1: unknown key `foo` in [[environments]]; known are `kind`, `name`, `sites`, `M`");
   EXPECT_EQ(with_system_key("potential = {kind = \"quartic\", d = 1}").report,
             "r.toml:4:32: unknown key `d` in [system.potential]; known are `kind`, `c`");
   EXPECT_THAT(parse("tilte = \"x\"\n" + sample_recipe).report, HasSubstr("unknown key `tilte` in the recipe; did you"));
@@ -115,10 +115,10 @@ TEST(TomlReader, ReportsAnUnknownKindOnce) {
 }
 
 TEST(TomlReader, JudgesTheCommonKeysOfAnUnknownKind) {
-  EXPECT_EQ(parse(sample_with("name = \"gamma\"\non = \"closed\"", "name = \"gama\"\nstep = -1\nfoo = 3")).report,
+  EXPECT_EQ(parse(sample_with("name = \"gamma\"\non = \"closed\"", "method = \"gama\"\nstep = -1\nfoo = 3")).report,
             "r.toml:11:1: [[integrators]] needs the key `on` (\"closed\" | \"open\"): Whether it integrates particles "
             "and environments together or the particles with damping.\n"
-            "r.toml:12:1: name = \"gama\": not one of the integrators; did you mean \"gamma\"?\n"
+            "r.toml:12:1: method = \"gama\": not one of the integrators; did you mean \"gamma\"?\n"
             "r.toml:13:1: step = -1: must be positive");
 }
 
@@ -139,7 +139,7 @@ TEST(TomlReader, MarksWhatCouldNotBeRead) {
     const Section& system = read.recipe.system;
     EXPECT_NE(read.report, "");
     EXPECT_TRUE(system.has(key));
-    const std::string name = key;  // clang 14 cannot capture a part of a structured binding
+    const std::string method = key;  // clang 14 cannot capture a part of a structured binding
     EXPECT_FALSE(where_readable([&] { system.boolean(name); }));
     EXPECT_EQ(system.text("kind"), "oscillator");
   }
@@ -152,7 +152,7 @@ TEST(TomlReader, MarksWhatCouldNotBeRead) {
 }
 
 TEST(TomlReader, MarksWhatAWrongSectionShouldHold) {
-  const auto unknown = parse(sample_with("name = \"gamma\"", "name = \"gama\"")).recipe.integrators.front();
+  const auto unknown = parse(sample_with("method = \"gamma\"", "method = \"gama\"")).recipe.integrators.front();
   EXPECT_THROW(unknown.text("name"), UnreadableValue);
   // What would be the label could not be read either.
   EXPECT_THROW(unknown.text("label"), UnreadableValue);
@@ -167,7 +167,7 @@ TEST(TomlReader, MarksWhatAWrongSectionShouldHold) {
 
 TEST(TomlReader, DoesNotMissAKeyThatIsOnlyMisspelt) {
   EXPECT_EQ(parse(sample_with("sites = 10", "sitez = 10")).report,
-            "r.toml:7:1: unknown key `sitez` in [[environment]]; did you mean `sites`?");
+            "r.toml:7:1: unknown key `sitez` in [[environments]]; did you mean `sites`?");
   EXPECT_EQ(parse(sample_with("title", "titel")).report,
             "r.toml:1:1: unknown key `titel` in the recipe; did you mean `title`?");
 }

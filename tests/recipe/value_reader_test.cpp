@@ -28,7 +28,7 @@ TEST(ValueReader, ReportsWrongTypes) {
   EXPECT_EQ(report_with("[system]", "m = [1]"), "r.toml:3:1: m = [...]: must be a number, not a list");
   EXPECT_EQ(report_with("[system]", "m = {a = 1}"), "r.toml:3:1: m = {...}: must be a number, not a table");
   EXPECT_EQ(report_with("[system]", "damped = 1"), "r.toml:3:1: damped = 1: must be true or false, not an integer");
-  EXPECT_EQ(report_with("[[environment]]", "name = 3"),
+  EXPECT_EQ(report_with("[[environments]]", "name = 3"),
             "r.toml:6:1: name = 3: must be a text, not an integer; write \"3\"");
 }
 
@@ -55,7 +55,7 @@ TEST(ValueReader, ReportsBrokenBounds) {
 
 TEST(ValueReader, AcceptsOnlyFiniteNumbers) {
   EXPECT_EQ(report_with("[system]", "m = inf"), "r.toml:3:1: m = inf: must be finite");
-  EXPECT_EQ(report_with("[[environment]]", "M = nan"), "r.toml:6:1: M = nan: must be finite");
+  EXPECT_EQ(report_with("[[environments]]", "M = nan"), "r.toml:6:1: M = nan: must be finite");
   EXPECT_EQ(report_with("[system]", "v0 = [1, -inf]"), "r.toml:3:10: v0[1] = -inf: must be finite");
 }
 

@@ -147,7 +147,7 @@ TEST_F(Claims, MeasureEveryStatistic) {
   EXPECT_DOUBLE_EQ(value("closed.q[1].rms"), std::sqrt(0.35));
   EXPECT_DOUBLE_EQ(value("closed.q[1].max_abs"), 1.0);
   EXPECT_DOUBLE_EQ(value("closed.q[1].max"), 0.0);
-  EXPECT_DOUBLE_EQ(value("closed.q.spread"), 2.0);
+  EXPECT_DOUBLE_EQ(value("closed.q.peak_to_peak"), 2.0);
   EXPECT_DOUBLE_EQ(value("closed.q[0].slope"), 1.0);
   EXPECT_DOUBLE_EQ(value("closed.q[0].max_at"), 1.0);
   EXPECT_DOUBLE_EQ(value("closed.q[1].max_at"), 0.0);
@@ -231,7 +231,7 @@ TEST_F(Claims, SayWhyThereIsNoSingleNumber) {
 class ClaimOf {
  public:
   explicit ClaimOf(const std::string& quantity) {
-    set("id", "the-" + quantity);
+    set("name", "the-" + quantity);
     set("quantity", quantity);
     set("source", std::string("ours"));
   }
@@ -280,7 +280,7 @@ TEST_F(Verdict, FollowsBounds) {
   EXPECT_TRUE(std::isnan(inside.expected));
   EXPECT_EQ(inside.lower, 2.0);
   EXPECT_EQ(inside.upper, 3.0);
-  EXPECT_EQ(inside.id, "the-" + quantity);
+  EXPECT_EQ(inside.name, "the-" + quantity);
   EXPECT_EQ(inside.quantity, quantity);
   EXPECT_EQ(inside.source, "ours");
   EXPECT_EQ(inside.note, "a note");
@@ -368,7 +368,7 @@ TEST_F(Verdict, IsKeptInTheFile) {
   const auto read = read_claims(reader);
   ASSERT_EQ(read.size(), claims.size());
   for (std::size_t i = 0; i < read.size(); ++i) {
-    EXPECT_EQ(read[i].id, claims[i].id);
+    EXPECT_EQ(read[i].name, claims[i].name);
     EXPECT_EQ(read[i].quantity, claims[i].quantity);
     EXPECT_EQ(read[i].source, claims[i].source);
     EXPECT_EQ(read[i].note, claims[i].note);
@@ -389,13 +389,13 @@ TEST_F(Verdict, IsKeptInTheFile) {
 
 TEST_F(Verdict, IsShownInATable) {
   const std::vector<ClaimResult> claims{
-      of(ClaimOf("closed.q[0].max").set("id", std::string("größe")).expect(1.0).set("tolerance", 0.01)),
+      of(ClaimOf("closed.q[0].max").set("name", std::string("größe")).expect(1.0).set("tolerance", 0.01)),
       of(ClaimOf("convergence.midpoint.order_q")
              .bounds(3, 4)
-             .set("id", std::string("order"))
+             .set("name", std::string("order"))
              .set("uncertainty", 0.125)),
-      of(ClaimOf("convergence.midpoint.order_q").expect(4).set("id", std::string("o2")).set("supported", false)),
-      of(ClaimOf("nowhere.q").expect(1.0).set("id", std::string("nothing")))};
+      of(ClaimOf("convergence.midpoint.order_q").expect(4).set("name", std::string("o2")).set("supported", false)),
+      of(ClaimOf("nowhere.q").expect(1.0).set("name", std::string("nothing")))};
   EXPECT_THAT(claims_table(claims), StartsWith("               claim    measured  asked      uncertainty  source\n"
                                                "PASS           größe           1  1 +- 0.01  -            ours\n"
                                                "FAIL           order           2  3 to 4     0.12         ours\n"

@@ -43,12 +43,12 @@ void write_snapshots(ResultFile& file) {
 
 std::vector<ClaimResult> two_claims() {
   ClaimResult passed;
-  passed.id = "energy";
+  passed.name = "energy";
   passed.quantity = "closed.energy_total.min";
   passed.measured = passed.expected = passed.lower = passed.upper = -2.0;
   passed.holds = passed.passed = true;
   ClaimResult failed;
-  failed.id = "größer";
+  failed.name = "größer";
   failed.supported = false;
   failed.problem = "no variable";
   return {passed, failed};

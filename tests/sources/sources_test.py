@@ -123,7 +123,7 @@ class Environments(unittest.TestCase):
     """What reads recipes for all environments asks only for what every kind of them may have."""
 
     READS = re.compile(r"""[eE]nvironments?(?:\[[^]]*\])?(?:\.|->)\w+\("(\w+)"[,)]""")
-    COMMON = {"name", "kind", "attach", "temperature", "file"}
+    COMMON = {"name", "kind", "attach", "kT", "file"}
     FIELDS = {"w", "p"}
 
     def test_no_kind_is_known_by_its_keys(self):
@@ -132,7 +132,7 @@ class Environments(unittest.TestCase):
             for path in files(f"src/{room}", ".cpp", ".hpp"):
                 for key in self.READS.findall(path.read_text()):
                     read.setdefault(key, path)
-        self.assertLessEqual({"name", "kind", "temperature"}, set(read))
+        self.assertLessEqual({"name", "kind", "kT"}, set(read))
         self.assertEqual({key: path for key, path in read.items() if key not in self.COMMON | self.FIELDS}, {})
 
 

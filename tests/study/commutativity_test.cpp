@@ -17,22 +17,22 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 const std::string integrators = R"([[integrators]]
-name = "gamma"
+method = "gamma"
 gamma = 0.0
-label = "g0"
+name = "g0"
 on = "open"
 [[integrators]]
-name = "gamma"
+method = "gamma"
 gamma = 0.3
-label = "g30"
+name = "g30"
 on = "open"
 [[integrators]]
-name = "gamma"
+method = "gamma"
 gamma = 1.0
-label = "g100"
+name = "g100"
 on = "open"
 [[integrators]]
-name = "rk4"
+method = "rk4"
 on = "open"
 )";
 
@@ -216,10 +216,10 @@ TEST(MpiCommutativity, RandomDampingsAreFullSymmetricAndPositiveSemiDefinite) {
 TEST(MpiCommutativity, SaysWhatItLacks) {
   EXPECT_THAT(RunStudy(recipe(chain, "random_dampings = 2\n")).report,
               AllOf(HasSubstr("r.toml:"), HasSubstr("`damping_scale`")));
-  EXPECT_THAT(RunStudy(recipe(chain, "", "[[integrators]]\nname = \"rk4\"\non = \"open\"\n")).report,
+  EXPECT_THAT(RunStudy(recipe(chain, "", "[[integrators]]\nmethod = \"rk4\"\non = \"open\"\n")).report,
               AllOf(HasSubstr("r.toml:"), HasSubstr("on = \"open\"")));
   EXPECT_THAT(
-      RunStudy(recipe(chain, "", "[[integrators]]\nname = \"gamma\"\nlabel = \"commutativity\"\non = \"open\"\n"))
+      RunStudy(recipe(chain, "", "[[integrators]]\nmethod = \"gamma\"\nname = \"commutativity\"\non = \"open\"\n"))
           .report,
       HasSubstr("kept for the program"));
 }
@@ -227,7 +227,7 @@ TEST(MpiCommutativity, SaysWhatItLacks) {
 TEST(MpiCommutativity, ADampingThatTheStepCannotFollowIsAFailure) {
   // The run with the system's own damping is a good one; with the drawn one the explicit scheme blows up.
   const RunStudy run(recipe(chain, "random_dampings = 1\ndamping_scale = 1e4\n",
-                            "[[integrators]]\nname = \"gamma\"\nlabel = \"g0\"\non = \"open\"\n"));
+                            "[[integrators]]\nmethod = \"gamma\"\nname = \"g0\"\non = \"open\"\n"));
   ASSERT_EQ(run.report, "");
   ASSERT_TRUE(run.failure);
   EXPECT_EQ(run.failure->label, "g0");

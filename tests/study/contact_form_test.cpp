@@ -16,7 +16,7 @@ using testing::HasSubstr;
 const std::string plane =
     "external = { kind = \"quartic\", k = 1.0, beta = 2.0 }\ngamma = -0.2\nq0 = [[1.0, 0.5]]\nv0 = [[0.0, 1.0]]\n";
 const std::string methods =
-    "[[integrators]]\nname = \"herglotz\"\non = \"open\"\n[[integrators]]\nname = \"exact\"\non = \"open\"\n";
+    "[[integrators]]\nmethod = \"herglotz\"\non = \"open\"\n[[integrators]]\nmethod = \"exact\"\non = \"open\"\n";
 
 /// Line 4 is the first of `system`.
 std::string recipe(const std::string& system, const std::string& integrators, const std::string& study) {
@@ -89,12 +89,12 @@ TEST(MpiContactForm, AFreeParticleLosesItsMomentumByTheFactor) {
 // Typed and built in, of any order, with dL/dz of either sign and nonlinear in z, one coordinate and two.
 TEST(MpiContactForm, OfMethodsWithStagesIsScaledByTheirFactor) {
   const std::string stages =
-      "[[integrators]]\nname = \"gauss\"\nstages = 1\nlabel = \"midpoint\"\non = \"open\"\n"
-      "[[integrators]]\nname = \"gauss\"\nstages = 3\non = \"open\"\n"
-      "[[integrators]]\nname = \"lobatto\"\nstages = 3\non = \"open\"\n"
-      "[[integrators]]\nname = \"gamma\"\ngamma = 0.25\non = \"open\"\n"
-      "[[integrators]]\nname = \"herglotz\"\non = \"open\"\n"
-      "[[integrators]]\nname = \"implicit-euler\"\non = \"open\"\n";
+      "[[integrators]]\nmethod = \"gauss\"\nstages = 1\nname = \"midpoint\"\non = \"open\"\n"
+      "[[integrators]]\nmethod = \"gauss\"\nstages = 3\non = \"open\"\n"
+      "[[integrators]]\nmethod = \"lobatto\"\nstages = 3\non = \"open\"\n"
+      "[[integrators]]\nmethod = \"gamma\"\ngamma = 0.25\non = \"open\"\n"
+      "[[integrators]]\nmethod = \"herglotz\"\non = \"open\"\n"
+      "[[integrators]]\nmethod = \"implicit-euler\"\non = \"open\"\n";
   const std::string typed = "coordinates = [\"x\", \"y\"]\nq0 = [0.4, 0.1]\nv0 = [0.3, 0.7]\nz0 = 0.4\nL = ";
   const std::vector<std::string> systems = {
       "kind = \"contact\"\n" + plane, "kind = \"contact\"\npotential = \"harmonic\"\ngamma = 0.3\nq0 = [1.0]\n",
@@ -128,9 +128,10 @@ TEST(MpiContactForm, OfMethodsWithStagesIsScaledByTheirFactor) {
 }
 
 TEST(MpiContactForm, SaysWhatItLacks) {
-  EXPECT_THAT(RunStudy(recipe(plane, "[[integrators]]\nname = \"exact\"\non = \"open\"\n", "\"contact-form\"")).report,
-              AllOf(HasSubstr("r.toml:17:"), HasSubstr("follows runs of `herglotz`")));
-  std::string text = recipe("", "[[integrators]]\nname = \"gauss\"\non = \"open\"\n", "\"contact-form\"");
+  EXPECT_THAT(
+      RunStudy(recipe(plane, "[[integrators]]\nmethod = \"exact\"\non = \"open\"\n", "\"contact-form\"")).report,
+      AllOf(HasSubstr("r.toml:17:"), HasSubstr("follows runs of `herglotz`")));
+  std::string text = recipe("", "[[integrators]]\nmethod = \"gauss\"\non = \"open\"\n", "\"contact-form\"");
   text.replace(text.find("kind = \"contact\"\n"), 17,
                "kind = \"single-oscillator\"\nm = 1.0\nk = 1.0\ndamping = 0.1\nq0 = [1.0]\n");
   EXPECT_THAT(RunStudy(text).report, HasSubstr("there is no contact form"));

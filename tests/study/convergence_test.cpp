@@ -25,7 +25,7 @@ q0 = [1.0]
 step = 0.5
 end = 4.0
 [[integrators]]
-label = "case"
+name = "case"
 on = "open"
 )" + integrator +
          "\n[study]\nkind = \"convergence\"\nstep_sizes = " + steps + "\n";
@@ -56,7 +56,7 @@ TEST(MpiConvergence, FindsTheOrderAndTheErrors) {
 }
 
 TEST(MpiConvergence, HasAllLabelsSideBySide) {
-  const std::string more = "name = \"gamma\"\ngamma = 0.5\n[[integrators]]\nname = \"rk4\"\non = \"open\"\n";
+  const std::string more = "name = \"gamma\"\ngamma = 0.5\n[[integrators]]\nmethod = \"rk4\"\non = \"open\"\n";
   const RunStudy run(recipe(more, "[0.2, 0.1, 0.05]"));
   ASSERT_EQ(run.report, "");
   EXPECT_EQ(run.values("convergence/step"), run.values("convergence/rk4/step"));
@@ -71,7 +71,7 @@ TEST(MpiConvergence, HasAllLabelsSideBySide) {
 }
 
 TEST(MpiConvergence, TakesErrorsBeforeTheEndWhereAskedTo) {
-  const std::string rule = "name = \"gamma\"\ngamma = 0.5";
+  const std::string rule = "method = \"gamma\"\ngamma = 0.5";
   const RunStudy whole(recipe(rule, "[0.2, 0.1]"));
   std::string longer = recipe(rule, "[0.2, 0.1]\nat = 4.0\ntrajectories = true");
   longer.replace(longer.find("end = 4.0"), 9, "end = 6.0");
@@ -91,7 +91,7 @@ std::string pair(const std::string& start, const std::string& study) {
   return "title = \"t\"\n[system]\nkind = \"pair-potential\"\nmasses = [1.0, 2.0]\nexternals = [{ kind = "
          "\"harmonic\", k = 2.0 }, { kind = \"quartic\", k = 1.0, beta = 0.5 }]\ndamping = [0.2, 0.4]\n" +
          start +
-         "[time]\nstep = 0.1\nend = 2.0\n[[integrators]]\nname = \"stoermer-verlet\"\nlabel = \"case\"\non = "
+         "[time]\nstep = 0.1\nend = 2.0\n[[integrators]]\nmethod = \"stoermer-verlet\"\nname = \"case\"\non = "
          "\"open\"\n[output]\nseed = 5\n[study]\nkind = \"convergence\"\nstep_sizes = [0.1, 0.05]\n" +
          study;
 }
@@ -156,7 +156,8 @@ TEST(MpiConvergence, CountsTheWork) {
   // On a line every site takes part, 90 of them beside the particle.
   std::string text = recipe("name = \"rk4\"", "[0.1, 0.05]");
   text.replace(text.find("\"open\""), 6, "\"closed\"");
-  text.insert(text.find("[time]"), "[[environment]]\nkind = \"spring-mass-line\"\nsites = 90\nM = 0.2\nlambda = 1.0\n");
+  text.insert(text.find("[time]"),
+              "[[environments]]\nkind = \"spring-mass-line\"\nsites = 90\nM = 0.2\nlambda = 1.0\n");
   EXPECT_EQ(work(text), (std::vector<double>{160.0 * 91.0, 320.0 * 91.0}));
   // A force is counted as the one that a potential makes.
   const auto typed_as = [](const std::string& keys) {
@@ -205,7 +206,8 @@ TEST(MpiConvergence, HasNoOrderWhereAllIsRoundOff) {
 TEST(MpiConvergence, MeasuresClosedSystemsAgainstTheirOwnFlow) {
   std::string text = recipe("name = \"stoermer-verlet\"", "[0.1, 0.05, 0.025]");
   text.replace(text.find("\"open\""), 6, "\"closed\"");
-  text.insert(text.find("[time]"), "[[environment]]\nkind = \"spring-mass-line\"\nsites = 90\nM = 0.2\nlambda = 1.0\n");
+  text.insert(text.find("[time]"),
+              "[[environments]]\nkind = \"spring-mass-line\"\nsites = 90\nM = 0.2\nlambda = 1.0\n");
   const RunStudy run(text);
   ASSERT_EQ(run.report, "");
   EXPECT_NEAR(run.value("convergence/case/order_q"), 2.0, 0.05);
@@ -236,7 +238,7 @@ M = 1.0
 mu = 1.0
 q0 = [[1.0, 0.0]]
 v0 = [[0.0, 1.0]]
-[[environment]]
+[[environments]]
 kind = "spring-mass-line"
 sites = 100
 M = 0.1
@@ -245,7 +247,7 @@ lambda = 10.0
 step = 0.1
 end = 4.0
 [[integrators]]
-name = "rk4"
+method = "rk4"
 on = "closed"
 [study]
 kind = "convergence"

@@ -27,7 +27,7 @@ pairs = "neighbours"
 ends = "fixed"
 potential = { kind = "harmonic", k = 1.7 }
 )" + system +
-         "[time]\nstep = 0.2\nend = 1.0\n[[integrators]]\nlabel = \"run\"\n" + integrator +
+         "[time]\nstep = 0.2\nend = 1.0\n[[integrators]]\nname = \"run\"\n" + integrator +
          "[study]\nkind = \"covariance\"\n";
 }
 
@@ -62,10 +62,9 @@ TEST(MpiCovariance, IsThatOfTheIntegrator) {
 
 std::string with_memory(const std::string& name, const std::string& integrator) {
   const auto bath = [](int particle, double kt) {
-    return "[[environment]]\nname = \"m" + std::to_string(particle) +
+    return "[[environments]]\nname = \"m" + std::to_string(particle) +
            "\"\nkind = \"memory\"\nattach = " + std::to_string(particle) +
-           "\nstiffness = [0.9, 0.4]\nrate = [0.8, 1.7]\nfrequency = [1.2, 0.0]\ntemperature = " + std::to_string(kt) +
-           "\n";
+           "\nstiffness = [0.9, 0.4]\nrate = [0.8, 1.7]\nfrequency = [1.2, 0.0]\nkT = " + std::to_string(kt) + "\n";
   };
   return recipe("start = \"given\"\n" + bath(0, 3.0) + bath(6, 0.5),
                 "name = \"" + name + "\"\non = \"closed\"\n" + integrator);
@@ -89,7 +88,7 @@ TEST(MpiCovariance, WarmMemoriesAreThoseOfTheirEquation) {
 // Of one temperature that is the Gibbs distribution, whatever the memory: kT K^-1 and kT/m.
 TEST(MpiCovariance, WarmMemoryHasTheGibbsDistribution) {
   std::string text = with_memory("gauss", "stages = 2\n");
-  text.replace(text.find("temperature = 0.5"), 17, "temperature = 3.0");
+  text.replace(text.find("kT = 0.5"), 8, "kT = 3.0");
   const RunStudy run(text);
   ASSERT_EQ(run.report, "");
   const std::vector<double> qq = run.values("covariance/run/qq"),
@@ -109,10 +108,10 @@ TEST(Covariance, WarmLinesWithoutEndAreThoseOfTheirFrequencies) {
     text.replace(text.find(from), std::string(from).size(), to);
   }
   text +=
-      "[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = \"infinite\"\nM = 0.5\nlambda = 2.0\n"
-      "tolerance = 1e-7\ntemperature = 2.0\n"
-      "[[environment]]\nname = \"memory\"\nkind = \"memory\"\nattach = 1\nstiffness = [0.9]\nrate = [0.8]\n"
-      "frequency = [0.0]\ntemperature = 1.0\n";
+      "[[environments]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = \"infinite\"\nM = 0.5\nlambda = 2.0\n"
+      "tolerance = 1e-7\nkT = 2.0\n"
+      "[[environments]]\nname = \"memory\"\nkind = \"memory\"\nattach = 1\nstiffness = [0.9]\nrate = [0.8]\n"
+      "frequency = [0.0]\nkT = 1.0\n";
   const RunStudy run(text);
   ASSERT_EQ(run.report, "");
   for (const char* label : {"run", "langevin"}) {
@@ -146,23 +145,23 @@ kind = "linear"
 M = [1.0]
 K = [1.0]
 q0 = [0.3]
-[[environment]]
+[[environments]]
 name = "m"
 kind = "memory"
 stiffness = [2.5]
 rate = [5.0]
 frequency = [0.0]
-temperature = 0.05
+kT = 0.05
 quantum = true
 hbar = 1.0
 [time]
 step = 0.2
 end = 1.0
 [[integrators]]
-name = "gamma"
+method = "gamma"
 gamma = 0.5
 on = "closed"
-label = "run"
+name = "run"
 [study]
 kind = "covariance"
 )");

@@ -20,32 +20,32 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 const std::string integrators = R"([[integrators]]
-name = "gamma"
+method = "gamma"
 gamma = 0.5
-label = "midpoint"
+name = "midpoint"
 on = "open"
 [[integrators]]
-name = "gamma"
+method = "gamma"
 gamma = 0.0
-label = "explicit"
+name = "explicit"
 on = "open"
 [[integrators]]
-name = "lobatto"
+method = "lobatto"
 stages = 2
-label = "lobatto-2"
+name = "lobatto-2"
 on = "open"
 [[integrators]]
-name = "lobatto"
+method = "lobatto"
 stages = 3
-label = "lobatto-3"
+name = "lobatto-3"
 on = "open"
 [[integrators]]
-name = "lobatto"
+method = "lobatto"
 stages = 4
-label = "lobatto-4"
+name = "lobatto-4"
 on = "open"
 [[integrators]]
-name = "rk4"
+method = "rk4"
 on = "open"
 )";
 const std::vector<std::string> labels = {"midpoint", "explicit", "lobatto-2", "lobatto-3", "lobatto-4"};
@@ -53,7 +53,7 @@ const std::vector<std::string> labels = {"midpoint", "explicit", "lobatto-2", "l
 /// Line 4 is the first of `system`.
 std::string recipe(const std::string& system, const std::string& study, const std::string& methods = integrators) {
   return "title = \"t\"\n[system]\n" + system + "[time]\nstep = 0.05\nsteps = 60\n" + methods +
-         "[output]\nseed = 5\nevery = 7\n[study]\nkind = \"duplication\"\n" + study;
+         "[output]\nseed = 5\nevery = 7\n[study]\nkind = \"doubled-variables\"\n" + study;
 }
 
 const std::string van_der_pol =
@@ -104,7 +104,7 @@ TEST(MpiDuplication, DoubledVariablesAgreeWithForcedEquationsAndIntegrators) {
       }
       EXPECT_EQ(fraction, run.value(group + "fraction"));
     }
-    const std::vector<double> time = run.values("duplication/lobatto-3/time");
+    const std::vector<double> time = run.values("doubled-variables/lobatto-3/time");
     EXPECT_NEAR(time[0], 0.35, 1e-15);
     EXPECT_NEAR(time.back(), 3.0, 1e-15);
   }
@@ -327,20 +327,21 @@ TEST(MpiDuplication, MotionOfAnotherForceOrSchemeIsBeyondTheBound) {
 TEST(MpiDuplication, SaysWhatItLacks) {
   const std::string study = "spread = 0.4\n";
   const std::string line =
-      "[[environment]]\nkind = \"spring-mass-line\"\nattach = 0\nsites = 5\nM = 1.0\nlambda = 1.0\n";
+      "[[environments]]\nkind = \"spring-mass-line\"\nattach = 0\nsites = 5\nM = 1.0\nlambda = 1.0\n";
   const auto method = [](const std::string& rest) { return "[[integrators]]\n" + rest; };
   const auto named = AllOf(HasSubstr("r.toml:"), HasSubstr("duplication study follows open runs of `gamma` and `lob"));
-  EXPECT_THAT(RunStudy(recipe(van_der_pol, study, method("name = \"rk4\"\non = \"open\"\n"))).report, named);
-  EXPECT_THAT(RunStudy(recipe(van_der_pol, study, line + method("name = \"gamma\"\non = \"closed\"\n"))).report, named);
+  EXPECT_THAT(RunStudy(recipe(van_der_pol, study, method("method = \"rk4\"\non = \"open\"\n"))).report, named);
+  EXPECT_THAT(RunStudy(recipe(van_der_pol, study, line + method("method = \"gamma\"\non = \"closed\"\n"))).report,
+              named);
   EXPECT_THAT(RunStudy(recipe("kind = \"contact\"\ngamma = -0.2\nq0 = [1.0]\nv0 = [0.0]\n", study,
-                              method("name = \"herglotz\"\non = \"open\"\n")))
+                              method("method = \"herglotz\"\non = \"open\"\n")))
                   .report,
               AllOf(HasSubstr("r.toml:3:"), HasSubstr("depends on its action")));
   EXPECT_THAT(RunStudy(recipe(van_der_pol, "")).report, HasSubstr("`spread`"));
   EXPECT_THAT(RunStudy(recipe(van_der_pol, "spread = 0.4\ndraws = 0\n")).report,
               HasSubstr("draws = 0: must be positive"));
   EXPECT_THAT(
-      RunStudy(recipe(van_der_pol, study, method("name = \"lobatto\"\nlabel = \"duplication\"\non = \"open\"\n")))
+      RunStudy(recipe(van_der_pol, study, method("method = \"lobatto\"\nname = \"duplication\"\non = \"open\"\n")))
           .report,
       HasSubstr("kept for the program"));
 }
@@ -357,11 +358,11 @@ TEST(MpiDuplication, DiscreteLagrangiansHaveTheOrdersOfTheirMethods) {
     EXPECT_EQ(run.values(group + "step"), (std::vector<double>{0.12, 0.06, 0.03}));
     EXPECT_EQ(run.values(group + "error_lagrangian").size(), 3u);
   }
-  EXPECT_FALSE(RunStudy(recipe(van_der_pol, "spread = 0.4\ndraws = 2\n")).has("duplication/midpoint/step"));
+  EXPECT_FALSE(RunStudy(recipe(van_der_pol, "spread = 0.4\ndraws = 2\n")).has("doubled-variables/midpoint/step"));
 }
 
 TEST(MpiDuplication, PositionsThatNoPathJoinsAreAFailure) {
-  const RunStudy run(recipe(van_der_pol, "spread = 1e4\n", "[[integrators]]\nname = \"lobatto\"\non = \"open\"\n"));
+  const RunStudy run(recipe(van_der_pol, "spread = 1e4\n", "[[integrators]]\nmethod = \"lobatto\"\non = \"open\"\n"));
   ASSERT_EQ(run.report, "");
   ASSERT_TRUE(run.failure);
   EXPECT_EQ(run.failure->label, "lobatto");

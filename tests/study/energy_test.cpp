@@ -26,9 +26,9 @@ q0 = [1.0]
 step = 0.5
 end = 1024.0
 [[integrators]]
-label = "run"
+name = "run"
 on = "open"
-name = ")" +
+method = ")" +
          name + "\"\n[study]\nkind = \"energy\"\n" + study;
 }
 
@@ -52,8 +52,8 @@ TEST(MpiEnergy, SymplecticSchemesSwingWithoutDrift) {
   EXPECT_LT(std::abs(run.value("energy/run/drift_in_errors")), 3.0);
   // The invariant p^2/2 + (1 - h^2/4) q^2/2 leaves the energy between 1/2 and 1/2 (1 - h^2/4).
   EXPECT_NEAR(run.value("energy/run/largest_deviation"), 0.5 * 0.0625, 1e-3);
-  EXPECT_NEAR(run.value("energy/run/swing_first_half"), 0.5 * 0.0625, 1e-3);
-  EXPECT_NEAR(run.value("energy/run/swing_second_half"), 0.5 * 0.0625, 1e-3);
+  EXPECT_NEAR(run.value("energy/run/peak_to_peak_first_half"), 0.5 * 0.0625, 1e-3);
+  EXPECT_NEAR(run.value("energy/run/peak_to_peak_second_half"), 0.5 * 0.0625, 1e-3);
 }
 
 TEST(MpiEnergy, BlocksAreMeansOfTheRecords) {
@@ -85,13 +85,13 @@ M0 = 1.5
 K0 = 1.0
 q0 = [1.0, -0.5]
 v0 = [0.0, 0.25]
-[[environment]]
+[[environments]]
 kind = "spring-inerter-line"
 attach = [0, 1]
 sites = 6
 k = 2.0
 b = 1.0
-[[environment]]
+[[environments]]
 kind = "heat-bath"
 oscillators = 4
 damping = 0.2
@@ -100,7 +100,7 @@ omega_max = 3.0
 step = 0.125
 end = 128.0
 [[integrators]]
-label = "run"
+name = "run"
 on = "closed"
 )" + method +
          "[study]\nkind = \"energy\"\nblocks = 16\n" + study;

@@ -25,53 +25,53 @@ v0 = [0.0, 50.0]
 step = 0.01
 end = 5.0
 [[integrators]]
-name = "gamma"
-label = "variational"
+method = "gamma"
+name = "variational"
 on = "open"
 [[integrators]]
-name = "implicit-euler"
-label = "implicit"
+method = "implicit-euler"
+name = "implicit"
 on = "open"
 [[integrators]]
-name = "explicit-euler"
-label = "explicit"
+method = "explicit-euler"
+name = "explicit"
 on = "open"
 [[integrators]]
+method = "exact"
 name = "exact"
-label = "exact"
 on = "open"
 [[integrators]]
-name = "gamma"
+method = "gamma"
 gamma = 0.5
-label = "midpoint"
+name = "midpoint"
 on = "open"
 [output]
 every = 10
 [study]
-kind = "lyapunov"
+kind = "energy-transfer"
 )";
 }
 
 TEST(MpiLyapunov, NormsAreThoseOfThePaper) {
   const RunStudy run(recipe());
   ASSERT_EQ(run.report, "");
-  EXPECT_NEAR(run.value("lyapunov/variational/norm_difference"), 2.8816, 5e-5);
-  EXPECT_NEAR(run.value("lyapunov/implicit/norm_difference"), 135.85, 5e-3);
-  EXPECT_NEAR(run.value("lyapunov/explicit/norm_difference"), 223.67, 5e-3);
-  EXPECT_NEAR(run.value("lyapunov/variational/norm_theory"), 500.0, 1e-9);  // diag(K0, M0, k0, m0) / 2
+  EXPECT_NEAR(run.value("energy-transfer/variational/norm_difference"), 2.8816, 5e-5);
+  EXPECT_NEAR(run.value("energy-transfer/implicit/norm_difference"), 135.85, 5e-3);
+  EXPECT_NEAR(run.value("energy-transfer/explicit/norm_difference"), 223.67, 5e-3);
+  EXPECT_NEAR(run.value("energy-transfer/variational/norm_theory"), 500.0, 1e-9);  // diag(K0, M0, k0, m0) / 2
   // The paper's sum is off for the exact flow, too. Numbers from an implementation apart from this program.
-  EXPECT_NEAR(run.value("lyapunov/exact/norm_difference"), 1.2694188, 1e-6);
-  EXPECT_NEAR(run.value("lyapunov/midpoint/norm_difference"), 1.2808918, 1e-6);
+  EXPECT_NEAR(run.value("energy-transfer/exact/norm_difference"), 1.2694188, 1e-6);
+  EXPECT_NEAR(run.value("energy-transfer/midpoint/norm_difference"), 1.2808918, 1e-6);
   // With displacements the midpoint rule has W itself (footnote 8), and the exact flow does not.
-  EXPECT_LT(run.value("lyapunov/midpoint/norm_difference_displacements"), 1e-9);
-  EXPECT_NEAR(run.value("lyapunov/exact/norm_difference_displacements"), 0.0217201, 1e-6);
+  EXPECT_LT(run.value("energy-transfer/midpoint/norm_difference_displacements"), 1e-9);
+  EXPECT_NEAR(run.value("energy-transfer/exact/norm_difference_displacements"), 0.0217201, 1e-6);
 }
 
 TEST(MpiLyapunov, TheoryIsWhatTheExactRunDissipates) {
   const RunStudy run(recipe());
   ASSERT_EQ(run.report, "");
-  const std::vector<double> transferred = run.values("lyapunov/exact/energy_transferred");
-  const std::vector<double> stored = run.values("lyapunov/exact/energy_stored");
+  const std::vector<double> transferred = run.values("energy-transfer/exact/energy_transferred");
+  const std::vector<double> stored = run.values("energy-transfer/exact/energy_stored");
   const std::vector<double> dissipated = run.values("exact/energy_dissipated"),
                             particles = run.values("exact/energy_particles");
   ASSERT_EQ(transferred.size(), dissipated.size());
@@ -87,8 +87,8 @@ TEST(MpiLyapunov, DiscreteTransferAddsUpTheStepsOfTheRun) {
   const RunStudy run(recipe());
   ASSERT_EQ(run.report, "");
   // Transferred in a step: h v^T C v with the velocities at its start, from the recorded run at its records.
-  const std::vector<double> transferred = run.values("lyapunov/variational/energy_transferred");
-  const std::vector<double> stored = run.values("lyapunov/variational/energy_stored");
+  const std::vector<double> transferred = run.values("energy-transfer/variational/energy_transferred");
+  const std::vector<double> stored = run.values("energy-transfer/variational/energy_stored");
   for (std::size_t i = 0; i < stored.size(); ++i) {
     EXPECT_NEAR(transferred[i] + stored[i], stored[0], 1e-9 * stored[0]);
     if (i > 0) {
@@ -96,14 +96,14 @@ TEST(MpiLyapunov, DiscreteTransferAddsUpTheStepsOfTheRun) {
     }
   }
   EXPECT_NEAR(transferred.back(), run.values("variational/energy_dissipated").back(), 1e-9 * stored[0]);
-  const std::vector<double> error = run.values("lyapunov/variational/error_stored");
-  const std::vector<double> theory = run.values("lyapunov/exact/energy_stored");
+  const std::vector<double> error = run.values("energy-transfer/variational/error_stored");
+  const std::vector<double> theory = run.values("energy-transfer/exact/energy_stored");
   for (std::size_t i = 0; i < error.size(); ++i) EXPECT_NEAR(error[i], stored[i] - theory[i], 1e-9 * stored[0]);
 }
 
 // What every integrator has in place of the energy, from its own run.
 TEST(MpiLyapunov, StoredAndTransferredAddUpToAConstant) {
-  const RunStudy run(recipe() + "[[integrators]]\nname = \"stoermer-verlet\"\nlabel = \"verlet\"\non = \"open\"\n");
+  const RunStudy run(recipe() + "[[integrators]]\nmethod = \"stoermer-verlet\"\nname = \"verlet\"\non = \"open\"\n");
   ASSERT_EQ(run.report, "");
   for (const std::string label : {"variational", "implicit", "explicit", "midpoint", "verlet", "exact"}) {
     const std::vector<double> symmetry = run.values("lyapunov/" + label + "/energy_symmetry");
@@ -111,12 +111,12 @@ TEST(MpiLyapunov, StoredAndTransferredAddUpToAConstant) {
     for (double value : symmetry) EXPECT_NEAR(value, symmetry.front(), 1e-11 * symmetry.front()) << label;
   }
   // That of the variational scheme is the paper's W_d, those of midpoint rule and exact flow are the energy.
-  EXPECT_NEAR(run.value("lyapunov/variational/symmetry_difference"), 2.8816, 5e-5);
-  EXPECT_LT(run.value("lyapunov/midpoint/symmetry_difference"), 1e-7);
-  EXPECT_LT(run.value("lyapunov/exact/symmetry_difference"), 1e-7);
-  EXPECT_GT(run.value("lyapunov/implicit/symmetry_difference"), 1.0);
-  EXPECT_NEAR(run.values("lyapunov/midpoint/energy_symmetry").front(), run.values("midpoint/energy_particles").front(),
-              1e-9 * run.values("midpoint/energy_particles").front());
+  EXPECT_NEAR(run.value("energy-transfer/variational/symmetry_difference"), 2.8816, 5e-5);
+  EXPECT_LT(run.value("energy-transfer/midpoint/symmetry_difference"), 1e-7);
+  EXPECT_LT(run.value("energy-transfer/exact/symmetry_difference"), 1e-7);
+  EXPECT_GT(run.value("energy-transfer/implicit/symmetry_difference"), 1.0);
+  EXPECT_NEAR(run.values("energy-transfer/midpoint/energy_symmetry").front(),
+              run.values("midpoint/energy_particles").front(), 1e-9 * run.values("midpoint/energy_particles").front());
 }
 
 TEST(MpiLyapunov, WantsALinearSystemThatComesToRest) {
@@ -133,10 +133,10 @@ q0 = [[1.0, 0.0]]
 step = 0.01
 end = 1.0
 [[integrators]]
-name = "gamma"
+method = "gamma"
 on = "open"
 [study]
-kind = "lyapunov"
+kind = "energy-transfer"
 )")
                   .report,
               testing::AllOf(testing::HasSubstr("r.toml:15:"), testing::HasSubstr("not quadratic")));

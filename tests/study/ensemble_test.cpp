@@ -23,35 +23,35 @@ k0 = 1.0
 M0 = 2.0
 K0 = 3.0
 q0 = [0.2, 0.0]
-[[environment]]
+[[environments]]
 kind = "heat-bath"
 attach = 0
 oscillators = 40
 damping = 0.5
 omega_max = 10.0
-temperature = )" +
-         temperature + R"(
-[[environment]]
+kT = )" + temperature +
+         R"(
+[[environments]]
 name = "other"
 kind = "heat-bath"
 attach = 1
 oscillators = 40
 damping = 0.5
 omega_max = 10.0
-temperature = 0.5
+kT = 0.5
 [time]
 step = 0.05
 end = 4.0
 [[integrators]]
-name = "stoermer-verlet"
-label = "run"
+method = "stoermer-verlet"
+name = "run"
 on = ")" +
          on + "\"\n[output]\nevery = 8\nseed = 11\n[study]\nkind = \"ensemble\"\n" + study;
 }
 
 void expect_mean_of_realisations(const std::string& on) {
   constexpr int realisations = 19, records = 11, first = 5, lags = 4;
-  const std::string text = recipe("realisations = 19\nfrom = 2.0\nlongest_lag = 1.2\n", "0.5", on);
+  const std::string text = recipe("realisations = 19\nburn_in = 2.0\nmax_lag = 1.2\n", "0.5", on);
   const RunStudy run(text);
   ASSERT_EQ(run.report, "");
   // Every rank for itself, in batches of eight that are added up one after the other.
@@ -146,10 +146,10 @@ bins = [-1.0, 1.0, 4]
 name = "v"
 of = "x0_dot"
 bins = [-1.5, 1.5, 3]
-[[study.densities]]
+[[study.joint_histograms]]
 name = "both"
 of = ["x", "v"]
-[[study.passages]]
+[[study.first_passages]]
 name = "zero"
 of = "x0"
 direction = "down"
@@ -326,7 +326,7 @@ TEST(MpiEnsemble, KnowsWhichBathTakesWhichHeatInOpenRuns) {
   for (const char* method : {"\"time-centred\"", "\"gauss\"", "\"stoermer-verlet\"", "\"baoab\""}) {
     SCOPED_TRACE(method);
     std::string text = driven(ledger, "open", method);
-    text.replace(text.find("drive"), 0, "start = \"thermal-momenta\"\ntemperature = 0.3\n#");
+    text.replace(text.find("drive"), 0, "start = \"thermal-momenta\"\nkT = 0.3\n#");
     const RunStudy run(text);
     ASSERT_EQ(run.report, "");
     const Communicator alone = test_world().split(test_world().rank());
@@ -418,10 +418,10 @@ TEST(MpiEnsemble, HoldsHistogramsAgainstWhatIsExpected) {
 // A closed system is warm by a memory whose noise is wanted, or by how its particles start.
 TEST(MpiEnsemble, TakesNoiseOfAMemory) {
   std::string warm = recipe("realisations = 9\n");
-  const std::size_t begin = warm.find("[[environment]]"), end = warm.find("[time]");
+  const std::size_t begin = warm.find("[[environments]]"), end = warm.find("[time]");
   warm.replace(begin, end - begin,
-               "[[environment]]\nkind = \"memory\"\nstiffness = [0.7]\nrate = [1.1]\nfrequency = [0.4]\n"
-               "temperature = 0.5\n");
+               "[[environments]]\nkind = \"memory\"\nstiffness = [0.7]\nrate = [1.1]\nfrequency = [0.4]\n"
+               "kT = 0.5\n");
   const RunStudy run(warm);
   ASSERT_EQ(run.report, "");
   EXPECT_GT(run.values("ensemble/run/mean_v_error")[20], 0.0);
@@ -437,13 +437,13 @@ TEST(MpiEnsemble, TakesNoiseOfAMemory) {
   // There is no equipartition, and motion at the temperature 0.
   EXPECT_TRUE(run.has("ensemble/run/kinetic_expected"));
   EXPECT_FALSE(run_of_quantum.has("ensemble/run/kinetic_expected"));
-  quantum.replace(quantum.find("temperature = 0.5"), 17, "temperature = 0.0");
+  quantum.replace(quantum.find("kT = 0.5"), 8, "kT = 0.0");
   EXPECT_GT(RunStudy(quantum).value("ensemble/run/kinetic_mean"), 0.0);
   std::string silent = warm;
-  silent.replace(silent.find("label = \"run\""), 0, "noise = false\n");
+  silent.replace(silent.find("name = \"run\""), 0, "noise = false\n");
   EXPECT_THAT(RunStudy(silent).report, HasSubstr("all realisations would be the same"));
   std::string started = silent;
-  started.replace(started.find("q0 ="), 0, "start = \"thermal\"\ntemperature = 0.5\n");
+  started.replace(started.find("q0 ="), 0, "start = \"thermal\"\nkT = 0.5\n");
   EXPECT_EQ(RunStudy(started).report, "");
 }
 
@@ -465,10 +465,11 @@ TEST(MpiEnsemble, SaysWhatIsWrongWithMeasurements) {
   EXPECT_THAT(report(x + "bins = [1.0, -1.0, 4]\n"), HasSubstr("[lowest, highest, how many]"));
   EXPECT_THAT(report(x + x), HasSubstr("nothing else here has"));
   EXPECT_THAT(report("[[study.quantities]]\nname = \"x\"\nof = \"y\"\n"), HasSubstr("unknown name"));
-  EXPECT_THAT(report(x + "[[study.densities]]\nname = \"d\"\nof = [\"x\", \"x\"]\n"), HasSubstr("that have `bins`"));
+  EXPECT_THAT(report(x + "[[study.joint_histograms]]\nname = \"d\"\nof = [\"x\", \"x\"]\n"),
+              HasSubstr("that have `bins`"));
   EXPECT_THAT(report(x + "expected = \"1\"\n"), HasSubstr("state its `bins`"));
   EXPECT_THAT(report("blocks = 20\n" + x), HasSubstr("too few records"));
-  EXPECT_THAT(report("blocks = 2\nlongest_lag = 3.0\n" + x), HasSubstr("less than the longest lag"));
+  EXPECT_THAT(report("blocks = 2\nmax_lag = 3.0\n" + x), HasSubstr("less than the longest lag"));
   const auto of_heat = [](const std::string& method, int particle) {
     std::string text = driven(ledger, "open", method);
     text.replace(text.find("drive"), 0, "#");
@@ -478,31 +479,31 @@ TEST(MpiEnsemble, SaysWhatIsWrongWithMeasurements) {
   EXPECT_EQ(of_heat("\"stoermer-verlet\"", 1), "");
   EXPECT_THAT(of_heat("\"stoermer-verlet\"", 0), HasSubstr("two of them damp the same particle"));
   EXPECT_THAT(of_heat("\"exact\"", 1), HasSubstr("the exact flow knows their sum alone"));
-  std::string far = recipe("realisations = 1000000000\npaths = 1000000000\n");
+  std::string far = recipe("realisations = 1000000000\nsaved_paths = 1000000000\n");
   EXPECT_THAT(RunStudy(far).report, HasSubstr("to spare"));
 }
 
 TEST(MpiEnsemble, SaysWhatIsWrong) {
   EXPECT_THAT(RunStudy(recipe("realisations = 1\n")).report, HasSubstr("at least two realisations"));
-  EXPECT_THAT(RunStudy(recipe("realisations = 4\nfrom = 4.0\n")).report, HasSubstr("before the end 4"));
-  EXPECT_THAT(RunStudy(recipe("realisations = 4\nfrom = 3.0\nlongest_lag = 2.0\n")).report, HasSubstr("there is less"));
+  EXPECT_THAT(RunStudy(recipe("realisations = 4\nburn_in = 4.0\n")).report, HasSubstr("before the end 4"));
+  EXPECT_THAT(RunStudy(recipe("realisations = 4\nburn_in = 3.0\nmax_lag = 2.0\n")).report, HasSubstr("there is less"));
   EXPECT_EQ(RunStudy(recipe("realisations = 4\n", "0.5", "open")).report, "");
   EXPECT_THAT(RunStudy(recipe("realisations = 4\n", "0.5", "open\"\nnoise = false #")).report,
               HasSubstr("an open run without noise is the same"));
   std::string cold_open = recipe("realisations = 4\n", "0.0", "open");
-  cold_open.replace(cold_open.rfind("temperature = 0.5"), 17, "temperature = 0.0");
+  cold_open.replace(cold_open.rfind("kT = 0.5"), 8, "kT = 0.0");
   EXPECT_THAT(RunStudy(cold_open).report, HasSubstr("an open run without a temperature is the same"));
   std::string cold = recipe("realisations = 4\n", "0.0");
   cold.insert(cold.find("[output]"), "environments = [\"environment-0\"]\n");
   EXPECT_THAT(RunStudy(cold).report, HasSubstr("no integrator is closed with `other`, which alone"));
   std::string none = recipe("realisations = 4\n", "0.0");
-  none.replace(none.rfind("temperature = 0.5"), 17, "temperature = 0.0");
-  EXPECT_THAT(RunStudy(none).report, HasSubstr("no environment has a `temperature` above 0"));
+  none.replace(none.rfind("kT = 0.5"), 8, "kT = 0.0");
+  EXPECT_THAT(RunStudy(none).report, HasSubstr("no environment has a `kT` above 0"));
   // At the temperature 0 momenta are drawn as well, all of them 0.
   std::string at_rest = none;
-  at_rest.replace(at_rest.find("q0 ="), 0, "start = \"thermal-momenta\"\ntemperature = 0.0\n");
+  at_rest.replace(at_rest.find("q0 ="), 0, "start = \"thermal-momenta\"\nkT = 0.0\n");
   EXPECT_THAT(RunStudy(at_rest).report, HasSubstr("all realisations would be the same"));
-  at_rest.replace(at_rest.find("temperature = 0.0"), 17, "temperature = 0.5");
+  at_rest.replace(at_rest.find("kT = 0.0"), 8, "kT = 0.5");
   EXPECT_EQ(RunStudy(at_rest).report, "");
   // Two temperatures: no equipartition to hold it to.
   const RunStudy mixed(recipe("realisations = 4\n", "0.0"));
@@ -526,7 +527,7 @@ TEST(Ensemble, FitsASlopeWithTheWeightsOfItsErrors) {
 
 TEST(MpiEnsemble, WritesTheOrderOfAMeanInTheStep) {
   const std::string other =
-      "[[integrators]]\nname = \"stoermer-verlet\"\nlabel = \"long\"\non = \"open\"\nstep = 0.1\n";
+      "[[integrators]]\nmethod = \"stoermer-verlet\"\nname = \"long\"\non = \"open\"\nstep = 0.1\n";
   const std::string one = R"([[study.quantities]]
 name = "vv"
 of = "x0_dot^2 - 0.5"

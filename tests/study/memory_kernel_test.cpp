@@ -22,16 +22,16 @@ q0 = [0.7]
 v0 = [3.0]
 )" + environment +
          "[time]\nstep = 0.01\nend = 2.0\n" + integrators +
-         "[output]\nevery = 20\nseed = 5\n[study]\nkind = \"memory\"\n";
+         "[output]\nevery = 20\nseed = 5\n[study]\nkind = \"memory-kernel\"\n";
 }
 
 std::string bath(const std::string& more = "") {
-  return "[[environment]]\nname = \"bath\"\nkind = \"heat-bath\"\noscillators = 3\ndamping = 0.4\nomega_max = 6.0\n" +
+  return "[[environments]]\nname = \"bath\"\nkind = \"heat-bath\"\noscillators = 3\ndamping = 0.4\nomega_max = 6.0\n" +
          more;
 }
 
-const std::string midpoint = "[[integrators]]\nname = \"gamma\"\ngamma = 0.5\non = \"closed\"\nlabel = \"midpoint\"\n";
-const std::string verlet = "[[integrators]]\nname = \"stoermer-verlet\"\non = \"closed\"\nlabel = \"verlet\"\n";
+const std::string midpoint = "[[integrators]]\nmethod = \"gamma\"\ngamma = 0.5\non = \"closed\"\nname = \"midpoint\"\n";
+const std::string verlet = "[[integrators]]\nmethod = \"stoermer-verlet\"\non = \"closed\"\nname = \"verlet\"\n";
 
 TEST(MpiMemory, KernelOfABathIsTheSumOfItsCosines) {
   const RunStudy run(recipe(bath(), midpoint + verlet));
@@ -58,24 +58,24 @@ TEST(MpiMemory, KernelOfABathIsTheSumOfItsCosines) {
 
 TEST(MpiMemory, RandomForceOfAWarmBathIsThatOfItsStart) {
   const RunStudy cold(recipe(bath(), midpoint));
-  const RunStudy warm(recipe(bath("temperature = 2.0\n"), midpoint));
+  const RunStudy warm(recipe(bath("kT = 2.0\n"), midpoint));
   ASSERT_EQ(warm.report, "");
-  EXPECT_LT(warm.value("memory/midpoint/bath/random_force_error"), 0.05);
-  const std::vector<double> force = warm.values("memory/midpoint/bath/random_force");
+  EXPECT_LT(warm.value("memory-kernel/midpoint/bath/random_force_error"), 0.05);
+  const std::vector<double> force = warm.values("memory-kernel/midpoint/bath/random_force");
   EXPECT_GT(std::abs(force.front()), 1e-3);
   // The kernel is what is left when the random force is taken off.
-  const std::vector<double> one = cold.values("memory/midpoint/bath/kernel"),
-                            other = warm.values("memory/midpoint/bath/kernel");
+  const std::vector<double> one = cold.values("memory-kernel/midpoint/bath/kernel"),
+                            other = warm.values("memory-kernel/midpoint/bath/kernel");
   for (std::size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one[i], other[i], 1e-13);
 }
 
 TEST(MpiMemory, KernelOfALineIsABesselFunctionWhoseIntegralIsTheDamping) {
   const std::string line =
-      "[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 60\nM = 0.01\nlambda = 1.0\n";
+      "[[environments]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 60\nM = 0.01\nlambda = 1.0\n";
   const RunStudy run(recipe(line, verlet));
   ASSERT_EQ(run.report, "");
-  const std::vector<double> time = run.values("memory/verlet/line/time"),
-                            kernel = run.values("memory/verlet/line/kernel");
+  const std::vector<double> time = run.values("memory-kernel/verlet/line/time"),
+                            kernel = run.values("memory-kernel/verlet/line/kernel");
   for (std::size_t i = 1; i < kernel.size(); ++i) {
     const double phase = 20.0 * time[i];
     EXPECT_NEAR(kernel[i], 2.0 * std::cyl_bessel_j(1.0, phase) / phase, 0.01) << time[i];
@@ -89,10 +89,10 @@ TEST(MpiMemory, AnUnequalLineHasNoFormulaAndNoError) {
   if (test_world().is_root()) std::ofstream(table) << "0.01 1.0\n0.02 3.0\n";
   test_world().barrier();
   const RunStudy run(
-      recipe("[[environment]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 60\nfile = \"" + table + "\"\n",
+      recipe("[[environments]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 60\nfile = \"" + table + "\"\n",
              verlet + midpoint));
   ASSERT_EQ(run.report, "");
-  for (const std::string group : {"memory/verlet/line/", "memory/midpoint/line/"}) {
+  for (const std::string group : {"memory-kernel/verlet/line/", "memory-kernel/midpoint/line/"}) {
     EXPECT_EQ(run.values(group + "kernel").size(), 11u);
     EXPECT_EQ(run.values(group + "kernel").front(), 1.0);
     EXPECT_FALSE(run.has(group + "kernel_formula"));
@@ -110,7 +110,7 @@ k0 = 1.0
 M0 = 1.0
 K0 = 1.0
 q0 = [0.5, 0.1]
-[[environment]]
+[[environments]]
 name = "line"
 kind = "spring-inerter-line"
 attach = [1, 0]
@@ -120,24 +120,24 @@ b = 0.02
 [time]
 step = 0.01
 steps = 2
-)" + verlet + "[study]\nkind = \"memory\"\n";
+)" + verlet + "[study]\nkind = \"memory-kernel\"\n";
   const RunStudy run(text);
   ASSERT_EQ(run.report, "");
-  EXPECT_NEAR(run.values("memory/verlet/line/kernel").front(), 2.0, 1e-15);
+  EXPECT_NEAR(run.values("memory-kernel/verlet/line/kernel").front(), 2.0, 1e-15);
 }
 
 TEST(MpiMemory, SaysWhatItCannotDo) {
-  const std::string exact = "[[integrators]]\nname = \"exact\"\non = \"closed\"\nlabel = \"exact\"\n";
+  const std::string exact = "[[integrators]]\nmethod = \"exact\"\non = \"closed\"\nname = \"exact\"\n";
   EXPECT_THAT(RunStudy(recipe(bath(), exact)).report, HasSubstr("the exact flow cannot"));
-  const std::string open = "[[integrators]]\nname = \"rk4\"\non = \"open\"\n";
+  const std::string open = "[[integrators]]\nmethod = \"rk4\"\non = \"open\"\n";
   EXPECT_THAT(RunStudy(recipe(bath(), open)).report, HasSubstr("no integrator that is closed with one"));
 }
 
 // The force of held modes follows from their decays alone: Stoermer-Verlet takes them exactly.
 TEST(MpiMemory, KernelOfAMemoryIsTheOneOfItsRecipe) {
-  const std::string rk4 = "[[integrators]]\nname = \"rk4\"\non = \"closed\"\nlabel = \"rk4\"\n";
+  const std::string rk4 = "[[integrators]]\nmethod = \"rk4\"\non = \"closed\"\nname = \"rk4\"\n";
   const RunStudy run(
-      recipe("[[environment]]\nname = \"m\"\nkind = \"memory\"\nstiffness = [0.7, 0.3, 0.2]\n"
+      recipe("[[environments]]\nname = \"m\"\nkind = \"memory\"\nstiffness = [0.7, 0.3, 0.2]\n"
              "rate = [0.4, 2.0, 0.0]\nfrequency = [1.5, 0.0, 3.0]\n",
              verlet + midpoint + rk4));
   ASSERT_EQ(run.report, "");

@@ -22,7 +22,7 @@ k0 = 10.0
 K0 = 15.0
 q0 = [1.5, 0.0]
 v0 = [0.0, 0.5]
-[[environment]]
+[[environments]]
 kind = "spring-inerter-line"
 sites = 50
 grid = "characteristic"
@@ -31,12 +31,12 @@ damping = 1.3
 step = 0.05
 end = 8.0
 [[integrators]]
-name = "gamma"
-label = "closed"
+method = "gamma"
+name = "closed"
 on = "closed"
 [[integrators]]
-name = "gamma"
-label = "reduced"
+method = "gamma"
+name = "reduced"
 on = "open"
 )" + more +
          "[study]\nkind = \"reduction\"\n" + study;
@@ -114,7 +114,7 @@ TEST(MpiReduction, ThresholdDecidesWhatCountsAsADifference) {
 }
 
 TEST(MpiReduction, PairsTheNamedOnes) {
-  const std::string other = "[[integrators]]\nname = \"rk4\"\nlabel = \"other\"\non = \"open\"\n";
+  const std::string other = "[[integrators]]\nmethod = \"rk4\"\nname = \"other\"\non = \"open\"\n";
   const RunStudy run(recipe("pairs = [\"closed:other\"]\n", other));
   ASSERT_EQ(run.report, "");
   // Another scheme: not to round-off, but close to the same damper.
@@ -127,10 +127,10 @@ TEST(MpiReduction, SaysWhatCannotBePaired) {
               testing::AllOf(HasSubstr("r.toml:28:"), HasSubstr("closed:nothing")));
   EXPECT_THAT(RunStudy(recipe("pairs = [\"reduced:closed\"]\n")).report, HasSubstr("reduced:closed"));
   EXPECT_THAT(RunStudy(recipe("pairs = [\"closed\"]\n")).report, HasSubstr("\"closed\" does not name"));
-  const std::string shorter = "[[integrators]]\nname = \"gamma\"\nlabel = \"short\"\non = \"open\"\nstep = 0.01\n";
+  const std::string shorter = "[[integrators]]\nmethod = \"gamma\"\nname = \"short\"\non = \"open\"\nstep = 0.01\n";
   EXPECT_THAT(RunStudy(recipe("pairs = [\"closed:short\"]\n", shorter)).report, HasSubstr("different steps"));
   std::string alone = recipe("");
-  const std::string reduced = "[[integrators]]\nname = \"gamma\"\nlabel = \"reduced\"\non = \"open\"\n";
+  const std::string reduced = "[[integrators]]\nmethod = \"gamma\"\nname = \"reduced\"\non = \"open\"\n";
   alone.replace(alone.find(reduced), reduced.size(), "");
   EXPECT_THAT(RunStudy(alone).report, HasSubstr("no such pair"));
 }

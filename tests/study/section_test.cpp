@@ -26,12 +26,12 @@ q0 = [2.0]
 step = {}
 steps = {}
 [[integrators]]
-name = "{}"
-label = "run"
+method = "{}"
+name = "run"
 on = "closed"
 [output]
 every = 1000
-section = {}
+poincare_section = {}
 )toml",
                      step, steps, integrator, section);
 }
@@ -54,8 +54,8 @@ Errors errors_at(double theta, double step) {
   const int steps = static_cast<int>(60.0 / step);
   const RunStudy run(pendulum(step, steps, fmt::format("{{ of = \"sin(theta)\", at = {} }}", std::sin(theta))));
   EXPECT_EQ(run.report, "");
-  const std::vector<double> time = run.values("run/section_time"), q = run.values("run/section_q"),
-                            p = run.values("run/section_p");
+  const std::vector<double> time = run.values("run/poincare_time"), q = run.values("run/poincare_q"),
+                            p = run.values("run/poincare_p");
   Errors errors;
   // sin(theta) rises through the value on the way up at theta, and on the way down at pi - theta, which is higher.
   std::size_t round = 0;
@@ -84,7 +84,7 @@ TEST(MpiSection, CountsCrossingsOfItsDirection) {
   const auto momenta = [](const std::string& direction) {
     const RunStudy run(pendulum(0.05, 1200, "{ of = \"theta\"" + direction + " }", "stoermer-verlet"));
     EXPECT_EQ(run.report, "");
-    return run.values("run/section_p");
+    return run.values("run/poincare_p");
   };
   const std::vector<double> up = momenta(""), down = momenta(", direction = \"down\""),
                             both = momenta(", direction = \"both\"");
@@ -103,13 +103,13 @@ TEST(MpiSection, StartsAndStepsThatEndOnTheSurfaceAreNoCrossings) {
   const std::string cosine = "-cos(theta)";
   std::string from_it = text, onto_it = text;
   from_it.replace(text.find(cosine), cosine.size(), "theta^2/2");
-  const std::vector<double> half_turn = RunStudy(from_it).values("run/section_time");
+  const std::vector<double> half_turn = RunStudy(from_it).values("run/poincare_time");
   ASSERT_EQ(half_turn.size(), 1u);
   EXPECT_NEAR(half_turn[0], M_PI, 1e-8);
   onto_it.replace(text.find(cosine), cosine.size(), "0*theta");
   onto_it.replace(onto_it.find("q0 = [0.0]"), 10, "q0 = [-1.0]");
   onto_it.replace(onto_it.find("\"exact\""), 7, "\"stoermer-verlet\"");
-  EXPECT_EQ(RunStudy(onto_it).values("run/section_time"), (std::vector<double>{1.0}));
+  EXPECT_EQ(RunStudy(onto_it).values("run/poincare_time"), (std::vector<double>{1.0}));
 }
 
 // A step of 0.3 s does not divide 0.7 s, and one of 0.1 s does so up to round-off; both give every multiple once.
@@ -120,8 +120,8 @@ TEST(MpiSection, LooksEveryPeriodWhateverTheStep) {
     text.replace(text.find("-cos(theta)"), 11, "theta^2/2");
     const RunStudy run(text);
     ASSERT_EQ(run.report, "");
-    const std::vector<double> time = run.values("run/section_time"), q = run.values("run/section_q"),
-                              p = run.values("run/section_p");
+    const std::vector<double> time = run.values("run/poincare_time"), q = run.values("run/poincare_q"),
+                              p = run.values("run/poincare_p");
     ASSERT_EQ(time.size(), 8u) << step;
     // Of Hermite's polynomial: h^6 max |q^(6)| / (2^6 6!), and fifteen times that for the slope.
     const double error = 2.0 * std::pow(step, 6) / (64 * 720) + 1e-12;
@@ -136,7 +136,7 @@ TEST(MpiSection, LooksEveryPeriodWhateverTheStep) {
 // Three times 1.1 is more than eleven times 0.3 by the last digit.
 TEST(MpiSection, LooksAtTheEndWhereAPeriodEndsThere) {
   const RunStudy run(pendulum(0.3, 11, "{ period = 1.1 }"));
-  EXPECT_EQ(run.values("run/section_time").size(), 3u);
+  EXPECT_EQ(run.values("run/poincare_time").size(), 3u);
 }
 
 // Systems without names of their own go by x, y, z.
@@ -152,18 +152,18 @@ v0 = [[0.0, 1.0]]
 step = 0.01
 steps = 700
 [[integrators]]
-name = "exact"
-label = "run"
+method = "exact"
+name = "run"
 on = "closed"
 [output]
-section = { of = "x - y_dot/2" }
+poincare_section = { of = "x - y_dot/2" }
 )";
   const RunStudy run(planet);
   ASSERT_EQ(run.report, "");
   // On the circle y_dot = x: x/2 = 0 on the way up at three quarters of 2 pi.
-  EXPECT_NEAR(run.value("run/section_time"), 1.5 * M_PI, 1e-10);
-  EXPECT_EQ(run.values("run/section_p").size(), 2u);
-  EXPECT_NEAR(run.values("run/section_p")[0], 2.0, 1e-9);
+  EXPECT_NEAR(run.value("run/poincare_time"), 1.5 * M_PI, 1e-10);
+  EXPECT_EQ(run.values("run/poincare_p").size(), 2u);
+  EXPECT_NEAR(run.values("run/poincare_p")[0], 2.0, 1e-9);
 }
 
 TEST(MpiSection, SaysWhatIsWrong) {

@@ -169,9 +169,9 @@ TEST(MpiSubstitution, SpringsWhoseStepDoesNotExistHaveNoMatrix) {
 
 std::string recipe(const std::string& system, const std::string& rest, const std::string& methods, int steps = 20) {
   return "title = \"t\"\n[system]\n" + system + "[time]\nstep = 0.5\nsteps = " + std::to_string(steps) + "\n" +
-         methods + "[study]\nkind = \"substitution\"\n" + rest;
+         methods + "[study]\nkind = \"substituting-system\"\n" + rest;
 }
-const std::string time_centred = "[[integrators]]\nname = \"time-centred\"\non = \"open\"\n";
+const std::string time_centred = "[[integrators]]\nmethod = \"time-centred\"\non = \"open\"\n";
 const std::string two =
     "kind = \"linear\"\nM = [1.0, 2.0]\nK = [[3.0, -1.0], [-1.0, 2.0]]\nC = [[0.3, -0.1], [-0.1, 0.2]]\n"
     "q0 = [1.0, -0.5]\nv0 = [0.2, 0.3]\n";
@@ -180,7 +180,7 @@ TEST(MpiSubstitution, FollowsARunAndKeepsItsLedger) {
   const RunStudy run(recipe(two, "[output]\nevery = 3\n", time_centred));
   ASSERT_EQ(run.report, "");
   ASSERT_FALSE(run.failure);
-  const std::string group = "substitution/time-centred/";
+  const std::string group = "substituting-system/time-centred/";
   EXPECT_GT(run.value(group + "damped_defect"), 1e-2);
   EXPECT_LE(run.value(group + "fraction"), 1.0);
   EXPECT_GT(run.value(group + "fraction"), 1e-4);
@@ -208,7 +208,7 @@ TEST(MpiSubstitution, StepsWithoutSubstituteAreLeftOutAndCounted) {
                             "[output]\nevery = 1\n", time_centred, 10));
   ASSERT_EQ(run.report, "");
   ASSERT_FALSE(run.failure);
-  const std::string group = "substitution/time-centred/";
+  const std::string group = "substituting-system/time-centred/";
   EXPECT_EQ(run.value(group + "undefined_steps"), 1.0);
   EXPECT_EQ(run.value(group + "undefined_components"), 1.0);
   EXPECT_EQ(run.value(group + "first_undefined_step"), 1.0);
@@ -232,9 +232,9 @@ TEST(MpiSubstitution, BesideTheCurve) {
                             "offset = 0.01\n", time_centred, 200);
   const RunStudy run(text.replace(text.find("step = 0.5"), 10, "step = 0.2"));
   ASSERT_EQ(run.report, "");
-  const std::string group = "substitution/time-centred/";
+  const std::string group = "substituting-system/time-centred/";
   const std::vector<double> area = run.values(group + "area"), damped = run.values(group + "damped_area");
-  const std::vector<double> beside = run.values(group + "beside_q"), from_there = run.values(group + "beside_damped_q");
+  const std::vector<double> beside = run.values(group + "offset_q"), from_there = run.values(group + "offset_damped_q");
   ASSERT_EQ(area.size(), 200u);
   ASSERT_EQ(beside.size(), 200u);
   double expected = -0.01 * 0.2;
@@ -252,15 +252,15 @@ TEST(MpiSubstitution, BesideTheCurve) {
 }
 
 TEST(MpiSubstitution, SaysWhatItLacks) {
-  EXPECT_THAT(RunStudy(recipe(two, "", "[[integrators]]\nname = \"rk4\"\non = \"open\"\n")).report,
-              AllOf(HasSubstr("r.toml:16:"), HasSubstr("name = \"time-centred\"")));
+  EXPECT_THAT(RunStudy(recipe(two, "", "[[integrators]]\nmethod = \"rk4\"\non = \"open\"\n")).report,
+              AllOf(HasSubstr("r.toml:16:"), HasSubstr("method = \"time-centred\"")));
   EXPECT_THAT(RunStudy(recipe("kind = \"pair-potential\"\nmasses = [1.0]\nexternal = { kind = \"quartic\", k = 1.0, "
                               "beta = 1.0 }\nq0 = [1.5]\ndamping = [0.1]\n",
                               "", time_centred))
                   .report,
               AllOf(HasSubstr("r.toml:15:"), HasSubstr("not quadratic")));
   EXPECT_THAT(
-      RunStudy(recipe(two, "", "[[integrators]]\nname = \"time-centred\"\nlabel = \"substitution\"\non = \"open\"\n"))
+      RunStudy(recipe(two, "", "[[integrators]]\nmethod = \"time-centred\"\nname = \"substitution\"\non = \"open\"\n"))
           .report,
       HasSubstr("kept for the program"));
 }

@@ -23,7 +23,7 @@ m = 2.0
 k = 8.0
 q0 = [1.5]
 v0 = [-0.5]
-[[environment]]
+[[environments]]
 name = "line"
 kind = "spring-mass-line"
 sites = 120
@@ -36,7 +36,7 @@ steps = 53
          "[output]\n" + output + "[study]\nkind = \"trajectory\"\n";
 }
 
-const std::string closed = "[[integrators]]\nname = \"gamma\"\nlabel = \"closed\"\non = \"closed\"\n";
+const std::string closed = "[[integrators]]\nmethod = \"gamma\"\nname = \"closed\"\non = \"closed\"\n";
 
 TEST(MpiTrajectory, RecordsTheStartEveryFewStepsAndTheEnd) {
   const RunStudy run(recipe(closed, "every = 10\n"));
@@ -67,8 +67,8 @@ TEST(MpiTrajectory, EveryIntegratorTakesNoStepsAndALineOfOneSite) {
   for (const Method& method : methods()) {
     if (method.domain == Method::Domain::contact) continue;
     SCOPED_TRACE(method.entry.name);
-    const std::string integrator = "[[integrators]]\nname = \"" + method.entry.name +
-                                   "\"\nlabel = \"closed\"\non = \"closed\"\nallow_unstable = true\n";
+    const std::string integrator = "[[integrators]]\nmethod = \"" + method.entry.name +
+                                   "\"\nname = \"closed\"\non = \"closed\"\nallow_unstable = true\n";
     std::string text = recipe(integrator);
     text.replace(text.find("sites = 120"), 11, "sites = 1");
     const RunStudy few(text);
@@ -125,7 +125,7 @@ TEST(MpiTrajectory, RecordsWhatTheProblemDoes) {
 }
 
 TEST(MpiTrajectory, LedgerOfTheOpenSystemCloses) {
-  const RunStudy run(recipe("[[integrators]]\nname = \"exact\"\nlabel = \"open\"\non = \"open\"\n"));
+  const RunStudy run(recipe("[[integrators]]\nmethod = \"exact\"\nname = \"open\"\non = \"open\"\n"));
   ASSERT_EQ(run.report, "");
   const std::vector<double> total = run.values("open/energy_total"), dissipated = run.values("open/energy_dissipated");
   const double start = 0.5 * 2.0 * 0.25 + 0.5 * 8.0 * 2.25;
@@ -143,20 +143,20 @@ masses = [1.0, 1.7]
 V = "x^2/2 + y^2"
 q0 = [1.0, -0.5]
 )" + system +
-         R"([[environment]]
+         R"([[environments]]
 name = "hot"
 kind = "spring-mass-line"
 sites = 20
 M = 0.2
 lambda = 0.8
-temperature = 2.0
-[[environment]]
+kT = 2.0
+[[environments]]
 name = "cold"
 kind = "spring-mass-line"
 sites = 20
 M = 0.2
 lambda = 0.3
-temperature = 0.4
+kT = 0.4
 attach = 1
 [time]
 step = 0.1
@@ -167,17 +167,17 @@ steps = 53
 
 // Nothing couples the two: under the midpoint rule either gains what its own environment gives, but for rounding of J.
 TEST(MpiTrajectory, PowerOfNoiseIsTheHeatBetweenTwoRecords) {
-  const std::string all = "[[integrators]]\nname = \"exact\"\nlabel = \"exact\"\non = \"open\"\n";
+  const std::string all = "[[integrators]]\nmethod = \"exact\"\nname = \"exact\"\non = \"open\"\n";
   std::string text;
   for (const char* name : {"baoab", "gjf", "gamma"}) {
-    text += std::string("[[integrators]]\nname = \"") + name + "\"\nlabel = \"" + name + "\"\non = \"open\"\n";
+    text += std::string("[[integrators]]\nmethod = \"") + name + "\"\nname = \"" + name + "\"\non = \"open\"\n";
   }
   const RunStudy run(two_warm(text + "gamma = 0.5\n" + all));
   ASSERT_EQ(run.report, "");
   for (const std::string label : {"baoab", "gjf", "gamma", "exact"}) {
     const std::vector<double> time = run.values(label + "/time"), dissipated = run.values(label + "/energy_dissipated"),
                               power = run.values(label + "/power");
-    const std::size_t each = label == "exact" ? 1 : 2;
+    const std::size_t each = name == "exact" ? 1 : 2;
     ASSERT_EQ(power.size(), each * time.size());
     ASSERT_EQ(time.size(), 12u);
     for (std::size_t i = 0; i < each; ++i) EXPECT_EQ(power[i], 0.0);
@@ -199,14 +199,14 @@ TEST(MpiTrajectory, PowerOfNoiseIsTheHeatBetweenTwoRecords) {
   }
   // The last record is three steps from the one before, all others five.
   EXPECT_NEAR(time[11] - time[10], 0.3, 1e-12);
-  const std::string cold = "[[integrators]]\nname = \"gjf\"\nlabel = \"cold\"\non = \"open\"\nnoise = false\n";
+  const std::string cold = "[[integrators]]\nmethod = \"gjf\"\nname = \"cold\"\non = \"open\"\nnoise = false\n";
   EXPECT_FALSE(RunStudy(two_warm(cold)).has("cold/power"));
 }
 
 // The rules anew from the recorded path, and closed runs, where no drag does work.
 TEST(MpiTrajectory, SumsTheWorkByRulesThatKnowNoIntegrator) {
   const RunStudy run(
-      recipe("[[integrators]]\nname = \"rk4\"\nlabel = \"open\"\non = \"open\"\n" + closed, "work_rules = true\n"));
+      recipe("[[integrators]]\nmethod = \"rk4\"\nname = \"open\"\non = \"open\"\n" + closed, "work_rules = true\n"));
   ASSERT_EQ(run.report, "");
   const std::vector<double> q = run.values("open/q"), p = run.values("open/p");
   const std::vector<double> energy = run.values("open/energy_particles");
@@ -237,7 +237,7 @@ TEST(MpiTrajectory, SumsTheWorkOfTheExactMotionToOrderSix) {
   std::vector<double> largest;
   for (const char* step : {"step = 0.05\nsteps = 53", "step = 0.025\nsteps = 106"}) {
     std::string text =
-        recipe("[[integrators]]\nname = \"exact\"\nlabel = \"open\"\non = \"open\"\n", "work_rules = true\n");
+        recipe("[[integrators]]\nmethod = \"exact\"\nname = \"open\"\non = \"open\"\n", "work_rules = true\n");
     const std::string given = "step = 0.05\nsteps = 53";
     text.replace(text.find(given), given.size(), step);
     const RunStudy run(text);
@@ -265,8 +265,8 @@ v0 = [0.0, 0.5]
 step = 0.05
 end = 6.0
 [[integrators]]
-name = "exact"
-label = "open"
+method = "exact"
+name = "open"
 on = "open"
 [output]
 work_rules = true
@@ -293,8 +293,8 @@ v0 = [[0.0, 1.2]]
 step = 0.01
 end = 6.0
 [[integrators]]
-name = "exact"
-label = "open"
+method = "exact"
+name = "open"
 on = "open"
 [study]
 kind = "trajectory"
@@ -324,8 +324,8 @@ q0 = [1.0]
 step = 10.0
 steps = 1000
 [[integrators]]
-name = "explicit-euler"
-label = "open"
+method = "explicit-euler"
+name = "open"
 on = "open"
 [output]
 every = 100
@@ -351,7 +351,7 @@ std::string ledger_finding(const std::string& system, const std::string& time, c
   const auto before = sinks;
   sinks = {sink};
   const RunStudy run("title = \"t\"\n[system]\n" + system + "[time]\n" + time + "[[integrators]]\n" + integrator +
-                     "label = \"one\"\n[study]\nkind = \"trajectory\"\n");
+                     "name = \"one\"\n[study]\nkind = \"trajectory\"\n");
   sinks = before;
   EXPECT_EQ(run.report, "");
   const std::string text = log.str();

@@ -20,7 +20,7 @@ m = 1.0
 k = 1.0
 q0 = [1.0]
 v0 = [1.0]
-[[environment]]
+[[environments]]
 kind = "spring-mass-line"
 sites = 200
 )" + line +
@@ -28,7 +28,7 @@ sites = 200
 step = 0.05
 end = 25.0
 [[integrators]]
-name = "gamma"
+method = "gamma"
 on = ")" +
          on + "\"\nlabel = \"line\"\n" + output + "[study]\nkind = \"wave\"\nthreshold = 1e-3\n";
 }

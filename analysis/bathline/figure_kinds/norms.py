@@ -1,8 +1,8 @@
 """Single numbers side by side, beside the values that a paper prints: `figure.kind = "norms"`.
 
-Draws `norm_difference` of every label in the group `lyapunov` that is not zero to round-off, on a logarithmic
+Draws `norm_difference` of every label in the group `energy-transfer` that is not zero to round-off, on a logarithmic
 axis, or the numbers named by
-`figure.panels[0].series = [{of = "lyapunov.variational.norm_difference", name = "variational", color = 0}]`.
+`figure.panels[0].series = [{of = "energy-transfer.variational.norm_difference", name = "variational", color = 0}]`.
 A ring is the value that a claim on the same quantity expects, the paper's printed one.
 """
 
@@ -19,7 +19,7 @@ def draw(result, spec):
     panel = (spec.get("panels") or [{}])[0]
     series = panel.get("series") or _default_series(result)
     if not series:
-        raise AnalysisError(f"{result.path}: the group 'lyapunov' has no numbers to draw")
+        raise AnalysisError(f"{result.path}: the group 'energy-transfer' has no numbers to draw")
     expected = {claim.quantity: claim.expected for claim in result.claims() if np.isfinite(claim.expected)}
 
     width, height = spec.get("width") or style.COLUMN_WIDTH, spec.get("height") or 0.75 + 0.33 * len(series)
@@ -82,7 +82,7 @@ def draw(result, spec):
 
 def _default_series(result):
     """`norm_difference` of all labels but those that are the theory itself, to round-off."""
-    paths = {label: f"lyapunov.{label}.norm_difference" for label in result.groups("lyapunov")}
+    paths = {label: f"energy-transfer.{label}.norm_difference" for label in result.groups("energy-transfer")}
     values = {label: float(result.quantity(path).values) for label, path in paths.items()}
     largest = max(values.values(), default=0.0)
     return [{"of": paths[label], "name": label} for label in paths if values[label] > 1e-9 * largest]

@@ -36,7 +36,7 @@ Certificate certificate_of(const std::string& name, const GaussRuleBath& bath, c
        bath.error()},
       {"kernel_norm", "kg/s", "absolute integral of the kernel", bath.norm},
       {"kernel_bound", "1", "bound on what the Gauss rule leaves out of the kernel, for any density", bath.bound},
-      {"kernel_lost", "1", "share of the kernel that lies above the highest frequency", bath.truncation_error},
+      {"kernel_truncated", "1", "share of the kernel that lies above the highest frequency", bath.truncation_error},
       {"horizon", "s", "until when the kernel's error holds", options.horizon},
       {"highest_frequency", "rad/s", "highest frequency that is left", bath.highest}};
   return certificate;
@@ -113,7 +113,7 @@ Certificate certificate_of(const std::string& name, const ExponentialSum& sum, c
       {"kernel_error", "1", "absolute integral of the kernel's errors until the horizon, over that of the kernel",
        sum.error()},
       {"kernel_norm", "kg/s", "absolute integral of the kernel", sum.norm},
-      {"kernel_lost", "1", "share of the kernel that lies above the highest frequency", sum.truncation_error},
+      {"kernel_truncated", "1", "share of the kernel that lies above the highest frequency", sum.truncation_error},
       {"horizon", "s", "until when the kernel's error holds", options.horizon},
       {"passivity", "1",
        "lowest real part of the transform, over the kernel's absolute integral; 0 where none "

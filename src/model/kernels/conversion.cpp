@@ -97,7 +97,7 @@ EquivalentEnvironment as_modes(const Environment& environment) {
   const bool are_springs = has_termwise_noise(modes);
   EquivalentEnvironment found{
       .keys = fmt::format("kind = \"memory\"\nname = {}\nattach = {}\n{} = {}\n{}rate = {}\nfrequency = {}\n"
-                          "temperature = {}\n",
+                          "kT = {}\n",
                           toml_text(environment.name()), environment.attachment().weights()[0].particle,
                           are_springs ? "stiffness" : "cosine", row_of_numbers(modes, &PronyTerm::k),
                           are_springs ? "" : "sine = " + row_of_numbers(modes, &PronyTerm::b) + "\n",
@@ -130,15 +130,14 @@ EquivalentEnvironment equivalent_environment(const Environment& environment, con
   if (to == "chain") {
     if (chain.empty()) chain = chain_from_star(star, static_cast<std::int64_t>(star.size()));
     begin("spring-mass-line");
-    found.keys +=
-        fmt::format("sites = {}\nfar_end = \"free\"\ntemperature = {}\n", chain.size(), toml_number(temperature));
+    found.keys += fmt::format("sites = {}\nfar_end = \"free\"\nkT = {}\n", chain.size(), toml_number(temperature));
     found.rows = "# mass (kg), stiffness of the spring before it (N/m)\n";
     for (const LineSite& site : chain) found.rows += row(site.mass, site.stiffness);
     found.size = static_cast<std::int64_t>(chain.size());
   } else {
     if (star.empty()) star = star_from_chain(chain);
     begin("heat-bath");
-    found.keys += fmt::format("spectrum = \"table\"\ntemperature = {}\n", toml_number(temperature));
+    found.keys += fmt::format("spectrum = \"table\"\nkT = {}\n", toml_number(temperature));
     found.rows = "# frequency (rad/s), stiffness (N/m)\n";
     for (const BathOscillator& one : star) found.rows += row(one.frequency, one.stiffness);
     found.size = static_cast<std::int64_t>(star.size());

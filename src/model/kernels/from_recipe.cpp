@@ -24,7 +24,8 @@ std::optional<BathAccuracy> read_accuracy(const Section& section, const RunTimes
   const std::size_t before = mistakes.count();
   // Sums of so many terms are known no better than that.
   constexpr double least = 1e-13, most = 1e-2;
-  const BathAccuracy accuracy{section.number("tolerance"), section.has("until") ? section.number("until") : run.end};
+  const BathAccuracy accuracy{section.number("tolerance"),
+                              section.has("horizon") ? section.number("horizon") : run.end};
   if (accuracy.tolerance < least || accuracy.tolerance > most) {
     mistakes.add(section.where("tolerance"),
                  fmt::format("tolerance = {}: double precision can certify {} and more, and more than {} would be "
@@ -32,10 +33,11 @@ std::optional<BathAccuracy> read_accuracy(const Section& section, const RunTimes
                              accuracy.tolerance, least, most));
   }
   if (accuracy.horizon < run.end * (1.0 - 1e-12)) {
-    mistakes.add(section.where("until"),
-                 fmt::format("until = {}: the run ends at {}, and what the environment does later than `until` is not "
-                             "known; take {} or more, or leave it out",
-                             accuracy.horizon, run.end, run.end));
+    mistakes.add(
+        section.where("horizon"),
+        fmt::format("horizon = {}: the run ends at {}, and what the environment does later than `horizon` is not "
+                    "known; take {} or more, or leave it out",
+                    accuracy.horizon, run.end, run.end));
   }
   if (!(accuracy.horizon > 0.0)) throw UnreadableValue();
   return mistakes.count() > before ? std::nullopt : std::optional(accuracy);
@@ -98,7 +100,7 @@ struct Representation {
 Representation cheapest_representation(const KernelRequest& wanted, const Section& memory) {
   if (is_quantum(memory)) return {"exponentials", "as quantum noise is of these alone"};
   // Whether there is noise has to be known before anything is fitted.
-  if (memory.number("temperature") > 0.0) {
+  if (memory.number("kT") > 0.0) {
     return {"star", "as nothing else was asked for, which is warm under every method"};
   }
   std::shared_ptr<const ExponentialSum> sum;
@@ -158,10 +160,10 @@ std::vector<Parameter> kernel_parameters() {
            "a line, or modes that decay, \"exponentials\"; left out, what keeps the fewest numbers within `tolerance`",
        .choices = {"star", "chain", "exponentials"}},
       {.name = "tolerance",
-       .doc = "error of the kernel, integrated until `until`, relative to the integral of its absolute values",
+       .doc = "error of the kernel, integrated until `horizon`, relative to the integral of its absolute values",
        .default_value = "1e-8",
        .bound = Bound::positive},
-      {.name = "until",
+      {.name = "horizon",
        .units = "s",
        .doc = "until when that has to hold; left out, the run's end",
        .bound = Bound::positive}};
@@ -172,7 +174,7 @@ std::vector<std::string> kernel_keys(const Section& section) {
   for (const char* key : kernel_input_keys) {
     if (section.has(key)) keys.emplace_back(key);
   }
-  for (const char* key : {"parameters", "omega_max", "representation", "until"}) {
+  for (const char* key : {"parameters", "omega_max", "representation", "horizon"}) {
     if (section.has(key)) keys.emplace_back(key);
   }
   return keys;
@@ -200,10 +202,8 @@ std::unique_ptr<Environment> build_from_kernel(const Section& section, const Par
   try {
     if (choice.kind.empty()) choice = cheapest_representation(wanted, section);
     const std::string& name = section.text("name");
-    BathOptions options{.horizon = accuracy->horizon,
-                        .temperature = section.number("temperature"),
-                        .choice = choice.why,
-                        .noise = nullptr};
+    BathOptions options{
+        .horizon = accuracy->horizon, .temperature = section.number("kT"), .choice = choice.why, .noise = nullptr};
     if (choice.kind != "exponentials") {
       return (choice.kind == "chain" ? make_chain : make_star)(name, std::move(*attachment), bath_of(wanted), options,
                                                                communicator);

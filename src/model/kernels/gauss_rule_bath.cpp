@@ -59,7 +59,7 @@ struct BathSize {
     if (sites <= max_sites) return;
     throw TooManyOscillators(
         fmt::format("it would take {:.0f} oscillators, with frequencies up to {:.4g} rad/s for {:.4g} s, more than "
-                    "{:.0f}; allow for a larger `tolerance`, or give a shorter `until` or a lower `omega_max`",
+                    "{:.0f}; allow for a larger `tolerance`, or give a shorter `horizon` or a lower `omega_max`",
                     sites, highest, accuracy.horizon, max_sites));
   }
   double highest, sites;

@@ -13,9 +13,9 @@ bool is_quantum(const Section& memory) { return memory.has("quantum") && memory.
 
 std::shared_ptr<const MemoryBath> read_memory_bath(const Section& memory, const std::vector<PronyTerm>& modes,
                                                    double step, const std::string& advice, Mistakes& mistakes) {
-  const double temperature = memory.number("temperature");
+  const double temperature = memory.number("kT");
   if (!is_quantum(memory) && (temperature == 0.0 || has_termwise_noise(modes))) return nullptr;
-  const char* key = is_quantum(memory) ? "quantum" : "temperature";
+  const char* key = is_quantum(memory) ? "quantum" : "kT";
   if (std::any_of(modes.begin(), modes.end(), [](const PronyTerm& mode) { return mode.r == 0.0; })) {
     mistakes.add(memory.where(memory.has("rate") ? "rate" : key),
                  "a mode without `rate` gives no heat back: such noise is of modes that decay");

@@ -41,7 +41,7 @@ std::unique_ptr<Environment> build_semi_infinite_line(const Section& section, co
                                                                     .stiffness = values.stiffness,
                                                                     .tolerance = tolerance,
                                                                     .horizon = horizon,
-                                                                    .temperature = section.number("temperature"),
+                                                                    .temperature = section.number("kT"),
                                                                     .step = run.step,
                                                                     .end = run.end,
                                                                     .matched_gamma = values.matched_gamma},

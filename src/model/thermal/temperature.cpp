@@ -10,14 +10,14 @@ void read_temperature(const Section& section, ParticleSystem& system, Mistakes& 
   using enum ParticleSystem::Start;
   const std::string& start = section.text("start");
   system.start = start == "thermal" ? thermal : start == "thermal-momenta" ? thermal_momenta : given;
-  if (!section.has("temperature")) return;
-  if (section.holds<double>("temperature")) {
-    system.temperature = Eigen::VectorXd::Constant(system.size(), section.number("temperature"));
+  if (!section.has("kT")) return;
+  if (section.holds<double>("kT")) {
+    system.temperature = Eigen::VectorXd::Constant(system.size(), section.number("kT"));
   } else {
-    const std::vector<double>& numbers = section.numbers("temperature");
+    const std::vector<double>& numbers = section.numbers("kT");
     if (static_cast<int>(numbers.size()) != system.particles) {
-      mistakes.add(section.where("temperature"),
-                   fmt::format("`temperature` has {} numbers: this system has {} particle(s); one number is for all",
+      mistakes.add(section.where("kT"),
+                   fmt::format("`kT` has {} numbers: this system has {} particle(s); one number is for all",
                                numbers.size(), system.particles));
       return;
     }

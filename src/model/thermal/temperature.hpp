@@ -7,7 +7,7 @@
 
 namespace bathline {
 
-/// Reads `start`, and `temperature`, one number or one for each particle, into a system whose numbers of particles and
+/// Reads `start`, and `kT`, one number or one for each particle, into a system whose numbers of particles and
 /// axes are set.
 void read_temperature(const Section& section, ParticleSystem& system, Mistakes& mistakes);
 

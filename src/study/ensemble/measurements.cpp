@@ -101,15 +101,15 @@ std::vector<Parameter> measurement_parameters() {
                     .doc = "formula in `value`, which the histogram should be but for a factor"},
                    {.name = "when",
                     .type = ValueType::text,
-                    .doc = "averaged over time from `from` on, or what it is at the end",
+                    .doc = "averaged over time from `burn_in` on, or what it is at the end",
                     .default_value = "\"always\"",
                     .choices = {"always", "end"}}}},
-      {.name = "densities",
+      {.name = "joint_histograms",
        .type = ValueType::tables,
        .doc = "histograms of two quantities at once, which have bins",
        .members = {name,
                    {.name = "of", .type = ValueType::texts, .doc = "names of the two quantities", .required = true}}},
-      {.name = "passages",
+      {.name = "first_passages",
        .type = ValueType::tables,
        .doc = "when a formula first crosses a value: the time of every realisation, and the rate",
        .members = {name, of, {.name = "at", .doc = "the value", .default_value = "0.0"}, direction}}};
@@ -181,8 +181,8 @@ Measurements read_measurements(const Section& study, const ParticleSystem& syste
     if (value) found.quantities.push_back({table.text("name"), table.text("units"), *value, bins, at_end});
     if (value && table.has("expected")) found.quantities.back().expected = read_expected(table, bins, mistakes);
   });
-  for_each("densities", [&](const Section& table) { read_density(table, found, mistakes); });
-  for_each("passages", [&](const Section& table) {
+  for_each("joint_histograms", [&](const Section& table) { read_density(table, found, mistakes); });
+  for_each("first_passages", [&](const Section& table) {
     const std::optional<ExtendedPhaseFunction> of =
         read_extended_phase_function(table, "of", system, found.ledger, mistakes);
     const std::string& direction = table.text("direction");

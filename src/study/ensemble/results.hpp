@@ -5,7 +5,7 @@
 
 namespace bathline {
 
-/// Writes the group ensemble/<label>. @note Collective; `total.sums` is the same on every rank.
+/// Writes the group ensemble/<integrator>. @note Collective; `total.sums` is the same on every rank.
 void write_ensemble(const Experiment& experiment, const EnsembleOptions& options, const Case& one,
                     const EnsembleColumns& columns, const EnsembleTotals& total, ResultFile& file);
 

@@ -180,7 +180,7 @@ class EnsembleStudy final : public Study {
                std::vector<Problem>& problems) const {
     for (std::int64_t number = begin; number < end; ++number) {
       problems.push_back(experiment_.make_problem(one, one.step, one.closed, mine));
-      problems.back().prepare(experiment_.output().seed, static_cast<std::uint32_t>(number));
+      problems.back().prepare(experiment_.seed(), static_cast<std::uint32_t>(number));
     }
   }
 

@@ -37,7 +37,7 @@ std::unique_ptr<Environment> memory(int axes = 1, double temperature = kt) {
   section.set("stiffness", k, {});
   section.set("rate", r, {});
   section.set("frequency", w, {});
-  section.set("temperature", temperature, {});
+  section.set("kT", temperature, {});
   Mistakes mistakes;
   auto built = memory_environment_kind().build(section, system, {0.1, 1.0}, test_world(), mistakes);
   EXPECT_EQ(mistakes.report(), "");

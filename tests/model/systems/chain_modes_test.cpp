@@ -67,7 +67,7 @@ TEST(ChainModes, AreThoseOfTheStiffnessMatrix) {
 
 std::string chain(const std::string& lines, const std::string& masses = "1.7") {
   return "title = \"t\"\n[system]\nkind = \"pair-potential\"\nparticles = 5\nmode_energies = true\nmasses = " + masses +
-         "\n" + lines + "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nname = \"gamma\"\non = \"closed\"\n";
+         "\n" + lines + "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nmethod = \"gamma\"\non = \"closed\"\n";
 }
 
 const std::string fput = "potential = { kind = \"fput\", k = 2.3, alpha = 0.25 }\n";

@@ -14,7 +14,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-const std::string herglotz = "[[integrators]]\nname = \"herglotz\"\non = \"open\"\n";
+const std::string herglotz = "[[integrators]]\nmethod = \"herglotz\"\non = \"open\"\n";
 
 /// The keys of [system] begin on line 4.
 ReadRecipe read(const std::string& system, const std::string& methods = herglotz, const std::string& step = "0.5") {
@@ -93,23 +93,23 @@ TEST(MpiContact, FindsWhereThereIsNoExactLagrangian) {
 
 TEST(MpiContact, FindsMethodsThatDoNotFit) {
   const std::string free = "gamma = -0.25\nq0 = [1.0]\n";
-  EXPECT_THAT(read(free, "[[integrators]]\nname = \"stoermer-verlet\"\non = \"open\"\n").report(),
+  EXPECT_THAT(read(free, "[[integrators]]\nmethod = \"stoermer-verlet\"\non = \"open\"\n").report(),
               AllOf(HasSubstr("r.toml:11:"), HasSubstr("`stoermer-verlet` goes by turns"), HasSubstr("advance the z"),
                     HasSubstr("herglotz")));
   for (const std::string name : {"gauss", "lobatto", "gamma", "rk4", "implicit-euler"}) {
-    const std::string method = "[[integrators]]\nname = \"" + name + "\"\non = \"open\"\n";
+    const std::string method = "[[integrators]]\nmethod = \"" + name + "\"\non = \"open\"\n";
     EXPECT_EQ(read(free, method).report(), "");
     EXPECT_THAT(read("gamma = 0.25\nq0 = [1.0]\nq1 = [1.5]\n", method).report(),
                 AllOf(HasSubstr("r.toml:6:"), HasSubstr("`" + name + "` needs `v0`")));
   }
-  EXPECT_EQ(read(free, "[[integrators]]\nname = \"exact\"\non = \"open\"\n").report(), "");
+  EXPECT_EQ(read(free, "[[integrators]]\nmethod = \"exact\"\non = \"open\"\n").report(), "");
   // An open system is one of contact mechanics where its damping takes all momenta away at the same rate.
   const auto damped = [](const std::string& damping, const std::string& on = "open") {
     std::string text =
         "title = \"t\"\n[system]\nkind = \"pair-potential\"\nmasses = [1.0, 2.0]\nexternal = { kind = "
         "\"harmonic\", k = 1.0 }\ndamping = " +
         damping +
-        "\nq0 = [1.0, 2.0]\n[[environment]]\nkind = "
+        "\nq0 = [1.0, 2.0]\n[[environments]]\nkind = "
         "\"spring-mass-line\"\nsites = 9\nM = 4.0\nlambda = 9.0\n[time]\nstep = 0.1\nsteps = 5\n" +
         herglotz;
     text.replace(text.rfind("\"open\""), 6, '"' + on + '"');
@@ -119,7 +119,7 @@ TEST(MpiContact, FindsMethodsThatDoNotFit) {
   EXPECT_THAT(damped("[0.1, 0.1]"), AllOf(HasSubstr("r.toml:17:"), HasSubstr("C = -gamma M")));
   EXPECT_THAT(damped("[0.1, 0.2]", "closed"), AllOf(HasSubstr("r.toml:18:"), HasSubstr("C = -gamma M")));
   const std::string line =
-      "[[environment]]\nkind = \"spring-mass-line\"\nattach = 0\nsites = 9\nM = 4.0\nlambda = 9.0\n";
+      "[[environments]]\nkind = \"spring-mass-line\"\nattach = 0\nsites = 9\nM = 4.0\nlambda = 9.0\n";
   EXPECT_THAT(read(free + line).report(), AllOf(HasSubstr("r.toml:7:"), HasSubstr("has no environment")));
 }
 
@@ -135,7 +135,7 @@ TEST(MpiContact, IsDrivenByAllItsMethods) {
   for (const auto& [method, tolerance] :
        {std::pair("exact", 1e-11), std::pair("gauss", 1e-7), std::pair("rk4", 1e-6), std::pair("herglotz", 3e-2)}) {
     const ReadRecipe read_one =
-        read(driven, std::string("[[integrators]]\nname = \"") + method + "\"\non = \"open\"\n", "0.05");
+        read(driven, std::string("[[integrators]]\nmethod = \"") + method + "\"\non = \"open\"\n", "0.05");
     ASSERT_EQ(read_one.report(), "");
     const Case& one = read_one.experiment->cases().front();
     Problem problem = read_one.experiment->make_problem(one);

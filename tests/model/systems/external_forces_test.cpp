@@ -18,7 +18,8 @@ using testing::HasSubstr;
 
 ReadRecipe read(const std::string& system, const std::string& rest = "") {
   return read_recipe("title = \"t\"\n[system]\n" + system +
-                     "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nname = \"exact\"\non = \"closed\"\n" + rest);
+                     "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nmethod = \"exact\"\non = \"closed\"\n" +
+                     rest);
 }
 
 const std::string duffing =

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 ReadRecipe read(const std::string& system, const std::vector<std::string>& settings = {}) {
   return read_recipe("title = \"t\"\n[system]\n" + system +
-                         "\n[time]\nstep = 0.001\nsteps = 10\n[[integrators]]\nname = \"gamma\"\non = \"open\"\n",
+                         "\n[time]\nstep = 0.001\nsteps = 10\n[[integrators]]\nmethod = \"gamma\"\non = \"open\"\n",
                      settings);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 std::string recipe(const std::string& start) {
   return "title = \"t\"\n[system]\nkind = \"kepler\"\nM = 2.0\nmu = 3.0\nalpha = 0.1\n" + start +
-         "\n[time]\nstep = 0.001\nsteps = 10\n[[integrators]]\nname = \"gamma\"\non = \"open\"\n";
+         "\n[time]\nstep = 0.001\nsteps = 10\n[[integrators]]\nmethod = \"gamma\"\non = \"open\"\n";
 }
 
 TEST(MpiKepler, HasAPlanarParticleDampedOnBothAxes) {

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 /// The keys of [system] begin on line 4.
 ReadRecipe read(const std::string& system) {
   return read_recipe("title = \"t\"\n[system]\nkind = \"linear\"\n" + system +
-                     "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nname = \"gamma\"\non = \"open\"\n");
+                     "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nmethod = \"gamma\"\non = \"open\"\n");
 }
 
 const std::string start = "q0 = [1.0, -2.0]\nv0 = [0.5, 0.25]\n";
@@ -44,7 +44,7 @@ TEST(MpiLinear, IsMadeOfItsMatrices) {
 
 TEST(MpiLinear, DampingMayComeFromTheLines) {
   const ReadRecipe lines = read(masses + stiffness + start +
-                                "[[environment]]\nkind = \"spring-mass-line\"\nattach = 1\nsites = 9\nM = "
+                                "[[environments]]\nkind = \"spring-mass-line\"\nattach = 1\nsites = 9\nM = "
                                 "4.0\nlambda = 9.0\n");
   ASSERT_EQ(lines.report(), "");
   EXPECT_FALSE(lines.experiment->system().damping);

@@ -9,7 +9,7 @@ namespace {
 
 std::string recipe(const std::string& system) {
   return "title = \"t\"\n[system]\n" + system +
-         "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nname = \"gamma\"\non = \"open\"\n";
+         "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nmethod = \"gamma\"\non = \"open\"\n";
 }
 
 TEST(MpiOscillators, SingleOscillatorHasOneDamper) {

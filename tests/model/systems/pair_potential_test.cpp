@@ -18,7 +18,7 @@ using testing::HasSubstr;
 /// The keys of [system] begin on line 4.
 std::string recipe(const std::string& system) {
   return "title = \"t\"\n[system]\nkind = \"pair-potential\"\n" + system +
-         "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nname = \"gamma\"\non = \"open\"\n";
+         "\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nmethod = \"gamma\"\non = \"open\"\n";
 }
 
 const std::string harmonic = "potential = { kind = \"harmonic\", k = 2.0 }\n";
@@ -237,7 +237,7 @@ TEST(MpiPairPotential, PotentialsSurviveTheResolvedRecipe) {
 
 TEST(MpiBinaryOscillator, IsOneSpringAndTwoDampers) {
   const std::string start = "title = \"t\"\n[system]\nkind = \"binary-oscillator\"\nm1 = 100.0\nm2 = 50.0\nk = 10.0\n";
-  const std::string rest = "q0 = [3.0, -1.0]\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nname = \"gamma\"\n";
+  const std::string rest = "q0 = [3.0, -1.0]\n[time]\nstep = 0.01\nsteps = 10\n[[integrators]]\nmethod = \"gamma\"\n";
   const ReadRecipe read = read_recipe(start + "damping = [7.0, 9.0]\n" + rest + "on = \"open\"\n");
   ASSERT_EQ(read.report(), "");
   const ParticleSystem& system = read.experiment->system();
@@ -253,7 +253,7 @@ TEST(MpiBinaryOscillator, IsOneSpringAndTwoDampers) {
   // Lines that damp each particle take the place of `damping`.
   const ReadRecipe lines = read_recipe(
       start + rest +
-      "on = \"open\"\n[[environment]]\nkind = \"spring-mass-line\"\nattach = 1\nsites = 9\nM = 4.0\nlambda = 9.0\n");
+      "on = \"open\"\n[[environments]]\nkind = \"spring-mass-line\"\nattach = 1\nsites = 9\nM = 4.0\nlambda = 9.0\n");
   ASSERT_EQ(lines.report(), "");
   const Problem problem = lines.experiment->make_problem(lines.experiment->cases().front());
   EXPECT_EQ(problem.damping(), (Eigen::MatrixXd{{0.0, 0.0}, {0.0, 6.0}}));

@@ -119,7 +119,7 @@ std::unique_ptr<Environment> memory(const std::vector<double>& rates, std::strin
   section.set("stiffness", std::vector<double>(rates.size(), spring), {});
   section.set("frequency", std::vector<double>(rates.size(), 0.0), {});
   section.set("rate", rates, {});
-  section.set("temperature", 0.2, {});
+  section.set("kT", 0.2, {});
   section.set("quantum", quantum, {});
   section.set("hbar", 1.0, {});
   ParticleSystem system;
