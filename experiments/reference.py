@@ -1,52 +1,339 @@
 #!/usr/bin/env python3
-"""Writes the recipe reference in experiments/README.md anew from what `bathline describe` prints.
+"""Writes experiments/reference/ from the program's catalogues and the index experiments/README.md from the recipes.
 
-    experiments/reference.py            writes it
-    experiments/reference.py --check    exit code 1 where it is not what the program says
+    experiments/reference.py              writes both
+    experiments/reference.py --check      exit code 1 if they are not up to date
+    experiments/reference.py --pictures   makes thumbnails and the gallery of the figures in results/ first, which
+                                          experiments/reproduce draws
 """
 
+import json
 import os
+import re
 import subprocess
 import sys
+import textwrap
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = os.environ.get("BATHLINE", str(ROOT / "build" / "bathline"))
-README = ROOT / "experiments" / "README.md"
-BEGIN, END = "<!-- reference: written by experiments/reference.py -->\n", "<!-- end of the reference -->\n"
-KINDS = ("systems", "potentials", "environments", "integrators", "studies")
+EXPERIMENTS = ROOT / "experiments"
+THUMBNAILS = EXPERIMENTS / "gallery" / "thumbnails"
+CATEGORIES = {
+    "systems": "The particles and the forces between them: `kind` of [`[system]`](recipe.md#system).",
+    "potentials": "Of separations of particles, or of a particle's position: `kind` of the tables `potential`, `external` and "
+    "`externals` of [`pair-potential`](systems.md#pair-potential) and [`contact`](systems.md#contact).",
+    "environments": "What takes up the energy of the particles: `kind` of [`[[environments]]`](recipe.md#environments). The "
+    "[guide](../guide/environments.md) introduces them.",
+    "integrators": "`method` of [`[[integrators]]`](recipe.md#integrators). Properties are those with default options. The "
+    "[guide](../guide/studies.md#integrators) compares them in one table.",
+    "studies": "What is measured: `kind` of [`[study]`](recipe.md#study). The results are in a group with the study's name.",
+}
+COMMANDS = "run check plot claims resume verify sweep convert list describe cite".split()
+PAPERS = {
+    "limebeer2020": "Limebeer, Ober-Blöbaum and Haddad Farshi (2020): variational integrators for dissipative systems",
+    "farshi2018": "Haddad Farshi, Jiménez and Ober-Blöbaum (2018): damping reduction",
+    "luo2010": "Luo and Guo (2010): the time-centred scheme",
+    "martin2018": "Martín de Diego and Sato Martín de Almagro (2018): forced Lagrangian systems, doubled variables",
+    "simoes2020": "Anahory Simoes, Martín de Diego, Lainz Valcázar and de León: discrete contact mechanics",
+    "ours": "What the papers do not ask",
+}
+# Figures that documents show in full: gallery/<name>.png of a recipe.
+GALLERY = {
+    "fig05": "limebeer2020/fig05",
+    "energy_ledger": "luo2010/fig03",
+    "henon_heiles": "ours/henon_heiles",
+    "reduction_every_gamma": "ours/reduction_every_gamma",
+    "referee": "ours/referee",
+    "shootout": "ours/shootout",
+}
 
 
-def said(*arguments):
-    """What the program prints."""
+def printed(*arguments):
+    """The standard output of the program."""
     return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=True).stdout
 
 
-def reference():
-    """The text between the two marks."""
-    text = [BEGIN, "\n### Sections and keys\n\n```text\n", said("describe", "recipe"), "```\n"]
-    told = set()  # What two things are called is described once, with both.
-    for kind in KINDS:
-        text.append(f"\n### {kind.capitalize()}\n")
-        for line in said("list", kind).splitlines():
-            name = line.split()[0]
-            if name in told:
-                continue
-            told.add(name)
-            text.append(f"\n```text\n{said('describe', name)}```\n")
-    text += ["\n", END]
-    return "".join(line.rstrip() + "\n" for line in "".join(text).splitlines())
+# --- the reference ----------------------------------------------------------------------------------------------------
+
+
+class Reference:
+    """The pages of experiments/reference/, by name."""
+
+    def __init__(self):
+        self.catalogue = json.loads(printed("generate", "catalogue"))
+        self.pages_of = {}
+        for category in CATEGORIES:
+            for entry in self.catalogue[category]:
+                self.pages_of.setdefault(entry["name"], []).append(category)
+
+    def pages(self):
+        result = {"README.md": self.index(), "recipe.md": self.recipe(), "command_line.md": command_line()}
+        for category in CATEGORIES:
+            result[f"{category}.md"] = self.category(category)
+        return result
+
+    def index(self):
+        text = "# Reference\n\nWhat the program says of itself (`bathline describe`, `bathline list`), on one page each.\n\n"
+        sections = ", ".join(
+            f"[`{section['header']}`](recipe.md#{section['name']})" for section in self.catalogue["sections"]
+        )
+        commands = ", ".join(f"[`{command}`](command_line.md#bathline-{command})" for command in COMMANDS)
+        rows = [("[Recipes](recipe.md)", f"{sections}; [formulas](recipe.md#formulas)")]
+        for category in CATEGORIES:
+            names = ", ".join(
+                f"[`{entry['name']}`]({category}.md#{entry['name']})" for entry in self.catalogue[category]
+            )
+            rows.append((f"[{category.capitalize()}]({category}.md)", names))
+        rows.append(("[Command line](command_line.md)", commands))
+        text += table(("page", "what is there"), rows)
+        return text + (
+            "\nUnits are SI, labels in the sense that no constant but `hbar` has a value. Citation keys are those of\n"
+            "[`src/references.bib`](../../src/references.bib). The [guide](../guide/README.md) explains, and its\n"
+            "[glossary](../guide/glossary.md) maps words of the literature to these names.\n"
+        )
+
+    def recipe(self):
+        text = (
+            "# Recipes\n\nOne experiment, written in TOML: sections and keys in their order. The "
+            "[guide](../guide/README.md) introduces them.\n\n## Keys above all sections\n\n"
+        )
+        text += self.parameters(self.catalogue["top"], "top")
+        for section in self.catalogue["sections"]:
+            presence = {
+                (True, True): "one or more",
+                (True, False): "any number",
+                (False, True): "required",
+                (False, False): "optional",
+            }[section["repeated"], section["required"]]
+            text += f"\n## `{section['header']}`\n\n{paragraph(self.linked(section['doc']))}\n\nPresence: {presence}."
+            if section["chooser"]:
+                category = section["catalogue"]
+                text += f" Further keys depend on `{section['chooser']}`: [{category}]({category}.md)."
+            text += "\n\n" + self.parameters(section["parameters"], section["name"])
+        sweep = printed("describe", "recipe").split("[sweep] (optional)\n")[1]
+        text += f"\n## `[sweep]`\n\n{paragraph(self.linked(' '.join(sweep.split())))}\n"
+        formulas = printed("describe", "formula").split("\nformula (system)")[0]
+        return text + f"\n## Formulas\n\n```text\n{formulas.strip()}\n```\n"
+
+    def category(self, category):
+        entries = self.catalogue[category]
+        counts = {}
+        for entry in entries:
+            for parameter in entry["parameters"]:
+                key = json.dumps(parameter, sort_keys=True)
+                counts[key] = counts.get(key, 0) + 1
+        shared = {key for key, count in counts.items() if count > 1}
+        text = f"# {category.capitalize()}\n\n{paragraph(CATEGORIES[category])}\n"
+        text += "\n" + table(
+            ("name", "what it is"),
+            [(f"[`{entry['name']}`](#{entry['name']})", self.linked(entry["summary"])) for entry in entries],
+        )
+        if shared:
+            keys = [json.loads(key) for key in counts if key in shared]
+            text += "\n## Shared keys\n\nKeys with the same meaning in several entries; each entry names those that it has.\n\n"
+            text += self.parameters(keys, "key")
+        for entry in entries:
+            text += "\n" + self.entry(entry, shared)
+        return text
+
+    def entry(self, entry, shared):
+        text = f"## `{entry['name']}`\n\n"
+        for alias in entry.get("aliases", []):
+            text += f'<a id="{alias["name"]}"></a>'
+        if entry.get("aliases"):
+            text += "\n"
+        text += paragraph(capitalised(self.linked(entry["summary"]))) + ".\n"
+        if entry["equation"]:
+            text += f"\n```text\n{entry['equation']}\n```\n"
+        own = [one for one in entry["parameters"] if json.dumps(one, sort_keys=True) not in shared]
+        common = [one for one in entry["parameters"] if json.dumps(one, sort_keys=True) in shared]
+        if own:
+            text += "\n" + self.parameters(own, entry["name"])
+        if common:
+            links = ", ".join(f"[`{one['name']}`](#key-{one['name']})" for one in common)
+            text += "\n" + paragraph(f"Shared keys: {links}.") + "\n"
+        if not entry["parameters"]:
+            text += "\nNo keys of its own.\n"
+        for alias in entry.get("aliases", []):
+            settings = ", ".join(f"`{key} = {value}`" for key, value in alias["settings"].items())
+            text += f"\nAlias: `{alias['name']}`" + (f" sets {settings}.\n" if settings else ".\n")
+        for line in filter(None, entry["notes"].split("\n")):
+            text += "\n" + paragraph(self.linked(line)) + "\n"
+        if entry["source"]:
+            text += "\n" + paragraph(f"Source: {escaped(entry['source'])}") + "\n"
+        return text
+
+    def parameters(self, parameters, anchor):
+        rows = []
+
+        def add(parameters, prefix, anchor):
+            for parameter in parameters:
+                name = parameter["name"] if parameter["name"] != "*" else "<name>"
+                here = f"{anchor}-{name}".replace("<", "").replace(">", "")
+                presence = "required" if parameter["required"] else "optional"
+                if parameter["default"]:
+                    presence = f"default `{parameter['default']}`"
+                meaning = capitalised(self.linked(parameter["doc"]))
+                if parameter["catalogue"]:
+                    meaning += f" Kinds: [{parameter['catalogue']}]({parameter['catalogue']}.md)."
+                cells = (
+                    f'<a id="{here}"></a>`{prefix}{name}`',
+                    escaped(parameter["type"]),
+                    escaped(parameter["units"]),
+                    presence,
+                    meaning,
+                )
+                rows.append(cells)
+                add(parameter["members"], f"{prefix}{name}.", here)
+
+        add(parameters, "", anchor)
+        return table(("key", "type", "units", "presence", "meaning"), rows)
+
+    def linked(self, text):
+        """Escaped text with links to the entries and pages that it names in backticks."""
+
+        def link(match):
+            name = match.group(1)
+            if found := re.fullmatch(r"bathline list (\w+)", name):
+                return f"[`{name}`]({found.group(1)}.md)" if found.group(1) in CATEGORIES else match.group(0)
+            if found := re.fullmatch(r"bathline (\w+)( .*)?", name):
+                command = found.group(1)
+                return f"[`{name}`](command_line.md#bathline-{command})" if command in COMMANDS else match.group(0)
+            pages = self.pages_of.get(name, [])
+            return f"[`{name}`]({pages[0]}.md#{name})" if len(pages) == 1 else match.group(0)
+
+        return re.sub(r"`([^`]+)`", link, escaped(text))
+
+
+def command_line():
+    text = "# Command line\n\n```text\n" + printed("--help").strip() + "\n```\n"
+    for command in COMMANDS:
+        text += f"\n## `bathline {command}`\n\n```text\n{printed(command, '--help').strip()}\n```\n"
+    return text
+
+
+# --- the index of recipes ---------------------------------------------------------------------------------------------
+
+
+def first_sentence(text):
+    """The first sentence of a note; an abbreviation such as "Fig. 4" does not end one."""
+    text = " ".join(text.split())
+    found = re.match(r"(.*?(?<!Fig)(?<!Figs)(?<!eq)(?<!eqs)(?<!al)(?<!resp)\.)(?= [A-ZÀ-Ž`\"]|$)", text)
+    return found.group(1) if found else text
+
+
+def recipes():
+    """Recipes by folder, in natural order, with their contents."""
+    natural = lambda path: [int(word) if word.isdigit() else word for word in re.split(r"(\d+)", path.stem)]
+    return {
+        paper: [
+            (path.stem, tomllib.loads(path.read_text()))
+            for path in sorted((EXPERIMENTS / paper).glob("*.toml"), key=natural)
+        ]
+        for paper in PAPERS
+    }
+
+
+def thumbnail_of(paper, name):
+    return THUMBNAILS / f"{paper}-{name}.png"
+
+
+def index():
+    text = textwrap.dedent("""\
+        # Recipes
+
+        One folder for each paper, one recipe for each figure; `ours/` asks what the papers do not. `experiments/reproduce` runs and draws
+        all of them, `experiments/reproduce limebeer2020/fig06` one, with its figure in `results/limebeer2020/fig06/`. A recipe says which
+        of its values are the paper's and which are ours. The [guide](guide/README.md) explains how recipes are written, the
+        [reference](reference/README.md) lists every key; [errata](errata.md) are what we found wrong in the papers.
+
+        This page is written by `experiments/reference.py`.
+        """)
+    for paper, contents in recipes().items():
+        rows = []
+        for name, recipe in contents:
+            picture = thumbnail_of(paper, name)
+            shown = f'<img src="gallery/thumbnails/{picture.name}" alt="{paper}/{name}" width="240">' if picture.exists() else ""
+            figure = recipe["paper"]["figure"]
+            if paper != "ours":
+                figure = f"{recipe['paper']['key']}, {'Fig. ' if figure[0].isdigit() else ''}{figure}"
+            elif recipe["paper"]["key"] != "ours":
+                figure = f"{recipe['paper']['key']}, {figure}"
+            else:
+                figure = "ours"
+            what = f"**{escaped(recipe['title'])}.** {escaped(first_sentence(recipe['paper']['note']))}"
+            rows.append((shown, f"[`{name}`]({paper}/{name}.toml)", what, escaped(figure)))
+        text += f"\n## {paper}\n\n{PAPERS[paper]}.\n\n" + table(("figure", "recipe", "what it shows", "paper"), rows)
+    return text
+
+
+# --- Markdown ---------------------------------------------------------------------------------------------------------
+
+
+def escaped(text):
+    """Text that Markdown shows as it is, but for code in backticks."""
+    parts = text.split("`")
+    for i in range(0, len(parts), 2):
+        parts[i] = re.sub(r"([*\[\]])", r"\\\1", parts[i]).replace("<", "&lt;").replace("$", "&#36;")
+    return "`".join(parts)
+
+
+def capitalised(text):
+    """The first word of a sentence in lower case with a capital, where it is a word."""
+    return text[:1].upper() + text[1:] if re.match(r"[a-z]{2,}[ ,;:]|a ", text) else text
+
+
+def paragraph(text):
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join(re.sub(r" +\|", " |", line) for line in lines) + "\n"
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------------
+
+
+def make_pictures():
+    """Thumbnails 240 pixels wide, and the gallery, of the figures that experiments/reproduce has drawn in results/."""
+    from PIL import Image
+
+    THUMBNAILS.mkdir(parents=True, exist_ok=True)
+
+    def shrink(source, target, width, colours):
+        with Image.open(source) as picture:
+            height = round(picture.height * width / picture.width)
+            small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
+            small.quantize(colours, dither=Image.Dither.NONE).save(target, optimize=True)
+
+    for paper, contents in recipes().items():
+        for name, _ in contents:
+            source = ROOT / "results" / paper / name / f"{name}.png"
+            if source.exists():
+                shrink(source, thumbnail_of(paper, name), 240, 24)
+    for name, recipe in GALLERY.items():
+        source = ROOT / "results" / recipe / f"{recipe.split('/')[1]}.png"
+        if source.exists():
+            shrink(source, EXPERIMENTS / "gallery" / f"{name}.png", 1100, 128)
 
 
 def main():
-    old = README.read_text()
-    before, rest = old.split(BEGIN)
-    new = before + reference() + rest.split(END)[1]
+    if "--pictures" in sys.argv[1:]:
+        make_pictures()
+    files = {EXPERIMENTS / "reference" / name: text for name, text in Reference().pages().items()}
+    files[EXPERIMENTS / "README.md"] = index()
     if "--check" in sys.argv[1:]:
-        if new != old:
-            sys.exit("experiments/README.md is not what the program says: run experiments/reference.py")
+        stale = [str(path.relative_to(ROOT)) for path, text in files.items() if not path.exists() or path.read_text() != text]
+        if stale:
+            sys.exit(f"{', '.join(stale)}: not what the program says; run experiments/reference.py")
         return
-    README.write_text(new)
+    for path, text in files.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "command_line/catalogue_json.hpp"
 #include "command_line/cite.hpp"
 #include "command_line/generated_help.hpp"
 #include "command_line/json_log.hpp"
@@ -115,7 +116,7 @@ class CommandLine {
   /// nothing where they have another fault.
   std::string unknown_word(const std::vector<std::string>& arguments) const;
   /// What `generate` was asked for.
-  std::string generated(const CatalogueSchema& catalogue_schema) const;
+  std::string generated(const Program& program) const;
 
   // Messages are lines, and so are lists of paths.
   const CLI::Validator on_one_line_{
@@ -285,8 +286,8 @@ void CommandLine::add_rest() {
   cite_ = app_.add_subcommand("cite", "BibTeX of the program, and of the papers that a recipe rests on");
   add_recipe(cite_)->required(false);
   // For those who install the program, not for its users: it stands in no help.
-  generate_ = app_.add_subcommand("generate", "manual page or completions")->group("");
-  generate_->add_option("WHAT", what_)->required()->check(CLI::IsMember({"man", "completion"}));
+  generate_ = app_.add_subcommand("generate", "manual page, completions, or the catalogues as JSON")->group("");
+  generate_->add_option("WHAT", what_)->required()->check(CLI::IsMember({"man", "completion", "catalogue"}));
   plot_ = app_.add_subcommand("plot", "draw a result: its recipe's figure, or the one that its study calls for");
   plot_->add_option("FILE", picture_.result, "result file (HDF5)")->required()->check(on_one_line_);
   plot_
@@ -315,11 +316,12 @@ void CommandLine::complete(std::optional<std::vector<std::string>> petsc_options
   if (!resumption_.recipe.empty()) resumption_.recipe = find_recipe(resumption_.recipe, world);
 }
 
-std::string CommandLine::generated(const CatalogueSchema& catalogue_schema) const {
+std::string CommandLine::generated(const Program& program) const {
   if (what_ == "man") return manual_page(app_);
+  if (what_ == "catalogue") return catalogue_json(program);
   std::vector<std::string> recipes;
   for (const LibraryRecipe& recipe : library_recipes()) recipes.push_back(recipe.name);
-  return shell_completion(app_, names_to_describe(catalogue_schema), recipes);
+  return shell_completion(app_, names_to_describe(program.catalogue_schema()), recipes);
 }
 
 int CommandLine::execute_run(const Program& program) {
@@ -335,7 +337,7 @@ int CommandLine::execute_run(const Program& program) {
   if (claims_->parsed()) return run_on_root(world, exit_code::usage, [&] { return show_claims(file_, program); });
   if (plot_->parsed()) return run_on_root(world, exit_code::usage, [&] { return plot_result(picture_); });
   if (generate_->parsed()) {
-    if (world.is_root()) fmt::print("{}", generated(program.catalogue_schema()));
+    if (world.is_root()) fmt::print("{}", generated(program));
   } else if (sweep_->parsed()) {
     list_sweep(request_, count_only_, program);
   } else if (check_->parsed()) {

@@ -35,20 +35,10 @@ class JsonLines final : public spdlog::sinks::base_sink<std::mutex> {
 
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
-    std::string text;
-    for (const char c : std::string_view(message.payload.data(), message.payload.size())) {
-      if (c == '"' || c == '\\') {
-        text += '\\';
-        text += c;
-      } else if (static_cast<unsigned char>(c) < 0x20) {
-        text += fmt::format("\\u{:04x}", static_cast<int>(c));
-      } else {
-        text += c;
-      }
-    }
     const auto level = spdlog::level::to_string_view(message.level);
-    file_ << fmt::format("{{\"time\": \"{}\", \"level\": \"{}\", \"message\": \"{}\"}}\n", utc_now(),
-                         std::string_view(level.data(), level.size()), text);
+    file_ << fmt::format("{{\"time\": \"{}\", \"level\": \"{}\", \"message\": {}}}\n", utc_now(),
+                         std::string_view(level.data(), level.size()),
+                         json_string(std::string_view(message.payload.data(), message.payload.size())));
   }
   void flush_() override { file_.flush(); }
 
@@ -57,6 +47,21 @@ class JsonLines final : public spdlog::sinks::base_sink<std::mutex> {
 };
 
 }  // namespace
+
+std::string json_string(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      result += fmt::format("\\u{:04x}", static_cast<int>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
 
 void log_to(const std::string& path, const Communicator& world) {
   std::shared_ptr<JsonLines> lines;
