@@ -140,10 +140,8 @@ class Reference:
 
     def entry(self, entry, shared):
         text = f"## `{entry['name']}`\n\n"
-        for alias in entry.get("aliases", []):
-            text += f'<a id="{alias["name"]}"></a>'
-        if entry.get("aliases"):
-            text += "\n"
+        if entry["aliases"]:
+            text += "".join(f'<a id="{alias["name"]}"></a>' for alias in entry["aliases"]) + "\n"
         text += paragraph(capitalised(self.linked(entry["summary"]))) + ".\n"
         if entry["equation"]:
             text += f"\n```text\n{entry['equation']}\n```\n"
@@ -156,9 +154,10 @@ class Reference:
             text += "\n" + paragraph(f"Shared keys: {links}.") + "\n"
         if not entry["parameters"]:
             text += "\nNo keys of its own.\n"
-        for alias in entry.get("aliases", []):
-            settings = ", ".join(f"`{key} = {value}`" for key, value in alias["settings"].items())
-            text += f"\nAlias: `{alias['name']}`" + (f" sets {settings}.\n" if settings else ".\n")
+        if entry["aliases"]:
+            text += "\n" + paragraph(f"Aliases: {', '.join(map(alias_text, entry['aliases']))}.") + "\n"
+        if entry["keywords"]:
+            text += "\n" + paragraph(f"Also found as: {', '.join(map(escaped, entry['keywords']))}.") + "\n"
         for line in filter(None, entry["notes"].split("\n")):
             text += "\n" + paragraph(self.linked(line)) + "\n"
         if entry["source"]:
@@ -205,6 +204,11 @@ class Reference:
             return f"[`{name}`]({pages[0]}.md#{name})" if len(pages) == 1 else match.group(0)
 
         return re.sub(r"`([^`]+)`", link, escaped(text))
+
+
+def alias_text(alias):
+    settings = ", ".join(f"`{key} = {value}`" for key, value in alias["settings"].items())
+    return f"`{alias['name']}`" + (f" ({settings})" if settings else "")
 
 
 def command_line():
@@ -263,7 +267,8 @@ def index():
                 figure = f"{recipe['paper']['key']}, {figure}"
             else:
                 figure = "ours"
-            what = f"**{escaped(recipe['title'])}.** {escaped(first_sentence(recipe['paper']['note']))}"
+            note = first_sentence(recipe["paper"]["note"])
+            what = f"**{escaped(recipe['title'])}.**" + ("" if note == "All values are ours." else f" {escaped(note)}")
             rows.append((shown, f"[`{name}`]({paper}/{name}.toml)", what, escaped(figure)))
         text += f"\n## {paper}\n\n{PAPERS[paper]}.\n\n" + table(("figure", "recipe", "what it shows", "paper"), rows)
     return text

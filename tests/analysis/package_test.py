@@ -221,16 +221,6 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("verlet", done.stderr)
 
-    def test_the_first_recipe_and_the_first_lines_of_python_of_the_readme(self):
-        text = (synthetic.SOURCE / "README.md").read_text()
-        recipe, script = (text.split(f"```{kind}\n")[1].split("```")[0] for kind in ("toml", "python"))
-        (self.folder / "well.toml").write_text(recipe)
-        environment = {**os.environ, "PYTHONPATH": str(synthetic.SOURCE / "analysis"), "MPLBACKEND": "agg"}
-        done = subprocess.run([sys.executable, "-c", script], env=environment, cwd=self.folder, capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertRegex(done.stdout, "the-line-is-a-damper +True")
-        self.assertTrue((self.folder / "well.pdf").is_file())
-
     def test_ctrl_c_saves_the_run_and_the_progress_stays_on_its_line(self):
         script = f"""
 import bathline

@@ -1,4 +1,4 @@
-"""The recipe reference of experiments/README.md is what the program says of itself."""
+"""experiments/reference/ is what the program says of itself, and experiments/README.md lists all recipes."""
 
 import subprocess
 import sys

@@ -95,7 +95,7 @@ class RecipesTest(FolderTest):
         self.for_each(examine)
 
     def test_what_claims_allow_is_derived(self):
-        """As experiments/README.md says: at most ten uncertainties, or a note on what the bound is instead."""
+        """As experiments/guide/claims.md says: at most ten uncertainties, or a note on what the bound is instead."""
 
         def examine(_, document):
             for claim in document["claims"]:

@@ -40,9 +40,11 @@ class InstallTest(unittest.TestCase):
     def test_the_program_finds_its_recipes_and_its_scripts(self):
         self.assertIn("limebeer2020/fig06", self.installed(self.program, "list", "recipes"))
         self.assertIn("orders", self.installed(self.program, "describe", "ours/orders"))
-        manual = self.prefix / "share" / "bathline" / "experiments" / "README.md"
-        for picture in re.findall(r"!\[.*\]\((.*)\)", manual.read_text()):
-            self.assertTrue((manual.parent / picture).is_file(), picture)
+        documents = self.prefix / "share" / "bathline" / "experiments"
+        for page in ("README.md", "guide/concepts.md", "reference/recipe.md"):
+            text = (documents / page).read_text()
+            for picture in re.findall(r'!\[.*\]\((.*)\)|<img src="([^"]+)"', text):
+                self.assertTrue((documents / page).parent.joinpath("".join(picture)).is_file(), picture)
         self.installed(self.program, "plot", self.figure_result())
         self.assertTrue((self.folder / "small.png").is_file())
 
