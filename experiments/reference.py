@@ -135,13 +135,14 @@ class Reference:
             text += "\n## Shared keys\n\nKeys with the same meaning in several entries; each entry names those that it has.\n\n"
             text += self.parameters(keys, "key")
         for entry in entries:
-            text += "\n" + self.entry(entry, shared)
+            text += "\n" + self.entry(entry, category, shared)
         return text
 
-    def entry(self, entry, shared):
+    def entry(self, entry, category, shared):
         text = f"## `{entry['name']}`\n\n"
-        if entry["aliases"]:
-            text += "".join(f'<a id="{alias["name"]}"></a>' for alias in entry["aliases"]) + "\n"
+        aliases = aliases_of(entry["name"]) if category == "integrators" else {}
+        if aliases:
+            text += "".join(f'<a id="{alias}"></a>' for alias in aliases) + "\n"
         text += paragraph(capitalised(self.linked(entry["summary"]))) + ".\n"
         if entry["equation"]:
             text += f"\n```text\n{entry['equation']}\n```\n"
@@ -154,10 +155,8 @@ class Reference:
             text += "\n" + paragraph(f"Shared keys: {links}.") + "\n"
         if not entry["parameters"]:
             text += "\nNo keys of its own.\n"
-        if entry["aliases"]:
-            text += "\n" + paragraph(f"Aliases: {', '.join(map(alias_text, entry['aliases']))}.") + "\n"
-        if entry["keywords"]:
-            text += "\n" + paragraph(f"Also found as: {', '.join(map(escaped, entry['keywords']))}.") + "\n"
+        if aliases:
+            text += "\n" + paragraph(f"Aliases: {', '.join(aliases.values())}.") + "\n"
         for line in filter(None, entry["notes"].split("\n")):
             text += "\n" + paragraph(self.linked(line)) + "\n"
         if entry["source"]:
@@ -206,9 +205,14 @@ class Reference:
         return re.sub(r"`([^`]+)`", link, escaped(text))
 
 
-def alias_text(alias):
-    settings = ", ".join(f"`{key} = {value}`" for key, value in alias["settings"].items())
-    return f"`{alias['name']}`" + (f" ({settings})" if settings else "")
+def aliases_of(name):
+    """Other names of a method, by name as text with the options that they set: lines such as `midpoint, with stages = 1`."""
+    found = re.search(r"\nAliases\n(.*?)\n(?:\n|$)", printed("describe", name), re.DOTALL)
+    aliases = {}
+    for line in found.group(1).splitlines() if found else ():
+        alias, *options = line.strip().split(", with ")
+        aliases[alias] = f"`{alias}`" + "".join(f" (`{option}`)" for option in options)
+    return aliases
 
 
 def command_line():

@@ -47,22 +47,12 @@ std::string json_parameters(std::span<const Parameter> parameters) {
   });
 }
 
-std::string json_aliases(const std::vector<Alias>& aliases) {
-  return json_list(aliases, [](const Alias& alias) {
-    Fields settings;
-    for (const auto& [key, value] : alias.settings) settings.emplace_back(key, json_string(value));
-    return json_object({{"name", json_string(alias.name)}, {"settings", json_object(settings)}});
-  });
-}
-
 std::string json_entry(const CatalogueEntry& entry, const std::string& notes) {
   return json_object({{"name", json_string(entry.name)},
                       {"summary", json_string(entry.summary)},
                       {"equation", json_string(entry.equation)},
                       {"source", json_string(entry.source)},
                       {"notes", json_string(notes)},
-                      {"aliases", json_aliases(entry.aliases)},
-                      {"keywords", json_list(entry.keywords, json_string)},
                       {"parameters", json_parameters(entry.parameters)}});
 }
 
