@@ -327,7 +327,7 @@ def make_pictures():
     for name, recipe in GALLERY.items():
         source = ROOT / "results" / recipe / f"{recipe.split('/')[1]}.png"
         if source.exists():
-            shrink(source, EXPERIMENTS / "gallery" / f"{name}.png", 1100, 128)
+            shrink(source, EXPERIMENTS / "gallery" / f"{name}.png", 1100, 256)
 
 
 def main():
