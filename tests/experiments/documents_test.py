@@ -31,7 +31,7 @@ def blocks_and_prose(text):
     """Fenced blocks as (words behind the fence, text), and what is left of the document."""
     blocks, prose, fence = [], [], None
     for line in text.splitlines():
-        if fence is None and (mark := re.match(r"(`{3,})([^`]*)$", line)):
+        if fence is None and (mark := re.match(r" *(`{3,})([^`]*)$", line)):
             fence, words, content = mark.group(1), mark.group(2).split() or ["unmarked"], []
         elif fence is not None and line.strip() == fence:
             blocks.append((words, "\n".join(content) + "\n"))
@@ -219,7 +219,7 @@ class Documents(unittest.TestCase):
             for words, block in blocks_and_prose(path.read_text())[0]:
                 with self.subTest(path=path.relative_to(SOURCE), block=block[:60]):
                     kind = " ".join(words[:2]) if words[1:2] in (["fragment"], ["not-run"]) else words[0]
-                    allowed = ("text", "cpp", "sh not-run")
+                    allowed = ("text", "math", "sh not-run")
                     if path in PAGES:
                         allowed += ("toml", "toml fragment", "sh", "python")
                     self.assertIn(kind, allowed)
