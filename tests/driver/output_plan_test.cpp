@@ -35,7 +35,6 @@ TEST(MpiOutputPlan, SaysWhatIsLeftOut) {
   EXPECT_EQ(plan.site_stride, 1);
   EXPECT_FALSE(plan.particles_only);
   EXPECT_FALSE(plan.work_rules);
-  EXPECT_EQ(plan.seed, 0u);
   EXPECT_EQ(plan.checkpoint_every, 0);
   EXPECT_EQ(plan.checkpoint_interval, 0.0);
   EXPECT_FALSE(plan.keep_checkpoints.has_value());
@@ -43,13 +42,12 @@ TEST(MpiOutputPlan, SaysWhatIsLeftOut) {
 
 TEST(MpiOutputPlan, HoldsWhatIsGiven) {
   const OutputPlan plan = plan_of(
-      "every = 2\nsnapshots = 3\nsite_stride = 4\nwork_rules = true\nseed = 5\ncheckpoint_every = 6\n"
+      "every = 2\nsnapshots = 3\nsite_stride = 4\nwork_rules = true\ncheckpoint_every = 6\n"
       "checkpoint_interval = 7.5\nkeep_checkpoints = 8\n");
   EXPECT_EQ(plan.every, 2);
   EXPECT_EQ(plan.snapshots, 3);
   EXPECT_EQ(plan.site_stride, 4);
   EXPECT_TRUE(plan.work_rules);
-  EXPECT_EQ(plan.seed, 5u);
   EXPECT_EQ(plan.checkpoint_every, 6);
   EXPECT_EQ(plan.checkpoint_interval, 7.5);
   EXPECT_EQ(plan.keep_checkpoints, 8);
