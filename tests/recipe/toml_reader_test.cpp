@@ -139,8 +139,8 @@ TEST(TomlReader, MarksWhatCouldNotBeRead) {
     const Section& system = read.recipe.system;
     EXPECT_NE(read.report, "");
     EXPECT_TRUE(system.has(key));
-    const std::string method = key;  // clang 14 cannot capture a part of a structured binding
-    EXPECT_FALSE(where_readable([&] { system.boolean(key); }));
+    const std::string name = key;  // clang 14 cannot capture a part of a structured binding
+    EXPECT_FALSE(where_readable([&] { system.boolean(name); }));
     EXPECT_EQ(system.text("kind"), "oscillator");
   }
   const Section environment = parse(sample_with("sites = 10\n", "")).recipe.environments.front();
