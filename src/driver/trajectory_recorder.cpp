@@ -252,7 +252,7 @@ void TrajectoryRecorder::add_environments(const Problem& problem, const EnergyLe
   constexpr EnvironmentEnergy unknown{std::numeric_limits<double>::quiet_NaN(), 0.0,
                                       std::numeric_limits<double>::quiet_NaN()};
   const std::vector<EnvironmentEnergy> energies =
-      ledger.of_environments.empty() ? std::vector(powers.size(), unknown) : ledger.of_environments;
+      ledger.environment_energies.empty() ? std::vector(powers.size(), unknown) : ledger.environment_energies;
   for (const EnvironmentEnergy& energy : energies) row.push_back(energy.environment + energy.interaction);
   for (const EnvironmentEnergy& energy : energies) row.push_back(energy.dissipated);
 }

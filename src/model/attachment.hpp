@@ -1,4 +1,4 @@
-// How an environment hangs on its particles.
+// How the head of an environment is attached to particles.
 #pragma once
 
 #include <Eigen/Dense>
@@ -9,7 +9,7 @@ namespace bathline {
 
 /// The head of an environment follows x = sum_a weight_a q_a (axis by axis), and its force F on the head acts as
 /// weight_a F on particle a: e_a for a line on one particle, e_a - e_b for a line between two. Mass on the head moves
-/// as x does and is the particle's own in all but name: momentum and kinetic energy of the particle are those of both.
+/// with x and is added to the particle's: momentum and kinetic energy of the particle include it.
 class Attachment {
  public:
   struct Weight {
@@ -19,7 +19,7 @@ class Attachment {
   Attachment(std::vector<Weight> weights, int axes) : weights_(std::move(weights)), axes_(axes) {}
 
   int axes() const { return axes_; }
-  /// Mass on the head, kg. Only a head that follows one particle takes any: another's would couple two momenta.
+  /// Mass on the head, kg. Zero unless the head follows one particle: between two it would couple their momenta.
   double head_mass() const { return head_mass_; }
   void set_head_mass(double mass) { head_mass_ = mass; }
   /// masses[a, axis] += mass on the head.
@@ -43,7 +43,7 @@ class Attachment {
       for (int axis = 0; axis < axes_; ++axis) forces[w.particle * axes_ + axis] += w.weight * force[axis];
     }
   }
-  /// matrix += value c c^T on every axis.
+  /// matrix += value c c^T on every axis, c the vector of the weights.
   void add_outer(double value, Eigen::Ref<Eigen::MatrixXd> matrix) const {
     for (const Weight& v : weights_) {
       for (const Weight& w : weights_) {

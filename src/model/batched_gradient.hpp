@@ -1,16 +1,15 @@
-// Gradients at many places side by side.
+// Gradients of a potential at many points at once.
 #pragma once
 
 namespace bathline {
 
-/// What a potential may be besides: one that finds its gradients at many places faster than one after the other.
+/// Implemented by potentials that compute their gradients at many points faster together than one by one.
 class BatchedGradient {
  public:
   virtual ~BatchedGradient() = default;
-  /// Coordinate i of `coordinates` of place r is number i * places + r of `q`, and so are the derivatives in
-  /// `gradients`. The same bits as Potential::gradient at every place. `places` is a multiple of the lanes of a
-  /// register.
-  virtual void gradients(int coordinates, int places, const double* q, double* gradients) const = 0;
+  /// Coordinate i of `coordinates` at point r is q[i * points + r], and `gradients` has the same layout. The bits are
+  /// those of Potential::gradient at every point. `points` is a multiple of `simd_width`.
+  virtual void gradients(int coordinates, int points, const double* q, double* gradients) const = 0;
 };
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Environments that numbers stand for, and what is known of how well they do.
+// Certificates of environments that are represented by an approximation, with the errors of that.
 #pragma once
 
 #include <optional>
@@ -12,22 +12,22 @@ struct Certificate {
     std::string name, units, long_name;
     double value;
   };
-  /// What the environment is made of, part by part.
+  /// One property of all parts that the environment consists of, an array over the parts.
   struct Parts {
     std::string name, units, long_name;
     std::vector<double> values;
   };
-  std::string sentence;  ///< all of it, for the log
+  std::string sentence;  ///< the whole certificate as text for the log
   std::vector<Entry> entries;
-  std::string part = "site";  ///< what one of its parts is called
+  std::string part = "site";  ///< name of one part
   std::vector<Parts> parts = {};
 };
 
-/// What such environments are besides.
+/// Implemented by environments that have a certificate.
 class Certified {
  public:
   virtual ~Certified() = default;
-  /// Of the march that was made last; nothing before. The same on every rank.
+  /// That of the environment stepper made last; nothing before the first. The same on every rank.
   virtual std::optional<Certificate> certificate() const = 0;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 using std::numbers::pi;
 
-/// Evenly spaced frequencies in the middle of their intervals, with 2 D dw/pi times `shape`.
+/// Evenly spaced frequencies at the midpoints of their intervals, with the stiffnesses 2 D dw/pi `shape`.
 template <class Shape>
 DiscreteSpectrum even_spectrum(std::int64_t size, double damping, double highest, Shape shape) {
   const double spacing = highest / static_cast<double>(size);

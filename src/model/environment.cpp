@@ -1,4 +1,4 @@
-// What all environments have in common: their facts are looked up once, and their state goes to one rank and back.
+// The parts that all environments share: cached properties, and gathering and scattering of the state.
 // Tested by tests/properties/environments_test.cpp.
 #include "model/environment.hpp"
 
@@ -13,7 +13,7 @@ const EnvironmentProperties& Environment::properties() const {
 
 std::optional<std::string> Environment::unsupported_reason(const Scheme& scheme) const {
   if (std::holds_alternative<ExactFlow>(scheme) && !properties().is_linear) {
-    return "the exact flow, which is known of linear environments only, and `" + name_ + "` is not linear";
+    return "the exact flow, which is implemented for linear environments only, and `" + name_ + "` is not linear";
   }
   return own_unsupported_reason(scheme);
 }

@@ -18,9 +18,9 @@ int particles_of(const ParticleSystem& system) {
 }
 
 bool check_size(const Section& section, const char* key, Mistakes& mistakes) {
-  constexpr long most = 1'000'000'000'000'000;
-  if (section.integer(key) <= most) return true;
-  mistakes.add(section.where(key), fmt::format("{} = {}: must be at most {}", key, section.integer(key), most));
+  constexpr long max = 1'000'000'000'000'000;
+  if (section.integer(key) <= max) return true;
+  mistakes.add(section.where(key), fmt::format("{} = {}: must be at max {}", key, section.integer(key), max));
   return false;
 }
 
@@ -31,8 +31,9 @@ std::filesystem::path path_beside_recipe(const Section& section, const std::stri
 bool check_particle(const Section& section, long particle, const ParticleSystem& system, Mistakes& mistakes) {
   const int particles = particles_of(system);
   if (particle >= 0 && particle < particles) return true;
-  mistakes.add(section.where("attach"),
-               fmt::format("`attach` names particle {}, but the system has {} (counted from 0)", particle, particles));
+  mistakes.add(
+      section.where("attach"),
+      fmt::format("`attach` names particle {}, but the system has {}, which are numbered from 0", particle, particles));
   return false;
 }
 

@@ -1,5 +1,4 @@
-// Every environment, one function a line; a new environment adds its file and its line here and in
-// environment_catalogue.cpp.
+// The catalogue of environments. A new environment adds its file, and a line here and in environment_catalogue.cpp.
 #pragma once  // Public: programs of others may include this header.
 
 #include <filesystem>
@@ -15,7 +14,7 @@
 
 namespace bathline {
 
-/// When a run looks at its environments, s.
+/// Step and end of a run, s.
 struct RunTimes {
   double step;
   double end;
@@ -23,32 +22,31 @@ struct RunTimes {
 
 struct EnvironmentKind {
   CatalogueEntry entry;
-  /// Builds, without allocating any sites, from the validated section. What does not make sense together is added to
-  /// the mistakes, whatever the step, and then nothing is returned; nor is it where a value cannot be read. A system
-  /// with no particles is one that could not be read. @note Collective.
+  /// Builds the environment of the validated section without allocating sites. Returns nullptr, and adds the mistakes,
+  /// where keys contradict each other, or where a value cannot be read. A system that could not be read has no
+  /// particles. @note Collective.
   std::unique_ptr<Environment> (*build)(const Section& section, const ParticleSystem& system, const RunTimes& run,
                                         const Communicator& communicator, Mistakes& mistakes);
-  /// Whether what a section describes has noise of its own where particles are closed with it; empty where none does.
+  /// Whether the environment of the section has noise in closed runs; nullptr: never.
   bool (*is_noisy)(const Section& section) = nullptr;
-  /// Why no white noise belongs to its damper in open runs, in a sentence that goes on behind its name; empty where it
-  /// does.
+  /// Why its damper has no white noise in open runs, as a predicate to its name; empty where it has. nullptr: it has.
   std::string (*why_no_white_noise)(const Section& section) = nullptr;
-  /// Takes out of a section what makes noise at the temperature 0; empty where nothing does.
+  /// Removes from the section what makes noise even at temperature 0; nullptr: nothing does.
   void (*disable_noise)(Section& section) = nullptr;
 };
 
-/// The number of particles; asks for what is not known where the system could not be read.
+/// The number of particles. Throws UnreadableValue where the system could not be read.
 int particles_of(const ParticleSystem& system);
-/// Whether the number of sites `key` is one that memory can be counted for; adds a mistake if not.
+/// Whether the number of sites `key` is small enough for byte counts not to overflow; adds a mistake if not.
 bool check_size(const Section& section, const char* key, Mistakes& mistakes);
-/// Where the file that `key` names lies: seen from the recipe's folder, also where `key` comes from the command line.
+/// The path of the file that `key` names, relative to the recipe's folder even where `--set` gives the key.
 std::filesystem::path path_beside_recipe(const Section& section, const std::string& key);
 /// Whether `attach` names a particle that exists; adds a mistake if not.
 bool check_particle(const Section& section, long particle, const ParticleSystem& system, Mistakes& mistakes);
 
-/// The key `attach` of an environment on one particle, and what it says; nothing, and a mistake, where there is no such
-/// particle.
+/// The parameter `attach` of an environment on one particle.
 Parameter attach_parameter(std::string doc);
+/// The attachment that `attach` states; nothing, and a mistake, where there is no such particle.
 std::optional<Attachment> attachment_to_particle(const Section& section, const ParticleSystem& system,
                                                  Mistakes& mistakes);
 
@@ -57,7 +55,7 @@ EnvironmentKind spring_inerter_line_kind();
 EnvironmentKind heat_bath_kind();
 EnvironmentKind memory_environment_kind();
 
-/// Those of this program.
+/// The environments that are built in.
 const Catalogue<EnvironmentKind>& environments();
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Forces on the particles beside potential and damping matrix.
+// Forces on the particles beside those of the potential and the damping matrix.
 #pragma once  // Public: programs of others may include this header.
 
 #include <Eigen/Dense>
@@ -15,7 +15,7 @@ class Force {
   /// Derivatives of component i with respect to q_j and v_j; square with the size of q.
   virtual void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
                          Eigen::MatrixXd& by_v) const = 0;
-  /// Whether the velocities matter; without them kicks are explicit.
+  /// Whether the force depends on the velocities; if not, kicks are explicit.
   virtual bool depends_on_velocity() const { return true; }
 };
 

@@ -24,12 +24,12 @@ Eigen::VectorXd magnetic_force(double field, const Eigen::VectorXd& v) {
 }
 
 Eigen::MatrixXd magnetic_jacobian(double field, Eigen::Index size) {
-  Eigen::MatrixXd slopes = Eigen::MatrixXd::Zero(size, size);
+  Eigen::MatrixXd jacobian = Eigen::MatrixXd::Zero(size, size);
   for (Eigen::Index x = 0; x < size; x += 2) {
-    slopes(x, x + 1) = field;
-    slopes(x + 1, x) = -field;
+    jacobian(x, x + 1) = field;
+    jacobian(x + 1, x) = -field;
   }
-  return slopes;
+  return jacobian;
 }
 
 double cyclotron_frequency(double field, const Eigen::VectorXd& mass) {
@@ -45,11 +45,11 @@ Gyration::Gyration(double field, const Eigen::VectorXd& mass, double t) {
   for (Eigen::Index x = 0; x < mass.size(); x += 2) {
     const double mass_x = mass[x], mass_y = mass[x + 1];
     const double mean = std::sqrt(mass_x * mass_y), theta = field / mean * t, r = std::sqrt(mass_x / mass_y);
-    // Sines of half the angle lose no figures where it is small.
+    // 1 - cos(theta) = 2 sin(theta/2)^2, which has no cancellation for small angles.
     const double along = t * sine_ratio(theta), across = t * std::sin(0.5 * theta) * sine_ratio(0.5 * theta);
     Pair pair;
     pair.displacement << along / mass_x, across / mean, -across / mean, along / mass_y;
-    pair.turn << std::cos(theta), r * std::sin(theta), -std::sin(theta) / r, std::cos(theta);
+    pair.rotation << std::cos(theta), r * std::sin(theta), -std::sin(theta) / r, std::cos(theta);
     pairs_.push_back(pair);
   }
 }
@@ -59,7 +59,7 @@ void Gyration::advance(Eigen::VectorXd& q, Eigen::VectorXd& p) const {
   for (const Pair& pair : pairs_) {
     const Eigen::Vector2d before = p.segment<2>(x);
     q.segment<2>(x) += pair.displacement * before;
-    p.segment<2>(x) = pair.turn * before;
+    p.segment<2>(x) = pair.rotation * before;
     x += 2;
   }
 }

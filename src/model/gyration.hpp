@@ -2,7 +2,7 @@
 //
 //   M q'' = B J q',  J (x, y) = (y, -x) on every two degrees of freedom, 2i and 2i + 1
 //
-// of the Lagrangian v.M v/2 + B (x y' - y x')/2, whose momentum is M v + B (-y, x)/2. What is kept and recorded is M v.
+// of the Lagrangian v.M v/2 + B (x y' - y x')/2, whose momentum is M v + B (-y, x)/2. Stored and recorded is p = M v.
 #pragma once
 
 #include <Eigen/Dense>
@@ -22,8 +22,8 @@ Eigen::MatrixXd magnetic_jacobian(double field, Eigen::Index size);
 double cyclotron_frequency(double field, const Eigen::VectorXd& mass);
 
 /// The exact flow of M q'' = B J q' over a given time, which is that of the kinetic energy in canonical variables: the
-/// drift of a splitting. As this is a quadratic form in the momentum at every place, tables for q'' = f(q) keep their
-/// order. Masses in x and y may differ.
+/// drift of a splitting. As the kinetic energy is a quadratic form in the canonical momentum at every position,
+/// splittings for q'' = f(q) keep their order. Masses in x and y may differ.
 class Gyration {
  public:
   /// Over `t` seconds, of either sign.
@@ -32,10 +32,10 @@ class Gyration {
   void advance(Eigen::VectorXd& q, Eigen::VectorXd& p) const;
 
  private:
-  /// Of one pair: q += displacement p, p = turn p.
+  /// Of one pair of degrees of freedom: q += displacement p, p = rotation p.
   struct Pair {
     Eigen::Matrix2d displacement;  // s/kg
-    Eigen::Matrix2d turn;
+    Eigen::Matrix2d rotation;
   };
   std::vector<Pair> pairs_;
 };

@@ -1,4 +1,4 @@
-// The heat bath of a recipe: which oscillators, and how warm they start.
+// The environment `heat-bath` of recipes: its spectrum and its thermal start.
 #include <fmt/format.h>
 
 #include "model/environment_catalogue.hpp"
@@ -10,11 +10,11 @@ namespace bathline {
 
 namespace {
 
-/// More would gain nothing, and what a pass holds grows with their number.
+/// More steps per pass gain no speed, and the tables of a pass grow with their number.
 constexpr long max_steps_per_pass = 256;
 
-/// Adds a mistake for each of `needed` that is absent and each of `unused` that is given. Returns whether there is
-/// none.
+/// Adds a mistake for each key of `needed` that is absent and each of `unused` that is given. Returns whether there was
+/// no mistake.
 bool check_keys(const Section& section, std::initializer_list<const char*> needed,
                 std::initializer_list<const char*> unused, Mistakes& mistakes) {
   bool good = true;
@@ -85,59 +85,61 @@ std::unique_ptr<Environment> build_heat_bath(const Section& section, const Parti
 EnvironmentKind heat_bath_kind() {
   return {
       {.name = "heat-bath",
-       .summary = "Caldeira-Leggett star: independent oscillators around one particle",
+       .summary = "Caldeira-Leggett bath: independent oscillators attached to one particle",
        .equation = "m_j Q_j'' = k_j (q_a - Q_j),  omega_j^2 = k_j/m_j,  force on the particle sum_j k_j (Q_j - q_a)\n"
                    "so m q'' + V'(q) + integral_0^t gamma(t-s) q'(s) ds = F(t),  gamma(t) = sum_j k_j cos(omega_j t)\n"
                    "ohmic: k_j = 2 D dw/pi,  omega_j = (j - 1/2) dw,  dw = omega_max/oscillators\n"
-                   "drude: the same times cutoff^2 / (cutoff^2 + omega_j^2)\n"
-                   "power: the same times (omega_j/reference)^(exponent - 1)",
+                   "drude: k_j of ohmic times cutoff^2 / (cutoff^2 + omega_j^2)\n"
+                   "power: k_j of ohmic times (omega_j/reference)^(exponent - 1)",
        .source = "farshi2018, section 4.3, eq. (36); limebeer2020, section II-A",
        .keywords = {"caldeira-leggett", "ford-kac-mazur", "oscillator bath", "zwanzig", "independent oscillators"},
-       .parameters = {attach_parameter("particle that the bath surrounds, from 0"),
+       .parameters = {attach_parameter("index of the particle that the bath is attached to, from 0"),
                       {.name = "spectrum",
                        .type = ValueType::text,
-                       .doc = "spectral density; \"power\" is sub-Ohmic for an exponent below 1, super-Ohmic above",
+                       .doc = "spectral density; \"power\" is sub-Ohmic for exponents below 1, super-Ohmic above",
                        .default_value = "\"ohmic\"",
                        .choices = {"ohmic", "drude", "power", "table"}},
                       {.name = "oscillators",
                        .type = ValueType::integer,
-                       .doc = "how many",
+                       .doc = "number of oscillators",
                        .is_size = true,
                        .bound = Bound::positive},
                       {.name = "damping",
                        .units = "kg/s",
-                       .doc = "damping constant D that the bath stands for; of a table, where absent, that of an Ohmic "
-                              "bath of its stiffness and highest frequency",
+                       .doc =
+                           "damping constant D that the bath represents; of a table, where absent, that of the Ohmic "
+                           "bath with the same total stiffness and highest frequency",
                        .bound = Bound::positive},
                       {.name = "omega_max", .units = "rad/s", .doc = "highest frequency", .bound = Bound::positive},
                       {.name = "cutoff",
                        .units = "rad/s",
-                       .doc = "cut-off of the Drude spectrum; the memory lasts its inverse",
+                       .doc = "cutoff frequency of the Drude spectrum, 1/(memory time)",
                        .bound = Bound::positive},
                       {.name = "exponent", .doc = "exponent of the power spectrum", .bound = Bound::positive},
                       {.name = "reference",
                        .units = "rad/s",
-                       .doc = "frequency at which the power spectrum damps by D",
+                       .doc = "frequency at which the power spectrum has the damping constant D",
                        .bound = Bound::positive},
                       {.name = "file",
                        .type = ValueType::text,
-                       .doc = "table for spectrum = \"table\": a frequency (rad/s) and a stiffness (N/m) per line, in "
-                              "rising order, seen from the recipe's folder"},
+                       .doc =
+                           "table for spectrum = \"table\", relative to the recipe's folder: a frequency (rad/s) and "
+                           "a stiffness (N/m) per line, frequencies rising"},
                       {.name = "kT",
                        .units = "J",
-                       .doc =
-                           "kT of the start: oscillators drawn from the Gibbs distribution around the particle; 0: at "
-                           "rest there",
+                       .doc = "kT of the thermal start: oscillators are drawn from the Gibbs distribution with the "
+                              "particle clamped; 0: they start at rest at the particle's position",
                        .default_value = "0.0",
                        .bound = Bound::nonnegative},
                       {.name = "steps_per_pass",
                        .type = ValueType::integer,
-                       .doc = "steps of an explicit scheme that one pass over the oscillators takes",
+                       .doc = "steps of an explicit scheme that are done in one pass over the oscillators",
                        .default_value = "32",
                        .bound = Bound::positive}},
-       .notes = "Evenly spaced oscillators come back together at 2 pi/dw. Before, an Ohmic bath damps by D up to an "
-                "error of "
-                "first order in 1/omega_max. Thermal starts depend on [output] seed and not on the number of ranks."},
+       .notes =
+           "Evenly spaced frequencies have the recurrence time 2 pi/dw. Before that, an Ohmic bath damps by D with "
+           "an error of first order in 1/omega_max. Thermal starts depend on the seed, not on the number of ranks. "
+           "To represent a bath of infinitely many oscillators, with any spectral density, use a `memory`."},
       build_heat_bath};
 }
 

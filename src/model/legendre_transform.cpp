@@ -36,10 +36,10 @@ VectorXd LegendreTransform::momentum(const VectorXd& q, const VectorXd& v, doubl
 }
 
 double LegendreTransform::energy(const VectorXd& q, const VectorXd& v, double t, double z) {
-  const double of_heads = 0.5 * v.dot(masses_.cwiseProduct(v));
+  const double head_energy = 0.5 * v.dot(masses_.cwiseProduct(v));
   set_point(q, v, t, z);
   lagrangian_->gradient(x_.data(), gradient_.data());
-  return of_heads + v.dot(gradient_.segment(n_, n_)) - lagrangian_->value(x_.data());
+  return head_energy + v.dot(gradient_.segment(n_, n_)) - lagrangian_->value(x_.data());
 }
 
 std::optional<std::string> LegendreTransform::find_velocity(const VectorXd& q, const VectorXd& p, double t, double z,
@@ -57,7 +57,7 @@ std::optional<std::string> LegendreTransform::find_velocity(const VectorXd& q, c
     if (signature(mass_matrix) != signature_) return unsupported_reason(q, v, t, z);
     const VectorXd correction = mass_matrix.partialPivLu().solve(residual_);
     v -= correction;
-    // Either it is one more than enough, or round-off is all that is left.
+    // Either the residual was at round-off before this correction, or it does not decrease any more.
     if (size <= roundoff * p.norm() || (size >= 0.5 * last && correction.norm() <= 1e-11 * v.norm())) {
       return std::nullopt;
     }
@@ -84,12 +84,12 @@ VectorXd LegendreTransform::acceleration(const VectorXd& q, const VectorXd& v, d
 std::optional<std::string> LegendreTransform::unsupported_reason(const VectorXd& q, const VectorXd& v, double t,
                                                                  double z) {
   set_point(q, v, t, z);
-  const int found = signature(mass_matrix());
-  if (found != 0 && found == signature_) return std::nullopt;
+  const int current = signature(mass_matrix());
+  if (current != 0 && current == signature_) return std::nullopt;
   return fmt::format(
       "the Lagrangian is degenerate at t = {:.6g}, q = [{:.6g}], v = [{:.6g}]: d2L/dv2 is singular{}", t,
       fmt::join(q, ", "), fmt::join(v, ", "),
-      found == 0 ? "" : " between there and the start, where it has another number of negative eigenvalues");
+      current == 0 ? "" : " between there and the start, where it has another number of negative eigenvalues");
 }
 
 void LegendreTransform::set_point(const VectorXd& q, const VectorXd& v, double t, double z) {
@@ -107,13 +107,13 @@ const MatrixXd& LegendreTransform::mass_matrix() {
 }
 
 int LegendreTransform::signature(const MatrixXd& matrix) {
-  // Coordinates have units of their own: what counts is the matrix with rows and columns of size one.
+  // Coordinates may have different units: rows and columns are scaled to size one before pivots are compared.
   const VectorXd scale = matrix.cwiseAbs().rowwise().maxCoeff().cwiseSqrt().cwiseInverse();
   scaled_ = scale.asDiagonal() * matrix * scale.asDiagonal();
   if (!scaled_.allFinite()) return 0;
   int sign = 1;
   const double trace = scaled_.trace();
-  // Signs may change by twos, which no determinant shows.
+  // Two eigenvalues may change sign together, which the sign of the determinant does not show.
   int negatives = 0;
   if (n_ > 2) {
     const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(scaled_, Eigen::EigenvaluesOnly);

@@ -1,5 +1,5 @@
-// A memory in recipes: a kernel of modes, which is an environment of its own, or any other, which becomes a bath.
-// Tested by tests/model/memory_test.cpp.
+// The environment `memory` of recipes: a kernel given as a Prony series, or by a formula, a table or a spectral
+// density. Tested by tests/model/memory_test.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,23 +25,24 @@ bool is_noisy_memory(const Section& section) {
 
 std::string why_not_white(const Section& section) {
   if (!is_quantum(section)) return "";
-  return "has quantum noise, and that of a damper alone is infinite: run it closed, or leave `quantum` out";
+  return "has quantum noise, which diverges for a pure damper: run it closed, or leave `quantum` out";
 }
 
-/// Below 0 by more than sums that are fitted until a time are at an edge of a density.
-std::optional<std::string> why_not_passive(const std::vector<PronyTerm>& modes) {
-  constexpr double most = 0.01;
-  if (std::all_of(modes.begin(), modes.end(), [](const PronyTerm& mode) { return mode.is_passive(); })) return {};
-  const Passivity passivity = passivity_of(modes);
-  if (passivity.negative <= most) return {};
+/// Why the sum of the terms is not passive. Sums that are fitted until some time are slightly negative at the edges of
+/// a density, which is allowed.
+std::optional<std::string> why_not_passive(const std::vector<PronyTerm>& terms) {
+  constexpr double max_negative = 0.01;
+  if (std::all_of(terms.begin(), terms.end(), [](const PronyTerm& term) { return term.is_passive(); })) return {};
+  const Passivity passivity = passivity_of(terms);
+  if (passivity.negative <= max_negative) return {};
   return fmt::format(
       "no passive environment has this kernel: the real part of its transform is below 0 for {:.0f} % of its weight, "
-      "the lowest {:.4g} kg/s at w = {:.4g}; take away from `sine`, or add to `cosine`",
+      "the lowest {:.4g} kg/s at w = {:.4g}; decrease `sine`, or increase `cosine`",
       100.0 * passivity.negative, passivity.lowest, passivity.place);
 }
 
-/// Modes are machines of their own by their `stiffness`; by `cosine` and `sine` their sum alone has to be one.
-std::vector<PronyTerm> read_modes(const Section& section, Mistakes& mistakes) {
+/// The terms of the section. With `stiffness` each term is passive; with `cosine` and `sine` only the sum has to be.
+std::vector<PronyTerm> read_terms(const Section& section, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
   const bool is_sum = section.has("cosine");
   const char* first = is_sum ? "cosine" : "stiffness";
@@ -49,31 +50,34 @@ std::vector<PronyTerm> read_modes(const Section& section, Mistakes& mistakes) {
   const std::vector<double> b = is_sum ? section.numbers("sine") : std::vector<double>(k.size(), 0.0);
   if (k.empty() || r.size() != k.size() || w.size() != k.size() || b.size() != k.size()) {
     mistakes.add(section.where(first),
-                 is_sum ? fmt::format("a mode needs a cosine, a sine, a rate and a frequency, but there are {}, {}, {} "
+                 is_sum ? fmt::format("a term needs a cosine, a sine, a rate and a frequency, but there are {}, {}, {} "
                                       "and {}; give as many of each, at least one",
                                       k.size(), b.size(), r.size(), w.size())
-                        : fmt::format("a mode needs a stiffness, a rate and a frequency, but there are {}, {} and {}; "
+                        : fmt::format("a term needs a stiffness, a rate and a frequency, but there are {}, {} and {}; "
                                       "give as many of each, at least one",
                                       k.size(), r.size(), w.size()));
     return {};
   }
-  std::vector<PronyTerm> modes;
+  std::vector<PronyTerm> terms;
   for (std::size_t j = 0; j < k.size(); ++j) {
-    modes.push_back({k[j], r[j], w[j], b[j]});
+    terms.push_back({k[j], r[j], w[j], b[j]});
     if (b[j] != 0.0 && w[j] == 0.0) {
-      mistakes.add(section.where("sine"), fmt::format("mode {} has a sine, but no frequency: set it to 0", j));
-    } else if (r[j] == 0.0 && !modes.back().is_passive()) {
+      mistakes.add(section.where("sine"),
+                   fmt::format("term {} has a `sine`, but the frequency 0: set its `sine` to 0", j));
+    } else if (r[j] == 0.0 && !terms.back().is_passive()) {
       mistakes.add(section.where("rate"),
-                   fmt::format("mode {} lasts for ever with a sine, or a cosine below 0: give it a `rate`", j));
+                   fmt::format("term {} is undamped and not passive, as it has a sine, or a cosine below 0: give it a "
+                               "`rate`",
+                               j));
     }
   }
-  if (!is_sum || mistakes.count() > before) return modes;
-  if (const std::optional<std::string> why = why_not_passive(modes)) mistakes.add(section.where(first), *why);
-  return rescaled_terms(modes);
+  if (!is_sum || mistakes.count() > before) return terms;
+  if (const std::optional<std::string> reason = why_not_passive(terms)) mistakes.add(section.where(first), *reason);
+  return rescaled_terms(terms);
 }
 
-/// What is missing of the keys that describe modes.
-bool lacks_modes(const Section& section) {
+/// Whether any of the keys that describe terms is missing.
+bool lacks_terms(const Section& section) {
   const bool is_sum = section.has("cosine") || section.has("sine");
   const auto lacks = [&](const char* key) { return !section.has(key); };
   return lacks("rate") || lacks("frequency") || (is_sum ? lacks("cosine") || lacks("sine") : lacks("stiffness"));
@@ -82,45 +86,46 @@ bool lacks_modes(const Section& section) {
 std::unique_ptr<Environment> build_memory(const Section& section, const ParticleSystem& system, const RunTimes& run,
                                           const Communicator& communicator, Mistakes& mistakes) {
   const std::size_t before = mistakes.count();
-  const std::vector<std::string> others = kernel_keys(section);
-  const char* of_modes[] = {"stiffness", "cosine", "sine", "rate", "frequency"};
-  const bool has_modes =
-      std::any_of(std::begin(of_modes), std::end(of_modes), [&](const char* key) { return section.has(key); });
-  const bool has_kernel = std::any_of(others.begin(), others.end(), [](const std::string& key) {
+  const std::vector<std::string> kernel_only_keys = kernel_keys(section);
+  const char* term_keys[] = {"stiffness", "cosine", "sine", "rate", "frequency"};
+  const bool has_terms =
+      std::any_of(std::begin(term_keys), std::end(term_keys), [&](const char* key) { return section.has(key); });
+  const bool has_kernel = std::any_of(kernel_only_keys.begin(), kernel_only_keys.end(), [](const std::string& key) {
     return key.starts_with("kernel") || key.starts_with("spectral_density");
   });
-  if (has_modes && !others.empty()) {
+  if (has_terms && !kernel_only_keys.empty()) {
     mistakes.add(
-        section.where(others.front()),
-        fmt::format("`{}` has no meaning beside `stiffness`, `rate` and `frequency`; leave one or the others out",
-                    others.front()));
+        section.where(kernel_only_keys.front()),
+        fmt::format(
+            "`{}` has no meaning beside `stiffness`, `rate` and `frequency`; leave one or the kernel_only_keys out",
+            kernel_only_keys.front()));
     return nullptr;
   }
   if (has_kernel) return build_from_kernel(section, system, run, communicator, mistakes);
-  if (lacks_modes(section)) {
-    mistakes.add(section.where("kind"),
-                 "the memory's kernel is missing: give `stiffness`, `rate` and `frequency` of its "
-                 "modes, `cosine` and `sine` in the place of `stiffness` where these are no "
-                 "springs, or one of `kernel`, `kernel_file`, `spectral_density` and "
-                 "`spectral_density_file`");
+  if (lacks_terms(section)) {
+    mistakes.add(
+        section.where("kind"),
+        "the memory's kernel is missing: give the lists `stiffness`, `rate` and `frequency` of a Prony series, "
+        "or `cosine` and `sine` instead of `stiffness`, or one of `kernel`, `kernel_file`, "
+        "`spectral_density` and `spectral_density_file`");
     return nullptr;
   }
   if (section.has("stiffness") && section.has("cosine")) {
-    mistakes.add(section.where("cosine"), "`stiffness` and `cosine` say the same; leave one out");
+    mistakes.add(section.where("cosine"), "`stiffness` and `cosine` are the same coefficient; leave one out");
     return nullptr;
   }
-  const std::vector<PronyTerm> modes = read_modes(section, mistakes);
+  const std::vector<PronyTerm> terms = read_terms(section, mistakes);
   if (mistakes.count() > before) return nullptr;
   const std::shared_ptr<const MemoryBath> bath =
-      read_memory_bath(section, modes, run.step, "take away from `sine`, or add to `cosine`", mistakes);
+      read_memory_bath(section, terms, run.step, "decrease `sine`, or increase `cosine`", mistakes);
   std::optional<Attachment> attachment = attachment_to_particle(section, system, mistakes);
   if (mistakes.count() > before) return nullptr;
   const std::string& name = section.text("name");
-  if (bath) return std::make_unique<ColouredNoiseMemory>(name, std::move(*attachment), modes, bath, communicator);
-  return std::make_unique<PronyMemory>(name, std::move(*attachment), modes, section.number("kT"), communicator);
+  if (bath) return std::make_unique<ColouredNoiseMemory>(name, std::move(*attachment), terms, bath, communicator);
+  return std::make_unique<PronyMemory>(name, std::move(*attachment), terms, section.number("kT"), communicator);
 }
 
-Parameter parameter_of_modes(const char* name, const char* units, const char* doc, Bound bound) {
+Parameter term_parameter(const char* name, const char* units, const char* doc, Bound bound) {
   return {.name = name, .type = ValueType::numbers, .units = units, .doc = doc, .bound = bound};
 }
 
@@ -128,34 +133,37 @@ Parameter parameter_of_modes(const char* name, const char* units, const char* do
 
 EnvironmentKind memory_environment_kind() {
   std::vector<Parameter> parameters = {
-      attach_parameter("particle that remembers, from 0"),
-      parameter_of_modes("stiffness", "N/m", "of every mode, what it adds to gamma(0)", Bound::positive),
-      parameter_of_modes("rate", "1/s", "at which every mode dies down", Bound::nonnegative),
-      parameter_of_modes("frequency", "rad/s", "of every mode", Bound::nonnegative),
-      parameter_of_modes("cosine", "N/m",
-                         "in the place of `stiffness`, of any sign: what every mode adds to gamma as a cosine",
-                         Bound::any),
-      parameter_of_modes("sine", "N/m", "beside `cosine`: what every mode adds to gamma as a sine", Bound::any)};
+      attach_parameter("index of the particle that the memory acts on, from 0"),
+      term_parameter("stiffness", "N/m", "of each term of a Prony series: its contribution to gamma(0)",
+                     Bound::positive),
+      term_parameter("rate", "1/s", "decay rate of each term", Bound::nonnegative),
+      term_parameter("frequency", "rad/s", "angular frequency of each term", Bound::nonnegative),
+      term_parameter("cosine", "N/m", "instead of `stiffness`, of any sign: the coefficient of the cosine of each term",
+                     Bound::any),
+      term_parameter("sine", "N/m", "beside `cosine`: the coefficient of the sine of each term", Bound::any)};
   for (Parameter& parameter : kernel_parameters()) parameters.push_back(std::move(parameter));
   parameters.push_back({.name = "kT",
                         .units = "J",
-                        .doc = "kT of the start, and of the noise that belongs to modes",
+                        .doc = "kT of the thermal start, and of the noise of decaying terms",
                         .default_value = "0.0",
                         .bound = Bound::nonnegative});
   parameters.push_back({.name = "quantum",
                         .type = ValueType::boolean,
-                        .doc = "whether the noise of modes is that of a quantum bath, whose force has the spectrum "
-                               "2 Re g(i w) (hbar w/2) coth(hbar w/(2 kT)); it remembers 1024 steps, or as many up to "
-                               "16384 as leave 1e-4 of the spectrum wrong at most",
+                        .doc =
+                            "whether decaying terms have the noise of a quantum bath, with the spectrum of the force "
+                            "2 Re g(i w) (hbar w/2) coth(hbar w/(2 kT)); its filter has 1024 steps, or as many up to "
+                            "16384 as are needed for an error of at most 1e-4 of the spectrum",
                         .default_value = "false"});
   parameters.push_back({.name = "hbar",
                         .units = "J s",
-                        .doc = "Planck's constant over 2 pi in the units of the recipe",
+                        .doc = "reduced Planck constant in the units of the recipe",
                         .default_value = "1.054571817e-34",
                         .bound = Bound::positive});
   return {
       {.name = "memory",
-       .summary = "memory kernel around one particle: modes, a formula, a table or a spectral density",
+       .summary =
+           "memory kernel on one particle (generalised Langevin equation): a Prony series, a formula, a table or "
+           "a spectral density",
        .equation = "m q_a'' + V'(q_a) + integral_0^t gamma(t-s) q_a'(s) ds = 0\n"
                    "gamma(t) = sum_j exp(-rate_j t) (stiffness_j cos(frequency_j t) + sine_j sin(frequency_j t)),\n"
                    "or kernel, "
@@ -166,35 +174,34 @@ EnvironmentKind memory_environment_kind() {
                     "spectral density", "debye relaxation", "maxwell element"},
        .parameters = std::move(parameters),
        .notes =
-           "Modes stand for the damper D = sum_j stiffness_j rate_j / (rate_j^2 + frequency_j^2), which a mode with "
-           "neither rate nor frequency has none of. Where modes decay, splittings take their own motion exactly, "
-           "in half steps around those of the particles: of order 2 at most, so compositions with steps backwards "
-           "are refused, and so is `lobatto` with more than two stages. What the modes have dissipated stands in "
-           "the ledger. With a temperature every mode has noise and starts from its Gibbs distribution: the force on a "
-           "particle that is held has the autocorrelation kT gamma(t). On linear systems `gamma` with 0.5 and `gauss` "
-           "then have the Gibbs distribution at any step, stoermer-verlet its positions, and `gamma` with 0 and 1 "
-           "those of half a drift further or earlier. Modes that are passive together, and not one by one, have that "
-           "noise from a filter with the poles of the kernel, the outer factor of 2 kT Re g(i w): under `gamma` with "
-           "0.5, `time-centred`, `gauss` and `stoermer-verlet`, which have the same distributions by it. "
-           "With `quantum`, of modes or of a kernel's exponentials, particles have the variances of quantum mechanics "
-           "on "
-           "linear systems, under the midpoint rule at any step; elsewhere this is the quasi-classical Langevin "
-           "equation, which is no quantum mechanics of "
-           "anharmonic motions. "
-           "With `cosine` and `sine` in the place of `stiffness` the modes need not be springs and masses one by one, "
-           "as "
-           "long as their sum takes energy: what the particle has put into them is energy_environment, and nothing "
-           "is called dissipated (the exact flow gives that in two parts). "
-           "A kernel or a density becomes one of three environments, each with a group certificate in the results that "
-           "says how good it is. A star is the Gauss rule of some w_max T/4 frequencies, w_max the highest that counts "
-           "and T = until; a chain, by the algorithm of Gragg and Harrod, the line of unequal sites with the same "
-           "kernel: until T nothing comes back, later it does. Exponentials are modes, some ten or twenty for every "
-           "power of ten of w_max T, at the poles of a rational fit (AAA) to the kernel's transform at Re s = 1/T, "
-           "with their weights by least squares; the least damper with which their sum is passive is added as one more "
-           "mode, fast and real, where that costs no more than the tolerance. What comes back after a time, as an echo "
-           "does, has no short sum. All stand for the damper D = J(w)/w at w = 0. Peaks of a density much sharper than "
-           "1/T may be overlooked: they are oscillators of a `heat-bath`. The kernel is that of continuous time, which "
-           "the steps of `stoermer-verlet`, `gamma` and `gauss` keep."},
+           "A Prony series represents the damper D = sum_j stiffness_j rate_j / (rate_j^2 + frequency_j^2), unless a "
+           "term has neither rate nor frequency: that is a spring. Where terms decay, splittings apply the decay "
+           "exactly in half "
+           "steps before and after those of the particles: they then have order 2 at most, and compositions with "
+           "negative substeps are refused, as is `lobatto` with more than two stages. The energy that the terms have "
+           "dissipated is in the ledger. At a positive temperature every term has noise and starts from its Gibbs "
+           "distribution: the force on a clamped particle has the autocorrelation kT gamma(t). On linear systems "
+           "`gamma` with 0.5 and `gauss` then have the Gibbs distribution at any step, `stoermer-verlet` that of the "
+           "positions, and `gamma` with 0 and 1 that of the positions half a drift later or earlier. Terms that are "
+           "passive only together have that noise from a filter with the poles of the kernel, the outer factor of "
+           "2 kT Re g(i w), under `gamma` with 0.5, `time-centred`, `gauss` and `stoermer-verlet`, with the same "
+           "distributions. "
+           "With `quantum`, which is for terms and for the exponentials of a kernel, particles of linear systems have "
+           "the variances of quantum mechanics, under the midpoint rule at any step; elsewhere this is the "
+           "quasi-classical Langevin equation, which is not the quantum mechanics of anharmonic motion. "
+           "With `cosine` and `sine` instead of `stiffness` only the sum of the terms has to be passive: "
+           "energy_environment is then the work of the particle on them, and nothing is counted as dissipated (the "
+           "exact flow separates the two). "
+           "A kernel or a spectral density is represented by one of three environments, with its errors in the group "
+           "certificate of the results. A star is a bath of about w_max T/4 oscillators, the Gauss quadrature of the "
+           "density, where w_max is its highest relevant frequency and T = until; a chain is the line of nonuniform "
+           "sites with the same kernel, by the algorithm of Gragg and Harrod: both have no recurrence before T. "
+           "Exponentials are ten to twenty terms for every power of ten of w_max T, at the poles of a rational "
+           "approximation (AAA) of the kernel's transform on Re s = 1/T, with coefficients by least squares; the "
+           "smallest damper that makes the sum passive is added as one more term, fast and real, if the tolerance "
+           "allows it. A kernel with an echo has no short sum of exponentials. All represent the damper D = J(w)/w at "
+           "w = 0. Peaks of a density that are much narrower than 1/T may be missed: give them as oscillators of a "
+           "`heat-bath`. The certificate is for the kernel in continuous time, without the error of the integrator."},
       build_memory,
       is_noisy_memory,
       why_not_white,

@@ -1,4 +1,4 @@
-// The Lagrangian that masses and a potential make.
+// The natural Lagrangian and its derivatives.
 // Tested by tests/steppers/contact_stages_test.cpp.
 #include "model/natural_lagrangian.hpp"
 
@@ -27,17 +27,17 @@ double NaturalLagrangian::value(const double* x) const {
   return 0.5 * v.dot(mass_.cwiseProduct(v)) - potential_->value(position(x)) + gamma_ * x[2 * n + 1];
 }
 
-void NaturalLagrangian::gradient(const double* x, double* slopes) const {
+void NaturalLagrangian::gradient(const double* x, double* gradient) const {
   const Index n = mass_.size();
   potential_->gradient(position(x), gradient_);
-  Eigen::Map<VectorXd> all(slopes, 2 * n + 2);
+  Eigen::Map<VectorXd> all(gradient, 2 * n + 2);
   all << -gradient_, mass_.cwiseProduct(Eigen::Map<const VectorXd>(x + n, n)), 0.0, gamma_;
 }
 
-void NaturalLagrangian::hessian(const double* x, double* curvatures) const {
+void NaturalLagrangian::hessian(const double* x, double* hessian) const {
   const Index n = mass_.size();
   potential_->hessian(position(x), hessian_);
-  Eigen::Map<MatrixXd> all(curvatures, 2 * n + 1, 2 * n + 1);
+  Eigen::Map<MatrixXd> all(hessian, 2 * n + 1, 2 * n + 1);
   all.setZero();
   all.topLeftCorner(n, n) = -hessian_;
   all.diagonal().segment(n, n) = mass_;

@@ -1,4 +1,4 @@
-// Random numbers of the steps of a run, by counter.
+// Drawing the random numbers of several steps numbers_per_block.
 // Tested by tests/model/thermal/white_noise_test.cpp.
 #include "model/noise_stream.hpp"
 
@@ -10,15 +10,15 @@ namespace bathline {
 
 namespace {
 
-/// How many numbers are worth drawing together.
-constexpr std::int64_t together = 512;
+/// About as many numbers are drawn at once.
+constexpr std::int64_t numbers_per_block = 512;
 
-/// Behind the streams of thermal starts, which count from 0, two for each environment.
+/// Noise has two streams per environment, behind those of thermal starts, which count from 0.
 constexpr std::uint32_t first_stream = 0x40000000U;
 
 }  // namespace
 
-RngKey NoiseStream::of_environment(const RngKey& start) {
+RngKey NoiseStream::environment_key(const RngKey& start) {
   return {start.seed, start.realisation, first_stream + 2 * start.stream};
 }
 
@@ -38,7 +38,7 @@ void NoiseStream::start(const RngKey& key, std::span<double> numbers) const {
 void NoiseStream::draw(Block& block, std::int64_t step, int draw, std::size_t count) const {
   const auto size = static_cast<std::int64_t>(count);
   block.count = count;
-  block.steps = std::max<std::int64_t>(1, together / size);
+  block.steps = std::max<std::int64_t>(1, numbers_per_block / size);
   block.first = step / block.steps * block.steps;
   block.numbers.resize(static_cast<std::size_t>(block.steps) * count);
   const RngKey key{key_.seed, key_.realisation, key_.stream + static_cast<std::uint32_t>(draw)};

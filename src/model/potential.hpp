@@ -1,4 +1,4 @@
-// Interaction potentials of the open particles.
+// The interface of potentials of the particles.
 #pragma once  // Public: programs of others may include this header.
 
 #include <Eigen/Dense>
@@ -16,13 +16,13 @@ class Potential {
   virtual void gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradient) const = 0;
   /// Sets `hessian` to a symmetric square matrix of the size of q, whatever size it had.
   virtual void hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const = 0;
-  /// The same with all entries stored that differ from zero for some q: all of them, unless a potential knows better.
+  /// The same as a sparse matrix, which stores all entries that differ from zero for some q; by default all of them.
   virtual void sparse_hessian(const Eigen::VectorXd& q, Eigen::SparseMatrix<double>& hessian) const {
     Eigen::MatrixXd dense;
     this->hessian(q, dense);
     hessian = dense.sparseView(1.0, -1.0);
   }
-  /// Whether the Hessian is the same everywhere, so that the motion is linear.
+  /// Whether V = q^T K q / 2 up to a constant, so that the force is linear.
   virtual bool is_quadratic() const { return false; }
 };
 

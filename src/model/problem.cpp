@@ -1,4 +1,4 @@
-// Particles and their environments in motion.
+// Forces and energies of particles and environments.
 #include "model/problem.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Problem::Problem(const ParticleSystem& system, Eigen::MatrixXd damping,
     initial_q1 = system.contact->q1;
   }
   if (!system.lagrangian) return;
-  // Masses on heads are at rest before: their momentum is the particles' own.
+  // Masses on heads are at rest before: p is that of the particles alone.
   v = system.v0;
   p += LegendreTransform(system.lagrangian, Eigen::VectorXd::Zero(system.size()), q, v, z).momentum(q, v, 0.0, z);
   legendre_.emplace(system.lagrangian, system_.mass, q, v, z);
@@ -54,63 +54,64 @@ void Problem::prepare(std::uint64_t seed, std::uint32_t realisation) {
   if (noise_) noise_->begin(seed, realisation);
 }
 
-void Problem::head(const Environment& environment, const Eigen::VectorXd& at, std::span<double> head) const {
-  displacement_.noalias() = at - system_.q0;
+void Problem::head(const Environment& environment, const Eigen::VectorXd& position, std::span<double> head) const {
+  displacement_.noalias() = position - system_.q0;
   environment.attachment().project(displacement_, head);
 }
 
-void Problem::forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const {
-  system_.potential->gradient(at, forces);
+void Problem::forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const {
+  system_.potential->gradient(position, forces);
   forces = -forces;
   for (const auto& environment : environments_) {
-    head(*environment, at, head_);
+    head(*environment, position, head_);
     environment->force(head_, force_);
     environment->attachment().distribute(force_, forces);
   }
   if (is_damped_) {
-    drag(at, v, displacement_);
+    drag(position, v, displacement_);
     forces += displacement_;
   }
   if (system_.is_driven()) {
-    applied(at, v, clock.at(0.0), displacement_);
+    applied(position, v, clock.at(0.0), displacement_);
     forces += displacement_;
   }
   if (system_.magnetic_field != 0.0) forces += magnetic_force(system_.magnetic_field, v);
 }
 
-void Problem::drag(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const {
+void Problem::drag(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const {
   if (!system_.force) {
     drag.setZero(v.size());
     drag.noalias() -= damping_ * v;
     return;
   }
-  system_.force->value(at, v, 0.0, drag);
+  system_.force->value(position, v, 0.0, drag);
   drag.noalias() -= damping_ * v;
 }
 
-void Problem::applied(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::VectorXd& applied) const {
+void Problem::applied(const Eigen::VectorXd& position, const Eigen::VectorXd& v, double t,
+                      Eigen::VectorXd& applied) const {
   applied.setZero(v.size());
-  if (system_.applied) system_.applied->value(at, v, t, applied);
+  if (system_.applied) system_.applied->value(position, v, t, applied);
   if (!system_.drive) return;
   Eigen::VectorXd driven(v.size());
   system_.drive->value(t, driven);
   applied += driven;
 }
 
-void Problem::jacobians(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
+void Problem::jacobians(const Eigen::VectorXd& position, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
                         Eigen::MatrixXd& by_v) const {
   by_q.setZero(v.size(), v.size());
   by_v.setZero(v.size(), v.size());
   if (!system_.force) {
-    if (system_.applied) system_.applied->jacobians(at, v, t, by_q, by_v);
+    if (system_.applied) system_.applied->jacobians(position, v, t, by_q, by_v);
     by_v -= damping_;
     return;
   }
-  system_.force->jacobians(at, v, t, by_q, by_v);
+  system_.force->jacobians(position, v, t, by_q, by_v);
   by_v -= damping_;
   if (!system_.applied) return;
   Eigen::MatrixXd more_by_q(v.size(), v.size()), more_by_v(v.size(), v.size());
-  system_.applied->jacobians(at, v, t, more_by_q, more_by_v);
+  system_.applied->jacobians(position, v, t, more_by_q, more_by_v);
   by_q += more_by_q;
   by_v += more_by_v;
 }
@@ -134,7 +135,7 @@ EnergyLedger Problem::energies_of_particles() {
   if (communicator_.is_root()) {
     if (legendre_) {
       numbers[0] = legendre_->energy(q, v, clock.at(0.0), z);
-      // Where gamma z is not thought of as an energy of the particles.
+      // The Lagrangian of a system with gamma contains gamma z, which is no energy of the particles.
       if (system_.contact) numbers[0] += system_.contact->gamma * z;
     } else {
       numbers[0] = 0.5 * p.cwiseAbs2().cwiseQuotient(system_.mass).sum() + system_.potential->value(q);
@@ -158,7 +159,7 @@ EnergyLedger Problem::energies() {
     ledger.environment += energy.environment;
     ledger.interaction += energy.interaction;
     ledger.dissipated += energy.dissipated;
-    ledger.of_environments.push_back(energy);
+    ledger.environment_energies.push_back(energy);
   }
   return ledger;
 }

@@ -1,4 +1,4 @@
-// Particles and their environments in motion.
+// The state of particles and environments, with the forces between them.
 #pragma once
 
 #include <Eigen/Dense>
@@ -23,43 +23,42 @@ struct EnergyLedger {
   double environment = 0.0;
   double interaction = 0.0;
   double dissipated = 0.0;
-  double work = 0.0;                                    ///< done from outside, which comes on top of what there was
-  std::vector<EnvironmentEnergy> of_environments = {};  ///< what the sums are made of; empty where it is not known
+  double work = 0.0;                                         ///< of external forces, which is added to the energy
+  std::vector<EnvironmentEnergy> environment_energies = {};  ///< the terms of the sums; empty where they are not known
   double total() const { return (((particles + environment) + interaction) + dissipated) - work; }
 };
 
-/// Where a run is in time, in whole steps: the time of a node has the same bits wherever the run was cut.
+/// The time of a run, counted in whole steps, so that times have the same bits wherever the run was interrupted.
 struct Clock {
-  std::int64_t steps = 0;  ///< done so far
+  std::int64_t steps = 0;  ///< number of completed steps
   double h = 0.0;          ///< s
-  /// The time `c` steps from here, s.
+  /// The time `c` steps after the last completed one, s.
   double at(double c) const { return (static_cast<double>(steps) + c) * h; }
 };
 
-/// What an integrator advances: m q'' = -grad V(q) - C q' + f(q, q') + a(q, q', t) + d(t) + forces of the environments.
-/// A closed system has environments and C = 0, an open one a damping matrix, noise where it is warm, and no
-/// environments.
+/// The system that an integrator advances: m q'' = -grad V(q) - C q' + f(q, q') + a(q, q', t) + d(t) + forces of the
+/// environments. A closed system has environments and C = 0, an open one a damping matrix, noise at positive
+/// temperatures, and no environments.
 ///
-/// The particles live on rank 0, where the heads are: q and p are up to date there only, until `broadcast_particles`.
+/// The particles are on rank 0, with the heads: elsewhere q and p are outdated until `broadcast_particles`.
 class Problem {
  public:
-  /// The particles stand at q0 with p0 = M v0; the environments have no storage yet. Masses on their heads, which are
-  /// at rest before, share this momentum: `system()` has the masses with them.
+  /// The particles have q0 and p0 = M v0, M without the masses on heads, which are at rest before and share this
+  /// momentum; `system().mass` includes them. The environments have no storage yet.
   Problem(const ParticleSystem& system, Eigen::MatrixXd damping, std::vector<std::unique_ptr<Environment>> environments,
           const Communicator& communicator);
 
-  /// Draws a thermal start of the particles, and allocates the environments, at rest at their heads' places or in the
-  /// thermal start that belongs to the seed and the realisation, as do all random numbers to come. @note Collective.
+  /// Draws a thermal start of the particles and allocates the environments, at rest or in their thermal starts. Seed
+  /// and realisation determine these and all later random numbers. @note Collective.
   void prepare(std::uint64_t seed = 0, std::uint32_t realisation = 0);
 
   const ParticleSystem& system() const { return system_; }
   const Communicator& communicator() const { return communicator_; }
   const Eigen::MatrixXd& damping() const { return damping_; }
-  /// Replaces C.
   void set_damping(Eigen::MatrixXd damping);
   /// Adds white noise with the momentum diffusion D, J kg/s.
   void add_noise(const Eigen::MatrixXd& diffusion) { noise_.emplace(diffusion); }
-  /// Draws positions or momenta of the start in `prepare`; environments then start around where the particles are.
+  /// Makes `prepare` draw positions or momenta; environments then start at the positions drawn.
   void set_thermal_start(std::shared_ptr<const ThermalStart> start) { start_ = std::move(start); }
   /// nullptr where there is none.
   WhiteNoise* noise() { return noise_ ? &*noise_ : nullptr; }
@@ -72,41 +71,40 @@ class Problem {
   const std::vector<std::unique_ptr<Environment>>& environments() const { return environments_; }
 
   Eigen::VectorXd q, p;
-  /// Velocities that belong to q and p, where the system has a Lagrangian of its own: kept up by the integrator.
+  /// Velocities of q and p where the system has a Lagrangian; updated by the integrator.
   Eigen::VectorXd v;
-  double z = 0.0;  ///< action of a contact system in J s, kept up by the integrator on rank 0
-  /// Of a contact system: the position after the first step, until a stepper has turned it into p.
+  double z = 0.0;  ///< action of a contact system in J s, updated by the integrator on rank 0
+  /// Of a contact system: the position after the first step, until a stepper has converted it to p.
   std::optional<Eigen::VectorXd> initial_q1;
-  double dissipated =
-      0.0;  ///< work that C and f have taken so far less that of noise, kept up by the integrator on rank 0
-  /// The part of `dissipated` that each degree of freedom has given, where that is wanted; else empty.
+  double dissipated = 0.0;  ///< minus the work of C, f and noise so far, updated by the integrator on rank 0
+  /// The contribution of each degree of freedom to `dissipated` where that is requested; else empty.
   Eigen::VectorXd heat;
-  double work = 0.0;  ///< work that a and d have done so far, likewise
-  Clock clock;        ///< kept up by the integrator on every rank
+  double work = 0.0;  ///< work of a and d so far, likewise
+  Clock clock;        ///< updated by the integrator on every rank
 
-  /// p / M, or the velocities that a Lagrangian of its own has with these momenta.
+  /// p / M, or `v` where the system has a Lagrangian.
   Eigen::VectorXd velocity() const;
-  /// Between v and p of a Lagrangian of its own; nullptr where there is none.
+  /// The Legendre transform between v and p; nullptr where the system has no Lagrangian.
   LegendreTransform* legendre() const { return legendre_ ? &*legendre_ : nullptr; }
 
-  /// Head of an environment at particle positions `at`, measured from the start: c.(at - q0).
-  void head(const Environment& environment, const Eigen::VectorXd& at, std::span<double> head) const;
-  /// All forces on the particles at positions `at` with velocities `v`, between two steps. Rank 0 only.
-  void forces(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const;
+  /// Head of an environment at these particle positions, measured from the start: c.(position - q0).
+  void head(const Environment& environment, const Eigen::VectorXd& position, std::span<double> head) const;
+  /// All forces on the particles at these positions and velocities, between two steps. Rank 0 only.
+  void forces(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& forces) const;
 
   /// The drag f(q, v) - C v.
-  void drag(const Eigen::VectorXd& at, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const;
-  /// What acts from outside, a(q, v, t) + d(t).
-  void applied(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::VectorXd& applied) const;
+  void drag(const Eigen::VectorXd& position, const Eigen::VectorXd& v, Eigen::VectorXd& drag) const;
+  /// The external force a(q, v, t) + d(t).
+  void applied(const Eigen::VectorXd& position, const Eigen::VectorXd& v, double t, Eigen::VectorXd& applied) const;
   /// Derivatives of drag and applied force together with respect to q and v.
-  void jacobians(const Eigen::VectorXd& at, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
+  void jacobians(const Eigen::VectorXd& position, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
                  Eigen::MatrixXd& by_v) const;
 
-  /// q and p, and z of a contact system, to all ranks. @note Collective.
+  /// Broadcasts q, p and v, and z of a contact system. @note Collective.
   void broadcast_particles();
   /// The same on every rank. @note Collective.
   EnergyLedger energies();
-  /// That of the particles, what C and f have taken and a and d have done; NaN for the environments. @note Collective.
+  /// The ledger with NaN for the terms of the environments. @note Collective.
   EnergyLedger energies_of_particles();
 
  private:

@@ -1,4 +1,4 @@
-// The three forms in which a recipe describes equal sites: lumped, continuum, characteristic grid.
+// The three forms in which a recipe describes uniform sites: lumped, continuum, characteristic grid.
 // Tested by tests/model/transmission_lines_test.cpp.
 #include "model/site_values.hpp"
 
@@ -16,17 +16,17 @@ std::optional<SiteValues> read_site_values(const Section& section, const char* m
   const bool lumped = section.has(mass) || section.has(stiffness);
   if (!grid && section.number("gamma") != 0.0) {
     mistakes.add(section.where("gamma"),
-                 "`gamma` chooses the characteristic grid; it needs `grid = \"characteristic\"`");
+                 "`gamma` selects the characteristic grid; it needs `grid = \"characteristic\"`");
     return std::nullopt;
   }
   const bool continuum = section.has("length") || section.has("spacing") || section.has("speed");
   const std::string forms = fmt::format(
       "give `{}` and `{}` (lumped), or `damping`, `speed` and `length` or `spacing` (continuum), or `grid = "
       "\"characteristic\"` and "
-      "`damping`, or `file` (a table of unequal sites)",
+      "`damping`, or `file` (a table of nonuniform sites)",
       mass, stiffness);
-  const auto refuse = [&](const std::string& key, const std::string& why) {
-    mistakes.add(section.where(key), why + "; " + forms);
+  const auto refuse = [&](const std::string& key, const std::string& reason) {
+    mistakes.add(section.where(key), reason + "; " + forms);
     return std::nullopt;
   };
   const auto missing = [&](std::initializer_list<const char*> keys) -> std::string {
@@ -49,20 +49,20 @@ std::optional<SiteValues> read_site_values(const Section& section, const char* m
     const double gamma = section.number("gamma");
     if (gamma >= 0.5) {
       mistakes.add(section.where("gamma"),
-                   fmt::format("gamma = {}: no grid has the damper of the reduced scheme from 1/2 on; take less than "
-                               "1/2, or leave out `gamma` for the grid on which waves travel one site a step",
+                   fmt::format("gamma = {}: from 1/2 on no grid has the damper of the reduced scheme; choose less than "
+                               "1/2, or leave out `gamma` for the grid on which waves travel one site per step",
                                gamma));
       return std::nullopt;
     }
-    const double damping = section.number("damping"), share = 1.0 - 2.0 * gamma;
-    return SiteValues{damping * step * share, damping / (step * share), gamma};
+    const double damping = section.number("damping"), fraction = 1.0 - 2.0 * gamma;
+    return SiteValues{damping * step * fraction, damping / (step * fraction), gamma};
   }
   const bool by_spacing = section.has("spacing") || is_semi_infinite(section);
   const std::string key = missing({"damping", by_spacing ? "spacing" : "length", "speed"});
   if (!key.empty()) return refuse("kind", fmt::format("`{}` is missing", continuum ? key : "how the line is built"));
   if (by_spacing && section.has("length")) {
-    return refuse("length", is_semi_infinite(section) ? "a line without end has a `spacing` and no length"
-                                                      : "`length` is that of `sites` times `spacing`");
+    return refuse("length", is_semi_infinite(section) ? "a semi-infinite line has a `spacing` and no length"
+                                                      : "`spacing` is given, and `length` is `sites` times that");
   }
   const double damping = section.number("damping");
   const double spacing =

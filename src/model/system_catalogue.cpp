@@ -1,4 +1,4 @@
-// The catalogue of open systems and what all of them read from a recipe.
+// The catalogue of systems and the parameters that all of them have.
 // Tested by tests/properties/systems_test.cpp.
 #include "model/system_catalogue.hpp"
 
@@ -28,21 +28,21 @@ std::vector<Parameter> start_parameters() {
       {.name = "q0",
        .type = ValueType::rows,
        .units = "m",
-       .doc = "positions at the start: one entry per particle, a list per particle when it has several axes; one "
-              "number for all, or a formula of the particle's index `i` from 0 (and their number `n`), one for each "
-              "axis",
+       .doc = "initial positions: one number per particle, or one list per particle where there are several axes; one "
+              "number for all; or one formula per axis in the particle's index `i`, from 0, and the number `n` of "
+              "particles",
        .required = true,
        .alternative_types = {ValueType::number, ValueType::text, ValueType::texts}},
       {.name = "v0",
        .type = ValueType::rows,
        .units = "m/s",
-       .doc = "velocities at the start, like q0; at rest where absent",
+       .doc = "initial velocities, in the forms of q0; zero where absent",
        .alternative_types = {ValueType::number, ValueType::text, ValueType::texts}}};
 }
 
 namespace {
 
-/// Values that formulas of the particle's index give, one formula for each axis.
+/// Evaluates formulas of the particle's index, one for each axis.
 void fill_from_formulas(const Section& section, const std::string& key, const ParticleSystem& system,
                         Eigen::VectorXd& values, Mistakes& mistakes) {
   const bool is_one = section.holds<std::string>(key);
@@ -85,11 +85,11 @@ Eigen::VectorXd read_positions(const Section& section, const std::string& key, c
   bool fits = static_cast<int>(rows.size()) == system.particles;
   for (const std::vector<double>& row : rows) fits = fits && static_cast<int>(row.size()) == system.axes;
   if (!fits) {
-    const std::string wanted =
+    const std::string expected =
         system.axes == 1 ? fmt::format("{} number(s), one per particle", system.particles)
                          : fmt::format("{} list(s) of {} numbers, one list per particle, such as [[1.0, 0.0]]",
                                        system.particles, system.axes);
-    mistakes.add(section.where(key), fmt::format("`{}` has the wrong size: this system needs {}", key, wanted));
+    mistakes.add(section.where(key), fmt::format("`{}` has the wrong size: this system needs {}", key, expected));
     return values;
   }
   for (int particle = 0; particle < system.particles; ++particle) {
@@ -99,7 +99,7 @@ Eigen::VectorXd read_positions(const Section& section, const std::string& key, c
 }
 
 void read_start(const Section& section, ParticleSystem& system, Mistakes& mistakes) {
-  // The one is judged also where the other cannot be read.
+  // v0 is checked even where q0 is unreadable, so that its mistakes are reported as well.
   const bool has_q0 = where_readable([&] { system.q0 = read_positions(section, "q0", system, mistakes); });
   system.v0 = Eigen::VectorXd::Zero(system.size());
   if (section.has("v0")) system.v0 = read_positions(section, "v0", system, mistakes);

@@ -1,4 +1,4 @@
-// Every open system, one function a line; a new system adds its file and its line here and in system_catalogue.cpp.
+// The catalogue of systems. A new system adds its file, and a line here and in system_catalogue.cpp.
 #pragma once  // Public: programs of others may include this header.
 
 #include <vector>
@@ -13,9 +13,9 @@ namespace bathline {
 
 struct SystemKind {
   CatalogueEntry entry;
-  /// Fills in `system` from the validated section; what does not make sense together is added to the mistakes. The
-  /// numbers of particles and axes come first, and are known even where a value turns out not to be readable.
-  /// `potentials` are what the section can name.
+  /// Fills in `system` from the validated section, and adds a mistake where keys contradict each other. The numbers of
+  /// particles and axes are set first, so that they are known even where another value is unreadable. `potentials` are
+  /// those that the section can name.
   void (*build)(const Section& section, const Catalogue<PotentialKind>& potentials, ParticleSystem& system,
                 Mistakes& mistakes);
 };
@@ -31,15 +31,15 @@ SystemKind contact_kind();
 SystemKind formula_kind();
 SystemKind lagrangian_kind();
 
-/// Those of this program.
+/// The systems that are built in.
 const Catalogue<SystemKind>& systems();
 
 /// The parameters `q0` and `v0` that every system with `particles` particles and `axes` axes has.
 std::vector<Parameter> start_parameters();
-/// The value of `key`, given like q0, as one vector: zero, and a mistake, where it has the wrong size.
+/// The value of `key`, which has the forms of q0, as a vector: zero, and a mistake, where the size is wrong.
 Eigen::VectorXd read_positions(const Section& section, const std::string& key, const ParticleSystem& system,
                                Mistakes& mistakes);
-/// Reads q0 and v0 (zero where absent) into the system, whose numbers of particles and axes are set.
+/// Reads q0 and v0 (zero where absent) into the system, whose numbers of particles and axes must be set.
 void read_start(const Section& section, ParticleSystem& system, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -17,7 +17,7 @@ namespace {
 
 using Rows = std::vector<std::array<double, 2>>;
 
-/// "" or what is wrong, with the number of the line.
+/// Returns "", or a message with the number of the wrong line.
 std::string read_rows(const std::string& text, const TableForm& form, Rows& rows) {
   std::istringstream lines(text);
   std::string line;
@@ -41,12 +41,12 @@ std::string read_rows(const std::string& text, const TableForm& form, Rows& rows
                                        : "be positive");
     }
     if (form.rising && !rows.empty() && row[0] <= rows.back()[0]) {
-      return fmt::format("line {}: {} {} must be above that of the line before, {}", number, form.first.name, row[0],
-                         rows.back()[0]);
+      return fmt::format("line {}: {} {} must be greater than that of the row before, {}", number, form.first.name,
+                         row[0], rows.back()[0]);
     }
     rows.push_back(row);
   }
-  return rows.empty() ? fmt::format("it holds no {}", form.row) : "";
+  return rows.empty() ? fmt::format("the file contains no {}", form.row) : "";
 }
 
 }  // namespace
@@ -72,11 +72,11 @@ std::optional<Rows> read_table_file(const Section& section, const TableForm& for
   const std::optional<std::string> text = section.has(text_of_file) ? std::optional(section.text(text_of_file))
                                                                     : read_text_file_on_root(path, communicator);
   Rows rows;
-  const std::string why = text
-                              ? read_rows(*text, form, rows)
-                              : fmt::format("cannot be read; it is looked for beside the recipe, as {}", path.string());
-  if (why.empty()) return rows;
-  mistakes.add(section.where(key), fmt::format("{} = \"{}\": {}", key, section.text(key), why));
+  const std::string reason =
+      text ? read_rows(*text, form, rows)
+           : fmt::format("cannot be read; relative paths start at the recipe's folder, so this is {}", path.string());
+  if (reason.empty()) return rows;
+  mistakes.add(section.where(key), fmt::format("{} = \"{}\": {}", key, section.text(key), reason));
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// Tables that an environment is read from: two numbers per line.
+// Text files with a table of two columns, which describe an environment.
 #pragma once
 
 #include <array>
@@ -18,24 +18,24 @@ struct TableForm {
     const char* units;
     Bound bound = Bound::positive;
   };
-  const char* row;  ///< what a line describes
+  const char* row;  ///< what messages call a row
   Column first, second;
-  bool rising = false;  ///< whether the first number grows from line to line
+  bool rising = false;  ///< whether the first column must be strictly increasing
 };
 
-/// The key of a section that names a file to be read, if it has one: `file`, `kernel_file`, `spectral_density_file`.
+/// The key of the section that names a table, if there is one: `file`, `kernel_file` or `spectral_density_file`.
 std::optional<std::string> key_of_file(const Section& section);
 
-/// Under this key, which no recipe has, a section keeps the text of that file, so that whatever is built from it is
-/// built from the same.
+/// The key, which no recipe can have, under which a section stores the text of that file, so that everything is built
+/// from the same text even if the file changes during the run.
 inline constexpr const char* text_of_file = "text of file";
 
-/// Reads the text of the section's file, seen from the recipe's folder, and keeps it there. Nothing where there is no
-/// such key or it cannot be read. @note Collective.
+/// Reads the section's file, relative to the recipe's folder, and stores its text in the section. Does nothing where
+/// there is no such key or the file cannot be read. @note Collective.
 void keep_text_of_file(Section& section, const Communicator& communicator);
 
-/// The rows of the table that the key of the file names, as it is kept or, where it is not, as it is read now; # begins
-/// a comment. Nothing where it cannot be read or a line is wrong, which is added to the mistakes. @note Collective.
+/// The rows of the section's table, from the stored text if there is any, else from the file; # begins a comment.
+/// Nothing, and a mistake, where the file cannot be read or a line is wrong. @note Collective.
 std::optional<std::vector<std::array<double, 2>>> read_table_file(const Section& section, const TableForm& form,
                                                                   const Communicator& communicator, Mistakes& mistakes);
 

@@ -1,4 +1,4 @@
-// Energies are those above the lowest, which is (grad V) K^-1 (grad V)/2 below V.
+// Energies are relative to the minimum of V, which is (grad V) K^-1 (grad V)/2 below V(q0).
 #include "model/trajectory_error_bound.hpp"
 
 #include <Eigen/Cholesky>
@@ -15,15 +15,16 @@ std::optional<double> trajectory_error_bound(const ParticleSystem& system, const
   const Eigen::LLT<Eigen::MatrixXd> root(stiffness);
   if (root.info() != Eigen::Success) return std::nullopt;
   const Eigen::MatrixXd compliance = root.solve(Eigen::MatrixXd::Identity(n, n));
-  Eigen::VectorXd slope(n);
-  system.potential->gradient(system.q0, slope);
-  const double energy = 0.5 * system.v0.dot(system.mass.cwiseProduct(system.v0)) + 0.5 * slope.dot(compliance * slope);
+  Eigen::VectorXd gradient(n);
+  system.potential->gradient(system.q0, gradient);
+  const double energy =
+      0.5 * system.v0.dot(system.mass.cwiseProduct(system.v0)) + 0.5 * gradient.dot(compliance * gradient);
   double inverse_mass = 0.0;
-  for (const Attachment::Weight& one : attachment.weights()) {
-    inverse_mass += one.weight * one.weight / system.mass[static_cast<Eigen::Index>(one.particle) * system.axes];
+  for (const auto& [particle, weight] : attachment.weights()) {
+    inverse_mass += weight * weight / system.mass[static_cast<Eigen::Index>(particle) * system.axes];
   }
-  const double farthest = compliance.diagonal().maxCoeff();
-  return system.axes * error * duration * inverse_mass * std::sqrt(2.0 * energy * farthest);
+  const double max_compliance = compliance.diagonal().maxCoeff();
+  return system.axes * error * duration * inverse_mass * std::sqrt(2.0 * energy * max_compliance);
 }
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// What an error of an environment's kernel does to the path of a linear system.
+// A bound on the error of a linear system's trajectory that an error of the environment's kernel causes.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace bathline {
 
-/// The largest error of a coordinate, m, until `duration` s, to first order in `error`, the absolute integral of the
-/// kernel's errors until then, kg/s. With a = c M^-1 c of the head x = c.q and the energy E of the start, no passive
-/// environment lets the head move faster than (2 E a)^1/2, so that the force is wrong by `error` times that at most; an
-/// impulse on the head has the energy a/2, so that it moves coordinate i by (a (K^-1)_ii)^1/2 at most. Together
-/// a (2 E max (K^-1)_ii)^1/2 error duration, for every axis. Nothing where the system is not linear, not held, driven,
-/// or drawn at random. Of the motion in continuous time.
+/// A bound on the error of a coordinate, m, until `duration` s, to first order in `error`, the integral of the absolute
+/// error of the kernel until then, kg/s. With a = c M^-1 c of the head x = c.q and the initial energy E, the speed of
+/// the head in a passive environment is at most (2 E a)^1/2, so the error of the force is at most `error` times that; a
+/// unit impulse on the head has the energy a/2, so it moves coordinate i by at most (a (K^-1)_ii)^1/2. Together this is
+/// a (2 E max (K^-1)_ii)^1/2 error duration for every axis. Holds in continuous time. Nothing where the system is not
+/// linear, not bound, driven, or has a random start.
 std::optional<double> trajectory_error_bound(const ParticleSystem& system, const Attachment& attachment, double error,
                                              double duration);
 

@@ -4,14 +4,14 @@
 //   continuum: K = lambda dx, rho = M/dx, speed v = sqrt(K/rho), D = sqrt(K rho), dx = length / sites
 //   characteristic grid: h sqrt(lambda/M) = 1/(1 - 2 g), lambda = D/(h (1 - 2 g)), M = D h (1 - 2 g), g = gamma
 //
-// or with a table of unequal sites.
+// or with a table of nonuniform sites.
 //
-// The kernel of the half-infinite line under the closed gamma scheme, F^k = -lambda h sum_{n >= -1} G_n v^{k-n}, has
+// The kernel of the semi-infinite line under the closed gamma scheme, F^k = -lambda h sum_{n >= -1} G_n v^{k-n}, has
 // with c = h sqrt(lambda/M) and s^2 = 1 + 4 g (1-g) c^2 the transform
 //   G(z) = [s sqrt(z^2 - 2 x z + 1) - (z - 1)] / (2 c^2),   x = 1 - 2 c^2 / s^2.
-// It ends after two terms where x = -1, that is c = 1/|1 - 2g|: for g < 1/2 with G_{-1} : G_0 = g : 1-g, which is the
-// damper D (q+ - q)/h of farshi2018, Definition 5.3. For g > 1/2 the weights come out as 1-g : g, no scheme of the
-// paper's; for g = 1/2 there is no such c.
+// It has two terms only where x = -1, that is c = 1/|1 - 2g|: for g < 1/2 with G_{-1} : G_0 = g : 1-g, which is the
+// damper D (q+ - q)/h of farshi2018, Definition 5.3. For g > 1/2 the weights are 1-g : g, which no scheme of the paper
+// has; for g = 1/2 there is no such c.
 //
 // Source: farshi2018, section 6, and limebeer2020, section III; the grid with g = 0, on which dx = v h, is
 // limebeer2020, proof of Theorem IV.1.
@@ -32,24 +32,24 @@ namespace bathline {
 namespace {
 
 /// Only lines on one particle have the key: between two, half a site would couple their momenta.
-bool puts_half_a_site(const Section& section) { return section.has("half_site") && section.boolean("half_site"); }
+bool has_half_site(const Section& section) { return section.has("half_site") && section.boolean("half_site"); }
 
 bool is_noisy_line(const Section& section) { return is_semi_infinite(section) && section.number("kT") > 0.0; }
 
-/// What the sites of the section's `file` are made of, or nothing where that is wrong. @note Collective.
+/// The sites of the section's `file`; an empty function, and a mistake, where that is wrong. @note Collective.
 std::function<LineSite(std::int64_t)> read_nonuniform_sites(const Section& section, const char* mass,
                                                             const char* stiffness, const Communicator& communicator,
                                                             Mistakes& mistakes) {
   bool good = true;
-  const auto refuse = [&](const std::string& key, const std::string& why) {
-    mistakes.add(section.where(key), why);
+  const auto refuse = [&](const std::string& key, const std::string& reason) {
+    mistakes.add(section.where(key), reason);
     good = false;
   };
   for (const char* key : {mass, stiffness, "length", "spacing", "speed", "grid"}) {
-    if (section.has(key)) refuse(key, fmt::format("`{}` has no meaning where `file` says what the sites are", key));
+    if (section.has(key)) refuse(key, fmt::format("`{}` has no meaning beside `file`, which describes the sites", key));
   }
-  if (section.number("gamma") > 0.0) refuse("gamma", "`gamma` has no meaning where `file` says what the sites are");
-  if (puts_half_a_site(section)) refuse("half_site", "`half_site` has no meaning where sites differ");
+  if (section.number("gamma") > 0.0) refuse("gamma", "`gamma` has no meaning beside `file`, which describes the sites");
+  if (has_half_site(section)) refuse("half_site", "`half_site` has no meaning for nonuniform sites");
   const TableForm form{.row = "site", .first = {"mass", "kg"}, .second = {"stiffness", "N/m"}};
   const auto rows = read_table_file(section, form, communicator, mistakes);
   if (rows && static_cast<long>(rows->size()) > section.integer("sites")) {
@@ -62,12 +62,12 @@ std::function<LineSite(std::int64_t)> read_nonuniform_sites(const Section& secti
   return [sites](std::int64_t index) { return (*sites)[static_cast<std::size_t>(index) % sites->size()]; };
 }
 
-/// Builds the line of a section on `attachment`; `mass` and `stiffness` are the kind's names of its lumped values.
+/// Builds the line of a section on `attachment`; `mass` and `stiffness` are the keys of the lumped values.
 /// @note Collective.
 std::unique_ptr<Environment> build_line(const Section& section, const char* mass, const char* stiffness,
                                         const RunTimes& run, Attachment attachment, const Communicator& communicator,
                                         Mistakes& mistakes) {
-  const bool endless = is_semi_infinite(section);
+  const bool semi_infinite = is_semi_infinite(section);
   const std::string end = section.has("far_end") ? section.text("far_end") : "fixed";
   LineConstants constants;
   constants.far_end = end == "free" ? FarEnd::free : end == "matched" ? FarEnd::matched : FarEnd::fixed;
@@ -75,7 +75,7 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
   options.temperature = section.number("kT");
   options.skip_resting = section.boolean("skip_resting");
   std::optional<SiteValues> values;
-  if (section.has("file") && !endless) {
+  if (section.has("file") && !semi_infinite) {
     options.site = read_nonuniform_sites(section, mass, stiffness, communicator, mistakes);
     if (!options.site) return nullptr;
     if (section.has("damping")) {
@@ -87,17 +87,17 @@ std::unique_ptr<Environment> build_line(const Section& section, const char* mass
     constants.mass = values->mass;
     constants.stiffness = values->stiffness;
     options.matched_gamma = values->matched_gamma;
-    if (puts_half_a_site(section)) {
+    if (has_half_site(section)) {
       if (options.temperature > 0.0) {
-        mistakes.add(section.where("half_site"),
-                     "`half_site` is for lines at rest: the half site cannot start warm yet");
+        mistakes.add(section.where("half_site"), "`half_site` supports no temperature: leave out one of them");
         return nullptr;
       }
       attachment.set_head_mass(0.5 * constants.mass);
     }
   }
-  if (endless) return build_semi_infinite_line(section, *values, run, std::move(attachment), communicator, mistakes);
-  // Last, for it asks for a number that may not be readable.
+  if (semi_infinite)
+    return build_semi_infinite_line(section, *values, run, std::move(attachment), communicator, mistakes);
+  // Last, as it throws where `sites` is unreadable.
   if (!check_size(section, "sites", mistakes)) return nullptr;
   return std::make_unique<Line>(section.text("name"), std::move(attachment), constants, section.integer("sites"),
                                 communicator, std::move(options));
@@ -107,7 +107,7 @@ std::unique_ptr<Environment> build_spring_mass(const Section& section, const Par
                                                const RunTimes& run, const Communicator& communicator,
                                                Mistakes& mistakes) {
   std::unique_ptr<Environment> line;
-  // The line is judged also where nobody knows what it hangs on.
+  // The line is checked even where `attach` is unreadable, so that its mistakes are reported as well.
   const long particle = section.is_readable("attach") ? section.integer("attach") : 0;
   where_readable([&] {
     line =
@@ -133,8 +133,8 @@ std::unique_ptr<Environment> build_spring_inerter(const Section& section, const 
   });
   if (particles_of(system) < 2) {
     mistakes.add(section.where("kind"),
-                 "a spring-inerter line lies between two particles, but the system has one; a single particle takes a "
-                 "spring-mass-line");
+                 "a spring-inerter-line connects two particles, but the system has one; use a spring-mass-line for a "
+                 "single particle");
     return nullptr;
   }
   const std::vector<long>& ends = section.integers("attach");
@@ -142,9 +142,9 @@ std::unique_ptr<Environment> build_spring_inerter(const Section& section, const 
     mistakes.add(section.where("attach"), "`attach` needs two different particles, such as [0, 1]");
     return nullptr;
   }
-  const bool known =
+  const bool particles_exist =
       check_particle(section, ends[0], system, mistakes) && check_particle(section, ends[1], system, mistakes);
-  return known ? std::move(line) : nullptr;
+  return particles_exist ? std::move(line) : nullptr;
 }
 
 std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass, const char* mass_doc,
@@ -153,7 +153,7 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
       attach,
       {.name = "sites",
        .type = ValueType::integer,
-       .doc = "number of sites N; \"infinite\": a line without end, by its memory alone",
+       .doc = "number of sites N; \"infinite\": a semi-infinite line, represented by its memory kernel",
        .required = true,
        .is_size = true,
        .bound = Bound::positive,
@@ -163,43 +163,45 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
       {.name = stiffness, .units = "N/m", .doc = "stiffness of each spring", .bound = Bound::positive},
       {.name = "damping",
        .units = "kg/s",
-       .doc = "damping constant D, in the continuum form and on the characteristic grid; of a `file` the one that the "
-              "line stands for, where absent that of its first sites",
+       .doc = "damping constant D, in the continuum form and on the characteristic grid; with `file` the one that the "
+              "line represents, where absent that of its first sites",
        .bound = Bound::positive},
       {.name = "length", .units = "m", .doc = "length of the line, continuum form", .bound = Bound::positive},
-      {.name = "spacing", .units = "m", .doc = "from site to site, in the place of `length`", .bound = Bound::positive},
-      {.name = "speed", .units = "m/s", .doc = "speed of waves, continuum form", .bound = Bound::positive},
+      {.name = "spacing", .units = "m", .doc = "distance between sites, instead of `length`", .bound = Bound::positive},
+      {.name = "speed", .units = "m/s", .doc = "wave speed, continuum form", .bound = Bound::positive},
       {.name = "grid",
        .type = ValueType::text,
-       .doc = "\"characteristic\": the line follows from `damping` and the time step",
+       .doc = "\"characteristic\": the sites follow from `damping` and the time step",
        .choices = {"characteristic"}},
       {.name = "gamma",
-       .doc = "of the closed `gamma` integrator that the characteristic grid is exact for, below 1/2",
+       .doc = "parameter of the closed `gamma` integrator for which the characteristic grid is exact, below 1/2",
        .default_value = "0.0",
        .bound = Bound::nonnegative},
       {.name = "kT",
        .units = "J",
-       .doc = "kT of the start: sites drawn from the Gibbs distribution around the head, or of the noise of a line "
-              "without end; 0: at rest there",
+       .doc = "kT of the thermal start, in which sites are drawn from the Gibbs distribution with the head clamped, or "
+              "of the noise of a semi-infinite line; 0: sites start at rest",
        .default_value = "0.0",
        .bound = Bound::nonnegative},
       {.name = "file",
        .type = ValueType::text,
-       .doc = "table of unequal sites: a mass (kg) and the stiffness (N/m) of the spring before it per line, seen "
-              "from the recipe's folder; begun again where it has fewer lines than there are sites"},
+       .doc =
+           "table of nonuniform sites, relative to the recipe's folder: per line a mass (kg) and the stiffness (N/m) "
+           "of the spring before it; repeated if shorter than `sites`"},
       {.name = "skip_resting",
        .type = ValueType::boolean,
-       .doc = "leave out sites that the disturbance cannot have reached yet; changes no result",
+       .doc = "skips sites that the disturbance cannot have reached yet; changes no result",
        .default_value = "true"},
       {.name = "tolerance",
-       .doc = "of a line without end: error of its kernel, summed up over the run, relative to the kernel's sum; one "
-              "with an end has no use for it, so that the two can be compared by changing `sites` alone",
+       .doc =
+           "of a semi-infinite line: error of its kernel, summed over the run, relative to the kernel's sum; a finite "
+           "line ignores it, so that the two can be compared by changing `sites` alone",
        .default_value = "1e-12",
        .bound = Bound::positive},
       {.name = "horizon",
        .units = "s",
-       .doc = "of a line without end: until when that has to hold; \"forever\": for all times, and no run grows; "
-              "where absent, the run's end",
+       .doc = "of a semi-infinite line: the time until which `tolerance` holds, where absent the run's end; "
+              "\"forever\": all times, stability guaranteed",
        .bound = Bound::positive,
        .choices = {"forever"},
        .alternative_types = {ValueType::text}}};
@@ -208,24 +210,23 @@ std::vector<Parameter> line_parameters(const Parameter& attach, const char* mass
 }  // namespace
 
 EnvironmentKind spring_mass_line_kind() {
-  std::vector<Parameter> parameters =
-      line_parameters(attach_parameter("particle at the head, from 0"), "M", "mass of each site", "lambda");
+  std::vector<Parameter> parameters = line_parameters(attach_parameter("index of the particle at the head, from 0"),
+                                                      "M", "mass of each site", "lambda");
   parameters.push_back(
       {.name = "far_end",
        .type = ValueType::text,
-       .doc =
-           "what is behind the last site, \"fixed\" where left out; \"matched\" is a dashpot D, which makes the line "
-           "open-ended",
+       .doc = "boundary condition behind the last site, \"fixed\" where absent; \"matched\" is a dashpot D, the "
+              "transparent boundary of waves that are long compared with the spacing",
        .choices = {"fixed", "free", "matched"}});
   parameters.push_back({.name = "half_site",
                         .type = ValueType::boolean,
                         .doc =
-                            "puts half a site, M/2, on the particle of closed runs: what the line lacks of a damper to "
-                            "the second order",
+                            "adds half a site, M/2, to the particle of closed runs, with which the line is a damper to "
+                            "second order in the step",
                         .default_value = "false"});
   return {
       {.name = "spring-mass-line",
-       .summary = "Rubin line: masses joined by springs, its head on one particle",
+       .summary = "transmission line of masses and springs (Rubin's model), its head on one particle",
        .equation =
            "M Q_j'' = lambda (Q_{j+1} - 2 Q_j + Q_{j-1}),  Q_0 = q_a,  force on the particle lambda (Q_1 - q_a)",
        .source = "farshi2018, section 6; limebeer2020, Remark III.2",
@@ -235,32 +236,32 @@ EnvironmentKind spring_mass_line_kind() {
        .notes =
            "Damps its particle by D = sqrt(lambda M) until the echo at t_r = 2 sites sqrt(M/lambda). On the "
            "characteristic grid, lambda = D/(h (1 - 2 gamma)) and M = D h (1 - 2 gamma), the closed `gamma` scheme "
-           "equals the reduced open one to round-off until the echo, with gamma = 0 for 2 (sites + 1) steps. No "
-           "grid does that from gamma = 1/2 on: above it a line damps with the weights of the two ends of a step "
-           "exchanged. With half_site the momentum and the kinetic energy of the particle are those of particle "
-           "and half site together, which share the momentum of the start; positions then follow the damped ones "
-           "to order 2 in the step instead of 1 (with an integrator of order 2), momenta less M v/2. A particle "
-           "with several axes has a line with as many per site. "
-           "With sites = \"infinite\" nothing is kept of the line but its memory of the particle, some fifty to a "
-           "hundred exponentials: the path is that of the closed line of any length until its echo, to `tolerance` "
-           "of the kernel, for `gamma` and `stoermer-verlet` (the kernel of every step, by Legendre polynomials), "
-           "for `gauss`, `time-centred` and `implicit-euler` (which take the exponentials of the line in continuous "
-           "time along, as any algebraically stable Runge-Kutta method does), for `lobatto` with two stages and for "
-           "compositions and splittings (a matrix of kernels, from every drift of a step to every kick) as long as "
-           "faster modes turn further in a step: below the Courant number h sqrt(lambda/M) 0.592 of `yoshida4`, "
-           "1.13 of `yoshida6`, 1.36 of `suzuki4`; others say theirs. The "
-           "rest is refused: `exact` would need all sites, `explicit-euler` and `rk4` are not stable enough, "
-           "`lobatto` with more stages treats positions and momenta by different matrices, which exponentials are "
-           "not; and nobody knows whether compositions are passive `forever`. What went into the "
-           "line is the work of the particle on it, and the group certificate of a result says how good the "
-           "exponentials are. With a temperature it has noise of the same exponentials, the force that a line in the "
-           "Gibbs distribution of the integrator has on a particle that is held, and its kernel is good `forever`: "
-           "`gamma` with 0.5, `time-centred` and `gauss`, which has numbers of its own at each of its stages, have the "
-           "Gibbs distribution of linear systems at any step, stoermer-verlet and `lobatto` its positions, and every "
-           "other g of `gamma` those of (1/2 - g) h v further. `implicit-euler` is refused, as it cools every wave by "
-           "itself. A particle that vibrates "
-           "above the line's band stays as warm as it starts: no wave carries heat there. "
-           "Unequal sites take any integrator; the first one that differs sends an echo back."},
+           "equals the reduced open one to round-off until the echo, with gamma = 0 for 2 (sites + 1) steps. From "
+           "gamma = 1/2 on no grid has this property: above it a line damps with the weights of the two ends of a step "
+           "exchanged. With `half_site` the momentum and the kinetic energy of the particle include the half site, "
+           "which shares the initial momentum; positions then follow the damped ones to order 2 in the step instead of "
+           "1 (with an integrator of order 2), and so do momenta less M v/2. A line on a particle with several axes "
+           "has as many axes per site. "
+           "With sites = \"infinite\" the line is semi-infinite and represented by its memory kernel, a sum of 50 to "
+           "100 exponentials: the trajectory is that of a closed line of any length until its echo, to `tolerance` of "
+           "the kernel. This is implemented for `gamma` and `stoermer-verlet` (the kernel in discrete time, by "
+           "Legendre polynomials), for `gauss`, `time-centred` and `implicit-euler` (which advance the exponentials of "
+           "the line in continuous time, as any algebraically stable Runge-Kutta method does), for `lobatto` with two "
+           "stages, and for compositions and splittings (a matrix of kernels, from each drift of a step to each kick) "
+           "as long as the phase per step rises with the frequency: below the Courant number h sqrt(lambda/M) = 0.592 "
+           "of `yoshida4`, 1.13 of `yoshida6`, 1.36 of `suzuki4`; the limits of others are in their error messages. "
+           "The rest is refused: `exact` would need all sites, `explicit-euler` and `rk4` are not stable enough, and "
+           "`lobatto` with more stages has different matrices for positions and momenta, which the exponentials are "
+           "neither; `forever` is refused for compositions, whose passivity is not proven. The energy of the line is "
+           "the work of the particle on it, and the group certificate of a result has the errors of the exponentials. "
+           "At a positive temperature the line has noise with the same exponentials, which is the force of a line in "
+           "the Gibbs distribution of the integrator on a clamped particle, and its kernel holds `forever`: linear "
+           "systems have the Gibbs distribution at any step under `gamma` with 0.5, `time-centred` and `gauss` (with "
+           "independent noise at each stage), that of the positions under `stoermer-verlet` and `lobatto`, and under "
+           "other `gamma` that of the positions shifted by (1/2 - gamma) h v. `implicit-euler` is refused, as its "
+           "numerical damping cools every wave. A particle that oscillates above the band edge of the line does not "
+           "thermalise, as no wave propagates at its frequency. "
+           "Nonuniform sites support every integrator; the first site that differs reflects an echo."},
       build_spring_mass,
       is_noisy_line};
 }
@@ -274,7 +275,7 @@ EnvironmentKind spring_inerter_line_kind() {
            .keywords = {"transparent boundary", "semi-infinite line"},
            .parameters = line_parameters({.name = "attach",
                                           .type = ValueType::integers,
-                                          .doc = "the two particles [head, far], from 0",
+                                          .doc = "indices of the two particles [head, far], from 0",
                                           .default_value = "[0, 1]"},
                                          "b", "inertance of each site", "k"),
            .notes = "Damps the relative motion of the two by D = sqrt(k b) until the echo at t_r = 2 sites sqrt(b/k). "

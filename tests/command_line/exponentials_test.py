@@ -232,12 +232,12 @@ class Mistakes(FolderTest):
         recipe = changed(RECIPE, environment=[{"name": "bath", "kind": "memory"} | sum_of])
         self.assert_code(run(["check", write_recipe(self.folder / "right.toml", recipe)]), 0)
         self.refused("there are 2, 1, 2 and 2; give as many", **sum_of | {"sine": [0.2]})
-        self.refused("mode 1 has a sine, but no frequency", **sum_of | {"sine": [0.2, 0.1]})
-        self.refused("mode 1 lasts for ever", **sum_of | {"rate": [1.0, 0.0]})
+        self.refused("term 1 has a `sine`, but the frequency 0", **sum_of | {"sine": [0.2, 0.1]})
+        self.refused("term 1 is undamped and not passive", **sum_of | {"rate": [1.0, 0.0]})
         self.refused("no passive environment has this kernel.*below 0 for .* %", **sum_of | {"cosine": [1.0, -4.0]})
-        self.refused("`stiffness` and `cosine` say the same", stiffness=[1.0, 1.0], **sum_of)
+        self.refused("`stiffness` and `cosine` are the same coefficient", stiffness=[1.0, 1.0], **sum_of)
         self.refused("the memory's kernel is missing", sine=[1.0], rate=[1.0], frequency=[1.0])
-        self.refused("transform is -.*below 0 there is no noise; take away from `sine`", kT=0.1, **sum_of)
+        self.refused("transform is -.*below 0 there is no noise; decrease `sine`", kT=0.1, **sum_of)
 
 
 if __name__ == "__main__":

@@ -182,7 +182,7 @@ class Mistakes(FolderTest):
         refused("it begins at t = 0.1", "kernel_file", "0.1 1\n1 0\n")
         refused("its density at w = 0 has to be 0", "spectral_density_file", "0 1\n1 0\n")
         refused("line 2: density -1 must not be negative", "spectral_density_file", "1 1\n2 -1\n3 0\n")
-        refused("line 2: time 0.5 must be above", "kernel_file", "1 1\n0.5 1\n")
+        refused("line 2: time 0.5 must be greater", "kernel_file", "1 1\n0.5 1\n")
         self.refused("cannot be read", kernel_file="nowhere.txt")
 
 

@@ -107,7 +107,7 @@ class MagneticTest(FolderTest):
         one = {"coordinates": ["x"], "masses": [1.0], "V": "x^2", "force": ["0"], "q0": [0.4], "v0": [0.2]}
         gamma = [{"method": "gamma", "on": "open"}]
         cases = (
-            (changed(CHARGE, system=one), "magnetic_field: it stands across a plane"),
+            (changed(CHARGE, system=one), "magnetic_field: the motion must be planar"),
             (changed(PLANE, system={"q0": [0.0, 1.0], "v0": [0.0, 0.0]}), "this system has 1 axis per particle"),
             (
                 changed(damped, system={"kT": 1.0}, integrators=[{"method": "baoab", "on": "open"}]),

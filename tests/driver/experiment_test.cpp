@@ -123,7 +123,7 @@ TEST(MpiExperiment, FindsParticlesThatAreNotThere) {
   EXPECT_THAT(read_recipe(with("kind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0",
                                "kind = \"spring-inerter-line\"\nsites = 100\nb = 0.1\nk = 10.0"))
                   .report(),
-              AllOf(HasSubstr("r.toml:9:"), HasSubstr("between two particles")));
+              AllOf(HasSubstr("r.toml:9:"), HasSubstr("connects two particles")));
 }
 
 TEST(MpiExperiment, ReportsTheMistakesOfSeveralPartsTogetherAndOnce) {

@@ -1,10 +1,10 @@
-// A program with an environment of its own: a nonlinear energy sink, a small mass on a stiffening spring with a dashpot
-// to the ground.
+// Example of a user-defined environment: a nonlinear energy sink, a small mass on a stiffening spring with a dashpot to
+// the ground.
 //
 //   m Q'' = f - c Q',   f = k (q_a - Q) + beta (q_a - Q)^3,   force on the particle -f
 //
-// What is linear stands in the assembly, what is not in a bond. Splittings and Runge-Kutta methods, the ledger,
-// checkpoints, ranks and limits of the step need nothing else; what only linear environments can have is refused.
+// Its linear part is a LumpedNetwork, the rest are nonlinear springs. Splittings and explicit Runge-Kutta methods, the
+// ledger, checkpoints, ranks and stability limits follow from these; methods for linear environments are refused.
 #include "command_line/run_program.hpp"
 #include "model/lumped/lumped.hpp"
 #include "builtin_catalogues.hpp"
@@ -34,11 +34,12 @@ EnvironmentKind sink_kind() {
            .summary = "nonlinear energy sink: a mass on a stiffening spring, with a dashpot",
            .equation = "m Q'' = k (q_a - Q) + beta (q_a - Q)^3 - c Q'",
            .source = "Vakakis, J. Vib. Acoust. 123 (2001) 324",
-           .parameters = {attach_parameter("particle that loses its energy, from 0"),
-                          {.name = "m", .units = "kg", .doc = "its mass", .required = true, .bound = Bound::positive},
-                          {.name = "k", .units = "N/m", .doc = "of the spring", .required = true},
-                          {.name = "beta", .units = "N/m^3", .doc = "how the spring stiffens", .required = true},
-                          {.name = "c", .units = "kg/s", .doc = "of the dashpot", .default_value = "0.0"}}},
+           .parameters =
+               {attach_parameter("index of the damped particle, from 0"),
+                {.name = "m", .units = "kg", .doc = "mass of the sink", .required = true, .bound = Bound::positive},
+                {.name = "k", .units = "N/m", .doc = "linear stiffness", .required = true},
+                {.name = "beta", .units = "N/m^3", .doc = "cubic stiffness", .required = true},
+                {.name = "c", .units = "kg/s", .doc = "damping constant", .default_value = "0.0"}}},
           build};
 }
 

@@ -1,4 +1,4 @@
-"""The examples of src/README.md: each is a program of its own, and its recipe claims what it is for."""
+"""The examples of src/README.md: programs with user-defined components, whose recipes claim that they work."""
 
 import importlib.util
 import os
@@ -22,7 +22,7 @@ class ExamplesTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.result = Path(folder.name) / "result.h5"
 
-    def test_each_keeps_the_claims_of_its_recipe(self):
+    def test_each_passes_the_claims_of_its_recipe(self):
         sources = sorted(EXAMPLES.glob("*.cpp"))
         self.assertGreater(len(sources), 2)
         for source in sources:
@@ -39,9 +39,9 @@ class ExamplesTest(unittest.TestCase):
             self.assertIn(source.name, named)
             self.assertLessEqual(len(source.read_text().splitlines()), LONGEST, source)
 
-    def test_what_is_only_known_of_linear_environments_is_refused(self):
+    def test_methods_for_linear_environments_are_refused(self):
         refusals = {
-            'integrators=[{method="exact", on="closed"}]': r"known of linear environments only, and `sink` is not linear",
+            'integrators=[{method="exact", on="closed"}]': r"implemented for linear environments only, and `sink` is not linear",
             'integrators=[{method="gauss", on="closed"}]': r"those of `sink` are not linear",
             'integrators=[{method="gamma", gamma=0.5, on="closed"}]': r"those of `sink` are not linear",
             'study={kind="convergence", step_sizes=[0.02, 0.01]}': r"errors of `rk4` .*`sink` is not linear",

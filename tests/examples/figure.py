@@ -1,14 +1,14 @@
-"""A figure of one's own: the phase portrait of a particle, momentum against position, a curve for each integrator.
+"""Example of a user-defined figure: the phase portrait of a particle, momentum against position, one curve per integrator.
 
-In the tree this is `analysis/bathline/figure_kinds/phase.py`; a recipe asks for it by `[figure] kind = "phase"`, and the name stands
-in the list of kinds in `src/recipe/recipe_schema.cpp`, so that a misspelt one is found before the run.
+In the tree this would be `analysis/bathline/figure_kinds/phase.py`, with its name in the list of kinds in
+`src/recipe/recipe_schema.cpp`, so that `[figure] kind = "phase"` is accepted and a misspelt kind is reported before the run.
 """
 
 from bathline import style
 
 
 def draw(result, spec):
-    """The figure of an open result, by the recipe's table `figure`."""
+    """Return the figure of an open result file; `spec` is the recipe's table `figure`."""
     figure = style.new_figure(spec.get("width", style.COLUMN_WIDTH), spec.get("height", style.COLUMN_WIDTH))
     axes = figure.subplots()
     for label in result.labels:

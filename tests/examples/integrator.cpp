@@ -1,9 +1,9 @@
-// A program with an integrator of its own: Ruth's symplectic splitting of order 3, explicit, not symmetric.
+// Example of a user-defined integrator: Ruth's symplectic splitting of order 3, explicit, not symmetric.
 //
 //   kick b_1 h, drift a_1 h, kick b_2 h, drift a_2 h, kick b_3 h, drift a_3 h
 //
-// An explicit splitting is a list of weights: that the program can run it on particles and on any environment, over
-// any ranks, in blocks of steps, with checkpoints, follows from them.
+// An explicit splitting is a list of weights. From these the program runs it on particles and on any environment, on
+// any number of ranks, in blocks of steps, with checkpoints.
 #include "command_line/run_program.hpp"
 #include "methods/splitting.hpp"
 #include "builtin_catalogues.hpp"
@@ -27,7 +27,7 @@ Method ruth3_method() {
   properties.real_axis_limit = real_axis_limit(scheme);
   return {{.name = "ruth3",
            .summary = "splitting with 3 kicks: explicit, symplectic, order 3",
-           .equation = "drifts q += a_i h v and kicks p += b_i h f(q) in turn",
+           .equation = "alternately kicks p += b_i h f(q) and drifts q += a_i h v",
            .source = "hairer2006, section II.5"},
           [scheme](const Section&) { return Scheme(scheme); },
           [properties](const Section&) { return properties; }};

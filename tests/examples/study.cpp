@@ -1,6 +1,6 @@
-// A program with a study of its own: the mean period of a particle, from its passages through zero on the way up.
+// Example of a user-defined study: the mean period of a particle, from its upward passages through zero.
 //
-// A study gets the experiment and writes what it measures; claims and figures then name it by its path.
+// A study gets the experiment and writes its results; claims and figures refer to them by their paths.
 #include "command_line/run_program.hpp"
 #include "driver/experiment.hpp"
 #include "builtin_catalogues.hpp"
@@ -12,25 +12,25 @@ class PeriodStudy final : public Study {
   explicit PeriodStudy(const Experiment& experiment) : experiment_(experiment) {}
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints&) override {
-    for (const Case& one : experiment_.cases()) {
-      progress.begin(one.label, one.steps);
+    for (const Case& this_case : experiment_.cases()) {
+      progress.begin(this_case.label, this_case.steps);
       double first = 0.0, last = 0.0;
       int passages = 0;
-      Problem problem = experiment_.make_problem(one);
+      Problem problem = experiment_.make_problem(this_case);
       problem.prepare();
-      const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
-      for (std::int64_t step = 1; step <= one.steps; ++step) {
+      const std::unique_ptr<Stepper> stepper = make_stepper(this_case.scheme, problem, this_case.step);
+      for (std::int64_t step = 1; step <= this_case.steps; ++step) {
         const double before = problem.q[0];
-        if (std::optional<Failure> failure = stepper->advance(1)) return CaseFailure{one.label, *failure};
+        if (std::optional<Failure> failure = stepper->advance(1)) return CaseFailure{this_case.label, *failure};
         if (before < 0.0 && problem.q[0] >= 0.0) {
-          // Between the steps the path is taken as straight.
-          last = one.step * (static_cast<double>(step) - problem.q[0] / (problem.q[0] - before));
+          // The time of passage by linear interpolation between the steps.
+          last = this_case.step * (static_cast<double>(step) - problem.q[0] / (problem.q[0] - before));
           if (++passages == 1) first = last;
         }
         progress.update(step);
       }
       progress.end();
-      file.number("period/" + one.label, "period", "s", "mean period", (last - first) / (passages - 1));
+      file.number("period/" + this_case.label, "period", "s", "mean period", (last - first) / (passages - 1));
     }
     return std::nullopt;
   }

@@ -1,8 +1,8 @@
-// A program with a system of its own: a pendulum, its angle in one coordinate.
+// Example of a user-defined system: a pendulum, with its angle as the coordinate.
 //
 //   L = m l^2 theta'^2 / 2 + m g l cos(theta)
 //
-// A potential gives its value, gradient and Hessian; explicit, implicit and exact methods, environments, stability
+// A potential has a value, a gradient and a Hessian; explicit, implicit and exact methods, environments, stability
 // limits and the ledger need nothing else.
 #include <cmath>
 
@@ -46,7 +46,7 @@ SystemKind pendulum_kind() {
        .bound = Bound::positive}};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   return {{.name = "pendulum",
-           .summary = "plane pendulum in its angle",
+           .summary = "plane pendulum with its angle as the coordinate",
            .equation = "m l^2 theta'' + m g l sin(theta) = 0",
            .source = "arnold1989, section 4",
            .parameters = std::move(parameters)},

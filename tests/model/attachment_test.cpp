@@ -1,4 +1,4 @@
-// Heads that follow one particle or the difference of two.
+// Attachments of heads to one particle and to the difference of two.
 #include "model/attachment.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(Attachment, LineBetweenTwoFollowsTheirDifferenceAndPullsBothWays) {
   EXPECT_EQ(forces, (Eigen::VectorXd(6) << -9, -19, 1, 1, 11, 21).finished());
 }
 
-TEST(Attachment, OuterProductIsThatOfGatherAndSpread) {
+TEST(Attachment, OuterProductIsDistributeAfterProject) {
   const Attachment attachment({{2, 1.0}, {0, -1.0}}, 2);
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(6, 6);
   attachment.add_outer(3.0, matrix);

@@ -1,4 +1,4 @@
-// Spectra of heat baths against closed formulas, and tables from files.
+// Spectra of heat baths against closed formulas, and those of tables.
 #include "model/discrete_spectrum.hpp"
 
 #include <gmock/gmock.h>
@@ -7,19 +7,19 @@
 #include <cmath>
 #include <numbers>
 
-namespace bathline::spectrum_test {
+namespace bathline::discrete_spectrum_test {
 namespace {
 
 using std::numbers::pi;
 
 constexpr double damping = 0.3;
 
-/// farshi2018, eq. (36), in a plain loop.
+/// farshi2018, eq. (36), summed in extended precision.
 double kernel_of(const DiscreteSpectrum& spectrum, double t) {
   long double sum = 0.0L;
   for (std::int64_t j = 0; j < spectrum.size; ++j) {
-    const BathOscillator one = spectrum.oscillator(j);
-    sum += one.stiffness * std::cos(static_cast<long double>(one.frequency) * static_cast<long double>(t));
+    const auto [frequency, stiffness] = spectrum.oscillator(j);
+    sum += stiffness * std::cos(static_cast<long double>(frequency) * static_cast<long double>(t));
   }
   return static_cast<double>(sum);
 }
@@ -48,14 +48,14 @@ TEST(DiscreteSpectrum, OhmicKernelIsThatOfItsSumAndTendsToItsLimit) {
   }
   EXPECT_NEAR(kernel_of(spectrum, 0.0), 2.0 * damping * 10.0 / pi, 1e-13);
   EXPECT_NEAR(spectrum.kernel_limit(0.0), 2.0 * damping * 10.0 / pi, 1e-14);
-  // At the recurrence everything is back, upside down.
+  // At the recurrence time all cosines are -1.
   EXPECT_NEAR(kernel_of(spectrum, spectrum.recurrence), -kernel_of(spectrum, 0.0), 1e-9);
 }
 
 // The sum is the midpoint rule for 2D/pi int_0^omega_max g(w) cos(wt) dw, g = wc^2/(wc^2 + w^2), in error by at most
 // dw^2/24 int |(g cos)''|, with int g = pi wc/2, int |g'| = 1, int |g''| < 1.3/wc. What lies above omega_max is at most
 // wc^2/omega_max.
-TEST(DiscreteSpectrum, DrudeRemembersForTheInverseOfItsCutoff) {
+TEST(DiscreteSpectrum, DrudeKernelDecaysAtTheRateOfItsCutoff) {
   for (const double cutoff : {0.5, 2.0}) {
     const double highest = 400.0;
     const DiscreteSpectrum spectrum = drude_spectrum(40000, damping, highest, cutoff);
@@ -72,12 +72,12 @@ TEST(DiscreteSpectrum, DrudeRemembersForTheInverseOfItsCutoff) {
   }
 }
 
-TEST(DiscreteSpectrum, PowerBendsTheOhmicOneAroundItsReference) {
+TEST(DiscreteSpectrum, PowerIsTheOhmicOneTimesAPower) {
   const DiscreteSpectrum ohmic = ohmic_spectrum(20, damping, 10.0);
-  const DiscreteSpectrum one = power_spectrum(20, damping, 10.0, 1.0, 3.0);
+  const DiscreteSpectrum linear = power_spectrum(20, damping, 10.0, 1.0, 3.0);
   for (std::int64_t j = 0; j < 20; ++j) {
-    EXPECT_EQ(one.oscillator(j).frequency, ohmic.oscillator(j).frequency);
-    EXPECT_EQ(one.oscillator(j).stiffness, ohmic.oscillator(j).stiffness);
+    EXPECT_EQ(linear.oscillator(j).frequency, ohmic.oscillator(j).frequency);
+    EXPECT_EQ(linear.oscillator(j).stiffness, ohmic.oscillator(j).stiffness);
   }
   // Oscillator 5 has the frequency 2.75.
   for (const double exponent : {0.5, 3.0}) {
@@ -89,7 +89,7 @@ TEST(DiscreteSpectrum, PowerBendsTheOhmicOneAroundItsReference) {
   }
 }
 
-TEST(DiscreteSpectrum, ATableStandsForTheDamperOfItsMeanDensity) {
+TEST(DiscreteSpectrum, TableRepresentsTheDamperOfItsMeanDensity) {
   const DiscreteSpectrum spectrum = table_spectrum({{1.0, 0.2}, {1.5, 0.3}, {4.0, 0.1}});
   EXPECT_EQ(spectrum.size, 3);
   EXPECT_EQ(spectrum.oscillator(1).frequency, 1.5);
@@ -97,11 +97,11 @@ TEST(DiscreteSpectrum, ATableStandsForTheDamperOfItsMeanDensity) {
   EXPECT_NEAR(spectrum.damping, 0.5 * pi * 0.6 / 4.0, 1e-15);
   EXPECT_NEAR(spectrum.recurrence, 2.0 * pi / 2.5, 1e-15);
   EXPECT_NEAR(table_spectrum({{2.0, 0.2}, {2.5, 0.3}}).recurrence, 2.0 * pi / 2.0, 1e-15);
-  // An Ohmic bath written down as a table, up to half an interval at its end.
+  // An Ohmic bath as a table: its highest frequency is half an interval below omega_max.
   std::vector<BathOscillator> all;
   for (std::int64_t j = 0; j < 1000; ++j) all.push_back(ohmic_spectrum(1000, damping, 5.0).oscillator(j));
   EXPECT_NEAR(table_spectrum(all).damping, damping, damping * 0.6 / 1000);
 }
 
 }  // namespace
-}  // namespace bathline::spectrum_test
+}  // namespace bathline::discrete_spectrum_test

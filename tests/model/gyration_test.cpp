@@ -1,4 +1,4 @@
-// Free gyration against the circle that a particle runs in, and against many small steps where masses differ.
+// Free gyration against circular motion, and against a numerical integration where masses differ.
 #include "model/gyration.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using Eigen::Vector2d;
 using Eigen::Vector4d;
 using Eigen::VectorXd;
 
-TEST(Gyration, RunsInACircleOfTheCyclotronFrequency) {
+TEST(Gyration, IsCircularWithTheCyclotronFrequency) {
   // From the origin with v = (1, 0): m v' = B (v_y, -v_x) turns clockwise around (0, -m/B).
   const double mass = 2.0, field = 3.0, t = 0.7, theta = field / mass * t, radius = mass / field;
   VectorXd q = Vector2d::Zero(), p = Vector2d(mass, 0.0);
@@ -55,14 +55,14 @@ TEST(Gyration, IsTheFlowOfTwoPairsWithUnequalMasses) {
 }
 
 TEST(Gyration, OfAWeakFieldIsUniformMotion) {
-  // 1 - cos(theta) would have no figure left.
+  // 1 - cos(theta) would be 0 in double precision.
   VectorXd q = Vector2d::Zero(), p = Vector2d(1.0, 0.0);
   Gyration(1e-9, Vector2d::Ones(), 1.0).advance(q, p);
   EXPECT_DOUBLE_EQ(q[0], 1.0);
   EXPECT_DOUBLE_EQ(q[1], -0.5e-9);
 }
 
-TEST(Gyration, ForceAndItsSlopesAreAcrossTheVelocity) {
+TEST(Gyration, ForceIsPerpendicularToTheVelocity) {
   const Vector4d v(1.0, 2.0, -3.0, 5.0);
   EXPECT_EQ(magnetic_force(2.0, v), Vector4d(4.0, -2.0, 10.0, 6.0));
   EXPECT_EQ(magnetic_jacobian(2.0, 4) * v, magnetic_force(2.0, v));

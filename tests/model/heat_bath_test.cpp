@@ -1,4 +1,4 @@
-// The heat bath of a recipe: what each spectrum needs, tables beside the recipe, and what does not make sense.
+// The environment `heat-bath` of recipes: the keys of each spectrum, tables, and mistakes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// A recipe whose bath has its `kind` in line 9 and the given keys from line 10 on.
+/// A recipe with a bath: its `kind` is on line 9, the given keys begin on line 10.
 std::string recipe(const std::string& keys) {
   return "title = \"t\"\n[system]\nkind = \"single-oscillator\"\nm = 1.0\nk = 1.0\nq0 = [1.0]\n\n[[environments]]\n"
          "kind = \"heat-bath\"\n" +
@@ -27,13 +27,13 @@ std::string recipe(const std::string& keys) {
 }
 
 /// The bath of a recipe without mistakes.
-class GaussRuleBath {
+class RecipeBath {
  public:
-  explicit GaussRuleBath(const std::string& keys) : read_(read_recipe(recipe(keys))) {
+  explicit RecipeBath(const std::string& keys) : read_(read_recipe(recipe(keys))) {
     EXPECT_EQ(read_.report(), "");
     if (read_.mistakes.empty()) problem_.emplace(read_.experiment->make_problem(read_.experiment->cases().front()));
   }
-  bool is_there() const { return problem_.has_value(); }
+  bool exists() const { return problem_.has_value(); }
   Environment& operator*() { return *problem_->environments().front(); }
   Environment* operator->() { return problem_->environments().front().get(); }
 
@@ -48,9 +48,9 @@ std::string report(const std::string& keys, const std::vector<std::string>& sett
 
 const std::string ohmic = "oscillators = 200\ndamping = 0.3\nomega_max = 20.0";
 
-TEST(MpiHeatBath, OhmicUnlessSaidOtherwise) {
-  GaussRuleBath bath(ohmic);
-  ASSERT_TRUE(bath.is_there());
+TEST(MpiHeatBath, IsOhmicByDefault) {
+  RecipeBath bath(ohmic);
+  ASSERT_TRUE(bath.exists());
   EXPECT_EQ(bath->properties().sites, 200);
   EXPECT_EQ(bath->properties().damping, 0.3);
   EXPECT_EQ(bath->properties().echo.name, "recurrence");
@@ -58,7 +58,7 @@ TEST(MpiHeatBath, OhmicUnlessSaidOtherwise) {
   EXPECT_NEAR(bath->properties().highest_frequency, 19.95, 1e-12);
   EXPECT_FALSE(bath->properties().loses_energy);
   EXPECT_NEAR(bath->analytic_kernel(std::vector<double>{0.0}).value().kernel[0], 2.0 * 0.3 * 20.0 / pi, 1e-13);
-  // Cold, and eight steps a pass.
+  // By default at rest, with 32 steps per pass.
   bath->prepare({});
   std::vector<double> w, p;
   bath->gather_state(w, p);
@@ -66,22 +66,22 @@ TEST(MpiHeatBath, OhmicUnlessSaidOtherwise) {
   EXPECT_EQ(bath->explicit_stepper(splitting({{Substep::Kind::drift, 1.0}}), 0.1)->max_block_steps(), 32);
 }
 
-TEST(MpiHeatBath, TakesTheKeysOfItsSpectrum) {
-  GaussRuleBath drude("spectrum = \"drude\"\ncutoff = 2.0\n" + ohmic);
-  ASSERT_TRUE(drude.is_there());
+TEST(MpiHeatBath, UsesTheKeysOfItsSpectrum) {
+  RecipeBath drude("spectrum = \"drude\"\ncutoff = 2.0\n" + ohmic);
+  ASSERT_TRUE(drude.exists());
   EXPECT_NEAR(drude->analytic_kernel(std::vector<double>{0.5}).value().limit[0], 0.3 * 2.0 * std::exp(-1.0), 1e-15);
-  GaussRuleBath power("spectrum = \"power\"\nexponent = 3.0\nreference = 4.0\n" + ohmic);
-  ASSERT_TRUE(power.is_there());
+  RecipeBath power("spectrum = \"power\"\nexponent = 3.0\nreference = 4.0\n" + ohmic);
+  ASSERT_TRUE(power.exists());
   const LumpedNetwork chain = power->assemble(200);
   EXPECT_NEAR(chain.to_head[10].second, 2.0 * 0.3 * 0.1 / pi * std::pow(1.05 / 4.0, 2), 1e-15);
 }
 
 TEST(MpiHeatBath, ThermalStartFollowsTemperatureAndPasses) {
-  GaussRuleBath bath("kT = 0.5\nsteps_per_pass = 3\n" + ohmic);
-  ASSERT_TRUE(bath.is_there());
+  RecipeBath bath("kT = 0.5\nsteps_per_pass = 3\n" + ohmic);
+  ASSERT_TRUE(bath.exists());
   bath->prepare({.seed = 4});
   EXPECT_EQ(bath->explicit_stepper(splitting({{Substep::Kind::drift, 1.0}}), 0.1)->max_block_steps(), 3);
-  // Of 200 oscillators kT/2 each, with a standard error of sqrt(1/2) kT.
+  // The mean is kT/2 for each of 200 oscillators, with a standard deviation of sqrt(1/2) kT.
   const EnvironmentEnergy energy = bath->energy(std::vector<double>{0.0});
   EXPECT_NEAR(energy.environment, 200 * 0.25, 5.0 * std::sqrt(200 * 0.125));
   EXPECT_NEAR(energy.interaction, 200 * 0.25, 5.0 * std::sqrt(200 * 0.125));
@@ -91,18 +91,18 @@ TEST(MpiHeatBath, NamesTheKeysThatASpectrumNeeds) {
   struct Missing {
     std::string keys, spectrum, key;
   };
-  for (const Missing& one : {Missing{"oscillators = 9\ndamping = 0.3", "ohmic", "omega_max"},
-                             Missing{"omega_max = 9.0\ndamping = 0.3", "ohmic", "oscillators"},
-                             Missing{"omega_max = 9.0\noscillators = 3", "ohmic", "damping"},
-                             Missing{"spectrum = \"drude\"\n" + ohmic, "drude", "cutoff"},
-                             Missing{"spectrum = \"power\"\nexponent = 2.0\n" + ohmic, "power", "reference"},
-                             Missing{"spectrum = \"power\"\nreference = 2.0\n" + ohmic, "power", "exponent"},
-                             Missing{"spectrum = \"table\"", "table", "file"}}) {
-    const std::string said = "spectrum = \"" + one.spectrum + "\" needs the key `" + one.key + "`";
-    EXPECT_THAT(report(one.keys), HasSubstr(said));
-    EXPECT_THAT(report(one.keys), Not(HasSubstr("\n" + said)));
+  for (const Missing& this_case : {Missing{"oscillators = 9\ndamping = 0.3", "ohmic", "omega_max"},
+                                   Missing{"omega_max = 9.0\ndamping = 0.3", "ohmic", "oscillators"},
+                                   Missing{"omega_max = 9.0\noscillators = 3", "ohmic", "damping"},
+                                   Missing{"spectrum = \"drude\"\n" + ohmic, "drude", "cutoff"},
+                                   Missing{"spectrum = \"power\"\nexponent = 2.0\n" + ohmic, "power", "reference"},
+                                   Missing{"spectrum = \"power\"\nreference = 2.0\n" + ohmic, "power", "exponent"},
+                                   Missing{"spectrum = \"table\"", "table", "file"}}) {
+    const std::string message = "spectrum = \"" + this_case.spectrum + "\" needs the key `" + this_case.key + "`";
+    EXPECT_THAT(report(this_case.keys), HasSubstr(message));
+    EXPECT_THAT(report(this_case.keys), Not(HasSubstr("\n" + message)));
   }
-  // All at once.
+  // All missing keys are reported together.
   EXPECT_THAT(report("spectrum = \"power\"\ndamping = 0.3"),
               AllOf(HasSubstr("r.toml:10:"), HasSubstr("`oscillators`"), HasSubstr("`omega_max`"),
                     HasSubstr("`exponent`"), HasSubstr("`reference`")));
@@ -112,24 +112,25 @@ TEST(MpiHeatBath, NamesTheKeysThatHaveNoMeaning) {
   struct Extra {
     std::string keys, spectrum, key;
   };
-  for (const Extra& one :
+  for (const Extra& this_case :
        {Extra{"cutoff = 1.0\n" + ohmic, "ohmic", "cutoff"}, Extra{"file = \"t\"\n" + ohmic, "ohmic", "file"},
         Extra{"exponent = 1.0\n" + ohmic, "ohmic", "exponent"},
         Extra{"reference = 1.0\nspectrum = \"drude\"\ncutoff = 1.0\n" + ohmic, "drude", "reference"},
         Extra{"cutoff = 1.0\nspectrum = \"power\"\nexponent = 1.0\nreference = 1.0\n" + ohmic, "power", "cutoff"},
         Extra{"omega_max = 1.0\nspectrum = \"table\"\nfile = \"t\"", "table", "omega_max"},
         Extra{"oscillators = 1\nspectrum = \"table\"\nfile = \"t\"", "table", "oscillators"}}) {
-    const std::string text = report(one.keys);
+    const std::string text = report(this_case.keys);
     EXPECT_THAT(text, HasSubstr("r.toml:10:"));
-    EXPECT_THAT(text, HasSubstr("`" + one.key + "` has no meaning with spectrum = \"" + one.spectrum + "\""));
+    EXPECT_THAT(text,
+                HasSubstr("`" + this_case.key + "` has no meaning with spectrum = \"" + this_case.spectrum + "\""));
   }
 }
 
-TEST(MpiHeatBath, RefusesNumbersThatMakeNoSense) {
+TEST(MpiHeatBath, RefusesInvalidNumbers) {
   EXPECT_THAT(report("kT = -1.0\n" + ohmic), AllOf(HasSubstr("r.toml:10:"), HasSubstr("kT")));
   EXPECT_THAT(report("attach = 3\n" + ohmic), AllOf(HasSubstr("r.toml:10:"), HasSubstr("particle 3")));
   EXPECT_THAT(report("steps_per_pass = 0\n" + ohmic), HasSubstr("must be positive"));
-  // Beyond this nothing is gained, and the tables of a pass grow with its square.
+  // More steps gain no speed, and the tables of a pass grow with the square of their number.
   EXPECT_EQ(report("steps_per_pass = 256\n" + ohmic), "");
   for (const char* steps : {"257", "4294967296"}) {
     EXPECT_THAT(report(std::string("steps_per_pass = ") + steps + "\n" + ohmic),
@@ -149,27 +150,27 @@ class MpiHeatBathTable : public testing::Test {
   SharedFolder folder_;
 };
 
-TEST_F(MpiHeatBathTable, IsReadByEveryRank) {
-  GaussRuleBath bath(table("# a bath\n0.5 0.1\n1.5 0.2\n2.5 0.4\n"));
-  ASSERT_TRUE(bath.is_there());
+TEST_F(MpiHeatBathTable, IsReadOnEveryRank) {
+  RecipeBath bath(table("# a bath\n0.5 0.1\n1.5 0.2\n2.5 0.4\n"));
+  ASSERT_TRUE(bath.exists());
   EXPECT_EQ(bath->properties().sites, 3);
   EXPECT_EQ(bath->properties().highest_frequency, 2.5);
   EXPECT_NEAR(bath->analytic_kernel(std::vector<double>{0.0}).value().kernel[0], 0.7, 1e-15);
 }
 
-TEST_F(MpiHeatBathTable, SaysInWhichLineItIsWrong) {
+TEST_F(MpiHeatBathTable, ReportsTheLineOfAMistake) {
   EXPECT_THAT(report(table("0.5 0.1\n0.4 0.2\n")),
-              AllOf(HasSubstr("r.toml:11:"), HasSubstr("bath.txt\": line 2: frequency 0.4 must be above")));
+              AllOf(HasSubstr("r.toml:11:"), HasSubstr("bath.txt\": line 2: frequency 0.4 must be greater")));
   EXPECT_THAT(report(table("0.5 0.1\n0.7\n")), HasSubstr("line 2: must be two numbers"));
-  EXPECT_THAT(report(table("")), HasSubstr("it holds no oscillator"));
+  EXPECT_THAT(report(table("")), HasSubstr("the file contains no oscillator"));
 }
 
-TEST_F(MpiHeatBathTable, HasToBeThere) {
+TEST_F(MpiHeatBathTable, MustExist) {
   EXPECT_THAT(report("spectrum = \"table\"\nfile = \"/no/such/table.txt\""),
               AllOf(HasSubstr("r.toml:11:"), HasSubstr("cannot be read"), HasSubstr("/no/such/table.txt")));
   EXPECT_THAT(report("spectrum = \"table\"\nfile = \"/tmp\""), HasSubstr("cannot be read"));
-  const std::string endless(5000, 'x');
-  EXPECT_THAT(report("spectrum = \"table\"\nfile = \"/" + endless + "\""), HasSubstr("cannot be read"));
+  const std::string long_name(5000, 'x');
+  EXPECT_THAT(report("spectrum = \"table\"\nfile = \"/" + long_name + "\""), HasSubstr("cannot be read"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A memory kernel of decaying oscillations: orders, the same kernel as
-// oscillators, energies, restarts and ranks.
+// Memories with a Prony series: orders, the same kernel as a network of springs, masses and dashpots or as oscillators,
+// energies, restarts and ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,29 +48,29 @@ Problem make_problem(std::unique_ptr<Environment> environment, double quartic) {
   return particle_in({.mass = 1.4, .stiffness = 1.1, .quartic = quartic, .q0 = 1.0, .v0 = 0.6}, std::move(environment));
 }
 
-Problem remembering(const Kernel& kernel, double quartic) {
+Problem with_memory(const Kernel& kernel, double quartic) {
   std::string report;
   auto memory = build(kernel, report);
   EXPECT_EQ(report, "");
   return make_problem(std::move(memory), quartic);
 }
 
-bool is_taken(const MethodCase& method) {
+bool is_supported(const MethodCase& method) {
   return method.method->domain == Method::Domain::mechanical &&
-         !remembering(damped, 0.8).environments().front()->unsupported_reason(method.scheme);
+         !with_memory(damped, 0.8).environments().front()->unsupported_reason(method.scheme);
 }
 
 TEST(MpiMemory, SchemesHaveTheirOrders) {
   constexpr double duration = 2.0;
-  Problem reference = remembering(damped, 0.8);
+  Problem reference = with_memory(damped, 0.8);
   const End exact = end_of(reference, ExactFlow{}, duration, 1);
   int tested = 0;
   for (const MethodCase& method : method_cases()) {
-    if (!is_taken(method)) continue;
+    if (!is_supported(method)) continue;
     SCOPED_TRACE(method.name);
     const int order = method.method->properties(method.options).order;
     const auto error = [&](int steps) {
-      Problem problem = remembering(damped, 0.8);
+      Problem problem = with_memory(damped, 0.8);
       const End end = end_of(problem, method.scheme, duration / steps, steps);
       return std::hypot(end.q - exact.q, end.p - exact.p) + std::abs(end.dissipated - exact.dissipated);
     };
@@ -82,31 +82,29 @@ TEST(MpiMemory, SchemesHaveTheirOrders) {
   EXPECT_GE(tested, 9);
 }
 
-TEST(MpiMemory, RefusesWhatItCannotFollow) {
+TEST(MpiMemory, RefusesUnsupportedSchemes) {
   for (const char* name : {"lobatto(stages=3)", "lobatto(stages=4)"}) {
-    EXPECT_FALSE(is_taken(method_case(name))) << name;
+    EXPECT_FALSE(is_supported(method_case(name))) << name;
   }
-  int backwards = 0;
+  int unsupported_count = 0;
   for (const MethodCase& method : method_cases()) {
     const auto* scheme = std::get_if<ExplicitScheme>(&method.scheme);
     if (scheme == nullptr) continue;
-    bool goes_back = false;
-    for (const Substep& substep : scheme->substeps) goes_back = goes_back || substep.weight < 0.0;
-    EXPECT_EQ(is_taken(method), !goes_back) << method.name;
-    backwards += goes_back;
+    bool has_negative_substep = false;
+    for (const Substep& substep : scheme->substeps) has_negative_substep = has_negative_substep || substep.weight < 0.0;
+    EXPECT_EQ(is_supported(method), !has_negative_substep) << method.name;
+    unsupported_count += has_negative_substep;
   }
-  EXPECT_GT(backwards, 0);
+  EXPECT_GT(unsupported_count, 0);
   std::string report;
   EXPECT_EQ(build({{1.0, 2.0}, {1.0}, {1.0}}, report), nullptr);
   EXPECT_THAT(report, testing::HasSubstr("there are 2, 1 and 1"));
 }
 
-/// The same kernel as a machine: every spring k ends at a place u, from which a
-/// dashpot k/r leads to a mass k/w^2 at y, which a dashpot r k/w^2 holds to the
-/// ground. Without rate the first dashpot is rigid, without frequency the mass
-/// is a wall. By Newton's laws, with the work of all dashpots as the last
-/// unknown.
-End by_hand(const Kernel& kernel, double quartic, double duration) {
+/// The same kernel as a network: every spring k ends at a node u, from which a dashpot k/r leads to a mass k/w^2 at y
+/// with a dashpot r k/w^2 to the ground. With rate 0 the first dashpot is rigid, with frequency 0 the mass is fixed.
+/// Newton's equations, with the energy that all dashpots dissipate as the last variable.
+End newtonian_end(const Kernel& kernel, double quartic, double duration) {
   const std::size_t modes = kernel.k.size();
   const LongMotion motion = [&](const LongState& s) {
     LongState slope(s.size());
@@ -116,7 +114,7 @@ End by_hand(const Kernel& kernel, double quartic, double duration) {
       const long double k = kernel.k[j], r = kernel.r[j], w = kernel.w[j];
       const long double u = s[2 + 3 * j], speed = s[4 + 3 * j], pull = k * (q - 1.0L - u);
       force -= pull;
-      const long double through = r > 0.0L ? pull / (k / r) : 0.0L;  // how fast the first dashpot opens
+      const long double through = r > 0.0L ? pull / (k / r) : 0.0L;  // relative velocity of the first dashpot
       slope[2 + 3 * j] = speed + through;
       slope[3 + 3 * j] = speed;
       slope[4 + 3 * j] = w > 0.0L ? (pull - r * k / (w * w) * speed) / (k / (w * w)) : 0.0L;
@@ -138,16 +136,16 @@ TEST(MpiMemory, IsItsKernelOfSpringsMassesAndDashpots) {
   const Kernel all{{1.3, 0.8, 0.5, 0.4}, {0.7, 2.1, 0.0, 0.0}, {1.9, 0.0, 1.1, 0.0}};
   for (const double quartic : {0.0, 0.8}) {
     SCOPED_TRACE(quartic);
-    const End expected = by_hand(all, quartic, 3.0);
-    Problem problem = remembering(all, quartic);
+    const End expected = newtonian_end(all, quartic, 3.0);
+    Problem problem = with_memory(all, quartic);
     const double before = problem.energies().total();
-    const End found = end_of(problem, ExactFlow{}, 3.0, 1);
-    EXPECT_NEAR(found.q, expected.q, 1e-11);
-    EXPECT_NEAR(found.p, expected.p, 1e-11);
-    EXPECT_NEAR(found.dissipated, expected.dissipated, 1e-11);
-    EXPECT_NEAR(found.total, before, 1e-11);
+    const End end = end_of(problem, ExactFlow{}, 3.0, 1);
+    EXPECT_NEAR(end.q, expected.q, 1e-11);
+    EXPECT_NEAR(end.p, expected.p, 1e-11);
+    EXPECT_NEAR(end.dissipated, expected.dissipated, 1e-11);
+    EXPECT_NEAR(end.total, before, 1e-11);
     // Of order 6: a step of 0.02 leaves (0.02)^6 of rates of about 2.
-    Problem stepped = remembering(all, quartic);
+    Problem stepped = with_memory(all, quartic);
     const End gauss = end_of(stepped, method_case("gauss(stages=3)").scheme, 0.02, 150);
     EXPECT_NEAR(gauss.q, expected.q, 1e-9);
     EXPECT_NEAR(gauss.p, expected.p, 1e-9);
@@ -155,31 +153,29 @@ TEST(MpiMemory, IsItsKernelOfSpringsMassesAndDashpots) {
   }
 }
 
-// Without decay the modes are the oscillators of a heat bath, under every
-// scheme alike.
+// Without decay the terms are the oscillators of a heat bath, under every scheme.
 TEST(MpiMemory, IsAHeatBathWhereNothingDecays) {
   const Kernel kernel{{0.9, 0.4}, {0.0, 0.0}, {1.2, 2.3}};
   for (const MethodCase& method : method_cases()) {
     if (method.method->domain != Method::Domain::mechanical) continue;
     SCOPED_TRACE(method.name);
-    Problem memory = remembering(kernel, 0.8);
+    Problem memory = with_memory(kernel, 0.8);
     EXPECT_FALSE(memory.environments().front()->unsupported_reason(method.scheme));
     Problem bath =
         make_problem(std::make_unique<OscillatorBath>("bath", Attachment({{0, 1.0}}, 1),
                                                       table_spectrum({{1.2, 0.9}, {2.3, 0.4}}), 0.0, 8, test_world()),
                      0.8);
-    const End found = end_of(memory, method.scheme, 0.05, 100), expected = end_of(bath, method.scheme, 0.05, 100);
-    EXPECT_NEAR(found.q, expected.q, 2e-12);
-    EXPECT_NEAR(found.p, expected.p, 2e-12);
-    EXPECT_NEAR(found.total, expected.total, 1e-11);
+    const End end = end_of(memory, method.scheme, 0.05, 100), expected = end_of(bath, method.scheme, 0.05, 100);
+    EXPECT_NEAR(end.q, expected.q, 2e-12);
+    EXPECT_NEAR(end.p, expected.p, 2e-12);
+    EXPECT_NEAR(end.total, expected.total, 1e-11);
   }
 }
 
-// A Drude bath of n oscillators up to omega_max has the kernel D cutoff
-// exp(-cutoff t) up to its band's edge.
-TEST(MpiMemory, IsWhatADrudeBathTendsTo) {
+// A Drude bath of n oscillators up to omega_max has the kernel D cutoff exp(-cutoff t) up to terms beyond omega_max.
+TEST(MpiMemory, IsTheLimitOfADrudeBath) {
   constexpr double damping = 0.3, cutoff = 2.0;
-  Problem memory = remembering({{damping * cutoff}, {cutoff}, {0.0}}, 0.8);
+  Problem memory = with_memory({{damping * cutoff}, {cutoff}, {0.0}}, 0.8);
   EXPECT_NEAR(memory.environments().front()->properties().damping, damping, 1e-15);
   const End expected = end_of(memory, ExactFlow{}, 5.0, 1);
   const auto distance = [&](double highest) {
@@ -188,18 +184,18 @@ TEST(MpiMemory, IsWhatADrudeBathTendsTo) {
                          "bath", Attachment({{0, 1.0}}, 1),
                          drude_spectrum(std::lround(20.0 * highest), damping, highest, cutoff), 0.0, 8, test_world()),
                      0.8);
-    const End found = end_of(bath, method_case("gauss(stages=2)").scheme, 0.0125, 400);
-    return std::hypot(found.q - expected.q, found.p - expected.p);
+    const End end = end_of(bath, method_case("gauss(stages=2)").scheme, 0.0125, 400);
+    return std::hypot(end.q - expected.q, end.p - expected.p);
   };
   const double coarse = distance(20.0), fine = distance(40.0);
   EXPECT_LT(fine, 2e-3);
   EXPECT_GT(coarse, 1.5 * fine);
 }
 
-// The midpoint rule and Gauss keep every quadratic balance of a linear system.
+// The midpoint rule and Gauss methods conserve every quadratic balance of a linear system.
 TEST(MpiMemory, LedgerIsClosedToRoundOff) {
   for (const char* name : {"gamma(gamma=0.500000)", "gauss(stages=2)", "gauss(stages=3)"}) {
-    Problem problem = remembering(damped, 0.0);
+    Problem problem = with_memory(damped, 0.0);
     const double before = problem.energies().total();
     const End end = end_of(problem, method_case(name).scheme, 0.2, 500);
     EXPECT_NEAR(end.total, before, 1e-12 * before) << name;
@@ -207,9 +203,8 @@ TEST(MpiMemory, LedgerIsClosedToRoundOff) {
   }
 }
 
-// z' = (-r + i w) z + x' of every mode, its force -Re((k - i b) z), and the
-// work on all of them.
-End of_sum_by_hand(const std::vector<PronyTerm>& modes, double quartic, double duration) {
+// z' = (-r + i w) z + x' for every term, with the force -Re((k - i b) z), and the work on all of them.
+End end_of_sum(const std::vector<PronyTerm>& modes, double quartic, double duration) {
   const LongMotion motion = [&](const LongState& s) {
     LongState slope(s.size());
     const long double q = s[0], v = s[1];
@@ -232,9 +227,8 @@ End of_sum_by_hand(const std::vector<PronyTerm>& modes, double quartic, double d
   return {static_cast<double>(end[0]), 1.4 * static_cast<double>(end[1]), static_cast<double>(end.back()), 0.0};
 }
 
-// Passive together, not one by one: with sines, with stiffnesses below 0, and
-// with a sine that has next to no cosine.
-TEST(MpiMemory, IsASumThatIsNoMachine) {
+// Terms that are passive only together: with sines, with negative cosines, and with a sine whose cosine is tiny.
+TEST(MpiMemory, MayBePassiveAsASumOnly) {
   const std::vector<PronyTerm> modes =
       rescaled_terms({{1.3, 0.7, 1.9, 0.4}, {-0.2, 1.5, 0.0}, {1e-7, 0.9, 1.1, 0.3}, {0.9, 0.4, 0.6}});
   EXPECT_EQ(modes.size(), 5u);
@@ -244,13 +238,13 @@ TEST(MpiMemory, IsASumThatIsNoMachine) {
   };
   for (const double quartic : {0.0, 0.8}) {
     SCOPED_TRACE(quartic);
-    const End expected = of_sum_by_hand(modes, quartic, 3.0);
+    const End expected = end_of_sum(modes, quartic, 3.0);
     Problem exact = problem_of(quartic);
     const double before = exact.energies().total();
-    const End found = end_of(exact, ExactFlow{}, 3.0, 1);
-    EXPECT_NEAR(found.q, expected.q, 1e-11);
-    EXPECT_NEAR(found.p, expected.p, 1e-11);
-    EXPECT_NEAR(found.total, before, 1e-11);
+    const End end = end_of(exact, ExactFlow{}, 3.0, 1);
+    EXPECT_NEAR(end.q, expected.q, 1e-11);
+    EXPECT_NEAR(end.p, expected.p, 1e-11);
+    EXPECT_NEAR(end.total, before, 1e-11);
     // Of order 6: a step of 0.02 leaves (0.02)^6 of rates of about 2.
     Problem stepped = problem_of(quartic);
     const End gauss = end_of(stepped, method_case("gauss(stages=3)").scheme, 0.02, 150);
@@ -260,7 +254,7 @@ TEST(MpiMemory, IsASumThatIsNoMachine) {
     const EnergyLedger ledger = stepped.energies();
     EXPECT_NEAR(ledger.environment, expected.total, 1e-9);
     EXPECT_EQ(ledger.interaction, 0.0);
-    // Splittings, with half a step of decay before and after, are of order 2.
+    // Splittings, with half a step of decay before and after each step, have order 2.
     const auto error = [&](int steps) {
       Problem split = problem_of(quartic);
       const End end =
@@ -275,34 +269,34 @@ TEST(MpiMemory, IsASumThatIsNoMachine) {
   EXPECT_NEAR(problem_of(0.0).environments()[0]->properties().damping, resistance_at(modes, 0.0), 1e-15);
 }
 
-TEST(MpiMemory, GoesOnFromItsFields) {
+TEST(MpiMemory, ResumesFromItsFields) {
   for (const MethodCase& method : method_cases()) {
-    if (!is_taken(method) || std::holds_alternative<ExactFlow>(method.scheme)) continue;
+    if (!is_supported(method) || std::holds_alternative<ExactFlow>(method.scheme)) continue;
     SCOPED_TRACE(method.name);
-    Problem whole = remembering(damped, 0.8), first = remembering(damped, 0.8), second = remembering(damped, 0.8);
+    Problem whole = with_memory(damped, 0.8), first = with_memory(damped, 0.8), second = with_memory(damped, 0.8);
     const End expected = end_of(whole, method.scheme, 0.1, 30);
     end_of(first, method.scheme, 0.1, 13);
     take_over_state(second, first);
-    const End found = end_of(second, method.scheme, 0.1, 17);
-    EXPECT_EQ(found.q, expected.q);
-    EXPECT_EQ(found.p, expected.p);
-    EXPECT_EQ(found.dissipated, expected.dissipated);
+    const End end = end_of(second, method.scheme, 0.1, 17);
+    EXPECT_EQ(end.q, expected.q);
+    EXPECT_EQ(end.p, expected.p);
+    EXPECT_EQ(end.dissipated, expected.dissipated);
   }
 }
 
-TEST(MpiMemory, KnowsItsKernelAndWhatItStandsFor) {
+TEST(MpiMemory, HasItsKernelAndDamping) {
   std::string report;
   const auto memory = build(damped, report);
-  const AnalyticKernel formulas = memory->analytic_kernel(List{0.0, 0.9}).value();
-  EXPECT_NEAR(formulas.kernel[0], 2.6, 1e-15);
+  const AnalyticKernel analytic = memory->analytic_kernel(List{0.0, 0.9}).value();
+  EXPECT_NEAR(analytic.kernel[0], 2.6, 1e-15);
   const double expected = 1.3 * std::exp(-0.63) * std::cos(1.71) + 0.8 * std::exp(-1.89) + 0.5 * std::cos(0.99);
-  EXPECT_NEAR(formulas.kernel[1], expected, 1e-15);
+  EXPECT_NEAR(analytic.kernel[1], expected, 1e-15);
   EXPECT_NEAR(memory->properties().damping, 1.3 * 0.7 / (0.49 + 3.61) + 0.8 / 2.1, 1e-15);
   EXPECT_TRUE(std::isinf(build({{1.0}, {0.0}, {0.0}}, report)->properties().damping));
 }
 
-TEST(MpiMemory, FastDecaysLimitTheSteps) {
-  const Problem problem = remembering({{1.0}, {50.0}, {0.0}}, 0.0);
+TEST(MpiMemory, FastDecayLimitsTheStep) {
+  const Problem problem = with_memory({{1.0}, {50.0}, {0.0}}, 0.0);
   const MethodCase& rk4 = method_case("rk4");
   EXPECT_NEAR(stability_limit(problem, *rk4.method, rk4.options).largest_step, 2.785293563405282 / 50.0, 1e-12);
   const MethodCase& verlet = method_case("stoermer-verlet(order_of_substeps=kick-drift-kick)");

@@ -1,4 +1,4 @@
-// The potentials against closed forms: where their wells are, how deep and how stiff.
+// Pair potentials against closed forms: position, depth and stiffness of their minima.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST(Potentials, QuarticStiffensOrSoftens) {
   EXPECT_EQ(v->derivative(2.0), 4.0 + 32.0);
   EXPECT_EQ(v->second_derivative(2.0), 2.0 + 48.0);
   EXPECT_EQ(v->value(-2.0), v->value(2.0));
-  // Softening, the force turns round at sqrt(-k/beta).
+  // If it softens, the force changes its sign at sqrt(-k/beta).
   EXPECT_NEAR(make("quartic", {{"k", 2.0}, {"beta", -0.5}})->derivative(2.0), 0.0, 1e-15);
   EXPECT_FALSE(v->is_quadratic());
 }
@@ -57,7 +57,7 @@ TEST(Potentials, MorseBindsWithItsDepth) {
   EXPECT_EQ(v->derivative(1.5), 0.0);
   EXPECT_EQ(v->second_derivative(1.5), 2.0 * 5.0 / 0.25);
   EXPECT_NEAR(v->value(1.5 - 0.5 * std::log(2.0)), 0.0, 1e-14);
-  // The pull is strongest where e = 1/2: depth / (2 width).
+  // The maximum of the force is at e = 1/2: depth / (2 width).
   EXPECT_NEAR(v->derivative(1.5 + 0.5 * std::log(2.0)), 5.0 / (2.0 * 0.5), 1e-14);
   EXPECT_NEAR(v->value(100.0), 0.0, 1e-80);
 }
@@ -72,7 +72,7 @@ TEST(Potentials, LennardJonesHasItsWellAtTheSixthRootOfTwo) {
   EXPECT_FALSE(std::isfinite(v->value(0.0)));
 }
 
-TEST(Potentials, CatalogueRefusesWhatItDoesNotHave) { EXPECT_THROW(make("gravity", {}), std::logic_error); }
+TEST(Potentials, CatalogueRefusesUnknownKinds) { EXPECT_THROW(make("gravity", {}), std::logic_error); }
 
 }  // namespace
 }  // namespace bathline::potentials_test

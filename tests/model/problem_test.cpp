@@ -10,7 +10,7 @@
 namespace bathline::problem_test {
 namespace {
 
-/// Two particles with two axes; two lines on the first, one between the two, of different kinds.
+/// Two particles with two axes; two different lines on the first, and one between the two.
 Scene crowded_scene(FarEnd far_end) {
   RandomNumbers random(5);
   Scene scene;
@@ -36,21 +36,21 @@ TEST(MpiProblem, StartsAtRestAroundItsParticles) {
   EXPECT_NEAR(ledger.particles, kinetic + scene.system.potential->value(scene.system.q0), 1e-14);
 }
 
-TEST(MpiProblem, LedgerAddsUpToTheEnergyOfTheWhole) {
+TEST(MpiProblem, LedgerAddsUpToTheEnergyOfTheDenseSystem) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     const Scene scene = crowded_scene(far_end);
     Problem problem = make_problem(scene, test_world());
     RandomNumbers random(6);
     const PhasePoint point = random_point(scene.size(), 1.0, random);
     set_state(problem, point);
-    problem.dissipated = test_world().is_root() ? 2.25 : -1e9;  // known to rank 0 only
+    problem.dissipated = test_world().is_root() ? 2.25 : -1e9;  // rank 0 alone has the value
     const EnergyLedger ledger = problem.energies();
     EXPECT_EQ(ledger.dissipated, 2.25);
     EXPECT_NEAR(ledger.total() - 2.25, DenseSystem(scene).energy(point), 1e-12);
   }
 }
 
-TEST(MpiProblem, ForcesAreThoseOfTheWhole) {
+TEST(MpiProblem, ForcesAreThoseOfTheDenseSystem) {
   Scene scene = crowded_scene(FarEnd::fixed);
   RandomNumbers random(7);
   const Eigen::MatrixXd half = random_matrix(4, 4, random);
@@ -70,7 +70,7 @@ TEST(MpiProblem, ForcesAreThoseOfTheWhole) {
   EXPECT_LT((forces - (expected - scene.damping * v)).cwiseAbs().maxCoeff(), 1e-13);
 }
 
-TEST(MpiProblem, SharesTheParticlesOfRankZero) {
+TEST(MpiProblem, BroadcastsTheParticlesOfRankZero) {
   const Scene scene = crowded_scene(FarEnd::fixed);
   Problem problem = make_problem(scene, test_world());
   problem.q.setConstant(test_world().rank() + 1.0);

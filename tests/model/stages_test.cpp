@@ -1,5 +1,5 @@
-// Implicit schemes with several stages on lines and heat baths: the eliminated environment and the completed step
-// against one system of all sites and stages.
+// Implicit schemes on lines and heat baths: the condensed environment and the step of its sites against one dense
+// linear system of all sites and stages.
 #include <gtest/gtest.h>
 
 #include <Eigen/SparseLU>
@@ -45,11 +45,11 @@ struct Dense {
   }
 };
 
-/// One column an axis.
+/// One column per axis.
 struct DenseStep {
   Eigen::MatrixXd w, p;
-  Eigen::MatrixXd forces;  // on the head, one row a stage
-  double work = 0.0;       // of the dashpots
+  Eigen::MatrixXd forces;  // on the head, one row per stage
+  double work = 0.0;       // energy dissipated by the dashpots
 };
 
 DenseStep dense_step(const Dense& d, const PartitionedRungeKutta& s, double h, const Eigen::MatrixXd& w,
@@ -69,17 +69,17 @@ DenseStep dense_step(const Dense& d, const PartitionedRungeKutta& s, double h, c
     for (Eigen::Index j = 0; j < stages; ++j) force += s.a_hat(i, j) * (d.to_head * heads.row(j) - d.stiffness * w);
     right.middleRows(i * n, n) = p + h * force;
   }
-  // Most of it is zeros.
+  // A sparse decomposition, as most entries are zero.
   const Eigen::SparseLU<Eigen::SparseMatrix<double>> factors(system.sparseView());
   const Eigen::MatrixXd momenta = factors.solve(right);
   DenseStep end{w, p, Eigen::MatrixXd(stages, axes)};
   for (Eigen::Index i = 0; i < stages; ++i) {
-    Eigen::MatrixXd place = w;
-    for (Eigen::Index j = 0; j < stages; ++j) place += h * s.a(i, j) * drift * momenta.middleRows(j * n, n);
+    Eigen::MatrixXd displacement = w;
+    for (Eigen::Index j = 0; j < stages; ++j) displacement += h * s.a(i, j) * drift * momenta.middleRows(j * n, n);
     const Eigen::MatrixXd velocity = drift * momenta.middleRows(i * n, n);
-    end.forces.row(i) = d.to_head.transpose() * place - d.to_head.sum() * heads.row(i);
+    end.forces.row(i) = d.to_head.transpose() * displacement - d.to_head.sum() * heads.row(i);
     end.w += h * s.b[i] * velocity;
-    end.p += h * s.b[i] * (d.to_head * heads.row(i) - d.stiffness * place - d.damping * velocity);
+    end.p += h * s.b[i] * (d.to_head * heads.row(i) - d.stiffness * displacement - d.damping * velocity);
     end.work += h * s.b[i] * velocity.cwiseProduct(d.damping * velocity).sum();
   }
   return end;
@@ -105,7 +105,7 @@ void expect_dense_step(Environment& environment, const PartitionedRungeKutta& sc
   const double dissipated = environment.energy(head).dissipated;
   on_rank_zero([&] {
     const Dense dense(environment.assemble(sites));
-    // Sites are rows here and in the lists.
+    // Rows are sites here and in the lists.
     using Sites = Eigen::Matrix<double, Eigen::Dynamic, axes, Eigen::RowMajor>;
     const auto matrix = [&](const std::vector<double>& list) {
       return Eigen::Map<const Sites>(list.data(), sites, axes);
@@ -140,7 +140,7 @@ std::vector<std::pair<std::string, PartitionedRungeKutta>> schemes() {
   return all;
 }
 
-/// With every scheme, far end and several lengths.
+/// Tests every scheme, every far end and several lengths.
 void expect_dense_steps_of_lines(const std::vector<double>& steps, const LineOptions& options) {
   for (const auto& [name, scheme] : schemes()) {
     for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
@@ -176,9 +176,9 @@ TEST(MpiStages, OfAHeatBathEqualADenseSolution) {
     for (const int oscillators : {1, 7, 60}) {
       for (const double h : {0.01, 0.3}) {
         SCOPED_TRACE(testing::Message() << name << ", " << oscillators << " oscillators, h = " << h);
-        OscillatorBath star("bath", Attachment({{0, 1.0}}, 2), ohmic_spectrum(oscillators, 0.7, 5.0), 0.0, 4,
+        OscillatorBath bath("bath", Attachment({{0, 1.0}}, 2), ohmic_spectrum(oscillators, 0.7, 5.0), 0.0, 4,
                             test_world());
-        expect_dense_step(star, scheme, h);
+        expect_dense_step(bath, scheme, h);
       }
     }
   }

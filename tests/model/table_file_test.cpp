@@ -1,4 +1,4 @@
-// Tables of two columns: what is read, and what is said of lines that are wrong.
+// Tables of two columns: their values, and the messages about wrong lines.
 #include "model/table_file.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ class MpiTableFile : public testing::Test {
   std::optional<Rows> read(const std::string& text, const TableForm& form) {
     if (test_world().is_root()) std::ofstream(folder_.file("table.txt")) << text;
     test_world().barrier();
-    // Named as seen from the recipe's folder.
+    // The path is relative to the recipe's folder.
     Section section({folder_.file("recipe.toml"), 3, 1});
     section.set("file", std::string("table.txt"), {folder_.file("recipe.toml"), 4, 1});
     Mistakes mistakes;
@@ -33,51 +33,51 @@ class MpiTableFile : public testing::Test {
     report_ = mistakes.empty() ? "" : mistakes.report();
     return rows;
   }
-  std::string why(const std::string& text, const TableForm& form = oscillators) {
+  std::string reason(const std::string& text, const TableForm& form = oscillators) {
     EXPECT_EQ(read(text, form), std::nullopt);
     const std::string before = "recipe.toml:4:1: file = \"table.txt\": ";
-    const std::size_t at = report_.find(before);
-    return at == std::string::npos ? report_ : report_.substr(at + before.size());
+    const std::size_t position = report_.find(before);
+    return position == std::string::npos ? report_ : report_.substr(position + before.size());
   }
 
   SharedFolder folder_;
   std::string report_;
 };
 
-TEST_F(MpiTableFile, ReadsNumbersAndLeavesOutComments) {
+TEST_F(MpiTableFile, ReadsNumbersAndSkipsComments) {
   const auto rows = read("# frequency stiffness\n\n 1.0 0.5\n2e0\t.25 # the second\r\n   \n3 1", oscillators);
   EXPECT_EQ(report_, "");
   EXPECT_EQ(rows, (Rows{{1.0, 0.5}, {2.0, 0.25}, {3.0, 1.0}}));
 }
 
-TEST_F(MpiTableFile, WantsARisingFirstColumnOnlyWhereThatMeansSomething) {
-  EXPECT_EQ(why("1.0 1.0\n\n1.0 2.0"), "line 3: frequency 1 must be above that of the line before, 1");
-  EXPECT_EQ(why("2.0 1.0\n1.5 2.0"), "line 2: frequency 1.5 must be above that of the line before, 2");
+TEST_F(MpiTableFile, ChecksThatTheFirstColumnRisesIfItMust) {
+  EXPECT_EQ(reason("1.0 1.0\n\n1.0 2.0"), "line 3: frequency 1 must be greater than that of the row before, 1");
+  EXPECT_EQ(reason("2.0 1.0\n1.5 2.0"), "line 2: frequency 1.5 must be greater than that of the row before, 2");
   EXPECT_EQ(read("2.0 1.0\n1.5 2.0", sites), (Rows{{2.0, 1.0}, {1.5, 2.0}}));
 }
 
-TEST_F(MpiTableFile, SaysWhatIsWrongAndWhere) {
-  EXPECT_EQ(why(""), "it holds no oscillator");
-  EXPECT_EQ(why("# nothing\n\n", sites), "it holds no site");
+TEST_F(MpiTableFile, ReportsWhatIsWrongAndWhere) {
+  EXPECT_EQ(reason(""), "the file contains no oscillator");
+  EXPECT_EQ(reason("# nothing\n\n", sites), "the file contains no site");
   for (const char* line : {"2.0", "2.0 1.0 3.0", "two 1.0", "2.0 one", "2.0, 1.0", "2.0 1.0x", "nan 1.0", "2.0 inf",
                            "1e999 1.0", "2.0 0x10"}) {
-    EXPECT_THAT(why(std::string("# two numbers\n1.0 1.0\n") + line + "\n4.0 1.0\n"),
+    EXPECT_THAT(reason(std::string("# two numbers\n1.0 1.0\n") + line + "\n4.0 1.0\n"),
                 HasSubstr("line 3: must be two numbers, a frequency (rad/s) and a stiffness (N/m)"))
         << line;
   }
-  EXPECT_EQ(why("-1.0 1.0"), "line 1: frequency -1 must be positive");
-  EXPECT_EQ(why("0 1.0", sites), "line 1: mass 0 must be positive");
-  EXPECT_EQ(why("1.0 1.0\n2.0 0.0"), "line 2: stiffness 0 must be positive");
-  EXPECT_EQ(why("1.0 -3.0"), "line 1: stiffness -3 must be positive");
+  EXPECT_EQ(reason("-1.0 1.0"), "line 1: frequency -1 must be positive");
+  EXPECT_EQ(reason("0 1.0", sites), "line 1: mass 0 must be positive");
+  EXPECT_EQ(reason("1.0 1.0\n2.0 0.0"), "line 2: stiffness 0 must be positive");
+  EXPECT_EQ(reason("1.0 -3.0"), "line 1: stiffness -3 must be positive");
 }
 
-TEST_F(MpiTableFile, SaysWhereItLooked) {
+TEST_F(MpiTableFile, ReportsThePathThatCannotBeRead) {
   Section section({"/somewhere/recipe.toml", 3, 1});
   section.set("file", std::string("none.txt"), {"/somewhere/recipe.toml", 4, 1});
   Mistakes mistakes;
   EXPECT_EQ(read_table_file(section, sites, test_world(), mistakes), std::nullopt);
   EXPECT_THAT(mistakes.report(),
-              HasSubstr("cannot be read; it is looked for beside the recipe, as /somewhere/none.txt"));
+              HasSubstr("cannot be read; relative paths start at the recipe's folder, so this is /somewhere/none.txt"));
 }
 
 }  // namespace

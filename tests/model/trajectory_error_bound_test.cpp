@@ -1,4 +1,4 @@
-// Bounds on paths: against an oscillator with a damper that is a little wrong, whose path is known.
+// The bound on trajectory errors against the exact trajectories of oscillators with slightly different dampers.
 #include "model/trajectory_error_bound.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "quartic_potential.hpp"
 
-namespace bathline::path_bound_test {
+namespace bathline::trajectory_error_bound_test {
 namespace {
 
 ParticleSystem oscillator(std::shared_ptr<const Potential> potential) {
@@ -30,26 +30,26 @@ double damped(double t, double d) {
   return std::exp(-r * t) * (0.8 * std::cos(w * t) + (-0.6 + 0.8 * r) / w * std::sin(w * t));
 }
 
-// A damper is a kernel of which all is in its integral: one that is wrong by e has the error e.
-TEST(PathBound, HoldsForADamper) {
+// The kernel of a damper is a delta function, so an error e of the damper is the integral of the kernel's error.
+TEST(TrajectoryErrorBound, HoldsForADamper) {
   const ParticleSystem system = oscillator(spring(2.2));
   const Attachment attachment({{0, 1.0}}, 1);
   for (const double d : {0.0, 0.3}) {
     constexpr double error = 1e-6, duration = 30.0;
     const auto bound = trajectory_error_bound(system, attachment, error, duration);
     ASSERT_TRUE(bound);
-    double farthest = 0.0;
+    double max_error = 0.0;
     for (double t = 0.0; t < duration; t += 0.01) {
-      farthest = std::max(farthest, std::abs(damped(t, d + error) - damped(t, d)));
+      max_error = std::max(max_error, std::abs(damped(t, d + error) - damped(t, d)));
     }
-    EXPECT_LE(farthest, *bound);
-    // Undamped, the amplitude falls by e t/(2 m): half of what is allowed for.
+    EXPECT_LE(max_error, *bound);
+    // Without damping the amplitude falls by e t/(2 m), half of the bound.
     if (d > 0.0) continue;
-    EXPECT_GT(farthest, 0.4 * *bound);
+    EXPECT_GT(max_error, 0.4 * *bound);
   }
 }
 
-TEST(PathBound, KnowsWhatItIsOf) {
+TEST(TrajectoryErrorBound, ExistsForBoundLinearSystemsAlone) {
   const Attachment attachment({{0, 1.0}}, 1);
   const auto quartic = std::make_shared<QuarticPotential>(Eigen::MatrixXd::Constant(1, 1, 2.2), 0.3);
   EXPECT_FALSE(trajectory_error_bound(oscillator(quartic), attachment, 1e-6, 1.0));
@@ -60,4 +60,4 @@ TEST(PathBound, KnowsWhatItIsOf) {
 }
 
 }  // namespace
-}  // namespace bathline::path_bound_test
+}  // namespace bathline::trajectory_error_bound_test

@@ -1,4 +1,4 @@
-// The three ways to describe a line in a recipe, and what does not make sense together.
+// The forms of lines in recipes, and mistakes in them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A recipe with a system and an environment; the environment's kind stands in line 10, what is given from line 11 on.
+/// A recipe with a system and an environment: its `kind` is on line 10, the given keys begin on line 11.
 std::string recipe(const std::string& system, const std::string& kind, const std::string& environment) {
   return "title = \"t\"\n[system]\nkind = \"" + system + "\"\n" +
          (system == "dual-oscillator" ? "m0 = 1.0\nM0 = 2.0\nk0 = 1.0\nK0 = 1.0\nq0 = [1.0, 0.0]\n"
@@ -29,7 +29,7 @@ LumpedNetwork chain_of(const std::string& text) {
   return problem.environments().front()->assemble(100);
 }
 
-TEST(MpiTransmissionLines, LumpedValuesAreTakenAsTheyAre) {
+TEST(MpiTransmissionLines, LumpedValuesAreUsedUnchanged) {
   const LumpedNetwork chain =
       chain_of(recipe("single-oscillator", "spring-mass-line", "sites = 7\nM = 3.0\nlambda = 12.0"));
   EXPECT_EQ(chain.mass, std::vector<double>(7, 3.0));
@@ -83,7 +83,7 @@ TEST(MpiTransmissionLines, CharacteristicGridOfEveryGammaBelowOneHalf) {
   EXPECT_THAT(report("sites = 7\nM = 1.0\nlambda = 1.0\ngamma = 0.25"), HasSubstr("it needs `grid = "));
 }
 
-TEST(MpiTransmissionLines, HalfASiteLiesOnTheParticleOfClosedRuns) {
+TEST(MpiTransmissionLines, HalfASiteIsAddedToTheParticleOfClosedRuns) {
   const std::string line = "sites = 7\nM = 3.0\nlambda = 12.0\nhalf_site = true";
   std::string text = recipe("single-oscillator", "spring-mass-line", line);
   text.replace(text.find("k = 1.0"), 7, "k = 1.0\nv0 = [2.0]");
@@ -98,14 +98,14 @@ TEST(MpiTransmissionLines, HalfASiteLiesOnTheParticleOfClosedRuns) {
   EXPECT_EQ(read.experiment->make_problem(*read.experiment->find_case("open")).system().mass[0], 1.0);
 
   EXPECT_THAT(read_recipe(recipe("single-oscillator", "spring-mass-line", line + "\nkT = 1.0")).report(),
-              testing::AllOf(HasSubstr("r.toml:14:"), HasSubstr("cannot start warm")));
+              testing::AllOf(HasSubstr("r.toml:14:"), HasSubstr("`half_site` supports no temperature")));
   EXPECT_THAT(
       read_recipe(recipe("dual-oscillator", "spring-inerter-line", "sites = 7\nb = 3.0\nk = 12.0\nhalf_site = true"))
           .report(),
       HasSubstr("half_site"));
 }
 
-TEST(MpiTransmissionLines, TellApartWhatDoesNotGoTogether) {
+TEST(MpiTransmissionLines, RefuseContradictoryForms) {
   const auto report = [](const std::string& environment) {
     return read_recipe(recipe("single-oscillator", "spring-mass-line", environment)).report();
   };
@@ -120,14 +120,14 @@ TEST(MpiTransmissionLines, TellApartWhatDoesNotGoTogether) {
   EXPECT_THAT(report("sites = 7"), HasSubstr("is missing"));
 }
 
-/// Rank 0 writes the table and reads it.
+/// Writes a table on rank 0 and returns the key that names it.
 std::string table_of_sites(const std::string& text) {
   const std::string path = testing::TempDir() + "bathline_sites_" + std::to_string(test_world().size()) + ".txt";
   if (test_world().is_root()) std::ofstream(path) << text;
   return "file = \"" + path + "\"\n";
 }
 
-TEST(MpiTransmissionLines, UnequalSitesComeFromATable) {
+TEST(MpiTransmissionLines, NonuniformSitesComeFromATable) {
   const std::string table = table_of_sites("# mass, stiffness\n1.0 4.0\n2.0 5.0\n");
   const LumpedNetwork chain = chain_of(recipe("single-oscillator", "spring-mass-line", "sites = 5\n" + table));
   EXPECT_EQ(chain.mass, (std::vector<double>{1.0, 2.0, 1.0, 2.0, 1.0}));
@@ -138,7 +138,7 @@ TEST(MpiTransmissionLines, UnequalSitesComeFromATable) {
   EXPECT_EQ(chain.to_ground.front().second, 4.0);
 }
 
-TEST(MpiTransmissionLines, UnequalSitesAreCheckedLineByLine) {
+TEST(MpiTransmissionLines, NonuniformSitesAreCheckedLineByLine) {
   const auto report = [](const std::string& text, const std::string& more) {
     return read_recipe(recipe("single-oscillator", "spring-mass-line", "sites = 2\n" + table_of_sites(text) + more))
         .report();
@@ -147,21 +147,21 @@ TEST(MpiTransmissionLines, UnequalSitesAreCheckedLineByLine) {
   EXPECT_THAT(report("1.0 1.0\n1.0\n", ""), HasSubstr("line 2: must be two numbers"));
   EXPECT_THAT(report("-1.0 1.0\n", ""), HasSubstr("line 1: mass -1 must be positive"));
   EXPECT_THAT(report("1.0 0.0\n", ""), HasSubstr("line 1: stiffness 0 must be positive"));
-  EXPECT_THAT(report("# nothing\n", ""), HasSubstr("it holds no site"));
+  EXPECT_THAT(report("# nothing\n", ""), HasSubstr("the file contains no site"));
   EXPECT_THAT(report("1 1\n1 1\n1 1\n", ""), HasSubstr("it describes 3 sites, but the line has 2"));
   EXPECT_THAT(report("1.0 1.0\n", "M = 1.0"), HasSubstr("`M` has no meaning"));
-  EXPECT_THAT(report("1.0 1.0\n", "half_site = true"), HasSubstr("`half_site` has no meaning where sites differ"));
+  EXPECT_THAT(report("1.0 1.0\n", "half_site = true"), HasSubstr("`half_site` has no meaning for nonuniform sites"));
   EXPECT_EQ(report("1.0 1.0\n", "kT = 1.0"), "");
   EXPECT_EQ(report("1.0 1.0\n", "[[integrators]]\nmethod = \"gauss\"\non = \"closed\""), "");
 }
 
-TEST(MpiTransmissionLines, NeedParticlesToHangOn) {
+TEST(MpiTransmissionLines, NeedExistingParticles) {
   EXPECT_THAT(
       read_recipe(recipe("single-oscillator", "spring-mass-line", "attach = 1\nsites = 7\nM = 1.0\nlambda = 1.0"))
           .report(),
       testing::AllOf(HasSubstr("r.toml:11:"), HasSubstr("particle 1, but the system has 1")));
   EXPECT_THAT(read_recipe(recipe("single-oscillator", "spring-inerter-line", "sites = 7\nb = 1.0\nk = 1.0")).report(),
-              testing::AllOf(HasSubstr("r.toml:10:"), HasSubstr("between two particles")));
+              testing::AllOf(HasSubstr("r.toml:10:"), HasSubstr("connects two particles")));
   for (const char* attach : {"[0, 0]", "[0]", "[0, 1, 2]"}) {
     EXPECT_THAT(read_recipe(recipe("dual-oscillator", "spring-inerter-line",
                                    std::string("attach = ") + attach + "\nsites = 7\nb = 1.0\nk = 1.0"))

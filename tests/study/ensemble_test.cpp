@@ -292,7 +292,7 @@ TEST(MpiEnsemble, MeasuresWorkAndHeat) {
     }
     const EnergyLedger end = problem.energies();
     const auto held = [](const EnergyLedger& at, int e) {
-      return at.of_environments[e].environment + at.of_environments[e].interaction;
+      return at.environment_energies[e].environment + at.environment_energies[e].interaction;
     };
     work.push_back(end.work);
     if (std::abs(end.work) < 0.6) density[static_cast<std::size_t>((end.work + 0.6) / 0.4)] += 1.0 / 11.0 / 0.4;

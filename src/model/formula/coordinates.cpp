@@ -9,8 +9,10 @@
 namespace bathline {
 
 Parameter coordinates_parameter() {
-  return {
-      .name = "coordinates", .type = ValueType::texts, .doc = "their names, such as [\"x\", \"y\"]", .required = true};
+  return {.name = "coordinates",
+          .type = ValueType::texts,
+          .doc = "names of the coordinates, such as [\"x\", \"y\"]",
+          .required = true};
 }
 
 std::optional<FormulaScope> read_coordinates(const Section& section, ParticleSystem& system, Mistakes& mistakes) {
@@ -29,13 +31,14 @@ std::optional<FormulaScope> read_coordinates(const Section& section, ParticleSys
       const auto here = coordinates.begin() + static_cast<std::ptrdiff_t>(i);
       if (std::find(coordinates.begin(), here, coordinates[i]) != here) {
         if (suffix.empty()) {
-          mistakes.add(section.where("coordinates"), fmt::format("`{}` is there twice; choose another name", name));
+          mistakes.add(section.where("coordinates"), fmt::format("`{}` is listed twice; choose another name", name));
         }
       } else if (is_name(name)) {
         check_formula_name(section, "coordinates", name, scope, mistakes);
       } else if (suffix.empty()) {
-        mistakes.add(section.where("coordinates"),
-                     fmt::format("`{}` is no name for a coordinate: letters, digits and `_`, a letter first", name));
+        mistakes.add(
+            section.where("coordinates"),
+            fmt::format("`{}` is not a valid name of a coordinate: use letters, digits and `_`, a letter first", name));
       }
       scope.add_variable(name);
     }

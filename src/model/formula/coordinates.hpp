@@ -1,4 +1,4 @@
-// Coordinates of the user's own.
+// Coordinates that the recipe names.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace bathline {
 
-/// The parameter `coordinates`: their names.
+/// The parameter `coordinates`.
 Parameter coordinates_parameter();
 
-/// Gives the system a particle for each of the section's coordinates. Returns a scope with these, then their velocities
-/// `x_dot`, then the time `t`, as variables, and the numbers of its `parameters`; nothing, and a mistake, where there
-/// is no coordinate.
+/// Adds a particle for each of the section's coordinates to the system. Returns a scope with the coordinates, then
+/// their velocities `x_dot`, then the time `t`, as variables, and the numbers of `parameters`; nothing, and a mistake,
+/// where there are no coordinates.
 std::optional<FormulaScope> read_coordinates(const Section& section, ParticleSystem& system, Mistakes& mistakes);
 
 }  // namespace bathline

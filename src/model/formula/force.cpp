@@ -1,4 +1,4 @@
-// Programs for forces and their derivatives.
+// Compiled formulas of forces and their derivatives.
 // Tested by tests/model/systems/external_forces_test.cpp.
 #include "model/formula/force.hpp"
 
@@ -23,11 +23,11 @@ int count_of(std::span<const Expression> values) { return static_cast<int>(value
 
 std::vector<Expression> derivatives_of(ExpressionGraph& graph, std::span<const Expression> values, int first,
                                        int count) {
-  std::vector<Expression> slopes;
+  std::vector<Expression> derivatives;
   for (int variable = first; variable < first + count; ++variable) {
-    for (const Expression value : values) slopes.push_back(graph.derivative(value, variable));
+    for (const Expression value : values) derivatives.push_back(graph.derivative(value, variable));
   }
-  return slopes;
+  return derivatives;
 }
 
 FormulaForce::FormulaForce(ExpressionGraph& graph, std::span<const Expression> values)

@@ -1,4 +1,4 @@
-// Forces that are formulas.
+// Forces given by formulas.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace bathline {
 
-/// a(q, v, t) as one expression for each degree of freedom. The first variables of the graph are the positions, then
-/// the velocities, then the time. Derivatives are exact.
+/// a(q, v, t) as one expression for each degree of freedom. The variables of the graph are the positions, the
+/// velocities and the time, in this order. Derivatives are exact.
 class FormulaForce final : public Force {
  public:
   /// Throws FormulaTooLarge.
@@ -29,7 +29,7 @@ class FormulaForce final : public Force {
   mutable std::vector<double> variables_;
 };
 
-/// d(t) as one expression for each degree of freedom, in the variable with the number `time`.
+/// d(t) as one expression for each degree of freedom, in the variable with the index `time`.
 class FormulaDrive final : public Drive {
  public:
   /// Throws FormulaTooLarge.
@@ -49,7 +49,7 @@ class FormulaDrive final : public Drive {
   mutable std::vector<double> variables_;
 };
 
-/// Derivatives of the values by `count` variables from `first` on, one variable after the other.
+/// Derivatives of all values by the variables `first` to `first + count - 1`, variable by variable.
 std::vector<Expression> derivatives_of(ExpressionGraph& graph, std::span<const Expression> values, int first,
                                        int count);
 

@@ -1,4 +1,4 @@
-// Reading forces, and whether they are a drive.
+// Reading forces and deciding whether they are a drive.
 // Tested by tests/model/systems/formula_system_test.cpp.
 #include "model/formula/force_parameter.hpp"
 
@@ -11,28 +11,28 @@ namespace bathline {
 
 namespace {
 
-/// Forces and their derivatives at the start are finite; adds a mistake if not.
+/// Whether forces and their derivatives are finite at the start; adds a mistake if not.
 bool is_defined_at_start(const Section& section, FormulaScope& scope, std::span<const Expression> values,
                          const ParticleSystem& system, Mistakes& mistakes) {
   std::vector<double> start(static_cast<std::size_t>(scope.variables), 0.0);
   std::copy(system.q0.begin(), system.q0.end(), start.begin());
   std::copy(system.v0.begin(), system.v0.end(), start.begin() + system.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::span<const Expression> one = values.subspan(i, 1);
-    if (!check_finite(section, "force", "the formula", scope, one, start, mistakes, i)) return false;
-    const std::vector<Expression> slopes = derivatives_of(scope.graph, one, 0, 2 * system.size() + 1);
-    if (!check_finite(section, "force", "a derivative", scope, slopes, start, mistakes, i)) return false;
+    const std::span<const Expression> component = values.subspan(i, 1);
+    if (!check_finite(section, "force", "the formula", scope, component, start, mistakes, i)) return false;
+    const std::vector<Expression> derivatives = derivatives_of(scope.graph, component, 0, 2 * system.size() + 1);
+    if (!check_finite(section, "force", "a derivative", scope, derivatives, start, mistakes, i)) return false;
   }
   return true;
 }
 
-/// Whether a force is one of positions, velocities and time; adds a mistake if not.
+/// Whether the force depends on positions, velocities and time alone; adds a mistake if not.
 bool is_force(const Section& section, const FormulaScope& scope, Expression value, std::size_t index,
               const ParticleSystem& system, Mistakes& mistakes) {
   for (int variable = 2 * system.size() + 1; variable < scope.variables; ++variable) {
     if (!scope.graph.depends(value, variable)) continue;
     mistakes.add(section.where_in_text("force", 0, index),
-                 fmt::format("force[{}] depends on the action `z`, of which L alone may know", index));
+                 fmt::format("force[{}] depends on the action `z`, on which only L may depend", index));
     return false;
   }
   return true;
@@ -44,7 +44,7 @@ Parameter force_parameter(const std::string& beside) {
   return {.name = "force",
           .type = ValueType::texts,
           .units = "N",
-          .doc = "a force on each coordinate beside " + beside +
+          .doc = "a force on each coordinate in addition to that of " + beside +
                  ", in closed and open runs: formulas in coordinates, velocities and `t`, such as [\"-0.1*x_dot\", "
                  "\"F0*cos(omega*t)\"]"};
 }

@@ -1,4 +1,4 @@
-// Forces that are formulas beside a potential or a Lagrangian that is one.
+// The parameter `force` of systems whose potential or Lagrangian is a formula.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,16 @@
 
 namespace bathline {
 
-/// The parameter `force`; `beside` says what it comes on top of.
+/// The parameter `force`; `beside` names the formula that it is added to.
 Parameter force_parameter(const std::string& beside);
 
-/// The formulas of `force`, one for each coordinate; none where there are none or one is not readable. The variables of
-/// the scope are positions, velocities and the time, on which forces may depend, and then others.
+/// The formulas of `force`, one for each coordinate; empty where the key is absent or a formula is unreadable. The
+/// variables of the scope are positions, velocities and the time, on which forces may depend, followed by others.
 std::vector<Expression> read_force(const Section& section, FormulaScope& scope, const ParticleSystem& system,
                                    Mistakes& mistakes);
 
-/// Puts them into a system whose start is known: what depends on the time alone is a drive, unless there is another.
+/// Adds the forces to a system whose start has been read: as its drive where they depend on the time alone and there is
+/// no `drive`, else as its applied force.
 void add_force(const Section& section, FormulaScope& scope, std::span<const Expression> values, ParticleSystem& system,
                Mistakes& mistakes);
 

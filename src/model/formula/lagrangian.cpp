@@ -1,4 +1,4 @@
-// Programs for a Lagrangian and its derivatives.
+// Compiled formulas of a Lagrangian and its derivatives.
 // Tested by tests/steppers/lagrangian_test.cpp.
 #include "model/formula/lagrangian.hpp"
 
@@ -19,7 +19,8 @@ FormulaLagrangian::FormulaLagrangian(ExpressionGraph& graph, Expression value, i
       gradient_(graph, gradient_of(graph, value, 0, 2 * size + 2), 2 * size + 2),
       hessian_(graph, lagrangian_hessian_of(graph, value, size), 2 * size + 2),
       momentum_rates_(graph, gradient_of(graph, graph.derivative(value, 2 * size), size, size), 2 * size + 2) {
-  for (int variable = 0; variable < 2 * size + 2; ++variable) depends_.push_back(graph.depends(value, variable));
+  for (int variable = 0; variable < 2 * size + 2; ++variable)
+    depends_on_variable_.push_back(graph.depends(value, variable));
 }
 
 }  // namespace bathline

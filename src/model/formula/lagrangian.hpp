@@ -1,4 +1,4 @@
-// Lagrangians that are formulas.
+// Lagrangians given by formulas.
 #pragma once
 
 #include <vector>
@@ -8,23 +8,23 @@
 
 namespace bathline {
 
-/// L as an expression in the first 2 n + 2 variables of a graph, its derivatives exact.
+/// L as an expression in the first 2 n + 2 variables of a graph. Derivatives are exact.
 class FormulaLagrangian final : public Lagrangian {
  public:
-  /// Of `size` coordinates. Throws FormulaTooLarge.
+  /// `size` is the number n of coordinates. Throws FormulaTooLarge.
   FormulaLagrangian(ExpressionGraph& graph, Expression value, int size);
 
   double value(const double* x) const override { return value_.run(x); }
-  void gradient(const double* x, double* slopes) const override { gradient_.run(x, slopes); }
-  void hessian(const double* x, double* curvatures) const override { hessian_.run(x, curvatures); }
+  void gradient(const double* x, double* gradient) const override { gradient_.run(x, gradient); }
+  void hessian(const double* x, double* hessian) const override { hessian_.run(x, hessian); }
   void momentum_rates(const double* x, double* rates) const override { momentum_rates_.run(x, rates); }
-  bool depends_on_position(int index) const override { return depends_[static_cast<std::size_t>(index)]; }
-  bool depends_on_time() const override { return depends_.end()[-2]; }
-  bool depends_on_action() const override { return depends_.back(); }
+  bool depends_on_position(int index) const override { return depends_on_variable_[static_cast<std::size_t>(index)]; }
+  bool depends_on_time() const override { return depends_on_variable_.end()[-2]; }
+  bool depends_on_action() const override { return depends_on_variable_.back(); }
 
  private:
   FormulaProgram value_, gradient_, hessian_, momentum_rates_;
-  std::vector<bool> depends_;  // on each variable
+  std::vector<bool> depends_on_variable_;
 };
 
 /// The second derivatives of such an expression by q, v and z, row by row.

@@ -1,4 +1,4 @@
-// Observables of positions and velocities.
+// Reading observables, and the names that they must not have.
 // Tested by tests/model/systems/formula_system_test.cpp.
 #include "model/formula/observables.hpp"
 
@@ -14,22 +14,22 @@ namespace bathline {
 
 namespace {
 
-/// What result files hold besides: nothing else may be called so.
-constexpr std::array<std::string_view, 15> recorded = {"time",        "particle",
-                                                       "axis",        "q",
-                                                       "p",           "z",
-                                                       "hamiltonian", "log_hamiltonian",
-                                                       "environment", "environment_force",
-                                                       "power",       "dissipated_by_environment",
-                                                       "site",        "mode",
-                                                       "mode_energy"};
-constexpr std::array<std::string_view, 6> beginnings = {"energy_",  "ledger_", "snapshot",
-                                                        "section_", "site_",   "displacement"};
+/// Names, and beginnings of names, of the other variables of result files.
+constexpr std::array<std::string_view, 15> reserved_names = {"time",        "particle",
+                                                             "axis",        "q",
+                                                             "p",           "z",
+                                                             "hamiltonian", "log_hamiltonian",
+                                                             "environment", "environment_force",
+                                                             "power",       "dissipated_by_environment",
+                                                             "site",        "mode",
+                                                             "mode_energy"};
+constexpr std::array<std::string_view, 6> reserved_prefixes = {"energy_",  "ledger_", "snapshot",
+                                                               "section_", "site_",   "displacement"};
 
-bool is_recorded(std::string_view name) {
-  return std::find(recorded.begin(), recorded.end(), name) != recorded.end() ||
-         std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](std::string_view beginning) { return name.starts_with(beginning); });
+bool is_reserved_name(std::string_view name) {
+  return std::find(reserved_names.begin(), reserved_names.end(), name) != reserved_names.end() ||
+         std::any_of(reserved_prefixes.begin(), reserved_prefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 }  // namespace
@@ -38,16 +38,15 @@ Parameter observables_parameter() {
   Parameter observable = {
       .name = wildcard_key,
       .type = ValueType::table,
-      .doc = "a formula, or one with its units",
+      .doc = "a formula, or a table of a formula and its units",
       .members = {
           {.name = "formula", .type = ValueType::text, .doc = "in coordinates, velocities and t", .required = true},
           {.name = "units", .type = ValueType::text, .doc = "its units", .default_value = "\"1\""}}};
   observable.alternative_types = {ValueType::text};
-  return {
-      .name = "observables",
-      .type = ValueType::table,
-      .doc = "formulas that are recorded too, such as { Lz = { formula = \"x*y_dot - y*x_dot\", units = \"m^2/s\" } }",
-      .members = {std::move(observable)}};
+  return {.name = "observables",
+          .type = ValueType::table,
+          .doc = "formulas to be recorded, such as { Lz = { formula = \"x*y_dot - y*x_dot\", units = \"m^2/s\" } }",
+          .members = {std::move(observable)}};
 }
 
 void read_observables(const Section& section, FormulaScope& scope, ParticleSystem& system, Mistakes& mistakes) {
@@ -57,7 +56,7 @@ void read_observables(const Section& section, FormulaScope& scope, ParticleSyste
   start.head(2 * system.size()) << system.q0, system.v0;
   for (const std::string& name : table.keys()) {
     if (!table.is_readable(name)) continue;
-    if (is_recorded(name)) {
+    if (is_reserved_name(name)) {
       mistakes.add(table.where(name), fmt::format("`{}` is recorded already; choose another name", name));
       continue;
     }
@@ -69,13 +68,13 @@ void read_observables(const Section& section, FormulaScope& scope, ParticleSyste
     if (!formula) continue;
     if (scope.variables > 2 * system.size() + 1 && scope.graph.depends(*formula, 2 * system.size() + 1)) {
       mistakes.add(holder.where(key),
-                   fmt::format("{} depends on the action `z`, which is recorded beside it, as is the energy "
-                               "`hamiltonian`; observables are formulas in coordinates, velocities and t",
+                   fmt::format("{} depends on the action `z`, but observables are formulas in coordinates, velocities "
+                               "and t; `z` and the energy `hamiltonian` are recorded without one",
                                name));
       continue;
     }
-    const std::span<const double> at(start.data(), static_cast<std::size_t>(start.size()));
-    check_finite(holder, key, "the formula", scope, {&*formula, 1}, at, mistakes);
+    const std::span<const double> values(start.data(), static_cast<std::size_t>(start.size()));
+    check_finite(holder, key, "the formula", scope, {&*formula, 1}, values, mistakes);
     PhaseFunction value;
     try {
       value = phase_function(scope, *formula);

@@ -1,4 +1,4 @@
-// Things to record that are formulas.
+// Observables given by formulas.
 #pragma once
 
 #include "model/formula/scope.hpp"
@@ -9,8 +9,8 @@ namespace bathline {
 /// The parameter `observables`.
 Parameter observables_parameter();
 
-/// Reads the observables of a section into the system, whose start is known. The variables of the scope are the
-/// positions, then the velocities, then the time.
+/// Reads the observables of a section into the system, whose start has been read. The variables of the scope are the
+/// positions, the velocities and the time, in this order.
 void read_observables(const Section& section, FormulaScope& scope, ParticleSystem& system, Mistakes& mistakes);
 
 }  // namespace bathline

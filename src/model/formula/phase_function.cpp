@@ -1,4 +1,4 @@
-// Formulas of positions and velocities.
+// Reading formulas of positions, velocities and time.
 // Tested by tests/study/section_test.cpp.
 #include "model/formula/phase_function.hpp"
 
@@ -30,13 +30,14 @@ PhaseFunction phase_function(const FormulaScope& scope, Expression expression) {
 
 namespace {
 
-/// What computes the only formula of a scope, with finite values where the variables are `at`.
-std::optional<FormulaProgram> program_of(const Section& section, const std::string& key, FormulaScope& scope,
-                                         std::span<const double> at, Expression& expression, Mistakes& mistakes) {
+/// The compiled formula `key` of a section, which must be finite for these values of the scope's variables.
+std::optional<FormulaProgram> compile_formula(const Section& section, const std::string& key, FormulaScope& scope,
+                                              std::span<const double> values, Expression& expression,
+                                              Mistakes& mistakes) {
   const std::optional<Expression> formula = read_formula(section, key, scope, mistakes);
   if (!formula) return std::nullopt;
   expression = *formula;
-  if (!check_finite(section, key, "the formula", scope, {&expression, 1}, at, mistakes)) return std::nullopt;
+  if (!check_finite(section, key, "the formula", scope, {&expression, 1}, values, mistakes)) return std::nullopt;
   try {
     return FormulaProgram(scope.graph, {&expression, 1}, scope.variables);
   } catch (const FormulaTooLarge& error) {
@@ -48,11 +49,12 @@ std::optional<FormulaProgram> program_of(const Section& section, const std::stri
 }  // namespace
 
 std::optional<std::function<double(double)>> read_function_of(const Section& section, const std::string& key,
-                                                              const std::string& name, double at, Mistakes& mistakes) {
+                                                              const std::string& name, double point,
+                                                              Mistakes& mistakes) {
   FormulaScope scope;
   scope.add_variable(name);
   Expression formula;
-  const std::optional<FormulaProgram> program = program_of(section, key, scope, {&at, 1}, formula, mistakes);
+  const std::optional<FormulaProgram> program = compile_formula(section, key, scope, {&point, 1}, formula, mistakes);
   if (!program) return std::nullopt;
   return [program = *program](double value) { return program.run(&value); };
 }
@@ -71,24 +73,25 @@ std::optional<ExtendedPhaseFunction> read_extended_phase_function(const Section&
   }
   Eigen::VectorXd start = Eigen::VectorXd::Zero(scope.variables);
   start.head(2 * system.size()) << system.q0, system.v0;
-  const std::span<const double> at(start.data(), static_cast<std::size_t>(start.size()));
+  const std::span<const double> values(start.data(), static_cast<std::size_t>(start.size()));
   Expression formula;
-  const std::optional<FormulaProgram> program = program_of(section, key, scope, at, formula, mistakes);
+  const std::optional<FormulaProgram> program = compile_formula(section, key, scope, values, formula, mistakes);
   if (!program) return std::nullopt;
-  ExtendedPhaseFunction found{
+  ExtendedPhaseFunction function{
       [program = *program](const Eigen::VectorXd& variables) { return program.run(variables.data()); }, {}};
   const int first = scope.variables - static_cast<int>(more.size());
   for (int variable = first; variable < scope.variables; ++variable) {
-    found.uses.push_back(scope.graph.depends(formula, variable));
+    function.uses.push_back(scope.graph.depends(formula, variable));
   }
-  return found;
+  return function;
 }
 
 std::optional<PhaseFunction> read_phase_function(const Section& section, const std::string& key,
                                                  const ParticleSystem& system, Mistakes& mistakes) {
-  const std::optional<ExtendedPhaseFunction> found = read_extended_phase_function(section, key, system, {}, mistakes);
-  if (!found) return std::nullopt;
-  return [value = found->value](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) {
+  const std::optional<ExtendedPhaseFunction> function =
+      read_extended_phase_function(section, key, system, {}, mistakes);
+  if (!function) return std::nullopt;
+  return [value = function->value](const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t) {
     Eigen::VectorXd variables(q.size() + v.size() + 1);
     variables << q, v, t;
     return value(variables);

@@ -1,4 +1,4 @@
-// Programs for a potential and its derivatives.
+// Compiled formulas of a potential and its derivatives.
 // Tested by tests/model/systems/formula_system_test.cpp.
 #include "model/formula/potential.hpp"
 
@@ -12,9 +12,9 @@ bool is_quadratic_form(ExpressionGraph& graph, Expression value, int size) {
   const auto is_number = [&](Expression expression) { return graph.is_constant(expression); };
   if (!std::all_of(second.begin(), second.end(), is_number)) return false;
   const std::vector<double> origin(static_cast<std::size_t>(size), 0.0);
-  std::vector<double> slopes(origin.size());
-  FormulaProgram(graph, gradient_of(graph, value, 0, size), size).run(origin.data(), slopes.data());
-  return std::all_of(slopes.begin(), slopes.end(), [](double slope) { return slope == 0.0; });
+  std::vector<double> gradient(origin.size());
+  FormulaProgram(graph, gradient_of(graph, value, 0, size), size).run(origin.data(), gradient.data());
+  return std::all_of(gradient.begin(), gradient.end(), [](double component) { return component == 0.0; });
 }
 
 FormulaPotential::FormulaPotential(ExpressionGraph& graph, Expression value, int size)

@@ -1,4 +1,4 @@
-// Potentials that are formulas.
+// Potentials given by formulas.
 #pragma once
 
 #include "formula/program.hpp"
@@ -6,11 +6,11 @@
 
 namespace bathline {
 
-/// Whether V = q^T K q / 2 up to a constant, of the first `size` variables: the second derivatives are numbers, the
-/// first vanish at the origin, and V is not made of pieces, as abs(x) is.
+/// Whether V = q^T K q / 2 up to a constant in the first `size` variables: the second derivatives are constant, the
+/// first vanish at the origin, and V is not piecewise, as abs(x) is.
 bool is_quadratic_form(ExpressionGraph& graph, Expression value, int size);
 
-/// V(q) as an expression in the first `size` variables of a graph, its derivatives exact.
+/// V(q) as an expression in the first `size` variables of a graph. Derivatives are exact.
 class FormulaPotential final : public Potential {
  public:
   /// Throws FormulaTooLarge.
@@ -22,7 +22,7 @@ class FormulaPotential final : public Potential {
     gradient_.run(q.data(), gradient.data());
   }
   void hessian(const Eigen::VectorXd& q, Eigen::MatrixXd& hessian) const override {
-    // Eigen divides to find out whether a matrix is too large, which takes longer than a short formula.
+    // Eigen's resize divides to check for overflow, which takes longer than a short formula.
     if (hessian.rows() != q.size() || hessian.cols() != q.size()) [[unlikely]]
       hessian.resize(q.size(), q.size());
     hessian_.run(q.data(), hessian.data());

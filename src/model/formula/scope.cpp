@@ -1,4 +1,4 @@
-// Reading formulas, with mistakes that point into them.
+// Reading formulas, with mistakes that point to the wrong character.
 // Tested by tests/model/systems/formula_system_test.cpp.
 #include "model/formula/scope.hpp"
 
@@ -12,7 +12,7 @@ namespace bathline {
 
 namespace {
 
-/// How messages call the text: "V" or "force[1]".
+/// The name of the formula in messages: "V" or "force[1]".
 std::string name_of(const Section& section, const std::string& key, std::size_t index) {
   return section.holds<std::string>(key) ? key : fmt::format("{}[{}]", key, index);
 }
@@ -24,15 +24,15 @@ void FormulaScope::add_variable(const std::string& name) { names[name] = graph.v
 Parameter formula_parameters(const std::string& key) {
   return {.name = key,
           .type = ValueType::table,
-          .doc = "numbers that formulas use by name, such as { F0 = 0.3, omega = 1.2 }",
-          .members = {{.name = wildcard_key, .doc = "a number by a name of your choice"}}};
+          .doc = "named numbers for use in formulas, such as { F0 = 0.3, omega = 1.2 }",
+          .members = {{.name = wildcard_key, .doc = "a number with a name of your choice"}}};
 }
 
 bool check_formula_name(const Section& section, const std::string& key, const std::string& name,
                         const FormulaScope& scope, Mistakes& mistakes) {
   const bool is_reserved = is_reserved_in_formulas(name);
   if (!is_reserved && scope.names.find(name) == scope.names.end()) return true;
-  mistakes.add(section.where(key), fmt::format("`{}` means something else in formulas already{}; choose another name",
+  mistakes.add(section.where(key), fmt::format("`{}` already has a meaning in formulas{}; choose another name",
                                                printable(name), is_reserved ? " (`bathline describe formula`)" : ""));
   return false;
 }
@@ -53,9 +53,9 @@ std::optional<Expression> read_formula(const Section& section, const std::string
     return parse_formula(text, scope.names, scope.graph);
   } catch (const FormulaError& error) {
     const Location where = section.where_in_text(key, error.offset(), index);
-    // A text from the command line has no line to point at.
-    const std::string place = where.line > 0 ? "" : fmt::format(", character {}", error.offset() + 1);
-    mistakes.add(where, fmt::format("{}{}: {}", name, place, error.what()));
+    // A text from the command line has no line and column.
+    const std::string position = where.line > 0 ? "" : fmt::format(", character {}", error.offset() + 1);
+    mistakes.add(where, fmt::format("{}{}: {}", name, position, error.what()));
   } catch (const FormulaTooLarge& error) {
     mistakes.add(section.where(key), fmt::format("{}: {}", name, error.what()));
   }

@@ -1,4 +1,4 @@
-// Formulas of a recipe.
+// Reading the formulas of a recipe.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace bathline {
 
-/// What the formulas of one table have in common: the names that they may use, and the graph that they are part of.
+/// The scope of the formulas of one table: the names that they may use, and the graph that they are part of.
 struct FormulaScope {
   ExpressionGraph graph;
   FormulaNames names;
@@ -25,19 +25,20 @@ struct FormulaScope {
 /// The parameter `key`, a table of numbers whose names the user chooses.
 Parameter formula_parameters(const std::string& key = "parameters");
 
-/// Adds the numbers of a table, but for the keys `except`, as names. A name that formulas know already is a mistake.
+/// Adds the numbers of a table, but for the keys `except`, to the names. A name with another meaning is a mistake.
 void add_numbers(const Section& table, std::span<const std::string> except, FormulaScope& scope, Mistakes& mistakes);
 
-/// Whether a name is free in the scope; `key` of the section, where it comes from, is told if not.
+/// Whether a name is free in the scope; adds a mistake at `key` of the section if not.
 bool check_formula_name(const Section& section, const std::string& key, const std::string& name,
                         const FormulaScope& scope, Mistakes& mistakes);
 
-/// The formula that is the text `key` of a section, or element `index` of its list of texts. Nothing, and a mistake
-/// that points into the formula, where it is none.
+/// The formula `key` of a section, or element `index` of the list of formulas there. Nothing, and a mistake that points
+/// to the wrong character, where it is invalid.
 std::optional<Expression> read_formula(const Section& section, const std::string& key, FormulaScope& scope,
                                        Mistakes& mistakes, std::size_t index = 0);
 
-/// Whether the expressions, which are what `what` says of the formula, have finite values; adds a mistake if not.
+/// Whether the expressions have finite values; adds a mistake if not. `what` is how the message calls the expressions:
+/// "the formula", "a derivative".
 bool check_finite(const Section& section, const std::string& key, const std::string& what, const FormulaScope& scope,
                   std::span<const Expression> expressions, std::span<const double> variables, Mistakes& mistakes,
                   std::size_t index = 0);

@@ -1,4 +1,4 @@
-// Explicit schemes on a lumped environment: rank 0 has all of it, so a block is as long as anybody likes.
+// Explicit schemes on a lumped environment. Rank 0 has all sites, so blocks may have any length.
 // Tested by tests/model/lumped/lumped_test.cpp.
 #include <algorithm>
 
@@ -8,17 +8,18 @@ namespace bathline {
 
 bool is_symmetric(const ExplicitScheme& scheme) {
   const std::vector<Substep>& substeps = scheme.substeps;
-  return std::equal(substeps.begin(), substeps.end(), substeps.rbegin(), [](const Substep& one, const Substep& other) {
-    return one.kind == other.kind && one.weight == other.weight;
-  });
+  return std::equal(substeps.begin(), substeps.end(), substeps.rbegin(),
+                    [](const Substep& first, const Substep& second) {
+                      return first.kind == second.kind && first.weight == second.weight;
+                    });
 }
 
 namespace {
 
-/// Splittings and Runge-Kutta methods. Every step begins with what the state says, wherever blocks end.
+/// Splittings and Runge-Kutta methods. A step depends on the state alone, wherever blocks end.
 ///
-/// What relaxes with noise has to do so where positions and momenta are not correlated: before and after a symmetric
-/// step, and else, where the step is a kick and a drift, in the middle of the drift.
+/// The exact flow of decay and noise must be applied where positions and momenta are uncorrelated: before and after a
+/// symmetric step, and in the middle of the drift where the step is a kick and a drift.
 class LumpedExplicitStepper final : public ExplicitEnvironmentStepper {
  public:
   LumpedExplicitStepper(LumpedEnvironment& environment, const ExplicitScheme& scheme, double h)
@@ -27,15 +28,15 @@ class LumpedExplicitStepper final : public ExplicitEnvironmentStepper {
         h_(h),
         applies_exact_flow_(scheme.b.empty() && environment.properties().loses_energy),
         applies_exact_flow_in_drift_(applies_exact_flow_ && environment.is_noisy() && !is_symmetric(scheme)),
-        slopes_(scheme.b.size()) {}
+        rates_(scheme.b.size()) {}
 
-  int max_block_steps() const override { return lumped_block; }
+  int max_block_steps() const override { return lumped_max_block_steps; }
   void begin_block(const BlockPlan&) override {}
   void end_block() override {}
 
   void force(const HeadMotion& head, std::span<double> force) const override {
     begin_step(head);
-    // Forces that come on top are those of whoever adds them.
+    // Not the virtual function: a derived class adds its further forces itself.
     environment_.LumpedEnvironment::force(head.x, force);
   }
 
@@ -81,7 +82,7 @@ class LumpedExplicitStepper final : public ExplicitEnvironmentStepper {
     apply_exact_flow(0, axis, step);
     move(0.5 * step);
   }
-  /// What the sites do by themselves, with the numbers of a draw.
+  /// The exact flow of the sites, with the random numbers of a draw.
   void apply_exact_flow(int draw, std::size_t axis, double seconds) const {
     LumpedEnvironment::Axis& row = environment_.axes()[axis];
     row.dissipated += environment_.apply_exact_flow(seconds, x_[axis], environment_.numbers(draw, axis), row);
@@ -91,20 +92,20 @@ class LumpedExplicitStepper final : public ExplicitEnvironmentStepper {
   }
   void stage(std::size_t stage, std::size_t axis, double x) {
     LumpedEnvironment::Axis& row = environment_.axes()[axis];
-    slopes_[stage].resize(environment_.axes().size());
-    LumpedEnvironment::Axis& slope = slopes_[stage][axis];
+    rates_[stage].resize(environment_.axes().size());
+    LumpedEnvironment::Axis& rate = rates_[stage][axis];
     environment_.pull(x, row.w, pulls_);
     const Eigen::VectorXd v = environment_.inverse_mass().cwiseProduct(row.p);
-    slope.w = v + environment_.mobilities().cwiseProduct(pulls_);
-    slope.p = pulls_ - environment_.dashpots().cwiseProduct(v);
-    slope.dissipated = environment_.dashpots().dot(v.cwiseAbs2()) + environment_.mobilities().dot(pulls_.cwiseAbs2());
+    rate.w = v + environment_.mobilities().cwiseProduct(pulls_);
+    rate.p = pulls_ - environment_.dashpots().cwiseProduct(v);
+    rate.dissipated = environment_.dashpots().dot(v.cwiseAbs2()) + environment_.mobilities().dot(pulls_.cwiseAbs2());
     const std::vector<double>& weights = stage + 1 == scheme_.b.size() ? scheme_.b : scheme_.a[stage + 1];
     row = start_[axis];
     for (std::size_t j = 0; j <= stage; ++j) {
-      const LumpedEnvironment::Axis& other = slopes_[j][axis];
-      row.w += (h_ * weights[j]) * other.w;
-      row.p += (h_ * weights[j]) * other.p;
-      row.dissipated += h_ * weights[j] * other.dissipated;
+      const LumpedEnvironment::Axis& stage_rate = rates_[j][axis];
+      row.w += (h_ * weights[j]) * stage_rate.w;
+      row.p += (h_ * weights[j]) * stage_rate.p;
+      row.dissipated += h_ * weights[j] * stage_rate.dissipated;
     }
   }
 
@@ -112,12 +113,12 @@ class LumpedExplicitStepper final : public ExplicitEnvironmentStepper {
   ExplicitScheme scheme_;
   double h_;
   bool applies_exact_flow_, applies_exact_flow_in_drift_;
-  std::size_t next_ = 0;  // substep of the step
-  // A step begins when the head is first heard of, be it for its force.
+  std::size_t next_ = 0;  // index of the next substep
+  // A step begins with the first call that gives the position of the head, which may ask for its force.
   mutable bool has_begun_ = false;
-  mutable std::vector<double> x_;                             // of the head, as far as the step has come
-  mutable std::vector<LumpedEnvironment::Axis> start_;        // of a Runge-Kutta step
-  std::vector<std::vector<LumpedEnvironment::Axis>> slopes_;  // by stage, then axis
+  mutable std::vector<double> x_;                            // the head's displacement after the last substep
+  mutable std::vector<LumpedEnvironment::Axis> start_;       // the state at the start of a Runge-Kutta step
+  std::vector<std::vector<LumpedEnvironment::Axis>> rates_;  // time derivatives of the state, by stage, then axis
   Eigen::VectorXd pulls_;
 };
 

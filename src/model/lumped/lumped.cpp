@@ -1,4 +1,4 @@
-// A lumped environment: its matrices, its state, its energy and what is known of it.
+// A lumped environment: its matrices, state, energy, properties and unsupported schemes.
 #include "model/lumped/lumped.hpp"
 
 #include <Eigen/SparseCholesky>
@@ -15,7 +15,7 @@ namespace bathline {
 
 namespace {
 
-Eigen::VectorXd by_site(const std::vector<std::pair<int, double>>& values, std::size_t sites) {
+Eigen::VectorXd sum_by_site(const std::vector<std::pair<int, double>>& values, std::size_t sites) {
   Eigen::VectorXd all = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(sites));
   for (const auto& [site, value] : values) all[site] += value;
   return all;
@@ -43,12 +43,12 @@ LumpedEnvironment::LumpedEnvironment(std::string name, Attachment attachment, Lu
       nonlinear_springs_(std::move(nonlinear_springs)),
       inverse_mass_(Eigen::Map<const Eigen::VectorXd>(sites_.mass.data(), static_cast<Eigen::Index>(sites_.mass.size()))
                         .cwiseInverse()),
-      to_head_(by_site(sites_.to_head, sites_.mass.size())),
-      dashpots_(by_site(sites_.dashpots, sites_.mass.size())),
-      mobilities_(by_site(sites_.mobilities, sites_.mass.size())),
+      to_head_(sum_by_site(sites_.to_head, sites_.mass.size())),
+      dashpots_(sum_by_site(sites_.dashpots, sites_.mass.size())),
+      mobilities_(sum_by_site(sites_.mobilities, sites_.mass.size())),
       stiffness_(stiffness_of(sites_)),
       temperature_(temperature) {
-  if (nonlinear_springs_ && temperature_ > 0.0) throw std::logic_error("bonds of any law have no thermal start");
+  if (nonlinear_springs_ && temperature_ > 0.0) throw std::logic_error("nonlinear springs have no thermal start");
 }
 
 EnvironmentProperties LumpedEnvironment::describe() const {
@@ -58,18 +58,19 @@ EnvironmentProperties LumpedEnvironment::describe() const {
   properties.temperature = temperature_;
   properties.loses_energy = !dashpots_.isZero(0.0) || !mobilities_.isZero(0.0);
   properties.is_linear = !nonlinear_springs_;
-  // Behind a head of constant speed every site has that speed in the end: as a mass driven against its dashpot, through
-  // its slip, or both, one behind the other. What is held still is a spring to the start.
-  bool is_held = !sites_.to_ground.empty();
+  // If the head has a constant speed, every site has that speed after a while: a mass moves against its dashpot, driven
+  // through its mobility, so the two add up as dampers in series. A site that is fixed to the ground makes the
+  // environment a spring to the start, without a damping constant.
+  bool is_clamped = !sites_.to_ground.empty();
   for (Eigen::Index j = 0; j < n; ++j) {
     const bool is_massless = inverse_mass_[j] == 0.0;
-    is_held = is_held || (is_massless && mobilities_[j] == 0.0);
+    is_clamped = is_clamped || (is_massless && mobilities_[j] == 0.0);
     if (is_massless || dashpots_[j] > 0.0) {
       properties.damping += 1.0 / (mobilities_[j] + (is_massless ? 0.0 : 1.0 / dashpots_[j]));
     }
   }
-  if (is_held) properties.damping = std::numeric_limits<double>::infinity();
-  // Without springs between them the sites have eigenvalues of their own each.
+  if (is_clamped) properties.damping = std::numeric_limits<double>::infinity();
+  // Without springs between sites the eigenvalue problem decouples into one per site.
   const Eigen::MatrixXd k = Eigen::MatrixXd(stiffness_) + Eigen::MatrixXd(to_head_.asDiagonal());
   const Eigen::Index size = sites_.springs.empty() ? 1 : n;
   for (Eigen::Index first = 0; first < n; first += size) {
@@ -92,36 +93,38 @@ std::optional<std::string> LumpedEnvironment::own_unsupported_reason(const Schem
   const bool decays = properties().loses_energy;
   const auto goes_back = [](const Substep& substep) { return substep.weight < 0.0; };
   if (steps != nullptr && decays && std::any_of(steps->substeps.begin(), steps->substeps.end(), goes_back)) {
-    return "which goes back in time on its way, and the decays of `" + name() +
-           "` cannot run backwards; take `stoermer-verlet`, `gamma`, `gauss` or `rk4`";
+    return "which has negative substeps, and the exponential decay in `" + name() +
+           "` cannot run backwards; use `stoermer-verlet`, `gamma`, `gauss` or `rk4`";
   }
   if (steps != nullptr && steps->b.empty() && !mobilities_.isZero(0.0) && !exact_flow_is_complete()) {
-    return "which takes decays exactly, and knows no way to do so where sites of `" + name() +
-           "` slip; take `gamma`, `gauss` or `rk4`";
+    return "which applies the exact decay between its substeps; this is not implemented for massless nodes, which `" +
+           name() + "` has; use `gamma`, `gauss` or `rk4`";
   }
   if (is_noisy() && std::holds_alternative<ExactFlow>(scheme)) {
-    return "the exact flow, which knows noise of white dampers alone, and that of `" + name() +
-           "` remembers; take `gauss`";
+    return "the exact flow, which supports white noise only, and the noise of `" + name() +
+           "` is coloured; use `gauss`";
   }
   if (is_noisy() && steps != nullptr && !steps->b.empty()) {
-    return "which has explicit stages, and these take no noise of `" + name() + "`; take `stoermer-verlet` or `gauss`";
+    return "which has explicit stages, for which the noise of `" + name() +
+           "` is not implemented; use `stoermer-verlet` or `gauss`";
   }
   if (is_noisy() && stages != nullptr && stages->stages() == 1 && stages->a != stages->a_hat) {
     return "which gives positions and momenta different weights within a step, so that no noise of `" + name() +
-           "` balances its memory; take gamma = 0, 0.5 or 1";
+           "` balances its memory; use gamma = 0, 0.5 or 1";
   }
   if (is_noisy() && stages != nullptr && stages->stages() > 1 && !mobilities_.isZero(0.0) &&
       !exact_flow_is_complete()) {
-    return "which takes decays with noise exactly, and knows no way to do so where sites of `" + name() +
-           "` slip; take `gamma` with 0.5";
+    return "which applies the exact decay with its noise before and after its stages; this is not implemented for "
+           "massless nodes, which `" +
+           name() + "` has; use `gamma` with 0.5";
   }
   if (stages != nullptr && !properties().is_linear) {
-    return "an implicit scheme, which eliminates sites from its equations, and those of `" + name() +
-           "` are not linear; take `stoermer-verlet` or `rk4`";
+    return "an implicit scheme, which eliminates the equations of the sites, and those of `" + name() +
+           "` are not linear; use `stoermer-verlet` or `rk4`";
   }
   if (stages != nullptr && decays && !is_noisy() && stages->stages() > 2 && stages->a != stages->a_hat) {
-    return "which treats positions and momenta by different matrices, and what decays in `" + name() +
-           "` is neither; take `gauss`, or two stages";
+    return "which has different matrices for positions and momenta, and the decaying variables of `" + name() +
+           "` are neither; use `gauss`, or two stages";
   }
   return std::nullopt;
 }
@@ -135,13 +138,13 @@ void LumpedEnvironment::prepare(const RngKey& key) {
   const Eigen::VectorXd rest = Eigen::VectorXd::Zero(n);
   axes_.assign(communicator().is_root() ? static_cast<std::size_t>(attachment().axes()) : 0, {rest, rest, 0.0});
   steps_ = 0.0;
-  noise_.begin(NoiseStream::of_environment(key));
+  noise_.begin(NoiseStream::environment_key(key));
   if (!(temperature_ > 0.0) || axes_.empty()) return;
-  // The covariance of the places is kT times the inverse of all springs together.
+  // The covariance of the displacements is kT times the inverse of the stiffness matrix with the head clamped.
   Eigen::SparseMatrix<double> springs = stiffness_;
   for (Eigen::Index site = 0; site < n; ++site) springs.coeffRef(site, site) += to_head_[site];
   const Eigen::SimplicialLLT<Eigen::SparseMatrix<double>, Eigen::Lower, Eigen::NaturalOrdering<int>> root(springs);
-  if (root.info() != Eigen::Success) throw std::logic_error("sites that nothing holds have no thermal start");
+  if (root.info() != Eigen::Success) throw std::logic_error("unbound sites have no thermal equilibrium");
   const double root_kt = std::sqrt(temperature_);
   Eigen::VectorXd numbers(n);
   std::uint64_t first = 0;
@@ -183,9 +186,9 @@ std::vector<StateField> LumpedEnvironment::fields() {
 double LumpedEnvironment::pull(double x, const Eigen::VectorXd& w, Eigen::VectorXd& pulls) const {
   pulls = to_head_.cwiseProduct(Eigen::VectorXd::Constant(w.size(), x) - w);
   if (nonlinear_springs_) nonlinear_springs_(x, w, pulls);
-  const double on_head = -pulls.sum();
+  const double head_force = -pulls.sum();
   pulls -= stiffness_ * w;
-  return on_head;
+  return head_force;
 }
 
 EnvironmentEnergy LumpedEnvironment::energy(std::span<const double> head) {
@@ -209,7 +212,7 @@ void LumpedEnvironment::force(std::span<const double> head, std::span<double> fo
 
 double LumpedEnvironment::apply_exact_flow(double t, double, std::span<const double> numbers, Axis& axis) const {
   double lost = 0.0;
-  std::size_t place = sites_.mobilities.size();
+  std::size_t next = sites_.mobilities.size();
   for (const auto& [site, dashpot] : sites_.dashpots) {
     const double inverse_mass = inverse_mass_[site], rate = dashpot * inverse_mass, loss = -std::expm1(-2.0 * rate * t);
     double& p = axis.p[site];
@@ -218,7 +221,7 @@ double LumpedEnvironment::apply_exact_flow(double t, double, std::span<const dou
     if (numbers.empty()) {
       lost += 0.5 * inverse_mass * before * before * loss;
     } else {
-      p += std::sqrt(temperature_ / inverse_mass * loss) * numbers[place++];
+      p += std::sqrt(temperature_ / inverse_mass * loss) * numbers[next++];
       lost += 0.5 * inverse_mass * (before * before - p * p);
     }
   }

@@ -1,4 +1,4 @@
-// An environment of few sites, all of them on rank 0, that is its list of masses, springs and dashpots.
+// An environment of few sites, all of them on rank 0, that is given by its masses, springs and dashpots.
 #pragma once  // Public: programs of others may include this header.
 
 #include <Eigen/SparseCore>
@@ -9,19 +9,19 @@
 
 namespace bathline {
 
-/// The equations of an Assembly, and bonds that are not linear. With f = k (x - w) - K w + bonds the pulls on the
-/// sites,
+/// The equations of a LumpedNetwork with further nonlinear springs. With f = k (x - w) - K w + n(x, w) the forces of
+/// all springs on the sites, n those of the nonlinear ones,
 ///
-///   w' = p/m + slip f,   p' = f - dashpot p/m,   force on the head -sum k (x - w) - sum of the bonds' pulls
+///   w' = p/m + mobility f,   p' = f - dashpot p/m,   force on the head -sum k (x - w) - sum n
 ///
-/// Runge-Kutta methods and implicit ones take them as they stand. Splittings kick and drift the sites in lockstep with
-/// the particles, in between two half steps of what sites do by themselves with the head held (`apply_exact_flow`):
-/// their decays. What derives from this says more only where it knows better.
+/// Explicit Runge-Kutta methods and implicit ones discretise these equations. Splittings kick and drift the sites in
+/// lockstep with the particles, between two half steps of the exact flow of their decay (`apply_exact_flow`). Derived
+/// classes override it where they have another exact flow.
 ///
-/// At a temperature kT it starts from its Gibbs distribution with the head held, and what dissipates has noise,
-/// <F F'> = 2 kT dashpot delta(t - t') on a momentum and 2 kT slip delta(t - t') on w'. Splittings and methods of
-/// several stages take both exactly with the decays; one stage is given them as constant over a step. What is
-/// dissipated is then net heat.
+/// At a temperature kT it starts from its Gibbs distribution with the head clamped, and dissipative elements have
+/// noise, <F F'> = 2 kT dashpot delta(t - t') on p' and 2 kT mobility delta(t - t') on w'. Splittings and methods with
+/// several stages include it in the exact flow; methods with one stage take it as constant over a step. The dissipated
+/// energy is then the net heat.
 class LumpedEnvironment : public Environment, public Noisy {
  public:
   /// One axis of the state.
@@ -29,17 +29,17 @@ class LumpedEnvironment : public Environment, public Noisy {
     Eigen::VectorXd w, p;
     double dissipated = 0.0;
   };
-  /// What is not linear between the sites or from a site to the head: adds the pulls on the sites to `pulls`, the head
-  /// at x and the sites at w, and returns the energy. The head is pulled back by their sum.
+  /// Nonlinear springs between sites or from a site to the head: adds their forces on the sites to `pulls`, with the
+  /// head at x and the sites at w, and returns their energy. The force on the head is minus the sum.
   using NonlinearSprings = std::function<double(double x, const Eigen::VectorXd& w, Eigen::VectorXd& pulls)>;
 
-  /// Nothing but the assembly without `nonlinear_springs`; with them, implicit schemes and the exact flow are refused,
-  /// and there is no temperature. `temperature` is kT in J.
+  /// With `nonlinear_springs`, implicit schemes and the exact flow are unsupported, and `temperature`, which is kT in
+  /// J, must be 0.
   LumpedEnvironment(std::string name, Attachment attachment, LumpedNetwork sites, const Communicator& communicator,
                     NonlinearSprings nonlinear_springs = {}, double temperature = 0.0);
 
   std::int64_t bytes(const Scheme&) const override;
-  /// The whole, whatever the limit: the sites are few.
+  /// All sites, whatever the limit, as they are few.
   LumpedNetwork assemble(std::int64_t) const override { return sites_; }
   void prepare(const RngKey& key) override;
   std::vector<StateField> fields() override;
@@ -48,32 +48,33 @@ class LumpedEnvironment : public Environment, public Noisy {
   std::unique_ptr<ExplicitEnvironmentStepper> explicit_stepper(const ExplicitScheme& scheme, double h) override;
   std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta& scheme, double h) override;
 
-  /// What splittings take exactly: the sites' own motion for t seconds with the head held at x, the decays of the
-  /// momenta here. `numbers` are those of the noise, normal ones for the slips and then for the dashpots of the
-  /// assembly, or none. Returns the energy that is lost. Not asked where nothing is.
+  /// The part of the sites' motion that splittings apply exactly, for t seconds with the head clamped at x: here the
+  /// decay of the momenta by dashpots. `numbers` are standard normal ones, for the mobilities and then for the dashpots
+  /// of the network, or empty without noise. Returns the dissipated energy. Called only if the network loses energy.
   virtual double apply_exact_flow(double t, double x, std::span<const double> numbers, Axis& axis) const;
-  /// Whether `apply_exact_flow` is all that the sites do by themselves, so that splittings neither kick nor drift them.
+  /// Whether `apply_exact_flow` is the complete motion with the head clamped, so that splittings neither kick nor drift
+  /// the sites.
   virtual bool exact_flow_is_complete() const { return false; }
 
   NoiseStream* noise() override { return is_noisy() ? &noise_ : nullptr; }
 
-  // What the marches work with.
+  // For the steppers.
   double temperature() const { return temperature_; }
   bool is_noisy() const { return temperature_ > 0.0 && properties().loses_energy; }
-  /// Of draw 0 or 1 of the step under way, as `apply_exact_flow` takes them.
+  /// The random numbers of draw 0 or 1 of the current step, in the order of `apply_exact_flow`.
   std::span<const double> numbers(int draw, std::size_t axis);
-  /// The numbers after this are those of the next step.
+  /// Makes the next step the current one.
   void end_step() { steps_ += 1.0; }
-  /// By axis; empty where this rank is not the root.
+  /// The state by axis; empty except on the root.
   std::vector<Axis>& axes() { return axes_; }
   const LumpedNetwork& sites() const { return sites_; }
   const Eigen::VectorXd& inverse_mass() const { return inverse_mass_; }
   const Eigen::VectorXd& to_head() const { return to_head_; }
   const Eigen::VectorXd& dashpots() const { return dashpots_; }
   const Eigen::VectorXd& mobilities() const { return mobilities_; }
-  /// Of the springs between sites and to the ground.
+  /// The stiffness matrix of the springs between sites and to the ground.
   const Eigen::SparseMatrix<double>& stiffness() const { return stiffness_; }
-  /// The pulls on the sites with the head at x; returns the force on the head.
+  /// The forces of all springs on the sites, with the head at x and the sites at w; returns the force on the head.
   double pull(double x, const Eigen::VectorXd& w, Eigen::VectorXd& pulls) const;
 
  protected:
@@ -88,7 +89,7 @@ class LumpedEnvironment : public Environment, public Noisy {
   std::vector<Axis> axes_;
   double temperature_;
   NoiseStream noise_;
-  double steps_ = 0.0;  // that have used numbers, a whole number; on rank 0
+  double steps_ = 0.0;  // number of completed steps, a whole number; on rank 0
 };
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// What advances a lumped environment.
+// The steppers of lumped environments.
 #pragma once
 
 #include <memory>
@@ -7,15 +7,15 @@
 
 namespace bathline {
 
-/// Steps of a block, as many as anybody likes.
-constexpr int lumped_block = 1 << 20;
+/// Blocks have no natural limit; this only bounds the number of steps.
+constexpr int lumped_max_block_steps = 1 << 20;
 
-/// Whether a step is the same from its end: what relaxes may then do so before and after it.
+/// Whether the substeps are the same in reverse order; decay may then be applied before and after a step.
 bool is_symmetric(const ExplicitScheme& scheme);
 
 std::unique_ptr<ExplicitEnvironmentStepper> make_explicit_environment_stepper(LumpedEnvironment& environment,
                                                                               const ExplicitScheme& scheme, double h);
-/// Of a linear one.
+/// `environment` must be linear.
 std::unique_ptr<ImplicitEnvironmentStepper> make_implicit_environment_stepper(LumpedEnvironment& environment,
                                                                               const PartitionedRungeKutta& scheme,
                                                                               double h);

@@ -1,4 +1,4 @@
-// The catalogue of potentials of a separation.
+// The catalogue of pair potentials.
 // Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/catalogue.hpp"
 
@@ -16,7 +16,7 @@ const Catalogue<PotentialKind>& potentials() {
 std::shared_ptr<const PairPotential> build_potential(const Catalogue<PotentialKind>& potentials, const Section& section,
                                                      Mistakes& mistakes) {
   const PotentialKind* kind = potentials.find(section.text("kind"));
-  if (kind == nullptr) throw std::logic_error("no potential is called " + section.text("kind"));
+  if (kind == nullptr) throw std::logic_error("the catalogue has no potential " + section.text("kind"));
   return kind->build(section, mistakes);
 }
 

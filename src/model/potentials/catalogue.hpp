@@ -1,4 +1,4 @@
-// Every potential of a separation, one function a line; a new one adds its file and its line here and in catalogue.cpp.
+// The catalogue of pair potentials. A new one adds its file, and a line here and in catalogue.cpp.
 #pragma once  // Public: programs of others may include this header.
 
 #include <memory>
@@ -13,8 +13,8 @@ namespace bathline {
 
 struct PotentialKind {
   CatalogueEntry entry;
-  /// Builds from the validated table `{ kind = "...", ... }`. Where what it says makes no sense a mistake is added and
-  /// `UnreadableValue` thrown.
+  /// Builds the potential of the validated table `{ kind = "...", ... }`. Adds a mistake and throws `UnreadableValue`
+  /// where it is invalid.
   std::shared_ptr<const PairPotential> (*build)(const Section& section, Mistakes& mistakes);
 };
 
@@ -27,15 +27,15 @@ PotentialKind toda_potential_kind();
 PotentialKind fput_potential_kind();
 PotentialKind formula_potential_kind();
 
-/// Those of this program.
+/// The pair potentials that are built in.
 const Catalogue<PotentialKind>& potentials();
-/// The potential that a table of a recipe describes; mistakes as above.
+/// The potential that a table of a recipe describes, with mistakes as above.
 std::shared_ptr<const PairPotential> build_potential(const Catalogue<PotentialKind>& potentials, const Section& section,
                                                      Mistakes& mistakes);
 
-/// Whether a table is a formula in the coordinates x, y, z of a particle, which no separation gives.
+/// Whether a table is a formula in the coordinates x, y, z of a particle, and so no function of a separation.
 bool is_position_formula(const Section& section);
-/// The potential of one particle with so many axes that such a table describes.
+/// The potential of one particle with this number of axes that such a table describes.
 std::shared_ptr<const Potential> build_position_formula(const Section& section, int axes, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Two wells with a barrier between them: V(s) = E ((s/a)^2 - 1)^2. Source: kramers1940, the bistable potential.
+// The double well V(s) = E ((s/a)^2 - 1)^2. Source: kramers1940, the bistable potential.
 // Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/catalogue.hpp"
 #include "simd/invariant_divisor.hpp"
@@ -34,21 +34,21 @@ class DoubleWellPotential final : public SimdPotential<DoubleWellPotential> {
 
 PotentialKind double_well_potential_kind() {
   return {{.name = "double-well",
-           .summary = "two wells with a barrier between them",
+           .summary = "double well: two minima with a barrier between them",
            .equation = "V(s) = barrier ((s / half_distance)^2 - 1)^2",
            .source = "kramers1940, the bistable potential",
            .parameters = {{.name = "barrier",
                            .units = "J",
-                           .doc = "height of the barrier over the wells",
+                           .doc = "height of the barrier above the minima",
                            .required = true,
                            .bound = Bound::positive},
                           {.name = "half_distance",
                            .units = "m",
-                           .doc = "distance of the wells from the barrier",
+                           .doc = "distance of the minima from the barrier",
                            .required = true,
                            .bound = Bound::positive}},
-           .notes = "Wells at s = -half_distance and half_distance, of stiffness 8 barrier / half_distance^2; with "
-                    "several axes the two are one shell."},
+           .notes = "Minima at s = -half_distance and half_distance, of stiffness 8 barrier / half_distance^2; with "
+                    "several axes they are one shell."},
           [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
             return std::make_shared<DoubleWellPotential>(section.number("barrier"), section.number("half_distance"));
           }};

@@ -1,4 +1,4 @@
-// A potential of a separation that is a formula.
+// A pair potential given by a formula.
 // Tested by tests/model/systems/pair_potential_test.cpp.
 #include <fmt/format.h>
 
@@ -16,36 +16,36 @@ class FormulaPairPotential final : public PairPotential {
   FormulaPairPotential(ExpressionGraph& graph, Expression value)
       : FormulaPairPotential(graph, value, graph.derivative(value, 0)) {}
   double value(double s) const override { return value_.run(&s); }
-  double derivative(double s) const override { return slope_.run(&s); }
-  double second_derivative(double s) const override { return curvature_.run(&s); }
+  double derivative(double s) const override { return derivative_.run(&s); }
+  double second_derivative(double s) const override { return second_derivative_.run(&s); }
   bool is_quadratic() const override { return is_quadratic_; }
 
  private:
-  FormulaPairPotential(ExpressionGraph& graph, Expression value, Expression slope)
-      : FormulaPairPotential(graph, value, slope, graph.derivative(slope, 0)) {}
-  FormulaPairPotential(ExpressionGraph& graph, Expression value, Expression slope, Expression curvature)
+  FormulaPairPotential(ExpressionGraph& graph, Expression value, Expression derivative)
+      : FormulaPairPotential(graph, value, derivative, graph.derivative(derivative, 0)) {}
+  FormulaPairPotential(ExpressionGraph& graph, Expression value, Expression derivative, Expression second_derivative)
       : value_(graph, {&value, 1}, 1),
-        slope_(graph, {&slope, 1}, 1),
-        curvature_(graph, {&curvature, 1}, 1),
+        derivative_(graph, {&derivative, 1}, 1),
+        second_derivative_(graph, {&second_derivative, 1}, 1),
         is_quadratic_(is_quadratic_form(graph, value, 1)) {}
 
-  FormulaProgram value_, slope_, curvature_;
+  FormulaProgram value_, derivative_, second_derivative_;
   bool is_quadratic_;
 };
 
 void add_own_numbers(const Section& section, FormulaScope& scope, Mistakes& mistakes) {
   const std::string own[] = {"kind", "V"};
   add_numbers(section, own, scope, mistakes);
-  // What looks like an option must not be left out of account in silence.
+  // An unused key is a mistake, as it may be a misspelt option.
   for (const std::string& key : section.keys()) {
     if (key == "kind" || key == "V" || find_name(section.text("V"), key) != std::string_view::npos) continue;
     mistakes.add(section.where(key), fmt::format("V does not use `{}`", key));
   }
 }
 
-/// What `make` makes of the formula of a table.
+/// Applies `make` to the formula of a table.
 template <class Make>
-auto made_from(const Section& section, FormulaScope& scope, Mistakes& mistakes, Make make) {
+auto make_from_formula(const Section& section, FormulaScope& scope, Mistakes& mistakes, Make make) {
   const std::optional<Expression> value = read_formula(section, "V", scope, mistakes);
   if (!value) throw UnreadableValue();
   try {
@@ -60,8 +60,9 @@ std::shared_ptr<const PairPotential> build(const Section& section, Mistakes& mis
   FormulaScope scope;
   scope.add_variable("r");
   add_own_numbers(section, scope, mistakes);
-  return made_from(section, scope, mistakes,
-                   [&](Expression value) { return std::make_shared<FormulaPairPotential>(scope.graph, value); });
+  return make_from_formula(section, scope, mistakes, [&](Expression value) {
+    return std::make_shared<FormulaPairPotential>(scope.graph, value);
+  });
 }
 
 constexpr const char* axis_names[] = {"x", "y", "z"};
@@ -91,29 +92,28 @@ std::shared_ptr<const Potential> build_position_formula(const Section& section, 
     const Expression x = scope.names[axis_names[axis]];
     squares = scope.graph.apply(Operation::add, squares, scope.graph.apply(Operation::multiply, x, x));
   }
-  // As for a separation: with one axis r has a sign.
+  // With one axis r has a sign, as a separation has.
   scope.names["r"] = axes == 1 ? scope.names["x"] : scope.graph.apply(Operation::square_root, squares);
   add_own_numbers(section, scope, mistakes);
-  return made_from(section, scope, mistakes, [&](Expression value) -> std::shared_ptr<const Potential> {
+  return make_from_formula(section, scope, mistakes, [&](Expression value) -> std::shared_ptr<const Potential> {
     return std::make_shared<FormulaPotential>(scope.graph, value, axes);
   });
 }
 
 PotentialKind formula_potential_kind() {
-  return {
-      {.name = "formula",
-       .summary = "a potential typed as a formula",
-       .equation = "V(r) = the formula",
-       .source = "your formula",
-       .parameters = {{.name = "V",
-                       .type = ValueType::text,
-                       .units = "J",
-                       .doc = "a formula in r, such as \"D*(1 - exp(-a*(r - r0)))^2\"",
-                       .required = true},
-                      {.name = wildcard_key, .doc = "a number that the formula uses by this name"}},
-       .notes = "With one axis r has a sign, with several it is the distance. Where it acts between a particle and the "
-                "origin, x, y and z may stand for the particle's coordinates. Its derivatives are taken exactly."},
-      build};
+  return {{.name = "formula",
+           .summary = "a potential given by a formula",
+           .equation = "V(r) = the formula",
+           .source = "your formula",
+           .parameters = {{.name = "V",
+                           .type = ValueType::text,
+                           .units = "J",
+                           .doc = "a formula in r, such as \"D*(1 - exp(-a*(r - r0)))^2\"",
+                           .required = true},
+                          {.name = wildcard_key, .doc = "a number with this name in the formula"}},
+           .notes = "With one axis r is the signed separation, with several the distance. As an external potential the "
+                    "formula may also use the particle's coordinates x, y and z. Derivatives are exact."},
+          build};
 }
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Springs that are not quite linear: V(s) = k s^2/2 + alpha s^3/3 + beta s^4/4. Source: fermi1955.
+// Anharmonic springs: V(s) = k s^2/2 + alpha s^3/3 + beta s^4/4. Source: fermi1955.
 // Tested by tests/model/systems/pair_potential_test.cpp.
 #include "model/potentials/catalogue.hpp"
 
@@ -25,18 +25,18 @@ class FputPotential final : public SimdPotential<FputPotential> {
 
 PotentialKind fput_potential_kind() {
   return {{.name = "fput",
-           .summary = "springs of the chain of Fermi, Pasta, Ulam and Tsingou",
+           .summary = "anharmonic springs of the chain of Fermi, Pasta, Ulam and Tsingou",
            .equation = "V(s) = k s^2 / 2 + alpha s^3 / 3 + beta s^4 / 4",
            .source = "fermi1955",
            .parameters = {{.name = "k", .units = "N/m", .doc = "stiffness", .required = true, .bound = Bound::positive},
-                          {.name = "alpha", .units = "N/m^2", .doc = "its change with s", .default_value = "0.0"},
+                          {.name = "alpha", .units = "N/m^2", .doc = "cubic coefficient", .default_value = "0.0"},
                           {.name = "beta",
                            .units = "N/m^3",
-                           .doc = "its change with s^2",
+                           .doc = "quartic coefficient",
                            .default_value = "0.0",
                            .bound = Bound::nonnegative}},
            .notes = "For chains on one axis: pairs = \"neighbours\" with ends = \"free\" or \"fixed\", or \"ring\"; "
-                    "positions count from the places at rest."},
+                    "positions are displacements from the equilibrium."},
           [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
             return std::make_shared<FputPotential>(section.number("k"), section.number("alpha"),
                                                    section.number("beta"));

@@ -1,4 +1,5 @@
-// A spring: V(s) = k (s - rest_length)^2 / 2. Source: farshi2018, section 6, its potential of the binary oscillator.
+// A linear spring: V(s) = k (s - rest_length)^2 / 2. Source: farshi2018, section 6, its potential of the binary
+// oscillator.
 // Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/catalogue.hpp"
 
@@ -25,16 +26,16 @@ class HarmonicPotential final : public SimdPotential<HarmonicPotential> {
 
 PotentialKind harmonic_potential_kind() {
   return {{.name = "harmonic",
-           .summary = "a spring",
+           .summary = "linear spring",
            .equation = "V(s) = k (s - rest_length)^2 / 2",
            .source = "farshi2018, section 6: V of the binary oscillator is the one with rest length 0",
            .parameters = {{.name = "k", .units = "N/m", .doc = "stiffness", .required = true, .bound = Bound::positive},
                           {.name = "rest_length",
                            .units = "m",
-                           .doc = "separation at which it is relaxed",
+                           .doc = "separation at which its force is zero",
                            .default_value = "0.0",
                            .bound = Bound::nonnegative}},
-           .notes = "With rest length 0 the motion is linear, and exact references are matrix exponentials."},
+           .notes = "With rest length 0 the motion is linear, and reference solutions are matrix exponentials."},
           [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
             return std::make_shared<HarmonicPotential>(section.number("k"), section.number("rest_length"));
           }};

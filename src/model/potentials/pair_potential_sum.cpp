@@ -17,14 +17,14 @@ namespace bathline {
 Eigen::Vector3d PairPotentialSum::separation(const Term& term, const Eigen::VectorXd& q) const {
   Eigen::Vector3d result = Eigen::Vector3d::Zero();
   for (int axis = 0; axis < axes_; ++axis) {
-    const auto place = [&](int particle) { return particle == origin ? 0.0 : q[particle * axes_ + axis]; };
-    result[axis] = place(term.to) - place(term.from);
+    const auto coordinate = [&](int particle) { return particle == origin ? 0.0 : q[particle * axes_ + axis]; };
+    result[axis] = coordinate(term.to) - coordinate(term.from);
   }
   return result;
 }
 
 double PairPotentialSum::argument(const Eigen::Vector3d& separation) const {
-  // hypot neither overflows nor underflows, so that r = 0 means the same place.
+  // hypot neither overflows nor underflows, so that r = 0 means equal positions.
   return axes_ == 1 ? separation[0] : std::hypot(separation[0], separation[1], separation[2]);
 }
 
@@ -46,37 +46,39 @@ SimdDouble root(SimdDouble x) {
   return load(numbers);
 }
 
-/// The way between two particles at one place, or at as many as a register has lanes, and how long it is.
+/// The vector from one particle to another and its length, at one point of configuration space or at simd_width points.
 template <int axes, class Number>
 struct PairVector {
   Number direction[axes];
   Number s;  ///< signed with one axis
 
-  /// Axes of a particle are `stride` apart; the origin is nullptr.
+  /// The coordinates of a particle are `stride` numbers apart; the origin is nullptr.
   PairVector(const double* to, const double* from, int stride) {
-    const auto place = [&](const double* of, int axis) { return of ? read<Number>(of + axis * stride) : Number{}; };
-    for (int axis = 0; axis < axes; ++axis) direction[axis] = place(to, axis) - place(from, axis);
+    const auto coordinate = [&](const double* particle, int axis) {
+      return particle ? read<Number>(particle + axis * stride) : Number{};
+    };
+    for (int axis = 0; axis < axes; ++axis) direction[axis] = coordinate(to, axis) - coordinate(from, axis);
     s = axes == 1 ? direction[0] : length();
   }
 
-  /// Adds the slope along it to the gradients of both.
-  void pull(Number slope, double* to, double* from, int stride) const {
+  /// Adds V'(s) = derivative along the vector to the gradients of both particles.
+  void add_to_gradients(Number derivative, double* to, double* from, int stride) const {
     const auto add = [](Number x, double* number) {
       x += read<Number>(number);
       std::memcpy(number, &x, sizeof x);
     };
     for (int axis = 0; axis < axes; ++axis) {
-      Number part = slope;
-      // NaN where a cone has its tip.
-      if (axes > 1) part *= (s > 0.0) | (slope != 0.0) ? direction[axis] / s : direction[axis];
+      Number part = derivative;
+      // 0/0 = NaN where s = 0 and V' is not 0: there the potential has the tip of a cone, and no gradient.
+      if (axes > 1) part *= (s > 0.0) | (derivative != 0.0) ? direction[axis] / s : direction[axis];
       if (to) add(part, to + axis * stride);
       if (from) add(-part, from + axis * stride);
     }
   }
 
  private:
-  /// As std::hypot of three, which neither overflows nor underflows, so that r = 0 means the same place: to the bit,
-  /// but for axes that are not there nothing is divided.
+  /// The algorithm of std::hypot with three arguments, with the same bits, but without the divisions of absent axes. It
+  /// neither overflows nor underflows, so that r = 0 means equal positions.
   Number length() const {
     Number largest = magnitude(direction[0]), sum{};
     for (int axis = 1; axis < axes; ++axis) {
@@ -93,11 +95,12 @@ struct PairVector {
 template <int axes>
 void PairPotentialSum::add_gradient(const double* q, double* gradient) const {
   for (const Term& term : terms_) {
-    const auto of = [&](auto* numbers, int particle) {
+    const auto particle_part = [&](auto* numbers, int particle) {
       return particle == origin ? nullptr : numbers + particle * axes;
     };
-    const PairVector<axes, double> stretch(of(q, term.to), of(q, term.from), 1);
-    stretch.pull(term.potential->derivative(stretch.s), of(gradient, term.to), of(gradient, term.from), 1);
+    const PairVector<axes, double> vector(particle_part(q, term.to), particle_part(q, term.from), 1);
+    vector.add_to_gradients(term.potential->derivative(vector.s), particle_part(gradient, term.to),
+                            particle_part(gradient, term.from), 1);
   }
 }
 
@@ -108,38 +111,39 @@ void PairPotentialSum::gradient(const Eigen::VectorXd& q, Eigen::VectorXd& gradi
   if (axes_ == 3) add_gradient<3>(q.data(), gradient.data());
 }
 
-/// Of as many places at a time as a call for their slopes is worth.
+/// Works on blocks of points, so that the cost of a virtual call of `derivatives` is shared by many.
 template <int axes>
-void PairPotentialSum::add_gradient(int places, const double* q, double* gradients) const {
-  constexpr int at_once = 64;
-  static_assert(at_once % simd_width == 0);
-  alignas(sizeof(SimdDouble)) double s[at_once], slopes[at_once];
+void PairPotentialSum::add_gradients(int points, const double* q, double* gradients) const {
+  constexpr int block_size = 64;
+  static_assert(block_size % simd_width == 0);
+  alignas(sizeof(SimdDouble)) double s[block_size], derivatives[block_size];
   for (const Term& term : terms_) {
-    const auto of = [&](auto* numbers, int particle) {
-      return particle == origin ? nullptr : numbers + particle * axes * places;
+    const auto particle_part = [&](auto* numbers, int particle) {
+      return particle == origin ? nullptr : numbers + particle * axes * points;
     };
-    for (int first = 0; first < places; first += at_once) {
-      const int count = std::min(places - first, at_once);
-      const auto stretch = [&](int place) {
-        const double *to = of(q + place, term.to), *from = of(q + place, term.from);
-        return PairVector<axes, SimdDouble>(to, from, places);
+    for (int first = 0; first < points; first += block_size) {
+      const int count = std::min(points - first, block_size);
+      const auto vector_at = [&](int point) {
+        const double *to = particle_part(q + point, term.to), *from = particle_part(q + point, term.from);
+        return PairVector<axes, SimdDouble>(to, from, points);
       };
-      for (int i = 0; i < count; i += simd_width) store(stretch(first + i).s, s + i);
+      for (int i = 0; i < count; i += simd_width) store(vector_at(first + i).s, s + i);
       const auto size = static_cast<std::size_t>(count);
-      term.potential->derivatives({s, size}, {slopes, size});
+      term.potential->derivatives({s, size}, {derivatives, size});
       for (int i = 0; i < count; i += simd_width) {
-        double* const here = gradients + first + i;
-        stretch(first + i).pull(load(slopes + i), of(here, term.to), of(here, term.from), places);
+        double* const target = gradients + first + i;
+        vector_at(first + i).add_to_gradients(load(derivatives + i), particle_part(target, term.to),
+                                              particle_part(target, term.from), points);
       }
     }
   }
 }
 
-void PairPotentialSum::gradients(int coordinates, int places, const double* q, double* gradients) const {
-  std::fill_n(gradients, coordinates * places, 0.0);
-  if (axes_ == 1) add_gradient<1>(places, q, gradients);
-  if (axes_ == 2) add_gradient<2>(places, q, gradients);
-  if (axes_ == 3) add_gradient<3>(places, q, gradients);
+void PairPotentialSum::gradients(int coordinates, int points, const double* q, double* gradients) const {
+  std::fill_n(gradients, coordinates * points, 0.0);
+  if (axes_ == 1) add_gradients<1>(points, q, gradients);
+  if (axes_ == 2) add_gradients<2>(points, q, gradients);
+  if (axes_ == 3) add_gradients<3>(points, q, gradients);
 }
 
 template <class Add>
@@ -147,16 +151,16 @@ void PairPotentialSum::for_each_block(const Eigen::VectorXd& q, Add add) const {
   for (const Term& term : terms_) {
     const Eigen::Vector3d direction = separation(term, q);
     const double s = argument(direction);
-    const double slope = term.potential->derivative(s), curvature = term.potential->second_derivative(s);
+    const double first = term.potential->derivative(s), second = term.potential->second_derivative(s);
     Eigen::Matrix3d block = Eigen::Matrix3d::Zero();
     if (axes_ == 1) {
-      block(0, 0) = curvature;
+      block(0, 0) = second;
     } else if (s == 0.0) {
-      block.diagonal().setConstant(slope == 0.0 ? curvature : std::numeric_limits<double>::quiet_NaN());
+      block.diagonal().setConstant(first == 0.0 ? second : std::numeric_limits<double>::quiet_NaN());
     } else {
       const Eigen::Vector3d e = direction / s;
-      block = (curvature - slope / s) * (e * e.transpose());
-      block.diagonal().array() += slope / s;
+      block = (second - first / s) * (e * e.transpose());
+      block.diagonal().array() += first / s;
     }
     const auto add_pair = [&](int a, int b, double sign) {
       if (a != origin && b != origin) add(a, b, sign * block);

@@ -1,4 +1,4 @@
-// A potential of all particles with potentials of single ones added.
+// The sum of a potential of all particles and potentials of single particles.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ class PotentialSum final : public Potential {
   std::shared_ptr<const Potential> all_;
   std::vector<Part> parts_;
   int axes_;
-  mutable Eigen::VectorXd at_, slope_;
+  mutable Eigen::VectorXd position_, gradient_;
   mutable Eigen::MatrixXd block_;
 };
 

@@ -1,4 +1,4 @@
-// A spring that stiffens or softens, that of Duffing's oscillator: V(s) = k s^2 / 2 + beta s^4 / 4.
+// The stiffening or softening spring of Duffing's oscillator: V(s) = k s^2 / 2 + beta s^4 / 4.
 // Source: kovacic2011, chapter 1.
 // Tested by tests/properties/potentials_test.cpp.
 #include "model/potentials/catalogue.hpp"
@@ -25,15 +25,15 @@ class QuarticPotential final : public SimdPotential<QuarticPotential> {
 
 PotentialKind quartic_potential_kind() {
   return {{.name = "quartic",
-           .summary = "a spring that stiffens or softens (Duffing)",
+           .summary = "stiffening or softening spring of Duffing's oscillator",
            .equation = "V(s) = k s^2 / 2 + beta s^4 / 4",
            .source = "kovacic2011, chapter 1",
-           .parameters = {{.name = "k", .units = "N/m", .doc = "stiffness at zero, of either sign", .required = true},
+           .parameters = {{.name = "k", .units = "N/m", .doc = "stiffness at s = 0, of either sign", .required = true},
                           {.name = "beta",
                            .units = "N/m^3",
                            .doc = "quartic coefficient; positive stiffens, negative softens",
                            .required = true}},
-           .notes = "Duffing's oscillator is one particle of a pair-potential with this as `external`."},
+           .notes = "Duffing's oscillator is a `pair-potential` system of one particle with this as `external`."},
           [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
             return std::make_shared<QuarticPotential>(section.number("k"), section.number("beta"));
           }};

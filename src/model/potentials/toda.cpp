@@ -1,4 +1,4 @@
-// The chain that is integrable: V(s) = (a/b) (exp(-b s) + b s - 1). Source: toda1967.
+// The potential of the integrable Toda chain: V(s) = (a/b) (exp(-b s) + b s - 1). Source: toda1967.
 // Tested by tests/model/systems/pair_potential_test.cpp.
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace {
 class TodaPotential final : public PairPotential {
  public:
   TodaPotential(double a, double b) : a_(a), b_(b) {}
-  // expm1 keeps what cancels near the rest length.
+  // expm1 avoids cancellation near s = 0.
   double value(double s) const override { return a_ / b_ * (std::expm1(-b_ * s) + b_ * s); }
   double derivative(double s) const override { return -a_ * std::expm1(-b_ * s); }
   double second_derivative(double s) const override { return a_ * b_ * std::exp(-b_ * s); }
@@ -25,13 +25,13 @@ class TodaPotential final : public PairPotential {
 PotentialKind toda_potential_kind() {
   return {
       {.name = "toda",
-       .summary = "the chain that is integrable",
+       .summary = "springs of the integrable Toda chain",
        .equation = "V(s) = (a / b) (exp(-b s) + b s - 1)",
        .source = "toda1967",
        .parameters = {{.name = "a", .units = "N", .doc = "strength", .required = true, .bound = Bound::positive},
                       {.name = "b", .units = "1/m", .doc = "steepness", .required = true, .bound = Bound::positive}},
-       .notes = "Lowest at s = 0, of stiffness a b there. For chains on one axis: pairs = \"neighbours\" or "
-                "\"ring\"; positions count from the places at rest."},
+       .notes = "Its minimum is at s = 0, of stiffness a b. For chains on one axis: pairs = \"neighbours\" or "
+                "\"ring\"; positions are displacements from the equilibrium."},
       [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
         return std::make_shared<TodaPotential>(section.number("a"), section.number("b"));
       }};

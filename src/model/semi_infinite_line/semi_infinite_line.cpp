@@ -140,7 +140,7 @@ std::optional<Certificate> SemiInfiniteLine::certificate() const {
 void SemiInfiniteLine::prepare(const RngKey& key) {
   key_ = key;
   steps_ = 0.0;
-  numbers_.begin(NoiseStream::of_environment(key));
+  numbers_.begin(NoiseStream::environment_key(key));
   axes_.assign(communicator().is_root() ? static_cast<std::size_t>(attachment().axes()) : 0, Axis());
   for (Axis& axis : axes_) shape_.allocate(axis);
   if (noise_) start_noise();

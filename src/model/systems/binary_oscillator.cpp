@@ -1,4 +1,4 @@
-// Two particles on a spring between them, each damped by itself.
+// Two particles joined by a spring, each with a damper to the ground.
 //
 //   m1 q1'' = -k (q1 - q2) - (C q')_1,  m2 q2'' = k (q1 - q2) - (C q')_2,  C = diag(D1, D2)   (farshi2018, Fig. 6a)
 // Tested by tests/properties/systems_test.cpp.
@@ -35,7 +35,7 @@ SystemKind binary_oscillator_kind() {
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
   return {{.name = "binary-oscillator",
-           .summary = "two particles on a spring between them, each damped by itself",
+           .summary = "two particles joined by a spring, each with a damper to the ground",
            .equation = "m1 q1'' = -k (q1 - q2) - D1 q1'\nm2 q2'' =  k (q1 - q2) - D2 q2'",
            .source = "farshi2018, Fig. 6a: V = k (q1 - q2)^2 / 2",
            .parameters = std::move(parameters),

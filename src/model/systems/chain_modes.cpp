@@ -1,8 +1,8 @@
-// Energies of the normal modes of a chain.
+// Energies of the normal modes of a chain by fast Fourier transforms.
 //
-// All three kinds of modes are those of a ring: fixed ends are the motion of a ring of 2(n+1) particles that is odd
-// about both ends, free ends that of one of 2n particles which is even. The discrete Fourier transform of such a ring
-// has the magnitudes of the sine and cosine transforms of the chain, but for the factors below.
+// All three kinds of modes are those of a ring: a chain with fixed ends moves as a ring of 2(n+1) particles that is odd
+// about both ends, one with free ends as a ring of 2n particles that is even. The discrete Fourier transform of such a
+// ring has the magnitudes of the sine and cosine transforms of the chain, up to the factors below.
 #include "model/systems/chain_modes.hpp"
 
 #include <unsupported/Eigen/FFT>
@@ -31,13 +31,13 @@ class ChainModes {
     const auto length = static_cast<double>(ring_.size());
     for (Index i = 0; i < kinetic_.size(); ++i) {
       const Index k = i + first_;
-      // Waves to both sides have the same energy; the uniform one and the shortest there are once.
+      // The wave numbers k and -k have the same energy; k = 0 and the shortest wave are their own partners.
       const bool is_twice = k != 0 && 2 * k != ring_.size();
-      // A chain has half the energy of the ring that it is continued to.
-      const double share = (is_twice ? 2.0 : 1.0) * (ends == ChainEnds::ring ? 1.0 : 0.5) / length;
+      // A chain has half the energy of the ring that continues it.
+      const double weight = (is_twice ? 2.0 : 1.0) * (ends == ChainEnds::ring ? 1.0 : 0.5) / length;
       const double sine = std::sin(M_PI * static_cast<double>(k) / length);
-      kinetic_[i] = 0.5 * mass * share;
-      elastic_[i] = 2.0 * stiffness * sine * sine * share;
+      kinetic_[i] = 0.5 * mass * weight;
+      elastic_[i] = 2.0 * stiffness * sine * sine * weight;
     }
   }
 
@@ -49,7 +49,7 @@ class ChainModes {
   }
 
  private:
-  /// |F_k|^2 of the ring that a chain is continued to.
+  /// |F_k|^2 of the ring that continues the chain.
   VectorXd squares(const VectorXd& chain) {
     const Index n = chain.size();
     switch (ends_) {

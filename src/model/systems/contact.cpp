@@ -1,9 +1,9 @@
-// One particle of contact mechanics: linear friction out of a Lagrangian that depends on its own action z.
+// One particle of contact mechanics: linear friction from a Lagrangian that depends on the action z.
 //
 //   L = |v|^2 / 2 - V(q) + gamma z,  z' = L;   q'' = -grad V + gamma q',   H = |p|^2 / 2 + V - gamma z,  H' = gamma H
 //
-// Source: simoes2020, section 5, where gamma < 0; eq. (19) for the equations. To everything else it is an open system
-// with the damping matrix -gamma.
+// Source: simoes2020, section 5, where gamma < 0; eq. (19) for the equations. The rest of the program treats it as an
+// open system with the damping matrix -gamma.
 #include <fmt/format.h>
 
 #include "model/systems/external_forces.hpp"
@@ -31,7 +31,7 @@ void build_contact(const Section& section, const Catalogue<PotentialKind>& poten
   system.axes = start.empty() ? 1 : static_cast<int>(start.front().size());
   if (system.axes > 3) {
     mistakes.add(section.where("q0"),
-                 fmt::format("`q0` has {} numbers per particle: space has at most 3 axes", system.axes));
+                 fmt::format("`q0` has {} numbers per particle: there are at most 3 axes", system.axes));
     return;
   }
   read_start(section, system, mistakes);
@@ -39,7 +39,7 @@ void build_contact(const Section& section, const Catalogue<PotentialKind>& poten
   Contact contact{.gamma = section.number("gamma"), .z0 = section.number("z0"), .q1 = {}};
   if (section.has("q1")) {
     if (section.has("v0")) {
-      mistakes.add(section.where("q1"), "`q1` and `v0` both say how the motion begins; give one of them");
+      mistakes.add(section.where("q1"), "`q1` and `v0` both determine the initial velocity; give one of them");
     }
     contact.q1 = read_positions(section, "q1", system, mistakes);
   }
@@ -54,7 +54,7 @@ void build_contact(const Section& section, const Catalogue<PotentialKind>& poten
   Eigen::VectorXd gradient;
   system.potential->gradient(system.q0, gradient);
   if (!gradient.allFinite()) {
-    mistakes.add(section.where("q0"), "`q0`: the force has no finite value there; move the particle");
+    mistakes.add(section.where("q0"), "`q0`: the force is not finite there; move the particle");
   }
   system.damping = -contact.gamma * Eigen::MatrixXd::Identity(system.axes, system.axes);
   system.contact = contact;
@@ -74,23 +74,26 @@ SystemKind contact_kind() {
   std::vector<Parameter> parameters = {
       {.name = "potential",
        .type = ValueType::text,
-       .doc = "none, or |q|^2 / 2 (1 N/m).",
+       .doc = "\"harmonic\" is V = |q|^2 / 2 (1 N/m), \"free\" is V = 0.",
        .default_value = "\"free\"",
        .choices = {"free", "harmonic"}},
       {.name = "external",
        .type = ValueType::table,
-       .doc = "a potential towards the origin besides, such as { kind = \"quartic\", k = 1.0, beta = 2.0 }.",
+       .doc =
+           "an additional potential of the distance to the origin, such as { kind = \"quartic\", k = 1.0, beta = 2.0 "
+           "}.",
        .catalogue_name = "potentials"},
       {.name = "gamma",
        .units = "1/s",
-       .doc = "derivative of L by z: friction takes momentum away at the rate -gamma, and a positive one feeds it",
+       .doc = "derivative of L with respect to z: momenta decay at the rate -gamma, and grow if it is positive",
        .required = true},
-      {.name = "z0", .units = "J s", .doc = "action at the start", .default_value = "0.0"},
+      {.name = "z0", .units = "J s", .doc = "initial action", .default_value = "0.0"},
       {.name = "q1",
        .type = ValueType::rows,
        .units = "m",
-       .doc = "position one step after q0, instead of v0: each method takes the momentum that leads there; `exact` one "
-              "step of [time] after q0, whatever its own"}};
+       .doc =
+           "position one step after q0, instead of v0, for `herglotz` and `exact`: the method finds the momentum that "
+           "leads there; for `exact` the step is that of [time], whatever its own"}};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
   return {
@@ -100,11 +103,11 @@ SystemKind contact_kind() {
        .source = "simoes2020, section 5",
        .parameters = std::move(parameters),
        .notes =
-           "A particle of 1 kg, always open, run by `herglotz`, of order 1, by gauss and lobatto, contact integrators "
-           "of any order, gamma, time-centred, rk4, the Euler methods or exact. Any other L with z is a system of kind "
-           "`lagrangian`. Records z, hamiltonian H = |p|^2 / 2 + V - gamma z and log_hamiltonian, with H' = gamma H "
-           "for the exact motion without a drive; with two axes the angular momentum. q0 = [1.0] is one axis, "
-           "[[1.0, 0.0]] two."},
+           "A particle of 1 kg in an open system. Integrators: `herglotz` (order 1), `gauss` and `lobatto` (contact "
+           "integrators of any order), `gamma`, `time-centred`, `rk4`, the Euler methods and `exact`. Any other L with "
+           "z is a system of kind `lagrangian`. Records z, hamiltonian H = |p|^2 / 2 + V - gamma z and "
+           "log_hamiltonian, with H' = gamma H for the exact motion without a drive; with two axes also the angular "
+           "momentum. q0 = [1.0] has one axis, [[1.0, 0.0]] two."},
       build_contact};
 }
 

@@ -1,8 +1,8 @@
-// Two van der Pol oscillators on a spring between them.
+// Two van der Pol oscillators joined by a spring.
 //
 //   L = (q1'^2 + q2'^2)/2 - (q1^2 + (1 + rho) q2^2)/2 - lambda (q1 - q2)^2/2,   f_a = (epsilon - q_a^2) q_a'
 //
-// Source: martin2018, section 7.1. Unit masses. The force feeds energy in where |q_a| < sqrt(epsilon) and takes it out
+// Source: martin2018, section 7.1. Unit masses. The force supplies energy where |q_a| < sqrt(epsilon) and dissipates it
 // elsewhere.
 // Tested by tests/properties/systems_test.cpp.
 #include "model/systems/external_forces.hpp"
@@ -46,12 +46,12 @@ void build_coupled_van_der_pol(const Section& section, const Catalogue<Potential
 SystemKind coupled_van_der_pol_kind() {
   std::vector<Parameter> parameters = {{.name = "epsilon",
                                         .units = "kg/s",
-                                        .doc = "rate at which the force feeds energy in at the origin",
+                                        .doc = "negative damping of the force at the origin",
                                         .required = true,
                                         .bound = Bound::nonnegative},
                                        {.name = "rho",
                                         .units = "N/m",
-                                        .doc = "by how much the second spring is stiffer than the first, which is 1",
+                                        .doc = "stiffness of the second oscillator minus that of the first, which is 1",
                                         .required = true,
                                         .bound = Bound::nonnegative},
                                        {.name = "lambda",
@@ -61,15 +61,16 @@ SystemKind coupled_van_der_pol_kind() {
                                         .bound = Bound::nonnegative}};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
-  return {{.name = "coupled-van-der-pol",
-           .summary = "two van der Pol oscillators on a spring between them",
-           .equation = "q1'' = -q1 - lambda (q1 - q2) + (epsilon - q1^2) q1'\n"
-                       "q2'' = -(1 + rho) q2 + lambda (q1 - q2) + (epsilon - q2^2) q2'",
-           .source = "martin2018, section 7.1",
-           .parameters = std::move(parameters),
-           .notes = "Unit masses. The force works against the motion or with it; the ledger's energy_dissipated is "
-                    "what it has taken. On a closed run the environments come on top of it."},
-          build_coupled_van_der_pol};
+  return {
+      {.name = "coupled-van-der-pol",
+       .summary = "two van der Pol oscillators joined by a spring",
+       .equation = "q1'' = -q1 - lambda (q1 - q2) + (epsilon - q1^2) q1'\n"
+                   "q2'' = -(1 + rho) q2 + lambda (q1 - q2) + (epsilon - q2^2) q2'",
+       .source = "martin2018, section 7.1",
+       .parameters = std::move(parameters),
+       .notes = "Unit masses. The power of the force has either sign; energy_dissipated is minus its work. It acts in "
+                "closed runs as well, in addition to the environments."},
+      build_coupled_van_der_pol};
 }
 
 }  // namespace bathline

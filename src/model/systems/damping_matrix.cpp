@@ -18,7 +18,7 @@ Parameter damping_matrix_parameter(const std::string& key) {
           .units = "kg/s",
           .doc =
               "damping of open runs: one constant per particle, or a symmetric positive semi-definite matrix as one "
-              "list per particle; where absent, what the environments imply"};
+              "list per particle; where absent, the damping that the environments imply"};
 }
 
 std::optional<Eigen::MatrixXd> read_damping_matrix(const Section& section, int particles, int axes, Mistakes& mistakes,
@@ -26,12 +26,12 @@ std::optional<Eigen::MatrixXd> read_damping_matrix(const Section& section, int p
   if (!section.has(key)) return std::nullopt;
   const std::optional<Eigen::MatrixXd> matrix = read_symmetric_matrix(section, key, particles, mistakes);
   if (!matrix) return std::nullopt;
-  // What the decomposition itself is uncertain about is no mistake of the user: [[1, -1], [-1, 1]] may come out with
-  // the eigenvalue -1e-16.
+  // Round-off of the decomposition must not be reported as a mistake: [[1, -1], [-1, 1]] may have the eigenvalue
+  // -1e-16.
   const double roundoff = 8.0 * particles * std::numeric_limits<double>::epsilon() * matrix->norm();
   Eigen::MatrixXd lifted = *matrix;
   lifted.diagonal().array() += 2.0 * roundoff;
-  // Of many particles Cholesky's decomposition knows it in a fraction of the time that eigenvalues take.
+  // For many particles the Cholesky decomposition takes a fraction of the time of eigenvalues.
   double lowest = 0.0;
   if (matrix->isDiagonal(0.0)) {
     lowest = matrix->diagonal().minCoeff();
@@ -40,8 +40,8 @@ std::optional<Eigen::MatrixXd> read_damping_matrix(const Section& section, int p
   }
   if (lowest < -roundoff) {
     mistakes.add(section.where(key),
-                 fmt::format("`{}` would feed energy in: it has the eigenvalue {:.6g} and must be positive "
-                             "semi-definite",
+                 fmt::format("`{}` has the eigenvalue {:.6g}, but it must be positive semi-definite to dissipate "
+                             "energy",
                              key, lowest));
     return std::nullopt;
   }

@@ -11,11 +11,11 @@
 
 namespace bathline {
 
-/// The parameter `key`: one constant a particle, or a full matrix.
+/// The parameter `key`: one constant per particle, or a full matrix.
 Parameter damping_matrix_parameter(const std::string& key = "damping");
 
-/// C for all degrees of freedom, every axis damped alike: square with particles * axes rows, kg/s. Nothing where the
-/// section does not state it, or where it is not a symmetric positive semi-definite matrix (a mistake is added).
+/// C for all degrees of freedom, the same on every axis: square with particles * axes rows, kg/s. Nothing where the key
+/// is absent, or, with a mistake, where the matrix is not symmetric positive semi-definite.
 std::optional<Eigen::MatrixXd> read_damping_matrix(const Section& section, int particles, int axes, Mistakes& mistakes,
                                                    const std::string& key = "damping");
 

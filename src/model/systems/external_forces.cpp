@@ -1,4 +1,4 @@
-// What acts on the particles of any system from outside.
+// External forces that every system can have: drives, uniform fields and magnetic fields.
 #include "model/systems/external_forces.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace bathline {
 
 namespace {
 
-/// A potential and a force F beside it that is the same everywhere: V(q) - F.q.
+/// A potential with an additional constant force F: V(q) - F.q.
 class UniformFieldPotential final : public Potential {
  public:
   UniformFieldPotential(std::shared_ptr<const Potential> potential, Eigen::VectorXd force)
@@ -70,7 +70,7 @@ void read_uniform_field(const Section& section, ParticleSystem& system, Mistakes
                  fmt::format("`uniform_field` has {} numbers: this system has {} axes", field.size(), system.axes));
     return;
   }
-  if (!system.potential) return;  // it could not be read
+  if (!system.potential) return;  // the potential could not be read
   Eigen::VectorXd force(system.size());
   for (int i = 0; i < system.size(); ++i) force[i] = system.mass[i] * field[static_cast<std::size_t>(i % system.axes)];
   system.potential = std::make_shared<UniformFieldPotential>(system.potential, std::move(force));
@@ -79,14 +79,14 @@ void read_uniform_field(const Section& section, ParticleSystem& system, Mistakes
 void read_magnetic_field(const Section& section, ParticleSystem& system, Mistakes& mistakes) {
   const bool is_in_plane = system.axes == 2 || (system.axes == 1 && !system.coordinates.empty());
   if (!is_in_plane || system.size() % 2 != 0) {
-    const std::string has = system.coordinates.empty()
-                                ? fmt::format("{} {} per particle", system.axes, system.axes == 1 ? "axis" : "axes")
-                                : fmt::format("{} coordinate{}", system.size(), system.size() == 1 ? "" : "s");
+    const std::string actual = system.coordinates.empty()
+                                   ? fmt::format("{} {} per particle", system.axes, system.axes == 1 ? "axis" : "axes")
+                                   : fmt::format("{} coordinate{}", system.size(), system.size() == 1 ? "" : "s");
     mistakes.add(
         section.where("magnetic_field"),
-        fmt::format("magnetic_field: it stands across a plane: particles need two axes, or coordinates come in "
-                    "pairs x, y; this system has {}",
-                    has));
+        fmt::format("magnetic_field: the motion must be planar, with two axes per particle, or coordinates in pairs "
+                    "x, y; this system has {}",
+                    actual));
     return;
   }
   system.magnetic_field = section.number("magnetic_field");
@@ -99,18 +99,18 @@ Parameter magnetic_field_parameter() {
           .type = ValueType::number,
           .units = "kg/s",
           .doc =
-              "a uniform field B across the plane, charge included: the force on each particle, or on each pair of "
-              "coordinates in their order, is B (v_y, -v_x), clockwise for B > 0; the p recorded is M v"};
+              "a uniform field B perpendicular to the plane, multiplied by the charge: the force on each particle, or "
+              "on each pair of coordinates in their order, is B (v_y, -v_x), clockwise for B > 0; the recorded p is M "
+              "v"};
 }
 
 std::string magnetic_field_notes() {
-  return "In a `magnetic_field` the drifts of splittings are free gyrations, exact rotations of the velocities, with "
-         "which "
-         "every splitting is symplectic in q and M v + B (-y, x)/2 and keeps its order; implicit methods give B (y', "
-         "-x') "
-         "the mean of their tables for positions and momenta, which is what follows from the Lagrangian. The field "
-         "does no "
-         "work.";
+  return "In a `magnetic_field` the drifts of splittings are free gyrations, which rotate the velocities exactly; "
+         "every "
+         "splitting is then symplectic in q and M v + B (-y, x)/2 and keeps its order. Implicit methods weight B (y', "
+         "-x') with the mean of their coefficients for positions and momenta, as follows from the Lagrangian. The "
+         "field "
+         "does no work.";
 }
 
 Parameter drive_parameter() {
@@ -119,7 +119,7 @@ Parameter drive_parameter() {
           .units = "N",
           .doc =
               "a force on each particle and axis that depends on the time alone: formulas in `t` such as "
-              "[\"0.3*cos(1.2*t)\", \"0\"]; it acts in closed and open runs, and its work is energy_work"};
+              "[\"0.3*cos(1.2*t)\", \"0\"]; it acts in closed and open runs, and its work is recorded as energy_work"};
 }
 
 std::vector<Parameter> external_force_parameters() {
@@ -128,7 +128,8 @@ std::vector<Parameter> external_force_parameters() {
           {.name = "uniform_field",
            .type = ValueType::numbers,
            .units = "m/s^2",
-           .doc = "acceleration of all particles by a field such as gravity, a number per axis: [0.0, -9.81]"}};
+           .doc = "acceleration of all particles by a uniform field such as gravity, one number per axis: [0.0, "
+                  "-9.81]"}};
 }
 
 void read_external_forces(const Section& section, ParticleSystem& system, Mistakes& mistakes) {

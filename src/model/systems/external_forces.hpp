@@ -1,4 +1,4 @@
-// What acts on the particles of any system from outside.
+// External forces that every system can have.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@
 
 namespace bathline {
 
-/// The parameter `drive`, for systems that have the rest of what follows otherwise.
+/// The parameter `drive` alone, for systems with a Lagrangian.
 Parameter drive_parameter();
 
-/// The parameters `drive`, the numbers that it uses by name, and `uniform_field`.
+/// The parameters `drive`, `parameters` and `uniform_field`.
 std::vector<Parameter> external_force_parameters();
 
-/// The parameter `magnetic_field`, for systems that can be in a plane.
+/// The parameter `magnetic_field`, for systems whose motion can be planar.
 Parameter magnetic_field_parameter();
-/// What `describe` says of it.
+/// The text about it in the notes of such systems.
 std::string magnetic_field_notes();
 
-/// Reads them into a system that is complete but for that; what makes no sense is added to the mistakes.
+/// Reads the external forces into a system that is otherwise complete.
 void read_external_forces(const Section& section, ParticleSystem& system, Mistakes& mistakes);
 
 }  // namespace bathline

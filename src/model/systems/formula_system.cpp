@@ -1,4 +1,4 @@
-// Coordinates of the user's own with a potential and forces that are formulas.
+// Systems whose coordinates the recipe names, with a potential and forces given by formulas.
 //
 //   m_i x_i'' = -dV/dx_i - (C x')_i + a_i(x, x', t)
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression
          check("a second derivative of V", hessian_of(scope.graph, V, 0, system.size()));
 }
 
-/// V depends on positions alone; adds a mistake if not.
+/// Whether V depends on positions alone; adds a mistake if not.
 bool is_potential(const Section& section, const FormulaScope& scope, Expression V, const ParticleSystem& system,
                   Mistakes& mistakes) {
   const int size = system.size();
@@ -64,15 +64,15 @@ bool is_potential(const Section& section, const FormulaScope& scope, Expression 
   }
   if (!scope.graph.depends(V, 2 * size)) return true;
   return refuse("t",
-                "V depends on the time `t`; a potential depends on coordinates alone: give what changes with time as "
+                "V depends on the time `t`; a potential depends on coordinates alone: give the time-dependent part as "
                 "`force`");
 }
 
 void build_formula_system(const Section& section, const Catalogue<PotentialKind>&, ParticleSystem& system,
                           Mistakes& mistakes) {
-  std::optional<FormulaScope> found = read_coordinates(section, system, mistakes);
-  if (!found) return;
-  FormulaScope& scope = *found;
+  std::optional<FormulaScope> coordinate_scope = read_coordinates(section, system, mistakes);
+  if (!coordinate_scope) return;
+  FormulaScope& scope = *coordinate_scope;
   const std::size_t before = mistakes.count();
   const std::optional<Expression> V =
       section.is_readable("V") ? read_formula(section, "V", scope, mistakes) : std::nullopt;
@@ -119,17 +119,17 @@ SystemKind formula_kind() {
   parameters.push_back(magnetic_field_parameter());
   return {
       {.name = "formula",
-       .summary = "coordinates of your own with a potential and forces typed as formulas",
+       .summary = "your own system: coordinates with a potential and forces given by formulas",
        .equation = "m_i x_i'' = -dV/dx_i - (C x')_i + force_i(x, x', t) + drive_i(t)",
        .source = "your formula",
        .parameters = std::move(parameters),
        .notes =
-           "Each coordinate is a particle with one axis in the results. Derivatives are taken exactly. The velocity "
-           "of `x` is `x_dot`, which `force` and observables may use, and the time is `t`. What `force` and "
-           "`drive` do is energy_work, with which subtracted energy_total stays constant; a kick has the time "
-           "that the drifts before it have come to, so that every method keeps its order: where `force` depends on "
-           "velocities, that on damped systems. Where a formula has no "
-           "finite value the run ends as a numerical failure. " +
+           "Each coordinate is a particle with one axis in the results. Derivatives are exact. The velocity of `x` is "
+           "`x_dot`, which `force` and observables may use, and the time is `t`. The work of `force` and `drive` is "
+           "energy_work, which is subtracted in energy_total. A kick is evaluated at the time that the drifts before "
+           "it "
+           "have reached, so that every method keeps its order; where `force` depends on velocities, this is its order "
+           "on damped systems. A run ends as a numerical failure where a formula is not finite. " +
            magnetic_field_notes()},
       build_formula_system};
 }

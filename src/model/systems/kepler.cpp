@@ -46,7 +46,7 @@ void build_kepler(const Section& section, const Catalogue<PotentialKind>&, Parti
   const std::size_t before = mistakes.count();
   read_start(section, system, mistakes);
   if (mistakes.count() == before && system.q0.norm() == 0.0) {
-    mistakes.add(section.where("q0"), "`q0` is the centre itself, where the potential has no value");
+    mistakes.add(section.where("q0"), "`q0` is the centre, where the potential is singular");
   }
   const double mass = section.number("M");
   const double mu = section.number("mu");
@@ -85,7 +85,7 @@ SystemKind kepler_kind() {
        .bound = Bound::positive},
       {.name = "alpha",
        .units = "1/s",
-       .doc = "damping rate of open runs, D0 = alpha M; where absent, what the environments imply",
+       .doc = "damping rate of open runs, D0 = alpha M; where absent, the damping that the environments imply",
        .bound = Bound::nonnegative}};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
@@ -96,7 +96,7 @@ SystemKind kepler_kind() {
        .source = "limebeer2020, eqs. (62)-(66)",
        .parameters = std::move(parameters),
        .notes = "One particle with two axes: q0 = [[5.0, 0.0]]. Records angular_momentum and laplace_runge_lenz; the "
-                "time integral of the latter is taken by the trapezoidal rule over the records."},
+                "time integral of the latter is computed by the trapezoidal rule over the records."},
       build_kepler};
 }
 

@@ -1,4 +1,4 @@
-// Coordinates of the user's own with a Lagrangian that is a formula.
+// Systems whose coordinates the recipe names, with a Lagrangian given by a formula.
 //
 //   d/dt dL/dv_i = dL/dq_i + dL/dz p_i - (C v)_i + a_i(q, v, t),   p = dL/dv,   E = v dL/dv - L,   z' = L
 //
@@ -23,8 +23,7 @@ namespace bathline {
 
 namespace {
 
-/// Whether L and what is made of it have finite values at the start, and L is not degenerate there; adds a mistake if
-/// not.
+/// Whether L and its derivatives are finite and L is not degenerate at the start; adds a mistake if not.
 bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression L, const ParticleSystem& system,
                          Mistakes& mistakes) {
   const int n = system.size();
@@ -46,22 +45,23 @@ bool is_defined_at_start(const Section& section, FormulaScope& scope, Expression
   return !unsupported_reason;
 }
 
-/// Where L depends on the action it makes the system one of contact mechanics.
+/// Makes the system one of contact mechanics if L depends on the action.
 void add_action(const Section& section, ParticleSystem& system, Mistakes& mistakes) {
   if (system.lagrangian->depends_on_action()) {
     system.contact = Contact{.gamma = 0.0, .z0 = section.has("z0") ? section.number("z0") : 0.0, .q1 = {}};
   } else if (section.has("z0")) {
-    mistakes.add(section.where("z0"), "`z0` is the action at the start, and this L does not depend on the action `z`");
+    mistakes.add(section.where("z0"),
+                 "`z0` is the initial action, but L does not depend on the action `z`; leave it out");
   }
 }
 
 void build_lagrangian_system(const Section& section, const Catalogue<PotentialKind>&, ParticleSystem& system,
                              Mistakes& mistakes) {
-  std::optional<FormulaScope> found = read_coordinates(section, system, mistakes);
-  if (!found) return;
-  FormulaScope& scope = *found;
+  std::optional<FormulaScope> coordinate_scope = read_coordinates(section, system, mistakes);
+  if (!coordinate_scope) return;
+  FormulaScope& scope = *coordinate_scope;
   const int action = scope.variables++;
-  scope.names.emplace("z", scope.graph.variable(action));  // unless a coordinate or a number is called so
+  scope.names.emplace("z", scope.graph.variable(action));  // unless a coordinate or a number has the name z
   const std::size_t before = mistakes.count();
   std::optional<Expression> L;
   where_readable([&] { L = read_formula(section, "L", scope, mistakes); });
@@ -93,10 +93,10 @@ SystemKind lagrangian_kind() {
        .type = ValueType::text,
        .units = "J",
        .doc =
-           "the Lagrangian, a formula in the coordinates, their velocities (`x_dot` is that of `x`), time `t` and the "
-           "action `z`, with which it is one of contact mechanics",
+           "the Lagrangian, a formula in the coordinates, their velocities (`x_dot` is that of `x`), the time `t` and "
+           "the action `z` (contact mechanics)",
        .required = true},
-      {.name = "z0", .units = "J s", .doc = "action at the start where L depends on `z`; 0 if absent"},
+      {.name = "z0", .units = "J s", .doc = "initial action where L depends on `z`; 0 where absent"},
       force_parameter("L"),
       drive_parameter(),
       formula_parameters(),
@@ -105,19 +105,21 @@ SystemKind lagrangian_kind() {
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   return {
       {.name = "lagrangian",
-       .summary = "coordinates of your own with a Lagrangian typed as a formula",
+       .summary = "your own system: coordinates with a Lagrangian given by a formula",
        .equation = "d/dt dL/dx_i' = dL/dx_i + dL/dz dL/dx_i' - (C x')_i + force_i(x, x', t) + drive_i(t),  z' = L",
        .source = "your formula; martin2018, section 2; simoes2020, section 2 for L with z",
        .parameters = std::move(parameters),
        .notes =
            "Masses may depend on positions, as those of a double pendulum do. Each coordinate is a particle with one "
-           "axis in the results, its momentum dL/dx', and energy_particles is x' dL/dx' - L; energy_work is what "
-           "`force`, `drive` and a dependence of L on time bring. Run by gamma, time-centred, gauss, lobatto, rk4, the "
-           "Euler methods and exact; splittings need constant masses. Where d2L/dx'2 is singular, at the start or on "
-           "the way, no motion is determined: an error. With z the equations are those of Herglotz, the methods above "
-           "are contact integrators of the same orders (and `herglotz` is one of order 1), no environment is attached, "
-           "and recorded are z, hamiltonian, which is energy_particles, and log_hamiltonian; what dL/dz takes is "
-           "energy_dissipated."},
+           "axis in the results, its momentum is dL/dx', and energy_particles is x' dL/dx' - L; energy_work is the "
+           "work "
+           "of `force` and `drive` and that of a dependence of L on time. Integrators: `gamma`, `time-centred`, "
+           "`gauss`, `lobatto`, `rk4`, the Euler methods and `exact`; splittings need constant masses. The run ends "
+           "with an error where d2L/dx'2 becomes singular, as the motion is undetermined there. With z the equations "
+           "are those of Herglotz, the methods above are contact integrators of the same orders (`herglotz` is "
+           "another, "
+           "of order 1), environments are not supported, and z, hamiltonian, which is energy_particles, and "
+           "log_hamiltonian are recorded; energy_dissipated is the energy that the term dL/dz removes."},
       build_lagrangian_system};
 }
 

@@ -1,10 +1,10 @@
-// Any number of particles with linear forces between them.
+// Particles with linear forces and linear damping.
 //
 //   M q'' + C q' + K q = 0,   V = q^T K q / 2
 //
 // Source: luo2010, eq. (17), there with M = 1. K is symmetric, so that the forces have a potential, and may be
-// indefinite; C is symmetric positive semi-definite, so that it takes energy away. Masses are those of the particles,
-// which makes M diagonal.
+// indefinite; C is symmetric positive semi-definite, so that it dissipates energy. M is diagonal, as every mass is that
+// of a particle.
 #include <fmt/format.h>
 
 #include "model/systems/damping_matrix.hpp"
@@ -16,7 +16,7 @@ namespace bathline {
 
 namespace {
 
-/// The diagonal of M; what does not fit is added to the mistakes, and masses of 1 take its place.
+/// The diagonal of M; ones, and a mistake, where M is invalid.
 Eigen::VectorXd read_masses(const Section& section, int particles, Mistakes& mistakes) {
   const Eigen::VectorXd ones = Eigen::VectorXd::Ones(particles);
   const std::optional<Eigen::MatrixXd> matrix = read_symmetric_matrix(section, "M", particles, mistakes);
@@ -26,7 +26,7 @@ Eigen::VectorXd read_masses(const Section& section, int particles, Mistakes& mis
       if ((*matrix)(a, b) == 0.0) continue;
       mistakes.add(section.where("M"),
                    fmt::format("`M` is not diagonal: M[{}][{}] = {}; masses belong to particles, so transform to "
-                               "coordinates in which M is diagonal (the generalised eigenvectors of K and M do it)",
+                               "coordinates in which M is diagonal, such as the generalised eigenvectors of K and M",
                                a, b, (*matrix)(a, b)));
       return ones;
     }
@@ -77,8 +77,8 @@ SystemKind linear_kind() {
        .equation = "M q'' + C q' + K q = 0",
        .source = "luo2010, eq. (17)",
        .parameters = std::move(parameters),
-       .notes = "Particles with one axis; one that moves in the plane is two of them. C = [[0.3, -0.1], [-0.1, 0.1]] "
-                "damps two particles; K may be indefinite."},
+       .notes = "Particles have one axis; motion in the plane takes two of them. C = [[0.3, -0.1], [-0.1, 0.1]] damps "
+                "two particles; K may be indefinite."},
       build_linear};
 }
 

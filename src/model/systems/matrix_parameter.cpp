@@ -1,4 +1,4 @@
-// Symmetric matrices between particles, as a recipe states them.
+// Reading symmetric matrices with a row for each particle.
 // Tested by tests/model/systems/linear_test.cpp.
 #include "model/systems/matrix_parameter.hpp"
 

@@ -1,4 +1,4 @@
-// Symmetric matrices between particles, as a recipe states them.
+// Symmetric matrices in recipes, with a row for each particle.
 #pragma once
 
 #include <Eigen/Dense>
@@ -10,9 +10,9 @@
 
 namespace bathline {
 
-/// The matrix that `key` of the section states, which must have it: `particles` numbers, the diagonal, or that many
-/// lists of as many numbers. Square with `particles` rows. Nothing, and a mistake, where it has another size or is not
-/// symmetric to the last digit.
+/// The matrix under `key`, which the section must have: the `particles` numbers of its diagonal, or that many lists of
+/// as many numbers. Square with `particles` rows. Nothing, and a mistake, where the size is wrong or the matrix is not
+/// exactly symmetric.
 std::optional<Eigen::MatrixXd> read_symmetric_matrix(const Section& section, const std::string& key, int particles,
                                                      Mistakes& mistakes);
 

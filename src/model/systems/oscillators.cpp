@@ -1,4 +1,4 @@
-// Linear oscillators: one particle on a spring, and two particles on springs of their own with a damper between them.
+// Linear oscillators: one particle on a spring, and two particles each on a spring with a damper between them.
 //
 //   single: m q'' + k q + D q' = 0                                                        (limebeer2020, Fig. 2a)
 //   dual:   m0 q0'' + k0 q0 = D (Q0' - q0'),  M0 Q0'' + K0 Q0 = -D (Q0' - q0')            (limebeer2020, Fig. 2b)
@@ -12,7 +12,7 @@ namespace {
 Parameter damping_parameter() {
   return {.name = "damping",
           .units = "kg/s",
-          .doc = "damping constant of open runs; where absent, what the environments imply",
+          .doc = "damping constant of open runs; where absent, the damping that the environments imply",
           .bound = Bound::nonnegative};
 }
 
@@ -57,7 +57,7 @@ SystemKind single_oscillator_kind() {
 SystemKind dual_oscillator_kind() {
   return {
       {.name = "dual-oscillator",
-       .summary = "two particles on springs of their own, a damper between them",
+       .summary = "two particles, each on a spring, with a damper between them",
        .equation = "m0 q0'' + k0 q0 = D (Q0' - q0')\nM0 Q0'' + K0 Q0 = -D (Q0' - q0')",
        .source = "limebeer2020, Fig. 2b, eq. (28)",
        .parameters = with_start({{.name = "m0",

@@ -1,4 +1,4 @@
-// Particles with one potential between their pairs, and one towards the origin, for all or for each its own.
+// Particles with a pair potential between them, and external potentials, one for all or one for each.
 //
 //   m_a q_a'' = -grad_a [ sum over pairs V(s_ab) + sum over particles V_a(s_a) ] - (C q')_a
 //
@@ -41,23 +41,23 @@ Pairs read_pairs(const Section& section, int particles, Mistakes& mistakes) {
   Pairs pairs;
   if (!word.empty()) {
     for (int a = 0; a + 1 < particles; ++a) pairs.emplace_back(a, a + 1);
-    // The last particle stands before the first, so that on one axis all stretches have the same sign.
+    // The pair (n - 1, 0), in this order, has on one axis the sign of the other pairs (a, a + 1).
     if (word == "ring" && particles > 2) pairs.emplace_back(particles - 1, 0);
     return pairs;
   }
   for (const std::vector<double>& row : section.rows("pairs")) {
-    const auto refuse = [&](const std::string& why) {
+    const auto refuse = [&](const std::string& reason) {
       mistakes.add(section.where("pairs"),
                    fmt::format("pairs: [{}] {}; a pair is two different particles from 0 to {}, such as [0, 1]",
-                               fmt::join(row, ", "), why, particles - 1));
+                               fmt::join(row, ", "), reason, particles - 1));
     };
     const auto is_particle = [&](double x) { return x == std::floor(x) && x >= 0.0 && x < particles; };
     if (row.size() != 2) {
-      refuse("is no pair");
+      refuse("is not a pair");
     } else if (!is_particle(row[0]) || !is_particle(row[1])) {
-      refuse("names a particle that is not there");
+      refuse("names a particle that does not exist");
     } else if (row[0] == row[1]) {
-      refuse("is one particle twice");
+      refuse("names the same particle twice");
     } else {
       const std::pair<int, int> pair = std::minmax({static_cast<int>(row[0]), static_cast<int>(row[1])});
       if (std::find(pairs.begin(), pairs.end(), pair) != pairs.end()) refuse("is listed twice");
@@ -67,14 +67,14 @@ Pairs read_pairs(const Section& section, int particles, Mistakes& mistakes) {
   return pairs;
 }
 
-/// Everything that acts on the particles: of separations, and of the places of single particles.
+/// The potentials of a section.
 struct Forces {
-  std::vector<PairPotentialSum::Term> terms;
-  std::vector<PotentialSum::Part> parts;
-  std::shared_ptr<const PairPotential> between;  // particles
+  std::vector<PairPotentialSum::Term> terms;            // functions of separations
+  std::vector<PotentialSum::Part> parts;                // functions of the position of one particle
+  std::shared_ptr<const PairPotential> pair_potential;  // `potential`, between particles
 };
 
-/// Adds what acts between a particle and the origin.
+/// Adds the external potential of a particle.
 void add_external(const Section& table, const Catalogue<PotentialKind>& potentials, int particle, int axes,
                   Forces& forces, Mistakes& mistakes) {
   if (is_position_formula(table)) {
@@ -89,20 +89,20 @@ Forces read_forces(const Section& section, const Catalogue<PotentialKind>& poten
   Forces forces;
   std::vector<PairPotentialSum::Term>& terms = forces.terms;
   if (section.has("potential")) {
-    const auto potential = forces.between = build_potential(potentials, section.table("potential"), mistakes);
+    const auto potential = forces.pair_potential = build_potential(potentials, section.table("potential"), mistakes);
     for (const auto& [a, b] : read_pairs(section, particles, mistakes)) terms.push_back({a, b, potential});
     if (particles == 1) {
       mistakes.add(section.where("potential"),
-                   "`potential` acts between particles, and there is only one; give it as `external`");
+                   "`potential` acts between particles, but there is only one; give it as `external`");
     }
     if (section.has("ends") && section.text("ends") == "fixed") {
       terms.push_back({PairPotentialSum::origin, 0, potential});
       terms.push_back({particles - 1, PairPotentialSum::origin, potential});
     }
   } else if (section.has("ends")) {
-    mistakes.add(section.where("ends"), "`ends` needs a `potential` that acts on them");
+    mistakes.add(section.where("ends"), "`ends` needs a `potential` between the particles");
   } else if (section.has("pairs")) {
-    mistakes.add(section.where("pairs"), "`pairs` needs a `potential` that acts between them");
+    mistakes.add(section.where("pairs"), "`pairs` needs a `potential` between the particles");
   }
   if (section.has("external")) {
     for (int a = 0; a < particles; ++a) add_external(section.table("external"), potentials, a, axes, forces, mistakes);
@@ -123,34 +123,34 @@ Forces read_forces(const Section& section, const Catalogue<PotentialKind>& poten
   }
   const bool is_in_field = section.has("uniform_field") || section.has("magnetic_field");
   if (!section.has("potential") && !section.has("external") && !section.has("externals") && !is_in_field) {
-    mistakes.add(section.where(), "[system] needs a `potential` between the particles, or one that is `external`");
+    mistakes.add(section.where(), "[system] needs a `potential` between the particles, or an `external` one");
   }
   return forces;
 }
 
-/// Finds terms that have no force at the start.
+/// Adds a mistake for each term whose force is not finite at the start.
 void check_start(const ParticleSystem& system, const Forces& forces, const Location& where, Mistakes& mistakes) {
   Eigen::VectorXd gradient;
   for (const PotentialSum::Part& part : forces.parts) {
     part.potential->gradient(system.q0.segment(part.particle * system.axes, system.axes), gradient);
     if (gradient.allFinite()) continue;
-    mistakes.add(where,
-                 fmt::format("`q0`: the external force on particle {} has no finite value there", part.particle));
+    mistakes.add(where, fmt::format("`q0`: the external force on particle {} is not finite there", part.particle));
   }
   for (const PairPotentialSum::Term& term : forces.terms) {
     PairPotentialSum({term}, system.axes).gradient(system.q0, gradient);
     if (gradient.allFinite()) continue;
-    const std::string who = term.from == PairPotentialSum::origin
-                                ? fmt::format("particle {} and the origin", term.to)
-                                : fmt::format("particles {} and {}", term.from, term.to);
-    mistakes.add(where, fmt::format("`q0`: the force between {} has no finite value there; move them apart", who));
+    const std::string pair_name = term.from == PairPotentialSum::origin
+                                      ? fmt::format("particle {} and the origin", term.to)
+                                      : fmt::format("particles {} and {}", term.from, term.to);
+    mistakes.add(where, fmt::format("`q0`: the force between {} is not finite there; move them apart", pair_name));
   }
 }
 
-/// Adds the energies of the modes of a chain.
+/// Adds the mode energies of a chain to the observables.
 void add_mode_energies(const Section& section, const Forces& forces, ParticleSystem& system, Mistakes& mistakes) {
-  const auto refuse = [&](const std::string& why) {
-    mistakes.add(section.where("mode_energies"), "mode_energies: the modes of a chain are known where " + why);
+  const auto refuse = [&](const std::string& reason) {
+    mistakes.add(section.where("mode_energies"),
+                 "mode_energies: the normal modes of a chain are known only if " + reason);
   };
   const std::string pairs = section.holds<std::string>("pairs") ? section.text("pairs") : "";
   const bool is_ring = pairs == "ring" && system.particles > 2;
@@ -161,21 +161,22 @@ void add_mode_energies(const Section& section, const Forces& forces, ParticleSys
   if (system.axes != 1) return refuse("there is one axis");
   if (section.has("external") || section.has("externals")) return refuse("nothing else acts on the particles");
   if ((system.mass.array() != system.mass[0]).any()) return refuse("all masses are equal");
-  const double slope = forces.between->derivative(0.0), stiffness = forces.between->second_derivative(0.0);
-  if (!(stiffness > 0.0) || !(std::abs(slope) <= 1e-12 * stiffness)) {
+  const double derivative = forces.pair_potential->derivative(0.0);
+  const double stiffness = forces.pair_potential->second_derivative(0.0);
+  if (!(stiffness > 0.0) || !(std::abs(derivative) <= 1e-12 * stiffness)) {
     return refuse(
-        fmt::format("neighbours pull with a positive stiffness around the separation 0, at which they rest: "
-                    "there V' is {:.3g} N and V'' {:.3g} N/m",
-                    slope, stiffness));
+        fmt::format("`potential` has a stable equilibrium at the separation 0, but there V' is {:.3g} N and V'' is "
+                    "{:.3g} N/m",
+                    derivative, stiffness));
   }
   const ChainEnds ends = is_ring ? ChainEnds::ring : is_fixed ? ChainEnds::fixed : ChainEnds::free;
   system.observables.push_back(mode_energies(system.particles, ends, system.mass[0], stiffness));
 }
 
-/// Damping matrices, and Hessians of implicit methods, are dense.
+/// A limit, as damping matrices and the Hessians of implicit methods are dense.
 constexpr long max_particles = 4096;
 
-/// 0, and a mistake, where the number of particles is not clear.
+/// The number of particles; 0, and a mistake, where it is undetermined or invalid.
 int count_particles(const Section& section, Mistakes& mistakes) {
   const bool has_list = section.holds<std::vector<double>>("masses");
   const std::size_t masses = has_list ? section.numbers("masses").size() : 0;
@@ -193,16 +194,17 @@ int count_particles(const Section& section, Mistakes& mistakes) {
     return 0;
   }
   if (particles > 0) return static_cast<int>(particles);
-  // One mass is that of all particles; how many there are q0 may say.
+  // `masses` is one number for all particles, so q0 must determine how many there are. Throws if it is unreadable.
   section.number("masses");
   if (section.holds<Section::Rows>("q0") && !section.rows("q0").empty()) {
     return static_cast<int>(std::min<std::size_t>(section.rows("q0").size(), max_particles));
   }
-  mistakes.add(section.where("masses"), "one mass for all particles: say how many there are, such as particles = 64");
+  mistakes.add(section.where("masses"),
+               "`masses` is one number for all particles: give their number, such as particles = 64");
   return 0;
 }
 
-/// A list per particle has one entry per axis, and so have formulas.
+/// The number of axes: the length of q0's list per particle, or the number of its formulas.
 int count_axes(const Section& section) {
   if (section.holds<std::vector<std::string>>("q0")) return static_cast<int>(section.texts("q0").size());
   if (section.holds<double>("q0") || section.holds<std::string>("q0")) return 1;
@@ -218,7 +220,7 @@ void build_pair_potential(const Section& section, const Catalogue<PotentialKind>
   system.axes = count_axes(section);
   if (system.axes > 3) {
     mistakes.add(section.where("q0"),
-                 fmt::format("`q0` has {} numbers per particle: space has at most 3 axes", system.axes));
+                 fmt::format("`q0` has {} numbers per particle: there are at most 3 axes", system.axes));
     return;
   }
   read_start(section, system, mistakes);
@@ -271,43 +273,43 @@ SystemKind pair_potential_kind() {
        .alternative_types = {ValueType::number}},
       {.name = "particles",
        .type = ValueType::integer,
-       .doc = "how many there are; where absent, as many as masses",
+       .doc = "number of particles; where absent, the number of masses",
        .bound = Bound::positive},
-      potential_parameter("potential", "what acts between two particles, such as { kind = \"harmonic\", k = 2.0 }."),
+      potential_parameter("potential", "potential between two particles, such as { kind = \"harmonic\", k = 2.0 }."),
       {.name = "pairs",
        .type = ValueType::rows,
-       .doc = "which particles it acts between, such as [[0, 1], [1, 2]]; where absent, every two",
+       .doc = "pairs of particles between which `potential` acts, such as [[0, 1], [1, 2]]; where absent, all",
        .choices = {"all", "neighbours", "ring"},
        .alternative_types = {ValueType::text}},
       {.name = "ends",
        .type = ValueType::text,
-       .doc = "of a chain: \"fixed\" ties the first and the last particle to walls, from which their positions count",
+       .doc = "of a chain: \"fixed\" connects the first and the last particle to the origin by `potential`",
        .choices = {"free", "fixed"}},
       {.name = "mode_energies",
        .type = ValueType::boolean,
-       .doc = "records mode_energy (time, mode) of a chain of equal masses: E = (P^2 + w^2 Q^2)/2 of the normal modes "
-              "of its springs linearised at rest; sines for fixed ends, from mode 1, cosines for free ones, wave "
-              "numbers for a ring, from 0",
+       .doc = "records mode_energy (time, mode) of a chain of equal masses: E = (P^2 + w^2 Q^2)/2 of its normal modes, "
+              "linearised at the equilibrium; fixed ends have sine modes from 1, free ends cosine modes from 0, a ring "
+              "wave numbers from 0",
        .default_value = "false"},
       observables_parameter(),
-      potential_parameter("external", "what acts between each particle and the origin."),
-      potential_parameter("externals", "the same where it differs: one table per particle.", ValueType::tables),
+      potential_parameter("external", "external potential of every particle, in its separation from the origin."),
+      potential_parameter("externals", "external potentials that differ: one table per particle.", ValueType::tables),
       damping_matrix_parameter()};
   for (Parameter& parameter : start_parameters()) parameters.push_back(std::move(parameter));
   for (Parameter& parameter : external_force_parameters()) parameters.push_back(std::move(parameter));
   parameters.push_back(magnetic_field_parameter());
   return {
       {.name = "pair-potential",
-       .summary = "any number of particles with a potential of their separations",
+       .summary = "any number of particles with pair potentials and external potentials",
        .equation = "m_a q_a'' = -grad_a [ sum_pairs V(s_ab) + sum_a V_a(s_a) ] - (C q')_a",
        .source = "farshi2018, Figs. 2 and 4: arbitrary interaction potential",
        .parameters = std::move(parameters),
        .notes =
-           "q0 says how many axes there are: [0.0, 1.5] is one, [[0.0, 0.0], [1.5, 0.0]] two. With one axis s "
-           "has a sign, s = q[b] - q[a] for a pair a < b, and particles may pass through each other; with "
-           "two or three s is their distance. pairs = \"neighbours\" is a chain, \"ring\" a closed one. In formulas of "
-           "observables "
-           "the coordinates of a particle are x0, y0, z0, x1, ..., and velocities x0_dot; of a single one x, y, z. " +
+           "q0 determines the number of axes: [0.0, 1.5] has one, [[0.0, 0.0], [1.5, 0.0]] two. With one axis s is "
+           "signed, s = q[b] - q[a] for a pair a < b, and particles may pass through each other; with two or three "
+           "axes s is the distance. pairs = \"neighbours\" is an open chain, \"ring\" a closed one. In the formulas of "
+           "observables the coordinates are x0, y0, z0, x1, ..., and the velocities x0_dot, ...; of a single particle "
+           "x, y, z. " +
            magnetic_field_notes()},
       build_pair_potential};
 }

@@ -7,7 +7,7 @@ namespace bathline {
 
 void RandomForce::begin(NoiseStream& numbers, const RngKey& key, std::size_t axes) {
   numbers_ = &numbers;
-  numbers.begin(NoiseStream::of_environment(key));
+  numbers.begin(NoiseStream::environment_key(key));
   steps_ = 0.0;
   drawn_step_ = -1;
   last_.assign(axes, 0.0);

@@ -85,7 +85,7 @@ void LedgerNumbers::put(Problem& problem, std::span<double> numbers) const {
     if (environments_[e] == 0) continue;
     double& number = numbers[environments_[e]];
     if (closed_) {
-      number = held(ledger.of_environments[e]);
+      number = held(ledger.environment_energies[e]);
     } else if (shares_.empty()) {
       number = ledger.dissipated;
     } else {

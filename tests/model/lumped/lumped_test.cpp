@@ -1,6 +1,5 @@
-// Sites on one rank with springs, dashpots, slips and bonds of any law: orders,
-// forces, energies and what is refused. Tests/model/memory_test.cpp has the
-// kind of them that slips, and restarts.
+// Lumped environments with springs, dashpots, mobilities and nonlinear springs: orders, forces, energies, properties
+// and unsupported schemes. tests/model/memory_test.cpp tests restarts.
 #include "model/lumped/lumped.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +23,7 @@ namespace {
 
 constexpr double mass = 1.4, stiffness = 1.1, quartic = 0.8, bond = 0.9;
 
-/// Two sites in a row before the head, one of them held to the ground.
+/// A head, a site and another site in a row, the last with a spring to the ground.
 LumpedNetwork chain(double dashpot, double mobility = 0.0) {
   return {.mass = {0.7, 0.4},
           .springs = {{0, 1, 1.7}},
@@ -34,8 +33,7 @@ LumpedNetwork chain(double dashpot, double mobility = 0.0) {
           .mobilities = {{0, mobility}}};
 }
 
-/// Springs that stiffen, between the head and the first site and between the
-/// sites.
+/// Stiffening springs between the head and the first site, and between the sites.
 double stiffening(double x, const Eigen::VectorXd& w, Eigen::VectorXd& pulls) {
   const double first = x - w[0], second = w[0] - w[1];
   pulls[0] += bond * (std::pow(first, 3) - std::pow(second, 3));
@@ -49,33 +47,32 @@ std::unique_ptr<LumpedEnvironment> lumped(LumpedNetwork sites,
                                              std::move(nonlinear_springs));
 }
 
-Problem around(std::unique_ptr<Environment> environment, double of_quartic = quartic) {
-  return particle_in({.mass = mass, .stiffness = stiffness, .quartic = of_quartic, .q0 = 1.0, .v0 = 0.6},
+Problem particle_with(std::unique_ptr<Environment> environment, double quartic_coefficient = quartic) {
+  return particle_in({.mass = mass, .stiffness = stiffness, .quartic = quartic_coefficient, .q0 = 1.0, .v0 = 0.6},
                      std::move(environment));
 }
 
-/// By Newton's laws, one by one: the particle, the places that the springs pull
-/// at, the masses, and the work so far.
-End by_hand(double dashpot, double mobility, double of_bonds, double duration) {
+/// Newton's equations of the particle, the nodes that the springs are attached to and the masses, with the dissipated
+/// energy as the last variable.
+End newtonian_end(double dashpot, double mobility, double bond_coefficient, double duration) {
   const LongMotion motion = [&](const LongState& s) -> LongState {
     const long double q = s[0], v = s[1], w0 = s[2], w1 = s[3], v0 = s[4], v1 = s[5], x = q - 1.0L;
-    const long double head = 2.1L * (x - w0) + of_bonds * std::pow(x - w0, 3.0L);
-    const long double between = 1.7L * (w0 - w1) + of_bonds * std::pow(w0 - w1, 3.0L);
-    const long double pull = head - between, slipping = mobility * pull, drag = dashpot * v1;
+    const long double head = 2.1L * (x - w0) + bond_coefficient * std::pow(x - w0, 3.0L);
+    const long double between = 1.7L * (w0 - w1) + bond_coefficient * std::pow(w0 - w1, 3.0L);
+    const long double pull = head - between, node_velocity_difference = mobility * pull, drag = dashpot * v1;
     return {v,
             (-stiffness * q - quartic * q * q * q - head) / mass,
-            v0 + slipping,
+            v0 + node_velocity_difference,
             v1,
             pull / 0.7L,
             (between - 0.6L * w1 - drag) / 0.4L,
-            slipping * pull + drag * v1};
+            node_velocity_difference * pull + drag * v1};
   };
   const LongState end = extrapolated(motion, {1.0L, 0.6L, 0.0L, 0.0L, 0.0L, 0.0L, 0.0L}, duration, 40);
   return {static_cast<double>(end[0]), mass * static_cast<double>(end[1]), 0.0, static_cast<double>(end[6])};
 }
 
-/// Checks the orders of all schemes that take it, and returns how many these
-/// are.
+/// Checks the orders of all supported schemes, and returns their number.
 int expect_orders(const std::function<std::unique_ptr<Environment>()>& make, const End& exact, double duration) {
   int tested = 0;
   for (const MethodCase& method : method_cases()) {
@@ -84,9 +81,9 @@ int expect_orders(const std::function<std::unique_ptr<Environment>()>& make, con
     if (make()->unsupported_reason(method.scheme)) continue;
     SCOPED_TRACE(method.name);
     const int order = method.method->properties(method.options).order;
-    if (order > 8) continue;  // in round-off before the order shows
+    if (order > 8) continue;  // errors reach round-off before the order shows
     const auto error = [&](int steps) {
-      Problem problem = around(make());
+      Problem problem = particle_with(make());
       const End end = end_of(problem, method.scheme, duration / steps, steps);
       return std::hypot(end.q - exact.q, end.p - exact.p) + std::abs(end.dissipated - exact.dissipated);
     };
@@ -100,50 +97,50 @@ int expect_orders(const std::function<std::unique_ptr<Environment>()>& make, con
 
 TEST(MpiLumped, SchemesHaveTheirOrdersWithDashpots) {
   const auto make = [] { return lumped(chain(0.5)); };
-  EXPECT_GE(expect_orders(make, by_hand(0.5, 0.0, 0.0, 2.0), 2.0), 9);
+  EXPECT_GE(expect_orders(make, newtonian_end(0.5, 0.0, 0.0, 2.0), 2.0), 9);
 }
 
-TEST(MpiLumped, SchemesHaveTheirOrdersWithSlips) {
+TEST(MpiLumped, SchemesHaveTheirOrdersWithMobilities) {
   const auto make = [] { return lumped(chain(0.5, 0.3)); };
-  EXPECT_GE(expect_orders(make, by_hand(0.5, 0.3, 0.0, 2.0), 2.0), 7);
+  EXPECT_GE(expect_orders(make, newtonian_end(0.5, 0.3, 0.0, 2.0), 2.0), 7);
 }
 
-TEST(MpiLumped, SchemesHaveTheirOrdersWithBonds) {
+TEST(MpiLumped, SchemesHaveTheirOrdersWithNonlinearSprings) {
   const auto damped = [] { return lumped(chain(0.5), stiffening); };
-  EXPECT_GE(expect_orders(damped, by_hand(0.5, 0.0, bond, 2.0), 2.0), 3);
-  // Nothing decays: compositions with steps backwards are fine as well.
+  EXPECT_GE(expect_orders(damped, newtonian_end(0.5, 0.0, bond, 2.0), 2.0), 3);
+  // Without decay compositions with negative substeps are supported as well.
   const auto free = [] { return lumped(chain(0.0), stiffening); };
-  EXPECT_GE(expect_orders(free, by_hand(0.0, 0.0, bond, 2.0), 2.0), 6);
+  EXPECT_GE(expect_orders(free, newtonian_end(0.0, 0.0, bond, 2.0), 2.0), 6);
 }
 
-TEST(MpiLumped, ExactFlowIsThatOfNewtonsLaws) {
-  Problem problem = around(lumped(chain(0.5, 0.3)));
-  const End found = end_of(problem, ExactFlow{}, 2.0, 1), expected = by_hand(0.5, 0.3, 0.0, 2.0);
-  EXPECT_NEAR(found.q, expected.q, 1e-11);
-  EXPECT_NEAR(found.p, expected.p, 1e-11);
-  EXPECT_NEAR(found.dissipated, expected.dissipated, 1e-11);
+TEST(MpiLumped, ExactFlowSolvesNewtonsEquations) {
+  Problem problem = particle_with(lumped(chain(0.5, 0.3)));
+  const End end = end_of(problem, ExactFlow{}, 2.0, 1), expected = newtonian_end(0.5, 0.3, 0.0, 2.0);
+  EXPECT_NEAR(end.q, expected.q, 1e-11);
+  EXPECT_NEAR(end.p, expected.p, 1e-11);
+  EXPECT_NEAR(end.dissipated, expected.dissipated, 1e-11);
 }
 
-TEST(MpiLumped, ForcesAreTheSlopesOfTheEnergy) {
+TEST(MpiLumped, ForcesAreMinusTheGradientOfTheEnergy) {
   const auto environment = lumped(chain(0.5), stiffening);
   environment->prepare({});
-  const Eigen::VectorXd at{{0.4, -0.3, 0.8}};  // head and sites
+  const Eigen::VectorXd position{{0.4, -0.3, 0.8}};  // head and sites
   const auto energy = [&](const Eigen::VectorXd& u) {
     environment->scatter_state(std::span<const double>(u.data() + 1, 2), std::vector<double>{0.0, 0.0});
-    const EnvironmentEnergy found = environment->energy(std::span<const double>(u.data(), 1));
-    return found.environment + found.interaction;
+    const EnvironmentEnergy parts = environment->energy(std::span<const double>(u.data(), 1));
+    return parts.environment + parts.interaction;
   };
-  const Eigen::VectorXd slope = gradient_of(energy, at);
+  const Eigen::VectorXd gradient = gradient_of(energy, position);
   Eigen::VectorXd pulls;
-  const double on_head = environment->pull(at[0], at.tail(2), pulls);
-  EXPECT_NEAR(on_head, -slope[0], 1e-9);
-  EXPECT_NEAR(pulls[0], -slope[1], 1e-9);
-  EXPECT_NEAR(pulls[1], -slope[2], 1e-9);
+  const double head_force = environment->pull(position[0], position.tail(2), pulls);
+  EXPECT_NEAR(head_force, -gradient[0], 1e-9);
+  EXPECT_NEAR(pulls[0], -gradient[1], 1e-9);
+  EXPECT_NEAR(pulls[1], -gradient[2], 1e-9);
 }
 
 TEST(MpiLumped, LedgerIsClosedToRoundOff) {
   for (const char* name : {"gamma(gamma=0.500000)", "gauss(stages=2)", "gauss(stages=3)"}) {
-    Problem problem = around(lumped(chain(0.5, 0.3)), 0.0);
+    Problem problem = particle_with(lumped(chain(0.5, 0.3)), 0.0);
     const double before = problem.energies().total();
     const End end = end_of(problem, method_case(name).scheme, 0.2, 500);
     EXPECT_NEAR(end.total, before, 1e-12 * before) << name;
@@ -151,43 +148,43 @@ TEST(MpiLumped, LedgerIsClosedToRoundOff) {
   }
 }
 
-TEST(MpiLumped, RefusesWhatIsNotKnownOfIt) {
+TEST(MpiLumped, RefusesUnsupportedSchemes) {
   const auto unsupported_reason = [](const LumpedEnvironment& environment, const char* name) {
     return environment.unsupported_reason(method_case(name).scheme).value_or("none");
   };
   using testing::HasSubstr;
-  const auto free = lumped(chain(0.0)), slipping = lumped(chain(0.0, 0.3)), bent = lumped(chain(0.0), stiffening);
-  EXPECT_THAT(unsupported_reason(*slipping, "stoermer-verlet(order_of_substeps=kick-drift-kick)"), HasSubstr("slip"));
-  EXPECT_THAT(unsupported_reason(*slipping, "lobatto(stages=3)"), HasSubstr("different matrices"));
+  const auto free = lumped(chain(0.0)), with_mobility = lumped(chain(0.0, 0.3)),
+             nonlinear = lumped(chain(0.0), stiffening);
+  EXPECT_THAT(unsupported_reason(*with_mobility, "stoermer-verlet(order_of_substeps=kick-drift-kick)"),
+              HasSubstr("massless nodes"));
+  EXPECT_THAT(unsupported_reason(*with_mobility, "lobatto(stages=3)"), HasSubstr("different matrices"));
   EXPECT_EQ(unsupported_reason(*free, "lobatto(stages=3)"), "none");
-  EXPECT_THAT(unsupported_reason(*bent, "gauss(stages=2)"), HasSubstr("not linear"));
-  EXPECT_THAT(bent->unsupported_reason(ExactFlow{}).value_or("none"), HasSubstr("linear environments only"));
+  EXPECT_THAT(unsupported_reason(*nonlinear, "gauss(stages=2)"), HasSubstr("not linear"));
+  EXPECT_THAT(nonlinear->unsupported_reason(ExactFlow{}).value_or("none"), HasSubstr("linear environments only"));
   EXPECT_FALSE(free->unsupported_reason(ExactFlow{}));
-  EXPECT_FALSE(bent->properties().is_linear);
+  EXPECT_FALSE(nonlinear->properties().is_linear);
   EXPECT_TRUE(free->properties().is_linear);
 }
 
-// What a head of constant speed feels in the end, and the eigenvalues of the
-// sites alone.
-TEST(MpiLumped, KnowsItsFacts) {
+// The force on a head of constant speed in the long run, and the eigenvalues with the head clamped.
+TEST(MpiLumped, HasItsProperties) {
   const auto properties = [](const LumpedNetwork& sites) { return lumped(sites)->properties(); };
-  EXPECT_TRUE(std::isinf(properties(chain(0.5)).damping)) << "a spring to the ground never gives way";
+  EXPECT_TRUE(std::isinf(properties(chain(0.5)).damping)) << "a spring to the ground has no damping constant";
   const double infinite = std::numeric_limits<double>::infinity();
-  const auto one = [&](double m, double mobility, double dashpot) {
+  const auto damping = [&](double m, double mobility, double dashpot) {
     return properties({.mass = {m}, .to_head = {{0, 2.0}}, .dashpots = {{0, dashpot}}, .mobilities = {{0, mobility}}})
         .damping;
   };
-  EXPECT_DOUBLE_EQ(one(1.0, 0.0, 0.5), 0.5);
-  EXPECT_DOUBLE_EQ(one(1.0, 0.25, 0.5), 1.0 / (0.25 + 2.0));
-  EXPECT_DOUBLE_EQ(one(infinite, 0.25, 0.0), 4.0);
-  EXPECT_EQ(one(1.0, 0.25, 0.0), 0.0) << "the mass comes along";
-  EXPECT_TRUE(std::isinf(one(infinite, 0.0, 0.0)));
+  EXPECT_DOUBLE_EQ(damping(1.0, 0.0, 0.5), 0.5);
+  EXPECT_DOUBLE_EQ(damping(1.0, 0.25, 0.5), 1.0 / (0.25 + 2.0));
+  EXPECT_DOUBLE_EQ(damping(infinite, 0.25, 0.0), 4.0);
+  EXPECT_EQ(damping(1.0, 0.25, 0.0), 0.0) << "a free mass follows the head";
+  EXPECT_TRUE(std::isinf(damping(infinite, 0.0, 0.0)));
   // m x'' = -2 x - c x' with m = 1: x = exp(l t), l^2 + c l + 2 = 0.
   const EnvironmentProperties slow = properties({.mass = {1.0}, .to_head = {{0, 2.0}}, .dashpots = {{0, 1.0}}});
   EXPECT_NEAR(slow.fastest_decay, 0.5, 1e-14);
   EXPECT_NEAR(slow.highest_frequency, std::numbers::sqrt2, 1e-14);
-  // The same two in a row: the symmetric pair has 2, the antisymmetric one 2 +
-  // 2 * 3.
+  // Two such masses joined by a spring: the symmetric mode has the stiffness 2, the antisymmetric one 2 + 2 * 3.
   const EnvironmentProperties pair =
       properties({.mass = {1.0, 1.0}, .springs = {{0, 1, 3.0}}, .to_head = {{0, 2.0}, {1, 2.0}}});
   EXPECT_NEAR(pair.highest_frequency, std::sqrt(8.0), 1e-13);

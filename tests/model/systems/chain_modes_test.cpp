@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 constexpr double mass = 1.7, stiffness = 2.3;
 
-/// Of springs between neighbours, written down spring by spring.
+/// The stiffness matrix of springs between neighbours, assembled spring by spring.
 MatrixXd stiffness_of(int n, ChainEnds ends) {
   MatrixXd matrix = MatrixXd::Zero(n, n);
   const auto add = [&](int a, int b) {
@@ -38,7 +38,7 @@ MatrixXd stiffness_of(int n, ChainEnds ends) {
   return matrix;
 }
 
-// Eigenvalues in ascending order are the modes in theirs; those of a ring come in pairs, which are one entry.
+// Modes are ordered by rising eigenvalues; those of a ring are pairs of equal ones, which share an entry.
 TEST(ChainModes, AreThoseOfTheStiffnessMatrix) {
   RandomNumbers random(5);
   for (const ChainEnds ends : {ChainEnds::free, ChainEnds::fixed, ChainEnds::ring}) {
@@ -50,17 +50,18 @@ TEST(ChainModes, AreThoseOfTheStiffnessMatrix) {
       for (double& x : q) x = random.uniform(-1.0, 1.0);
       for (double& x : v) x = random.uniform(-1.0, 1.0);
       const VectorXd Q = eigen.eigenvectors().transpose() * q, V = eigen.eigenvectors().transpose() * v;
-      const VectorXd one = 0.5 * (mass * V.cwiseAbs2() + eigen.eigenvalues().cwiseProduct(Q.cwiseAbs2()));
-      VectorXd expected = one;
+      const VectorXd mode_energy_values =
+          0.5 * (mass * V.cwiseAbs2() + eigen.eigenvalues().cwiseProduct(Q.cwiseAbs2()));
+      VectorXd expected = mode_energy_values;
       if (ends == ChainEnds::ring) {
         expected = VectorXd::Zero(n / 2 + 1);
-        for (int i = 0; i < n; ++i) expected[(i + 1) / 2] += one[i];
+        for (int i = 0; i < n; ++i) expected[(i + 1) / 2] += mode_energy_values[i];
       }
-      const VectorXd found = modes.value(q, v, 0.0);
+      const VectorXd actual = modes.value(q, v, 0.0);
       ASSERT_EQ(modes.size, expected.size());
       EXPECT_EQ(modes.first, ends == ChainEnds::fixed ? 1 : 0);
-      EXPECT_LT((found - expected).cwiseAbs().maxCoeff(), 1e-12 * expected.sum()) << n;
-      EXPECT_NEAR(found.sum(), 0.5 * (mass * v.squaredNorm() + q.dot(matrix * q)), 1e-13 * found.sum());
+      EXPECT_LT((actual - expected).cwiseAbs().maxCoeff(), 1e-12 * expected.sum()) << n;
+      EXPECT_NEAR(actual.sum(), 0.5 * (mass * v.squaredNorm() + q.dot(matrix * q)), 1e-13 * actual.sum());
     }
   }
 }
@@ -87,24 +88,26 @@ TEST(MpiChainModes, TakeMassAndStiffnessFromTheRecipe) {
   }
 }
 
-TEST(MpiChainModes, SaysWhatHasNone) {
+TEST(MpiChainModes, RefusesChainsWithUnknownModes) {
   const auto report = [](const std::string& lines, const std::string& masses = "1.7") {
     return read_recipe(chain(lines, masses)).report();
   };
-  const std::string start = "q0 = 0.0\n", next = "pairs = \"neighbours\"\n";
-  EXPECT_EQ(report(fput + start + next), "");
+  const std::string start = "q0 = 0.0\n", neighbours = "pairs = \"neighbours\"\n";
+  EXPECT_EQ(report(fput + start + neighbours), "");
   EXPECT_THAT(report(fput + start), HasSubstr("r.toml:5:"));
   EXPECT_THAT(report(fput + start), HasSubstr("pairs = \"neighbours\""));
   EXPECT_THAT(report(fput + start + "pairs = [[0, 1]]"), HasSubstr("pairs = \"neighbours\""));
   EXPECT_THAT(report(fput + start + "pairs = \"ring\"\nends = \"fixed\""), HasSubstr("without ends"));
-  EXPECT_THAT(report(fput + start + next, "[1.0, 1.0, 2.0, 1.0, 1.0]"), HasSubstr("masses are equal"));
-  EXPECT_THAT(report(fput + next + "q0 = [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [4.0, 0.0]]"),
+  EXPECT_THAT(report(fput + start + neighbours, "[1.0, 1.0, 2.0, 1.0, 1.0]"), HasSubstr("masses are equal"));
+  EXPECT_THAT(report(fput + neighbours + "q0 = [[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [4.0, 0.0]]"),
               HasSubstr("one axis"));
-  EXPECT_THAT(report(fput + start + next + "external = { kind = \"harmonic\", k = 1.0 }"), HasSubstr("nothing else"));
-  EXPECT_THAT(report("potential = { kind = \"morse\", depth = 4.0, width = 0.5, r0 = 1.0 }\n" + start + next),
+  EXPECT_THAT(report(fput + start + neighbours + "external = { kind = \"harmonic\", k = 1.0 }"),
+              HasSubstr("nothing else"));
+  EXPECT_THAT(report("potential = { kind = \"morse\", depth = 4.0, width = 0.5, r0 = 1.0 }\n" + start + neighbours),
               HasSubstr("there V' is"));
-  EXPECT_THAT(report("potential = { kind = \"double-well\", barrier = 1.0, half_distance = 1.0 }\n" + start + next),
-              HasSubstr("mode_energies"));
+  EXPECT_THAT(
+      report("potential = { kind = \"double-well\", barrier = 1.0, half_distance = 1.0 }\n" + start + neighbours),
+      HasSubstr("mode_energies"));
 }
 
 }  // namespace

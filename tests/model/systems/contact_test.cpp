@@ -1,4 +1,4 @@
-// A contact system as a recipe states it, and what cannot be one.
+// The system `contact` of recipes, and mistakes in it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST(MpiContact, HasTheDamperThatGammaStandsFor) {
   EXPECT_EQ(problem.p[0], -0.5);
 }
 
-TEST(MpiContact, IsFreeAndStartsAtRestWhereNothingIsSaid) {
+TEST(MpiContact, IsFreeAndAtRestByDefault) {
   const ReadRecipe plane = read("gamma = -0.25\nq0 = [[1.0, 2.0]]\nq1 = [[1.25, 2.5]]");
   ASSERT_EQ(plane.report(), "");
   const ParticleSystem& system = plane.experiment->system();
@@ -58,16 +58,16 @@ TEST(MpiContact, IsFreeAndStartsAtRestWhereNothingIsSaid) {
   EXPECT_EQ(system.observables[0].value(system.q0, Eigen::VectorXd{{3.0, -1.0}}, 0.0)[0], -1.0 - 6.0);
 }
 
-TEST(MpiContact, TakesGammaOfEitherSign) {
+TEST(MpiContact, SupportsGammaOfEitherSign) {
   for (const double gamma : {0.0, 0.05}) {
-    const ReadRecipe fed = read("gamma = " + std::to_string(gamma) + "\nq0 = [1.0]\nv0 = [0.5]");
-    ASSERT_EQ(fed.report(), "");
-    EXPECT_EQ((*fed.experiment->system().damping)(0, 0), -gamma);
+    const ReadRecipe growing = read("gamma = " + std::to_string(gamma) + "\nq0 = [1.0]\nv0 = [0.5]");
+    ASSERT_EQ(growing.report(), "");
+    EXPECT_EQ((*growing.experiment->system().damping)(0, 0), -gamma);
   }
   EXPECT_THAT(read("q0 = [1.0]").report(), HasSubstr("needs the key `gamma`"));
 }
 
-TEST(MpiContact, FindsStepsThatLoseEverything) {
+TEST(MpiContact, FindsSingularAndUnstableSteps) {
   const std::string free = "gamma = -0.25\nq0 = [1.0]\n";
   EXPECT_THAT(read(free, herglotz, "4.0").report(), AllOf(HasSubstr("r.toml:8:"), HasSubstr("1 + h gamma = 0")));
   EXPECT_THAT(read(free, herglotz + "step = 4.0\n").report(),
@@ -80,7 +80,7 @@ TEST(MpiContact, FindsStepsThatLoseEverything) {
               AllOf(HasSubstr("r.toml:8:"), HasSubstr("beyond the stability limit 8 of herglotz")));
 }
 
-TEST(MpiContact, FindsWhereThereIsNoExactLagrangian) {
+TEST(MpiContact, FindsMissingExactLagrangians) {
   const std::string exact = herglotz + "lagrangian = \"exact\"\n";
   EXPECT_THAT(read("gamma = -0.25\nq0 = [1.0]\nexternal = { kind = \"quartic\", k = 2.0, beta = 4.0 }", exact).report(),
               AllOf(HasSubstr("r.toml:13:"), HasSubstr("free particles and harmonic oscillators only")));
@@ -91,7 +91,7 @@ TEST(MpiContact, FindsWhereThereIsNoExactLagrangian) {
   EXPECT_EQ(read("potential = \"harmonic\"\ngamma = -1.0\nq0 = [1.0]", exact, "3.5").report(), "");
 }
 
-TEST(MpiContact, FindsMethodsThatDoNotFit) {
+TEST(MpiContact, FindsUnsupportedMethods) {
   const std::string free = "gamma = -0.25\nq0 = [1.0]\n";
   EXPECT_THAT(read(free, "[[integrators]]\nmethod = \"stoermer-verlet\"\non = \"open\"\n").report(),
               AllOf(HasSubstr("r.toml:11:"), HasSubstr("`stoermer-verlet` goes by turns"), HasSubstr("advance the z"),
@@ -103,7 +103,7 @@ TEST(MpiContact, FindsMethodsThatDoNotFit) {
                 AllOf(HasSubstr("r.toml:6:"), HasSubstr("`" + name + "` needs `v0`")));
   }
   EXPECT_EQ(read(free, "[[integrators]]\nmethod = \"exact\"\non = \"open\"\n").report(), "");
-  // An open system is one of contact mechanics where its damping takes all momenta away at the same rate.
+  // An open system is one of contact mechanics if all of its momenta decay at the same rate.
   const auto damped = [](const std::string& damping, const std::string& on = "open") {
     std::string text =
         "title = \"t\"\n[system]\nkind = \"pair-potential\"\nmasses = [1.0, 2.0]\nexternal = { kind = "
@@ -123,8 +123,8 @@ TEST(MpiContact, FindsMethodsThatDoNotFit) {
   EXPECT_THAT(read(free + line).report(), AllOf(HasSubstr("r.toml:7:"), HasSubstr("has no environment")));
 }
 
-// With a drive every method takes the system as its Lagrangian: x'' = -x + gamma x' + cos(2t)/2.
-TEST(MpiContact, IsDrivenByAllItsMethods) {
+// With a drive every method integrates the system as a Lagrangian one: x'' = -x + gamma x' + cos(2t)/2.
+TEST(MpiContact, IsDrivenUnderAllItsMethods) {
   const std::string driven =
       "potential = \"harmonic\"\ngamma = -0.5\nq0 = [1.0]\nv0 = [0.3]\ndrive = [\"0.5*cos(2*t)\"]\n";
   // 2 cos(2t) and sin(2t) balance: A (1 - 4) + 2 B 0.5 = 0.5, B (1 - 4) - 2 A 0.5 = 0.
@@ -134,13 +134,13 @@ TEST(MpiContact, IsDrivenByAllItsMethods) {
       A * std::cos(2 * t) + B * std::sin(2 * t) + std::exp(-0.25 * t) * (c * std::cos(w * t) + d * std::sin(w * t));
   for (const auto& [method, tolerance] :
        {std::pair("exact", 1e-11), std::pair("gauss", 1e-7), std::pair("rk4", 1e-6), std::pair("herglotz", 3e-2)}) {
-    const ReadRecipe read_one =
+    const ReadRecipe recipe =
         read(driven, std::string("[[integrators]]\nmethod = \"") + method + "\"\non = \"open\"\n", "0.05");
-    ASSERT_EQ(read_one.report(), "");
-    const Case& one = read_one.experiment->cases().front();
-    Problem problem = read_one.experiment->make_problem(one);
+    ASSERT_EQ(recipe.report(), "");
+    const Case& this_case = recipe.experiment->cases().front();
+    Problem problem = recipe.experiment->make_problem(this_case);
     const double before = problem.energies().total();
-    ASSERT_FALSE(make_stepper(one.scheme, problem, 0.05)->advance(40));
+    ASSERT_FALSE(make_stepper(this_case.scheme, problem, 0.05)->advance(40));
     problem.broadcast_particles();
     EXPECT_NEAR(problem.q[0], x, tolerance) << method;
     EXPECT_NEAR(problem.energies().total(), before, 10.0 * tolerance) << method;
@@ -158,7 +158,7 @@ TEST(MpiContact, FindsWrongStarts) {
               AllOf(HasSubstr("r.toml:5:"), HasSubstr("at most 3 axes")));
   EXPECT_THAT(
       read("gamma = -0.25\nq0 = [0.0]\nexternal = { kind = \"lennard-jones\", epsilon = 1.0, sigma = 1.0 }").report(),
-      AllOf(HasSubstr("r.toml:5:"), HasSubstr("no finite value")));
+      AllOf(HasSubstr("r.toml:5:"), HasSubstr("not finite")));
   EXPECT_THAT(read("potential = \"harmonc\"\ngamma = -0.25\nq0 = [0.0]").report(),
               AllOf(HasSubstr("r.toml:4:"), HasSubstr("did you mean \"harmonic\"?")));
 }

@@ -1,5 +1,4 @@
-// What is typed to act from outside: forces, drives and fields of recipes, against independent integrations, and
-// mistakes in them.
+// External forces of recipes, which are forces, drives and fields, against independent integrations; mistakes in them.
 #include "model/systems/external_forces.hpp"
 
 #include <gmock/gmock.h>
@@ -11,7 +10,7 @@
 #include "petsc_world.hpp"
 #include "recipe_text.hpp"
 
-namespace bathline::outside_test {
+namespace bathline::external_forces_test {
 namespace {
 
 using testing::HasSubstr;
@@ -26,31 +25,31 @@ const std::string duffing =
     "kind = \"formula\"\ncoordinates = [\"x\"]\nmasses = [1.0]\nV = \"x^2/2 + x^4/4\"\nq0 = [0.7]\nv0 = [0.2]\n";
 const std::string oscillator = "kind = \"single-oscillator\"\nm = 2.0\nk = 3.0\nq0 = [0.7]\nv0 = [0.2]\n";
 
-/// At the end of `steps` steps of `h` under the integrator of the recipe.
-Problem moved(const ReadRecipe& recipe, double h, int steps) {
-  const Case& one = recipe.experiment->cases().front();
-  Problem problem = recipe.experiment->make_problem(one);
+/// The problem after `steps` steps of `h` under the integrator of the recipe.
+Problem advanced(const ReadRecipe& recipe, double h, int steps) {
+  const Case& this_case = recipe.experiment->cases().front();
+  Problem problem = recipe.experiment->make_problem(this_case);
   problem.prepare();
-  EXPECT_FALSE(make_stepper(one.scheme, problem, h)->advance(steps).has_value());
+  EXPECT_FALSE(make_stepper(this_case.scheme, problem, h)->advance(steps).has_value());
   problem.broadcast_particles();
   return problem;
 }
 
 // Position, velocity and work at t = 4 by DOP853 with tolerance 2e-14 and by 4-stage Gauss, which agree to 4e-14.
-TEST(MpiOutside, DrivenDuffingOscillatorIsThatOfAnotherIntegrator) {
-  for (const std::string from : {"force = [\"F0*cos(omega*t)\"]", "drive = [\"F0*cos(omega*t)\"]"}) {
-    const ReadRecipe recipe = read(duffing + from + "\n[system.parameters]\nF0 = 0.5\nomega = 1.3\n");
+TEST(MpiExternalForces, DriveADuffingOscillatorAsAnotherIntegratorDoes) {
+  for (const std::string key : {"force = [\"F0*cos(omega*t)\"]", "drive = [\"F0*cos(omega*t)\"]"}) {
+    const ReadRecipe recipe = read(duffing + key + "\n[system.parameters]\nF0 = 0.5\nomega = 1.3\n");
     ASSERT_EQ(recipe.report(), "");
     EXPECT_TRUE(recipe.experiment->system().drive);
     EXPECT_FALSE(recipe.experiment->system().applied);
-    Problem problem = moved(recipe, 0.5, 8);
+    Problem problem = advanced(recipe, 0.5, 8);
     EXPECT_NEAR(problem.q[0], -0.5285419896842, 1e-12);
     EXPECT_NEAR(problem.p[0], 1.2175137942004, 1e-12);
     EXPECT_NEAR(problem.energies().work, 0.5753332693238, 1e-12);
   }
 }
 
-TEST(MpiOutside, ForcesAreWhatIsTyped) {
+TEST(MpiExternalForces, AreTheFormulasOfTheRecipe) {
   const ReadRecipe recipe = read(
       "kind = \"formula\"\ncoordinates = [\"x\", \"y\"]\nmasses = [1.0, 2.0]\nV = \"x^2 + y^2\"\nq0 = [0.5, 2.0]\n"
       "force = [\"-c*x_dot*y\", \"x*t + y_dot^2\"]\ndrive = [\"t^2\", \"0\"]\nparameters = { c = 0.25 }\n"
@@ -75,22 +74,22 @@ TEST(MpiOutside, ForcesAreWhatIsTyped) {
             "V = x^2 + y^2; force[0] = -c*x_dot*y; force[1] = x*t + y_dot^2; drive[0] = t^2; drive[1] = 0");
 }
 
-// x'' = -3 x/2 + sin(t)/2 in closed form, at rest where it is driven first.
-TEST(MpiOutside, DrivesEverySystem) {
+// x'' = -3 x/2 + sin(t)/2 in closed form.
+TEST(MpiExternalForces, DriveEverySystem) {
   const ReadRecipe recipe = read(oscillator + "drive = [\"a*sin(t)\"]\nparameters = { a = 1 }");
   ASSERT_EQ(recipe.report(), "");
-  const Problem problem = moved(recipe, 0.5, 6);
+  const Problem problem = advanced(recipe, 0.5, 6);
   const double w = std::sqrt(1.5), t = 3.0;  // the particular solution is sin t
   EXPECT_NEAR(problem.q[0], 0.7 * std::cos(w * t) + (0.2 - 1.0) / w * std::sin(w * t) + std::sin(t), 1e-12);
 }
 
-// Two particles on springs to the origin, which the field stretches by m g/k: oscillations about there.
-TEST(MpiOutside, GravityActsOnEveryMass) {
+// Two particles on springs to the origin, which the field stretches by m g/k: they oscillate about that position.
+TEST(MpiExternalForces, GravityActsOnEveryMass) {
   const ReadRecipe recipe = read(
       "kind = \"pair-potential\"\nmasses = [1.0, 3.0]\nq0 = [[0.0, 0.0], [2.0, 1.0]]\nv0 = [[1.0, 0.0], [0.0, 2.0]]\n"
       "external = { kind = \"harmonic\", k = 2.0 }\nuniform_field = [0.5, -9.81]\n");
   ASSERT_EQ(recipe.report(), "");
-  const Problem problem = moved(recipe, 0.5, 4);
+  const Problem problem = advanced(recipe, 0.5, 4);
   const ParticleSystem& system = recipe.experiment->system();
   double energy = 0.0;
   for (int i = 0; i < 4; ++i) {
@@ -102,7 +101,7 @@ TEST(MpiOutside, GravityActsOnEveryMass) {
   EXPECT_NEAR(system.potential->value(system.q0), energy, 1e-13);
 }
 
-TEST(MpiOutside, PointsIntoFormulasAndRefusesWhatMakesNoSense) {
+TEST(MpiExternalForces, PointToMistakesInFormulas) {
   const auto report = [](const std::string& system) { return read(system).report(); };
   EXPECT_THAT(report(duffing + "force = [\"-x_dott\"]"),
               HasSubstr("r.toml:9:12: force[0]: unknown name `x_dott`; did you mean `x_dot`?"));
@@ -116,10 +115,10 @@ TEST(MpiOutside, PointsIntoFormulasAndRefusesWhatMakesNoSense) {
   EXPECT_THAT(report("kind = \"formula\"\ncoordinates = [\"x\"]\nmasses = [1.0]\nV = \"x^2*t\"\nq0 = [0.7]"),
               HasSubstr("V depends on the time `t`"));
   EXPECT_THAT(report("kind = \"formula\"\ncoordinates = [\"t\"]\nmasses = [1.0]\nV = \"t^2\"\nq0 = [0.7]"),
-              HasSubstr("`t` means something else"));
+              HasSubstr("`t` already has a meaning"));
 }
 
-TEST(MpiOutside, StudiesOfWhatIsLeftAloneRefuseIt) {
+TEST(MpiExternalForces, AreRefusedByStudiesOfUnforcedSystems) {
   for (const std::string kind : {"lyapunov", "commutativity", "substitution", "contact-form"}) {
     const ReadRecipe recipe =
         read(oscillator + "damping = 0.1\ndrive = [\"cos(t)\"]", "[study]\nkind = \"" + kind + "\"\n");
@@ -131,4 +130,4 @@ TEST(MpiOutside, StudiesOfWhatIsLeftAloneRefuseIt) {
 }
 
 }  // namespace
-}  // namespace bathline::outside_test
+}  // namespace bathline::external_forces_test

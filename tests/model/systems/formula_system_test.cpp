@@ -1,4 +1,4 @@
-// Systems and potentials typed as formulas against the same ones in C++, and mistakes in them.
+// Systems and potentials given by formulas against the same ones in C++, and mistakes in them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,10 +22,10 @@ ReadRecipe read(const std::string& system, const std::vector<std::string>& setti
 const std::string start = "damping = [0.0, 0.0]\nq0 = [0.1, -0.2]\nv0 = [0.5, 0.0]\n";
 const std::string plane = "kind = \"formula\"\ncoordinates = [\"x\", \"y\"]\nmasses = [1.0, 2.0]\n" + start;
 
-TEST(MpiFormulaSystem, IsHenonAndHeilesWhenTyped) {
-  const ReadRecipe read_one = read(plane + "V = \"0.5*(x^2 + y^2) + c*(x^2*y - y^3/3)\"\nparameters = { c = 1 }");
-  ASSERT_EQ(read_one.report(), "");
-  const ParticleSystem& system = read_one.experiment->system();
+TEST(MpiFormulaSystem, CanBeHenonHeiles) {
+  const ReadRecipe recipe = read(plane + "V = \"0.5*(x^2 + y^2) + c*(x^2*y - y^3/3)\"\nparameters = { c = 1 }");
+  ASSERT_EQ(recipe.report(), "");
+  const ParticleSystem& system = recipe.experiment->system();
   EXPECT_EQ(system.particles, 2);
   EXPECT_EQ(system.axes, 1);
   EXPECT_EQ(system.mass, Eigen::VectorXd(Eigen::Vector2d(1.0, 2.0)));
@@ -45,27 +45,27 @@ TEST(MpiFormulaSystem, IsHenonAndHeilesWhenTyped) {
   }
 }
 
-TEST(MpiFormulaSystem, TakesOneMassForAll) {
+TEST(MpiFormulaSystem, AcceptsOneMassForAll) {
   const ReadRecipe equal =
       read("kind = \"formula\"\ncoordinates = [\"x\", \"y\"]\nmasses = 2.5\n" + start + "V = \"x^2\"");
   ASSERT_EQ(equal.report(), "");
   EXPECT_EQ(equal.experiment->system().mass, Eigen::VectorXd(Eigen::Vector2d(2.5, 2.5)));
 }
 
-TEST(MpiFormulaSystem, KnowsWhenItIsLinear) {
+TEST(MpiFormulaSystem, RecognisesLinearSystems) {
   EXPECT_TRUE(read(plane + "V = \"x^2 + x*y + 3*y^2 + 7\"").experiment->system().is_linear());
   EXPECT_FALSE(read(plane + "V = \"x^2 + y\"").experiment->system().is_linear());
   EXPECT_FALSE(read(plane + "V = \"cos(x) + y^2\"").experiment->system().is_linear());
   EXPECT_TRUE(read(plane + "V = \"x^2 + abs(-2)*y^2\"").experiment->system().is_linear());
 }
 
-// Of each of these the second derivative is a number, and the first vanishes at the origin.
-TEST(MpiFormulaSystem, KnowsThatPiecesAreNotLinear) {
+// The second derivative of each of these formulas is constant, and the first vanishes at the origin.
+TEST(MpiFormulaSystem, RecognisesPiecewiseFormulasAsNonlinear) {
   const std::string line = "kind = \"pair-potential\"\nmasses = [1.0, 1.0]\ndamping = [0.0, 0.0]\nq0 = [0.1, 1.3]\n";
   const auto is_linear = [](const std::string& text) {
-    const ReadRecipe one = read(text);
-    EXPECT_EQ(one.report(), "");
-    return one.experiment->system().is_linear();
+    const ReadRecipe recipe = read(text);
+    EXPECT_EQ(recipe.report(), "");
+    return recipe.experiment->system().is_linear();
   };
   for (const std::string V : {"abs(r)", "max(0, r)", "min(0, r)", "r*sign(r) + r^2", "r^2/2 + step(r - 1)"}) {
     const std::string typed = " = { kind = \"formula\", V = \"" + V + "\" }";
@@ -78,27 +78,27 @@ TEST(MpiFormulaSystem, KnowsThatPiecesAreNotLinear) {
   EXPECT_TRUE(is_linear(line + "potential = { kind = \"formula\", V = \"r^2\" }"));
 }
 
-TEST(MpiFormulaSystem, RecordsWhatIsAskedFor) {
-  const ReadRecipe read_one = read(
+TEST(MpiFormulaSystem, RecordsObservables) {
+  const ReadRecipe recipe = read(
       plane +
       "V = \"x^2\"\nobservables = { Lz = { formula = \"x*y_dot - 2*y*x_dot\", units = \"m^2/s\" }, sum = \"x + y\" }");
-  ASSERT_EQ(read_one.report(), "");
-  const std::vector<Observable>& observables = read_one.experiment->system().observables;
+  ASSERT_EQ(recipe.report(), "");
+  const std::vector<Observable>& observables = recipe.experiment->system().observables;
   ASSERT_EQ(observables.size(), 2u);
   EXPECT_EQ(observables[0].name, "Lz");
   EXPECT_EQ(observables[0].units, "m^2/s");
   EXPECT_EQ(observables[0].value(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d(3.0, 5.0), 0.0)[0], 5.0 - 12.0);
   EXPECT_EQ(observables[1].units, "1");
   EXPECT_EQ(observables[1].value(Eigen::Vector2d(1.0, 2.0), Eigen::Vector2d(3.0, 5.0), 0.0)[0], 3.0);
-  // What a result file keeps of it leads to the same.
-  const ReadRecipe again = read_recipe(read_one.recipe->resolved);
+  // The resolved recipe, which result files store, is equivalent.
+  const ReadRecipe again = read_recipe(recipe.recipe->resolved);
   EXPECT_EQ(again.report(), "");
-  EXPECT_EQ(again.recipe->resolved, read_one.recipe->resolved);
+  EXPECT_EQ(again.recipe->resolved, recipe.recipe->resolved);
 }
 
-TEST(MpiFormulaSystem, PointsIntoTheFormula) {
+TEST(MpiFormulaSystem, PointsToTheMistakeInAFormula) {
   const auto report = [](const std::string& rest) { return read(plane + rest).report(); };
-  // The text begins in column 6 of line 9.
+  // The formula begins in column 6 of line 9.
   EXPECT_THAT(report("V = \"x^2 + yy\""), HasSubstr("r.toml:9:12: V: unknown name `yy`; did you mean `y`?"));
   EXPECT_THAT(report("V   =   'x^2 + yy'"), HasSubstr("r.toml:9:16: V: unknown name `yy`"));
   EXPECT_THAT(report("V = \"\"\"x^2 + yy\"\"\""), HasSubstr("r.toml:9:14: V: unknown name `yy`"));
@@ -112,7 +112,7 @@ TEST(MpiFormulaSystem, PointsIntoTheFormula) {
               AllOf(HasSubstr("--set system.V=x^2 + yy: V, character 7: unknown name `yy`")));
 }
 
-TEST(MpiFormulaSystem, FindsWhatMakesNoSense) {
+TEST(MpiFormulaSystem, FindsInvalidInput) {
   const auto report = [](const std::string& rest) { return read(plane + rest).report(); };
   EXPECT_THAT(report("V = \"x^2 + x_dot\""), HasSubstr("r.toml:9:12: V depends on the velocity `x_dot`"));
   EXPECT_THAT(report("V = \"x^2*cos(t)\""), HasSubstr("r.toml:9:14: V depends on the time `t`"));
@@ -120,8 +120,8 @@ TEST(MpiFormulaSystem, FindsWhatMakesNoSense) {
   EXPECT_THAT(report("V = \"x/(x - 0.1)\""), HasSubstr("no finite value at the start: 0.1/0"));
   EXPECT_THAT(report("V = \"x + sqrt(-1)\""), HasSubstr("no finite value at the start: sqrt(-1)"));
   EXPECT_THAT(report("V = \"abs(x - 0.1)^0.5\""), HasSubstr("the force -grad V has no finite value at the start"));
-  EXPECT_THAT(report("V = \"x^2\"\nparameters = { x = 1.0 }"), HasSubstr("`x` means something else"));
-  EXPECT_THAT(report("V = \"x^2\"\nparameters = { sin = 1.0 }"), HasSubstr("`sin` means something else"));
+  EXPECT_THAT(report("V = \"x^2\"\nparameters = { x = 1.0 }"), HasSubstr("`x` already has a meaning"));
+  EXPECT_THAT(report("V = \"x^2\"\nparameters = { sin = 1.0 }"), HasSubstr("`sin` already has a meaning"));
   EXPECT_THAT(report("V = \"x^2\"\nparameters = { a-b = 1.0 }"), HasSubstr("`a-b` in [system.parameters] is no name"));
   EXPECT_THAT(report("V = \"x^2\"\nparameters = { a = \"b\" }"), HasSubstr("a = \"b\": must be a number"));
   for (const std::string name : {"q", "energy_total", "power", "dissipated_by_environment", "mode_energy", "mode",
@@ -134,17 +134,17 @@ TEST(MpiFormulaSystem, FindsWhatMakesNoSense) {
   EXPECT_THAT(report("W = \"x^2\""), HasSubstr("unknown key `W`"));
   EXPECT_THAT(
       read("kind = \"formula\"\nV = \"x\"\ncoordinates = [\"x\", \"x\"]\nmasses = [1.0, 1.0]\n" + start).report(),
-      HasSubstr("`x` is there twice"));
+      HasSubstr("`x` is listed twice"));
   EXPECT_THAT(
       read("kind = \"formula\"\nV = \"x\"\ncoordinates = [\"x\", \"2y\"]\nmasses = [1.0, 1.0]\n" + start).report(),
-      HasSubstr("`2y` is no name for a coordinate"));
+      HasSubstr("`2y` is not a valid name of a coordinate"));
   EXPECT_THAT(read("kind = \"formula\"\nV = \"x\"\ncoordinates = [\"x\", \"y\"]\nmasses = [1.0]\n" + start).report(),
               HasSubstr("`masses` has 1 numbers for 2 coordinates"));
   EXPECT_THAT(read("kind = \"formula\"\nV = \"x\"\ncoordinates = []\nmasses = [1.0]\n" + start).report(),
               HasSubstr("`coordinates` is empty"));
 }
 
-TEST(MpiFormulaSystem, PotentialsOfSeparationsCanBeTyped) {
+TEST(MpiFormulaSystem, PairPotentialsCanBeFormulas) {
   const std::string pair = "kind = \"pair-potential\"\nmasses = [1.0, 1.0]\ndamping = [0.0, 0.0]\nq0 = [0.1, 1.3]\n";
   const ReadRecipe typed = read(pair +
                                 "potential = { kind = \"formula\", V = \"D*((1 - exp(-a*(r - r0)))^2 - 1)\", D = 4.0, "
@@ -152,17 +152,17 @@ TEST(MpiFormulaSystem, PotentialsOfSeparationsCanBeTyped) {
   const ReadRecipe built = read(pair + "potential = { kind = \"morse\", depth = 4.0, width = 0.5, r0 = 1.0 }");
   ASSERT_EQ(typed.report(), "");
   const Potential &own = *typed.experiment->system().potential, &other = *built.experiment->system().potential;
-  Eigen::VectorXd slope, expected;
-  Eigen::MatrixXd curvature, expected_curvature;
+  Eigen::VectorXd gradient, expected;
+  Eigen::MatrixXd hessian, expected_hessian;
   for (const double x : {-0.5, 0.3, 2.0}) {
     const Eigen::VectorXd q = Eigen::Vector2d(x, 1.2);
     EXPECT_NEAR(own.value(q), other.value(q), 2e-13);
-    own.gradient(q, slope);
+    own.gradient(q, gradient);
     other.gradient(q, expected);
-    EXPECT_LT((slope - expected).norm(), 1e-12);
-    own.hessian(q, curvature);
-    other.hessian(q, expected_curvature);
-    EXPECT_LT((curvature - expected_curvature).norm(), 1e-11);
+    EXPECT_LT((gradient - expected).norm(), 1e-12);
+    own.hessian(q, hessian);
+    other.hessian(q, expected_hessian);
+    EXPECT_LT((hessian - expected_hessian).norm(), 1e-11);
   }
   EXPECT_THAT(read(pair + "potential = { kind = \"formula\", V = \"D*r^2\", DD = 1.0 }").report(),
               HasSubstr("unknown name `D`; did you mean `DD`?"));
@@ -170,7 +170,7 @@ TEST(MpiFormulaSystem, PotentialsOfSeparationsCanBeTyped) {
               HasSubstr("V does not use `k`"));
 }
 
-TEST(MpiFormulaSystem, ExternalFormulasKnowTheParticlesPlace) {
+TEST(MpiFormulaSystem, ExternalFormulasMayUseThePosition) {
   const ReadRecipe typed = read(
       "kind = \"pair-potential\"\nmasses = [1.0, 1.0]\ndamping = [0.0, 0.0]\nq0 = [[0.1, 0.3], [1.3, -0.2]]\n"
       "externals = [{ kind = \"formula\", V = \"9.81*y + r^2*x\" }, { kind = \"formula\", V = \"r^4\" }]");
@@ -182,7 +182,7 @@ TEST(MpiFormulaSystem, ExternalFormulasKnowTheParticlesPlace) {
   EXPECT_NEAR(V.value(q), 9.81 * y + (x * x + y * y) * x, 1e-15);
   Eigen::VectorXd gradient;
   V.gradient(q, gradient);
-  // At the origin r^4 has no force, which the distance alone would not say.
+  // The gradient of r^4 at the origin is 0, where that of r is undefined.
   EXPECT_LT((gradient - Eigen::Vector4d(3.0 * x * x + y * y, 9.81 + 2.0 * x * y, 0.0, 0.0)).norm(), 2e-15);
   Eigen::MatrixXd hessian;
   V.hessian(q, hessian);

@@ -1,4 +1,4 @@
-// The Kepler problem as a recipe describes it, and its observables on closed forms.
+// The system `kepler` of recipes, and its observables against closed forms.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ TEST(MpiKepler, HasAPlanarParticleDampedOnBothAxes) {
   EXPECT_NEAR(gradient[1], 6.0 * 4.0 / 125.0, 1e-16);
 }
 
-TEST(MpiKepler, RefusesTheCentreAndSizesThatDoNotFit) {
+TEST(MpiKepler, RefusesTheCentreAndWrongSizes) {
   EXPECT_THAT(read_recipe(recipe("q0 = [[0.0, 0.0]]")).report(),
               testing::AllOf(testing::HasSubstr("r.toml:7:"), testing::HasSubstr("centre")));
   EXPECT_THAT(read_recipe(recipe("q0 = [1.0, 0.0]")).report(), testing::HasSubstr("1 list(s) of 2 numbers"));

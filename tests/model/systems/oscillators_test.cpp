@@ -1,4 +1,4 @@
-// The linear oscillators as a recipe describes them.
+// The systems `single-oscillator` and `dual-oscillator` of recipes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ TEST(MpiOscillators, SingleOscillatorHasOneDamper) {
   EXPECT_NEAR(system.potential->value(system.q0), 0.5 * 3.0 * 1.5 * 1.5, 1e-15);
 }
 
-TEST(MpiOscillators, DualOscillatorIsDampedRelativeToEachOther) {
+TEST(MpiOscillators, DualOscillatorHasADamperBetweenItsParticles) {
   const ReadRecipe read =
       read_recipe(recipe("kind = \"dual-oscillator\"\nm0 = 500.0\nM0 = 200.0\nk0 = 1000.0\nK0 = 1500.0\ndamping = "
                          "7.0\nq0 = [150.0, 0.0]\nv0 = [0.0, 50.0]"));
@@ -37,7 +37,7 @@ TEST(MpiOscillators, DualOscillatorIsDampedRelativeToEachOther) {
   Eigen::VectorXd gradient(2);
   system.potential->gradient(Eigen::VectorXd{{2.0, 3.0}}, gradient);
   EXPECT_EQ(gradient, (Eigen::VectorXd{{2000.0, 4500.0}}));
-  // Both moving alike: no force; otherwise opposite forces.
+  // Equal velocities give no force, others opposite forces.
   EXPECT_EQ(system.damping->rowwise().sum().norm(), 0.0);
   EXPECT_EQ((*system.damping)(0, 0), 7.0);
   EXPECT_EQ((*system.damping)(1, 0), -7.0);

@@ -1,4 +1,4 @@
-// Particles with a potential of their separations as a recipe describes them, their damping matrix, and what is wrong.
+// The systems `pair-potential` and `binary-oscillator` of recipes, damping matrices, and mistakes in them.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(MpiPairPotential, ActsBetweenEveryTwoOrTheNamedPairs) {
 }
 
 TEST(MpiPairPotential, SeparationsHaveASignOnOneAxisOnly) {
-  // Relaxed at +1: the later particle stands to the right, however a pair is written.
+  // At rest with s = +1: the later particle is to the right, in whichever order a pair is listed.
   const std::string spring = "masses = [1.0, 1.0]\npotential = { kind = \"harmonic\", k = 2.0, rest_length = 1.0 }\n";
   for (const std::string pairs : {"", "pairs = [[0, 1]]\n", "pairs = [[1, 0]]\n"}) {
     const ReadRecipe right = read(spring + pairs + "damping = [0.0, 0.0]\nq0 = [2.0, 3.0]");
@@ -70,12 +70,12 @@ TEST(MpiPairPotential, ExternalActsTowardsTheOrigin) {
   EXPECT_TRUE(system.potential->is_quadratic());
 }
 
-// Chains have entries beside the diagonal only; with the origin, on several axes and with formulas it is the same
-// matrix.
-TEST(MpiPairPotential, KnowsWhereTheHessianIsZero) {
-  const std::string fput = "potential = { kind = \"fput\", k = 2.0, alpha = 0.5 }\n", one = "masses = 1.0\n";
-  const std::string line = one + "particles = 40\nq0 = \"0.1*sin(i^2)\"\n" + fput;
-  const std::string plane = one + "particles = 6\nq0 = [\"i\", \"sin(i)\"]\n" + harmonic;
+// The sparse matrix of a chain stores the diagonal and its neighbours only. It equals the dense one, also with external
+// potentials, several axes and formulas.
+TEST(MpiPairPotential, SparseHessianIsTheDenseOne) {
+  const std::string fput = "potential = { kind = \"fput\", k = 2.0, alpha = 0.5 }\n", unit_masses = "masses = 1.0\n";
+  const std::string line = unit_masses + "particles = 40\nq0 = \"0.1*sin(i^2)\"\n" + fput;
+  const std::string plane = unit_masses + "particles = 6\nq0 = [\"i\", \"sin(i)\"]\n" + harmonic;
   for (const auto& [text, entries] : std::vector<std::pair<std::string, int>>{
            {line + "pairs = \"neighbours\"", 40 + 2 * 39},
            {line + "pairs = \"neighbours\"\nends = \"fixed\"", 40 + 2 * 39},
@@ -83,7 +83,7 @@ TEST(MpiPairPotential, KnowsWhereTheHessianIsZero) {
            {line + "pairs = \"ring\"\nexternal = { kind = \"formula\", V = \"x^4\" }", 40 + 2 * 40},
            {line, 40 * 40},
            {plane + "pairs = \"neighbours\"\nexternal = { kind = \"formula\", V = \"x^2*y^2\" }", 4 * (6 + 2 * 5)},
-           {one + "particles = 3\nq0 = \"i\"\nexternal = { kind = \"formula\", V = \"x^4\" }", 3}}) {
+           {unit_masses + "particles = 3\nq0 = \"i\"\nexternal = { kind = \"formula\", V = \"x^4\" }", 3}}) {
     const ReadRecipe chain_of = read(text);
     ASSERT_EQ(chain_of.report(), "") << text;
     const ParticleSystem& system = chain_of.experiment->system();
@@ -102,9 +102,10 @@ TEST(MpiPairPotential, RecordsFormulasOfItsCoordinates) {
   const ReadRecipe plane = read(two +
                                 "q0 = [[0.5, 1.0], [3.0, 7.0]]\nv0 = [[2.0, 0.0], [0.0, -1.0]]\n"
                                 "observables = { a = \"y1*x0_dot - y1_dot\" }");
-  for (const auto& [chosen, expected] : {std::pair(&line, 3.0 * 2.0 + 1.0), std::pair(&plane, 7.0 * 2.0 + 1.0)}) {
-    ASSERT_EQ(chosen->report(), "");
-    const ParticleSystem& system = chosen->experiment->system();
+  for (const auto& [read_recipe_of, expected] :
+       {std::pair(&line, 3.0 * 2.0 + 1.0), std::pair(&plane, 7.0 * 2.0 + 1.0)}) {
+    ASSERT_EQ(read_recipe_of->report(), "");
+    const ParticleSystem& system = read_recipe_of->experiment->system();
     ASSERT_EQ(system.observables.size(), 1u);
     EXPECT_EQ(system.observables[0].value(system.q0, system.v0, 0.0)[0], expected);
   }
@@ -121,7 +122,7 @@ TEST(MpiPairPotential, DampingIsOneConstantPerParticleOrAMatrixOnEveryAxis) {
   EXPECT_EQ(
       *full.experiment->system().damping,
       (Eigen::MatrixXd{{2.0, 0.0, -1.0, 0.0}, {0.0, 2.0, 0.0, -1.0}, {-1.0, 0.0, 0.5, 0.0}, {0.0, -1.0, 0.0, 0.5}}));
-  // Dashpots between particles are singular; round-off must not make that a mistake.
+  // The matrix of dashpots between particles is singular, which must not be refused because of round-off.
   RandomNumbers random(17);
   for (int i = 0; i < 50; ++i) {
     const double x = random.uniform(0.1, 1.0), y = random.uniform(0.1, 1.0);
@@ -131,32 +132,33 @@ TEST(MpiPairPotential, DampingIsOneConstantPerParticleOrAMatrixOnEveryAxis) {
   }
 }
 
-TEST(MpiPairPotential, FindsDampingThatIsNone) {
+TEST(MpiPairPotential, FindsInvalidDamping) {
   EXPECT_THAT(read(chain + "damping = [0.1, 0.2]").report(), AllOf(HasSubstr("r.toml:7:"), HasSubstr("3 number(s)")));
   EXPECT_THAT(read(chain + "damping = [[0.1, 0.2], [0.2, 0.1], [0.0, 0.0]]").report(), HasSubstr("r.toml:7:"));
   EXPECT_THAT(read(chain + "damping = [0.1, -0.25, 0.3]").report(),
               AllOf(HasSubstr("r.toml:7:"), HasSubstr("eigenvalue -0.25")));
   EXPECT_THAT(read(chain + "damping = [[1, 2, 0], [2, 1, 0], [0, 0, 0]]").report(),
-              AllOf(HasSubstr("r.toml:7:"), HasSubstr("eigenvalue -1 ")));
+              AllOf(HasSubstr("r.toml:7:"), HasSubstr("eigenvalue -1,")));
   EXPECT_THAT(read(chain + "damping = [[1, 0.5, 0], [0.25, 1, 0], [0, 0, 0]]").report(),
               AllOf(HasSubstr("r.toml:7:"), HasSubstr("damping[1][0] = 0.25 but damping[0][1] = 0.5")));
 }
 
 TEST(MpiPairPotential, FindsWrongPairs) {
-  for (const auto& [pairs, why] : std::vector<std::pair<std::string, std::string>>{{"[[0, 3]]", "not there"},
-                                                                                   {"[[0, 0.5]]", "not there"},
-                                                                                   {"[[-1, 0]]", "not there"},
-                                                                                   {"[[1, 1]]", "one particle twice"},
-                                                                                   {"[[0, 1], [1, 0]]", "listed twice"},
-                                                                                   {"[[0, 1, 2]]", "no pair"},
-                                                                                   {"[0, 1]", "no pair"}}) {
+  for (const auto& [pairs, reason] :
+       std::vector<std::pair<std::string, std::string>>{{"[[0, 3]]", "does not exist"},
+                                                        {"[[0, 0.5]]", "does not exist"},
+                                                        {"[[-1, 0]]", "does not exist"},
+                                                        {"[[1, 1]]", "same particle twice"},
+                                                        {"[[0, 1], [1, 0]]", "listed twice"},
+                                                        {"[[0, 1, 2]]", "not a pair"},
+                                                        {"[0, 1]", "not a pair"}}) {
     EXPECT_THAT(read(chain + "damping = [0.0, 0.0, 0.0]\npairs = " + pairs).report(),
-                AllOf(HasSubstr("r.toml:8:"), HasSubstr(why)))
+                AllOf(HasSubstr("r.toml:8:"), HasSubstr(reason)))
         << pairs;
   }
 }
 
-TEST(MpiPairPotential, FindsWhatDoesNotFitTogether) {
+TEST(MpiPairPotential, FindsContradictoryKeys) {
   const std::string quiet = "damping = [0.0]\n";
   EXPECT_THAT(read("masses = [1.0]\nq0 = [1.0]\n" + quiet).report(),
               AllOf(HasSubstr("r.toml:2:"), HasSubstr("`potential`"), HasSubstr("`external`")));
@@ -176,7 +178,7 @@ TEST(MpiPairPotential, FindsWhatDoesNotFitTogether) {
               HasSubstr("r.toml:5:"));
 }
 
-TEST(MpiPairPotential, MayHoldEveryParticleByItsOwnSpring) {
+TEST(MpiPairPotential, MayHaveAnExternalPotentialForEachParticle) {
   const std::string two = "masses = [1.0, 2.0]\ndamping = [0.0, 0.0]\nq0 = [3.0, 2.0]\n";
   const std::string externals =
       "externals = [{ kind = \"harmonic\", k = 4.0 }, { kind = \"quartic\", k = 1.0, beta = 2.0 }]\n";
@@ -195,7 +197,7 @@ TEST(MpiPairPotential, MayHoldEveryParticleByItsOwnSpring) {
               AllOf(HasSubstr("r.toml:7:"), HasSubstr("one of them")));
 }
 
-TEST(MpiPairPotential, FindsAStartWithoutForces) {
+TEST(MpiPairPotential, FindsSingularStarts) {
   const std::string atoms = "masses = [1.0, 1.0]\ndamping = [0.0, 0.0]\n";
   const std::string argon = "potential = { kind = \"lennard-jones\", epsilon = 1.0, sigma = 1.0 }\n";
   EXPECT_THAT(read(atoms + argon + "q0 = [1.0, 1.0]").report(),
@@ -221,7 +223,7 @@ TEST(MpiPairPotential, FindsWrongPotentials) {
   EXPECT_THAT(read(rest + "potential = \"harmonic\"").report(), AllOf(HasSubstr("r.toml:7:"), HasSubstr("a table")));
 }
 
-// The resolved recipe holds everything that was chosen, defaults included, and means the same.
+// The resolved recipe contains all values, with defaults, and is equivalent.
 TEST(MpiPairPotential, PotentialsSurviveTheResolvedRecipe) {
   const ReadRecipe first = read_recipe(recipe(chain + "damping = [0.1, 0.2, 0.3]\npairs = [[0, 1]]"),
                                        {"system.potential.k=5.0", "system.external={kind=\"quartic\",k=1.0,beta=2.0}"});
@@ -250,7 +252,7 @@ TEST(MpiBinaryOscillator, IsOneSpringAndTwoDampers) {
   EXPECT_TRUE(system.potential->is_quadratic());
   EXPECT_THAT(read_recipe(start + "damping = [7.0]\n" + rest + "on = \"open\"\n").report(),
               AllOf(HasSubstr("r.toml:7:"), HasSubstr("2 number(s)")));
-  // Lines that damp each particle take the place of `damping`.
+  // Without `damping` the lines imply it.
   const ReadRecipe lines = read_recipe(
       start + rest +
       "on = \"open\"\n[[environments]]\nkind = \"spring-mass-line\"\nattach = 1\nsites = 9\nM = 4.0\nlambda = 9.0\n");
@@ -259,16 +261,16 @@ TEST(MpiBinaryOscillator, IsOneSpringAndTwoDampers) {
   EXPECT_EQ(problem.damping(), (Eigen::MatrixXd{{0.0, 0.0}, {0.0, 6.0}}));
 }
 
-TEST(MpiPairPotential, ChainsAreWrittenInAFewWords) {
+TEST(MpiPairPotential, ChainsHaveAShortForm) {
   const std::string spring = "potential = { kind = \"fput\", k = 2.0, alpha = 0.25, beta = 0.5 }\n";
   const std::string words = "particles = 4\nmasses = 1.5\nq0 = \"0.1*sin(pi*(i + 1)/(n + 1))\"\nv0 = 0.5\n" + spring;
   const auto q_at = [](int i) { return 0.1 * std::sin(M_PI * (i + 1) / 5.0); };
   const auto V = [](double s) { return s * s + 0.25 * s * s * s / 3.0 + 0.125 * s * s * s * s; };
   for (const std::string pairs : {"neighbours", "ring", "all"}) {
     for (const std::string ends : {"free", "fixed"}) {
-      const ReadRecipe read_one = read(words + "pairs = \"" + pairs + "\"\nends = \"" + ends + "\"");
-      ASSERT_EQ(read_one.report(), "");
-      const ParticleSystem& system = read_one.experiment->system();
+      const ReadRecipe recipe_with_ends = read(words + "pairs = \"" + pairs + "\"\nends = \"" + ends + "\"");
+      ASSERT_EQ(recipe_with_ends.report(), "");
+      const ParticleSystem& system = recipe_with_ends.experiment->system();
       ASSERT_EQ(system.particles, 4);
       EXPECT_EQ(system.mass, Eigen::VectorXd(Eigen::Vector4d::Constant(1.5)));
       EXPECT_EQ(system.v0, Eigen::VectorXd(Eigen::Vector4d::Constant(0.5)));
@@ -285,16 +287,16 @@ TEST(MpiPairPotential, ChainsAreWrittenInAFewWords) {
       EXPECT_NEAR(system.potential->value(q), expected, 1e-15) << pairs << " " << ends;
       Eigen::VectorXd gradient;
       system.potential->gradient(q, gradient);
-      const auto value = [&](const Eigen::VectorXd& at) { return system.potential->value(at); };
+      const auto value = [&](const Eigen::VectorXd& position) { return system.potential->value(position); };
       EXPECT_LT((gradient - gradient_of(value, q)).norm(), 1e-11) << pairs << " " << ends;
       Eigen::MatrixXd hessian;
       system.potential->hessian(q, hessian);
-      const auto slopes = [&](const Eigen::VectorXd& at) {
-        Eigen::VectorXd slope;
-        system.potential->gradient(at, slope);
-        return slope;
+      const auto gradient_at = [&](const Eigen::VectorXd& position) {
+        Eigen::VectorXd result;
+        system.potential->gradient(position, result);
+        return result;
       };
-      EXPECT_LT((hessian - jacobian_of(slopes, q)).norm(), 1e-10) << pairs << " " << ends;
+      EXPECT_LT((hessian - jacobian_of(gradient_at, q)).norm(), 1e-10) << pairs << " " << ends;
     }
   }
   const ReadRecipe planar = read("particles = 3\nmasses = 1.0\nq0 = [\"cos(2*pi*i/n)\", \"sin(2*pi*i/n)\"]\n" + spring);
@@ -304,9 +306,9 @@ TEST(MpiPairPotential, ChainsAreWrittenInAFewWords) {
   EXPECT_NEAR(planar.experiment->system().q0[3], std::sin(2.0 * M_PI / 3.0), 1e-15);
 }
 
-TEST(MpiPairPotential, FindsChainsThatAreNotClear) {
+TEST(MpiPairPotential, FindsIncompleteChains) {
   const std::string spring = "potential = { kind = \"toda\", a = 2.0, b = 0.5 }\n";
-  EXPECT_THAT(read("masses = 1.0\nq0 = 0.5\n" + spring).report(), HasSubstr("say how many there are"));
+  EXPECT_THAT(read("masses = 1.0\nq0 = 0.5\n" + spring).report(), HasSubstr("give their number"));
   EXPECT_THAT(read("particles = 3\nmasses = [1.0, 2.0]\nq0 = 0.5\n" + spring).report(),
               HasSubstr("`masses` has 2 numbers for 3 particles"));
   EXPECT_THAT(read("particles = 1000000\nmasses = 1.0\nq0 = 0.5\n" + spring).report(), HasSubstr("at most 4096"));
