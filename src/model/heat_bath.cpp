@@ -123,8 +123,8 @@ EnvironmentKind heat_bath_kind() {
                       {.name = "file",
                        .type = ValueType::text,
                        .doc =
-                           "table for spectrum = \"table\", relative to the recipe's folder: a frequency (rad/s) and "
-                           "a stiffness (N/m) per line, frequencies rising"},
+                           "table for spectrum = \"table\", relative to the recipe's folder: a frequency (rad/s) and a "
+                           "stiffness (N/m) per line, frequencies rising"},
                       {.name = "kT",
                        .units = "J",
                        .doc = "kT of the thermal start: oscillators are drawn from the Gibbs distribution with the "
@@ -137,9 +137,9 @@ EnvironmentKind heat_bath_kind() {
                        .default_value = "32",
                        .bound = Bound::positive}},
        .notes =
-           "Evenly spaced frequencies have the recurrence time 2 pi/dw. Before that, an Ohmic bath damps by D with "
-           "an error of first order in 1/omega_max. Thermal starts depend on the seed, not on the number of ranks. "
-           "To represent a bath of infinitely many oscillators, with any spectral density, use a `memory`."},
+           "Evenly spaced frequencies have the recurrence time 2 pi/dw. Before that, an Ohmic bath damps by D with an "
+           "error of first order in 1/omega_max. Thermal starts depend on the seed, not on the number of ranks. To "
+           "represent a bath of infinitely many oscillators, with any spectral density, use a `memory`."},
       build_heat_bath};
 }
 

@@ -105,9 +105,9 @@ std::unique_ptr<Environment> build_memory(const Section& section, const Particle
   if (lacks_terms(section)) {
     mistakes.add(
         section.where("kind"),
-        "the memory's kernel is missing: give the lists `stiffness`, `rate` and `frequency` of a Prony series, "
-        "or `cosine` and `sine` instead of `stiffness`, or one of `kernel`, `kernel_file`, "
-        "`spectral_density` and `spectral_density_file`");
+        "the memory's kernel is missing: give the lists `stiffness`, `rate` and `frequency` of a Prony series, or "
+        "`cosine` and `sine` instead of `stiffness`, or one of `kernel`, `kernel_file`, `spectral_density` and "
+        "`spectral_density_file`");
     return nullptr;
   }
   if (section.has("stiffness") && section.has("cosine")) {
@@ -150,8 +150,8 @@ EnvironmentKind memory_environment_kind() {
   parameters.push_back({.name = "quantum",
                         .type = ValueType::boolean,
                         .doc =
-                            "whether decaying terms have the noise of a quantum bath, with the spectrum of the force "
-                            "2 Re g(i w) (hbar w/2) coth(hbar w/(2 kT)); its filter has 1024 steps, or as many up to "
+                            "whether decaying terms have the noise of a quantum bath, with the spectrum of the force 2 "
+                            "Re g(i w) (hbar w/2) coth(hbar w/(2 kT)); its filter has 1024 steps, or as many up to "
                             "16384 as are needed for an error of at most 1e-4 of the spectrum",
                         .default_value = "false"});
   parameters.push_back({.name = "hbar",
@@ -162,12 +162,11 @@ EnvironmentKind memory_environment_kind() {
   return {
       {.name = "memory",
        .summary =
-           "memory kernel on one particle (generalised Langevin equation): a Prony series, a formula, a table or "
-           "a spectral density",
+           "memory kernel on one particle (generalised Langevin equation): a Prony series, a formula, a table or a "
+           "spectral density",
        .equation = "m q_a'' + V'(q_a) + integral_0^t gamma(t-s) q_a'(s) ds = 0\n"
                    "gamma(t) = sum_j exp(-rate_j t) (stiffness_j cos(frequency_j t) + sine_j sin(frequency_j t)),\n"
-                   "or kernel, "
-                   "or (2/pi) integral_0^inf J(w)/w cos(w t) dw,  J = spectral_density",
+                   "or kernel, or (2/pi) integral_0^inf J(w)/w cos(w t) dw,  J = spectral_density",
        .source = "farshi2018, section 4.3, eq. (36); gragg1984 for chains; nakatsukasa2018 for exponentials",
        .keywords = {"prony", "prony series", "mori-zwanzig", "generalised langevin equation",
                     "generalized langevin equation", "gle", "coloured noise", "colored noise", "caldeira-leggett",
@@ -176,32 +175,30 @@ EnvironmentKind memory_environment_kind() {
        .notes =
            "A Prony series represents the damper D = sum_j stiffness_j rate_j / (rate_j^2 + frequency_j^2), unless a "
            "term has neither rate nor frequency: that is a spring. Where terms decay, splittings apply the decay "
-           "exactly in half "
-           "steps before and after those of the particles: they then have order 2 at most, and compositions with "
-           "negative substeps are refused, as is `lobatto` with more than two stages. The energy that the terms have "
-           "dissipated is in the ledger. At a positive temperature every term has noise and starts from its Gibbs "
-           "distribution: the force on a clamped particle has the autocorrelation kT gamma(t). On linear systems "
-           "`gamma` with 0.5 and `gauss` then have the Gibbs distribution at any step, `stoermer-verlet` that of the "
-           "positions, and `gamma` with 0 and 1 that of the positions half a drift later or earlier. Terms that are "
-           "passive only together have that noise from a filter with the poles of the kernel, the outer factor of "
-           "2 kT Re g(i w), under `gamma` with 0.5, `time-centred`, `gauss` and `stoermer-verlet`, with the same "
-           "distributions. "
-           "With `quantum`, which is for terms and for the exponentials of a kernel, particles of linear systems have "
-           "the variances of quantum mechanics, under the midpoint rule at any step; elsewhere this is the "
-           "quasi-classical Langevin equation, which is not the quantum mechanics of anharmonic motion. "
-           "With `cosine` and `sine` instead of `stiffness` only the sum of the terms has to be passive: "
-           "energy_environment is then the work of the particle on them, and nothing is counted as dissipated (the "
-           "exact flow separates the two). "
-           "A kernel or a spectral density is represented by one of three environments, with its errors in the group "
-           "certificate of the results. A star is a bath of about w_max T/4 oscillators, the Gauss quadrature of the "
-           "density, where w_max is its highest relevant frequency and T = until; a chain is the line of nonuniform "
-           "sites with the same kernel, by the algorithm of Gragg and Harrod: both have no recurrence before T. "
-           "Exponentials are ten to twenty terms for every power of ten of w_max T, at the poles of a rational "
-           "approximation (AAA) of the kernel's transform on Re s = 1/T, with coefficients by least squares; the "
-           "smallest damper that makes the sum passive is added as one more term, fast and real, if the tolerance "
-           "allows it. A kernel with an echo has no short sum of exponentials. All represent the damper D = J(w)/w at "
-           "w = 0. Peaks of a density that are much narrower than 1/T may be missed: give them as oscillators of a "
-           "`heat-bath`. The certificate is for the kernel in continuous time, without the error of the integrator."},
+           "exactly in half steps before and after those of the particles: they then have order 2 at most, and "
+           "compositions with negative substeps are refused, as is `lobatto` with more than two stages. The energy "
+           "that the terms have dissipated is in the ledger. At a positive temperature every term has noise and starts "
+           "from its Gibbs distribution: the force on a clamped particle has the autocorrelation kT gamma(t). On "
+           "linear systems `gamma` with 0.5 and `gauss` then have the Gibbs distribution at any step, "
+           "`stoermer-verlet` that of the positions, and `gamma` with 0 and 1 that of the positions half a drift later "
+           "or earlier. Terms that are passive only together have that noise from a filter with the poles of the "
+           "kernel, the outer factor of 2 kT Re g(i w), under `gamma` with 0.5, `time-centred`, `gauss` and "
+           "`stoermer-verlet`, with the same distributions. With `quantum`, which is for terms and for the "
+           "exponentials of a kernel, particles of linear systems have the variances of quantum mechanics, under the "
+           "midpoint rule at any step; elsewhere this is the quasi-classical Langevin equation, which is not the "
+           "quantum mechanics of anharmonic motion. With `cosine` and `sine` instead of `stiffness` only the sum of "
+           "the terms has to be passive: energy_environment is then the work of the particle on them, and nothing is "
+           "counted as dissipated (the exact flow separates the two). A kernel or a spectral density is represented by "
+           "one of three environments, with its errors in the group certificate of the results. A star is a bath of "
+           "about w_max T/4 oscillators, the Gauss quadrature of the density, where w_max is its highest relevant "
+           "frequency and T = horizon; a chain is the line of nonuniform sites with the same kernel, by the algorithm "
+           "of Gragg and Harrod: both have no recurrence before T. Exponentials are ten to twenty terms for every "
+           "power of ten of w_max T, at the poles of a rational approximation (AAA) of the kernel's transform on Re s "
+           "= 1/T, with coefficients by least squares; the smallest damper that makes the sum passive is added as one "
+           "more term, fast and real, if the tolerance allows it. A kernel with an echo has no short sum of "
+           "exponentials. All represent the damper D = J(w)/w at w = 0. Peaks of a density that are much narrower than "
+           "1/T may be missed: give them as oscillators of a `heat-bath`. The certificate is for the kernel in "
+           "continuous time, without the error of the integrator."},
       build_memory,
       is_noisy_memory,
       why_not_white,

@@ -22,8 +22,7 @@ std::optional<SiteValues> read_site_values(const Section& section, const char* m
   const bool continuum = section.has("length") || section.has("spacing") || section.has("speed");
   const std::string forms = fmt::format(
       "give `{}` and `{}` (lumped), or `damping`, `speed` and `length` or `spacing` (continuum), or `grid = "
-      "\"characteristic\"` and "
-      "`damping`, or `file` (a table of nonuniform sites)",
+      "\"characteristic\"` and `damping`, or `file` (a table of nonuniform sites)",
       mass, stiffness);
   const auto refuse = [&](const std::string& key, const std::string& reason) {
     mistakes.add(section.where(key), reason + "; " + forms);

@@ -106,11 +106,9 @@ Parameter magnetic_field_parameter() {
 
 std::string magnetic_field_notes() {
   return "In a `magnetic_field` the drifts of splittings are free gyrations, which rotate the velocities exactly; "
-         "every "
-         "splitting is then symplectic in q and M v + B (-y, x)/2 and keeps its order. Implicit methods weight B (y', "
-         "-x') with the mean of their coefficients for positions and momenta, as follows from the Lagrangian. The "
-         "field "
-         "does no work.";
+         "every splitting is then symplectic in q and M v + B (-y, x)/2 and keeps its order. Implicit methods weight B "
+         "(y', -x') with the mean of their coefficients for positions and momenta, as follows from the Lagrangian. The "
+         "field does no work.";
 }
 
 Parameter drive_parameter() {

@@ -127,9 +127,8 @@ SystemKind formula_kind() {
            "Each coordinate is a particle with one axis in the results. Derivatives are exact. The velocity of `x` is "
            "`x_dot`, which `force` and observables may use, and the time is `t`. The work of `force` and `drive` is "
            "energy_work, which is subtracted in energy_total. A kick is evaluated at the time that the drifts before "
-           "it "
-           "have reached, so that every method keeps its order; where `force` depends on velocities, this is its order "
-           "on damped systems. A run ends as a numerical failure where a formula is not finite. " +
+           "it have reached, so that every method keeps its order; where `force` depends on velocities, this is its "
+           "order on damped systems. A run ends as a numerical failure where a formula is not finite. " +
            magnetic_field_notes()},
       build_formula_system};
 }

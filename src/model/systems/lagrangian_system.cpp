@@ -112,13 +112,11 @@ SystemKind lagrangian_kind() {
        .notes =
            "Masses may depend on positions, as those of a double pendulum do. Each coordinate is a particle with one "
            "axis in the results, its momentum is dL/dx', and energy_particles is x' dL/dx' - L; energy_work is the "
-           "work "
-           "of `force` and `drive` and that of a dependence of L on time. Integrators: `gamma`, `time-centred`, "
+           "work of `force` and `drive` and that of a dependence of L on time. Integrators: `gamma`, `time-centred`, "
            "`gauss`, `lobatto`, `rk4`, the Euler methods and `exact`; splittings need constant masses. The run ends "
            "with an error where d2L/dx'2 becomes singular, as the motion is undetermined there. With z the equations "
            "are those of Herglotz, the methods above are contact integrators of the same orders (`herglotz` is "
-           "another, "
-           "of order 1), environments are not supported, and z, hamiltonian, which is energy_particles, and "
+           "another, of order 1), environments are not supported, and z, hamiltonian, which is energy_particles, and "
            "log_hamiltonian are recorded; energy_dissipated is the energy that the term dL/dz removes."},
       build_lagrangian_system};
 }
