@@ -21,7 +21,7 @@
 namespace bathline::lumped_test {
 namespace {
 
-constexpr double mass = 1.4, stiffness = 1.1, quartic = 0.8, bond = 0.9;
+constexpr double mass = 1.4, stiffness = 1.1, quartic = 0.8, cubic = 0.9;
 
 /// A head, a site and another site in a row, the last with a spring to the ground.
 LumpedNetwork chain(double dashpot, double mobility = 0.0) {
@@ -36,9 +36,9 @@ LumpedNetwork chain(double dashpot, double mobility = 0.0) {
 /// Stiffening springs between the head and the first site, and between the sites.
 double stiffening(double x, const Eigen::VectorXd& w, Eigen::VectorXd& pulls) {
   const double first = x - w[0], second = w[0] - w[1];
-  pulls[0] += bond * (std::pow(first, 3) - std::pow(second, 3));
-  pulls[1] += bond * std::pow(second, 3);
-  return 0.25 * bond * (std::pow(first, 4) + std::pow(second, 4));
+  pulls[0] += cubic * (std::pow(first, 3) - std::pow(second, 3));
+  pulls[1] += cubic * std::pow(second, 3);
+  return 0.25 * cubic * (std::pow(first, 4) + std::pow(second, 4));
 }
 
 std::unique_ptr<LumpedEnvironment> lumped(LumpedNetwork sites,
@@ -54,11 +54,11 @@ Problem particle_with(std::unique_ptr<Environment> environment, double quartic_c
 
 /// Newton's equations of the particle, the nodes that the springs are attached to and the masses, with the dissipated
 /// energy as the last variable.
-End newtonian_end(double dashpot, double mobility, double bond_coefficient, double duration) {
+End newtonian_end(double dashpot, double mobility, double cubic_coefficient, double duration) {
   const LongMotion motion = [&](const LongState& s) -> LongState {
     const long double q = s[0], v = s[1], w0 = s[2], w1 = s[3], v0 = s[4], v1 = s[5], x = q - 1.0L;
-    const long double head = 2.1L * (x - w0) + bond_coefficient * std::pow(x - w0, 3.0L);
-    const long double between = 1.7L * (w0 - w1) + bond_coefficient * std::pow(w0 - w1, 3.0L);
+    const long double head = 2.1L * (x - w0) + cubic_coefficient * std::pow(x - w0, 3.0L);
+    const long double between = 1.7L * (w0 - w1) + cubic_coefficient * std::pow(w0 - w1, 3.0L);
     const long double pull = head - between, node_velocity_difference = mobility * pull, drag = dashpot * v1;
     return {v,
             (-stiffness * q - quartic * q * q * q - head) / mass,
@@ -107,10 +107,10 @@ TEST(MpiLumped, SchemesHaveTheirOrdersWithMobilities) {
 
 TEST(MpiLumped, SchemesHaveTheirOrdersWithNonlinearSprings) {
   const auto damped = [] { return lumped(chain(0.5), stiffening); };
-  EXPECT_GE(expect_orders(damped, newtonian_end(0.5, 0.0, bond, 2.0), 2.0), 3);
+  EXPECT_GE(expect_orders(damped, newtonian_end(0.5, 0.0, cubic, 2.0), 2.0), 3);
   // Without decay compositions with negative substeps are supported as well.
   const auto free = [] { return lumped(chain(0.0), stiffening); };
-  EXPECT_GE(expect_orders(free, newtonian_end(0.0, 0.0, bond, 2.0), 2.0), 6);
+  EXPECT_GE(expect_orders(free, newtonian_end(0.0, 0.0, cubic, 2.0), 2.0), 6);
 }
 
 TEST(MpiLumped, ExactFlowSolvesNewtonsEquations) {

@@ -151,17 +151,18 @@ TEST(MpiFormulaSystem, PairPotentialsCanBeFormulas) {
                                 "a = 2.0, r0 = 1.0 }");
   const ReadRecipe built = read(pair + "potential = { kind = \"morse\", depth = 4.0, width = 0.5, r0 = 1.0 }");
   ASSERT_EQ(typed.report(), "");
-  const Potential &own = *typed.experiment->system().potential, &other = *built.experiment->system().potential;
+  const Potential &typed_potential = *typed.experiment->system().potential,
+                  &built_potential = *built.experiment->system().potential;
   Eigen::VectorXd gradient, expected;
   Eigen::MatrixXd hessian, expected_hessian;
   for (const double x : {-0.5, 0.3, 2.0}) {
     const Eigen::VectorXd q = Eigen::Vector2d(x, 1.2);
-    EXPECT_NEAR(own.value(q), other.value(q), 2e-13);
-    own.gradient(q, gradient);
-    other.gradient(q, expected);
+    EXPECT_NEAR(typed_potential.value(q), built_potential.value(q), 2e-13);
+    typed_potential.gradient(q, gradient);
+    built_potential.gradient(q, expected);
     EXPECT_LT((gradient - expected).norm(), 1e-12);
-    own.hessian(q, hessian);
-    other.hessian(q, expected_hessian);
+    typed_potential.hessian(q, hessian);
+    built_potential.hessian(q, expected_hessian);
     EXPECT_LT((hessian - expected_hessian).norm(), 1e-11);
   }
   EXPECT_THAT(read(pair + "potential = { kind = \"formula\", V = \"D*r^2\", DD = 1.0 }").report(),
