@@ -1,5 +1,6 @@
 // The environment `memory` of recipes: a kernel given as a Prony series, or by a formula, a table or a spectral
-// density. Tested by tests/model/memory_test.cpp.
+// density.
+// Tested by tests/model/memory_test.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -6,7 +6,8 @@
 //
 // is a sparse linear system for W and P, whose solution is linear in w, p and X. With one stage noise adds a velocity
 // and a force that are constant over the step. With several stages the exact flow of decay and noise is applied for
-// half a step before and after them. Tested by tests/model/lumped/lumped_test.cpp.
+// half a step before and after them.
+// Tested by tests/model/lumped/lumped_test.cpp.
 #include <Eigen/LU>
 #include <Eigen/SparseLU>
 

@@ -102,10 +102,10 @@ TEST(MpiPairPotential, RecordsFormulasOfItsCoordinates) {
   const ReadRecipe plane = read(two +
                                 "q0 = [[0.5, 1.0], [3.0, 7.0]]\nv0 = [[2.0, 0.0], [0.0, -1.0]]\n"
                                 "observables = { a = \"y1*x0_dot - y1_dot\" }");
-  for (const auto& [read_recipe_of, expected] :
+  for (const auto& [system_recipe, expected] :
        {std::pair(&line, 3.0 * 2.0 + 1.0), std::pair(&plane, 7.0 * 2.0 + 1.0)}) {
-    ASSERT_EQ(read_recipe_of->report(), "");
-    const ParticleSystem& system = read_recipe_of->experiment->system();
+    ASSERT_EQ(system_recipe->report(), "");
+    const ParticleSystem& system = system_recipe->experiment->system();
     ASSERT_EQ(system.observables.size(), 1u);
     EXPECT_EQ(system.observables[0].value(system.q0, system.v0, 0.0)[0], expected);
   }
