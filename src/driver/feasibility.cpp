@@ -247,9 +247,9 @@ void Feasibility::check_memory(Mistakes& mistakes) {
         section.where(size_key(section)),
         fmt::format("{:.0f} {} need {:.1f} GiB on a {} that has {:.1f} GiB to spare; about {:.0f} {} would fit, "
                     "or more {}",
-                    sites, name, memory.needed / gibibyte, memory.of_one_rank ? "rank" : "node",
+                    sites, name, memory.needed / gibibyte, memory.is_rank_limit ? "rank" : "node",
                     memory.available / gibibyte, std::floor(memory.available / memory.needed * sites), name,
-                    memory.of_one_rank ? "ranks" : "nodes"));
+                    memory.is_rank_limit ? "ranks" : "nodes"));
     return;
   }
 }

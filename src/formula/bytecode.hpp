@@ -1,4 +1,4 @@
-// Programs as lists of steps.
+// Formulas as lists of instructions.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace bathline {
 
-/// What a program does, in a memory of numbers: variables first, then constants, then the result of every step.
+/// A program on slots of numbers: the variables first, then the constants, then the result of every instruction.
 struct FormulaBytecode {
-  /// An operation on numbers that stand in these places; places of operands that it does not have are 0.
+  /// An operation on the numbers in slots a, b, c; unused operands are 0.
   struct Instruction {
     Operation operation;
     std::size_t a, b, c;
@@ -19,7 +19,7 @@ struct FormulaBytecode {
   std::size_t variables = 0;
   std::vector<double> constants;
   std::vector<Instruction> instructions;
-  std::vector<std::size_t> outputs;  ///< places
+  std::vector<std::size_t> outputs;  ///< slots
 
   std::size_t first_result() const { return variables + constants.size(); }
 };

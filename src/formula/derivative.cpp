@@ -5,33 +5,33 @@ namespace bathline {
 
 using enum Operation;
 
-Expression ExpressionGraph::derivative(Expression of, int variable) {
+Expression ExpressionGraph::derivative(Expression expression, int variable) {
   const auto number = static_cast<std::size_t>(variable);
   if (derivatives_.size() <= number) derivatives_.resize(number + 1);
-  std::vector<int>& known = derivatives_[number];
-  for (const Expression part : topological_order({&of, 1})) {
+  std::vector<int>& cached = derivatives_[number];
+  for (const Expression part : topological_order({&expression, 1})) {
     const auto index = static_cast<std::size_t>(part.index);
-    if (known.size() < nodes_.size()) known.resize(nodes_.size(), -1);
-    if (known[index] >= 0) continue;
+    if (cached.size() < nodes_.size()) cached.resize(nodes_.size(), -1);
+    if (cached[index] >= 0) continue;
     const Node node = nodes_[index];
     Expression result = constant(0.0);
     if (node.operation == Operation::variable) {
       if (node.a == variable) result = constant(1.0);
     } else if (node.operation != Operation::constant) {
-      const auto at = [&](int operand) {
-        return operand < 0 ? constant(0.0) : Expression{known[static_cast<std::size_t>(operand)]};
+      const auto derivative_of = [&](int operand) {
+        return operand < 0 ? constant(0.0) : Expression{cached[static_cast<std::size_t>(operand)]};
       };
-      const Expression da = at(node.a), db = at(node.b), dc = at(node.c);
+      const Expression da = derivative_of(node.a), db = derivative_of(node.b), dc = derivative_of(node.c);
       if (!is_constant(da, 0.0) || !is_constant(db, 0.0) || !is_constant(dc, 0.0))
         result = chain_rule(part, da, db, dc);
     }
-    known[index] = result.index;
+    cached[index] = result.index;
   }
-  return {known[static_cast<std::size_t>(of.index)]};
+  return {cached[static_cast<std::size_t>(expression.index)]};
 }
 
-Expression ExpressionGraph::chain_rule(Expression of, Expression da, Expression db, Expression dc) {
-  const Node node = (*this)[of];
+Expression ExpressionGraph::chain_rule(Expression expression, Expression da, Expression db, Expression dc) {
+  const Node node = (*this)[expression];
   const Expression a{node.a}, b{node.b};
   const auto number = [&](double value) { return constant(value); };
   const auto sum = [&](Expression x, Expression y) { return apply(add, x, y); };
@@ -48,7 +48,7 @@ Expression ExpressionGraph::chain_rule(Expression of, Expression da, Expression 
     case multiply:
       return sum(product(da, b), product(a, db));
     case divide:
-      return quotient(difference(da, product(of, db)), b);
+      return quotient(difference(da, product(expression, db)), b);
     case negate:
       return minus(da);
     case multiply_add:
@@ -60,9 +60,9 @@ Expression ExpressionGraph::chain_rule(Expression of, Expression da, Expression 
     case power: {
       const Expression lower = apply(power, a, difference(b, number(1.0)));
       const Expression by_base = product(product(b, lower), da);
-      // Only of an exponent that varies is the logarithm of the base needed.
+      // The logarithm of the base is needed only if the exponent varies.
       if (is_constant(db, 0.0)) return by_base;
-      return sum(by_base, product(product(of, apply(logarithm, a)), db));
+      return sum(by_base, product(product(expression, apply(logarithm, a)), db));
     }
     case select:
       return apply(select, a, db, dc);
@@ -73,9 +73,9 @@ Expression ExpressionGraph::chain_rule(Expression of, Expression da, Expression 
     case absolute:
       return product(apply(Operation::sign, a), da);
     case square_root:
-      return quotient(product(number(0.5), da), of);
+      return quotient(product(number(0.5), da), expression);
     case exponential:
-      return product(of, da);
+      return product(expression, da);
     case logarithm:
       return quotient(da, a);
     case sine:
@@ -83,7 +83,7 @@ Expression ExpressionGraph::chain_rule(Expression of, Expression da, Expression 
     case cosine:
       return minus(product(apply(sine, a), da));
     case tangent:
-      return product(sum(number(1.0), square(of)), da);
+      return product(sum(number(1.0), square(expression)), da);
     case arcsine:
     case arccosine: {
       // (1 - a) (1 + a) does not cancel where 1 - a^2 would.
@@ -99,7 +99,7 @@ Expression ExpressionGraph::chain_rule(Expression of, Expression da, Expression 
     case hyperbolic_cosine:
       return product(apply(hyperbolic_sine, a), da);
     case hyperbolic_tangent:
-      return product(difference(number(1.0), square(of)), da);
+      return product(difference(number(1.0), square(expression)), da);
     case bessel_j:
     case bessel_y:
     case bessel_i:

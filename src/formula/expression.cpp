@@ -1,4 +1,4 @@
-// Building of expressions, with what makes them shorter.
+// Construction and simplification of expressions.
 // Tested by tests/formula/derivative_test.cpp.
 #include "formula/expression.hpp"
 
@@ -40,7 +40,7 @@ bool ExpressionGraph::Node::operator==(const Node& other) const {
 }
 
 Expression ExpressionGraph::intern(const Node& node) {
-  const auto [entry, is_new] = found_.try_emplace(node, static_cast<int>(nodes_.size()));
+  const auto [entry, is_new] = indices_.try_emplace(node, static_cast<int>(nodes_.size()));
   if (is_new) {
     if (nodes_.size() >= max_nodes) throw FormulaTooLarge();
     nodes_.push_back(node);
@@ -49,7 +49,7 @@ Expression ExpressionGraph::intern(const Node& node) {
 }
 
 Expression ExpressionGraph::constant(double value) {
-  if (value == 0.0) value = 0.0;  // zeros of either sign are one
+  if (value == 0.0) value = 0.0;  // -0 becomes +0
   if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
   return intern({Operation::constant, -1, -1, -1, value});
 }
@@ -60,16 +60,16 @@ Expression ExpressionGraph::apply(Operation operation, Expression a, Expression 
   const int count = operands(operation);
   const Expression all[] = {a, b, c};
   double values[3] = {};
-  bool is_known = true;
-  for (int i = 0; i < count && is_known; ++i) {
-    is_known = is_constant(all[i]);
-    if (is_known) values[i] = (*this)[all[i]].value;
+  bool is_foldable = true;
+  for (int i = 0; i < count && is_foldable; ++i) {
+    is_foldable = is_constant(all[i]);
+    if (is_foldable) values[i] = (*this)[all[i]].value;
   }
-  const Node whole{operation, a.index, count > 1 ? b.index : -1, count > 2 ? c.index : -1};
-  if (is_known) {
-    // What has no finite value stays as it is written, so that it can be named.
+  const Node node{operation, a.index, count > 1 ? b.index : -1, count > 2 ? c.index : -1};
+  if (is_foldable) {
+    // Operations without a finite value are not folded, so that messages can show them.
     const double value = evaluate(operation, values[0], values[1], values[2]);
-    return std::isfinite(value) ? constant(value) : intern(whole);
+    return std::isfinite(value) ? constant(value) : intern(node);
   }
   switch (operation) {
     case add:
@@ -91,7 +91,7 @@ Expression ExpressionGraph::apply(Operation operation, Expression a, Expression 
     default:
       break;
   }
-  return intern(whole);
+  return intern(node);
 }
 
 Expression ExpressionGraph::simplified_sum(Expression a, Expression b) {
@@ -132,7 +132,7 @@ Expression ExpressionGraph::simplified_product(Expression a, Expression b) {
   }
   if (left.operation == negate) return apply(negate, apply(multiply, {left.a}, b));
   if (right.operation == negate) return apply(negate, apply(multiply, a, {right.a}));
-  // A number goes to the front, where it meets others.
+  // Constant factors move to the front, where they are folded.
   if (left.operation == multiply && is_constant({left.a})) {
     return apply(multiply, {left.a}, apply(multiply, {left.b}, b));
   }
@@ -199,25 +199,25 @@ bool ExpressionGraph::is_piecewise(Expression expression) const {
 }
 
 std::vector<Expression> ExpressionGraph::topological_order(std::span<const Expression> roots) const {
-  // A depth-first walk without recursion: sums of strangers are as deep as they are long.
+  // Depth-first traversal without recursion: the graph of a sum is as deep as the sum is long.
   std::vector<Expression> order;
   std::vector<char> is_done(nodes_.size(), 0);
-  std::vector<std::pair<int, int>> open;  // node, and which of its operands comes next
+  std::vector<std::pair<int, int>> stack;  // node, and the number of its next operand
   for (const Expression root : roots) {
-    open.emplace_back(root.index, 0);
-    while (!open.empty()) {
-      auto& [index, next] = open.back();
+    stack.emplace_back(root.index, 0);
+    while (!stack.empty()) {
+      auto& [index, next] = stack.back();
       const Node& node = nodes_[static_cast<std::size_t>(index)];
       if (is_done[static_cast<std::size_t>(index)] != 0) {
-        open.pop_back();
+        stack.pop_back();
       } else if (node.operation != Operation::variable && node.a >= 0 && next < operands(node.operation)) {
         const int operand = next == 0 ? node.a : next == 1 ? node.b : node.c;
         ++next;
-        open.emplace_back(operand, 0);
+        stack.emplace_back(operand, 0);
       } else {
         is_done[static_cast<std::size_t>(index)] = 1;
         order.push_back({index});
-        open.pop_back();
+        stack.pop_back();
       }
     }
   }
@@ -233,11 +233,12 @@ std::string find_nonfinite_subexpression(const ExpressionGraph& graph, Expressio
     if (node.operation == Operation::variable) {
       value = variables[static_cast<std::size_t>(node.a)];
     } else if (node.operation != Operation::constant) {
-      const auto at = [&](int index) { return index < 0 ? 0.0 : values.at(index); };
-      value = evaluate(node.operation, at(node.a), at(node.b), at(node.c));
-      if (!std::isfinite(value)) return operation_text(node.operation, at(node.a), at(node.b), at(node.c));
+      const auto value_of = [&](int index) { return index < 0 ? 0.0 : values.at(index); };
+      value = evaluate(node.operation, value_of(node.a), value_of(node.b), value_of(node.c));
+      if (!std::isfinite(value))
+        return operation_text(node.operation, value_of(node.a), value_of(node.b), value_of(node.c));
     }
-    if (!std::isfinite(value)) return "a number beyond all bounds";
+    if (!std::isfinite(value)) return "a number that is not finite";
     values[part.index] = value;
   }
   return "";

@@ -1,4 +1,4 @@
-// Formulas as graphs in which no subexpression occurs twice, and their exact derivatives.
+// Formulas as graphs with shared subexpressions, and their exact derivatives.
 #pragma once
 
 #include <cstddef>
@@ -18,44 +18,44 @@ struct Expression {
   bool operator==(const Expression&) const = default;
 };
 
-/// What a formula that is too large to be handled throws.
+/// Thrown for formulas that exceed a limit of size.
 class FormulaTooLarge : public std::runtime_error {
  public:
   FormulaTooLarge() : std::runtime_error("the formula, with its derivatives, is too large") {}
 };
 
-/// Expressions in variables that are numbered from 0, each of them once. Zeros and ones are simplified away and
-/// constants are put together, so that what a derivative does not need is not computed.
+/// Expressions in variables numbered from 0; equal subexpressions are one node. Zeros and ones are eliminated and
+/// constants folded, so that derivatives contain no superfluous terms.
 class ExpressionGraph {
  public:
   struct Node {
     Operation operation;
-    int a = -1, b = -1, c = -1;  ///< operands, which stand before the node; of a variable a is its number
-    double value = 0.0;          ///< of a constant
-    /// Bit by bit, so that what is no number equals itself.
+    int a = -1, b = -1, c = -1;  ///< operands, of smaller index than the node; for a variable a is its number
+    double value = 0.0;          ///< for a constant
+    /// Compares the bits of `value`, so that NaN equals itself.
     bool operator==(const Node& other) const;
   };
-  /// Nodes that a graph may have: bounds memory and time for formulas of strangers.
+  /// Maximum number of nodes: bounds memory and time for any input.
   static constexpr std::size_t max_nodes = 300'000;
 
   Expression constant(double value);
   Expression variable(int number);
-  /// The operation on as many operands as it has.
+  /// The operation on its operands; surplus arguments are ignored.
   Expression apply(Operation operation, Expression a, Expression b = {}, Expression c = {});
-  /// The partial derivative. min, max, abs, sign and step have those of the piece at hand.
-  Expression derivative(Expression of, int variable);
+  /// The partial derivative; of min, max, abs, sign and step, that of the active piece.
+  Expression derivative(Expression expression, int variable);
 
   const Node& operator[](Expression expression) const { return nodes_[static_cast<std::size_t>(expression.index)]; }
   bool is_constant(Expression expression) const { return (*this)[expression].operation == Operation::constant; }
   bool is_constant(Expression expression, double value) const {
     return is_constant(expression) && (*this)[expression].value == value;
   }
-  /// Whether the value of a variable matters to an expression, as it was simplified.
+  /// Whether the simplified expression contains a variable.
   bool depends(Expression expression, int variable) const;
-  /// Whether min, max, abs, sign or step part an expression into pieces, of each of which derivatives know only itself.
+  /// Whether the expression contains min, max, abs, sign, step or select: derivatives hold within each piece only.
   bool is_piecewise(Expression expression) const;
   std::size_t size() const { return nodes_.size(); }
-  /// All that `roots` are made of, and they themselves, operands first.
+  /// All nodes that `roots` consist of, themselves included, operands first.
   std::vector<Expression> topological_order(std::span<const Expression> roots) const;
 
  private:
@@ -70,14 +70,15 @@ class ExpressionGraph {
   Expression simplified_negation(Expression a);
   Expression simplified_power(Expression a, Expression b);
   /// By the chain rule, from the derivatives da, db, dc of the operands.
-  Expression chain_rule(Expression of, Expression da, Expression db, Expression dc);
+  Expression chain_rule(Expression expression, Expression da, Expression db, Expression dc);
 
   std::vector<Node> nodes_;
-  std::unordered_map<Node, int, Hash> found_;
-  std::vector<std::vector<int>> derivatives_;  // of variable and node, -1 where not known yet
+  std::unordered_map<Node, int, Hash> indices_;
+  std::vector<std::vector<int>> derivatives_;  // by variable and node, -1 where not computed yet
 };
 
-/// Why `expression` has no finite value at these values of the variables: "sqrt(-1)". Empty where it has one.
+/// The first subexpression without a finite value at these values of the variables, as "sqrt(-1)"; empty if all are
+/// finite.
 std::string find_nonfinite_subexpression(const ExpressionGraph& graph, Expression expression,
                                          std::span<const double> variables);
 

@@ -1,4 +1,4 @@
-// From steps to instructions of the processor; registers are allotted by AsmJit.
+// Compiles bytecode to machine code; AsmJit allocates the registers.
 // Tested by tests/formula/program_test.cpp.
 #include "formula/jit.hpp"
 
@@ -17,10 +17,10 @@ namespace {
 using enum Operation;
 namespace x86 = asmjit::x86;
 
-/// Writes the instructions of one program.
+/// Emits the instructions of one program.
 class Writer {
  public:
-  Writer(x86::Compiler& compiler, const FormulaBytecode& instructions) : compiler_(compiler), bytecode_(instructions) {}
+  Writer(x86::Compiler& compiler, const FormulaBytecode& bytecode) : compiler_(compiler), bytecode_(bytecode) {}
 
   void write() {
     asmjit::FuncNode* const function = compiler_.addFunc(asmjit::FuncSignatureT<double, const double*, double*>());
@@ -28,7 +28,8 @@ class Writer {
     const x86::Gp outputs = compiler_.newIntPtr();
     function->setArg(0, variables_);
     function->setArg(1, outputs);
-    for (const FormulaBytecode::Instruction& step : bytecode_.instructions) results_.push_back(result(step));
+    for (const FormulaBytecode::Instruction& instruction : bytecode_.instructions)
+      results_.push_back(result(instruction));
     for (std::size_t i = 0; i + 1 < bytecode_.outputs.size(); ++i) {
       compiler_.vmovsd(x86::ptr_64(outputs, static_cast<int>(i * sizeof(double))), number(bytecode_.outputs[i]));
     }
@@ -37,21 +38,21 @@ class Writer {
   }
 
  private:
-  x86::Xmm result(const FormulaBytecode::Instruction& step) {
-    const asmjit::InstId instruction = instruction_of(step.operation);
-    if (instruction == x86::Inst::kIdNone) return called(step);
-    // A fused product is added to what stands in its target.
-    const x86::Xmm target = operands(step.operation) == 3 ? copy(step.c) : compiler_.newXmmSd();
-    const x86::Xmm a = number(step.a);
-    if (step.operation == negate) {
-      compiler_.emit(instruction, target, a, constant(-0.0));
+  x86::Xmm result(const FormulaBytecode::Instruction& instruction) {
+    const asmjit::InstId opcode = opcode_of(instruction.operation);
+    if (opcode == x86::Inst::kIdNone) return call(instruction);
+    // Fused operations add the product to their target.
+    const x86::Xmm target = operands(instruction.operation) == 3 ? copy(instruction.c) : compiler_.newXmmSd();
+    const x86::Xmm a = number(instruction.a);
+    if (instruction.operation == negate) {
+      compiler_.emit(opcode, target, a, constant(-0.0));
     } else {
-      compiler_.emit(instruction, target, a, operands(step.operation) == 1 ? a : number(step.b));
+      compiler_.emit(opcode, target, a, operands(instruction.operation) == 1 ? a : number(instruction.b));
     }
     return target;
   }
-  /// None for what is called.
-  static asmjit::InstId instruction_of(Operation operation) {
+  /// kIdNone for operations that are function calls.
+  static asmjit::InstId opcode_of(Operation operation) {
     switch (operation) {
       case add:
         return x86::Inst::kIdVaddsd;
@@ -75,20 +76,21 @@ class Writer {
         return x86::Inst::kIdNone;
     }
   }
-  x86::Xmm called(const FormulaBytecode::Instruction& step) {
-    if (step.operation == sine) return sin_cos(step.a).sine;
-    if (step.operation == cosine) return sin_cos(step.a).cosine;
-    // Arguments come before the call in the stream of instructions.
-    const int count = operands(step.operation);
-    const x86::Xmm a = number(step.a), b = count > 1 ? number(step.b) : a, c = count > 2 ? number(step.c) : a;
+  x86::Xmm call(const FormulaBytecode::Instruction& instruction) {
+    if (instruction.operation == sine) return sin_cos(instruction.a).sine;
+    if (instruction.operation == cosine) return sin_cos(instruction.a).cosine;
+    // The arguments must be emitted before the call.
+    const int count = operands(instruction.operation);
+    const x86::Xmm a = number(instruction.a), b = count > 1 ? number(instruction.b) : a,
+                   c = count > 2 ? number(instruction.c) : a;
     asmjit::InvokeNode* node = nullptr;
-    if (double (*const function)(double) = elementary_function(step.operation)) {
+    if (double (*const function)(double) = elementary_function(instruction.operation)) {
       compiler_.invoke(&node, reinterpret_cast<std::uintptr_t>(function), asmjit::FuncSignatureT<double, double>());
       node->setArg(0, a);
     } else {
       compiler_.invoke(&node, reinterpret_cast<std::uintptr_t>(&evaluate),
                        asmjit::FuncSignatureT<double, std::uint32_t, double, double, double>());
-      node->setArg(0, asmjit::Imm(static_cast<std::uint32_t>(step.operation)));
+      node->setArg(0, asmjit::Imm(static_cast<std::uint32_t>(instruction.operation)));
       node->setArg(1, a);
       node->setArg(2, b);
       node->setArg(3, c);
@@ -100,12 +102,12 @@ class Writer {
   struct SinCos {
     x86::Xmm sine, cosine;
   };
-  /// Of the number in a place. One of the two is rarely without the other, which is its derivative.
-  const SinCos& sin_cos(std::size_t place) {
-    const auto [known, is_new] = sin_cos_.try_emplace(place);
-    SinCos& both = known->second;
+  /// Sine and cosine of the number in `slot`: one is rarely used without the other, its derivative.
+  const SinCos& sin_cos(std::size_t slot) {
+    const auto [entry, is_new] = sin_cos_.try_emplace(slot);
+    SinCos& both = entry->second;
     if (!is_new) return both;
-    const x86::Xmm a = number(place);
+    const x86::Xmm a = number(slot);
     const x86::Mem memory = compiler_.newStack(sizeof(double), alignof(double));
     const x86::Gp cosine = compiler_.newIntPtr();
     compiler_.lea(cosine, memory);
@@ -120,20 +122,20 @@ class Writer {
     return both;
   }
 
-  /// What stands in a place. Variables and constants are read where they are needed, so that they occupy no register.
-  x86::Xmm number(std::size_t place) {
-    if (place >= bytecode_.first_result()) return results_[place - bytecode_.first_result()];
-    return copy(place);
+  /// The number in `slot`. Variables and constants are loaded where they are used, so that they occupy no register.
+  x86::Xmm number(std::size_t slot) {
+    if (slot >= bytecode_.first_result()) return results_[slot - bytecode_.first_result()];
+    return copy(slot);
   }
-  x86::Xmm copy(std::size_t place) {
-    if (place >= bytecode_.variables && place < bytecode_.first_result()) {
-      return constant(bytecode_.constants[place - bytecode_.variables]);
+  x86::Xmm copy(std::size_t slot) {
+    if (slot >= bytecode_.variables && slot < bytecode_.first_result()) {
+      return constant(bytecode_.constants[slot - bytecode_.variables]);
     }
     const x86::Xmm target = compiler_.newXmmSd();
-    if (place >= bytecode_.first_result()) {
-      compiler_.vmovapd(target, results_[place - bytecode_.first_result()]);
+    if (slot >= bytecode_.first_result()) {
+      compiler_.vmovapd(target, results_[slot - bytecode_.first_result()]);
     } else {
-      compiler_.vmovsd(target, x86::ptr_64(variables_, static_cast<int>(place * sizeof(double))));
+      compiler_.vmovsd(target, x86::ptr_64(variables_, static_cast<int>(slot * sizeof(double))));
     }
     return target;
   }
@@ -152,17 +154,17 @@ class Writer {
 
 }  // namespace
 
-std::shared_ptr<const JitFunction> jit_compile(const FormulaBytecode& instructions) {
+std::shared_ptr<const JitFunction> jit_compile(const FormulaBytecode& bytecode) {
   static const auto runtime = std::make_shared<asmjit::JitRuntime>();
   if (!asmjit::CpuInfo::host().hasFeature(asmjit::CpuFeatures::X86::kFMA)) return nullptr;
   asmjit::CodeHolder code;
   if (code.init(runtime->environment()) != asmjit::kErrorOk) return nullptr;
   x86::Compiler compiler(&code);
-  Writer(compiler, instructions).write();
+  Writer(compiler, bytecode).write();
   JitFunction function = nullptr;
   if (compiler.finalize() != asmjit::kErrorOk || runtime->add(&function, &code) != asmjit::kErrorOk) return nullptr;
-  return {new JitFunction(function), [keeps = runtime](const JitFunction* pointer) {
-            keeps->release(*pointer);
+  return {new JitFunction(function), [owner = runtime](const JitFunction* pointer) {
+            owner->release(*pointer);
             delete pointer;
           }};
 }

@@ -1,4 +1,4 @@
-// Programs as machine code.
+// Just-in-time compilation of programs.
 #pragma once
 
 #include <memory>
@@ -7,13 +7,12 @@
 
 namespace bathline {
 
-/// A program as a function of this processor: writes all outputs but the last and returns that one.
+/// A program as machine code: writes all outputs but the last, which it returns.
 using JitFunction = double (*)(const double* variables, double* outputs);
 
-/// The function that does these steps, which lives as long as somebody holds it. Every step is one instruction, or a
-/// call of what `evaluate` calls, so the results have the bits of `evaluate`. Null where there is no such function: on
-/// processors other than x86-64 with fused multiplication, in builds without AsmJit, and where the system lets no
-/// program make code.
-std::shared_ptr<const JitFunction> jit_compile(const FormulaBytecode& instructions);
+/// The compiled program, freed with the last copy of the pointer. Every instruction of the bytecode becomes one of the
+/// processor, or a call of the function that `evaluate` calls, so the results have the bits of `evaluate`. Null on
+/// processors other than x86-64 with FMA, in builds without AsmJit, and where the system allows no executable memory.
+std::shared_ptr<const JitFunction> jit_compile(const FormulaBytecode& bytecode);
 
 }  // namespace bathline

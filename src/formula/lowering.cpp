@@ -1,4 +1,4 @@
-// Powers to products, sums of products to fused operations.
+// Lowering of powers to products, and of sums of products to fused operations.
 // Tested by tests/formula/program_test.cpp.
 #include "formula/lowering.hpp"
 
@@ -10,56 +10,57 @@ namespace {
 
 using enum Operation;
 
-/// Beyond this a power is a call of the standard library.
-constexpr double largest_power = 32.0;
+/// Larger powers are calls of a library function.
+constexpr double max_power = 32.0;
 
-/// Whether division by an expression can be a product, which is quicker and can be fused.
+/// Whether division by an expression can be replaced by a product, which is faster and can be fused.
 bool has_reciprocal(const ExpressionGraph& graph, Expression divisor) {
   return graph.is_constant(divisor) && std::isnormal(graph[divisor].value) && std::isnormal(1.0 / graph[divisor].value);
 }
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
+std::size_t index_of(int index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
 LoweredExpressions::LoweredExpressions(const ExpressionGraph& source, std::span<const Expression> outputs) {
-  std::vector<Expression> moved(source.size());
-  const auto moved_or_none = [&](int index) { return index < 0 ? Expression{} : moved[at(index)]; };
+  std::vector<Expression> mapped(source.size());
+  const auto mapped_or_none = [&](int index) { return index < 0 ? Expression{} : mapped[index_of(index)]; };
   for (const Expression part : source.topological_order(outputs)) {
     const ExpressionGraph::Node& node = source[part];
-    Expression& target = moved[at(part.index)];
+    Expression& target = mapped[index_of(part.index)];
     if (node.operation == Operation::constant) {
       target = products_.constant(node.value);
     } else if (node.operation == Operation::variable) {
       target = products_.variable(node.a);
     } else if (node.operation == power) {
-      target = lowered_power(moved[at(node.a)], moved[at(node.b)]);
+      target = lowered_power(mapped[index_of(node.a)], mapped[index_of(node.b)]);
     } else if (node.operation == divide && has_reciprocal(source, {node.b})) {
-      target = products_.apply(multiply, products_.constant(1.0 / source[Expression{node.b}].value), moved[at(node.a)]);
+      target = products_.apply(multiply, products_.constant(1.0 / source[Expression{node.b}].value),
+                               mapped[index_of(node.a)]);
     } else {
-      target = products_.apply(node.operation, moved_or_none(node.a), moved_or_none(node.b), moved_or_none(node.c));
+      target = products_.apply(node.operation, mapped_or_none(node.a), mapped_or_none(node.b), mapped_or_none(node.c));
     }
   }
   std::vector<Expression> roots;
-  for (const Expression output : outputs) roots.push_back(moved[at(output.index)]);
+  for (const Expression output : outputs) roots.push_back(mapped[index_of(output.index)]);
 
   const std::vector<Expression> parts = products_.topological_order(roots);
   std::vector<int> uses(products_.size(), 0);
-  for (const Expression root : roots) ++uses[at(root.index)];
+  for (const Expression root : roots) ++uses[index_of(root.index)];
   for (const Expression part : parts) {
     const ExpressionGraph::Node& node = products_[part];
     if (node.operation == Operation::variable) continue;
     for (const int operand : {node.a, node.b, node.c}) {
-      if (operand >= 0) ++uses[at(operand)];
+      if (operand >= 0) ++uses[index_of(operand)];
     }
   }
-  moved.assign(products_.size(), {});
-  for (const Expression part : parts) moved[at(part.index)] = fuse(products_[part], moved, uses);
-  for (const Expression root : roots) outputs_.push_back(moved[at(root.index)]);
+  mapped.assign(products_.size(), {});
+  for (const Expression part : parts) mapped[index_of(part.index)] = fuse(products_[part], mapped, uses);
+  for (const Expression root : roots) outputs_.push_back(mapped[index_of(root.index)]);
 }
 
 Expression LoweredExpressions::integer_power(Expression base, int exponent) {
-  // By squaring, so that x^2 and x^4 share what they have in common.
+  // By squaring, so that x^4 reuses x^2.
   if (exponent == 0) return products_.constant(1.0);
   if (exponent == 1) return base;
   const Expression half = integer_power(base, exponent / 2);
@@ -69,38 +70,38 @@ Expression LoweredExpressions::integer_power(Expression base, int exponent) {
 
 Expression LoweredExpressions::lowered_power(Expression base, Expression exponent) {
   const double n = products_.is_constant(exponent) ? products_[exponent].value : NAN;
-  const bool is_small = std::abs(n) <= largest_power && 2.0 * n == std::floor(2.0 * n);
+  const bool is_small = std::abs(n) <= max_power && 2.0 * n == std::floor(2.0 * n);
   if (!is_small) return products_.apply(power, base, exponent);
   Expression result = integer_power(base, static_cast<int>(std::floor(std::abs(n))));
   if (n != std::floor(n)) result = products_.apply(multiply, result, products_.apply(square_root, base));
   return n < 0.0 ? products_.apply(divide, products_.constant(1.0), result) : result;
 }
 
-Expression LoweredExpressions::fuse(const ExpressionGraph::Node& node, const std::vector<Expression>& moved,
+Expression LoweredExpressions::fuse(const ExpressionGraph::Node& node, const std::vector<Expression>& mapped,
                                     const std::vector<int>& uses) {
-  const auto intern = [&](Operation operation, int a, int b, int c = -1) {
-    const auto operand = [&](int index) { return index < 0 ? Expression{} : moved[at(index)]; };
+  const auto fused = [&](Operation operation, int a, int b, int c = -1) {
+    const auto operand = [&](int index) { return index < 0 ? Expression{} : mapped[index_of(index)]; };
     return fused_.apply(operation, operand(a), operand(b), operand(c));
   };
   const auto single_product = [&](int index) {
-    return products_[Expression{index}].operation == multiply && uses[at(index)] == 1;
+    return products_[Expression{index}].operation == multiply && uses[index_of(index)] == 1;
   };
   const auto factor = [&](int index) { return products_[Expression{index}]; };
   if (node.operation == Operation::constant) return fused_.constant(node.value);
   if (node.operation == Operation::variable) return fused_.variable(node.a);
   if (node.operation == add && single_product(node.b)) {
-    return intern(multiply_add, factor(node.b).a, factor(node.b).b, node.a);
+    return fused(multiply_add, factor(node.b).a, factor(node.b).b, node.a);
   }
   if (node.operation == add && single_product(node.a)) {
-    return intern(multiply_add, factor(node.a).a, factor(node.a).b, node.b);
+    return fused(multiply_add, factor(node.a).a, factor(node.a).b, node.b);
   }
   if (node.operation == subtract && single_product(node.b)) {
-    return intern(subtract_product, factor(node.b).a, factor(node.b).b, node.a);
+    return fused(subtract_product, factor(node.b).a, factor(node.b).b, node.a);
   }
   if (node.operation == subtract && single_product(node.a)) {
-    return intern(multiply_subtract, factor(node.a).a, factor(node.a).b, node.b);
+    return fused(multiply_subtract, factor(node.a).a, factor(node.a).b, node.b);
   }
-  return intern(node.operation, node.a, node.b, node.c);
+  return fused(node.operation, node.a, node.b, node.c);
 }
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Expressions made ready for execution.
+// Lowering of expressions to the operations that are executed.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ class LoweredExpressions {
  private:
   Expression integer_power(Expression base, int exponent);
   Expression lowered_power(Expression base, Expression exponent);
-  Expression fuse(const ExpressionGraph::Node& node, const std::vector<Expression>& moved,
+  Expression fuse(const ExpressionGraph::Node& node, const std::vector<Expression>& mapped,
                   const std::vector<int>& uses);
 
   ExpressionGraph products_, fused_;

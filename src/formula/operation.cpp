@@ -31,34 +31,35 @@ constexpr FormulaFunction functions[] = {
     {"log", logarithm, 1, "natural logarithm"},
     {"sqrt", square_root, 1, "square root"},
     {"pow", power, 2, "pow(a, b) = a^b"},
-    {"min", minimum, 2, "the smaller of two; its derivative is that of the one it takes, of the first where equal"},
-    {"max", maximum, 2, "the larger of two, likewise"},
+    {"min", minimum, 2,
+     "the smaller of two; its derivative is that of the smaller one, of the first if they are equal"},
+    {"max", maximum, 2, "the larger of two; derivative as of min"},
     {"abs", absolute, 1, "magnitude; its derivative is sign"},
     {"sign", sign, 1, "-1, 0 or 1; its derivative counts as 0"},
     {"step", step, 1, "0 below 0, 1 from 0 on; its derivative counts as 0"},
     {.name = "bessel_j",
      .operation = bessel_j,
      .arguments = 2,
-     .doc = "bessel_j(n, x): Bessel function of the first kind, n = 0, 1, ... a number",
+     .doc = "bessel_j(n, x): Bessel function of the first kind, n = 0, 1, ... a constant",
      .has_order = true},
     {.name = "bessel_y",
      .operation = bessel_y,
      .arguments = 2,
-     .doc = "bessel_y(n, x): of the second kind, x > 0",
+     .doc = "bessel_y(n, x): Bessel function of the second kind, x > 0",
      .has_order = true},
     {.name = "bessel_i",
      .operation = bessel_i,
      .arguments = 2,
-     .doc = "bessel_i(n, x): modified, of the first kind",
+     .doc = "bessel_i(n, x): modified Bessel function of the first kind",
      .has_order = true},
     {.name = "bessel_k",
      .operation = bessel_k,
      .arguments = 2,
-     .doc = "bessel_k(n, x): modified, of the second kind, x > 0",
+     .doc = "bessel_k(n, x): modified Bessel function of the second kind, x > 0",
      .has_order = true},
 };
 
-/// A function of SLEEF's as one that can be pointed to: theirs have attributes of their own.
+/// A function of SLEEF with a plain type: SLEEF's have attributes that function pointers lack.
 template <auto function>
 double value(double a) {
   return function(a);
@@ -76,7 +77,7 @@ double bessel(long double (*function)(long double, long double), double order, d
   }
 }
 
-/// One of those that are even or odd as their order is; the standard library has them for x >= 0.
+/// For functions whose parity is that of the order; the standard library has them for x >= 0.
 double bessel_on_both_sides(long double (*function)(long double, long double), double order, double x) {
   const double value = bessel(function, order, std::abs(x));
   return x < 0.0 && std::fmod(order, 2.0) != 0.0 ? -value : value;
@@ -87,9 +88,9 @@ double bessel_on_both_sides(long double (*function)(long double, long double), d
 std::span<const FormulaFunction> formula_functions() { return functions; }
 
 const FormulaFunction* find_formula_function(std::string_view name) {
-  const auto* found = std::find_if(std::begin(functions), std::end(functions),
-                                   [&](const FormulaFunction& function) { return function.name == name; });
-  return found == std::end(functions) ? nullptr : found;
+  const auto* result = std::find_if(std::begin(functions), std::end(functions),
+                                    [&](const FormulaFunction& function) { return function.name == name; });
+  return result == std::end(functions) ? nullptr : result;
 }
 
 int operands(Operation operation) {
@@ -112,13 +113,13 @@ int operands(Operation operation) {
     default:
       break;
   }
-  const auto* found = std::find_if(std::begin(functions), std::end(functions),
-                                   [&](const FormulaFunction& function) { return function.operation == operation; });
-  return found->arguments;
+  const auto* result = std::find_if(std::begin(functions), std::end(functions),
+                                    [&](const FormulaFunction& function) { return function.operation == operation; });
+  return result->arguments;
 }
 
 double (*elementary_function(Operation operation))(double) {
-  // The C library has several codes of a function and takes the one for the processor, with other last places.
+  // Not those of the C library, which selects an implementation by processor, with different last bits.
   switch (operation) {
     case exponential:
       return value<Sleef_cinz_expd1_u10purec>;

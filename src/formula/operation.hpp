@@ -9,7 +9,7 @@
 
 namespace bathline {
 
-/// What a node of an expression does with its operands a, b, c.
+/// The operation of a node on its operands a, b, c.
 enum class Operation : std::uint8_t {
   constant,
   variable,
@@ -41,7 +41,7 @@ enum class Operation : std::uint8_t {
   hyperbolic_sine,
   hyperbolic_cosine,
   hyperbolic_tangent,
-  bessel_j,  ///< of the order a, of b
+  bessel_j,  ///< of order a at b
   bessel_y,
   bessel_i,
   bessel_k
@@ -53,7 +53,7 @@ struct FormulaFunction {
   Operation operation;
   int arguments;
   std::string_view doc;
-  /// Whether the first argument is the order of a Bessel function: a whole number that is known when reading.
+  /// Whether the first argument is the order of a Bessel function, a constant integer.
   bool has_order = false;
 };
 
@@ -64,15 +64,15 @@ const FormulaFunction* find_formula_function(std::string_view name);
 
 /// Number of operands; 0 for constants and variables.
 int operands(Operation operation);
-/// What an elementary function of one number is called by, or nullptr for what is none. Right to 1 unit in the last
-/// place, and of the same bits on every processor.
+/// The function of an elementary operation of one argument, or nullptr. Accurate to 1 unit in the last place, with the
+/// same bits on every processor.
 double (*elementary_function(Operation operation))(double);
-/// Both in the time of one; returns the sine. Of the same bits as each alone.
+/// Computes both in the time of one and returns the sine, with the bits of the separate functions.
 double sine_and_cosine(double a, double* cosine);
 /// The value of an operation that is not arithmetic; NaN for constants and variables.
 double evaluate_function(Operation operation, double a, double b);
-/// The value for the first operands that the operation has, by the same operations that a program executes. NaN or an
-/// infinity where there is none; never an exception.
+/// The value of an operation, computed as programs execute it; surplus operands are ignored. NaN or an infinity where
+/// it is undefined; never throws.
 inline double evaluate(Operation operation, double a, double b, double c) {
   switch (operation) {
     case Operation::add:

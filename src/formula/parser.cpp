@@ -1,4 +1,4 @@
-// Recursive descent. The grammar is
+// A recursive-descent parser for the grammar
 //
 //   sum      product (('+' | '-') product)*
 //   product  signed (('*' | '/') signed)*
@@ -32,7 +32,7 @@ class Parser {
   Parser(std::string_view text, const FormulaNames& names, ExpressionGraph& graph)
       : text_(text), names_(names), graph_(graph) {}
 
-  Expression whole() {
+  Expression parse() {
     if (text_.size() > max_formula_bytes) {
       fail(0,
            fmt::format("a formula may have at most {} characters, this one has {}", max_formula_bytes, text_.size()));
@@ -41,42 +41,44 @@ class Parser {
     if (at_end()) fail(0, "the formula is empty");
     const Expression result = sum();
     if (at_end()) return result;
-    if (peek() == ')') fail(at_, "`)` closes nothing");
-    if (peek() == ',') fail(at_, "`,` outside of the arguments of a function");
+    if (peek() == ')') fail(position_, "`)` without a matching `(`");
+    if (peek() == ',') fail(position_, "`,` outside of the arguments of a function");
     if (is_letter(peek()) || is_digit(peek()) || peek() == '(' || peek() == '.') {
-      fail(at_, "an operator is missing before this; products are written with `*`");
+      fail(position_, "an operator is missing before this; products are written with `*`");
     }
-    if (peek() == '=') fail(at_, "`=` has no place in a formula, which is only the right-hand side");
-    fail(at_, fmt::format("`{}` means nothing here", character()));
+    if (peek() == '=') fail(position_, "`=` is not allowed: a formula is only the right-hand side");
+    fail(position_, fmt::format("unexpected `{}`", character()));
   }
 
  private:
   [[noreturn]] static void fail(std::size_t offset, const std::string& message) { throw FormulaError(offset, message); }
 
-  bool at_end() const { return at_ >= text_.size(); }
-  char peek() const { return at_end() ? '\0' : text_[at_]; }
-  /// The character at hand, all bytes of it, fit for a message.
+  bool at_end() const { return position_ >= text_.size(); }
+  char peek() const { return at_end() ? '\0' : text_[position_]; }
+  /// The current UTF-8 character, printable.
   std::string character() const {
     std::size_t length = 1;
-    while (at_ + length < text_.size() && (static_cast<unsigned char>(text_[at_ + length]) & 0xc0) == 0x80) ++length;
-    return printable(text_.substr(at_, length));
+    while (position_ + length < text_.size() && (static_cast<unsigned char>(text_[position_ + length]) & 0xc0) == 0x80)
+      ++length;
+    return printable(text_.substr(position_, length));
   }
   void skip_blanks() {
-    while (!at_end() && (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r')) ++at_;
+    while (!at_end() && (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r')) ++position_;
   }
-  bool take(char c) {
+  bool accept(char c) {
     if (at_end() || peek() != c) return false;
-    ++at_;
+    ++position_;
     skip_blanks();
     return true;
   }
 
-  /// Counts how deep the formula has been entered, for as long as it lives.
+  /// Counts the nesting depth while it is in scope.
   class Level {
    public:
     explicit Level(Parser& parser) : parser_(parser) {
       if (++parser_.depth_ > max_formula_depth) {
-        fail(parser_.at_, fmt::format("parentheses, signs and powers stand more than {} deep", max_formula_depth));
+        fail(parser_.position_,
+             fmt::format("parentheses, signs and powers are nested more than {} deep", max_formula_depth));
       }
     }
     ~Level() { --parser_.depth_; }
@@ -90,9 +92,9 @@ class Parser {
   Expression sum() {
     Expression result = product();
     while (true) {
-      if (take('+')) {
+      if (accept('+')) {
         result = graph_.apply(Operation::add, result, product());
-      } else if (take('-')) {
+      } else if (accept('-')) {
         result = graph_.apply(Operation::subtract, result, product());
       } else {
         return result;
@@ -103,11 +105,11 @@ class Parser {
   Expression product() {
     Expression result = with_sign();
     while (true) {
-      const std::size_t here = at_;
-      if (take('*')) {
-        if (peek() == '*') fail(here, "powers are written with `^`");
+      const std::size_t begin = position_;
+      if (accept('*')) {
+        if (peek() == '*') fail(begin, "powers are written with `^`");
         result = graph_.apply(Operation::multiply, result, with_sign());
-      } else if (take('/')) {
+      } else if (accept('/')) {
         result = graph_.apply(Operation::divide, result, with_sign());
       } else {
         return result;
@@ -117,43 +119,43 @@ class Parser {
 
   Expression with_sign() {
     const Level level(*this);
-    if (take('-')) return graph_.apply(Operation::negate, with_sign());
-    if (take('+')) return with_sign();
+    if (accept('-')) return graph_.apply(Operation::negate, with_sign());
+    if (accept('+')) return with_sign();
     const Expression base = primary();
-    return take('^') ? graph_.apply(Operation::power, base, with_sign()) : base;
+    return accept('^') ? graph_.apply(Operation::power, base, with_sign()) : base;
   }
 
   Expression primary() {
-    const std::size_t begin = at_;
-    if (at_end()) fail(begin, "the formula ends where a number, a name or `(` should follow");
+    const std::size_t begin = position_;
+    if (at_end()) fail(begin, "the formula ends where a number, a name or `(` is expected");
     if (is_digit(peek()) || peek() == '.') return number();
     if (is_letter(peek())) return name();
-    if (take('(')) {
+    if (accept('(')) {
       const Expression inside = sum();
-      if (!take(')')) fail(at_, fmt::format("`(` at character {} is not closed here", begin + 1));
+      if (!accept(')')) fail(position_, fmt::format("`(` at character {} is not closed here", begin + 1));
       return inside;
     }
-    fail(begin, fmt::format("a number, a name or `(` should stand here, not `{}`", character()));
+    fail(begin, fmt::format("expected a number, a name or `(`, not `{}`", character()));
   }
 
   Expression number() {
     double value = 0.0;
-    const char* begin = text_.data() + at_;
+    const char* begin = text_.data() + position_;
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (error == std::errc::result_out_of_range) fail(at_, "this number is beyond what a double can hold");
-    if (error != std::errc{}) fail(at_, fmt::format("`{}` is no number", character()));
-    at_ += static_cast<std::size_t>(end - begin);
+    if (error == std::errc::result_out_of_range) fail(position_, "this number is outside the range of a double");
+    if (error != std::errc{}) fail(position_, fmt::format("`{}` is not a number", character()));
+    position_ += static_cast<std::size_t>(end - begin);
     if (is_letter(peek()) || peek() == '.') {
-      fail(at_, fmt::format("`{}` follows a number; products are written with `*`", character()));
+      fail(position_, fmt::format("`{}` follows a number; products are written with `*`", character()));
     }
     skip_blanks();
     return graph_.constant(value);
   }
 
   Expression name() {
-    const std::size_t begin = at_;
-    while (!at_end() && (is_letter(peek()) || is_digit(peek()))) ++at_;
-    const std::string_view name = text_.substr(begin, at_ - begin);
+    const std::size_t begin = position_;
+    while (!at_end() && (is_letter(peek()) || is_digit(peek()))) ++position_;
+    const std::string_view name = text_.substr(begin, position_ - begin);
     skip_blanks();
     const FormulaFunction* function = find_formula_function(name);
     if (peek() == '(' && function != nullptr) return call(*function, begin);
@@ -161,12 +163,12 @@ class Parser {
       fail(begin, fmt::format("`{}` is a function and needs its {} in parentheses", name,
                               function->arguments == 1 ? "argument" : "arguments"));
     }
-    const auto found = names_.find(name);
-    const bool is_known = found != names_.end() || name == pi_name;
+    const auto entry = names_.find(name);
+    const bool is_known = entry != names_.end() || name == pi_name;
     if (is_known && peek() == '(') {
-      fail(at_, fmt::format("`{}` is no function; a product is written `{}*(...)`", name, name));
+      fail(position_, fmt::format("`{}` is not a function; a product is written `{}*(...)`", name, name));
     }
-    if (found != names_.end()) return found->second;
+    if (entry != names_.end()) return entry->second;
     if (name == pi_name) return graph_.constant(std::numbers::pi);
     fail(begin, unknown(std::string(name), peek() == '('));
   }
@@ -185,14 +187,15 @@ class Parser {
 
   Expression call(const FormulaFunction& function, std::size_t begin) {
     const Level level(*this);
-    take('(');
+    accept('(');
     std::vector<Expression> arguments;
-    const std::size_t first = at_;
-    if (!take(')')) {
+    const std::size_t first = position_;
+    if (!accept(')')) {
       do {
         arguments.push_back(sum());
-      } while (take(','));
-      if (!take(')')) fail(at_, fmt::format("the arguments of `{}` are not closed with `)` here", function.name));
+      } while (accept(','));
+      if (!accept(')'))
+        fail(position_, fmt::format("the arguments of `{}` are not closed with `)` here", function.name));
     }
     if (static_cast<int>(arguments.size()) != function.arguments) {
       fail(begin, fmt::format("`{}` takes {} argument{}, not {}", function.name, function.arguments,
@@ -212,22 +215,22 @@ class Parser {
   std::string_view text_;
   const FormulaNames& names_;
   ExpressionGraph& graph_;
-  std::size_t at_ = 0;
+  std::size_t position_ = 0;
   int depth_ = 0;
 };
 
 }  // namespace
 
 Expression parse_formula(std::string_view text, const FormulaNames& names, ExpressionGraph& graph) {
-  return Parser(text, names, graph).whole();
+  return Parser(text, names, graph).parse();
 }
 
 std::size_t find_name(std::string_view formula, std::string_view name) {
-  const auto belongs_to_name = [&](std::size_t at) {
-    return at < formula.size() && (is_letter(formula[at]) || is_digit(formula[at]));
+  const auto belongs_to_name = [&](std::size_t i) {
+    return i < formula.size() && (is_letter(formula[i]) || is_digit(formula[i]));
   };
-  for (std::size_t at = formula.find(name); at != std::string_view::npos; at = formula.find(name, at + 1)) {
-    if ((at == 0 || !belongs_to_name(at - 1)) && !belongs_to_name(at + name.size())) return at;
+  for (std::size_t i = formula.find(name); i != std::string_view::npos; i = formula.find(name, i + 1)) {
+    if ((i == 0 || !belongs_to_name(i - 1)) && !belongs_to_name(i + name.size())) return i;
   }
   return std::string_view::npos;
 }
@@ -239,13 +242,13 @@ bool is_reserved_in_formulas(std::string_view name) {
 std::string describe_formulas() {
   std::string text =
       "formula (language)\n"
-      "  Text that stands for a function, wherever a recipe takes a formula.\n"
+      "  A function as text, for every key of a recipe that takes a formula.\n"
       "\n"
-      "Operators, the loosest first\n"
+      "Operators, from the lowest to the highest precedence\n"
       "  a + b, a - b   sum, difference\n"
-      "  a * b, a / b   product, quotient; a product is always written out: 2*x, not 2x\n"
+      "  a * b, a / b   product, quotient; products need the operator: 2*x, not 2x\n"
       "  -a, +a         sign\n"
-      "  a ^ b          power, from the right: 2^3^2 = 2^9, and -x^2 = -(x^2)\n"
+      "  a ^ b          power, right-associative: 2^3^2 = 2^9, and -x^2 = -(x^2)\n"
       "  ( ... )        parentheses\n"
       "\n"
       "Functions\n";
@@ -258,9 +261,10 @@ std::string describe_formulas() {
          "  pi\n"
          "\n"
          "Notes\n"
-         "  Names are letters, digits and `_`, a letter first. Which ones a formula may use the key says that it\n"
-         "  stands at: coordinates, velocities (`x_dot` of `x`), the time `t`, and parameters. Derivatives are taken\n"
-         "  exactly, never by differences. Where a formula has no finite value the run ends as a numerical failure.\n";
+         "  Names consist of letters, digits and `_` and begin with a letter. The description of a key says which\n"
+         "  names its formula may use: coordinates, velocities (`x_dot` of `x`), the time `t`, and parameters.\n"
+         "  Derivatives are exact, not differences. A formula without a finite value ends the run with a numerical\n"
+         "  failure.\n";
 }
 
 }  // namespace bathline

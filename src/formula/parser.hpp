@@ -12,11 +12,11 @@
 
 namespace bathline {
 
-/// What is wrong with a formula, and where in it.
+/// An error in a formula, with its position.
 class FormulaError : public std::runtime_error {
  public:
   FormulaError(std::size_t offset, const std::string& message) : std::runtime_error(message), offset_(offset) {}
-  /// Of the character that it is about, in bytes from 0.
+  /// Position of the character concerned, in bytes from 0.
   std::size_t offset() const { return offset_; }
 
  private:
@@ -26,7 +26,7 @@ class FormulaError : public std::runtime_error {
 /// The names that a formula may use besides functions and constants.
 using FormulaNames = std::map<std::string, Expression, std::less<>>;
 
-/// Longest formula, in bytes, and how deep parentheses, signs and powers may stand in one another.
+/// Maximum length of a formula, in bytes, and maximum nesting depth of parentheses, signs and powers.
 constexpr std::size_t max_formula_bytes = 65'536;
 constexpr int max_formula_depth = 200;
 
@@ -34,10 +34,10 @@ constexpr int max_formula_depth = 200;
 /// where the graph is full. Powers bind before signs and to the right: -x^2 = -(x^2), 2^3^2 = 2^9.
 Expression parse_formula(std::string_view text, const FormulaNames& names, ExpressionGraph& graph);
 
-/// Where in a formula a name stands first, in bytes; std::string_view::npos where it does not.
+/// Position of the first occurrence of a name in a formula, in bytes, or std::string_view::npos.
 std::size_t find_name(std::string_view formula, std::string_view name);
 
-/// Whether a name means something already: that of a function or constant.
+/// Whether a name is that of a function or constant.
 bool is_reserved_in_formulas(std::string_view name);
 
 /// The text of `bathline describe formula` on the language itself.

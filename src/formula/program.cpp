@@ -1,4 +1,4 @@
-// From expressions to steps.
+// Bytecode of expressions, and its interpreter.
 #include "formula/program.hpp"
 
 #include <algorithm>
@@ -16,23 +16,23 @@ FormulaBytecode bytecode_of(const LoweredExpressions& lowered, int variables) {
   const ExpressionGraph& code = lowered.graph();
   const std::vector<Expression> parts = code.topological_order(lowered.outputs());
   const auto index = [](int number) { return static_cast<std::size_t>(number); };
-  std::vector<std::size_t> places(code.size(), 0);
+  std::vector<std::size_t> slots(code.size(), 0);
   for (const Expression part : parts) {
     const ExpressionGraph::Node& node = code[part];
-    if (node.operation == Operation::variable) places[index(part.index)] = index(node.a);
+    if (node.operation == Operation::variable) slots[index(part.index)] = index(node.a);
     if (node.operation != Operation::constant) continue;
-    places[index(part.index)] = program.first_result();
+    slots[index(part.index)] = program.first_result();
     program.constants.push_back(node.value);
   }
-  const auto place = [&](int number) { return number < 0 ? 0 : places[index(number)]; };
+  const auto slot = [&](int number) { return number < 0 ? 0 : slots[index(number)]; };
   for (const Expression part : parts) {
     const ExpressionGraph::Node& node = code[part];
     if (operands(node.operation) == 0) continue;
-    places[index(part.index)] = program.first_result() + program.instructions.size();
-    program.instructions.push_back({node.operation, place(node.a), place(node.b), place(node.c)});
-    if (program.instructions.size() > FormulaProgram::max_steps) throw FormulaTooLarge();
+    slots[index(part.index)] = program.first_result() + program.instructions.size();
+    program.instructions.push_back({node.operation, slot(node.a), slot(node.b), slot(node.c)});
+    if (program.instructions.size() > FormulaProgram::max_instructions) throw FormulaTooLarge();
   }
-  for (const Expression output : lowered.outputs()) program.outputs.push_back(place(output.index));
+  for (const Expression output : lowered.outputs()) program.outputs.push_back(slot(output.index));
   return program;
 }
 
@@ -56,8 +56,8 @@ double FormulaProgram::interpret(const double* variables, double* outputs) const
   double* result = std::copy(bytecode_.constants.begin(), bytecode_.constants.end(),
                              memory_.data() + static_cast<std::ptrdiff_t>(bytecode_.variables));
   const double* const m = memory_.data();
-  for (const FormulaBytecode::Instruction& step : bytecode_.instructions) {
-    *result++ = evaluate(step.operation, m[step.a], m[step.b], m[step.c]);
+  for (const FormulaBytecode::Instruction& instruction : bytecode_.instructions) {
+    *result++ = evaluate(instruction.operation, m[instruction.a], m[instruction.b], m[instruction.c]);
   }
   for (std::size_t i = 0; i + 1 < bytecode_.outputs.size(); ++i) outputs[i] = m[bytecode_.outputs[i]];
   return m[bytecode_.outputs.back()];
@@ -74,7 +74,7 @@ std::vector<Expression> hessian_of(ExpressionGraph& graph, Expression value, int
   std::vector<Expression> hessian(gradient.size() * gradient.size());
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
-      // One of two that are equal is enough, so that the matrix is symmetric to the last bit.
+      // Computed once for both entries, so that the matrix is symmetric to the last bit.
       const Expression second = graph.derivative(gradient[i], first + static_cast<int>(j));
       hessian[i * gradient.size() + j] = hessian[j * gradient.size() + i] = second;
     }

@@ -1,4 +1,4 @@
-// Expressions as flat programs.
+// Expressions as executable programs.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,13 @@
 
 namespace bathline {
 
-/// Computes some expressions of one graph together, each common part once: as machine code where there can be such,
-/// else step by step. Values do not depend on which, nor on the instruction set: products that are added are fused
-/// explicitly, and everything else is one operation or one call of the standard library. Not for use by several
-/// threads at once.
+/// Evaluates several expressions of one graph together, common subexpressions once: by machine code where it is
+/// available, else by an interpreter. The values depend neither on this nor on the instruction set: added products are
+/// fused explicitly, and everything else is one operation or one call of a library function. Not thread-safe.
 class FormulaProgram {
  public:
-  /// A bound on time and memory for formulas of strangers.
-  static constexpr std::size_t max_steps = 20'000;
+  /// Bounds time and memory for any input.
+  static constexpr std::size_t max_instructions = 20'000;
 
   /// Variables are numbered from 0 to `variables` - 1. Throws FormulaTooLarge.
   FormulaProgram(const ExpressionGraph& graph, std::span<const Expression> outputs, int variables);
@@ -29,22 +28,22 @@ class FormulaProgram {
   bool is_jit_compiled() const { return code_ != nullptr; }
   /// `variables` and `outputs` have the sizes above; they may not overlap.
   void run(const double* variables, double* outputs) const {
-    outputs[bytecode_.outputs.size() - 1] = last(variables, outputs);
+    outputs[bytecode_.outputs.size() - 1] = evaluate_outputs(variables, outputs);
   }
   /// The value of a program of one output.
-  double run(const double* variables) const { return last(variables, nullptr); }
+  double run(const double* variables) const { return evaluate_outputs(variables, nullptr); }
 
  private:
   /// Writes all outputs but the last, which it returns.
-  double last(const double* variables, double* outputs) const {
+  double evaluate_outputs(const double* variables, double* outputs) const {
     return function_ != nullptr ? function_(variables, outputs) : interpret(variables, outputs);
   }
   double interpret(const double* variables, double* outputs) const;
 
   FormulaBytecode bytecode_;
   std::shared_ptr<const JitFunction> code_;
-  JitFunction function_ = nullptr;      // of the code
-  mutable std::vector<double> memory_;  // of what is interpreted
+  JitFunction function_ = nullptr;      // that of `code_`, or null
+  mutable std::vector<double> memory_;  // slots of the interpreter
 };
 
 /// The gradient of `value` by `count` variables from `first` on, as expressions.

@@ -1,6 +1,6 @@
-// Message passing behind `Communicator` and `MpiSession`.
-// A single MPI call counts its elements in an int, so everything long travels in pieces of bounded length; the bound
-// also keeps the buffers that reorder the pieces small.
+// MPI calls of `Communicator` and `MpiSession`.
+// A single MPI call counts its elements in an int, so long arrays are sent in pieces of bounded length; the bound also
+// keeps the buffers that reorder the pieces small.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,25 +14,25 @@ namespace bathline {
 
 namespace {
 
-/// Most elements that one call moves, over all ranks together (32 MiB of doubles).
-constexpr std::int64_t piece = std::int64_t{1} << 22;
+/// Maximum number of elements of one call, over all ranks together (32 MiB of doubles).
+constexpr std::int64_t max_elements = std::int64_t{1} << 22;
 
 template <class T>
 void broadcast_pieces(T* data, std::size_t count, MPI_Datatype type, int from, MPI_Comm comm) {
-  for (std::size_t start = 0; start < count; start += piece) {
-    MPI_Bcast(data + start, static_cast<int>(std::min<std::size_t>(piece, count - start)), type, from, comm);
+  for (std::size_t start = 0; start < count; start += max_elements) {
+    MPI_Bcast(data + start, static_cast<int>(std::min<std::size_t>(max_elements, count - start)), type, from, comm);
   }
 }
 
-/// Elements that each rank contributes to one call that collects from, or deals out to, `size` ranks.
-std::int64_t share_of_a_piece(int size) { return std::max<std::int64_t>(1, piece / size); }
+/// Elements of each rank in one call that gathers from, or scatters to, `size` ranks.
+std::int64_t elements_per_rank(int size) { return std::max<std::int64_t>(1, max_elements / size); }
 
-/// What each rank has in the round that begins at element `done`, and where it stands in that round's buffer.
+/// Counts and buffer offsets of the ranks in the round that begins at element `done`.
 struct Round {
-  Round(std::span<const std::int64_t> lengths, std::int64_t done, std::int64_t share)
+  Round(std::span<const std::int64_t> lengths, std::int64_t done, std::int64_t per_rank)
       : counts(lengths.size()), offsets(lengths.size()) {
     for (std::size_t rank = 0; rank < lengths.size(); ++rank) {
-      counts[rank] = static_cast<int>(std::clamp<std::int64_t>(lengths[rank] - done, 0, share));
+      counts[rank] = static_cast<int>(std::clamp<std::int64_t>(lengths[rank] - done, 0, per_rank));
       offsets[rank] = total;
       total += counts[rank];
     }
@@ -41,10 +41,10 @@ struct Round {
   int total = 0;
 };
 
-/// Lengths of all ranks on rank 0; elsewhere as many zeros.
-std::vector<std::int64_t> lengths_on_root(std::size_t mine, MPI_Comm comm, int size) {
+/// The lengths of all ranks, on rank 0; on the others as many zeros.
+std::vector<std::int64_t> lengths_on_root(std::size_t local, MPI_Comm comm, int size) {
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(size), 0);
-  const auto length = static_cast<std::int64_t>(mine);
+  const auto length = static_cast<std::int64_t>(local);
   MPI_Gather(&length, 1, MPI_INT64_T, lengths.data(), 1, MPI_INT64_T, 0, comm);
   return lengths;
 }
@@ -55,11 +55,11 @@ std::vector<std::int64_t> starts_of(std::span<const std::int64_t> lengths) {
   return starts;
 }
 
-std::int64_t longest(std::size_t mine, MPI_Comm comm) {
-  const auto length = static_cast<std::int64_t>(mine);
-  std::int64_t most = 0;
-  MPI_Allreduce(&length, &most, 1, MPI_INT64_T, MPI_MAX, comm);
-  return most;
+std::int64_t longest(std::size_t local, MPI_Comm comm) {
+  const auto length = static_cast<std::int64_t>(local);
+  std::int64_t max_length = 0;
+  MPI_Allreduce(&length, &max_length, 1, MPI_INT64_T, MPI_MAX, comm);
+  return max_length;
 }
 
 bool mpi_is_running() {
@@ -70,11 +70,11 @@ bool mpi_is_running() {
   return initialised != 0 && finalised == 0;
 }
 
-/// Whether this program and nobody else has started message passing, and how many sessions there are to end it.
+/// Whether `start_mpi` has initialised MPI, and the number of sessions: the last of them finalises it then.
 bool started_here = false;
 int sessions = 0;
 
-/// Whether a launcher (mpirun, srun, ...) has started this process, by what launchers tell their processes.
+/// Whether a launcher (mpirun, srun, ...) has started this process, by the variables that launchers set.
 bool is_launched() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     if (std::getenv(name) != nullptr) return true;
@@ -82,10 +82,10 @@ bool is_launched() {
   return false;
 }
 
-/// Says to Open MPI that this process is alone, unless the user says otherwise: it would look for networks and start a
-/// daemon, which takes half a second. Without the daemon all lone processes would share one session directory, which
-/// the first to end removes under the others; they need none. Open MPI's own way to files would keep a shared position
-/// there, or else in a file beside the result that a kill leaves behind; ROMIO makes one only for who asks for it.
+/// Tells Open MPI that this process is a singleton, unless the user has set these variables: it would look for networks
+/// and start a daemon, which takes half a second. Without the daemon all singletons would share one session directory,
+/// which the first to end removes; they need none. Open MPI's own I/O component (ompio) would keep a shared file
+/// pointer there, or else in a file beside the result that a kill leaves behind; ROMIO creates one only on request.
 void configure_singleton() {
   constexpr std::pair<const char*, const char*> settings[] = {{"OMPI_MCA_ess_singleton_isolated", "1"},
                                                               {"OMPI_MCA_orte_create_session_dirs", "0"},
@@ -144,24 +144,24 @@ bool Communicator::broadcast(bool value, int from) const {
   return number != 0;
 }
 
-void Communicator::gather_all(std::span<const double> mine, std::span<double> all) const {
+void Communicator::gather_all(std::span<const double> local, std::span<double> all) const {
   if (size_ == 1) {
-    std::copy(mine.begin(), mine.end(), all.begin());
+    std::copy(local.begin(), local.end(), all.begin());
     return;
   }
-  const int count = static_cast<int>(mine.size());
-  MPI_Allgather(mine.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, handle_->comm);
+  const int count = static_cast<int>(local.size());
+  MPI_Allgather(local.data(), count, MPI_DOUBLE, all.data(), count, MPI_DOUBLE, handle_->comm);
 }
 
-std::vector<double> Communicator::gather_all(std::span<const double> mine) const {
-  if (size_ == 1) return {mine.begin(), mine.end()};
-  const auto length = static_cast<std::int64_t>(mine.size());
-  std::vector<double> all(mine.size() * static_cast<std::size_t>(size_));
+std::vector<double> Communicator::gather_all(std::span<const double> local) const {
+  if (size_ == 1) return {local.begin(), local.end()};
+  const auto length = static_cast<std::int64_t>(local.size());
+  std::vector<double> all(local.size() * static_cast<std::size_t>(size_));
   std::vector<double> buffer;
-  for (std::int64_t done = 0; done < length; done += share_of_a_piece(size_)) {
-    const std::int64_t count = std::min(share_of_a_piece(size_), length - done);
+  for (std::int64_t done = 0; done < length; done += elements_per_rank(size_)) {
+    const std::int64_t count = std::min(elements_per_rank(size_), length - done);
     buffer.resize(static_cast<std::size_t>(count * size_));
-    MPI_Allgather(mine.data() + done, static_cast<int>(count), MPI_DOUBLE, buffer.data(), static_cast<int>(count),
+    MPI_Allgather(local.data() + done, static_cast<int>(count), MPI_DOUBLE, buffer.data(), static_cast<int>(count),
                   MPI_DOUBLE, handle_->comm);
     for (int rank = 0; rank < size_; ++rank) {
       std::copy_n(buffer.data() + rank * count, count, all.data() + rank * length + done);
@@ -170,20 +170,20 @@ std::vector<double> Communicator::gather_all(std::span<const double> mine) const
   return all;
 }
 
-std::vector<double> Communicator::gather(std::span<const double> mine) const {
-  if (size_ == 1) return {mine.begin(), mine.end()};
-  const auto lengths = lengths_on_root(mine.size(), handle_->comm, size_);
+std::vector<double> Communicator::gather(std::span<const double> local) const {
+  if (size_ == 1) return {local.begin(), local.end()};
+  const auto lengths = lengths_on_root(local.size(), handle_->comm, size_);
   const auto starts = starts_of(lengths);
-  const std::int64_t share = share_of_a_piece(size_);
-  const std::int64_t most = longest(mine.size(), handle_->comm);
+  const std::int64_t per_rank = elements_per_rank(size_);
+  const std::int64_t max_length = longest(local.size(), handle_->comm);
   std::vector<double> all(static_cast<std::size_t>(starts.back()));
   std::vector<double> buffer;
-  for (std::int64_t done = 0; done < most; done += share) {
-    const Round round(lengths, done, share);
+  for (std::int64_t done = 0; done < max_length; done += per_rank) {
+    const Round round(lengths, done, per_rank);
     buffer.resize(static_cast<std::size_t>(round.total));
-    const auto length = static_cast<std::int64_t>(mine.size());
-    const auto count = static_cast<int>(std::clamp<std::int64_t>(length - done, 0, share));
-    MPI_Gatherv(mine.data() + std::min(done, length), count, MPI_DOUBLE, buffer.data(), round.counts.data(),
+    const auto length = static_cast<std::int64_t>(local.size());
+    const auto count = static_cast<int>(std::clamp<std::int64_t>(length - done, 0, per_rank));
+    MPI_Gatherv(local.data() + std::min(done, length), count, MPI_DOUBLE, buffer.data(), round.counts.data(),
                 round.offsets.data(), MPI_DOUBLE, 0, handle_->comm);
     for (std::size_t rank = 0; is_root() && rank < lengths.size(); ++rank) {
       std::copy_n(buffer.data() + round.offsets[rank], round.counts[rank],
@@ -193,30 +193,30 @@ std::vector<double> Communicator::gather(std::span<const double> mine) const {
   return all;
 }
 
-void Communicator::scatter(std::span<const double> all, std::span<double> mine) const {
-  const auto lengths = size_ == 1 ? std::vector<std::int64_t>{static_cast<std::int64_t>(mine.size())}
-                                  : lengths_on_root(mine.size(), handle_->comm, size_);
+void Communicator::scatter(std::span<const double> all, std::span<double> local) const {
+  const auto lengths = size_ == 1 ? std::vector<std::int64_t>{static_cast<std::int64_t>(local.size())}
+                                  : lengths_on_root(local.size(), handle_->comm, size_);
   const auto starts = starts_of(lengths);
   const bool fits = broadcast(!is_root() || starts.back() == static_cast<std::int64_t>(all.size()));
   if (!fits) throw std::logic_error("scatter: the ranks ask for another number of values than rank 0 has");
   if (size_ == 1) {
-    std::copy(all.begin(), all.end(), mine.begin());
+    std::copy(all.begin(), all.end(), local.begin());
     return;
   }
-  const std::int64_t share = share_of_a_piece(size_);
-  const std::int64_t most = longest(mine.size(), handle_->comm);
+  const std::int64_t per_rank = elements_per_rank(size_);
+  const std::int64_t max_length = longest(local.size(), handle_->comm);
   std::vector<double> buffer;
-  for (std::int64_t done = 0; done < most; done += share) {
-    const Round round(lengths, done, share);
+  for (std::int64_t done = 0; done < max_length; done += per_rank) {
+    const Round round(lengths, done, per_rank);
     buffer.resize(static_cast<std::size_t>(round.total));
     for (std::size_t rank = 0; is_root() && rank < lengths.size(); ++rank) {
       std::copy_n(all.data() + starts[rank] + std::min(done, lengths[rank]), round.counts[rank],
                   buffer.data() + round.offsets[rank]);
     }
-    const auto length = static_cast<std::int64_t>(mine.size());
-    const auto count = static_cast<int>(std::clamp<std::int64_t>(length - done, 0, share));
+    const auto length = static_cast<std::int64_t>(local.size());
+    const auto count = static_cast<int>(std::clamp<std::int64_t>(length - done, 0, per_rank));
     MPI_Scatterv(buffer.data(), round.counts.data(), round.offsets.data(), MPI_DOUBLE,
-                 mine.data() + std::min(done, length), count, MPI_DOUBLE, 0, handle_->comm);
+                 local.data() + std::min(done, length), count, MPI_DOUBLE, 0, handle_->comm);
   }
 }
 
@@ -230,27 +230,27 @@ Communicator Communicator::split(int group) const {
   return Communicator(std::move(part));
 }
 
-bool Communicator::any(bool mine) const {
-  if (size_ == 1) return mine;
-  int here = mine ? 1 : 0;
-  int anywhere = 0;
-  MPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_LOR, handle_->comm);
-  return anywhere != 0;
+bool Communicator::any(bool local) const {
+  if (size_ == 1) return local;
+  int own = local ? 1 : 0;
+  int all = 0;
+  MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_LOR, handle_->comm);
+  return all != 0;
 }
 
-double Communicator::max(double mine) const {
-  if (size_ == 1) return mine;
-  // MPI leaves open what the maximum with a NaN is, and a NaN must not get lost on its way to whoever judges a norm.
-  const double here[2] = {std::isnan(mine) ? 1.0 : 0.0, mine};
-  double anywhere[2] = {0.0, mine};
-  MPI_Allreduce(here, anywhere, 2, MPI_DOUBLE, MPI_MAX, handle_->comm);
-  return anywhere[0] > 0.0 ? std::nan("") : anywhere[1];
+double Communicator::max(double local) const {
+  if (size_ == 1) return local;
+  // MPI does not define the maximum with a NaN, and a NaN must reach the check of a norm.
+  const double own[2] = {std::isnan(local) ? 1.0 : 0.0, local};
+  double all[2] = {0.0, local};
+  MPI_Allreduce(own, all, 2, MPI_DOUBLE, MPI_MAX, handle_->comm);
+  return all[0] > 0.0 ? std::nan("") : all[1];
 }
 
-std::int64_t Communicator::sum(std::int64_t mine) const {
-  if (size_ == 1) return mine;
+std::int64_t Communicator::sum(std::int64_t local) const {
+  if (size_ == 1) return local;
   std::int64_t total = 0;
-  MPI_Allreduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, handle_->comm);
+  MPI_Allreduce(&local, &total, 1, MPI_INT64_T, MPI_SUM, handle_->comm);
   return total;
 }
 

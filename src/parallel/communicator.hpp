@@ -1,5 +1,5 @@
-// The ranks of a run and what they can tell each other. With `halo.hpp` and `ordered_sum.hpp` the whole of what the
-// rest of the program knows of message passing.
+// The ranks of a run and their collective operations. The rest of the program but solve/ and record/ passes messages
+// through this, `halo.hpp` and the reproducible sums only.
 #pragma once
 
 #include <cstdint>
@@ -21,31 +21,31 @@ class Communicator {
   int size() const { return size_; }
   bool is_root() const { return rank_ == 0; }
 
-  /// Rank 0's values to everyone.
+  /// Copies the values of rank `from` to all ranks.
   void broadcast(std::span<double> values, int from = 0) const;
   void broadcast(std::span<std::int64_t> values, int from = 0) const;
   std::string broadcast(const std::string& text, int from = 0) const;
   bool broadcast(bool value, int from = 0) const;
-  void broadcast(const void* array, int from = 0) const = delete;  // else an array or literal would pass for a bool
+  void broadcast(const void* array, int from = 0) const = delete;  // else an array or literal would convert to bool
 
-  /// `mine` of every rank, in the order of the ranks; every rank passes the same number of values.
-  std::vector<double> gather_all(std::span<const double> mine) const;
-  /// The same into storage of the caller, `all.size() == size() * mine.size()`; allocates nothing.
-  void gather_all(std::span<const double> mine, std::span<double> all) const;
-  /// `mine` of every rank one after the other on rank 0, nothing elsewhere; the lengths may differ.
-  std::vector<double> gather(std::span<const double> mine) const;
-  /// The converse: rank 0's `all` cut into pieces of the lengths that the ranks ask for.
-  void scatter(std::span<const double> all, std::span<double> mine) const;
+  /// `local` of every rank, in the order of the ranks; every rank passes the same number of values.
+  std::vector<double> gather_all(std::span<const double> local) const;
+  /// The same into storage of the caller, `all.size() == size() * local.size()`; allocates nothing.
+  void gather_all(std::span<const double> local, std::span<double> all) const;
+  /// `local` of every rank one after the other on rank 0, nothing elsewhere; the lengths may differ.
+  std::vector<double> gather(std::span<const double> local) const;
+  /// The inverse: cuts `all` of rank 0 into pieces of the lengths that the ranks request.
+  void scatter(std::span<const double> all, std::span<double> local) const;
 
-  /// The ranks that pass the same `group`, in their order, as a group of their own.
+  /// The group of the ranks that pass the same `group`, in their order.
   Communicator split(int group) const;
 
-  bool any(bool mine) const;
-  double max(double mine) const;  ///< NaN if any rank has NaN
-  std::int64_t sum(std::int64_t mine) const;
+  bool any(bool local) const;
+  double max(double local) const;  ///< NaN if any rank has NaN
+  std::int64_t sum(std::int64_t local) const;
   void barrier() const;
 
-  /// Number of ranks that share this rank's memory, and this rank's place among them.
+  /// Number of ranks that share the memory of this rank's node.
   int ranks_on_node() const;
 
   const Handle& handle() const { return *handle_; }
@@ -56,9 +56,9 @@ class Communicator {
   int size_ = 1;
 };
 
-/// Message passing from construction to destruction; one per program. A process that no launcher has started is alone
-/// and does without until something needs it, because starting it takes several times as long as a small run. Where
-/// somebody else has started it already, it is left running at the end.
+/// MPI from construction to destruction; one per program. A process that no launcher has started initialises it only
+/// when it is needed, because this takes several times as long as a small run. MPI that was initialised elsewhere is
+/// not finalised.
 class MpiSession {
  public:
   MpiSession();
@@ -67,7 +67,7 @@ class MpiSession {
   MpiSession& operator=(const MpiSession&) = delete;
 
   const Communicator& world() const { return *world_; }
-  /// Ends all ranks at once; for failures that one rank alone has seen.
+  /// Ends all ranks at once; for failures that only one rank has detected.
   [[noreturn]] void abort(int exit_code) const;
 
  private:

@@ -1,4 +1,4 @@
-// Copies of the neighbours' sites: who sends what to whom is worked out once, from the layout alone.
+// Copies of the neighbours' sites: the messages are planned once, from the layout alone.
 #include "parallel/halo.hpp"
 
 #include <vector>
@@ -50,32 +50,31 @@ Halo::Halo(const Layout& layout, const Communicator& communicator, int depth, in
                ? Range{}
                : Range{layout.first(rank + 1), std::min(layout.total(), layout.first(rank + 1) + depth)};
   };
-  const int me = communicator.rank();
-  const Range mine = owned(me);
-  left_ = static_cast<int>(before(me).end - before(me).first);
-  right_ = static_cast<int>(after(me).end - after(me).first);
-  const std::int64_t origin = mine.first - left_;
+  const int own_rank = communicator.rank();
+  const Range local = owned(own_rank);
+  left_ = static_cast<int>(before(own_rank).end - before(own_rank).first);
+  right_ = static_cast<int>(after(own_rank).end - after(own_rank).first);
+  const std::int64_t origin = local.first - left_;
 
   const auto add = [&](std::vector<Plan::Message>& list, int rank, Range sites) {
     if (sites.empty()) return;
     const std::int64_t count = sites.end - sites.first;
     list.push_back({rank, sites.first - origin, count, std::vector<double>(static_cast<std::size_t>(count * fields))});
   };
-  // Going outward from here, the first rank that neither wants nor has anything ends the search.
+  // Going outward from this rank, the first rank without a common range ends the search.
   for (int step : {-1, 1}) {
-    for (int other = me + step; other >= 0 && other < layout.active_ranks() && !mine.empty(); other += step) {
-      const Range wanted = intersection(step < 0 ? after(other) : before(other), mine);
-      const Range offered = intersection(step < 0 ? before(me) : after(me), owned(other));
-      if (wanted.empty() && offered.empty()) break;
-      add(plan_->outgoing, other, wanted);
-      add(plan_->incoming, other, offered);
+    for (int other = own_rank + step; other >= 0 && other < layout.active_ranks() && !local.empty(); other += step) {
+      const Range outgoing_sites = intersection(step < 0 ? after(other) : before(other), local);
+      const Range incoming_sites = intersection(step < 0 ? before(own_rank) : after(own_rank), owned(other));
+      if (outgoing_sites.empty() && incoming_sites.empty()) break;
+      add(plan_->outgoing, other, outgoing_sites);
+      add(plan_->incoming, other, incoming_sites);
     }
   }
   plan_->requests.resize(plan_->outgoing.size() + plan_->incoming.size());
 }
 
 void Halo::exchange(std::span<double* const> arrays) {
-  if (plan_->requests.empty()) return;
   if (plan_->requests.empty()) return;
   auto request = plan_->requests.begin();
   for (Plan::Message& message : plan_->incoming) {

@@ -1,4 +1,4 @@
-// Copies of the neighbours' sites at both ends of a rank's piece.
+// Ghost sites: copies of the neighbours' sites at both ends of a rank's piece.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace bathline {
 
-/// Exchanges `depth` sites with the ranks on either side, however many ranks they are spread over.
+/// Exchanges `depth` sites on either side, over as many ranks as hold them.
 /// A local array holds left() copied sites, then the rank's own, then right() copied sites.
 class Halo {
  public:

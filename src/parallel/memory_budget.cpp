@@ -1,4 +1,4 @@
-// How much memory a node has left, against what its ranks ask for.
+// Available memory of a node, against what its ranks request.
 #include "parallel/memory_budget.hpp"
 
 #include <sys/resource.h>
@@ -18,14 +18,14 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The one number in a file; infinity where there is none, as in "max".
+/// The number in a file; infinity if there is none, as in "max".
 double number_in(const std::filesystem::path& path) {
   std::ifstream file(path);
   double number = 0.0;
   return file >> number ? number : infinity;
 }
 
-/// The number behind a name in a file of names and numbers; zero where it is not there.
+/// The number that follows `name` in a file of names and numbers; zero if the name is missing.
 double number_named(const std::filesystem::path& path, const std::string& name) {
   std::ifstream file(path);
   std::string line, word;
@@ -37,29 +37,29 @@ double number_named(const std::filesystem::path& path, const std::string& name) 
   return 0.0;
 }
 
-/// What a group and all that it lies in leave. Files that it has read and could forget count as used by it, and are
-/// not.
+/// Memory left in a control group and its ancestors, in bytes. Reclaimable cached files count as used there and are
+/// added.
 double spare_up_to(const std::filesystem::path& mount, const std::filesystem::path& group, const char* limit,
-                   const char* used, const char* forgettable) {
+                   const char* used, const char* reclaimable) {
   double spare = infinity;
-  for (std::filesystem::path at = group.relative_path();; at = at.parent_path()) {
-    const std::filesystem::path folder = mount / at;
-    const double most = number_in(folder / limit), now = number_in(folder / used);
-    if (most < infinity && now < infinity) {
-      spare = std::min(spare, most - now + number_named(folder / "memory.stat", forgettable));
+  for (std::filesystem::path path = group.relative_path();; path = path.parent_path()) {
+    const std::filesystem::path folder = mount / path;
+    const double max_bytes = number_in(folder / limit), used_bytes = number_in(folder / used);
+    if (max_bytes < infinity && used_bytes < infinity) {
+      spare = std::min(spare, max_bytes - used_bytes + number_named(folder / "memory.stat", reclaimable));
     }
-    if (at.empty()) return spare;
+    if (path.empty()) return spare;
   }
 }
 
-/// Free memory as the kernel estimates it, or what control groups leave of it.
+/// Free memory as the kernel estimates it, or as control groups limit it.
 double available_on_node() {
   const double kibibytes = number_named("/proc/meminfo", "MemAvailable:");
   const double free = kibibytes > 0.0 ? 1024.0 * kibibytes : infinity;
   return std::max(0.0, std::min(free, cgroup_available_bytes("/proc/self/cgroup", "/sys/fs/cgroup")));
 }
 
-/// What is left of the addresses and of the data that this process may have.
+/// What the limits on address space and data (`ulimit -v`, `-d`) leave to this process.
 double available_to_process() {
   // In pages: all addresses, resident, shared, text, nothing, data.
   double pages[6] = {};
@@ -94,27 +94,29 @@ double cgroup_available_bytes(const std::filesystem::path& groups, const std::fi
 }
 
 MemoryBudget memory_budget(const Communicator& communicator, double bytes) {
-  MemoryBudget mine;
-  mine.needed = bytes;
-  mine.available = available_on_node();
+  MemoryBudget budget;
+  budget.needed = bytes;
+  budget.available = available_on_node();
   if (communicator.size() > 1) {
     MPI_Comm node = MPI_COMM_NULL;
     MPI_Comm_split_type(mpi_comm(communicator), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Allreduce(MPI_IN_PLACE, &mine.needed, 1, MPI_DOUBLE, MPI_SUM, node);
-    MPI_Allreduce(MPI_IN_PLACE, &mine.available, 1, MPI_DOUBLE, MPI_MIN, node);
+    MPI_Allreduce(MPI_IN_PLACE, &budget.needed, 1, MPI_DOUBLE, MPI_SUM, node);
+    MPI_Allreduce(MPI_IN_PLACE, &budget.available, 1, MPI_DOUBLE, MPI_MIN, node);
     MPI_Comm_free(&node);
   }
-  const double own = available_to_process();
-  if (own - bytes < mine.available - mine.needed) mine = {.needed = bytes, .available = own, .of_one_rank = true};
-  if (communicator.size() == 1) return mine;
-  // The one with the least to spare speaks for all.
+  const double available = available_to_process();
+  if (available - bytes < budget.available - budget.needed) {
+    budget = {.needed = bytes, .available = available, .is_rank_limit = true};
+  }
+  if (communicator.size() == 1) return budget;
+  // All ranks return the numbers of the rank with the smallest margin.
   struct {
     double spare;
     int rank;
-  } least{mine.available - mine.needed, communicator.rank()};
-  MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, mpi_comm(communicator));
-  double numbers[] = {mine.needed, mine.available, mine.of_one_rank ? 1.0 : 0.0};
-  communicator.broadcast(std::span<double>(numbers), least.rank);
+  } tightest{budget.available - budget.needed, communicator.rank()};
+  MPI_Allreduce(MPI_IN_PLACE, &tightest, 1, MPI_DOUBLE_INT, MPI_MINLOC, mpi_comm(communicator));
+  double numbers[] = {budget.needed, budget.available, budget.is_rank_limit ? 1.0 : 0.0};
+  communicator.broadcast(std::span<double>(numbers), tightest.rank);
   return {numbers[0], numbers[1], numbers[2] != 0.0};
 }
 

@@ -11,11 +11,11 @@ struct Communicator::Handle {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
-/// The MPI communicator of `communicator`; it stays owned by the session. Starts message passing where a process that
-/// is alone has done without until now.
+/// The MPI communicator of `communicator`; it stays owned by the session. Initialises MPI where a singleton process has
+/// not done so yet.
 MPI_Comm mpi_comm(const Communicator& communicator);
 
-/// MPI_COMM_SELF, with message passing started as above.
+/// MPI_COMM_SELF, with MPI initialised as above.
 MPI_Comm mpi_comm_self();
 
 }  // namespace bathline

@@ -10,7 +10,7 @@ namespace bathline {
 
 namespace {
 
-// Enough leaves for as many ranks, few enough that one message to rank 0 takes them all.
+// Enough leaves for as many ranks, few enough for one message to rank 0.
 constexpr std::int64_t max_leaves = 1024;
 constexpr std::int64_t smallest_leaf = 256;
 
@@ -30,12 +30,12 @@ ReproducibleBlockSum::ReproducibleBlockSum(std::int64_t total, const Communicato
 
 std::span<double> ReproducibleBlockSum::allocate(int width) {
   width_ = static_cast<std::size_t>(width);
-  mine_.assign(static_cast<std::size_t>(leaves_) * width_, 0.0);
-  return mine_;
+  local_.assign(static_cast<std::size_t>(leaves_) * width_, 0.0);
+  return local_;
 }
 
 void ReproducibleBlockSum::reduce(std::span<double> totals) {
-  const std::vector<double>* all = &mine_;
+  const std::vector<double>* all = &local_;
   if (communicator_.size() > 1) {
     if (communicator_.is_root()) {
       all_.resize(static_cast<std::size_t>(layout_.total()) * width_);
@@ -46,20 +46,20 @@ void ReproducibleBlockSum::reduce(std::span<double> totals) {
         begins_.push_back(static_cast<int>(layout_.first(rank) * static_cast<std::int64_t>(width_)));
       }
     }
-    MPI_Gatherv(mine_.data(), static_cast<int>(mine_.size()), MPI_DOUBLE, all_.data(), counts_.data(), begins_.data(),
+    MPI_Gatherv(local_.data(), static_cast<int>(local_.size()), MPI_DOUBLE, all_.data(), counts_.data(), begins_.data(),
                 MPI_DOUBLE, 0, mpi_comm(communicator_));
     all = &all_;
   }
   if (!communicator_.is_root()) return;
   for (std::size_t i = 0; i < width_; ++i) {
     // Neumaier's compensated sum.
-    double sum = 0.0, lost = 0.0;
-    for (std::size_t at = i; at < all->size(); at += width_) {
-      const double value = (*all)[at], next = sum + value;
-      lost += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
+    double sum = 0.0, compensation = 0.0;
+    for (std::size_t k = i; k < all->size(); k += width_) {
+      const double value = (*all)[k], next = sum + value;
+      compensation += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
       sum = next;
     }
-    totals[i] = sum + lost;
+    totals[i] = sum + compensation;
   }
 }
 

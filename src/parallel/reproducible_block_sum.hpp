@@ -10,8 +10,8 @@
 
 namespace bathline {
 
-/// Cuts `total` elements into leaves that depend on the total alone; a rank holds whole leaves. Whoever adds up fills
-/// in the sums of its own leaves, element by element in order, and `reduce` adds the leaves in order: one message.
+/// Cuts `total` elements into leaves that depend on the total alone; a rank holds whole leaves. The caller adds up its
+/// own leaves, element by element in order, and `reduce` adds the leaves in order, with one message.
 class ReproducibleBlockSum {
  public:
   ReproducibleBlockSum(std::int64_t total, const Communicator& communicator);
@@ -23,11 +23,11 @@ class ReproducibleBlockSum {
   std::int64_t leaves() const { return leaves_; }
   std::int64_t leaf_size() const { return leaf_size_; }
 
-  /// Room for `width` sums per leaf of this rank, all zero.
+  /// Storage for `width` sums per leaf of this rank, all zero.
   std::span<double> allocate(int width);
-  /// The sums of the leaf `leaf` among what `open` gave.
-  std::span<double> leaf(std::int64_t leaf) { return std::span(mine_).subspan(leaf * width_, width_); }
-  /// All leaves added up, on rank 0; elsewhere `totals` is left alone. @note Collective.
+  /// The sums of leaf `leaf` in that storage.
+  std::span<double> leaf(std::int64_t leaf) { return std::span(local_).subspan(leaf * width_, width_); }
+  /// The sums over all leaves, on rank 0; `totals` is unchanged on the others. @note Collective.
   void reduce(std::span<double> totals);
 
  private:
@@ -38,7 +38,7 @@ class ReproducibleBlockSum {
   std::int64_t count_;
   std::int64_t leaves_;
   std::size_t width_ = 0;
-  std::vector<double> mine_, all_;
+  std::vector<double> local_, all_;
   std::vector<int> counts_, begins_;  // of the message, on rank 0
 };
 

@@ -1,4 +1,4 @@
-// Reading on one rank for all.
+// Reading on rank 0 for all ranks.
 #include "parallel/text_file.hpp"
 
 #include <fstream>

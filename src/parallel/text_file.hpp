@@ -9,7 +9,7 @@
 
 namespace bathline {
 
-/// The text of the regular file at `path`; nothing where that cannot be read, or is a pipe or a device, which may never
+/// The text of the regular file at `path`; nothing if it cannot be read, or is a pipe or a device, which may have no
 /// end.
 std::optional<std::string> read_text_file(const std::filesystem::path& path);
 

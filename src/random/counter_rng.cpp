@@ -1,4 +1,4 @@
-// A counter-based generator, keyed.
+// Random numbers by the counter-based generator Philox.
 #include "random/counter_rng.hpp"
 
 #include <Random123/philox.h>
@@ -15,8 +15,8 @@ std::pair<double, double> uniform_pair(const RngKey& key, std::uint64_t index) {
   const Generator::key_type words = {
       {static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)}};
   const Generator::ctr_type bits = Generator()(counter, words);
-  const auto uniform = [&](int at) {
-    const std::uint64_t word = (static_cast<std::uint64_t>(bits[at]) << 32 | bits[at + 1]) >> 11;
+  const auto uniform = [&](int first_word) {
+    const std::uint64_t word = (static_cast<std::uint64_t>(bits[first_word]) << 32 | bits[first_word + 1]) >> 11;
     return static_cast<double>(word + 1) * 0x1p-53;
   };
   return {uniform(0), uniform(2)};

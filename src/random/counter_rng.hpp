@@ -1,4 +1,4 @@
-// Random numbers that depend on what they are for, not on who draws them.
+// Counter-based random numbers: functions of a key and an index, whatever the order and the rank of the draws.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace bathline {
 
-/// Which draw of a run: the recipe's seed, the realisation of an ensemble and what the numbers are for.
+/// The key of a stream: the recipe's seed, the realisation of an ensemble, and the purpose of the numbers (`stream`).
 struct RngKey {
   std::uint64_t seed = 0;
   std::uint32_t realisation = 0;
@@ -18,7 +18,7 @@ struct RngKey {
 std::pair<double, double> uniform_pair(const RngKey& key, std::uint64_t index);
 
 /// Two independent standard normal numbers for element `index`: the same on any number of ranks.
-/// Source: those above and the transformation of Box and Muller.
+/// Source: salmon2011 and the Box-Muller transform.
 std::pair<double, double> normal_pair(const RngKey& key, std::uint64_t index);
 
 }  // namespace bathline

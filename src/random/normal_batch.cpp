@@ -1,4 +1,4 @@
-// Many normal numbers at once, by counter.
+// Batches of counter-based normal random numbers.
 #include "random/normal_batch.hpp"
 
 #include <Random123/philox.h>
@@ -13,54 +13,53 @@
 #include <immintrin.h>
 #endif
 
-// All functions of long vectors are inlined, so that how other compilers would pass these does not matter.
+// It warns that the ABI of long vectors as arguments has changed; all functions with such arguments are inlined.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace bathline {
 
 namespace {
 
-/// Pairs that go through every operation together: several registers of every kind, so that the processor works on one
-/// while others wait for a result.
+/// Pairs computed together: several registers of each variable, so that independent operations overlap.
 constexpr int width = 32;
 
-/// Have the operators of numbers, place by place.
+/// Have element-wise operators.
 using Words = std::uint64_t __attribute__((vector_size(width * sizeof(std::uint64_t))));
 using Numbers = double __attribute__((vector_size(width * sizeof(double))));
 
 constexpr std::uint64_t lower = 0xffffffffU;
 
-/// The products of the lower halves. Written out for the compiler, which would take three times as many operations to
-/// multiply whole words.
+/// The products of the lower halves, by intrinsics: the compiler would need three times as many operations for the
+/// product of whole words.
 [[gnu::always_inline]] inline Words products(const Words& words, std::int64_t factor) {
 #if defined(__AVX512F__)
   using Register = __m512i;
-  const auto product = [&](Register one) { return _mm512_maskz_mul_epu32(0xff, one, _mm512_set1_epi64(factor)); };
+  const auto product = [&](Register value) { return _mm512_maskz_mul_epu32(0xff, value, _mm512_set1_epi64(factor)); };
 #elif defined(__AVX2__)
   using Register = __m256i;
-  const auto product = [&](Register one) { return _mm256_mul_epu32(one, _mm256_set1_epi64x(factor)); };
+  const auto product = [&](Register value) { return _mm256_mul_epu32(value, _mm256_set1_epi64x(factor)); };
 #elif defined(__SSE2__)
   using Register = __m128i;
-  const auto product = [&](Register one) { return _mm_mul_epu32(one, _mm_set1_epi64x(factor)); };
+  const auto product = [&](Register value) { return _mm_mul_epu32(value, _mm_set1_epi64x(factor)); };
 #else
   using Register = std::uint64_t;
-  const auto product = [&](Register one) { return (one & lower) * static_cast<Register>(factor); };
+  const auto product = [&](Register value) { return (value & lower) * static_cast<Register>(factor); };
 #endif
   Register registers[sizeof(Words) / sizeof(Register)];
   std::memcpy(registers, &words, sizeof words);
-  for (Register& one : registers) one = product(one);
+  for (Register& value : registers) value = product(value);
   Words result;
   std::memcpy(&result, registers, sizeof result);
   return result;
 }
 
-/// The four words of Philox4x32-10 for a row of counters from `first` on, each in the lower half of a place of its own.
+/// The four words of Philox4x32-10 for consecutive counters from `first` on, each in the lower half of an element.
 [[gnu::always_inline]] inline std::array<Words, 4> philox(const RngKey& key, std::uint64_t first) {
   Words index;
   for (int i = 0; i < width; ++i) index[i] = first + static_cast<std::uint64_t>(i);
   Words a = index, b = index >> 32, c = Words{} + key.realisation, d = Words{} + key.stream;
   std::uint64_t low = key.seed & lower, high = key.seed >> 32;
-#pragma GCC unroll 10  // else the words go through memory between two rounds, at four times the time
+#pragma GCC unroll 10  // else the words go through memory between rounds, which takes four times as long
   for (int round = 0; round < 10; ++round) {
     const Words even = products(a, PHILOX_M4x32_0), odd = products(c, PHILOX_M4x32_1);
     a = (odd >> 32) ^ b ^ low;
@@ -73,15 +72,15 @@ constexpr std::uint64_t lower = 0xffffffffU;
   return {a & lower, b & lower, c & lower, d & lower};
 }
 
-/// An integer below 2^52 as a number, by an exponent that leaves its bits in place: processors convert 64-bit integers
+/// Converts integers below 2^52 by setting the exponent of 2^52 and subtracting it: processors convert 64-bit integers
 /// one by one.
-[[gnu::always_inline]] inline Numbers number_of(const Words& integer) {
+[[gnu::always_inline]] inline Numbers to_double(const Words& integer) {
   return reinterpret_cast<Numbers>(integer | 0x4330000000000000ULL) - 0x1p52;
 }
 
-/// In (0, 1], as in uniform_pair.
+/// Uniform in (0, 1], as in uniform_pair.
 [[gnu::always_inline]] inline Numbers uniform(const Words& high, const Words& low) {
-  return (number_of(high) * 0x1p21 + number_of(low >> 11) + 1.0) * 0x1p-53;
+  return (to_double(high) * 0x1p21 + to_double(low >> 11) + 1.0) * 0x1p-53;
 }
 
 /// The value of a polynomial with these coefficients, the highest first.
@@ -95,19 +94,20 @@ template <std::size_t N>
 /// u = 2^e m with m within a factor sqrt(2) of 1, and log m = 2 artanh((m - 1)/(m + 1)).
 [[gnu::always_inline]] inline Numbers logarithm(const Numbers& u) {
   const auto bits = reinterpret_cast<Words>(u);
-  constexpr std::uint64_t root_half = 0x3fe6a09e667f3bcdULL, one = 1023;
-  const Words exponent = (bits - root_half + (one << 52)) >> 52;
-  const auto m = reinterpret_cast<Numbers>(bits - ((exponent - one) << 52));
+  constexpr std::uint64_t root_half = 0x3fe6a09e667f3bcdULL, bias = 1023;
+  const Words exponent = (bits - root_half + (bias << 52)) >> 52;
+  const auto m = reinterpret_cast<Numbers>(bits - ((exponent - bias) << 52));
   const Numbers s = (m - 1.0) / (m + 1.0), square = s * s;
   const Numbers rest = polynomial(
       {1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3},
       square);
-  return (number_of(exponent) - 1023.0) * std::numbers::ln2 + (2.0 * s + 2.0 * s * square * rest);
+  return (to_double(exponent) - 1023.0) * std::numbers::ln2 + (2.0 * s + 2.0 * s * square * rest);
 }
 
-/// Cosine and sine of 2 pi u times `radius`: series within an eighth of a turn, then turned by quarters.
-[[gnu::always_inline]] inline void turn(const Numbers& u, const Numbers& radius, Numbers& first, Numbers& second) {
-  constexpr double shift = 0x1.8p52;  // adding it rounds to an integer, which stands in the last bits then
+/// radius cos(2 pi u) and radius sin(2 pi u): Taylor series within an eighth of a turn, rotated by quarter turns.
+[[gnu::always_inline]] inline void polar_to_cartesian(const Numbers& u, const Numbers& radius, Numbers& first,
+                                                      Numbers& second) {
+  constexpr double shift = 0x1.8p52;  // adding it rounds to an integer, held in the last bits
   const Numbers quarters = 4.0 * u, shifted = quarters + shift;
   const auto quarter = reinterpret_cast<Words>(shifted);
   const Numbers x = (quarters - (shifted - shift)) * (0.5 * std::numbers::pi), square = x * x;
@@ -126,7 +126,7 @@ template <std::size_t N>
   second = radius * reinterpret_cast<Numbers>(((s & ~odd) | (c & odd)) ^ ((quarter & 2) << 62));
 }
 
-/// Numbers 2 i and 2 i + 1 of pairs i from `pair` on.
+/// The numbers of `width` pairs from `pair` on, one pair after the other.
 void draw(const RngKey& key, std::uint64_t pair, double* numbers) {
   const std::array<Words, 4> words = philox(key, pair);
   Numbers radius = -2.0 * logarithm(uniform(words[0], words[1]));
@@ -134,11 +134,11 @@ void draw(const RngKey& key, std::uint64_t pair, double* numbers) {
   std::memcpy(roots.data(), &radius, sizeof radius);
   for (double& root : roots) root = std::sqrt(root);
   std::memcpy(&radius, roots.data(), sizeof radius);
-  Numbers one, other;
-  turn(uniform(words[2], words[3]), radius, one, other);
+  Numbers first, second;
+  polar_to_cartesian(uniform(words[2], words[3]), radius, first, second);
   for (int i = 0; i < width; ++i) {
-    numbers[2 * i] = one[i];
-    numbers[2 * i + 1] = other[i];
+    numbers[2 * i] = first[i];
+    numbers[2 * i + 1] = second[i];
   }
 }
 

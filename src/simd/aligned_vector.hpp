@@ -1,4 +1,4 @@
-// Arrays that begin with a cache line.
+// Arrays aligned to cache lines.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,10 @@
 
 namespace bathline {
 
-/// Bytes that caches and memory hand over together.
+/// Bytes of a cache line.
 inline constexpr std::size_t cache_line_bytes = 64;
 
-/// Allocates from the beginning of a cache line.
+/// Allocates memory aligned to cache lines.
 template <class T>
 struct AlignedAllocator {
   using value_type = T;
@@ -27,7 +27,7 @@ struct AlignedAllocator {
   bool operator==(const AlignedAllocator&) const = default;
 };
 
-/// For loops over registers: a register that lies in two cache lines is loaded twice.
+/// For vectorised loops: a load that crosses a cache line costs two.
 using AlignedVector = std::vector<double, AlignedAllocator<double>>;
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Division by a number that is known in advance.
+// Division by a loop-invariant divisor.
 //
 // Let y be the inverse of b rounded to nearest, and q next to a/b. Then the residual r = a - b q is exact in one fused
 // operation, and q + r y, rounded, is a/b rounded: the bits of a division, which takes longer. A first such correction
@@ -12,7 +12,7 @@
 
 namespace bathline {
 
-/// Whether every lane is a number whose size lies between these two.
+/// Whether the magnitude of every lane lies in [low, high]; false for NaN.
 inline bool all_lanes_between(SimdDouble x, double low, double high) {
 #if defined(__AVX512F__)
   const SimdDouble size = _mm512_abs_pd(x);
@@ -40,7 +40,7 @@ class InvariantDivisor {
         is_power_of_two_(is_moderate_ && std::abs(mantissa(divisor)) == 0.5) {}
 
   double divide(double x) const { return is_power_of_two_ ? x * inverse_ : x / divisor_; }
-  /// Residuals of what is far from where numbers end are numbers, too.
+  /// Within these bounds no residual overflows or underflows.
   SimdDouble divide(SimdDouble x) const {
     if (is_power_of_two_) return x * inverse_;
     if (!is_moderate_ || !all_lanes_between(x, 1e-200, 1e200)) return x / divisor_;

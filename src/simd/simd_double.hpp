@@ -1,5 +1,5 @@
-// As many numbers as a register of the processor holds, for loops that must keep their state in registers. How many
-// there are changes no result of explicit schemes, and of implicit ones no more than round-off.
+// A vector register of doubles, for loops that keep their state in registers. Its width changes no result of explicit
+// schemes, and results of implicit schemes by round-off only.
 // Tested by tests/parallel/reproducible_sum_test.cpp.
 #pragma once
 
@@ -22,10 +22,10 @@ inline constexpr int simd_width = 4;
 inline constexpr int simd_width = 2;
 #endif
 
-/// Has the operators of a number, lane by lane.
+/// Has the operators of a double, lane by lane.
 using SimdDouble = double __attribute__((vector_size(simd_width * sizeof(double))));
 
-/// Nothing is computed for that, as an added zero would be.
+/// `x` in every lane. The compiler drops the subtraction of zero, but not an addition, which turns -0 into +0.
 template <class Number = SimdDouble>
 Number splat(double x) {
   return x - Number{};
@@ -37,7 +37,7 @@ inline SimdDouble load(const double* from) {
   return value;
 }
 inline void store(SimdDouble value, double* to) { std::memcpy(to, &value, sizeof value); }
-/// For expressions that serve single numbers and registers: the one at `from`, or as many as there are lanes.
+/// For expressions that serve double and SimdDouble: the number at `from`, or simd_width numbers from there on.
 template <class Number>
 Number read(const double* from) {
   if constexpr (std::is_same_v<Number, SimdDouble>) {
@@ -47,7 +47,7 @@ Number read(const double* from) {
   }
 }
 
-/// std::fma lane by lane. Written out for the compiler, which takes a loop over the lanes apart.
+/// std::fma lane by lane, by intrinsics: the compiler turns a loop over the lanes into scalar operations.
 inline SimdDouble multiply_add(SimdDouble a, SimdDouble b, SimdDouble c) {
 #if defined(__AVX512F__)
   return _mm512_fmadd_pd(a, b, c);
@@ -58,12 +58,12 @@ inline SimdDouble multiply_add(SimdDouble a, SimdDouble b, SimdDouble c) {
   return c;
 #endif
 }
-/// The same for one number, for expressions that serve both.
+/// The same for a double, for expressions that serve both types.
 inline double multiply_add(double a, double b, double c) { return std::fma(a, b, c); }
 
 namespace lane_order {
 
-/// `pick(i)` says what lane i of the result is: lane k of `a` for k < lanes, of `b` for lanes + k.
+/// `pick(i)` selects lane i of the result: k is lane k of `a`, simd_width + k is lane k of `b`.
 template <class Pick, int... i>
 [[gnu::always_inline]] inline SimdDouble shuffle(SimdDouble a, SimdDouble b, Pick, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(a, b, Pick{}(i)...);
@@ -73,7 +73,7 @@ template <class Pick>
   return shuffle(a, b, pick, std::make_integer_sequence<int, simd_width>{});
 }
 
-/// Exchanges what lies beside the diagonal in blocks of `size` x `size`, then in ever smaller ones.
+/// Exchanges the off-diagonal blocks of `size` x `size`, then recursively those of half the size.
 template <int size>
 [[gnu::always_inline]] inline void transpose_blocks(SimdDouble* rows) {
   if constexpr (size > 0) {
@@ -89,22 +89,22 @@ template <int size>
 
 }  // namespace lane_order
 
-/// Every lane takes the value of the lane before it; the first keeps its own.
+/// Every lane takes the value of the previous lane; the first keeps its own.
 inline SimdDouble shift_lanes_up(SimdDouble x) {
   return lane_order::shuffle(x, x, [](int i) { return i > 0 ? i - 1 : 0; });
 }
-/// Every lane takes the value of the lane behind it; the last keeps its own.
+/// Every lane takes the value of the next lane; the last keeps its own.
 inline SimdDouble shift_lanes_down(SimdDouble x) {
   return lane_order::shuffle(x, x, [](int i) { return i + 1 < simd_width ? i + 1 : i; });
 }
 
-/// Where two registers hold consecutive numbers: as many of them, ending `by` before the last.
+/// For consecutive numbers in `before` and `now`: the simd_width of them that end `by` before the last.
 template <int by>
 inline SimdDouble concat_shift(SimdDouble before, SimdDouble now) {
   return lane_order::shuffle(before, now, [](int i) { return simd_width - by + i; });
 }
 
-/// Turns `simd_width` rows of a square into its columns.
+/// Transposes a simd_width x simd_width matrix, given by its rows.
 [[gnu::always_inline]] inline void transpose(SimdDouble* rows) { lane_order::transpose_blocks<simd_width / 2>(rows); }
 
 }  // namespace bathline

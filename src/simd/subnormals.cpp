@@ -1,4 +1,4 @@
-// Numbers too small for full precision.
+// Flushing of subnormal numbers to zero.
 #include "simd/subnormals.hpp"
 
 #if defined(__SSE2__)
@@ -9,7 +9,7 @@ namespace bathline {
 
 void flush_subnormals() {
 #if defined(__SSE2__)
-  // The flags, not their intrinsics, which ask for SSE3: every processor with SSE2 but the first has both.
+  // The bits of MXCSR, not their intrinsics, which require SSE3: every processor with SSE2 but the first has both bits.
   constexpr unsigned results_are_zero = 0x8000, operands_are_zero = 0x0040;
   _mm_setcsr(_mm_getcsr() | results_are_zero | operands_are_zero);
 #endif

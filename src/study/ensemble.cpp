@@ -68,11 +68,11 @@ void check_memory(const Recipe& recipe, const Experiment& experiment, const Ense
                  size_in_words(bytes.result));
     return;
   }
-  mistakes.add(
-      recipe.study.where("realisations"),
-      fmt::format("what is recorded of the realisations needs {} on a {} that has {} to spare; "
-                  "`series = false` leaves out means at every record, `[output] every` makes them fewer",
-                  size_in_words(memory.needed), memory.of_one_rank ? "rank" : "node", size_in_words(memory.available)));
+  mistakes.add(recipe.study.where("realisations"),
+               fmt::format("what is recorded of the realisations needs {} on a {} that has {} to spare; "
+                           "`series = false` leaves out means at every record, `[output] every` makes them fewer",
+                           size_in_words(memory.needed), memory.is_rank_limit ? "rank" : "node",
+                           size_in_words(memory.available)));
 }
 
 /// Reads what is measured, and in how many blocks of time.

@@ -15,27 +15,28 @@ struct Formula {
     const FormulaNames names = {{"x", graph.variable(0)}, {"y", graph.variable(1)}};
     value = parse_formula(text, names, graph);
   }
-  Eigen::VectorXd run(const std::vector<Expression>& expressions, const Eigen::VectorXd& at) const {
+  Eigen::VectorXd run(const std::vector<Expression>& expressions, const Eigen::VectorXd& position) const {
     Eigen::VectorXd outputs(static_cast<Eigen::Index>(expressions.size()));
-    FormulaProgram(graph, expressions, 2).run(at.data(), outputs.data());
+    FormulaProgram(graph, expressions, 2).run(position.data(), outputs.data());
     return outputs;
   }
   ExpressionGraph graph;
   Expression value;
 };
 
-/// Differences of order six know derivatives to about 1e-11 of what they are taken from.
-void expect_exact_derivatives(const std::string& text, const Eigen::VectorXd& at) {
+/// Differences of order six have a relative error of about 1e-11.
+void expect_exact_derivatives(const std::string& text, const Eigen::VectorXd& position) {
   Formula formula(text);
   const std::vector<Expression> gradient = gradient_of(formula.graph, formula.value, 0, 2);
   const std::vector<Expression> hessian = hessian_of(formula.graph, formula.value, 0, 2);
   const auto values = [&](const Eigen::VectorXd& x) { return formula.run({formula.value}, x); };
-  const auto slopes = [&](const Eigen::VectorXd& x) { return formula.run(gradient, x); };
-  const Eigen::VectorXd expected = jacobian_of(values, at, 2e-3).transpose();
-  EXPECT_LT((slopes(at) - expected).norm(), 1e-9 * std::max(1.0, expected.norm())) << text;
-  const Eigen::MatrixXd second = jacobian_of(slopes, at, 2e-3);
-  const Eigen::VectorXd own = formula.run(hessian, at);
-  EXPECT_LT((Eigen::Map<const Eigen::MatrixXd>(own.data(), 2, 2) - second).norm(), 1e-9 * std::max(1.0, second.norm()))
+  const auto gradient_at = [&](const Eigen::VectorXd& x) { return formula.run(gradient, x); };
+  const Eigen::VectorXd expected = jacobian_of(values, position, 2e-3).transpose();
+  EXPECT_LT((gradient_at(position) - expected).norm(), 1e-9 * std::max(1.0, expected.norm())) << text;
+  const Eigen::MatrixXd second = jacobian_of(gradient_at, position, 2e-3);
+  const Eigen::VectorXd actual = formula.run(hessian, position);
+  EXPECT_LT((Eigen::Map<const Eigen::MatrixXd>(actual.data(), 2, 2) - second).norm(),
+            1e-9 * std::max(1.0, second.norm()))
       << text;
 }
 
@@ -63,7 +64,7 @@ TEST(FormulaDerivatives, OfOperatorsAreExact) {
   }
 }
 
-TEST(FormulaDerivatives, OfPiecesAreThoseOfThePieceAtHand) {
+TEST(FormulaDerivatives, OfPiecewiseFunctionsAreThoseOfTheActivePiece) {
   const auto slope = [](const std::string& text, double x) {
     Formula formula(text);
     return formula.run({formula.graph.derivative(formula.value, 0)}, Eigen::Vector2d(x, 0.0))[0];
@@ -75,11 +76,11 @@ TEST(FormulaDerivatives, OfPiecesAreThoseOfThePieceAtHand) {
   EXPECT_EQ(slope("step(x)*x^2", 3.0), 6.0);
   EXPECT_EQ(slope("step(x)*x^2", -3.0), 0.0);
   EXPECT_EQ(slope("sign(x)*x", -3.0), -1.0);
-  // One piece has no derivative here: it must not matter to the other.
+  // One piece has no derivative here; the other must not be affected.
   EXPECT_EQ(slope("max(x, sqrt(x - 1) - 5)", 1.0), 1.0);
 }
 
-TEST(FormulaDerivatives, SimplifyToWhatIsNeeded) {
+TEST(FormulaDerivatives, AreSimplified) {
   ExpressionGraph graph;
   const FormulaNames names = {{"x", graph.variable(0)}, {"y", graph.variable(1)}};
   const Expression V = parse_formula("0.5*(x^2 + y^2) + x^2*y - y^3/3", names, graph);

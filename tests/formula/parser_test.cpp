@@ -1,4 +1,4 @@
-// What formulas mean, and what is said of text that is none.
+// Values of formulas, and errors of invalid text.
 #include "formula/parser.hpp"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ double value_of(const std::string& text) {
   return FormulaProgram(graph, {&expression, 1}, 2).run(variables);
 }
 
-TEST(FormulaParser, BindsOperatorsAsMathematicsDoes) {
+TEST(FormulaParser, HasThePrecedenceOfMathematics) {
   EXPECT_EQ(value_of("1 + 2*x^2"), 19.0);
   EXPECT_EQ(value_of("(1 + 2)*x^2"), 27.0);
   EXPECT_EQ(value_of("-x^2"), -9.0);
@@ -71,20 +71,22 @@ TEST(FormulaParser, KnowsEveryFunction) {
     EXPECT_NEAR(value_of(text), expected, 4e-15 * std::max(1.0, std::abs(expected))) << text;
   }
   for (const FormulaFunction& function : formula_functions()) {
-    const auto is_tried = [&](const auto& one) { return one.first.find(std::string(function.name) + "(") == 0; };
+    const auto is_tried = [&](const auto& this_case) {
+      return this_case.first.find(std::string(function.name) + "(") == 0;
+    };
     EXPECT_TRUE(std::any_of(cases.begin(), cases.end(), is_tried)) << function.name;
     EXPECT_THAT(describe_formulas(), HasSubstr(std::string("  ") + std::string(function.name) + " "));
   }
 }
 
-struct Wrong {
+struct InvalidFormula {
   std::string text;
   std::size_t offset;
   std::string message;
 };
 
 TEST(FormulaParser, PointsAtMistakes) {
-  const std::vector<Wrong> cases = {
+  const std::vector<InvalidFormula> cases = {
       {"x + sni(y)", 4, "unknown function `sni`; did you mean `sin`?"},
       {"x + kk", 4, "unknown name `kk`; did you mean `k`?"},
       {"x + bathline", 4, "known are `k`, `x`, `y`, `pi`"},
@@ -92,50 +94,50 @@ TEST(FormulaParser, PointsAtMistakes) {
       {"2*atan2(x)", 2, "`atan2` takes 2 arguments, not 1"},
       {"sin()", 0, "`sin` takes 1 argument, not 0"},
       {"sin x", 0, "needs its argument in parentheses"},
-      {"x(y)", 1, "`x` is no function"},
+      {"x(y)", 1, "`x` is not a function"},
       {"2x", 1, "products are written with `*`"},
       {"x y", 2, "an operator is missing"},
       {"x**2", 1, "powers are written with `^`"},
       {"(x + y", 6, "`(` at character 1 is not closed"},
-      {"x + y)", 5, "`)` closes nothing"},
+      {"x + y)", 5, "`)` without a matching"},
       {"sin(x", 5, "not closed"},
       {"x, y", 1, "outside of the arguments"},
-      {"x = y", 2, "no place in a formula"},
+      {"x = y", 2, "only the right-hand side"},
       {"x + ", 4, "ends where"},
       {"x + * y", 4, "not `*`"},
       {"", 0, "empty"},
       {" ", 0, "empty"},
-      {"1e999", 0, "beyond what a double can hold"},
+      {"1e999", 0, "outside the range of a double"},
       {"1.2.3", 3, "follows a number"},
       {"x + \xc3\xa4", 4, "not `\xc3\xa4`"},
       {"bessel_j(0.5, x)", 9, "whole number"},
       {"bessel_j(x, 1)", 9, "whole number"},
   };
-  for (const Wrong& wrong : cases) {
+  for (const InvalidFormula& invalid : cases) {
     try {
-      value_of(wrong.text);
-      ADD_FAILURE() << wrong.text;
+      value_of(invalid.text);
+      ADD_FAILURE() << invalid.text;
     } catch (const FormulaError& error) {
-      EXPECT_EQ(error.offset(), wrong.offset) << wrong.text;
-      EXPECT_THAT(error.what(), HasSubstr(wrong.message)) << wrong.text;
+      EXPECT_EQ(error.offset(), invalid.offset) << invalid.text;
+      EXPECT_THAT(error.what(), HasSubstr(invalid.message)) << invalid.text;
     }
   }
 }
 
-TEST(FormulaParser, BoundsWhatStrangersMayAsk) {
+TEST(FormulaParser, BoundsLengthAndDepth) {
   EXPECT_THROW(value_of(std::string(50'000, '(')), FormulaError);
   EXPECT_THROW(value_of(std::string(50'000, '-') + "x"), FormulaError);
   std::string powers = "x";
   for (int i = 0; i < 10'000; ++i) powers += "^x";
   EXPECT_THROW(value_of(powers), FormulaError);
   EXPECT_THROW(value_of(std::string(max_formula_bytes, ' ') + "x"), FormulaError);
-  // A long sum is no deep one.
+  // A long sum is not deeply nested.
   std::string sum = "x";
   for (int i = 0; i < 10'000; ++i) sum += "+y";
   EXPECT_EQ(value_of(sum), 3.0 - 5'000.0);
 }
 
-TEST(FormulaParser, NamesWhatIsTaken) {
+TEST(FormulaParser, KnowsReservedNames) {
   EXPECT_TRUE(is_reserved_in_formulas("pi"));
   EXPECT_TRUE(is_reserved_in_formulas("sin"));
   EXPECT_FALSE(is_reserved_in_formulas("x"));

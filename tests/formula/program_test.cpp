@@ -39,7 +39,7 @@ TEST(FormulaProgram, FusesProductsInSums) {
                                x - 3.0,
                                7.0 * x,
                                x / y,
-                               NAN,  // either of two products may be fused
+                               NAN,  // which of the two products is fused is undefined
                                -x,
                                NAN,
                                1.0 / (x - y) - z,
@@ -77,7 +77,7 @@ std::vector<double> one_by_one(const ExpressionGraph& graph, std::span<const Exp
   return results;
 }
 
-/// What is no number is as good as any other such.
+/// The same bits, or both NaN.
 bool are_same(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (std::isnan(a) && std::isnan(b));
 }
@@ -97,10 +97,10 @@ TEST(FormulaProgram, ComputesWhatItsOperationsDo) {
   for (int round = 0; round < 2000; ++round) {
     ExpressionGraph graph;
     std::vector<Expression> nodes = {graph.variable(0), graph.variable(1), graph.variable(2), graph.constant(0.4)};
-    // Long ones have more results that wait for their use than a processor has registers.
+    // Long programs have more live results than a processor has registers.
     for (int step = 0, instructions = 4 + below(60); step < instructions; ++step) {
       const Operation operation = operations[below(std::size(operations))];
-      // The node before is an operand more often than others are.
+      // The previous node is an operand more often than others.
       const auto operand = [&] {
         return below(4) == 0 ? nodes.back() : nodes[static_cast<std::size_t>(below(nodes.size()))];
       };
@@ -111,10 +111,10 @@ TEST(FormulaProgram, ComputesWhatItsOperationsDo) {
     const std::vector<Expression> outputs(nodes.rbegin(), nodes.rbegin() + 1 + below(nodes.size()));
     const std::vector<double> expected = one_by_one(graph, outputs, variables);
     const FormulaProgram program(graph, outputs, 3);
-    for (const FormulaProgram& either : {program, program.interpreted()}) {
-      std::vector<double> found(outputs.size());
-      either.run(variables, found.data());
-      EXPECT_THAT(found, testing::Pointwise(AreSame(), expected)) << either.is_jit_compiled();
+    for (const FormulaProgram& variant : {program, program.interpreted()}) {
+      std::vector<double> actual(outputs.size());
+      variant.run(variables, actual.data());
+      EXPECT_THAT(actual, testing::Pointwise(AreSame(), expected)) << variant.is_jit_compiled();
     }
     EXPECT_THAT(FormulaProgram(graph, {outputs.data(), 1}, 3).run(variables),
                 IsSameAs(one_by_one(graph, {outputs.data(), 1}, variables).front()));
@@ -123,11 +123,11 @@ TEST(FormulaProgram, ComputesWhatItsOperationsDo) {
 
 TEST(FormulaProgram, IsMachineCodeHere) {
   ExpressionGraph graph;
-  const Expression one = graph.constant(1.0);
-  const FormulaProgram program(graph, {&one, 1}, 0);
+  const Expression expression = graph.constant(1.0);
+  const FormulaProgram program(graph, {&expression, 1}, 0);
   EXPECT_FALSE(program.interpreted().is_jit_compiled());
   EXPECT_EQ(program.interpreted().run(nullptr), 1.0);
-  if (!program.is_jit_compiled()) GTEST_SKIP() << "this build has no AsmJit, or this processor is another";
+  if (!program.is_jit_compiled()) GTEST_SKIP() << "this build has no AsmJit, or this processor is not supported";
   FormulaProgram other = program.interpreted();
   other = program;
   EXPECT_TRUE(other.is_jit_compiled());
@@ -161,7 +161,7 @@ TEST(FormulaProgram, IsBounded) {
   EXPECT_THROW(FormulaProgram(graph, {&sum, 1}, 1), FormulaTooLarge);
 }
 
-TEST(FormulaProgram, KnowsWhichPartHasNoValue) {
+TEST(FormulaProgram, FindsThePartWithoutAFiniteValue) {
   const auto part = [](const std::string& text, double x) {
     ExpressionGraph graph;
     const FormulaNames names = {{"x", graph.variable(0)}};
@@ -174,11 +174,11 @@ TEST(FormulaProgram, KnowsWhichPartHasNoValue) {
   EXPECT_EQ(part("x + 1/0", 0.0), "1/0");
   EXPECT_EQ(part("x*sqrt(2 - 3)", 0.0), "sqrt(-1)");
   EXPECT_EQ(part("exp(1000) - x", 0.0), "exp(1000)");
-  EXPECT_EQ(part("x", INFINITY), "a number beyond all bounds");
+  EXPECT_EQ(part("x", INFINITY), "a number that is not finite");
   EXPECT_EQ(part("1 + sqrt(x)", 1.0), "");
 }
 
-TEST(FormulaProgram, WhatIsNoNumberStaysNone) {
+TEST(FormulaProgram, PropagatesNaN) {
   ExpressionGraph graph;
   const FormulaNames names = {{"x", graph.variable(0)}, {"y", graph.variable(1)}};
   for (const std::string text : {"min(x, y)", "min(y, x)", "max(x, y)", "max(y, x)", "abs(x)", "sign(x)", "step(x)",

@@ -1,8 +1,8 @@
-// Any bytes as a checkpoint, and a good checkpoint whose content was changed, gone on with.
+// Any bytes as a checkpoint, and a valid checkpoint with changed content, from which the run is resumed.
 //
-// The first byte of an input says what the others are: 0: the bytes of a file; 1: the bytes before the checksum, which
-// is then right, so that HDF5 gets to see them; else changes to a good checkpoint, made through HDF5. The second kind
-// tries a library that we do not mend, so it reads a little and does not go on with the run.
+// The first byte of an input selects the meaning of the others. 0: the bytes of a file. 1: the bytes before the
+// checksum, which is then appended, so that HDF5 reads them. Else: changes to a valid checkpoint, made through HDF5.
+// The second kind tests HDF5 itself, so it only reads a little and does not resume the run.
 #include <hdf5.h>
 
 #include <fuzzer/FuzzedDataProvider.h>
@@ -57,10 +57,10 @@ keep_checkpoints = 1
 snapshots = 5
 )";
 
-/// A finished run with a checkpoint of its second integrator, which the inputs are changes to.
-class Pattern {
+/// A finished run with a checkpoint of its second integrator, which inputs of the third kind change.
+class ValidRun {
  public:
-  Pattern() {
+  ValidRun() {
     std::string name = (fs::path("/dev/shm") / "bathline-fuzz-XXXXXX").string();
     require(mkdtemp(name.data()) != nullptr);
     folder_ = name;
@@ -70,22 +70,22 @@ class Pattern {
     request.output = result();
     request.progress = ProgressStyle::none;
     require(run_recipe(request, FuzzWorld::program()) == 0);
-    const auto found = find_checkpoints(result());
-    require(!found.empty());
-    checkpoint_ = found.front().path;
-    fs::copy(result(), folder_ / "result.kept");
-    fs::copy(checkpoint_, folder_ / "checkpoint.kept");
+    const auto checkpoints = find_checkpoints(result());
+    require(!checkpoints.empty());
+    checkpoint_ = checkpoints.front().path;
+    fs::copy(result(), folder_ / "result.original");
+    fs::copy(checkpoint_, folder_ / "checkpoint.original");
   }
-  ~Pattern() {
+  ~ValidRun() {
     std::error_code ignored;
     fs::remove_all(folder_, ignored);
   }
 
   std::string result() const { return folder_ / "run.h5"; }
   const std::string& checkpoint() const { return checkpoint_; }
-  void put_back() const {
-    fs::copy(folder_ / "result.kept", result(), fs::copy_options::overwrite_existing);
-    fs::copy(folder_ / "checkpoint.kept", checkpoint_, fs::copy_options::overwrite_existing);
+  void restore() const {
+    fs::copy(folder_ / "result.original", result(), fs::copy_options::overwrite_existing);
+    fs::copy(folder_ / "checkpoint.original", checkpoint_, fs::copy_options::overwrite_existing);
   }
 
  private:
@@ -93,13 +93,13 @@ class Pattern {
   std::string checkpoint_;
 };
 
-const Pattern& pattern() {
-  static const Pattern made;
-  return made;
+const ValidRun& valid_run() {
+  static const ValidRun run;
+  return run;
 }
 
 void write_bytes(const std::vector<std::uint8_t>& bytes) {
-  std::ofstream(pattern().checkpoint(), std::ios::binary)
+  std::ofstream(valid_run().checkpoint(), std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
@@ -187,7 +187,7 @@ void replace_attribute(hid_t file, FuzzedDataProvider& input) {
 }
 
 void change_content(FuzzedDataProvider& input) {
-  const hid_t file = H5Fopen(pattern().checkpoint().c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t file = H5Fopen(valid_run().checkpoint().c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
   require(file >= 0);
   for (int i = 0; i < 4 && input.remaining_bytes() > 0; ++i) {
     const std::vector<std::string> lists = lists_in(file);
@@ -200,10 +200,10 @@ void change_content(FuzzedDataProvider& input) {
   H5Fclose(file);
 }
 
-void go_on() {
+void resume() {
   ResumeRequest request;
-  request.checkpoint = pattern().checkpoint();
-  request.output = pattern().result();
+  request.checkpoint = valid_run().checkpoint();
+  request.output = valid_run().result();
   request.any_build = true;
   request.progress = ProgressStyle::none;
   const int code = resume_run(request, FuzzWorld::program());
@@ -211,7 +211,7 @@ void go_on() {
 }
 
 void read_a_little() {
-  const CheckpointReader checkpoint(pattern().checkpoint(), FuzzWorld::communicator());
+  const CheckpointReader checkpoint(valid_run().checkpoint(), FuzzWorld::communicator());
   for (const char* name : {"checkpoint_format", "recipe_resolved", "result"}) checkpoint.attribute(name);
   for (const char* name : {"case", "step", "recorder/rows", "particles/q"}) checkpoint.numbers(name);
 }
@@ -220,24 +220,24 @@ void read_a_little() {
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   FuzzWorld::begin(FuzzWorld::Petsc::left_to_runs);
-  pattern();
+  valid_run();
   return 0;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  const std::vector<std::uint8_t> rest(data + 1, data + size);
-  pattern().put_back();
+  const std::vector<std::uint8_t> content(data + 1, data + size);
+  valid_run().restore();
   try {
     if (data[0] <= 1) {
-      write_bytes(rest);
-      if (data[0] == 1) append_checkpoint_checksum(pattern().checkpoint(), FuzzWorld::communicator());
+      write_bytes(content);
+      if (data[0] == 1) append_checkpoint_checksum(valid_run().checkpoint(), FuzzWorld::communicator());
       read_a_little();
     } else {
-      FuzzedDataProvider input(rest.data(), rest.size());
+      FuzzedDataProvider input(content.data(), content.size());
       change_content(input);
-      append_checkpoint_checksum(pattern().checkpoint(), FuzzWorld::communicator());
-      go_on();
+      append_checkpoint_checksum(valid_run().checkpoint(), FuzzWorld::communicator());
+      resume();
     }
   } catch (const UsageError&) {
   } catch (const FileError&) {

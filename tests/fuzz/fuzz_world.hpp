@@ -1,4 +1,4 @@
-// What every fuzz target starts before its first input: message passing and PETSc, for one process.
+// Start of MPI and PETSc, for one process, before the first input of a fuzz target.
 #pragma once
 
 #include <spdlog/spdlog.h>
@@ -18,16 +18,16 @@ class FuzzWorld {
  public:
   enum class Petsc { started, left_to_runs };
 
-  /// Once, from LLVMFuzzerInitialize. Ends at the exit of the program.
+  /// Called once, from LLVMFuzzerInitialize; the sessions end with the program.
   static void begin(Petsc petsc) {
-    // Else OpenMPI would take the signals by which libFuzzer notices a crash.
+    // Otherwise Open MPI handles the signals by which libFuzzer detects a crash.
     setenv("OMPI_MCA_opal_signal", "", 1);
     static const std::unique_ptr<FuzzWorld> world(new FuzzWorld(petsc));
     world_ = world.get();
     spdlog::set_level(spdlog::level::off);
   }
   static const Communicator& communicator() { return world_->session_.world(); }
-  /// All that the program brings along; the first call takes a second.
+  /// The program with its built-in catalogues; the first call takes a second.
   static const Program& program() {
     static const Program all(builtin_catalogues(), communicator());
     return all;
@@ -46,7 +46,7 @@ class FuzzWorld {
   std::unique_ptr<PetscSession> petsc_;
 };
 
-/// Ends the program in a way that libFuzzer takes for a crash, and keeps the input of.
+/// Aborts if the condition does not hold, which libFuzzer reports as a crash, with the input.
 inline void require(bool holds) {
   if (!holds) std::abort();
 }

@@ -1,4 +1,4 @@
-// All that a program does to a recipe before it computes anything.
+// All steps from the text of a recipe to an experiment, without the run.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace bathline {
 
-/// Whether its experiment is made in milliseconds: the stability of large systems, of many methods and of any Lobatto
-/// method takes seconds here.
+/// Whether its experiment is built in milliseconds: the stability analysis of large systems, of many methods and of any
+/// Lobatto method takes seconds under the sanitizers.
 inline bool is_small(const Recipe& recipe) {
   std::int64_t sites = 0;
   for (const Section& environment : recipe.environments) {
@@ -31,13 +31,13 @@ inline bool is_small(const Recipe& recipe) {
 }
 
 inline void read_and_validate(const std::string& text, const std::vector<std::string>& settings) {
-  Mistakes mistakes, of_sweep;
+  Mistakes mistakes, sweep_mistakes;
   const Recipe recipe = parse_recipe(text, "fuzz.toml", settings, FuzzWorld::program().catalogue_schema(), mistakes);
-  for (const SweepElement& element : expand_sweep(text, "fuzz.toml", settings, of_sweep)) {
+  for (const SweepElement& element : expand_sweep(text, "fuzz.toml", settings, sweep_mistakes)) {
     require(!element.empty());
   }
   if (recipe.is_toml && mistakes.empty()) {
-    // What a result file keeps of it must lead to the same run.
+    // The resolved recipe in the result file must lead to the same run.
     Mistakes again;
     require(
         parse_recipe(recipe.resolved, "resolved.toml", {}, FuzzWorld::program().catalogue_schema(), again).resolved ==
@@ -45,8 +45,8 @@ inline void read_and_validate(const std::string& text, const std::vector<std::st
     require(again.empty());
     for (const Section& claim : recipe.claims) {
       ParsedQuantity quantity;
-      std::string why;
-      require(parse_quantity(claim.text("quantity"), quantity, why) || !why.empty());
+      std::string reason;
+      require(parse_quantity(claim.text("quantity"), quantity, reason) || !reason.empty());
     }
   }
   if (recipe.is_toml && is_small(recipe)) {

@@ -1,9 +1,9 @@
-// Any text as a recipe: read, validated, its sweep expanded, and the experiment made of it.
+// Any text as a recipe: parsed, validated, its sweep expanded, and its experiment built.
 #include "reading.hpp"
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   bathline::FuzzWorld::begin(bathline::FuzzWorld::Petsc::started);
-  bathline::FuzzWorld::program();  // not in the time of the first input
+  bathline::FuzzWorld::program();  // outside the time of the first input
   return 0;
 }
 

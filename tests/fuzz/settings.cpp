@@ -1,4 +1,4 @@
-// Any texts as arguments of `--set`, with a NUL between two of them, on a recipe that has a bit of everything.
+// Any texts, separated by NUL, as arguments of `--set`, applied to a recipe that has every section.
 #include "reading.hpp"
 
 namespace {
@@ -46,7 +46,7 @@ bounds = [0.0, 10.0]
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   bathline::FuzzWorld::begin(bathline::FuzzWorld::Petsc::started);
-  bathline::FuzzWorld::program();  // not in the time of the first input
+  bathline::FuzzWorld::program();  // outside the time of the first input
   return 0;
 }
 

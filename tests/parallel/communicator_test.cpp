@@ -16,7 +16,7 @@ namespace {
 // Beyond the 2^22 values of a message, and no multiple of it.
 constexpr std::size_t several_messages = (std::size_t{1} << 22) + 12345;
 
-/// Values that tell their rank and place.
+/// Values that identify their rank and index.
 std::vector<double> values_of(int rank, std::size_t count) {
   std::vector<double> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = rank * 1e9 + static_cast<double>(i);
@@ -102,24 +102,24 @@ TEST(MpiCommunicator, GathersDifferentLengthsOnRankZero) {
   }
 }
 
-TEST(MpiCommunicator, ScattersWhatTheRanksAskFor) {
+TEST(MpiCommunicator, ScattersTheRequestedLengths) {
   const auto& world = test_world();
   for (const std::size_t scale : {std::size_t{0}, std::size_t{2}, several_messages / 4}) {
     const auto all = world.is_root() ? joined_values(world.size(), scale) : std::vector<double>{};
-    std::vector<double> mine(length_on(world.rank(), scale), -1.0);
-    world.scatter(all, mine);
-    EXPECT_TRUE(mine == values_of(world.rank(), mine.size())) << scale;
+    std::vector<double> own(length_on(world.rank(), scale), -1.0);
+    world.scatter(all, own);
+    EXPECT_TRUE(own == values_of(world.rank(), own.size())) << scale;
   }
 }
 
 TEST(MpiCommunicator, RefusesToScatterAnotherLengthOnAllRanks) {
   const auto& world = test_world();
   const std::vector<double> all(world.is_root() ? static_cast<std::size_t>(world.size()) + 1 : 0, 1.0);
-  std::vector<double> mine(1);
-  EXPECT_THROW(world.scatter(all, mine), std::logic_error);
+  std::vector<double> own(1);
+  EXPECT_THROW(world.scatter(all, own), std::logic_error);
 }
 
-TEST(MpiCommunicator, FindsWhatAnyRankSays) {
+TEST(MpiCommunicator, AnyIsTrueIfOneRankIsTrue) {
   const auto& world = test_world();
   EXPECT_FALSE(world.any(false));
   for (int rank = 0; rank < world.size(); ++rank) EXPECT_TRUE(world.any(world.rank() == rank));

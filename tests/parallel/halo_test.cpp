@@ -19,7 +19,7 @@ TEST(MpiHalo, BringsTheSitesOnBothSides) {
     for (const int depth : {1, 2, 3, 64}) {
       for (const int fields : {1, 3}) {
         SCOPED_TRACE(testing::Message() << total << " sites, " << depth << " deep, " << fields << " fields");
-        const Layout layout(total, world.size(), 1);  // pieces shorter than the halo is deep
+        const Layout layout(total, world.size(), 1);  // some pieces are shorter than the depth of the halo
         Halo halo(layout, world, depth, fields);
         const std::int64_t first = layout.first(world.rank()), count = layout.count(world.rank());
         if (count > 0) {

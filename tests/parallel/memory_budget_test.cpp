@@ -1,4 +1,4 @@
-// What a node has to spare.
+// Available memory of a node, a process and control groups.
 #include "parallel/memory_budget.hpp"
 
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@
 
 #include "test_world.hpp"
 
-namespace bathline::memory_test {
+namespace bathline::memory_budget_test {
 namespace {
 
-TEST(MpiMemory, AddsUpTheRanksOfANode) {
+TEST(MpiMemoryBudget, AddsUpTheRanksOfANode) {
   const Communicator& world = test_world();
   // All ranks of a test run on one node.
   const MemoryBudget memory = memory_budget(world, 1000 + world.rank());
@@ -26,7 +26,7 @@ TEST(MpiMemory, AddsUpTheRanksOfANode) {
   EXPECT_LT(memory.available, 0x1p50);
 }
 
-TEST(MpiMemory, RemembersTheMostThatAllRanksHad) {
+TEST(MpiMemoryBudget, PeakIsTheSumOverTheRanks) {
   const Communicator& world = test_world();
   const std::int64_t before = peak_memory(world);
   constexpr std::int64_t size = 128 << 20;
@@ -34,8 +34,8 @@ TEST(MpiMemory, RemembersTheMostThatAllRanksHad) {
     // Touched page by page.
     std::vector<char> large(size);
     for (std::size_t i = 0; i < large.size(); i += 4096) large[i] = 1;
-    volatile char kept = large[size / 2];
-    (void)kept;
+    volatile char value = large[size / 2];
+    (void)value;
   }
   const std::int64_t after = peak_memory(world);
   // Tests before this one may have had as much already.
@@ -44,43 +44,43 @@ TEST(MpiMemory, RemembersTheMostThatAllRanksHad) {
   EXPECT_LT(after - before, (size + (std::int64_t{64} << 20)) * world.size());
 }
 
-TEST(MpiMemory, IsTheSameOnEveryRank) {
+TEST(MpiMemoryBudget, IsTheSameOnEveryRank) {
   const Communicator& world = test_world();
   const MemoryBudget memory = memory_budget(world, 0x1p20);
-  double numbers[] = {memory.needed, memory.available, memory.of_one_rank ? 1.0 : 0.0};
+  double numbers[] = {memory.needed, memory.available, memory.is_rank_limit ? 1.0 : 0.0};
   world.broadcast(std::span<double>(numbers));
   EXPECT_EQ(memory.needed, numbers[0]);
   EXPECT_EQ(memory.available, numbers[1]);
-  EXPECT_EQ(memory.of_one_rank, numbers[2] != 0.0);
+  EXPECT_EQ(memory.is_rank_limit, numbers[2] != 0.0);
 }
 
-TEST(MpiMemory, CountsMoreThanAnyNodeHas) {
+TEST(MpiMemoryBudget, CountsRequestsBeyondAnyNode) {
   const Communicator& world = test_world();
   const MemoryBudget memory = memory_budget(world, 0x1p83);
   EXPECT_EQ(memory.needed, 0x1p83 * world.size());
   EXPECT_LT(memory.available, memory.needed);
 }
 
-TEST(MpiMemory, KnowsTheLimitsOfAProcess) {
+TEST(MpiMemoryBudget, RespectsTheLimitsOfAProcess) {
   const Communicator& world = test_world();
   constexpr double room = 256 << 20;
-  // What counts is their place in statm: all addresses come first, data sixth.
-  for (const auto& [resource, place] : {std::pair(RLIMIT_AS, 0), std::pair(RLIMIT_DATA, 5)}) {
+  // The column of statm that counts: address space is the first, data the sixth.
+  for (const auto& [resource, column] : {std::pair(RLIMIT_AS, 0), std::pair(RLIMIT_DATA, 5)}) {
     rlimit before{};
     ASSERT_EQ(getrlimit(resource, &before), 0);
     double pages = 0.0;
     std::ifstream statm("/proc/self/statm");
-    for (int i = 0; i <= place; ++i) statm >> pages;
+    for (int i = 0; i <= column; ++i) statm >> pages;
     rlimit limited = before;
     limited.rlim_cur = static_cast<rlim_t>(pages * static_cast<double>(sysconf(_SC_PAGESIZE)) + room);
-    // Of the last rank alone; all are told.
+    // Only the last rank has the limit; all ranks report it.
     const bool is_last = world.rank() == world.size() - 1;
     if (is_last) {
       ASSERT_EQ(setrlimit(resource, &limited), 0);
     }
     const MemoryBudget memory = memory_budget(world, is_last ? 1.0 : 0.0);
     if (is_last) setrlimit(resource, &before);
-    EXPECT_TRUE(memory.of_one_rank);
+    EXPECT_TRUE(memory.is_rank_limit);
     EXPECT_EQ(memory.needed, 1.0);
     EXPECT_GT(memory.available, 0.5 * room);
     EXPECT_LE(memory.available, room);
@@ -102,7 +102,7 @@ class ControlGroups : public testing::Test {
       std::filesystem::path(testing::TempDir()) / ("bathline_groups_" + std::to_string(test_world().rank()));
 };
 
-TEST_F(ControlGroups, OfVersionTwoLimitAllThatLieInThem) {
+TEST_F(ControlGroups, OfVersionTwoLimitTheirDescendants) {
   write("groups", "0::/job/step\n");
   EXPECT_TRUE(std::isinf(spare()));
   write("mount/job/step/memory.max", "max\n");
@@ -111,7 +111,7 @@ TEST_F(ControlGroups, OfVersionTwoLimitAllThatLieInThem) {
   write("mount/job/memory.max", "1000\n");
   write("mount/job/memory.current", "900\n");
   EXPECT_EQ(spare(), 100.0);
-  // Cached files go where there is need.
+  // Cached files are reclaimable.
   write("mount/job/memory.stat", "anon 300\nactive_file 50\ninactive_file 250\n");
   EXPECT_EQ(spare(), 350.0);
   write("mount/memory.max", "1000\n");
@@ -119,7 +119,7 @@ TEST_F(ControlGroups, OfVersionTwoLimitAllThatLieInThem) {
   EXPECT_EQ(spare(), 10.0);
 }
 
-TEST_F(ControlGroups, OfVersionOneDoSo) {
+TEST_F(ControlGroups, OfVersionOneLimitTheirDescendants) {
   write("groups", "5:cpu,cpuacct:/elsewhere\n4:memory:/job\n");
   write("mount/memory-kernel/elsewhere/memory.limit_in_bytes", "1\n");
   write("mount/memory-kernel/elsewhere/memory.usage_in_bytes", "1\n");
@@ -133,4 +133,4 @@ TEST_F(ControlGroups, OfVersionOneDoSo) {
 }
 
 }  // namespace
-}  // namespace bathline::memory_test
+}  // namespace bathline::memory_budget_test

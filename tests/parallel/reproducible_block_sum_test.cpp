@@ -10,20 +10,20 @@
 #include "self_world.hpp"
 #include "test_world.hpp"
 
-namespace bathline::leaf_sum_test {
+namespace bathline::reproducible_block_sum_test {
 namespace {
 
-/// A number for element `at` of sum `i`; every 17th large, so that the order shows.
-double value_of(std::int64_t at, int i) {
-  const double value = std::sin(0.7 * static_cast<double>(at) + i);
-  return at % 17 == 0 ? value * 1e9 : value;
+/// The value of element `k` of sum `i`; every 17th is large, so that the order matters.
+double value_of(std::int64_t k, int i) {
+  const double value = std::sin(0.7 * static_cast<double>(k) + i);
+  return k % 17 == 0 ? value * 1e9 : value;
 }
 
 /// All sums, by the class.
 std::vector<double> sum_up(std::int64_t total, int width, const Communicator& world) {
   ReproducibleBlockSum sum(total, world);
   std::vector<double> totals(static_cast<std::size_t>(width), -1.0);
-  // A second time: nothing of the first may be left.
+  // Twice: nothing of the first round may remain.
   for (int round = 0; round < 2; ++round) {
     sum.allocate(width);
     for (std::int64_t leaf = 0; leaf < sum.leaves(); ++leaf) {
@@ -39,18 +39,18 @@ std::vector<double> sum_up(std::int64_t total, int width, const Communicator& wo
 
 /// Leaf after leaf in plain loops.
 double sum_plainly(std::int64_t total, int i, std::int64_t leaf_size) {
-  double sum = 0.0, lost = 0.0;
+  double sum = 0.0, compensation = 0.0;
   for (std::int64_t begin = 0; begin < total; begin += leaf_size) {
     double leaf = 0.0;
-    for (std::int64_t at = begin; at < std::min(total, begin + leaf_size); ++at) leaf += value_of(at, i);
+    for (std::int64_t k = begin; k < std::min(total, begin + leaf_size); ++k) leaf += value_of(k, i);
     const double next = sum + leaf;
-    lost += std::abs(sum) >= std::abs(leaf) ? (sum - next) + leaf : (leaf - next) + sum;
+    compensation += std::abs(sum) >= std::abs(leaf) ? (sum - next) + leaf : (leaf - next) + sum;
     sum = next;
   }
-  return sum + lost;
+  return sum + compensation;
 }
 
-TEST(MpiLeafSum, HasTheBitsOfItsOrder) {
+TEST(MpiReproducibleBlockSum, HasTheBitsOfItsOrder) {
   const Communicator& world = test_world();
   // From less than one leaf, so more ranks than leaves, to more than 1024 of the smallest.
   for (const std::int64_t total : {1, 2, 255, 256, 257, 512, 513, 1000, 262144, 262145, 300003}) {
@@ -65,7 +65,7 @@ TEST(MpiLeafSum, HasTheBitsOfItsOrder) {
   }
 }
 
-TEST(MpiLeafSum, PiecesAreWholeLeavesInTheOrderOfTheRanks) {
+TEST(MpiReproducibleBlockSum, PiecesAreWholeLeavesInTheOrderOfTheRanks) {
   const Communicator& world = test_world();
   for (const std::int64_t total : {1, 256, 257, 800, 4000, 280000, 3000000}) {
     SCOPED_TRACE(total);
@@ -76,8 +76,8 @@ TEST(MpiLeafSum, PiecesAreWholeLeavesInTheOrderOfTheRanks) {
     EXPECT_EQ(sum.leaf_size(), alone.leaf_size());
     EXPECT_EQ(world.sum(sum.leaves()), alone.leaves());
     EXPECT_EQ(world.sum(sum.count()), total);
-    const double mine[] = {static_cast<double>(sum.first()), static_cast<double>(sum.count())};
-    const std::vector<double> all = world.gather_all(mine);
+    const double own[] = {static_cast<double>(sum.first()), static_cast<double>(sum.count())};
+    const std::vector<double> all = world.gather_all(own);
     double first = 0.0;
     for (std::size_t rank = 0; rank < all.size() / 2; ++rank) {
       EXPECT_EQ(all[2 * rank], first);
@@ -92,7 +92,7 @@ TEST(MpiLeafSum, PiecesAreWholeLeavesInTheOrderOfTheRanks) {
 }
 
 // Many leaves that cancel: a plain sum of the leaves would lose what is left.
-TEST(MpiLeafSum, IsAccurateOverManyLeaves) {
+TEST(MpiReproducibleBlockSum, IsAccurateOverManyLeaves) {
   const Communicator& world = test_world();
   ReproducibleBlockSum sum(1024 * 256, world);
   sum.allocate(1);
@@ -108,4 +108,4 @@ TEST(MpiLeafSum, IsAccurateOverManyLeaves) {
 }
 
 }  // namespace
-}  // namespace bathline::leaf_sum_test
+}  // namespace bathline::reproducible_block_sum_test

@@ -10,15 +10,15 @@
 #include "serial_sum.hpp"
 #include "test_world.hpp"
 
-namespace bathline::ordered_sum_test {
+namespace bathline::reproducible_sum_test {
 namespace {
 
-/// One number a site, from a list of all.
+/// One number per site, from a list of all.
 auto listed(const std::vector<double>& values) {
   return [&]<class Number>(std::int64_t site) { return read<Number>(values.data() + site); };
 }
 
-TEST(MpiOrderedSum, HasTheBitsOfItsOrder) {
+TEST(MpiReproducibleSum, HasTheBitsOfItsOrder) {
   const Communicator& world = test_world();
   for (const std::int64_t total : {1, 7, 8, 9, 100, 4095, 4096, 4097, 8192, 12289, 20480, 50021}) {
     for (const std::int64_t minimum : {1, 40}) {
@@ -39,7 +39,7 @@ TEST(MpiOrderedSum, HasTheBitsOfItsOrder) {
 
 // Between two large numbers that cancel, the compensation itself is a plain sum, in which the order of the blocks
 // shows.
-TEST(MpiOrderedSum, KeepsTheBlocksInOrder) {
+TEST(MpiReproducibleSum, KeepsTheBlocksInOrder) {
   const Communicator& world = test_world();
   for (const std::int64_t total : {50021, 100003, 200017, 300007}) {
     RandomNumbers random(static_cast<std::uint64_t>(total));
@@ -53,7 +53,7 @@ TEST(MpiOrderedSum, KeepsTheBlocksInOrder) {
 }
 
 // The order alone would not matter much if the sum were inaccurate.
-TEST(MpiOrderedSum, IsAccurateOverManyBlocks) {
+TEST(MpiReproducibleSum, IsAccurateOverManyBlocks) {
   const Communicator& world = test_world();
   constexpr std::int64_t total = 3'000'000;
   const Layout layout(total, world.size(), 40);
@@ -64,7 +64,7 @@ TEST(MpiOrderedSum, IsAccurateOverManyBlocks) {
   EXPECT_NEAR(sum(listed(values)), 0.0, 1e-8);
 }
 
-TEST(MpiOrderedSum, CarriesWhatIsNoNumber) {
+TEST(MpiReproducibleSum, PropagatesNaN) {
   const Communicator& world = test_world();
   const Layout layout(9000, world.size(), 40);
   ReproducibleSum sum(layout, world);
@@ -74,4 +74,4 @@ TEST(MpiOrderedSum, CarriesWhatIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace bathline::ordered_sum_test
+}  // namespace bathline::reproducible_sum_test

@@ -8,10 +8,10 @@
 #include "record/shared_folder.hpp"
 #include "test_world.hpp"
 
-namespace bathline::shared_file_test {
+namespace bathline::text_file_test {
 namespace {
 
-TEST(MpiSharedFile, GivesItsTextToEveryRank) {
+TEST(MpiTextFile, IsReadForEveryRank) {
   const SharedFolder folder;
   const std::string path = folder.file("table.txt"), empty = folder.file("empty.txt");
   if (test_world().is_root()) {
@@ -26,4 +26,4 @@ TEST(MpiSharedFile, GivesItsTextToEveryRank) {
 }
 
 }  // namespace
-}  // namespace bathline::shared_file_test
+}  // namespace bathline::text_file_test

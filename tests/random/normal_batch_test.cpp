@@ -1,4 +1,4 @@
-// Normal numbers in rows: those of the pairs, however they are cut.
+// Batches of normal numbers: those of normal_pair, however they are split.
 #include "random/normal_batch.hpp"
 
 #include <gtest/gtest.h>
@@ -6,26 +6,26 @@
 #include <cmath>
 #include <vector>
 
-namespace bathline::normal_numbers_test {
+namespace bathline::normal_batch_test {
 namespace {
 
 const RngKey key{.seed = 0x123456789abcdefULL, .realisation = 21, .stream = 0x80000001U};
 
-TEST(NormalNumbers, AreThoseOfThePairs) {
+TEST(NormalBatch, HasTheNumbersOfThePairs) {
   // An index beyond 32 bits as well; the worst of 2e5 differs by some units in the last place of 6.
   for (const std::uint64_t first : {std::uint64_t{0}, (std::uint64_t{7} << 33) - 100}) {
     std::vector<double> numbers(200000);
     fill_normals(key, first, numbers);
     double worst = 0.0;
     for (std::size_t i = 0; i < numbers.size(); i += 2) {
-      const auto [one, other] = normal_pair(key, first / 2 + i / 2);
-      worst = std::max({worst, std::abs(numbers[i] - one), std::abs(numbers[i + 1] - other)});
+      const auto [even, odd] = normal_pair(key, first / 2 + i / 2);
+      worst = std::max({worst, std::abs(numbers[i] - even), std::abs(numbers[i + 1] - odd)});
     }
     EXPECT_LT(worst, 1e-14);
   }
 }
 
-TEST(NormalNumbers, AreTheSameHoweverTheyAreCut) {
+TEST(NormalBatch, IsTheSameHoweverItIsSplit) {
   std::vector<double> whole(1000);
   fill_normals(key, 3, whole);
   for (std::size_t begin = 0; begin < whole.size();) {
@@ -37,7 +37,7 @@ TEST(NormalNumbers, AreTheSameHoweverTheyAreCut) {
   fill_normals(key, 5, {});
 }
 
-TEST(NormalNumbers, HaveTheMomentsOfTheNormalDistribution) {
+TEST(NormalBatch, HasTheMomentsOfTheNormalDistribution) {
   constexpr std::size_t count = 1000000;
   std::vector<double> numbers(count);
   fill_normals(key, 0, numbers);
@@ -56,4 +56,4 @@ TEST(NormalNumbers, HaveTheMomentsOfTheNormalDistribution) {
 }
 
 }  // namespace
-}  // namespace bathline::normal_numbers_test
+}  // namespace bathline::normal_batch_test

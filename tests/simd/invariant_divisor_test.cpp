@@ -1,4 +1,4 @@
-// Division by products, against division.
+// Division by a loop-invariant divisor, against the operator.
 #include "simd/invariant_divisor.hpp"
 
 #include <gtest/gtest.h>
@@ -9,19 +9,19 @@
 
 #include "random_numbers.hpp"
 
-namespace bathline::divisor_test {
+namespace bathline::invariant_divisor_test {
 namespace {
 
 std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
 
-/// Quotients that are as hard to round as they come: next to numbers and next to the middle between two.
+/// Dividends whose quotients are hard to round: next to a number and next to the midpoint of two numbers.
 std::vector<double> hard_numbers(double divisor, RandomNumbers& random) {
   std::vector<double> all;
   for (int i = 0; i < 400; ++i) {
     const double quotient = std::ldexp(random.uniform(1.0, 2.0), static_cast<int>(random.uniform(-200.0, 200.0)));
     const double middle = quotient * divisor, beside = std::fma(quotient, divisor, 0.5 * divisor * quotient * 0x1p-52);
     for (const double x : {middle, beside}) {
-      for (const double one : {x, std::nextafter(x, 0.0), std::nextafter(x, 1e300), -x}) all.push_back(one);
+      for (const double dividend : {x, std::nextafter(x, 0.0), std::nextafter(x, 1e300), -x}) all.push_back(dividend);
     }
   }
   return all;
@@ -38,17 +38,17 @@ TEST(InvariantDivisor, HasTheBitsOfADivision) {
     std::vector<double> hard = hard_numbers(number, random);
     hard.resize(hard.size() / simd_width * simd_width);
     for (std::size_t i = 0; i < hard.size(); i += simd_width) {
-      double found[simd_width];
-      store(divisor.divide(load(&hard[i])), found);
+      double actual[simd_width];
+      store(divisor.divide(load(&hard[i])), actual);
       for (std::size_t k = 0; k < simd_width; ++k) {
-        ASSERT_EQ(bits(found[k]), bits(hard[i + k] / number)) << hard[i + k];
+        ASSERT_EQ(bits(actual[k]), bits(hard[i + k] / number)) << hard[i + k];
         ASSERT_EQ(bits(divisor.divide(hard[i + k])), bits(hard[i + k] / number)) << hard[i + k];
       }
     }
   }
 }
 
-TEST(InvariantDivisor, KnowsWhereNumbersEnd) {
+TEST(InvariantDivisor, IsExactAtTheEndsOfTheRange) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for (const double number : {3.0, 0.25, 1e-29}) {
     const InvariantDivisor divisor(number);
@@ -64,4 +64,4 @@ TEST(InvariantDivisor, KnowsWhereNumbersEnd) {
 }
 
 }  // namespace
-}  // namespace bathline::divisor_test
+}  // namespace bathline::invariant_divisor_test

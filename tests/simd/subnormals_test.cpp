@@ -1,4 +1,4 @@
-// Numbers too small for full precision are zero on every rank, as results and as operands.
+// Subnormal numbers are zero on every rank, as results and as operands.
 #include "simd/subnormals.hpp"
 
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@
 namespace bathline::subnormals_test {
 namespace {
 
-/// The smallest number of full precision.
+/// The smallest normal number.
 volatile double smallest = 0x1p-1022;
-/// Less than that, not made by arithmetic.
+/// A subnormal number, not made by arithmetic.
 volatile double subnormal = std::bit_cast<double>(std::uint64_t{1} << 51);
 
 bool is_zero(double x) { return std::bit_cast<std::uint64_t>(x) << 1 == 0; }
@@ -28,10 +28,10 @@ bool are_flushed() {
 
 TEST(MpiSubnormals, AreZeroOnEveryRank) { EXPECT_TRUE(are_flushed()); }
 
-TEST(MpiSubnormals, ThreadsInheritThat) {
-  bool theirs = false;
-  std::thread([&] { theirs = are_flushed(); }).join();
-  EXPECT_TRUE(theirs);
+TEST(MpiSubnormals, AreZeroOnNewThreads) {
+  bool flushed = false;
+  std::thread([&] { flushed = are_flushed(); }).join();
+  EXPECT_TRUE(flushed);
 }
 
 TEST(Subnormals, KeepTheirSign) {
@@ -39,7 +39,7 @@ TEST(Subnormals, KeepTheirSign) {
   EXPECT_FALSE(std::signbit(smallest * 0.5));
 }
 
-TEST(Subnormals, TheLeastNumberStays) {
+TEST(Subnormals, TheSmallestNormalNumberStays) {
   EXPECT_EQ(smallest * 1.0, 0x1p-1022);
   EXPECT_EQ(smallest * 2.0 * 0.5, 0x1p-1022);
 }
