@@ -39,7 +39,7 @@ std::optional<std::string> why_not_passive(const std::vector<PronyTerm>& terms) 
   return fmt::format(
       "no passive environment has this kernel: the real part of its transform is below 0 for {:.0f} % of its weight, "
       "the lowest {:.4g} kg/s at w = {:.4g}; decrease `sine`, or increase `cosine`",
-      100.0 * passivity.negative, passivity.lowest, passivity.place);
+      100.0 * passivity.negative, passivity.lowest, passivity.frequency);
 }
 
 /// The terms of the section. With `stiffness` each term is passive; with `cosine` and `sine` only the sum has to be.

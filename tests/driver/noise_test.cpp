@@ -134,7 +134,7 @@ TEST(Noise, OfAQuantumBathIsOfClosedRuns) {
   const auto quantum = [&](const std::string& text) { return read_recipe(with_hbar(text)).report(); };
   EXPECT_EQ(quantum(closed("gamma = 0.5\n", "gamma")), "");
   EXPECT_EQ(quantum(closed("gamma = 0.5\n", "gamma", 0.0)), "");
-  EXPECT_THAT(quantum(closed("", "stoermer-verlet")), HasSubstr("known for the midpoint rule alone"));
+  EXPECT_THAT(quantum(closed("", "stoermer-verlet")), HasSubstr("supported by the midpoint rule only"));
   EXPECT_THAT(quantum(recipe("", memory(0.4), "")), HasSubstr("diverges for a pure damper"));
   EXPECT_EQ(quantum(recipe("", memory(0.4), "noise = false\n")), "");
   EXPECT_TRUE(has_noise(with_hbar(closed("gamma = 0.5\n", "gamma"))));

@@ -132,7 +132,7 @@ TEST(Covariance, WarmLinesWithoutEndAreThoseOfTheirFrequencies) {
 //
 // What the run has is off by what its filter leaves out. Towards half a turn in a step the root of the spectrum ends as
 // c (pi - theta)^(1/2), c^2 = stiffness rate hbar/4, so that number l weighs a l^(-3/2) with changing signs and
-// a = c/(8 pi)^(1/2). The filter is cut at `shortest` numbers R, and as it comes from 8 R frequencies every number
+// a = c/(8 pi)^(1/2). The filter is cut at `min_reach` numbers R, and as it comes from 8 R frequencies every number
 // weighs 2 zeta(3/2) a (8 R)^(-3/2) < 0.24 a R^(-3/2) too much. To half a turn v responds with h/2: by Parseval's
 // theorem the cut takes (h a/(2 R))^2 of its variance, and what comes back 8 x 0.24 times as much. There q is still,
 // and feels the ripples that both leave in the root, at most 1.24 a R^(-3/2)/cos(theta/2), as it would feel white
@@ -167,7 +167,7 @@ kind = "covariance"
 )");
   ASSERT_EQ(run.report, "");
   const double stiffness = 2.5, rate = 5.0, hbar = 1.0, h = 0.2, doubling = 1e-11;
-  const auto reach = static_cast<double>(QuantumNoise::shortest);
+  const auto reach = static_cast<double>(QuantumNoise::min_reach);
   const double weight = std::sqrt(stiffness * rate * hbar / (32.0 * std::numbers::pi));
   const double ripple = 1.24 * weight * std::pow(reach, -1.5), rest = h * weight / (2.0 * reach);
   EXPECT_NEAR(run.value("covariance/run/qq"), 0.446451330747071,

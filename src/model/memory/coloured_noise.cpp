@@ -14,9 +14,9 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// z = (2 + s)/(2 - s), the step of 1 that the midpoint rule makes of a decay: its logarithm to all digits, for slow
-/// decays as much as for fast ones.
-ExponentialTerm over_steps(Complex s) {
+/// The midpoint rule with a step of 1 multiplies exp(s t) by z = (2 + s)/(2 - s). log z, accurate for slow and fast
+/// decays.
+ExponentialTerm midpoint_term(Complex s) {
   constexpr double fastest = -690.0;
   const double real = 0.5 * std::log1p(std::max(-1.0, 8.0 * s.real() / std::norm(2.0 - s)));
   return {0.0, {std::max(fastest, real), std::arg((2.0 + s) / (2.0 - s))}, 0.0};
@@ -28,15 +28,15 @@ ContinuousFilter continuous_filter(const std::vector<PronyTerm>& modes) {
   for (const PronyTerm& mode : factor.modes) fastest = std::max(fastest, std::hypot(mode.r, mode.w));
   ContinuousFilter filter{
       .feedthrough = 0.0, .exponential_terms = {}, .error = factor.error, .start = {}, .start_scale = {}};
-  std::vector<ExponentialTerm> of_steps;
+  std::vector<ExponentialTerm> discrete_terms;
   for (std::size_t j = 0; j < factor.modes.size(); ++j) {
     const Complex s(-factor.modes[j].r, factor.modes[j].w);
     filter.exponential_terms.push_back({0.0, s, factor.rho[j]});
-    of_steps.push_back(over_steps(s / fastest));
-    // In the long run the midpoint rule with steps of 1/fastest and continuous time have the same covariances.
+    discrete_terms.push_back(midpoint_term(s / fastest));
+    // The midpoint rule with steps of 1/fastest has the stationary covariances of continuous time.
     filter.start_scale.push_back(2.0 / (2.0 - s / fastest) / std::sqrt(fastest));
   }
-  filter.start = StationaryNoiseState(of_steps);
+  filter.start = StationaryNoiseState(discrete_terms);
   return filter;
 }
 
@@ -51,7 +51,7 @@ NoiseFilter sampled_filter(const std::vector<PronyTerm>& modes, double h) {
   DiscreteKernel kernel{{0.0}, {}};
   for (std::size_t j = 0; j < factor.modes.size(); ++j) {
     const Complex sigma(-factor.modes[j].r, factor.modes[j].w);
-    ExponentialTerm decay = over_steps(sigma);
+    ExponentialTerm decay = midpoint_term(sigma);
     const Complex z = (2.0 + sigma) / (2.0 - sigma), first = factor.rho[j] * 2.0 / (2.0 - sigma);
     kernel.first.front() += first.real();
     decay.weight = first * z;

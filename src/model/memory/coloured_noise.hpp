@@ -1,10 +1,10 @@
-// The noise of a memory whose modes are passive together, though not one by one.
+// The noise of a memory whose modes are passive as a sum, though not one by one.
 //
-// Its random force has the spectrum 2 kT Re g(i w), and so a filter of white numbers with the poles of its kernel
-// (minimum_phase_factor.hpp). Gauss collocation takes the filter along at its stages, as a warm line without end.
-// Splittings take the decays of modes exactly in half steps around those of the particles, and see of their noise the
-// values at every step, with covariances kT gamma(n h). With z = exp(s h), sigma = 2 tanh(s h/2) and W = 2 tan(theta/2)
-// these have the spectrum
+// Its random force has the spectrum 2 kT Re g(i w): it is white noise through a filter with the poles of the kernel
+// (minimum_phase_factor.hpp). Gauss collocation integrates the filter at its stages, as for a warm semi-infinite line.
+// Splittings apply the decays of the modes exactly in half steps around the step of the particles, and sample the noise
+// at every step, with covariances kT gamma(n h). With z = exp(s h), sigma = 2 tanh(s h/2) and W = 2 tan(theta/2) these
+// have the spectrum
 //
 //   sum over n of gamma(|n| h) exp(-i n theta) = (1 + W^2/4) S_sigma(W),
 //
@@ -20,7 +20,7 @@
 
 namespace bathline {
 
-/// Whether a scheme takes such noise: Gauss collocation, and splittings that are the same from their end.
+/// Whether a scheme supports such noise: Gauss collocation and symmetric splittings.
 bool supports_coloured_noise(const Scheme& scheme);
 
 /// The noise at kT = `temperature`, J, under such a scheme with steps of h. Throws UnsuitableFunction as

@@ -1,4 +1,4 @@
-// The march of such a memory adds a force that is drawn apart (random_force.hpp) to what the modes do.
+// The stepper of such a memory adds a separate random force (random_force.hpp) to that of the modes.
 // Tested by tests/model/memory/coloured_noise_memory_test.cpp.
 // Tested by tests/model/thermal/quantum_noise_test.cpp.
 #include "model/memory/coloured_noise_memory.hpp"
@@ -27,8 +27,8 @@ class ClassicalBath final : public MemoryBath {
   std::optional<std::string> unsupported_reason(const Scheme& scheme, const std::string& name) const override {
     if (supports_coloured_noise(scheme)) return std::nullopt;
     return "and the noise of `" + name +
-           "`, whose modes are passive only together, is known for `gauss`, `gamma` with 0.5 and splittings that are "
-           "the same from their end; take `gauss` or `stoermer-verlet`";
+           "`, whose modes are passive only together, is supported by `gauss`, `gamma` with 0.5 and symmetric "
+           "splittings; use `gauss` or `stoermer-verlet`";
   }
   std::unique_ptr<RandomForce> force(const Scheme& scheme, double h) const override {
     return std::make_unique<FilteredForce>(make_memory_noise(modes_, scheme, h, kt_));
@@ -52,14 +52,15 @@ class QuantumBath final : public MemoryBath {
   double error() const override { return noise_for(step_)->error(); }
   std::optional<std::string> unsupported_reason(const Scheme& scheme, const std::string& name) const override {
     if (!is_midpoint(scheme)) {
-      return "and the quantum noise of `" + name + "` is known for the midpoint rule alone; take `gamma` with 0.5";
+      return "and the quantum noise of `" + name + "` is supported by the midpoint rule only; use `gamma` with 0.5";
     }
     const QuantumNoise& noise = *noise_for(step_);
-    if (noise.truncation_error() <= QuantumNoise::good_enough) return std::nullopt;
+    if (noise.truncation_error() <= QuantumNoise::max_truncation_error) return std::nullopt;
     return fmt::format(
-        "and the quantum noise of `{}` remembers {} steps at most, which with {} s leaves {:.1e} of its spectrum "
-        "wrong, more than {:.0e}; take a longer step, or modes that die down sooner",
-        name, noise.reach(), step_, noise.truncation_error(), QuantumNoise::good_enough);
+        "and the quantum noise of `{}` has correlations over at most {} steps, which for a step of {} s leaves a "
+        "relative "
+        "error of {:.1e} in its spectrum, above {:.0e}; use a longer step, or modes that decay faster",
+        name, noise.reach(), step_, noise.truncation_error(), QuantumNoise::max_truncation_error);
   }
   std::unique_ptr<RandomForce> force(const Scheme&, double h) const override {
     return make_quantum_force(noise_for(h));
@@ -123,27 +124,27 @@ void ColouredNoiseMemory::force(std::span<const double> head, std::span<double> 
 }
 
 std::optional<AnalyticKernel> ColouredNoiseMemory::analytic_kernel(std::span<const double> times) const {
-  std::optional<AnalyticKernel> formulas = PronyMemory::analytic_kernel(times);
-  if (formulas) formulas->random_force.clear();
-  return formulas;
+  std::optional<AnalyticKernel> kernel = PronyMemory::analytic_kernel(times);
+  if (kernel) kernel->random_force.clear();
+  return kernel;
 }
 
 std::unique_ptr<ExplicitEnvironmentStepper> ColouredNoiseMemory::explicit_stepper(const ExplicitScheme& scheme,
                                                                                   double h) {
-  return with_random_force(PronyMemory::explicit_stepper(scheme, h), scheme, h, take_force(scheme, h), heat_);
+  return with_random_force(PronyMemory::explicit_stepper(scheme, h), scheme, h, force_for(scheme, h), heat_);
 }
 
 std::unique_ptr<ImplicitEnvironmentStepper> ColouredNoiseMemory::implicit_stepper(const PartitionedRungeKutta& scheme,
                                                                                   double h) {
-  return with_random_force(PronyMemory::implicit_stepper(scheme, h), scheme, h, take_force(scheme, h), heat_);
+  return with_random_force(PronyMemory::implicit_stepper(scheme, h), scheme, h, force_for(scheme, h), heat_);
 }
 
-const std::shared_ptr<RandomForce>& ColouredNoiseMemory::take_force(const Scheme& scheme, double h) {
+const std::shared_ptr<RandomForce>& ColouredNoiseMemory::force_for(const Scheme& scheme, double h) {
   const auto* stages = std::get_if<PartitionedRungeKutta>(&scheme);
-  const std::tuple of(scheme.index(), stages == nullptr ? 0 : stages->stages(), h);
-  if (force_ && force_of_ == of) return force_;
+  const std::tuple scheme_key(scheme.index(), stages == nullptr ? 0 : stages->stages(), h);
+  if (force_ && force_key_ == scheme_key) return force_;
   force_ = bath_->force(scheme, h);
-  force_of_ = of;
+  force_key_ = scheme_key;
   force_->begin(numbers_, key_, axes().size());
   return force_;
 }
@@ -155,8 +156,8 @@ EnvironmentProperties ColouredNoiseMemory::describe() const {
 }
 
 std::optional<std::string> ColouredNoiseMemory::own_unsupported_reason(const Scheme& scheme) const {
-  const std::optional<std::string> why = bath_->unsupported_reason(scheme, name());
-  return why ? why : PronyMemory::own_unsupported_reason(scheme);
+  const std::optional<std::string> reason = bath_->unsupported_reason(scheme, name());
+  return reason ? reason : PronyMemory::own_unsupported_reason(scheme);
 }
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// A memory of modes whose noise is not that of one mode after the other.
+// A memory whose noise is not the sum of independent noises of its modes.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace bathline {
 
-/// The bath that a memory belongs to: where its random force comes from.
+/// The bath of a memory: the source of its random force.
 class MemoryBath {
  public:
   virtual ~MemoryBath() = default;
@@ -22,19 +22,21 @@ class MemoryBath {
   virtual bool is_classical() const = 0;
   /// The largest error of the force's spectrum, over its largest value.
   virtual double error() const = 0;
-  /// Why the memory `name` has no such force under a scheme, in a sentence that goes on from the scheme's name.
+  /// Why the memory `name` has no such force under a scheme, as the end of a sentence that begins with the scheme's
+  /// name.
   virtual std::optional<std::string> unsupported_reason(const Scheme& scheme, const std::string& name) const = 0;
   virtual std::unique_ptr<RandomForce> force(const Scheme& scheme, double h) const = 0;
 };
 
-/// At `temperature`, kT in J, of modes that all decay. Throws UnsuitableFunction where their sum is not passive.
+/// A classical bath at `temperature`, kT in J, of modes that all decay. Throws UnsuitableFunction if their sum is not
+/// passive.
 std::shared_ptr<const MemoryBath> make_classical_bath(std::vector<PronyTerm> modes, double temperature);
-/// A quantum bath, for the midpoint rule: `hbar` is in J s, and `step` the one in s by which it is judged whether the
-/// noise remembers long enough.
+/// A quantum bath, for the midpoint rule: `hbar` is in J s, and `step`, in s, is the one for which the truncation of
+/// the noise is checked.
 std::shared_ptr<const MemoryBath> make_quantum_bath(std::vector<PronyTerm> modes, double temperature, double hbar,
                                                     double step);
 
-/// Modes at rest, and the force of a bath on their head: what they dissipate and what it brings balance.
+/// Modes that start at rest, and the random force of a bath on their head, whose heat balances what they dissipate.
 class ColouredNoiseMemory : public PronyMemory {
  public:
   ColouredNoiseMemory(std::string name, Attachment attachment, const std::vector<PronyTerm>& modes,
@@ -58,16 +60,16 @@ class ColouredNoiseMemory : public PronyMemory {
   std::optional<std::string> own_unsupported_reason(const Scheme& scheme) const override;
 
  private:
-  /// That of such a scheme, which goes on where it is the one at work.
-  const std::shared_ptr<RandomForce>& take_force(const Scheme& scheme, double h);
+  /// The random force for a scheme; it continues if it is the current one.
+  const std::shared_ptr<RandomForce>& force_for(const Scheme& scheme, double h);
 
   std::shared_ptr<const MemoryBath> bath_;
   RngKey key_;
   NoiseStream numbers_;
-  // Of the scheme that the last march was made for: kind, stages and step tell which.
+  // For the scheme of the last stepper, identified by its kind, stages and step.
   std::shared_ptr<RandomForce> force_;
-  std::tuple<std::size_t, int, double> force_of_;
-  std::vector<double> heat_;  // what the force has done, with the opposite sign, by axis
+  std::tuple<std::size_t, int, double> force_key_;
+  std::vector<double> heat_;  // minus the work of the random force, by axis
 };
 
 }  // namespace bathline

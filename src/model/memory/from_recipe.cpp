@@ -18,11 +18,11 @@ std::shared_ptr<const MemoryBath> read_memory_bath(const Section& memory, const 
   const char* key = is_quantum(memory) ? "quantum" : "kT";
   if (std::any_of(modes.begin(), modes.end(), [](const PronyTerm& mode) { return mode.r == 0.0; })) {
     mistakes.add(memory.where(memory.has("rate") ? "rate" : key),
-                 "a mode without `rate` gives no heat back: such noise is of modes that decay");
+                 "the `rate` of every mode must be positive: this noise needs modes that decay");
     return nullptr;
   }
   try {
-    // The noise of a quantum bath takes no factor, but the same care.
+    // A quantum bath needs no spectral factor, but the same passivity.
     auto classical = make_classical_bath(modes, temperature);
     if (!is_quantum(memory)) return classical;
     return make_quantum_bath(modes, temperature, memory.number("hbar"), step);

@@ -1,4 +1,4 @@
-// What a recipe says of the noise of a memory.
+// The bath of a memory, from a recipe.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,9 @@ namespace bathline {
 
 bool is_quantum(const Section& memory);
 
-/// The bath of a memory whose modes have noise together alone: of one that is quantum, or warm with modes that are not
-/// passive one by one. Nothing where it is not of that kind, and where modes have no such noise, which `mistakes` then
-/// says, with `advice` for those that are not passive.
+/// The bath of a memory whose noise is not that of its single modes: a quantum bath, or a warm one with modes that are
+/// not passive one by one. nullptr for other memories, and if there is no such noise, with a mistake, which ends with
+/// `advice` if the sum is not passive.
 std::shared_ptr<const MemoryBath> read_memory_bath(const Section& memory, const std::vector<PronyTerm>& modes,
                                                    double step, const std::string& advice, Mistakes& mistakes);
 

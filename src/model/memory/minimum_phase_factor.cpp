@@ -18,11 +18,10 @@ using Complex = std::complex<double>;
 
 Complex exponent(const PronyTerm& mode) { return {-mode.r, mode.w}; }
 
-/// One mode for each exponent.
+/// Merges modes of equal exponents.
 std::vector<PronyTerm> merged(std::vector<PronyTerm> modes) {
-  std::stable_sort(modes.begin(), modes.end(), [](const PronyTerm& one, const PronyTerm& other) {
-    return std::pair(one.w, one.r) < std::pair(other.w, other.r);
-  });
+  std::stable_sort(modes.begin(), modes.end(),
+                   [](const PronyTerm& a, const PronyTerm& b) { return std::pair(a.w, a.r) < std::pair(b.w, b.r); });
   std::vector<PronyTerm> all;
   for (const PronyTerm& mode : modes) {
     if (!all.empty() && all.back().w == mode.w && all.back().r == mode.r) {
@@ -35,54 +34,56 @@ std::vector<PronyTerm> merged(std::vector<PronyTerm> modes) {
   return all;
 }
 
-/// Where a panel has to end for its rule to see that something is there.
-std::vector<double> places_of(const std::vector<PronyTerm>& modes) {
-  // What lies beyond adds 1e-16 of log S to the logarithm at a pole.
+/// Ends of panels, so that the quadrature resolves every resonance.
+std::vector<double> breakpoints_of(const std::vector<PronyTerm>& modes) {
+  // The integral beyond adds 1e-16 of log S to the logarithm at a pole.
   constexpr double beyond = 1e18;
-  std::vector<double> places = {0.0};
+  std::vector<double> breakpoints = {0.0};
   for (const PronyTerm& mode : modes) {
-    for (const double place : {mode.w, mode.w - mode.r, mode.w + mode.r}) places.push_back(std::abs(place));
+    for (const double w : {mode.w, mode.w - mode.r, mode.w + mode.r}) breakpoints.push_back(std::abs(w));
   }
-  std::sort(places.begin(), places.end());
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  places.push_back(beyond * places.back());
-  return places;
+  std::sort(breakpoints.begin(), breakpoints.end());
+  breakpoints.erase(std::unique(breakpoints.begin(), breakpoints.end()), breakpoints.end());
+  breakpoints.push_back(beyond * breakpoints.back());
+  return breakpoints;
 }
 
-/// S, and what is known of it.
+/// S, with its round-off.
 class PowerSpectrum {
  public:
-  PowerSpectrum(const std::vector<PronyTerm>& modes, const std::vector<double>& places) : modes_(modes) {
-    for (const double w : places) largest_ = std::max(largest_, value(w));
+  PowerSpectrum(const std::vector<PronyTerm>& modes, const std::vector<double>& breakpoints) : modes_(modes) {
+    for (const double w : breakpoints) largest_ = std::max(largest_, value(w));
   }
   double value(double w) const { return 2.0 * resistance_at(modes_, w); }
   double largest() const { return largest_; }
-  /// Of S over its largest value, or so: it stays below 0, as panels ask for relative accuracy.
+  /// log(S/max S) - 1: it stays below 0, because panels have a relative accuracy.
   double log(double w) const {
-    // What is less than that of the largest value is no error that anybody sees.
-    constexpr double invisible = 1e-13;
-    const double now = value(w), least = roundoff(w);
-    if (now < -invisible * largest_) {
-      throw UnsuitableFunction(fmt::format(
-          "the real part of the transform is {:.4g} kg/s at w = {:.4g}, and below 0 there is no noise", 0.5 * now, w));
+    // Negative values below this fraction of the largest value are errors without effect.
+    constexpr double negligible = 1e-13;
+    const double value = this->value(w), floor = roundoff(w);
+    if (value < -negligible * largest_) {
+      throw UnsuitableFunction(
+          fmt::format("the sum of the modes is not passive and has no noise: the real part of its transform is {:.4g} "
+                      "kg/s at w = {:.4g}",
+                      0.5 * value, w));
     }
-    return std::log(std::max(least, now) / largest_) - 1.0;
+    return std::log(std::max(floor, value) / largest_) - 1.0;
   }
   double uncertainty(double w) const {
-    const double least = roundoff(w);
-    return least / std::max(least, value(w));
+    const double floor = roundoff(w);
+    return floor / std::max(floor, value(w));
   }
 
  private:
-  /// Of the sum.
+  /// Round-off of the sum.
   double roundoff(double w) const {
-    constexpr double some = 16.0;
+    constexpr double safety_factor = 16.0;
     double parts = 0.0;
     for (const auto& [k, r, frequency, b] : modes_) {
       const PronyTerm halves[] = {{k, r, frequency, 0.0}, {0.0, r, frequency, b}};
       for (const PronyTerm& half : halves) parts += std::abs(resistance_at(std::span(&half, 1), w));
     }
-    return some * std::numeric_limits<double>::epsilon() * parts;
+    return safety_factor * std::numeric_limits<double>::epsilon() * parts;
   }
 
   const std::vector<PronyTerm>& modes_;
@@ -93,21 +94,21 @@ class PowerSpectrum {
 
 MinimumPhaseFactor minimum_phase_factor(const std::vector<PronyTerm>& modes) {
   MinimumPhaseFactor factor{merged(modes), {}, 0.0};
-  const std::vector<double> places = places_of(factor.modes);
-  const PowerSpectrum spectrum(factor.modes, places);
+  const std::vector<double> breakpoints = breakpoints_of(factor.modes);
+  const PowerSpectrum spectrum(factor.modes, breakpoints);
   const auto log_spectrum = [&](double w) { return spectrum.log(w); };
   const std::vector<Panel> panels =
-      adaptive_panels(log_spectrum, places, {.uncertainty = [&](double w) { return spectrum.uncertainty(w); }});
+      adaptive_panels(log_spectrum, breakpoints, {.uncertainty = [&](double w) { return spectrum.uncertainty(w); }});
   for (const PronyTerm& mode : factor.modes) {
     Complex mirrored = -exponent(mode);
-    // B at conjugate places is conjugate.
+    // B(conj s) = conj B(s).
     const bool is_below = mirrored.imag() < 0.0;
     if (is_below) mirrored = std::conj(mirrored);
-    Complex root = laplace_transform(log_spectrum, panels, mirrored) / std::numbers::pi;
-    if (is_below) root = std::conj(root);
+    Complex log_factor = laplace_transform(log_spectrum, panels, mirrored) / std::numbers::pi;
+    if (is_below) log_factor = std::conj(log_factor);
     // The integral of s/(s^2 + w^2) is pi/2.
-    root += 0.5 * (std::log(spectrum.largest()) + 1.0);
-    factor.rho.push_back(Complex(mode.k, -mode.b) / std::exp(root));
+    log_factor += 0.5 * (std::log(spectrum.largest()) + 1.0);
+    factor.rho.push_back(Complex(mode.k, -mode.b) / std::exp(log_factor));
   }
   for (const Panel& panel : panels) {
     for (const double w : {panel.begin, 0.5 * (panel.begin + panel.end)}) {

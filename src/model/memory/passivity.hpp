@@ -1,4 +1,4 @@
-// Whether a sum of decaying oscillations takes energy at every frequency, and the least that has to be added to it.
+// Whether a sum of decaying oscillations is passive at every frequency, and the smallest damper that makes it so.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace bathline {
 
-/// Of the real part of the sum's transform on the imaginary axis, on a grid around every mode and far beyond all.
+/// The real part of the sum's transform on the imaginary axis, on a grid around every mode and far beyond all.
 struct Passivity {
-  double lowest = 0.0;    ///< the most negative value, or 0, kg/s
-  double place = 0.0;     ///< where that is, rad/s
-  double negative = 0.0;  ///< share of what is below 0 in the integral of its absolute values
-  PronyTerm damper = {};  ///< real exponential, faster than all modes, with which there is none below 0; k = 0 for none
+  double lowest = 0.0;     ///< the most negative value, or 0, kg/s
+  double frequency = 0.0;  ///< of that value, rad/s
+  double negative = 0.0;   ///< fraction of the integral of its absolute value where it is negative
+  PronyTerm damper = {};   ///< real exponential, faster than all modes, that makes the sum passive; k = 0 if it is
 };
 
 Passivity passivity_of(const std::vector<PronyTerm>& modes);

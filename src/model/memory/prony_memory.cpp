@@ -1,21 +1,21 @@
-// A memory: an environment that is nothing but a kernel of decaying oscillations, a few numbers on rank 0.
+// A memory: an environment given by a kernel of decaying oscillations (a Prony series), a few numbers on rank 0.
 //
 //   gamma(t) = sum_j exp(-r_j t) (k_j cos(w_j t) + b_j sin(w_j t)),   z_j' = (-r_j + i w_j) z_j + x'
 //   force on the head -integral gamma(t - s) x'(s) ds = -sum_j k_j u_j,   u_j = Re z_j + q_j Im z_j,   q_j = b_j/k_j
 //
-// Mode j is a spring k_j in series with a dashpot of which the inverse is (r_j - q_j w_j)/k_j, on a mass
-// m_j = k_j/(w_j^2 (1 + q_j^2)) with a dashpot (r_j + q_j w_j) m_j to the ground. The state is where the spring ends
-// and how the mass moves, x - u_j and k_j/w_j Im z_j, the energy k_j (u_j^2 + (1 + q_j^2) (Im z_j)^2)/2. Where anything
-// decays, splittings take the modes' own motion exactly, in half steps before and after the particles' step; else the
-// modes are oscillators like any others.
+// Mode j is a spring k_j in series with a dashpot of mobility (r_j - q_j w_j)/k_j, on a mass
+// m_j = k_j/(w_j^2 (1 + q_j^2)) with a dashpot (r_j + q_j w_j) m_j to the ground. The state is the end of the spring, x
+// - u_j, and the momentum of the mass, k_j/w_j Im z_j; the energy is k_j (u_j^2 + (1 + q_j^2) (Im z_j)^2)/2. If any
+// mode decays, splittings apply the exact flow of the modes in half steps before and after the step of the particles;
+// else the modes are oscillators like any others.
 //
-// Where k_j < 0, or one of the dashpots is negative, that is no machine, though the equations are the same and the sum
-// of all modes may well be passive. What the particle has put into such a memory is then its work alone, and the
-// springs, masses and dashpots are numbers to compute with.
+// If k_j < 0, or a dashpot is negative, the mode is not realisable by a machine, though the equations are the same and
+// the sum of all modes may be passive. The energy of such a memory is the work of the particle on it; its springs,
+// masses and dashpots are formal.
 //
 // At a temperature every mode has noise of its own, z_j' = (-r_j + i w_j) z_j + x' + (2 kT r_j/k_j)^(1/2) (white noise,
-// one for each part, b_j = 0), and starts from its Gibbs distribution: the force on a head that is held has the
-// autocorrelation kT gamma(t). That is the noise of dashpot and slip.
+// one for each part, b_j = 0), and starts from its Gibbs distribution: the force on a clamped head has the
+// autocorrelation kT gamma(t). This is the noise of dashpots and mobilities.
 // Source: farshi2018, eq. (36) for the kernel; the modes are ours.
 // Tested by tests/model/memory_test.cpp.
 #include "model/memory/prony_memory.hpp"
@@ -44,7 +44,7 @@ LumpedNetwork assembly_of(const std::vector<PronyTerm>& modes) {
   return assembly;
 }
 
-/// Of a mode's energy over k/2.
+/// The energy of a mode over k/2.
 double square_of(std::complex<double> z, double q) {
   const double u = z.real() + q * z.imag();
   return u * u + (1.0 + q * q) * z.imag() * z.imag();
@@ -61,7 +61,7 @@ double kernel_at(const std::vector<PronyTerm>& modes, double t) {
   return sum;
 }
 
-// What is left of both halves of a mode far above it is added up before it is rounded.
+// Both poles of a mode are added before rounding, because their contributions nearly cancel far above it.
 double resistance_at(std::span<const PronyTerm> modes, double w) {
   double sum = 0.0;
   for (const auto& [k, r, frequency, b] : modes) {
@@ -73,11 +73,11 @@ double resistance_at(std::span<const PronyTerm> modes, double w) {
 }
 
 std::vector<PronyTerm> rescaled_terms(const std::vector<PronyTerm>& modes) {
-  constexpr double most = 30.0;
+  constexpr double max_ratio = 30.0;
   std::vector<PronyTerm> all;
   for (const PronyTerm& mode : modes) {
     if (mode.k == 0.0 && mode.b == 0.0) continue;
-    if (std::abs(mode.b) <= most * std::abs(mode.k)) {
+    if (std::abs(mode.b) <= max_ratio * std::abs(mode.k)) {
       all.push_back(mode);
     } else {
       all.push_back({.k = std::abs(mode.b), .r = mode.r, .w = mode.w, .b = mode.b});
@@ -98,10 +98,10 @@ PronyMemory::PronyMemory(std::string name, Attachment attachment, std::vector<Pr
       modes_(std::move(modes)),
       is_realisable_(
           std::all_of(modes_.begin(), modes_.end(), [](const PronyTerm& mode) { return mode.is_passive(); })) {
-  if (temperature > 0.0 && !has_termwise_noise(modes_)) throw std::logic_error("such modes have no noise");
+  if (temperature > 0.0 && !has_termwise_noise(modes_)) throw std::logic_error("these modes have no noise one by one");
 }
 
-// What is not a machine has no masses to look at: to fast motions it is one spring to a wall.
+// A memory that is not realisable has no masses; to fast motions it is one spring to a wall.
 LumpedNetwork PronyMemory::assemble(std::int64_t limit) const {
   if (is_realisable_ || limit == LumpedNetwork::no_limit) return LumpedEnvironment::assemble(limit);
   LumpedNetwork wall;
@@ -119,41 +119,41 @@ EnvironmentEnergy PronyMemory::energy(std::span<const double> head) {
 
 double PronyMemory::apply_exact_flow(double t, double x, std::span<const double> numbers, Axis& axis) const {
   if (t != time_) cache_step_decays(t);
-  double lost = 0.0;
+  double dissipated = 0.0;
   std::size_t mobility = 0, dashpot = sites().mobilities.size();
   for (std::size_t j = 0; j < modes_.size(); ++j) {
     const PronyTerm& mode = modes_[j];
     double& w = axis.w[static_cast<Eigen::Index>(j)];
     double& p = axis.p[static_cast<Eigen::Index>(j)];
-    const double q = mode.b / mode.k, moved = mode.w > 0.0 ? mode.w * p / mode.k : 0.0;
-    const std::complex<double> before((x - w) - q * moved, moved);
+    const double q = mode.b / mode.k, im_z = mode.w > 0.0 ? mode.w * p / mode.k : 0.0;
+    const std::complex<double> before((x - w) - q * im_z, im_z);
     std::complex<double> after = decays_[j].factor * before;
     if (q != 0.0) {
-      lost += 0.5 * mode.k * (square_of(before, q) - square_of(after, q));
+      dissipated += 0.5 * mode.k * (square_of(before, q) - square_of(after, q));
     } else if (numbers.empty() || mode.r == 0.0) {
-      lost += 0.5 * mode.k * std::norm(before) * decays_[j].loss;
+      dissipated += 0.5 * mode.k * std::norm(before) * decays_[j].loss;
     } else {
-      // Both parts of z have the variance kT/k in the long run.
+      // The stationary variance of both parts of z is kT/k.
       const double spread = std::sqrt(temperature() / mode.k * decays_[j].loss);
       const double first = numbers[mobility++], second = mode.w > 0.0 ? numbers[dashpot++] : 0.0;
       after += spread * std::complex(first, second);
-      lost += 0.5 * mode.k * (std::norm(before) - std::norm(after));
+      dissipated += 0.5 * mode.k * (std::norm(before) - std::norm(after));
     }
     w = x - after.real() - q * after.imag();
     if (mode.w > 0.0) p = mode.k / mode.w * after.imag();
   }
-  return lost;
+  return dissipated;
 }
 
 std::optional<AnalyticKernel> PronyMemory::analytic_kernel(std::span<const double> times) const {
-  AnalyticKernel formulas;
+  AnalyticKernel result;
   for (const double t : times) {
-    formulas.kernel.push_back(kernel_at(modes_, t));
+    result.kernel.push_back(kernel_at(modes_, t));
   }
   if (temperature() == 0.0) {
-    formulas.random_force.resize(times.size() * static_cast<std::size_t>(attachment().axes()));
+    result.random_force.resize(times.size() * static_cast<std::size_t>(attachment().axes()));
   }
-  return formulas;
+  return result;
 }
 
 EnvironmentProperties PronyMemory::describe() const {

@@ -37,11 +37,13 @@ class Gaussian final : public BoltzmannSampler {
   double deviation_;
 };
 
-/// Weights beyond this many kT are below round-off.
-constexpr double highest = 40.0;
+/// Energies above this many kT have weights below round-off.
+constexpr double max_energy_over_kt = 40.0;
 
-/// How far along a direction V has risen by `highest` kT; nothing where it has no end to its rise.
-std::optional<double> reach(const Potential& potential, const VectorXd& from, const VectorXd& direction, double kt) {
+/// Distance along a direction beyond which V exceeds V(from) by `max_energy_over_kt` kT; nothing if V does not grow
+/// without bound.
+std::optional<double> confinement_length(const Potential& potential, const VectorXd& from, const VectorXd& direction,
+                                         double kt) {
   const double bottom = potential.value(from);
   const auto rise = [&](double s) { return (potential.value(from + s * direction) - bottom) / kt; };
   const double scale = std::max(1e-6, 1e-6 * from.norm());
@@ -49,22 +51,22 @@ std::optional<double> reach(const Potential& potential, const VectorXd& from, co
   bool has_risen = false;
   for (double s = scale; s < 1e12 * scale; s *= 2.0) {
     if (std::isnan(rise(s))) return std::nullopt;
-    if (rise(s) < highest) last = s;
-    has_risen = has_risen || rise(s) >= highest;
+    if (rise(s) < max_energy_over_kt) last = s;
+    has_risen = has_risen || rise(s) >= max_energy_over_kt;
   }
-  // What comes to a plateau, as a bond that breaks, holds nothing for ever.
+  // A potential with a plateau, as that of a bond that breaks, confines nothing.
   const double far = rise(1e9 * scale), farther = rise(1e12 * scale);
-  const bool goes_on = std::isinf(farther) || farther > far + 1.0;
-  if (!has_risen || !goes_on || !(last < 1e9 * scale)) return std::nullopt;
+  const bool keeps_growing = std::isinf(farther) || farther > far + 1.0;
+  if (!has_risen || !keeps_growing || !(last < 1e9 * scale)) return std::nullopt;
   return 2.0 * last;
 }
 
-/// The inverse of the distribution of one coordinate, cell by cell by Gauss's quadrature with four nodes.
+/// Inverse transform sampling of one coordinate; the density is integrated cell by cell by a four-point Gauss rule.
 class InverseCdfSampler final : public BoltzmannSampler {
  public:
   InverseCdfSampler(std::shared_ptr<const Potential> potential, double begin, double end, double kt)
       : potential_(std::move(potential)), kt_(kt) {
-    // To where the weight is, then in equal cells.
+    // Equal cells over the interval that carries the weight.
     narrow(begin, end);
     begin_ = begin;
     width_ = (end - begin) / cells;
@@ -75,16 +77,16 @@ class InverseCdfSampler final : public BoltzmannSampler {
   }
 
   VectorXd draw(const RngKey& key) const override {
-    const double wanted = uniform_pair(key, 0).first * sums_.back();
+    const double target = uniform_pair(key, 0).first * sums_.back();
     const auto cell =
-        std::min<std::ptrdiff_t>(std::lower_bound(sums_.begin(), sums_.end(), wanted) - sums_.begin(), cells - 1);
+        std::min<std::ptrdiff_t>(std::lower_bound(sums_.begin(), sums_.end(), target) - sums_.begin(), cells - 1);
     const double from = begin_ + static_cast<double>(cell) * width_;
-    const double rest = wanted - (cell == 0 ? 0.0 : sums_[static_cast<std::size_t>(cell - 1)]);
-    const double whole = sums_[static_cast<std::size_t>(cell)] - (wanted - rest);
-    double x = from + width_ * (whole > 0.0 ? rest / whole : 0.5);
+    const double remainder = target - (cell == 0 ? 0.0 : sums_[static_cast<std::size_t>(cell - 1)]);
+    const double cell_weight = sums_[static_cast<std::size_t>(cell)] - (target - remainder);
+    double x = from + width_ * (cell_weight > 0.0 ? remainder / cell_weight : 0.5);
     for (int i = 0; i < 3; ++i) {
       const double density = this->density(x);
-      if (density > 0.0) x = std::clamp(x + (rest - weight(from, x)) / density, from, from + width_);
+      if (density > 0.0) x = std::clamp(x + (remainder - weight(from, x)) / density, from, from + width_);
     }
     return VectorXd::Constant(1, x);
   }
@@ -105,13 +107,13 @@ class InverseCdfSampler final : public BoltzmannSampler {
     return sum * (to - from);
   }
   void narrow(double& begin, double& end) {
-    for (int turn = 0; turn < 20; ++turn) {
+    for (int iteration = 0; iteration < 20; ++iteration) {
       const double cell = (end - begin) / cells;
       bottom_ = std::numeric_limits<double>::infinity();
       for (int i = 0; i <= cells; ++i) bottom_ = std::min(bottom_, energy(begin + i * cell));
       int first = cells, last = 0;
       for (int i = 0; i <= cells; ++i) {
-        if (!(energy(begin + i * cell) < bottom_ + highest)) continue;
+        if (!(energy(begin + i * cell) < bottom_ + max_energy_over_kt)) continue;
         first = std::min(first, i);
         last = std::max(last, i);
       }
@@ -125,18 +127,18 @@ class InverseCdfSampler final : public BoltzmannSampler {
   std::shared_ptr<const Potential> potential_;
   double kt_, begin_ = 0.0, width_ = 0.0;
   double bottom_ = 0.0;       // the lowest energy over kT
-  std::vector<double> sums_;  // of the weights of the cells
+  std::vector<double> sums_;  // cumulative weights of the cells
 };
 
-/// Whether V holds the particles together and in their place, as far as some directions can tell.
+/// Whether V confines the particles, tested along the axes, the translations and some random directions.
 bool is_bound(const ParticleSystem& system, double kt) {
   const Eigen::Index n = system.size();
   std::vector<VectorXd> directions;
   for (Eigen::Index i = 0; i < n; ++i) directions.emplace_back(VectorXd::Unit(n, i));
   for (int axis = 0; axis < system.axes; ++axis) {
-    VectorXd together = VectorXd::Zero(n);
-    for (Eigen::Index i = axis; i < n; i += system.axes) together[i] = 1.0;
-    directions.push_back(together);
+    VectorXd translation = VectorXd::Zero(n);
+    for (Eigen::Index i = axis; i < n; i += system.axes) translation[i] = 1.0;
+    directions.push_back(translation);
   }
   std::vector<double> numbers(static_cast<std::size_t>(n));
   for (std::uint64_t i = 0; i < 16; ++i) {
@@ -144,7 +146,8 @@ bool is_bound(const ParticleSystem& system, double kt) {
     directions.emplace_back(Eigen::Map<const VectorXd>(numbers.data(), n).normalized());
   }
   return std::all_of(directions.begin(), directions.end(), [&](const VectorXd& direction) {
-    return reach(*system.potential, system.q0, direction, kt) && reach(*system.potential, system.q0, -direction, kt);
+    return confinement_length(*system.potential, system.q0, direction, kt) &&
+           confinement_length(*system.potential, system.q0, -direction, kt);
   });
 }
 
@@ -153,8 +156,8 @@ bool is_bound(const ParticleSystem& system, double kt) {
 std::shared_ptr<const BoltzmannSampler> make_boltzmann_sampler(const ParticleSystem& system, double temperature,
                                                                std::string& unsupported_reason) {
   const char* const unbound =
-      "the potential does not bind all of the particles, which have no Gibbs distribution then: hold them by another "
-      "potential, or take \"thermal-momenta\"";
+      "the potential does not bind all particles, so their positions have no Gibbs distribution; add a confining "
+      "potential, or use \"thermal-momenta\"";
   const Potential& potential = *system.potential;
   if (potential.is_quadratic()) {
     MatrixXd stiffness;
@@ -165,8 +168,8 @@ std::shared_ptr<const BoltzmannSampler> make_boltzmann_sampler(const ParticleSys
   }
   if (system.size() == 1) {
     const VectorXd right = VectorXd::Ones(1);
-    const auto up = reach(potential, system.q0, right, temperature);
-    const auto down = reach(potential, system.q0, -right, temperature);
+    const auto up = confinement_length(potential, system.q0, right, temperature);
+    const auto down = confinement_length(potential, system.q0, -right, temperature);
     if (up && down) {
       return std::make_shared<InverseCdfSampler>(system.potential, system.q0[0] - *down, system.q0[0] + *up,
                                                  temperature);

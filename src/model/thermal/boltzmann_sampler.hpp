@@ -19,12 +19,12 @@ class BoltzmannSampler {
   virtual ~BoltzmannSampler() = default;
   /// Independent for different seeds and realisations.
   virtual Eigen::VectorXd draw(const RngKey& key) const = 0;
-  /// How it is done, and how well where that was measured.
+  /// The method, with its measured accuracy if there is one.
   virtual std::string description() const = 0;
 };
 
-/// At a temperature kT in J; nullptr where there is no such distribution, or none that could be reached, and then
-/// `unsupported_reason` says why.
+/// A sampler at a temperature kT in J; nullptr, with the `unsupported_reason`, if there is no such distribution or
+/// sampling does not converge.
 std::shared_ptr<const BoltzmannSampler> make_boltzmann_sampler(const ParticleSystem& system, double temperature,
                                                                std::string& unsupported_reason);
 

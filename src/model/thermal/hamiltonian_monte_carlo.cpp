@@ -18,10 +18,10 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr int members = 64;              // of the measurement
-constexpr int fewest = 32, most = 2048;  // paths
-constexpr int steps = 8;                 // of a path
-constexpr double largest_r = 1.05, largest_virial_error = 0.1;
+constexpr int chains = 64;  // of the convergence test
+constexpr int min_trajectories = 32, max_trajectories = 2048;
+constexpr int steps = 8;  // of a trajectory
+constexpr double max_r = 1.05, max_virial_error = 0.1;
 
 class HamiltonianMonteCarlo final : public BoltzmannSampler {
  public:
@@ -34,125 +34,125 @@ class HamiltonianMonteCarlo final : public BoltzmannSampler {
     h_ = rate > 0.0 ? 1.0 / std::sqrt(rate) : 1.0;
   }
 
-  /// Finds a step that is mostly taken, and the number of paths; returns what stands in the way.
-  std::string settle() {
-    for (int turn = 0; turn < 40; ++turn) {
-      const double accepted = measure(fewest).acceptance;
+  /// Tunes the step to an acceptance between 0.65 and 0.97, and the number of trajectories; returns why this fails, or
+  /// "".
+  std::string tune() {
+    for (int iteration = 0; iteration < 40; ++iteration) {
+      const double accepted = measure(min_trajectories).acceptance;
       if (accepted > 0.65 && accepted < 0.97) break;
       h_ *= accepted > 0.65 ? 1.4 : 0.7;
     }
-    for (paths_ = fewest; paths_ <= most; paths_ *= 2) {
-      found_ = measure(paths_);
-      if (found_.r < largest_r && std::abs(found_.virial - 1.0) < largest_virial_error) return "";
+    for (trajectories_ = min_trajectories; trajectories_ <= max_trajectories; trajectories_ *= 2) {
+      measured_ = measure(trajectories_);
+      if (measured_.r < max_r && std::abs(measured_.virial - 1.0) < max_virial_error) return "";
     }
     return fmt::format(
-        "Hamiltonian Monte Carlo does not come to the Gibbs distribution within {} paths: split-R is {:.3g}, above "
-        "{}, or the virial {:.3g}, not 1; barriers of many kT keep it in place, so begin with \"thermal-momenta\"",
-        most, found_.r, largest_r, found_.virial);
+        "Hamiltonian Monte Carlo does not converge to the Gibbs distribution within {} trajectories: split-R is "
+        "{:.3g}, "
+        "above {}, or the virial {:.3g}, not 1; barriers of many kT prevent it, so use \"thermal-momenta\"",
+        max_trajectories, measured_.r, max_r, measured_.virial);
   }
 
   VectorXd draw(const RngKey& key) const override {
     VectorXd q = q0_;
-    for (int path = 0; path < paths_; ++path) go(key, path, q);
+    for (int trajectory = 0; trajectory < trajectories_; ++trajectory) advance(key, trajectory, q);
     return q;
   }
 
   std::string description() const override {
     return fmt::format(
-        "positions by Hamiltonian Monte Carlo, {} paths of {} steps of {:.3g}: acceptance {:.2f}, split-R {:.3f}, "
-        "virial "
-        "{:.3f}",
-        paths_, steps, h_, found_.acceptance, found_.r, found_.virial);
+        "positions by Hamiltonian Monte Carlo, {} trajectories of {} steps of {:.3g}: acceptance {:.2f}, split-R "
+        "{:.3f}, virial {:.3f}",
+        trajectories_, steps, h_, measured_.acceptance, measured_.r, measured_.virial);
   }
 
  private:
-  struct Measured {
+  struct Convergence {
     double acceptance = 0.0, r = std::numeric_limits<double>::infinity(), virial = 0.0;
   };
 
-  /// One path; returns whether it was taken.
-  bool go(const RngKey& key, int path, VectorXd& q) const {
-    const auto number = static_cast<std::uint64_t>(path);
-    VectorXd p(q.size()), gradient, at = q;
+  /// One trajectory; returns whether it was accepted.
+  bool advance(const RngKey& key, int trajectory, VectorXd& q) const {
+    const auto number = static_cast<std::uint64_t>(trajectory);
+    VectorXd p(q.size()), gradient, position = q;
     fill_normals(key, number * static_cast<std::uint64_t>(p.size()), {p.data(), static_cast<std::size_t>(p.size())});
     p = p.cwiseProduct((kt_ * mass_).cwiseSqrt());
-    // Steps of several lengths, so that no motion comes back to where it was.
-    const auto [for_step, for_choice] = uniform_pair({key.seed, key.realisation, key.stream + 1}, number);
-    const double h = h_ * (0.7 + 0.6 * for_step);
-    const auto energy = [&] { return potential_->value(at) + 0.5 * p.cwiseAbs2().cwiseQuotient(mass_).sum(); };
+    // The step is random, so that no periodic motion returns to its start.
+    const auto [step_number, choice_number] = uniform_pair({key.seed, key.realisation, key.stream + 1}, number);
+    const double h = h_ * (0.7 + 0.6 * step_number);
+    const auto energy = [&] { return potential_->value(position) + 0.5 * p.cwiseAbs2().cwiseQuotient(mass_).sum(); };
     const double before = energy();
-    potential_->gradient(at, gradient);
+    potential_->gradient(position, gradient);
     for (int step = 0; step < steps; ++step) {
       p -= 0.5 * h * gradient;
-      at += h * p.cwiseQuotient(mass_);
-      potential_->gradient(at, gradient);
+      position += h * p.cwiseQuotient(mass_);
+      potential_->gradient(position, gradient);
       p -= 0.5 * h * gradient;
     }
-    if (!(std::log(for_choice) < (before - energy()) / kt_)) return false;
-    q = at;
+    if (!(std::log(choice_number) < (before - energy()) / kt_)) return false;
+    q = position;
     return true;
   }
 
-  /// Where a member comes to that cools down from a thousand times the temperature, over barriers into any well.
+  /// End of a chain that is annealed from a thousand times the temperature, so that it crosses barriers into any well.
   VectorXd annealed(const RngKey& key) const {
-    constexpr int halvings = 10, each = 4;
+    constexpr int halvings = 10, per_halving = 4;
     VectorXd q = q0_;
-    for (int path = 0; path < halvings * each; ++path) {
-      const double ratio = std::exp2(halvings - path / each);
+    for (int trajectory = 0; trajectory < halvings * per_halving; ++trajectory) {
+      const double ratio = std::exp2(halvings - trajectory / per_halving);
       HamiltonianMonteCarlo warmer = *this;
       warmer.kt_ *= ratio;
-      // Walls that get steeper are reached the farther up, and where one is very steep no step is short but a very
-      // short one.
-      warmer.h_ *= std::pow(ratio, -0.25) * std::exp2(-2 * (path % each));
-      warmer.go({key.seed, key.realisation, key.stream + 2}, path, q);
+      // Hot chains reach steeper parts of the walls, which need shorter steps; several scales are tried.
+      warmer.h_ *= std::pow(ratio, -0.25) * std::exp2(-2 * (trajectory % per_halving));
+      warmer.advance({key.seed, key.realisation, key.stream + 2}, trajectory, q);
     }
     return q;
   }
 
-  /// What members make of so many paths, the first half of which does not count.
-  Measured measure(int paths) const {
+  /// Convergence of the chains over so many trajectories, the first half of which is discarded.
+  Convergence measure(int trajectories) const {
     const auto n = q0_.size();
-    const int half = paths / 4;  // of what counts
-    MatrixXd means = MatrixXd::Zero(n + 1, 2 * members), squares = means;
-    Measured found;
+    const int half = trajectories / 4;  // of the trajectories that count
+    MatrixXd means = MatrixXd::Zero(n + 1, 2 * chains), squares = means;
+    Convergence result;
     VectorXd row(n + 1), gradient;
-    for (int member = 0; member < members; ++member) {
-      const RngKey key{0, static_cast<std::uint32_t>(member), 0xC0000000U};
-      VectorXd q = member % 2 == 0 ? q0_ : annealed(key);
-      for (int path = 0; path < paths; ++path) {
-        const bool taken = go(key, path, q);
-        const int counted = path - (paths - 2 * half);
-        if (counted < 0) continue;
-        found.acceptance += taken / (2.0 * half * members);
+    for (int chain = 0; chain < chains; ++chain) {
+      const RngKey key{0, static_cast<std::uint32_t>(chain), 0xC0000000U};
+      VectorXd q = chain % 2 == 0 ? q0_ : annealed(key);
+      for (int trajectory = 0; trajectory < trajectories; ++trajectory) {
+        const bool accepted = advance(key, trajectory, q);
+        const int sample = trajectory - (trajectories - 2 * half);
+        if (sample < 0) continue;
+        result.acceptance += accepted / (2.0 * half * chains);
         row << q, potential_->value(q);
-        means.col(2 * member + counted / half) += row / half;
-        squares.col(2 * member + counted / half) += row.cwiseAbs2() / half;
+        means.col(2 * chain + sample / half) += row / half;
+        squares.col(2 * chain + sample / half) += row.cwiseAbs2() / half;
         potential_->gradient(q, gradient);
-        found.virial += (q - q0_).dot(gradient) / (kt_ * static_cast<double>(n)) / (2.0 * half * members);
+        result.virial += (q - q0_).dot(gradient) / (kt_ * static_cast<double>(n)) / (2.0 * half * chains);
       }
     }
     const VectorXd mean = means.rowwise().mean();
     const VectorXd within = (squares - means.cwiseAbs2()).rowwise().mean() * half / (half - 1.0);
-    const VectorXd between = (means.colwise() - mean).cwiseAbs2().rowwise().sum() / (2.0 * members - 1.0);
-    found.r = ((half - 1.0) / half + between.array() / within.array()).sqrt().maxCoeff();
-    return found;
+    const VectorXd between = (means.colwise() - mean).cwiseAbs2().rowwise().sum() / (2.0 * chains - 1.0);
+    result.r = ((half - 1.0) / half + between.array() / within.array()).sqrt().maxCoeff();
+    return result;
   }
 
   std::shared_ptr<const Potential> potential_;
   VectorXd mass_, q0_;
   double kt_, h_ = 0.0;
-  int paths_ = fewest;
-  Measured found_;
+  int trajectories_ = min_trajectories;
+  Convergence measured_;
 };
 
 }  // namespace
 
 std::shared_ptr<const BoltzmannSampler> make_hamiltonian_monte_carlo(const ParticleSystem& system, double temperature,
                                                                      std::string& unsupported_reason) {
-  auto found = std::make_shared<HamiltonianMonteCarlo>(system, temperature);
-  const std::string why = found->settle();
-  if (why.empty()) return found;
-  unsupported_reason = why;
+  auto result = std::make_shared<HamiltonianMonteCarlo>(system, temperature);
+  const std::string reason = result->tune();
+  if (reason.empty()) return result;
+  unsupported_reason = reason;
   return nullptr;
 }
 

@@ -1,4 +1,4 @@
-// The force of a quantum bath as a filter of white numbers.
+// The force of a quantum bath as filtered white noise.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,29 @@ namespace bathline {
 std::function<double(double)> quantum_spectrum(std::function<double(double)> friction, double kt, double hbar);
 
 /// Forces that are constant over steps of h, for the midpoint rule: R_k = sum_l a_l e_(k+l) with white numbers e and
-/// the spectrum S((2/h) tan(theta/2))/h, which is S at the frequency that the rule takes an oscillation of theta in a
-/// step for. Linear systems then have the variances of continuous time at any step.
+/// the spectrum S((2/h) tan(theta/2))/h: S at the frequency that the rule assigns to an oscillation by theta per step.
+/// Linear systems then have the variances of continuous time at any step.
 class QuantumNoise {
  public:
-  static constexpr std::size_t shortest = 1024, longest = 16384;
-  /// Share of the spectrum that may be wrong, for which `reach` grows.
-  static constexpr double good_enough = 1e-4;
+  static constexpr std::size_t min_reach = 1024, max_reach = 16384;
+  /// Relative error of the spectrum down to which `reach` grows.
+  static constexpr double max_truncation_error = 1e-4;
 
-  /// `spectrum` vanishes at infinite frequencies.
+  /// `spectrum` must vanish at infinite frequency.
   QuantumNoise(const std::function<double(double)>& spectrum, double h);
-  /// How many numbers before and after that of a step matter.
+  /// Number of steps before and after a step whose white numbers enter its force.
   std::size_t reach() const { return weights_.size() / 2; }
-  /// The integral of the spectrum's errors, absolute values, over that of the spectrum.
+  /// The integral of the absolute error of the spectrum, over the integral of the spectrum.
   double truncation_error() const { return truncation_error_; }
-  /// The largest of them, over its largest value.
+  /// The largest error of the spectrum, over its largest value.
   double error() const { return error_; }
-  /// In N, from 2 reach + 1 numbers with that of the step in the middle.
+  /// The force of a step, N, from 2 reach + 1 white numbers, that of the step in the middle.
   double force(std::span<const double> numbers) const;
 
  private:
   void truncate(std::size_t reach, const std::function<double(double)>& spectrum, double h);
 
-  std::vector<double> weights_;  // of those numbers
+  std::vector<double> weights_;  // of the white numbers
   double truncation_error_ = 0.0, error_ = 0.0;
 };
 

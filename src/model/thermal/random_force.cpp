@@ -33,10 +33,10 @@ void RandomForce::end_step() {
 }
 
 std::vector<StateField> RandomForce::fields(int axes, bool is_here) {
-  const std::size_t here = is_here ? 1 : 0;
-  std::vector<StateField> fields = {{"steps", 0, 0, 1, {&steps_, here}}};
+  const std::size_t count = is_here ? 1 : 0;
+  std::vector<StateField> fields = {{"steps", 0, 0, 1, {&steps_, count}}};
   for (int axis = 0; axis < axes; ++axis) {
-    fields.push_back({"last", axis, 0, 1, {is_here ? &last_[static_cast<std::size_t>(axis)] : nullptr, here}});
+    fields.push_back({"last", axis, 0, 1, {is_here ? &last_[static_cast<std::size_t>(axis)] : nullptr, count}});
   }
   add_fields(axes, is_here, fields);
   return fields;
@@ -153,7 +153,7 @@ class NoisyExplicitStepper final : public ExplicitEnvironmentStepper {
 
  private:
   std::unique_ptr<ExplicitEnvironmentStepper> friction_;
-  std::size_t substeps_, next_ = 0;  // how many a step has, and which of them comes
+  std::size_t substeps_, next_ = 0;  // per step, and the next one
   double h_;
   std::shared_ptr<RandomForce> force_;
   std::vector<double>& heat_;

@@ -1,7 +1,7 @@
-// The force of a bath on a head that is held, drawn apart from what the bath does to a head that moves.
+// The random force of a bath on a clamped head, separate from its response to the motion of the head.
 //
-// Where equations are linear in the bath the two add up. What a march of the bath at rest gives is friction; with the
-// force on top of it, and the force's work on the head taken for heat, it is that of the warm bath.
+// In a linear bath the two add up: the stepper of the bath at rest gives the friction; with the random force added, and
+// its work on the head counted as heat, it is the stepper of the warm bath.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,20 @@
 
 namespace bathline {
 
-/// Such a force at work on the axes of a head, on rank 0: elsewhere there are none.
+/// The random force on the axes of a head, on rank 0; other ranks have no axes.
 class RandomForce {
  public:
   virtual ~RandomForce() = default;
 
-  /// Starts a run, for which `key` says which one, on so many axes; `numbers` are its random ones, and must outlive it.
+  /// Starts the run that `key` identifies, on so many axes; `numbers` is the source of random numbers and must outlive
+  /// it.
   void begin(NoiseStream& numbers, const RngKey& key, std::size_t axes);
-  /// At the stages of the step under way, N; one where it is the same all through a step.
+  /// Force at the stages of the current step, N; a single value if it is constant over a step.
   std::span<const double> at_stages(std::size_t axis);
-  /// Between the step before and the one under way, N.
+  /// Force between the previous and the current step, N.
   double between_steps(std::size_t axis);
   void end_step();
-  /// What the next steps depend on, of so many axes of a head.
+  /// The state that later steps depend on, for so many axes.
   std::vector<StateField> fields(int axes, bool is_here);
 
  protected:
@@ -37,19 +38,19 @@ class RandomForce {
  private:
   virtual std::size_t stages() const = 0;
   virtual void start(const RngKey& key) = 0;
-  /// Those of the step under way into `forces`, axis by axis.
+  /// Writes the forces of the current step, axis by axis.
   virtual void draw(std::span<double> forces) = 0;
   virtual void advance() {}
   virtual void add_fields(int, bool, std::vector<StateField>&) {}
 
   NoiseStream* numbers_ = nullptr;
-  double steps_ = 0.0;         // done so far, a whole number
-  std::vector<double> last_;   // of the last stage of the step before, by axis
-  std::vector<double> drawn_;  // of the step `drawn_step_`
+  double steps_ = 0.0;         // completed so far, an integer
+  std::vector<double> last_;   // force at the last stage of the previous step, by axis
+  std::vector<double> drawn_;  // forces of step `drawn_step_`
   std::int64_t drawn_step_ = -1;
 };
 
-/// A force whose spectrum is that of a filter of white numbers with few states.
+/// White noise through a filter with few states.
 class FilteredForce final : public RandomForce {
  public:
   explicit FilteredForce(std::shared_ptr<const LineNoise> filter) : filter_(std::move(filter)) {}
@@ -66,8 +67,8 @@ class FilteredForce final : public RandomForce {
   std::vector<ConvolutionState> states_;  // by axis
 };
 
-/// The march `friction` of steps of h with such a force on its head, whose work is taken off `heat`, by axis, which
-/// must outlive it.
+/// The stepper `friction`, of steps of h, with a random force on its head; the work of the force is subtracted from
+/// `heat`, by axis, which must outlive the stepper.
 std::unique_ptr<ImplicitEnvironmentStepper> with_random_force(std::unique_ptr<ImplicitEnvironmentStepper> friction,
                                                               const PartitionedRungeKutta& scheme, double h,
                                                               std::shared_ptr<RandomForce> force,

@@ -1,4 +1,4 @@
-// What a recipe states of the temperature of the particles.
+// The temperature and the thermal start of the particles, from a recipe.
 // Tested by tests/driver/noise_test.cpp.
 #include "model/thermal/temperature.hpp"
 

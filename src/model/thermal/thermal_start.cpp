@@ -16,19 +16,19 @@ namespace {
 using Eigen::VectorXd;
 
 /// The streams of environments count from 0, those of noise from 0x80000000.
-constexpr std::uint32_t of_momenta = 0x80000010U, of_positions = 0x80000011U;
+constexpr std::uint32_t momentum_stream = 0x80000010U, position_stream = 0x80000011U;
 
-class Drawn final : public ThermalStart {
+class GibbsStart final : public ThermalStart {
  public:
-  Drawn(VectorXd temperature, std::shared_ptr<const BoltzmannSampler> positions)
+  GibbsStart(VectorXd temperature, std::shared_ptr<const BoltzmannSampler> positions)
       : temperature_(std::move(temperature)), positions_(std::move(positions)) {}
 
   void draw(const RngKey& key, const VectorXd& mass, VectorXd& q, VectorXd& p) const override {
     VectorXd numbers(mass.size());
-    fill_normals({key.seed, key.realisation, of_momenta}, 0,
+    fill_normals({key.seed, key.realisation, momentum_stream}, 0,
                  {numbers.data(), static_cast<std::size_t>(numbers.size())});
     p = temperature_.cwiseProduct(mass).cwiseSqrt().cwiseProduct(numbers);
-    if (positions_) q = positions_->draw({key.seed, key.realisation, of_positions});
+    if (positions_) q = positions_->draw({key.seed, key.realisation, position_stream});
   }
   bool is_warm() const override { return !temperature_.isZero(0.0); }
   std::string description() const override {
@@ -48,18 +48,19 @@ std::shared_ptr<const ThermalStart> make_thermal_start(const ParticleSystem& sys
     unsupported_reason = "it needs constant masses and a potential";
     return nullptr;
   }
-  if (system.start == ParticleSystem::Start::thermal_momenta) return std::make_shared<Drawn>(temperature, nullptr);
+  if (system.start == ParticleSystem::Start::thermal_momenta) return std::make_shared<GibbsStart>(temperature, nullptr);
   if (!(temperature.array() == temperature[0]).all()) {
-    unsupported_reason = "positions have no Gibbs distribution of several temperatures; take \"thermal-momenta\"";
+    unsupported_reason =
+        "particles of several temperatures have no Gibbs distribution of positions; use \"thermal-momenta\"";
     return nullptr;
   }
   if (!(temperature[0] > 0.0)) {
-    unsupported_reason = "positions have a Gibbs distribution above the temperature 0 alone";
+    unsupported_reason = "positions have a Gibbs distribution only above temperature 0";
     return nullptr;
   }
   std::shared_ptr<const BoltzmannSampler> positions =
       make_boltzmann_sampler(system, temperature[0], unsupported_reason);
-  return positions ? std::make_shared<Drawn>(temperature, positions) : nullptr;
+  return positions ? std::make_shared<GibbsStart>(temperature, positions) : nullptr;
 }
 
 }  // namespace bathline

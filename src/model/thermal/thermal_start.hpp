@@ -15,17 +15,17 @@ namespace bathline {
 class ThermalStart {
  public:
   virtual ~ThermalStart() = default;
-  /// Replaces what is to be drawn of q and p, with masses in kg; the key's seed and realisation say which draw, the
+  /// Overwrites p, and q if positions are drawn, for masses in kg; the key's seed and realisation select the draw, the
   /// same on every rank.
   virtual void draw(const RngKey& key, const Eigen::VectorXd& mass, Eigen::VectorXd& q, Eigen::VectorXd& p) const = 0;
   /// Whether draws differ: at the temperature 0 all momenta are 0.
   virtual bool is_warm() const = 0;
-  /// How it is done, and how well where that was measured.
+  /// The method, with its measured accuracy if there is one.
   virtual std::string description() const = 0;
 };
 
-/// Of a system whose `start` is thermal, at temperatures kT (J) of every degree of freedom; nullptr where there is no
-/// such start, and then `unsupported_reason` says why.
+/// The start of a system whose `start` is thermal, at temperatures kT (J) of every degree of freedom; nullptr, with the
+/// `unsupported_reason`, if there is none.
 std::shared_ptr<const ThermalStart> make_thermal_start(const ParticleSystem& system, const Eigen::VectorXd& temperature,
                                                        std::string& unsupported_reason);
 

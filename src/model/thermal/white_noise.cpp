@@ -10,7 +10,7 @@ namespace bathline {
 namespace {
 
 /// The streams of environments count from 0.
-constexpr std::uint32_t first_of_white_noise = 0x80000000U;
+constexpr std::uint32_t white_noise_stream = 0x80000000U;
 
 }  // namespace
 
@@ -40,7 +40,7 @@ WhiteNoise::WhiteNoise(Eigen::MatrixXd diffusion)
 }
 
 void WhiteNoise::begin(std::uint64_t seed, std::uint32_t realisation) {
-  numbers_.begin({seed, realisation, first_of_white_noise});
+  numbers_.begin({seed, realisation, white_noise_stream});
 }
 
 const Eigen::VectorXd& WhiteNoise::impulse(std::int64_t step, double h) {

@@ -1,4 +1,4 @@
-// White noise on the particles of an open system, the other half of what environments do beside damping.
+// White noise on the particles of an open system, the counterpart of its damping.
 //
 //   <xi xi^T> = 2 h D for the impulse xi of a step,   D = kT C with one temperature        (fluctuation-dissipation)
 #pragma once
@@ -15,8 +15,8 @@
 
 namespace bathline {
 
-/// D of a damping matrix C (kg/s) whose degrees of freedom have temperatures kT (J) of their own; nothing where C
-/// couples two with different ones.
+/// D for a damping matrix C (kg/s) and temperatures kT (J) of the degrees of freedom; nothing if C couples two of
+/// different temperatures.
 std::optional<Eigen::MatrixXd> momentum_diffusion(const Eigen::MatrixXd& damping, const Eigen::VectorXd& temperature);
 
 /// The symmetric R with R R^T = `covariance`, which is symmetric positive semi-definite but for round-off.
@@ -30,7 +30,7 @@ class WhiteNoise {
   /// With the momentum diffusion D, J kg/s.
   explicit WhiteNoise(Eigen::MatrixXd diffusion);
   void begin(std::uint64_t seed, std::uint32_t realisation);
-  /// Numbers of another kind than random ones, from here on.
+  /// Replaces the random numbers by those of `source`.
   void set_source(Source source) { numbers_.set_source(std::move(source)); }
 
   const Eigen::MatrixXd& diffusion() const { return diffusion_; }
@@ -40,14 +40,15 @@ class WhiteNoise {
   }
   /// Draw 0 of a step of h as an impulse on every degree of freedom, N s.
   const Eigen::VectorXd& impulse(std::int64_t step, double h);
-  /// The same of `count` steps from `step` on: put(k, i, impulse) in the k-th of them, for what feels any.
+  /// The same for `count` steps from `step` on: calls put(k, i, impulse) for the k-th of them and every degree of
+  /// freedom i with noise.
   template <class Put>
   void impulses(std::int64_t step, int count, double h, Put put);
 
  private:
   Eigen::MatrixXd diffusion_;
-  std::vector<int> noisy_;  // degrees of freedom that feel it
-  Eigen::MatrixXd root_;    // of 2 D among them
+  std::vector<int> noisy_;  // degrees of freedom with noise
+  Eigen::MatrixXd root_;    // symmetric root of their 2 D
   Eigen::VectorXd impulse_;
   NoiseStream numbers_;
 };

@@ -231,7 +231,7 @@ TEST(Passivity, FindsWhatIsBelowZeroAndTheLeastDamper) {
   std::vector<PronyTerm> modes = {{.k = 1.0, .r = 1.0}, {.k = -0.6, .r = 0.5}};
   const Passivity found = passivity_of(modes);
   EXPECT_NEAR(found.lowest, -0.2, 1e-12);
-  EXPECT_EQ(found.place, 0.0);
+  EXPECT_EQ(found.frequency, 0.0);
   EXPECT_GT(found.negative, 0.0);
   EXPECT_NEAR(found.damper.k / found.damper.r, 0.2, 1e-12);
   modes.push_back(found.damper);

@@ -1,5 +1,5 @@
-// The noise of memories whose modes are passive together alone: its covariances, the distribution that it keeps, and
-// that it is the noise of modes one by one where these have any.
+// The noise of memories whose modes are passive only as a sum: its covariances, the distribution that it preserves, and
+// its agreement with the noise of single modes where these have any.
 #include "model/memory/coloured_noise_memory.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 #include "model/problem.hpp"
 #include "petsc_world.hpp"
 
-namespace bathline::filtered_memory_test {
+namespace bathline::coloured_noise_memory_test {
 namespace {
 
 using testing::HasSubstr;
@@ -25,17 +25,17 @@ const char* const midpoint = "gamma(gamma=0.500000)";
 const char* const verlet = "stoermer-verlet(order_of_substeps=kick-drift-kick)";
 constexpr double kt = 0.7, stiffness = 1.3, mass = 0.8;
 
-/// Passive, and none of them is so alone but the last.
+/// Passive as a sum; of the single modes only the last is.
 const std::vector<PronyTerm> sum = {{-0.8, 2.0, 0.0, 0.0}, {1.5, 0.7, 1.9, 0.6}, {2.2, 1.1, 0.0, 0.0}};
 /// Passive one by one.
-const std::vector<PronyTerm> machines = {{0.9, 0.8, 1.2, 0.0}, {0.4, 1.7, 0.0, 0.0}};
+const std::vector<PronyTerm> passive_modes = {{0.9, 0.8, 1.2, 0.0}, {0.4, 1.7, 0.0, 0.0}};
 
 std::unique_ptr<Environment> filtered(const std::vector<PronyTerm>& modes, double temperature, int particle = 0) {
   return std::make_unique<ColouredNoiseMemory>("filtered", Attachment({{particle, 1.0}}, 1), modes,
                                                make_classical_bath(modes, temperature), test_world());
 }
 
-/// One or two masses between springs to walls.
+/// One or two masses between springs and walls.
 Problem masses(std::vector<std::unique_ptr<Environment>> environments, int particles, std::uint32_t realisation = 0) {
   ParticleSystem system;
   system.particles = particles;
@@ -55,7 +55,7 @@ Problem oscillator(std::unique_ptr<Environment> environment, std::uint32_t reali
   return masses(std::move(all), 1, realisation);
 }
 
-/// <R^k R^{k+n}> by n, some steps after the start, from what every number does.
+/// <R^k R^{k+n}> by n, some steps after the start, from the responses to all numbers.
 List covariances(const LineNoise& noise, int lags) {
   constexpr int first = 3;
   List sums(static_cast<std::size_t>(lags));
@@ -72,24 +72,24 @@ List covariances(const LineNoise& noise, int lags) {
     for (int n = 0; n < lags; ++n) sums[n] += forces[first] * forces[first + n];
   };
   List start(noise.start_numbers());
-  for (double& one : start) {
-    one = 1.0;
+  for (double& value : start) {
+    value = 1.0;
     add(start, -1);
-    one = 0.0;
+    value = 0.0;
   }
   for (int step = 0; step <= first; ++step) add(start, step);
   return sums;
 }
 
 TEST(MemoryNoise, HasTheCovariancesOfTheKernelAtEveryStepOfASplitting) {
-  // The last one turns by more than half a turn in a step.
+  // At the last step a mode rotates by more than half a turn.
   for (const double h : {0.02, 0.3, 2.4}) {
     SCOPED_TRACE(h);
     const auto noise = make_memory_noise(sum, method_case(verlet).scheme, h, kt);
     EXPECT_LT(noise->error(), 1e-13);
-    const List found = covariances(*noise, 12);
-    for (std::size_t n = 0; n < found.size(); ++n) {
-      EXPECT_NEAR(found[n], kt * kernel_at(sum, static_cast<double>(n) * h), 1e-12) << n;
+    const List actual = covariances(*noise, 12);
+    for (std::size_t n = 0; n < actual.size(); ++n) {
+      EXPECT_NEAR(actual[n], kt * kernel_at(sum, static_cast<double>(n) * h), 1e-12) << n;
     }
   }
 }
@@ -110,61 +110,63 @@ TEST(MemoryNoise, HasTheBalanceOfTheMidpointRule) {
   };
   const auto velocity_kernel = [&](int n) { return 0.5 * (at_stages(n) + at_stages(n + 1)); };
   const auto noise = make_memory_noise(sum, method_case(midpoint).scheme, h, kt);
-  const List found = covariances(*noise, 12);
-  EXPECT_NEAR(found[0] + found[1], 2.0 * kt * (velocity_kernel(0) + 0.5 * at_stages(0)), 1e-12);
+  const List actual = covariances(*noise, 12);
+  EXPECT_NEAR(actual[0] + actual[1], 2.0 * kt * (velocity_kernel(0) + 0.5 * at_stages(0)), 1e-12);
   for (int n = 1; n + 1 < 12; ++n) {
-    const auto at = static_cast<std::size_t>(n);
-    EXPECT_NEAR(found[at] + found[at + 1], 2.0 * kt * velocity_kernel(n), 1e-12) << n;
+    const auto i = static_cast<std::size_t>(n);
+    EXPECT_NEAR(actual[i] + actual[i + 1], 2.0 * kt * velocity_kernel(n), 1e-12) << n;
   }
 }
 
-TEST(MpiFilteredMemory, KeepsTheGibbsDistributionAtAnyStep) {
+TEST(MpiColouredNoiseMemory, KeepsTheGibbsDistributionAtAnyStep) {
   for (const char* name : {midpoint, "time-centred", "gauss(stages=2)", "gauss(stages=3)"}) {
     for (const double h : {0.1, 0.9}) {
       SCOPED_TRACE(name);
       Problem problem = oscillator(filtered(sum, kt));
-      const auto found = covariance_from_impulse_responses(method_case(name).scheme, problem, h);
-      ASSERT_TRUE(found);
-      EXPECT_NEAR((*found)(0, 0), kt / stiffness, 1e-10);
-      EXPECT_NEAR((*found)(1, 1), kt / mass, 1e-10);
-      EXPECT_NEAR((*found)(0, 1), 0.0, 1e-10);
+      const auto covariance = covariance_from_impulse_responses(method_case(name).scheme, problem, h);
+      ASSERT_TRUE(covariance);
+      EXPECT_NEAR((*covariance)(0, 0), kt / stiffness, 1e-10);
+      EXPECT_NEAR((*covariance)(1, 1), kt / mass, 1e-10);
+      EXPECT_NEAR((*covariance)(0, 1), 0.0, 1e-10);
     }
   }
-  // Verlet's steps have the positions right, and the velocities with the spring of the memory that is held.
+  // Verlet has exact positions, and velocities that depend on the spring of the memory with a clamped head.
   constexpr double h = 0.3;
-  const double share = 0.25 * h * h * (stiffness + kernel_at(sum, 0.0)) / mass;
-  const auto of = [&](const char* name) {
+  const double correction = 0.25 * h * h * (stiffness + kernel_at(sum, 0.0)) / mass;
+  const auto covariance_of = [&](const char* name) {
     Problem problem = oscillator(filtered(sum, kt));
     return covariance_from_impulse_responses(method_case(name).scheme, problem, h).value();
   };
-  const Eigen::MatrixXd kicks = of(verlet), drifts = of("stoermer-verlet(order_of_substeps=drift-kick-drift)");
+  const Eigen::MatrixXd kicks = covariance_of(verlet),
+                        drifts = covariance_of("stoermer-verlet(order_of_substeps=drift-kick-drift)");
   EXPECT_NEAR(kicks(0, 0), kt / stiffness, 1e-10);
   EXPECT_NEAR(drifts(0, 0), kt / stiffness, 1e-10);
-  EXPECT_NEAR(kicks(1, 1), kt / mass * (1.0 - share), 1e-10);
-  EXPECT_NEAR(drifts(1, 1), kt / mass / (1.0 - share), 1e-10);
+  EXPECT_NEAR(kicks(1, 1), kt / mass * (1.0 - correction), 1e-10);
+  EXPECT_NEAR(drifts(1, 1), kt / mass / (1.0 - correction), 1e-10);
 }
 
-// Two baths of different temperatures: what flows between them depends on the noise and its balance with friction at
+// Two baths of different temperatures: the heat current between them depends on the balance of noise and friction at
 // all frequencies.
-TEST(MpiFilteredMemory, IsTheNoiseOfModesOneByOneWhereTheyHaveAny) {
+TEST(MpiColouredNoiseMemory, IsTheNoiseOfSingleModesWhereTheyHaveAny) {
   for (const char* name : {midpoint, verlet}) {
     SCOPED_TRACE(name);
     const auto covariance = [&](std::unique_ptr<Environment> first) {
       std::vector<std::unique_ptr<Environment>> all;
       all.push_back(std::move(first));
-      all.push_back(std::make_unique<PronyMemory>("second", Attachment({{1, 1.0}}, 1), machines, 0.2, test_world()));
+      all.push_back(
+          std::make_unique<PronyMemory>("second", Attachment({{1, 1.0}}, 1), passive_modes, 0.2, test_world()));
       Problem problem = masses(std::move(all), 2);
       return covariance_from_impulse_responses(method_case(name).scheme, problem, 0.4).value();
     };
     const Eigen::MatrixXd one_by_one =
-        covariance(std::make_unique<PronyMemory>("first", Attachment({{0, 1.0}}, 1), machines, kt, test_world()));
-    const Eigen::MatrixXd together = covariance(filtered(machines, kt));
+        covariance(std::make_unique<PronyMemory>("first", Attachment({{0, 1.0}}, 1), passive_modes, kt, test_world()));
+    const Eigen::MatrixXd together = covariance(filtered(passive_modes, kt));
     EXPECT_LT((one_by_one - together).cwiseAbs().maxCoeff(), 1e-10);
     EXPECT_GT(std::abs(together(0, 3)), 1e-3);
   }
 }
 
-TEST(MpiFilteredMemory, KeepsTheLedgerAndGoesOnFromItsFields) {
+TEST(MpiColouredNoiseMemory, KeepsTheLedgerAndResumesFromItsFields) {
   for (const char* name : {"gauss(stages=2)", verlet}) {
     SCOPED_TRACE(name);
     const Scheme& scheme = method_case(name).scheme;
@@ -176,7 +178,7 @@ TEST(MpiFilteredMemory, KeepsTheLedgerAndGoesOnFromItsFields) {
     advance(whole, 300);
     advance(other, 300);
     advance(first, 111);
-    const auto on = make_stepper(scheme, second, 0.1);
+    const auto resumed = make_stepper(scheme, second, 0.1);
     second.q = first.q;
     second.p = first.p;
     second.clock = first.clock;
@@ -186,8 +188,8 @@ TEST(MpiFilteredMemory, KeepsTheLedgerAndGoesOnFromItsFields) {
     for (std::size_t i = 0; i < to.size(); ++i) {
       std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
     }
-    EXPECT_FALSE(on->advance(189));
-    // The particle started from rest: what it has, the noise has brought.
+    EXPECT_FALSE(resumed->advance(189));
+    // The particle starts at rest: its energy comes from the noise.
     const bool is_exact = name != verlet;
     EXPECT_NEAR(whole.energies().total(), 0.0, is_exact ? 1e-12 : 0.02);
     EXPECT_EQ(second.energies().dissipated, whole.energies().dissipated);
@@ -195,7 +197,7 @@ TEST(MpiFilteredMemory, KeepsTheLedgerAndGoesOnFromItsFields) {
     EXPECT_EQ(second.q[0], whole.q[0]);
     EXPECT_NE(other.q[0], whole.q[0]);
     EXPECT_GT(std::abs(whole.p[0]), 1e-3);
-    // The force that is recorded is the one that the particle feels.
+    // The recorded force is the force on the particle.
     double recorded = 0.0, of_second = 0.0;
     const double head[] = {whole.q[0]};
     whole.environments()[0]->force(head, {&recorded, 1});
@@ -204,15 +206,15 @@ TEST(MpiFilteredMemory, KeepsTheLedgerAndGoesOnFromItsFields) {
   }
 }
 
-TEST(ColouredNoiseMemory, TakesGaussAndSymmetricSplittings) {
+TEST(ColouredNoiseMemory, SupportsGaussAndSymmetricSplittings) {
   for (const MethodCase& method : method_cases()) {
     if (method.method->domain != Method::Domain::mechanical) continue;
-    const bool taken = !filtered(sum, kt)->unsupported_reason(method.scheme);
+    const bool is_supported = !filtered(sum, kt)->unsupported_reason(method.scheme);
     const bool is_gauss = method.name.starts_with("gauss") || method.name == midpoint || method.name == "time-centred";
     const bool is_splitting = method.name.starts_with("stoermer-verlet");
     if (is_gauss || is_splitting) {
-      EXPECT_TRUE(taken) << method.name;
-    } else if (taken) {
+      EXPECT_TRUE(is_supported) << method.name;
+    } else if (is_supported) {
       EXPECT_TRUE(std::holds_alternative<ExplicitScheme>(method.scheme)) << method.name;
     }
   }
@@ -221,4 +223,4 @@ TEST(ColouredNoiseMemory, TakesGaussAndSymmetricSplittings) {
 }
 
 }  // namespace
-}  // namespace bathline::filtered_memory_test
+}  // namespace bathline::coloured_noise_memory_test

@@ -1,4 +1,4 @@
-// The factor of a spectrum against filters without zeros to the right, from which the spectrum was made.
+// Spectral factors against the filters without zeros in Re s > 0 from which the spectra were computed.
 #include "model/memory/minimum_phase_factor.hpp"
 
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 
 #include "model/kernels/adaptive_quadrature.hpp"
 
-namespace bathline::outer_factor_test {
+namespace bathline::minimum_phase_factor_test {
 namespace {
 
 using Complex = std::complex<double>;
@@ -24,7 +24,7 @@ struct Filter {
     }
     return sum;
   }
-  /// Of the kernel with the spectrum |B|^2.
+  /// The modes of the kernel with the spectrum |B|^2.
   std::vector<PronyTerm> modes() const {
     std::vector<PronyTerm> all;
     for (std::size_t j = 0; j < poles.size(); ++j) {
@@ -45,42 +45,42 @@ Filter filter(double gain, const std::vector<Complex>& zeros, const std::vector<
     }
     return all;
   };
-  Filter made{poles, {}};
+  Filter result{poles, {}};
   for (std::size_t j = 0; j < poles.size(); ++j) {
     const Complex at_pole = gain * product(zeros, poles[j], zeros.size()) / product(poles, poles[j], j);
-    made.rho.push_back(poles[j].imag() > 0.0 ? 2.0 * at_pole : at_pole);
+    result.rho.push_back(poles[j].imag() > 0.0 ? 2.0 * at_pole : at_pole);
   }
-  return made;
+  return result;
 }
 
-void expect_found(const Filter& wanted, double tolerance) {
-  const MinimumPhaseFactor found = minimum_phase_factor(wanted.modes());
-  EXPECT_LT(found.error, tolerance);
-  ASSERT_EQ(found.rho.size(), wanted.poles.size());
+void expect_factor(const Filter& expected, double tolerance) {
+  const MinimumPhaseFactor factor = minimum_phase_factor(expected.modes());
+  EXPECT_LT(factor.error, tolerance);
+  ASSERT_EQ(factor.rho.size(), expected.poles.size());
   double largest = 0.0;
-  for (const Complex rho : wanted.rho) largest = std::max(largest, std::abs(rho));
-  for (std::size_t j = 0; j < found.modes.size(); ++j) {
-    // They come in an order of their own.
-    for (std::size_t i = 0; i < wanted.poles.size(); ++i) {
-      const Complex pole(-found.modes[j].r, found.modes[j].w);
-      if (pole != wanted.poles[i]) continue;
-      EXPECT_LT(std::abs(found.rho[j] - wanted.rho[i]), tolerance * largest) << i;
+  for (const Complex rho : expected.rho) largest = std::max(largest, std::abs(rho));
+  for (std::size_t j = 0; j < factor.modes.size(); ++j) {
+    // The modes may be in another order.
+    for (std::size_t i = 0; i < expected.poles.size(); ++i) {
+      const Complex pole(-factor.modes[j].r, factor.modes[j].w);
+      if (pole != expected.poles[i]) continue;
+      EXPECT_LT(std::abs(factor.rho[j] - expected.rho[i]), tolerance * largest) << i;
     }
   }
 }
 
-TEST(MinimumPhaseFactor, IsTheFilterWithoutZerosToTheRight) {
-  expect_found(filter(1.7, {}, {-5.0}), 1e-14);
-  expect_found(filter(0.4, {-0.3}, {-1.0, -2.5}), 1e-13);
+TEST(MinimumPhaseFactor, IsTheFilterWithoutZerosInTheRightHalfPlane) {
+  expect_factor(filter(1.7, {}, {-5.0}), 1e-14);
+  expect_factor(filter(0.4, {-0.3}, {-1.0, -2.5}), 1e-13);
   // A pair whose cosine is below 0.
-  expect_found(filter(2.0, {-0.01, Complex(-0.2, 3.0)}, {-4.0, -0.5, Complex(-0.3, 1.5)}), 1e-12);
+  expect_factor(filter(2.0, {-0.01, Complex(-0.2, 3.0)}, {-4.0, -0.5, Complex(-0.3, 1.5)}), 1e-12);
   // Rates over twelve powers of ten, and zeros as slow.
-  expect_found(filter(1.0, {-3e-7, -1e-3, -40.0}, {-1e-6, -2e-4, -1.0, -1e6}), 1e-12);
+  expect_factor(filter(1.0, {-3e-7, -1e-3, -40.0}, {-1e-6, -2e-4, -1.0, -1e6}), 1e-12);
   // A sharp resonance, in the units of molecules.
-  expect_found(filter(3.0, {-2e13, -5e12}, {Complex(-1e10, 3e13), -8e12}), 1e-11);
+  expect_factor(filter(3.0, {-2e13, -5e12}, {Complex(-1e10, 3e13), -8e12}), 1e-11);
 }
 
-TEST(MinimumPhaseFactor, TakesModesWithOneExponentForOne) {
+TEST(MinimumPhaseFactor, MergesModesOfEqualExponents) {
   const std::vector<PronyTerm> once = {{2.0, 0.5, 3.0, 0.2}}, twice = {{2.5, 0.5, 3.0, 0.2}, {-0.5, 0.5, 3.0, 0.0}};
   EXPECT_EQ(minimum_phase_factor(once).rho, minimum_phase_factor(twice).rho);
 }
@@ -90,9 +90,9 @@ TEST(MinimumPhaseFactor, RefusesWhatIsNotPassive) {
     minimum_phase_factor({{3.0, 0.5, 0.0}, {-14.0, 2.0, 0.0}});
     FAIL();
   } catch (const UnsuitableFunction& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("below 0 there is no noise"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("is not passive and has no noise"));
   }
 }
 
 }  // namespace
-}  // namespace bathline::outer_factor_test
+}  // namespace bathline::minimum_phase_factor_test

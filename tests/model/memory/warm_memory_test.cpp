@@ -1,5 +1,5 @@
-// A memory kernel at a temperature: Gibbs distributions by the linear map of a step, the balance of noise and kernel
-// of each march, the ledger, and numbers that depend on nothing but what they are for.
+// A memory kernel at a temperature: Gibbs distributions by the linear map of a step, the balance of noise and kernel of
+// each stepper, the ledger, and resumed runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using List = std::vector<double>;
 using testing::HasSubstr;
 
 constexpr double kt = 0.7, mass = 1.4, stiffness = 1.1;
-/// An oscillation that dies down, a decay and an oscillation that lasts a while.
+/// An oscillation of fast decay, a decay, and an oscillation of slow decay.
 const List k{1.3, 0.8, 0.5}, r{0.7, 2.1, 0.4}, w{1.9, 0.0, 1.1};
 const double kernel_at_start = k[0] + k[1] + k[2];
 
@@ -49,12 +49,12 @@ Problem warm(double quartic, double temperature = kt, std::uint32_t realisation 
                      memory(1, temperature), realisation);
 }
 
-bool is_taken(const MethodCase& method) {
+bool is_supported(const MethodCase& method) {
   return method.method->langevin.takes_noise && method.method->domain == Method::Domain::mechanical &&
          !memory()->unsupported_reason(method.scheme);
 }
 
-/// <x x^T> in the long run, with x = (q, v, w_0, w_1, w_2, p_0, p_2): mode 1 has no momentum.
+/// Stationary <x x^T> of x = (q, v, w_0, w_1, w_2, p_0, p_2): mode 1 has no momentum.
 MatrixXd stationary(const Scheme& scheme, double h) {
   const std::vector<int> moving{0, 1, 2, 3, 4, 5, 7};
   Problem problem = warm(0.0);
@@ -63,8 +63,8 @@ MatrixXd stationary(const Scheme& scheme, double h) {
   return solve_discrete_lyapunov(step.transpose(), added);
 }
 
-/// With q taken `ahead` seconds further, and the w as lengths of the springs.
-MatrixXd of_lengths(const MatrixXd& covariance, double ahead) {
+/// The covariance with q advanced by `ahead` seconds, and the w replaced by the lengths of the springs.
+MatrixXd covariance_of_lengths(const MatrixXd& covariance, double ahead) {
   MatrixXd map = MatrixXd::Identity(7, 7);
   map(0, 1) = ahead;
   for (int j = 2; j < 5; ++j) {
@@ -87,15 +87,15 @@ TEST(MpiWarmMemory, HasTheGibbsDistributionOfLinearSystems) {
   const double lighter = mass - 0.25 * h * h * (stiffness + kernel_at_start);
   const auto expect = [&](const std::string& name, double ahead, double vv) {
     SCOPED_TRACE(name);
-    const MatrixXd found = of_lengths(stationary(method_case(name).scheme, h), ahead);
-    EXPECT_LT((found - gibbs(vv)).cwiseAbs().maxCoeff(), 1e-12);
+    const MatrixXd actual = covariance_of_lengths(stationary(method_case(name).scheme, h), ahead);
+    EXPECT_LT((actual - gibbs(vv)).cwiseAbs().maxCoeff(), 1e-12);
   };
   for (const char* name : {"gamma(gamma=0.500000)", "time-centred", "gauss(stages=1)", "gauss(stages=2)",
                            "gauss(stages=3)", "gauss(stages=4)"}) {
     expect(name, 0.0, kt / mass);
   }
-  // Whoever kicks first has the velocities of an oscillator that is too light, whoever drifts first those of one too
-  // heavy: with kicks and drifts by turns the product of the two is kT/m.
+  // Kick-first schemes have the velocities of an oscillator that is too light, drift-first schemes those of one that is
+  // too heavy; the product of both variances is (kT/m)^2.
   for (const char* name : {"stoermer-verlet(order_of_substeps=kick-drift-kick)", "gjf", "baoab", "lobatto(stages=2)"}) {
     expect(name, 0.0, kt * lighter / (mass * mass));
   }
@@ -108,9 +108,9 @@ TEST(MpiWarmMemory, OtherMethodsAreWrongByTheirOrder) {
   int count = 0;
   for (const char* name : {"lobatto(stages=3)", "lobatto(stages=4)"}) {
     const MethodCase& method = method_case(name);
-    ASSERT_TRUE(is_taken(method));
+    ASSERT_TRUE(is_supported(method));
     const auto error = [&](double h) {
-      return (of_lengths(stationary(method.scheme, h), 0.0) - gibbs(kt / mass)).norm();
+      return (covariance_of_lengths(stationary(method.scheme, h), 0.0) - gibbs(kt / mass)).norm();
     };
     EXPECT_NEAR(std::log2(error(0.4) / error(0.2)), method.properties.order, 0.15) << name;
     ++count;
@@ -118,20 +118,20 @@ TEST(MpiWarmMemory, OtherMethodsAreWrongByTheirOrder) {
   EXPECT_EQ(count, 2);
 }
 
-/// Forces on a head of one march, in units of what they come from, by step: of a unit of every source of noise there
-/// is until the first of them, and of a head that moves by one before it.
+/// Forces on the head by step, per unit of their source: for every source of noise until the first of them, and for a
+/// unit displacement of the head before it.
 struct Forces {
-  std::vector<List> of_noise;
-  List of_motion;
+  std::vector<List> noise_responses;
+  List motion_response;
 };
 
 constexpr int lags = 12;
 
-/// <F_0 F_n> with the head held.
+/// <F_0 F_n> with a clamped head.
 List autocorrelation(const Forces& forces) {
   List sums(lags);
-  for (const List& one : forces.of_noise) {
-    for (int n = 0; n < lags; ++n) sums[n] += one[0] * one[n];
+  for (const List& response : forces.noise_responses) {
+    for (int n = 0; n < lags; ++n) sums[n] += response[0] * response[n];
   }
   return sums;
 }
@@ -149,22 +149,22 @@ Forces forces_of(const std::function<List(Environment& environment, bool head_mo
     }
     dynamic_cast<Noisy&>(*environment).noise()->set_source([=](std::int64_t step, int draw, std::span<double> numbers) {
       std::fill(numbers.begin(), numbers.end(), 0.0);
-      const int place = number - 100 * draw;
-      if (step == 0 && place >= 0 && place < static_cast<int>(numbers.size())) {
-        numbers[static_cast<std::size_t>(place)] = 1.0;
+      const int index = number - 100 * draw;
+      if (step == 0 && index >= 0 && index < static_cast<int>(numbers.size())) {
+        numbers[static_cast<std::size_t>(index)] = 1.0;
       }
     });
     return run(*environment, head_moves);
   };
   Forces forces;
-  for (int variable = 0; variable < 6; ++variable) forces.of_noise.push_back(from(variable, -1, false));
-  for (int number = 0; number < 200; ++number) forces.of_noise.push_back(from(-1, number, false));
-  forces.of_motion = from(-1, -1, true);
+  for (int variable = 0; variable < 6; ++variable) forces.noise_responses.push_back(from(variable, -1, false));
+  for (int number = 0; number < 200; ++number) forces.noise_responses.push_back(from(-1, number, false));
+  forces.motion_response = from(-1, -1, true);
   return forces;
 }
 
-// <F_n F_0> + <F_n+1 F_0> = 2 kT G_n, with G_n the force at a kick after the head has gone from its place at the kick
-// before the first to one a unit before it.
+// <F_n F_0> + <F_n+1 F_0> = 2 kT G_n, with G_n the force at a kick after a displacement of the head by one between the
+// kick before the first and the first.
 TEST(WarmMemory, NoiseBalancesTheKernelOfSplittings) {
   constexpr double h = 0.6;
   for (const char* name :
@@ -174,19 +174,19 @@ TEST(WarmMemory, NoiseBalancesTheKernelOfSplittings) {
     const bool kicks_first = scheme.substeps.front().kind == Substep::Kind::kick;
     const bool drifts_around = scheme.substeps.size() == 3;
     const Forces forces = forces_of([&](Environment& environment, bool head_moves) {
-      List found;
+      List recorded;
       const auto environment_stepper = environment.explicit_stepper(scheme, h);
       double x = 0.0, v = 0.0, force = 0.0;
-      // The head moves between two kicks, of which the second is the first that counts.
+      // The head moves between two kicks; recording begins with the second.
       int kicks = drifts_around || kicks_first ? -1 : 0;
       if (!head_moves && kicks < 0) kicks = 0;
       if (head_moves && kicks == 0) v = 1.0 / h;
-      while (static_cast<int>(found.size()) < lags) {
+      while (static_cast<int>(recorded.size()) < lags) {
         for (const Substep& substep : scheme.substeps) {
           const HeadMotion head{{&x, 1}, {&v, 1}};
           if (substep.kind == Substep::Kind::kick) {
             environment_stepper->force(head, {&force, 1});
-            if (kicks >= 0) found.push_back(force);
+            if (kicks >= 0) recorded.push_back(force);
             environment_stepper->substep(substep, head);
             v = head_moves && kicks == -1 ? 1.0 / h : 0.0;
             ++kicks;
@@ -196,12 +196,12 @@ TEST(WarmMemory, NoiseBalancesTheKernelOfSplittings) {
           }
         }
       }
-      found.resize(lags);
-      return found;
+      recorded.resize(lags);
+      return recorded;
     });
     const List products = autocorrelation(forces);
     for (int n = 0; n + 1 < lags; ++n) {
-      EXPECT_NEAR(products[n] + products[n + 1], -2.0 * kt * forces.of_motion[n], 1e-14) << n;
+      EXPECT_NEAR(products[n] + products[n + 1], -2.0 * kt * forces.motion_response[n], 1e-14) << n;
     }
     EXPECT_GT(products[0], 0.5 * kt * kernel_at_start);
   }
@@ -212,22 +212,22 @@ TEST(WarmMemory, NoiseBalancesTheKernelOfTheMidpointRule) {
   constexpr double h = 0.6;
   const auto& scheme = std::get<PartitionedRungeKutta>(method_case("gamma(gamma=0.500000)").scheme);
   const Forces forces = forces_of([&](Environment& environment, bool head_moves) {
-    List found;
+    List recorded;
     const auto environment_stepper = environment.implicit_stepper(scheme, h);
     double x = 0.0;
     StageResponse response;
     for (int step = 0; step < lags; ++step) {
       const double v = head_moves && step == 0 ? 1.0 / h : 0.0;
       EXPECT_TRUE(environment_stepper->condense({&x, 1}, response));
-      found.push_back(response.constant(0, 0) - response.damping(0, 0) * v);
+      recorded.push_back(response.constant(0, 0) - response.damping(0, 0) * v);
       environment_stepper->back_substitute(MatrixXd::Constant(1, 1, v));
       x += h * v;
     }
-    return found;
+    return recorded;
   });
   const List products = autocorrelation(forces);
   for (int n = 0; n < lags; ++n) {
-    EXPECT_NEAR(products[n], -kt * forces.of_motion[n] * (n == 0 ? 2.0 : 1.0), 1e-14) << n;
+    EXPECT_NEAR(products[n], -kt * forces.motion_response[n] * (n == 0 ? 2.0 : 1.0), 1e-14) << n;
   }
 }
 
@@ -238,25 +238,25 @@ TEST(WarmMemory, StartsFromItsGibbsDistribution) {
   double sums[8] = {};
   for (std::uint32_t i = 0; i < realisations; ++i) {
     environment->prepare({11, i, 3});
-    const auto at = [&](const char* name, int axis, std::size_t mode) {
+    const auto value_of = [&](const char* name, int axis, std::size_t mode) {
       return environment->field(name, axis).values[mode];
     };
-    const double values[] = {k[0] * std::pow(at("w", 0, 0), 2), k[1] * std::pow(at("w", 1, 1), 2),
-                             w[0] * w[0] / k[0] * std::pow(at("p", 1, 0), 2),
-                             w[2] * w[2] / k[2] * std::pow(at("p", 0, 2), 2)};
+    const double values[] = {k[0] * std::pow(value_of("w", 0, 0), 2), k[1] * std::pow(value_of("w", 1, 1), 2),
+                             w[0] * w[0] / k[0] * std::pow(value_of("p", 1, 0), 2),
+                             w[2] * w[2] / k[2] * std::pow(value_of("p", 0, 2), 2)};
     for (int j = 0; j < 4; ++j) sums[j] += values[j] / kt / realisations;
-    sums[4] += at("w", 0, 0) * at("w", 1, 0) * k[0] / kt / realisations;
-    sums[5] += at("w", 0, 0) * at("w", 0, 1) * std::sqrt(k[0] * k[1]) / kt / realisations;
-    sums[6] += at("w", 0, 0) * at("p", 0, 0) * w[0] / kt / realisations;
-    EXPECT_EQ(at("p", 0, 1), 0.0);
+    sums[4] += value_of("w", 0, 0) * value_of("w", 1, 0) * k[0] / kt / realisations;
+    sums[5] += value_of("w", 0, 0) * value_of("w", 0, 1) * std::sqrt(k[0] * k[1]) / kt / realisations;
+    sums[6] += value_of("w", 0, 0) * value_of("p", 0, 0) * w[0] / kt / realisations;
+    EXPECT_EQ(value_of("p", 0, 1), 0.0);
   }
   for (int j = 0; j < 4; ++j) EXPECT_NEAR(sums[j], 1.0, 5.0 * std::sqrt(2.0 / realisations));
   for (int j = 4; j < 7; ++j) EXPECT_NEAR(sums[j], 0.0, 5.0 * std::sqrt(1.0 / realisations));
 }
 
-// The numbers of the noise, not their variances: force on a held head over 40000 steps of h = 0.5, whose square
-// forgets itself over 1/(2 x 0.4 s) or three steps, so that 6000 are independent: 5 standard errors are 0.09.
-TEST(WarmMemory, ForceOnAHeldHeadHasTheKernelForItsAutocorrelation) {
+// With random numbers instead of variances: force on a clamped head over 40000 steps of h = 0.5. Its square
+// decorrelates within 1/(2 x 0.4) s, three steps, so 6000 are independent and 5 standard errors are 0.09.
+TEST(WarmMemory, ForceOnAClampedHeadHasTheKernelAsAutocorrelation) {
   constexpr double h = 0.5;
   constexpr int steps = 40000;
   const auto environment = memory();
@@ -285,26 +285,26 @@ TEST(MpiWarmMemory, LedgerCloses) {
   constexpr int steps = 2000;
   constexpr double h = 0.2;
   for (const MethodCase& method : method_cases()) {
-    if (!is_taken(method)) continue;
+    if (!is_supported(method)) continue;
     SCOPED_TRACE(method.name);
     Problem problem = warm(0.0);
     const auto stepper = make_stepper(method.scheme, problem, h);
     const auto [heat, worst] = LedgerWalk(problem, *stepper, steps, &EnergyLedger::dissipated);
     EXPECT_GT(heat, 100.0);
     if (method.properties.quadratic_invariants) {
-      // A rounding of the sum a step.
+      // One rounding of the sum per step.
       EXPECT_LT(worst, 2.3e-16 * steps * heat);
     } else {
-      // The undamped steps turn over energies of some kT, and are wrong by h omega = 0.3 or its square of that.
+      // The undamped steps exchange energies of some kT, with relative errors of h omega = 0.3 or its square.
       EXPECT_LT(worst, 0.01 * heat);
     }
   }
 }
 
-TEST(MpiWarmMemory, GoesOnFromItsFields) {
+TEST(MpiWarmMemory, ResumesFromItsFields) {
   int count = 0;
   for (const MethodCase& method : method_cases()) {
-    if (!is_taken(method)) continue;
+    if (!is_supported(method)) continue;
     SCOPED_TRACE(method.name);
     Problem whole = warm(0.8), first = warm(0.8), second = warm(0.8), other = warm(0.8, kt, 1);
     const auto advance = [&](Problem& problem, int steps) {
@@ -326,11 +326,13 @@ TEST(MpiWarmMemory, GoesOnFromItsFields) {
   }
 }
 
-TEST(WarmMemory, RefusesWhatHasNoBalance) {
-  const auto why = [](const char* name) { return memory()->unsupported_reason(method_case(name).scheme).value_or(""); };
-  EXPECT_THAT(why("gamma(gamma=0.250000)"), HasSubstr("take gamma = 0, 0.5 or 1"));
-  EXPECT_THAT(why("rk4"), HasSubstr("explicit stages"));
-  EXPECT_THAT(why("exact"), HasSubstr("white dampers alone"));
+TEST(WarmMemory, RefusesSchemesWithoutABalance) {
+  const auto reason = [](const char* name) {
+    return memory()->unsupported_reason(method_case(name).scheme).value_or("");
+  };
+  EXPECT_THAT(reason("gamma(gamma=0.250000)"), HasSubstr("take gamma = 0, 0.5 or 1"));
+  EXPECT_THAT(reason("rk4"), HasSubstr("explicit stages"));
+  EXPECT_THAT(reason("exact"), HasSubstr("white dampers alone"));
   EXPECT_FALSE(memory(1, 0.0)->unsupported_reason(method_case("gamma(gamma=0.250000)").scheme));
   EXPECT_FALSE(memory(1, 0.0)->unsupported_reason(method_case("exact").scheme));
 }

@@ -1,4 +1,4 @@
-// Positions of the Gibbs distribution, by each of its ways, against quadratures and transfer matrices.
+// Positions of the Gibbs distribution, by each method, against quadratures and transfer matrices.
 #include "model/thermal/boltzmann_sampler.hpp"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 
 #include "model/thermal/thermal_start.hpp"
 
-namespace bathline::gibbs_positions_test {
+namespace bathline::boltzmann_sampler_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -60,7 +60,7 @@ class CoupledWells final : public Potential {
   double a_, c_;
 };
 
-/// A bond that breaks.
+/// The potential of a bond that breaks.
 class Bond final : public Potential {
  public:
   double value(const VectorXd& q) const override { return 100.0 * std::pow(1.0 - std::exp(-q[0]), 2); }
@@ -84,7 +84,7 @@ Mean mean_of(const BoltzmannSampler& positions, int count, Function function) {
   return {sum, std::sqrt((squares - sum * sum) / (count - 1))};
 }
 
-TEST(BoltzmannSampler, OfAQuadraticPotentialAreTheExactGaussian) {
+TEST(BoltzmannSampler, IsTheExactGaussianOfAQuadraticPotential) {
   const MatrixXd stiffness{{2.0, -0.6}, {-0.6, 0.9}};
   std::string unsupported_reason;
   const auto positions = make_boltzmann_sampler(
@@ -93,20 +93,21 @@ TEST(BoltzmannSampler, OfAQuadraticPotentialAreTheExactGaussian) {
   const MatrixXd expected = 0.4 * stiffness.inverse();
   for (int i = 0; i < 2; ++i) {
     for (int j = 0; j <= i; ++j) {
-      const Mean found = mean_of(*positions, 40000, [&](const VectorXd& q) { return q[i] * q[j]; });
-      EXPECT_NEAR(found.mean, expected(i, j), 4.0 * found.error);
+      const Mean moment = mean_of(*positions, 40000, [&](const VectorXd& q) { return q[i] * q[j]; });
+      EXPECT_NEAR(moment.mean, expected(i, j), 4.0 * moment.error);
     }
   }
 }
 
-TEST(BoltzmannSampler, OfOneCoordinateFollowTheirDistribution) {
+TEST(BoltzmannSampler, FollowsTheDistributionOfOneCoordinate) {
   const CoupledWells wells(4.0, 0.0);
   const double kt = 0.35;
   std::string unsupported_reason;
   const auto positions = make_boltzmann_sampler(
       system_of(std::make_shared<CoupledWells>(wells), VectorXd::Constant(1, 0.9)), kt, unsupported_reason);
   ASSERT_TRUE(positions) << unsupported_reason;
-  // The largest distance of both distributions, by Kolmogorov below 1.95/sqrt(n) but for one seed in a thousand.
+  // Kolmogorov's test: the largest distance of the distributions is below 1.95/sqrt(n) for all but one seed in a
+  // thousand.
   constexpr int count = 20000;
   std::vector<double> drawn;
   for (int i = 0; i < count; ++i) drawn.push_back(positions->draw({3, static_cast<std::uint32_t>(i), 11})[0]);
@@ -117,16 +118,16 @@ TEST(BoltzmannSampler, OfOneCoordinateFollowTheirDistribution) {
   for (int i = 0; i < cells; ++i) sums.push_back(sums.back() + density(-3.0 + 6.0 * (i + 0.5) / cells));
   double worst = 0.0;
   for (int i = 0; i < count; ++i) {
-    const double at = (drawn[static_cast<std::size_t>(i)] + 3.0) / 6.0 * cells;
-    const auto cell = static_cast<std::size_t>(at);
+    const double position = (drawn[static_cast<std::size_t>(i)] + 3.0) / 6.0 * cells;
+    const auto cell = static_cast<std::size_t>(position);
     const double distribution =
-        (sums[cell] + (at - static_cast<double>(cell)) * (sums[cell + 1] - sums[cell])) / sums.back();
+        (sums[cell] + (position - static_cast<double>(cell)) * (sums[cell + 1] - sums[cell])) / sums.back();
     worst = std::max(worst, std::abs(distribution - (i + 0.5) / count));
   }
   EXPECT_LT(worst, 1.95 / std::sqrt(count));
 }
 
-TEST(BoltzmannSampler, OfSeveralCoordinatesComeFromOneWellIntoAll) {
+TEST(BoltzmannSampler, ReachesAllWellsFromOne) {
   const double kt = 1.0, a = 1.0, c = 1.0;
   std::string unsupported_reason;
   const auto positions = make_boltzmann_sampler(system_of(std::make_shared<CoupledWells>(a, c), VectorXd::Ones(5)), kt,
@@ -152,21 +153,21 @@ TEST(BoltzmannSampler, OfSeveralCoordinatesComeFromOneWellIntoAll) {
     return weight.dot(x.cwiseAbs2()) / weight.sum();
   };
   for (const int site : {0, 2}) {
-    const Mean found = mean_of(*positions, 4000, [&](const VectorXd& q) { return q[site] * q[site]; });
-    EXPECT_NEAR(found.mean, square(site), 4.0 * found.error) << site;
+    const Mean mean = mean_of(*positions, 4000, [&](const VectorXd& q) { return q[site] * q[site]; });
+    EXPECT_NEAR(mean.mean, square(site), 4.0 * mean.error) << site;
   }
   const Mean centre = mean_of(*positions, 4000, [&](const VectorXd& q) { return q.mean(); });
   EXPECT_NEAR(centre.mean, 0.0, 4.0 * centre.error);
 }
 
-TEST(BoltzmannSampler, WhatHasNoneOrIsOutOfReachIsRefused) {
+TEST(BoltzmannSampler, RefusesUnboundPotentialsAndHighBarriers) {
   const auto unsupported_reason_of = [](std::shared_ptr<const Potential> potential, const VectorXd& q0, double kt) {
     std::string unsupported_reason;
     EXPECT_FALSE(make_boltzmann_sampler(system_of(std::move(potential), q0), kt, unsupported_reason));
     return unsupported_reason;
   };
   EXPECT_THAT(unsupported_reason_of(std::make_shared<Bond>(), VectorXd::Zero(1), 1.0), HasSubstr("does not bind"));
-  // Nothing holds the centre of mass.
+  // The centre of mass is free.
   EXPECT_THAT(unsupported_reason_of(std::make_shared<QuadraticPotential>(MatrixXd{{1.0, -1.0}, {-1.0, 1.0}}),
                                     VectorXd::Zero(2), 1.0),
               HasSubstr("does not bind"));
@@ -175,7 +176,7 @@ TEST(BoltzmannSampler, WhatHasNoneOrIsOutOfReachIsRefused) {
               HasSubstr("split-R"));
 }
 
-TEST(ThermalStart, EnvironmentsStartAroundWhereTheParticlesAre) {
+TEST(ThermalStart, DrawsPositionsAndMomentaOrMomentaAlone) {
   const ParticleSystem wells = system_of(std::make_shared<CoupledWells>(4.0, 0.0), VectorXd::Zero(1));
   ParticleSystem thermal = wells;
   thermal.start = ParticleSystem::Start::thermal;
@@ -197,4 +198,4 @@ TEST(ThermalStart, EnvironmentsStartAroundWhereTheParticlesAre) {
 }
 
 }  // namespace
-}  // namespace bathline::gibbs_positions_test
+}  // namespace bathline::boltzmann_sampler_test

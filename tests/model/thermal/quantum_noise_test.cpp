@@ -24,7 +24,7 @@ const char* const midpoint = "gamma(gamma=0.500000)";
 
 double friction(double w) { return spring * rate / (rate * rate + w * w); }
 
-/// That bath with noise whose numbers are at hand.
+/// That bath with noise of prescribed numbers.
 class Drude final : public LumpedEnvironment {
  public:
   explicit Drude(double kt)
@@ -73,14 +73,14 @@ Problem oscillator(std::unique_ptr<Environment> environment, std::uint32_t reali
   return problem;
 }
 
-/// <q^2> and <p^2> in the long run: sums of squares of what one number does at all times.
+/// Stationary <q^2> and <p^2>: sums over time of the squared response to one number.
 std::pair<double, double> variances(double kt, double h) {
   auto bath = std::make_unique<Drude>(kt);
   const Drude& drude = *bath;
   Problem problem = oscillator(std::move(bath));
   const auto stepper = make_stepper(method_case(midpoint).scheme, problem, h);
   double qq = 0.0, pp = 0.0;
-  // The number is of the step `reach`; what it does dies down like exp(-0.2 t).
+  // The number belongs to step `reach`; the response to it decays like exp(-0.2 t).
   const auto steps = static_cast<int>(2.0 * static_cast<double>(drude.reach()) + 120.0 / h);
   for (int step = 0; step < steps; ++step) {
     EXPECT_FALSE(stepper->advance(1));
@@ -90,8 +90,8 @@ std::pair<double, double> variances(double kt, double h) {
   return {qq, pp};
 }
 
-// kT (1/k + 2 sum over n of 1/(m nu^2 + nu g(nu) + k)), nu = 2 pi n kT/hbar, and as much for p, by another program. The
-// filter is cut where it has come down to 1e-9 of itself at this step, and where 1e-6 at a fifth of it.
+// kT (1/k + 2 sum over n of 1/(m nu^2 + nu g(nu) + k)), nu = 2 pi n kT/hbar, and likewise for p, by another program.
+// The filter is truncated where it has decayed to 1e-9 at the largest step, and to 1e-6 at a fifth of it.
 TEST(QuantumNoise, HasTheVariancesOfQuantumMechanicsAtAnyStep) {
   for (const double h : {0.1, 0.2, 0.5}) {
     SCOPED_TRACE(h);
@@ -105,7 +105,7 @@ TEST(QuantumNoise, HasTheVariancesOfQuantumMechanicsAtAnyStep) {
   }
 }
 
-TEST(QuantumNoise, IsThatOfClassicalBathsWhereTheyAreWarm) {
+TEST(QuantumNoise, HasTheClassicalLimit) {
   const auto spectrum = quantum_spectrum(friction, 0.7, 1e-12);
   for (const double w : {0.0, 0.3, 4.0}) EXPECT_NEAR(spectrum(w), 2.0 * 0.7 * friction(w), 1e-14);
   EXPECT_NEAR(quantum_spectrum(friction, 0.0, 1.0)(3.0), 3.0 * friction(3.0), 1e-15);
@@ -131,7 +131,7 @@ std::unique_ptr<Environment> memory(const std::vector<double>& rates, std::strin
   return built;
 }
 
-TEST(MpiQuantumNoise, KeepsTheLedgerAndGoesOnFromItsFields) {
+TEST(MpiQuantumNoise, KeepsTheLedgerAndResumesFromItsFields) {
   std::string report;
   const auto advance = [](Problem& problem, int steps) {
     EXPECT_FALSE(make_stepper(method_case(midpoint).scheme, problem, 0.1)->advance(steps));
@@ -142,7 +142,7 @@ TEST(MpiQuantumNoise, KeepsTheLedgerAndGoesOnFromItsFields) {
   advance(whole, 900);
   advance(other, 900);
   advance(first, 411);
-  const auto on = make_stepper(method_case(midpoint).scheme, second, 0.1);
+  const auto resumed = make_stepper(method_case(midpoint).scheme, second, 0.1);
   second.q = first.q;
   second.p = first.p;
   second.clock = first.clock;
@@ -151,7 +151,7 @@ TEST(MpiQuantumNoise, KeepsTheLedgerAndGoesOnFromItsFields) {
   for (std::size_t i = 0; i < to.size(); ++i) {
     std::copy(from[i].values.begin(), from[i].values.end(), to[i].values.begin());
   }
-  EXPECT_FALSE(on->advance(489));
+  EXPECT_FALSE(resumed->advance(489));
   const EnergyLedger ledger = whole.energies(), again = second.energies();
   EXPECT_NEAR(ledger.total(), 0.0, 1e-12);
   EXPECT_EQ(again.dissipated, ledger.dissipated);
@@ -161,9 +161,9 @@ TEST(MpiQuantumNoise, KeepsTheLedgerAndGoesOnFromItsFields) {
   EXPECT_GT(std::abs(whole.p[0]), 1e-3);
 }
 
-// Correlations of the square last some 5 s: 20000 s hold 4000 samples of it, whose error is 1.6 hundredths: five of
-// them.
-TEST(QuantumNoise, OfAMemoryHasItsVariance) {
+// Correlations of the square last some 5 s: 20000 s hold 4000 independent samples, with an error of 0.016; five of
+// these.
+TEST(QuantumNoise, GivesAMemoryItsVariance) {
   std::string report;
   Problem problem = oscillator(memory({rate}, report));
   const auto stepper = make_stepper(method_case(midpoint).scheme, problem, 0.2);
@@ -177,31 +177,30 @@ TEST(QuantumNoise, OfAMemoryHasItsVariance) {
   EXPECT_NEAR(mean / 0.4726472835, 1.0, 0.08);
 }
 
-TEST(QuantumNoise, RefusesWhatIsNotKnown) {
+TEST(QuantumNoise, RefusesUnsupportedSchemesAndModes) {
   std::string report;
   for (const MethodCase& method : method_cases()) {
-    const bool taken = !memory({rate}, report)->unsupported_reason(method.scheme);
+    const bool is_supported = !memory({rate}, report)->unsupported_reason(method.scheme);
     const bool expected = method.name == midpoint || method.name == "time-centred" || method.name == "gauss(stages=1)";
     if (method.method->domain != Method::Domain::mechanical) continue;
-    EXPECT_EQ(taken, expected) << method.name;
+    EXPECT_EQ(is_supported, expected) << method.name;
   }
   memory({rate, 0.0}, report);
-  EXPECT_THAT(report, HasSubstr("without `rate` gives no heat back"));
-  // Steps of 0.1 s: as many as it remembers at most are 80 and 1.6 times as long as these last.
+  EXPECT_THAT(report, HasSubstr("`rate` of every mode must be positive"));
+  // The largest reach at steps of 0.1 s is 80 times the decay time of the first mode, and 1.6 times that of the second.
   const Scheme& scheme = method_case(midpoint).scheme;
   EXPECT_FALSE(memory({rate, 0.05}, report)->unsupported_reason(scheme));
-  EXPECT_THAT(memory({rate, 0.001}, report)->unsupported_reason(scheme).value_or(""),
-              HasSubstr("remembers 16384 steps at most"));
+  EXPECT_THAT(memory({rate, 0.001}, report)->unsupported_reason(scheme).value_or(""), HasSubstr("at most 16384 steps"));
 }
 
-// A slow mode makes it remember for longer: cut after the shortest memory, it would be too cold by 4e-4.
-TEST(QuantumNoise, RemembersForAsLongAsItHasTo) {
+// A slow mode needs a longer filter: truncated at the smallest reach, the bath would be too cold by 4e-4.
+TEST(QuantumNoise, GrowsItsReachWithTheCorrelations) {
   const auto spectrum =
       quantum_spectrum([](double w) { return friction(w) + spring * 0.05 / (0.05 * 0.05 + w * w); }, 0.2, 1.0);
   const QuantumNoise noise(spectrum, 0.1);
-  EXPECT_GT(noise.reach(), QuantumNoise::shortest);
-  EXPECT_LT(noise.truncation_error(), QuantumNoise::good_enough);
-  EXPECT_EQ(QuantumNoise(quantum_spectrum(friction, 0.2, 1.0), 0.1).reach(), QuantumNoise::shortest);
+  EXPECT_GT(noise.reach(), QuantumNoise::min_reach);
+  EXPECT_LT(noise.truncation_error(), QuantumNoise::max_truncation_error);
+  EXPECT_EQ(QuantumNoise(quantum_spectrum(friction, 0.2, 1.0), 0.1).reach(), QuantumNoise::min_reach);
 }
 
 }  // namespace

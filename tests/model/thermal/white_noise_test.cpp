@@ -1,4 +1,4 @@
-// The noise of open systems: covariances, and numbers that depend on nothing but what they are for.
+// The noise of open systems: covariances, and numbers that depend only on seed, realisation, step, draw and index.
 #include "model/thermal/white_noise.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// The second one feels nothing.
+// The second degree of freedom has no noise.
 const MatrixXd diffusion{{2.0, 0.0, -0.7}, {0.0, 0.0, 0.0}, {-0.7, 0.0, 0.5}};
 
 TEST(WhiteNoise, ImpulsesHaveTheCovarianceOfDamping) {
@@ -31,34 +31,34 @@ TEST(WhiteNoise, ImpulsesHaveTheCovarianceOfDamping) {
   EXPECT_LT((covariance - 2.0 * h * diffusion).norm(), 1e-15);
 }
 
-TEST(WhiteNoise, NumbersBelongToSeedRealisationStepDrawAndPlace) {
+TEST(WhiteNoise, NumbersBelongToSeedRealisationStepDrawAndIndex) {
   WhiteNoise noise(diffusion);
   noise.begin(5, 8);
-  const auto at = [&](std::int64_t step, int draw) {
+  const auto numbers_at = [&](std::int64_t step, int draw) {
     const std::span<const double> numbers = noise.numbers(step, draw, 2);
     return std::vector<double>(numbers.begin(), numbers.end());
   };
-  const std::vector<double> some = at(700, 0), other = at(3, 0), drawn = at(700, 1);
+  const std::vector<double> some = numbers_at(700, 0), other = numbers_at(3, 0), drawn = numbers_at(700, 1);
   EXPECT_NE(some, other);
   EXPECT_NE(some, drawn);
   EXPECT_NE(some[0], some[1]);
   // In another order, and from the start again.
-  EXPECT_EQ(at(3, 0), other);
-  EXPECT_EQ(at(700, 0), some);
+  EXPECT_EQ(numbers_at(3, 0), other);
+  EXPECT_EQ(numbers_at(700, 0), some);
   noise.begin(5, 9);
-  EXPECT_NE(at(700, 0), some);
+  EXPECT_NE(numbers_at(700, 0), some);
   noise.begin(6, 8);
-  EXPECT_NE(at(700, 0), some);
+  EXPECT_NE(numbers_at(700, 0), some);
   noise.begin(5, 8);
-  EXPECT_EQ(at(700, 1), drawn);
-  EXPECT_EQ(at(700, 0), some);
+  EXPECT_EQ(numbers_at(700, 1), drawn);
+  EXPECT_EQ(numbers_at(700, 0), some);
 }
 
-TEST(WhiteNoise, NoBathHasTwoTemperatures) {
+TEST(WhiteNoise, CoupledDegreesOfFreedomHaveOneTemperature) {
   const MatrixXd damping{{1.0, 0.2, 0.0}, {0.2, 1.0, 0.0}, {0.0, 0.0, 3.0}};
-  const std::optional<MatrixXd> sound = momentum_diffusion(damping, VectorXd{{0.5, 0.5, 2.0}});
-  ASSERT_TRUE(sound.has_value());
-  EXPECT_EQ(*sound, (MatrixXd{{0.5, 0.1, 0.0}, {0.1, 0.5, 0.0}, {0.0, 0.0, 6.0}}));
+  const std::optional<MatrixXd> diffusion = momentum_diffusion(damping, VectorXd{{0.5, 0.5, 2.0}});
+  ASSERT_TRUE(diffusion.has_value());
+  EXPECT_EQ(*diffusion, (MatrixXd{{0.5, 0.1, 0.0}, {0.1, 0.5, 0.0}, {0.0, 0.0, 6.0}}));
   EXPECT_FALSE(momentum_diffusion(damping, VectorXd{{0.5, 0.6, 2.0}}).has_value());
 }
 
