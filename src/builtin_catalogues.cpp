@@ -1,4 +1,4 @@
-// All that this program brings along.
+// The built-in catalogues.
 // Tested by tests/command_line/commands_test.py.
 #include "builtin_catalogues.hpp"
 

@@ -1,11 +1,11 @@
-// All that this program brings along.
+// The built-in catalogues.
 #pragma once  // Public: programs of others may include this header.
 
 #include "driver/program.hpp"
 
 namespace bathline {
 
-/// Its systems, potentials, environments, integrators and studies.
+/// All built-in systems, potentials, environments, integrators and studies.
 Catalogues builtin_catalogues();
 
 }  // namespace bathline

@@ -1,5 +1,5 @@
-# What `cmake --install` puts in place: the program with its recipes, the scripts that draw, its manual page and the
-# completions of the shells, and the library with what another project needs to add its own lines to the catalogues.
+# Targets of `cmake --install`: the program with its recipes, the analysis scripts, its manual page and shell
+# completions, and the library with what another project needs to add its own entries to the catalogues.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -17,20 +17,20 @@ install(FILES README.md LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR}
 foreach(generated IN ITEMS "man|bathline.1|${CMAKE_INSTALL_MANDIR}/man1"
                            "completion|bathline|${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
   string(REPLACE "|" ";" generated "${generated}")
-  list(GET generated 0 what)
+  list(GET generated 0 format)
   list(GET generated 1 file)
-  list(GET generated 2 place)
+  list(GET generated 2 destination)
   install(CODE "
     execute_process(COMMAND ${CMAKE_COMMAND} -E env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
                             BATHLINE_EXPERIMENTS=${PROJECT_SOURCE_DIR}/experiments
-                            $<TARGET_FILE:bathline> generate ${what}
-                    OUTPUT_FILE ${PROJECT_BINARY_DIR}/generated/${file}.${what} COMMAND_ERROR_IS_FATAL ANY)")
-  install(FILES ${PROJECT_BINARY_DIR}/generated/${file}.${what} DESTINATION ${place} RENAME ${file})
+                            $<TARGET_FILE:bathline> generate ${format}
+                    OUTPUT_FILE ${PROJECT_BINARY_DIR}/generated/${file}.${format} COMMAND_ERROR_IS_FATAL ANY)")
+  install(FILES ${PROJECT_BINARY_DIR}/generated/${file}.${format} DESTINATION ${destination} RENAME ${file})
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/src/command_line/zsh_completion
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _bathline)
 
-# Public are the headers that say so (src/README.md lists them); the others come along because these include them.
+# Public headers are marked as such (src/README.md lists them); the others are installed because these include them.
 install(TARGETS bathline_core bathline_options EXPORT bathline ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bathline
         FILES_MATCHING PATTERN "*.hpp")

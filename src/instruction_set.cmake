@@ -1,4 +1,4 @@
-# Sets `instruction_set` to the largest one, as -march names it, that the machine which builds can run.
+# Sets `instruction_set` to the largest one, as named by -march, that the building machine supports.
 set(instruction_set "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(instruction_set x86-64-v3)
@@ -12,9 +12,9 @@ int main() {
   const bool v4 = v3 && HAS("avx512f") && HAS("avx512bw") && HAS("avx512cd") && HAS("avx512dq") && HAS("avx512vl");
   std::fputs(v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : "x86-64", stdout);
 }
-]] RUN_OUTPUT_VARIABLE found)
+]] RUN_OUTPUT_VARIABLE detected)
     if(BATHLINE_ARCH_COMPILED AND BATHLINE_ARCH_RAN EQUAL 0)
-      set(instruction_set ${found})
+      set(instruction_set ${detected})
     endif()
   endif()
 endif()

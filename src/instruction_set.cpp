@@ -1,4 +1,4 @@
-// A program that was built for another processor says so and ends, where it would die of an illegal instruction.
+// A program that was built for another processor ends with a message instead of an illegal instruction.
 // Tested by tests/command_line/processor_test.py.
 #if defined(__x86_64__)
 
@@ -6,23 +6,23 @@
 
 #include <cstring>
 
-// Such a program may be full of instructions that are not there: what speaks for it is compiled for any processor.
-#define BATHLINE_FOR_ANY_PROCESSOR gnu::target("no-avx,no-bmi,no-bmi2")
+// Such a program may contain unsupported instructions everywhere, so the check is compiled for any processor.
+#define BATHLINE_BASELINE_TARGET gnu::target("no-avx,no-bmi,no-bmi2")
 
 namespace {
 
-[[BATHLINE_FOR_ANY_PROCESSOR]] void say(const char* text) {
-  // Nothing can be done if that fails, and less can be trusted here than in `main`.
+[[BATHLINE_BASELINE_TARGET]] void print_error(const char* text) {
+  // A failure cannot be handled here, before `main`.
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text));
 }
 
 struct Feature {
   const char* name;
-  bool is_there;
+  bool is_supported;
 };
 
-/// Before everything that is initialised before `main`.
-[[gnu::constructor(101), BATHLINE_FOR_ANY_PROCESSOR]] void require_instruction_set() {
+/// Runs before all other initialisations before `main`.
+[[gnu::constructor(101), BATHLINE_BASELINE_TARGET]] void require_instruction_set() {
   __builtin_cpu_init();
   const Feature features[] = {
 #if defined(__AVX512F__)
@@ -53,10 +53,11 @@ struct Feature {
     {"SSE2", __builtin_cpu_supports("sse2") != 0}
   };
   for (const Feature& feature : features) {
-    if (feature.is_there) continue;
-    say("bathline: built for processors with ");
-    say(feature.name);
-    say(", which this one does not have. Build it on a machine like this one, or with -DBATHLINE_ARCH=x86-64-v3, which "
+    if (feature.is_supported) continue;
+    print_error("bathline: built for processors with ");
+    print_error(feature.name);
+    print_error(
+        ", which this one does not have. Build it on a machine like this one, or with -DBATHLINE_ARCH=x86-64-v3, which "
         "more of them have, or x86-64, which all have.\n");
     _exit(2);  // nothing was written
   }

@@ -1,4 +1,4 @@
-// Lists of what recipes can name, each line with its own description.
+// Catalogues of what recipes can name, each entry with its own description.
 #pragma once  // Public: programs of others may include this header.
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace bathline {
 
-/// All things of one kind, in the order of `bathline list`. A `Kind` has an `entry`, by whose name it is found. It is a
-/// value: whoever has a copy can add lines of their own.
+/// All entries of one kind, in the order of `bathline list`. A `Kind` has an `entry`, by whose name it is found.
+/// Catalogues are values: programs can add entries to a copy.
 template <class Kind>
 class Catalogue {
  public:
@@ -22,15 +22,16 @@ class Catalogue {
     for (const Kind& kind : kinds) add(kind);
   }
 
-  /// Throws std::logic_error where the name is taken. Invalidates what `find` has returned.
+  /// Throws std::logic_error if the name exists already. Invalidates pointers from `find`.
   void add(Kind kind) {
-    if (find(kind.entry.name) != nullptr) throw std::logic_error("there are two things called " + kind.entry.name);
+    if (find(kind.entry.name) != nullptr)
+      throw std::logic_error("the catalogue has two entries called " + kind.entry.name);
     kinds_.push_back(std::move(kind));
   }
-  /// Nullptr where nothing has that name.
+  /// nullptr if nothing has that name.
   const Kind* find(const std::string& name) const {
-    const auto found = std::find_if(begin(), end(), [&](const Kind& kind) { return kind.entry.name == name; });
-    return found == end() ? nullptr : &*found;
+    const auto kind = std::find_if(begin(), end(), [&](const Kind& other) { return other.entry.name == name; });
+    return kind == end() ? nullptr : &*kind;
   }
   auto begin() const { return kinds_.begin(); }
   auto end() const { return kinds_.end(); }

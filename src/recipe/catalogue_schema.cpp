@@ -1,4 +1,4 @@
-// Looking up names in the vocabulary.
+// Look-up of names in the catalogue schema.
 #include "recipe/catalogue_schema.hpp"
 
 #include <algorithm>
@@ -37,7 +37,8 @@ std::vector<const CatalogueEntry*> entries_by_keyword(std::span<const CatalogueE
 }
 
 std::vector<Parameter> keys_of_kind(const CatalogueEntry& entry) {
-  std::vector<Parameter> keys = {{.name = "kind", .type = ValueType::text, .doc = "Which one.", .required = true}};
+  std::vector<Parameter> keys = {
+      {.name = "kind", .type = ValueType::text, .doc = "Kind of the entry.", .required = true}};
   keys.insert(keys.end(), entry.parameters.begin(), entry.parameters.end());
   return keys;
 }

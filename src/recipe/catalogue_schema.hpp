@@ -1,5 +1,5 @@
-// What a recipe may say: the self-description of everything that has a name in a recipe.
-// `bathline describe`, the validation of recipes and the tests all read the same entries.
+// The schema of recipes: the description of everything that a recipe can name. `bathline describe`, the validation of
+// recipes and the tests all read the same entries.
 #pragma once
 
 #include <memory>
@@ -15,15 +15,15 @@ namespace bathline {
 /// per row (`q0 = [1.0, 2.0]` or `q0 = [[5.0, 0.0]]`); `table` and `tables` are checked against `members`.
 enum class ValueType { boolean, integer, number, text, numbers, integers, texts, rows, table, tables };
 
-/// What a number (or each number of a list) must satisfy; it must always be finite.
+/// The bound on a number (or each number of a list), which must also be finite.
 enum class Bound { any, positive, nonnegative, negative, unit_interval };
 
 struct CatalogueEntry;
 
-/// The name of a parameter that stands for every key without a parameter of its own: names of the user's choice.
+/// The name of a parameter that describes every key without a parameter of its own: names that the user chooses.
 inline const std::string wildcard_key = "*";
 
-/// One key of a table of the recipe.
+/// A key of a table of the recipe.
 struct Parameter {
   std::string name;
   ValueType type = ValueType::number;
@@ -31,16 +31,16 @@ struct Parameter {
   std::string doc = {};            ///< one sentence
   std::string default_value = {};  ///< default value as TOML text; empty means that the key may be absent
   bool required = false;
-  bool is_size = false;  ///< of an environment: its memory grows with this number
+  bool is_size = false;  ///< for environments: memory grows with this number
   Bound bound = Bound::any;
   std::vector<std::string> choices = {};  ///< allowed texts or integers; empty means any
   std::vector<Parameter> members = {};    ///< keys of a `table` or of each of the `tables`
-  /// Of a `table` instead of `members`: its key `kind` names something of which `bathline list` with this argument
-  /// shows all, and whose parameters are the other keys.
+  /// For a `table` instead of `members`: the argument of `bathline list` that shows the values of its key `kind`; the
+  /// parameters of that entry are the other keys.
   std::string catalogue_name = {};
-  std::shared_ptr<const std::vector<CatalogueEntry>> kinds =
-      {};  ///< all of these, once a vocabulary has been put together
-  /// What may stand there instead of `type`: `number`, `text` (one of `choices`, if there are any) or `texts`.
+  std::shared_ptr<const std::vector<CatalogueEntry>> kinds = {};  ///< these entries, set when the schema is assembled
+  /// Types that are allowed besides `type`: `number`, `text` (one of `choices`, if there are any), `numbers` or
+  /// `texts`.
   std::vector<ValueType> alternative_types = {};
 };
 
@@ -50,7 +50,7 @@ struct Alias {
   std::vector<std::pair<std::string, std::string>> settings = {};  ///< keys and their values as TOML text
 };
 
-/// One thing with a name: a system, a potential, an environment, an integrator, a study.
+/// A named entry: a system, a potential, an environment, an integrator, a study.
 struct CatalogueEntry {
   std::string name;
   std::string summary = {};   ///< one line for `bathline list`
@@ -62,7 +62,7 @@ struct CatalogueEntry {
   std::string notes = {};  ///< further remarks for `bathline describe`: properties, limits; may be empty
 };
 
-/// Everything that a recipe may name.
+/// All entries that a recipe may name.
 struct CatalogueSchema {
   std::vector<CatalogueEntry> systems;
   std::vector<CatalogueEntry> potentials;
@@ -80,13 +80,13 @@ std::vector<const CatalogueEntry*> entries_by_keyword(std::span<const CatalogueE
 /// The alias called `name`, or nullptr.
 const Alias* find_alias(const CatalogueEntry& entry, const std::string& name);
 
-/// The keys of a table whose key `kind` names `entry`: that one, and the parameters of the entry.
+/// The keys of a table whose key `kind` names `entry`: `kind` and the parameters of the entry.
 std::vector<Parameter> keys_of_kind(const CatalogueEntry& entry);
 
-/// Whether a text can be the name of something: letters, digits and `_`, a letter first.
+/// Whether a text is a valid name: letters, digits and `_`, a letter first.
 bool is_name(std::string_view text);
 
-/// The parameters that a table with these keys has: in place of `wildcard_key` one for each key that no other
+/// The parameters of a table with these keys: `wildcard_key` is replaced by a parameter for each key that no other
 /// describes.
 std::vector<Parameter> named_parameters(std::span<const Parameter> parameters, std::span<const std::string> keys);
 

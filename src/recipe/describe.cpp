@@ -17,12 +17,12 @@ namespace bathline {
 namespace {
 
 constexpr std::size_t page_width = 100;
-// Below this width a column of sentences is harder to read than sentences on lines of their own.
-constexpr std::size_t narrowest_doc = 36;
-// Choices and defaults longer than this would push all columns behind them off the page.
-constexpr std::size_t widest_cell = 30;
+// Narrower columns of sentences are harder to read than sentences on lines of their own.
+constexpr std::size_t min_doc_width = 36;
+// Longer choices and defaults would push the following columns off the page.
+constexpr std::size_t max_cell_width = 30;
 
-// Characters on the screen.
+// Number of characters on the screen.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
@@ -132,14 +132,14 @@ struct Line {
 void add_lines(std::vector<Line>& lines, std::span<const Parameter> parameters, const std::string& indent) {
   for (const Parameter& parameter : parameters) {
     std::string kind = value_kind(parameter), doc = parameter.doc;
-    if (!parameter.choices.empty() && width_of(kind) > widest_cell) {
+    if (!parameter.choices.empty() && width_of(kind) > max_cell_width) {
       doc += " One of " + kind + ".";
       kind = type_words(parameter.type);
     }
     if (!parameter.catalogue_name.empty())
       doc += fmt::format(" Its `kind`: `bathline list {}`.", parameter.catalogue_name);
     std::string presence = parameter.required ? "required" : "optional";
-    if (width_of(parameter.default_value) > widest_cell) {
+    if (width_of(parameter.default_value) > max_cell_width) {
       doc += " Default: " + parameter.default_value + ".";
     } else if (!parameter.default_value.empty()) {
       presence = "default " + parameter.default_value;
@@ -159,7 +159,7 @@ std::string described_parameters(std::span<const Parameter> parameters, std::siz
   }
   std::size_t doc_column = indent;
   for (const std::size_t width : widths) doc_column += width == 0 ? 0 : width + 2;
-  const bool own_line = doc_column + narrowest_doc > page_width;
+  const bool own_line = doc_column + min_doc_width > page_width;
   if (own_line) doc_column = indent + 4;
 
   std::string text;
@@ -184,7 +184,7 @@ std::string optional_text(const Section& section, const std::string& key) {
   return section.has(key) ? section.text(key) : "";
 }
 
-// A name and what it stands for, with its sentence on lines of its own.
+// A name and its meaning, with its sentence on lines of its own.
 std::string item(const std::string& name, const std::string& what, const std::string& doc) {
   return "  " + wrapped(name + (name.empty() || what.empty() ? "" : ": ") + what, 6) + "\n" +
          (doc.empty() ? "" : paragraphs(doc, 6));
@@ -220,7 +220,7 @@ std::string described_claim(const Section& claim) {
     what += fmt::format(" = {} +- {}{}", claim.number("expect"),
                         claim.number(is_relative ? "relative_tolerance" : "tolerance"), is_relative ? " of it" : "");
   }
-  if (!claim.boolean("supported")) what += ", known not to hold";
+  if (!claim.boolean("supported")) what += ", expected to fail";
   return item(claim.text("name"), what, optional_text(claim, "source"));
 }
 
@@ -228,7 +228,7 @@ std::string described_claim(const Section& claim) {
 
 std::string value_kind(const Parameter& parameter) {
   const auto words = [&](ValueType type) {
-    // Where there is another type as well, they are that one's.
+    // With an alternative type, the choices belong to that type.
     const bool has_choices =
         type == ValueType::text || (type == ValueType::integer && parameter.alternative_types.empty());
     return parameter.choices.empty() || !has_choices ? type_words(type) + bound_words(parameter.bound)

@@ -1,4 +1,4 @@
-// The words in which types of values are described, shared by messages and `bathline describe`.
+// Descriptions of types and recipes, for messages and `bathline describe`.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace bathline {
 std::string value_kind(const Parameter& parameter);
 
 /// The text of `bathline describe NAME` for a recipe without mistakes: title, paper, what it does and what it claims.
-/// `elements` is how many runs it stands for by its sweep, 0 where it has none.
+/// `elements` is the number of runs of its sweep, 0 without a sweep.
 std::string describe(const Recipe& recipe, const std::string& name, const CatalogueSchema& catalogue_schema,
                      std::size_t elements);
 

@@ -1,4 +1,4 @@
-// Checks and resolves the alternatives that the schema of a section states.
+// Checks and resolves the mutually exclusive keys of a section.
 #include "recipe/exclusive_keys.hpp"
 #include "recipe/spelling.hpp"
 
@@ -12,13 +12,13 @@ namespace bathline {
 
 namespace {
 
-void take_out_others(toml::table& table, const std::vector<ExclusiveKeys>& rules, const std::string& key) {
+void remove_others(toml::table& table, const std::vector<ExclusiveKeys>& rules, const std::string& key) {
   for (const ExclusiveKeys& rule : rules) {
     if (std::find(rule.keys.begin(), rule.keys.end(), key) == rule.keys.end()) continue;
     for (const std::string& other : rule.keys) {
       if (other == key) continue;
       table.erase(other);
-      // What goes only with the other goes too: the tolerances of `expect`.
+      // Keys that are only allowed beside the other are removed as well: the tolerances of `expect`.
       for (const ExclusiveKeys& dependent : rules) {
         if (dependent.when != other) continue;
         for (const std::string& name : dependent.keys) table.erase(name);
@@ -62,7 +62,7 @@ std::vector<std::string> check_exclusive_keys(const toml::table& table, const Se
 
 void remove_exclusive_keys(toml::table& table, const std::string& section, const std::string& key) {
   for (const SectionSchema& schema : recipe_sections()) {
-    if (schema.name == section) take_out_others(table, schema.exclusive_keys, key);
+    if (schema.name == section) remove_others(table, schema.exclusive_keys, key);
   }
 }
 

@@ -1,4 +1,4 @@
-// Keys of which a recipe gives one or the other, such as `end` and `steps`.
+// Mutually exclusive keys of a recipe, such as `end` and `steps`.
 #pragma once
 
 #include <span>
@@ -12,14 +12,14 @@
 
 namespace bathline {
 
-/// Adds a mistake where `table` of `file`, a table of the section `schema`, gives none or more than one of keys that
-/// stand for one another. Looks at which keys are there, not at their values. Returns the keys of which none or too
-/// many are given. What concerns a key among `misspelt` is not judged, as an unknown key is reported in its place.
+/// Adds a mistake if `table` of `file`, a table of the section `schema`, has none or more than one of mutually
+/// exclusive keys, whatever their values. Returns the keys of which none or too many are given. Keys among `misspelt`
+/// are not checked, because an unknown key is reported in their place.
 std::vector<std::string> check_exclusive_keys(const toml::table& table, const SectionSchema& schema,
                                               std::span<const std::string> misspelt, const std::string& file,
                                               Mistakes& mistakes);
 
-/// Takes the keys for which `key` stands out of `table`, a table of the section called `section`.
+/// Removes the keys that `key` excludes from `table`, a table of the section called `section`.
 void remove_exclusive_keys(toml::table& table, const std::string& section, const std::string& key);
 
 }  // namespace bathline

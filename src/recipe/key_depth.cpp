@@ -1,4 +1,4 @@
-// A scan over TOML text that knows strings and comments and counts the dots of keys.
+// Scans TOML text, skipping strings and comments, and counts the dots of keys.
 #include "recipe/key_depth.hpp"
 
 #include <algorithm>
@@ -7,8 +7,8 @@ namespace bathline {
 
 namespace {
 
-// Where the string that begins at `begin` ends (first byte after it); the end of the text where it is not closed,
-// because the parser reports that and goes no further.
+// End of the string that begins at `begin` (first byte after it); the end of the text if it is not closed, which the
+// parser reports.
 std::size_t end_of_string(std::string_view toml, std::size_t begin) {
   const char quote = toml[begin];
   const std::string_view three = quote == '"' ? "\"\"\"" : "'''";
@@ -29,8 +29,8 @@ std::size_t end_of_string(std::string_view toml, std::size_t begin) {
   return toml.size();
 }
 
-std::pair<int, int> line_and_column(std::string_view toml, std::size_t at) {
-  const std::string_view before = toml.substr(0, at);
+std::pair<int, int> line_and_column(std::string_view toml, std::size_t offset) {
+  const std::string_view before = toml.substr(0, offset);
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const std::size_t begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
   const auto column = 1 + std::count_if(before.begin() + static_cast<std::ptrdiff_t>(begin), before.end(),

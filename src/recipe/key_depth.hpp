@@ -1,5 +1,5 @@
-// A guard in front of the TOML parser: it bounds nested values but not dotted keys, and a key of a million
-// segments makes a tree so deep that taking it apart overflows the stack.
+// A guard for the TOML parser, which bounds nested values but not dotted keys: a key of a million segments makes a tree
+// so deep that its destruction overflows the stack.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// How a place in what the user wrote is printed.
+// Printing of locations.
 #include "recipe/location.hpp"
 
 #include <fmt/format.h>

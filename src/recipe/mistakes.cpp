@@ -1,4 +1,4 @@
-// Keeping, sorting and printing the mistakes of a user.
+// Collection, sorting and printing of the user's mistakes.
 #include "recipe/mistakes.hpp"
 
 #include <algorithm>
@@ -11,34 +11,34 @@ namespace bathline {
 
 namespace {
 
-// Nobody reads more, and a file of rubbish can hold millions.
-constexpr std::size_t kept = 1000;
-constexpr std::size_t shown = 20;
+// Bounds memory and output, because an invalid file can have millions.
+constexpr std::size_t max_kept = 1000;
+constexpr std::size_t max_shown = 20;
 
 }  // namespace
 
 void Mistakes::add(Location where, std::string message) {
-  // The same value can be found wrong twice in a row, where two integrators use it.
+  // Two integrators that use the same value would report it twice.
   const auto is_same = [&](const Mistake& last) {
     return last.message == message && last.where.file == where.file && last.where.line == where.line;
   };
-  if (!found_.empty() && is_same(found_.back())) return;
+  if (!kept_.empty() && is_same(kept_.back())) return;
   ++count_;
-  if (found_.size() < kept) found_.push_back({std::move(where), std::move(message)});
+  if (kept_.size() < max_kept) kept_.push_back({std::move(where), std::move(message)});
 }
 
 std::string Mistakes::report() const {
   std::vector<const Mistake*> sorted;
-  for (const Mistake& mistake : found_) sorted.push_back(&mistake);
+  for (const Mistake& mistake : kept_) sorted.push_back(&mistake);
   std::stable_sort(sorted.begin(), sorted.end(), [](const Mistake* a, const Mistake* b) {
     return std::tie(a->where.line, a->where.column) < std::tie(b->where.line, b->where.column);
   });
 
   std::string text;
-  for (std::size_t i = 0; i < std::min(sorted.size(), shown); ++i) {
+  for (std::size_t i = 0; i < std::min(sorted.size(), max_shown); ++i) {
     text += fmt::format("{}{}: {}", i == 0 ? "" : "\n", to_string(sorted[i]->where), sorted[i]->message);
   }
-  if (count_ > shown) text += fmt::format("\n... and {} more", count_ - shown);
+  if (count_ > max_shown) text += fmt::format("\n... and {} more", count_ - max_shown);
   return text;
 }
 

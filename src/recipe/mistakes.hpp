@@ -1,4 +1,4 @@
-// The mistakes of a user, collected so that all of them are reported together.
+// The mistakes of a user, collected to be reported together.
 #pragma once  // Public: programs of others may include this header.
 
 #include <cstddef>
@@ -10,30 +10,29 @@
 
 namespace bathline {
 
-/// One mistake: where it stands, what is wrong and what would be right.
+/// A mistake: its location, what is wrong and what would be right.
 struct Mistake {
   Location where;
   std::string message;
 };
 
-/// Collects mistakes. Whoever validates adds to it and goes on; whoever owns it asks at the end.
+/// Collects mistakes, so that validation continues after the first; its owner reports them at the end.
 class Mistakes {
  public:
   void add(Location where, std::string message);
   bool empty() const { return count_ == 0; }
   std::size_t count() const { return count_; }
-  /// The mistakes in the order in which they were added; the first thousand, should there be more.
-  const std::vector<Mistake>& found() const { return found_; }
-  /// One line a mistake, in the order of the lines of the recipe; beyond twenty only how many more there are.
+  /// The first thousand mistakes, in the order in which they were added.
+  const std::vector<Mistake>& kept() const { return kept_; }
+  /// One line per mistake, in the order of the lines of the recipe; beyond twenty only their number.
   std::string report() const;
 
  private:
-  std::vector<Mistake> found_;
+  std::vector<Mistake> kept_;
   std::size_t count_ = 0;
 };
 
-/// A mistake by the user that ends the program with exit code 2 before anything is written.
-/// Thrown on every rank alike.
+/// A mistake by the user that ends the program with exit code 2 before anything is written. Thrown on all ranks.
 class UsageError : public std::runtime_error {
  public:
   explicit UsageError(const std::string& message) : std::runtime_error(message) {}

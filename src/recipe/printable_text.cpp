@@ -1,4 +1,4 @@
-// Escaping and shortening of foreign text.
+// Escaping and truncation of text of users.
 #include "recipe/printable_text.hpp"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@ namespace {
 
 unsigned byte_at(std::string_view text, std::size_t i) { return static_cast<unsigned char>(text[i]); }
 
-// Length of the UTF-8 character at the beginning of `text`, or 0 where there is none.
+// Length of the UTF-8 character at the beginning of `text`, or 0 if it is invalid.
 std::size_t character_length(std::string_view text) {
   const unsigned first = byte_at(text, 0);
   if (first < 0x80) return 1;

@@ -1,4 +1,4 @@
-// What the user wrote, made fit to stand inside a message.
+// Text of users for messages.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace bathline {
 
-/// `text` on one line: control characters and bytes that are not UTF-8 are escaped, and what is longer than
-/// `limit` characters is cut off with "...".
+/// `text` on one line: control characters and bytes that are not UTF-8 are escaped, and text beyond `limit` characters
+/// is replaced by "...".
 std::string printable(std::string_view text, std::size_t limit = 60);
 
-/// True where all of `text` is UTF-8.
+/// Whether `text` is valid UTF-8.
 bool is_utf8(std::string_view text);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// The way from text to recipe: parse, apply `--set`, read every section, fill in names, check, write out again.
+// From text to recipe: parse, apply `--set`, read every section, fill in names, check, write the resolved text.
 #include "recipe/recipe.hpp"
 
 #include <span>
@@ -25,7 +25,7 @@ void fill_in_names(Recipe& recipe) {
     if (!environment.has("name")) environment.set("name", fmt::format("environment-{}", i), environment.where());
     if (environment.is_readable("name")) environments.push_back(environment.text("name"));
   }
-  const bool all_are_known = environments.size() == recipe.environments.size();
+  const bool all_are_readable = environments.size() == recipe.environments.size();
   for (Section& integrator : recipe.integrators) {
     if (!integrator.has("name")) {
       integrator.set_unreadable("name", integrator.where());
@@ -33,7 +33,7 @@ void fill_in_names(Recipe& recipe) {
     }
     if (!integrator.has("environments")) {
       integrator.set_unreadable("environments", integrator.where());
-      if (all_are_known) integrator.set("environments", environments, integrator.where());
+      if (all_are_readable) integrator.set("environments", environments, integrator.where());
     }
   }
 }
@@ -77,7 +77,7 @@ Recipe parse_recipe(const std::string& text, const std::string& file, const std:
   if (!root) return recipe;
   recipe.is_toml = true;
   apply_settings(*root, settings, mistakes);
-  // Of a recipe with a sweep this is what its elements have in common; `expand_sweep` gives their settings.
+  // The recipe without its sweep is common to all elements; `expand_sweep` gives their settings.
   root->erase("sweep");
 
   resolve_aliases(*root, file, catalogue_schema, mistakes);

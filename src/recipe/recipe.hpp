@@ -10,8 +10,8 @@
 
 namespace bathline {
 
-/// One experiment as its author described it, with every key known and every value of the right type.
-/// Whether the values make sense together is decided by whoever builds from them.
+/// One experiment, with valid keys and values of the right types. Whether the values fit together is checked when the
+/// experiment is built from them.
 struct Recipe {
   bool is_toml = false;  ///< whether it could be parsed; if not, no section below has any key
   std::string file;      ///< path as given
@@ -31,8 +31,8 @@ struct Recipe {
 };
 
 /// Parses and validates. `settings` are the arguments of `--set`, "dotted.key=value", applied in order before
-/// validation; a value that is not TOML is taken as text. Every mistake is added to `mistakes` with its place;
-/// with mistakes the recipe returned serves only to find more of them in what could be read.
+/// validation; a value that is not TOML is taken as text. Every mistake is added to `mistakes` with its location; after
+/// a mistake the returned recipe only serves to find more of them in what could be read.
 Recipe parse_recipe(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
                     const CatalogueSchema& catalogue_schema, Mistakes& mistakes);
 

@@ -22,16 +22,16 @@ void check_not_empty(const Section& section, const std::string& key, Mistakes& m
   }
 }
 
-// Names become parts of paths and lines of tables.
+// Names become parts of HDF5 paths and lines of tables.
 void check_name(const Section& section, const std::string& key, Mistakes& mistakes) {
   check_not_empty(section, key, mistakes);
   if (!section.is_readable(key)) return;
   const std::string& name = section.text(key);
-  const auto breaks = [](unsigned char c) { return c == '/' || c < 0x20 || c == 0x7f; };
-  if (name != "." && name != ".." && std::none_of(name.begin(), name.end(), breaks)) return;
+  const auto is_forbidden = [](unsigned char c) { return c == '/' || c < 0x20 || c == 0x7f; };
+  if (name != "." && name != ".." && std::none_of(name.begin(), name.end(), is_forbidden)) return;
   mistakes.add(
       section.where(key),
-      fmt::format("{} = \"{}\": a name must not hold `/`, line ends or other control characters, nor be `.` or `..`",
+      fmt::format("{} = \"{}\": a name must not contain `/`, line ends or other control characters, nor be `.` or `..`",
                   key, printable(name)));
 }
 
@@ -48,7 +48,7 @@ void check_unique(const std::vector<Section>& sections, const std::string& key, 
   }
 }
 
-// Names of integrators become groups of the result file, beside those of the program and of what studies measure.
+// Names of integrators become groups of the result file, beside those of the program and of the studies.
 void check_integrator_names(const std::vector<Section>& integrators, const std::vector<CatalogueEntry>& studies,
                             Mistakes& mistakes) {
   check_unique(integrators, "name", mistakes);
@@ -60,7 +60,7 @@ void check_integrator_names(const std::vector<Section>& integrators, const std::
     const bool is_reserved = std::find(reserved.begin(), reserved.end(), name) != reserved.end();
     const bool is_spelt_well = !name.empty() && name.find_first_not_of(name_characters) == std::string::npos;
     if (is_spelt_well && !is_reserved) continue;
-    const std::string message = is_reserved ? "is kept for the program; not allowed are " + quoted_names(reserved, '"')
+    const std::string message = is_reserved ? "is reserved for the program; reserved are " + quoted_names(reserved, '"')
                                             : "must consist of letters, digits, `_` and `-`, and not be empty";
     mistakes.add(integrator.where("name"), fmt::format("name = \"{}\": {}", printable(name), message));
   }
@@ -97,7 +97,7 @@ void check_selected_environments(const Section& integrator, const std::vector<Se
 
 enum class Equal { allowed, refused };
 
-// Two numbers in rising order stand under `key`.
+// Requires two numbers in ascending order at `key`.
 void check_limits(const Section& section, const std::string& key, Equal equal, Mistakes& mistakes) {
   if (!section.is_readable(key)) return;
   const auto& limits = section.numbers(key);
@@ -119,17 +119,17 @@ void check_claim(const Section& claim, Mistakes& mistakes) {
   }
 }
 
-// From a thumbnail to a poster; at 200 dots an inch a picture beyond that needs gigabytes to draw.
-constexpr double least_inches = 0.5, max_inches = 40.0;
+// From a thumbnail to a poster; at 200 dots per inch larger figures need gigabytes.
+constexpr double min_inches = 0.5, max_inches = 40.0;
 constexpr std::int64_t max_columns = 16;
 
 void check_size(const Section& figure, Mistakes& mistakes) {
   for (const char* key : {"width", "height"}) {
     if (!figure.is_readable(key)) continue;
     const double inches = figure.number(key);
-    if (inches >= least_inches && inches <= max_inches) continue;
+    if (inches >= min_inches && inches <= max_inches) continue;
     mistakes.add(figure.where(key),
-                 fmt::format("{} = {}: must be from {} to {} inches", key, inches, least_inches, max_inches));
+                 fmt::format("{} = {}: must be from {} to {} inches", key, inches, min_inches, max_inches));
   }
   if (figure.is_readable("columns") && figure.integer("columns") > max_columns) {
     mistakes.add(figure.where("columns"),

@@ -1,4 +1,4 @@
-// What the keys of a recipe must satisfy together, beyond each being right on its own.
+// Rules between the keys of a recipe, beyond the validity of each.
 #pragma once
 
 #include "recipe/mistakes.hpp"
@@ -7,7 +7,7 @@
 
 namespace bathline {
 
-/// Adds a mistake for every rule that `recipe` breaks. Rules about values that could not be read are skipped.
+/// Adds a mistake for every rule that `recipe` violates. Rules on values that could not be read are skipped.
 void check_recipe(const Recipe& recipe, const CatalogueSchema& catalogue_schema, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -10,7 +10,7 @@ namespace {
 
 using enum ValueType;
 
-// The few shapes that the tables below are made of.
+// Constructors of parameters for the tables below.
 Parameter required(std::string name, ValueType type, std::string units, std::string doc, Bound bound = Bound::any) {
   return {.name = std::move(name),
           .type = type,
@@ -45,7 +45,7 @@ std::vector<Parameter> paper_keys() {
   return {
       optional("key", text, "", "Citation key of the paper."),
       optional("figure", text, "", "Figure or table of the paper, for instance \"6\"."),
-      optional("note", text, "", "What the paper leaves open and what was chosen for it."),
+      optional("note", text, "", "Choices that the paper leaves open."),
   };
 }
 
@@ -53,7 +53,7 @@ std::vector<Parameter> system_keys() {
   Parameter thermal_energy =
       optional("kT", numbers, "J",
                "Thermal energy of open runs, whose noise balances the damping: one number, or one for each particle; "
-               "left out, what the environments imply.",
+               "default: as the environments imply.",
                Bound::nonnegative);
   thermal_energy.alternative_types = {number};
   Parameter start =
@@ -67,7 +67,7 @@ std::vector<Parameter> system_keys() {
 std::vector<Parameter> environment_keys() {
   return {
       required("kind", text, "", "Kind of environment."),
-      optional("name", text, "", "Name by which integrators select it; left out, \"environment-<index>\" from 0."),
+      optional("name", text, "", "Name by which integrators select it; default: \"environment-<index>\", from 0."),
   };
 }
 
@@ -81,67 +81,62 @@ std::vector<Parameter> time_keys() {
 
 std::vector<Parameter> integrator_keys() {
   Parameter on = choice("on", {"closed", "open"},
-                        "Whether it integrates particles and environments together or the particles with damping.");
+                        "closed: particles and environments together; open: the particles with damping.");
   on.required = true;
   return {
-      required("method", text, "", "Which integrator."),
-      optional("name", text, "", "Name of its results, from letters, digits, `_` and `-`; left out, `method`."),
+      required("method", text, "", "Integration method."),
+      optional("name", text, "", "Name of its results, from letters, digits, `_` and `-`; default: `method`."),
       std::move(on),
-      optional("step", number, "s", "Its own time step; left out, that of [time].", Bound::positive),
-      optional("end", number, "s", "Its own end, before that of [time]; studies that compare runs refuse it.",
+      optional("step", number, "s", "Its own time step; default: that of [time].", Bound::positive),
+      optional("end", number, "s", "Its own end time, before that of [time]; not allowed in studies that compare runs.",
                Bound::positive),
-      optional("environments", texts, "", "Names of the environments it is closed with; left out, all of them."),
+      optional("environments", texts, "", "Names of the environments of a closed run; default: all of them."),
       defaulted(
           "noise", boolean, "true",
-          "Whether an open run at a temperature has noise, which belongs to its damping, and a closed one the noise "
-          "of a warm memory; without it the run is cold."),
-      defaulted("allow_unstable", boolean, "false", "Runs even where the step is beyond the stability limit."),
+          "Langevin noise of an open run at a temperature, bath noise of a closed run with a warm memory; false runs "
+          "without noise."),
+      defaulted("allow_unstable", boolean, "false", "Allows a step beyond the stability limit."),
   };
 }
 
 std::vector<Parameter> section_keys() {
-  Parameter direction = choice("direction", {"up", "down", "both"}, "Which crossings of the value count.");
+  Parameter direction = choice("direction", {"up", "down", "both"}, "Direction of the crossings that count.");
   direction.default_value = "\"up\"";
   return {
       optional("of", text, "",
-               "Formula in the coordinates of the system, with `_dot` behind them for velocities: by the names of its "
-               "own, or `x`, `y`, `z`, of several particles `x0`, `y0`, `x1`; and in the time `t`. Either this or "
-               "`period`."),
-      defaulted("at", number, "0.0", "The value of `of` that is crossed."),
+               "Formula in the coordinates of the system (its own names, or `x`, `y`, `z`, for several particles `x0`, "
+               "`y0`, `x1`), the velocities (the same with `_dot`) and the time `t`. Either this or `period`."),
+      defaulted("at", number, "0.0", "The level of `of` that is crossed."),
       std::move(direction),
-      optional("period", number, "s", "Stroboscopic: every so many seconds, whatever the step.", Bound::positive),
+      optional("period", number, "s", "Period of a stroboscopic section, whatever the step.", Bound::positive),
   };
 }
 
 std::vector<Parameter> output_keys() {
   return {
       defaulted("every", integer, "1", "Steps between two records.", Bound::positive),
-      optional("snapshots", integer, "", "Steps between two snapshots of the lines; left out, there are none.",
+      optional("snapshots", integer, "", "Steps between two snapshots of the lines; default: no snapshots.",
                Bound::positive),
-      defaulted("site_stride", integer, "1", "Sites between two that a snapshot holds.", Bound::positive),
+      defaulted("site_stride", integer, "1", "Stride of the sites in a snapshot.", Bound::positive),
       defaulted(
           "particles_only", boolean, "false",
-          "Leaves out sites of lines that no particle will feel any more, and with them the environments' energies, "
+          "Drops sites of lines that can no longer affect a particle, and with them the energies of the environments, "
           "which are recorded as NaN."),
       defaulted(
           "work_rules", boolean, "false",
           "Records ledger_left, ledger_trapezoid, ledger_displacements and ledger_hermite beside energy_total: the "
-          "work of damping is summed over the records by rules that are the same for every integrator, the last of "
-          "order 6, where energy_dissipated is summed over the steps by each integrator's own."),
+          "work of damping by quadrature rules over the records, the same for every integrator, the last of order 6; energy_dissipated is summed over the steps by the rule of each integrator."),
       {.name = "poincare_section",
        .type = table,
-       .doc = "A Poincare section, such as { of = \"x\" }: poincare_q and poincare_p over poincare_time are recorded "
-              "where "
-              "the motion crosses it, between steps by a polynomial of degree 5 (q to order 6 in the step, p to order "
+       .doc = "A Poincare section, such as { of = \"x\" }: poincare_q and poincare_p over poincare_time are recorded where the motion crosses it, between steps by a polynomial of degree 5 (q to order 6 in the step, p to order "
               "5). The start is not counted, and of several crossings within a step at most one is seen.",
        .members = section_keys()},
       optional("checkpoint_every", integer, "",
-               "Steps of an integrator between two checkpoints; left out, there are none.", Bound::positive),
-      optional("checkpoint_interval", number, "s", "Wall-clock time between two checkpoints; left out, there are none.",
+               "Steps of an integrator between two checkpoints; default: no checkpoints.", Bound::positive),
+      optional("checkpoint_interval", number, "s", "Wall-clock time between two checkpoints; default: no checkpoints.",
                Bound::positive),
       optional("keep_checkpoints", integer, "",
-               "How many of the last checkpoints are kept, also when the run is complete; left out, two until then and "
-               "none after it.",
+               "Number of checkpoints that are kept, also after the run; default: two during the run, none after it.",
                Bound::positive),
   };
 }
@@ -151,8 +146,7 @@ std::vector<Parameter> claim_keys() {
       required("name", text, "", "Name of the claim, unique in the recipe."),
       required("quantity", text, "", "What is measured: <integrator>.<variable>.<min, max, last, mean...>."),
       optional("minus", text, "",
-               "Another quantity, subtracted from `quantity`; without a statistic from every row, before the statistic "
-               "of that."),
+               "Another quantity, subtracted from `quantity`; without a statistic from every row, before the statistic of `quantity`."),
       optional("divided_by", text, "", "Another quantity, by which the measured value is divided."),
       optional("expect", number, "", "Expected value; needs one of the tolerances."),
       optional("tolerance", number, "", "Largest allowed distance from `expect`.", Bound::nonnegative),
@@ -161,35 +155,34 @@ std::vector<Parameter> claim_keys() {
       optional("bounds", numbers, "", "Lowest and highest allowed value; either this or `expect`."),
       optional(
           "uncertainty", number, "",
-          "How far the value may lie from what is claimed, derived: round-off, next term, printed digits, standard "
-          "error. A tolerance of more than ten times it needs a note.",
+          "Derived uncertainty of the claim: round-off, next term, printed digits, standard error. A tolerance of more "
+          "than ten times the uncertainty needs a note.",
           Bound::nonnegative),
-      optional("from", number, "s", "Begin of the time window that counts; left out, the start."),
-      optional("until", number, "s", "End of the time window that counts; left out, the end."),
+      optional("from", number, "s", "Start of the time window; default: the start of the run."),
+      optional("until", number, "s", "End of the time window; default: the end of the run."),
       optional("source", text, "", "Where the claim is made."),
       optional("note", text, "", "Remark."),
-      defaulted("supported", boolean, "true", "False marks a statement that the numbers are known not to support."),
+      defaulted("supported", boolean, "true", "false: the claim is expected to fail."),
   };
 }
 
 std::vector<Parameter> series_keys() {
   Parameter of = required("of", text, "",
-                          "Quantity that is drawn: <integrator>.<variable>; of single numbers that several cases have, "
-                          "with {} in the place of each of `cases`; or values of a theory, as they are.");
-  Parameter x = optional("x", text, "", "Quantity along the axis, or values; left out, that of the panel.");
+                          "Quantity that is drawn: <integrator>.<variable>; for a single number of several cases, with {} in place of each of `cases`; or values of a theory.");
+  Parameter x = optional("x", text, "", "Quantity along the horizontal axis, or values; default: that of the panel.");
   Parameter scale = defaulted("scale", number, "1.0", "Factor on the values, or one for each of them.");
   of.alternative_types = x.alternative_types = scale.alternative_types = {ValueType::numbers};
   return {
       std::move(of),
-      optional("cases", texts, "", "What stands for {} in `of` and `error`, one after the other."),
+      optional("cases", texts, "", "Texts that replace {} in `of` and `error`, one after the other."),
       optional("minus", text, "", "Another quantity, subtracted from it row by row."),
       optional("error", text, "", "Its standard error, drawn as bars or as a band."),
-      optional("name", text, "", "Name in the legend; left out, what tells the series from the others of its panel."),
-      choice("style", {"points", "marked", "dots", "solid", "dashed", "dotted", "dashdot", "dashdotdot", "longdash"},
-             "As points, as a line with a mark at every value, as a dot for every value (a Poincare section), or as a "
-             "line with dashes of its own; left out, as a line "
-             "with the dashes of its method."),
-      optional("color", integer, "", "Index into the palette; left out, the colour of its method.", Bound::nonnegative),
+      optional("name", text, "", "Name in the legend; default: what distinguishes the series in its panel."),
+      choice(
+          "style", {"points", "marked", "dots", "solid", "dashed", "dotted", "dashdot", "dashdotdot", "longdash"},
+          "Points, a line with a marker at every value, a dot at every value (a Poincare section), or a line of this "
+          "style; default: a line in the style of its method."),
+      optional("color", integer, "", "Index into the palette; default: the colour of its method.", Bound::nonnegative),
       std::move(scale),
       std::move(x),
   };
@@ -197,8 +190,8 @@ std::vector<Parameter> series_keys() {
 
 std::vector<Parameter> mark_keys() {
   return {
-      required("at", number, "", "Where it stands on the horizontal axis."),
-      optional("name", text, "", "What is written at it."),
+      required("at", number, "", "Position on the horizontal axis."),
+      optional("name", text, "", "Text of the line."),
   };
 }
 
@@ -212,9 +205,9 @@ std::vector<Parameter> panel_keys() {
       optional("ylim", numbers, "", "Lower and upper end of the vertical axis."),
       choice("xscale", {"linear", "log"}, "Scale of the horizontal axis."),
       choice("yscale", {"linear", "log"}, "Scale of the vertical axis."),
-      choice("aspect", {"equal"}, "Draws both axes to the same scale, as it is done with orbits."),
+      choice("aspect", {"equal"}, "equal: both axes have the same scale, as for orbits."),
       list_of("series", series_keys(), "What is drawn in the panel."),
-      list_of("marks", mark_keys(), "Vertical lines that point something out."),
+      list_of("marks", mark_keys(), "Vertical marker lines."),
   };
 }
 
@@ -229,7 +222,7 @@ std::vector<Parameter> figure_keys() {
       optional("height", number, "inch", "Height of the figure.", Bound::positive),
       optional("columns", integer, "", "Panels side by side.", Bound::positive),
       choice("legend", {"panels", "shared"},
-             "Each panel has its own, unless all have the same entries, or one above them serves all."),
+             "panels: one in each panel, or a common one if all have the same entries; shared: one above all panels."),
       list_of("panels", panel_keys(), "The panels of the figure."),
   };
 }
@@ -254,7 +247,7 @@ const std::vector<SectionSchema>& recipe_sections() {
        .catalogue_name = "systems",
        .parameters = system_keys()},
       {.name = "environments",
-       .doc = "A line or heat bath that the particles are attached to; none for a purely open run.",
+       .doc = "A line, heat bath or memory that particles are attached to; none for purely open runs.",
        .repeated = true,
        .chooser = "kind",
        .entries = &CatalogueSchema::environments,
@@ -274,14 +267,14 @@ const std::vector<SectionSchema>& recipe_sections() {
        .catalogue_name = "integrators",
        .parameters = integrator_keys()},
       {.name = "study",
-       .doc = "What is done with system, environments and integrators.",
+       .doc = "What is computed with system, environments and integrators.",
        .chooser = "kind",
        .entries = &CatalogueSchema::studies,
        .catalogue_name = "studies",
        .parameters = {defaulted("kind", text, "\"trajectory\"", "Kind of study.")}},
       {.name = "output", .doc = "What is recorded.", .parameters = output_keys()},
       {.name = "claims",
-       .doc = "A statement that the results must bear out.",
+       .doc = "A statement that is checked against the results.",
        .repeated = true,
        .parameters = claim_keys(),
        .exclusive_keys = {{"", {"expect", "bounds"}}, {"expect", {"tolerance", "relative_tolerance"}}}},
@@ -294,7 +287,7 @@ const SectionSchema& recipe_section(const std::string& name) {
   for (const SectionSchema& section : recipe_sections()) {
     if (section.name == name) return section;
   }
-  throw std::logic_error("a recipe has no section called " + name);
+  throw std::logic_error("recipes have no section called " + name);
 }
 
 }  // namespace bathline

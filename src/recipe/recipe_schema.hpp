@@ -1,5 +1,5 @@
-// The layout of a recipe: its sections and the keys that do not depend on what is chosen in them.
-// The validation, the resolved text and `bathline describe recipe` all read this one description.
+// The schema of a recipe: its sections, and the keys that do not depend on the chosen entries. The validation, the
+// resolved text and `bathline describe recipe` all read this description.
 #pragma once
 
 #include <string>
@@ -9,23 +9,23 @@
 
 namespace bathline {
 
-/// Keys that stand for one another. Exactly one of `keys` must be given where `when` is given, and none where it is
-/// not; an empty `when` means always. `--set` of one takes the others out of the recipe.
+/// Mutually exclusive keys. Exactly one of `keys` must be given if `when` is given, and none otherwise; an empty `when`
+/// means always. `--set` of one removes the others from the recipe.
 struct ExclusiveKeys {
   std::string when;
   std::vector<std::string> keys;
 };
 
-/// One section of a recipe: `[name]`, or `[[name]]` where it is repeated.
+/// One section of a recipe: `[name]`, or `[[name]]` if it is repeated.
 struct SectionSchema {
   std::string name;
   std::string doc;  ///< one sentence
   bool repeated = false;
-  bool required = false;     ///< at least one where it is repeated
-  std::string chooser = {};  ///< key that names an entry of the vocabulary; empty where there is none
+  bool required = false;                                            ///< at least one if it is repeated
+  std::string chooser = {};                                         ///< key that names a catalogue entry; may be empty
   std::vector<CatalogueEntry> CatalogueSchema::*entries = nullptr;  ///< the entries that `chooser` names
   std::string catalogue_name = {};         ///< argument of `bathline list` that shows these entries
-  std::vector<Parameter> parameters = {};  ///< the keys always known, `chooser` among them
+  std::vector<Parameter> parameters = {};  ///< the common keys, `chooser` among them
   std::vector<ExclusiveKeys> exclusive_keys = {};
 
   /// "[name]" or "[[name]]".

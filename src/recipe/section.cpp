@@ -17,12 +17,12 @@ const T& Section::get(const std::string& key) const {
   }
   const T* value = std::get_if<T>(&entry->second);
   if (value == nullptr) {
-    throw std::logic_error(fmt::format("`{}` at {} is read as another type than it has", key, to_string(where(key))));
+    throw std::logic_error(fmt::format("`{}` at {} is read with a wrong type", key, to_string(where(key))));
   }
   return *value;
 }
 
-// The accessors in the header are inline, so the types they ask for are instantiated here.
+// The accessors in the header are inline, so their types are instantiated here.
 template const bool& Section::get(const std::string&) const;
 template const long& Section::get(const std::string&) const;
 template const double& Section::get(const std::string&) const;
@@ -34,14 +34,14 @@ template const Section::Rows& Section::get(const std::string&) const;
 template const std::vector<Section>& Section::get(const std::string&) const;
 
 const Section& Section::table(const std::string& key) const {
-  const auto& held = tables(key);
-  if (held.size() != 1) throw std::logic_error(fmt::format("`{}` at {} is not one table", key, to_string(where(key))));
-  return held.front();
+  const auto& list = tables(key);
+  if (list.size() != 1) throw std::logic_error(fmt::format("`{}` at {} is not one table", key, to_string(where(key))));
+  return list.front();
 }
 
 std::vector<std::string> Section::keys() const {
   std::vector<std::string> keys;
-  for (const auto& [key, place] : places_) keys.push_back(key);
+  for (const auto& [key, location] : locations_) keys.push_back(key);
   return keys;
 }
 
@@ -52,22 +52,22 @@ Location Section::where_in_text(const std::string& key, std::size_t offset, std:
   const std::string before = all.substr(0, offset);
   const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
   if (line >= lines->second[index].size()) return where(key);
-  Location place = lines->second[index][line];
+  Location location = lines->second[index][line];
   // Columns count characters, not bytes.
   const std::string in_line = before.substr(before.rfind('\n') + 1);
-  place.column += static_cast<int>(std::count_if(
+  location.column += static_cast<int>(std::count_if(
       in_line.begin(), in_line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-  return place;
+  return location;
 }
 
 Location Section::where(const std::string& key) const {
-  const auto place = places_.find(key);
-  return place == places_.end() ? where_ : place->second;
+  const auto location = locations_.find(key);
+  return location == locations_.end() ? where_ : location->second;
 }
 
 void Section::set(const std::string& key, Value value, Location where) {
   values_[key] = std::move(value);
-  places_[key] = std::move(where);
+  locations_[key] = std::move(where);
 }
 
 void Section::set_lines_of_texts(const std::string& key, std::vector<std::vector<Location>> lines) {
@@ -76,7 +76,7 @@ void Section::set_lines_of_texts(const std::string& key, std::vector<std::vector
 
 void Section::set_unreadable(const std::string& key, Location where) {
   values_.erase(key);
-  places_[key] = std::move(where);
+  locations_[key] = std::move(where);
 }
 
 }  // namespace bathline

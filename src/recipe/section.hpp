@@ -12,28 +12,27 @@
 
 namespace bathline {
 
-/// Thrown where a value is asked for that the recipe does not give in a form that could be read. The mistake itself is
-/// reported by whoever read the recipe.
+/// Thrown on access to a value that could not be read. The mistake itself has been reported when the recipe was read.
 class UnreadableValue : public std::exception {
  public:
   const char* what() const noexcept override { return "a value of the recipe could not be read"; }
 };
 
-/// Does `judge`, which looks for further mistakes, as far as the values it asks for could be read; returns whether it
-/// came to its end.
-template <class Judge>
-bool where_readable(Judge judge) {
+/// Runs `check`, which looks for further mistakes, up to its first access to a value that could not be read; returns
+/// whether it was completed.
+template <class Check>
+bool where_readable(Check check) {
   try {
-    judge();
+    check();
     return true;
   } catch (const UnreadableValue&) {
     return false;
   }
 }
 
-/// One table of a recipe after validation: every value has the type that its `Parameter` asks for, defaults are
-/// filled in. Asking for a key that is absent or of another type is a bug and throws `std::logic_error`; asking for the
-/// value of one that could not be read throws `UnreadableValue`.
+/// A table of a recipe after validation: every value has the type of its `Parameter`, defaults are filled in. Access to
+/// a key that is absent or of another type is a bug and throws `std::logic_error`; access to a value that could not be
+/// read throws `UnreadableValue`.
 class Section {
  public:
   using Rows = std::vector<std::vector<double>>;
@@ -42,8 +41,8 @@ class Section {
 
   explicit Section(Location where = {}) : where_(std::move(where)) {}
 
-  /// Also true of a key whose value could not be read.
-  bool has(const std::string& key) const { return places_.count(key) > 0; }
+  /// Also true for a key whose value could not be read.
+  bool has(const std::string& key) const { return locations_.count(key) > 0; }
   bool is_readable(const std::string& key) const { return values_.count(key) > 0; }
   bool boolean(const std::string& key) const { return get<bool>(key); }
   long integer(const std::string& key) const { return get<long>(key); }
@@ -52,12 +51,12 @@ class Section {
   const std::vector<double>& numbers(const std::string& key) const { return get<std::vector<double>>(key); }
   const std::vector<long>& integers(const std::string& key) const { return get<std::vector<long>>(key); }
   const std::vector<std::string>& texts(const std::string& key) const { return get<std::vector<std::string>>(key); }
-  /// One row per entry; an entry that was a single number is a row of length one.
+  /// One row per entry; a single number is a row of length one.
   const Rows& rows(const std::string& key) const { return get<Rows>(key); }
   const Section& table(const std::string& key) const;
   const std::vector<Section>& tables(const std::string& key) const { return get<std::vector<Section>>(key); }
 
-  /// Its keys in alphabetical order, those filled in by default among them.
+  /// The keys in alphabetical order, defaults included.
   std::vector<std::string> keys() const;
   /// Whether the value of `key` can be read and is of the type T.
   template <class T>
@@ -67,17 +66,17 @@ class Section {
   }
   const Value& value(const std::string& key) const { return values_.at(key); }
 
-  /// Where the character number `offset` of a text stands that is the value of `key`, or of element `index` of a list
-  /// of texts. For a text that came from elsewhere than a file, where `key` stands.
+  /// Location of the byte `offset` of the text at `key`, or of element `index` of a list of texts. For a text that is
+  /// not from a file, the location of `key`.
   Location where_in_text(const std::string& key, std::size_t offset, std::size_t index = 0) const;
-  /// Where `key` stands, or where the table begins when the key was filled in by default.
+  /// Location of `key`, or of the table if the key has its default.
   Location where(const std::string& key) const;
   Location where() const { return where_; }
 
   void set(const std::string& key, Value value, Location where);
-  /// Says where the characters of the texts at `key` stand: where each line of each text begins.
+  /// Sets the locations of the texts at `key`: the beginning of each line of each text.
   void set_lines_of_texts(const std::string& key, std::vector<std::vector<Location>> lines);
-  /// Marks a key that was given, or had to be, but whose value is not known because of a mistake.
+  /// Marks a key that was given, or is required, but whose value is unknown because of a mistake.
   void set_unreadable(const std::string& key, Location where);
 
  private:
@@ -86,7 +85,7 @@ class Section {
 
   Location where_;
   std::map<std::string, Value> values_;
-  std::map<std::string, Location> places_;
+  std::map<std::string, Location> locations_;
   std::map<std::string, std::vector<std::vector<Location>>> lines_of_texts_;
 };
 

@@ -1,4 +1,4 @@
-// Which keys a section may have, given what is chosen in it.
+// Reads the keys that a section may have, given the chosen entry.
 #include "recipe/section_reader.hpp"
 
 #include <algorithm>
@@ -20,8 +20,7 @@ std::vector<std::string> names_of(const std::vector<Parameter>& parameters) {
   return names;
 }
 
-// Stands for a section that is not there as it should be. It counts as present, so that nobody complains that there is
-// none.
+// Replaces a section that is missing or invalid. It counts as present, so that its absence is not reported again.
 Section unreadable_section(const SectionSchema& schema, const Location& where) {
   Section section(where);
   for (const Parameter& parameter : schema.parameters) section.set_unreadable(parameter.name, where);
@@ -33,7 +32,7 @@ Section unreadable_section(const SectionSchema& schema, const Location& where) {
 Section SectionReader::read_top() {
   std::vector<std::string> known = names_of(recipe_keys());
   for (const SectionSchema& schema : recipe_sections()) known.push_back(schema.name);
-  known.push_back("sweep");  // taken out of the recipe by now
+  known.push_back("sweep");  // already removed from the recipe
   misspelt_ = reader_.reject_unknown_keys(recipe_, known, "the recipe");
   return reader_.read(recipe_, recipe_keys(), "the recipe", misspelt_);
 }
@@ -72,8 +71,8 @@ std::vector<Section> SectionReader::read_absent(const SectionSchema& schema) {
 }
 
 void SectionReader::add_missing(const SectionSchema& schema, Location where) {
-  const char* wanted = schema.repeated ? "at least one table" : "the table";
-  mistakes_.add(std::move(where), fmt::format("the recipe needs {} {}: {}", wanted, schema.header(), schema.doc));
+  const char* expected = schema.repeated ? "at least one table" : "the table";
+  mistakes_.add(std::move(where), fmt::format("the recipe needs {} {}: {}", expected, schema.header(), schema.doc));
 }
 
 Section SectionReader::read_table(const toml::table& table, const SectionSchema& schema) {
@@ -95,7 +94,7 @@ Section SectionReader::read_keys(const toml::table& table, const SectionSchema& 
         reader_.chosen_entry(table, schema.chooser, default_value, catalogue_schema_.*schema.entries, keys,
                              schema.catalogue_name, schema.header());
     if (entry == nullptr) {
-      // The choice is reported already, and without it only the common keys can be judged.
+      // The choice has been reported; without it only the common keys can be checked.
       std::erase_if(keys, is_chooser);
       Section section = reader_.read(table, keys, schema.header());
       section.set_unreadable(schema.chooser, section.where());

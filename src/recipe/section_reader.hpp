@@ -14,7 +14,7 @@
 
 namespace bathline {
 
-/// Reads the sections of one parsed recipe; mistakes are added as they are met.
+/// Reads the sections of a parsed recipe and collects mistakes.
 class SectionReader {
  public:
   SectionReader(const toml::table& recipe, const std::string& file, const CatalogueSchema& catalogue_schema,
@@ -28,13 +28,13 @@ class SectionReader {
   /// The keys outside of all sections; reports unknown sections.
   Section read_top();
 
-  /// The tables of a section: exactly one where it is not repeated, with its defaults where it is absent.
+  /// The tables of a section: exactly one if it is not repeated, with its defaults if it is absent.
   std::vector<Section> read(const SectionSchema& schema);
 
  private:
   std::vector<Section> read_absent(const SectionSchema& schema);
   Section read_table(const toml::table& table, const SectionSchema& schema);
-  // Fills in the keys that unknown ones seem to stand for.
+  // `misspelt` receives the keys that unknown keys probably mean.
   Section read_keys(const toml::table& table, const SectionSchema& schema, std::vector<std::string>& misspelt);
   void add_missing(const SectionSchema& schema, Location where);
 
@@ -43,7 +43,7 @@ class SectionReader {
   const CatalogueSchema& catalogue_schema_;
   Mistakes& mistakes_;
   TomlReader reader_;
-  std::vector<std::string> misspelt_;  // sections that unknown keys of the recipe seem to stand for
+  std::vector<std::string> misspelt_;  // sections that unknown keys of the recipe probably mean
 };
 
 }  // namespace bathline

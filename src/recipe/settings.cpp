@@ -1,4 +1,4 @@
-// Walks the dotted path of a setting through tables and lists and puts the value at its end.
+// Follows the dotted path of a setting through tables and lists and sets the value at its end.
 #include "recipe/settings.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ std::string joined(const std::vector<std::string>& segments, std::size_t count) 
   return printable(path);
 }
 
-// Puts one value at the end of one path.
+// Applies one setting.
 class Setting {
  public:
   Setting(const std::string& argument, toml::table& recipe, Mistakes& mistakes)
@@ -68,7 +68,7 @@ class Setting {
     if (std::find(segments_.begin(), segments_.end(), "") != segments_.end()) {
       return complain("has an empty key; write key=value, for instance time.step=0.01");
     }
-    if (toml::node* parent = find_parent()) put(*parent, std::string(trimmed(argument_.substr(equals + 1))));
+    if (toml::node* parent = find_parent()) set_value(*parent, std::string(trimmed(argument_.substr(equals + 1))));
   }
 
  private:
@@ -84,7 +84,7 @@ class Setting {
     complain(fmt::format("the recipe has no key `{}`", joined(segments_, segments_.size())));
   }
 
-  // The table or list that holds, or is to hold, the last segment; null after a mistake.
+  // The table or list of the last segment, which need not exist yet; null after a mistake.
   toml::node* find_parent() {
     toml::node* node = &recipe_;
     for (std::size_t depth = 0; depth + 1 < segments_.size(); ++depth) {
@@ -105,11 +105,11 @@ class Setting {
     if (toml::node* child = table->get(segment)) return child;
     const bool missing_section = depth == 0 && segments_.size() == 2 && !index_of(segments_[1]);
     if (!missing_section) {
-      complain(fmt::format("the recipe has no `{}` to set something in{}", joined(segments_, depth + 1),
+      complain(fmt::format("the recipe has no table or list `{}`{}", joined(segments_, depth + 1),
                            depth == 0 ? retired_key_advice("the recipe", segment) : ""));
       return nullptr;
     }
-    put_into(*table, segment, "{}");
+    set_in_table(*table, segment, "{}");
     return table->get(segment);
   }
 
@@ -133,16 +133,16 @@ class Setting {
     return "";
   }
 
-  // By index from 0, or by name where one element alone is called that.
+  // By index from 0, or by a name that is unique in the list.
   static std::optional<std::size_t> find_position(const toml::array& list, const std::string& segment) {
     if (const auto index = index_of(segment)) return *index < list.size() ? index : std::nullopt;
-    std::optional<std::size_t> found;
+    std::optional<std::size_t> position;
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (name_of(*list.get(i)) != segment) continue;
-      if (found) return std::nullopt;
-      found = i;
+      if (position) return std::nullopt;
+      position = i;
     }
-    return found;
+    return position;
   }
 
   static std::string names_in(const toml::array& list) {
@@ -153,11 +153,11 @@ class Setting {
     return names.empty() ? "" : fmt::format(", or the names {}", fmt::join(names, ", "));
   }
 
-  void put(toml::node& parent, const std::string& value) {
+  void set_value(toml::node& parent, const std::string& value) {
     const std::string& last = segments_.back();
     if (toml::table* table = parent.as_table()) {
       remove_exclusive_keys(*table, segments_.front(), last);
-      put_into(*table, last, value);
+      set_in_table(*table, last, value);
     } else if (toml::array* list = parent.as_array()) {
       if (find_element(*list, segments_.size() - 1) == nullptr) return;
       toml::table parsed = parse_value(value);
@@ -168,17 +168,17 @@ class Setting {
     }
   }
 
-  void put_into(toml::table& table, const std::string& key, const std::string& value) {
+  void set_in_table(toml::table& table, const std::string& key, const std::string& value) {
     toml::table parsed = parse_value(value);
-    // An existing key would keep its place in the recipe.
+    // An existing key would keep its location in the recipe.
     table.erase(key);
-    const toml::source_region place{{}, {}, parsed.get("value")->source().path};
-    table.insert_or_assign(toml::key(key, place), std::move(*parsed.get("value")));
+    const toml::source_region location{{}, {}, parsed.get("value")->source().path};
+    table.insert_or_assign(toml::key(key, location), std::move(*parsed.get("value")));
   }
 
   toml::table parse_value(const std::string& value) const {
     auto parsed = parse_toml_value(value, origin_);
-    // Through the parser again, because only parsed values have a place.
+    // Parsed again, because only parsed values have a location.
     if (!parsed) parsed = parse_toml_value(toml_text(value), origin_);
     return std::move(*parsed);
   }

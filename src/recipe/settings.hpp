@@ -10,13 +10,12 @@
 
 namespace bathline {
 
-/// What a setting begins with that takes its key away.
+/// First character of a setting that removes its key.
 inline constexpr char unset_mark = '!';
 
-/// Applies `settings` ("dotted.key=value", or "!dotted.key" to take the key away) to `recipe` in order. Elements of
-/// lists are named by index from 0, or by their `name`, integrators without one by their `method`. Whatever they set
-/// has the argument as its place
-/// ("--set dotted.key=value"), so that mistakes found later point at it.
+/// Applies `settings` ("dotted.key=value", or "!dotted.key" to remove the key) to `recipe` in order. Elements of lists
+/// are selected by index from 0, or by their `name`, integrators without one by their `method`. The location of every
+/// value that is set is the argument ("--set dotted.key=value"), for later mistakes.
 void apply_settings(toml::table& recipe, const std::vector<std::string>& settings, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Names that are misspelt.
+// Suggestions for misspelt names.
 #include "recipe/spelling.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@ namespace bathline {
 
 namespace {
 
-// Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, replacements and swaps of
-// neighbours, each counting one.
+// Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, replacements and swaps of neighbours,
+// each counted as one.
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
@@ -53,10 +53,10 @@ std::string closest_name(const std::string& name, std::span<const std::string> c
   const Characters characters = characters_of(name);
   for (const std::string& candidate : candidates) {
     if (equal_ignoring_case(name, candidate)) return candidate;
-    // The distance is at least the difference in length; this also keeps names of megabytes cheap.
+    // The distance is at least the difference in length; this also bounds the cost of very long names.
     const std::size_t longer = std::max(name.size(), candidate.size());
     if (longer - std::min(name.size(), candidate.size()) >= nearest) continue;
-    // Each character that the candidate lacks takes a slip of its own: most of what is not close ends here.
+    // Each character that the candidate lacks adds at least one to the distance, which excludes most candidates.
     if ((characters & ~characters_of(candidate)).count() >= nearest) continue;
     const std::size_t d = distance(name, candidate);
     // Names with nothing in common, such as `x` and `k`, are not close.

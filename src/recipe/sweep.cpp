@@ -1,4 +1,4 @@
-// Expanding the lists of [sweep].
+// Expansion of the lists of [sweep].
 // Tested by tests/command_line/sweep_test.py.
 #include "recipe/sweep.hpp"
 
@@ -15,7 +15,7 @@ namespace bathline {
 
 namespace {
 
-/// A sweep of more runs than this is a mistake.
+/// A sweep of more runs is a mistake.
 constexpr std::size_t max_elements = 1000000;
 
 struct Axis {
@@ -24,7 +24,7 @@ struct Axis {
 };
 
 std::string written(const toml::node& node) {
-  // In the form of our own, which loses no digits.
+  // By toml_writer, which keeps all digits.
   if (const auto* number = node.as_floating_point()) return toml_number(number->get());
   if (const auto* text = node.as_string()) return toml_text(text->get());
   if (const auto* list = node.as_array()) {

@@ -1,4 +1,4 @@
-// Goes through tables and lists along their description.
+// Reads tables and lists by their description.
 #include "recipe/toml_reader.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string inner_header(const std::string& outer, const std::string& key, bool 
   return repeated ? "[[" + path + "]]" : "[" + path + "]";
 }
 
-/// Which of the types that `parameter` allows `node` is meant to have.
+/// The type, of those that `parameter` allows, by which `node` is read.
 ValueType type_of(const toml::node& node, const Parameter& parameter) {
   for (const ValueType type : parameter.alternative_types) {
     const toml::array* list = node.as_array();
@@ -54,16 +54,16 @@ std::vector<std::vector<Location>> TomlReader::lines_of_texts(const toml::node& 
 std::vector<Location> TomlReader::lines_of_text(const toml::node& node) const {
   const std::string& text = node.as_string()->get();
   const toml::source_region& region = node.source();
-  const Location begin = place(node);
+  const Location begin = location(node);
   if (begin.line == 0) return {};
   const auto breaks = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
   const auto last = region.end.line - region.begin.line;
   if (last == 0) {
-    // Between one quote on each side or three; the region ends with the last or behind it.
+    // The text has one quote on each side, or three; the region ends at or after the last quote.
     const bool has_three = region.end.column - region.begin.column >= text.size() + 5;
     return {{begin.file, begin.line, begin.column + (has_three ? 3 : 1)}};
   }
-  // A line break right behind the three quotes does not belong to the text.
+  // A line break directly after the three quotes does not belong to the text.
   std::vector<Location> lines;
   const bool begins_below = static_cast<int>(last) > breaks;
   lines.push_back(begins_below ? Location{begin.file, begin.line + 1, 1}
@@ -72,13 +72,13 @@ std::vector<Location> TomlReader::lines_of_text(const toml::node& node) const {
   return lines;
 }
 
-Location TomlReader::place(const toml::node& node) const {
-  return place_of_default_ ? *place_of_default_ : location_of(node.source(), file_);
+Location TomlReader::location(const toml::node& node) const {
+  return default_location_ ? *default_location_ : location_of(node.source(), file_);
 }
 
 Section TomlReader::read(const toml::table& table, std::span<const Parameter> parameters, const std::string& header,
                          std::span<const std::string> misspelt) {
-  Section section(place(table));
+  Section section(location(table));
   std::vector<std::string> keys;
   for (const auto& [key, value] : table) {
     if (is_name(key.str())) keys.emplace_back(key.str());
@@ -86,7 +86,7 @@ Section TomlReader::read(const toml::table& table, std::span<const Parameter> pa
   for (const Parameter& parameter : named_parameters(parameters, keys)) {
     const auto entry = table.find(parameter.name);
     const bool present = entry != table.end();
-    const bool in_recipe = present && !place_of_default_;
+    const bool in_recipe = present && !default_location_;
     const bool is_misspelt = std::find(misspelt.begin(), misspelt.end(), parameter.name) != misspelt.end();
     const Location where = in_recipe ? location_of(entry->first.source(), file_) : section.where();
     std::optional<Value> value;
@@ -113,7 +113,7 @@ Section TomlReader::read(const toml::table& table, std::span<const Parameter> pa
 
 std::vector<std::string> TomlReader::reject_unknown_keys(const toml::table& table, std::span<const std::string> known,
                                                          const std::string& header) {
-  std::vector<std::string> absent, meant;
+  std::vector<std::string> absent, intended;
   for (const std::string& name : known) {
     if (!table.contains(name)) absent.push_back(name);
   }
@@ -122,9 +122,9 @@ std::vector<std::string> TomlReader::reject_unknown_keys(const toml::table& tabl
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     if (std::find(known.begin(), known.end(), wildcard_key) != known.end()) {
       if (is_name(name)) continue;
-      mistakes_.add(
-          location_of(key.source(), file_),
-          fmt::format("`{}` in {} is no name: letters, digits and `_`, a letter first", printable(name), header));
+      mistakes_.add(location_of(key.source(), file_),
+                    fmt::format("`{}` in {} is not a valid name: use letters, digits and `_`, with a letter first",
+                                printable(name), header));
       continue;
     }
     const std::string retired = retired_key_advice(header, name);
@@ -132,15 +132,15 @@ std::vector<std::string> TomlReader::reject_unknown_keys(const toml::table& tabl
       mistakes_.add(location_of(key.source(), file_), fmt::format("unknown key `{}` in {}{}", name, header, retired));
       continue;
     }
-    // A key that is given already is hardly meant a second time.
+    // A key that is already given is not suggested first.
     const std::string closest = closest_name(name, absent);
     const std::string advice =
         closest.empty() ? spelling_advice(name, known, '`') : fmt::format("; did you mean `{}`?", closest);
     mistakes_.add(location_of(key.source(), file_),
                   fmt::format("unknown key `{}` in {}{}", printable(name), header, advice));
-    meant.push_back(closest.empty() ? closest_name(name, known) : closest);
+    intended.push_back(closest.empty() ? closest_name(name, known) : closest);
   }
-  return meant;
+  return intended;
 }
 
 const CatalogueEntry* TomlReader::chosen_entry(const toml::table& table, const std::string& key,
@@ -152,8 +152,8 @@ const CatalogueEntry* TomlReader::chosen_entry(const toml::table& table, const s
   if (entry == table.end()) {
     std::vector<std::string> known = {key};
     for (const Parameter& parameter : common) known.push_back(parameter.name);
-    for (const CatalogueEntry& one : entries) {
-      for (const Parameter& parameter : one.parameters) known.push_back(parameter.name);
+    for (const CatalogueEntry& candidate : entries) {
+      for (const Parameter& parameter : candidate.parameters) known.push_back(parameter.name);
     }
     const bool is_misspelt = std::any_of(table.begin(), table.end(), [&](const auto& given) {
       return closest_name(std::string(given.first.str()), known) == key;
@@ -167,49 +167,50 @@ const CatalogueEntry* TomlReader::chosen_entry(const toml::table& table, const s
     return find_entry(entries, parse_toml_value(default_value, "")->get("value")->value_or(std::string()));
   }
   std::vector<std::string> names;
-  for (const CatalogueEntry& known : entries) {
-    names.push_back(known.name);
-    for (const Alias& alias : known.aliases) names.push_back(alias.name);
+  for (const CatalogueEntry& candidate : entries) {
+    names.push_back(candidate.name);
+    for (const Alias& alias : candidate.aliases) names.push_back(alias.name);
   }
   if (entry == table.end()) {
-    mistakes_.add(place(table), fmt::format("{} needs the key `{}`, one of {}", header, key, quoted_names(names, '"')));
+    mistakes_.add(location(table),
+                  fmt::format("{} needs the key `{}`, one of {}", header, key, quoted_names(names, '"')));
     return nullptr;
   }
   const Location where = location_of(entry->first.source(), file_);
   const auto name = values_.text(entry->second, key, {}, where);
   if (!name) return nullptr;
-  const CatalogueEntry* found = find_entry(entries, *name);
-  if (found == nullptr) {
-    std::vector<std::string> meant;
-    for (const CatalogueEntry* other : entries_by_keyword(entries, *name)) meant.push_back(other->name);
+  const CatalogueEntry* chosen = find_entry(entries, *name);
+  if (chosen == nullptr) {
+    std::vector<std::string> intended;
+    for (const CatalogueEntry* other : entries_by_keyword(entries, *name)) intended.push_back(other->name);
     std::string advice = catalogue_name == "studies" ? retired_name_advice(*name) : "";
-    if (advice.empty()) advice = spelling_advice(*name, meant.empty() ? names : meant, '"');
+    if (advice.empty()) advice = spelling_advice(*name, intended.empty() ? names : intended, '"');
     values_.reject(entry->second, key, where, "not one of the " + catalogue_name + advice);
   }
-  return found;
+  return chosen;
 }
 
 std::optional<Section::Value> TomlReader::read_value(const toml::node& node, const Parameter& parameter,
                                                      const Location& where, const std::string& header) {
-  const auto number = [&](const toml::node& n, const std::string& name, const Location& at) {
-    return values_.number(n, name, parameter.bound, at);
+  const auto number = [&](const toml::node& n, const std::string& name, const Location& location) {
+    return values_.number(n, name, parameter.bound, location);
   };
-  const auto integer = [&](const toml::node& n, const std::string& name, const Location& at) {
+  const auto integer = [&](const toml::node& n, const std::string& name, const Location& location) {
     const std::span<const std::string> choices = parameter.choices;
-    return values_.integer(n, name, parameter.bound, at,
+    return values_.integer(n, name, parameter.bound, location,
                            parameter.alternative_types.empty() ? choices : choices.first(0));
   };
-  const auto text = [&](const toml::node& n, const std::string& name, const Location& at) {
+  const auto text = [&](const toml::node& n, const std::string& name, const Location& location) {
     const std::span<const std::string> choices = parameter.choices;
     const auto* word = n.as_string();
     const bool is_mostly_number = parameter.type == ValueType::integer || parameter.type == ValueType::number;
     if (is_mostly_number && !choices.empty() && word != nullptr &&
         std::find(choices.begin(), choices.end(), word->get()) == choices.end()) {
       const char* what = parameter.type == ValueType::integer ? "an integer" : "a number";
-      values_.reject(n, name, at, fmt::format("must be {} or one of {}", what, quoted_names(choices, '"')));
+      values_.reject(n, name, location, fmt::format("must be {} or one of {}", what, quoted_names(choices, '"')));
       return std::optional<std::string>();
     }
-    return values_.text(n, name, choices, at);
+    return values_.text(n, name, choices, location);
   };
   const std::string& name = parameter.name;
   const std::string kind = value_kind(parameter);
@@ -242,10 +243,10 @@ std::optional<Section::Value> TomlReader::read_default(const Parameter& paramete
   const auto parsed = parse_toml_value(parameter.default_value, "");
   Mistakes mistakes;
   TomlReader reader(file_, mistakes);
-  reader.place_of_default_ = where;
+  reader.default_location_ = where;
   auto value = parsed ? reader.read_value(*parsed->get("value"), parameter, where, header) : std::nullopt;
   if (!value || !mistakes.empty()) {
-    throw std::logic_error(fmt::format("the default of `{}` in {} is wrong: {}", parameter.name, header,
+    throw std::logic_error(fmt::format("the default of `{}` in {} is invalid: {}", parameter.name, header,
                                        parsed ? mistakes.report() : "not TOML"));
   }
   return value;
@@ -278,9 +279,9 @@ std::optional<Section::Value> TomlReader::read_tables(const toml::node& node, co
   } else if (!repeated && node.is_table()) {
     add(*node.as_table());
   } else {
-    const char* wanted = repeated ? "a list of tables" : "a table";
+    const char* expected = repeated ? "a list of tables" : "a table";
     values_.reject(node, parameter.name, where,
-                   fmt::format("must be {}, not {}; it can be written as {}", wanted, type_found(node), inner));
+                   fmt::format("must be {}, not {}; it can be written as {}", expected, type_found(node), inner));
     return std::nullopt;
   }
   if (!chosen) return std::nullopt;
@@ -298,7 +299,8 @@ std::optional<std::vector<T>> TomlReader::read_list(const toml::node& node, cons
   std::vector<T> values;
   for (std::size_t i = 0; i < list->size(); ++i) {
     const toml::node& element = *list->get(i);
-    if (auto value = read(element, fmt::format("{}[{}]", name, i), place(element))) values.push_back(std::move(*value));
+    if (auto value = read(element, fmt::format("{}[{}]", name, i), location(element)))
+      values.push_back(std::move(*value));
   }
   if (values.size() < list->size()) return std::nullopt;
   return values;
@@ -307,13 +309,13 @@ std::optional<std::vector<T>> TomlReader::read_list(const toml::node& node, cons
 std::optional<Section::Rows> TomlReader::read_rows(const toml::node& node, const Parameter& parameter,
                                                    const Location& where) {
   const std::string kind = value_kind(parameter);
-  const auto number = [&](const toml::node& n, const std::string& name, const Location& at) {
-    return values_.number(n, name, parameter.bound, at);
+  const auto number = [&](const toml::node& n, const std::string& name, const Location& location) {
+    return values_.number(n, name, parameter.bound, location);
   };
   const auto row = [&](const toml::node& n, const std::string& name,
-                       const Location& at) -> std::optional<std::vector<double>> {
-    if (n.is_array()) return read_list<double>(n, name, kind, at, number);
-    const auto value = number(n, name, at);
+                       const Location& location) -> std::optional<std::vector<double>> {
+    if (n.is_array()) return read_list<double>(n, name, kind, location, number);
+    const auto value = number(n, name, location);
     return value ? std::optional(std::vector{*value}) : std::nullopt;
   };
   auto rows = read_list<std::vector<double>>(node, parameter.name, kind, where, row);
@@ -327,7 +329,7 @@ std::optional<Section::Rows> TomlReader::read_rows(const toml::node& node, const
                                     ? name + " is an empty list: must hold at least one number"
                                     : fmt::format("{} has length {} but {}[0] has length {}: all must be equally long",
                                                   name, length, parameter.name, first);
-    mistakes_.add(place(*node.as_array()->get(i)), message);
+    mistakes_.add(location(*node.as_array()->get(i)), message);
     return std::nullopt;
   }
   return rows;

@@ -1,4 +1,4 @@
-// Writes TOML that depends on nothing but the values, so that equal recipes have equal text.
+// Writes TOML that depends only on the values, so that equal recipes have equal text.
 #include "recipe/toml_writer.hpp"
 
 #include <cmath>
@@ -28,7 +28,7 @@ std::string written_row(const std::vector<double>& row) {
   return row.size() == 1 ? toml_number(row.front()) : written_list(row, toml_number);
 }
 
-/// A value as it stands in the section, whatever else its parameter would allow.
+/// A value as TOML, by its type in the section.
 struct WrittenValue {
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(long value) const { return fmt::format("{}", value); }
@@ -38,7 +38,7 @@ struct WrittenValue {
   std::string operator()(const std::vector<long>& values) const { return written_list(values, *this); }
   std::string operator()(const std::vector<std::string>& values) const { return written_list(values, toml_text); }
   std::string operator()(const Section::Rows& rows) const { return written_list(rows, written_row); }
-  // A list of tables without tables, which no header can express.
+  // An empty list of tables, which no header can express.
   std::string operator()(const std::vector<Section>&) const { return "[]"; }
 };
 

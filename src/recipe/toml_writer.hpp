@@ -16,8 +16,8 @@ std::string toml_number(double value);
 /// `value` as a quoted text on one line.
 std::string toml_text(std::string_view value);
 
-/// The keys of `section` in the order of `parameters`; what is itself a table follows under a header that begins with
-/// `path` ("figure" gives `[[figure.panels]]`).
+/// The keys of `section` in the order of `parameters`; tables follow under headers that begin with `path` ("figure"
+/// gives `[[figure.panels]]`).
 std::string toml_keys(const Section& section, std::span<const Parameter> parameters, const std::string& path);
 
 }  // namespace bathline

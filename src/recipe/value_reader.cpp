@@ -15,7 +15,7 @@ namespace bathline {
 
 namespace {
 
-// The value as it can stand in a message.
+// The value, printable in a message.
 std::string shown_value(const toml::node& node) {
   if (const auto* text = node.as_string()) return '"' + printable(text->get()) + '"';
   if (const auto* number = node.as_floating_point()) return toml_number(number->get());
@@ -26,7 +26,7 @@ std::string shown_value(const toml::node& node) {
   return out.str();
 }
 
-// What is wrong about `value`, or nullptr.
+// The violated bound of `value` as a message, or nullptr.
 const char* broken_bound(double value, Bound bound) {
   if (!std::isfinite(value)) return "must be finite";
   switch (bound) {
@@ -109,9 +109,9 @@ std::optional<std::string> ValueReader::text(const toml::node& node, const std::
     return std::nullopt;
   }
   const std::string& text = value->get();
-  // It ends a text in result files, so that what is behind it would be lost.
+  // HDF5 strings end at this character, so that the rest would be lost.
   if (text.find('\0') != std::string::npos) {
-    reject(node, name, where, "must not hold the character of code 0");
+    reject(node, name, where, "must not contain the character of code 0");
     return std::nullopt;
   }
   if (choices.empty() || std::find(choices.begin(), choices.end(), text) != choices.end()) return text;

@@ -1,4 +1,4 @@
-// Single TOML values -> C++ values, with the messages for what is wrong about them.
+// Single TOML values -> C++ values, with messages for invalid ones.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace bathline {
 
-/// Reads booleans, numbers and texts. Every function adds a mistake at `where` and gives nothing when the value is not
-/// what it must be; `name` is how the message calls it: "sites" or "q0[1]".
+/// Reads booleans, numbers and texts. Every function adds a mistake at `where` and returns nothing if the value is
+/// invalid; `name` is its name in the message: "sites" or "q0[1]".
 class ValueReader {
  public:
   explicit ValueReader(Mistakes& mistakes) : mistakes_(mistakes) {}
@@ -23,7 +23,7 @@ class ValueReader {
                               std::span<const std::string> choices = {});
   /// Accepts integers too; always finite.
   std::optional<double> number(const toml::node& node, const std::string& name, Bound bound, const Location& where);
-  /// One of `choices`, or any text where there are none.
+  /// One of `choices`, or any text if there are none.
   std::optional<std::string> text(const toml::node& node, const std::string& name, std::span<const std::string> choices,
                                   const Location& where);
 
@@ -34,7 +34,7 @@ class ValueReader {
   Mistakes& mistakes_;
 };
 
-/// What `node` is, for "must be a number, not ...".
+/// The type of `node`, for "must be a number, not ...".
 std::string type_found(const toml::node& node);
 
 }  // namespace bathline

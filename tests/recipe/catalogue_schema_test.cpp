@@ -1,9 +1,9 @@
-// Tests of finding names.
+// Look-up of names in the catalogue schema.
 #include "recipe/catalogue_schema.hpp"
 
 #include <gtest/gtest.h>
 
-namespace bathline::vocabulary_test {
+namespace bathline::catalogue_schema_test {
 
 TEST(FindEntry, FindsByExactName) {
   const std::vector<CatalogueEntry> entries = {{.name = "rk4"}, {.name = "gauss"}};
@@ -21,4 +21,4 @@ TEST(KeysOfKind, AreTheKindAndItsParameters) {
   EXPECT_EQ(keys[2].name, "r0");
 }
 
-}  // namespace bathline::vocabulary_test
+}  // namespace bathline::catalogue_schema_test

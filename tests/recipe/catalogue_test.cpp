@@ -1,4 +1,4 @@
-// Lists of things with names.
+// Catalogues of named entries.
 #include "recipe/catalogue.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ TEST(Catalogue, FindsByNameAndKeepsTheOrder) {
   EXPECT_EQ(all.entries().at(1).name, "a");
 }
 
-TEST(Catalogue, RefusesASecondOneOfTheSameName) {
+TEST(Catalogue, RefusesDuplicateNames) {
   Catalogue<Kind> all = {{{.name = "a"}, 1}};
   EXPECT_THROW(all.add({{.name = "a"}, 2}), std::logic_error);
   EXPECT_EQ(all.find("a")->number, 1);

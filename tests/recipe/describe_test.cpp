@@ -68,14 +68,14 @@ Source
 )");
 }
 
-TEST(Describe, SaysWhereTheKindsOfATableAreListed) {
+TEST(Describe, RefersToTheListOfKindsOfATable) {
   const CatalogueEntry entry = {
       .name = "particles",
       .parameters = {{.name = "bond", .type = table, .doc = "What ties them.", .catalogue_name = "bonds"}}};
   EXPECT_THAT(describe(entry, "system"), HasSubstr("What ties them. Its `kind`: `bathline list bonds`."));
 }
 
-TEST(Describe, LeavesOutWhatIsEmpty) {
+TEST(Describe, OmitsEmptyParts) {
   EXPECT_EQ(describe({.name = "rk4", .summary = "Runge-Kutta."}, "integrator"),
             "rk4 (integrator)\n  Runge-Kutta.\n\nParameters\n  none\n");
 }

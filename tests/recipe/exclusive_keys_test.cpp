@@ -1,10 +1,10 @@
-// Tests of keys of which exactly one must be given.
+// Tests of mutually exclusive keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sample_recipe.hpp"
 
-namespace bathline::alternatives_test {
+namespace bathline::exclusive_keys_test {
 
 using testing::HasSubstr;
 
@@ -30,7 +30,7 @@ TEST(ExclusiveKeys, CountKeysWithWrongValuesAsGiven) {
             "r.toml:10:1: steps = 1.5: must be an integer, not a number with a fraction");
 }
 
-TEST(ExclusiveKeys, AreNotMissedWhereOneIsMisspelt) {
+TEST(ExclusiveKeys, AreNotMissingIfOneIsMisspelt) {
   EXPECT_EQ(report_with_end("stesp = 3"), "r.toml:10:1: unknown key `stesp` in [time]; did you mean `steps`?");
   EXPECT_EQ(report_with_claim("exepct = 1\ntolerance = 0"),
             "r.toml:17:1: unknown key `exepct` in [[claims]]; did you mean `expect`?");
@@ -59,4 +59,4 @@ TEST(ExclusiveKeys, RejectMixedFormsOfAClaim) {
               HasSubstr("[[claims]] must have one of `expect`, `bounds`, not more"));
 }
 
-}  // namespace bathline::alternatives_test
+}  // namespace bathline::exclusive_keys_test

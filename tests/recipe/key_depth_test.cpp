@@ -1,4 +1,4 @@
-// Tests of the guard against dotted keys without end.
+// Tests of the guard against very long dotted keys.
 #include "recipe/key_depth.hpp"
 
 #include <string>
@@ -26,7 +26,7 @@ TEST(FindDeepKey, FindsKeysAndHeadersBeyondTheLimit) {
   EXPECT_EQ(find_deep_key("x = {y = 1, a.b.c.d = 2}", 3), (Place{1, 18}));
 }
 
-TEST(FindDeepKey, CountsEveryKeyAnew) {
+TEST(FindDeepKey, CountsEveryKeySeparately) {
   EXPECT_EQ(find_deep_key(repeated("a.b = 1.5\n", 100), 3), std::nullopt);
   EXPECT_EQ(find_deep_key("x = [" + repeated("1.5, ", 100) + "]", 3), std::nullopt);
 }
@@ -39,7 +39,7 @@ TEST(FindDeepKey, IgnoresDotsInStringsAndComments) {
   }
 }
 
-TEST(FindDeepKey, GoesOnBehindStrings) {
+TEST(FindDeepKey, ContinuesAfterStrings) {
   for (const char* text : {"\"x\".b.c.d = 1", "x = '\\'\na.b.c.d = 1", "x = \"\"\"it's\"\"\"\na.b.c.d = 'y'",
                            "x = \"\"\"y\"\"\"\"\"\na.b.c.d = 1", "x = ''\na.b.c.d = 1", "# it's\na.b.c.d = 1"}) {
     EXPECT_NE(find_deep_key(text, 3), std::nullopt) << text;

@@ -1,4 +1,4 @@
-// Tests of how places are printed.
+// Tests of the printing of locations.
 #include "recipe/location.hpp"
 
 #include <gtest/gtest.h>

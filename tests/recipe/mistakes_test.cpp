@@ -21,7 +21,7 @@ TEST(Mistakes, ReportsInTheOrderOfTheLines) {
   EXPECT_EQ(mistakes.report(), "--set x=1: a\nr:9:2: b\nr:9:7: c\nr:10:1: d");
 }
 
-TEST(Mistakes, KeepsTheOrderOfThoseAtOnePlace) {
+TEST(Mistakes, KeepsTheOrderOfThoseAtOneLocation) {
   Mistakes mistakes;
   for (const char* message : {"z", "a", "m"}) mistakes.add({"r", 1, 1}, message);
   EXPECT_EQ(mistakes.report(), "r:1:1: z\nr:1:1: a\nr:1:1: m");
@@ -33,7 +33,7 @@ TEST(Mistakes, ReportsTwentyAndCountsTheRest) {
   EXPECT_THAT(mistakes.report(), Not(HasSubstr("more")));
   for (int line = 21; line <= 5000; ++line) mistakes.add({"r", line, 1}, "x");
   EXPECT_THAT(mistakes.report(), EndsWith("r:20:1: x\n... and 4980 more"));
-  EXPECT_EQ(mistakes.found().size(), 1000u);
+  EXPECT_EQ(mistakes.kept().size(), 1000u);
 }
 
 }  // namespace bathline::mistakes_test

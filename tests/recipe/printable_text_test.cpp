@@ -1,20 +1,20 @@
-// Tests of the escaping and shortening of foreign text.
+// Tests of the escaping and truncation of text of users.
 #include "recipe/printable_text.hpp"
 
 #include <gtest/gtest.h>
 
-namespace bathline::excerpt_test {
+namespace bathline::printable_text_test {
 
-TEST(Excerpt, KeepsOrdinaryText) { EXPECT_EQ(printable("Störmer–Verlet 𝛾"), "Störmer–Verlet 𝛾"); }
+TEST(Printable, KeepsOrdinaryText) { EXPECT_EQ(printable("Störmer–Verlet 𝛾"), "Störmer–Verlet 𝛾"); }
 
-TEST(Excerpt, EscapesWhatWouldChangeTheTerminal) {
+TEST(Printable, EscapesControlCharacters) {
   EXPECT_EQ(printable("a\nb\tc\r\x1b[0m\x7f"), "a\\nb\\tc\\x0d\\x1b[0m\\x7f");
   EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");  // a control character beyond ASCII
 }
 
-TEST(Excerpt, EscapesWhatIsNotUtf8) { EXPECT_EQ(printable("a\xff\xc3(b\xe2\x82"), "a\\xff\\xc3(b\\xe2\\x82"); }
+TEST(Printable, EscapesInvalidUtf8) { EXPECT_EQ(printable("a\xff\xc3(b\xe2\x82"), "a\\xff\\xc3(b\\xe2\\x82"); }
 
-TEST(Excerpt, CutsBetweenCharacters) {
+TEST(Printable, TruncatesBetweenCharacters) {
   EXPECT_EQ(printable("äöü", 3), "äöü");
   EXPECT_EQ(printable("äöüß", 3), "äöü...");
 }
@@ -28,4 +28,4 @@ TEST(IsUtf8, AcceptsExactlyUtf8) {
   }
 }
 
-}  // namespace bathline::excerpt_test
+}  // namespace bathline::printable_text_test

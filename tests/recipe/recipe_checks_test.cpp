@@ -1,4 +1,4 @@
-// Tests of what the keys of a recipe must satisfy together.
+// Tests of the rules between the keys of a recipe.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST(Labels, MustBeNamesOfGroups) {
   }
   for (const char* label : {"claims", "certificate", "trajectory", "ensemble"}) {
     EXPECT_THAT(report_with(integrator("on = \"open\"\nname = \"" + std::string(label) + "\"")),
-                HasSubstr("is kept for the program"))
+                HasSubstr("is reserved for the program"))
         << label;
   }
 }
@@ -66,12 +66,12 @@ TEST(ClosedRuns, KnowTheNameOfAnEnvironmentOfUnknownKind) {
             "r.toml:6:1: kind = \"lime\": not one of the environments; did you mean \"line\"?");
 }
 
-TEST(ClosedRuns, AreNotJudgedByNamesThatCouldNotBeRead) {
+TEST(ClosedRuns, AreNotCheckedAgainstUnreadableNames) {
   EXPECT_EQ(parse(sample_with("kind = \"line\"", "kind = \"line\"\nname = 3") +
                   integrator("on = \"closed\"\nenvironments = [\"left\"]"))
                 .report,
             "r.toml:7:1: name = 3: must be a text, not an integer; write \"3\"");
-  // What they close is judged also where it is not known whether they are closed.
+  // The environments are also checked if it is unknown whether the run is closed.
   EXPECT_EQ(report_with(integrator("on = 1\nenvironments = [\"x\"]")),
             "r.toml:16:1: on = 1: must be a text, not an integer; write \"1\"\n"
             "r.toml:17:1: environments: no environment is called \"x\"; known are \"environment-0\"");
@@ -84,7 +84,7 @@ TEST(EnvironmentNames, MustBeUniqueAndNotEmpty) {
   EXPECT_THAT(report_with(second + "name = \"\"\n"), HasSubstr("r.toml:16:1: name = \"\": must not be empty"));
 }
 
-TEST(Claims, MustBeSound) {
+TEST(Claims, MustBeValid) {
   const auto report = [](const std::string& lines) { return report_with("[[claims]]\n" + lines); };
   const std::string good = "name = \"a\"\nquantity = \"b\"\nbounds = [0, 1]\n";
   EXPECT_EQ(report(good + "from = 1\nuntil = 1"), "");

@@ -1,4 +1,4 @@
-// Tests of the description of a recipe's fixed parts.
+// Tests of the schema of recipes.
 #include "recipe/recipe_schema.hpp"
 
 #include <algorithm>

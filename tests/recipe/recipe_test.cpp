@@ -228,6 +228,6 @@ TEST(ResolvedRecipe, IsReadBackAsTheSameRecipe) {
   EXPECT_EQ(again.title, "Full é \"quoted\" \x01");
 }
 
-TEST(ResolvedRecipe, IsAbsentWhereThereAreMistakes) { EXPECT_EQ(parse("").recipe.resolved, ""); }
+TEST(ResolvedRecipe, IsAbsentAfterMistakes) { EXPECT_EQ(parse("").recipe.resolved, ""); }
 
 }  // namespace bathline::recipe_test

@@ -1,4 +1,4 @@
-// A small vocabulary and a recipe that is right, for the tests of this folder to break in one place each.
+// A small catalogue schema and a valid recipe, each of whose keys the tests of this folder make invalid in turn.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace bathline {
 
-inline CatalogueSchema sample_vocabulary() {
+inline CatalogueSchema sample_schema() {
   using enum ValueType;
   CatalogueSchema catalogue_schema;
   catalogue_schema.systems = {
@@ -64,12 +64,12 @@ on = "closed"
 
 struct Parsed {
   Recipe recipe;
-  std::string report;  // "" where there is no mistake
+  std::string report;  // "" without mistakes
 };
 
 inline Parsed parse(const std::string& text, const std::vector<std::string>& settings = {}) {
   Mistakes mistakes;
-  Recipe recipe = parse_recipe(text, "r.toml", settings, sample_vocabulary(), mistakes);
+  Recipe recipe = parse_recipe(text, "r.toml", settings, sample_schema(), mistakes);
   return {std::move(recipe), mistakes.report()};
 }
 

@@ -37,14 +37,14 @@ TEST(SectionReader, NeedsTheRequiredSections) {
   EXPECT_THAT(parse("integrators = []\n").report, HasSubstr("r.toml:1:1: the recipe needs at least one table"));
 }
 
-TEST(SectionReader, LeavesSweepsToOthers) {
+TEST(SectionReader, IgnoresSweeps) {
   EXPECT_EQ(parse(sample_recipe + "[sweep]\n\"time.step\" = [1, 2]\n").report, "");
   EXPECT_THAT(parse(sample_recipe + "[sweeping]\n\"time.step\" = [1, 2]\n").report,
               HasSubstr("r.toml:14:2: unknown key `sweeping` in the recipe"));
 }
 
 TEST(SectionReader, ReportsAMisspeltKeyAlone) {
-  // Not what follows from the absence of the key that it was meant to be.
+  // Not the consequences of the absence of the intended key.
   EXPECT_EQ(parse(sample_with("step = 0.1", "stpe = 0.1")).report,
             "r.toml:9:1: unknown key `stpe` in [time]; did you mean `step`?");
   EXPECT_EQ(parse(sample_with("[time]", "[tmie]")).report,
@@ -96,7 +96,7 @@ TEST(SectionReader, NamesTheSuccessorsOfRetiredKeys) {
   EXPECT_THAT(parse(sample_recipe, {"environment.0.sites=3"}).report, HasSubstr(": it is called `environments`"));
 }
 
-TEST(SectionReader, KnowsAllSectionsWhereNoneIsNear) {
+TEST(SectionReader, ListsAllSectionsIfNoneIsClose) {
   EXPECT_THAT(
       parse(sample_recipe + "[zzzzzz]\n").report,
       HasSubstr(

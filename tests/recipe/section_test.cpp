@@ -47,7 +47,7 @@ TEST(Section, TreatsWrongKeysAndTypesAsBugs) {
   EXPECT_THROW(section.table("step"), std::logic_error);
 }
 
-TEST(Section, TellsWhatCouldNotBeReadFromWhatIsNotThere) {
+TEST(Section, DistinguishesUnreadableFromAbsentValues) {
   Section section = sample();
   section.set_unreadable("count", {"r", 9, 1});
   section.set_unreadable("potential", {"r", 10, 1});
@@ -69,7 +69,7 @@ TEST(Section, RefusesToTreatSeveralTablesAsOne) {
   EXPECT_THROW(section.table("panels"), std::logic_error);
 }
 
-TEST(Section, KnowsWhereKeysStand) {
+TEST(Section, KnowsTheLocationsOfKeys) {
   const Section section = sample();
   EXPECT_EQ(to_string(section.where("step")), "r:4:1");
   EXPECT_EQ(to_string(section.where("absent")), "r:1:1");

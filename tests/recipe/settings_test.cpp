@@ -41,7 +41,7 @@ TEST(Settings, AddKeysAndMissingSections) {
   EXPECT_EQ(recipe.output.integer("seed"), 1);
 }
 
-TEST(Settings, TakeWhatIsNotTomlAsText) {
+TEST(Settings, TreatOtherThanTomlAsText) {
   const auto [recipe, report] = parse(
       sample_recipe, {"title=A \"quoted\" \\ title = x", "integrators.0.name=a-b", "paper.note=", "paper.key=1\nb=2"});
   EXPECT_EQ(report, "");
@@ -72,7 +72,7 @@ TEST(Settings, LeaveTheTextOfTheRecipeAlone) {
   EXPECT_THAT(recipe.resolved, HasSubstr("step = 7.0\n"));
 }
 
-TEST(Settings, ReplaceTheAlternative) {
+TEST(Settings, ReplaceExclusiveKeys) {
   const auto by_steps = parse(sample_recipe, {"time.steps=5"});
   EXPECT_EQ(by_steps.report, "");
   EXPECT_FALSE(by_steps.recipe.time.has("end"));
@@ -114,7 +114,7 @@ TEST(Settings, FindElementsByTheirNames) {
               HasSubstr("`gamma` is not an index"));
 }
 
-TEST(Settings, TakeKeysAway) {
+TEST(Settings, RemoveKeys) {
   const auto [recipe, report] = parse(sample_with("end = 2", "steps = 3\nend = 2"), {"!time.end"});
   EXPECT_EQ(report, "");
   EXPECT_FALSE(recipe.time.has("end"));
@@ -135,7 +135,7 @@ TEST(Settings, ArePlacesOfMistakes) {
               StartsWith("--set ouput.every=1: unknown key `ouput` in the recipe; did you"));
 }
 
-TEST(Settings, LeaveThePlacesOfTheRestRight) {
+TEST(Settings, KeepTheLocationsOfOtherKeys) {
   EXPECT_THAT(parse(sample_with("end = 2", "end = -2"), {"time.step=1", "output.every=2"}).report,
               StartsWith("r.toml:10:1: end = -2"));
 }
@@ -154,8 +154,8 @@ TEST(Settings, ComplainAboutWrongPaths) {
   EXPECT_THAT(report_of("system.q0.1=3"), HasSubstr("`1` is not an index: `system.q0` has only the index 0"));
   EXPECT_THAT(report_of("time.step.x=3"), HasSubstr("`time.step` is a value and has no keys"));
   EXPECT_THAT(report_of("time.step.x.y=3"), HasSubstr("`time.step` is a value and has no keys"));
-  EXPECT_THAT(report_of("claims.0.expect=3"), HasSubstr("the recipe has no `claims` to set something in"));
-  EXPECT_THAT(report_of("system.potential.c=3"), HasSubstr("the recipe has no `system.potential` to set something in"));
+  EXPECT_THAT(report_of("claims.0.expect=3"), HasSubstr("the recipe has no table or list `claims`"));
+  EXPECT_THAT(report_of("system.potential.c=3"), HasSubstr("the recipe has no table or list `system.potential`"));
   EXPECT_THAT(parse(sample_with("[1.0]", "[]"), {"system.q0.0=1"}).report, HasSubstr("`system.q0` is empty"));
 }
 
@@ -164,7 +164,7 @@ TEST(Settings, ReportAllOfTheirMistakes) {
   EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 2);
 }
 
-TEST(Settings, SurviveRubbish) {
+TEST(Settings, SurviveInvalidInput) {
   EXPECT_THAT(report_of("title=\xff"), HasSubstr("not valid UTF-8"));
   std::string deep = "system.q0=";
   for (int i = 0; i < 100'000; ++i) deep += "{a.a=";

@@ -1,4 +1,4 @@
-// Tests of finding what a misspelt name was meant to be.
+// Tests of suggestions for misspelt names.
 #include "recipe/spelling.hpp"
 
 #include <gtest/gtest.h>
@@ -20,11 +20,11 @@ std::string closest(const std::string& name, const std::vector<std::string>& can
 std::size_t distance(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty()) return a.size() + b.size();
   const auto shorter = [](std::string_view text, std::size_t by) { return text.substr(0, text.size() - by); };
-  std::size_t least = std::min({distance(shorter(a, 1), b) + 1, distance(a, shorter(b, 1)) + 1,
-                                distance(shorter(a, 1), shorter(b, 1)) + (a.back() == b.back() ? 0 : 1)});
+  std::size_t min = std::min({distance(shorter(a, 1), b) + 1, distance(a, shorter(b, 1)) + 1,
+                              distance(shorter(a, 1), shorter(b, 1)) + (a.back() == b.back() ? 0 : 1)});
   const bool swapped = a.size() > 1 && b.size() > 1 && a.back() == b[b.size() - 2] && b.back() == a[a.size() - 2];
-  if (swapped) least = std::min(least, distance(shorter(a, 2), shorter(b, 2)) + 1);
-  return least;
+  if (swapped) min = std::min(min, distance(shorter(a, 2), shorter(b, 2)) + 1);
+  return min;
 }
 
 /// The name that is closest by that distance.
@@ -42,7 +42,7 @@ std::string closest_by_definition(const std::string& name, const std::vector<std
 
 }  // namespace
 
-TEST(ClosestName, CountsEachKindOfSlipAsOne) {
+TEST(ClosestName, CountsEachKindOfErrorAsOne) {
   for (const char* mobility : {"sitez", "site", "ssites", "sties"})
     EXPECT_EQ(closest(mobility, {"step", "sites"}), "sites");
 }
@@ -64,24 +64,24 @@ TEST(ClosestName, FindsNothingInCommonBetweenSingleLetters) {
   EXPECT_EQ(closest("m", {"k", "M"}), "M");
 }
 
-TEST(ClosestName, LeavesOutNoneThatIsCloseByDefinition) {
+TEST(ClosestName, AgreesWithTheDefinition) {
   std::mt19937 random(4);
   const auto word = [&] {
     std::string text(2 + random() % 6, ' ');
     for (char& c : text) c = "abcd\xe4"[random() % 5];
     return text;
   };
-  int found = 0;
+  int close = 0;
   for (int i = 0; i < 1000; ++i) {
     const std::string name = word();
     std::vector<std::string> candidates(10);
     std::generate(candidates.begin(), candidates.end(), word);
     const std::string expected = closest_by_definition(name, candidates);
     EXPECT_EQ(closest(name, candidates), expected) << name;
-    found += expected.empty() ? 0 : 1;
+    close += expected.empty() ? 0 : 1;
   }
-  EXPECT_GT(found, 100);
-  EXPECT_LT(found, 900);
+  EXPECT_GT(close, 100);
+  EXPECT_LT(close, 900);
 }
 
 }  // namespace bathline::spelling_test

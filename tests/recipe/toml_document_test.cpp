@@ -1,4 +1,4 @@
-// Tests of text that is not TOML, or is meant to break the parser.
+// Tests of text that is not TOML, or is made to break the parser.
 #include <random>
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using testing::StartsWith;
 
 namespace {
 
-constexpr int rubbish_size = 2'000'000;
+constexpr int long_text_size = 2'000'000;
 
 std::string repeated(const std::string& text, int size) {
   std::string out;
@@ -23,7 +23,7 @@ std::string repeated(const std::string& text, int size) {
   return out;
 }
 
-// Rubbish must end in a report that is short, line by line.
+// Invalid text must give a report with short lines.
 void expect_short_report(const std::string& text, const std::string& part) {
   const std::string report = parse(text).report;
   EXPECT_THAT(report.substr(0, 2000), HasSubstr(part));
@@ -32,7 +32,7 @@ void expect_short_report(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST(TomlDocument, ReportsSyntaxErrorsWhereTheyStand) {
+TEST(TomlDocument, ReportsTheLocationOfSyntaxErrors) {
   EXPECT_EQ(parse(sample_with("step = 0.1", "step = 0.1.2")).report,
             "r.toml:9:11: not valid TOML: error while parsing floating-point: expected decimal digit or exponent, saw "
             "'.'");
@@ -53,15 +53,15 @@ TEST(TomlDocument, ReportsInvalidUtf8) {
 TEST(TomlDocument, AcceptsByteOrderMarksAndLineEndsOfWindows) {
   std::string text = "\xef\xbb\xbf";
   text += sample_recipe;
-  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.insert(at, 1, '\r');
+  for (std::size_t i = 0; (i = text.find('\n', i)) != std::string::npos; i += 2) text.insert(i, 1, '\r');
   EXPECT_EQ(parse(text).report, "");
 }
 
-TEST(TomlDocument, SurvivesNestingWithoutEnd) {
-  expect_short_report("x = " + repeated("[", rubbish_size), "exceeded maximum nested value depth");
-  expect_short_report("x = " + repeated("{a=", rubbish_size), "exceeded maximum nested value depth");
-  expect_short_report(repeated("a.", rubbish_size) + "a = 1", "r.toml:1:32: a dotted key may have at most 16 parts");
-  expect_short_report(std::string("[").append(repeated("a.", rubbish_size)) + "a]",
+TEST(TomlDocument, SurvivesDeepNesting) {
+  expect_short_report("x = " + repeated("[", long_text_size), "exceeded maximum nested value depth");
+  expect_short_report("x = " + repeated("{a=", long_text_size), "exceeded maximum nested value depth");
+  expect_short_report(repeated("a.", long_text_size) + "a = 1", "r.toml:1:32: a dotted key may have at most 16 parts");
+  expect_short_report(std::string("[").append(repeated("a.", long_text_size)) + "a]",
                       "a dotted key may have at most 16 parts");
   std::string deepest = "x = ", end;
   for (int i = 0; i < 250; ++i) {
@@ -71,17 +71,17 @@ TEST(TomlDocument, SurvivesNestingWithoutEnd) {
   expect_short_report(deepest + "1" + end, "unknown key `x`");
 }
 
-TEST(TomlDocument, SurvivesRubbish) {
+TEST(TomlDocument, SurvivesInvalidText) {
   std::mt19937 random(1);
-  std::string bytes(rubbish_size, ' '), letters(rubbish_size, ' ');
+  std::string bytes(long_text_size, ' '), letters(long_text_size, ' ');
   for (char& c : bytes) c = static_cast<char>(random());
   for (char& c : letters) c = static_cast<char>(' ' + random() % 95);
   expect_short_report(bytes, "not valid TOML");
   expect_short_report(letters, "not valid TOML");
-  expect_short_report(repeated("[[claims]]\n", rubbish_size), "needs the key `name`");
-  expect_short_report(std::string(rubbish_size, 'k') + " = 1", "unknown key `kkk");
-  expect_short_report("title = \"" + std::string(rubbish_size, 'x'), "not valid TOML");
-  expect_short_report(std::string(rubbish_size, '\0'), "not valid TOML");
+  expect_short_report(repeated("[[claims]]\n", long_text_size), "needs the key `name`");
+  expect_short_report(std::string(long_text_size, 'k') + " = 1", "unknown key `kkk");
+  expect_short_report("title = \"" + std::string(long_text_size, 'x'), "not valid TOML");
+  expect_short_report(std::string(long_text_size, '\0'), "not valid TOML");
 }
 
 TEST(TomlDocument, ReportsTwentyOfManyMistakes) {

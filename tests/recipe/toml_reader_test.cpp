@@ -27,7 +27,7 @@ TEST(TomlReader, ReadsEveryTypeOfList) {
   EXPECT_EQ(with_system_key("q0 = []").recipe.system.rows("q0"), Section::Rows{});
 }
 
-TEST(TomlReader, ReportsEveryWrongElementWhereItStands) {
+TEST(TomlReader, ReportsTheLocationOfEveryWrongElement) {
   EXPECT_EQ(with_system_key("v0 = [1, \"2\",\n true]").report,
             "r.toml:4:10: v0[1] = \"2\": must be a number, not a text\n"
             "r.toml:5:2: v0[2] = true: must be a number, not a boolean");
@@ -36,7 +36,7 @@ TEST(TomlReader, ReportsEveryWrongElementWhereItStands) {
   EXPECT_EQ(with_system_key("q0 = [[1, \"2\"]]").report, "r.toml:4:11: q0[0][1] = \"2\": must be a number, not a text");
 }
 
-TEST(TomlReader, ReportsListsThatAreNone) {
+TEST(TomlReader, ReportsValuesInPlaceOfLists) {
   EXPECT_EQ(with_system_key("q0 = 1").report,
             "r.toml:4:1: q0 = 1: must be a list (list of numbers or of rows), not an integer");
   EXPECT_EQ(with_system_key("v0 = \"1\"").report,
@@ -88,7 +88,7 @@ TEST(TomlReader, ReadsTablesHoweverTheyAreWritten) {
   }
 }
 
-TEST(TomlReader, ReportsTablesThatAreNone) {
+TEST(TomlReader, ReportsValuesInPlaceOfTables) {
   EXPECT_EQ(with_system_key("potential = 3").report,
             "r.toml:4:1: potential = 3: must be a table, not an integer; it can be written as [system.potential]");
   EXPECT_EQ(parse(sample_recipe + "[figure.panels]\n").report,
@@ -122,7 +122,7 @@ TEST(TomlReader, JudgesTheCommonKeysOfAnUnknownKind) {
             "r.toml:13:1: step = -1: must be positive");
 }
 
-TEST(TomlReader, MarksWhatCouldNotBeRead) {
+TEST(TomlReader, MarksUnreadableValues) {
   const struct {
     const char* lines;
     const char* key;
@@ -154,7 +154,7 @@ TEST(TomlReader, MarksWhatCouldNotBeRead) {
 TEST(TomlReader, MarksWhatAWrongSectionShouldHold) {
   const auto unknown = parse(sample_with("method = \"gamma\"", "method = \"gama\"")).recipe.integrators.front();
   EXPECT_THROW(unknown.text("name"), UnreadableValue);
-  // What would be the label could not be read either.
+  // The default of the label is unreadable as well.
   EXPECT_THROW(unknown.text("label"), UnreadableValue);
   EXPECT_EQ(unknown.texts("environments"), std::vector<std::string>{"environment-0"});
   const auto time = parse(sample_with("end = 2", "end = 2\nsteps = 3")).recipe.time;
@@ -165,7 +165,7 @@ TEST(TomlReader, MarksWhatAWrongSectionShouldHold) {
   EXPECT_THROW(parse("output = 3\n" + sample_recipe).recipe.output.integer("every"), UnreadableValue);
 }
 
-TEST(TomlReader, DoesNotMissAKeyThatIsOnlyMisspelt) {
+TEST(TomlReader, DoesNotReportAMisspeltKeyAsMissing) {
   EXPECT_EQ(parse(sample_with("sites = 10", "sitez = 10")).report,
             "r.toml:7:1: unknown key `sitez` in [[environments]]; did you mean `sites`?");
   EXPECT_EQ(parse(sample_with("title", "titel")).report,
@@ -174,7 +174,7 @@ TEST(TomlReader, DoesNotMissAKeyThatIsOnlyMisspelt) {
 
 TEST(TomlReader, TreatsAWrongDefaultAsABug) {
   for (const char* default_value : {"-1", "\"x\"", "nan", "not toml", "1\nx = 2"}) {
-    CatalogueSchema catalogue_schema = sample_vocabulary();
+    CatalogueSchema catalogue_schema = sample_schema();
     catalogue_schema.systems[0].parameters[0].default_value = default_value;
     Mistakes mistakes;
     EXPECT_THROW(parse_recipe(sample_recipe, "r.toml", {}, catalogue_schema, mistakes), std::logic_error)
@@ -183,7 +183,7 @@ TEST(TomlReader, TreatsAWrongDefaultAsABug) {
 }
 
 TEST(TomlReader, FillsInWholeTables) {
-  CatalogueSchema catalogue_schema = sample_vocabulary();
+  CatalogueSchema catalogue_schema = sample_schema();
   catalogue_schema.systems[0].parameters.back().default_value = "{ kind = \"harmonic\" }";
   Mistakes mistakes;
   const auto system = parse_recipe(sample_recipe, "r.toml", {}, catalogue_schema, mistakes).system;

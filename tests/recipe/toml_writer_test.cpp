@@ -26,7 +26,7 @@ TEST(TomlNumber, IsNeverAnInteger) {
   EXPECT_EQ(toml_number(1e300), "1e+300");
 }
 
-TEST(TomlNumber, WritesWhatIsNotFinite) {
+TEST(TomlNumber, WritesNonfiniteNumbers) {
   EXPECT_EQ(toml_number(std::numeric_limits<double>::infinity()), "inf");
   EXPECT_EQ(toml_number(-std::numeric_limits<double>::infinity()), "-inf");
   EXPECT_EQ(toml_number(-std::nan("")), "nan");
@@ -54,7 +54,7 @@ TEST(TomlKeys, FollowsTheOrderOfTheParameters) {
             "flag = false\n");
 }
 
-TEST(TomlKeys, WritesTablesBehindTheOtherKeys) {
+TEST(TomlKeys, WritesTablesAfterTheOtherKeys) {
   Section series;
   series.set("of", std::string("q"), {});
   Section panel;

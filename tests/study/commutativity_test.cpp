@@ -221,7 +221,7 @@ TEST(MpiCommutativity, SaysWhatItLacks) {
   EXPECT_THAT(
       RunStudy(recipe(chain, "", "[[integrators]]\nmethod = \"gamma\"\nname = \"commutativity\"\non = \"open\"\n"))
           .report,
-      HasSubstr("kept for the program"));
+      HasSubstr("reserved for the program"));
 }
 
 TEST(MpiCommutativity, ADampingThatTheStepCannotFollowIsAFailure) {

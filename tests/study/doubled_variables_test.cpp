@@ -343,7 +343,7 @@ TEST(MpiDuplication, SaysWhatItLacks) {
   EXPECT_THAT(
       RunStudy(recipe(van_der_pol, study, method("method = \"lobatto\"\nname = \"duplication\"\non = \"open\"\n")))
           .report,
-      HasSubstr("kept for the program"));
+      HasSubstr("reserved for the program"));
 }
 
 // A fit over two halvings sees b h / ln 2 of the next term, with b about 2 and h about 0.06.

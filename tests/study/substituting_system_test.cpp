@@ -262,7 +262,7 @@ TEST(MpiSubstitution, SaysWhatItLacks) {
   EXPECT_THAT(
       RunStudy(recipe(two, "", "[[integrators]]\nmethod = \"time-centred\"\nname = \"substitution\"\non = \"open\"\n"))
           .report,
-      HasSubstr("kept for the program"));
+      HasSubstr("reserved for the program"));
 }
 
 }  // namespace

@@ -122,7 +122,8 @@ TEST(MpiFormulaSystem, FindsInvalidInput) {
   EXPECT_THAT(report("V = \"abs(x - 0.1)^0.5\""), HasSubstr("the force -grad V has no finite value at the start"));
   EXPECT_THAT(report("V = \"x^2\"\nparameters = { x = 1.0 }"), HasSubstr("`x` already has a meaning"));
   EXPECT_THAT(report("V = \"x^2\"\nparameters = { sin = 1.0 }"), HasSubstr("`sin` already has a meaning"));
-  EXPECT_THAT(report("V = \"x^2\"\nparameters = { a-b = 1.0 }"), HasSubstr("`a-b` in [system.parameters] is no name"));
+  EXPECT_THAT(report("V = \"x^2\"\nparameters = { a-b = 1.0 }"),
+              HasSubstr("`a-b` in [system.parameters] is not a valid name"));
   EXPECT_THAT(report("V = \"x^2\"\nparameters = { a = \"b\" }"), HasSubstr("a = \"b\": must be a number"));
   for (const std::string name : {"q", "energy_total", "power", "dissipated_by_environment", "mode_energy", "mode",
                                  "displacement", "displacement_line", "site_line"}) {
