@@ -87,7 +87,7 @@ class ReproducibleSum {
   std::int64_t end_;
   std::int64_t own_begin_;      // begin of the first block that no other rank began
   std::int64_t site_ = 0;       // the next one to be added
-  Partial partial_{};           // of the block under way
+  Partial partial_{};           // of the current block
   std::vector<double> blocks_;  // sums of the blocks that end here, in order
   bool has_foreign_block_;      // another rank began the first block: its sum is completed last
 };

@@ -56,14 +56,14 @@ std::string written(const std::string& name, std::span<const Section> sections,
 }
 
 std::string resolved_text(const Recipe& recipe, const CatalogueSchema& catalogue_schema) {
-  const auto one = [&](const std::string& name, const Section& section) {
+  const auto single = [&](const std::string& name, const Section& section) {
     return written(name, std::span(&section, 1), catalogue_schema);
   };
-  return toml_keys(recipe.top, recipe_keys(), "the recipe") + one("paper", recipe.paper) +
-         one("system", recipe.system) + written("environments", recipe.environments, catalogue_schema) +
-         one("time", recipe.time) + written("integrators", recipe.integrators, catalogue_schema) +
-         one("study", recipe.study) + one("output", recipe.output) +
-         written("claims", recipe.claims, catalogue_schema) + one("figure", recipe.figure);
+  return toml_keys(recipe.top, recipe_keys(), "the recipe") + single("paper", recipe.paper) +
+         single("system", recipe.system) + written("environments", recipe.environments, catalogue_schema) +
+         single("time", recipe.time) + written("integrators", recipe.integrators, catalogue_schema) +
+         single("study", recipe.study) + single("output", recipe.output) +
+         written("claims", recipe.claims, catalogue_schema) + single("figure", recipe.figure);
 }
 
 }  // namespace

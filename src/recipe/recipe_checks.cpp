@@ -79,14 +79,14 @@ void check_selected_environments(const Section& integrator, const std::vector<Se
   for (const Section& environment : environments) {
     if (environment.is_readable("name")) known.push_back(environment.text("name"));
   }
-  const bool all_are_known = known.size() == environments.size();
+  const bool all_are_readable = known.size() == environments.size();
   const Location where = integrator.where("environments");
   const auto& selected = integrator.texts("environments");
   const std::set<std::string> all_known(known.begin(), known.end());
   std::set<std::string> seen;
   for (auto name = selected.begin(); name != selected.end(); ++name) {
     const bool is_new = seen.insert(*name).second;
-    if (all_are_known && all_known.count(*name) == 0) {
+    if (all_are_readable && all_known.count(*name) == 0) {
       mistakes.add(where, fmt::format("environments: no environment is called \"{}\"{}", printable(*name),
                                       spelling_advice(*name, known, '"')));
     } else if (!is_new) {

@@ -14,7 +14,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-/// The midpoint rule with a step of 1 multiplies exp(s t) by z = (2 + s)/(2 - s). log z, accurate for slow and fast
+/// The midpoint rule with a step of 1 multiplies exp(s t) by z = (2 + s)/(2 - s); log z is accurate for slow and fast
 /// decays.
 ExponentialTerm midpoint_term(Complex s) {
   constexpr double fastest = -690.0;

@@ -56,7 +56,7 @@ class PowerSpectrum {
   }
   double value(double w) const { return 2.0 * resistance_at(modes_, w); }
   double largest() const { return largest_; }
-  /// log(S/max S) - 1: it stays below 0, because panels have a relative accuracy.
+  /// log(S/max S) - 1, which stays below 0 because panels have a relative tolerance.
   double log(double w) const {
     // Negative values below this fraction of the largest value are errors without effect.
     constexpr double negligible = 1e-13;

@@ -4,10 +4,10 @@
 //   force on the head -integral gamma(t - s) x'(s) ds = -sum_j k_j u_j,   u_j = Re z_j + q_j Im z_j,   q_j = b_j/k_j
 //
 // Mode j is a spring k_j in series with a dashpot of mobility (r_j - q_j w_j)/k_j, on a mass
-// m_j = k_j/(w_j^2 (1 + q_j^2)) with a dashpot (r_j + q_j w_j) m_j to the ground. The state is the end of the spring, x
-// - u_j, and the momentum of the mass, k_j/w_j Im z_j; the energy is k_j (u_j^2 + (1 + q_j^2) (Im z_j)^2)/2. If any
-// mode decays, splittings apply the exact flow of the modes in half steps before and after the step of the particles;
-// else the modes are oscillators like any others.
+// m_j = k_j/(w_j^2 (1 + q_j^2)) with a dashpot (r_j + q_j w_j) m_j to the ground. The state is the end x - u_j of the
+// spring and the momentum k_j/w_j Im z_j of the mass; the energy is k_j (u_j^2 + (1 + q_j^2) (Im z_j)^2)/2. If any mode
+// decays, splittings apply the exact flow of the modes in half steps before and after the step of the particles; else
+// the modes are oscillators like any others.
 //
 // If k_j < 0, or a dashpot is negative, the mode is not realisable by a machine, though the equations are the same and
 // the sum of all modes may be passive. The energy of such a memory is the work of the particle on it; its springs,

@@ -112,7 +112,7 @@ class HamiltonianMonteCarlo final : public BoltzmannSampler {
   /// Convergence of the chains over so many trajectories, the first half of which is discarded.
   Convergence measure(int trajectories) const {
     const auto n = q0_.size();
-    const int half = trajectories / 4;  // of the trajectories that count
+    const int half = trajectories / 4;  // half of the trajectories that count
     MatrixXd means = MatrixXd::Zero(n + 1, 2 * chains), squares = means;
     Convergence result;
     VectorXd row(n + 1), gradient;
