@@ -74,7 +74,7 @@ struct CatalogueSchema {
 /// The entry called `name`, which may be an alias, or nullptr.
 const CatalogueEntry* find_entry(std::span<const CatalogueEntry> entries, const std::string& name);
 
-/// The entries that a word of the literature stands for: compared without case, spaces and hyphens.
+/// The entries that have `word` as a keyword, compared without case, spaces and hyphens.
 std::vector<const CatalogueEntry*> entries_by_keyword(std::span<const CatalogueEntry> entries, const std::string& word);
 
 /// The alias called `name`, or nullptr.

@@ -1,4 +1,4 @@
-// Aliases are resolved in the TOML tree, so that everything behind it knows the methods of the catalogue only.
+// Aliases are resolved in the TOML tree, so that later code sees the methods of the catalogue only.
 // Tested by tests/recipe/recipe_test.cpp.
 #include "recipe/method_aliases.hpp"
 

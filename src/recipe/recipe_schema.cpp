@@ -81,7 +81,7 @@ std::vector<Parameter> time_keys() {
 
 std::vector<Parameter> integrator_keys() {
   Parameter on = choice("on", {"closed", "open"},
-                        "closed: particles and environments together; open: the particles with damping.");
+                        "`closed` integrates particles and environments together, `open` the particles with damping.");
   on.required = true;
   return {
       required("method", text, "", "Integration method."),
@@ -125,11 +125,13 @@ std::vector<Parameter> output_keys() {
       defaulted(
           "work_rules", boolean, "false",
           "Records ledger_left, ledger_trapezoid, ledger_displacements and ledger_hermite beside energy_total: the "
-          "work of damping by quadrature rules over the records, the same for every integrator, the last of order 6; energy_dissipated is summed over the steps by the rule of each integrator."),
+          "work of damping by quadrature rules over the records, the same for every integrator, the last of order 6; "
+          "energy_dissipated is summed over the steps by the rule of each integrator."),
       {.name = "poincare_section",
        .type = table,
-       .doc = "A Poincare section, such as { of = \"x\" }: poincare_q and poincare_p over poincare_time are recorded where the motion crosses it, between steps by a polynomial of degree 5 (q to order 6 in the step, p to order "
-              "5). The start is not counted, and of several crossings within a step at most one is seen.",
+       .doc = "A Poincare section, such as { of = \"x\" }: poincare_q and poincare_p over poincare_time are recorded "
+              "where the motion crosses it, between steps by a polynomial of degree 5 (q to order 6 in the step, p to "
+              "order 5). The start is not counted, and of several crossings within a step at most one is seen.",
        .members = section_keys()},
       optional("checkpoint_every", integer, "",
                "Steps of an integrator between two checkpoints; default: no checkpoints.", Bound::positive),
@@ -146,7 +148,8 @@ std::vector<Parameter> claim_keys() {
       required("name", text, "", "Name of the claim, unique in the recipe."),
       required("quantity", text, "", "What is measured: <integrator>.<variable>.<min, max, last, mean...>."),
       optional("minus", text, "",
-               "Another quantity, subtracted from `quantity`; without a statistic from every row, before the statistic of `quantity`."),
+               "Another quantity, subtracted from `quantity`; without a statistic from every row, before the "
+               "statistic of `quantity`."),
       optional("divided_by", text, "", "Another quantity, by which the measured value is divided."),
       optional("expect", number, "", "Expected value; needs one of the tolerances."),
       optional("tolerance", number, "", "Largest allowed distance from `expect`.", Bound::nonnegative),
@@ -162,13 +165,14 @@ std::vector<Parameter> claim_keys() {
       optional("until", number, "s", "End of the time window; default: the end of the run."),
       optional("source", text, "", "Where the claim is made."),
       optional("note", text, "", "Remark."),
-      defaulted("supported", boolean, "true", "false: the claim is expected to fail."),
+      defaulted("supported", boolean, "true", "False for a claim that is expected to fail."),
   };
 }
 
 std::vector<Parameter> series_keys() {
   Parameter of = required("of", text, "",
-                          "Quantity that is drawn: <integrator>.<variable>; for a single number of several cases, with {} in place of each of `cases`; or values of a theory.");
+                          "Quantity that is drawn: <integrator>.<variable>; for a single number of several cases, "
+                          "with {} in place of each of `cases`; or values of a theory.");
   Parameter x = optional("x", text, "", "Quantity along the horizontal axis, or values; default: that of the panel.");
   Parameter scale = defaulted("scale", number, "1.0", "Factor on the values, or one for each of them.");
   of.alternative_types = x.alternative_types = scale.alternative_types = {ValueType::numbers};
@@ -205,7 +209,7 @@ std::vector<Parameter> panel_keys() {
       optional("ylim", numbers, "", "Lower and upper end of the vertical axis."),
       choice("xscale", {"linear", "log"}, "Scale of the horizontal axis."),
       choice("yscale", {"linear", "log"}, "Scale of the vertical axis."),
-      choice("aspect", {"equal"}, "equal: both axes have the same scale, as for orbits."),
+      choice("aspect", {"equal"}, "`equal` draws both axes to the same scale, as for orbits."),
       list_of("series", series_keys(), "What is drawn in the panel."),
       list_of("marks", mark_keys(), "Vertical marker lines."),
   };
@@ -222,7 +226,8 @@ std::vector<Parameter> figure_keys() {
       optional("height", number, "inch", "Height of the figure.", Bound::positive),
       optional("columns", integer, "", "Panels side by side.", Bound::positive),
       choice("legend", {"panels", "shared"},
-             "panels: one in each panel, or a common one if all have the same entries; shared: one above all panels."),
+             "`panels` draws one in each panel, or a common one if all have the same entries, `shared` one above all "
+             "panels."),
       list_of("panels", panel_keys(), "The panels of the figure."),
   };
 }

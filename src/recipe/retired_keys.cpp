@@ -1,4 +1,4 @@
-// One table; an entry can go when no recipe of version 0.1 is left.
+// Entries can be removed when no recipe of version 0.1 is in use.
 // Tested by tests/recipe/section_reader_test.cpp.
 #include "recipe/retired_keys.hpp"
 

@@ -123,7 +123,7 @@ class Setting {
     return nullptr;
   }
 
-  // What the table `element` is called: by its `name`, and an integrator without one by its method.
+  // The name of the table `element`: its `name`, or the method of an integrator without one.
   static std::string name_of(const toml::node& element) {
     const toml::table* table = element.as_table();
     if (table == nullptr) return "";

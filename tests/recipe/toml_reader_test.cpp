@@ -116,8 +116,8 @@ TEST(TomlReader, ReportsAnUnknownKindOnce) {
 
 TEST(TomlReader, JudgesTheCommonKeysOfAnUnknownKind) {
   EXPECT_EQ(parse(sample_with("name = \"gamma\"\non = \"closed\"", "method = \"gama\"\nstep = -1\nfoo = 3")).report,
-            "r.toml:11:1: [[integrators]] needs the key `on` (\"closed\" | \"open\"): Whether it integrates particles "
-            "and environments together or the particles with damping.\n"
+            "r.toml:11:1: [[integrators]] needs the key `on` (\"closed\" | \"open\"): `closed` integrates "
+            "particles and environments together, `open` the particles with damping.\n"
             "r.toml:12:1: method = \"gama\": not one of the integrators; did you mean \"gamma\"?\n"
             "r.toml:13:1: step = -1: must be positive");
 }
