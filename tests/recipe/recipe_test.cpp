@@ -149,7 +149,7 @@ TEST(ParseRecipe, ResolvesAliasesOfMethods) {
               testing::HasSubstr("did you mean \"verlet\"?"));
 }
 
-TEST(ParseRecipe, KnowsWhereKeysStand) {
+TEST(ParseRecipe, KnowsTheLocationsOfKeys) {
   const auto recipe = parse(sample_recipe).recipe;
   EXPECT_EQ(to_string(recipe.environments[0].where()), "r.toml:5:1");
   EXPECT_EQ(to_string(recipe.environments[0].where("sites")), "r.toml:7:1");

@@ -107,7 +107,7 @@ TEST(Settings, FindElementsByTheirNames) {
   EXPECT_THAT(
       parse(two, {"integrators.second.on=open"}).report,
       HasSubstr("`second` is not an index: `integrators` has the indices 0 to 1, or the names `first`, `gamma`"));
-  // A name that two have says nothing.
+  // A name that is not unique is refused.
   EXPECT_THAT(parse(sample_recipe + "[[integrators]]\nmethod = \"gamma\"\non = \"open\"\nname = \"gamma\"\n",
                     {"integrators.gamma.on=open"})
                   .report,
@@ -124,7 +124,7 @@ TEST(Settings, RemoveKeys) {
   EXPECT_THAT(report_of("!integrators.0.on"), HasSubstr("needs the key `on`"));
 }
 
-TEST(Settings, ArePlacesOfMistakes) {
+TEST(Settings, AreLocationsOfMistakes) {
   EXPECT_EQ(report_of("environments.0.sitez=32"),
             "--set environments.0.sitez=32: unknown key `sitez` in [[environments]]; did you mean `sites`?");
   EXPECT_EQ(report_of("time.step=-1"), "--set time.step=-1: step = -1: must be positive");

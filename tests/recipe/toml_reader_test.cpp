@@ -114,7 +114,7 @@ TEST(TomlReader, ReportsAnUnknownKindOnce) {
             "r.toml:2:1: [system] needs the key `kind`, one of \"oscillator\", \"kepler\"");
 }
 
-TEST(TomlReader, JudgesTheCommonKeysOfAnUnknownKind) {
+TEST(TomlReader, ChecksTheCommonKeysOfAnUnknownKind) {
   EXPECT_EQ(parse(sample_with("name = \"gamma\"\non = \"closed\"", "method = \"gama\"\nstep = -1\nfoo = 3")).report,
             "r.toml:11:1: [[integrators]] needs the key `on` (\"closed\" | \"open\"): `closed` integrates "
             "particles and environments together, `open` the particles with damping.\n"
@@ -151,7 +151,7 @@ TEST(TomlReader, MarksUnreadableValues) {
   EXPECT_EQ(potential.number("c"), 2.5);
 }
 
-TEST(TomlReader, MarksWhatAWrongSectionShouldHold) {
+TEST(TomlReader, MarksTheKeysOfAnInvalidSection) {
   const auto unknown = parse(sample_with("method = \"gamma\"", "method = \"gama\"")).recipe.integrators.front();
   EXPECT_THROW(unknown.text("name"), UnreadableValue);
   // The default of the label is unreadable as well.
