@@ -58,8 +58,7 @@ class QuantumBath final : public MemoryBath {
     if (noise.truncation_error() <= QuantumNoise::max_truncation_error) return std::nullopt;
     return fmt::format(
         "and the quantum noise of `{}` has correlations over at most {} steps, which for a step of {} s leaves a "
-        "relative "
-        "error of {:.1e} in its spectrum, above {:.0e}; use a longer step, or modes that decay faster",
+        "relative error of {:.1e} in its spectrum, above {:.0e}; use a longer step, or modes that decay faster",
         name, noise.reach(), step_, noise.truncation_error(), QuantumNoise::max_truncation_error);
   }
   std::unique_ptr<RandomForce> force(const Scheme&, double h) const override {

@@ -48,8 +48,7 @@ class HamiltonianMonteCarlo final : public BoltzmannSampler {
     }
     return fmt::format(
         "Hamiltonian Monte Carlo does not converge to the Gibbs distribution within {} trajectories: split-R is "
-        "{:.3g}, "
-        "above {}, or the virial {:.3g}, not 1; barriers of many kT prevent it, so use \"thermal-momenta\"",
+        "{:.3g}, above {}, or the virial {:.3g}, not 1; barriers of many kT prevent it, so use \"thermal-momenta\"",
         max_trajectories, measured_.r, max_r, measured_.virial);
   }
 
