@@ -1,4 +1,4 @@
-// State on its way into a checkpoint or out of one.
+// Reading and writing state as groups of a checkpoint file.
 #include "driver/archive.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// State on its way into a checkpoint or out of one.
+// Reading and writing state as groups of a checkpoint file.
 #pragma once
 
 #include <cstdint>
@@ -15,42 +15,42 @@
 
 namespace bathline {
 
-/// A group of a checkpoint. Whoever has a state declares it in one function that visits an archive, by the same names
-/// and in the same order whether it is written or put back. Rank 0's numbers are written, and all ranks get them back.
-/// All members are collective; reading throws std::out_of_range where something does not fit.
+/// A group of a checkpoint file. A class declares its state in one function that visits an archive; the same function
+/// writes and restores it. Rank 0's numbers are written, and reading gives them to all ranks. All members are
+/// collective; reading throws std::out_of_range if a size differs from the expected one.
 class Archive {
  public:
   Archive(CheckpointWriter& writer, std::string path) : writer_(&writer), path_(std::move(path)) {}
   Archive(const CheckpointReader& reader, std::string path) : reader_(&reader), path_(std::move(path)) {}
 
-  /// What lies in the group `name` of this one.
+  /// The subgroup `name`.
   Archive group(const std::string& name) const;
 
-  /// A list of any length, or of as many numbers as `size` says.
+  /// A list of numbers, of length `size` if that is given, else of any length.
   void numbers(const std::string& name, std::vector<double>& values, std::optional<std::size_t> size = {});
-  /// One list of all these numbers, whose count does not change.
+  /// All parts as one list of fixed length.
   void numbers(const std::string& name, std::span<const std::span<double>> parts);
   void numbers(const std::string& name, std::initializer_list<double*> each);
   void counts(const std::string& name, std::initializer_list<std::int64_t*> each);
 
-  /// A group for each of a list of things, in whose archive `visit(archive, thing)` tells its state.
-  template <class Thing, class Visit>
-  void each(std::vector<Thing>& things, Visit visit) {
-    if (reader_ != nullptr) things.resize(names().size());
-    for (std::size_t i = 0; i < things.size(); ++i) {
-      Archive one = group(fmt::format("{:06}", i));
-      visit(one, things[i]);
+  /// One group for each element of a list; `visit(archive, element)` declares the element's state in it.
+  template <class Element, class Visit>
+  void each(std::vector<Element>& elements, Visit visit) {
+    if (reader_ != nullptr) elements.resize(names().size());
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      Archive element_archive = group(fmt::format("{:06}", i));
+      visit(element_archive, elements[i]);
     }
   }
-  /// The same of things with names, which are those of their groups.
-  template <class Thing, class Visit>
-  void each(std::map<std::string, Thing>& things, Visit visit) {
+  /// The same for a map, whose keys are the names of the groups.
+  template <class Element, class Visit>
+  void each(std::map<std::string, Element>& elements, Visit visit) {
     if (reader_ != nullptr) {
-      for (const std::string& name : names()) things[name];
+      for (const std::string& name : names()) elements[name];
     }
-    for (auto& [name, thing] : things) {
-      Archive one = group(name);
-      visit(one, thing);
+    for (auto& [name, element] : elements) {
+      Archive element_archive = group(name);
+      visit(element_archive, element);
     }
   }
 

@@ -1,4 +1,4 @@
-// Certificates, environment by environment.
+// Collecting, logging and writing the certificates of environments.
 // Tested by tests/command_line/infinite_test.py.
 #include "driver/certificates.hpp"
 
@@ -15,67 +15,71 @@ namespace bathline {
 
 namespace {
 
-std::optional<Certificate> certificate_of(Environment& environment, const Case& one) {
+std::optional<Certificate> certificate_of(Environment& environment, const Case& this_case) {
   const auto* certified = dynamic_cast<const Certified*>(&environment);
   if (certified == nullptr) return std::nullopt;
-  if (!certified->certificate()) prepare_certificate(environment, one);
+  if (!certified->certificate()) prepare_certificate(environment, this_case);
   return certified->certificate();
 }
 
-double entry(const Certificate& certificate, const std::string& name) {
-  for (const Certificate::Entry& one : certificate.entries) {
-    if (one.name == name) return one.value;
+double value_of(const Certificate& certificate, const std::string& name) {
+  for (const Certificate::Entry& entry : certificate.entries) {
+    if (entry.name == name) return entry.value;
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace
 
-void prepare_certificate(Environment& environment, const Case& one) {
-  if (const auto* steps = std::get_if<ExplicitScheme>(&one.scheme)) environment.explicit_stepper(*steps, one.step);
-  if (const auto* stages = std::get_if<PartitionedRungeKutta>(&one.scheme))
-    environment.implicit_stepper(*stages, one.step);
+void prepare_certificate(Environment& environment, const Case& this_case) {
+  if (const auto* steps = std::get_if<ExplicitScheme>(&this_case.scheme))
+    environment.explicit_stepper(*steps, this_case.step);
+  if (const auto* stages = std::get_if<PartitionedRungeKutta>(&this_case.scheme))
+    environment.implicit_stepper(*stages, this_case.step);
 }
 
 bool has_certificates(const Experiment& experiment) {
-  return std::any_of(experiment.cases().begin(), experiment.cases().end(), [&](const Case& one) {
-    if (!one.closed) return false;
-    const Problem problem = experiment.make_problem(one);
-    return std::any_of(problem.environments().begin(), problem.environments().end(),
-                       [](const auto& it) { return dynamic_cast<const Certified*>(it.get()) != nullptr; });
+  return std::any_of(experiment.cases().begin(), experiment.cases().end(), [&](const Case& this_case) {
+    if (!this_case.closed) return false;
+    const Problem problem = experiment.make_problem(this_case);
+    return std::any_of(problem.environments().begin(), problem.environments().end(), [](const auto& environment) {
+      return dynamic_cast<const Certified*>(environment.get()) != nullptr;
+    });
   });
 }
 
 std::vector<CaseCertificate> certificates_of(const Experiment& experiment, const Feasibility& feasibility) {
   std::vector<CaseCertificate> all;
   for (std::size_t index = 0; index < experiment.cases().size(); ++index) {
-    const Case& one = experiment.cases()[index];
-    if (!one.closed) continue;
+    const Case& this_case = experiment.cases()[index];
+    if (!this_case.closed) continue;
     const Problem& problem = feasibility.problem(index);
-    const bool is_cold = std::all_of(problem.environments().begin(), problem.environments().end(),
-                                     [](const auto& it) { return it->properties().temperature == 0.0; });
+    const bool is_cold =
+        std::all_of(problem.environments().begin(), problem.environments().end(),
+                    [](const auto& environment) { return environment->properties().temperature == 0.0; });
     for (const auto& environment : problem.environments()) {
-      std::optional<Certificate> certificate = certificate_of(*environment, one);
+      std::optional<Certificate> certificate = certificate_of(*environment, this_case);
       if (!certificate) continue;
-      const double error = entry(*certificate, "kernel_error") * entry(*certificate, "kernel_norm");
-      const double duration = one.step * static_cast<double>(one.steps);
+      const double error = value_of(*certificate, "kernel_error") * value_of(*certificate, "kernel_norm");
+      const double duration = this_case.step * static_cast<double>(this_case.steps);
       const auto bound =
           is_cold ? trajectory_error_bound(problem.system(), environment->attachment(), error, duration) : std::nullopt;
       certificate->entries.push_back(
-          {"path_bound", "m", "bound on what the kernel's error does to a coordinate until the end, of linear systems",
+          {"path_bound", "m",
+           "bound on the error of any coordinate until the end due to the kernel error, for linear systems",
            bound.value_or(std::numeric_limits<double>::quiet_NaN())});
-      all.push_back({one.label, environment->name(), std::move(*certificate)});
+      all.push_back({this_case.label, environment->name(), std::move(*certificate)});
     }
   }
   return all;
 }
 
 void log_certificates(std::span<const CaseCertificate> certificates) {
-  for (const CaseCertificate& one : certificates) {
-    const double bound = entry(one.certificate, "path_bound");
-    spdlog::info("{}: {}", one.label, one.certificate.sentence);
+  for (const auto& [label, environment, certificate] : certificates) {
+    const double bound = value_of(certificate, "path_bound");
+    spdlog::info("{}: {}", label, certificate.sentence);
     if (!std::isfinite(bound)) continue;
-    spdlog::info("{}: no coordinate is wrong by more than {:.1e} m for that until the end", one.label, bound);
+    spdlog::info("{}: until the end this error changes no coordinate by more than {:.1e} m", label, bound);
   }
 }
 
@@ -86,9 +90,9 @@ void write_certificates(ResultFile& file, std::span<const CaseCertificate> certi
       file.number(group, name, units, long_name, value);
     }
     for (const Certificate::Parts& parts : certificate.parts) {
-      Dimension numbers{certificate.part, {}, "1", fmt::format("{}, counted from 0", certificate.part)};
-      for (std::size_t i = 0; i < parts.values.size(); ++i) numbers.values.push_back(static_cast<double>(i));
-      file.array(group, {parts.name, parts.units, parts.long_name, {}}, std::span(&numbers, 1), parts.values);
+      Dimension indices{certificate.part, {}, "1", fmt::format("{}, counted from 0", certificate.part)};
+      for (std::size_t i = 0; i < parts.values.size(); ++i) indices.values.push_back(static_cast<double>(i));
+      file.array(group, {parts.name, parts.units, parts.long_name, {}}, std::span(&indices, 1), parts.values);
     }
   }
 }

@@ -1,4 +1,4 @@
-// What is known of how well environments stand for what was asked for, in the result and in the log.
+// Certificates, the error bounds of environments that approximate a kernel or a density: in the result and in the log.
 #pragma once
 
 #include <span>
@@ -11,24 +11,25 @@
 
 namespace bathline {
 
-/// Of an environment under the integrator of a case, with the step of that.
+/// The certificate of an environment under the integrator and the step of a case.
 struct CaseCertificate {
   std::string label, environment;
-  Certificate certificate;  ///< with `trajectory_error_bound` behind its other entries
+  Certificate certificate;  ///< the last entry is the `trajectory_error_bound`
 };
 
-/// An environment that is known by its memory alone knows more of itself once it has a march with the scheme of a case.
-/// @note Collective.
-void prepare_certificate(Environment& environment, const Case& one);
+/// Completes the certificate of an environment that is given by its memory kernel alone: that requires a stepper with
+/// the scheme and the step of a case. @note Collective.
+void prepare_certificate(Environment& environment, const Case& this_case);
 
-/// Whether there will be any. @note Collective.
+/// Whether any environment of a closed case has a certificate. @note Collective.
 bool has_certificates(const Experiment& experiment);
-/// Of all environments of closed cases that numbers stand for. `feasibility` is that of `experiment`, without mistakes,
-/// its solvers set up. @note Collective.
+/// The certificates of all closed cases. `feasibility` belongs to `experiment`, has found no mistakes and has set up
+/// the solvers. @note Collective.
 std::vector<CaseCertificate> certificates_of(const Experiment& experiment, const Feasibility& feasibility);
-/// A sentence each, on rank 0.
+/// Logs one sentence for each certificate, on rank 0.
 void log_certificates(std::span<const CaseCertificate> certificates);
-/// To the groups certificate/LABEL/ENVIRONMENT: the numbers, and what the environment was made of where it says so.
+/// Writes the groups certificate/LABEL/ENVIRONMENT: the numbers and, if the certificate has them, the arrays that the
+/// environment consists of (nodes and weights, modes).
 /// @note Collective.
 void write_certificates(ResultFile& file, std::span<const CaseCertificate> certificates);
 

@@ -1,4 +1,4 @@
-// Signals, clocks and the agreement of the ranks on them.
+// Checkpoints: signals, clocks and the common decision of all ranks.
 // Tested by tests/command_line/resume_test.py.
 #include "driver/checkpoints.hpp"
 
@@ -21,83 +21,85 @@ namespace bathline {
 
 namespace {
 
-// What a signal handler may touch.
+// The only state that the signal handler changes.
 volatile std::sig_atomic_t signal_received = 0;
-volatile std::sig_atomic_t stops = 0;
-volatile std::sig_atomic_t speaks = 0;
+volatile std::sig_atomic_t is_stoppable = 0;
+volatile std::sig_atomic_t writes_message = 0;
 
-volatile std::sig_atomic_t interrupted_at = 0;  // ms, counted from anywhere; 0: not yet
+volatile std::sig_atomic_t first_interrupt_time = 0;  // ms since an arbitrary time; 0: none yet
 
-constexpr int stopping[] = {SIGUSR1, SIGTERM, SIGINT};
-struct sigaction previous[std::size(stopping)];
+constexpr int stop_signals[] = {SIGUSR1, SIGTERM, SIGINT};
+struct sigaction previous_actions[std::size(stop_signals)];
 
 void end_by(int signal) {
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
-/// Whether this is a second Ctrl-C. Some launchers send one to the process and to its group as well: what comes within
-/// a quarter of a second of the first is still that one.
+/// Whether this is a second Ctrl-C. Some launchers send one signal both to the process and to its group: a signal
+/// within a quarter of a second of the first counts as the same.
 bool is_second_interrupt() {
   struct timespec now {};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const auto milliseconds = static_cast<std::sig_atomic_t>((now.tv_sec % 1000000) * 1000 + now.tv_nsec / 1000000);
-  if (interrupted_at == 0) {
-    interrupted_at = milliseconds;
+  if (first_interrupt_time == 0) {
+    first_interrupt_time = milliseconds;
     return false;
   }
-  return milliseconds < interrupted_at || milliseconds - interrupted_at > 250;
+  return milliseconds < first_interrupt_time || milliseconds - first_interrupt_time > 250;
 }
 
 void handle(int signal) {
   if (signal == SIGINT && is_second_interrupt()) return end_by(signal);
-  if (!stops && signal != SIGUSR1) return end_by(signal);
+  if (!is_stoppable && signal != SIGUSR1) return end_by(signal);
   signal_received = signal;
-  if (stops || !speaks) return;
-  constexpr const char* words =
-      "warning: this part of the run cannot be stopped with a checkpoint; it goes on until one can\n";
+  if (is_stoppable || !writes_message) return;
+  constexpr const char* message =
+      "warning: this part of the run cannot write a checkpoint; the run will stop as soon as one can be written\n";
   const int error = errno;
-  if (write(STDERR_FILENO, words, std::strlen(words)) < 0) errno = error;
+  if (write(STDERR_FILENO, message, std::strlen(message)) < 0) errno = error;
   errno = error;
 }
 
-// Votes on what to do; the highest wins.
-enum Vote { nothing = 0, saving = 1, time_is_up = 2, interrupted = 3, terminated = 4, user_signal = 5 };
+// The votes of the ranks; the highest one decides.
+enum Vote { proceed = 0, save_interval = 1, wall_time_limit = 2, sigint = 3, sigterm = 4, sigusr1 = 5 };
 
-/// Seconds kept free before the limit, besides what a block of steps and a checkpoint take.
+/// Safety margin in seconds before the wall-time limit, besides the time of a block of steps and of a checkpoint.
 double margin_of(double limit) { return std::min(30.0, 0.05 * limit); }
 
 }  // namespace
 
 StopSignals::StopSignals(const Communicator& communicator) {
   signal_received = 0;
-  interrupted_at = 0;
-  stops = 1;
-  speaks = communicator.is_root() ? 1 : 0;
+  first_interrupt_time = 0;
+  is_stoppable = 1;
+  writes_message = communicator.is_root() ? 1 : 0;
   struct sigaction action {};
   action.sa_handler = handle;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (std::size_t i = 0; i < std::size(stopping); ++i) {
-    sigaction(stopping[i], &action, &previous[i]);
-    // A shell starts what it runs in the background without Ctrl-C.
-    if (stopping[i] == SIGINT && previous[i].sa_handler == SIG_IGN) sigaction(SIGINT, &previous[i], nullptr);
+  for (std::size_t i = 0; i < std::size(stop_signals); ++i) {
+    sigaction(stop_signals[i], &action, &previous_actions[i]);
+    // A shell starts background processes with SIGINT ignored; that is kept.
+    if (stop_signals[i] == SIGINT && previous_actions[i].sa_handler == SIG_IGN)
+      sigaction(SIGINT, &previous_actions[i], nullptr);
   }
   communicator.barrier();
 }
 
 StopSignals::~StopSignals() {
-  stops = 1;
-  for (std::size_t i = 0; i < std::size(stopping); ++i) {
-    // A run that has ended is not to look as if SIGUSR1 had killed it, as it would while MPI takes its leave: a job
-    // script would compute it once more.
-    if (stopping[i] == SIGUSR1) continue;
-    // The second half of a Ctrl-C may come while the program is already ending on the first.
-    if (stopping[i] != SIGINT || interrupted_at == 0) sigaction(stopping[i], &previous[i], nullptr);
+  is_stoppable = 1;
+  for (std::size_t i = 0; i < std::size(stop_signals); ++i) {
+    // The handler of SIGUSR1 stays: a signal during MPI_Finalize must not make a complete run look killed, because a
+    // job script would compute it again.
+    if (stop_signals[i] == SIGUSR1) continue;
+    // The duplicate of a Ctrl-C may arrive while the program is already ending on the first one.
+    if (stop_signals[i] != SIGINT || first_interrupt_time == 0)
+      sigaction(stop_signals[i], &previous_actions[i], nullptr);
   }
 }
 
-void StopSignals::begin(Part part) { stops = part == Part::stoppable ? 1 : 0; }
+void StopSignals::begin(Part part) { is_stoppable = part == Part::stoppable ? 1 : 0; }
 
 int StopSignals::received() { return signal_received; }
 
@@ -105,31 +107,31 @@ Checkpoints::Checkpoints(CheckpointPlan plan, const Communicator& communicator, 
     : plan_(std::move(plan)),
       communicator_(std::make_unique<Communicator>(communicator)),
       from_(std::move(from)),
-      saved_at_(elapsed()) {}
+      last_save_(elapsed()) {}
 
 Checkpoints::Decision Checkpoints::decide(double block) {
   if (!communicator_) return Decision::proceed;
   longest_block_ = std::max(longest_block_, block);
-  int mine = nothing;
+  int local_vote = Vote::proceed;
   const double now = elapsed();
-  if (plan_.interval > 0.0 && now - saved_at_ >= plan_.interval) mine = saving;
-  // A first block is always done, so that a run whose limit is too short gets on all the same.
+  if (plan_.interval > 0.0 && now - last_save_ >= plan_.interval) local_vote = Vote::save_interval;
+  // The first block is always run, so that a run with too short a limit still makes progress.
   const double needed = margin_of(plan_.wall_time) + 1.5 * longest_block_ + 2.0 * longest_save_;
-  if (plan_.wall_time > 0.0 && block > 0.0 && now + needed >= plan_.wall_time) mine = time_is_up;
-  if (StopSignals::received() == SIGINT) mine = interrupted;
-  if (StopSignals::received() == SIGTERM) mine = terminated;
-  if (StopSignals::received() == SIGUSR1) mine = user_signal;
-  reason_ = static_cast<int>(communicator_->max(mine));
-  return reason_ == nothing ? Decision::proceed : reason_ == saving ? Decision::save : Decision::stop;
+  if (plan_.wall_time > 0.0 && block > 0.0 && now + needed >= plan_.wall_time) local_vote = Vote::wall_time_limit;
+  if (StopSignals::received() == SIGINT) local_vote = Vote::sigint;
+  if (StopSignals::received() == SIGTERM) local_vote = Vote::sigterm;
+  if (StopSignals::received() == SIGUSR1) local_vote = Vote::sigusr1;
+  vote_ = static_cast<int>(communicator_->max(local_vote));
+  return vote_ == Vote::proceed ? Decision::proceed : vote_ == Vote::save_interval ? Decision::save : Decision::stop;
 }
 
-std::string Checkpoints::why() const {
-  switch (reason_) {
-    case user_signal:
+std::string Checkpoints::stop_reason() const {
+  switch (vote_) {
+    case Vote::sigusr1:
       return "SIGUSR1";
-    case terminated:
+    case Vote::sigterm:
       return "SIGTERM";
-    case interrupted:
+    case Vote::sigint:
       return "SIGINT";
     default:
       return "the wall-time limit";
@@ -149,24 +151,24 @@ std::string Checkpoints::save(std::int64_t total, bool stops, const std::functio
     writer.keep_copy(plan_.result);
     writer.commit();
   } catch (const FileError& error) {
-    // Thrown on every rank alike.
+    // Thrown on every rank.
     if (stops) throw;
-    spdlog::warn("no checkpoint could be written, and the run goes on: {}", error.what());
-    saved_at_ = elapsed();
+    spdlog::warn("no checkpoint could be written; the run continues without it: {}", error.what());
+    last_save_ = elapsed();
     return "";
   }
   if (communicator_->is_root()) prune_checkpoints(plan_.result, total, plan_.keep);
-  saved_at_ = elapsed();
-  longest_save_ = std::max(longest_save_, saved_at_ - begin);
+  last_save_ = elapsed();
+  longest_save_ = std::max(longest_save_, last_save_ - begin);
   return path;
 }
 
-void fit_to_recipe(const CheckpointReader* from, const std::function<void()>& work) {
+void restore_from(const CheckpointReader* from, const std::function<void()>& work) {
   try {
     work();
   } catch (const std::out_of_range& what) {
     if (from == nullptr) throw;
-    throw FileError(fmt::format("{} does not fit its own recipe: {}", from->path(), what.what()));
+    throw FileError(fmt::format("{} does not match its own recipe: {}", from->path(), what.what()));
   }
 }
 

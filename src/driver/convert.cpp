@@ -1,4 +1,4 @@
-// Environments converted: what is written is a recipe like any other.
+// Converting an environment of a recipe and writing the new recipe.
 // Tested by tests/command_line/convert_test.py.
 #include "driver/convert.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Which of the environments has the name.
+/// The index of the environment with that name.
 std::size_t index_of(const Recipe& recipe, const std::string& name) {
   std::string names;
   for (std::size_t i = 0; i < recipe.environments.size(); ++i) {
@@ -36,16 +36,16 @@ std::size_t index_of(const Recipe& recipe, const std::string& name) {
       fmt::format("{} has no environment `{}`{}", recipe.file, name, names.empty() ? "" : "; there is " + names));
 }
 
-/// A resolved recipe with the keys of its environment number `index`, and all tables in it, replaced.
+/// The resolved recipe with the keys and subtables of environment `index` replaced by `keys`.
 std::string with_environment(const std::string& resolved, std::size_t index, const std::string& keys) {
   std::istringstream lines(resolved);
   std::string line, text;
-  std::size_t seen = 0;
+  std::size_t count = 0;
   bool is_replaced = false;
   while (std::getline(lines, line)) {
     const bool begins = line == "[[environment]]";
-    if (begins) ++seen;
-    if (begins && seen == index + 1) {
+    if (begins) ++count;
+    if (begins && count == index + 1) {
       is_replaced = true;
       text += line + "\n" + keys + "\n";
     } else if (line.starts_with("[") && !line.starts_with("[environment.") && !line.starts_with("[[environment.")) {
@@ -56,15 +56,15 @@ std::string with_environment(const std::string& resolved, std::size_t index, con
   return text;
 }
 
-/// The environments that stay name their files as seen from the folder of the old recipe.
-void require_files_in_reach(const Recipe& recipe, std::size_t index, const fs::path& target) {
+/// Throws UsageError if another environment is read from a file whose relative path would change with the folder.
+void require_valid_file_paths(const Recipe& recipe, std::size_t index, const fs::path& target) {
   std::error_code ignored;
   const fs::path here = fs::weakly_canonical(fs::absolute(fs::path(recipe.file)).parent_path(), ignored);
   if (here == fs::weakly_canonical(fs::absolute(target).parent_path(), ignored)) return;
   for (std::size_t i = 0; i < recipe.environments.size(); ++i) {
     const std::optional<std::string> key = key_of_file(recipe.environments[i]);
     if (i == index || !key) continue;
-    throw UsageError(fmt::format("`{}` is read from {}, as seen from {}: write the new recipe into that folder",
+    throw UsageError(fmt::format("`{}` is read from {}, relative to {}: write the new recipe into that folder",
                                  recipe.environments[i].text("name"), recipe.environments[i].text(*key),
                                  here.string()));
   }
@@ -72,14 +72,15 @@ void require_files_in_reach(const Recipe& recipe, std::size_t index, const fs::p
 
 void require_absent(const fs::path& path) {
   std::error_code ignored;
-  if (fs::exists(path, ignored)) throw UsageError(fmt::format("{} exists; --overwrite replaces it", path.string()));
+  if (fs::exists(path, ignored))
+    throw UsageError(fmt::format("{} exists already; --overwrite replaces it", path.string()));
 }
 
 void write(const fs::path& path, const std::string& text) {
   std::ofstream file(path);
   file << text;
   file.close();
-  if (!file) throw UsageError(fmt::format("{} cannot be written", path.string()));
+  if (!file) throw UsageError(fmt::format("cannot write {}", path.string()));
 }
 
 }  // namespace
@@ -94,9 +95,9 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
   const Experiment experiment(recipe, program, mistakes);
   if (!mistakes.empty()) refuse(mistakes);
   Section section = recipe.environments[index];
-  // A kernel is what is wanted at once, whatever stood for it.
-  const auto gives = [&](const char* key) { return section.has(key); };
-  if (std::any_of(std::begin(kernel_input_keys), std::end(kernel_input_keys), gives)) {
+  // An environment given by a kernel or a density is built directly in the requested representation.
+  const auto has_key = [&](const char* key) { return section.has(key); };
+  if (std::any_of(std::begin(kernel_input_keys), std::end(kernel_input_keys), has_key)) {
     section.set("representation", request.to, section.where("kind"));
   }
   const EnvironmentKind& kind = *program.catalogues().environments.find(section.text("kind"));
@@ -108,27 +109,27 @@ void convert_recipe(const ConvertRequest& request, const Program& program) {
     target = fs::path(request.recipe).replace_extension();
     target += fmt::format("-{}-{}.toml", request.environment, request.to);
   }
-  require_files_in_reach(recipe, index, target);
+  require_valid_file_paths(recipe, index, target);
   const fs::path table = fs::path(target).replace_extension(".txt");
-  EquivalentEnvironment found;
+  EquivalentEnvironment equivalent;
   check_on_root(world, [&] {
     try {
-      found = equivalent_environment(*environment, request.to, table.filename().string());
+      equivalent = equivalent_environment(*environment, request.to, table.filename().string());
     } catch (const UnsuitableFunction& error) {
       throw UsageError(error.what());
     }
-    const bool has_table = !found.rows.empty();
+    const bool has_table = !equivalent.rows.empty();
     if (!request.overwrite) {
       require_absent(target);
       if (has_table) require_absent(table);
     }
-    if (has_table) write(table, found.rows);
-    write(target, with_environment(recipe.resolved, index, found.keys));
+    if (has_table) write(table, equivalent.rows);
+    write(target, with_environment(recipe.resolved, index, equivalent.keys));
     if (has_table) {
-      spdlog::info("{}: `{}` is a {} of {} now, read from {}", target.string(), request.environment, request.to,
-                   found.size, table.string());
+      spdlog::info("{}: `{}` is now a {} of {} read from {}", target.string(), request.environment, request.to,
+                   equivalent.size, table.string());
     } else {
-      spdlog::info("{}: `{}` is a sum of {} modes now", target.string(), request.environment, found.size);
+      spdlog::info("{}: `{}` is now a sum of {} modes", target.string(), request.environment, equivalent.size);
     }
   });
 }

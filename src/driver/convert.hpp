@@ -1,4 +1,4 @@
-// Recipes with one of their environments in another form.
+// Writing a recipe with one environment replaced by an equivalent one.
 #pragma once
 
 #include <string>
@@ -10,15 +10,16 @@ namespace bathline {
 
 struct ConvertRequest {
   std::string recipe;                 ///< path
-  std::vector<std::string> settings;  ///< of it
-  std::string environment;            ///< its name
+  std::vector<std::string> settings;  ///< arguments of --set
+  std::string environment;            ///< name
   std::string to;                     ///< "star", "chain" or "exponentials"
   std::string output;                 ///< path of the recipe to write; "": beside the recipe, <recipe>-<name>-<to>.toml
   bool overwrite = false;
 };
 
-/// Writes the recipe with all its values resolved and the environment as a star, a chain or modes, and beside it
-/// the table that this is read from. Throws UsageError where that cannot be. @note Collective.
+/// Writes the recipe with all values resolved and the environment as an oscillator bath (a star), a chain or a sum of
+/// exponentials, and beside it the table of its parameters. Throws UsageError if the conversion is impossible.
+/// @note Collective.
 void convert_recipe(const ConvertRequest& request, const Program& program);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Folders that come with the program.
+// Finding the data folders that are installed with the program.
 // Tested by tests/install/install_test.py.
 #include "driver/data_folder.hpp"
 

@@ -1,12 +1,12 @@
-// Folders that come with the program.
+// Finding the data folders that are installed with the program.
 #pragma once
 
 #include <filesystem>
 
 namespace bathline {
 
-/// Where the folder `name` ("experiments", "analysis") is: where the environment variable `variable` says; beside the
-/// folder of the program, as in a checkout; or in share/bathline beside that, as `cmake --install` puts it.
+/// The path of the folder `name` ("experiments", "analysis"): the value of the environment variable `variable` if that
+/// is set, else share/bathline/NAME of an installation, else the folder beside the build folder of a checkout.
 std::filesystem::path find_data_folder(const char* name, const char* variable);
 
 }  // namespace bathline

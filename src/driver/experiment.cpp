@@ -1,4 +1,4 @@
-// A recipe made sense of: which cases it has, and what they run on.
+// The experiment that a recipe describes: reading its cases and building their problems.
 #include "driver/experiment.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,8 @@ namespace bathline {
 
 namespace {
 
-/// The contact system that a damped one is when C = -gamma M, with z = 0 at the start; nothing for any other.
+/// The contact system, with z = 0 at the start, that is equivalent to a damped system with C = -gamma M; nothing for
+/// other dampings.
 std::optional<Contact> contact_of(const ParticleSystem& system, const Eigen::MatrixXd& damping) {
   if (system.lagrangian) return std::nullopt;
   const double gamma = -damping(0, 0) / system.mass[0];
@@ -28,8 +29,8 @@ std::optional<Contact> contact_of(const ParticleSystem& system, const Eigen::Mat
   return Contact{.gamma = gamma, .z0 = 0.0, .q1 = {}};
 }
 
-/// Whether a method takes a system of kind `contact` as a Lagrangian like any other: `herglotz` and `exact` know more
-/// of it, unless it is driven.
+/// Whether a method treats a system of kind `contact` as a general Lagrangian. `herglotz` and `exact` use its special
+/// form unless it is driven.
 bool is_run_by_lagrangian(const Method& method, const ParticleSystem& system) {
   return method.domain == Method::Domain::mechanical || system.is_driven();
 }
@@ -47,7 +48,7 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
     read_external_forces(recipe_.system, system_, mistakes);
     where_readable([&] { read_temperature(recipe_.system, system_, mistakes); });
   }
-  system_is_sound_ = is_readable && mistakes.count() == before_system;
+  system_is_valid_ = is_readable && mistakes.count() == before_system;
   where_readable([&] { read_end(); });
   where_readable([&] { read_output_plan(mistakes); });
   for (const Section& section : recipe_.integrators) {
@@ -56,14 +57,14 @@ Experiment::Experiment(const Recipe& recipe, const Program& program, Mistakes& m
   for (Section& section : recipe_.environments) {
     where_readable([&] { keep_text_of_file(section, communicator()); });
   }
-  // Here each of them once, for its own mistakes, which do not depend on the step.
+  // Each environment is built once to find its own mistakes, which do not depend on the step.
   for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
     where_readable([&] { build_environment(recipe_.environments[index], 1.0, communicator(), mistakes); });
   }
 }
 
 const ParticleSystem& Experiment::system() const {
-  if (!system_is_sound_) throw UnreadableValue();
+  if (!system_is_valid_) throw UnreadableValue();
   return system_;
 }
 
@@ -92,8 +93,8 @@ std::vector<std::pair<std::string, std::string>> Experiment::input_files() const
 }
 
 const Case* Experiment::find_case(const std::string& label) const {
-  for (const Case& one : cases_) {
-    if (one.label == label) return &one;
+  for (const Case& this_case : cases_) {
+    if (this_case.label == label) return &this_case;
   }
   if (!cases_are_complete_) throw UnreadableValue();
   return nullptr;
@@ -113,77 +114,78 @@ void Experiment::read_output_plan(Mistakes& mistakes) {
 
 Case Experiment::read_case(const Section& section, Mistakes& mistakes) {
   const Section& time = recipe_.time;
-  Case one;
-  one.step = section.has("step") ? section.number("step") : time.number("step");
+  Case this_case;
+  this_case.step = section.has("step") ? section.number("step") : time.number("step");
   double end = end_.value_or(0.0);
   if (section.has("end")) {
     if (section.number("end") > end * (1.0 + 1e-12)) {
       mistakes.add(section.where("end"),
-                   fmt::format("end = {} lies behind the end {} of [time]", section.number("end"), end));
+                   fmt::format("end = {} is after the end {} of [time]", section.number("end"), end));
     }
     end = section.number("end");
   }
-  const double steps = end / one.step;
+  const double steps = end / this_case.step;
   if (steps > 1e15) {
-    mistakes.add(
-        section.has("step") ? section.where("step") : time.where("step"),
-        fmt::format("step = {} needs {:.1e} steps to reach the end {}; that will not end", one.step, steps, end));
+    mistakes.add(section.has("step") ? section.where("step") : time.where("step"),
+                 fmt::format("step = {} needs {:.1e} steps to reach the end {}; at most 1e15 are possible",
+                             this_case.step, steps, end));
     throw UnreadableValue();
   }
-  one.label = section.text("name");
-  one.method = program_.catalogues().integrators.find(section.text("method"));
-  one.options = section;
-  one.closed = section.text("on") == "closed";
-  // A step that divides the end up to round-off does divide it.
-  one.steps = static_cast<std::int64_t>(std::floor(steps * (1.0 + 1e-12) + 1e-9));
-  one.end = end;
-  const std::vector<std::string>& named = section.texts("environments");
-  const std::set<std::string> chosen(named.begin(), named.end());
+  this_case.label = section.text("name");
+  this_case.method = program_.catalogues().integrators.find(section.text("method"));
+  this_case.options = section;
+  this_case.closed = section.text("on") == "closed";
+  // Steps are counted up to round-off in end/step.
+  this_case.steps = static_cast<std::int64_t>(std::floor(steps * (1.0 + 1e-12) + 1e-9));
+  this_case.end = end;
+  const std::vector<std::string>& names = section.texts("environments");
+  const std::set<std::string> selected(names.begin(), names.end());
   for (std::size_t index = 0; index < recipe_.environments.size(); ++index) {
     const std::string& name = recipe_.environments[index].text("name");
-    if (chosen.count(name) > 0) one.environments.push_back(index);
+    if (selected.count(name) > 0) this_case.environments.push_back(index);
   }
-  one.noise = has_noise(section, one);
-  const bool is_lagrangian = system_.lagrangian || (system_.contact && is_run_by_lagrangian(*one.method, system_));
-  const bool has_own = is_lagrangian && one.method->lagrangian_scheme;
-  const bool is_noisy = one.noise && !one.closed;
-  one.scheme = has_own    ? one.method->lagrangian_scheme(section)
-               : is_noisy ? one.method->langevin_scheme(section)
-                          : one.method->scheme(section);
-  one.start = thermal_start(one, mistakes);
-  return one;
+  this_case.noise = has_noise(section, this_case);
+  const bool is_lagrangian =
+      system_.lagrangian || (system_.contact && is_run_by_lagrangian(*this_case.method, system_));
+  const bool has_own = is_lagrangian && this_case.method->lagrangian_scheme;
+  const bool is_noisy = this_case.noise && !this_case.closed;
+  this_case.scheme = has_own    ? this_case.method->lagrangian_scheme(section)
+                     : is_noisy ? this_case.method->langevin_scheme(section)
+                                : this_case.method->scheme(section);
+  this_case.start = thermal_start(this_case, mistakes);
+  return this_case;
 }
 
-std::optional<Eigen::VectorXd> Experiment::temperature_of_start(const Case& one) const {
+std::optional<Eigen::VectorXd> Experiment::start_temperature(const Case& this_case) const {
   if (system_.temperature) return system_.temperature;
-  std::set<double> all;
-  for (std::size_t index : one.environments) {
+  std::set<double> temperatures;
+  for (std::size_t index : this_case.environments) {
     const Section& environment = recipe_.environments[index];
-    all.insert(environment.is_readable("kT") ? environment.number("kT") : 0.0);
+    temperatures.insert(environment.is_readable("kT") ? environment.number("kT") : 0.0);
   }
-  if (all.size() != 1) return std::nullopt;
-  return Eigen::VectorXd::Constant(system_.size(), *all.begin());
+  if (temperatures.size() != 1) return std::nullopt;
+  return Eigen::VectorXd::Constant(system_.size(), *temperatures.begin());
 }
 
-std::shared_ptr<const ThermalStart> Experiment::thermal_start(const Case& one, Mistakes& mistakes) const {
-  if (system_.start == ParticleSystem::Start::given || !system_is_sound_) return nullptr;
-  const std::optional<Eigen::VectorXd> temperature = temperature_of_start(one);
+std::shared_ptr<const ThermalStart> Experiment::thermal_start(const Case& this_case, Mistakes& mistakes) const {
+  if (system_.start == ParticleSystem::Start::given || !system_is_valid_) return nullptr;
+  const std::optional<Eigen::VectorXd> temperature = start_temperature(this_case);
   std::string unsupported_reason =
-      "at which temperature is not known: state `kT` in [system], or run with environments of one temperature";
+      "its temperature is undefined: set `kT` in [system], or use environments of one temperature";
   std::shared_ptr<const ThermalStart> start;
   if (temperature) start = make_thermal_start(system_, *temperature, unsupported_reason);
   if (!start) {
-    mistakes.add(recipe_.system.where("start"), fmt::format("start: {}: {}", one.label, unsupported_reason));
+    mistakes.add(recipe_.system.where("start"), fmt::format("start: {}: {}", this_case.label, unsupported_reason));
   }
   return start;
 }
 
-bool Experiment::has_noise(const Section& section, const Case& one) const {
+bool Experiment::has_noise(const Section& section, const Case& this_case) const {
   if (!section.boolean("noise")) return false;
-  if (!one.closed && system_.temperature) return !system_.temperature->isZero(0.0);
-  return std::any_of(one.environments.begin(), one.environments.end(), [&](std::size_t index) {
+  if (!this_case.closed && system_.temperature) return !system_.temperature->isZero(0.0);
+  return std::any_of(this_case.environments.begin(), this_case.environments.end(), [&](std::size_t index) {
     const Section& environment = recipe_.environments[index];
-    if (one.closed) return is_noisy(environment);
+    if (this_case.closed) return is_noisy(environment);
     return environment.is_readable("kT") && environment.number("kT") > 0.0;
   });
 }
@@ -201,58 +203,58 @@ std::unique_ptr<Environment> Experiment::build_environment(const Section& sectio
   return kind.build(section, system_, {step, end_.value_or(0.0)}, communicator, mistakes);
 }
 
-std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const Case& one, double step,
+std::vector<std::unique_ptr<Environment>> Experiment::build_environments(const Case& this_case, double step,
                                                                          const Communicator& communicator) const {
   std::vector<std::unique_ptr<Environment>> environments;
-  for (std::size_t index : one.environments) {
-    Mistakes known;
+  for (std::size_t index : this_case.environments) {
+    Mistakes ignored;  // reported by the constructor
     Section section = recipe_.environments[index];
-    // Without its noise it has no warm start either: one without the other would be no bath.
-    if (!one.options.boolean("noise") && is_noisy(section)) {
+    // Without noise there is no thermal start either: the two together make a thermal bath.
+    if (!this_case.options.boolean("noise") && is_noisy(section)) {
       section.set("kT", 0.0, section.where("kT"));
       const auto disable_noise = program_.catalogues().environments.find(section.text("kind"))->disable_noise;
       if (disable_noise != nullptr) disable_noise(section);
     }
-    environments.push_back(build_environment(section, step, communicator, known));
+    environments.push_back(build_environment(section, step, communicator, ignored));
     if (!environments.back()) throw UnreadableValue();
   }
   return environments;
 }
 
 std::string Experiment::environment_without_sites() const {
-  for (const Case& one : cases()) {
-    if (!one.closed) continue;
-    for (const auto& environment : build_environments(one, one.step, communicator())) {
+  for (const Case& this_case : cases()) {
+    if (!this_case.closed) continue;
+    for (const auto& environment : build_environments(this_case, this_case.step, communicator())) {
       if (environment->properties().sites == 0) return environment->name();
     }
   }
   return "";
 }
 
-Problem Experiment::make_problem(const Case& one, double step, bool closed, const Communicator& communicator,
+Problem Experiment::make_problem(const Case& this_case, double step, bool closed, const Communicator& communicator,
                                  const ParticleSystem& start) const {
-  Problem problem = make_cold_problem(one, step, closed, communicator, start);
-  if (one.start) problem.set_thermal_start(one.start);
+  Problem problem = make_cold_problem(this_case, step, closed, communicator, start);
+  if (this_case.start) problem.set_thermal_start(this_case.start);
   return problem;
 }
 
-Problem Experiment::make_cold_problem(const Case& one, double step, bool closed, const Communicator& communicator,
+Problem Experiment::make_cold_problem(const Case& this_case, double step, bool closed, const Communicator& communicator,
                                       const ParticleSystem& start) const {
-  if (!system_is_sound_) throw UnreadableValue();
-  std::vector<std::unique_ptr<Environment>> environments = build_environments(one, step, communicator);
+  if (!system_is_valid_) throw UnreadableValue();
+  std::vector<std::unique_ptr<Environment>> environments = build_environments(this_case, step, communicator);
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
-  // Its damping is a part of its Lagrangian, to methods that know any of them.
-  if (start.contact && !start.lagrangian && is_run_by_lagrangian(*one.method, start)) {
+  // Methods for general Lagrangians treat the damping as part of the Lagrangian.
+  if (start.contact && !start.lagrangian && is_run_by_lagrangian(*this_case.method, start)) {
     return Problem(with_lagrangian(start), damping, std::move(environments), communicator);
   }
   if (closed) return Problem(start, damping, std::move(environments), communicator);
-  damping = open_damping(one, environments);
-  if (one.method->domain != Method::Domain::contact || start.contact) {
+  damping = open_damping(this_case, environments);
+  if (this_case.method->domain != Method::Domain::contact || start.contact) {
     Problem problem(start, damping, {}, communicator);
-    if (!one.noise || one.closed) return problem;
-    const Diffusion found = diffusion(one, environments, damping);
-    if (!found.unsupported_reason.empty()) throw UnreadableValue();
-    if (!found.matrix.isZero(0.0)) problem.add_noise(found.matrix);
+    if (!this_case.noise || this_case.closed) return problem;
+    const Diffusion noise = diffusion(this_case, environments, damping);
+    if (!noise.unsupported_reason.empty()) throw UnreadableValue();
+    if (!noise.matrix.isZero(0.0)) problem.add_noise(noise.matrix);
     return problem;
   }
   ParticleSystem with_action = start;
@@ -260,36 +262,38 @@ Problem Experiment::make_cold_problem(const Case& one, double step, bool closed,
   return Problem(with_action, damping, {}, communicator);
 }
 
-Eigen::MatrixXd Experiment::open_damping(const Case& one,
+Eigen::MatrixXd Experiment::open_damping(const Case& this_case,
                                          const std::vector<std::unique_ptr<Environment>>& environments) const {
   if (system_.damping) return *system_.damping;
   Eigen::MatrixXd damping = Eigen::MatrixXd::Zero(system_.size(), system_.size());
-  for (std::size_t i = 0; i < one.environments.size(); ++i) {
+  for (std::size_t i = 0; i < this_case.environments.size(); ++i) {
     environments[i]->attachment().add_outer(environments[i]->properties().damping, damping);
   }
   return damping;
 }
 
-Experiment::Diffusion Experiment::diffusion(const Case& one,
+Experiment::Diffusion Experiment::diffusion(const Case& this_case,
                                             const std::vector<std::unique_ptr<Environment>>& environments,
                                             const Eigen::MatrixXd& damping) const {
   if (system_.temperature) {
     if (const auto matrix = momentum_diffusion(damping, *system_.temperature)) return {*matrix};
-    return {{}, "the damping couples particles whose temperatures differ: no bath has the two; give them one"};
+    return {{},
+            "the damping couples particles of different temperatures, for which no Langevin noise is defined; use one "
+            "temperature"};
   }
-  for (const std::size_t index : one.environments) {
+  for (const std::size_t index : this_case.environments) {
     const Section& section = recipe_.environments[index];
     const EnvironmentKind& kind = *program_.catalogues().environments.find(section.text("kind"));
-    const std::string why = kind.why_no_white_noise == nullptr ? "" : kind.why_no_white_noise(section);
-    if (!why.empty()) return {{}, "`" + section.text("name") + "` " + why};
+    const std::string reason = kind.why_no_white_noise == nullptr ? "" : kind.why_no_white_noise(section);
+    if (!reason.empty()) return {{}, "`" + section.text("name") + "` " + reason};
   }
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(system_.size(), system_.size());
-  for (std::size_t i = 0; i < one.environments.size(); ++i) {
+  for (std::size_t i = 0; i < this_case.environments.size(); ++i) {
     const EnvironmentProperties& properties = environments[i]->properties();
     if (system_.damping && properties.temperature != environments.front()->properties().temperature) {
       return {{},
-              "the damping that [system] states is of no environment, and these differ in their temperatures: state "
-              "`kT` in [system] as well"};
+              "the damping is given in [system] and the environments have different temperatures: set `kT` in "
+              "[system] as well"};
     }
     environments[i]->attachment().add_outer(properties.temperature * properties.damping, matrix);
   }
@@ -297,9 +301,9 @@ Experiment::Diffusion Experiment::diffusion(const Case& one,
   return {matrix};
 }
 
-Problem Experiment::make_clamped_problem(const Case& one) const {
+Problem Experiment::make_clamped_problem(const Case& this_case) const {
   ParticleSystem system = system_;
-  // As good as infinite, which the equations in velocities could not take.
+  // Practically infinite; an infinite mass would make the equations in velocities singular.
   system.mass.setConstant(1e100);
   system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd::Zero(system.size(), system.size()));
   system.observables.clear();
@@ -307,7 +311,7 @@ Problem Experiment::make_clamped_problem(const Case& one) const {
   system.drive = nullptr;
   system.magnetic_field = 0.0;
   Problem problem(system, Eigen::MatrixXd::Zero(system.size(), system.size()),
-                  build_environments(one, one.step, communicator()), communicator());
+                  build_environments(this_case, this_case.step, communicator()), communicator());
   problem.p.setZero();
   return problem;
 }

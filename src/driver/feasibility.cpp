@@ -1,4 +1,4 @@
-// Whether the cases of an experiment can run, and what a user should know of before they do.
+// Checks before a run: whether the cases of an experiment can run, and warnings about those that can.
 // Tested by tests/driver/experiment_test.cpp.
 #include "driver/feasibility.hpp"
 
@@ -18,10 +18,11 @@ namespace bathline {
 
 namespace {
 
-/// How messages call a case: a label that is not the method's own name does not say which method it is.
-std::string named(const Case& one) {
-  const std::string& method = one.method->entry.name;
-  return one.label == method ? fmt::format("`{}`", method) : fmt::format("`{}` runs by `{}`", one.label, method);
+/// A case in messages: its label and, if that differs, the name of its method.
+std::string description_of(const Case& this_case) {
+  const std::string& method = this_case.method->entry.name;
+  return this_case.label == method ? fmt::format("`{}`", method)
+                                   : fmt::format("`{}` uses the method `{}`", this_case.label, method);
 }
 
 }  // namespace
@@ -29,15 +30,15 @@ std::string named(const Case& one) {
 Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes)
     : recipe_(recipe), experiment_(experiment), problems_(experiment.readable_cases().size()) {
   const std::vector<Case>& cases = experiment.readable_cases();
-  for (const Case& one : cases) {
-    const double end = static_cast<double>(one.steps) * one.step;
-    if (std::abs(end - one.end) <= 1e-9 * one.end) continue;
-    warnings_.push_back(
-        fmt::format("{}: step {} does not divide the end {}; the run ends at {}", one.label, one.step, one.end, end));
+  for (const Case& this_case : cases) {
+    const double end = static_cast<double>(this_case.steps) * this_case.step;
+    if (std::abs(end - this_case.end) <= 1e-9 * this_case.end) continue;
+    warnings_.push_back(fmt::format("{}: step {} does not divide the end {}; the run ends at {}", this_case.label,
+                                    this_case.step, this_case.end, end));
   }
-  const auto for_each_case = [&](auto judge) {
+  const auto for_each_case = [&](auto check) {
     for (std::size_t index = 0; index < cases.size(); ++index) {
-      where_readable([&] { judge(index); });
+      where_readable([&] { check(index); });
     }
   };
   const std::size_t before_system = mistakes.count();
@@ -50,40 +51,42 @@ Feasibility::Feasibility(const Recipe& recipe, const Experiment& experiment, Mis
     if (is_unsupported(index, mistakes)) return;
     check_stability(index, mistakes);
     warn_of_limits(index);
-    check_energies(index, mistakes);
+    check_energy_claims(index, mistakes);
   });
-  if (mistakes.empty()) where_readable([&] { warn_of_idle_temperature(); });
+  if (mistakes.empty()) where_readable([&] { warn_of_unused_temperature(); });
 }
 
 void Feasibility::set_up_solvers() {
   for (std::size_t index = 0; index < problems_.size(); ++index) {
-    const Case& one = experiment_.cases()[index];
-    built(index);
-    // Explicit schemes have no solver, only matrices that would take their time.
-    if (std::holds_alternative<ExplicitScheme>(one.scheme)) continue;
-    make_stepper(one.scheme, *problems_[index], one.step);
+    const Case& this_case = experiment_.cases()[index];
+    build_problem(index);
+    // Explicit schemes have no solver; making their steppers would only cost time.
+    if (std::holds_alternative<ExplicitScheme>(this_case.scheme)) continue;
+    make_stepper(this_case.scheme, *problems_[index], this_case.step);
   }
 }
 
-const Problem& Feasibility::built(std::size_t index) {
+const Problem& Feasibility::build_problem(std::size_t index) {
   std::optional<Problem>& problem = problems_.at(index);
   if (!problem) problem.emplace(experiment_.make_problem(experiment_.readable_cases()[index]));
   return *problem;
 }
 
-std::pair<std::vector<double>, Location> Feasibility::steps_of(const Case& one) const {
+std::pair<std::vector<double>, Location> Feasibility::steps_of(const Case& this_case) const {
   const Section& study = recipe_.study;
-  study.text("kind");  // tells which keys there can be: without it nothing is known of the steps
+  study.text("kind");  // throws if unreadable: the kind determines whether there is a key `step_sizes`
   if (study.has("step_sizes")) return {study.numbers("step_sizes"), study.where("step_sizes")};
-  return {{one.step}, one.options.has("step") ? one.options.where("step") : recipe_.time.where("step")};
+  return {{this_case.step},
+          this_case.options.has("step") ? this_case.options.where("step") : recipe_.time.where("step")};
 }
 
 void Feasibility::check_system(Mistakes& mistakes) const {
   const ParticleSystem& system = experiment_.system();
   if (system.contact && !recipe_.environments.empty()) {
-    mistakes.add(recipe_.environments.front().where("kind"),
-                 "a contact system is open and has no environment: its damping is part of the Lagrangian, and with "
-                 "it L no longer has an energy that an environment could take up");
+    mistakes.add(
+        recipe_.environments.front().where("kind"),
+        "a contact system runs open, without environments: its damping is part of the Lagrangian, whose energy "
+        "is not conserved with an environment either");
   }
   Eigen::VectorXd gradient(system.size()), drag = Eigen::VectorXd::Zero(system.size());
   Eigen::MatrixXd hessian(system.size(), system.size()), by_q, by_v;
@@ -96,114 +99,112 @@ void Feasibility::check_system(Mistakes& mistakes) const {
     finite = finite && drag.allFinite() && by_q.allFinite() && by_v.allFinite();
   }
   if (finite) return;
-  mistakes.add(
-      recipe_.system.where("q0"),
-      "the forces at the start, or how they change with the positions, are no finite numbers; begin elsewhere");
+  mistakes.add(recipe_.system.where("q0"),
+               "the forces or their Jacobian are not finite at the start; change `q0` or `v0`");
 }
 
 void Feasibility::check_contact(std::size_t index, Mistakes& mistakes) {
-  const Case& one = experiment_.readable_cases()[index];
+  const Case& this_case = experiment_.readable_cases()[index];
   const bool has_action = experiment_.system().contact.has_value();
-  const std::string& name = one.method->entry.name;
-  if (has_action && one.method->domain == Method::Domain::mechanical && !has_stages(one.scheme)) {
-    mistakes.add(one.options.where("method"),
-                 fmt::format("`{}` goes by turns with the kinetic and with the potential energy and does not advance "
-                             "the z of a contact system; gamma, time-centred, gauss, lobatto, herglotz, rk4, the Euler "
-                             "methods and exact do",
+  const std::string& name = this_case.method->entry.name;
+  if (has_action && this_case.method->domain == Method::Domain::mechanical && !has_stages(this_case.scheme)) {
+    mistakes.add(this_case.options.where("method"),
+                 fmt::format("`{}` splits kinetic and potential energy and cannot advance the action z of a contact "
+                             "system; gamma, time-centred, gauss, lobatto, herglotz, rk4, the Euler methods and exact "
+                             "can",
                              name));
     return;
   }
-  const ParticleSystem& whole = experiment_.system();
-  if (has_action && whole.contact->q1 && (one.method->domain == Method::Domain::mechanical || whole.is_driven())) {
-    mistakes.add(recipe_.system.where("q1"),
-                 fmt::format("`q1` is a start of `herglotz` and `exact` without a drive, which find the momentum that "
-                             "leads there; `{}` needs `v0` here",
-                             name));
+  const ParticleSystem& stated = experiment_.system();
+  if (has_action && stated.contact->q1 &&
+      (this_case.method->domain == Method::Domain::mechanical || stated.is_driven())) {
+    mistakes.add(
+        recipe_.system.where("q1"),
+        fmt::format("`q1` is supported only by `herglotz`, and by `exact` without a drive; `{}` needs `v0`", name));
     return;
   }
-  if (one.method->domain != Method::Domain::contact) return;
-  const ParticleSystem& system = one.closed ? experiment_.system() : built(index).system();
+  if (this_case.method->domain != Method::Domain::contact) return;
+  const ParticleSystem& system = this_case.closed ? experiment_.system() : build_problem(index).system();
   if (!system.contact) {
     mistakes.add(
-        one.options.where(one.closed ? "on" : "method"),
-        fmt::format("`{}` is for damping of which the Lagrangian knows: that of a system of kind `contact`, of "
-                    "one of kind `lagrangian` whose L depends on z, or of an open one whose damping takes the momenta "
-                    "of all particles away at the same rate, "
-                    "C = -gamma M, in no magnetic field",
+        this_case.options.where(this_case.closed ? "on" : "method"),
+        fmt::format("`{}` needs damping that is part of the Lagrangian: a system of kind `contact`, one of kind "
+                    "`lagrangian` whose L depends on z, or an open one with C = -gamma M (all momenta decay at the "
+                    "same rate) and without a magnetic field",
                     name));
     return;
   }
-  const auto* scheme = std::get_if<HerglotzScheme>(&one.scheme);
+  const auto* scheme = std::get_if<HerglotzScheme>(&this_case.scheme);
   if (scheme == nullptr) return;
-  const auto [steps, where] = steps_of(one);
+  const auto [steps, where] = steps_of(this_case);
   for (double step : steps) {
     const UnsupportedContact unsupported_reason = contact_unsupported_reason(*scheme, system, step);
     if (unsupported_reason.text.empty()) continue;
-    mistakes.add(unsupported_reason.is_of_step ? where : one.options.where("lagrangian"),
-                 fmt::format("{}: {}", one.label, unsupported_reason.text));
+    mistakes.add(unsupported_reason.is_of_step ? where : this_case.options.where("lagrangian"),
+                 fmt::format("{}: {}", this_case.label, unsupported_reason.text));
     if (!unsupported_reason.is_of_step) return;
   }
 }
 
-bool Feasibility::is_noise_unsupported(const Case& one, Mistakes& mistakes) const {
-  if (!one.noise) return false;
+bool Feasibility::is_noise_unsupported(const Case& this_case, Mistakes& mistakes) const {
+  if (!this_case.noise) return false;
   const ParticleSystem& system = experiment_.system();
   const std::size_t before = mistakes.count();
-  const auto refuse = [&](const std::string& why) {
-    mistakes.add(one.options.where("method"),
-                 fmt::format("`{}` {}; `noise = false` leaves the noise out", one.method->entry.name, why));
+  const auto refuse = [&](const std::string& reason) {
+    mistakes.add(this_case.options.where("method"),
+                 fmt::format("`{}` {}; `noise = false` switches the noise off", this_case.method->entry.name, reason));
   };
-  if (!one.method->langevin.takes_noise) {
-    refuse(one.method->langevin.statement);
-  } else if (one.closed && (system.lagrangian || system.contact)) {
-    refuse("takes no noise of an environment with a Lagrangian of any form or an action z");
-  } else if (one.closed) {
+  if (!this_case.method->langevin.takes_noise) {
+    refuse(this_case.method->langevin.statement);
+  } else if (this_case.closed && (system.lagrangian || system.contact)) {
+    refuse("supports no noise of an environment for a system with a general Lagrangian or an action z");
+  } else if (this_case.closed) {
     return false;
   } else if (system.lagrangian || system.contact) {
+    refuse("supports no noise for a system with a general Lagrangian or an action z: noise needs constant masses");
+  } else if (system.magnetic_field != 0.0 && !std::holds_alternative<ExactFlow>(this_case.scheme)) {
     refuse(
-        "takes no noise with a Lagrangian of any form or an action z: a bath heats momenta M v with constant masses");
-  } else if (system.magnetic_field != 0.0 && !std::holds_alternative<ExactFlow>(one.scheme)) {
-    refuse(
-        "takes no noise in a magnetic field: what it gets right of the thermal state it does where nothing turns the "
-        "velocities; on linear systems `exact` does");
-  } else if (std::holds_alternative<ExactFlow>(one.scheme) && !system.is_linear()) {
-    refuse("takes noise on linear systems without a drive alone: of others no exact flow is known");
-  } else if (const std::string why = experiment_.diffusion(one).unsupported_reason; !why.empty()) {
+        "supports no noise in a magnetic field, where it would not sample the thermal state; on linear systems "
+        "`exact` does");
+  } else if (std::holds_alternative<ExactFlow>(this_case.scheme) && !system.is_linear()) {
+    refuse("supports noise only for linear systems without a drive, for which the exact flow is known");
+  } else if (const std::string reason = experiment_.diffusion(this_case).unsupported_reason; !reason.empty()) {
     const bool is_stated = recipe_.system.has("kT");
-    mistakes.add(is_stated ? recipe_.system.where("kT") : one.options.where("on"),
-                 fmt::format("{}: {}", one.label, why));
+    mistakes.add(is_stated ? recipe_.system.where("kT") : this_case.options.where("on"),
+                 fmt::format("{}: {}", this_case.label, reason));
   }
   return mistakes.count() > before;
 }
 
 bool Feasibility::is_unsupported(std::size_t index, Mistakes& mistakes) {
-  const Case& one = experiment_.readable_cases()[index];
-  if (is_noise_unsupported(one, mistakes)) return true;
+  const Case& this_case = experiment_.readable_cases()[index];
+  if (is_noise_unsupported(this_case, mistakes)) return true;
   const std::size_t before = mistakes.count();
-  if (!built(index).damping().allFinite()) {
+  if (!build_problem(index).damping().allFinite()) {
     mistakes.add(
-        one.options.where("on"),
-        fmt::format("`{}` runs on the open system, but one of its environments stands for no damper: something "
-                    "in it never gives way, a spring to the start in the long run; state the damping in "
-                    "[system] or run it closed",
-                    one.label));
+        this_case.options.where("on"),
+        fmt::format("`{}` runs on the open system, but one of its environments implies no damping: in the long run it "
+                    "acts as a static spring; set `damping` in [system] or run it closed",
+                    this_case.label));
   }
-  const auto* explicit_scheme = std::get_if<ExplicitScheme>(&one.scheme);
+  const auto* explicit_scheme = std::get_if<ExplicitScheme>(&this_case.scheme);
   if (experiment_.system().lagrangian && explicit_scheme != nullptr) {
-    const char* why = nullptr;
+    const char* reason = nullptr;
     if (explicit_scheme->b.empty()) {
-      why = "it goes by turns with the kinetic and with the potential energy, which L(q, v, t) does not part into";
-    } else if (one.closed && !one.environments.empty()) {
-      why = "it takes no environments with a Lagrangian of any form";
+      reason = "it splits kinetic and potential energy, into which L(q, v, t) does not separate";
+    } else if (this_case.closed && !this_case.environments.empty()) {
+      reason = "it supports no environments for a system with a general Lagrangian";
     }
-    if (why != nullptr) {
-      mistakes.add(one.options.where("method"), fmt::format("{}: {}; gamma, gauss and lobatto do", named(one), why));
+    if (reason != nullptr) {
+      mistakes.add(this_case.options.where("method"),
+                   fmt::format("{}: {}; gamma, gauss and lobatto do", description_of(this_case), reason));
     }
   }
-  for (const auto& environment : built(index).environments()) {
-    const std::optional<std::string> unsupported_reason = environment->unsupported_reason(one.scheme);
+  for (const auto& environment : build_problem(index).environments()) {
+    const std::optional<std::string> unsupported_reason = environment->unsupported_reason(this_case.scheme);
     if (!unsupported_reason) continue;
-    mistakes.add(one.options.where("method"), fmt::format("{}, {}", named(one), *unsupported_reason));
+    mistakes.add(this_case.options.where("method"),
+                 fmt::format("{}, {}", description_of(this_case), *unsupported_reason));
   }
   return mistakes.count() > before;
 }
@@ -217,36 +218,36 @@ std::string Feasibility::size_key(const Section& environment) const {
 }
 
 void Feasibility::check_memory(Mistakes& mistakes) {
-  // Cases run one after the other; the largest one counts.
+  // Cases run one after the other, so that each must fit by itself.
   for (std::size_t index = 0; index < problems_.size(); ++index) {
-    const Case& one = experiment_.readable_cases()[index];
-    if (!one.closed) continue;
+    const Case& this_case = experiment_.readable_cases()[index];
+    if (!this_case.closed) continue;
     double bytes = 0.0, sites = 0.0;
-    std::int64_t most = 0;
-    std::size_t largest = 0;      // the environment to make smaller
-    std::set<std::string> names;  // of what they consist of
+    std::int64_t max_sites = 0;
+    std::size_t largest = 0;           // index of the largest environment
+    std::set<std::string> site_names;  // "sites", "oscillators"
     where_readable([&] {
-      const Problem& problem = built(index);
+      const Problem& problem = build_problem(index);
       for (std::size_t i = 0; i < problem.environments().size(); ++i) {
         const Environment& environment = *problem.environments()[i];
         const EnvironmentProperties& properties = environment.properties();
-        bytes += static_cast<double>(environment.bytes(one.scheme));
+        bytes += static_cast<double>(environment.bytes(this_case.scheme));
         sites += static_cast<double>(properties.sites);
-        names.insert(properties.site_name + "s");
-        if (properties.sites <= most) continue;
-        most = properties.sites;
-        largest = one.environments[i];
+        site_names.insert(properties.site_name + "s");
+        if (properties.sites <= max_sites) continue;
+        max_sites = properties.sites;
+        largest = this_case.environments[i];
       }
     });
     const MemoryBudget memory = memory_budget(experiment_.communicator(), bytes);
     if (memory.needed <= memory.available) continue;
     const Section& section = recipe_.environments[largest];
     constexpr double gibibyte = 1 << 30;
-    const std::string name = fmt::format("{}", fmt::join(names, " and "));
+    const std::string name = fmt::format("{}", fmt::join(site_names, " and "));
     mistakes.add(
         section.where(size_key(section)),
-        fmt::format("{:.0f} {} need {:.1f} GiB on a {} that has {:.1f} GiB to spare; about {:.0f} {} would fit, "
-                    "or more {}",
+        fmt::format("{:.0f} {} need {:.1f} GiB on a {} that has {:.1f} GiB free; about {:.0f} {} would fit; use "
+                    "fewer, or more {}",
                     sites, name, memory.needed / gibibyte, memory.is_rank_limit ? "rank" : "node",
                     memory.available / gibibyte, std::floor(memory.available / memory.needed * sites), name,
                     memory.is_rank_limit ? "ranks" : "nodes"));
@@ -255,88 +256,89 @@ void Feasibility::check_memory(Mistakes& mistakes) {
 }
 
 void Feasibility::check_stability(std::size_t index, Mistakes& mistakes) {
-  const Case& one = experiment_.readable_cases()[index];
-  const auto [steps, where] = steps_of(one);
-  const Problem& problem = built(index);
-  StabilityLimit limit = stability_limit(problem, *one.method, one.options);
-  const bool follows_step = std::any_of(problem.environments().begin(), problem.environments().end(),
-                                        [](const auto& one) { return one->properties().matched_gamma.has_value(); });
+  const Case& this_case = experiment_.readable_cases()[index];
+  const auto [steps, where] = steps_of(this_case);
+  const Problem& problem = build_problem(index);
+  StabilityLimit limit = stability_limit(problem, *this_case.method, this_case.options);
+  const bool follows_step =
+      std::any_of(problem.environments().begin(), problem.environments().end(),
+                  [](const auto& environment) { return environment->properties().matched_gamma.has_value(); });
   for (double step : steps) {
     if (follows_step && steps.size() > 1) {
-      limit = stability_limit(experiment_.make_closed_problem(one, step), *one.method, one.options);
+      limit = stability_limit(experiment_.make_closed_problem(this_case, step), *this_case.method, this_case.options);
     }
     if (limit.never_stable) {
-      warnings_.push_back(
-          fmt::format("{}: {} is unstable at any step here; its energy will grow", one.label, one.method->entry.name));
+      warnings_.push_back(fmt::format("{}: {} is unstable with every step size for this system; its energy will grow",
+                                      this_case.label, this_case.method->entry.name));
       return;
     }
     if (step <= limit.largest_step * (1.0 + 1e-9)) continue;
-    const std::string what = fmt::format("{}: step = {} is beyond the stability limit {:.10g} of {}", one.label, step,
-                                         limit.largest_step, one.method->entry.name);
+    const std::string what = fmt::format("{}: step = {} is beyond the stability limit {:.10g} of {}", this_case.label,
+                                         step, limit.largest_step, this_case.method->entry.name);
     if (!limit.is_linear) {
-      warnings_.push_back(what + " linearised at the start");
-    } else if (one.options.boolean("allow_unstable")) {
+      warnings_.push_back(what + " for the system linearised at the start");
+    } else if (this_case.options.boolean("allow_unstable")) {
       warnings_.push_back(what);
     } else {
-      mistakes.add(where, what + "; take a smaller step, or `allow_unstable = true` to see what happens");
+      mistakes.add(where, what + "; take a smaller step, or set `allow_unstable = true` to run it anyway");
     }
   }
 }
 
-void Feasibility::warn_of_idle_temperature() {
+void Feasibility::warn_of_unused_temperature() {
   const ParticleSystem& system = experiment_.system();
   if (!system.temperature || system.temperature->isZero(0.0) || system.start != ParticleSystem::Start::given) return;
   for (std::size_t index = 0; index < problems_.size(); ++index) {
-    const Case& one = experiment_.readable_cases()[index];
-    if (!one.closed && one.noise && !built(index).damping().isZero(0.0)) return;
+    const Case& this_case = experiment_.readable_cases()[index];
+    if (!this_case.closed && this_case.noise && !build_problem(index).damping().isZero(0.0)) return;
   }
   warnings_.push_back(
       "`kT` in [system] has no effect: only open damped runs and thermal starts use it; an environment of closed "
       "runs has its own `kT`");
 }
 
-void Feasibility::warn_of_other_matches(std::size_t index) {
-  const Case& one = experiment_.readable_cases()[index];
-  if (one.method->entry.name != "gamma") return;
-  const double gamma = one.options.number("gamma");
-  for (const auto& environment : built(index).environments()) {
+void Feasibility::warn_of_mismatched_grids(std::size_t index) {
+  const Case& this_case = experiment_.readable_cases()[index];
+  if (this_case.method->entry.name != "gamma") return;
+  const double gamma = this_case.options.number("gamma");
+  for (const auto& environment : build_problem(index).environments()) {
     const std::optional<double> matched = environment->properties().matched_gamma;
     if (!matched || *matched == gamma) continue;
     warnings_.push_back(
-        fmt::format("{}: `{}` is made for gamma = {}; with gamma = {} closed and reduced runs differ by terms of the "
-                    "order of the step",
-                    one.label, environment->name(), *matched, gamma));
+        fmt::format("{}: the grid of `{}` is exact for gamma = {}; with gamma = {} closed and reduced runs differ by "
+                    "O(h)",
+                    this_case.label, environment->name(), *matched, gamma));
   }
 }
 
 void Feasibility::warn_of_limits(std::size_t index) {
-  const Case& one = experiment_.readable_cases()[index];
-  if (!one.closed) return;
-  warn_of_other_matches(index);
+  const Case& this_case = experiment_.readable_cases()[index];
+  if (!this_case.closed) return;
+  warn_of_mismatched_grids(index);
   if (!particle_frequency_) particle_frequency_ = particle_frequency(experiment_.system());
-  const double end = static_cast<double>(one.steps) * one.step;
-  for (const auto& environment : built(index).environments()) {
+  const double end = static_cast<double>(this_case.steps) * this_case.step;
+  for (const auto& environment : build_problem(index).environments()) {
     const EnvironmentProperties& properties = environment->properties();
     if (properties.echo.time < end * (1.0 - 1e-12)) {
       warnings_.push_back(fmt::format(
-          "{}: the {} of `{}` is back at t_r = {:.6g}, before the end {}; until then it "
-          "damps by D = {:.6g}",
-          one.label, properties.echo.name, environment->name(), properties.echo.time, end, properties.damping));
+          "{}: the {} of `{}` returns at t_r = {:.6g}, before the end {}; until then it damps with D = {:.6g}",
+          this_case.label, properties.echo.name, environment->name(), properties.echo.time, end, properties.damping));
     }
-    // What decays takes energy above its own frequencies, too.
+    // An environment with decay dissipates energy at frequencies above its own, too.
     if (properties.is_linear && properties.fastest_decay == 0.0 &&
         properties.highest_frequency < *particle_frequency_) {
       warnings_.push_back(fmt::format(
-          "{}: the highest frequency {:.6g} of `{}` lies below the particles' own {:.6g}; it cannot damp them",
-          one.label, properties.highest_frequency, environment->name(), *particle_frequency_));
+          "{}: the band edge {:.6g} of `{}` lies below the particles' frequency {:.6g}; it cannot damp them",
+          this_case.label, properties.highest_frequency, environment->name(), *particle_frequency_));
     }
   }
-  if (one.noise) warn_of_bound_motions(index);
+  if (this_case.noise) warn_of_bound_modes(index);
 }
 
-// Particles that are light beside what pulls at them vibrate above the band of a line, though not by themselves.
-void Feasibility::warn_of_bound_motions(std::size_t index) {
-  const Problem& problem = built(index);
+// Light particles coupled by stiff springs can have a bound mode above the band of the line, even if their own
+// frequencies lie within it.
+void Feasibility::warn_of_bound_modes(std::size_t index) {
+  const Problem& problem = build_problem(index);
   double edge = 0.0;
   for (const auto& environment : problem.environments()) {
     const EnvironmentProperties& properties = environment->properties();
@@ -346,32 +348,32 @@ void Feasibility::warn_of_bound_motions(std::size_t index) {
   const double highest = highest_frequency(problem);
   if (highest <= edge * (1.0 + 1e-6) || *particle_frequency_ > edge) return;
   warnings_.push_back(fmt::format(
-      "{}: particles and environments together vibrate at {:.6g}, above {:.6g}, up to which there are waves "
-      "that carry heat: this motion stays as warm as it starts",
+      "{}: the closed system has a bound mode of frequency {:.6g}, above the band edge {:.6g}; it does not thermalise "
+      "but keeps its initial energy",
       experiment_.readable_cases()[index].label, highest, edge));
 }
 
-// On the limit, h omega = 2 for the usual schemes, the two eigenvalues of a step are one without two eigenvectors: the
-// motion of a site against the next grows with the number of steps. At rest there is none of it, in a thermal start as
-// much as of any other, so that the energy of N sites grows to some N times itself. The particles feel it no more than
-// before: on the characteristic grid the line is an exact delay.
-void Feasibility::check_energies(std::size_t index, Mistakes& mistakes) {
-  const Case& one = experiment_.readable_cases()[index];
-  if (!one.closed) return;
-  const double limit = one.method->properties(one.options).imaginary_axis_limit;
+// At the limit, h omega = 2 for the usual schemes, a step has a double eigenvalue with a single eigenvector: the mode
+// in which neighbouring sites move against each other grows linearly with the number of steps. A line at rest does not
+// excite it, but a thermal start does like every other mode, so that the energy of N sites grows by a factor of about
+// N. The particles are not affected: on the characteristic grid the line is an exact delay.
+void Feasibility::check_energy_claims(std::size_t index, Mistakes& mistakes) {
+  const Case& this_case = experiment_.readable_cases()[index];
+  if (!this_case.closed) return;
+  const double limit = this_case.method->properties(this_case.options).imaginary_axis_limit;
   std::string on_limit;
-  for (const auto& environment : built(index).environments()) {
+  for (const auto& environment : build_problem(index).environments()) {
     if (!(environment->properties().temperature > 0.0) || !(limit > 0.0)) continue;
-    // What dies down does not grow.
+    // Modes with decay do not grow.
     auto* noisy = dynamic_cast<Noisy*>(environment.get());
     if (noisy != nullptr && noisy->noise() != nullptr) continue;
-    // Beyond the limit, of which has been told, the paths grow as well.
-    if (std::abs(one.step * environment->properties().highest_frequency / limit - 1.0) > 1e-6) continue;
+    // Beyond the limit, which check_stability reports, the trajectories grow as well.
+    if (std::abs(this_case.step * environment->properties().highest_frequency / limit - 1.0) > 1e-6) continue;
     if (on_limit.empty()) on_limit = environment->name();
     warnings_.push_back(fmt::format(
-        "{}: the warm `{}` stands on the stability limit of {}, where its energy grows with every step: the paths are "
-        "right, the energies of `{}` are not",
-        one.label, environment->name(), one.method->entry.name, environment->name()));
+        "{}: the thermal environment `{}` is at the stability limit of {}: its energy grows with every step; the "
+        "trajectories of the particles are valid, the energies of `{}` are not",
+        this_case.label, environment->name(), this_case.method->entry.name, environment->name()));
   }
   if (on_limit.empty()) return;
   for (const Section& claim : recipe_.claims) {
@@ -379,15 +381,17 @@ void Feasibility::check_energies(std::size_t index, Mistakes& mistakes) {
       where_readable([&] {
         if (!claim.has(key)) return;
         const std::string& quantity = claim.text(key);
-        const bool speaks_of_it = quantity.starts_with(one.label + ".energy_environment") ||
-                                  quantity.starts_with(one.label + ".energy_interaction") ||
-                                  quantity.starts_with(one.label + ".energy_total") ||
-                                  quantity.starts_with("energy." + one.label + ".");
-        if (!speaks_of_it) return;
-        mistakes.add(claim.where(key),
-                     fmt::format("`{}` is an energy of the warm `{}`, which stands on the stability limit of `{}` and "
-                                 "has no bound; take a smaller step or another grid, or claim something of the paths",
-                                 quantity, on_limit, one.label));
+        const bool is_affected = quantity.starts_with(this_case.label + ".energy_environment") ||
+                                 quantity.starts_with(this_case.label + ".energy_interaction") ||
+                                 quantity.starts_with(this_case.label + ".energy_total") ||
+                                 quantity.starts_with("energy." + this_case.label + ".");
+        if (!is_affected) return;
+        mistakes.add(
+            claim.where(key),
+            fmt::format("`{}` is an energy of the thermal environment `{}`, which is at the stability limit of "
+                        "`{}` and grows without bound; take a smaller step or another grid, or claim a "
+                        "quantity of the trajectories",
+                        quantity, on_limit, this_case.label));
       });
     }
   }

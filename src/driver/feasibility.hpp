@@ -1,4 +1,4 @@
-// Whether the cases of an experiment can run, and what a user should know of before they do.
+// Checks before a run: whether the cases of an experiment can run, and warnings about those that can.
 #pragma once
 
 #include <optional>
@@ -10,50 +10,50 @@
 
 namespace bathline {
 
-/// The judgement of every case that could be read, on its problem, which is built once.
+/// Checks every case that could be read; the problem of each case is built once.
 class Feasibility {
  public:
-  /// Adds to the mistakes what keeps a case from running: damping that nothing states, a start that is no number, a
-  /// method that is not for the system or the environments, too little memory, a step beyond the limit of stability.
-  /// `recipe`, which the experiment is of, and `experiment` must outlive this. @note Collective.
+  /// Adds to the mistakes what prevents a case from running: undefined damping, forces that are not finite at the
+  /// start, a method that supports neither the system nor the environments, too little memory, a step beyond the
+  /// stability limit. `recipe`, from which `experiment` was made, and `experiment` must outlive this. @note Collective.
   Feasibility(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
 
-  /// An echo before the end, an environment too slow to damp, a growing method, a grid of another one, a last step cut
-  /// off.
+  /// Warnings: an echo before the end, a band edge below the particles' frequencies, an unstable method, a grid that is
+  /// exact for another gamma, an end that is not a multiple of the step.
   const std::vector<std::string>& warnings() const { return warnings_; }
-  /// The problem of a case by its number, not prepared; only where there was no mistake.
+  /// The problem of case `index`, before `Problem::prepare`; requires that there were no mistakes.
   const Problem& problem(std::size_t index) const { return problems_.at(index).value(); }
-  /// Sets up the solvers of all cases, so that PETSc sees its options. Throws SolverError. @note Collective.
+  /// Sets up the solvers of all cases, so that PETSc reads its options. Throws SolverError. @note Collective.
   void set_up_solvers();
 
  private:
-  /// Whether it can have environments, and forces and their slopes are numbers at the start.
+  /// The system supports its environments, and forces and Jacobians are finite at the start.
   void check_system(Mistakes& mistakes) const;
-  /// Whether the system has a z, or can be given one, if and only if the method advances one, and whether the method
-  /// can do its steps.
+  /// A contact method needs a system with an action z, given or implied by its damping, and a system with a z needs a
+  /// method that advances it, with a step that the method supports.
   void check_contact(std::size_t index, Mistakes& mistakes);
-  /// Whether the noise of an open system has no temperature, or the method takes none.
-  bool is_noise_unsupported(const Case& one, Mistakes& mistakes) const;
-  /// Whether an environment cannot be advanced by the method, or implies no damping for an open system.
+  /// Whether a case needs noise that its method or its system does not support; adds the mistake.
+  bool is_noise_unsupported(const Case& this_case, Mistakes& mistakes) const;
+  /// Whether the method does not support the system or an environment, or an environment implies no damping for an open
+  /// system; adds the mistakes.
   bool is_unsupported(std::size_t index, Mistakes& mistakes);
   void check_memory(Mistakes& mistakes);
-  /// The key that an environment's memory grows with; `kind` where there is none.
+  /// The key that determines the size of an environment; `kind` if there is none.
   std::string size_key(const Section& environment) const;
   void check_stability(std::size_t index, Mistakes& mistakes);
   void warn_of_limits(std::size_t index);
-  /// Where a motion of particles and environments together is out of reach of the noise of a closed run.
-  void warn_of_bound_motions(std::size_t index);
-  /// A temperature that no run feels.
-  void warn_of_idle_temperature();
-  /// Where an environment that follows the step is made for another gamma than the closed integrator's.
-  void warn_of_other_matches(std::size_t index);
-  /// Whether a warm environment stands on the limit of stability, where its energy has no bound; then nothing can be
-  /// claimed of it.
-  void check_energies(std::size_t index, Mistakes& mistakes);
-  /// The problem of a case; throws UnreadableValue where it cannot be built.
-  const Problem& built(std::size_t index);
-  /// The steps that a case runs with, and where the recipe states them: the study's list where it has one.
-  std::pair<std::vector<double>, Location> steps_of(const Case& one) const;
+  /// A bound mode above the band edges, which the noise of a closed run cannot thermalise.
+  void warn_of_bound_modes(std::size_t index);
+  /// A temperature without effect on any run.
+  void warn_of_unused_temperature();
+  /// A grid that is exact for another gamma than the integrator's.
+  void warn_of_mismatched_grids(std::size_t index);
+  /// A warm environment at the stability limit: its energy is unbounded, so that claims about it are mistakes.
+  void check_energy_claims(std::size_t index, Mistakes& mistakes);
+  /// The problem of case `index`; throws UnreadableValue if it cannot be built.
+  const Problem& build_problem(std::size_t index);
+  /// The step sizes of a case and their location in the recipe: the study's list if it has one.
+  std::pair<std::vector<double>, Location> steps_of(const Case& this_case) const;
 
   const Recipe& recipe_;
   const Experiment& experiment_;

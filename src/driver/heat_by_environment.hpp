@@ -1,4 +1,4 @@
-// Which environment of an open run takes which heat.
+// The heat that each environment of an open run absorbs.
 #pragma once
 
 #include <Eigen/Dense>
@@ -9,17 +9,17 @@
 
 namespace bathline {
 
-/// In an open run all dampers and all noise are one. Where no two environments damp the same particle, what each degree
-/// of freedom gives says what each of them has taken. Source: sekimoto2010, section 4.1.
+/// An open run has one damping matrix and one noise for all environments. If no two environments damp the same degree
+/// of freedom, the heat by degree of freedom gives the heat by environment. Source: sekimoto2010, section 4.1.
 struct HeatByEnvironment {
-  /// By environment of the case 1 at the degrees of freedom that it damps, else 0; empty where one environment takes
-  /// all, or where that is not known.
-  std::vector<Eigen::VectorXd> of_environments = {};
-  std::vector<std::string> names = {};  ///< of those that take it: "all" where it is not known which
-  std::string unsupported_reason = {};  ///< why that is not known, else empty
+  /// For each environment of the case, 1 at the degrees of freedom that it damps, else 0; empty if one environment
+  /// absorbs all heat, or if the heat cannot be divided.
+  std::vector<Eigen::VectorXd> damped_coordinates = {};
+  std::vector<std::string> names = {};  ///< of the environments; "all" if the heat cannot be divided
+  std::string unsupported_reason = {};  ///< why the heat cannot be divided, else empty
 };
 
-/// Of a case that is open. @note Collective.
-HeatByEnvironment heat_by_environment(const Experiment& experiment, const Case& one);
+/// For an open case. @note Collective.
+HeatByEnvironment heat_by_environment(const Experiment& experiment, const Case& this_case);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Whether the energy ledger of a run stays where its scheme can keep it.
+// Detects energy errors that the scheme and the step of a run do not explain.
 // Tested by tests/study/trajectory_test.cpp.
 #include "driver/ledger_monitor.hpp"
 
@@ -13,7 +13,7 @@ namespace bathline {
 
 namespace {
 
-/// A bound of the frequencies and rates of the forces at a state: the largest sum of a row of the matrices per mass.
+/// A bound of the frequencies and decay rates at a state: the largest row sum of the mass-scaled matrices.
 double fastest_rate(const Problem& problem, const Eigen::VectorXd& velocity) {
   const ParticleSystem& system = problem.system();
   const Eigen::VectorXd scale = system.mass.cwiseSqrt().cwiseInverse();
@@ -31,11 +31,11 @@ double fastest_rate(const Problem& problem, const Eigen::VectorXd& velocity) {
   return std::max(rate, cyclotron_frequency(system.magnetic_field, system.mass));
 }
 
-/// How fast things are at a state: h a and u are lengths in coordinates in which masses are one.
+/// Rates at a state, in mass-scaled coordinates.
 struct RateEstimate {
-  double rate = 0.0;     // 1/s
-  double squared = 0.0;  // u^2 = v.M v
-  double pull = 0.0;     // a, the root of F.M^-1 F
+  double rate = 0.0;           // omega, 1/s
+  double speed_squared = 0.0;  // u^2 = v.M v
+  double acceleration = 0.0;   // a, the root of F.M^-1 F
 };
 
 RateEstimate rates_of_masses(const Problem& problem) {
@@ -47,63 +47,63 @@ RateEstimate rates_of_masses(const Problem& problem) {
           std::sqrt(gradient.cwiseAbs2().cwiseQuotient(mass).sum())};
 }
 
-/// The second derivatives of a Lagrangian at a state, and the mass matrix among them.
+/// The Hessian of a Lagrangian at a state, which contains the mass matrix.
 struct LagrangianHessian {
   explicit LagrangianHessian(const Problem& problem)
-      : n(problem.q.size()), curvatures(2 * n + 1, 2 * n + 1), t(problem.clock.at(0.0)) {
+      : n(problem.q.size()), matrix(2 * n + 1, 2 * n + 1), t(problem.clock.at(0.0)) {
     Eigen::VectorXd x(2 * n + 2);
     x << problem.q, problem.v, t, problem.z;
-    problem.system().lagrangian->hessian(x.data(), curvatures.data());
-    mass_matrix = curvatures.block(n, n, n, n);
+    problem.system().lagrangian->hessian(x.data(), matrix.data());
+    mass_matrix = matrix.block(n, n, n, n);
     mass_matrix.diagonal() += problem.system().mass;
     root.compute(mass_matrix);
   }
   bool has_masses() const { return root.info() == Eigen::Success; }
 
   Eigen::Index n;
-  Eigen::MatrixXd curvatures, mass_matrix;
+  Eigen::MatrixXd matrix, mass_matrix;
   double t;
   Eigen::LLT<Eigen::MatrixXd> root;
 };
 
-/// The same with M = d2L/dv2 and the accelerations that L makes by itself.
+/// The same with M = d2L/dv2 and the accelerations due to L alone.
 RateEstimate rates_of_lagrangian(const Problem& problem) {
-  const LagrangianHessian bends(problem);
-  const Eigen::Index n = bends.n;
+  const LagrangianHessian hessian(problem);
+  const Eigen::Index n = hessian.n;
   Eigen::MatrixXd by_q = Eigen::MatrixXd::Zero(n, n), by_v = by_q;
-  if (problem.is_damped() || problem.system().applied) problem.jacobians(problem.q, problem.v, bends.t, by_q, by_v);
-  by_q += bends.curvatures.topLeftCorner(n, n);
-  const Eigen::MatrixXd mixed = bends.curvatures.block(n, 0, n, n);
+  if (problem.is_damped() || problem.system().applied) problem.jacobians(problem.q, problem.v, hessian.t, by_q, by_v);
+  by_q += hessian.matrix.topLeftCorner(n, n);
+  const Eigen::MatrixXd mixed = hessian.matrix.block(n, 0, n, n);
   by_v += mixed.transpose() - mixed;
   const auto row_sum = [&](const Eigen::MatrixXd& matrix) {
-    const Eigen::MatrixXd half = bends.root.matrixL().solve(matrix);
-    return bends.root.matrixL().solve(half.transpose()).cwiseAbs().rowwise().sum().maxCoeff();
+    const Eigen::MatrixXd half = hessian.root.matrixL().solve(matrix);
+    return hessian.root.matrixL().solve(half.transpose()).cwiseAbs().rowwise().sum().maxCoeff();
   };
   const Eigen::VectorXd none = Eigen::VectorXd::Zero(n);
-  const Eigen::VectorXd a = problem.legendre()->acceleration(problem.q, problem.v, bends.t, problem.z, none);
-  return {std::max(std::sqrt(row_sum(by_q)), row_sum(by_v)), problem.v.dot(bends.mass_matrix * problem.v),
-          std::sqrt(a.dot(bends.mass_matrix * a))};
+  const Eigen::VectorXd a = problem.legendre()->acceleration(problem.q, problem.v, hessian.t, problem.z, none);
+  return {std::max(std::sqrt(row_sum(by_q)), row_sum(by_v)), problem.v.dot(hessian.mass_matrix * problem.v),
+          std::sqrt(a.dot(hessian.mass_matrix * a))};
 }
 
-/// Nothing where a Lagrangian's masses are not positive, so that none of this is a bound.
+/// Nothing if the mass matrix of a Lagrangian is not positive definite: then the bounds do not hold.
 std::optional<double> kinetic_energy(const Problem& problem) {
   if (!problem.system().lagrangian) {
     return 0.5 * problem.p.cwiseAbs2().cwiseQuotient(problem.system().mass).sum();
   }
-  const LagrangianHessian bends(problem);
-  if (!bends.has_masses()) return std::nullopt;
-  return 0.5 * problem.v.dot(bends.mass_matrix * problem.v);
+  const LagrangianHessian hessian(problem);
+  if (!hessian.has_masses()) return std::nullopt;
+  return 0.5 * problem.v.dot(hessian.mass_matrix * problem.v);
 }
 
 }  // namespace
 
-LedgerMonitor::LedgerMonitor(const Case& one, const Problem& problem) : one_(one) {
-  const MethodProperties properties = one.method->properties(one.options);
-  const bool depends_on_velocity = !one.closed || problem.depends_on_velocity();
+LedgerMonitor::LedgerMonitor(const Case& this_case, const Problem& problem) : case_(this_case) {
+  const MethodProperties properties = this_case.method->properties(this_case.options);
+  const bool depends_on_velocity = !this_case.closed || problem.depends_on_velocity();
   order_ = depends_on_velocity && properties.order_damped > 0 ? properties.order_damped : properties.order;
-  // Where the path is exact and the work is not, it is summed over steps by their mean velocities.
-  if (std::holds_alternative<HerglotzScheme>(one.scheme)) order_ = 1;
-  drifts_ = !properties.symplectic;
+  // Herglotz: the work is summed with the mean velocity of each step, to first order even if the trajectory is exact.
+  if (std::holds_alternative<HerglotzScheme>(this_case.scheme)) order_ = 1;
+  has_drift_ = !properties.symplectic;
   is_linear_ = problem.system().has_linear_forces() && problem.has_linear_environments();
   const double limit = properties.imaginary_axis_limit;
   limit_ = limit > 0.0 ? limit : 2.0;
@@ -111,89 +111,91 @@ LedgerMonitor::LedgerMonitor(const Case& one, const Problem& problem) : one_(one
   for (const auto& environment : problem.environments()) {
     highest = std::max(highest, environment->properties().highest_frequency);
   }
-  environment_rate_ = one.step * highest / limit_;
+  environment_rate_ = this_case.step * highest / limit_;
 }
 
 double LedgerMonitor::explained(double by_state) const {
-  const double energy = seen_.kinetic + seen_.environments + seen_.turned_over;
-  // The exact flow is as exact as its reference solution.
+  const double energy = history_.kinetic + history_.environments + history_.exchanged;
+  // The exact flow has the tolerance of its reference solution.
   if (order_ == 0) return 1e-3 * energy;
   const double power = std::min(order_, 2);
-  double explained = by_state + seen_.drift + std::pow(seen_.rate, power) * seen_.turned_over;
-  // What an environment holds is an explanation at most four times.
+  double explained = by_state + history_.drift + std::pow(history_.rate, power) * history_.exchanged;
+  // The energy of the environments counts at most four times.
   const double ratio = std::min(environment_rate_, 0.9);
-  explained += std::min(4.0, 2.0 * std::pow(ratio, power) / (1.0 - ratio)) * seen_.environments;
+  explained += std::min(4.0, 2.0 * std::pow(ratio, power) / (1.0 - ratio)) * history_.environments;
   return 2.0 * explained + 1e-3 * energy;
 }
 
-LedgerMonitor::Look LedgerMonitor::look_at(const Problem& problem) {
-  const RateEstimate swiftness = problem.system().lagrangian ? rates_of_lagrangian(problem) : rates_of_masses(problem);
-  const double h = one_.step, turning = h * swiftness.rate, ratio = turning / limit_;
-  if (seen_.steps == 0.0) seen_.first_rate = turning;
-  double end = std::max(0.5 * std::min(limit_, 2.0), 1.2 * seen_.first_rate);
-  if (is_linear_) end = limit_;
-  if (!(turning <= std::min(end, 0.95 * limit_))) return {};
-  const double u = std::sqrt(swiftness.squared), kick = h * swiftness.pull;
-  const double away = order_ == 1 ? u * kick + kick * kick + turning * u * u : kick * kick + turning * turning * u * u;
-  const Look look{.explains = true, .turning = turning, .away = away / (1.0 - ratio)};
-  seen_.state = std::max(seen_.state, look.away);
-  seen_.rate = std::max(seen_.rate, turning);
-  return look;
+LedgerMonitor::Explanation LedgerMonitor::explain(const Problem& problem) {
+  const RateEstimate rates = problem.system().lagrangian ? rates_of_lagrangian(problem) : rates_of_masses(problem);
+  const double h = case_.step, h_omega = h * rates.rate, ratio = h_omega / limit_;
+  if (history_.steps == 0.0) history_.first_rate = h_omega;
+  double max_h_omega = std::max(0.5 * std::min(limit_, 2.0), 1.2 * history_.first_rate);
+  if (is_linear_) max_h_omega = limit_;
+  if (!(h_omega <= std::min(max_h_omega, 0.95 * limit_))) return {};
+  const double u = std::sqrt(rates.speed_squared), kick = h * rates.acceleration;
+  const double excursion =
+      order_ == 1 ? u * kick + kick * kick + h_omega * u * u : kick * kick + h_omega * h_omega * u * u;
+  const Explanation explanation{.is_valid = true, .h_omega = h_omega, .excursion = excursion / (1.0 - ratio)};
+  history_.state = std::max(history_.state, explanation.excursion);
+  history_.rate = std::max(history_.rate, h_omega);
+  return explanation;
 }
 
 void LedgerMonitor::record(const StateView& moment, const EnergyLedger& ledger) {
   const Problem& problem = moment.problem;
-  // What dL/dz does to an energy is none of the rates below.
+  // The rates below do not cover the energy change by dL/dz.
   if (problem.system().lagrangian && problem.system().contact) return;
   const std::optional<double> kinetic = kinetic_energy(problem);
   if (!kinetic) return;
-  const bool is_start = seen_.steps < 0.0;
+  const bool is_start = history_.steps < 0.0;
   if (is_start) {
-    seen_.start = ledger.total();
-    seen_.dissipated = ledger.dissipated;
-    seen_.work = ledger.work;
+    history_.start = ledger.total();
+    history_.dissipated = ledger.dissipated;
+    history_.work = ledger.work;
   }
-  const double steps = static_cast<double>(moment.step) - (is_start ? 0.0 : seen_.steps);
-  seen_.steps = static_cast<double>(moment.step);
-  seen_.kinetic = std::max(seen_.kinetic, *kinetic);
-  seen_.environments = std::max(seen_.environments, std::abs(ledger.environment) + std::abs(ledger.interaction));
-  seen_.turned_over += std::abs(ledger.dissipated - seen_.dissipated) + std::abs(ledger.work - seen_.work);
-  seen_.dissipated = ledger.dissipated;
-  seen_.work = ledger.work;
-  if (is_start || drifts_) {
-    const Look look = look_at(problem);
-    seen_.drift += steps * std::pow(look.turning, order_ + 1) / std::tgamma(order_ + 1) * seen_.kinetic;
-    if (is_start) seen_.first_state = look.away;
+  const double steps = static_cast<double>(moment.step) - (is_start ? 0.0 : history_.steps);
+  history_.steps = static_cast<double>(moment.step);
+  history_.kinetic = std::max(history_.kinetic, *kinetic);
+  history_.environments = std::max(history_.environments, std::abs(ledger.environment) + std::abs(ledger.interaction));
+  history_.exchanged += std::abs(ledger.dissipated - history_.dissipated) + std::abs(ledger.work - history_.work);
+  history_.dissipated = ledger.dissipated;
+  history_.work = ledger.work;
+  if (is_start || has_drift_) {
+    const Explanation explanation = explain(problem);
+    history_.drift += steps * std::pow(explanation.h_omega, order_ + 1) / std::tgamma(order_ + 1) * history_.kinetic;
+    if (is_start) history_.first_state = explanation.excursion;
   }
-  const double excursion = std::abs(ledger.total() - seen_.start);
-  seen_.excursion = std::max(seen_.excursion, excursion);
-  // Beyond its limit a linear run grows, of which it has been warned.
-  if (seen_.unexplained_at >= 0.0 || (is_linear_ && seen_.first_rate > 0.95 * limit_)) return;
-  if (!(excursion > explained(seen_.first_state))) return;
-  // A look takes the square of the size; what has been lost is found a little later as well.
+  const double excursion = std::abs(ledger.total() - history_.start);
+  history_.excursion = std::max(history_.excursion, excursion);
+  // A linear run beyond its stability limit grows; there has been a warning before the run.
+  if (history_.unexplained_at >= 0.0 || (is_linear_ && history_.first_rate > 0.95 * limit_)) return;
+  if (!(excursion > explained(history_.first_state))) return;
+  // The cost is quadratic in the size, so that large systems are inspected at geometrically spaced steps.
   const bool is_large = problem.q.size() > 64;
-  if (is_large && seen_.steps < (1.0 + 1.0 / 64.0) * seen_.looked) return;
-  seen_.looked = seen_.steps;
-  const Look look = look_at(problem);
-  const double explanation = explained(look.explains ? seen_.first_state + look.away : seen_.state);
-  if (!(excursion > explanation)) return;
-  seen_.unexplained_at = moment.time;
-  seen_.explained = explanation;
+  if (is_large && history_.steps < (1.0 + 1.0 / 64.0) * history_.inspected) return;
+  history_.inspected = history_.steps;
+  const Explanation explanation = explain(problem);
+  const double limit = explained(explanation.is_valid ? history_.first_state + explanation.excursion : history_.state);
+  if (!(excursion > limit)) return;
+  history_.unexplained_at = moment.time;
+  history_.explained = limit;
 }
 
-std::optional<std::string> LedgerMonitor::finding() const {
-  if (seen_.unexplained_at < 0.0) return std::nullopt;
+std::optional<std::string> LedgerMonitor::warning() const {
+  if (history_.unexplained_at < 0.0) return std::nullopt;
   return fmt::format(
-      "{}: energy_total left its start by {:.3g} J, and from t = {:.6g} on by more than the {:.3g} J that {} with the "
-      "step {} can explain; the motion is not to be trusted from there on",
-      one_.label, seen_.excursion, seen_.unexplained_at, seen_.explained, one_.method->entry.name, one_.step);
+      "{}: energy_total drifts by {:.3g} J; from t = {:.6g} on the drift exceeds the {:.3g} J expected of {} with step "
+      "{}, so that the trajectory is invalid from there on",
+      case_.label, history_.excursion, history_.unexplained_at, history_.explained, case_.method->entry.name,
+      case_.step);
 }
 
 void LedgerMonitor::serialise(Archive& archive) {
-  archive.numbers(
-      "seen", {&seen_.steps, &seen_.start, &seen_.kinetic, &seen_.environments, &seen_.turned_over, &seen_.dissipated,
-               &seen_.work, &seen_.state, &seen_.first_state, &seen_.looked, &seen_.first_rate, &seen_.rate,
-               &seen_.drift, &seen_.excursion, &seen_.unexplained_at, &seen_.explained});
+  archive.numbers("seen", {&history_.steps, &history_.start, &history_.kinetic, &history_.environments,
+                           &history_.exchanged, &history_.dissipated, &history_.work, &history_.state,
+                           &history_.first_state, &history_.inspected, &history_.first_rate, &history_.rate,
+                           &history_.drift, &history_.excursion, &history_.unexplained_at, &history_.explained});
 }
 
 }  // namespace bathline

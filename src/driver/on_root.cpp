@@ -1,4 +1,4 @@
-// What rank 0 does for all.
+// Work of rank 0 whose outcome all ranks get.
 // Tested by tests/command_line/commands_test.py.
 #include "driver/on_root.hpp"
 
@@ -21,13 +21,13 @@ std::string read_text(const std::string& path, const Communicator& communicator)
     std::error_code ignored;
     std::ifstream file(path, std::ios::binary);
     if (std::filesystem::is_directory(path, ignored)) {
-      error = fmt::format("{} is a directory; a recipe is a .toml file", path);
+      error = fmt::format("{} is a directory, not a recipe (a .toml file)", path);
     } else if (!file) {
       error = fmt::format("cannot read the recipe {}: {}", path, std::generic_category().message(errno));
     } else {
-      std::ostringstream all;
-      all << file.rdbuf();
-      text = all.str();
+      std::ostringstream content;
+      content << file.rdbuf();
+      text = content.str();
     }
   }
   error = communicator.broadcast(error);
@@ -35,11 +35,11 @@ std::string read_text(const std::string& path, const Communicator& communicator)
   return communicator.broadcast(text);
 }
 
-void check_on_root(const Communicator& communicator, const std::function<void()>& judge) {
+void check_on_root(const Communicator& communicator, const std::function<void()>& check) {
   std::string reason;
   if (communicator.is_root()) {
     try {
-      judge();
+      check();
     } catch (const std::exception& error) {
       reason = error.what();
     }

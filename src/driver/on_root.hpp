@@ -1,4 +1,4 @@
-// What rank 0 does for all.
+// Work of rank 0 whose outcome all ranks get.
 #pragma once
 
 #include <functional>
@@ -8,14 +8,14 @@
 
 namespace bathline {
 
-/// The text of a file, read by rank 0. Throws UsageError where it cannot be read. @note Collective.
+/// The text of a file, read by rank 0. Throws UsageError if it cannot be read. @note Collective.
 std::string read_text(const std::string& path, const Communicator& communicator);
 
-/// Throws what rank 0 alone finds wrong as everyone's UsageError. @note Collective.
-void check_on_root(const Communicator& communicator, const std::function<void()>& judge);
+/// Calls `check` on rank 0; what it throws becomes a UsageError on every rank. @note Collective.
+void check_on_root(const Communicator& communicator, const std::function<void()>& check);
 
-/// The exit code of `work`, which rank 0 alone does; where it throws, rank 0 says why and `failure_code` is returned.
-/// The same on every rank. @note Collective.
+/// Calls `work` on rank 0 and returns its exit code on every rank; if it throws, rank 0 logs the error and
+/// `failure_code` is returned. @note Collective.
 int run_on_root(const Communicator& communicator, int failure_code, const std::function<int()>& work);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Reading the section [output] once.
+// Reading the section [output] of a recipe.
 #include "driver/output_plan.hpp"
 
 namespace bathline {

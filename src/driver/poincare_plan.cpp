@@ -1,4 +1,4 @@
-// Which surface of section a recipe asks for.
+// The Poincare or stroboscopic section that a recipe requests.
 // Tested by tests/study/section_test.cpp.
 #include "driver/poincare_plan.hpp"
 
@@ -11,7 +11,7 @@ namespace bathline {
 PoincarePlan read_poincare_plan(const Section& table, const ParticleSystem& system, Mistakes& mistakes) {
   PoincarePlan plan;
   if (table.has("of") == table.has("period")) {
-    mistakes.add(table.where(), "section needs either `of`, a formula, or `period`, the seconds between two points");
+    mistakes.add(table.where(), "section needs either `of`, a formula, or `period`, in seconds");
     throw UnreadableValue();
   }
   if (table.has("period")) {
@@ -19,14 +19,14 @@ PoincarePlan read_poincare_plan(const Section& table, const ParticleSystem& syst
     plan.title = fmt::format("every {} s", plan.period);
     return plan;
   }
-  const std::optional<PhaseFunction> of = read_phase_function(table, "of", system, mistakes);
-  if (!of) throw UnreadableValue();
-  plan.of = *of;
-  plan.at = table.number("at");
+  const std::optional<PhaseFunction> function = read_phase_function(table, "of", system, mistakes);
+  if (!function) throw UnreadableValue();
+  plan.function = *function;
+  plan.value = table.number("at");
   const std::string& direction = table.text("direction");
   plan.direction = direction == "up" ? 1 : direction == "down" ? -1 : 0;
-  plan.title = fmt::format("{} = {}, {}", printable(table.text("of")), plan.at,
-                           plan.direction == 0  ? "both ways"
+  plan.title = fmt::format("{} = {}, {}", printable(table.text("of")), plan.value,
+                           plan.direction == 0  ? "both directions"
                            : plan.direction > 0 ? "upwards"
                                                 : "downwards");
   return plan;

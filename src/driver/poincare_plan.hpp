@@ -1,4 +1,4 @@
-// Which surface of section a recipe asks for.
+// The Poincare or stroboscopic section that a recipe requests.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace bathline {
 
-/// Where a function of the state crosses a value, or every so many seconds.
+/// Points where a function of the state crosses a value, or points at multiples of a period.
 struct PoincarePlan {
-  PhaseFunction of = {};  ///< empty where it is `period` that counts
-  double at = 0.0;
+  PhaseFunction function = {};  ///< empty for a stroboscopic section
+  double value = 0.0;
   int direction = 1;    ///< 1: upwards, -1: downwards, 0: both
-  double period = 0.0;  ///< s
+  double period = 0.0;  ///< of a stroboscopic section, s
   std::string title;    ///< "x = 0, upwards"
 };
 
-/// Reads the table `[output] section`. Where there is a mistake, it is added and UnreadableValue thrown.
+/// Reads the table `[output] section`. Adds a mistake and throws UnreadableValue if there is one.
 PoincarePlan read_poincare_plan(const Section& table, const ParticleSystem& system, Mistakes& mistakes);
 
 }  // namespace bathline

@@ -45,17 +45,17 @@ std::optional<std::int64_t> PoincareSection::restore(const CheckpointReader* fro
   return points_;
 }
 
-bool PoincareSection::is_crossed_by(double before, double after) const {
+bool PoincareSection::is_crossing(double before, double after) const {
   const bool up = before < 0.0 && after >= 0.0, down = before > 0.0 && after <= 0.0;
   return (up && plan_.direction >= 0) || (down && plan_.direction <= 0);
 }
 
 double PoincareSection::value_between(const HermiteNode& now, double s) const {
   const PathPoint point = hermite_interpolate(last_, now, s);
-  return plan_.of(point.q, point.v, last_.time + s * (now.time - last_.time)) - plan_.at;
+  return plan_.function(point.q, point.v, last_.time + s * (now.time - last_.time)) - plan_.value;
 }
 
-/// Bisection down to neighbouring numbers.
+/// Bisection down to adjacent floating-point numbers.
 double PoincareSection::crossing(const HermiteNode& now) const {
   double before = 0.0, after = 1.0;
   for (double middle = 0.5; before < middle && middle < after; middle = 0.5 * (before + after)) {
@@ -80,12 +80,12 @@ void PoincareSection::add(const Problem& problem, const HermiteNode& now, double
 
 void PoincareSection::update(const Problem& problem, double time) {
   if (!problem.communicator().is_root()) return;
-  HermiteNode now = path_end(problem, time);
-  const double value = plan_.of ? plan_.of(now.q, now.v, time) - plan_.at : 0.0;
-  if (has_begun_ && plan_.of) {
-    if (is_crossed_by(last_value_, value)) add(problem, now, crossing(now));
+  HermiteNode now = hermite_node(problem, time);
+  const double value = plan_.function ? plan_.function(now.q, now.v, time) - plan_.value : 0.0;
+  if (has_begun_ && plan_.function) {
+    if (is_crossing(last_value_, value)) add(problem, now, crossing(now));
   } else if (has_begun_) {
-    // Where the step divides the period up to round-off it does divide it.
+    // The slack counts a point that falls on a step up to round-off to that step.
     const double dt = now.time - last_.time, slack = 1e-9 * dt;
     for (double next = 0.0; (next = static_cast<double>(points_ + 1) * plan_.period) <= now.time + slack;) {
       add(problem, now, std::min(1.0, (next - last_.time) / dt));

@@ -1,8 +1,8 @@
 // Poincare and stroboscopic sections of a trajectory.
 //
-// Between two steps the motion is the polynomial of hermite_path.hpp, on which the crossing is found to round-off: its
-// time and the positions err by O(h^6), the momenta by O(h^5), beside what the integrator itself errs. Source:
-// henon1982 for the idea of landing on the surface, there by a step along the crossed coordinate.
+// Between two steps the trajectory is interpolated by the polynomial of quintic_hermite.hpp, on which the crossing is
+// located to round-off: the errors of its time and positions are O(h^6), of its momenta O(h^5), in addition to the
+// integrator's. Source: henon1982, who reaches the surface by a step in the crossed coordinate instead.
 #pragma once
 
 #include <optional>
@@ -19,23 +19,23 @@ class PoincareSection {
  public:
   static constexpr const char* group_of_checkpoint = "section";
 
-  /// `from`: goes on after the points that the checkpoint knows of; those behind them are cut off. `group` has a
+  /// `from`: continues after the points that the checkpoint counts and discards later ones. `group` must contain a
   /// trajectory already. @note Collective.
   PoincareSection(const PoincarePlan& plan, ResultFile& file, const std::string& group, const Problem& problem,
                   const CheckpointReader* from);
-  /// To be told of every step: the state of the problem at `time`. The first call is the start. Looks at rank 0 alone.
+  /// To be called at the start and after every step with the state at `time`. Works on rank 0 alone.
   void update(const Problem& problem, double time);
   /// @note Collective.
   void flush() { series_.flush(); }
-  /// Declares all that later points depend on. What belongs to the file must have been flushed. @note Collective.
+  /// Declares the state on which later points depend; call `flush` before. @note Collective.
   void serialise(Archive& archive);
 
  private:
   std::optional<std::int64_t> restore(const CheckpointReader* from);
-  /// How far `of` is beyond its value between the last state and `now`.
+  /// The function less its value at the fraction `s` between the last state and `now`.
   double value_between(const HermiteNode& now, double s) const;
-  bool is_crossed_by(double before, double after) const;
-  /// Where between the last state and `now` the value reaches zero; 0 and 1 are the two.
+  bool is_crossing(double before, double after) const;
+  /// The fraction, 0 to 1, between the last state and `now` at which that reaches zero.
   double crossing(const HermiteNode& now) const;
   void add(const Problem& problem, const HermiteNode& now, double s);
 

@@ -1,4 +1,4 @@
-// From the text of a recipe to all that can be judged before a run.
+// From the text of a recipe to a prepared run: all checks that are possible before it starts.
 // Tested by tests/command_line/mistakes_test.py.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -16,20 +16,20 @@ namespace bathline {
 
 namespace {
 
-/// Claims must name a group that this recipe will write.
+/// Claims must name a group that this recipe writes.
 void check_claims(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes) {
-  std::string known;
+  std::string names;
   std::set<std::string> groups;
   const auto add_group = [&](const Section& section, const std::string& key) {
     return where_readable([&] {
       groups.insert(section.text(key));
-      known += (known.empty() ? "" : ", ") + section.text(key);
+      names += (names.empty() ? "" : ", ") + section.text(key);
     });
   };
-  bool all_are_known = true;
-  for (const Section& integrator : recipe.integrators) all_are_known &= add_group(integrator, "name");
-  all_are_known &= add_group(recipe.study, "kind");
-  all_are_known &= where_readable([&] {
+  bool all_readable = true;
+  for (const Section& integrator : recipe.integrators) all_readable &= add_group(integrator, "name");
+  all_readable &= add_group(recipe.study, "kind");
+  all_readable &= where_readable([&] {
     if (recipe.study.has("memory") && recipe.study.boolean("memory")) groups.insert("memory-kernel");
   });
   const auto is_written = [&](const std::string& group) {
@@ -39,13 +39,13 @@ void check_claims(const Recipe& recipe, const Experiment& experiment, Mistakes& 
     if (!claim.has(key)) return;
     const std::string& quantity = claim.text(key);
     ParsedQuantity parsed;
-    std::string why;
+    std::string reason;
     const std::string group = quantity.substr(0, quantity.find_first_of(".["));
-    if (!parse_quantity(quantity, parsed, why)) {
-      mistakes.add(claim.where(key), fmt::format("`{}` is no quantity: {}", quantity, why));
-    } else if (all_are_known && !is_written(group)) {
+    if (!parse_quantity(quantity, parsed, reason)) {
+      mistakes.add(claim.where(key), fmt::format("`{}` is not a quantity: {}", quantity, reason));
+    } else if (all_readable && !is_written(group)) {
       mistakes.add(claim.where(key),
-                   fmt::format("`{}` begins with neither a label of this recipe nor its study: {}", quantity, known));
+                   fmt::format("`{}` starts with no integrator or study name of this recipe: {}", quantity, names));
     }
   };
   for (const Section& claim : recipe.claims) {
@@ -53,78 +53,79 @@ void check_claims(const Recipe& recipe, const Experiment& experiment, Mistakes& 
   }
 }
 
-/// Runs that are compared end together.
+/// Runs that a study compares must end at the same time.
 void check_ends(const Recipe& recipe, const StudyKind& study, Mistakes& mistakes) {
   if (study.allows_own_ends) return;
   for (const Section& integrator : recipe.integrators) {
     if (!integrator.has("end")) continue;
     mistakes.add(integrator.where("end"),
-                 fmt::format("end: in a study of the kind `{}` all runs end together", study.entry.name));
+                 fmt::format("end: a study of the kind `{}` needs one end time for all runs", study.entry.name));
   }
 }
 
-/// Where environments are left behind nothing can be seen of them.
+/// With `particles_only` the environments are incomplete, so that nothing may depend on their sites.
 void check_particles_only(const Section& output, const StudyKind& study, Mistakes& mistakes) {
   if (!output.boolean("particles_only")) return;
   if (!study.looks_at_particles) {
     mistakes.add(
         output.where("particles_only"),
-        fmt::format("particles_only: a study of the kind `{}` needs the environments to the end", study.entry.name));
+        fmt::format("particles_only: a study of the kind `{}` needs the complete environments", study.entry.name));
   }
   if (output.has("snapshots")) {
     mistakes.add(output.where("snapshots"),
-                 "snapshots need the sites that `particles_only` leaves out; drop one of them");
+                 "snapshots need the sites that `particles_only` drops; remove one of the two keys");
   }
 }
 
-/// Snapshots show sites.
+/// Snapshots need environments with sites.
 void check_snapshots(const Section& output, const Experiment& experiment, Mistakes& mistakes) {
   if (!output.has("snapshots")) return;
-  const std::string siteless = experiment.environment_without_sites();
-  if (siteless.empty()) return;
+  const std::string environment = experiment.environment_without_sites();
+  if (environment.empty()) return;
   mistakes.add(
       output.where("snapshots"),
-      fmt::format("snapshots are of sites, and `{}` keeps none: what it does follows from its memory", siteless));
+      fmt::format("snapshots need sites, and `{}` stores none: it is computed from its memory kernel", environment));
 }
 
-/// What of a recipe needs constant masses, which a Lagrangian of its own need not have, or no action.
+/// Parts of a recipe that need constant masses, or no action z, are mistakes with a general Lagrangian.
 void check_lagrangian(const Recipe& recipe, const Experiment& experiment, const StudyKind& study, Mistakes& mistakes) {
   if (!experiment.system().lagrangian) return;
   if (!study.takes_any_lagrangian) {
     mistakes.add(recipe.study.where("kind"),
-                 fmt::format("a study of the kind `{}` needs masses and a potential, not a Lagrangian of any form",
+                 fmt::format("a study of the kind `{}` needs masses and a potential, not a general Lagrangian",
                              study.entry.name));
   }
   if (!experiment.system().contact) return;
   if (recipe.output.boolean("work_rules")) {
     mistakes.add(recipe.output.where("work_rules"),
-                 "`work_rules` sum the work of damping forces; what a Lagrangian with z loses is no such work");
+                 "`work_rules` integrate the work of damping forces, which a Lagrangian with z does not have");
   }
   if (recipe.output.has("poincare_section")) {
     mistakes.add(recipe.output.where("poincare_section"),
-                 "`poincare_section` knows positions and velocities between two steps, but no action z, on which this "
-                 "L depends");
+                 "`poincare_section` interpolates positions and velocities between steps, but not the action z, on "
+                 "which this L depends");
   }
 }
 
-/// What of a recipe is about one motion, and means nothing of one that noise drives.
+/// Parts of a recipe that assume deterministic trajectories are mistakes for cases with noise.
 void check_noise(const Recipe& recipe, const Experiment& experiment, const StudyKind& study, Mistakes& mistakes) {
-  const auto why = [](const Case& one) {
-    return one.closed ? "is closed with a warm memory" : "is open at a temperature";
+  const auto noise_of = [](const Case& this_case) {
+    return this_case.closed ? "is closed with a thermal memory" : "is open with a temperature";
   };
-  for (const Case& one : experiment.cases()) {
-    if (!one.noise) continue;
+  for (const Case& this_case : experiment.cases()) {
+    if (!this_case.noise) continue;
     if (!study.takes_noise) {
-      mistakes.add(one.options.where("on"),
-                   fmt::format("{}: a study of the kind `{}` is of motions without noise, and `{}` {}; `noise = false` "
-                               "leaves the noise out",
-                               one.label, study.entry.name, one.label, why(one)));
+      mistakes.add(this_case.options.where("on"),
+                   fmt::format("{}: a study of the kind `{}` supports no noise, and `{}` {}; `noise = false` switches "
+                               "the noise off",
+                               this_case.label, study.entry.name, this_case.label, noise_of(this_case)));
     }
     if (recipe.output.boolean("work_rules")) {
       mistakes.add(
           recipe.output.where("work_rules"),
-          fmt::format("`work_rules` sum the work of damping alone, and `{}` {}; `noise = false` leaves the noise out",
-                      one.label, why(one)));
+          fmt::format("`work_rules` integrate the work of damping alone, and `{}` {}; `noise = false` switches the "
+                      "noise off",
+                      this_case.label, noise_of(this_case)));
     }
   }
 }
@@ -156,22 +157,21 @@ PreparedRun prepare(const std::string& text, const std::string& file, const std:
   }
   if (!mistakes.empty()) refuse(mistakes);
   std::vector<std::string> unknown_options;
-  std::string unknown;
+  std::string names;
   try {
     prepared.feasibility->set_up_solvers();
     unknown_options = prepared.petsc->unknown_options();
   } catch (const SolverError& error) {
-    throw UsageError(fmt::format("these solver options do not work: {}", error.what()));
+    throw UsageError(fmt::format("invalid solver options: {}", error.what()));
   }
   for (const std::string& option : unknown_options) {
-    unknown += fmt::format("{}`{}`", unknown.empty() ? "" : ", ", option);
+    names += fmt::format("{}`{}`", names.empty() ? "" : ", ", option);
   }
-  if (!unknown.empty()) {
-    throw UsageError(
-        fmt::format("PETSc knows no option {}; the solvers of this run print theirs with `-- -help`", unknown));
+  if (!names.empty()) {
+    throw UsageError(fmt::format("PETSc has no option {}; `-- -help` prints the options of this run's solvers", names));
   }
-  for (const Case& one : prepared.experiment->cases()) {
-    if (one.start) spdlog::info("{}: thermal start, {}", one.label, one.start->description());
+  for (const Case& this_case : prepared.experiment->cases()) {
+    if (this_case.start) spdlog::info("{}: thermal start, {}", this_case.label, this_case.start->description());
   }
   prepared.certificates = certificates_of(*prepared.experiment, *prepared.feasibility);
   log_certificates(prepared.certificates);

@@ -1,4 +1,4 @@
-// Carrying out what was prepared, new or resumed.
+// Executing a prepared run, new or resumed.
 // Tested by tests/command_line/commands_test.py.
 #include "driver/prepared_run.hpp"
 
@@ -17,12 +17,12 @@ namespace bathline {
 
 namespace {
 
-/// Keeps the files that environments were read from, so that the result can be had again from itself alone.
+/// Stores the files that environments were read from, so that the result file suffices to repeat the run.
 void write_input_files(ResultFile& file, const Experiment& experiment) {
   for (const auto& [name, text] : experiment.input_files()) file.attribute("input_file:" + name, text);
 }
 
-/// Keeps, on rank 0, the warnings that the log gets while it lives, behind those of before.
+/// Collects, on rank 0, the warnings logged during its lifetime, after those in `before`.
 class WarningCapture {
  public:
   explicit WarningCapture(const std::string& before)
@@ -37,7 +37,7 @@ class WarningCapture {
   }
   WarningCapture(const WarningCapture&) = delete;
   WarningCapture& operator=(const WarningCapture&) = delete;
-  /// One a line.
+  /// One warning per line.
   std::string text() const { return text_.str(); }
 
  private:
@@ -45,19 +45,19 @@ class WarningCapture {
   spdlog::sink_ptr sink_;
 };
 
-/// One a line.
+/// The warnings of the checks before the run, one per line.
 std::string warnings_before_run(const PreparedRun& prepared) {
   std::string text;
   for (const std::string& warning : prepared.feasibility->warnings()) text += warning + "\n";
   return text;
 }
 
-/// Those that a run had when its checkpoint was written; those before the run where there is none. @note Collective.
+/// The warnings stored in the checkpoint of a resumed run, else those of the checks before the run. @note Collective.
 std::string warnings_so_far(const PreparedRun& prepared, const CheckpointReader* from,
                             const Communicator& communicator) {
-  const bool are_known =
+  const bool are_stored =
       from != nullptr && communicator.broadcast(communicator.is_root() && from->reader().has_attribute("warnings"));
-  return are_known ? from->attribute("warnings") : warnings_before_run(prepared);
+  return are_stored ? from->attribute("warnings") : warnings_before_run(prepared);
 }
 
 CheckpointPlan plan_for(const RunContext& context, const PreparedRun& prepared, ResultFile& result,
@@ -71,7 +71,7 @@ CheckpointPlan plan_for(const RunContext& context, const PreparedRun& prepared, 
   }
   plan.keep = output.keep_checkpoints.value_or(plan.keep);
   plan.wall_time = context.wall_time;
-  plan.started = context.began;
+  plan.started = context.start;
   plan.describe = [&context, &prepared, &result, &warnings,
                    digests = from == nullptr ? RecordDigests() : read_digests(*from),
                    communicator](ResultFile& file) mutable {
@@ -87,14 +87,17 @@ CheckpointPlan plan_for(const RunContext& context, const PreparedRun& prepared, 
   return plan;
 }
 
-/// A new run would write its checkpoints among those of a run that could still be resumed. @note Collective.
-void refuse_remains(const std::string& path, const Communicator& communicator) {
+/// Throws UsageError if there are checkpoints without a result: a new run would mix its checkpoints with those of a run
+/// that can still be resumed. @note Collective.
+void require_no_checkpoints(const std::string& path, const Communicator& communicator) {
   check_on_root(communicator, [&] {
     std::error_code ignored;
-    const std::vector<FoundCheckpoint> found = find_checkpoints(path);
-    if (found.empty() || std::filesystem::exists(path, ignored)) return;
-    throw FileError(fmt::format("{} is not there, but its checkpoint {} is; use --overwrite to begin anew", path,
-                                found.front().path));
+    const std::vector<CheckpointEntry> checkpoints = find_checkpoints(path);
+    if (checkpoints.empty() || std::filesystem::exists(path, ignored)) return;
+    throw FileError(
+        fmt::format("{} does not exist, but its checkpoint {} does; resume it, or start again with "
+                    "--overwrite",
+                    path, checkpoints.front().path));
   });
 }
 
@@ -112,8 +115,7 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
     Checkpoints checkpoints(std::move(plan), communicator, std::move(from));
     failure = prepared.study->run(*file, progress, checkpoints);
   } catch (const std::bad_alloc&) {
-    throw OutOfMemory(
-        fmt::format("the memory is used up; what was computed until the last flush is in {}", context.path));
+    throw OutOfMemory(fmt::format("out of memory; the data up to the last flush are in {}", context.path));
   } catch (const Stopped& stop) {
     stopped = stop;
     progress.end();
@@ -124,7 +126,7 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
     file->attribute("failure",
                     fmt::format("{}: step {}: {}", failure->label, failure->failure.step, failure->failure.reason));
   }
-  // A run that goes on later has them from its end.
+  // A stopped run writes them after it has been resumed.
   if (!stopped) write_certificates(*file, prepared.certificates);
   file->attribute("warnings", warnings.text());
   update_provenance(*file, failure ? "failed" : stopped ? "partial" : "computed", context.wall());
@@ -132,13 +134,13 @@ int execute_run(const RunContext& context, const PreparedRun& prepared, std::uni
   file->close();
   file.reset();
   if (stopped) {
-    spdlog::warn("{}: stopped at step {} on {}; to go on: bathline resume {}", stopped->label, stopped->step,
-                 stopped->why, stopped->checkpoint);
+    spdlog::warn("{}: stopped at step {} by {}; continue with: bathline resume {}", stopped->label, stopped->step,
+                 stopped->reason, stopped->checkpoint);
     return exit_code::stopped;
   }
   if (failure) {
-    spdlog::error("{}: step {} failed: {}; what was computed until then is in {}", failure->label,
-                  failure->failure.step, failure->failure.reason, context.path);
+    spdlog::error("{}: step {} failed: {}; the data up to this step are in {}", failure->label, failure->failure.step,
+                  failure->failure.reason, context.path);
     return exit_code::numerical_failure;
   }
   return finalise_result(context.path, *prepared.recipe, communicator);
@@ -167,14 +169,14 @@ int exit_code_of(std::span<const ClaimResult> claims) {
 
 std::unique_ptr<ResultFile> create_result(const RunContext& context, const PreparedRun& prepared, bool overwrite,
                                           const Communicator& communicator) {
-  if (!overwrite) refuse_remains(context.path, communicator);
+  if (!overwrite) require_no_checkpoints(context.path, communicator);
   std::unique_ptr<ResultFile> file;
   try {
     file = std::make_unique<ResultFile>(context.path, communicator, overwrite);
   } catch (const FileError& error) {
     throw UsageError(error.what());
   }
-  if (communicator.is_root()) prune_checkpoints(context.path, -1, 0);  // of the result that was replaced
+  if (communicator.is_root()) prune_checkpoints(context.path, -1, 0);  // those of the replaced result
   write_provenance(*file, communicator, context.provenance);
   write_input_files(*file, *prepared.experiment);
   file->attribute("warnings", warnings_before_run(prepared));

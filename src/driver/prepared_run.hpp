@@ -1,4 +1,4 @@
-// What running, resuming and verifying have in common: a recipe made ready, and carrying it out.
+// The common part of running, resuming and verifying: preparing a recipe and executing it.
 #pragma once
 
 #include <chrono>
@@ -22,14 +22,14 @@
 
 namespace bathline {
 
-/// Counts up when the same state is written in another way.
+/// Version of the checkpoint format; incremented with every change of it.
 inline constexpr int checkpoint_format = 1;
 
-/// A validated recipe with all that it leads to. The solvers of every case are set up once for PETSc to see its
-/// options, so that a bad one ends the run before anything is written.
+/// A valid recipe with its experiment and study. The solvers of every case have been set up once so that PETSc reads
+/// its options: an invalid one ends the run before anything is written.
 struct PreparedRun {
   std::unique_ptr<Recipe> recipe = std::make_unique<Recipe>();
-  /// Ends after everything that holds solvers.
+  /// Destroyed after all members that own solvers.
   std::unique_ptr<PetscSession> petsc;
   std::unique_ptr<Experiment> experiment;
   std::unique_ptr<Feasibility> feasibility;
@@ -37,45 +37,45 @@ struct PreparedRun {
   std::vector<CaseCertificate> certificates;
 };
 
-/// Validates a recipe and everything that can be judged before a run; throws UsageError with all mistakes together.
-/// `program` must outlive what is returned; `file` is where the recipe's text stands, or stood: files that it names are
-/// looked for beside it. @note Collective.
+/// Validates a recipe with all checks that are possible before a run; throws UsageError with all mistakes. `program`
+/// must outlive the returned object; `file` is the path of the recipe, relative to which its input files are found.
+/// @note Collective.
 PreparedRun prepare(const std::string& text, const std::string& file, const std::vector<std::string>& settings,
                     const std::vector<std::string>& petsc_options, const Program& program);
 
-/// How a run is carried out, new or resumed.
+/// Settings of one execution of a new or resumed run.
 struct RunContext {
-  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   std::string path;  ///< of the result
   Provenance provenance;
   double wall_time = 0.0;
-  double wall_before = 0.0;  ///< seconds that went by before this program began
+  double wall_before = 0.0;  ///< wall-clock seconds of the run before it was resumed
   ProgressStyle progress = ProgressStyle::automatic;
-  bool is_scratch = false;  ///< removed at the end, so that nobody goes on with it: no checkpoints, no stop on request
+  bool is_scratch = false;  ///< the result is removed at the end: no checkpoints, no stop on request
   double wall() const {
-    return wall_before + std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    return wall_before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 };
 
-/// Creates the result file of a new run with its provenance. Throws UsageError where it cannot be. @note Collective.
+/// Creates the result file of a new run with its provenance. Throws UsageError if that fails. @note Collective.
 std::unique_ptr<ResultFile> create_result(const RunContext& context, const PreparedRun& prepared, bool overwrite,
                                           const Communicator& communicator);
 
-/// Runs the study into its open file, and says how it ended; `from` as for `Checkpoints`. @note Collective.
+/// Runs the study, writing to the open file, and returns the exit code; `from` as for `Checkpoints`. @note Collective.
 int execute_run(const RunContext& context, const PreparedRun& prepared, std::unique_ptr<ResultFile> file,
                 std::unique_ptr<CheckpointReader> from, const Communicator& communicator);
 
-/// Judges the claims of a computed result, which is complete with that and needs no checkpoints any more unless its
-/// recipe asks for them. Returns the exit code. @note Collective.
+/// Evaluates the claims of a computed result, marks it complete, removes its checkpoints unless the recipe keeps them,
+/// and returns the exit code. @note Collective.
 int finalise_result(const std::string& path, const Recipe& recipe, const Communicator& communicator);
 
-/// The recipe that a result holds. Throws UsageError where it is none. For one rank.
+/// The recipe stored in a result. Throws UsageError if it is invalid. For one rank.
 Recipe recipe_of(const ResultReader& result, const Program& program);
 
-/// That of a run with these claims: complete, or one of them has failed.
+/// The exit code of a finished run with these claims.
 int exit_code_of(std::span<const ClaimResult> claims);
 
-/// PETSc's options for a run: those `given`, as `user_options` gives them, or those that a `file` keeps as one `text`.
+/// PETSc's options for a run: `given`, as from `user_options`, if set, else those stored as one `text` in `file`.
 std::vector<std::string> options_for(const std::optional<std::vector<std::string>>& given, const std::string& text,
                                      const std::string& file);
 

@@ -1,4 +1,4 @@
-// The words of recipes, put together from the catalogues.
+// The schema of recipes, collected from the catalogues.
 #include "driver/program.hpp"
 
 #include <utility>
@@ -6,19 +6,19 @@
 namespace bathline {
 
 CatalogueSchema catalogue_schema_of(const Catalogues& catalogues) {
-  CatalogueSchema words;
-  words.systems = catalogues.systems.entries();
-  words.potentials = catalogues.potentials.entries();
-  words.environments = catalogues.environments.entries();
-  words.integrators = catalogues.integrators.entries();
-  words.studies = catalogues.studies.entries();
-  const auto potentials = std::make_shared<const std::vector<CatalogueEntry>>(words.potentials);
-  for (CatalogueEntry& system : words.systems) {
+  CatalogueSchema schema;
+  schema.systems = catalogues.systems.entries();
+  schema.potentials = catalogues.potentials.entries();
+  schema.environments = catalogues.environments.entries();
+  schema.integrators = catalogues.integrators.entries();
+  schema.studies = catalogues.studies.entries();
+  const auto potentials = std::make_shared<const std::vector<CatalogueEntry>>(schema.potentials);
+  for (CatalogueEntry& system : schema.systems) {
     for (Parameter& parameter : system.parameters) {
       if (parameter.catalogue_name == "potentials") parameter.kinds = potentials;
     }
   }
-  return words;
+  return schema;
 }
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// What a program brings along to a recipe: what the recipe can name, and the ranks to run it on.
+// The catalogues whose entries recipes can name, and the ranks that a recipe runs on.
 #pragma once  // Public: programs of others may include this header.
 
 #include "driver/study.hpp"
@@ -12,7 +12,7 @@
 
 namespace bathline {
 
-/// Everything that recipes can name. A program of somebody else adds its own lines to those of this one.
+/// Everything that recipes can name. External programs add entries to the built-in ones.
 struct Catalogues {
   Catalogue<SystemKind> systems;
   Catalogue<PotentialKind> potentials;
@@ -21,10 +21,10 @@ struct Catalogues {
   Catalogue<StudyKind> studies;
 };
 
-/// The words of recipes: the descriptions of all that is in the catalogues.
+/// The schema of recipes: the descriptions of all entries of the catalogues.
 CatalogueSchema catalogue_schema_of(const Catalogues& catalogues);
 
-/// Catalogues with their words, and the ranks.
+/// Catalogues with their schema, and the communicator.
 class Program {
  public:
   /// `communicator` must outlive it.

@@ -1,4 +1,4 @@
-// How far a run has come: a bar on a terminal, a line now and then in a log.
+// Progress of a run: a bar on a terminal, a line every few seconds in a log.
 #include "driver/progress.hpp"
 
 #include <fmt/format.h>
@@ -34,9 +34,9 @@ Progress::Progress(ProgressStyle style, bool is_root) : style_(style) {
 }
 
 Pace::Pace(std::int64_t first, std::int64_t done, std::int64_t total, double seconds) {
-  const auto own = static_cast<double>(done - first);
-  per_second = own / std::max(seconds, 1e-9);
-  seconds_left = own > 0.0 ? static_cast<double>(total - done) * seconds / own : 0.0;
+  const auto newly_done = static_cast<double>(done - first);
+  per_second = newly_done / std::max(seconds, 1e-9);
+  seconds_left = newly_done > 0.0 ? static_cast<double>(total - done) * seconds / newly_done : 0.0;
 }
 
 void Progress::begin(const std::string& label, std::int64_t total, ProgressUnit unit) {
@@ -48,7 +48,7 @@ void Progress::begin(const std::string& label, std::int64_t total, ProgressUnit 
   drawn_ = false;
 }
 
-void Progress::known(std::int64_t done) {
+void Progress::skip(std::int64_t done) {
   first_ = done;
   started_ = Clock::now();
 }
@@ -68,17 +68,18 @@ void Progress::end() {
 }
 
 void Progress::show(std::int64_t done, double seconds) {
-  const double share = total_ > 0 ? static_cast<double>(done) / static_cast<double>(total_) : 1.0;
+  const double fraction = total_ > 0 ? static_cast<double>(done) / static_cast<double>(total_) : 1.0;
   const Pace pace(first_, done, total_, seconds);
   std::string rates = fmt::format("{} {}s/s", rate(pace.per_second), unit_.name);
   if (unit_.sites > 0) {
     rates += fmt::format(", {} {}-{}s/s", rate(pace.per_second * static_cast<double>(unit_.sites)), unit_.site_name,
                          unit_.name);
   }
-  const std::string numbers = fmt::format("{:3.0f} %  {}  {} left", 100.0 * share, rates, duration(pace.seconds_left));
+  const std::string numbers =
+      fmt::format("{:3.0f} %  {}  {} left", 100.0 * fraction, rates, duration(pace.seconds_left));
   if (style_ == ProgressStyle::bar) {
     constexpr int width = 28;
-    const int filled = static_cast<int>(share * width);
+    const int filled = static_cast<int>(fraction * width);
     fmt::print(stderr, "\r\x1b[K{} [{}{}] {}", label_, std::string(filled, '='), std::string(width - filled, ' '),
                numbers);
   } else {

@@ -1,4 +1,4 @@
-// How far a run has come: a bar on a terminal, a line now and then in a log.
+// Progress of a run: a bar on a terminal, a line every few seconds in a log.
 #pragma once
 
 #include <chrono>
@@ -9,14 +9,14 @@ namespace bathline {
 
 enum class ProgressStyle { automatic, bar, lines, none };
 
-/// What progress is counted in, in the singular.
+/// The unit in which progress is counted, in the singular.
 struct ProgressUnit {
   std::string name = "step";
-  std::int64_t sites = 0;          ///< that each advances, for the rate; 0 leaves that out
-  std::string site_name = "site";  ///< what they are called
+  std::int64_t sites = 0;          ///< advanced per unit, for the rate of sites; 0: not shown
+  std::string site_name = "site";  ///< "oscillator"
 };
 
-/// What is known of the pace of a task after `seconds`, in which it has come from `first` to `done` of `total`.
+/// Rate and remaining time of a task that took `seconds` from `first` to `done` of `total` units.
 struct Pace {
   Pace(std::int64_t first, std::int64_t done, std::int64_t total, double seconds);
   double per_second = 0.0;
@@ -29,8 +29,8 @@ class Progress {
   Progress(ProgressStyle style, bool is_root);
 
   void begin(const std::string& label, std::int64_t total, ProgressUnit unit = {});
-  /// So much was done before this process began, or is known from its checkpoint: it counts for neither rate nor time.
-  void known(std::int64_t done);
+  /// Units that were done before, read from a checkpoint: they do not count for the rate.
+  void skip(std::int64_t done);
   void update(std::int64_t done);
   void end();
 

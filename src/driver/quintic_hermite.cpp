@@ -1,4 +1,4 @@
-// The way between two states as a polynomial.
+// Quintic Hermite interpolation between two states.
 // Tested by tests/study/section_test.cpp.
 #include "driver/quintic_hermite.hpp"
 
@@ -6,7 +6,7 @@ namespace bathline {
 
 using Eigen::VectorXd;
 
-HermiteNode path_end(const Problem& problem, double time) {
+HermiteNode hermite_node(const Problem& problem, double time) {
   const VectorXd v = problem.velocity();
   VectorXd forces(v.size());
   problem.forces(problem.q, v, forces);
@@ -16,7 +16,7 @@ HermiteNode path_end(const Problem& problem, double time) {
   return {time, problem.q, v, forces.cwiseQuotient(problem.system().mass)};
 }
 
-// The basis functions of the two positions add up to one, so that only their difference counts.
+// The basis functions of the two positions sum to one, so that only the difference of the positions enters.
 PathPoint hermite_interpolate(const HermiteNode& from, const HermiteNode& to, double s) {
   const double dt = to.time - from.time;
   const VectorXd dq = to.q - from.q;

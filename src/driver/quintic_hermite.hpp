@@ -1,8 +1,8 @@
-// The way between two states as a polynomial.
+// Quintic Hermite interpolation between two states.
 //
-// Hermite's polynomial of degree 5 through positions, velocities and accelerations of both ends: for ends on the exact
-// motion, and dt seconds between them, it errs by O(dt^6) in the positions and O(dt^5) in the velocities. Source:
-// hairer2006, section II.1.2, for the polynomial as a collocation of the ends.
+// Hermite's polynomial of degree 5 through positions, velocities and accelerations of both nodes: for nodes on the
+// exact motion at a distance dt, its error is O(dt^6) in the positions and O(dt^5) in the velocities. Source:
+// hairer2006, section II.1.2, for the polynomial as a collocation of the nodes.
 #pragma once
 
 #include "model/problem.hpp"
@@ -15,14 +15,14 @@ struct HermiteNode {
   Eigen::VectorXd q, v, a;
 };
 
-/// The state of the problem at `time`. On rank 0.
-HermiteNode path_end(const Problem& problem, double time);
+/// The node for the state of the problem at `time`. On rank 0.
+HermiteNode hermite_node(const Problem& problem, double time);
 
 struct PathPoint {
   Eigen::VectorXd q, v;
 };
 
-/// At the time from.time + s (to.time - from.time), s from 0 to 1.
+/// The state at the time from.time + s (to.time - from.time), s from 0 to 1.
 PathPoint hermite_interpolate(const HermiteNode& from, const HermiteNode& to, double s);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// The recipes that come with the program.
+// The recipes that are installed with the program.
 #include "driver/recipe_library.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The text of the recipe's `title`, which stands on a line of its own near the top.
+/// The recipe's `title`, which is on one line near the top.
 std::string read_title(const fs::path& path) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -35,11 +35,11 @@ std::string read_title(const fs::path& path) {
 
 std::string last_part(const std::string& name) { return fs::path(name).filename().string(); }
 
-/// Names that are spelt almost like it, or that end with the same word in another paper's folder.
-std::string unknown_recipe(const std::string& name, const std::vector<LibraryRecipe>& known) {
+/// The message for an unknown name; suggests names with similar spelling or with the same last part.
+std::string unknown_recipe(const std::string& name, const std::vector<LibraryRecipe>& recipes) {
   const std::string missing = fmt::format("cannot read the recipe {}: No such file or directory", name);
   std::vector<std::string> names, same_end;
-  for (const LibraryRecipe& recipe : known) {
+  for (const LibraryRecipe& recipe : recipes) {
     names.push_back(recipe.name);
     if (last_part(recipe.name) == last_part(name)) same_end.push_back("`" + recipe.name + "`");
   }
@@ -72,10 +72,11 @@ std::string find_recipe(const std::string& name, const Communicator& communicato
       path = name;
       return;
     }
-    const std::vector<LibraryRecipe> known = library_recipes();
-    const auto found = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == name; });
-    if (found == known.end()) throw UsageError(unknown_recipe(name, known));
-    path = found->path;
+    const std::vector<LibraryRecipe> recipes = library_recipes();
+    const auto match =
+        std::find_if(recipes.begin(), recipes.end(), [&](const auto& recipe) { return recipe.name == name; });
+    if (match == recipes.end()) throw UsageError(unknown_recipe(name, recipes));
+    path = match->path;
   });
   return communicator.broadcast(path);
 }
@@ -84,23 +85,24 @@ NamedRecipe read_recipe(const std::string& name, const std::vector<std::string>&
   const std::string path = find_recipe(name, program.communicator());
   const std::string text = read_text(path, program.communicator());
   Mistakes mistakes;
-  std::vector<SweepElement> swept = expand_sweep(text, path, settings, mistakes);
-  NamedRecipe found{.elements = {}, .is_sweep = !swept.empty()};
-  if (!found.is_sweep) swept.emplace_back();
-  for (const SweepElement& element : swept) {
-    // What a sweep sets need not stand in the recipe besides.
-    std::vector<std::string> all = settings;
-    all.insert(all.end(), element.begin(), element.end());
-    found.elements.push_back(parse_recipe(text, path, all, program.catalogue_schema(), mistakes));
+  std::vector<SweepElement> sweep = expand_sweep(text, path, settings, mistakes);
+  NamedRecipe recipe{.elements = {}, .is_sweep = !sweep.empty()};
+  if (!recipe.is_sweep) sweep.emplace_back();
+  for (const SweepElement& element : sweep) {
+    // Keys that the sweep sets may be missing in the recipe itself.
+    std::vector<std::string> all_settings = settings;
+    all_settings.insert(all_settings.end(), element.begin(), element.end());
+    recipe.elements.push_back(parse_recipe(text, path, all_settings, program.catalogue_schema(), mistakes));
     // The same mistake in every element is reported once.
     if (!mistakes.empty()) refuse(mistakes);
   }
-  return found;
+  return recipe;
 }
 
 std::string describe_recipe(const std::string& name, const Program& program) {
-  const NamedRecipe found = read_recipe(name, {}, program);
-  return describe(found.elements.front(), name, program.catalogue_schema(), found.is_sweep ? found.elements.size() : 0);
+  const NamedRecipe recipe = read_recipe(name, {}, program);
+  return describe(recipe.elements.front(), name, program.catalogue_schema(),
+                  recipe.is_sweep ? recipe.elements.size() : 0);
 }
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// The recipes that come with the program.
+// The recipes that are installed with the program.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,21 @@ struct LibraryRecipe {
   std::string path;
 };
 
-/// The recipes below `experiments/`, sorted by name; BATHLINE_EXPERIMENTS names another folder.
+/// The recipes below `experiments/`, or below BATHLINE_EXPERIMENTS if that is set, sorted by name.
 std::vector<LibraryRecipe> library_recipes();
 
-/// The path of the recipe that a user calls `name`: the file of that path where there is one, else the recipe of that
-/// name among those that come with the program. Where there is neither, UsageError with the nearest names.
+/// The path of the recipe `name`: the file of that path if it exists, else the installed recipe of that name. If there
+/// is neither, UsageError with the nearest names.
 /// @note Collective.
 std::string find_recipe(const std::string& name, const Communicator& communicator);
 
-/// Recipes without mistakes: one, or all elements of a sweep.
+/// A valid recipe, or all elements of its sweep.
 struct NamedRecipe {
   std::vector<Recipe> elements;
   bool is_sweep = false;
 };
 
-/// The recipe of that path or name with these settings. Throws UsageError with its mistakes. @note Collective.
+/// Reads the recipe of that path or name with these settings. Throws UsageError with its mistakes. @note Collective.
 NamedRecipe read_recipe(const std::string& name, const std::vector<std::string>& settings, const Program& program);
 
 /// The text of `bathline describe NAME` for such a recipe. Throws UsageError with its mistakes. @note Collective.

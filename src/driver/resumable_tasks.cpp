@@ -1,4 +1,4 @@
-// Work that is interrupted only between its pieces.
+// A sequence of tasks that can be interrupted and resumed between tasks.
 // Tested by tests/command_line/resume_test.py.
 #include "driver/resumable_tasks.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* count_name = "pieces/count";
 
-std::string name_of(std::size_t piece) { return fmt::format("pieces/{}", piece); }
+std::string name_of(std::size_t task) { return fmt::format("pieces/{}", task); }
 
 }  // namespace
 
@@ -35,51 +35,53 @@ void CheckpointPoints::checkpoint_if_due(const std::string& label, std::int64_t 
   if (decision != Checkpoints::Decision::proceed) {
     const bool stops = decision == Checkpoints::Decision::stop;
     const std::string path = checkpoints_.save(done, stops, save);
-    if (stops) throw Stopped{checkpoints_.why(), label, done, path};
+    if (stops) throw Stopped{checkpoints_.stop_reason(), label, done, path};
     saved_ = done;
   }
   done_ = done;
   last_ = Clock::now();
 }
 
-bool ResumableTasks::are_in(const CheckpointReader* from) { return from != nullptr && !from->names("pieces").empty(); }
+bool ResumableTasks::has_tasks(const CheckpointReader* from) {
+  return from != nullptr && !from->names("pieces").empty();
+}
 
 ResumableTasks::ResumableTasks(Checkpoints& checkpoints, ResultFile& file, std::span<const Case> recorded)
-    : checkpoints_(checkpoints), file_(file), recorded_(recorded.size()), breaks_(checkpoints) {
-  for (const Case& one : recorded) steps_ += one.steps;
+    : checkpoints_(checkpoints), file_(file), recorded_(recorded.size()), checkpoint_points_(checkpoints) {
+  for (const Case& this_case : recorded) steps_ += this_case.steps;
   const CheckpointReader* from = checkpoints.from();
-  // The trajectories may have been interrupted as well.
-  if (from == nullptr || (recorded_ > 0 && !are_in(from))) return;
-  fit_to_recipe(from, [&] {
+  // A checkpoint without tasks was written within a trajectory.
+  if (from == nullptr || (recorded_ > 0 && !has_tasks(from))) return;
+  restore_from(from, [&] {
     const std::int64_t count = from->count(count_name);
-    for (std::int64_t i = 0; i < count; ++i) known_.push_back(from->numbers(name_of(static_cast<std::size_t>(i))));
+    for (std::int64_t i = 0; i < count; ++i) results_.push_back(from->numbers(name_of(static_cast<std::size_t>(i))));
   });
 }
 
 std::optional<Failure> ResumableTasks::next(const std::string& label, std::int64_t steps, std::size_t size,
-                                            std::vector<double>& found, const Work& work) {
-  const std::size_t piece = next_++;
+                                            std::vector<double>& result, const Work& work) {
+  const std::size_t task = next_++;
   const std::int64_t done = steps_;
   steps_ += steps;
-  recalled_ = piece < known_.size();
-  if (recalled_) {
-    fit_to_recipe(checkpoints_.from(), [&] {
-      if (known_[piece].size() != size) throw std::out_of_range(name_of(piece));
+  was_restored_ = task < results_.size();
+  if (was_restored_) {
+    restore_from(checkpoints_.from(), [&] {
+      if (results_[task].size() != size) throw std::out_of_range(name_of(task));
     });
-    found = known_[piece];
+    result = results_[task];
     return std::nullopt;
   }
-  breaks_.checkpoint_if_due(label, done, steps, [&](CheckpointWriter& checkpoint) {
+  checkpoint_points_.checkpoint_if_due(label, done, steps, [&](CheckpointWriter& checkpoint) {
     file_.flush();
-    const double numbers[] = {0.0, static_cast<double>(recorded_), static_cast<double>(known_.size())};
+    const double numbers[] = {0.0, static_cast<double>(recorded_), static_cast<double>(results_.size())};
     checkpoint.numbers("case", {&numbers[0], 1});
     checkpoint.numbers("complete_cases", {&numbers[1], 1});
     checkpoint.numbers(count_name, {&numbers[2], 1});
-    for (std::size_t i = 0; i < known_.size(); ++i) checkpoint.numbers(name_of(i), known_[i]);
+    for (std::size_t i = 0; i < results_.size(); ++i) checkpoint.numbers(name_of(i), results_[i]);
   });
-  found.clear();
-  if (std::optional<Failure> failure = work(found)) return failure;
-  known_.push_back(found);
+  result.clear();
+  if (std::optional<Failure> failure = work(result)) return failure;
+  results_.push_back(result);
   return std::nullopt;
 }
 

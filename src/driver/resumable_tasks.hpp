@@ -1,4 +1,4 @@
-// Work that is interrupted only between its pieces.
+// A sequence of tasks that can be interrupted and resumed between tasks.
 #pragma once
 
 #include <chrono>
@@ -15,17 +15,17 @@
 
 namespace bathline {
 
-/// Where a run can be saved or stopped.
+/// Points at which a run can be saved or stopped.
 class CheckpointPoints {
  public:
   explicit CheckpointPoints(Checkpoints& checkpoints);
-  /// Signals stop nothing any more.
+  /// From here on the run cannot be stopped with a checkpoint.
   ~CheckpointPoints();
   CheckpointPoints(const CheckpointPoints&) = delete;
   CheckpointPoints& operator=(const CheckpointPoints&) = delete;
 
-  /// Before a piece of `ahead` steps that belongs to `label`, `done` steps into the run: saves or throws Stopped, if
-  /// that is wanted. `save` fills in what is known. @note Collective.
+  /// To be called after `done` steps of the run, before a task of `ahead` steps for `label`: writes a checkpoint, or
+  /// throws Stopped, if that is due. `save` adds the results so far. @note Collective.
   void checkpoint_if_due(const std::string& label, std::int64_t done, std::int64_t ahead,
                          const std::function<void(CheckpointWriter&)>& save);
 
@@ -34,39 +34,39 @@ class CheckpointPoints {
 
   Checkpoints& checkpoints_;
   std::int64_t saved_ = 0;     // steps
-  std::int64_t done_ = 0;      // steps at the last break
+  std::int64_t done_ = 0;      // steps at the last call
   double longest_step_ = 0.0;  // s
   Clock::time_point last_;
 };
 
-/// What pieces of work have found, one after the other: checkpoints keep it, so that no piece is done twice.
+/// The results of a sequence of tasks. Checkpoints store them, so that a resumed run computes none of them twice.
 class ResumableTasks {
  public:
-  /// Whether a run goes on among pieces.
-  static bool are_in(const CheckpointReader* from);
+  /// Whether a checkpoint was written between tasks.
+  static bool has_tasks(const CheckpointReader* from);
 
-  /// The pieces come after the trajectories of the first cases, `recorded`, on whose records in the file the
-  /// checkpoints rely. @note Collective. Throws FileError where the checkpoint does not hold what it should.
+  /// The tasks follow the trajectories of the first cases, `recorded`, whose records are already in the file. Throws
+  /// FileError if the checkpoint does not match. @note Collective.
   ResumableTasks(Checkpoints& checkpoints, ResultFile& file, std::span<const Case> recorded);
 
-  /// Leaves what a piece finds in an empty list, on every rank.
-  using Work = std::function<std::optional<Failure>(std::vector<double>& found)>;
-  /// The next piece, of `steps` steps for `label`: the `size` numbers that it has found, or finds now.
-  /// @note Collective. Throws Stopped; FileError where the checkpoint holds another number of them.
+  /// Appends its results to an empty list, on every rank.
+  using Work = std::function<std::optional<Failure>(std::vector<double>& result)>;
+  /// The next task, of `steps` steps for `label`: its `size` results from the checkpoint, else from `work`. Throws
+  /// Stopped, and FileError if the checkpoint has another number of results. @note Collective.
   std::optional<Failure> next(const std::string& label, std::int64_t steps, std::size_t size,
-                              std::vector<double>& found, const Work& work);
-  /// Whether the last piece was known from the checkpoint.
-  bool recalled() const { return recalled_; }
+                              std::vector<double>& result, const Work& work);
+  /// Whether the results of the last task were read from the checkpoint.
+  bool was_restored() const { return was_restored_; }
 
  private:
   Checkpoints& checkpoints_;
   ResultFile& file_;
   std::size_t recorded_;
-  CheckpointPoints breaks_;
-  std::vector<std::vector<double>> known_;
+  CheckpointPoints checkpoint_points_;
+  std::vector<std::vector<double>> results_;
   std::size_t next_ = 0;
-  bool recalled_ = false;
-  std::int64_t steps_ = 0;  // of the trajectories and of the pieces so far
+  bool was_restored_ = false;
+  std::int64_t steps_ = 0;  // of the trajectories and of the tasks so far
 };
 
 }  // namespace bathline

@@ -15,23 +15,24 @@ namespace bathline {
 
 namespace {
 
-/// ", 345 sites (line, short), 500 oscillators (bath)": what a system is closed with.
-std::string closures_of(const Problem& problem) {
-  struct Alike {
+/// The environments of a problem: ", 345 sites (line, short), 500 oscillators (bath)".
+std::string environments_of(const Problem& problem) {
+  struct SiteGroup {
     std::int64_t sites = 0;
     std::string names;
   };
-  std::map<std::string, Alike, std::greater<>> by_name;
+  std::map<std::string, SiteGroup, std::greater<>> by_name;
   for (const auto& environment : problem.environments()) {
     const EnvironmentProperties& properties = environment->properties();
-    Alike& alike = by_name[fmt::format("{}{}", properties.sites == 0 ? "endless " : "", properties.site_name)];
-    alike.sites += properties.sites;
-    alike.names += (alike.names.empty() ? "" : ", ") + environment->name();
+    SiteGroup& group =
+        by_name[fmt::format("{}{}", properties.sites == 0 ? "semi-infinite " : "", properties.site_name)];
+    group.sites += properties.sites;
+    group.names += (group.names.empty() ? "" : ", ") + environment->name();
   }
   std::string text;
-  for (const auto& [name, alike] : by_name) {
-    const std::string count = alike.sites == 0 ? "" : fmt::format("{} ", alike.sites);
-    text += fmt::format(", {}{}{} ({})", count, name, alike.sites == 1 ? "" : "s", alike.names);
+  for (const auto& [name, group] : by_name) {
+    const std::string count = group.sites == 0 ? "" : fmt::format("{} ", group.sites);
+    text += fmt::format(", {}{}{} ({})", count, name, group.sites == 1 ? "" : "s", group.names);
   }
   return text;
 }
@@ -44,10 +45,10 @@ void check_recipe(const RunRequest& request, const Program& program) {
   if (!program.communicator().is_root()) return;
   fmt::print("{}: valid; {}\n", request.recipe, prepared.recipe->title);
   for (std::size_t i = 0; i < prepared.experiment->cases().size(); ++i) {
-    const Case& one = prepared.experiment->cases()[i];
-    const std::string closures = closures_of(prepared.feasibility->problem(i));
-    fmt::print("  {:<24} {} on the {} system, {} steps of {}{}\n", one.label, one.method->entry.name,
-               one.closed ? "closed" : "open", one.steps, one.step, closures);
+    const Case& this_case = prepared.experiment->cases()[i];
+    const std::string environments = environments_of(prepared.feasibility->problem(i));
+    fmt::print("  {:<24} {} on the {} system, {} steps of {}{}\n", this_case.label, this_case.method->entry.name,
+               this_case.closed ? "closed" : "open", this_case.steps, this_case.step, environments);
   }
 }
 

@@ -1,4 +1,4 @@
-// The state of a problem, its environments and its stepper in checkpoints.
+// Saving and restoring the state of a problem, its environments and its stepper in checkpoints.
 // Tested by tests/command_line/resume_test.py.
 #include "driver/state_io.hpp"
 
@@ -12,7 +12,7 @@ namespace bathline {
 
 namespace {
 
-/// Where a checkpoint has a part of the state of the environment with that index.
+/// The path in a checkpoint of a field of environment `environment`.
 std::string path_of(std::size_t environment, const StateField& field) {
   return fmt::format("environment-{}/{}_axis{}", environment, field.name, field.axis);
 }

@@ -1,4 +1,4 @@
-// The state of a problem, its environments and its stepper in checkpoints.
+// Saving and restoring the state of a problem, its environments and its stepper in checkpoints.
 #pragma once
 
 #include "steppers/stepper.hpp"
@@ -6,12 +6,11 @@
 
 namespace bathline {
 
-/// @note Collective. Throws FileError.
+/// Throws FileError. @note Collective.
 void save_state(CheckpointWriter& checkpoint, const Problem& problem, const Stepper& stepper);
 
-/// Puts a problem, whose stepper has been made, into the state of a checkpoint. @note Collective. Throws
-/// std::out_of_range where the checkpoint is of another problem, FileError where it cannot be read or holds a number
-/// that is not finite.
+/// Restores a problem and its stepper from a checkpoint. Throws std::out_of_range if the checkpoint belongs to another
+/// problem, FileError if it cannot be read or contains a number that is not finite. @note Collective.
 void restore_state(const CheckpointReader& from, Problem& problem, Stepper& stepper);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// What a recipe asks of its runs: a study.
+// Studies: what a recipe measures with its runs.
 #pragma once  // Public: programs of others may include this header.
 
 #include <memory>
@@ -23,28 +23,28 @@ struct CaseFailure {
   Failure failure;
 };
 
-/// A study at work; everything it measures goes to the result file.
+/// A study of one recipe; its measurements go to the result file.
 class Study {
  public:
   virtual ~Study() = default;
-  /// Returns what went wrong numerically, after writing what was computed until then. Throws Stopped, on every rank,
-  /// where `checkpoints` wants it to. @note Collective.
+  /// Returns the numerical failure, if any, after writing the data up to it. Throws Stopped, on every rank, if
+  /// `checkpoints` decides so. @note Collective.
   virtual std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) = 0;
 };
 
-/// One line of the catalogue of studies.
+/// One entry of the catalogue of studies.
 struct StudyKind {
   CatalogueEntry entry;
-  /// Reads the study's own keys and adds to the mistakes what the experiment, which is made of the recipe, lacks for
-  /// it; what is returned is of use where there are no mistakes. `experiment` must outlive it. @note Collective.
+  /// Makes the study from its keys in the recipe; adds mistakes if the experiment, made from the same recipe, does not
+  /// support it. The returned study is valid only without mistakes. `experiment` must outlive it. @note Collective.
   std::unique_ptr<Study> (*make)(const Recipe& recipe, const Experiment& experiment, Mistakes& mistakes);
-  /// Whether runs may end at times of their own: it compares none with another.
+  /// Whether runs may have different ends, as the study does not compare them.
   bool allows_own_ends = false;
-  /// Whether it can do without what the environments do: it looks at nothing but the particles.
+  /// Whether the study evaluates only the particles, so that `particles_only` is allowed.
   bool looks_at_particles = false;
-  /// Whether it needs no constant masses, so that Lagrangians of any form will do.
+  /// Whether the study supports general Lagrangians, without constant masses.
   bool takes_any_lagrangian = false;
-  /// Whether its open runs may have noise: it compares none with a motion of its own.
+  /// Whether the study supports runs with noise.
   bool takes_noise = false;
 };
 

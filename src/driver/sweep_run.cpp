@@ -1,9 +1,8 @@
-// From a recipe with [sweep] to one result file for each of its elements.
+// Running a recipe with [sweep]: one result file for each element.
 //
-// A file is named after the content of its element, so that a list under [sweep] can be changed without mixing up what
-// is there. Whether an element is finished is decided by what its file holds: the resolved recipe, the build, PETSc's
-// options and the input files.
-// Tested by tests/command_line/sweep_test.py.
+// The file name contains a hash of the resolved recipe of the element, so that changing a list under [sweep] does not
+// mix up existing results. An element is finished if its file is complete and has the same resolved recipe, build,
+// PETSc options and input files. Tested by tests/command_line/sweep_test.py.
 #include "driver/sweep_run.hpp"
 
 #include <fmt/format.h>
@@ -53,12 +52,12 @@ std::vector<Element> expand(const RunRequest& request, const std::string& text,
   Mistakes mistakes;
   std::vector<Element> elements;
   for (SweepElement& settings : expand_sweep(text, request.recipe, request.settings, mistakes)) {
-    std::vector<std::string> all = request.settings;
-    all.insert(all.end(), settings.begin(), settings.end());
-    Mistakes of_element;
-    Recipe recipe = parse_recipe(text, request.recipe, all, catalogue_schema, of_element);
+    std::vector<std::string> all_settings = request.settings;
+    all_settings.insert(all_settings.end(), settings.begin(), settings.end());
+    Mistakes element_mistakes;
+    Recipe recipe = parse_recipe(text, request.recipe, all_settings, catalogue_schema, element_mistakes);
     // The same mistake in every element is reported once.
-    if (!of_element.empty()) refuse(of_element);
+    if (!element_mistakes.empty()) refuse(element_mistakes);
     const std::string path = path_of(request, recipe.resolved);
     elements.push_back({std::move(settings), std::move(recipe), path});
   }
@@ -66,9 +65,9 @@ std::vector<Element> expand(const RunRequest& request, const std::string& text,
   return elements;
 }
 
-enum class State { absent, finished, unjudged, interrupted, other };
+enum class State { absent, finished, unevaluated, interrupted, other };
 
-/// What lies at the path of an element; `code` is the exit code of a finished one. @note Collective.
+/// The state of the result file of an element; `code` is the exit code of a finished one. @note Collective.
 State state_of(const Element& element, const RunRequest& request, int& code, const Communicator& communicator) {
   std::vector<std::pair<std::string, std::string>> inputs;
   for (const Section& environment : element.recipe.environments) {
@@ -77,7 +76,7 @@ State state_of(const Element& element, const RunRequest& request, int& code, con
     const auto text = read_text_file_on_root(path_beside_recipe(environment, *key), communicator);
     inputs.emplace_back("input_file:" + environment.text(*key), text.value_or(""));
   }
-  std::int64_t found[] = {static_cast<std::int64_t>(State::absent), 0};
+  std::int64_t state_and_code[] = {static_cast<std::int64_t>(State::absent), 0};
   if (communicator.is_root()) {
     std::error_code ignored;
     State state = State::absent;
@@ -94,25 +93,25 @@ State state_of(const Element& element, const RunRequest& request, int& code, con
         }
         const std::string status = result.attribute("status");
         if (same && (status == "complete" || status == "computed")) {
-          state = State::unjudged;  // as a run that was killed just before its end
+          state = State::unevaluated;  // the run was killed before its claims were evaluated
           const std::vector<ClaimResult> claims = read_claims(result);
           if (status == "complete" && claims.size() == element.recipe.claims.size()) {
             state = State::finished;
-            found[1] = exit_code_of(claims);
+            state_and_code[1] = exit_code_of(claims);
           }
         } else if (same && status == "partial") {
           state = State::interrupted;
         }
       } catch (const FileError&) {
-        // As a kill may leave it: a checkpoint holds what can be gone on with.
+        // A killed run may leave an unreadable file; it can be resumed if it has a checkpoint.
         if (!find_checkpoints(element.path).empty()) state = State::interrupted;
       }
     }
-    found[0] = static_cast<std::int64_t>(state);
+    state_and_code[0] = static_cast<std::int64_t>(state);
   }
-  communicator.broadcast(std::span<std::int64_t>(found));
-  code = static_cast<int>(found[1]);
-  return static_cast<State>(found[0]);
+  communicator.broadcast(std::span<std::int64_t>(state_and_code));
+  code = static_cast<int>(state_and_code[1]);
+  return static_cast<State>(state_and_code[0]);
 }
 
 bool has_checkpoints(const std::string& path, const Communicator& communicator) {
@@ -126,20 +125,21 @@ int run_element(const Element& element, const RunRequest& request, double wall_t
   State state = state_of(element, request, code, communicator);
   if (state != State::finished || request.overwrite) {
     lock = std::make_unique<ResultLock>(element.path, communicator);
-    state = state_of(element, request, code, communicator);  // now that nobody writes it any more
+    state = state_of(element, request, code,
+                     communicator);  // again, because the lock guarantees that no other run changes it
   }
   if (state == State::finished && !request.overwrite) {
-    if (communicator.is_root()) fmt::print("{}: finished already\n", element.path);
+    if (communicator.is_root()) fmt::print("{}: already complete\n", element.path);
     return code;
   }
-  if (state == State::unjudged && !request.overwrite) {
-    if (communicator.is_root()) fmt::print("{}: computed already, its claims are judged now\n", element.path);
+  if (state == State::unevaluated && !request.overwrite) {
+    if (communicator.is_root()) fmt::print("{}: already computed; evaluating its claims\n", element.path);
     return finalise_result(element.path, element.recipe, communicator);
   }
   if (state == State::other && !request.overwrite) {
     throw UsageError(
-        fmt::format("{} is of this recipe, but of another build, other input files or other options, or it is "
-                    "damaged; use --overwrite to run it anew",
+        fmt::format("{} belongs to this recipe but to another build, other input files or other options, or it is "
+                    "damaged; --overwrite runs it again",
                     element.path));
   }
   if (state == State::interrupted && !request.overwrite && has_checkpoints(element.path, communicator)) {
@@ -150,20 +150,20 @@ int run_element(const Element& element, const RunRequest& request, double wall_t
     resumption.petsc_options = request.petsc_options;
     return resume_run(resumption, program, std::move(lock));
   }
-  RunRequest one = request;
-  one.settings.insert(one.settings.end(), element.settings.begin(), element.settings.end());
-  one.output = element.path;
-  one.sweep_settings = element.settings;
-  one.wall_time = wall_time;
-  one.overwrite = request.overwrite || state == State::interrupted;  // nothing of it could be gone on with
-  return run_recipe(one, program, std::move(lock));
+  RunRequest run = request;
+  run.settings.insert(run.settings.end(), element.settings.begin(), element.settings.end());
+  run.output = element.path;
+  run.sweep_settings = element.settings;
+  run.wall_time = wall_time;
+  run.overwrite = request.overwrite || state == State::interrupted;  // without a checkpoint to resume from
+  return run_recipe(run, program, std::move(lock));
 }
 
 }  // namespace
 
 int run_all(const RunRequest& request, const Program& program) {
   const Communicator& communicator = program.communicator();
-  const auto began = std::chrono::steady_clock::now();
+  const auto start = std::chrono::steady_clock::now();
   const std::string text = read_text(request.recipe, communicator);
   const std::vector<Element> elements = expand(request, text, program.catalogue_schema());
   if (elements.empty()) {
@@ -172,26 +172,26 @@ int run_all(const RunRequest& request, const Program& program) {
   }
   const auto count = static_cast<std::int64_t>(elements.size());
   if (request.element && (*request.element < 0 || *request.element >= count)) {
-    throw UsageError(fmt::format("--element {}: the sweep of {} has the elements 0 to {}", *request.element,
+    throw UsageError(fmt::format("--element {}: the elements of the sweep of {} are 0 to {}", *request.element,
                                  request.recipe, count - 1));
   }
-  int worst = exit_code::complete;
+  int max_code = exit_code::complete;
   for (std::int64_t i = request.element.value_or(0); i < (request.element ? *request.element + 1 : count); ++i) {
     double wall_time = request.wall_time;
     if (wall_time > 0.0) {
-      const double gone = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-      wall_time = std::max(1e-3, wall_time - communicator.max(gone));
+      const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      wall_time = std::max(1e-3, wall_time - communicator.max(elapsed));
     }
     const Element& element = elements[static_cast<std::size_t>(i)];
     if (communicator.is_root()) fmt::print("element {} of {}: {}\n", i, count, fmt::join(element.settings, " "));
     const int code = run_element(element, request, wall_time, program);
     if (code == exit_code::stopped) return code;
-    // The request may have come when there was nothing left of the element to be stopped.
-    const bool told_to_stop = communicator.any(StopSignals::received() == SIGUSR1);
-    if (told_to_stop && i + 1 < count && !request.element) return exit_code::stopped;
-    worst = std::max(worst, code);
+    // The signal may have arrived after the last point at which the element could stop.
+    const bool is_stop_requested = communicator.any(StopSignals::received() == SIGUSR1);
+    if (is_stop_requested && i + 1 < count && !request.element) return exit_code::stopped;
+    max_code = std::max(max_code, code);
   }
-  return worst;
+  return max_code;
 }
 
 void check_all(const RunRequest& request, const Program& program) {
@@ -199,9 +199,9 @@ void check_all(const RunRequest& request, const Program& program) {
       expand(request, read_text(request.recipe, program.communicator()), program.catalogue_schema());
   if (elements.empty()) return check_recipe(request, program);
   for (const Element& element : elements) {
-    RunRequest one = request;
-    one.settings.insert(one.settings.end(), element.settings.begin(), element.settings.end());
-    check_recipe(one, program);
+    RunRequest run = request;
+    run.settings.insert(run.settings.end(), element.settings.begin(), element.settings.end());
+    check_recipe(run, program);
   }
 }
 
@@ -217,9 +217,9 @@ void list_sweep(const RunRequest& request, bool count_only, const Program& progr
   for (std::size_t i = 0; i < elements.size(); ++i) {
     int code = 0;
     const State state = state_of(elements[i], request, code, communicator);
-    const char* words[] = {"to do", "finished", "computed", "interrupted", "of another build, input or options"};
+    const char* descriptions[] = {"to do", "finished", "computed", "interrupted", "of another build, input or options"};
     if (!communicator.is_root()) continue;
-    fmt::print("{:>4}  {}  {:<11}  {}\n", i, elements[i].path, words[static_cast<int>(state)],
+    fmt::print("{:>4}  {}  {:<11}  {}\n", i, elements[i].path, descriptions[static_cast<int>(state)],
                fmt::join(elements[i].settings, " "));
   }
 }

@@ -1,4 +1,4 @@
-// The time loop: every case of an experiment from its start to the end, recorded on the way.
+// The time loop: runs and records every case of an experiment from its start to its end.
 // Tested by tests/study/trajectory_test.cpp.
 #include "driver/time_loop.hpp"
 
@@ -27,35 +27,35 @@ std::int64_t next_multiple(std::int64_t step, std::int64_t interval, std::int64_
   return std::min(end, (step / interval + 1) * interval);
 }
 
-/// How many steps go by between two looks at clock and signals. The exact flow rounds differently when its steps are
-/// taken in other portions, so its portions do not depend on the clock; others are multiples of what they have to be.
+/// The number of steps between two checks of the clock and of signals, adapted to take 0.1 to 0.5 s and rounded up to a
+/// multiple of the stepper's block granularity. The exact flow has a fixed number, because its round-off depends on it.
 class StepBatcher {
  public:
-  StepBatcher(const Case& one, const Stepper& stepper, std::int64_t sites, const Communicator& communicator)
+  StepBatcher(const Case& this_case, const Stepper& stepper, std::int64_t sites, const Communicator& communicator)
       : communicator_(communicator),
-        unit_(stepper.block_granularity()),
-        most_(std::max<std::int64_t>(1, 1000000000 / (sites + 1000))),
-        fixed_(std::holds_alternative<ExactFlow>(one.scheme)),
-        now_(fixed_ ? most_ : std::max<std::int64_t>(1, most_ / 256)) {}
+        granularity_(stepper.block_granularity()),
+        max_steps_(std::max<std::int64_t>(1, 1000000000 / (sites + 1000))),
+        is_fixed_(std::holds_alternative<ExactFlow>(this_case.scheme)),
+        steps_(is_fixed_ ? max_steps_ : std::max<std::int64_t>(1, max_steps_ / 256)) {}
 
-  std::int64_t steps() const { return (now_ + unit_ - 1) / unit_ * unit_; }
-  /// Takes note of how long a portion took here. @note Collective, where the portion was a full one.
-  void took(std::int64_t steps, double seconds) {
-    if (fixed_ || steps < this->steps()) return;
+  std::int64_t steps() const { return (steps_ + granularity_ - 1) / granularity_ * granularity_; }
+  /// Adapts the number to the time that a batch took. @note Collective, unless the batch was cut short.
+  void adapt(std::int64_t steps, double seconds) {
+    if (is_fixed_ || steps < this->steps()) return;
     const double slowest = communicator_.max(seconds);
-    if (slowest < 0.1) now_ = std::min(most_, 2 * now_);
-    if (slowest > 0.5) now_ = std::max<std::int64_t>(1, now_ / 2);
+    if (slowest < 0.1) steps_ = std::min(max_steps_, 2 * steps_);
+    if (slowest > 0.5) steps_ = std::max<std::int64_t>(1, steps_ / 2);
   }
 
  private:
   Communicator communicator_;
-  std::int64_t unit_;
-  std::int64_t most_;
-  bool fixed_;
-  std::int64_t now_;
+  std::int64_t granularity_;
+  std::int64_t max_steps_;
+  bool is_fixed_;
+  std::int64_t steps_;
 };
 
-/// One integrator's run within those of an experiment.
+/// The run of one case of an experiment.
 struct Run {
   const Experiment& experiment;
   std::size_t index;          ///< of the case
@@ -66,61 +66,62 @@ struct Run {
   std::span<Observer* const> observers;
 };
 
-/// How the steps of a problem are counted.
+/// The progress unit of a problem: a step of all its sites.
 ProgressUnit unit_of(const Problem& problem) {
   ProgressUnit unit;
   for (const auto& environment : problem.environments()) {
-    const bool is_alike = unit.sites == 0 || unit.site_name == environment->properties().site_name;
-    unit.site_name = is_alike ? environment->properties().site_name : "site";
+    const bool is_same_name = unit.sites == 0 || unit.site_name == environment->properties().site_name;
+    unit.site_name = is_same_name ? environment->properties().site_name : "site";
     unit.sites += environment->properties().sites;
   }
   return unit;
 }
 
-/// All that look on at a run: the recorder, the watch over its ledger, and the observers.
+/// The receivers of the states of a run: recorder, ledger monitor, Poincare section and observers.
 class ObserverList {
  public:
-  /// `from`: where it goes on, if it does not begin. @note Collective.
+  /// `from`: the checkpoint of a resumed run, else null. @note Collective.
   ObserverList(const Run& run, const Problem& problem, const OutputPlan& output,
-               const std::optional<HeatByEnvironment>& shares, const CheckpointReader* from)
-      : one_(run.experiment.cases()[run.index]),
+               const std::optional<HeatByEnvironment>& heat, const CheckpointReader* from)
+      : case_(run.experiment.cases()[run.index]),
         output_(output),
         observers_(run.observers),
-        recorder_(run.file, one_, problem, output, shares, from),
-        watch_(one_, problem) {
-    if (output.section) section_.emplace(*output.section, run.file, one_.label, problem, from);
+        recorder_(run.file, case_, problem, output, heat, from),
+        ledger_monitor_(case_, problem) {
+    if (output.section) section_.emplace(*output.section, run.file, case_.label, problem, from);
   }
 
-  /// Advances to the step `next`, with an eye on the section after every step. @note Collective.
+  /// Advances to the step `next`, step by step if there is a Poincare section. @note Collective.
   std::optional<Failure> advance(Problem& problem, Stepper& stepper, std::int64_t step, std::int64_t next,
-                                 const AdvanceHints& ahead) {
-    if (!section_) return stepper.advance(next - step, ahead);
+                                 const AdvanceHints& hints) {
+    if (!section_) return stepper.advance(next - step, hints);
     if (step == 0) section_->update(problem, 0.0);
     while (step < next) {
       ++step;
-      AdvanceHints beyond{.wants_energy = ahead.wants_energy && step == next, .steps_left = ahead.steps_left};
-      if (beyond.steps_left) *beyond.steps_left += next - step;
-      if (std::optional<Failure> failure = stepper.advance(1, beyond)) return failure;
-      section_->update(problem, static_cast<double>(step) * one_.step);
+      AdvanceHints step_hints{.wants_energy = hints.wants_energy && step == next, .steps_left = hints.steps_left};
+      if (step_hints.steps_left) *step_hints.steps_left += next - step;
+      if (std::optional<Failure> failure = stepper.advance(1, step_hints)) return failure;
+      section_->update(problem, static_cast<double>(step) * case_.step);
     }
     return std::nullopt;
   }
 
-  /// What is due after so many steps; a failure where the state is no longer finite. @note Collective.
-  std::optional<Failure> look(Problem& problem, std::int64_t step) {
-    const bool to_record = step % output_.every == 0 || step == one_.steps;
+  /// Records and takes snapshots if due after `step` steps; a failure if the state is no longer finite. @note
+  /// Collective.
+  std::optional<Failure> record_if_due(Problem& problem, std::int64_t step) {
+    const bool to_record = step % output_.every == 0 || step == case_.steps;
     const bool to_snapshot = output_.snapshots > 0 && step % output_.snapshots == 0;
     if (!to_record && !to_snapshot) return std::nullopt;
     problem.broadcast_particles();
-    const StateView moment{one_, step, static_cast<double>(step) * one_.step, problem};
+    const StateView moment{case_, step, static_cast<double>(step) * case_.step, problem};
     if (to_record) {
-      const bool all = !output_.particles_only;
-      const EnergyLedger ledger = all ? problem.energies() : problem.energies_of_particles();
-      const double energy = all ? ledger.total() : ledger.particles;
+      const bool has_environments = !output_.particles_only;
+      const EnergyLedger ledger = has_environments ? problem.energies() : problem.energies_of_particles();
+      const double energy = has_environments ? ledger.total() : ledger.particles;
       const double size = problem.q.norm() + problem.p.norm() + problem.z + energy;
       if (!std::isfinite(size)) return Failure{step, size, "the state is no longer finite"};
       if (recorder_.record(moment, ledger) && section_) section_->flush();
-      watch_.record(moment, ledger);
+      ledger_monitor_.record(moment, ledger);
       for (Observer* observer : observers_) observer->record(moment, ledger);
     }
     if (to_snapshot) {
@@ -133,130 +134,129 @@ class ObserverList {
     recorder_.flush();
     if (section_) section_->flush();
   }
-  /// Says what the watch has found. @note Collective.
+  /// Flushes and logs the warning of the ledger monitor. @note Collective.
   void end() {
-    if (const std::optional<std::string> finding = watch_.finding()) spdlog::warn("{}", *finding);
+    if (const std::optional<std::string> warning = ledger_monitor_.warning()) spdlog::warn("{}", *warning);
     flush();
   }
 
   void save(CheckpointWriter& checkpoint) {
-    Archive of_recorder(checkpoint, "recorder"), of_watch(checkpoint, "ledger");
-    recorder_.serialise(of_recorder);
-    watch_.serialise(of_watch);
+    Archive recorder(checkpoint, "recorder"), monitor(checkpoint, "ledger");
+    recorder_.serialise(recorder);
+    ledger_monitor_.serialise(monitor);
     if (section_) {
-      Archive of_section(checkpoint, PoincareSection::group_of_checkpoint);
-      section_->serialise(of_section);
+      Archive section(checkpoint, PoincareSection::group_of_checkpoint);
+      section_->serialise(section);
     }
     for (std::size_t i = 0; i < observers_.size(); ++i) {
-      Archive of_observer(checkpoint, observer_group(i));
-      observers_[i]->serialise(of_observer);
+      Archive observer(checkpoint, observer_group(i));
+      observers_[i]->serialise(observer);
     }
   }
-  /// Puts the watch back; recorder and section are when they are made, and the observers are before the first run that
-  /// goes on.
+  /// Restores the ledger monitor. Recorder and section are restored by their constructors, the observers before the
+  /// first resumed case.
   void restore(const CheckpointReader& from) {
-    Archive of_watch(from, "ledger");
-    watch_.serialise(of_watch);
+    Archive monitor(from, "ledger");
+    ledger_monitor_.serialise(monitor);
   }
   static std::string observer_group(std::size_t index) { return fmt::format("observer-{}", index); }
 
  private:
-  const Case& one_;
+  const Case& case_;
   const OutputPlan& output_;
   std::span<Observer* const> observers_;
   TrajectoryRecorder recorder_;
   std::optional<PoincareSection> section_;
-  LedgerMonitor watch_;
+  LedgerMonitor ledger_monitor_;
 };
 
-/// Saves, and throws Stopped, where it is wanted after so many steps, which took `seconds`; returns whether it has
-/// saved.
-/// @note Collective.
-bool checkpoint_if_due(const Run& run, std::int64_t step, bool is_due, double seconds, ObserverList& onlookers,
+/// Writes a checkpoint, and throws Stopped, if that is due after `step` steps; `seconds` is the time of the last batch.
+/// Returns whether a checkpoint was written. @note Collective.
+bool checkpoint_if_due(const Run& run, std::int64_t step, bool is_due, double seconds, ObserverList& observers,
                        const std::function<void(CheckpointWriter&)>& save) {
   Checkpoints::Decision decision = run.checkpoints.decide(seconds);
   if (decision == Checkpoints::Decision::proceed && is_due) decision = Checkpoints::Decision::save;
   if (decision == Checkpoints::Decision::proceed) return false;
   const bool stops = decision == Checkpoints::Decision::stop;
-  onlookers.flush();
+  observers.flush();
   run.file.flush();
   const std::string path = run.checkpoints.save(run.steps_before + step, stops, save);
-  if (stops) throw Stopped{run.checkpoints.why(), run.experiment.cases()[run.index].label, step, path};
+  if (stops) throw Stopped{run.checkpoints.stop_reason(), run.experiment.cases()[run.index].label, step, path};
   return true;
 }
 
-/// `from`: where it goes on, if it does not begin.
+/// `from`: the checkpoint of a resumed run, else null.
 std::optional<Failure> run_case(const Run& run, const CheckpointReader* from) {
   const Experiment& experiment = run.experiment;
-  const Case& one = experiment.cases()[run.index];
+  const Case& this_case = experiment.cases()[run.index];
   const OutputPlan& output = experiment.output();
-  const std::int64_t saves = run.checkpoints.plan().every;
-  Problem problem = experiment.make_problem(one);
+  const std::int64_t checkpoint_every = run.checkpoints.plan().every;
+  Problem problem = experiment.make_problem(this_case);
   problem.prepare(experiment.seed());
-  // The exact motion is the same at whatever steps it is recorded: its second position is that after a step of [time].
-  if (problem.initial_q1 && std::holds_alternative<ExactFlow>(one.scheme)) {
-    const std::unique_ptr<Stepper> first = make_stepper(one.scheme, problem, experiment.common_step());
+  // The exact motion must not depend on the step of recording: q1 is the position after one step of [time].
+  if (problem.initial_q1 && std::holds_alternative<ExactFlow>(this_case.scheme)) {
+    const std::unique_ptr<Stepper> first = make_stepper(this_case.scheme, problem, experiment.common_step());
     if (const std::optional<Failure> failure = first->advance(0)) return failure;
   }
-  std::optional<HeatByEnvironment> shares;
-  if (one.noise && !one.closed) shares = heat_by_environment(experiment, one);
-  if (shares && !shares->of_environments.empty()) problem.heat = Eigen::VectorXd::Zero(problem.q.size());
-  const std::unique_ptr<Stepper> stepper = make_stepper(one.scheme, problem, one.step);
-  std::optional<ObserverList> onlookers;
-  fit_to_recipe(from, [&] { onlookers.emplace(run, problem, output, shares, from); });
+  std::optional<HeatByEnvironment> heat;
+  if (this_case.noise && !this_case.closed) heat = heat_by_environment(experiment, this_case);
+  if (heat && !heat->damped_coordinates.empty()) problem.heat = Eigen::VectorXd::Zero(problem.q.size());
+  const std::unique_ptr<Stepper> stepper = make_stepper(this_case.scheme, problem, this_case.step);
+  std::optional<ObserverList> observers;
+  restore_from(from, [&] { observers.emplace(run, problem, output, heat, from); });
 
   const ProgressUnit unit = unit_of(problem);
-  run.progress.begin(one.label, one.steps, unit);
-  StepBatcher portions(one, *stepper, unit.sites, problem.communicator());
+  run.progress.begin(this_case.label, this_case.steps, unit);
+  StepBatcher batcher(this_case, *stepper, unit.sites, problem.communicator());
 
   std::int64_t step = 0;
-  std::int64_t saved = 0;  // no checkpoint is written twice
+  std::int64_t saved = 0;  // step of the last checkpoint
   if (from != nullptr) {
-    fit_to_recipe(from, [&] {
+    restore_from(from, [&] {
       restore_state(*from, problem, *stepper);
-      onlookers->restore(*from);
+      observers->restore(*from);
       step = saved = from->count("step");
-      if (step > one.steps) throw std::out_of_range("step");
+      if (step > this_case.steps) throw std::out_of_range("step");
     });
   }
   const std::int64_t first_step = step;
-  run.progress.known(first_step);
+  run.progress.skip(first_step);
   const auto save = [&](CheckpointWriter& checkpoint) {
     const double numbers[] = {static_cast<double>(run.index), static_cast<double>(step)};
     checkpoint.numbers("case", {&numbers[0], 1});
     checkpoint.numbers("step", {&numbers[1], 1});
     save_state(checkpoint, problem, *stepper);
-    onlookers->save(checkpoint);
+    observers->save(checkpoint);
   };
   double seconds = 0.0;
   while (true) {
-    const bool is_recorded = from != nullptr && step == first_step;
+    const bool was_recorded = from != nullptr && step == first_step;
     std::optional<Failure> failure;
-    if (!is_recorded) failure = onlookers->look(problem, step);
+    if (!was_recorded) failure = observers->record_if_due(problem, step);
     if (failure) {
-      onlookers->flush();
+      observers->flush();
       return failure;
     }
-    if (step == one.steps) break;
-    const bool is_due = saves > 0 && step > saved && step % saves == 0;
-    if (checkpoint_if_due(run, step, is_due, seconds, *onlookers, save)) saved = step;
-    std::int64_t next = std::min(next_multiple(step, output.every, one.steps), step + portions.steps());
-    if (output.snapshots > 0) next = std::min(next, next_multiple(step, output.snapshots, one.steps));
-    if (saves > 0) next = std::min(next, next_multiple(step, saves, one.steps));
-    AdvanceHints ahead{.wants_energy = !output.particles_only && (next % output.every == 0 || next == one.steps)};
-    if (output.particles_only) ahead.steps_left = one.steps - next;
+    if (step == this_case.steps) break;
+    const bool is_due = checkpoint_every > 0 && step > saved && step % checkpoint_every == 0;
+    if (checkpoint_if_due(run, step, is_due, seconds, *observers, save)) saved = step;
+    std::int64_t next = std::min(next_multiple(step, output.every, this_case.steps), step + batcher.steps());
+    if (output.snapshots > 0) next = std::min(next, next_multiple(step, output.snapshots, this_case.steps));
+    if (checkpoint_every > 0) next = std::min(next, next_multiple(step, checkpoint_every, this_case.steps));
+    AdvanceHints hints{.wants_energy = !output.particles_only && (next % output.every == 0 || next == this_case.steps)};
+    if (output.particles_only) hints.steps_left = this_case.steps - next;
     const auto begin = std::chrono::steady_clock::now();
-    if ((failure = onlookers->advance(problem, *stepper, step, next, ahead))) {
-      onlookers->flush();
+    if ((failure = observers->advance(problem, *stepper, step, next, hints))) {
+      observers->flush();
       return failure;
     }
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    portions.took(next - step, seconds);
+    batcher.adapt(next - step, seconds);
     step = next;
     run.progress.update(step);
   }
   run.progress.end();
-  onlookers->end();
+  observers->end();
   return std::nullopt;
 }
 
@@ -274,26 +274,26 @@ std::optional<CaseFailure> run_trajectories(const Experiment& experiment, Result
   std::size_t index = 0;
   if (from != nullptr) {
     index = static_cast<std::size_t>(from->count("case"));
-    fit_to_recipe(from, [&] {
+    restore_from(from, [&] {
       for (std::size_t i = 0; i < observers.size(); ++i) {
-        Archive of_observer(*from, ObserverList::observer_group(i));
-        observers[i]->serialise(of_observer);
+        Archive observer(*from, ObserverList::observer_group(i));
+        observers[i]->serialise(observer);
       }
     });
-    // What came after the checkpoint is computed anew.
+    // Later cases are computed again.
     file.remove_all_but(first_labels(experiment, index + 1));
   }
   std::int64_t steps_before = 0;
   for (std::size_t i = 0; i < experiment.cases().size(); ++i) {
-    const Case& one = experiment.cases()[i];
+    const Case& this_case = experiment.cases()[i];
     if (i >= index) {
       const Run run{experiment, i, steps_before, file, progress, checkpoints, observers};
       if (std::optional<Failure> failure = run_case(run, i == index ? from : nullptr)) {
         progress.end();
-        return CaseFailure{one.label, *failure};
+        return CaseFailure{this_case.label, *failure};
       }
     }
-    steps_before += one.steps;
+    steps_before += this_case.steps;
   }
   StopSignals::begin(StopSignals::Part::unstoppable);
   return std::nullopt;

@@ -1,4 +1,4 @@
-// The time loop: every case of an experiment from its start to the end, recorded on the way.
+// The time loop: runs and records every case of an experiment from its start to its end.
 #pragma once  // Public: programs of others may include this header.
 
 #include <functional>
@@ -10,15 +10,15 @@
 
 namespace bathline {
 
-/// The state at a moment worth looking at.
+/// The state of a run at a record or a snapshot.
 struct StateView {
-  const Case& one;
+  const Case& this_case;
   std::int64_t step;
   double time;
   Problem& problem;  ///< particles up to date on every rank
 };
 
-/// Looks on while a trajectory runs. All members are collective.
+/// Receives the records and snapshots of running trajectories. All members are collective.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -26,16 +26,16 @@ class Observer {
   virtual void record(const StateView&, const EnergyLedger&) {}
   /// Every `[output] snapshots` steps, if asked for.
   virtual void snapshot(const StateView&) {}
-  /// Declares all that was seen so far; it is put back before anything else is seen.
+  /// Declares the state, which is restored before the first call in a resumed run.
   virtual void serialise(Archive& archive) = 0;
 };
 
-/// The labels of the first `count` cases, which are the groups of their records.
+/// The labels of the first `count` cases, which are the names of their groups.
 std::vector<std::string> first_labels(const Experiment& experiment, std::size_t count);
 
-/// Runs all cases one after the other, writing each to its group; `observers` look on at every case.
-/// Stops at the first numerical failure. Goes on where `checkpoints` begins, and throws Stopped where it ends.
-/// @note Collective.
+/// Runs all cases one after the other, writing each to its group and calling `observers`, up to the first numerical
+/// failure. Resumes from the checkpoint of `checkpoints`, if any, and throws Stopped if it decides so. @note
+/// Collective.
 std::optional<CaseFailure> run_trajectories(const Experiment& experiment, ResultFile& file, Progress& progress,
                                             Checkpoints& checkpoints, std::span<Observer* const> observers);
 

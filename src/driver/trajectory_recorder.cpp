@@ -1,4 +1,4 @@
-// Writes one trajectory to its group of the result file.
+// Recording one trajectory in its group of the result file.
 // Tested by tests/study/trajectory_test.cpp.
 #include "driver/trajectory_recorder.hpp"
 
@@ -19,49 +19,47 @@ Dimension index_dimension(const std::string& name, int count, const std::string&
   return dimension;
 }
 
-/// Of environments that keep no sites, names and what the ledger's entries are for them; elsewhere nothing.
+/// Additions to the long names of the ledger's terms for environments without sites.
 struct LedgerNotes {
   explicit LedgerNotes(const Problem& problem) {
     std::vector<std::string> names;
-    for (const auto& environment : problem.environments()) {
-      if (environment->properties().sites == 0) names.push_back("`" + environment->name() + "`");
+    for (const auto& each : problem.environments()) {
+      if (each->properties().sites == 0) names.push_back("`" + each->name() + "`");
     }
     if (names.empty()) return;
     const std::string all = fmt::format("{}", fmt::join(names, ", "));
-    of_environment = "; of " + all + " the work of the head on it, that on the spring between them included";
-    of_interaction = "; 0 for " + all + ", whose energy_environment has it in it";
+    environment = "; for " + all + " the work of the head on it, including that on the spring between them";
+    interaction = "; 0 for " + all + ", where energy_environment includes it";
   }
-  std::string of_environment, of_interaction;
+  std::string environment, interaction;
 };
 
 bool has_magnitude(const Observable& observable) { return observable.size > 1 && observable.dimension.empty(); }
 
-SeriesLayout series_layout(const Case& one, const Problem& problem, bool work_rules,
+SeriesLayout series_layout(const Case& this_case, const Problem& problem, bool work_rules,
                            const std::vector<std::string>& noisy) {
   const ParticleSystem& system = problem.system();
   const LedgerNotes notes(problem);
   SeriesLayout layout;
-  layout.group = one.label;
+  layout.group = this_case.label;
   layout.dimensions = phase_dimensions(system);
   layout.variables = {
       {"q", "m", "position", {"particle", "axis"}},
       {"p",
        "kg m/s",
-       system.magnetic_field != 0.0 ? "momentum M v, without that of the magnetic field" : "momentum",
+       system.magnetic_field != 0.0 ? "kinetic momentum M v, without the contribution of the magnetic field"
+                                    : "momentum",
        {"particle", "axis"}},
       {"energy_particles", "J", "kinetic and potential energy of the particles", {}},
-      {"energy_environment", "J", "energy of the sites and of the springs between them" + notes.of_environment, {}},
-      {"energy_interaction",
-       "J",
-       "energy of the springs between particles and environments" + notes.of_interaction,
-       {}},
+      {"energy_environment", "J", "energy of the sites and of the springs between them" + notes.environment, {}},
+      {"energy_interaction", "J", "energy of the springs between particles and environments" + notes.interaction, {}},
       {"energy_dissipated",
        "J",
-       one.noise ? "net heat since the start: work done by damping less that of noise"
-                 : "work done by damping since the start",
+       this_case.noise ? "net heat since the start: energy dissipated by damping less energy supplied by noise"
+                       : "energy dissipated by damping since the start",
        {}}};
   if (system.has_work()) {
-    layout.variables.push_back({"energy_work", "J", "work done from outside since the start", {}});
+    layout.variables.push_back({"energy_work", "J", "work of external forces since the start", {}});
     layout.variables.push_back(
         {"energy_total", "J", "sum of the four terms less that work, constant for the exact motion", {}});
   } else {
@@ -70,7 +68,7 @@ SeriesLayout series_layout(const Case& one, const Problem& problem, bool work_ru
   for (std::size_t i = 0; i < WorkQuadrature::rules.size() && work_rules; ++i) {
     const std::string rule = WorkQuadrature::rules[i];
     layout.variables.push_back(
-        {"ledger_" + rule, "J", "total energy with the work of damping by the rule " + rule, {}});
+        {"ledger_" + rule, "J", "total energy with the work of damping by the quadrature rule " + rule, {}});
   }
   if (!problem.environments().empty()) {
     Dimension names{"environment", {}, "1", "environment, in the order of the recipe"};
@@ -79,20 +77,20 @@ SeriesLayout series_layout(const Case& one, const Problem& problem, bool work_ru
     layout.variables.push_back(
         {"environment_force", "N", "force of each environment on its head", {"environment", "axis"}});
     layout.variables.push_back(
-        {"power", "W", "rate at which each environment works on its head, force times velocity", {"environment"}});
+        {"power", "W", "power of each environment on its head, force times velocity", {"environment"}});
     layout.variables.push_back({"energy_of_environment",
                                 "J",
-                                "energy that each environment holds, the springs to its head included",
+                                "energy of each environment, including the springs to its head",
                                 {"environment"}});
     layout.variables.push_back(
-        {"dissipated_by_environment", "J", "what each environment has lost for good", {"environment"}});
+        {"dissipated_by_environment", "J", "energy dissipated by each environment", {"environment"}});
   }
   if (!noisy.empty()) {
     layout.dimensions.push_back({"environment", {}, "1", "environment, in the order of the recipe", noisy});
     layout.variables.push_back({"power",
                                 "W",
-                                "rate at which damping and noise of each environment work on the particles, the mean "
-                                "since the record before; 0 at the first one",
+                                "power of damping and noise of each environment on the particles, averaged since the "
+                                "previous record; 0 at the first record",
                                 {"environment"}});
   }
   if (system.contact) {
@@ -118,15 +116,16 @@ SeriesLayout series_layout(const Case& one, const Problem& problem, bool work_ru
   return layout;
 }
 
-/// By observable: zero for its integral, and for what is integrated, nothing where it has none.
-enum class Of { integrals, integrands };
+/// Zero vectors, one per observable; of size zero for the integrands of observables without one.
+enum class Accumulator { integrals, integrands };
 
-std::vector<Eigen::VectorXd> zeros(Of what, const std::vector<Observable>& observables) {
-  std::vector<Eigen::VectorXd> all;
+std::vector<Eigen::VectorXd> zeros(Accumulator kind, const std::vector<Observable>& observables) {
+  std::vector<Eigen::VectorXd> vectors;
   for (const Observable& observable : observables) {
-    all.push_back(Eigen::VectorXd::Zero(what == Of::integrands && !observable.integrand ? 0 : observable.size));
+    vectors.push_back(
+        Eigen::VectorXd::Zero(kind == Accumulator::integrands && !observable.integrand ? 0 : observable.size));
   }
-  return all;
+  return vectors;
 }
 
 }  // namespace
@@ -136,24 +135,25 @@ std::vector<Dimension> phase_dimensions(const ParticleSystem& system) {
           index_dimension("axis", system.axes, "axis, counted from 0")};
 }
 
-TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem,
-                                       const OutputPlan& output, const std::optional<HeatByEnvironment>& shares,
+TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& this_case, const Problem& problem,
+                                       const OutputPlan& output, const std::optional<HeatByEnvironment>& heat,
                                        const CheckpointReader* from)
     : site_stride_(output.snapshots > 0 ? output.site_stride : 0),
       work_rules_(output.work_rules),
-      integrals_(zeros(Of::integrals, problem.system().observables)),
-      integrands_(zeros(Of::integrands, problem.system().observables)),
-      shares_(shares),
-      heats_(shares ? shares->names.size() : 0),
+      integrals_(zeros(Accumulator::integrals, problem.system().observables)),
+      integrands_(zeros(Accumulator::integrands, problem.system().observables)),
+      heat_(heat),
+      last_heat_(heat ? heat->names.size() : 0),
       work_(problem),
-      series_(file.series(series_layout(one, problem, work_rules_, shares ? shares->names : std::vector<std::string>()),
-                          restore(from))),
+      series_(
+          file.series(series_layout(this_case, problem, work_rules_, heat ? heat->names : std::vector<std::string>()),
+                      restore(from))),
       is_root_(problem.communicator().is_root()),
       flushed_(std::chrono::steady_clock::now()) {
-  file.attribute("method", one.method->entry.name, one.label);
-  file.attribute("on", std::string(one.closed ? "closed" : "open"), one.label);
-  file.attribute("step", one.step, one.label);
-  file.attribute("steps", one.steps, one.label);
+  file.attribute("method", this_case.method->entry.name, this_case.label);
+  file.attribute("on", std::string(this_case.closed ? "closed" : "open"), this_case.label);
+  file.attribute("step", this_case.step, this_case.label);
+  file.attribute("steps", this_case.steps, this_case.label);
   for (std::size_t e = 0; e < problem.environments().size() && site_stride_ > 0; ++e) {
     Environment& environment = *problem.environments()[e];
     for (int axis = 0; axis < problem.system().axes; ++axis) {
@@ -172,10 +172,10 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
       const std::int64_t end = (begin + pieces + site_stride_ - 1) / site_stride_;
       std::vector<double> sites;
       for (std::int64_t i = first; i < end; ++i) sites.push_back(static_cast<double>(i * site_stride_ + 1));
-      Snapshots snapshots{file.snapshots(one.label, "displacement" + suffix, "m",
+      Snapshots snapshots{file.snapshots(this_case.label, "displacement" + suffix, "m",
                                          "displacement of the sites of " + environment.name() + " from the start",
                                          sites, first, (field.total + site_stride_ - 1) / site_stride_, site,
-                                         from == nullptr ? std::nullopt : std::optional(snapshots_taken_)),
+                                         from == nullptr ? std::nullopt : std::optional(snapshot_count_)),
                           e,
                           axis,
                           first,
@@ -187,14 +187,14 @@ TrajectoryRecorder::TrajectoryRecorder(ResultFile& file, const Case& one, const 
 }
 
 void TrajectoryRecorder::serialise(Archive& archive) {
-  archive.counts("rows", {&records_, &snapshots_taken_});
+  archive.counts("rows", {&record_count_, &snapshot_count_});
   std::vector<std::span<double>> parts = {{&last_time_, 1}};
   for (std::size_t i = 0; i < integrals_.size(); ++i) {
     parts.emplace_back(integrals_[i].data(), static_cast<std::size_t>(integrals_[i].size()));
     parts.emplace_back(integrands_[i].data(), static_cast<std::size_t>(integrands_[i].size()));
   }
   archive.numbers("integrals", parts);
-  if (shares_) archive.numbers("heats", heats_, heats_.size());
+  if (heat_) archive.numbers("heats", last_heat_, last_heat_.size());
   if (work_rules_) work_.serialise(archive);
 }
 
@@ -202,11 +202,11 @@ std::optional<std::int64_t> TrajectoryRecorder::restore(const CheckpointReader* 
   if (from == nullptr) return std::nullopt;
   Archive archive(*from, "recorder");
   serialise(archive);
-  return records_;
+  return record_count_;
 }
 
 bool TrajectoryRecorder::record(const StateView& moment, const EnergyLedger& ledger) {
-  ++records_;
+  ++record_count_;
   Problem& problem = moment.problem;
   if (is_root_) {
     row_.assign(problem.q.begin(), problem.q.end());
@@ -219,7 +219,7 @@ bool TrajectoryRecorder::record(const StateView& moment, const EnergyLedger& led
       for (const double work : work_.values()) row_.push_back(ledger.total() - problem.dissipated + work);
     }
     add_environments(problem, ledger, row_);
-    if (shares_) add_power_of_noise(moment, row_);
+    if (heat_) add_heat_flow(moment, row_);
     if (const auto& contact = problem.system().contact) {
       const double hamiltonian = ledger.particles - contact->gamma * problem.z;
       row_.insert(row_.end(), {problem.z, hamiltonian, std::log(std::abs(hamiltonian))});
@@ -227,11 +227,11 @@ bool TrajectoryRecorder::record(const StateView& moment, const EnergyLedger& led
     add_observables(moment, row_);
     series_.append(moment.time, row_);
   }
-  // Rank 0's clock and buffer decide for everyone.
-  constexpr std::size_t largest_buffer = 16384;
+  // Rank 0's clock and buffer decide for all ranks.
+  constexpr std::size_t max_buffered_rows = 16384;
   const auto now = std::chrono::steady_clock::now();
   const bool due = problem.communicator().broadcast(
-      is_root_ && (now - flushed_ > std::chrono::seconds(5) || series_.buffered_rows() >= largest_buffer));
+      is_root_ && (now - flushed_ > std::chrono::seconds(5) || series_.buffered_rows() >= max_buffered_rows));
   if (due) flush();
   return due;
 }
@@ -257,19 +257,19 @@ void TrajectoryRecorder::add_environments(const Problem& problem, const EnergyLe
   for (const EnvironmentEnergy& energy : energies) row.push_back(energy.dissipated);
 }
 
-void TrajectoryRecorder::add_power_of_noise(const StateView& moment, std::vector<double>& row) {
-  for (std::size_t i = 0; i < heats_.size(); ++i) {
-    const bool is_alone = shares_->of_environments.empty();
-    const double heat = is_alone ? moment.problem.dissipated : shares_->of_environments[i].dot(moment.problem.heat);
-    row.push_back(records_ == 1 ? 0.0 : (heats_[i] - heat) / (moment.time - last_time_));
-    heats_[i] = heat;
+void TrajectoryRecorder::add_heat_flow(const StateView& moment, std::vector<double>& row) {
+  for (std::size_t i = 0; i < last_heat_.size(); ++i) {
+    const bool is_alone = heat_->damped_coordinates.empty();
+    const double heat = is_alone ? moment.problem.dissipated : heat_->damped_coordinates[i].dot(moment.problem.heat);
+    row.push_back(record_count_ == 1 ? 0.0 : (last_heat_[i] - heat) / (moment.time - last_time_));
+    last_heat_[i] = heat;
   }
 }
 
 void TrajectoryRecorder::add_observables(const StateView& moment, std::vector<double>& row) {
   const ParticleSystem& system = moment.problem.system();
   const Eigen::VectorXd v = moment.problem.velocity();
-  const bool first = records_ == 1;
+  const bool first = record_count_ == 1;
   for (std::size_t i = 0; i < system.observables.size(); ++i) {
     const Observable& observable = system.observables[i];
     Eigen::VectorXd value = observable.value(moment.problem.q, v, moment.time);
@@ -286,7 +286,7 @@ void TrajectoryRecorder::add_observables(const StateView& moment, std::vector<do
 }
 
 void TrajectoryRecorder::snapshot(const StateView& moment) {
-  ++snapshots_taken_;
+  ++snapshot_count_;
   for (Snapshots& snapshots : snapshots_) {
     Environment& environment = *moment.problem.environments()[snapshots.environment];
     const std::span<const double> all = environment.field("w", snapshots.axis).values;

@@ -1,4 +1,4 @@
-// Writes one trajectory to its group of the result file.
+// Recording one trajectory in its group of the result file.
 #pragma once
 
 #include <chrono>
@@ -12,22 +12,22 @@
 
 namespace bathline {
 
-/// The dimensions of what is recorded of positions and momenta.
+/// The dimensions of recorded positions and momenta.
 std::vector<Dimension> phase_dimensions(const ParticleSystem& system);
 
-/// Records path, momenta, energy ledger, forces of the environments and observables, and snapshots of the
+/// Records positions, momenta, energy ledger, forces of the environments and observables, and snapshots of the
 /// environments. All members are collective.
 class TrajectoryRecorder {
  public:
-  /// `shares`: of an open run with noise, else nothing. `from`: goes on after the records that the checkpoint knows of;
-  /// those behind them are cut off.
-  TrajectoryRecorder(ResultFile& file, const Case& one, const Problem& problem, const OutputPlan& output,
-                     const std::optional<HeatByEnvironment>& shares, const CheckpointReader* from);
+  /// `heat`: for an open run with noise, else nothing. `from`: continues after the records that the checkpoint counts
+  /// and discards later ones.
+  TrajectoryRecorder(ResultFile& file, const Case& this_case, const Problem& problem, const OutputPlan& output,
+                     const std::optional<HeatByEnvironment>& heat, const CheckpointReader* from);
   /// Returns whether it has flushed.
   bool record(const StateView& moment, const EnergyLedger& ledger);
   void snapshot(const StateView& moment);
   void flush();
-  /// Declares its state. What belongs to the file must have been flushed.
+  /// Declares the state; call `flush` before.
   void serialise(Archive& archive);
 
  private:
@@ -36,26 +36,26 @@ class TrajectoryRecorder {
     std::size_t environment;
     int axis;
     std::int64_t first;         // first written site of this rank, in units of the stride
-    std::int64_t local_offset;  // where that site lies in the rank's piece
+    std::int64_t local_offset;  // index of that site among the sites of this rank
     std::int64_t count;
   };
-  /// Puts the state back, if there is one; how many records the file has then.
+  /// Restores the state from a checkpoint, if given, and returns the number of records in the file.
   std::optional<std::int64_t> restore(const CheckpointReader* from);
   /// Forces, powers and energies of the environments.
   static void add_environments(const Problem& problem, const EnergyLedger& ledger, std::vector<double>& row);
-  /// What damping and noise have done since the last record, by environment where that is known.
-  void add_power_of_noise(const StateView& moment, std::vector<double>& row);
+  /// Mean power of damping and noise since the last record, by environment if the heat can be divided.
+  void add_heat_flow(const StateView& moment, std::vector<double>& row);
   void add_observables(const StateView& moment, std::vector<double>& row);
 
-  std::int64_t site_stride_;  // 0: no snapshots; else every so many sites
+  std::int64_t site_stride_;  // distance of the sites in snapshots; 0: no snapshots
   bool work_rules_;
   // Time integrals of the observables by the trapezoidal rule over the records.
   std::vector<Eigen::VectorXd> integrals_, integrands_;
   double last_time_ = 0.0;
-  std::optional<HeatByEnvironment> shares_;
-  std::vector<double> heats_;  // at the last record, J
+  std::optional<HeatByEnvironment> heat_;
+  std::vector<double> last_heat_;  // J
   WorkQuadrature work_;
-  std::int64_t records_ = 0, snapshots_taken_ = 0;
+  std::int64_t record_count_ = 0, snapshot_count_ = 0;
   SeriesWriter series_;
   std::vector<Snapshots> snapshots_;
   bool is_root_;

@@ -1,4 +1,4 @@
-// Unpacking the input files of a result.
+// Unpacking the input files that a result or a checkpoint contains, so that its recipe can be read again.
 // Tested by tests/command_line/commands_test.py.
 #include "driver/unpacked_inputs.hpp"
 
@@ -23,14 +23,15 @@ namespace fs = std::filesystem;
 
 constexpr const char* prefix = "input_file:";
 
-/// Whether that is in the file at `path`. Others are not read: they may be pipes, or endless.
-bool holds(const fs::path& path, const std::string& text) {
+/// Whether `path` is a regular file with this content. Other kinds of files are not read: they may be pipes or devices.
+bool has_content(const fs::path& path, const std::string& text) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == text.size() &&
          read_text_file(path) == text;
 }
 
-/// Whoever made the file may have left out what its recipe names, for something of this machine to be read instead.
+/// Throws FileError if an input file that the recipe names is not in the file: otherwise a forged result could make the
+/// program read another file of this machine.
 void require_all_files(const ResultReader& file, const CatalogueSchema& catalogue_schema) {
   Mistakes mistakes;
   const Recipe recipe = parse_recipe(file.attribute("recipe_resolved"), file.path(), {}, catalogue_schema, mistakes);
@@ -39,8 +40,8 @@ void require_all_files(const ResultReader& file, const CatalogueSchema& catalogu
     if (!key || !environment.is_readable(*key)) continue;
     const std::string& name = environment.text(*key);
     if (file.has_attribute(prefix + name)) continue;
-    throw FileError(
-        fmt::format("the recipe of {} names the file {}, which is not in it", file.path(), printable(name)));
+    throw FileError(fmt::format("the recipe of {} names the input file {}, which it does not contain", file.path(),
+                                printable(name)));
   }
 }
 
@@ -84,22 +85,22 @@ void UnpackedInputs::unpack(const ResultReader& file, const CatalogueSchema& cat
     const fs::path path(names.back());
     upwards = std::max(upwards, static_cast<std::ptrdiff_t>(std::count(path.begin(), path.end(), "..")));
   }
-  // As deep as the files' paths climb, so that none leaves the folder.
-  fs::path place = folder_;
-  for (std::ptrdiff_t i = 0; i < upwards; ++i) place /= "recipe";
-  fs::create_directories(place);
-  recipe_ = place / "recipe.toml";
+  // The recipe is nested as deeply as the paths of the files go upwards, so that none leaves the folder.
+  fs::path recipe_folder = folder_;
+  for (std::ptrdiff_t i = 0; i < upwards; ++i) recipe_folder /= "recipe";
+  fs::create_directories(recipe_folder);
+  recipe_ = recipe_folder / "recipe.toml";
   for (const std::string& name : names) {
     const std::string text = file.attribute(prefix + name);
-    const fs::path path = place / name;  // an absolute name stays where it is
+    const fs::path path = recipe_folder / name;  // an absolute path stays as it is
     if (fs::path(name).is_absolute()) {
-      if (holds(path, text)) continue;
-      throw FileError(fmt::format("the recipe names {}, which is no longer what {} was computed from", printable(name),
-                                  file.path()));
+      if (has_content(path, text)) continue;
+      throw FileError(fmt::format("the recipe names {}, which has changed or is missing since {} was computed",
+                                  printable(name), file.path()));
     }
     fs::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary) << text;
-    if (!holds(path, text)) throw FileError(fmt::format("cannot write {}", path.string()));
+    if (!has_content(path, text)) throw FileError(fmt::format("cannot write {}", path.string()));
   }
 }
 

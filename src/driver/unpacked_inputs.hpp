@@ -1,4 +1,4 @@
-// The recipe and the input files that a result or a checkpoint holds, put where the program can read them again.
+// Unpacking the input files that a result or a checkpoint contains, so that its recipe can be read again.
 #pragma once
 
 #include <filesystem>
@@ -9,17 +9,17 @@
 
 namespace bathline {
 
-/// A temporary folder of rank 0 in which the input files lie beside the recipe as they once did; removed at the end.
+/// A temporary folder on rank 0 with the input files at their paths relative to the recipe; removed by the destructor.
 class UnpackedInputs {
  public:
-  /// Throws UsageError on every rank where an input file cannot be had: one with an absolute path has to be there
-  /// still, unchanged. Only rank 0's file is read. @note Collective.
+  /// Throws UsageError on every rank if an input file is missing; a file with an absolute path must still exist,
+  /// unchanged. `file` is used on rank 0 alone. @note Collective.
   UnpackedInputs(const ResultReader* file, const Program& program);
   ~UnpackedInputs();
   UnpackedInputs(const UnpackedInputs&) = delete;
   UnpackedInputs& operator=(const UnpackedInputs&) = delete;
 
-  /// Where the recipe would stand. Rank 0 reads for all, so others need not see it.
+  /// The path that the recipe would have in the folder, which need exist on rank 0 alone.
   std::string recipe_file() const { return recipe_.string(); }
 
  private:

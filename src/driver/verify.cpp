@@ -1,4 +1,4 @@
-// Rerunning and comparing, variable by variable.
+// Verifying a result by running its recipe again and comparing every variable.
 // Tested by tests/command_line/verify_test.py.
 #include "driver/verify.hpp"
 
@@ -21,29 +21,30 @@ namespace bathline {
 
 namespace {
 
-/// All variables of numbers below `group`, the judged claims left out.
-void collect(const ResultReader& file, const std::string& group, std::vector<std::string>& paths) {
+/// Appends the paths of all variables below `group`, except the claims.
+void collect_variables(const ResultReader& file, const std::string& group, std::vector<std::string>& paths) {
   for (const std::string& name : file.names(group.empty() ? "/" : group)) {
     const std::string path = group.empty() ? name : group + "/" + name;
     if (path == "claims") continue;
     if (file.is_group(path)) {
-      collect(file, path, paths);
+      collect_variables(file, path, paths);
     } else {
       paths.push_back(path);
     }
   }
 }
 
-bool is_same(const ResultReader& one, const ResultReader& other, const std::string& path, double& difference) {
+/// Whether a variable has the same bits in both files; `difference` is relative to its largest value.
+bool is_same(const ResultReader& original, const ResultReader& rerun, const std::string& path, double& difference) {
   difference = 0.0;
   std::vector<double> first, second;
   try {
-    first = one.read(path).values;
-    second = other.read(path).values;
+    first = original.read(path).values;
+    second = rerun.read(path).values;
   } catch (const FileError&) {
-    return one.read_texts(path) == other.read_texts(path);
+    return original.read_texts(path) == rerun.read_texts(path);
   }
-  if (one.shape(path) != other.shape(path)) {
+  if (original.shape(path) != rerun.shape(path)) {
     difference = std::numeric_limits<double>::infinity();
     return false;
   }
@@ -64,56 +65,57 @@ bool is_same(const ResultReader& one, const ResultReader& other, const std::stri
   return same;
 }
 
-/// Compares on rank 0 and prints what came of it.
-int compare(const std::string& result, const std::string& rerun, bool to_the_bit, double tolerance) {
-  const ResultReader one(result), other(rerun);
-  std::vector<std::string> paths, others;
-  collect(one, "", paths);
-  collect(other, "", others);
+/// Compares two results on rank 0 and prints the outcome.
+int compare(const std::string& result, const std::string& rerun_path, bool to_the_bit, double tolerance) {
+  const ResultReader original(result), rerun(rerun_path);
+  std::vector<std::string> paths, rerun_paths;
+  collect_variables(original, "", paths);
+  collect_variables(rerun, "", rerun_paths);
   std::sort(paths.begin(), paths.end());
-  std::sort(others.begin(), others.end());
-  if (paths != others) {
-    std::vector<std::string> odd;
-    std::set_symmetric_difference(paths.begin(), paths.end(), others.begin(), others.end(), std::back_inserter(odd));
-    fmt::print("{}: DIFFERS: only one of the two files has {}\n", result, odd.front());
+  std::sort(rerun_paths.begin(), rerun_paths.end());
+  if (paths != rerun_paths) {
+    std::vector<std::string> unmatched;
+    std::set_symmetric_difference(paths.begin(), paths.end(), rerun_paths.begin(), rerun_paths.end(),
+                                  std::back_inserter(unmatched));
+    fmt::print("{}: DIFFERS: only one of the two files has {}\n", result, unmatched.front());
     return exit_code::claim_failed;
   }
-  std::size_t equal = 0, beyond = 0;
-  double worst = 0.0;
-  std::string where;
+  std::size_t equal = 0, different = 0;
+  double max_difference = 0.0;
+  std::string max_path;
   for (const std::string& path : paths) {
     double difference = 0.0;
     try {
-      if (is_same(one, other, path, difference)) {
+      if (is_same(original, rerun, path, difference)) {
         ++equal;
         continue;
       }
     } catch (const FileError& error) {
-      ++beyond;
+      ++different;
       fmt::print("  {}\n", error.what());
       continue;
     }
     if (to_the_bit || difference > tolerance) {
-      ++beyond;
+      ++different;
       fmt::print("  {} differs by {:.3e} of its largest value\n", path, difference);
     }
-    if (difference >= worst) {
-      worst = difference;
-      where = path;
+    if (difference >= max_difference) {
+      max_difference = difference;
+      max_path = path;
     }
   }
-  if (beyond > 0) {
-    fmt::print("{}: DIFFERS: {} of {} variables, {}\n", result, beyond, paths.size(),
-               to_the_bit ? "compared to the bit" : fmt::format("compared to {:g} of their largest value", tolerance));
+  if (different > 0) {
+    fmt::print("{}: DIFFERS: {} of {} variables, {}\n", result, different, paths.size(),
+               to_the_bit ? "compared bit by bit" : fmt::format("compared to {:g} of their largest value", tolerance));
     return exit_code::claim_failed;
   }
   if (to_the_bit) {
     fmt::print("{}: VERIFIED: all {} variables have the same bits\n", result, paths.size());
   } else if (equal == paths.size()) {
-    fmt::print("{}: VERIFIED: all {} variables agree, without any difference\n", result, paths.size());
+    fmt::print("{}: VERIFIED: all {} variables agree exactly\n", result, paths.size());
   } else {
     fmt::print("{}: VERIFIED: all {} variables agree to {:.1e} of their largest value ({})\n", result, paths.size(),
-               worst, where);
+               max_difference, max_path);
   }
   return exit_code::complete;
 }
@@ -129,7 +131,7 @@ int verify_result(const VerifyRequest& request, const Program& program) {
     const ResultReader result(request.result);
     for (const char* name : {"recipe_resolved", "petsc_options", "mpi_ranks"}) {
       if (result.has_attribute(name)) continue;
-      throw FileError(fmt::format("{} is no result of bathline: it has no attribute {}", request.result, name));
+      throw FileError(fmt::format("{} is not a result of bathline: it has no attribute {}", request.result, name));
     }
     recipe = result.attribute("recipe_resolved");
     petsc_options = result.attribute("petsc_options");
@@ -137,7 +139,7 @@ int verify_result(const VerifyRequest& request, const Program& program) {
     ranks[0] = std::stoll(result.attribute("mpi_ranks"));
     if (status != "complete") {
       throw FileError(
-          fmt::format("{} has the status {}; only what is complete can be verified", request.result, status));
+          fmt::format("{} has the status {}; only complete results can be verified", request.result, status));
     }
     for (const auto& [name, value] : build_attributes()) {
       const std::string there = result.attribute(name);
@@ -151,10 +153,10 @@ int verify_result(const VerifyRequest& request, const Program& program) {
 
   bool to_the_bit = differences.empty();
   if (!differences.empty()) {
-    spdlog::warn("another build has written {}: comparing to {:g} instead of to the bit{}", request.result,
+    spdlog::warn("{} was written by another build: comparing to {:g} instead of bit by bit{}", request.result,
                  request.tolerance, differences);
   } else if (ranks[0] != communicator.size()) {
-    spdlog::warn("{} was computed on {} ranks, not {}: comparing to {:g} instead of to the bit", request.result,
+    spdlog::warn("{} was computed on {} ranks, not {}: comparing to {:g} instead of bit by bit", request.result,
                  ranks[0], communicator.size(), request.tolerance);
     to_the_bit = false;
   }
@@ -169,7 +171,7 @@ int verify_result(const VerifyRequest& request, const Program& program) {
   {
     std::unique_ptr<UnpackedInputs> folder;
     {
-      // Only rank 0 reads the file, but all learn what is wrong with it.
+      // Only rank 0 reads the file; its errors are thrown on all ranks.
       std::unique_ptr<ResultReader> result;
       check_on_root(communicator, [&] { result = std::make_unique<ResultReader>(request.result); });
       folder = std::make_unique<UnpackedInputs>(result.get(), program);
@@ -191,7 +193,7 @@ int verify_result(const VerifyRequest& request, const Program& program) {
       file = create_result(context, prepared, overwrite, communicator);
     } catch (const UsageError& error) {
       if (!scratch) throw;
-      throw UsageError(fmt::format("{}; -o says where else the rerun may lie", error.what()));
+      throw UsageError(fmt::format("{}; give another path for the rerun with -o", error.what()));
     }
     code = execute_run(context, prepared, std::move(file), nullptr, communicator);
   }

@@ -1,4 +1,4 @@
-// The work of the drag, summed by rules that are the same for every integrator.
+// The work of the drag by quadrature rules that are the same for every integrator.
 // Tested by tests/study/trajectory_test.cpp.
 #include "driver/work_quadrature.hpp"
 
@@ -35,7 +35,7 @@ double WorkQuadrature::hermite_integral(const Problem& problem, const End& from,
 
 void WorkQuadrature::update(const Problem& problem, double time) {
   if (!is_damped_) return;
-  End now{path_end(problem, time), 0.0};
+  End now{hermite_node(problem, time), 0.0};
   now.power = power_at(problem, now.q, now.v);
   if (has_begun_) {
     const double dt = time - last_.time;
@@ -55,7 +55,7 @@ void WorkQuadrature::serialise(Archive& archive) {
     parts.emplace_back(vector->data(), static_cast<std::size_t>(vector->size()));
   }
   archive.numbers("work", parts);
-  has_begun_ = true;  // there is no checkpoint before the first record
+  has_begun_ = true;  // a checkpoint is written after the first record
 }
 
 }  // namespace bathline

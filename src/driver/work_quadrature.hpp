@@ -1,4 +1,4 @@
-// The work of the drag, summed by rules that are the same for every integrator.
+// The work of the drag by quadrature rules that are the same for every integrator.
 //
 //   left           dt P_k,   P = -v.(f - C v)
 //   trapezoid      dt (P_k + P_k+1)/2
@@ -6,8 +6,8 @@
 //   hermite        the integral of P along the polynomial of degree 5 through positions, velocities and accelerations
 //                  of both ends, by Lobatto's quadrature with four nodes: order 6
 //
-// An integrator sums `energy_dissipated` by a rule of its own, so that two ledgers may differ by their rules alone: the
-// first three are wrong by orders 1, 2 and 2 for the exact motion, too. Source: hairer2006, section II.1.2 for
+// Every integrator computes `energy_dissipated` by its own rule, so that two ledgers may differ by their rules alone:
+// the first three have errors of order 1, 2 and 2 even for the exact motion. Source: hairer2006, section II.1.2 for
 // quadrature.
 #pragma once
 
@@ -25,12 +25,12 @@ class WorkQuadrature {
   static constexpr std::array<const char*, 4> rules = {"left", "trapezoid", "displacements", "hermite"};
 
   explicit WorkQuadrature(const Problem& problem);
-  /// Goes on to the state that the problem has at `time`; the first call is the start. On rank 0.
+  /// Adds the interval up to the state at `time`; the first call is the start. On rank 0.
   void update(const Problem& problem, double time);
-  /// Work since the start in J, by rule.
+  /// Work since the start in J, for each rule.
   const std::array<double, rules.size()>& values() const { return sums_; }
 
-  /// Declares all that later sums depend on.
+  /// Declares the state.
   void serialise(Archive& archive);
 
  private:

@@ -72,7 +72,7 @@ class ConvergenceStudy final : public Study {
     starts_ = starts_of(experiment_, options_);
     std::span<const Case> recorded;
     if (options_.trajectories) recorded = experiment_.cases();
-    if (!recorded.empty() && !ResumableTasks::are_in(checkpoints.from())) {
+    if (!recorded.empty() && !ResumableTasks::has_tasks(checkpoints.from())) {
       if (std::optional<CaseFailure> failure = run_trajectories(experiment_, file, progress, checkpoints, {})) {
         return failure;
       }
@@ -91,7 +91,7 @@ class ConvergenceStudy final : public Study {
       for (std::size_t i = 0; i < options_.steps.size(); ++i) {
         if (std::optional<Failure> failure = measure(one, options_.steps[i], pieces, all, work))
           return CaseFailure{one.label, *failure};
-        if (pieces.recalled()) progress.known(static_cast<std::int64_t>(i + 1));
+        if (pieces.was_restored()) progress.skip(static_cast<std::int64_t>(i + 1));
         progress.update(static_cast<std::int64_t>(i + 1));
       }
       progress.end();

@@ -34,8 +34,8 @@ class EnergyRecorder final : public Observer {
     EnergySeries& series = all_.back();
     series.time.push_back(moment.time);
     series.total.push_back(ledger.total());
-    if (!wants_invariants_ || !DiscreteInvariant::is_known(moment.one.scheme, moment.problem)) return;
-    const DiscreteInvariant invariant(moment.one.scheme, moment.problem, moment.one.step);
+    if (!wants_invariants_ || !DiscreteInvariant::is_known(moment.this_case.scheme, moment.problem)) return;
+    const DiscreteInvariant invariant(moment.this_case.scheme, moment.problem, moment.this_case.step);
     series.invariant.push_back(invariant.value(ledger.total()));
   }
   void serialise(Archive& archive) override {

@@ -146,7 +146,7 @@ std::optional<CaseFailure> measure_memory_kernel(const Experiment& experiment, R
       single.environments = {one.environments[i]};
       if (std::optional<Failure> failure = measure(experiment, single, file, pieces))
         return CaseFailure{one.label, *failure};
-      if (pieces.recalled()) progress.known(static_cast<std::int64_t>(i + 1));
+      if (pieces.was_restored()) progress.skip(static_cast<std::int64_t>(i + 1));
       progress.update(static_cast<std::int64_t>(i + 1));
     }
     progress.end();

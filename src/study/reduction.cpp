@@ -56,7 +56,7 @@ class PathRecorder final : public Observer {
     }
   };
   void record(const StateView& moment, const EnergyLedger&) override {
-    Path& path = paths_[moment.one.label];
+    Path& path = paths_[moment.this_case.label];
     path.time.push_back(moment.time);
     path.step.push_back(static_cast<double>(moment.step));
     const auto keep = [](std::vector<double>& vectors, const Eigen::VectorXd& one) {
@@ -143,7 +143,7 @@ class ReductionStudy final : public Study {
 
   std::optional<CaseFailure> run(ResultFile& file, Progress& progress, Checkpoints& checkpoints) override {
     const std::vector<Case>& cases = experiment_.cases();
-    if (ResumableTasks::are_in(checkpoints.from())) {
+    if (ResumableTasks::has_tasks(checkpoints.from())) {
       std::vector<std::string> kept = first_labels(experiment_, cases.size());
       kept.push_back("reduction");
       file.remove_all_but(kept);

@@ -23,7 +23,7 @@ class WaveObserver final : public Observer {
   WaveObserver(std::string label, double threshold) : label_(std::move(label)), threshold_(threshold) {}
 
   void snapshot(const StateView& moment) override {
-    if (moment.one.label != label_) return;
+    if (moment.this_case.label != label_) return;
     Environment& line = *moment.problem.environments().front();
     double farthest = 0.0;  // the head
     for (int axis = 0; axis < moment.problem.system().axes; ++axis) {
@@ -40,7 +40,7 @@ class WaveObserver final : public Observer {
   }
 
   void record(const StateView& moment, const EnergyLedger&) override {
-    if (moment.one.label != label_) return;
+    if (moment.this_case.label != label_) return;
     time.push_back(moment.time);
     incoming.push_back(0.0);
     if (!moment.problem.communicator().is_root()) return;  // the force on the head is known there

@@ -241,7 +241,7 @@ except bathline.Stopped as stopped:
             if not asked and shown.count(b"steps/s") > 2:
                 asked = bool(os.write(terminal, b"\x03"))
         self.assertEqual(os.waitpid(child, 0)[1], 0, shown)
-        self.assertRegex(shown.decode(), r"said: verlet: stopped at step \d+ on .*bathline resume long.* left: partial")
+        self.assertRegex(shown.decode(), r"said: verlet: stopped at step \d+ by .*bathline resume long.* left: partial")
         self.assertEqual(len(list(self.folder.glob("long.checkpoint.*.h5"))), 1)
         bar = shown[: shown.rindex(b"steps/s")].partition(b"steps/s")[2]
         self.assertNotIn(b"\n", bar)

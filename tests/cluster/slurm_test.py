@@ -237,7 +237,7 @@ class SlurmTest(FolderTest):
         self.assertEqual((state, code), ("COMPLETED", "0:0"), log)
         self.assertGreaterEqual(restarts, 1, log)
         self.assertEqual(log.count("goes back into the queue"), restarts, log)
-        self.assertEqual(log.count("on SIGUSR1; to go on"), restarts, log)
+        self.assertEqual(log.count("by SIGUSR1; continue with"), restarts, log)
         self.wait_for_end([after], "after.log", 20)
         self.assertIn("finished", (self.folder / "after.log").read_text())
         self.assert_same_bits(self.folder / "long.h5", self.folder / "whole.h5")

@@ -114,7 +114,7 @@ TEST(MpiExperiment, ARunMayEndBeforeTheOthers) {
   EXPECT_EQ(read.experiment->find_case("closed")->steps, 10);
   EXPECT_EQ(read.experiment->find_case("open")->steps, 20);
   EXPECT_THAT(read_recipe(with("name = \"closed\"", "name = \"closed\"\nend = 1.5")).report(),
-              AllOf(HasSubstr("r.toml:19:1: end = 1.5 lies behind the end 1 of [time]")));
+              AllOf(HasSubstr("r.toml:19:1: end = 1.5 is after the end 1 of [time]")));
 }
 
 TEST(MpiExperiment, FindsParticlesThatAreNotThere) {
@@ -298,7 +298,7 @@ TEST(MpiExperiment, WarnsOfACharacteristicGridOfAnotherGamma) {
   EXPECT_THAT(warnings("", ""), testing::IsEmpty());
   EXPECT_THAT(warnings("gamma = 0.25", "gamma = 0.25"), testing::IsEmpty());
   EXPECT_THAT(warnings("gamma = 0.25", "gamma = 0.0"),
-              testing::ElementsAre(AllOf(HasSubstr("closed"), HasSubstr("`line` is made for gamma = 0.25"))));
+              testing::ElementsAre(AllOf(HasSubstr("closed"), HasSubstr("the grid of `line` is exact for gamma = 0.25"))));
   EXPECT_THAT(warnings("", "gamma = 0.5"), testing::ElementsAre(HasSubstr("with gamma = 0.5 closed and reduced")));
 }
 
@@ -314,12 +314,12 @@ TEST(MpiExperiment, WarnsOfABathThatIsTooSlowOrComesBack) {
   ASSERT_EQ(slow.report(), "");
   ASSERT_EQ(slow.feasibility->warnings().size(), 1u);
   EXPECT_THAT(slow.feasibility->warnings()[0],
-              AllOf(HasSubstr("closed: "), HasSubstr("highest frequency 1.98 of `line`"),
-                    HasSubstr("below the particles' own 2"), HasSubstr("cannot damp")));
+              AllOf(HasSubstr("closed: "), HasSubstr("band edge 1.98 of `line`"),
+                    HasSubstr("below the particles' frequency 2"), HasSubstr("cannot damp")));
   const ReadRecipe returning = bath("k = 3.9", "157.1");
   ASSERT_EQ(returning.feasibility->warnings().size(), 1u);
   EXPECT_THAT(returning.feasibility->warnings()[0],
-              HasSubstr("closed: the recurrence of `line` is back at t_r = 157.08"));
+              HasSubstr("closed: the recurrence of `line` returns at t_r = 157.08"));
 }
 
 TEST(MpiExperiment, WarnsOfAMethodThatGrows) {
@@ -327,7 +327,7 @@ TEST(MpiExperiment, WarnsOfAMethodThatGrows) {
       read_recipe(with("method = \"gamma\"\nname = \"closed\"", "method = \"explicit-euler\"\nname = \"closed\""));
   ASSERT_EQ(read.report(), "");
   ASSERT_EQ(read.feasibility->warnings().size(), 1u);
-  EXPECT_THAT(read.feasibility->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("unstable at any step")));
+  EXPECT_THAT(read.feasibility->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("unstable with every step size")));
 }
 
 TEST(MpiExperiment, FindsRunsThatWouldNotEnd) {
@@ -348,7 +348,7 @@ TEST(MpiExperiment, WantsForcesThatAreNumbersAtTheStart) {
               "", text);
   text = with("[[integrators]]\nmethod = \"gamma\"\nname = \"closed\"\non = \"closed\"\n", "", text) +
          "[study]\nkind = \"convergence\"\nstep_sizes = [0.1, 0.05]\n";
-  EXPECT_THAT(read_recipe(text).report(), HasSubstr("no finite numbers; begin elsewhere"));
+  EXPECT_THAT(read_recipe(text).report(), HasSubstr("not finite at the start; change `q0`"));
 }
 
 TEST(MpiExperiment, ReadsATableOnce) {
@@ -373,8 +373,8 @@ TEST(MpiExperiment, RefusesClaimsOnEnergiesOfWarmLinesOnTheLimit) {
   EXPECT_EQ(read.report(), "");
   ASSERT_EQ(read.feasibility->warnings().size(), 1u);
   EXPECT_THAT(read.feasibility->warnings()[0],
-              AllOf(HasSubstr("closed: the warm `line` stands on the stability limit of gamma"),
-                    HasSubstr("the paths are right, the energies of `line` are not")));
+              AllOf(HasSubstr("closed: the thermal environment `line` is at the stability limit of gamma"),
+                    HasSubstr("are valid, the energies of `line` are not")));
   EXPECT_THAT(read_recipe(warm + claim(energy)).report(),
               AllOf(HasSubstr("r.toml:28:"), HasSubstr("take a smaller step or another grid")));
   EXPECT_THAT(

@@ -49,7 +49,7 @@ TEST(Progress, WhatIsKnownCountsForShareButNotForPace) {
   testing::internal::CaptureStderr();
   Progress progress(ProgressStyle::bar, true);
   progress.begin("closed", 1000000000);
-  progress.known(500000000);
+  progress.skip(500000000);
   std::this_thread::sleep_for(std::chrono::milliseconds(220));
   progress.update(500000001);
   const std::string text = testing::internal::GetCapturedStderr();

@@ -477,8 +477,8 @@ TEST(MpiEnsemble, SaysWhatIsWrongWithMeasurements) {
     return RunStudy(text).report;
   };
   EXPECT_EQ(of_heat("\"stoermer-verlet\"", 1), "");
-  EXPECT_THAT(of_heat("\"stoermer-verlet\"", 0), HasSubstr("two of them damp the same particle"));
-  EXPECT_THAT(of_heat("\"exact\"", 1), HasSubstr("the exact flow knows their sum alone"));
+  EXPECT_THAT(of_heat("\"stoermer-verlet\"", 0), HasSubstr("two environments damp the same particle"));
+  EXPECT_THAT(of_heat("\"exact\"", 1), HasSubstr("the exact flow computes only their sum"));
   std::string far = recipe("realisations = 1000000000\nsaved_paths = 1000000000\n");
   EXPECT_THAT(RunStudy(far).report, HasSubstr("to spare"));
 }

@@ -57,7 +57,7 @@ LedgerNumbers::LedgerNumbers(const Recipe& recipe, const Experiment& experiment,
     environments_.push_back(places[index]);
     any = any || (places[index] > 0 && wanted_[places[index]]);
   }
-  if (any && !closed_) shares_ = heat_by_environment(experiment, one).of_environments;
+  if (any && !closed_) shares_ = heat_by_environment(experiment, one).damped_coordinates;
 }
 
 bool LedgerNumbers::is_requested() const { return std::find(wanted_.begin(), wanted_.end(), true) != wanted_.end(); }

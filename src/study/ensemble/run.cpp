@@ -44,7 +44,7 @@ class EnsembleStudy final : public Study {
               teams = (world.size() + options_.ranks_per_realisation - 1) / options_.ranks_per_realisation;
     const Communicator mine = world.split(team);
     if (const CheckpointReader* from = checkpoints.from()) {
-      fit_to_recipe(from, [&] { restore(*from); });
+      restore_from(from, [&] { restore(*from); });
       file.remove_all_but({});
     }
     CheckpointPoints breaks(checkpoints);
@@ -57,7 +57,7 @@ class EnsembleStudy final : public Study {
         done_ = 0;
       }
       progress.begin(one.label, options_.realisations, {.name = "realisation"});
-      progress.known(std::min(options_.realisations, done_ * batch_size));
+      progress.skip(std::min(options_.realisations, done_ * batch_size));
       const std::int64_t side_by_side = batches_at_once(one, columns, ledger, teams),
                          at_once = std::max<std::int64_t>(side_by_side, 1);
       while (i + 1 == totals_.size() && done_ < batches()) {
