@@ -1,4 +1,4 @@
-// Telling a torn result from everything else, and replacing it.
+// Recognising a result that was torn by a kill, and replacing it by its copy.
 // Tested by tests/command_line/resume_test.py.
 #include "record/backup_copy.hpp"
 
@@ -32,8 +32,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether this is what a kill can leave of a result: nothing, or a beginning as HDF5 writes it, or one that never came
-/// to the disk; and, where HDF5 finds its beginning, a recipe.
+/// Whether a kill can leave a result like this: an empty file, a file whose first bytes are zero because they were
+/// never written, or an HDF5 file, which must contain a recipe if HDF5 can open it.
 bool may_be_torn(const std::string& result) {
   std::ifstream file(result, std::ios::binary);
   char begin[8] = {};
@@ -52,71 +52,74 @@ bool may_be_torn(const std::string& result) {
          });
 }
 
-/// The bytes of the copy that a checkpoint holds, in numbers, and how many they are.
+/// The copy of the result in a checkpoint, as numbers of eight bytes each, and its size in bytes.
 std::pair<std::vector<double>, std::size_t> read_copy(const ResultReader& checkpoint) {
   const std::string group = copy_of_result;
   std::vector<double> words = checkpoint.read(group + "/words").values;
   const std::int64_t size = count_of(checkpoint.read(group + "/bytes").values.at(0));
-  if (size > 8 * static_cast<std::int64_t>(words.size())) throw FileError(checkpoint.path() + " holds half a result");
+  if (size > 8 * static_cast<std::int64_t>(words.size()))
+    throw FileError(checkpoint.path() + " contains an incomplete copy of the result");
   return {std::move(words), static_cast<std::size_t>(size)};
 }
 
-/// Puts the copy of a result, which `checkpoint` holds, in its place, and keeps what is there under the name `kept`,
-/// if that is not empty.
-void put_in_place_of(const std::string& result, const std::string& kept, const ResultReader& checkpoint) {
+/// Replaces a result by its copy in `checkpoint`. The old file is renamed to `backup`, if that is not empty.
+void replace_by_copy(const std::string& result, const std::string& backup, const ResultReader& checkpoint) {
   const auto [words, size] = read_copy(checkpoint);
   const std::string_view bytes(reinterpret_cast<const char*>(words.data()), size);
-  const auto refuse = [&](const std::string& why) { throw FileError(fmt::format("cannot write {}: {}", result, why)); };
-  if (!kept.empty() && fs::symlink_status(kept).type() != fs::file_type::not_found) {
-    refuse(fmt::format("what is there cannot be read and would be kept as {}, which exists already", kept));
+  const auto refuse = [&](const std::string& reason) {
+    throw FileError(fmt::format("cannot write {}: {}", result, reason));
+  };
+  if (!backup.empty() && fs::symlink_status(backup).type() != fs::file_type::not_found) {
+    refuse(fmt::format("the unreadable file would be renamed to {}, which exists already", backup));
   }
-  // Created anew, so that nothing that is there, and nothing that a link leads to, is written over.
+  // A new file, so that no existing file is overwritten, neither directly nor through a link.
   std::string scratch = result + ".unfinished-XXXXXX";
   const int descriptor = mkostemp(scratch.data(), O_CLOEXEC);
   if (descriptor < 0) refuse(system_error_message(errno));
-  std::string why;
-  for (std::size_t done = 0; done < bytes.size() && why.empty();) {
+  std::string reason;
+  for (std::size_t done = 0; done < bytes.size() && reason.empty();) {
     const ssize_t count = write(descriptor, bytes.data() + done, bytes.size() - done);
-    if (count < 0 && errno != EINTR) why = system_error_message(errno);
+    if (count < 0 && errno != EINTR) reason = system_error_message(errno);
     if (count > 0) done += static_cast<std::size_t>(count);
   }
-  struct stat old {};
-  if (why.empty() && (stat(result.c_str(), &old) != 0 || fchmod(descriptor, old.st_mode & 0777) != 0)) {
-    why = system_error_message(errno);
+  struct stat old_status {};
+  if (reason.empty() &&
+      (stat(result.c_str(), &old_status) != 0 || fchmod(descriptor, old_status.st_mode & 0777) != 0)) {
+    reason = system_error_message(errno);
   }
-  if (::close(descriptor) != 0 && why.empty()) why = system_error_message(errno);
+  if (::close(descriptor) != 0 && reason.empty()) reason = system_error_message(errno);
   try {
-    if (why.empty() && ResultReader(scratch).attribute("recipe_resolved") != checkpoint.attribute("recipe_resolved")) {
-      why = fmt::format("the copy in {} is of another recipe", checkpoint.path());
+    if (reason.empty() &&
+        ResultReader(scratch).attribute("recipe_resolved") != checkpoint.attribute("recipe_resolved")) {
+      reason = fmt::format("the copy in {} belongs to a different recipe", checkpoint.path());
     }
   } catch (const FileError& error) {
-    why = fmt::format("the copy in {} is no result: {}", checkpoint.path(), error.what());
+    reason = fmt::format("the copy in {} is not a result: {}", checkpoint.path(), error.what());
   }
-  if (why.empty() && ((!kept.empty() && std::rename(result.c_str(), kept.c_str()) != 0) ||
-                      std::rename(scratch.c_str(), result.c_str()) != 0)) {
-    why = system_error_message(errno);
+  if (reason.empty() && ((!backup.empty() && std::rename(result.c_str(), backup.c_str()) != 0) ||
+                         std::rename(scratch.c_str(), result.c_str()) != 0)) {
+    reason = system_error_message(errno);
   }
-  if (why.empty()) return;
+  if (reason.empty()) return;
   std::remove(scratch.c_str());
-  refuse(why);
+  refuse(reason);
 }
 
 }  // namespace
 
 bool restore_unreadable_from_copy(const std::string& result, const ResultReader& checkpoint) {
   if (!checkpoint.has(copy_of_result)) return false;
-  // What is not there, or not to be read by this user, is no case for a copy: whoever opens it says so. Neither is what
-  // was never a result.
+  // A file that is missing, not permitted to read, or was never a result is not replaced; opening it reports the error.
   if (!fs::is_regular_file(result) || access(result.c_str(), R_OK) != 0) return false;
   if (!may_be_torn(result)) return false;
   if (why_unreadable(result).empty()) return false;
-  put_in_place_of(result, result + ".unreadable", checkpoint);
+  replace_by_copy(result, result + ".unreadable", checkpoint);
   return true;
 }
 
 bool roll_back_to_copy(const std::string& result, const ResultReader& checkpoint) {
   if (!checkpoint.has(copy_of_result)) return false;
-  put_in_place_of(result, "", checkpoint);
+  replace_by_copy(result, "", checkpoint);
   return true;
 }
 

@@ -1,4 +1,4 @@
-// The copy of a result that a checkpoint holds, where the result itself was torn by a kill.
+// Restoring a result from the copy in a checkpoint, after the result was torn by a kill.
 #pragma once
 
 #include <string>
@@ -7,17 +7,17 @@
 
 namespace bathline {
 
-/// The group of a checkpoint with the bytes of its result, eight in every number: HDF5 hands numbers of our own kind on
-/// as they are.
+/// The group of a checkpoint with the bytes of its result, eight per number: HDF5 does not convert numbers of the
+/// native type.
 inline constexpr const char* copy_of_result = "copy_of_result";
 
-/// Where `result` is there, as a kill may leave one, and cannot be read: puts the copy in its place, if the checkpoint
-/// has one, and keeps what it was as `<result>.unreadable`. Whether it did. Throws FileError where there is such a file
-/// already, where the copy is no result of the checkpoint's recipe, or where it cannot be written. For one rank.
+/// If `result` is unreadable, as a kill may leave it, and the checkpoint has a copy: replaces it by the copy, renames
+/// the old file to `<result>.unreadable` and returns true. Throws FileError if that name exists already, the copy is
+/// not a result of the checkpoint's recipe, or it cannot be written. For one rank.
 bool restore_unreadable_from_copy(const std::string& result, const ResultReader& checkpoint);
 
-/// Puts the copy, if the checkpoint has one, in the place of a result of its recipe that can be read: what it holds
-/// beyond the copy is computed once more. Whether it did. Throws FileError as above. For one rank.
+/// If the checkpoint has a copy: replaces a readable result by it and returns true; later records are computed again.
+/// Throws FileError as above. For one rank.
 bool roll_back_to_copy(const std::string& result, const ResultReader& checkpoint);
 
 }  // namespace bathline

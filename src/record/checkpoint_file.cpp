@@ -40,7 +40,7 @@ fs::path folder_of(const std::string& result) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
-/// What stands between `<result>.checkpoint.` and `ending` in a file name, if it is a number.
+/// The number between `begin` and `ending` in a file name, if there is one.
 std::optional<std::int64_t> step_in(const std::string& name, const std::string& begin, const std::string& ending) {
   if (!name.starts_with(begin) || !name.ends_with(ending) || name.size() <= begin.size() + ending.size()) return {};
   const std::string digits = name.substr(begin.size(), name.size() - begin.size() - ending.size());
@@ -55,34 +55,34 @@ std::string checkpoint_name(const std::string& result, std::int64_t step) {
 }
 
 std::vector<FoundCheckpoint> find_checkpoints(const std::string& result) {
-  std::vector<FoundCheckpoint> found;
+  std::vector<CheckpointEntry> checkpoints;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_of(result), error)) {
     const auto step = step_in(entry.path().filename().string(), stem_of(result) + ".checkpoint.", ".h5");
-    if (step) found.push_back({*step, checkpoint_name(result, *step)});
+    if (step) checkpoints.push_back({*step, checkpoint_name(result, *step)});
   }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.step > b.step; });
-  return found;
+  std::sort(checkpoints.begin(), checkpoints.end(), [](const auto& a, const auto& b) { return a.step > b.step; });
+  return checkpoints;
 }
 
 void prune_checkpoints(const std::string& result, std::int64_t step, std::int64_t keep) {
   std::error_code ignored;
-  for (const FoundCheckpoint& one : find_checkpoints(result)) {
-    if (one.step <= step && keep-- > 0) continue;
-    fs::remove(one.path, ignored);
+  for (const CheckpointEntry& checkpoint : find_checkpoints(result)) {
+    if (checkpoint.step <= step && keep-- > 0) continue;
+    fs::remove(checkpoint.path, ignored);
   }
-  std::vector<fs::path> remains;
+  std::vector<fs::path> unfinished_files;
   for (const auto& entry : fs::directory_iterator(folder_of(result), ignored)) {
     const std::string name = entry.path().filename().string();
     if (step_in(name, stem_of(result) + ".checkpoint.", std::string(".h5") + unfinished))
-      remains.push_back(entry.path());
+      unfinished_files.push_back(entry.path());
   }
-  for (const fs::path& path : remains) fs::remove(path, ignored);
+  for (const fs::path& path : unfinished_files) fs::remove(path, ignored);
 }
 
 CheckpointWriter::CheckpointWriter(const std::string& path, const Communicator& communicator)
     : path_(path), scratch_(path + unfinished), communicator_(communicator) {
-  if (communicator.is_root()) std::remove(scratch_.c_str());  // of a writer that was killed
+  if (communicator.is_root()) std::remove(scratch_.c_str());  // left by a killed writer
   constexpr bool overwrite = true;
   file_ = std::make_unique<ResultFile>(scratch_, communicator, overwrite);
 }
@@ -94,8 +94,8 @@ CheckpointWriter::~CheckpointWriter() {
 }
 
 void append_checkpoint_checksum(const std::string& path, const Communicator& communicator) {
-  // A checkpoint is on the disk before it takes the place of an older one.
-  append_checksum(path, "checkpoint", Writing::at_once, communicator);
+  // A checkpoint must be on the disk before an older one is removed.
+  append_checksum(path, "checkpoint", Durability::synced, communicator);
 }
 
 void CheckpointWriter::commit() {
@@ -116,7 +116,7 @@ void CheckpointWriter::keep_copy(const std::string& result) {
   on_all_ranks(communicator_, [&] {
     if (!communicator_.is_root()) return;
     size[0] = size_of_file(result);
-    if (size[0] > largest_copy) return;
+    if (size[0] > max_copy_bytes) return;
     words.resize(static_cast<std::size_t>((size[0] + 7) / 8));
     std::ifstream file(result, std::ios::binary);
     if (!file.read(reinterpret_cast<char*>(words.data()), size[0])) {
@@ -124,7 +124,7 @@ void CheckpointWriter::keep_copy(const std::string& result) {
     }
   });
   communicator_.broadcast(std::span<std::int64_t>(size));
-  if (size[0] > largest_copy) return;
+  if (size[0] > max_copy_bytes) return;
   const double bytes[] = {static_cast<double>(size[0])};
   numbers(copy_of_result + std::string("/bytes"), bytes);
   numbers(copy_of_result + std::string("/words"), words);
@@ -134,10 +134,10 @@ CheckpointReader::CheckpointReader(const std::string& path, const Communicator& 
     : path_(path), communicator_(communicator) {
   const ChecksumState checksum_state = verify_checksum(path, "checkpoint", communicator);
   if (checksum_state == ChecksumState::missing) {
-    throw FileError(fmt::format("{} is not a checkpoint, or not all of one: it does not end with its checksum", path));
+    throw FileError(fmt::format("{} is not a complete checkpoint: it does not end with its checksum", path));
   }
   if (checksum_state == ChecksumState::invalid)
-    throw FileError(fmt::format("{} is damaged: its checksum is another one", path));
+    throw FileError(fmt::format("{} is damaged: its checksum does not match", path));
   on_all_ranks(communicator, [&] {
     reader_ = std::make_unique<ResultReader>(path);
     if (!reader_->has_attribute("checkpoint_format")) throw FileError(path + " is not a checkpoint");
@@ -153,12 +153,12 @@ std::string CheckpointReader::attribute(const std::string& name, const std::stri
 }
 
 std::vector<std::string> CheckpointReader::names(const std::string& group) const {
-  std::string all;
+  std::string joined;
   on_all_ranks(communicator_, [&] {
     if (!communicator_.is_root() || !reader_->has(group)) return;
-    for (const std::string& name : reader_->names(group)) all += name + '\0';
+    for (const std::string& name : reader_->names(group)) joined += name + '\0';
   });
-  std::istringstream lines(communicator_.broadcast(all));
+  std::istringstream lines(communicator_.broadcast(joined));
   std::vector<std::string> names;
   for (std::string name; std::getline(lines, name, '\0');) names.push_back(name);
   return names;
@@ -177,12 +177,12 @@ std::vector<double> CheckpointReader::numbers(const std::string& path) const {
 }
 
 bool CheckpointReader::restore_backup(const std::string& result) const {
-  std::int64_t rescued[] = {0};
+  std::int64_t was_restored[] = {0};
   on_all_ranks(communicator_, [&] {
-    if (communicator_.is_root() && restore_unreadable_from_copy(result, *reader_)) rescued[0] = 1;
+    if (communicator_.is_root() && restore_unreadable_from_copy(result, *reader_)) was_restored[0] = 1;
   });
-  communicator_.broadcast(std::span<std::int64_t>(rescued));
-  return rescued[0] != 0;
+  communicator_.broadcast(std::span<std::int64_t>(was_restored));
+  return was_restored[0] != 0;
 }
 
 std::int64_t CheckpointReader::count(const std::string& path) const {
@@ -195,8 +195,8 @@ std::int64_t CheckpointReader::count(const std::string& path) const {
 }
 
 std::int64_t count_of(double number) {
-  constexpr double largest = 9007199254740992.0;  // beyond it not all whole numbers are there
-  if (!(number >= 0.0 && number <= largest) || number != std::floor(number)) throw std::out_of_range("not a count");
+  constexpr double max_exact = 9007199254740992.0;  // 2^53: above it doubles do not represent all integers
+  if (!(number >= 0.0 && number <= max_exact) || number != std::floor(number)) throw std::out_of_range("not a count");
   return static_cast<std::int64_t>(number);
 }
 
@@ -204,8 +204,9 @@ std::vector<double> CheckpointReader::piece(const std::string& path, std::int64_
   std::vector<double> values;
   on_all_ranks(communicator_, [&] {
     if (count > 0) values = reader_->read_rows(path, first, count).values;
-    // Rows of a table would be more than the caller has room for.
-    if (static_cast<std::int64_t>(values.size()) != count) throw FileError(path_ + " has another shape of " + path);
+    // A table, with several values per row, does not fit into the caller's memory.
+    if (static_cast<std::int64_t>(values.size()) != count)
+      throw FileError(path_ + " has an unexpected shape of " + path);
     const auto is_finite = [](double value) { return std::isfinite(value); };
     if (!std::all_of(values.begin(), values.end(), is_finite)) throw FileError(path_ + ": " + path + " is not finite");
   });

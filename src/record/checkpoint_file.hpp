@@ -1,7 +1,7 @@
-// Checkpoints on the disk: complete or not there, with a checksum over all of the file.
+// Checkpoint files, which are complete or absent and end with a checksum of the whole file.
 //
-// A checkpoint is an HDF5 file with one line of text behind its end, which HDF5 does not look at: the checksum of what
-// lies before it. It is written under another name, closed, read back for the checksum, and renamed.
+// A checkpoint is an HDF5 file followed by one line of text, which HDF5 ignores: the checksum of all bytes before it.
+// It is written under a temporary name, closed, read back for the checksum, and renamed.
 #pragma once
 
 #include <cstdint>
@@ -17,41 +17,41 @@ namespace bathline {
 /// `<result>.checkpoint.<step>.h5`, beside the result.
 std::string checkpoint_name(const std::string& result, std::int64_t step);
 
-/// A checkpoint that lies beside its result.
-struct FoundCheckpoint {
+/// An existing checkpoint of a result.
+struct CheckpointEntry {
   std::int64_t step = 0;
   std::string path;
 };
-/// All of a result, the newest first. Reads the folder; for one rank.
-std::vector<FoundCheckpoint> find_checkpoints(const std::string& result);
+/// All checkpoints of a result, newest first, found by their file names. For one rank.
+std::vector<CheckpointEntry> find_checkpoints(const std::string& result);
 
-/// Removes all checkpoints of a result but the newest `keep` that are not beyond `step`, and what interrupted writers
-/// have left. For one rank.
+/// Removes all checkpoints of a result except the newest `keep` up to `step`, and unfinished files of interrupted
+/// writers. For one rank.
 void prune_checkpoints(const std::string& result, std::int64_t step, std::int64_t keep);
 
-/// Appends the line with the checksum to a closed file and brings all of it to the disk. @note Collective. Throws
-/// FileError on every rank.
+/// Appends the checksum line to a closed file and syncs the file to the disk. @note Collective. Throws FileError on
+/// every rank.
 void append_checkpoint_checksum(const std::string& path, const Communicator& communicator);
 
-/// A checkpoint in the making.
+/// Writes a checkpoint, which appears under its name at `commit`.
 class CheckpointWriter {
  public:
   /// @note Collective. Throws FileError on every rank.
   CheckpointWriter(const std::string& path, const Communicator& communicator);
-  /// Removes what was not finished.
+  /// Removes the temporary file if there was no `commit`.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  /// For attributes, `numbers` and `pieces`.
+  /// The file, for attributes and distributed arrays.
   ResultFile& file() { return *file_; }
   void numbers(const std::string& path, std::span<const double> values) { file_->numbers(path, values); }
-  /// Puts a copy of the result file into it, where that is of at most `largest_copy` bytes: a program that is killed
-  /// while HDF5 brings its tables to the disk leaves a result that cannot be opened. The result must have been flushed.
-  /// @note Collective. Throws FileError on every rank.
+  /// Adds a copy of the result file if that has at most `max_copy_bytes`: a program that is killed while HDF5 flushes
+  /// its metadata leaves a result that cannot be opened. The result must have been flushed. @note Collective. Throws
+  /// FileError on every rank.
   void keep_copy(const std::string& result);
-  static constexpr std::int64_t largest_copy = std::int64_t{64} << 20;
-  /// Closes it and puts it in its place. @note Collective. Throws FileError on every rank.
+  static constexpr std::int64_t max_copy_bytes = std::int64_t{64} << 20;
+  /// Closes the file, appends the checksum and renames it. @note Collective. Throws FileError on every rank.
   void commit();
 
  private:
@@ -61,30 +61,27 @@ class CheckpointWriter {
   std::unique_ptr<ResultFile> file_;
 };
 
-/// The whole number that a checkpoint holds as one of floating point; throws std::out_of_range where it is none, or
-/// negative.
+/// Converts a non-negative integer that is stored as a double; throws std::out_of_range for other numbers.
 std::int64_t count_of(double number);
 
-/// A checkpoint that has passed its checksum. Its checksum is verified before HDF5 sees a byte of it.
+/// Reads a checkpoint. Its checksum is verified before HDF5 reads it.
 class CheckpointReader {
  public:
-  /// @note Collective. Throws FileError on every rank where it is no checkpoint, cut short, or damaged.
+  /// @note Collective. Throws FileError on every rank if the file is not a checkpoint, truncated, or damaged.
   CheckpointReader(const std::string& path, const Communicator& communicator);
 
   const std::string& path() const { return path_; }
   /// The same on every rank. @note Collective.
   std::string attribute(const std::string& name, const std::string& object = "/") const;
-  /// What a group holds, in alphabetical order; nothing where there is no such group. @note Collective.
+  /// The names in a group, in alphabetical order; none if there is no such group. @note Collective.
   std::vector<std::string> names(const std::string& group) const;
   std::vector<double> numbers(const std::string& path) const;
-  /// A list that holds no more than a count; throws FileError where it is something else. @note Collective.
+  /// A list of one non-negative integer; throws FileError for anything else. @note Collective.
   std::int64_t count(const std::string& path) const;
   /// Values [first, first + count) of a list, for this rank. @note Collective.
   std::vector<double> piece(const std::string& path, std::int64_t first, std::int64_t count) const;
-  /// As `restore_unreadable_from_copy`, on rank 0 for all; throws FileError on every rank. What it has replaced was
-  /// torn by a kill in the middle of a flush, and what comes after the checkpoint is computed once more. Whether it
-  /// did.
-  /// @note Collective.
+  /// Calls `restore_unreadable_from_copy` on rank 0 and returns whether the result was replaced. Records after the
+  /// checkpoint must then be computed again. Throws FileError on every rank. @note Collective.
   bool restore_backup(const std::string& result) const;
   const ResultReader& reader() const { return *reader_; }
 

@@ -1,4 +1,4 @@
-// The checksum of a file and the line that holds it.
+// Computing the checksum of a file, and writing and reading the checksum line.
 // Tested by tests/record/result_integrity_test.cpp.
 #include "record/checksum_trailer.hpp"
 
@@ -22,10 +22,10 @@ namespace bathline {
 
 namespace {
 
-std::string beginning_of_line(const std::string& kind) { return fmt::format("bathline {} of ", kind); }
+std::string line_prefix(const std::string& kind) { return fmt::format("bathline {} of ", kind); }
 
 std::string line_for(const std::string& kind, std::int64_t size, std::uint64_t sum) {
-  return fmt::format("{}{:020d} bytes with checksum {:016x}\n", beginning_of_line(kind), size, sum);
+  return fmt::format("{}{:020d} bytes with checksum {:016x}\n", line_prefix(kind), size, sum);
 }
 
 std::uint64_t hash_of(const char* bytes, std::size_t count) {
@@ -38,42 +38,44 @@ std::uint64_t hash_of(const char* bytes, std::size_t count) {
   return mix_bits(hash);
 }
 
-/// A file open for reading, closed when this goes.
-class Opened {
+/// A file open for reading.
+class ReadOnlyFile {
  public:
-  explicit Opened(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit ReadOnlyFile(const std::string& path)
+      : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (descriptor_ < 0) refuse(system_error_message(errno));
   }
-  ~Opened() { ::close(descriptor_); }
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
+  ~ReadOnlyFile() { ::close(descriptor_); }
+  ReadOnlyFile(const ReadOnlyFile&) = delete;
+  ReadOnlyFile& operator=(const ReadOnlyFile&) = delete;
 
-  void read(std::int64_t place, std::int64_t count, char* bytes) const {
+  void read(std::int64_t offset, std::int64_t count, char* bytes) const {
     for (std::int64_t done = 0; done < count;) {
-      const ssize_t got = pread(descriptor_, bytes + done, static_cast<std::size_t>(count - done), place + done);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) refuse(got < 0 ? system_error_message(errno) : "it is cut short");
-      done += got;
+      const ssize_t bytes_read =
+          pread(descriptor_, bytes + done, static_cast<std::size_t>(count - done), offset + done);
+      if (bytes_read < 0 && errno == EINTR) continue;
+      if (bytes_read <= 0) refuse(bytes_read < 0 ? system_error_message(errno) : "it is truncated");
+      done += bytes_read;
     }
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw FileError(fmt::format("cannot read {}: {}", path_, why));
+  [[noreturn]] void refuse(const std::string& reason) const {
+    throw FileError(fmt::format("cannot read {}: {}", path_, reason));
   }
 
   std::string path_;
   int descriptor_;
 };
 
-/// One of `shares` parts of the checksum of the first `size` bytes, which is their sum: hashes of blocks that know
-/// their block, so that any number of ranks gets the same.
-std::uint64_t share_of_checksum(const std::string& path, std::int64_t size, int share, int shares) {
+/// One of `parts` summands of the checksum of the first `size` bytes: the sum of the hashes of every `parts`-th block,
+/// each hashed with its index, so that the checksum does not depend on the number of ranks.
+std::uint64_t partial_checksum(const std::string& path, std::int64_t size, int part, int parts) {
   constexpr std::int64_t block = std::int64_t{1} << 20;
-  const Opened file(path);
+  const ReadOnlyFile file(path);
   std::vector<char> bytes(block);
   std::uint64_t sum = 0;
-  for (std::int64_t i = share; i * block < size; i += shares) {
+  for (std::int64_t i = part; i * block < size; i += parts) {
     const std::int64_t count = std::min(block, size - i * block);
     file.read(i * block, count, bytes.data());
     sum += mix_bits(hash_of(bytes.data(), static_cast<std::size_t>(count)) + static_cast<std::uint64_t>(i));
@@ -83,18 +85,18 @@ std::uint64_t share_of_checksum(const std::string& path, std::int64_t size, int 
 
 std::uint64_t checksum(const std::string& path, std::int64_t size, const Communicator& communicator) {
   std::uint64_t sum = 0;
-  on_all_ranks(communicator, [&] { sum = share_of_checksum(path, size, communicator.rank(), communicator.size()); });
+  on_all_ranks(communicator, [&] { sum = partial_checksum(path, size, communicator.rank(), communicator.size()); });
   return static_cast<std::uint64_t>(communicator.sum(static_cast<std::int64_t>(sum)));
 }
 
-/// The last line of a file where it is a seal of this kind, else "".
+/// The last line of a file if it is a checksum line of this kind, else "".
 std::string last_line(const std::string& path, const std::string& kind) {
   std::string line = line_for(kind, 0, 0);
   const auto length = static_cast<std::int64_t>(line.size());
   const std::int64_t size = size_of_file(path) - length;
   if (size < 0) return "";
-  Opened(path).read(size, length, line.data());
-  return line.starts_with(beginning_of_line(kind)) ? line : "";
+  ReadOnlyFile(path).read(size, length, line.data());
+  return line.starts_with(line_prefix(kind)) ? line : "";
 }
 
 }  // namespace
@@ -106,14 +108,14 @@ std::uint64_t mix_bits(std::uint64_t value) {
 }
 
 std::int64_t size_of_file(const std::string& path) {
-  struct stat found {};
-  if (stat(path.c_str(), &found) != 0)
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0)
     throw FileError(fmt::format("cannot read {}: {}", path, system_error_message(errno)));
-  if (!S_ISREG(found.st_mode)) throw FileError(fmt::format("cannot read {}: it is not a regular file", path));
-  return found.st_size;
+  if (!S_ISREG(status.st_mode)) throw FileError(fmt::format("cannot read {}: it is not a regular file", path));
+  return status.st_size;
 }
 
-void append_checksum(const std::string& path, const std::string& kind, Writing writing,
+void append_checksum(const std::string& path, const std::string& kind, Durability durability,
                      const Communicator& communicator) {
   std::int64_t size[] = {0};
   on_all_ranks(communicator, [&] {
@@ -125,11 +127,12 @@ void append_checksum(const std::string& path, const std::string& kind, Writing w
     if (!communicator.is_root()) return;
     const std::string line = line_for(kind, size[0], sum);
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-    bool good = descriptor >= 0 && write(descriptor, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-    good = good && (writing == Writing::any_time || fsync(descriptor) == 0);
+    bool is_written =
+        descriptor >= 0 && write(descriptor, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+    is_written = is_written && (durability == Durability::buffered || fsync(descriptor) == 0);
     const int error = errno;
     if (descriptor >= 0) ::close(descriptor);
-    if (!good) throw FileError(fmt::format("cannot write {}: {}", path, system_error_message(error)));
+    if (!is_written) throw FileError(fmt::format("cannot write {}: {}", path, system_error_message(error)));
   });
 }
 
@@ -153,8 +156,8 @@ ChecksumState verify_checksum(const std::string& path, const std::string& kind) 
   const std::string line = last_line(path, kind);
   if (line.empty()) return ChecksumState::missing;
   const std::int64_t size = size_of_file(path) - static_cast<std::int64_t>(line.size());
-  return line == line_for(kind, size, share_of_checksum(path, size, 0, 1)) ? ChecksumState::valid
-                                                                           : ChecksumState::invalid;
+  return line == line_for(kind, size, partial_checksum(path, size, 0, 1)) ? ChecksumState::valid
+                                                                          : ChecksumState::invalid;
 }
 
 }  // namespace bathline

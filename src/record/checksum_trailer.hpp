@@ -1,5 +1,5 @@
-// Files that end with the checksum of all that lies before: one line of text behind the end of an HDF5 file, which HDF5
-// does not look at and cuts off when it changes the file.
+// A checksum at the end of a file: one line of text after the HDF5 data, with the checksum of all bytes before it. HDF5
+// ignores the line, and truncates it when it changes the file.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,30 @@
 
 namespace bathline {
 
-/// What the end of a file says of the rest.
+/// Result of comparing a file with its checksum line.
 enum class ChecksumState {
-  valid,    ///< the bytes are those that were sealed
-  invalid,  ///< they are not
-  missing,  ///< nothing: never sealed, changed by HDF5 since, or cut short
+  valid,    ///< the bytes match the checksum
+  invalid,  ///< they do not
+  missing,  ///< there is no checksum line: never appended, removed by HDF5, or the file is truncated
 };
 
-/// When the file has to be on the disk: as the system likes, or all of it once its seal is written.
-enum class Writing { any_time, at_once };
+/// Whether the file is synced to the disk after the checksum has been written.
+enum class Durability { buffered, synced };
 /// Appends the line to a closed file of this `kind`, "checkpoint" or "result". @note Collective. Throws FileError on
 /// every rank.
-void append_checksum(const std::string& path, const std::string& kind, Writing writing,
+void append_checksum(const std::string& path, const std::string& kind, Durability durability,
                      const Communicator& communicator);
 
-/// Reads all of a file, each rank its share. @note Collective. Throws FileError on every rank where it cannot be read.
+/// Verifies the checksum; each rank reads a part of the file. Throws FileError on every rank if it cannot be read.
+/// @note Collective.
 ChecksumState verify_checksum(const std::string& path, const std::string& kind, const Communicator& communicator);
 /// The same by one process.
 ChecksumState verify_checksum(const std::string& path, const std::string& kind);
 
-/// Bytes of a regular file; throws FileError where there is none.
+/// Size in bytes of a regular file; throws FileError if there is none.
 std::int64_t size_of_file(const std::string& path);
 
-/// A number that is another one for every value and shows nothing of its pattern: the finaliser of splitmix64.
+/// A bijective mixing of the bits of a number: the finaliser of splitmix64.
 std::uint64_t mix_bits(std::uint64_t value);
 
 }  // namespace bathline

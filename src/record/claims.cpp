@@ -1,4 +1,4 @@
-// Judging claims and showing the judgement.
+// Evaluating claims and printing the results.
 #include "record/claims.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ double number_or(const Section& claim, const std::string& key, double default_va
   return claim.has(key) ? claim.number(key) : default_value;
 }
 
-/// Fills in what the claim allows; says in `problem` where it does not say.
+/// Sets the bounds that the claim allows, or `problem` if it gives none.
 void set_bounds(const Section& claim, ClaimResult& result) {
   if (claim.has("expect")) {
     result.expected = claim.number("expect");
@@ -34,7 +34,7 @@ void set_bounds(const Section& claim, ClaimResult& result) {
     result.problem = "the claim gives neither `expect` nor two `bounds`";
     return;
   }
-  if (!(result.lower <= result.upper)) result.problem = "no number lies within the claim's bounds";
+  if (!(result.lower <= result.upper)) result.problem = "the claim's lower bound exceeds its upper bound";
 }
 
 ClaimResult evaluate(const ResultReader& file, const Section& claim) {
@@ -55,9 +55,9 @@ ClaimResult evaluate(const ResultReader& file, const Section& claim) {
   }
   const auto parsed = [&](const std::string& text) -> std::optional<ParsedQuantity> {
     ParsedQuantity quantity;
-    std::string why;
-    if (parse_quantity(text, quantity, why)) return quantity;
-    result.problem = fmt::format("`{}` is not a quantity: {}", text, why);
+    std::string reason;
+    if (parse_quantity(text, quantity, reason)) return quantity;
+    result.problem = fmt::format("`{}` is not a quantity: {}", text, reason);
     return std::nullopt;
   };
   const auto measured = [&](const std::optional<ParsedQuantity>& quantity, const ParsedQuantity* minus) {
@@ -83,7 +83,7 @@ ClaimResult evaluate(const ResultReader& file, const Section& claim) {
   result.holds = result.lower <= result.measured && result.measured <= result.upper;
   result.passed = result.problem.empty() && result.holds == result.supported;
   if (result.holds && !result.supported) {
-    result.problem = "the recipe marks this statement as not supported by the numbers, but it holds";
+    result.problem = "the recipe marks this statement as not supported (supported = false), but it holds";
   }
   return result;
 }
@@ -93,7 +93,7 @@ std::string mark_of(const ClaimResult& claim) {
   return claim.supported ? "PASS" : "not supported";
 }
 
-std::string asked_of(const ClaimResult& claim) {
+std::string expectation_of(const ClaimResult& claim) {
   if (std::isnan(claim.lower) || std::isnan(claim.upper)) return "nothing";
   if (std::isnan(claim.expected)) return fmt::format("{:.6g} to {:.6g}", claim.lower, claim.upper);
   if (claim.lower == claim.upper) return fmt::format("{:.6g}", claim.expected);
@@ -110,13 +110,13 @@ std::vector<ClaimResult> evaluate_claims(const ResultReader& file, std::span<con
 
 std::string claims_table(std::span<const ClaimResult> claims) {
   using Row = std::array<std::string, 6>;
-  std::vector<Row> rows{{"", "claim", "measured", "asked", "uncertainty", "source"}};
+  std::vector<Row> rows{{"", "claim", "measured", "expected", "uncertainty", "source"}};
   for (const auto& claim : claims) {
     const std::string measured = std::isnan(claim.measured) ? "-" : fmt::format("{:.10g}", claim.measured);
     const std::string uncertainty = std::isnan(claim.uncertainty) ? "-" : fmt::format("{:.2g}", claim.uncertainty);
-    rows.push_back({mark_of(claim), claim.name, measured, asked_of(claim), uncertainty, claim.source});
+    rows.push_back({mark_of(claim), claim.name, measured, expectation_of(claim), uncertainty, claim.source});
   }
-  // fmt pads by what a terminal shows, so the widths must be counted in the same way.
+  // fmt pads by displayed width, so that widths are counted in code points, not bytes.
   const auto columns = [](const std::string& text) {
     return static_cast<std::size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));

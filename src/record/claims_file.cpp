@@ -1,4 +1,4 @@
-// The claims in a result file that is closed, and that it is complete, written by one process.
+// Writing the claims and the status `complete` to a closed result file by one process, and reading claims.
 // Tested by tests/record/claims_test.cpp.
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,10 +17,10 @@ namespace bathline {
 
 namespace {
 
-constexpr std::int64_t room_for_tables = 64 * 1024;
+constexpr std::int64_t metadata_bytes = 64 * 1024;
 
-/// Opens the file for change, lets `change` at it and closes it. Room is claimed first: a file whose tables could be
-/// written only in part is lost.
+/// Opens the file for writing, calls `change` and closes it. Disk space is reserved first: a file whose metadata was
+/// written in part would be lost.
 template <class Change>
 void alter(const std::string& path, std::int64_t bytes, Change&& change) {
   hdf5::suppress_hdf5_messages();
@@ -29,9 +29,9 @@ void alter(const std::string& path, std::int64_t bytes, Change&& change) {
   };
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) refuse(system_error_message(errno));
-  struct stat found {};
-  int error = fstat(descriptor, &found) == 0 ? 0 : errno;
-  if (error == 0) error = preallocate(descriptor, found.st_size, found.st_size + bytes + room_for_tables);
+  struct stat status {};
+  int error = fstat(descriptor, &status) == 0 ? 0 : errno;
+  if (error == 0) error = preallocate(descriptor, status.st_size, status.st_size + bytes + metadata_bytes);
   std::string problem = error == 0 ? "" : system_error_message(error);
   if (error == 0) {
     try {
@@ -55,10 +55,10 @@ struct TextVariable {
 };
 constexpr TextVariable text_variables[] = {
     {"name", "name of the claim", &ClaimResult::name},
-    {"quantity", "what was measured", &ClaimResult::quantity},
-    {"source", "where the claim is made", &ClaimResult::source},
+    {"quantity", "measured quantity", &ClaimResult::quantity},
+    {"source", "source of the claim", &ClaimResult::source},
     {"note", "remark", &ClaimResult::note},
-    {"problem", "why nothing was measured, or what is unexpected", &ClaimResult::problem},
+    {"problem", "why the quantity could not be measured, or what is unexpected", &ClaimResult::problem},
 };
 
 struct NumberVariable {
@@ -69,9 +69,9 @@ struct NumberVariable {
 constexpr NumberVariable number_variables[] = {
     {"measured", "measured value", &ClaimResult::measured},
     {"expected", "expected value", &ClaimResult::expected},
-    {"lower", "least value that the claim allows", &ClaimResult::lower},
-    {"upper", "greatest value that the claim allows", &ClaimResult::upper},
-    {"uncertainty", "how far the value may lie from what is claimed, as derived", &ClaimResult::uncertainty},
+    {"lower", "lower bound that the claim allows", &ClaimResult::lower},
+    {"upper", "upper bound that the claim allows", &ClaimResult::upper},
+    {"uncertainty", "derived uncertainty of the claimed value", &ClaimResult::uncertainty},
 };
 
 struct FlagVariable {
@@ -80,8 +80,8 @@ struct FlagVariable {
   bool ClaimResult::*member;
 };
 constexpr FlagVariable flag_variables[] = {
-    {"passed", "1 where the claim passed", &ClaimResult::passed},
-    {"supported", "0 where the recipe marks the statement as not supported by the numbers", &ClaimResult::supported},
+    {"passed", "1 if the claim passed", &ClaimResult::passed},
+    {"supported", "0 if the recipe expects the statement to fail", &ClaimResult::supported},
 };
 
 /// The values of one member of all claims.
@@ -139,7 +139,8 @@ std::vector<ClaimResult> read_claims(const ResultReader& file) {
   std::vector<ClaimResult> claims(file.read("claims/claim").values.size());
   const auto fill = [&](const auto& variable, const auto& values) {
     if (values.size() != claims.size()) {
-      throw FileError(fmt::format("claims/{} of {} is not one for each claim", variable.name, file.path()));
+      throw FileError(
+          fmt::format("claims/{} of {} does not have one value for each claim", variable.name, file.path()));
     }
     for (std::size_t i = 0; i < claims.size(); ++i) claims[i].*variable.member = values[i];
   };

@@ -1,5 +1,5 @@
-// Dimension scales: the values that go with a dimension of a group, shared by the variables of that group; for .cpp
-// files of record/ only. Collective in a file that all ranks have open.
+// Dimension scales: the coordinate values of a dimension, shared by the variables of a group. Only for .cpp files of
+// record/. Collective in a file that all ranks have open.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace bathline {
 
-/// A scale that was created but whose values are still to be written by one process.
+/// A scale that has been created, but whose values have not yet been written by one process.
 struct NewScale {
   hdf5::Dataset dataset;
   Dimension dimension;
@@ -25,8 +25,8 @@ void require_absent(hid_t file, const std::string& path);
 /// of that name in `group`. Returns the number of values over these dimensions.
 std::int64_t require_consistent(hid_t file, const std::string& group, std::span<const Dimension> dimensions);
 
-/// Attaches the scale of `dimension` to `variable` as number `index`, after creating it where `group` lacks it; what
-/// was created is added to `created`.
+/// Attaches the scale of `dimension` to `variable` as number `index`, creating it if `group` does not have
+/// it; a new scale is added to `created`.
 void attach_scale(hid_t file, const std::string& group, const Dimension& dimension, const hdf5::Dataset& variable,
                   unsigned index, std::vector<NewScale>& created);
 

@@ -1,4 +1,4 @@
-// Room on the disk by Linux' fallocate and statvfs.
+// Reserving disk space with Linux' fallocate and statvfs.
 // Tested by tests/record/full_disk_test.cpp.
 #include "record/disk_space.hpp"
 
@@ -20,7 +20,7 @@ int compare_with_free_space(int descriptor, std::int64_t to) {
   struct stat file {};
   struct statvfs system {};
   if (fstat(descriptor, &file) != 0 || fstatvfs(descriptor, &system) != 0) return errno;
-  if (system.f_blocks == 0) return 0;  // the file system does not say
+  if (system.f_blocks == 0) return 0;  // unknown to the file system
   const auto growth = std::max<std::int64_t>(0, to - static_cast<std::int64_t>(file.st_size));
   const auto free = static_cast<std::uint64_t>(system.f_bavail) * system.f_frsize;
   return static_cast<std::uint64_t>(growth) > free ? ENOSPC : 0;
@@ -30,7 +30,7 @@ int compare_with_free_space(int descriptor, std::int64_t to) {
 
 int preallocate(int descriptor, std::int64_t from, std::int64_t to) {
   if (to <= from) return 0;
-  // Linux claims beyond the limit of a process what that may not write.
+  // Linux reserves space beyond the limit on the size of files, where the process cannot write.
   struct rlimit limit {};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       static_cast<rlim_t>(to) > limit.rlim_cur) {
@@ -47,15 +47,15 @@ int preallocate(int descriptor, std::int64_t from, std::int64_t to) {
 
 void release_preallocated(int descriptor) {
   struct stat file {};
-  // Cutting a file at its end frees the blocks behind it. If that fails the file is none the worse.
+  // Truncating a file at its end releases the blocks beyond it. A failure leaves the file intact.
   if (fstat(descriptor, &file) == 0 && ftruncate(descriptor, file.st_size) != 0) errno = 0;
 }
 
 bool is_disk_full(const std::string& path) {
-  constexpr std::uint64_t next_to_nothing = 64 * 1024;
+  constexpr std::uint64_t practically_full = 64 * 1024;
   struct statvfs system {};
   return statvfs(path.c_str(), &system) == 0 && system.f_blocks > 0 &&
-         static_cast<std::uint64_t>(system.f_bavail) * system.f_frsize < next_to_nothing;
+         static_cast<std::uint64_t>(system.f_bavail) * system.f_frsize < practically_full;
 }
 
 std::string system_error_message(int number) { return std::generic_category().message(number); }

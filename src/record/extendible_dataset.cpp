@@ -1,4 +1,4 @@
-// Extending and filling a variable along its first dimension.
+// Extending a variable along its first dimension and writing its rows.
 // Tested by tests/record/series_writer_test.cpp.
 #include "record/extendible_dataset.hpp"
 
@@ -12,27 +12,27 @@ hsize_t divide_up(hsize_t a, hsize_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-ExtendibleDataset::ExtendibleDataset(hid_t file, const hdf5::DatasetPath& place, std::span<const hsize_t> row,
+ExtendibleDataset::ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target, std::span<const hsize_t> row,
                                      std::span<const hsize_t> chunk, const std::string& units,
                                      const std::string& long_name)
     : row_(row.begin(), row.end()), chunk_(chunk.begin(), chunk.end()) {
-  const auto group = hdf5::ensure_group(file, place.group);
+  const auto group = hdf5::ensure_group(file, target.group);
   std::vector<hsize_t> shape{0};
   shape.insert(shape.end(), row.begin(), row.end());
-  dataset_ = hdf5::create(group.id(), place.name, H5T_IEEE_F64LE, shape, chunk_);
+  dataset_ = hdf5::create(group.id(), target.name, H5T_IEEE_F64LE, shape, chunk_);
   hdf5::describe(dataset_.id(), units, long_name);
   for (const auto length : row_) width_ *= static_cast<std::int64_t>(length);
 }
 
-ExtendibleDataset::ExtendibleDataset(hid_t file, const hdf5::DatasetPath& place, hsize_t chunk)
-    : dataset_(hdf5::open(file, place.path())), chunk_{chunk} {
+ExtendibleDataset::ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target, hsize_t chunk)
+    : dataset_(hdf5::open(file, target.path())), chunk_{chunk} {
   rows_ = static_cast<std::int64_t>(hdf5::shape_of(dataset_).at(0));
 }
 
-ExtendibleDataset::ExtendibleDataset(hid_t file, const hdf5::DatasetPath& place)
-    : dataset_(hdf5::open(file, place.path())) {
+ExtendibleDataset::ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target)
+    : dataset_(hdf5::open(file, target.path())) {
   const auto shape = hdf5::shape_of(dataset_);
-  if (shape.empty()) throw hdf5::Failure(place.path() + " has no rows");
+  if (shape.empty()) throw hdf5::Failure(target.path() + " has no rows");
   const hdf5::PropertyList properties(hdf5::check(H5Dget_create_plist(dataset_.id()), "reading the chunks"));
   chunk_.resize(shape.size());
   hdf5::check(H5Pget_chunk(properties.id(), static_cast<int>(chunk_.size()), chunk_.data()), "reading the chunks");
@@ -41,10 +41,10 @@ ExtendibleDataset::ExtendibleDataset(hid_t file, const hdf5::DatasetPath& place)
   for (const auto length : row_) width_ *= static_cast<std::int64_t>(length);
 }
 
-void ExtendibleDataset::cut(hid_t file, const hdf5::DatasetPath& place, std::int64_t rows) {
-  ExtendibleDataset variable(file, place);
+void ExtendibleDataset::truncate(hid_t file, const hdf5::DatasetPath& target, std::int64_t rows) {
+  ExtendibleDataset variable(file, target);
   if (variable.rows() < rows) {
-    throw hdf5::Failure(fmt::format("{} has {} rows and not {}", place.path(), variable.rows(), rows));
+    throw hdf5::Failure(fmt::format("{} has {} rows, fewer than {}", target.path(), variable.rows(), rows));
   }
   if (variable.rows() > rows) variable.resize(rows);
 }

@@ -1,4 +1,4 @@
-// A variable that is extended along its first dimension; for .cpp files of record/ only.
+// A variable that is extended along its first dimension. Only for .cpp files of record/.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,27 @@
 
 namespace bathline {
 
-/// Rows of doubles. The ranks extend it together; who writes into it is up to the caller.
+/// Rows of doubles. Extending is collective; the caller decides which ranks write.
 class ExtendibleDataset {
  public:
-  /// Creates `place`; `chunk` is the shape of its chunks, `row` that of a row: one dimension less. @note Collective.
-  ExtendibleDataset(hid_t file, const hdf5::DatasetPath& place, std::span<const hsize_t> row,
-                    std::span<const hsize_t> chunk, const std::string& units, const std::string& long_name);
-  /// Opens the one without dimensions but the growing one that is there already.
-  ExtendibleDataset(hid_t file, const hdf5::DatasetPath& place, hsize_t chunk);
-  /// Opens any that is there already.
-  ExtendibleDataset(hid_t file, const hdf5::DatasetPath& place);
-
-  /// Cuts the variable off behind its first `rows` rows; a Failure where it has fewer. Nobody may have it open: HDF5
-  /// keeps what it has cut in a cache that later writes of other ranks do not see, until the variable is closed.
+  /// Creates `target`; `chunk` is the shape of its chunks, `row` the shape of a row, with one dimension less.
   /// @note Collective.
-  static void cut(hid_t file, const hdf5::DatasetPath& place, std::int64_t rows);
+  ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target, std::span<const hsize_t> row,
+                    std::span<const hsize_t> chunk, const std::string& units, const std::string& long_name);
+  /// Opens an existing variable of one dimension, with chunks of length `chunk`.
+  ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target, hsize_t chunk);
+  /// Opens an existing variable.
+  ExtendibleDataset(hid_t file, const hdf5::DatasetPath& target);
+
+  /// Truncates the variable to its first `rows` rows; a Failure if it has fewer. It must not be open elsewhere: HDF5
+  /// keeps truncated rows in a cache, unaware of later writes of other ranks, until the variable is closed. @note
+  /// Collective.
+  static void truncate(hid_t file, const hdf5::DatasetPath& target, std::int64_t rows);
 
   const hdf5::Dataset& dataset() const { return dataset_; }
   std::int64_t rows() const { return rows_; }
   std::int64_t width() const { return width_; }  ///< values in a row
-  /// Bytes by which the file grows when this has `rows` rows, the chunks' padding included.
+  /// Bytes by which the file grows for `rows` rows, including the padding of chunks.
   std::int64_t growth(std::int64_t rows) const;
   /// @note Collective.
   void resize(std::int64_t rows);

@@ -1,4 +1,4 @@
-// What results and checkpoints do not have and HDF5 would follow; for .cpp files of record/ only.
+// Rejecting files whose links or storage lead to other files. Only for .cpp files of record/.
 #pragma once
 
 #include <cstddef>
@@ -9,20 +9,19 @@
 
 namespace bathline {
 
-/// A file leads out of itself, or round in circles.
+/// A file that contains links to other files, or cyclic links.
 class ExternalLinks : public FileError {
  public:
   using FileError::FileError;
 };
 
-/// A file may come from anybody, and HDF5 follows what is in it to other files, pipes and devices. Throws ExternalLinks
-/// where there is a link to elsewhere, an object of two names, or a variable whose values lie in other files, and
-/// hdf5::Failure where the file is torn.
+/// A file may come from an untrusted source, and HDF5 would follow its links to other files, pipes and devices. Throws
+/// ExternalLinks for a soft or external link, an object with two hard links, or a variable stored in other files, and
+/// hdf5::Failure for a torn file.
 void refuse_external_links(const hdf5::File& file, const std::string& path);
 
-/// A few bytes on the disk can stand for terabytes of chunks that were never written, which nobody shall wait for or
-/// run out of memory by. Throws hdf5::Failure where a variable of values of `width` bytes is larger than what is stored
-/// of it can be, compressed as it may be.
+/// Chunks that were never written occupy no storage, so that a small file can declare terabytes. Throws hdf5::Failure
+/// if a variable with values of `width` bytes is larger than its storage allows, even with the best compression.
 void require_stored(const hdf5::Dataset& variable, std::size_t width);
 
 }  // namespace bathline

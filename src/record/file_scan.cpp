@@ -1,4 +1,4 @@
-// A walk over all objects of a file, and over the values of each in pieces of a few megabytes.
+// Iterating over all objects of a file, and over their values in blocks of a few megabytes.
 // Tested by tests/record/result_file_test.cpp.
 #include "record/file_scan.hpp"
 
@@ -20,22 +20,22 @@ namespace bathline {
 
 namespace {
 
-using At = std::function<void(const std::string&)>;
+using Report = std::function<void(const std::string&)>;
 
-/// Most values in memory at once, where a variable's rows allow it.
+/// Maximal number of values in memory, unless a variable has longer rows.
 constexpr hsize_t max_values = hsize_t{1} << 20;
 
 hdf5::File open_to_read(const std::string& path) {
   hdf5::suppress_hdf5_messages();
   const hdf5::PropertyList access(hdf5::check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
-  // Some shared file systems know no locks; a reader can do without.
+  // Some shared file systems do not support locks; a reader does not need them.
   hdf5::check(H5Pset_file_locking(access.id(), false, true), "choosing locks");
   hdf5::File file(hdf5::check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.id()), "opening"));
   refuse_external_links(file, path);
   return file;
 }
 
-/// Runs `work`; what HDF5 cannot do becomes a FileError that names the file.
+/// Calls `work` and turns HDF5's failures into FileError with the name of the file.
 template <class Work>
 auto reading(const std::string& path, Work&& work) {
   try {
@@ -66,11 +66,10 @@ void read_attribute(hid_t object, const char* name) {
   if (is_of_variable_length(memory.id())) H5Dvlen_reclaim(memory.id(), space.id(), H5P_DEFAULT, bytes.data());
 }
 
-/// Rows of a variable as pieces that fit into memory: `piece` gets the place of the first of its values, counted over
-/// the whole variable, and their bytes.
-using Piece = std::function<void(std::uint64_t first, std::span<const char> bytes)>;
+/// Receives a block of a variable: the index of its first value in the whole variable, and the bytes.
+using BlockVisitor = std::function<void(std::uint64_t first, std::span<const char> bytes)>;
 
-void read_values(const hdf5::Dataset& variable, std::int64_t first_row, std::int64_t rows, const Piece& piece) {
+void read_values(const hdf5::Dataset& variable, std::int64_t first_row, std::int64_t rows, const BlockVisitor& visit) {
   const hdf5::Datatype type(hdf5::check(H5Dget_type(variable.id()), "reading a type"));
   const hdf5::Datatype memory = in_memory(type.id());
   const std::size_t width = H5Tget_size(memory.id());
@@ -85,10 +84,11 @@ void read_values(const hdf5::Dataset& variable, std::int64_t first_row, std::int
       hdf5::check(H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
                   "selecting");
     }
-    const hdf5::Dataspace place = hdf5::memory_of(values);
-    hdf5::check(H5Dread(variable.id(), memory.id(), place.id(), space.id(), H5P_DEFAULT, bytes.data()), "reading");
-    piece(first, bytes);
-    if (is_of_variable_length(memory.id())) H5Dvlen_reclaim(memory.id(), place.id(), H5P_DEFAULT, bytes.data());
+    const hdf5::Dataspace memory_space = hdf5::memory_of(values);
+    hdf5::check(H5Dread(variable.id(), memory.id(), memory_space.id(), space.id(), H5P_DEFAULT, bytes.data()),
+                "reading");
+    visit(first, bytes);
+    if (is_of_variable_length(memory.id())) H5Dvlen_reclaim(memory.id(), memory_space.id(), H5P_DEFAULT, bytes.data());
   };
   if (shape.empty()) {
     if (rows > 0) read({}, {}, 0);
@@ -99,7 +99,7 @@ void read_values(const hdf5::Dataset& variable, std::int64_t first_row, std::int
   if (row == 0) return;
   std::vector<hsize_t> start(shape.size(), 0), count(shape);
   const auto end = static_cast<hsize_t>(first_row + rows);
-  // Rows that are too long are cut along the dimension after the first.
+  // Rows that are too long are divided along the second dimension.
   const hsize_t inner = shape.size() > 1 ? row / shape[1] : 1;
   const hsize_t across = row <= max_values ? 0 : std::max<hsize_t>(1, max_values / inner);
   const hsize_t along = across > 0 ? 1 : max_values / row;
@@ -127,15 +127,15 @@ bool holds_doubles(const hdf5::Dataset& variable) {
 
 using Visit = std::function<void(const std::string& path, const hdf5::Object& object)>;
 
-/// Calls `visit` for every object that hard links lead to, the root group as "/".
+/// Calls `visit` for every object, with the path "/" for the root group.
 void walk(const hdf5::File& file, const Visit& visit) {
   struct State {
     const Visit& visit;
     std::exception_ptr failure;
   } state{visit, nullptr};
-  const auto step = [](hid_t root, const char* name, const H5O_info_t*, void* kept) -> herr_t {
-    auto& state = *static_cast<State*>(kept);
-    try {  // an exception may not pass through HDF5
+  const auto step = [](hid_t root, const char* name, const H5O_info_t*, void* data) -> herr_t {
+    auto& state = *static_cast<State*>(data);
+    try {  // exceptions must not propagate through HDF5
       const hdf5::Object object(hdf5::check(H5Oopen(root, name, H5P_DEFAULT), "opening"));
       state.visit(std::string(name) == "." ? "/" : name, object);
       return 0;
@@ -146,10 +146,10 @@ void walk(const hdf5::File& file, const Visit& visit) {
   };
   const herr_t end = H5Ovisit2(file.id(), H5_INDEX_NAME, H5_ITER_INC, step, &state, H5O_INFO_BASIC);
   if (state.failure) std::rethrow_exception(state.failure);
-  hdf5::check(end, "going through the objects");
+  hdf5::check(end, "iterating over the objects");
 }
 
-/// All variables of numbers, by their paths.
+/// All variables of doubles, by their paths.
 std::map<std::string, hdf5::Dataset> variables_of(const hdf5::File& file) {
   std::map<std::string, hdf5::Dataset> variables;
   walk(file, [&](const std::string& path, const hdf5::Object& object) {
@@ -172,13 +172,13 @@ std::uint64_t digest_of(std::uint64_t first, std::span<const char> bytes) {
 
 }  // namespace
 
-void read_everything(const std::string& path, const At& at) {
+void read_everything(const std::string& path, const Report& report) {
   const hdf5::File file = reading(path, [&] { return open_to_read(path); });
   std::string where = "the groups";
   try {
-    at(where);
+    report(where);
     walk(file, [&](const std::string& object_path, const hdf5::Object& object) {
-      at(where = object_path);
+      report(where = object_path);
       const auto attribute = [](hid_t holder, const char* name, const H5A_info_t*, void*) -> herr_t {
         try {
           read_attribute(holder, name);
@@ -192,7 +192,7 @@ void read_everything(const std::string& path, const At& at) {
       if (H5Iget_type(object.id()) != H5I_DATASET) return;
       const hdf5::Dataset variable = hdf5::open(file.id(), object_path);
       require_stored(variable, H5Tget_size(hdf5::Datatype(H5Dget_type(variable.id())).id()));
-      read_values(variable, 0, rows_of(variable), [&](std::uint64_t, std::span<const char>) { at(where); });
+      read_values(variable, 0, rows_of(variable), [&](std::uint64_t, std::span<const char>) { report(where); });
     });
   } catch (const hdf5::Failure& failure) {
     throw FileError(fmt::format("{} of {} cannot be read: {}", where, path, failure.what()));
@@ -201,48 +201,48 @@ void read_everything(const std::string& path, const At& at) {
   }
 }
 
-RecordDigests record_digests(const std::string& path, const RecordDigests& known, int share, int shares) {
+RecordDigests record_digests(const std::string& path, const RecordDigests& previous, int part, int parts) {
   return reading(path, [&] {
     const hdf5::File file = open_to_read(path);
     RecordDigests digests;
-    std::uint64_t piece = 0;
+    std::uint64_t block = 0;
     for (const auto& [name, variable] : variables_of(file)) {
-      const auto before = known.find(name);
-      const std::int64_t first = before == known.end() ? 0 : before->second.rows;
+      const auto match = previous.find(name);
+      const std::int64_t first = match == previous.end() ? 0 : match->second.rows;
       RecordDigest& digest = digests[name];
       digest.rows = rows_of(variable);
-      // Every rank passes over all pieces of what is new and reads those of its share.
+      // Blocks of new rows are distributed over the parts in turn.
       constexpr std::int64_t rows_at_once = 4096;
       for (std::int64_t row = first; row < digest.rows; row += rows_at_once) {
-        if (piece++ % static_cast<std::uint64_t>(shares) != static_cast<std::uint64_t>(share)) continue;
+        if (block++ % static_cast<std::uint64_t>(parts) != static_cast<std::uint64_t>(part)) continue;
         read_values(variable, row, std::min(rows_at_once, digest.rows - row),
-                    [&](std::uint64_t place, std::span<const char> bytes) { digest.sum += digest_of(place, bytes); });
+                    [&](std::uint64_t index, std::span<const char> bytes) { digest.sum += digest_of(index, bytes); });
       }
     }
     return digests;
   });
 }
 
-void compare_records(const std::string& path, const RecordDigests& digests, const At& at) {
+void compare_records(const std::string& path, const RecordDigests& digests, const Report& report) {
   reading(path, [&] {
     const hdf5::File file = open_to_read(path);
     const auto variables = variables_of(file);
     for (const auto& [name, digest] : digests) {
-      const auto found = variables.find(name);
-      if (found == variables.end()) throw FileError(fmt::format("{} has no {}", path, name));
-      const std::int64_t rows = rows_of(found->second);
+      const auto match = variables.find(name);
+      if (match == variables.end()) throw FileError(fmt::format("{} has no {}", path, name));
+      const std::int64_t rows = rows_of(match->second);
       if (rows < digest.rows) {
-        throw FileError(fmt::format("{} of {} has {} records and not {}", name, path, rows, digest.rows));
+        throw FileError(fmt::format("{} of {} has {} records, fewer than {}", name, path, rows, digest.rows));
       }
       std::uint64_t sum = 0;
-      at(name);
-      read_values(found->second, 0, digest.rows, [&, &name = name](std::uint64_t place, std::span<const char> bytes) {
-        sum += digest_of(place, bytes);
-        at(name);
+      report(name);
+      read_values(match->second, 0, digest.rows, [&, &name = name](std::uint64_t index, std::span<const char> bytes) {
+        sum += digest_of(index, bytes);
+        report(name);
       });
       if (sum != digest.sum) {
-        throw FileError(
-            fmt::format("the first {} records of {} of {} are not those that were written", digest.rows, name, path));
+        throw FileError(fmt::format("the first {} records of {} of {} have changed since they were written",
+                                    digest.rows, name, path));
       }
     }
   });

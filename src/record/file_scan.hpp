@@ -1,4 +1,4 @@
-// Everything in an HDF5 file, read for the sake of whether it can be, and digests of its records.
+// Reading an HDF5 file completely to check that it is readable, and digests of its records.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,24 @@
 
 namespace bathline {
 
-/// Reads every attribute and every value of a file. `at` hears what is being read. Throws FileError naming the first
-/// object that cannot be.
-void read_everything(const std::string& path, const std::function<void(const std::string&)>& at);
+/// Reads every attribute and every value of a file and calls `report` with the object that is being read. Throws
+/// FileError naming the first object that cannot be read.
+void read_everything(const std::string& path, const std::function<void(const std::string&)>& report);
 
-/// So many rows of a variable and their digest: a sum over their values of numbers that are others for every value and
-/// place. Whoever changes one value changes it; rows that are added, by any rank, add to it.
+/// The number of rows of a variable and their digest: the sum over all values of a hash of value and index. Any changed
+/// value changes it, and the digests of parts of the rows, computed by any rank, add up.
 struct RecordDigest {
   std::int64_t rows = 0;
   std::uint64_t sum = 0;
 };
 using RecordDigests = std::map<std::string, RecordDigest>;  // by the path of the variable
 
-/// Of all variables of numbers of a file, beyond the rows that are `known`. This is one of `shares` shares, whose sums
-/// add up to the whole; the sums of what is known are not in it.
-RecordDigests record_digests(const std::string& path, const RecordDigests& known, int share, int shares);
+/// The digests of all variables of doubles in a file, for the rows after those in `previous`. Part `part` of `parts`,
+/// whose sums add up to the digest of these rows.
+RecordDigests record_digests(const std::string& path, const RecordDigests& previous, int part, int parts);
 
-/// Throws FileError naming the first variable of a file whose first rows are not those that were digested.
+/// Throws FileError naming the first variable whose first rows do not match their digest; `report` as above.
 void compare_records(const std::string& path, const RecordDigests& digests,
-                     const std::function<void(const std::string&)>& at);
+                     const std::function<void(const std::string&)>& report);
 
 }  // namespace bathline

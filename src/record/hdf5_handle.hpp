@@ -1,5 +1,5 @@
-// What the HDF5 library hands out, each closed when its owner goes, and the errors of its calls; for .cpp files of
-// record/ only. The one place where hdf5.h and its high-level part are included.
+// Owning handles of HDF5 identifiers, and checking of HDF5 calls. Only for .cpp files of record/. The only file that
+// includes hdf5.h and its high-level part.
 #pragma once
 
 #include <hdf5.h>
@@ -11,14 +11,14 @@
 
 namespace bathline::hdf5 {
 
-/// A call of HDF5 that failed on this process: what was tried and why it failed. Stays inside record/, where it turns
-/// into a FileError that all ranks throw together.
+/// A failed HDF5 call of this process: what was tried and why it failed. It stays inside record/, which turns it into a
+/// FileError on all ranks.
 class Failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Owns one identifier. `Close` is HDF5's function for its kind.
+/// Owns one identifier; `Close` is the HDF5 function that closes it.
 template <herr_t (*Close)(hid_t)>
 class Handle {
  public:
@@ -36,9 +36,9 @@ class Handle {
 
   hid_t id() const { return id_; }
   bool is_open() const { return id_ >= 0; }
-  /// Gives the identifier up without closing it.
+  /// Releases the identifier without closing it.
   hid_t release() { return std::exchange(id_, H5I_INVALID_HID); }
-  /// Closes now; negative when HDF5 could not.
+  /// Closes now; negative if HDF5 fails.
   herr_t close() { return id_ >= 0 ? Close(std::exchange(id_, H5I_INVALID_HID)) : 0; }
 
  private:
@@ -54,13 +54,13 @@ using Attribute = Handle<H5Aclose>;
 using PropertyList = Handle<H5Pclose>;
 using Object = Handle<H5Oclose>;
 
-/// Switches off that HDF5 prints its errors by itself.
+/// Stops HDF5 from printing its errors.
 void suppress_hdf5_messages();
 
-/// Throws the Failure of a call that has just failed: `what` was tried, and HDF5's reason.
+/// Throws the Failure of a call that has just failed, with HDF5's reason; `what` says what was tried.
 [[noreturn]] void fail(const char* what);
 
-/// Passes on what a call returned, or fails where it is negative. For hid_t, herr_t, htri_t and sizes alike.
+/// Returns the result of a call, or fails if it is negative. For hid_t, herr_t, htri_t and sizes.
 template <class Result>
 Result check(Result result, const char* what) {
   if (result < 0) fail(what);

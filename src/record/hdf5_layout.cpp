@@ -1,4 +1,4 @@
-// Groups, variables, dimension scales and attributes as calls of HDF5.
+// Creating groups, variables, dimension scales and attributes with HDF5.
 // Tested by tests/record/result_file_test.cpp.
 #include "record/hdf5_layout.hpp"
 
@@ -9,34 +9,34 @@ namespace bathline::hdf5 {
 
 namespace {
 
-/// HDF5 itself closes what a failure has left open, and needs message passing for that. It ends in time by itself only
-/// where message passing ran when it was first used, which a lone process starts with its first file.
-void end_before_message_passing() {
-  static bool is_arranged = false;
-  if (is_arranged) return;
+/// Makes HDF5 terminate during MPI_Finalize: it closes files that a failure has left open, which needs MPI. By itself
+/// it does so only if MPI was initialised before HDF5's first use, which is not the case in a single process.
+void close_hdf5_in_mpi_finalize() {
+  static bool is_registered = false;
+  if (is_registered) return;
   const auto end = [](MPI_Comm, int, void*, void*) -> int {
     H5close();
     return MPI_SUCCESS;
   };
-  // The first thing that ends with message passing is what belongs to this communicator.
+  // MPI_Finalize first deletes the attributes of MPI_COMM_SELF.
   int key = MPI_KEYVAL_INVALID;
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, nullptr);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
   MPI_Comm_free_keyval(&key);
-  is_arranged = true;
+  is_registered = true;
 }
 
 /// The paths of all prefixes of "a/b/c": "a", "a/b", "a/b/c"; slashes at the ends are dropped.
 std::vector<std::string> prefixes(const std::string& path) {
   std::vector<std::string> result;
-  std::string walked;
+  std::string prefix;
   std::size_t start = 0;
   while (start < path.size()) {
     const std::size_t end = std::min(path.find('/', start), path.size());
     if (end > start) {
-      if (!walked.empty()) walked += '/';
-      walked.append(path, start, end - start);
-      result.push_back(walked);
+      if (!prefix.empty()) prefix += '/';
+      prefix.append(path, start, end - start);
+      result.push_back(prefix);
     }
     start = end + 1;
   }
@@ -62,16 +62,16 @@ Datatype utf8_text(std::size_t size) {
 }  // namespace
 
 DatasetPath dataset_path(const std::string& group, const std::string& name) {
-  const auto walked = prefixes(group + "/" + name);
-  DatasetPath place;
-  if (walked.empty()) return place;
-  if (walked.size() > 1) place.group = walked[walked.size() - 2];
-  place.name = walked.back().substr(place.group.empty() ? 0 : place.group.size() + 1);
-  return place;
+  const auto paths = prefixes(group + "/" + name);
+  DatasetPath result;
+  if (paths.empty()) return result;
+  if (paths.size() > 1) result.group = paths[paths.size() - 2];
+  result.name = paths.back().substr(result.group.empty() ? 0 : result.group.size() + 1);
+  return result;
 }
 
 PropertyList access_by(MPI_Comm comm) {
-  end_before_message_passing();
+  close_hdf5_in_mpi_finalize();
   PropertyList access(check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
   check(H5Pset_fapl_mpio(access.id(), comm, MPI_INFO_NULL), "choosing MPI-IO");
   check(H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_V110), "choosing the format");
@@ -120,17 +120,17 @@ void describe(hid_t object, const std::string& units, const std::string& long_na
 
 Dataset create(hid_t group, const std::string& name, hid_t type, std::span<const hsize_t> shape,
                std::span<const hsize_t> chunk) {
-  std::vector<hsize_t> most(shape.begin(), shape.end());
+  std::vector<hsize_t> max_shape(shape.begin(), shape.end());
   const PropertyList properties(check(H5Pcreate(H5P_DATASET_CREATE), "creating properties"));
   check(H5Pset_fill_time(properties.id(), H5D_FILL_TIME_NEVER), "creating properties");
   check(H5Pset_alloc_time(properties.id(), H5D_ALLOC_TIME_EARLY), "creating properties");
   if (!chunk.empty()) {
-    most.front() = H5S_UNLIMITED;
+    max_shape.front() = H5S_UNLIMITED;
     check(H5Pset_chunk(properties.id(), static_cast<int>(chunk.size()), chunk.data()), "setting the chunks");
   }
   const Dataspace space(check(shape.empty()
                                   ? H5Screate(H5S_SCALAR)
-                                  : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), most.data()),
+                                  : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), max_shape.data()),
                               "creating a dataspace"));
   return Dataset(check(H5Dcreate2(group, name.c_str(), type, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
                        "creating a variable"));

@@ -1,5 +1,5 @@
-// How groups, variables, dimension scales and attributes stand in the file, the same whether all ranks write it or one.
-// In a file that all ranks have open everything here is collective except `write_all`.
+// Creating groups, variables, dimension scales and attributes, in files written by all ranks or by one. In a file that
+// all ranks have open everything here is collective except `write_all`.
 #pragma once
 
 #include <cstdint>
@@ -19,28 +19,28 @@ struct DatasetPath {
 };
 DatasetPath dataset_path(const std::string& group, const std::string& name);
 
-/// How a file is opened through MPI-IO: in the newer format of HDF5, whose tables have checksums, so that a damaged one
-/// is an error and not a place to follow. MPI-IO does not mark a file as open for write, as the serial driver does in
-/// this format: after a kill nobody could open it.
+/// Access properties for MPI-IO and the newer format of HDF5, whose metadata have checksums, so that damage is reported
+/// as an error. MPI-IO does not mark a file as open for writing, as the serial driver does in this format; a marked
+/// file could not be opened after a kill.
 PropertyList access_by(MPI_Comm comm);
 
-/// Whether every link of `path` leads somewhere; "/" always does.
+/// Whether every link of `path` exists; true for "/".
 bool exists(hid_t file, const std::string& path);
 
-/// The group, created with all above it where it is missing.
+/// The group; missing groups on its path are created.
 Group ensure_group(hid_t file, const std::string& path);
 
-/// Replaces an attribute of the same name. Texts are of variable length: such values live in the file's global heap,
-/// so they may exceed the 64 KiB of an object header, and h5py returns them as str.
+/// Writes an attribute, replacing one of the same name. Texts have variable length: they are stored in the global heap,
+/// so that they may exceed the 64 KiB of an object header, and h5py returns them as str.
 void write_attribute(hid_t object, const std::string& name, const std::string& value);
 void write_attribute(hid_t object, const std::string& name, std::int64_t value);
 void write_attribute(hid_t object, const std::string& name, double value);
 
-/// Units and long name, which every variable has.
+/// Writes the attributes `units` and `long_name`, which every variable has.
 void describe(hid_t object, const std::string& units, const std::string& long_name);
 
-/// Creates a variable of the given shape; an empty shape makes a scalar. With `chunk` its first dimension is without
-/// limit. Nothing is filled in beforehand: whoever extends a variable writes what it has added.
+/// Creates a variable of the given shape; an empty shape makes a scalar. With `chunk` its first dimension is
+/// unlimited. The values are not initialised: code that extends a variable must write the new rows.
 Dataset create(hid_t group, const std::string& name, hid_t type, std::span<const hsize_t> shape,
                std::span<const hsize_t> chunk = {});
 
@@ -66,7 +66,7 @@ struct TextColumn {
   std::size_t width;
   std::vector<char> bytes;
 };
-/// The width that holds all of `texts`; at least 1, as HDF5 knows no texts of width 0.
+/// The largest length of `texts`; at least 1, because HDF5 has no texts of width 0.
 std::size_t width_of(std::span<const std::string> texts);
 Datatype text_type(std::size_t width);
 /// Creates a list of texts, marked so that xarray decodes it to str.

@@ -1,4 +1,4 @@
-// One vote after the work, and the words of the lowest rank that failed.
+// Agreement of all ranks on the failure of the lowest rank that failed.
 // Tested by tests/record/result_file_test.cpp.
 #include "record/on_all_ranks.hpp"
 

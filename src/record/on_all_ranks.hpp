@@ -1,4 +1,4 @@
-// Work on files that every rank does for itself, with one outcome for all.
+// Work on files that each rank does by itself, with the same outcome on all ranks.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,8 @@
 
 namespace bathline {
 
-/// Throws FileError on every rank where `work` has failed on any, with the first such rank's reason. @note Collective.
+/// Calls `work` on every rank. If it throws on any, all ranks throw FileError with the reason of the lowest such rank.
+/// @note Collective.
 void on_all_ranks(const Communicator& communicator, const std::function<void()>& work);
 
 }  // namespace bathline

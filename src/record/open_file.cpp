@@ -1,4 +1,4 @@
-// Creating, sharing and closing a file that all ranks write.
+// Creating, opening and closing a file that all ranks write.
 // Tested by tests/record/result_file_test.cpp.
 #include "record/open_file.hpp"
 
@@ -26,14 +26,14 @@ namespace bathline {
 
 namespace {
 
-/// Room claimed beyond what is about to be written, for HDF5's own tables.
+/// Space reserved beyond the data, for HDF5's metadata.
 constexpr std::int64_t margin = std::int64_t{1} << 20;
 
 /// Allowance for the headers, attributes and heaps that one operation adds.
-constexpr std::int64_t tables_of_an_operation = 8 * 1024;
+constexpr std::int64_t metadata_of_an_operation = 8 * 1024;
 
-/// What must be left of the margin. It shrinks towards the end, so that when there is no room for more data the status
-/// can still be set and the file closed in good order.
+/// The margin that must be available. It is smaller for metadata and closing, so that on a full disk the status can
+/// still be set and the file closed.
 std::int64_t margin_for(Purpose purpose) {
   switch (purpose) {
     case Purpose::data:
@@ -46,22 +46,22 @@ std::int64_t margin_for(Purpose purpose) {
   return margin / 4;
 }
 
-/// How long a rank that failed waits for the others to hear of it, and a rank that goes away for the others to come.
+/// Seconds that a failed rank, or a rank in the destructor, waits for the votes of the others.
 constexpr double failure_timeout = 120.0;
-constexpr double parting_timeout = 10.0;
-/// How long the program may take to end after a failed write.
-constexpr double ending_timeout = 60.0;
+constexpr double destructor_timeout = 10.0;
+/// Seconds that the program may take to end after a failed write.
+constexpr double exit_timeout = 60.0;
 constexpr double forever = std::numeric_limits<double>::infinity();
 
-/// The vote of a rank that gives the file up; other votes are its number (failed) or the number of ranks (succeeded).
-constexpr int is_leaving = -1;
+/// The vote of a rank that abandons the file; other votes are its rank (failed) or the number of ranks (succeeded).
+constexpr int abandons = -1;
 
-/// Exit code of a run that ends because the ranks no longer agree: what was flushed is in the file.
+/// Exit code of a run that ends because its ranks are out of step; flushed data are in the file.
 constexpr int exit_code_of_failure = 3;
 
-/// HDF5 closes by itself at the end of the program what is still open, and in a file with a failed write its ranks may
-/// wait for each other for ever. What was flushed is on the disk by then.
-void end_program_within(double seconds, const std::string& path) {
+/// Ends the program after a timeout: HDF5 closes open files at exit, and after a failed write its ranks may wait for
+/// each other for ever. Flushed data are on the disk by then.
+void exit_after(double seconds, const std::string& path) {
   std::thread([seconds, path] {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
     fmt::print(stderr, "bathline: {} could not be closed after a failed write\n", path);
@@ -70,28 +70,28 @@ void end_program_within(double seconds, const std::string& path) {
   }).detach();
 }
 
-/// How rank 0 found the place where the file shall be.
+/// Outcome of rank 0's attempt to create the file.
 struct CreateStatus {
   enum Kind : std::int64_t { good, usage, failure };
   Kind kind = good;
   std::string message;  ///< if not good
   std::string target;   ///< if good: the file that the new one replaces, links followed
-  std::string scratch;  ///< if good: what was created, empty; the target itself where there was none
+  std::string scratch;  ///< if good: the empty file that was created; the target itself if there was no predecessor
 };
 
 CreateStatus failure_of(const std::string& path, const std::string& reason) {
   return {CreateStatus::failure, fmt::format("cannot write {}: {}", path, reason), "", ""};
 }
 
-/// Whether a file is one of HDF5, or holds nothing yet, as a run leaves it that was killed early. What is replaced by
-/// mistake, such as the recipe itself, would be lost.
+/// Whether a file is an HDF5 file or empty, as a run leaves it that was killed early. Other files, such as the recipe,
+/// must not be overwritten by mistake.
 bool may_be_a_result(const std::string& path) {
   std::array<char, 8> begin{};
   std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
   return begin == std::array<char, 8>{} || H5Fis_hdf5(path.c_str()) > 0;
 }
 
-/// Finds out whether the file can be created, and creates it, empty and under another name if it has a predecessor.
+/// Creates an empty file, under a temporary name if the file exists already; else says why that is impossible.
 CreateStatus prepare(const std::string& path, bool overwrite) {
   namespace fs = std::filesystem;
   const CreateStatus refusal{CreateStatus::usage, path + " exists already; use --overwrite to replace it", "", ""};
@@ -102,28 +102,28 @@ CreateStatus prepare(const std::string& path, bool overwrite) {
                       fmt::format("there is no directory {} ({})", folder.string(), system_error_message(ENOENT)));
   }
 
-  CreateStatus outlook{CreateStatus::good, "", path, path};
+  CreateStatus status{CreateStatus::good, "", path, path};
   if (fs::exists(path, ignored)) {
     if (!overwrite) return refusal;
     if (fs::is_directory(path, ignored)) return failure_of(path, system_error_message(EISDIR));
     if (!fs::is_regular_file(path, ignored)) return failure_of(path, "it is not a regular file");
     if (access(path.c_str(), W_OK) != 0) return failure_of(path, system_error_message(errno));
     if (!may_be_a_result(path)) {
-      return {CreateStatus::usage, path + " is no HDF5 file, and --overwrite replaces results alone", "", ""};
+      return {CreateStatus::usage, path + " is not an HDF5 file, and --overwrite replaces only results", "", ""};
     }
-    outlook.target = fs::canonical(path, ignored).string();
-    outlook.scratch = fmt::format("{}.new-{}", outlook.target, getpid());
-    fs::remove(outlook.scratch, ignored);  // of an earlier process of the same number
+    status.target = fs::canonical(path, ignored).string();
+    status.scratch = fmt::format("{}.new-{}", status.target, getpid());
+    fs::remove(status.scratch, ignored);  // left by an earlier process with the same id
   }
-  const int descriptor = ::open(outlook.scratch.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+  const int descriptor = ::open(status.scratch.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
   if (descriptor < 0) return errno == EEXIST && !overwrite ? refusal : failure_of(path, system_error_message(errno));
   const int error = preallocate(descriptor, 0, margin);
   ::close(descriptor);
   if (error != 0) {
-    fs::remove(outlook.scratch, ignored);
+    fs::remove(status.scratch, ignored);
     return failure_of(path, system_error_message(error));
   }
-  return outlook;
+  return status;
 }
 
 }  // namespace
@@ -131,20 +131,20 @@ CreateStatus prepare(const std::string& path, bool overwrite) {
 OpenFile::OpenFile(const std::string& path, const Communicator& communicator, bool overwrite)
     : path_(path), communicator_(communicator) {
   hdf5::suppress_hdf5_messages();
-  CreateStatus outlook = communicator.is_root() ? prepare(path, overwrite) : CreateStatus{};
-  std::int64_t kind = outlook.kind;
+  CreateStatus status = communicator.is_root() ? prepare(path, overwrite) : CreateStatus{};
+  std::int64_t kind = status.kind;
   communicator.broadcast(std::span<std::int64_t>(&kind, 1));
-  outlook.message = communicator.broadcast(outlook.message);
-  if (kind == CreateStatus::usage) throw UsageError(outlook.message);
-  if (kind == CreateStatus::failure) throw FileError(outlook.message);
+  status.message = communicator.broadcast(status.message);
+  if (kind == CreateStatus::usage) throw UsageError(status.message);
+  if (kind == CreateStatus::failure) throw FileError(status.message);
 
-  scratch_ = communicator.broadcast(outlook.scratch);
-  const std::string target = communicator.broadcast(outlook.target);
+  scratch_ = communicator.broadcast(status.scratch);
+  const std::string target = communicator.broadcast(status.target);
   MPI_Comm_dup(mpi_comm(communicator), &comm_);
   try {
     create(target);
   } catch (...) {
-    forget_scratch();
+    remove_scratch();
     finish();
     throw;
   }
@@ -162,10 +162,10 @@ OpenFile::OpenFile(const std::string& path, const Communicator& communicator)
     }
   }
   reason = communicator.broadcast(reason);
-  if (!reason.empty()) throw FileError(fmt::format("cannot go on writing {}: {}", path, reason));
+  if (!reason.empty()) throw FileError(fmt::format("cannot continue writing {}: {}", path, reason));
   MPI_Comm_dup(mpi_comm(communicator), &comm_);
   try {
-    open_everywhere(path, Opening::existing);
+    open_on_all_ranks(path, OpenMode::existing);
     flush();
   } catch (...) {
     finish();
@@ -173,11 +173,11 @@ OpenFile::OpenFile(const std::string& path, const Communicator& communicator)
   }
 }
 
-/// Opens the scratch file on all ranks and, when that has succeeded everywhere, puts it in its place.
+/// Opens the scratch file and, if that succeeds on all ranks, renames it to the target.
 void OpenFile::create(const std::string& target) {
-  open_everywhere(scratch_, Opening::fresh);
+  open_on_all_ranks(scratch_, OpenMode::create);
   flush();
-  on_root("putting it in place", [&] {
+  on_root("renaming it", [&] {
     if (scratch_ != target && std::rename(scratch_.c_str(), target.c_str()) != 0) {
       throw hdf5::Failure(system_error_message(errno));
     }
@@ -185,12 +185,12 @@ void OpenFile::create(const std::string& target) {
   scratch_.clear();
 }
 
-void OpenFile::open_everywhere(const std::string& place, Opening opening) {
-  const bool fresh = opening == Opening::fresh;
-  const std::string operation = fresh ? "creating it" : "opening it";
-  // MPI-IO may hang when some ranks do not see the file, as with a directory that each node has for itself.
+void OpenFile::open_on_all_ranks(const std::string& path, OpenMode mode) {
+  const bool is_new = mode == OpenMode::create;
+  const std::string operation = is_new ? "creating it" : "opening it";
+  // MPI-IO may hang if some ranks cannot see the file, as in a directory that is local to each node.
   run_collectively(operation, [&] {
-    const int descriptor = ::open(place.c_str(), O_WRONLY | O_CLOEXEC);
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) {
       throw hdf5::Failure(fmt::format("rank {}: {}; do all nodes share the directory?", communicator_.rank(),
                                       system_error_message(errno)));
@@ -205,37 +205,37 @@ void OpenFile::open_everywhere(const std::string& place, Opening opening) {
     run_collectively(operation, [&] {
       const hdf5::PropertyList access = hdf5::access_by(comm_);
       file_ =
-          hdf5::File(fresh ? hdf5::check(H5Fcreate(place.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), "H5Fcreate")
-                           : hdf5::check(H5Fopen(place.c_str(), H5F_ACC_RDWR, access.id()), "H5Fopen"));
+          hdf5::File(is_new ? hdf5::check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), "H5Fcreate")
+                            : hdf5::check(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id()), "H5Fopen"));
     });
   } catch (...) {
-    if (file_.is_open()) abandon();  // it has failed elsewhere
+    if (file_.is_open()) abandon();  // another rank failed
     throw;
   }
 }
 
 OpenFile::~OpenFile() {
   if (comm_ == MPI_COMM_NULL) return;  // closed
-  const auto votes = vote(is_leaving, parting_timeout);
-  if (votes && votes->least == is_leaving && votes->most == is_leaving && !broken_) {
+  const auto votes = vote(abandons, destructor_timeout);
+  if (votes && votes->min == abandons && votes->max == abandons && !broken_) {
     try {
       run_collectively("closing it", [&] { hdf5::check(file_.close(), "H5Fclose"); });
       finish();
       return;
     } catch (const FileError&) {
-      // Whoever wants to know calls close().
+      // Callers that need the error call close().
     }
   }
   abandon();
 }
 
-/// Leaves the file as the last flush has left it: closing is collective and could wait for the others for ever.
+/// Leaves the file as of the last flush, without closing it: closing is collective and might not return.
 void OpenFile::abandon() {
   file_.release();
-  if (broken_ && communicator_.size() > 1) end_program_within(ending_timeout, path_);
+  if (broken_ && communicator_.size() > 1) exit_after(exit_timeout, path_);
 }
 
-void OpenFile::forget_scratch() {
+void OpenFile::remove_scratch() {
   if (communicator_.is_root() && !scratch_.empty()) std::remove(scratch_.c_str());
 }
 
@@ -249,39 +249,39 @@ void OpenFile::finish() {
   MPI_Comm_free(&comm_);
 }
 
-std::string OpenFile::complaint(const std::string& operation, const std::string& reason) const {
+std::string OpenFile::error_message(const std::string& operation, const std::string& reason) const {
   return fmt::format("cannot write {} ({}): {}", path_, operation, reason);
 }
 
 void OpenFile::reserve(const std::string& operation, std::int64_t bytes, Purpose purpose) {
   std::int64_t error = 0;
   if (communicator_.is_root()) {
-    // HDF5 1.10 does not tell where a parallel file ends. A flush leaves the file as long as HDF5 takes it to be; what
-    // is added after that is counted here.
+    // HDF5 1.10 does not give the size of a parallel file. After a flush the file has the size that HDF5 knows; later
+    // additions are counted here.
     struct stat written {};
     if (fstat(descriptor_, &written) != 0) error = errno;
-    const std::int64_t added = added_ + bytes + bytes / 512 + tables_of_an_operation;  // 1/512: tables of chunks
+    const std::int64_t added = added_ + bytes + bytes / 512 + metadata_of_an_operation;  // 1/512: index of the chunks
     const std::int64_t end = std::max<std::int64_t>(written.st_size, flushed_ + added);
-    // What lies behind that end is claimed anew each time, because HDF5 may have cut the file there.
-    const std::int64_t from = std::min(claimed_, flushed_);
+    // Space beyond the flushed size is reserved again each time, because HDF5 may have truncated the file there.
+    const std::int64_t from = std::min(reserved_, flushed_);
     const std::int64_t to = end + margin_for(purpose);
     if (error == 0) error = preallocate(descriptor_, from, to);
     if (error == 0) {
-      claimed_ = to;
+      reserved_ = to;
       added_ = added;
     }
   }
   communicator_.broadcast(std::span<std::int64_t>(&error, 1));
-  if (error != 0) throw FileError(complaint(operation, system_error_message(static_cast<int>(error))));
+  if (error != 0) throw FileError(error_message(operation, system_error_message(static_cast<int>(error))));
 }
 
 void OpenFile::run_collectively(const std::string& operation, const std::function<void()>& work) {
-  if (broken_) throw FileError(complaint(operation, "an earlier write has failed"));
+  if (broken_) throw FileError(error_message(operation, "an earlier write has failed"));
   std::string problem;
   try {
     work();
   } catch (const std::exception& failure) {
-    // MPI-IO reports a full disk as no more than a short write.
+    // MPI-IO reports a full disk only as a short write.
     problem = is_disk_full(path_) ? system_error_message(ENOSPC) : failure.what();
     if (problem.empty()) problem = "unknown failure";
   }
@@ -306,7 +306,7 @@ void OpenFile::flush() {
 
 void OpenFile::close() {
   const auto users = hdf5::check(H5Fget_obj_count(file_.id(), H5F_OBJ_DATASET | H5F_OBJ_GROUP), "counting users");
-  if (users > 0) throw std::logic_error(path_ + " is closed while its writers are alive");
+  if (users > 0) throw std::logic_error(path_ + " is closed before its writers are destroyed");
   reserve("closing it", 0, Purpose::closing);
   run_collectively("closing it", [&] { hdf5::check(file_.close(), "H5Fclose"); });
   finish();
@@ -317,23 +317,23 @@ void OpenFile::agree(const std::string& operation, const std::string& problem) {
   const bool failed = !problem.empty();
   const auto votes = vote(failed ? communicator_.rank() : success, failed ? failure_timeout : forever);
   if (!votes) {
-    // The others wait for this rank inside HDF5 and nothing but the end of the run can wake them.
-    fmt::print(stderr, "bathline: rank {}: {}\n", communicator_.rank(), complaint(operation, problem));
+    // The other ranks wait for this one inside HDF5; only ending the run releases them.
+    fmt::print(stderr, "bathline: rank {}: {}\n", communicator_.rank(), error_message(operation, problem));
     std::fflush(nullptr);
     MPI_Abort(comm_, exit_code_of_failure);
   }
-  if (votes->least == success) return;
+  if (votes->min == success) return;
   broken_ = true;
-  if (votes->least == is_leaving) throw FileError(complaint(operation, "another rank has given it up"));
-  throw FileError(complaint(operation, communicator_.broadcast(problem, votes->least)));
+  if (votes->min == abandons) throw FileError(error_message(operation, "another rank has abandoned it"));
+  throw FileError(error_message(operation, communicator_.broadcast(problem, votes->min)));
 }
 
-/// Least and most of what all ranks say, or nothing if they have not all spoken within `timeout` seconds.
-std::optional<OpenFile::Votes> OpenFile::vote(int mine, double timeout) {
+/// Minimum and maximum of the votes of all ranks, or nothing if they are not complete within `timeout` seconds.
+std::optional<OpenFile::Votes> OpenFile::vote(int local_vote, double timeout) {
   struct Messages {
     int sent[2], received[2];
   };
-  auto messages = std::make_unique<Messages>(Messages{{mine, -mine}, {0, 0}});
+  auto messages = std::make_unique<Messages>(Messages{{local_vote, -local_vote}, {0, 0}});
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Iallreduce(messages->sent, messages->received, 2, MPI_INT, MPI_MIN, comm_, &request);
   if (timeout == forever) {

@@ -1,4 +1,4 @@
-// Gathering and writing where a result comes from.
+// Collecting and writing the provenance of a result.
 #include "record/provenance.hpp"
 
 #include <mpi.h>
@@ -20,7 +20,7 @@ std::string mpi_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(text, &length);
-  const std::string version = text;  // OpenMPI counts the terminating zero as well
+  const std::string version = text;  // OpenMPI includes the terminating zero in the length
   return version.substr(0, version.find_first_of("\r\n"));
 }
 

@@ -1,4 +1,4 @@
-// Taking a claim's quantity apart and measuring it.
+// Parsing and measuring the quantity of a claim.
 // Tested by tests/record/claims_test.cpp.
 #include "record/quantity.hpp"
 
@@ -18,7 +18,7 @@ namespace bathline {
 
 namespace {
 
-constexpr double slack_of_window = 1e-9;  // of the coordinate's span
+constexpr double window_slack = 1e-9;  // of the coordinate's span
 constexpr std::int64_t max_values_at_once = std::int64_t{1} << 22;
 constexpr std::size_t max_names_in_a_message = 20;
 
@@ -29,37 +29,38 @@ class Unmeasurable : public std::runtime_error {
 };
 
 bool is_statistic(const std::string& name) {
-  const auto& known = statistics();
-  return std::find(known.begin(), known.end(), name) != known.end();
+  const auto& names = statistics();
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Splits "q[0][1]" into "q" and the indices; false with the reason where that fails.
-bool parse_part(const std::string& text, std::string& name, std::vector<std::int64_t>& indices, std::string& why) {
+/// Splits "q[0][1]" into "q" and the indices; if that fails, returns false and sets `reason`.
+bool parse_part(const std::string& text, std::string& name, std::vector<std::int64_t>& indices, std::string& reason) {
   const auto bracket = std::min(text.find('['), text.size());
   name = text.substr(0, bracket);
   if (name.empty()) {
-    why = "a name is missing";
+    reason = "a name is missing";
     return false;
   }
   if (name.find_first_of("]/") != std::string::npos) {
-    why = fmt::format("`{}` is not a name; names are separated by dots", name);
+    reason = fmt::format("`{}` is not a name; names are separated by dots", name);
     return false;
   }
-  for (std::size_t at = bracket; at < text.size();) {
-    const auto end = text.find(']', at);
-    if (text[at] != '[' || end == std::string::npos) {
-      why = fmt::format("`{}` is not an index in brackets, like `[0]`", text.substr(at));
+  for (std::size_t position = bracket; position < text.size();) {
+    const auto end = text.find(']', position);
+    if (text[position] != '[' || end == std::string::npos) {
+      reason = fmt::format("`{}` is not an index in brackets, like `[0]`", text.substr(position));
       return false;
     }
     std::int64_t index = -1;
     const char* stop = text.data() + end;
-    const auto [rest, error] = std::from_chars(text.data() + at + 1, stop, index);
+    const auto [rest, error] = std::from_chars(text.data() + position + 1, stop, index);
     if (error != std::errc() || rest != stop || index < 0) {
-      why = fmt::format("`{}` is not an index; indices are whole numbers from 0", text.substr(at, end - at + 1));
+      reason =
+          fmt::format("`{}` is not an index; indices are integers from 0", text.substr(position, end - position + 1));
       return false;
     }
     indices.push_back(index);
-    at = end + 1;
+    position = end + 1;
   }
   return true;
 }
@@ -70,7 +71,7 @@ std::string join(const std::string& group, const std::string& name) {
 
 std::string dotted(std::span<const std::string> parts) { return fmt::format("{}", fmt::join(parts, ".")); }
 
-/// The variable that `parts` lead to from `group`. Names with dots in them span several parts.
+/// The path of the variable `parts` in `group`. Names that contain dots span several parts.
 std::optional<std::string> find_variable(const ResultReader& file, const std::string& group,
                                          std::span<const std::string> parts) {
   for (std::size_t used = 1; used <= parts.size(); ++used) {
@@ -78,7 +79,7 @@ std::optional<std::string> find_variable(const ResultReader& file, const std::st
     if (used == parts.size()) {
       if (file.is_variable(path)) return path;
     } else if (file.is_group(path)) {
-      if (auto found = find_variable(file, path, parts.subspan(used))) return found;
+      if (auto variable = find_variable(file, path, parts.subspan(used))) return variable;
     }
   }
   return std::nullopt;
@@ -92,7 +93,7 @@ std::string contents(const ResultReader& file, const std::string& group) {
   return fmt::format("{}{}", fmt::join(names, ", "), cut ? ", ..." : "");
 }
 
-/// Follows `parts` as far as there are groups and says what is missing there.
+/// Why `parts` is not a variable: follows them through existing groups and names what is missing there.
 std::string why_not_found(const ResultReader& file, std::span<const std::string> parts) {
   std::string group;
   while (!parts.empty()) {
@@ -112,7 +113,7 @@ std::string why_not_found(const ResultReader& file, std::span<const std::string>
                      parts.size() > 1 ? parts.front() : dotted(parts), where, contents(file, group));
 }
 
-/// What is to be measured, found in the file.
+/// The path of the variable to be measured, and the statistic.
 struct Target {
   std::string path;
   std::string statistic;
@@ -120,7 +121,7 @@ struct Target {
 
 Target find_target(const ResultReader& file, const ParsedQuantity& quantity) {
   if (auto path = find_variable(file, "", quantity.parts)) return {*path, quantity.statistic};
-  // A variable may be called like a statistic.
+  // A variable may have the name of a statistic.
   if (!quantity.statistic.empty() && quantity.indices.empty()) {
     auto parts = quantity.parts;
     parts.push_back(quantity.statistic);
@@ -135,13 +136,13 @@ bool is_scale(const ResultReader& file, const std::string& path) {
   return file.has_attribute("CLASS", path) && file.attribute("CLASS", path) == "DIMENSION_SCALE";
 }
 
-/// Path of the values that number the first dimension: its scale, or the variable itself where it is one.
+/// Path of the coordinate of the first dimension: its scale, or the variable itself if that is one.
 std::string coordinate_path(const ResultReader& file, const std::string& path) {
   const std::string scale = file.scale(path, 0);
   return scale.empty() && is_scale(file, path) ? path : scale;
 }
 
-/// The values of a scale; none where there is no scale, or where it holds labels, which number nothing.
+/// The values of a scale; none if there is no scale or if it has labels instead of numbers.
 std::vector<double> coordinate_of(const ResultReader& file, const std::string& scale) {
   if (scale.empty() || !file.holds_numbers(scale)) return {};
   return file.read(scale).values;
@@ -152,7 +153,7 @@ bool is_over_time(const ResultReader& file, const std::string& path) {
   return file.grows(path) || name == "time" || name.ends_with("_time");
 }
 
-/// The values that indices leave of a row: contiguous, because indices fix the leading dimensions.
+/// The values of a row that indices select: contiguous, because indices fix the leading dimensions.
 struct Component {
   std::int64_t offset = 0;
   std::int64_t length = 1;
@@ -177,29 +178,30 @@ Component component_of(const ResultReader& file, const std::string& path, std::s
   return component;
 }
 
-/// The rows inside the window; all of them where there is none.
+/// The rows inside the window; all rows if there is none.
 std::vector<bool> rows_inside(const std::optional<Window>& window, const std::vector<double>& coordinate,
                               std::int64_t rows, const std::string& path) {
   std::vector<bool> inside(static_cast<std::size_t>(rows), true);
   if (!window || rows == 0) return inside;
-  if (coordinate.empty()) throw Unmeasurable(fmt::format("`{}` has no coordinate to choose its rows by", path));
-  const auto [least, most] = std::minmax_element(coordinate.begin(), coordinate.end());
-  const double slack = slack_of_window * (*most - *least);
+  if (coordinate.empty())
+    throw Unmeasurable(fmt::format("`{}` has no coordinate by which rows could be selected", path));
+  const auto [min, max] = std::minmax_element(coordinate.begin(), coordinate.end());
+  const double slack = window_slack * (*max - *min);
   for (std::size_t row = 0; row < inside.size(); ++row) {
     inside[row] = coordinate[row] >= window->from - slack && coordinate[row] <= window->until + slack;
   }
   if (std::find(inside.begin(), inside.end(), true) == inside.end()) {
-    throw Unmeasurable(fmt::format("no entry of `{}` lies between {} and {}; they go from {} to {}", path, window->from,
-                                   window->until, *least, *most));
+    throw Unmeasurable(fmt::format("no entry of `{}` lies between {} and {}; its coordinate is from {} to {}", path,
+                                   window->from, window->until, *min, *max));
   }
   return inside;
 }
 
-/// Numbers of one variable, some in each of its rows.
+/// The selected values of each row of a variable.
 struct Column {
   std::string path;
-  std::int64_t width = 1;  // of a row
-  Component component;     // of a row, what is looked at
+  std::int64_t width = 1;  // values in a row
+  Component component;     // the selected values of a row
 };
 
 Column column_of(const ResultReader& file, const std::string& path, std::span<const std::int64_t> row_shape,
@@ -209,23 +211,23 @@ Column column_of(const ResultReader& file, const std::string& path, std::span<co
   return column;
 }
 
-/// What is subtracted from `column` row by row.
-Column column_beside(const ResultReader& file, const ParsedQuantity& quantity, const Column& column,
+/// The column that is subtracted from `column` row by row.
+Column subtrahend_of(const ResultReader& file, const ParsedQuantity& quantity, const Column& column,
                      const std::vector<double>& coordinate) {
   const std::string path = find_target(file, quantity).path;
   const auto shape = file.shape(path);
-  Column beside = column_of(file, path, std::span(shape).subspan(1), quantity.indices);
-  if (shape.front() != file.shape(column.path).front() || beside.component.length != column.component.length) {
-    throw Unmeasurable(fmt::format("`{}` and `{}` differ in their numbers of values", column.path, path));
+  Column subtrahend = column_of(file, path, std::span(shape).subspan(1), quantity.indices);
+  if (shape.front() != file.shape(column.path).front() || subtrahend.component.length != column.component.length) {
+    throw Unmeasurable(fmt::format("`{}` and `{}` have different numbers of values", column.path, path));
   }
   const std::string scale = coordinate_path(file, path);
   const std::vector<double> other = coordinate_of(file, scale);
-  const double slack = coordinate.empty() ? 0.0 : slack_of_window * std::abs(coordinate.back() - coordinate.front());
+  const double slack = coordinate.empty() ? 0.0 : window_slack * std::abs(coordinate.back() - coordinate.front());
   const auto is_close = [&](double a, double b) { return std::abs(a - b) <= slack; };
   if (!std::equal(coordinate.begin(), coordinate.end(), other.begin(), other.end(), is_close)) {
-    throw Unmeasurable(fmt::format("the rows of `{}` and `{}` are not at the same places", column.path, path));
+    throw Unmeasurable(fmt::format("the rows of `{}` and `{}` have different coordinates", column.path, path));
   }
-  return beside;
+  return subtrahend;
 }
 
 Statistic collect(const ResultReader& file, const Column& column, const std::optional<Column>& minus,
@@ -241,9 +243,9 @@ Statistic collect(const ResultReader& file, const Column& column, const std::opt
     for (std::int64_t row = 0; row < count; ++row) {
       const auto entry = static_cast<std::size_t>(first + row);
       if (!inside[entry]) continue;
-      const auto part = [row](std::span<double> all, const Column& of) {
-        return all.subspan(static_cast<std::size_t>(row * of.width + of.component.offset),
-                           static_cast<std::size_t>(of.component.length));
+      const auto part = [row](std::span<double> all, const Column& selected) {
+        return all.subspan(static_cast<std::size_t>(row * selected.width + selected.component.offset),
+                           static_cast<std::size_t>(selected.component.length));
       };
       const auto numbers = part(values, column);
       if (minus) std::ranges::transform(numbers, part(subtracted, *minus), numbers.begin(), std::minus<>());
@@ -255,20 +257,22 @@ Statistic collect(const ResultReader& file, const Column& column, const std::opt
 
 double only_value(const std::string& path, const Statistic& statistic) {
   if (statistic.count() == 1) return statistic.first();
-  throw Unmeasurable(fmt::format("`{}` has {} values here; choose one by indices or by a statistic ({})", path,
+  throw Unmeasurable(fmt::format("`{}` has {} values here; select one by indices or by a statistic ({})", path,
                                  statistic.count(), fmt::join(statistics(), ", ")));
 }
 
-/// Whether `minus` is subtracted from every row before the statistic of `quantity` is taken.
-bool goes_row_by_row(const ResultReader& file, const ParsedQuantity& quantity, const ParsedQuantity& minus) {
+/// Whether `minus` is subtracted from every row before the statistic of `quantity` is computed.
+bool is_subtracted_by_row(const ResultReader& file, const ParsedQuantity& quantity, const ParsedQuantity& minus) {
   if (quantity.statistic.empty() || !minus.statistic.empty()) return false;
-  const auto has_rows = [&](const ParsedQuantity& one) { return !file.shape(find_target(file, one).path).empty(); };
+  const auto has_rows = [&](const ParsedQuantity& operand) {
+    return !file.shape(find_target(file, operand).path).empty();
+  };
   return has_rows(quantity) && has_rows(minus);
 }
 
 double value_of(const ResultReader& file, const ParsedQuantity& quantity, const std::optional<Window>& window,
                 const ParsedQuantity* minus) {
-  if (minus != nullptr && !goes_row_by_row(file, quantity, *minus)) {
+  if (minus != nullptr && !is_subtracted_by_row(file, quantity, *minus)) {
     return value_of(file, quantity, window, nullptr) - value_of(file, *minus, window, nullptr);
   }
   const auto [path, name] = find_target(file, quantity);
@@ -289,23 +293,23 @@ double value_of(const ResultReader& file, const ParsedQuantity& quantity, const 
   }
   auto inside = rows_inside(window, coordinate, rows, path);
   if (name.empty() && !window && !is_over_time(file, path) && !indices.empty()) {
-    component_of(file, path, shape, indices, 0);  // for its checks, the first dimension's among them
+    component_of(file, path, shape, indices, 0);  // only for its checks, including that of the first dimension
     std::fill(inside.begin(), inside.end(), false);
     inside[static_cast<std::size_t>(indices.front())] = true;
     indices = indices.subspan(1);
   }
-  const bool is_of_coordinate = name == "slope" || name == "min_at" || name == "max_at";
-  if (is_of_coordinate && coordinate.empty() && rows > 0) {
+  const bool needs_coordinate = name == "slope" || name == "min_at" || name == "max_at";
+  if (needs_coordinate && coordinate.empty() && rows > 0) {
     throw Unmeasurable(fmt::format("`{}` has no coordinate, which `{}` needs", path, name));
   }
   const Column column = column_of(file, path, std::span(shape).subspan(1), indices);
-  std::optional<Column> beside;
-  if (minus != nullptr) beside = column_beside(file, *minus, column, coordinate);
-  const Statistic statistic = collect(file, column, beside, inside, coordinate);
+  std::optional<Column> subtrahend;
+  if (minus != nullptr) subtrahend = subtrahend_of(file, *minus, column, coordinate);
+  const Statistic statistic = collect(file, column, subtrahend, inside, coordinate);
 
   if (statistic.count() == 0 && name != "count") throw Unmeasurable(fmt::format("`{}` is empty", path));
   if (statistic.undefined_at()) {
-    throw Unmeasurable(fmt::format("`{}` holds NaN at {} {}", path, scale.empty() ? "entry" : last_name(scale),
+    throw Unmeasurable(fmt::format("`{}` is NaN at {} {}", path, scale.empty() ? "entry" : last_name(scale),
                                    *statistic.undefined_at()));
   }
   if (name.empty()) return only_value(path, statistic);
@@ -327,7 +331,7 @@ const std::vector<std::string>& statistics() {
   return names;
 }
 
-bool parse_quantity(const std::string& text, ParsedQuantity& quantity, std::string& why) {
+bool parse_quantity(const std::string& text, ParsedQuantity& quantity, std::string& reason) {
   quantity = {};
   for (std::size_t start = 0; start <= text.size();) {
     const auto end = std::min(text.find('.', start), text.size());
@@ -339,11 +343,11 @@ bool parse_quantity(const std::string& text, ParsedQuantity& quantity, std::stri
       return true;
     }
     if (!quantity.indices.empty()) {
-      why = fmt::format("only a statistic ({}) may follow indices, not `{}`", fmt::join(statistics(), ", "), part);
+      reason = fmt::format("only a statistic ({}) may follow indices, not `{}`", fmt::join(statistics(), ", "), part);
       return false;
     }
     std::string name;
-    if (!parse_part(part, name, quantity.indices, why)) return false;
+    if (!parse_part(part, name, quantity.indices, reason)) return false;
     quantity.parts.push_back(name);
   }
   return true;

@@ -1,4 +1,4 @@
-// The quantity that a claim speaks of: a dotted path into a result file, indices, a statistic.
+// The quantity of a claim: a dotted path into a result file, indices, a statistic.
 #pragma once
 
 #include <cstdint>
@@ -11,34 +11,35 @@
 
 namespace bathline {
 
-/// "closed.q[0][1].last" taken apart. The parts are not yet names of groups: a name may itself contain a dot.
+/// "closed.q[0][1].last" parsed. A part need not be the name of a group, because names may contain dots.
 struct ParsedQuantity {
   std::vector<std::string> parts;     ///< "closed", "q"
   std::vector<std::int64_t> indices;  ///< 0, 1; they follow the last part
-  std::string statistic;              ///< "last"; "" where none is given
+  std::string statistic;              ///< "last"; "" if none is given
 };
 
-/// The statistics that a quantity may end in.
+/// The names of the statistics.
 const std::vector<std::string>& statistics();
 
-/// Takes `text` apart; where it is no quantity, returns false and says `why`.
-bool parse_quantity(const std::string& text, ParsedQuantity& quantity, std::string& why);
+/// Parses `text`; if it is not a quantity, returns false and sets `reason`.
+bool parse_quantity(const std::string& text, ParsedQuantity& quantity, std::string& reason);
 
-/// The rows to look at, by the coordinate of the first dimension; both ends belong to it.
+/// The closed interval of the coordinate of the first dimension that selects rows.
 struct Window {
   double from = -std::numeric_limits<double>::infinity();
   double until = std::numeric_limits<double>::infinity();
 };
 
-/// A number out of a result file, or NaN and why there is none.
+/// A measured number, or NaN and the reason.
 struct Measurement {
   double value = std::numeric_limits<double>::quiet_NaN();
   std::string problem;
 };
 
-/// Measures `quantity` in `file`. Indices apply to the dimensions after the first; without a statistic and for an array
-/// that is not over time to all dimensions. A statistic goes over all components that the indices leave. `minus` is
-/// subtracted; where it has no statistic and is no single number, from every row before the statistic of `quantity`.
+/// Measures `quantity` in `file`. Indices apply to the dimensions after the first; for an array that is not over time
+/// and without a statistic, to all dimensions. A statistic is over all components that the indices leave. `minus` is
+/// subtracted from the result, or, if it is an array without a statistic, from every row before the statistic of
+/// `quantity` is computed.
 Measurement measure(const ResultReader& file, const ParsedQuantity& quantity, const std::optional<Window>& window,
                     const ParsedQuantity* minus = nullptr);
 

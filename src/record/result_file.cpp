@@ -1,4 +1,4 @@
-// The result file as the rest of the program sees it: attributes, small arrays, lists of texts.
+// The interface of result files: attributes, small arrays, lists of texts.
 #include "record/result_file.hpp"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ OpenFile& open_file(const std::shared_ptr<OpenFile>& file) {
   return *file;
 }
 
-/// Attributes are the same on all ranks even if the ranks' clocks or arguments are not: rank 0's value counts, because
-/// HDF5 relies on every rank changing the file in the same way.
+/// HDF5 requires that all ranks change metadata in the same way, so that rank 0's value is written, even if the values
+/// of other ranks differ.
 template <class Value>
 void write_attribute(OpenFile& file, const std::string& name, const Value& value, const std::string& object,
                      std::size_t bytes) {
@@ -64,31 +64,32 @@ void ResultFile::attribute(const std::string& name, double value, const std::str
 void ResultFile::array(const std::string& group, const Variable& variable, std::span<const Dimension> dimensions,
                        std::span<const double> values) {
   OpenFile& file = open_file(state_->file);
-  const auto place = hdf5::dataset_path(group, variable.name);
-  require_absent(file.id(), place.path());
+  const auto target = hdf5::dataset_path(group, variable.name);
+  require_absent(file.id(), target.path());
   for (const auto& dimension : dimensions) {
-    if (dimension.name == place.name) throw std::logic_error(place.path() + " cannot be a dimension of itself");
+    if (dimension.name == target.name) throw std::logic_error(target.path() + " cannot be a dimension of itself");
   }
-  const std::int64_t expected = require_consistent(file.id(), place.group, dimensions);
+  const std::int64_t expected = require_consistent(file.id(), target.group, dimensions);
   const bool complete = !file.communicator().is_root() || static_cast<std::int64_t>(values.size()) == expected;
-  if (!file.communicator().broadcast(complete)) throw std::logic_error(place.path() + ": values do not fit the shape");
+  if (!file.communicator().broadcast(complete))
+    throw std::logic_error(target.path() + ": the number of values does not match the shape");
 
   std::int64_t bytes = expected * 8;
   for (const auto& dimension : dimensions) bytes += static_cast<std::int64_t>(dimension.length()) * 8;
-  file.reserve("creating " + place.path(), bytes);
+  file.reserve("creating " + target.path(), bytes);
   std::vector<NewScale> scales;
   hdf5::Dataset dataset;
-  file.run_collectively("creating " + place.path(), [&] {
-    const auto parent = hdf5::ensure_group(file.id(), place.group);
+  file.run_collectively("creating " + target.path(), [&] {
+    const auto parent = hdf5::ensure_group(file.id(), target.group);
     std::vector<hsize_t> shape;
     for (const auto& dimension : dimensions) shape.push_back(dimension.length());
-    dataset = hdf5::create(parent.id(), place.name, H5T_IEEE_F64LE, shape);
+    dataset = hdf5::create(parent.id(), target.name, H5T_IEEE_F64LE, shape);
     hdf5::describe(dataset.id(), variable.units, variable.long_name);
     for (unsigned i = 0; i < dimensions.size(); ++i) {
-      attach_scale(file.id(), place.group, dimensions[i], dataset, i, scales);
+      attach_scale(file.id(), target.group, dimensions[i], dataset, i, scales);
     }
   });
-  file.on_root("writing " + place.path(), [&] {
+  file.on_root("writing " + target.path(), [&] {
     for (const auto& scale : scales) write_all(scale);
     hdf5::write_all(dataset, values);
   });
@@ -97,24 +98,24 @@ void ResultFile::array(const std::string& group, const Variable& variable, std::
 void ResultFile::texts(const std::string& group, const std::string& name, const std::string& dimension,
                        std::span<const std::string> values, const std::string& long_name) {
   OpenFile& file = open_file(state_->file);
-  const auto place = hdf5::dataset_path(group, name);
+  const auto target = hdf5::dataset_path(group, name);
   std::int64_t size[2] = {static_cast<std::int64_t>(values.size()), static_cast<std::int64_t>(hdf5::width_of(values))};
   file.communicator().broadcast(std::span<std::int64_t>(size));
   const Dimension along = numbered_dimension(dimension, static_cast<std::size_t>(size[0]));
-  require_absent(file.id(), place.path());
-  require_consistent(file.id(), place.group, std::span<const Dimension>(&along, 1));
+  require_absent(file.id(), target.path());
+  require_consistent(file.id(), target.group, std::span<const Dimension>(&along, 1));
 
-  file.reserve("creating " + place.path(), size[0] * (size[1] + 8));
+  file.reserve("creating " + target.path(), size[0] * (size[1] + 8));
   std::vector<NewScale> scales;
   hdf5::Dataset dataset;
-  file.run_collectively("creating " + place.path(), [&] {
-    const auto parent = hdf5::ensure_group(file.id(), place.group);
+  file.run_collectively("creating " + target.path(), [&] {
+    const auto parent = hdf5::ensure_group(file.id(), target.group);
     dataset =
-        hdf5::create_texts(parent.id(), place.name, static_cast<hsize_t>(size[0]), static_cast<std::size_t>(size[1]));
+        hdf5::create_texts(parent.id(), target.name, static_cast<hsize_t>(size[0]), static_cast<std::size_t>(size[1]));
     hdf5::describe(dataset.id(), "1", long_name);
-    attach_scale(file.id(), place.group, along, dataset, 0, scales);
+    attach_scale(file.id(), target.group, along, dataset, 0, scales);
   });
-  file.on_root("writing " + place.path(), [&] {
+  file.on_root("writing " + target.path(), [&] {
     for (const auto& scale : scales) write_all(scale);
     hdf5::write_all(dataset, hdf5::TextColumn(values, static_cast<std::size_t>(size[1])));
   });
@@ -122,14 +123,14 @@ void ResultFile::texts(const std::string& group, const std::string& name, const 
 
 void ResultFile::numbers(const std::string& path, std::span<const double> values) {
   OpenFile& file = open_file(state_->file);
-  const auto place = hdf5::dataset_path("", path);
+  const auto target = hdf5::dataset_path("", path);
   auto count = static_cast<std::int64_t>(values.size());
   file.communicator().broadcast(std::span<std::int64_t>(&count, 1));
   file.reserve("creating " + path, count * 8);
   hdf5::Dataset dataset;
   file.run_collectively("creating " + path, [&] {
-    const auto parent = hdf5::ensure_group(file.id(), place.group);
-    dataset = hdf5::create(parent.id(), place.name, H5T_IEEE_F64LE, std::vector{static_cast<hsize_t>(count)});
+    const auto parent = hdf5::ensure_group(file.id(), target.group);
+    dataset = hdf5::create(parent.id(), target.name, H5T_IEEE_F64LE, std::vector{static_cast<hsize_t>(count)});
   });
   file.on_root("writing " + path, [&] {
     if (count > 0) hdf5::write_all(dataset, values);
@@ -138,7 +139,7 @@ void ResultFile::numbers(const std::string& path, std::span<const double> values
 
 void ResultFile::remove_all_but(const std::vector<std::string>& groups) {
   OpenFile& file = open_file(state_->file);
-  file.run_collectively("removing what is computed anew", [&] {
+  file.run_collectively("removing groups that are computed again", [&] {
     const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* names) -> herr_t {
       static_cast<std::vector<std::string>*>(names)->emplace_back(name);
       return 0;

@@ -1,8 +1,8 @@
-// Seals, copies and digests of results.
+// Checksums, copies and digests of results.
 //
-// HDF5's own checksum of values (Fletcher32) is not used: it belongs to a chunk of up to 1024 records, which every
-// flush would write anew in its place. A kill in the middle of that would leave a chunk that cannot be read, and hide
-// records that were flushed before. Digests are written where nothing depends on them, and know every row by itself.
+// HDF5's own checksum of values (Fletcher32) is not used: it covers a chunk of up to 1024 records, which every flush
+// would rewrite in place. A kill during the write would leave an unreadable chunk and lose records that were flushed
+// before. Digests are stored separately, in checkpoints, and are additive over rows.
 #include "record/result_integrity.hpp"
 
 #include <stdexcept>
@@ -18,10 +18,10 @@ namespace bathline {
 
 namespace {
 
-constexpr std::int64_t largest_sealed = std::int64_t{1} << 30;
+constexpr std::int64_t max_checksummed_bytes = std::int64_t{1} << 30;
 constexpr const char* digests_group = "records";
 
-/// Numbers of 32 bits, which are exact as doubles.
+/// Splits the sum into numbers of 32 bits, which are exact as doubles.
 std::vector<double> numbers_of(const RecordDigest& digest) {
   return {static_cast<double>(digest.rows), static_cast<double>(digest.sum >> 32),
           static_cast<double>(digest.sum & 0xffffffffu)};
@@ -35,7 +35,7 @@ void collect(const ResultReader& checkpoint, const std::string& group, RecordDig
       continue;
     }
     const std::vector<double> numbers = checkpoint.read(path).values;
-    if (numbers.size() != 3) throw FileError(fmt::format("{} of {} is no digest", path, checkpoint.path()));
+    if (numbers.size() != 3) throw FileError(fmt::format("{} of {} is not a digest", path, checkpoint.path()));
     digests[path.substr(std::string(digests_group).size() + 1)] = {
         count_of(numbers[0]),
         (static_cast<std::uint64_t>(count_of(numbers[1])) << 32) | static_cast<std::uint64_t>(count_of(numbers[2]))};
@@ -45,50 +45,52 @@ void collect(const ResultReader& checkpoint, const std::string& group, RecordDig
 }  // namespace
 
 void append_result_checksum(const std::string& path, const Communicator& communicator) {
-  const bool small = communicator.is_root() && size_of_file(path) <= largest_sealed;
+  const bool small = communicator.is_root() && size_of_file(path) <= max_checksummed_bytes;
   if (!communicator.broadcast(small)) return;
   try {
-    append_checksum(path, "result", Writing::any_time, communicator);
+    append_checksum(path, "result", Durability::buffered, communicator);
   } catch (const FileError&) {
-    // Nothing is lost but that damage could be told from what was computed.
+    // The result is complete without it; only later damage cannot be detected.
   }
 }
 
 bool require_intact(const std::string& path) {
   const ChecksumState checksum_state = verify_checksum(path, "result");
   if (checksum_state == ChecksumState::invalid)
-    throw FileError(fmt::format("{} is damaged: its checksum is another one", path));
+    throw FileError(fmt::format("{} is damaged: its checksum does not match", path));
   if (checksum_state == ChecksumState::valid) return true;
-  const std::string why = why_unreadable(path);
-  if (!why.empty()) throw FileError(why);
+  const std::string reason = why_unreadable(path);
+  if (!reason.empty()) throw FileError(reason);
   return false;
 }
 
 std::string why_unreadable(const std::string& path) {
-  const std::string why = run_in_child_process([&](const auto& at) {
-    const ResultReader reader(path);  // says what is no HDF5 in words of its own
-    read_everything(path, at);
+  const std::string reason = run_in_child_process([&](const auto& report) {
+    const ResultReader reader(path);  // has better messages for files that are not HDF5
+    read_everything(path, report);
   });
-  return why.empty() || why.find(path) != std::string::npos ? why : fmt::format("{} cannot be read, {}", path, why);
+  return reason.empty() || reason.find(path) != std::string::npos ? reason
+                                                                  : fmt::format("cannot read {}: {}", path, reason);
 }
 
 std::string missing_checksum_text(const std::string& path) {
   return fmt::format(
-      "{} does not end with its checksum, so that damage in it could not be told from what was computed: it is of an "
-      "earlier version of the program, is not complete, has more than {} GiB, or was changed by another program",
-      path, largest_sealed >> 30);
+      "{} does not end with its checksum, so that damage cannot be detected: it was written by an earlier version, is "
+      "not complete, has more than {} GiB, or was changed by another program",
+      path, max_checksummed_bytes >> 30);
 }
 
-void write_digests(ResultFile& checkpoint, const std::string& result, RecordDigests& known,
+void write_digests(ResultFile& checkpoint, const std::string& result, RecordDigests& digests,
                    const Communicator& communicator) {
-  const bool copied = communicator.is_root() && size_of_file(result) <= CheckpointWriter::largest_copy;
-  if (communicator.broadcast(copied)) return;
-  RecordDigests mine;
-  on_all_ranks(communicator, [&] { mine = record_digests(result, known, communicator.rank(), communicator.size()); });
-  for (auto& [path, digest] : mine) {
+  const bool has_copy = communicator.is_root() && size_of_file(result) <= CheckpointWriter::max_copy_bytes;
+  if (communicator.broadcast(has_copy)) return;
+  RecordDigests local;
+  on_all_ranks(communicator,
+               [&] { local = record_digests(result, digests, communicator.rank(), communicator.size()); });
+  for (auto& [path, digest] : local) {
     const auto sum = static_cast<std::uint64_t>(communicator.sum(static_cast<std::int64_t>(digest.sum)));
-    known[path] = {digest.rows, known[path].sum + sum};
-    checkpoint.numbers(fmt::format("{}/{}", digests_group, path), numbers_of(known[path]));
+    digests[path] = {digest.rows, digests[path].sum + sum};
+    checkpoint.numbers(fmt::format("{}/{}", digests_group, path), numbers_of(digests[path]));
   }
 }
 
@@ -98,7 +100,7 @@ RecordDigests read_digests(const ResultReader& checkpoint) {
     try {
       collect(checkpoint, digests_group, digests);
     } catch (const std::out_of_range&) {
-      throw FileError(fmt::format("{} holds digests that are none", checkpoint.path()));
+      throw FileError(fmt::format("the digests in {} are invalid", checkpoint.path()));
     }
   }
   return digests;
@@ -112,15 +114,16 @@ void restore_result(const std::string& result, ChecksumState checksum_state, con
     if (!communicator.is_root()) return;
     if (roll_back_to_copy(result, checkpoint.reader())) return;
     if (checksum_state == ChecksumState::invalid)
-      throw FileError(fmt::format("{} is damaged: its checksum is another one", result));
+      throw FileError(fmt::format("{} is damaged: its checksum does not match", result));
     const RecordDigests digests = read_digests(checkpoint.reader());
     if (digests.empty()) {
-      unverified = fmt::format("{} holds no checksums of the records before it: damage in {} would go unnoticed",
+      unverified = fmt::format("{} has no digests of the records before it: damage in {} cannot be detected",
                                checkpoint.path(), result);
       return;
     }
-    const std::string why = run_in_child_process([&](const auto& at) { compare_records(result, digests, at); });
-    if (!why.empty()) throw FileError(why);
+    const std::string reason =
+        run_in_child_process([&](const auto& report) { compare_records(result, digests, report); });
+    if (!reason.empty()) throw FileError(reason);
   });
   unverified = communicator.broadcast(unverified);
 }

@@ -1,5 +1,5 @@
-// Locks of open file descriptions: unlike those of processes they outlive other descriptors of the same file, and
-// unlike flock() they are seen from other nodes on parallel file systems as well.
+// Open file description locks: unlike process locks they are not released when another descriptor of the file is
+// closed, and unlike flock() they work across nodes on parallel file systems.
 #include "record/result_lock.hpp"
 
 #include <fcntl.h>
@@ -26,19 +26,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* first_words = "bathline writes: ";
-constexpr std::size_t longest_text = 400;
+constexpr const char* line_prefix = "bathline writes: ";
+constexpr std::size_t max_text_bytes = 400;
 
-/// The file behind `result`, under one name however it was reached.
-std::string place_of(const std::string& result) {
+/// The path of the lock file, which is the same for every path of a result.
+std::string lock_path(const std::string& result) {
   std::error_code error;
-  const fs::path place = fs::weakly_canonical(result, error);
-  return (error ? result : place.string()) + ".lock";
+  const fs::path path = fs::weakly_canonical(result, error);
+  return (error ? result : path.string()) + ".lock";
 }
 
-/// Its first words, without anything that a terminal could take for more than text.
+/// The beginning of a file, with control characters replaced by spaces.
 std::string text_in(int descriptor) {
-  std::string text(longest_text, '\0');
+  std::string text(max_text_bytes, '\0');
   const ssize_t count = pread(descriptor, text.data(), text.size(), 0);
   text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   for (char& c : text) {
@@ -48,38 +48,38 @@ std::string text_in(int descriptor) {
   return text;
 }
 
-std::string who_we_are() {
+std::string process_description() {
   std::array<char, HOST_NAME_MAX + 1> host{};
   gethostname(host.data(), host.size() - 1);
   return fmt::format("process {} on {} since {}", getpid(), host.data(), utc_now());
 }
 
-/// Whether a descriptor is of the file that stands at `place` now: its holder removes it when it is done.
-bool is_at(int descriptor, const std::string& place) {
-  struct stat mine {
-  }, there{};
-  return fstat(descriptor, &mine) == 0 && mine.st_nlink > 0 && stat(place.c_str(), &there) == 0 &&
-         mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
+/// Whether a descriptor still refers to the file at `path`; the previous holder may have removed that.
+bool refers_to(int descriptor, const std::string& path) {
+  struct stat opened {
+  }, current{};
+  return fstat(descriptor, &opened) == 0 && opened.st_nlink > 0 && stat(path.c_str(), &current) == 0 &&
+         opened.st_ino == current.st_ino && opened.st_dev == current.st_dev;
 }
 
 [[noreturn]] void refuse_for(const std::string& result, const std::string& text) {
-  const std::string prefix = first_words;
+  const std::string prefix = line_prefix;
   throw UsageError(fmt::format("{} is being written by {}; only one run at a time can write a result", result,
                                text.starts_with(prefix) ? text.substr(prefix.size()) : "another run"));
 }
 
 [[noreturn]] void refuse_foreign(const std::string& file, const std::string& result) {
   throw UsageError(
-      fmt::format("{} is no lock of bathline, and stands where the lock of {} should be; move it away", file, result));
+      fmt::format("{} is not a lock file of bathline, but has the name of the lock of {}; move it away", file, result));
 }
 
 void warn_once(const std::string& result, const std::string& reason) {
-  static bool said = false;
-  if (!said) {
-    spdlog::warn("{} cannot be locked ({}): nothing keeps a second run from writing it at the same time", result,
+  static bool has_warned = false;
+  if (!has_warned) {
+    spdlog::warn("{} cannot be locked ({}): a second run that writes it at the same time would not be detected", result,
                  reason);
   }
-  said = true;
+  has_warned = true;
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ ResultLock::ResultLock(const std::string& path, const Communicator& communicator
   std::string refusal;
   if (communicator.is_root()) {
     try {
-      take(path);
+      acquire(path);
     } catch (const UsageError& error) {
       refusal = error.what();
     }
@@ -99,26 +99,26 @@ ResultLock::ResultLock(const std::string& path, const Communicator& communicator
 
 ResultLock::~ResultLock() {
   if (descriptor_ < 0) return;
-  ::unlink(file_.c_str());  // while it is held: whoever has it open already finds that it is no longer there
+  ::unlink(file_.c_str());  // before unlocking: a process waiting with the file open finds that it was removed
   ::close(descriptor_);
 }
 
-void ResultLock::take(const std::string& path) {
-  file_ = place_of(path);
+void ResultLock::acquire(const std::string& path) {
+  file_ = lock_path(path);
   while (true) {
     const int descriptor = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (descriptor < 0) {
       const int error = errno;
       if (error == ELOOP || error == EISDIR) refuse_foreign(file_, path);
-      // Where nothing can be written, or there is no result either, whoever is about to write it says so.
+      // If the folder is not writable, creating the result reports it.
       std::error_code ignored;
       if (error != EROFS && fs::exists(path, ignored)) warn_once(path, system_error_message(error));
       return;
     }
-    struct stat found {};
-    const bool is_file = fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode);
+    struct stat status {};
+    const bool is_file = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
     const std::string before = text_in(descriptor);
-    if (!is_file || !(before.empty() || before.starts_with(first_words))) {
+    if (!is_file || !(before.empty() || before.starts_with(line_prefix))) {
       ::close(descriptor);
       refuse_foreign(file_, path);
     }
@@ -129,7 +129,7 @@ void ResultLock::take(const std::string& path) {
       const int error = errno;
       const bool is_held = error == EAGAIN || error == EACCES;
       if (is_held) {
-        // Whoever has it writes its name at once.
+        // The holder writes its description right after locking.
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
         const std::string holder = text_in(descriptor);
         ::close(descriptor);
@@ -140,18 +140,18 @@ void ResultLock::take(const std::string& path) {
       warn_once(path, system_error_message(error));
       return;
     }
-    if (!is_at(descriptor, file_)) {
+    if (!refers_to(descriptor, file_)) {
       ::close(descriptor);
       continue;
     }
     descriptor_ = descriptor;
     break;
   }
-  const std::string line = fmt::format("{}{}\n", first_words, who_we_are());
-  // A full disk keeps the name from the next one, and nothing else.
-  const bool told =
+  const std::string line = fmt::format("{}{}\n", line_prefix, process_description());
+  // A failure, as on a full disk, only leaves the description empty.
+  const bool is_written =
       ftruncate(descriptor_, 0) == 0 && pwrite(descriptor_, line.data(), line.size(), 0) > 0 && fsync(descriptor_) == 0;
-  static_cast<void>(told);
+  static_cast<void>(is_written);
 }
 
 }  // namespace bathline

@@ -22,7 +22,7 @@ struct ResultReader::State {
   std::string path;
   hdf5::File file;
 
-  /// Runs `work`; what HDF5 cannot do becomes a FileError that names the file.
+  /// Calls `work` and turns HDF5's failures into FileError with the name of the file.
   template <class Work>
   auto reading(const std::string& what, Work&& work) const {
     try {
@@ -32,7 +32,7 @@ struct ResultReader::State {
     } catch (const std::bad_alloc&) {
       throw FileError(fmt::format("cannot read {} of {}: it is larger than the memory", what, path));
     } catch (const std::length_error&) {
-      throw FileError(fmt::format("cannot read {} of {}: it is larger than any memory", what, path));
+      throw FileError(fmt::format("cannot read {} of {}: its declared size is invalid", what, path));
     }
   }
 
@@ -108,18 +108,18 @@ std::string text_attribute(const hdf5::Object& object, const std::string& name) 
 ResultReader::ResultReader(const std::string& path) : state_(std::make_shared<State>()) {
   hdf5::suppress_hdf5_messages();
   state_->path = path;
-  struct stat found {};
-  if (stat(path.c_str(), &found) != 0 || access(path.c_str(), R_OK) != 0) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || access(path.c_str(), R_OK) != 0) {
     throw FileError(fmt::format("cannot read {}: {}", path, system_error_message(errno)));
   }
-  if (S_ISDIR(found.st_mode)) throw FileError(fmt::format("cannot read {}: {}", path, system_error_message(EISDIR)));
-  if (!S_ISREG(found.st_mode)) throw FileError(fmt::format("cannot read {}: it is not a regular file", path));
+  if (S_ISDIR(status.st_mode)) throw FileError(fmt::format("cannot read {}: {}", path, system_error_message(EISDIR)));
+  if (!S_ISREG(status.st_mode)) throw FileError(fmt::format("cannot read {}: it is not a regular file", path));
   if (H5Fis_hdf5(path.c_str()) <= 0) {
     throw FileError(fmt::format("cannot read {}: it is not an HDF5 file, or its writer was killed early", path));
   }
   state_->reading("the beginning", [&] {
     const hdf5::PropertyList access_list(hdf5::check(H5Pcreate(H5P_FILE_ACCESS), "creating properties"));
-    // Some shared file systems know no locks; a reader can do without.
+    // Some shared file systems do not support locks; a reader does not need them.
     hdf5::check(H5Pset_file_locking(access_list.id(), false, true), "choosing locks");
     state_->file = hdf5::File(hdf5::check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access_list.id()), "opening"));
   });
@@ -164,10 +164,10 @@ bool ResultReader::grows(const std::string& path) const {
   return state_->reading(path, [&] {
     const auto variable = state_->open(path);
     const hdf5::Dataspace space(hdf5::check(H5Dget_space(variable.id()), "reading a shape"));
-    std::vector<hsize_t> most(hdf5::shape_of(variable).size());
-    if (most.empty()) return false;
-    hdf5::check(H5Sget_simple_extent_dims(space.id(), nullptr, most.data()), "reading a shape");
-    return most.front() == H5S_UNLIMITED;
+    std::vector<hsize_t> max_shape(hdf5::shape_of(variable).size());
+    if (max_shape.empty()) return false;
+    hdf5::check(H5Sget_simple_extent_dims(space.id(), nullptr, max_shape.data()), "reading a shape");
+    return max_shape.front() == H5S_UNLIMITED;
   });
 }
 
@@ -175,18 +175,18 @@ std::string ResultReader::scale(const std::string& path, std::size_t index) cons
   return state_->reading(path, [&] {
     const auto variable = state_->open(path);
     if (index >= hdf5::shape_of(variable).size()) return std::string();
-    const auto keep_path = [](hid_t, unsigned, hid_t scale, void* kept) -> herr_t {
+    const auto store_path = [](hid_t, unsigned, hid_t scale, void* path) -> herr_t {
       const ssize_t length = H5Iget_name(scale, nullptr, 0);
       if (length <= 0) return -1;
       std::string name(static_cast<std::size_t>(length), '\0');
       H5Iget_name(scale, name.data(), name.size() + 1);
-      *static_cast<std::string*>(kept) = name.substr(std::min(name.size(), name.find_first_not_of('/')));
-      return 1;  // the first will do
+      *static_cast<std::string*>(path) = name.substr(std::min(name.size(), name.find_first_not_of('/')));
+      return 1;  // stop at the first scale
     };
-    std::string found;
-    hdf5::check(H5DSiterate_scales(variable.id(), static_cast<unsigned>(index), nullptr, keep_path, &found),
+    std::string scale_path;
+    hdf5::check(H5DSiterate_scales(variable.id(), static_cast<unsigned>(index), nullptr, store_path, &scale_path),
                 "looking for a dimension scale");
-    return found;
+    return scale_path;
   });
 }
 

@@ -1,4 +1,4 @@
-// A child process with a page of memory that its parent reads when it has ended.
+// Running work in a child process that shares a page of memory with its parent.
 // Tested by tests/command_line/damage_test.py.
 #include "record/run_in_child_process.hpp"
 
@@ -22,18 +22,18 @@ namespace {
 constexpr unsigned timeout = 60;  // seconds
 
 struct Page {
-  char at[1024];
-  char why[3072];
+  char activity[1024];
+  char reason[3072];
 };
 
-void keep(char* place, std::size_t room, const std::string& text) {
-  const std::size_t size = std::min(room - 1, text.size());
-  std::memcpy(place, text.data(), size);
-  place[size] = '\0';
+void copy_text(char* target, std::size_t capacity, const std::string& text) {
+  const std::size_t size = std::min(capacity - 1, text.size());
+  std::memcpy(target, text.data(), size);
+  target[size] = '\0';
 }
 
-/// Signals have no handlers of MPI and PETSc here, which would print, and leave no core.
-void become_silent() {
+/// Removes the signal handlers of MPI and PETSc, which would print messages, and disables core dumps.
+void suppress_crash_output() {
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGTERM}) std::signal(number, SIG_DFL);
   const struct rlimit none { 0, 0 };
   setrlimit(RLIMIT_CORE, &none);
@@ -41,40 +41,41 @@ void become_silent() {
 
 }  // namespace
 
-std::string run_in_child_process(const std::function<void(const std::function<void(const std::string&)>& at)>& work) {
+std::string run_in_child_process(
+    const std::function<void(const std::function<void(const std::string&)>& report)>& work) {
   void* memory = mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return "no memory to try it in";
+  if (memory == MAP_FAILED) return "cannot map memory for a child process";
   Page& page = *static_cast<Page*>(memory);
   const pid_t child = fork();
   if (child == 0) {
-    become_silent();
+    suppress_crash_output();
     try {
       work([&](const std::string& what) {
-        keep(page.at, sizeof page.at, what);
+        copy_text(page.activity, sizeof page.activity, what);
         alarm(timeout);
       });
       _exit(0);
     } catch (const std::exception& error) {
-      keep(page.why, sizeof page.why, error.what());
+      copy_text(page.reason, sizeof page.reason, error.what());
       _exit(1);
     }
   }
   int status = 0;
-  std::string why;
+  std::string reason;
   if (child < 0) {
-    why = "no process to try it in";
+    reason = "cannot start a child process";
   } else {
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (WIFSIGNALED(status)) {
-      why = WTERMSIG(status) == SIGALRM ? fmt::format("{}: no end within {} s", page.at, timeout)
-                                        : fmt::format("{}: {}", page.at, strsignal(WTERMSIG(status)));
+      reason = WTERMSIG(status) == SIGALRM ? fmt::format("{}: not finished within {} s", page.activity, timeout)
+                                           : fmt::format("{}: {}", page.activity, strsignal(WTERMSIG(status)));
     } else if (WEXITSTATUS(status) != 0) {
-      why = page.why[0] == '\0' ? "unknown failure" : page.why;
+      reason = page.reason[0] == '\0' ? "unknown failure" : page.reason;
     }
   }
   munmap(memory, sizeof(Page));
-  return why;
+  return reason;
 }
 
 }  // namespace bathline

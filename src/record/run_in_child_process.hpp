@@ -1,4 +1,4 @@
-// Work that may end the process that does it.
+// Running work that may crash in a child process.
 #pragma once
 
 #include <functional>
@@ -6,10 +6,11 @@
 
 namespace bathline {
 
-/// Does `work` in a process of its own, so that a library which a damaged file leads astray takes nothing else with it.
-/// Returns "" where it ended well, else why not: the words of its exception, or the signal and what it was at. `work`
-/// says that by the function it is given, at least every minute: one that says nothing for longer is ended.
-/// What `work` computes is lost. For one rank; nothing in it may pass messages.
-std::string run_in_child_process(const std::function<void(const std::function<void(const std::string&)>& at)>& work);
+/// Runs `work` in a child process, so that a crash of a library that reads a damaged file does not end the program.
+/// Returns "" on success, else the reason: the message of the exception, or the signal and the current activity. `work`
+/// reports its activity with the function that it is given, at least once a minute; otherwise it is terminated. Results
+/// of `work` are lost. For one rank; `work` must not use MPI.
+std::string run_in_child_process(
+    const std::function<void(const std::function<void(const std::string&)>& report)>& work);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Rows of small variables, buffered on rank 0.
+// Writing rows of small variables, which are buffered on rank 0.
 #include <algorithm>
 #include <stdexcept>
 
@@ -16,9 +16,9 @@ constexpr hsize_t max_rows_of_a_chunk = 1024;
 constexpr hsize_t max_values_of_a_chunk = (std::size_t{1} << 20) / sizeof(double);
 
 /// Allowance for the headers and attributes of a variable.
-constexpr std::int64_t tables_of_a_variable = 8 * 1024;
+constexpr std::int64_t metadata_of_a_variable = 8 * 1024;
 
-/// Chunks of at most 1 MiB. Where a single row is larger, it is cut along its slowest dimensions, so that pieces stay
+/// Chunks of at most 1 MiB. A row that is larger is divided along its slowest dimensions, so that chunks stay
 /// contiguous.
 std::vector<hsize_t> chunk_for(std::span<const hsize_t> row) {
   std::vector<hsize_t> chunk{1};
@@ -26,9 +26,9 @@ std::vector<hsize_t> chunk_for(std::span<const hsize_t> row) {
   hsize_t values = 1;
   for (const auto length : row) values *= length;
   for (std::size_t i = 1; i < chunk.size() && values > max_values_of_a_chunk; ++i) {
-    const hsize_t behind = values / chunk[i];
-    chunk[i] = std::max<hsize_t>(1, max_values_of_a_chunk / behind);
-    values = behind * chunk[i];
+    const hsize_t inner = values / chunk[i];
+    chunk[i] = std::max<hsize_t>(1, max_values_of_a_chunk / inner);
+    values = inner * chunk[i];
   }
   chunk[0] = std::clamp<hsize_t>(max_values_of_a_chunk / values, 1, max_rows_of_a_chunk);
   return chunk;
@@ -41,7 +41,7 @@ const Dimension& dimension_of(const SeriesLayout& layout, const std::string& nam
   throw std::logic_error(fmt::format("the layout of {} has no dimension {}", layout.group, name));
 }
 
-/// Dimensions of a variable after time, in its order.
+/// Dimensions of a variable after time.
 std::vector<Dimension> dimensions_of(const SeriesLayout& layout, const Variable& variable) {
   std::vector<Dimension> dimensions;
   for (const auto& name : variable.dimensions) dimensions.push_back(dimension_of(layout, name));
@@ -53,9 +53,9 @@ std::vector<Dimension> dimensions_of(const SeriesLayout& layout, const Variable&
 struct SeriesWriter::State {
   std::shared_ptr<OpenFile> file;
   std::string group;
-  std::vector<ExtendibleDataset> columns;  // the time first
-  std::int64_t row_width = 0;              // values in a row, the time not counted
-  std::vector<double> times, rows;         // on rank 0: what is not in the file yet
+  std::vector<ExtendibleDataset> columns;  // the first one is the time
+  std::int64_t row_width = 0;              // values in a row, without the time
+  std::vector<double> times, rows;         // on rank 0: rows that are not yet in the file
 
   void write(std::int64_t first, std::size_t count) const;
 };
@@ -86,10 +86,10 @@ SeriesWriter ResultFile::series(const SeriesLayout& layout, std::optional<std::i
     SeriesWriter::State& state = *writer.state_;
     state.file = state_->file;
     state.group = layout.group;
-    file.run_collectively("going on with " + layout.group, [&] {
-      ExtendibleDataset::cut(file.id(), time, *rows);
+    file.run_collectively("resuming " + layout.group, [&] {
+      ExtendibleDataset::truncate(file.id(), time, *rows);
       for (const auto& variable : layout.variables) {
-        ExtendibleDataset::cut(file.id(), hdf5::dataset_path(layout.group, variable.name), *rows);
+        ExtendibleDataset::truncate(file.id(), hdf5::dataset_path(layout.group, variable.name), *rows);
       }
       state.columns.emplace_back(file.id(), time);
       for (const auto& variable : layout.variables) {
@@ -101,7 +101,7 @@ SeriesWriter ResultFile::series(const SeriesLayout& layout, std::optional<std::i
   }
   require_absent(file.id(), time.path());
   const std::size_t variables = layout.dimensions.size() + layout.variables.size();
-  auto bytes = static_cast<std::int64_t>(variables) * tables_of_a_variable;
+  auto bytes = static_cast<std::int64_t>(variables) * metadata_of_a_variable;
   for (const auto& dimension : layout.dimensions) bytes += static_cast<std::int64_t>(dimension.length()) * 8;
   for (const auto& variable : layout.variables) {
     require_absent(file.id(), hdf5::dataset_path(layout.group, variable.name).path());

@@ -1,4 +1,4 @@
-// A variable (snapshot_time, site) that all ranks write together, each its own columns.
+// Writing a variable (snapshot_time, site); each rank writes its own columns.
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
@@ -16,27 +16,27 @@ namespace {
 constexpr hsize_t max_columns_of_a_chunk = 65536;
 constexpr hsize_t times_of_a_chunk = 1024;
 
-/// Most values that a rank hands to HDF5 at once: 512 MiB, because MPI-IO counts the bytes of a call in an int in
-/// places.
+/// Maximal number of values that a rank passes to HDF5 in one call: 512 MiB, because some MPI-IO implementations count
+/// bytes in an int.
 constexpr std::int64_t max_values_of_a_write = std::int64_t{1} << 26;
 
-/// Every site must be written by one rank: what nobody writes is whatever the disk held before.
-void require_complete(const Communicator& communicator, const hdf5::DatasetPath& place, std::size_t values,
+/// Every site must be written by one rank, because datasets are not initialised.
+void require_complete(const Communicator& communicator, const hdf5::DatasetPath& target, std::size_t values,
                       std::int64_t first, std::int64_t total) {
-  const auto mine = static_cast<std::int64_t>(values);
-  const bool outside = mine > 0 && (first < 0 || first + mine > total);
-  if (communicator.any(outside) || communicator.sum(mine) != total) {
-    throw std::logic_error(fmt::format("{}: the ranks' sites are not the {} sites of the line", place.path(), total));
+  const auto local = static_cast<std::int64_t>(values);
+  const bool is_outside = local > 0 && (first < 0 || first + local > total);
+  if (communicator.any(is_outside) || communicator.sum(local) != total) {
+    throw std::logic_error(fmt::format("{}: the ranks' sites are not the {} sites of the line", target.path(), total));
   }
 }
 
-/// Writes to the columns [first, ...) of `row`, or of a variable that has columns only. @note Collective.
+/// Writes the columns [first, ...) of `row`, or of a variable of one dimension if there is no row. @note Collective.
 void write_piece(const hdf5::Dataset& variable, std::optional<std::int64_t> row, std::int64_t first,
                  std::span<const double> values) {
-  const hdf5::Dataspace place(hdf5::check(H5Dget_space(variable.id()), "reading a shape"));
+  const hdf5::Dataspace file_space(hdf5::check(H5Dget_space(variable.id()), "reading a shape"));
   const hdf5::Dataspace memory = hdf5::memory_of(values.size());
   if (values.empty()) {
-    hdf5::check(H5Sselect_none(place.id()), "selecting");
+    hdf5::check(H5Sselect_none(file_space.id()), "selecting");
     hdf5::check(H5Sselect_none(memory.id()), "selecting");
   } else {
     std::vector<hsize_t> start{static_cast<hsize_t>(first)};
@@ -45,22 +45,23 @@ void write_piece(const hdf5::Dataset& variable, std::optional<std::int64_t> row,
       start.insert(start.begin(), static_cast<hsize_t>(*row));
       count.insert(count.begin(), 1);
     }
-    hdf5::check(H5Sselect_hyperslab(place.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
+    hdf5::check(H5Sselect_hyperslab(file_space.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
                 "selecting");
   }
   const hdf5::PropertyList transfer(hdf5::check(H5Pcreate(H5P_DATASET_XFER), "creating properties"));
   hdf5::check(H5Pset_dxpl_mpio(transfer.id(), H5FD_MPIO_COLLECTIVE), "choosing collective writing");
-  hdf5::check(H5Dwrite(variable.id(), H5T_NATIVE_DOUBLE, memory.id(), place.id(), transfer.id(), values.data()),
+  hdf5::check(H5Dwrite(variable.id(), H5T_NATIVE_DOUBLE, memory.id(), file_space.id(), transfer.id(), values.data()),
               "writing");
 }
 
-/// Writes this rank's columns in as many collective calls as the rank with the most of them needs. @note Collective.
+/// Writes this rank's columns, with the number of collective calls that the rank with most columns needs.
+/// @note Collective.
 void write_columns(OpenFile& file, const std::string& operation, const hdf5::Dataset& variable,
                    std::optional<std::int64_t> row, std::int64_t first, std::span<const double> values) {
   const auto size = static_cast<std::int64_t>(values.size());
-  // Lengths are exact in double: they are below 2^53.
-  const auto most = static_cast<std::int64_t>(file.communicator().max(static_cast<double>(size)));
-  for (std::int64_t done = 0; done < most; done += max_values_of_a_write) {
+  // Lengths are below 2^53, so that they are exact as doubles.
+  const auto max_size = static_cast<std::int64_t>(file.communicator().max(static_cast<double>(size)));
+  for (std::int64_t done = 0; done < max_size; done += max_values_of_a_write) {
     const std::int64_t start = std::min(done, size);
     const std::int64_t count = std::min(max_values_of_a_write, size - start);
     file.run_collectively(operation, [&] {
@@ -74,7 +75,7 @@ void write_columns(OpenFile& file, const std::string& operation, const hdf5::Dat
 
 struct SnapshotWriter::State {
   std::shared_ptr<OpenFile> file;
-  hdf5::DatasetPath time, place;
+  hdf5::DatasetPath time, target;
   std::int64_t total = 0;
   std::optional<ExtendibleDataset> variable;
 };
@@ -92,24 +93,24 @@ SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string
   auto& state = *writer.state_;
   const auto site = hdf5::dataset_path(group, site_dimension);
   if (rows) {
-    file.run_collectively("going on with " + state.place.path(), [&] {
-      ExtendibleDataset::cut(file.id(), state.time, *rows);
-      ExtendibleDataset::cut(file.id(), state.place, *rows);
-      state.variable.emplace(file.id(), state.place);
+    file.run_collectively("resuming " + state.target.path(), [&] {
+      ExtendibleDataset::truncate(file.id(), state.time, *rows);
+      ExtendibleDataset::truncate(file.id(), state.target, *rows);
+      state.variable.emplace(file.id(), state.target);
     });
     return writer;
   }
-  require_absent(file.id(), state.place.path());
-  require_complete(file.communicator(), state.place, sites_of_this_rank.size(), first, total);
-  if (total <= 0) throw std::logic_error(state.place.path() + ": a line without sites");
+  require_absent(file.id(), state.target.path());
+  require_complete(file.communicator(), state.target, sites_of_this_rank.size(), first, total);
+  if (total <= 0) throw std::logic_error(state.target.path() + ": a line without sites");
   const bool new_time = !hdf5::exists(file.id(), state.time.path());
   const bool new_site = !hdf5::exists(file.id(), site.path());
   const auto sites = static_cast<hsize_t>(total);
   if (!new_site && hdf5::shape_of(hdf5::open(file.id(), site.path())) != std::vector<hsize_t>{sites}) {
-    throw std::logic_error(site.path() + " is in the file with another number of sites");
+    throw std::logic_error(site.path() + " is in the file with a different number of sites");
   }
 
-  const std::string operation = "creating " + state.place.path();
+  const std::string operation = "creating " + state.target.path();
   file.reserve(operation, new_site ? total * 8 : 0);
   hdf5::Dataset site_scale;
   file.run_collectively(operation, [&] {
@@ -126,7 +127,7 @@ SnapshotWriter ResultFile::snapshots(const std::string& group, const std::string
     } else {
       site_scale = hdf5::open(file.id(), site.path());
     }
-    state.variable.emplace(file.id(), state.place, std::vector{sites},
+    state.variable.emplace(file.id(), state.target, std::vector{sites},
                            std::vector<hsize_t>{1, std::min(sites, max_columns_of_a_chunk)}, units, long_name);
     hdf5::attach(state.variable->dataset(), hdf5::open(file.id(), state.time.path()), 0);
     hdf5::attach(state.variable->dataset(), site_scale, 1);
@@ -139,13 +140,13 @@ void ResultFile::write_distributed(const std::string& path, std::span<const doub
                                    std::int64_t total) {
   if (!state_->file) throw std::logic_error("the result file is closed already");
   OpenFile& file = *state_->file;
-  const auto place = hdf5::dataset_path("", path);
-  require_complete(file.communicator(), place, values.size(), first, total);
+  const auto target = hdf5::dataset_path("", path);
+  require_complete(file.communicator(), target, values.size(), first, total);
   file.reserve("creating " + path, total * 8);
   hdf5::Dataset dataset;
   file.run_collectively("creating " + path, [&] {
-    const auto parent = hdf5::ensure_group(file.id(), place.group);
-    dataset = hdf5::create(parent.id(), place.name, H5T_IEEE_F64LE, std::vector{static_cast<hsize_t>(total)});
+    const auto parent = hdf5::ensure_group(file.id(), target.group);
+    dataset = hdf5::create(parent.id(), target.name, H5T_IEEE_F64LE, std::vector{static_cast<hsize_t>(total)});
   });
   write_columns(file, "writing " + path, dataset, std::nullopt, first, values);
 }
@@ -153,10 +154,10 @@ void ResultFile::write_distributed(const std::string& path, std::span<const doub
 void SnapshotWriter::append(double time, std::span<const double> values, std::int64_t first) {
   OpenFile& file = *state_->file;
   ExtendibleDataset& variable = *state_->variable;
-  require_complete(file.communicator(), state_->place, values.size(), first, state_->total);
+  require_complete(file.communicator(), state_->target, values.size(), first, state_->total);
   const std::int64_t row = variable.rows();
-  const std::string operation = "writing " + state_->place.path();
-  // Another variable of the same group may have brought this time already.
+  const std::string operation = "writing " + state_->target.path();
+  // Another variable of the same group may have written this time already.
   ExtendibleDataset times(file.id(), state_->time, times_of_a_chunk);
   const bool new_time = times.rows() <= row;
   file.reserve(operation, variable.growth(row + 1) + times.growth(row + 1));

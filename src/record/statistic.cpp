@@ -1,4 +1,4 @@
-// Running extremes, means and the least-squares slope.
+// Running extrema, means and the least-squares slope.
 // Tested by tests/record/claims_test.cpp.
 #include "record/statistic.hpp"
 
@@ -45,7 +45,7 @@ double Statistic::value(const std::string& name) const {
   if (name == "peak_to_peak") return max_ - min_;
   if (name == "slope") return covariation_ / coordinate_variation_;
   if (name == "count") return static_cast<double>(count_);
-  throw std::logic_error("no statistic is called " + name);
+  throw std::logic_error("unknown statistic " + name);
 }
 
 }  // namespace bathline

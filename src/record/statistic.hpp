@@ -1,4 +1,4 @@
-// One pass over the values of a claim's quantity.
+// The statistics of a claim's quantity, computed in one pass.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace bathline {
 
-/// Everything that a claim may ask of a set of values, each with the coordinate (time) of its row. Means and slope are
-/// updated value by value around the running mean (Welford), so that a small drift of a large energy keeps its digits.
+/// All statistics of a set of values, each with the coordinate (time) of its row. Means and slope are updated around
+/// the running mean (Welford), so that a small drift of a large energy keeps its significant digits.
 class Statistic {
  public:
   void add(double coordinate, std::span<const double> row);
@@ -20,7 +20,7 @@ class Statistic {
   bool has_slope() const { return coordinate_variation_ > 0.0; }
   /// Coordinate of the first NaN.
   const std::optional<double>& undefined_at() const { return undefined_at_; }
-  /// `name` is one of `statistics()`; another throws std::logic_error.
+  /// The statistic `name` of `statistics()`; throws std::logic_error for another name.
   double value(const std::string& name) const;
 
  private:
@@ -28,7 +28,7 @@ class Statistic {
   double first_ = 0.0, last_ = 0.0;
   double min_ = std::numeric_limits<double>::infinity();
   double max_ = -std::numeric_limits<double>::infinity();
-  double min_at_ = 0.0, max_at_ = 0.0;  // coordinates of their first values
+  double min_at_ = 0.0, max_at_ = 0.0;  // coordinates of the first such values
   double mean_ = 0.0, mean_square_ = 0.0, mean_coordinate_ = 0.0;
   double coordinate_variation_ = 0.0;  // sum (t - mean t)^2
   double covariation_ = 0.0;           // sum (t - mean t) (x - mean x)

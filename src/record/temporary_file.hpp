@@ -1,4 +1,4 @@
-// A file that is gone when the program has ended.
+// A temporary file that is removed when the program ends.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace bathline {
 
-/// A name beside another file that nobody else has chosen, and the end of what is created there: it is removed when
-/// this goes, and by a signal that ends rank 0. Only SIGKILL leaves it. One at a time.
+/// A unique path beside another file. The file is removed by the destructor and by signals that end rank 0; only
+/// SIGKILL leaves it. At most one object may exist at a time.
 class TemporaryFile {
  public:
-  /// The same name on every rank, "X.h5.rerun-<random>.h5" for "X.h5". Creates nothing. @note Collective.
+  /// Chooses the path, "X.h5.rerun-<random>.h5" for "X.h5", the same on every rank; does not create the file.
+  /// @note Collective.
   TemporaryFile(const std::string& beside, const Communicator& communicator);
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;

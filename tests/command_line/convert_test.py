@@ -81,7 +81,7 @@ class Convert(FolderTest):
         expected = self.path_of(recipe)
         outcome = self.convert(recipe, "exponentials", ranks=2)
         self.assert_code(outcome, 0)
-        self.assertRegex(outcome.text, r"`bath` is a sum of \d+ modes now")
+        self.assertRegex(outcome.text, r"`bath` is now a sum of \d+ modes")
         modes = self.folder / "kernel-bath-exponentials.toml"
         self.assertFalse((self.folder / "kernel-bath-exponentials.txt").exists())
         environment = tomllib.loads(modes.read_text())["environments"][0]

@@ -82,8 +82,8 @@ class DamageTest(FolderTest):
         damaged = bytearray(self.whole.read_bytes())
         damaged[len(damaged) // 2] ^= 1
         for content, why in (
-            (damaged, "damaged: its checksum is another one"),
-            (self.stopped.read_bytes(), "the result of a run that has not ended"),
+            (damaged, "damaged (its checksum does not match)"),
+            (self.stopped.read_bytes(), "the result of an unfinished run"),
         ):
             path.write_bytes(content)
             outcome = run(["resume", path], ranks=2)
@@ -105,7 +105,7 @@ class DamageTest(FolderTest):
                 self.assert_same_bits(path, self.whole)
             else:
                 # Only what says of which run it is can keep a result from being gone on with.
-                self.assertRegex(outcome.err, "another recipe|records")
+                self.assertRegex(outcome.err, "different recipe|records")
 
     def test_a_record_of_a_result_that_is_gone_on_with(self):
         """HDF5 reads what has been changed without a word; the checkpoint has a copy of what it was."""

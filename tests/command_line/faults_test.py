@@ -56,7 +56,7 @@ class SmallDiskTest(FolderTest):
             # One checkpoint fits, the second does not beside it.
             outcome = run(["run", path, "-o", self.result, "--progress", "none", "--overwrite"], ranks)
             self.assert_code(outcome, 0)
-            self.assertIn("no checkpoint could be written, and the run goes on", outcome.err)
+            self.assertIn("no checkpoint could be written; the run continues", outcome.err)
             self.assertIn("No space left on device", outcome.err)
             self.assert_same_bits(self.result, whole)
             self.assertEqual(self.names(), ["ballast", "run.checkpoint.10.h5", "run.h5"])

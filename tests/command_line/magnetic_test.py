@@ -111,9 +111,9 @@ class MagneticTest(FolderTest):
             (changed(PLANE, system={"q0": [0.0, 1.0], "v0": [0.0, 0.0]}), "this system has 1 axis per particle"),
             (
                 changed(damped, system={"kT": 1.0}, integrators=[{"method": "baoab", "on": "open"}]),
-                "takes no noise in a magnetic field",
+                "supports no noise in a magnetic field",
             ),
-            (changed(damped, integrators=[{"method": "herglotz", "on": "open"}]), "in no magnetic field"),
+            (changed(damped, integrators=[{"method": "herglotz", "on": "open"}]), "without a magnetic field"),
             (changed(damped, study={"kind": "commutativity"}, integrators=gamma), "magnetic_field: a study of the kind"),
             (
                 changed(damped, study={"kind": "duplication", "spread": 0.1}, integrators=gamma),

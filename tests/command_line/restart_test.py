@@ -85,7 +85,7 @@ class EveryIntegratorTest(ResumeTest):
 
     def assert_warm(self, case, whole):
         with h5py.File(whole) as file:
-            self.assertIn("less that of noise", file[case["name"]]["energy_dissipated"].attrs["long_name"])
+            self.assertIn("less energy supplied by noise", file[case["name"]]["energy_dissipated"].attrs["long_name"])
 
     def test_on_other_ranks_the_same_bits_where_explicit(self):
         # Of the first integrator, an explicit and an implicit one, the checkpoint; all others run to their ends.

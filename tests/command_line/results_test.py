@@ -282,7 +282,7 @@ class ProvenanceTest(ResultTest):
     def test_warnings_are_kept(self):
         path = self.must_run("warnings", OSCILLATOR, "--set", "time.steps=100")
         with h5py.File(path) as file:
-            self.assertIn("the echo of `line` is back at t_r = 4.5", file.attrs["warnings"])
+            self.assertIn("the echo of `line` returns at t_r = 4.5", file.attrs["warnings"])
 
     def test_warnings_of_the_run_itself_are_kept_through_a_resumption(self):
         falls = changed(
@@ -299,8 +299,8 @@ class ProvenanceTest(ResultTest):
         with h5py.File(self.folder / "falls.h5") as file:
             whole = file.attrs["warnings"]
         for label in ("first", "second"):
-            self.assertIn(f"{label}: energy_total left its start by", whole)
-            self.assertIn(f"{label}: energy_total left its start by", outcome.err)
+            self.assertIn(f"{label}: energy_total drifts by", whole)
+            self.assertIn(f"{label}: energy_total drifts by", outcome.err)
         falls["output"] = {"checkpoint_every": 290, "keep_checkpoints": 9}
         self.assert_code(self.run_recipe("falls-again", falls), 0)
         for step in (290, 590):

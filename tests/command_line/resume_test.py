@@ -299,9 +299,9 @@ class StudiesTest(ResumeTest):
         self.must(["run", path, "-o", result])
 
         changes = {
-            "does not fit its own recipe: pieces/0": (replace("pieces/0", [1.0]), 3),
+            "does not match its own recipe: pieces/0": (replace("pieces/0", [1.0]), 3),
             "has no pieces/4": (lambda file: file.pop("pieces/4"), 3),
-            "does not fit its own recipe$": (replace("complete_cases", [7.0]), 2),
+            "does not match its own recipe$": (replace("complete_cases", [7.0]), 2),
             "holds 0 records of first": (replace("complete_cases", [1.0]), 2),
         }
         for message, (change, code) in changes.items():
@@ -427,7 +427,7 @@ class StoppedTest(ResumeTest):
         path, _ = self.fresh(toml(OSCILLATOR) + "\n[sweep]\nsystem.k = [1.0, 2.0, 3.0]\n")
         outcome = run(["run", path, "--progress", "none"], 2, env=self.shim(SIGNAL_AT_CLOSING), cwd=path.parent)
         self.assert_code(outcome, 85)
-        self.assert_said_once(outcome, "cannot be stopped with a checkpoint; it goes on until one can")
+        self.assert_said_once(outcome, "cannot write a checkpoint; the run will stop")
         listed = run(["sweep", path], cwd=path.parent).out
         self.assertEqual([listed.count(word) for word in ("finished", "to do")], [1, 2], listed)
 
@@ -577,8 +577,8 @@ class RefusedTest(ResumeTest):
         content = copy.read_bytes()
         for length in (0, 40, len(content) // 2, len(content) - 1):
             copy.write_bytes(content[:length])
-            self.check_refused([copy], "not a checkpoint, or not all of one", result, ranks=(None,))
-        self.check_refused([copy], "not a checkpoint, or not all of one", result)
+            self.check_refused([copy], "is not a complete checkpoint", result, ranks=(None,))
+        self.check_refused([copy], "is not a complete checkpoint", result)
 
     def test_damaged(self):
         result, copy = self.copies()
@@ -587,7 +587,7 @@ class RefusedTest(ResumeTest):
             changed_content = bytearray(content)
             changed_content[place] ^= 4
             copy.write_bytes(changed_content)
-            self.check_refused([copy], "is damaged: its checksum is another one", result, ranks=(None,))
+            self.check_refused([copy], "is damaged: its checksum does not match", result, ranks=(None,))
         self.check_refused([copy], "is damaged", result)
 
     def test_the_last_good_one_is_found(self):
@@ -601,13 +601,13 @@ class RefusedTest(ResumeTest):
         with h5py.File(folder / "run.h5", "r+") as file:
             file.attrs["status"] = "partial"
         outcome = self.must(["resume", folder / "run.h5"], ranks=2)
-        self.assert_said_once(outcome, "looking for an earlier one")
+        self.assert_said_once(outcome, "trying an earlier checkpoint")
         self.assert_same_bits(folder / "run.h5", self.result)
 
     def test_foreign_files(self):
         result, copy = self.copies()
         self.check_refused([self.new_folder() / "absent.h5"], "absent.h5: No such file", result)
-        self.check_refused([self.recipe], "not a checkpoint", result)
+        self.check_refused([self.recipe], "is not a complete checkpoint", result)
         self.check_refused([self.folder], "not a regular file", result)
         copy.unlink()
         with h5py.File(result, "r+") as file:
@@ -625,7 +625,7 @@ class RefusedTest(ResumeTest):
         result, copy = self.copies()
         self.check_refused(
             [copy, "--recipe", self.recipe, "--set", "time.step=0.04"],
-            r"another recipe than .*\n.*only there: `step = 0.05`\n  only here: `step = 0.04`",
+            r"different recipe than .*\n.*only there: `step = 0.05`\n  only here: `step = 0.04`",
             result,
         )
         self.must(["resume", copy, "--recipe", self.recipe])
@@ -638,7 +638,7 @@ class RefusedTest(ResumeTest):
         self.assertFalse(copy.exists())
         _, copy = self.copies()
         shutil.copy(result, copy.parent)
-        self.check_refused([copy], r"of another recipe.*(\n.*)*only there: `k = 2.0`(\n.*)*only here: `k = 1.0`", copy.parent / "run.h5")
+        self.check_refused([copy], r"to a different recipe.*(\n.*)*only there: `k = 2.0`(\n.*)*only here: `k = 1.0`", copy.parent / "run.h5")
 
     def test_a_result_that_lacks_records(self):
         result, copy = self.copies()
@@ -670,12 +670,12 @@ class RefusedTest(ResumeTest):
             "total_steps of .* is not a count": (replace("total_steps", []), 2),
             "wall_time_s of .* is not a number": (lambda file: file.attrs.create("wall_time_s", "soon"), 2),
             "has no particles/q": (lambda file: file.pop("particles/q"), 3),
-            "does not fit its own recipe: particles/q": (replace("particles/q", [1.0, 2.0]), 3),
+            "does not match its own recipe: particles/q": (replace("particles/q", [1.0, 2.0]), 3),
             "particles/p is not finite": (replace("particles/p", [np.nan]), 3),
             "particles/dissipated is not finite": (replace("particles/dissipated", [np.inf]), 3),
-            "does not fit its own recipe: step": (replace("step", [1e9]), 3),
-            "does not fit its own recipe: stepper": (replace("stepper", [1.0, 2.0]), 3),
-            "does not fit its own recipe: recorder/integrals": (replace("recorder/integrals", []), 3),
+            "does not match its own recipe: step": (replace("step", [1e9]), 3),
+            "does not match its own recipe: stepper": (replace("stepper", [1.0, 2.0]), 3),
+            "does not match its own recipe: recorder/integrals": (replace("recorder/integrals", []), 3),
         }
         for message, (change, code) in changes.items():
             with self.subTest(message):
@@ -684,8 +684,8 @@ class RefusedTest(ResumeTest):
         # The last checkpoint is of the open integrator; these have a line.
         of_line = {
             "environment-0/dissipated_axis0 of .* no rows": replace("environment-0/dissipated_axis0", []),
-            "does not fit its own recipe: stepper": replace("stepper", [1.0, 0.0, 0.0]),
-            "another shape of environment-0/w_axis0": replace("environment-0/w_axis0", np.zeros((45, 2))),
+            "does not match its own recipe: stepper": replace("stepper", [1.0, 0.0, 0.0]),
+            "an unexpected shape of environment-0/w_axis0": replace("environment-0/w_axis0", np.zeros((45, 2))),
             "environment-0/w_axis0 is not finite": replace("environment-0/w_axis0", np.append(np.zeros(44), np.nan)),
             "environment-0/dissipated_axis0 is not finite": replace("environment-0/dissipated_axis0", [np.nan]),
         }
@@ -718,15 +718,15 @@ class RefusedTest(ResumeTest):
             before = Path(result).read_bytes()
             for arguments in ([], ["--recipe", self.recipe]):
                 outcome = self.must(["resume", result, *arguments], ranks=2)
-                self.assert_said_once(outcome, "run.h5: finished already")
+                self.assert_said_once(outcome, "run.h5: already complete")
             self.assertEqual(Path(result).read_bytes(), before)
             if remains:
                 copy.unlink()
-        self.check_refused([result, "--recipe", self.recipe, "--set", "system.k=2"], "of another recipe", result)
+        self.check_refused([result, "--recipe", self.recipe, "--set", "system.k=2"], "to a different recipe", result)
         wrong = [{"name": "wrong", "quantity": "closed.q.max", "bounds": [5.0, 6.0]}]
         recipe, result = self.fresh(changed(OSCILLATOR, claims=wrong))
         self.must(["run", recipe, "-o", result], code=1)
-        self.assert_said_once(self.must(["resume", result], code=1), "finished already")
+        self.assert_said_once(self.must(["resume", result], code=1), "already complete")
 
     def test_a_key_that_was_taken_away(self):
         recipe, result = self.fresh(changed(OSCILLATOR, output={"checkpoint_every": 25}))
@@ -743,7 +743,7 @@ class RefusedTest(ResumeTest):
         result, copy = self.copies()
         Path(result).unlink()
         outcome = self.must(["run", self.recipe, "-o", result], code=2)
-        self.assert_said_once(outcome, "use --overwrite to begin anew")
+        self.assert_said_once(outcome, "start again with --overwrite")
         self.must(["run", self.recipe, "-o", result, "--overwrite"])
         self.assert_same_bits(result, self.result)
 

@@ -145,9 +145,9 @@ class PlaceTest(StrangersTest):
         for name in (str(elsewhere), f"../{elsewhere.parent.name}/run.h5", "..", "", "run.h5\nmore"):
             with self.subTest(name):
                 self.name_result(name)
-                self.refused("resume", self.checkpoint, message="names `.*`, which is no file beside it")
+                self.refused("resume", self.checkpoint, message="names the result `.*`, which is not a file name")
                 self.assertEqual(elsewhere.read_bytes(), before)
-        self.refused("resume", self.checkpoint, message="which is no file beside it", ranks=2)
+        self.refused("resume", self.checkpoint, message="which is not a file name", ranks=2)
         # Whoever names the result has it gone on with.
         self.ends("resume", self.checkpoint, "-o", self.result, code=0)
         self.ends("resume", self.result, code=0)
@@ -156,7 +156,7 @@ class PlaceTest(StrangersTest):
         elsewhere = Path(shutil.move(self.result, self.new_folder()))
         self.result.symlink_to(elsewhere)
         before = elsewhere.read_bytes()
-        self.refused("resume", self.checkpoint, message="run.h5 is a link to another file")
+        self.refused("resume", self.checkpoint, message="run.h5 is a symbolic link")
         self.assertEqual(elsewhere.read_bytes(), before)
         self.ends("resume", self.checkpoint, "-o", self.result, code=0)
 
@@ -268,7 +268,7 @@ class RerunTest(StrangersTest):
     def test_a_folder_that_cannot_be_written(self):
         place = self.folder / ("x" * 240 + ".h5")  # with more behind it the name would be too long
         self.result.rename(place)
-        self.refused("verify", place, message="cannot write .*; -o says where else the rerun may lie")
+        self.refused("verify", place, message="cannot write .*; give another path for the rerun with -o")
 
 
 class StructureTest(StrangersTest):
@@ -290,12 +290,12 @@ class StructureTest(StrangersTest):
             "`extra` is a link to another file": link(lambda file: h5py.ExternalLink(str(other), "/x")),
             "`extra` is a link to another file,": link(lambda file: h5py.ExternalLink(str(pipe), "/x")),
             "`extra` is a soft link": link(lambda file: h5py.SoftLink("/extra")),
-            "`extra` is a second name": link(lambda file: file["/"]),
-            "`group/again` is a second name": lambda file: file.create_group("group").__setitem__(
+            "`extra` is a second hard link": link(lambda file: file["/"]),
+            "`group/again` is a second hard link": lambda file: file.create_group("group").__setitem__(
                 "again", file["group"]
             ),
-            "`extra` is put together from other files": lambda file: file.create_virtual_dataset("extra", layout),
-            "`extra` has its values in other files": lambda file: file.create_dataset(
+            "`extra` is a virtual dataset of other files": lambda file: file.create_virtual_dataset("extra", layout),
+            "`extra` stores its values in other files": lambda file: file.create_dataset(
                 "extra", (61,), dtype=float, external=[(str(pipe), 0, 61 * 8)]
             ),
         }
@@ -322,10 +322,10 @@ class StructureTest(StrangersTest):
             return change
 
         self.change(self.result, inflate("claims/claim"))
-        self.refused("claims", self.result, message="claims to hold 8e[+]12 bytes, but 0 are stored")
+        self.refused("claims", self.result, message="declares 8e[+]12 bytes, but only 0 are stored")
         self.change(self.checkpoint, inflate("particles/q"))
         outcome = self.ends("resume", self.checkpoint, code=3, ranks=2)
-        self.assert_said_once(outcome, "claims to hold 8e+12 bytes, but 0 are stored")
+        self.assert_said_once(outcome, "declares 8e+12 bytes, but only 0 are stored")
 
     def test_pipes_and_devices(self):
         pipe = self.folder / "pipe"
@@ -354,11 +354,11 @@ class StructureTest(StrangersTest):
         elsewhere = self.victim.with_name("bath.txt")
         elsewhere.write_text(table)
         for name, text, message in (
-            (pipe, table, "which is no longer what"),
-            ("/dev/zero", table, "which is no longer what"),
-            (self.victim, table, "which is no longer what"),
-            (elsewhere, None, "which is not in it"),
-            ("../../bath.txt", None, "which is not in it"),
+            (pipe, table, "which has changed or is missing since"),
+            ("/dev/zero", table, "which has changed or is missing since"),
+            (self.victim, table, "which has changed or is missing since"),
+            (elsewhere, None, "which it does not contain"),
+            ("../../bath.txt", None, "which it does not contain"),
         ):
             with self.subTest(name):
                 original = self.result.read_bytes(), self.checkpoint.read_bytes()

@@ -53,7 +53,7 @@ class SweepTest(FolderTest):
         times = {path: path.stat().st_mtime_ns for path in self.folder.glob("*.h5")}
         # Built for the same number of ranks or not makes no difference to the content.
         outcome = self.must("run", self.recipe, "--progress", "none")
-        self.assertEqual(outcome.out.count("finished already"), 6)
+        self.assertEqual(outcome.out.count("already complete"), 6)
         self.assertEqual({path: path.stat().st_mtime_ns for path in self.folder.glob("*.h5")}, times)
 
     def test_the_content_decides_and_not_the_number(self):
@@ -75,7 +75,7 @@ class SweepTest(FolderTest):
             file.attrs["git_commit"] = "0" * 40
         self.assertIn("of another build", self.elements()[0][2])
         outcome = self.must("run", self.recipe, "--element", "0", code=2)
-        self.assert_said_once(outcome, "use --overwrite")
+        self.assert_said_once(outcome, "--overwrite runs it again")
         self.must("run", self.recipe, "--element", "0", "--overwrite", "--progress", "none")
         self.assertEqual(self.elements()[0][2], "finished")
 
@@ -98,7 +98,7 @@ class SweepTest(FolderTest):
         self.recipe.write_text(toml(changed(OSCILLATOR, claims=[CLAIM])) + SWEEP)
         for _ in range(2):
             outcome = self.must("run", self.recipe, "--progress", "none", code=1)
-        self.assertIn("finished already", outcome.out)
+        self.assertIn("already complete", outcome.out)
 
     def test_an_element_that_lacks_only_its_claims_is_judged(self):
         failing = CLAIM | {"name": "fails", "bounds": [5.0, 6.0]}
@@ -114,7 +114,7 @@ class SweepTest(FolderTest):
                     del file[lost]
                 self.assertEqual(self.elements()[0][2], "computed")
                 outcome = self.must("run", self.recipe, "--element", "0", "--progress", "none", code=1)
-                self.assertIn("its claims are judged now", outcome.out)
+                self.assertIn("evaluating its claims", outcome.out)
                 self.assertIn("FAIL", outcome.out)
                 with h5py.File(path) as file:
                     self.assertEqual(file.attrs["status"], "complete")

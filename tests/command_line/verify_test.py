@@ -107,11 +107,11 @@ class VerifyTest(FolderTest):
             file.attrs["status"] = "partial"
         for ranks in (None, 2):
             outcome = self.verify(result, code=2, ranks=ranks)
-            self.assert_said_once(outcome, "only what is complete can be verified")
+            self.assert_said_once(outcome, "only complete results can be verified")
             self.assertIn("No such file", self.verify(self.folder / "absent.h5", code=2, ranks=ranks).err)
         with h5py.File(result, "w") as file:
             file["x"] = 1
-        self.assertIn("no result of bathline", self.verify(result, code=2).err)
+        self.assertIn("not a result of bathline", self.verify(result, code=2).err)
 
 
 if __name__ == "__main__":

@@ -222,7 +222,7 @@ TEST_F(Claims, SayWhyThereIsNoSingleNumber) {
   EXPECT_EQ(value("empty.q.count"), 0.0);
   EXPECT_THAT(problem("closed.holes.min"), HasSubstr("holds NaN at time 0.7"));
   EXPECT_THAT(problem("gamma-0.5.q.slope"), HasSubstr("two different"));
-  EXPECT_THAT(problem("closed.q[0].max", Window{2.0, 3.0}), HasSubstr("between 2 and 3; they go from 0 to 1"));
+  EXPECT_THAT(problem("closed.q[0].max", Window{2.0, 3.0}), HasSubstr("between 2 and 3; its coordinate is from 0 to 1"));
   EXPECT_THAT(problem("convergence.midpoint.order_q", Window{0.0, 1.0}), HasSubstr("single number"));
   EXPECT_THAT(problem("convergence.label"), HasSubstr("does not hold numbers"));
 }
@@ -312,7 +312,7 @@ TEST_F(Verdict, SubtractsRowByRowWhereThatHasNoStatistic) {
   EXPECT_EQ(of(less("convergence.midpoint.order_q", "wave.count")).measured, -3.0);
   EXPECT_THAT(of(less("closed.q.max", "closed.energy")).problem, HasSubstr("numbers of values"));
   EXPECT_THAT(of(less("closed.energy.max", "gamma-0.5.q")).problem, HasSubstr("numbers of values"));
-  EXPECT_THAT(of(less("shifted.q.max", "plain.q")).problem, HasSubstr("not at the same places"));
+  EXPECT_THAT(of(less("shifted.q.max", "plain.q")).problem, HasSubstr("different coordinates"));
   EXPECT_THAT(of(less("closed.energy.max", "closed.holes")).problem, HasSubstr("NaN"));
   EXPECT_THAT(of(less("closed.q[0].max", "closed.nothing")).problem, HasSubstr("`nothing`"));
 }
