@@ -1,4 +1,4 @@
-// Finding citation keys in recipes and vocabularies.
+// Finding citation keys in recipes and catalogues.
 // Tested by tests/command_line/cite_test.py.
 #include "command_line/cite.hpp"
 
@@ -15,12 +15,12 @@ namespace bathline {
 
 namespace {
 
-/// Whether `key` stands in `text` as a word of its own.
+/// Whether `key` occurs in `text` as a whole word.
 bool has_word(std::string_view text, std::string_view key) {
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-  for (auto at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
-    const auto end = at + key.size();
-    if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end]))) return true;
+  for (auto start = text.find(key); start != std::string_view::npos; start = text.find(key, start + 1)) {
+    const auto end = start + key.size();
+    if ((start == 0 || !is_part(text[start - 1])) && (end == text.size() || !is_part(text[end]))) return true;
   }
   return false;
 }

@@ -1,4 +1,4 @@
-// What to cite: the program, and the papers that a recipe rests on.
+// BibTeX entries of the program and of the papers that a recipe is based on.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace bathline {
 /// BibTeX of the program.
 std::string cite_program();
 
-/// BibTeX of every reference whose key stands in one of the recipes (its paper, the sources of its claims) or in the
-/// sources of what it names: system, environments, integrators, study. In the order of references.bib, each once.
+/// BibTeX of every reference whose key occurs in one of the recipes (its paper, the sources of its claims) or in the
+/// sources of the entries that it names: system, environments, integrators, study. In the order of references.bib.
 std::string cite_recipes(const std::vector<Recipe>& recipes, const CatalogueSchema& catalogue_schema);
 
 }  // namespace bathline

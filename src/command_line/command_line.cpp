@@ -49,7 +49,8 @@ int show_claims(const std::string& path, const Program& program) {
   if (claims.empty() && has_claims) {
     const std::string status = reader.attribute("status");
     if (status != "complete" && status != "computed") {
-      throw UsageError(fmt::format("{} is not complete (status {}), so its claims have not been judged", path, status));
+      throw UsageError(
+          fmt::format("{} is not complete (status {}), so its claims have not been evaluated", path, status));
     }
     claims = evaluate_claims(reader, recipe_of(reader, program).claims);
   }
@@ -57,15 +58,15 @@ int show_claims(const std::string& path, const Program& program) {
   return exit_code_of(claims);
 }
 
-/// The arguments before `--` and those behind it, if there is one, which are PETSc's.
+/// The arguments before `--`, and those after it, if there is one, which are PETSc's.
 std::pair<std::vector<std::string>, std::optional<std::vector<std::string>>> split_arguments(int argc, char** argv) {
-  const std::vector<std::string> all(argv + 1, argv + argc);
-  const auto separator = std::find(all.begin(), all.end(), "--");
-  if (separator == all.end()) return {all, std::nullopt};
-  return {{all.begin(), separator}, std::vector<std::string>(separator + 1, all.end())};
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const auto separator = std::find(arguments.begin(), arguments.end(), "--");
+  if (separator == arguments.end()) return {arguments, std::nullopt};
+  return {{arguments.begin(), separator}, std::vector<std::string>(separator + 1, arguments.end())};
 }
 
-/// The commands with their options, and what these were set to.
+/// The commands, their options and the parsed values.
 class CommandLine {
  public:
   CommandLine() {
@@ -76,7 +77,7 @@ class CommandLine {
           return version_text(petsc_version(),
                               fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION));
         },
-        "Versions of the program and of its libraries");
+        "print the versions of the program and its libraries");
     app_.footer(
         "PETSc's options follow `--`, as in: mpirun -n 4 bathline run r.toml -- -ksp_type cg -log_view\n"
         "Exit codes: 0 complete, 1 a claim failed, 2 usage or recipe error, 3 numerical failure,\n"
@@ -98,9 +99,9 @@ class CommandLine {
   void add_sweep();
   void add_verify();
   void add_convert();
-  /// The commands that compute nothing.
+  /// The remaining commands, which run nothing.
   void add_rest();
-  /// Returns the option that is the recipe.
+  /// Adds RECIPE with --set and --unset, and returns the option RECIPE.
   CLI::Option* add_recipe(CLI::App* command);
   /// Adds --set and --unset, whose values go to `settings`.
   void add_settings(CLI::App* command, std::vector<std::string>& settings, const std::string& set,
@@ -109,16 +110,15 @@ class CommandLine {
   void add_progress(CLI::App* command);
   void add_wall_time(CLI::App* command);
   void add_log(CLI::App* command);
-  /// Hands on what several commands share, and finds recipes by their names. @note Collective.
-  void complete(std::optional<std::vector<std::string>> petsc_options, const Communicator& world);
+  /// Copies the options that several commands share into their requests, and finds recipes by name. @note Collective.
+  void fill_requests(std::optional<std::vector<std::string>> petsc_options, const Communicator& world);
   int execute_run(const Program& program);
-  /// What to say of arguments that cannot be parsed because of the first word that is no command, or no option of it;
-  /// nothing where they have another fault.
-  std::string unknown_word(const std::vector<std::string>& arguments) const;
-  /// What `generate` was asked for.
+  /// The message for arguments that begin with an unknown command or contain an unknown option; empty for other errors.
+  std::string unknown_word_message(const std::vector<std::string>& arguments) const;
+  /// The manual page, the completion script or the catalogues as JSON.
   std::string generated(const Program& program) const;
 
-  // Messages are lines, and so are lists of paths.
+  // Messages and lists of paths have one line per path.
   const CLI::Validator on_one_line_{
       [](const std::string& path) {
         return path.find_first_of("\n\r") == std::string::npos ? "" : "a name must not hold line ends";
@@ -135,27 +135,28 @@ class CommandLine {
   ResumeRequest resumption_;
   VerifyRequest verification_;
   ConvertRequest conversion_;
-  PlotRequest picture_;
+  PlotRequest plot_request_;
   std::string name_, what_, file_, json_, style_ = "auto";
   double wall_time_ = 0.0;
   bool count_only_ = false;
 };
 
 CLI::Option* CommandLine::add_recipe(CLI::App* command) {
-  CLI::Option* recipe =
-      command->add_option("RECIPE", request_.recipe, "recipe (TOML), or the name of one that `list recipes` shows")
-          ->required()
-          ->check(on_one_line_);
+  CLI::Option* recipe = command
+                            ->add_option("RECIPE", request_.recipe,
+                                         "recipe file (TOML), or the name of a recipe in `bathline list recipes`")
+                            ->required()
+                            ->check(on_one_line_);
   add_settings(command, request_.settings,
-               "KEY=VALUE: replaces a key of the recipe, such as time.step=0.005, environment.0.sites=1000 or "
-               "integrators.closed.name=gauss",
-               "takes a key of the recipe away, such as integrators.closed.gamma");
+               "KEY=VALUE: replace a key of the recipe, such as time.step=0.005, environments.0.sites=1000 or "
+               "integrators.closed.method=gauss",
+               "remove a key of the recipe, such as integrators.closed.gamma");
   return recipe;
 }
 
 void CommandLine::add_settings(CLI::App* command, std::vector<std::string>& settings, const std::string& set,
                                const std::string& unset) {
-  // One value each, so that a recipe may follow.
+  // Each option takes one value, so that RECIPE may follow.
   command->add_option("--set", settings, set)->allow_extra_args(false)->take_all()->type_name("KEY=VALUE");
   command
       ->add_option_function<std::vector<std::string>>(
@@ -176,26 +177,28 @@ void CommandLine::add_output(CLI::App* command, std::string& output, const std::
 void CommandLine::add_wall_time(CLI::App* command) {
   command
       ->add_option("--wall-time", wall_time_,
-                   "stop with a checkpoint (exit code 85) shortly before so many seconds have gone by")
+                   "stop with a checkpoint (exit code 85) shortly before this wall-clock time")
       ->envname("BATHLINE_WALL_TIME")
       ->check(CLI::Validator(
           [](const std::string& text) {
             double seconds = 0.0;
             const bool is_good = CLI::detail::lexical_cast(text, seconds) && seconds > 0.0;
-            return is_good ? "" : fmt::format("{} is no positive number of seconds (also as BATHLINE_WALL_TIME)", text);
+            return is_good ? ""
+                           : fmt::format("{} is not a positive number of seconds (--wall-time or BATHLINE_WALL_TIME)",
+                                         text);
           },
           ""))
       ->type_name("SECONDS");
 }
 
 void CommandLine::add_log(CLI::App* command) {
-  command->add_option("--log-json", json_, "append the messages to this file as well, one JSON object a line")
+  command->add_option("--log-json", json_, "append all messages to this file, one JSON object per line")
       ->check(on_one_line_)
       ->type_name("FILE");
 }
 
 void CommandLine::add_progress(CLI::App* command) {
-  command->add_option("--progress", style_, "how far the run has come: auto, bar, lines or none")
+  command->add_option("--progress", style_, "progress display: auto, bar, lines or none")
       ->check(CLI::IsMember({"auto", "bar", "lines", "none"}))
       ->type_name("STYLE");
 }
@@ -208,24 +211,25 @@ void CommandLine::add_run() {
   add_wall_time(run_);
   add_log(run_);
   add_progress(run_);
-  run_->add_option("--element", request_.element, "run this element of the recipe's sweep alone, counted from 0")
+  run_->add_option("--element", request_.element, "run only this element of the recipe's sweep, counted from 0")
       ->type_name("N");
 }
 
 void CommandLine::add_resume() {
-  resume_ = app_.add_subcommand("resume", "go on with a run from a checkpoint");
+  resume_ = app_.add_subcommand("resume", "resume a run from a checkpoint");
   resume_
       ->add_option("CHECKPOINT", resumption_.checkpoint,
-                   "checkpoint (HDF5), or a result file: then the newest of its checkpoints that is not damaged")
+                   "checkpoint (HDF5), or a result file, whose newest intact checkpoint is used")
       ->check(on_one_line_)
       ->required();
-  add_output(resume_, resumption_.output, "result file, where it is no longer beside the checkpoint");
+  add_output(resume_, resumption_.output, "result file, if it is not beside the checkpoint");
   resume_
-      ->add_option("--recipe", resumption_.recipe, "refuse a checkpoint of another recipe than this one, path or name")
+      ->add_option("--recipe", resumption_.recipe, "require that the checkpoint belongs to this recipe (path or name)")
       ->check(on_one_line_)
       ->type_name("RECIPE");
-  add_settings(resume_, resumption_.settings, "KEY=VALUE: a setting of that recipe", "a key that was taken from it");
-  resume_->add_flag("--any-build", resumption_.any_build, "go on with a checkpoint of another build of the program");
+  add_settings(resume_, resumption_.settings, "KEY=VALUE: a setting of that recipe",
+               "a key that was removed from that recipe");
+  resume_->add_flag("--any-build", resumption_.any_build, "accept a checkpoint of another build of the program");
   add_progress(resume_);
   add_log(resume_);
   add_wall_time(resume_);
@@ -234,38 +238,38 @@ void CommandLine::add_resume() {
 void CommandLine::add_sweep() {
   sweep_ = app_.add_subcommand("sweep", "list the elements of a recipe's sweep");
   add_recipe(sweep_);
-  add_output(sweep_, request_.output, "as for `run`: what the result files are named after");
-  sweep_->add_flag("--count", count_only_, "print only how many there are");
+  add_output(sweep_, request_.output, "as for `run`: the name from which those of the result files are derived");
+  sweep_->add_flag("--count", count_only_, "print only the number of elements");
 }
 
 void CommandLine::add_verify() {
-  verify_ = app_.add_subcommand("verify", "compute a result again from what it holds, and compare");
+  verify_ = app_.add_subcommand("verify", "run the recipe of a result again and compare");
   verify_->add_option("FILE", verification_.result, "result file (HDF5)")->required()->check(on_one_line_);
-  add_output(verify_, verification_.output, "keep the rerun here; default: beside the result, removed at the end");
+  add_output(verify_, verification_.output, "keep the rerun in this file; default: a temporary file beside the result");
   verify_
       ->add_option("--tolerance", verification_.tolerance,
-                   "largest difference where bits need not agree, relative to a variable's largest value")
+                   "for results of other builds or rank counts, relative to a variable's largest value")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   add_progress(verify_);
 }
 
 void CommandLine::add_convert() {
-  convert_ = app_.add_subcommand("convert", "write a recipe whose environment is another that does the same");
+  convert_ = app_.add_subcommand("convert", "write a recipe with an environment replaced by an equivalent one");
   add_recipe(convert_);
   convert_->add_option("--environment", conversion_.environment, "name of the environment")
       ->required()
       ->type_name("NAME");
   convert_
       ->add_option("--to", conversion_.to,
-                   "star: a heat bath of independent oscillators; chain: a line of unequal masses and springs; "
-                   "exponentials: a memory of modes that decay")
+                   "star: a bath of independent oscillators; chain: a line of nonuniform masses and springs; "
+                   "exponentials: a memory kernel as a sum of exponentials (Prony series)")
       ->required()
       ->check(CLI::IsMember({"star", "chain", "exponentials"}))
       ->type_name("KIND");
   convert_
       ->add_option("-o,--output", conversion_.output,
-                   "recipe to write, beside it the table; default: RECIPE-NAME-TO.toml beside the recipe")
+                   "recipe to write, with its table beside it; default: RECIPE-NAME-TO.toml beside the recipe")
       ->check(on_one_line_)
       ->type_name("FILE.toml");
   convert_->add_flag("--overwrite", conversion_.overwrite, "replace existing files");
@@ -274,33 +278,33 @@ void CommandLine::add_convert() {
 void CommandLine::add_rest() {
   check_ = app_.add_subcommand("check", "validate a recipe without running it");
   add_recipe(check_);
-  list_ = app_.add_subcommand("list", "list what recipes can name, and the recipes that come along");
-  list_->add_option("WHAT", what_, "only these")
+  list_ = app_.add_subcommand("list", "list everything that recipes can name, and the installed recipes");
+  list_->add_option("WHAT", what_, "list only this kind")
       ->check(CLI::IsMember({"systems", "potentials", "environments", "integrators", "studies", "recipes"}));
-  describe_ = app_.add_subcommand(
-      "describe",
-      "equation, parameters, units and source of a name; what a recipe does and claims; `recipe` for a recipe's keys");
+  describe_ = app_.add_subcommand("describe",
+                                  "show equation, parameters, units and source of a name, or a recipe's content and "
+                                  "claims; `recipe` shows all keys");
   describe_->add_option("NAME", name_)->required();
-  claims_ = app_.add_subcommand("claims", "the claims of a result file");
+  claims_ = app_.add_subcommand("claims", "show the claims of a result file");
   claims_->add_option("FILE", file_, "result file (HDF5)")->required()->check(on_one_line_);
-  cite_ = app_.add_subcommand("cite", "BibTeX of the program, and of the papers that a recipe rests on");
+  cite_ = app_.add_subcommand("cite", "print BibTeX of the program and of the papers that a recipe is based on");
   add_recipe(cite_)->required(false);
-  // For those who install the program, not for its users: it stands in no help.
+  // Used by the installation; hidden from the help.
   generate_ = app_.add_subcommand("generate", "manual page, completions, or the catalogues as JSON")->group("");
   generate_->add_option("WHAT", what_)->required()->check(CLI::IsMember({"man", "completion", "catalogue"}));
-  plot_ = app_.add_subcommand("plot", "draw a result: its recipe's figure, or the one that its study calls for");
-  plot_->add_option("FILE", picture_.result, "result file (HDF5)")->required()->check(on_one_line_);
+  plot_ = app_.add_subcommand("plot", "plot a result: the figure of its recipe, or the default one of its study");
+  plot_->add_option("FILE", plot_request_.result, "result file (HDF5)")->required()->check(on_one_line_);
   plot_
-      ->add_option("-o,--output", picture_.stem,
-                   "write STEM.png and STEM.pdf; default: beside the result and named after it")
+      ->add_option("-o,--output", plot_request_.stem,
+                   "write STEM.png and STEM.pdf; default: the path of the result without its extension")
       ->check(on_one_line_)
       ->type_name("STEM");
 }
 
-void CommandLine::complete(std::optional<std::vector<std::string>> petsc_options, const Communicator& world) {
+void CommandLine::fill_requests(std::optional<std::vector<std::string>> petsc_options, const Communicator& world) {
   if (petsc_options) {
     if (!run_->parsed() && !check_->parsed() && !resume_->parsed() && !verify_->parsed()) {
-      throw UsageError("options behind `--` belong to `run`, `check`, `resume` and `verify`");
+      throw UsageError("options after `--` are supported only by `run`, `check`, `resume` and `verify`");
     }
     petsc_options = user_options(*petsc_options, world);
     request_.petsc_options = *petsc_options;
@@ -330,12 +334,12 @@ int CommandLine::execute_run(const Program& program) {
   if (verify_->parsed()) return verify_result(verification_, program);
   if (resume_->parsed()) {
     if (!resumption_.settings.empty() && resumption_.recipe.empty()) {
-      throw UsageError("--set and --unset belong to --recipe: a run goes on with the recipe that is in its checkpoint");
+      throw UsageError("--set and --unset need --recipe: a resumed run uses the recipe in its checkpoint");
     }
     return resume_run(resumption_, program);
   }
   if (claims_->parsed()) return run_on_root(world, exit_code::usage, [&] { return show_claims(file_, program); });
-  if (plot_->parsed()) return run_on_root(world, exit_code::usage, [&] { return plot_result(picture_); });
+  if (plot_->parsed()) return run_on_root(world, exit_code::usage, [&] { return plot_result(plot_request_); });
   if (generate_->parsed()) {
     if (world.is_root()) fmt::print("{}", generated(program));
   } else if (sweep_->parsed()) {
@@ -364,44 +368,46 @@ int CommandLine::run(int argc, char** argv, const Program& program) {
   const Communicator& world = program.communicator();
   auto [arguments, petsc_options] = split_arguments(argc, argv);
   const std::vector<std::string> all_arguments = arguments;
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 expects them in reverse order
   try {
     app_.parse(arguments);
   } catch (const CLI::ParseError& error) {
-    if (const std::string unknown = unknown_word(all_arguments); error.get_exit_code() != 0 && !unknown.empty()) {
-      throw UsageError(unknown);
+    if (const std::string message = unknown_word_message(all_arguments);
+        error.get_exit_code() != 0 && !message.empty()) {
+      throw UsageError(message);
     }
     const int code = world.is_root() ? app_.exit(error) : error.get_exit_code();
     return code == 0 ? exit_code::complete : exit_code::usage;
   }
   if (!json_.empty()) {
-    log_to(json_, world);
+    add_json_log(json_, world);
     spdlog::info("bathline {}", fmt::join(all_arguments, " "));
   }
-  complete(std::move(petsc_options), world);
+  fill_requests(std::move(petsc_options), world);
   return execute_run(program);
 }
 
-std::string CommandLine::unknown_word(const std::vector<std::string>& arguments) const {
+std::string CommandLine::unknown_word_message(const std::vector<std::string>& arguments) const {
   if (arguments.empty()) return "";
-  std::vector<std::string> known;
-  for (const CLI::App* command : app_.get_subcommands([](const CLI::App* it) { return !it->get_group().empty(); })) {
-    known.push_back(command->get_name());
+  std::vector<std::string> names;
+  for (const CLI::App* command :
+       app_.get_subcommands([](const CLI::App* candidate) { return !candidate->get_group().empty(); })) {
+    names.push_back(command->get_name());
   }
   const std::string& first = arguments.front();
-  const auto commands = app_.get_subcommands([&](const CLI::App* it) { return it->get_name() == first; });
+  const auto commands = app_.get_subcommands([&](const CLI::App* candidate) { return candidate->get_name() == first; });
   if (commands.empty()) {
     return first.starts_with('-') ? ""
-                                  : fmt::format("unknown command `{}`{}", first, spelling_advice(first, known, '`'));
+                                  : fmt::format("unknown command `{}`{}", first, spelling_advice(first, names, '`'));
   }
-  known.clear();
+  names.clear();
   for (const CLI::Option* option : commands.front()->get_options()) {
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
   for (const std::string& argument : arguments) {
     const std::string name = argument.substr(0, argument.find('='));
-    if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) continue;
-    return fmt::format("`{}` has no option `{}`{}", first, name, spelling_advice(name, known, '`'));
+    if (!name.starts_with("--") || std::find(names.begin(), names.end(), name) != names.end()) continue;
+    return fmt::format("`{}` has no option `{}`{}", first, name, spelling_advice(name, names, '`'));
   }
   return "";
 }

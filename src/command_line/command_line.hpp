@@ -5,8 +5,8 @@
 
 namespace bathline {
 
-/// Does what the arguments ask for and returns the exit code. Throws UsageError, on every rank, where they make no
-/// sense. @note Collective.
+/// Parses the arguments, executes the command and returns the exit code. Throws UsageError, on every rank, for invalid
+/// arguments. @note Collective.
 int run_command_line(int argc, char** argv, const Program& program);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// What shells and `man` are told of the command line, made from its own description.
+// The manual page and the shell completion, generated from the description of the command line.
 // Tested by tests/install/install_test.py.
 #include "command_line/generated_help.hpp"
 
@@ -21,13 +21,13 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
 
 /// "-o", "--output".
 std::vector<std::string> spellings(const CLI::Option& option) {
-  std::vector<std::string> all;
-  for (const std::string& name : option.get_snames()) all.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) all.push_back("--" + name);
-  return all;
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
 }
 
-/// Text that roff takes literally: no escapes, no requests at the begin of a line, and hyphens that can be copied.
+/// Escapes text for roff: backslashes, requests at the beginning of a line, and hyphens, so that they can be copied.
 std::string literal(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -43,15 +43,15 @@ std::string literal(const std::string& text) {
   return result;
 }
 
-/// What stands for the value: nothing for a flag.
+/// The placeholder of an option's value; empty for a flag.
 std::string value_of(const CLI::Option& option) {
   if (option.get_expected_max() == 0 || option.get_type_size_max() == 0) return "";
-  // What CLI11 adds to it of a check, as in SECONDS:POSITIVE, is of no help here.
+  // CLI11 appends the name of a check, as in SECONDS:POSITIVE.
   const std::string name = option.get_type_name();
   return name.substr(0, name.find(":"));
 }
 
-std::string described(const CLI::Option& option) {
+std::string manual_entry(const CLI::Option& option) {
   std::vector<std::string> words;
   for (const std::string& name : spellings(option)) words.push_back("\\fB" + literal(name) + "\\fR");
   std::string head = option.get_positional() ? "\\fI" + literal(option.get_name(true)) + "\\fR"
@@ -59,19 +59,19 @@ std::string described(const CLI::Option& option) {
   if (!option.get_positional() && !value_of(option).empty()) head += " \\fI" + literal(value_of(option)) + "\\fR";
   std::string text = fmt::format(".TP\n{}\n{}\n", head, literal(option.get_description()));
   if (!option.get_envname().empty()) {
-    text += fmt::format(".br\nThe environment variable \\fB{}\\fR stands for it.\n", literal(option.get_envname()));
+    text += fmt::format(".br\nThe environment variable \\fB{}\\fR sets its default.\n", literal(option.get_envname()));
   }
   return text;
 }
 
-/// What an option's value can be: `words`, or files.
+/// The completions of an option's value: `words`, or files.
 struct Values {
   std::string words;
   bool files = false;
   bool operator<(const Values& other) const { return std::tie(words, files) < std::tie(other.words, other.files); }
 };
 
-/// By the name that stands for the value, behind which CLI11 writes the words where only some are allowed.
+/// Derived from the placeholder, to which CLI11 appends the permitted words, if they are restricted.
 Values values_of(const CLI::Option& option) {
   const std::string name = option.get_type_name(), kind = value_of(option);
   if (const auto open = name.find(":{"); open != std::string::npos) {
@@ -109,11 +109,11 @@ std::string manual_page(const CLI::App& app) {
   for (const CLI::App* command : commands_of(app)) {
     text += fmt::format(".SS {}\n{}.\n", synopsis(*command), literal(command->get_description()));
     for (const CLI::Option* option : command->get_options()) {
-      if (option != command->get_help_ptr()) text += described(*option);
+      if (option != command->get_help_ptr()) text += manual_entry(*option);
     }
   }
   text += ".SH OPTIONS\n";
-  for (const CLI::Option* option : app.get_options()) text += described(*option);
+  for (const CLI::Option* option : app.get_options()) text += manual_entry(*option);
   text += fmt::format(".SH NOTES\n.nf\n{}\n.fi\n", literal(app.get_footer()));
   return text;
 }
@@ -121,7 +121,7 @@ std::string manual_page(const CLI::App& app) {
 std::string shell_completion(const CLI::App& app, const std::vector<std::string>& names,
                              const std::vector<std::string>& recipes) {
   std::vector<std::string> commands, cases, values;
-  std::map<Values, std::set<std::string>> takers;
+  std::map<Values, std::set<std::string>> options_by_values;
   for (const CLI::App* command : commands_of(app)) {
     commands.push_back(command->get_name());
     std::vector<std::string> options;
@@ -129,7 +129,7 @@ std::string shell_completion(const CLI::App& app, const std::vector<std::string>
     for (const CLI::Option* option : command->get_options()) {
       for (const std::string& name : spellings(*option)) {
         options.push_back(name);
-        if (!value_of(*option).empty()) takers[values_of(*option)].insert(name);
+        if (!value_of(*option).empty()) options_by_values[values_of(*option)].insert(name);
       }
       if (!option->get_positional()) continue;
       const std::string what = option->get_name(true);
@@ -141,7 +141,7 @@ std::string shell_completion(const CLI::App& app, const std::vector<std::string>
     cases.push_back(fmt::format("    {}) options=\"{}\" words=\"{}\" files={} ;;", command->get_name(),
                                 fmt::join(options, " "), words.empty() ? "" : words.substr(1), files));
   }
-  for (const auto& [what, names_of_options] : takers) {
+  for (const auto& [what, names_of_options] : options_by_values) {
     values.push_back(fmt::format("    {}) options=\"\" words=\"{}\" files={} ;;", fmt::join(names_of_options, " | "),
                                  what.words, what.files ? "yes" : "no"));
   }
@@ -169,10 +169,10 @@ _bathline() {{
   esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
   if [ $files = yes ]; then
-    # Names may have blanks.
-    local found
-    mapfile -t found < <(compgen -f -- "$word")
-    COMPREPLY+=("${{found[@]}}")
+    # Names may contain blanks.
+    local file_names
+    mapfile -t file_names < <(compgen -f -- "$word")
+    COMPREPLY+=("${{file_names[@]}}")
   fi
 }}
 complete -o filenames -F _bathline bathline

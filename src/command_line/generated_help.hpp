@@ -1,4 +1,4 @@
-// What shells and `man` are told of the command line, made from its own description.
+// The manual page and the shell completion, generated from the description of the command line.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace bathline {
 /// The manual page bathline(1) in the macros of man(7).
 std::string manual_page(const CLI::App& app);
 
-/// A script for bash, which zsh reads as well, that completes commands, options and their values. `names` stand for the
-/// values of NAME, `recipes` for those of RECIPE, where files do too.
+/// A completion script for bash and zsh that completes commands, options and their values: NAME by `names`, RECIPE by
+/// `recipes` and files.
 std::string shell_completion(const CLI::App& app, const std::vector<std::string>& names,
                              const std::vector<std::string>& recipes);
 

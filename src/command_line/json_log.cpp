@@ -1,4 +1,4 @@
-// The log as lines of JSON in a file.
+// Writing the log to a file as lines of JSON.
 // Tested by tests/command_line/log_test.py.
 #include "command_line/json_log.hpp"
 
@@ -19,13 +19,13 @@ namespace bathline {
 
 namespace {
 
-/// Every message as one JSON object a line: time, level, message.
+/// Writes one JSON object per message and line: time, level, message.
 class JsonLines final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   explicit JsonLines(const std::string& path) {
     if (std::ifstream before(path);
         before && before.peek() != '{' && before.peek() != std::ifstream::traits_type::eof()) {
-      throw UsageError(fmt::format("{} is no log of JSON lines, and is left as it is", path));
+      throw UsageError(fmt::format("{} is not a log of JSON lines; give another file", path));
     }
     file_.open(path, std::ios::app);
     if (!file_) {
@@ -63,7 +63,7 @@ std::string json_string(std::string_view text) {
   return result + "\"";
 }
 
-void log_to(const std::string& path, const Communicator& world) {
+void add_json_log(const std::string& path, const Communicator& world) {
   std::shared_ptr<JsonLines> lines;
   std::string reason;
   if (world.is_root()) {

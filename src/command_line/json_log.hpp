@@ -1,4 +1,4 @@
-// The log as lines of JSON in a file.
+// Writing the log to a file as lines of JSON.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace bathline {
 /// The text as a string of JSON, quotes included.
 std::string json_string(std::string_view text);
 
-/// Adds the log of JSON lines to the one on standard error, which does not get the messages of the level `info`. Throws
-/// UsageError where the file cannot be written or holds something else. @note Collective.
-void log_to(const std::string& path, const Communicator& world);
+/// Adds a log file of JSON lines; standard error then gets no messages of level `info`. Throws UsageError if the file
+/// cannot be written or has other content. @note Collective.
+void add_json_log(const std::string& path, const Communicator& world);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// What `bathline list` and `bathline describe` print.
+// The output of `bathline list` and `bathline describe`.
 // Tested by tests/command_line/commands_test.py.
 #include "command_line/list_and_describe.hpp"
 
@@ -64,7 +64,7 @@ std::vector<std::string> names_to_describe(const CatalogueSchema& catalogue_sche
 
 std::string describe_name(const std::string& name, const Program& program) {
   if (name == "recipe") return describe_recipe();
-  // A name may stand for several things: all of them are shown.
+  // All entries of the name are shown, which may be several, of different kinds.
   std::string text = name == "formula" ? describe_formulas() : "";
   for (const Category& category : categories) {
     const std::vector<CatalogueEntry>& entries = program.catalogue_schema().*category.entries;
@@ -82,16 +82,16 @@ std::string describe_name(const std::string& name, const Program& program) {
   }
   if (!text.empty()) return text;
   std::error_code ignored;
-  std::vector<std::string> known = names_to_describe(program.catalogue_schema());
+  std::vector<std::string> names = names_to_describe(program.catalogue_schema());
   bool is_recipe = std::filesystem::is_regular_file(name, ignored);
   for (const LibraryRecipe& recipe : library_recipes()) {
     is_recipe = is_recipe || recipe.name == name;
-    known.push_back(recipe.name);
+    names.push_back(recipe.name);
   }
   if (program.communicator().broadcast(is_recipe)) return describe_recipe(name, program);
-  const std::string close = closest_name(name, known);
+  const std::string close = closest_name(name, names);
   throw UsageError(
-      fmt::format("there is nothing called `{}`; {}", name,
+      fmt::format("unknown name `{}`; {}", name,
                   close.empty() ? "`bathline list` shows all names" : fmt::format("did you mean `{}`?", close)));
 }
 

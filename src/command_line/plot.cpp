@@ -1,4 +1,4 @@
-// Starting the script that draws.
+// Starting the plotting script.
 // Tested by tests/command_line/plot_test.py.
 #include "command_line/plot.hpp"
 
@@ -24,13 +24,13 @@ int plot_result(const PlotRequest& request) {
   const fs::path script = find_data_folder("analysis", "BATHLINE_ANALYSIS") / "figure.py";
   std::error_code ignored;
   if (!fs::is_regular_file(script, ignored)) {
-    throw UsageError(
-        fmt::format("there is no {}, which draws; BATHLINE_ANALYSIS names the folder analysis/", script.string()));
+    throw UsageError(fmt::format("the plotting script {} does not exist; set BATHLINE_ANALYSIS to the folder analysis/",
+                                 script.string()));
   }
-  const char* named = std::getenv("BATHLINE_PYTHON");
-  // A path that begins with a dash is no option.
+  const char* interpreter = std::getenv("BATHLINE_PYTHON");
+  // `--` because a path may begin with a dash.
   const std::vector<std::string> words = {
-      named ? named : "/usr/bin/python3",
+      interpreter ? interpreter : "/usr/bin/python3",
       script.string(),
       "-o",
       request.stem.empty() ? fs::path(request.result).replace_extension().string() : request.stem,
@@ -42,8 +42,8 @@ int plot_result(const PlotRequest& request) {
   pid_t child = 0;
   if (const int reason = posix_spawnp(&child, arguments.front(), nullptr, nullptr, arguments.data(), environ)) {
     throw UsageError(
-        fmt::format("cannot start the Python interpreter {}: {}; BATHLINE_PYTHON names one that has h5py "
-                    "and matplotlib",
+        fmt::format("cannot start the Python interpreter {}: {}; set BATHLINE_PYTHON to one with h5py and "
+                    "matplotlib",
                     words.front(), std::generic_category().message(reason)));
   }
   int status = 0;

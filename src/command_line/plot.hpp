@@ -1,4 +1,4 @@
-// Pictures of results, which the scripts of the folder analysis/ draw.
+// Plotting results with the scripts of the folder analysis/.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@ namespace bathline {
 
 struct PlotRequest {
   std::string result;  ///< path of a result file
-  std::string stem;    ///< of the pictures, without extension; "": that of the result
+  std::string stem;    ///< path of the pictures without extension; "": that of the result
 };
 
-/// Draws the figure of a result as PNG and PDF and returns the script's exit code, whose messages it leaves to it.
-/// BATHLINE_ANALYSIS names another folder than the program's own analysis/; the interpreter is BATHLINE_PYTHON, or
-/// /usr/bin/python3. Throws UsageError where either is missing. For one rank.
+/// Plots the figure of a result as PNG and PDF and returns the exit code of the script, which prints its own messages.
+/// BATHLINE_ANALYSIS overrides the folder analysis/; the interpreter is BATHLINE_PYTHON, or /usr/bin/python3. Throws
+/// UsageError if either is missing. For one rank.
 int plot_result(const PlotRequest& request);
 
 }  // namespace bathline

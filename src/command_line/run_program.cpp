@@ -1,4 +1,4 @@
-// A program from its begin to its exit code.
+// Running the program: MPI, log, command line, exit code.
 // Tested by tests/command_line/commands_test.py.
 #include "command_line/run_program.hpp"
 
@@ -17,7 +17,7 @@ namespace bathline {
 
 int run_program(int argc, char** argv, const Catalogues& catalogues) {
   flush_subnormals();
-  // A file that may not become longer is a full disk, which is said, and not the end of the program.
+  // Exceeding the limit on the size of files is reported like a full disk and must not end the program.
   std::signal(SIGXFSZ, SIG_IGN);
   MpiSession session;
   const Communicator& world = session.world();
@@ -25,30 +25,29 @@ int run_program(int argc, char** argv, const Catalogues& catalogues) {
   log->set_pattern("%^%l%$: %v");
   if (!world.is_root()) log->set_level(spdlog::level::off);
   spdlog::set_default_logger(log);
-  const auto ended = [&](int code) {
+  const auto log_exit = [&](int code) {
     const bool has_json_lines = log->sinks().size() > 1;
     if (has_json_lines) spdlog::info("bathline ended with exit code {}", code);
     return code;
   };
   try {
-    return ended(run_command_line(argc, argv, Program(catalogues, world)));
+    return log_exit(run_command_line(argc, argv, Program(catalogues, world)));
   } catch (const UsageError& error) {
-    // Thrown on every rank alike; rank 0 speaks.
+    // Thrown on every rank; rank 0 logs it.
     spdlog::error("{}", error.what());
-    return ended(exit_code::usage);
+    return log_exit(exit_code::usage);
   } catch (const FileError& error) {
     spdlog::error("{}", error.what());
-    return ended(exit_code::numerical_failure);
+    return log_exit(exit_code::numerical_failure);
   } catch (const OutOfMemory& error) {
-    // The other ranks may wait for this one: all end. So below.
+    // The other ranks may wait for this one, so that all are ended. The same applies below.
     fmt::print(stderr, "bathline: rank {}: {}\n", world.rank(), error.what());
     session.abort(exit_code::numerical_failure);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "bathline: rank {}: the memory does not suffice for this recipe; nothing was computed\n",
-               world.rank());
+    fmt::print(stderr, "bathline: rank {}: out of memory for this recipe; nothing was computed\n", world.rank());
     session.abort(exit_code::usage);
   } catch (const std::exception& error) {
-    // A failure that the other ranks may not know of: end all of them rather than let them wait.
+    // The other ranks may not have failed, so that all are ended.
     fmt::print(stderr, "bathline: internal error on rank {}: {}\n", world.rank(), error.what());
     session.abort(exit_code::numerical_failure);
   }

@@ -43,12 +43,12 @@ std::string with_environment(const std::string& resolved, std::size_t index, con
   std::size_t count = 0;
   bool is_replaced = false;
   while (std::getline(lines, line)) {
-    const bool begins = line == "[[environment]]";
+    const bool begins = line == "[[environments]]";
     if (begins) ++count;
     if (begins && count == index + 1) {
       is_replaced = true;
       text += line + "\n" + keys + "\n";
-    } else if (line.starts_with("[") && !line.starts_with("[environment.") && !line.starts_with("[[environment.")) {
+    } else if (line.starts_with("[") && !line.starts_with("[environments.") && !line.starts_with("[[environments.")) {
       is_replaced = false;
     }
     if (!is_replaced) text += line + "\n";

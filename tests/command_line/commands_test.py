@@ -79,7 +79,7 @@ class DescribeTest(FolderTest):
         for ranks in (None, 2):
             outcome = run(["describe", "stormer-verlet"], ranks)
             self.assert_code(outcome, 2)
-            self.assert_said_once(outcome, "nothing called `stormer-verlet`")
+            self.assert_said_once(outcome, "unknown name `stormer-verlet`")
             self.assert_said_once(outcome, "did you mean `stoermer-verlet`?")
             self.assertEqual(outcome.out, "")
 
@@ -304,7 +304,7 @@ class UsageTest(FolderTest):
             (["frobnicate"], "error: unknown command `frobnicate`; known are `run`, "),
             (["chek", "a.toml"], "error: unknown command `chek`; did you mean `check`?"),
             (["run", "a.toml", "--sett", "time.end=3"], "error: `run` has no option `--sett`; did you mean `--set`?"),
-            (["run", "a.toml", "--wall-time", "-3"], "-3 is no positive number of seconds"),
+            (["run", "a.toml", "--wall-time", "-3"], "-3 is not a positive number of seconds"),
             (["claims", self.folder], "is not a regular file"),
         ):
             with self.subTest(arguments=arguments):

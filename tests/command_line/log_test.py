@@ -40,7 +40,7 @@ class LogTest(FolderTest):
         before = recipe.read_text()
         outcome = run(["run", recipe, "-o", self.folder / "d.h5", "--log-json", recipe])
         self.assert_code(outcome, 2)
-        self.assert_said_once(outcome, "is no log of JSON lines")
+        self.assert_said_once(outcome, "is not a log of JSON lines")
         self.assertEqual(recipe.read_text(), before)
 
     def test_a_log_that_cannot_be_written(self):

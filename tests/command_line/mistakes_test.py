@@ -574,7 +574,7 @@ class MemoryTest(MistakeTest):
         recipe["system"]["q0"] = [1.0] * many
         code, text = self.limited(recipe, "check", ranks=2)
         self.assertEqual(code, 2, text)
-        self.assertIn("the memory does not suffice for this recipe", text)
+        self.assertIn("out of memory for this recipe", text)
 
 
 class ManyParticlesTest(MistakeTest):

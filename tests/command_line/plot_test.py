@@ -37,7 +37,7 @@ class PlotTest(FolderTest):
         outcome = run(["plot", self.result], env={"BATHLINE_PYTHON": "/no/python"})
         self.assert_code(outcome, 2)
         self.assertIn("cannot start the Python interpreter /no/python: No such file", outcome.err)
-        self.assertIn("BATHLINE_PYTHON names one that has h5py", outcome.err)
+        self.assertIn("set BATHLINE_PYTHON to one with h5py", outcome.err)
 
     def test_a_missing_module(self):
         folder = self.folder / "modules"

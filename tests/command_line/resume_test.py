@@ -737,7 +737,7 @@ class RefusedTest(ResumeTest):
 
     def test_settings_without_a_recipe(self):
         result, copy = self.copies()
-        self.check_refused([copy, "--set", "time.step=1"], "belong to --recipe", result)
+        self.check_refused([copy, "--set", "time.step=1"], "need --recipe", result)
 
     def test_beginning_anew_among_old_checkpoints(self):
         result, copy = self.copies()
