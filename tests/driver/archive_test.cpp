@@ -1,4 +1,4 @@
-// State written to a checkpoint and put back.
+// Writing state to a checkpoint and restoring it.
 #include "driver/archive.hpp"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ struct Series {
   }
 };
 
-/// A bit of everything that an archive takes.
+/// A state with every kind of value that an archive supports.
 struct State {
   double a = 0.0, b = 0.0;
   std::int64_t steps = 0;
@@ -36,7 +36,7 @@ struct State {
     archive.counts("steps", {&steps});
     const std::vector<std::span<double>> parts = {pair, tail};
     archive.numbers("parts", parts);
-    const auto series = [](Archive& one, Series& each) { each.serialise(one); };
+    const auto series = [](Archive& group, Series& element) { element.serialise(group); };
     Archive lists = archive.group("list"), names = archive.group("named");
     lists.each(list, series);
     names.each(named, series);
@@ -68,7 +68,7 @@ State sample() {
           .named = {{"x", {{8.0}, {9.0}}}}};
 }
 
-TEST_F(MpiArchive, PutsBackOnEveryRankWhatRankZeroHad) {
+TEST_F(MpiArchive, RestoresTheStateOfRankZeroOnEveryRank) {
   write(test_world().is_root() ? sample() : State{.tail = {0.0}, .list = std::vector<Series>(2), .named = {{"x", {}}}});
   const CheckpointReader reader(path(), test_world());
   State state{.tail = {0.0}};
@@ -86,7 +86,7 @@ TEST_F(MpiArchive, PutsBackOnEveryRankWhatRankZeroHad) {
   EXPECT_THAT(state.named["x"].value, ElementsAre(9.0));
 }
 
-TEST_F(MpiArchive, RefusesWhatDoesNotFit) {
+TEST_F(MpiArchive, RefusesOtherSizes) {
   write(sample());
   const CheckpointReader reader(path(), test_world());
   Archive archive(reader, "state");
@@ -94,7 +94,7 @@ TEST_F(MpiArchive, RefusesWhatDoesNotFit) {
   EXPECT_THROW(archive.numbers("single", {&number}), std::out_of_range);
   std::int64_t count = 0, other = 0;
   EXPECT_THROW(archive.counts("steps", {&count, &other}), std::out_of_range);
-  EXPECT_THROW(archive.counts("single", {&count, &other}), std::out_of_range) << "1.5 is no count";
+  EXPECT_THROW(archive.counts("single", {&count, &other}), std::out_of_range) << "1.5 is not a count";
   std::vector<double> list;
   EXPECT_THROW(archive.numbers("parts", list, 4), std::out_of_range);
   EXPECT_NO_THROW(archive.numbers("parts", list, 3));

@@ -1,4 +1,4 @@
-// What does not make sense in a recipe is found before the run, all of it, with its place.
+// Reading an experiment: its cases, and mistakes and warnings found before the run, with their locations.
 #include "driver/experiment.hpp"
 
 #include <gmock/gmock.h>
@@ -45,9 +45,9 @@ on = "open"
 )";
 
 std::string with(const std::string& old, const std::string& now, std::string text = recipe) {
-  const std::size_t at = text.find(old);
-  EXPECT_NE(at, std::string::npos) << old;
-  return text.replace(at, old.size(), now);
+  const std::size_t position = text.find(old);
+  EXPECT_NE(position, std::string::npos) << old;
+  return text.replace(position, old.size(), now);
 }
 
 TEST(MpiExperiment, BuildsTheCasesOfARecipe) {
@@ -69,13 +69,13 @@ TEST(MpiExperiment, BuildsTheCasesOfARecipe) {
   EXPECT_EQ(closed_problem.environments()[0]->properties().sites, 100);
   EXPECT_EQ(closed_problem.environments()[0]->name(), "line");
   EXPECT_FALSE(closed_problem.is_damped());
-  // Without a damping of its own the open system has what the line implies.
+  // Without `damping` in [system], the open system has the damping that the line implies.
   const Problem open_problem = experiment.make_problem(*open);
   EXPECT_TRUE(open_problem.environments().empty());
   EXPECT_NEAR(open_problem.damping()(0, 0), 1.0, 1e-15);
 }
 
-TEST(MpiExperiment, StatedDampingCountsMoreThanWhatTheLineImplies) {
+TEST(MpiExperiment, StatedDampingOverridesThatOfTheLine) {
   const ReadRecipe read = read_recipe(with("k = 1.0", "k = 1.0\ndamping = 0.25"));
   ASSERT_EQ(read.report(), "");
   EXPECT_EQ(read.experiment->make_problem(*read.experiment->find_case("open")).damping()(0, 0), 0.25);
@@ -117,7 +117,7 @@ TEST(MpiExperiment, ARunMayEndBeforeTheOthers) {
               AllOf(HasSubstr("r.toml:19:1: end = 1.5 is after the end 1 of [time]")));
 }
 
-TEST(MpiExperiment, FindsParticlesThatAreNotThere) {
+TEST(MpiExperiment, FindsParticlesThatDoNotExist) {
   EXPECT_THAT(read_recipe(with("sites = 100", "sites = 100\nattach = 3")).report(),
               AllOf(HasSubstr("r.toml:11:"), HasSubstr("particle 3")));
   EXPECT_THAT(read_recipe(with("kind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0",
@@ -137,44 +137,44 @@ TEST(MpiExperiment, ReportsTheMistakesOfSeveralPartsTogetherAndOnce) {
   EXPECT_EQ(report.find("described in two ways", first + 1), std::string::npos);
 }
 
-TEST(MpiExperiment, JudgesWhatCouldBeReadAndNothingElse) {
+TEST(MpiExperiment, ReportsNoMistakesThatFollowFromOthers) {
   const struct {
     const char* old;
     const char* now;
-    std::vector<const char*> places;  // of all mistakes, in the order of the file
+    std::vector<const char*> locations;  // of all mistakes, in the order of the file
   } cases[] = {
-      // The rest of the system, and what hangs on it.
+      // Further mistakes in the system, and in what depends on it.
       {"m = 1.0\nk = 1.0\nq0 = [1.0]", "m = -1.0\nk = 1.0\nq0 = [1.0, 2.0]", {"r.toml:4:", "r.toml:6:"}},
       {"q0 = [1.0]", "q0 = true\nv0 = [1.0, 2.0]", {"r.toml:6:", "r.toml:7:"}},
       {"kind = \"single-oscillator\"", "kind = \"single\"", {"r.toml:3:"}},
       {"M = 0.1", "M = 0.1\nattach = 3\nlength = 1.0", {"r.toml:12:", "r.toml:13:"}},
-      // The rest of the line.
+      // Further mistakes in the line.
       {"M = 0.1\n", "M = -0.1\nattach = 3\n", {"r.toml:11:", "r.toml:12:"}},
       {"M = 0.1\n", "M = -0.1\nlength = 1.0\n", {"r.toml:11:", "r.toml:12:"}},
       {"lambda = 10.0", "lamda = 10.0", {"r.toml:12:"}},
       {"M = 0.1\n", "attach = \"0\"\n", {"r.toml:9:", "r.toml:11:"}},
       {"M = 0.1\nlambda = 10.0", "grid = \"characteristics\"\ndamping = 1.0\nattach = 2", {"r.toml:11:", "r.toml:13:"}},
       {"step = 0.05", "step = nan\nstpe = 1", {"r.toml:14:", "r.toml:15:"}},
-      // The integrators: beyond the limit of stability whatever else is wrong.
+      // Integrators: the stability limit is checked in spite of other mistakes.
       {"step = 0.05\nend = 1.0", "step = 0.12\nend = -1.0", {"r.toml:14:", "r.toml:15:"}},
       {"step = 0.05\nend = 1.0", "step = 0.12\nend = 1.0\n[output]\nevry = 2", {"r.toml:14:", "r.toml:17:"}},
       {"method = \"gamma\"\nname = \"open\"",
        "method = \"gamma\"\ngamma = 2\nname = \"open\"\nstep = 1e-300",
        {"r.toml:22:", "r.toml:24:"}},
   };
-  for (const auto& [old, now, places] : cases) {
+  for (const auto& [old, now, locations] : cases) {
     SCOPED_TRACE(now);
     const std::string report = read_recipe(with(old, now)).report();
-    std::size_t at = 0;
-    for (const char* place : places) {
-      at = report.find(place, at);
-      ASSERT_NE(at, std::string::npos) << place << "\n" << report;
+    std::size_t position = 0;
+    for (const char* location : locations) {
+      position = report.find(location, position);
+      ASSERT_NE(position, std::string::npos) << location << "\n" << report;
     }
-    EXPECT_EQ(std::count(report.begin(), report.end(), '\n') + 1, static_cast<long>(places.size())) << report;
+    EXPECT_EQ(std::count(report.begin(), report.end(), '\n') + 1, static_cast<long>(locations.size())) << report;
   }
 }
 
-TEST(MpiExperiment, DoesNotGiveWhatCouldNotBeRead) {
+TEST(MpiExperiment, ThrowsForValuesThatCouldNotBeRead) {
   const ReadRecipe no_mass = read_recipe(with("m = 1.0", "m = -1.0"));
   EXPECT_THROW(no_mass.experiment->system(), UnreadableValue);
   EXPECT_THROW(no_mass.experiment->make_problem(no_mass.experiment->cases().front()), UnreadableValue);
@@ -188,7 +188,7 @@ TEST(MpiExperiment, DoesNotGiveWhatCouldNotBeRead) {
   EXPECT_THROW(read_recipe(with("end = 1.0", "end = -1.0")).experiment->end_time(), UnreadableValue);
 }
 
-TEST(MpiExperiment, NothingIsDampedThatNobodySaysIs) {
+TEST(MpiExperiment, HasNoDampingByDefault) {
   std::string text =
       with("[[environments]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0\n", "");
   text = with("[[integrators]]\nmethod = \"gamma\"\nname = \"closed\"\non = \"closed\"\n", "", text);
@@ -202,8 +202,8 @@ TEST(MpiExperiment, FindsLinesLargerThanTheMemory) {
   EXPECT_THAT(report, AllOf(HasSubstr("r.toml:10:"), HasSubstr("GiB"), HasSubstr("would fit")));
 }
 
-// The line itself would fit, and the stages of a collocation method take more than twice as much besides.
-TEST(MpiExperiment, CountsWhatAnIntegratorNeedsBesidesTheLine) {
+// The line itself would fit; the stages of a collocation method need more than twice its memory in addition.
+TEST(MpiExperiment, CountsTheMemoryOfTheStages) {
   const auto sites =
       static_cast<std::int64_t>(0.6 / 16.0 * static_cast<double>(memory_budget(test_world(), 0.0).available));
   const auto report = [&](const std::string& integrator) {
@@ -216,13 +216,13 @@ TEST(MpiExperiment, CountsWhatAnIntegratorNeedsBesidesTheLine) {
   EXPECT_THAT(report("method = \"gauss\"\nstages = 4"), AllOf(HasSubstr("r.toml:10:"), HasSubstr("would fit")));
 }
 
-TEST(MpiExperiment, TakesUnequalSitesByEveryKindOfIntegrator) {
+TEST(MpiExperiment, SupportsNonuniformSitesWithEveryKindOfIntegrator) {
   const std::string table = testing::TempDir() + "bathline_experiment_sites_" + std::to_string(test_world().size());
   if (test_world().is_root()) std::ofstream(table) << "0.1 10.0\n0.2 5.0\n";
   test_world().barrier();
-  const std::string unequal = with("M = 0.1\nlambda = 10.0", "file = \"" + table + "\"");
+  const std::string nonuniform = with("M = 0.1\nlambda = 10.0", "file = \"" + table + "\"");
   const auto report = [&](const std::string& integrator) {
-    return read_recipe(with("method = \"gamma\"\nname = \"closed\"", integrator + "\nname = \"closed\"", unequal))
+    return read_recipe(with("method = \"gamma\"\nname = \"closed\"", integrator + "\nname = \"closed\"", nonuniform))
         .report();
   };
   for (const char* integrator : {"method = \"gamma\"\ngamma = 0.5", "method = \"gamma\"\ngamma = 0.7",
@@ -232,7 +232,7 @@ TEST(MpiExperiment, TakesUnequalSitesByEveryKindOfIntegrator) {
   }
 }
 
-TEST(MpiExperiment, FindsBathsLargerThanTheMemoryWhereverTheyStand) {
+TEST(MpiExperiment, FindsBathsLargerThanTheMemoryAtAnyIndex) {
   const std::string bath =
       "[[environments]]\nname = \"bath\"\nkind = \"heat-bath\"\ndamping = 1.0\nomega_max = 20.0\noscillators = "
       "1000000000000\n";
@@ -245,11 +245,11 @@ TEST(MpiExperiment, FindsStepsBeyondTheStabilityLimit) {
   // h sqrt(lambda/M) = 10 h <= 1, a little less for the finite line.
   const std::string report = read_recipe(with("step = 0.05", "step = 0.12")).report();
   EXPECT_THAT(report, AllOf(HasSubstr("r.toml:14:"), HasSubstr("step = 0.12"), HasSubstr("limit 0.100")));
-  // Where the integrator has a step of its own, that is the place.
+  // The location is that of the integrator's own step, if it has one.
   EXPECT_THAT(read_recipe(with("on = \"closed\"", "on = \"closed\"\nstep = 0.125")).report(), HasSubstr("r.toml:20:"));
   // The midpoint rule has no limit.
   EXPECT_EQ(read_recipe(with("name = \"closed\"", "name = \"closed\"\ngamma = 0.5\nstep = 0.125")).report(), "");
-  // A light particle on a stiff line is faster than the line itself.
+  // A light particle on a stiff line has a frequency above the line's band edge.
   EXPECT_THAT(read_recipe(with("m = 1.0", "m = 0.001")).report(), HasSubstr("stability limit"));
 }
 
@@ -272,7 +272,7 @@ TEST(MpiExperiment, WarnsOfAStepThatDoesNotDivideTheEnd) {
   EXPECT_THAT(read.feasibility->warnings()[0],
               AllOf(HasSubstr("closed"), HasSubstr("0.05"), HasSubstr("1.02"), HasSubstr("ends at 1")));
   EXPECT_EQ(read.experiment->find_case("closed")->steps, 20);
-  // Up to round-off is not at all.
+  // Differences of the order of round-off give no warning.
   const ReadRecipe thirds = read_recipe(with("step = 0.05", "step = 0.06666666666666667"));
   EXPECT_THAT(thirds.feasibility->warnings(), testing::IsEmpty());
   EXPECT_EQ(thirds.experiment->find_case("closed")->steps, 15);
@@ -291,19 +291,20 @@ TEST(MpiExperiment, WarnsOfAnEchoBeforeTheEnd) {
 
 TEST(MpiExperiment, WarnsOfACharacteristicGridOfAnotherGamma) {
   const auto warnings = [](const std::string& grid, const std::string& integrator) {
-    return read_recipe(with("name = \"gamma\"", "name = \"gamma\"\n" + integrator,
+    return read_recipe(with("method = \"gamma\"", "method = \"gamma\"\n" + integrator,
                             with("M = 0.1\nlambda = 10.0", "grid = \"characteristic\"\ndamping = 1.0\n" + grid)))
         .feasibility->warnings();
   };
   EXPECT_THAT(warnings("", ""), testing::IsEmpty());
   EXPECT_THAT(warnings("gamma = 0.25", "gamma = 0.25"), testing::IsEmpty());
-  EXPECT_THAT(warnings("gamma = 0.25", "gamma = 0.0"),
-              testing::ElementsAre(AllOf(HasSubstr("closed"), HasSubstr("the grid of `line` is exact for gamma = 0.25"))));
+  EXPECT_THAT(
+      warnings("gamma = 0.25", "gamma = 0.0"),
+      testing::ElementsAre(AllOf(HasSubstr("closed"), HasSubstr("the grid of `line` is exact for gamma = 0.25"))));
   EXPECT_THAT(warnings("", "gamma = 0.5"), testing::ElementsAre(HasSubstr("with gamma = 0.5 closed and reduced")));
 }
 
-TEST(MpiExperiment, WarnsOfABathThatIsTooSlowOrComesBack) {
-  // 50 oscillators up to 2 rad/s: back at 2 pi / 0.04 = 157.08, the highest at 1.98.
+TEST(MpiExperiment, WarnsOfABathWithALowBandEdgeOrARecurrence) {
+  // 50 oscillators up to 2 rad/s: recurrence at 2 pi / 0.04 = 157.08, highest frequency 1.98.
   const auto bath = [](const std::string& system, const std::string& end) {
     return read_recipe(with("kind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0",
                             "kind = \"heat-bath\"\noscillators = 50\nomega_max = 2.0\ndamping = 0.3",
@@ -322,7 +323,7 @@ TEST(MpiExperiment, WarnsOfABathThatIsTooSlowOrComesBack) {
               HasSubstr("closed: the recurrence of `line` returns at t_r = 157.08"));
 }
 
-TEST(MpiExperiment, WarnsOfAMethodThatGrows) {
+TEST(MpiExperiment, WarnsOfAnUnstableMethod) {
   const ReadRecipe read =
       read_recipe(with("method = \"gamma\"\nname = \"closed\"", "method = \"explicit-euler\"\nname = \"closed\""));
   ASSERT_EQ(read.report(), "");
@@ -330,18 +331,18 @@ TEST(MpiExperiment, WarnsOfAMethodThatGrows) {
   EXPECT_THAT(read.feasibility->warnings()[0], AllOf(HasSubstr("closed"), HasSubstr("unstable with every step size")));
 }
 
-TEST(MpiExperiment, FindsRunsThatWouldNotEnd) {
+TEST(MpiExperiment, FindsTooManySteps) {
   EXPECT_THAT(read_recipe(with("step = 0.05", "step = 1e-16")).report(),
               AllOf(HasSubstr("r.toml:14:"), HasSubstr("steps to reach the end")));
 }
 
-TEST(MpiExperiment, CountsNoMoreSitesThanThereCanBe) {
+TEST(MpiExperiment, LimitsTheNumberOfSites) {
   const std::string report = read_recipe(with("sites = 100", "sites = 1000000000000000000")).report();
   EXPECT_THAT(report, AllOf(HasSubstr("r.toml:10:"), HasSubstr("must be at most 1000000000000000")));
   EXPECT_THAT(read_recipe(with("sites = 100", "sites = 1000000000000000")).report(), HasSubstr("would fit"));
 }
 
-TEST(MpiExperiment, WantsForcesThatAreNumbersAtTheStart) {
+TEST(MpiExperiment, RequiresFiniteForcesAtTheStart) {
   std::string text = with("kind = \"single-oscillator\"\nm = 1.0\nk = 1.0\nq0 = [1.0]",
                           "kind = \"coupled-van-der-pol\"\nepsilon = 1.0\nrho = 1.0\nlambda = 1.0\nq0 = [0.0, 1e300]");
   text = with("[[environments]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = 100\nM = 0.1\nlambda = 10.0\n",
@@ -364,7 +365,7 @@ TEST(MpiExperiment, ReadsATableOnce) {
   EXPECT_EQ(problem.environments()[0]->assemble(2).mass[1], 0.2);
 }
 
-TEST(MpiExperiment, RefusesClaimsOnEnergiesOfWarmLinesOnTheLimit) {
+TEST(MpiExperiment, RefusesClaimsOnEnergiesOfThermalLinesAtTheStabilityLimit) {
   const std::string grid = with("M = 0.1\nlambda = 10.0", "grid = \"characteristic\"\ndamping = 1.0");
   const std::string warm = with("damping = 1.0", "damping = 1.0\nkT = 0.5", grid);
   const auto claim = [](const std::string& keys) { return "[[claims]]\nname = \"c\"\nbounds = [0.0, 1.0]\n" + keys; };
@@ -383,7 +384,7 @@ TEST(MpiExperiment, RefusesClaimsOnEnergiesOfWarmLinesOnTheLimit) {
   EXPECT_EQ(read_recipe(warm + claim("quantity = \"closed.energy_particles.max\"\n")).report(), "");
   EXPECT_EQ(read_recipe(grid + claim(energy)).report(), "");
   EXPECT_THAT(read_recipe(grid).feasibility->warnings(), testing::IsEmpty());
-  // Half way to the limit nothing is wrong with a warm line.
+  // At half the stability limit, energies of a thermal line can be claimed.
   EXPECT_EQ(read_recipe(with("lambda = 10.0", "lambda = 10.0\nkT = 0.5") + claim(energy)).report(), "");
 }
 

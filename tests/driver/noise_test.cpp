@@ -1,4 +1,4 @@
-// Which open runs have noise, of which temperature, and what is refused.
+// The noise of open and closed runs: its temperature, and refused combinations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ std::string bath(int particle, double damping, double temperature) {
 
 const std::string damped = "C = [[1.0, 0.5], [0.5, 2.0]]\n";
 
-/// The momentum diffusion of the only case; empty where it has no noise.
+/// The momentum diffusion of the only case; empty if it has no noise.
 MatrixXd diffusion_of(const std::string& text) {
   const ReadRecipe read = read_recipe(text);
   EXPECT_EQ(read.report(), "");
@@ -54,16 +54,16 @@ TEST(Noise, TakesTemperatureAndDampingFromTheEnvironments) {
 TEST(Noise, TakesTemperatureFromTheSystem) {
   EXPECT_EQ(diffusion_of(recipe(damped + "kT = 2.0\n", "", "")), (MatrixXd{{2.0, 1.0}, {1.0, 4.0}}));
   EXPECT_EQ(diffusion_of(recipe("C = [1.0, 2.0]\nkT = [2.0, 0.5]\n", "", "")), (MatrixXd{{2.0, 0.0}, {0.0, 1.0}}));
-  // It stands above that of environments, as the damping does.
+  // It overrides that of environments, as the damping does.
   EXPECT_LT((diffusion_of(recipe("kT = 0.5\n", bath(0, 0.5, 3.0), "")) - MatrixXd{{0.25, 0.0}, {0.0, 0.0}}).norm(),
             1e-14);
   EXPECT_EQ(diffusion_of(recipe(damped + "kT = 0.0\n", "", "")).size(), 0);
-  // Damping of its own at the one temperature that there is.
+  // Damping given in [system], with the common temperature of the environments.
   EXPECT_EQ(diffusion_of(recipe(damped, bath(0, 0.5, 2.0) + bath(1, 0.5, 2.0), "")),
             (MatrixXd{{2.0, 1.0}, {1.0, 4.0}}));
 }
 
-TEST(Noise, RefusesTemperaturesThatDoNotGoTogether) {
+TEST(Noise, RefusesDifferentTemperatures) {
   const std::string apart = read_recipe(recipe(damped + "kT = [2.0, 0.5]\n", "", "")).report();
   EXPECT_THAT(apart, HasSubstr("r.toml:8:"));
   EXPECT_THAT(apart, HasSubstr("couples particles of different temperatures"));
@@ -73,13 +73,13 @@ TEST(Noise, RefusesTemperaturesThatDoNotGoTogether) {
   EXPECT_THAT(read_recipe(recipe(damped + "kT = -1.0\n", "", "")).report(), HasSubstr("kT"));
 }
 
-TEST(Noise, MethodsThatTakeNoneSayWhy) {
+TEST(Noise, MethodsWithoutNoiseGiveTheReason) {
   const std::string warm = damped + "kT = 2.0\n";
   for (const char* name : {"rk4", "explicit-euler", "implicit-euler"}) {
     EXPECT_THAT(read_recipe(recipe(warm, "", "", name)).report(), HasSubstr("takes no noise: ")) << name;
     EXPECT_EQ(read_recipe(recipe(warm, "", "noise = false\nallow_unstable = true\n", name)).report(), "") << name;
   }
-  // In this damping, C = gamma M, its Lagrangian would be one.
+  // With this damping, C = gamma M, herglotz supports the system without noise.
   const std::string even = "C = [0.5, 1.0]\nkT = 2.0\n";
   EXPECT_THAT(read_recipe(recipe(even, "", "", "herglotz")).report(), HasSubstr("takes no noise: "));
   EXPECT_EQ(read_recipe(recipe(even, "", "noise = false\n", "herglotz")).report(), "");
@@ -102,23 +102,23 @@ std::string closed(const std::string& more, const std::string& name, double temp
   return text.replace(text.find("\"open\""), 6, "\"closed\"");
 }
 
-/// Whether the memory of the only case has noise, which the case knows.
+/// Whether the memory of the only case has noise; checks that the case agrees.
 bool has_noise(const std::string& text) {
   const ReadRecipe read = read_recipe(text);
   EXPECT_EQ(read.report(), "");
-  const Case& one = read.experiment->cases().front();
-  const Problem problem = read.experiment->make_problem(one);
-  const bool found = dynamic_cast<Noisy&>(*problem.environments().front()).noise() != nullptr;
-  EXPECT_EQ(one.noise, found);
-  EXPECT_EQ(problem.environments().front()->properties().temperature > 0.0, found);
-  return found;
+  const Case& this_case = read.experiment->cases().front();
+  const Problem problem = read.experiment->make_problem(this_case);
+  const bool result = dynamic_cast<Noisy&>(*problem.environments().front()).noise() != nullptr;
+  EXPECT_EQ(this_case.noise, result);
+  EXPECT_EQ(problem.environments().front()->properties().temperature > 0.0, result);
+  return result;
 }
 
 TEST(Noise, OfAWarmMemoryBelongsToClosedRuns) {
   EXPECT_TRUE(has_noise(closed("", "stoermer-verlet")));
   EXPECT_FALSE(has_noise(closed("noise = false\n", "stoermer-verlet")));
   EXPECT_FALSE(has_noise(closed("", "stoermer-verlet", 0.0)));
-  // Open runs have the white noise of the damper that it stands for, k r / (r^2 + w^2).
+  // Open runs have the white noise of the implied damper, k r / (r^2 + w^2).
   EXPECT_LT((diffusion_of(recipe("", memory(0.4), "")) - MatrixXd{{0.4 * 0.5 / 0.74, 0.0}, {0.0, 0.0}}).norm(), 1e-15);
   EXPECT_THAT(read_recipe(closed("", "rk4")).report(), HasSubstr("takes no noise: "));
   EXPECT_EQ(read_recipe(closed("noise = false\n", "rk4")).report(), "");
@@ -138,15 +138,15 @@ TEST(Noise, OfAQuantumBathIsOfClosedRuns) {
   EXPECT_THAT(quantum(recipe("", memory(0.4), "")), HasSubstr("diverges for a pure damper"));
   EXPECT_EQ(quantum(recipe("", memory(0.4), "noise = false\n")), "");
   EXPECT_TRUE(has_noise(with_hbar(closed("gamma = 0.5\n", "gamma"))));
-  // Without its noise it has none of the motion at the temperature 0 either.
+  // Without noise there is no zero-point motion either.
   for (const double kt : {0.4, 0.0}) {
     EXPECT_FALSE(has_noise(with_hbar(closed("gamma = 0.5\nnoise = false\n", "gamma", kt))));
   }
 }
 
-// Waves go up to 2 rad/s, and the particles by themselves to 1.54. A motion of the whole is above where K + 2 lambda,
-// the force at the band's edge with the line's, is more than 4 M in some direction.
-TEST(Noise, OfALineDoesNotReachWhatVibratesAboveItsBand) {
+// The band edge is 2 rad/s, the highest frequency of the particles 1.54. The closed system has a bound mode above the
+// band if K + 2 lambda, the stiffness at the band edge including the line's, exceeds 4 M in some direction.
+TEST(Noise, OfALineDoesNotThermaliseBoundModes) {
   const auto warnings = [](const std::string& lambda) {
     const std::string line =
         "[[environments]]\nname = \"line\"\nkind = \"spring-mass-line\"\nsites = \"infinite\"\ntolerance = 1e-6\n"
@@ -161,7 +161,7 @@ TEST(Noise, OfALineDoesNotReachWhatVibratesAboveItsBand) {
   EXPECT_THAT(warnings("2.0"), testing::ElementsAre(HasSubstr("above the band edge 2")));
 }
 
-TEST(ThermalStart, TemperatureAndPotentialHaveToAllowIt) {
+TEST(ThermalStart, NeedsATemperatureAndASuitablePotential) {
   const std::string start = "start = \"thermal\"\n";
   EXPECT_EQ(read_recipe(recipe(damped + start + "kT = 2.0\n", "", "")).report(), "");
   EXPECT_EQ(read_recipe(recipe(start, bath(0, 0.5, 3.0), "")).report(), "");

@@ -1,4 +1,4 @@
-// The section [output], read once.
+// Reading the section [output].
 #include "driver/output_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ on = "open"
   return read.experiment->output();
 }
 
-TEST(MpiOutputPlan, SaysWhatIsLeftOut) {
+TEST(MpiOutputPlan, HasDefaults) {
   const OutputPlan plan = plan_of("");
   EXPECT_EQ(plan.every, 1);
   EXPECT_EQ(plan.snapshots, 0);
@@ -40,7 +40,7 @@ TEST(MpiOutputPlan, SaysWhatIsLeftOut) {
   EXPECT_FALSE(plan.keep_checkpoints.has_value());
 }
 
-TEST(MpiOutputPlan, HoldsWhatIsGiven) {
+TEST(MpiOutputPlan, HasTheGivenValues) {
   const OutputPlan plan = plan_of(
       "every = 2\nsnapshots = 3\nsite_stride = 4\nwork_rules = true\ncheckpoint_every = 6\n"
       "checkpoint_interval = 7.5\nkeep_checkpoints = 8\n");
@@ -54,7 +54,7 @@ TEST(MpiOutputPlan, HoldsWhatIsGiven) {
   EXPECT_TRUE(plan_of("particles_only = true\n").particles_only);
 }
 
-TEST(MpiOutputPlan, IsUnknownWhereItCouldNotBeRead) {
+TEST(MpiOutputPlan, ThrowsForUnreadableKeys) {
   Section output;
   output.set("every", 1L, {});
   EXPECT_THROW(read_output(output), std::logic_error);

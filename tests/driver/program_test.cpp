@@ -1,4 +1,4 @@
-// What a program brings along, its own lines beside those of bathline included.
+// The catalogues of a program, including entries that another program adds.
 #include "driver/program.hpp"
 
 #include <gmock/gmock.h>
@@ -16,10 +16,10 @@
 namespace bathline::program_test {
 namespace {
 
-TEST(Program, EverythingThatItBringsAlongDescribesItself) {
-  const CatalogueSchema words = catalogue_schema_of(builtin_catalogues());
+TEST(Program, AllEntriesAreDescribed) {
+  const CatalogueSchema schema = catalogue_schema_of(builtin_catalogues());
   for (const auto* entries :
-       {&words.systems, &words.potentials, &words.environments, &words.integrators, &words.studies}) {
+       {&schema.systems, &schema.potentials, &schema.environments, &schema.integrators, &schema.studies}) {
     EXPECT_FALSE(entries->empty());
     std::set<std::string> names;
     for (const CatalogueEntry& entry : *entries) {
@@ -54,7 +54,7 @@ class NoStudy final : public Study {
   std::optional<CaseFailure> run(ResultFile&, Progress&, Checkpoints&) override { return std::nullopt; }
 };
 
-/// A particle of 3 kg in whatever potential the recipe names.
+/// A particle of 3 kg in the potential that the recipe names.
 SystemKind caged_kind() {
   return {
       {.name = "caged",
@@ -72,27 +72,27 @@ SystemKind caged_kind() {
       }};
 }
 
-/// Another program: one line more in every catalogue. Its environment and its integrator are renamed ones.
+/// The catalogues of another program, with one more entry each. Its environment and its integrator are renamed ones.
 Catalogues extended_catalogues() {
-  Catalogues all = builtin_catalogues();
-  all.potentials.add({{.name = "sextic", .parameters = {{.name = "k", .required = true}}},
-                      [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
-                        return std::make_shared<Sextic>(section.number("k"));
-                      }});
-  all.systems.add(caged_kind());
-  EnvironmentKind bath = *all.environments.find("heat-bath");
+  Catalogues catalogues = builtin_catalogues();
+  catalogues.potentials.add({{.name = "sextic", .parameters = {{.name = "k", .required = true}}},
+                             [](const Section& section, Mistakes&) -> std::shared_ptr<const PairPotential> {
+                               return std::make_shared<Sextic>(section.number("k"));
+                             }});
+  catalogues.systems.add(caged_kind());
+  EnvironmentKind bath = *catalogues.environments.find("heat-bath");
   bath.entry.name = "my-bath";
-  all.environments.add(bath);
-  Method method = *all.integrators.find("stoermer-verlet");
+  catalogues.environments.add(bath);
+  Method method = *catalogues.integrators.find("stoermer-verlet");
   method.entry.name = "my-verlet";
-  all.integrators.add(method);
-  StudyKind study = *all.studies.find("trajectory");
+  catalogues.integrators.add(method);
+  StudyKind study = *catalogues.studies.find("trajectory");
   study.entry.name = "my-study";
   study.make = [](const Recipe&, const Experiment&, Mistakes&) -> std::unique_ptr<Study> {
     return std::make_unique<NoStudy>();
   };
-  all.studies.add(study);
-  return all;
+  catalogues.studies.add(study);
+  return catalogues;
 }
 
 constexpr const char* recipe_text = R"(title = "t"
@@ -114,14 +114,14 @@ on = "closed"
 kind = "my-study"
 )";
 
-TEST(MpiProgram, RecipesNameWhatAnotherProgramAdds) {
+TEST(MpiProgram, RecipesCanNameAddedEntries) {
   const Program program(extended_catalogues(), test_world());
   Mistakes mistakes;
   const Recipe recipe = parse_recipe(recipe_text, "r.toml", {}, program.catalogue_schema(), mistakes);
   const Experiment experiment(recipe, program, mistakes);
   const Feasibility feasibility(recipe, experiment, mistakes);
   ASSERT_EQ(mistakes.report(), "");
-  // It resolves to a text that resolves to itself, the potential's own key included.
+  // The resolved recipe, which includes the potential's own key, resolves to itself.
   EXPECT_EQ(parse_recipe(recipe.resolved, "r.toml", {}, program.catalogue_schema(), mistakes).resolved,
             recipe.resolved);
   EXPECT_THAT(recipe.resolved, testing::HasSubstr("[system.cage]\nkind = \"sextic\"\nk = 0.5"));
@@ -132,7 +132,7 @@ TEST(MpiProgram, RecipesNameWhatAnotherProgramAdds) {
   EXPECT_NE(dynamic_cast<const NoStudy*>(study.get()), nullptr);
 }
 
-TEST(MpiProgram, OtherProgramsDoNotKnowOfIt) {
+TEST(MpiProgram, BuiltinCataloguesDoNotContainThem) {
   const Program program(builtin_catalogues(), test_world());
   Mistakes mistakes;
   const Recipe recipe = parse_recipe(recipe_text, "r.toml", {}, program.catalogue_schema(), mistakes);

@@ -1,4 +1,4 @@
-// The recipes below a folder, by name and title.
+// Names and titles of the recipes below a folder.
 #include "driver/recipe_library.hpp"
 
 #include <gmock/gmock.h>

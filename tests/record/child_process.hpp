@@ -1,4 +1,4 @@
-// Other programs that a test runs, and the test program itself run anew.
+// Running other programs, or the test program itself, in a test.
 #pragma once
 
 #include <unistd.h>
@@ -18,8 +18,8 @@ struct Outcome {
   std::string output;  ///< standard output and error
 };
 
-/// Runs a command of the shell with this program's environment less what mpirun has put there: a child that takes this
-/// process's place in message passing would confuse both.
+/// Runs a shell command with this program's environment without the variables of mpirun: otherwise the child would join
+/// the MPI job of this process.
 inline Outcome run_command(const std::string& command) {
   std::string clean = "env";
   for (char** entry = environ; *entry != nullptr; ++entry) {

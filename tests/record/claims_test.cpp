@@ -1,4 +1,4 @@
-// Quantities of claims: what they may look like, what they measure, why they cannot be measured; and the verdicts.
+// Quantities of claims: parsing, measuring and errors; and the evaluation of claims.
 #include "record/claims.hpp"
 
 #include <gmock/gmock.h>
@@ -20,48 +20,48 @@ using testing::StartsWith;
 
 const double nan = std::nan("");
 
-std::string why_not(const std::string& text) {
+std::string rejection_of(const std::string& text) {
   ParsedQuantity quantity;
-  std::string why;
-  return parse_quantity(text, quantity, why) ? "" : why;
+  std::string reason;
+  return parse_quantity(text, quantity, reason) ? "" : reason;
 }
 
-TEST(Quantity, IsTakenApart) {
+TEST(Quantity, IsParsed) {
   ParsedQuantity quantity;
-  std::string why;
-  ASSERT_TRUE(parse_quantity("closed.q[0][12].max", quantity, why)) << why;
+  std::string reason;
+  ASSERT_TRUE(parse_quantity("closed.q[0][12].max", quantity, reason)) << reason;
   EXPECT_THAT(quantity.parts, ElementsAre("closed", "q"));
   EXPECT_THAT(quantity.indices, ElementsAre(0, 12));
   EXPECT_EQ(quantity.statistic, "max");
-  ASSERT_TRUE(parse_quantity("wave.front_speed", quantity, why));
+  ASSERT_TRUE(parse_quantity("wave.front_speed", quantity, reason));
   EXPECT_THAT(quantity.parts, ElementsAre("wave", "front_speed"));
   EXPECT_THAT(quantity.indices, IsEmpty());
   EXPECT_EQ(quantity.statistic, "");
-  ASSERT_TRUE(parse_quantity("max", quantity, why));
+  ASSERT_TRUE(parse_quantity("max", quantity, reason));
   EXPECT_THAT(quantity.parts, ElementsAre("max"));
-  ASSERT_TRUE(parse_quantity("a b-1.x[3]", quantity, why));
+  ASSERT_TRUE(parse_quantity("a b-1.x[3]", quantity, reason));
   EXPECT_THAT(quantity.parts, ElementsAre("a b-1", "x"));
   EXPECT_THAT(quantity.indices, ElementsAre(3));
 }
 
 TEST(Quantity, IsRejectedWithAReason) {
-  EXPECT_THAT(why_not(""), HasSubstr("name is missing"));
-  EXPECT_THAT(why_not("closed..q"), HasSubstr("name is missing"));
-  EXPECT_THAT(why_not("closed."), HasSubstr("name is missing"));
-  EXPECT_THAT(why_not("[0]"), HasSubstr("name is missing"));
-  EXPECT_THAT(why_not("closed/q"), HasSubstr("dots"));
-  EXPECT_THAT(why_not("closed.q]"), HasSubstr("`q]`"));
-  EXPECT_THAT(why_not("closed.q[0"), HasSubstr("`[0`"));
-  EXPECT_THAT(why_not("closed.q[0]x"), HasSubstr("`x`"));
-  EXPECT_THAT(why_not("closed.q[-1]"), HasSubstr("`[-1]`"));
-  EXPECT_THAT(why_not("closed.q[1.5]"), HasSubstr("[1"));
-  EXPECT_THAT(why_not("closed.q[]"), HasSubstr("`[]`"));
-  EXPECT_THAT(why_not("closed.q[99999999999999999999]"), HasSubstr("not an index"));
-  EXPECT_THAT(why_not("closed[0].q"), HasSubstr("`q`"));
-  EXPECT_THAT(why_not("closed.q[0].maximum"), HasSubstr("max_abs"));
+  EXPECT_THAT(rejection_of(""), HasSubstr("name is missing"));
+  EXPECT_THAT(rejection_of("closed..q"), HasSubstr("name is missing"));
+  EXPECT_THAT(rejection_of("closed."), HasSubstr("name is missing"));
+  EXPECT_THAT(rejection_of("[0]"), HasSubstr("name is missing"));
+  EXPECT_THAT(rejection_of("closed/q"), HasSubstr("dots"));
+  EXPECT_THAT(rejection_of("closed.q]"), HasSubstr("`q]`"));
+  EXPECT_THAT(rejection_of("closed.q[0"), HasSubstr("`[0`"));
+  EXPECT_THAT(rejection_of("closed.q[0]x"), HasSubstr("`x`"));
+  EXPECT_THAT(rejection_of("closed.q[-1]"), HasSubstr("`[-1]`"));
+  EXPECT_THAT(rejection_of("closed.q[1.5]"), HasSubstr("[1"));
+  EXPECT_THAT(rejection_of("closed.q[]"), HasSubstr("`[]`"));
+  EXPECT_THAT(rejection_of("closed.q[99999999999999999999]"), HasSubstr("not an index"));
+  EXPECT_THAT(rejection_of("closed[0].q"), HasSubstr("`q`"));
+  EXPECT_THAT(rejection_of("closed.q[0].maximum"), HasSubstr("max_abs"));
 }
 
-/// A file with series, arrays, snapshots and names that are hard to read.
+/// A file with series, arrays, snapshots and names that contain dots or the name of a statistic.
 class Claims : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -115,8 +115,8 @@ class Claims : public testing::Test {
 
   static Measurement measured(const std::string& text, std::optional<Window> window = std::nullopt) {
     ParsedQuantity quantity;
-    std::string why;
-    if (!parse_quantity(text, quantity, why)) return {nan, why};
+    std::string reason;
+    if (!parse_quantity(text, quantity, reason)) return {nan, reason};
     return measure(*reader_, quantity, window);
   }
   static double value(const std::string& text, std::optional<Window> window = std::nullopt) {
@@ -196,7 +196,7 @@ TEST_F(Claims, SelectRowsOfArraysAndSnapshots) {
   EXPECT_EQ(value("closed.holes.max", Window{0.0, 0.6}), 1.0);
 }
 
-TEST_F(Claims, SayWhatIsNotThere) {
+TEST_F(Claims, NameWhatIsMissing) {
   EXPECT_EQ(problem("closed.energy_totl.min"),
             "no variable `energy_totl` in group `closed`; it has axis, displacement, energy, holes, particle, q, site, "
             "snapshot_time, time");
@@ -220,14 +220,15 @@ TEST_F(Claims, SayWhyThereIsNoSingleNumber) {
   EXPECT_THAT(problem("closed.q.last"), HasSubstr("2 components"));
   EXPECT_THAT(problem("empty.q.max"), HasSubstr("is empty"));
   EXPECT_EQ(value("empty.q.count"), 0.0);
-  EXPECT_THAT(problem("closed.holes.min"), HasSubstr("holds NaN at time 0.7"));
+  EXPECT_THAT(problem("closed.holes.min"), HasSubstr("is NaN at time 0.7"));
   EXPECT_THAT(problem("gamma-0.5.q.slope"), HasSubstr("two different"));
-  EXPECT_THAT(problem("closed.q[0].max", Window{2.0, 3.0}), HasSubstr("between 2 and 3; its coordinate is from 0 to 1"));
+  EXPECT_THAT(problem("closed.q[0].max", Window{2.0, 3.0}),
+              HasSubstr("between 2 and 3; its coordinate is from 0 to 1"));
   EXPECT_THAT(problem("convergence.midpoint.order_q", Window{0.0, 1.0}), HasSubstr("single number"));
   EXPECT_THAT(problem("convergence.label"), HasSubstr("does not hold numbers"));
 }
 
-/// A claim as the recipe's parser hands it over.
+/// A claim as from the recipe's parser.
 class ClaimOf {
  public:
   explicit ClaimOf(const std::string& quantity) {
@@ -299,8 +300,8 @@ TEST_F(Verdict, LooksThroughTheWindow) {
   EXPECT_FALSE(of(ClaimOf("closed.q[1].max").expect(-0.4).set("tolerance", 1e-12)).passed);
 }
 
-// q[0] - q[1] = t^2 + t, of which the largest is 2; the largest magnitudes of both are 1, and their difference is 0.
-TEST_F(Verdict, SubtractsRowByRowWhereThatHasNoStatistic) {
+// The maximum of q[0] - q[1] = t^2 + t is 2; the maximal magnitudes of both are 1, and their difference is 0.
+TEST_F(Verdict, SubtractsRowByRowWithoutAStatistic) {
   const auto less = [](const std::string& quantity, const std::string& minus) {
     return ClaimOf(quantity).expect(0.0).set("minus", minus);
   };
@@ -317,7 +318,7 @@ TEST_F(Verdict, SubtractsRowByRowWhereThatHasNoStatistic) {
   EXPECT_THAT(of(less("closed.q[0].max", "closed.nothing")).problem, HasSubstr("`nothing`"));
 }
 
-TEST_F(Verdict, WantsUnsupportedStatementsNotToHold) {
+TEST_F(Verdict, PassesUnsupportedStatementsThatFail) {
   const std::string quantity = "convergence.midpoint.order_q";
   const ClaimResult refuted = of(ClaimOf(quantity).expect(4.0).set("supported", false));
   EXPECT_FALSE(refuted.supported);
@@ -329,7 +330,7 @@ TEST_F(Verdict, WantsUnsupportedStatementsNotToHold) {
   EXPECT_THAT(upheld.problem, HasSubstr("but it holds"));
 }
 
-TEST_F(Verdict, NeverPassesWhatIsNotMeasured) {
+TEST_F(Verdict, FailsWithoutAMeasurement) {
   for (const bool supported : {true, false}) {
     for (const std::string quantity : {"nowhere.q.max", "closed.q[7].max", "closed.holes.max", "closed.q", "a..b"}) {
       const ClaimResult result = of(ClaimOf(quantity).bounds(-1e300, 1e300).set("supported", supported));
@@ -396,7 +397,7 @@ TEST_F(Verdict, IsShownInATable) {
              .set("uncertainty", 0.125)),
       of(ClaimOf("convergence.midpoint.order_q").expect(4).set("name", std::string("o2")).set("supported", false)),
       of(ClaimOf("nowhere.q").expect(1.0).set("name", std::string("nothing")))};
-  EXPECT_THAT(claims_table(claims), StartsWith("               claim    measured  asked      uncertainty  source\n"
+  EXPECT_THAT(claims_table(claims), StartsWith("               claim    measured  expected   uncertainty  source\n"
                                                "PASS           größe           1  1 +- 0.01  -            ours\n"
                                                "FAIL           order           2  3 to 4     0.12         ours\n"
                                                "not supported  o2              2  4          -            ours\n"

@@ -1,4 +1,4 @@
-// A disk that fills up while a file is written: all ranks hear of it, none hangs, and nothing that was written is lost.
+// A disk that becomes full while a file is written: all ranks get the error, none hangs, and no written data are lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,8 +38,8 @@ class SmallDisk {
 
   const std::string& problem() const { return problem_; }
   std::string file(const std::string& name) const { return folder_.file(name); }
-  /// Leaves room for so many bytes and no more.
-  void fill_but(std::uintmax_t rest) const {
+  /// Fills the disk up to `rest` free bytes.
+  void fill_except(std::uintmax_t rest) const {
     if (test_world().is_root()) {
       const auto space = std::filesystem::space(folder_.path());
       std::ofstream(file("ballast")) << std::string(space.available - rest, 'x');
@@ -63,7 +63,7 @@ class MpiFullDisk : public testing::Test {
   std::optional<SmallDisk> disk_;
 };
 
-/// Appends until that fails; returns how often it succeeded and what the failure said.
+/// Appends until that fails; returns the number of successes and the message of the failure.
 template <class Append>
 std::pair<int, std::string> append_until_full(Append&& append) {
   for (int count = 0; count < 1000; ++count) {
@@ -108,16 +108,16 @@ TEST_F(MpiFullDisk, StopsASeriesOnAllRanksAndKeepsItsRows) {
 
 TEST_F(MpiFullDisk, StopsSnapshotsOnAllRanksAndKeepsThem) {
   const std::string path = disk_->file("a.h5");
-  const std::int64_t mine = 20000;
-  const std::int64_t total = mine * test_world().size();
-  const std::int64_t first = mine * test_world().rank();
-  const std::vector<double> sites(static_cast<std::size_t>(mine), test_world().rank());
+  const std::int64_t local = 20000;
+  const std::int64_t total = local * test_world().size();
+  const std::int64_t first = local * test_world().rank();
+  const std::vector<double> sites(static_cast<std::size_t>(local), test_world().rank());
   ResultFile file(path, test_world(), false);
   int written = 0;
   {
     SnapshotWriter writer = file.snapshots("closed", "q", "m", "q", sites, first, total);
     const auto [count, message] = append_until_full(
-        [&](int row) { writer.append(row, std::vector<double>(static_cast<std::size_t>(mine), row), first); });
+        [&](int row) { writer.append(row, std::vector<double>(static_cast<std::size_t>(local), row), first); });
     written = count;
     EXPECT_THAT(message, HasSubstr("No space left on device"));
     EXPECT_GT(count, 2);
@@ -139,7 +139,7 @@ TEST_F(MpiFullDisk, KeepsTheOldFileIfTheNewOneCannotBeCreated) {
     file.attribute("title", std::string("old"));
     file.close();
   }
-  disk_->fill_but(100 * 1024);
+  disk_->fill_except(100 * 1024);
   std::string message;
   try {
     ResultFile file(path, test_world(), true);
@@ -162,7 +162,7 @@ TEST_F(MpiFullDisk, RefusesClaimsAndLeavesTheFileAlone) {
     file.attribute("status", std::string("complete"));
     file.close();
   }
-  disk_->fill_but(10 * 1024);
+  disk_->fill_except(10 * 1024);
   if (test_world().is_root()) {
     ClaimResult claim;
     claim.note = std::string(20000, 'x');

@@ -15,8 +15,8 @@ namespace {
 
 constexpr const char* file_to_write = "BATHLINE_TEST_KILLED_FILE";
 
-/// The program that dies, run anew by the tests below: flushes 1500 rows, buffers more, and adds to the file what does
-/// not reach the disk.
+/// The program that is killed, run by the tests below: flushes 1500 rows, buffers more, and adds data to the file that
+/// are not flushed.
 TEST(MpiKilledRun, DISABLED_WritesAndDies) {
   const char* path = std::getenv(file_to_write);
   ASSERT_NE(path, nullptr);
@@ -70,7 +70,7 @@ TEST(KilledRun, IsReadableUpToTheLastFlush) {
 }
 
 TEST(KilledRun, IsReadableUpToTheLastFlushOfAllRanks) {
-  if (run_command("mpirun --version").status != 0) GTEST_SKIP() << "there is no mpirun on the path";
+  if (run_command("mpirun --version").status != 0) GTEST_SKIP() << "mpirun is not on the path";
   const SharedFolder folder;
   const Outcome outcome = run_command(launched_by(dying_program(folder.file("a.h5")), "mpirun -n 3"));
   ASSERT_EQ(outcome.status, 128 + SIGKILL) << outcome.output;

@@ -1,4 +1,4 @@
-// The root attributes that say where a result comes from.
+// The provenance of a result in its root attributes.
 #include "record/provenance.hpp"
 
 #include <gmock/gmock.h>

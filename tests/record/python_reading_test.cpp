@@ -1,4 +1,4 @@
-// Everything that bathline writes, read back by the programs of its users: h5py and xarray.
+// Reading everything that bathline writes with h5py and xarray.
 #include <gtest/gtest.h>
 
 #include "record/child_process.hpp"
@@ -89,9 +89,9 @@ TEST(PythonReading, XarrayOpensAFileWithoutClaims) {
   const std::string path = folder.file("a.h5");
   { ResultFile file(path, test_world(), false); }
   write_claims(path, {});
-  const Outcome outcome =
-      run_command("/usr/bin/python3 -c \"import xarray; d = xarray.open_dataset('" + path +
-                  "', group='claims', engine='h5netcdf'); print(d['id'].dims, d['id'].shape, d['measured'].shape)\"");
+  const Outcome outcome = run_command(
+      "/usr/bin/python3 -c \"import xarray; d = xarray.open_dataset('" + path +
+      "', group='claims', engine='h5netcdf'); print(d['name'].dims, d['name'].shape, d['measured'].shape)\"");
   EXPECT_EQ(outcome.output, "('claim',) (0,) (0,)\n");
   EXPECT_TRUE(read_claims(ResultReader(path)).empty());
 }

@@ -1,4 +1,4 @@
-"""Reads the file that python_reading_test.cpp writes, as users do: by h5py and by xarray. Prints what is wrong."""
+"""Reads the file that python_reading_test.cpp writes with h5py and xarray. Prints the differences from what is expected."""
 import sys
 
 import h5py
@@ -6,16 +6,16 @@ import numpy
 import xarray
 
 path = sys.argv[1]
-wrong = []
+differences = []
 
 
-def check(what, found, expected):
-    if isinstance(found, numpy.ndarray):
-        found = found.tolist()
-    if isinstance(found, numpy.generic):
-        found = found.item()
-    if type(found) is not type(expected) or found != expected:
-        wrong.append(f"{what}: {found!r} instead of {expected!r}")
+def check(what, value, expected):
+    if isinstance(value, numpy.ndarray):
+        value = value.tolist()
+    if isinstance(value, numpy.generic):
+        value = value.item()
+    if type(value) is not type(expected) or value != expected:
+        differences.append(f"{what}: {value!r} instead of {expected!r}")
 
 
 def group(name):
@@ -60,7 +60,7 @@ check("single letters in xarray", convergence["letter"].values.tolist(), ["a", "
 check("a scalar", float(group("convergence/midpoint")["order_q"]), 2.0)
 
 claims = group("claims")
-check("claims", claims["id"].values.tolist(), ["energy", "größer"])
+check("claims", claims["name"].values.tolist(), ["energy", "größer"])
 check("dimensions of the claims", claims["measured"].dims, ("claim",))
 check("passed", claims["passed"].values.tolist(), [1, 0])
 check("supported", claims["supported"].values.tolist(), [1, 0])
@@ -68,5 +68,5 @@ check("expected", bool(numpy.isnan(claims["expected"].values[1])), True)
 for name in claims.variables:
     check(f"attributes of {name}", sorted(claims[name].attrs), ["long_name", "units"])
 
-if wrong:
-    sys.exit("\n".join(wrong))
+if differences:
+    sys.exit("\n".join(differences))

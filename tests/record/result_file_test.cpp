@@ -19,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// What `action` throws as `Error`, or "" where it throws nothing of the kind.
+/// The message of the `Error` that `action` throws, or "" if it throws none.
 template <class Error, class Action>
 std::string message_of(Action&& action) {
   try {
@@ -77,7 +77,7 @@ TEST(MpiResultFile, KeepsAttributesOfEveryKind) {
   EXPECT_THROW(reader.attribute("nothing"), FileError);
 }
 
-TEST(MpiResultFile, ReplacesAttributesAndTakesThemFromRankZero) {
+TEST(MpiResultFile, ReplacesAttributesByThoseOfRankZero) {
   const SharedFolder folder;
   ResultFile file(folder.file("a.h5"), test_world(), false);
   file.attribute("status", std::string("partial"));
@@ -109,7 +109,7 @@ TEST(MpiResultFile, ReplacesAnExistingFileOnRequest) {
   EXPECT_EQ(entries_of(folder.path()), 1u);
 }
 
-TEST(MpiResultFile, ReplacesNothingThatIsNoResult) {
+TEST(MpiResultFile, ReplacesOnlyResults) {
   const SharedFolder folder;
   const std::string path = folder.file("recipe.toml");
   write_text(path, "title = \"mine\"\n");
@@ -148,7 +148,7 @@ TEST(MpiResultFile, SaysWhyAFileCannotBeCreated) {
   };
   EXPECT_THAT(reason(folder.path(), true), HasSubstr("Is a directory"));
   EXPECT_THAT(reason("/dev/null", true), HasSubstr("not a regular file"));
-  // Root may write everywhere but among the kernel's files.
+  // Root may write everywhere except in /sys.
   std::string forbidden = "/sys";
   if (geteuid() != 0) {
     forbidden = folder.file("forbidden");
@@ -240,7 +240,7 @@ TEST(MpiResultFile, StoresTexts) {
   EXPECT_THROW(reader.read_texts("convergence/method"), FileError);
 }
 
-TEST(MpiResultFile, IsReadableAfterAFlushAndAfterBeingLetGo) {
+TEST(MpiResultFile, IsReadableAfterAFlushAndAfterDestruction) {
   const SharedFolder folder;
   {
     ResultFile file(folder.file("a.h5"), test_world(), false);
@@ -255,17 +255,17 @@ TEST(MpiResultFile, IsReadableAfterAFlushAndAfterBeingLetGo) {
   EXPECT_EQ(ResultReader(folder.file("a.h5")).attribute("title"), "let go");
 }
 
-TEST(MpiResultFile, TakesNoMoreRoomThanItNeedsWhenClosed) {
+TEST(MpiResultFile, ReleasesReservedSpaceWhenClosed) {
   const SharedFolder folder;
   ResultFile file(folder.file("a.h5"), test_world(), false);
   file.attribute("title", std::string("small"));
   file.flush();
   file.close();
   test_world().barrier();
-  struct stat found {};
-  ASSERT_EQ(stat(folder.file("a.h5").c_str(), &found), 0);
-  EXPECT_LT(found.st_size, 64 * 1024);
-  EXPECT_LT(found.st_blocks * 512, 128 * 1024);
+  struct stat status {};
+  ASSERT_EQ(stat(folder.file("a.h5").c_str(), &status), 0);
+  EXPECT_LT(status.st_size, 64 * 1024);
+  EXPECT_LT(status.st_blocks * 512, 128 * 1024);
 }
 
 TEST(ResultReader, SaysWhyAFileCannotBeRead) {
@@ -278,7 +278,7 @@ TEST(ResultReader, SaysWhyAFileCannotBeRead) {
   EXPECT_THAT(reason(folder.path()), HasSubstr("Is a directory"));
 }
 
-TEST(ResultReader, ReportsACutFile) {
+TEST(ResultReader, ReportsATruncatedFile) {
   const SharedFolder folder;
   {
     ResultFile file(folder.file("a.h5"), test_world(), false);

@@ -1,4 +1,4 @@
-// Damage is found: by seals, by digests of records, and by reading in a process that may die of it.
+// Detecting damage: by checksums, by digests of records, and by reading in a child process.
 #include "record/result_integrity.hpp"
 
 #include <gmock/gmock.h>
@@ -14,21 +14,21 @@
 #include "record/run_in_child_process.hpp"
 #include "record/file_scan.hpp"
 
-namespace bathline::result_check_test {
+namespace bathline::result_integrity_test {
 namespace {
 
 using testing::HasSubstr;
 
-void flip(const std::string& path, std::int64_t place) {
+void flip(const std::string& path, std::int64_t offset) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekg(place);
+  file.seekg(offset);
   const char byte = static_cast<char>(file.get());
-  file.seekp(place);
+  file.seekp(offset);
   file.put(static_cast<char>(byte ^ 16));
 }
 
-/// Where the bytes of a value stand in a file.
-std::int64_t place_of_value(const std::string& path, double value) {
+/// The offset of the bytes of a value in a file.
+std::int64_t offset_of_value(const std::string& path, double value) {
   std::ifstream file(path, std::ios::binary);
   const std::string content((std::istreambuf_iterator<char>(file)), {});
   return static_cast<std::int64_t>(content.find(std::string(reinterpret_cast<const char*>(&value), sizeof value)));
@@ -46,19 +46,19 @@ void write_rows(ResultFile& file, int first, int rows) {
   series.flush();
 }
 
-TEST(Trial, TellsHowItsWorkEnds) {
-  EXPECT_EQ(run_in_child_process([](const auto& at) { at("x"); }), "");
+TEST(ChildProcess, ReportsHowItsWorkEnds) {
+  EXPECT_EQ(run_in_child_process([](const auto& report) { report("x"); }), "");
   EXPECT_EQ(run_in_child_process([](const auto&) { throw FileError("no such thing"); }), "no such thing");
   for (const int signal : {SIGSEGV, SIGFPE, SIGBUS, SIGABRT}) {
-    const std::string why = run_in_child_process([&](const auto& at) {
-      at("closed/q");
+    const std::string reason = run_in_child_process([&](const auto& report) {
+      report("closed/q");
       std::raise(signal);
     });
-    EXPECT_EQ(why, std::string("closed/q: ") + strsignal(signal));
+    EXPECT_EQ(reason, std::string("closed/q: ") + strsignal(signal));
   }
 }
 
-TEST(MpiSeal, IsOfEveryByte) {
+TEST(MpiChecksum, CoversEveryByte) {
   const SharedFolder folder;
   const std::string path = folder.file("a.h5");
   {
@@ -73,17 +73,17 @@ TEST(MpiSeal, IsOfEveryByte) {
   test_world().barrier();
   EXPECT_EQ(verify_checksum(path, "result"), ChecksumState::valid);
   const std::int64_t size = size_of_file(path);
-  for (const std::int64_t place : {std::int64_t{0}, std::int64_t{700}, size / 2, size - 90, size - 5}) {
+  for (const std::int64_t offset : {std::int64_t{0}, std::int64_t{700}, size / 2, size - 90, size - 5}) {
     test_world().barrier();
-    if (test_world().is_root()) flip(path, place);
+    if (test_world().is_root()) flip(path, offset);
     test_world().barrier();
-    EXPECT_EQ(verify_checksum(path, "result", test_world()), ChecksumState::invalid) << place;
+    EXPECT_EQ(verify_checksum(path, "result", test_world()), ChecksumState::invalid) << offset;
     test_world().barrier();
-    if (test_world().is_root()) flip(path, place);
+    if (test_world().is_root()) flip(path, offset);
   }
   test_world().barrier();
   EXPECT_EQ(verify_checksum(path, "result", test_world()), ChecksumState::valid);
-  // HDF5 cuts the line off when it changes the file.
+  // HDF5 truncates the line when it changes the file.
   {
     ResultFile file(path, test_world());
     file.attribute("title", std::string("changed"));
@@ -92,48 +92,48 @@ TEST(MpiSeal, IsOfEveryByte) {
   EXPECT_EQ(verify_checksum(path, "result", test_world()), ChecksumState::missing);
 }
 
-TEST(MpiRecords, AreThoseThatWereDigested) {
+TEST(MpiRecords, MatchTheirDigests) {
   const SharedFolder folder;
   const std::string path = folder.file("a.h5");
   ResultFile file(path, test_world(), false);
   write_rows(file, 0, 30);
   const int ranks = test_world().size();
-  // Every rank's share of the first rows, and of those that are added later.
-  RecordDigests known = record_digests(path, {}, test_world().rank(), ranks);
+  // Every rank's part of the first rows, and of those that are added later.
+  RecordDigests initial = record_digests(path, {}, test_world().rank(), ranks);
   const RecordDigests first = record_digests(path, {}, 0, 1);
   write_rows(file, 30, 45);
-  RecordDigests more = record_digests(path, first, test_world().rank(), ranks);
+  RecordDigests added = record_digests(path, first, test_world().rank(), ranks);
   const RecordDigests all = record_digests(path, {}, 0, 1);
   ASSERT_EQ(all.size(), 4u);  // time, q, e and the particles
   for (const auto& [name, digest] : all) {
-    const auto sum = static_cast<std::int64_t>(known.at(name).sum + more.at(name).sum);
-    EXPECT_EQ(more.at(name).rows, digest.rows);
+    const auto sum = static_cast<std::int64_t>(initial.at(name).sum + added.at(name).sum);
+    EXPECT_EQ(added.at(name).rows, digest.rows);
     EXPECT_EQ(static_cast<std::uint64_t>(test_world().sum(sum)), digest.sum) << name;
   }
   file.close();
 
-  const auto why = [&](const RecordDigests& digests) {
-    return run_in_child_process([&](const auto& at) { compare_records(path, digests, at); });
+  const auto reason = [&](const RecordDigests& digests) {
+    return run_in_child_process([&](const auto& report) { compare_records(path, digests, report); });
   };
   test_world().barrier();
   if (test_world().is_root()) {
-    EXPECT_EQ(why(all), "");
-    EXPECT_EQ(why(first), "");
-    flip(path, place_of_value(path, 1e6 + 40.0));
-    EXPECT_EQ(why(first), "");
-    EXPECT_THAT(why(all), HasSubstr("the first 75 records of closed/e of"));
-    flip(path, place_of_value(path, 0.1 * 7 + 1.0));
-    EXPECT_THAT(why(first), HasSubstr("the first 30 records of closed/q of"));
-    EXPECT_THAT(why({{"closed/time", {76, 0}}}), HasSubstr("75 records, fewer than 76"));
+    EXPECT_EQ(reason(all), "");
+    EXPECT_EQ(reason(first), "");
+    flip(path, offset_of_value(path, 1e6 + 40.0));
+    EXPECT_EQ(reason(first), "");
+    EXPECT_THAT(reason(all), HasSubstr("the first 75 records of closed/e of"));
+    flip(path, offset_of_value(path, 0.1 * 7 + 1.0));
+    EXPECT_THAT(reason(first), HasSubstr("the first 30 records of closed/q of"));
+    EXPECT_THAT(reason({{"closed/time", {76, 0}}}), HasSubstr("75 records, fewer than 76"));
   }
   test_world().barrier();
 }
 
-TEST(Records, OfLargeResultsAreKeptInCheckpoints) {
+TEST(Records, OfLargeResultsHaveDigestsInCheckpoints) {
   const SharedFolder folder;
   const std::string path = folder.file("large.h5"), saved = folder.file("large.checkpoint.1.h5");
   ResultFile file(path, test_world(), false);
-  // Sites that no copy is made of: the digests take its place. The ranks write theirs.
+  // The result is too large for a copy, so that its digests are stored. Each rank writes its sites.
   constexpr std::int64_t total = CheckpointWriter::max_copy_bytes / 8 + 1000;
   const std::int64_t first = total * test_world().rank() / test_world().size();
   const std::int64_t end = total * (test_world().rank() + 1) / test_world().size();
@@ -141,11 +141,11 @@ TEST(Records, OfLargeResultsAreKeptInCheckpoints) {
   for (std::size_t i = 0; i < sites.size(); ++i) sites[i] = static_cast<double>(first) + static_cast<double>(i);
   file.write_distributed("line/sites", sites, first, total);
   file.flush();
-  RecordDigests known;
+  RecordDigests digests;
   {
     CheckpointWriter checkpoint(saved, test_world());
     checkpoint.file().attribute("checkpoint_format", std::int64_t{1});
-    write_digests(checkpoint.file(), path, known, test_world());
+    write_digests(checkpoint.file(), path, digests, test_world());
     checkpoint.keep_copy(path);
     checkpoint.commit();
   }
@@ -156,10 +156,10 @@ TEST(Records, OfLargeResultsAreKeptInCheckpoints) {
   restore_result(path, ChecksumState::missing, checkpoint, unverified, test_world());
   EXPECT_EQ(unverified, "");
   test_world().barrier();
-  if (test_world().is_root()) flip(path, place_of_value(path, static_cast<double>(total - 1)));
+  if (test_world().is_root()) flip(path, offset_of_value(path, static_cast<double>(total - 1)));
   test_world().barrier();
   EXPECT_THROW(restore_result(path, ChecksumState::missing, checkpoint, unverified, test_world()), FileError);
 }
 
 }  // namespace
-}  // namespace bathline::result_check_test
+}  // namespace bathline::result_integrity_test

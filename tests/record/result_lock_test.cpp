@@ -1,4 +1,4 @@
-// The right to write a result: one at a time, and files that come and go under those who wait for it.
+// The lock of a result: one holder at a time, also while lock files are removed and created again.
 #include "record/result_lock.hpp"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ TEST(MpiResultLock, IsRefusedOnAllRanksWhileItIsHeld) {
     const ResultLock lock(result, test_world());
     try {
       const ResultLock second(result, test_world());
-      FAIL() << "two have it";
+      FAIL() << "two locks of one result";
     } catch (const UsageError& error) {
       EXPECT_THAT(error.what(), testing::ContainsRegex("out.h5 is being written by process [0-9]+ on .+ since 20.+Z"));
     }
@@ -38,7 +38,7 @@ TEST(MpiResultLock, IsRefusedOnAllRanksWhileItIsHeld) {
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
-TEST(ResultLock, IsOneForAllNamesOfAResult) {
+TEST(ResultLock, IsTheSameForAllPathsOfAResult) {
   const SharedFolder folder;
   std::ofstream(folder.file("out.h5")) << "a result";
   fs::create_directory(folder.file("elsewhere"));
@@ -48,35 +48,35 @@ TEST(ResultLock, IsOneForAllNamesOfAResult) {
   EXPECT_THROW(ResultLock(folder.file("elsewhere/../out.h5"), self_world()), UsageError);
 }
 
-TEST(ResultLock, OfAProcessThatIsGoneLocksNothing) {
+TEST(ResultLock, OfAKilledProcessLocksNothing) {
   const SharedFolder folder;
   std::ofstream(folder.file("out.h5.lock")) << "bathline writes: process 1 on nowhere since long ago\n";
   EXPECT_NO_THROW(ResultLock(folder.file("out.h5"), self_world()));
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
-TEST(ResultLock, IsHeldByOneWhileItsFileComesAndGoes) {
-  // Whoever opens the file just before its holder removes it gets a lock on a file that nobody else will ever see.
+TEST(ResultLock, HasOneHolderWhileItsFileIsRemovedAndCreated) {
+  // A process that opens the file just before its holder removes it must not keep a lock on the removed file.
   const SharedFolder folder;
   const Communicator world = self_world();
-  std::atomic<int> inside = 0, run_collectively = 0, rounds = 0;
-  std::vector<std::thread> crowd;
+  std::atomic<int> holders = 0, overlaps = 0, rounds = 0;
+  std::vector<std::thread> threads;
   for (int i = 0; i < 32; ++i) {
-    crowd.emplace_back([&] {
+    threads.emplace_back([&] {
       while (rounds < 400) {
         try {
           const ResultLock lock(folder.file("out.h5"), world);
-          if (++inside > 1) ++run_collectively;
+          if (++holders > 1) ++overlaps;
           ++rounds;
           std::this_thread::sleep_for(std::chrono::microseconds(300));
-          --inside;
+          --holders;
         } catch (const UsageError&) {
         }
       }
     });
   }
-  for (std::thread& one : crowd) one.join();
-  EXPECT_EQ(run_collectively, 0);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(overlaps, 0);
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 

@@ -1,4 +1,4 @@
-// Growing variables of rank 0: what is appended arrives, in order, in chunks of bounded size.
+// Time series of rank 0: all rows are written in order, in chunks of bounded size.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -128,7 +128,7 @@ TEST(MpiSeriesWriter, KeepsSeveralGroupsApart) {
   EXPECT_EQ(reader.scale("reduced/open/q", 1), "reduced/open/particle");
 }
 
-TEST(MpiSeriesWriter, RefusesWhatDoesNotFit) {
+TEST(MpiSeriesWriter, RefusesInvalidLayoutsAndRows) {
   const SharedFolder folder;
   ResultFile file(folder.file("a.h5"), test_world(), false);
   {
@@ -144,7 +144,7 @@ TEST(MpiSeriesWriter, RefusesWhatDoesNotFit) {
     EXPECT_THROW(file.series(twice), std::logic_error);
     SeriesLayout empty{"other", "time", {{"i", {}, "1", "i"}}, {{"m", "1", "nothing", {"i"}}}};
     EXPECT_THROW(file.series(empty), std::logic_error);
-    EXPECT_THROW(file.close(), std::logic_error);  // the writer is alive
+    EXPECT_THROW(file.close(), std::logic_error);  // the writer still exists
   }
   EXPECT_NO_THROW(file.close());
 }

@@ -1,4 +1,4 @@
-// A folder for the files of one test, the same on all ranks, gone at the end of the test.
+// A folder for the files of one test, the same on all ranks, removed at the end of the test.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Lines spread over the ranks: every site arrives in its place, however the sites are dealt out.
+// Snapshots of lines that are distributed over the ranks in various ways.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,12 +15,12 @@ namespace {
 using testing::ElementsAre;
 
 /// The sites of one rank.
-struct Share {
+struct LocalSites {
   std::int64_t first = 0, count = 0;
 };
 
-/// Shares that grow with the rank; where there are more than two ranks, rank 1 has none.
-Share share_of(int rank, std::int64_t total) {
+/// Numbers of sites that grow with the rank; with more than two ranks, rank 1 has none.
+LocalSites sites_of(int rank, std::int64_t total) {
   const int ranks = test_world().size();
   const auto weight = [&](int r) { return ranks > 2 && r == 1 ? 0 : r + 1; };
   std::int64_t weights = 0, before = 0;
@@ -32,9 +32,9 @@ Share share_of(int rank, std::int64_t total) {
   return {first, total * (before + weight(rank)) / weights - first};
 }
 
-std::vector<double> numbered(Share share, double offset) {
-  std::vector<double> values(static_cast<std::size_t>(share.count));
-  std::iota(values.begin(), values.end(), static_cast<double>(share.first) + offset);
+std::vector<double> numbered(LocalSites sites, double offset) {
+  std::vector<double> values(static_cast<std::size_t>(sites.count));
+  std::iota(values.begin(), values.end(), static_cast<double>(sites.first) + offset);
   return values;
 }
 
@@ -48,15 +48,15 @@ void expect_line(const std::vector<double>& values, std::size_t row, std::int64_
 
 class MpiSnapshotWriter : public testing::TestWithParam<std::int64_t> {};
 
-TEST_P(MpiSnapshotWriter, PutsEverySiteInItsPlace) {
+TEST_P(MpiSnapshotWriter, WritesEverySiteAtItsIndex) {
   const std::int64_t total = GetParam();
-  const Share mine = share_of(test_world().rank(), total);
+  const LocalSites local = sites_of(test_world().rank(), total);
   const SharedFolder folder;
   ResultFile file(folder.file("a.h5"), test_world(), false);
   {
     SnapshotWriter writer =
-        file.snapshots("closed", "displacement", "m", "displacement", numbered(mine, 0.5), mine.first, total);
-    for (int row = 0; row < 3; ++row) writer.append(0.1 * row, numbered(mine, 1e6 * row), mine.first);
+        file.snapshots("closed", "displacement", "m", "displacement", numbered(local, 0.5), local.first, total);
+    for (int row = 0; row < 3; ++row) writer.append(0.1 * row, numbered(local, 1e6 * row), local.first);
   }
   file.close();
   const ResultReader reader(folder.file("a.h5"));
@@ -77,17 +77,17 @@ INSTANTIATE_TEST_SUITE_P(Lines, MpiSnapshotWriter, testing::Values(1, 3, 1000, 6
 
 TEST(MpiSnapshots, VariablesOfAGroupShareTimesAndSites) {
   const std::int64_t total = 10;
-  const Share mine = share_of(test_world().rank(), total);
+  const LocalSites local = sites_of(test_world().rank(), total);
   const SharedFolder folder;
   ResultFile file(folder.file("a.h5"), test_world(), false);
   {
     const auto create = [&](const std::string& name) {
-      return file.snapshots("closed", name, "m", name, numbered(mine, 0), mine.first, total);
+      return file.snapshots("closed", name, "m", name, numbered(local, 0), local.first, total);
     };
     SnapshotWriter q = create("displacement");
     SnapshotWriter p = create("momentum");
-    for (int row = 0; row < 2; ++row) q.append(row, numbered(mine, 10.0 * row), mine.first);
-    for (int row = 0; row < 2; ++row) p.append(row + 100.0, numbered(mine, -10.0 * row), mine.first);
+    for (int row = 0; row < 2; ++row) q.append(row, numbered(local, 10.0 * row), local.first);
+    for (int row = 0; row < 2; ++row) p.append(row + 100.0, numbered(local, -10.0 * row), local.first);
     EXPECT_THROW(create("momentum"), std::logic_error);
   }
   file.close();
@@ -98,18 +98,18 @@ TEST(MpiSnapshots, VariablesOfAGroupShareTimesAndSites) {
   expect_line(reader.read("closed/momentum").values, 1, total, -10.0);
 }
 
-TEST(MpiSnapshots, RefusesLinesWithHolesOnAllRanks) {
+TEST(MpiSnapshots, RefusesIncompleteLinesOnAllRanks) {
   const std::int64_t total = 10;
-  Share mine = share_of(test_world().rank(), total);
+  LocalSites local = sites_of(test_world().rank(), total);
   const SharedFolder folder;
   ResultFile file(folder.file("a.h5"), test_world(), false);
   {
-    SnapshotWriter writer = file.snapshots("closed", "q", "m", "q", numbered(mine, 0), mine.first, total);
-    EXPECT_THROW(file.snapshots("open", "q", "m", "q", numbered(mine, 0), mine.first, total + 1), std::logic_error);
+    SnapshotWriter writer = file.snapshots("closed", "q", "m", "q", numbered(local, 0), local.first, total);
+    EXPECT_THROW(file.snapshots("open", "q", "m", "q", numbered(local, 0), local.first, total + 1), std::logic_error);
     EXPECT_THROW(file.snapshots("closed", "p", "m", "p", {}, 0, 0), std::logic_error);
-    EXPECT_THROW(writer.append(0.0, numbered(mine, 0), mine.first + 1), std::logic_error);
-    if (mine.count > 0 && mine.first + mine.count == total) --mine.count;  // the last site
-    EXPECT_THROW(writer.append(0.0, numbered(mine, 0), mine.first), std::logic_error);
+    EXPECT_THROW(writer.append(0.0, numbered(local, 0), local.first + 1), std::logic_error);
+    if (local.count > 0 && local.first + local.count == total) --local.count;  // the last site
+    EXPECT_THROW(writer.append(0.0, numbered(local, 0), local.first), std::logic_error);
   }
   file.close();
   EXPECT_THAT(ResultReader(folder.file("a.h5")).shape("closed/q"), ElementsAre(0, 10));
@@ -123,12 +123,12 @@ TEST(MpiSnapshots, WritesRowsBeyondTwoGibibytesOfOneRank) {
   const int ranks = test_world().size();
   const int last = ranks - 1;
   const std::int64_t total = large + small * last;
-  const Share mine{small * test_world().rank(), test_world().rank() == last ? large : small};
+  const LocalSites local{small * test_world().rank(), test_world().rank() == last ? large : small};
   const SharedFolder folder;
   {
     ResultFile file(folder.file("a.h5"), test_world(), false);
-    SnapshotWriter writer = file.snapshots("closed", "q", "m", "q", numbered(mine, 0), mine.first, total);
-    writer.append(0.0, numbered(mine, 0.25), mine.first);
+    SnapshotWriter writer = file.snapshots("closed", "q", "m", "q", numbered(local, 0), local.first, total);
+    writer.append(0.0, numbered(local, 0.25), local.first);
   }
   if (test_world().is_root()) {
     const auto q = ResultReader(folder.file("a.h5")).read("closed/q");
