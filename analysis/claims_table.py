@@ -3,8 +3,7 @@
 
     claims_table.py RESULT.h5...
 
-The exit code is 1 when a claim fails. A file that cannot be read, or a run that did not finish, is a line
-of its own and gives exit code 1 too.
+The exit code is 1 if a claim fails, a file cannot be read or a run did not finish; the latter two have a line each.
 """
 
 import argparse
@@ -18,7 +17,20 @@ _HEADINGS = ("recipe", "claim", "measured", "expected", "uncertainty", "verdict"
 
 
 class Table:
-    """The claims of some result files as rows of text."""
+    """The claims of result files as rows of text.
+
+    Parameters
+    ----------
+    paths : iterable of path-like
+        Result files.
+
+    Attributes
+    ----------
+    rows : list of tuple of str
+        One row for each claim and each unfinished run.
+    passed, failed, unsupported, unfinished : int
+        Numbers of claims and of runs.
+    """
 
     def __init__(self, paths):
         self.rows = []
@@ -31,7 +43,7 @@ class Table:
             status, claims = run_isolated(_read, path)
         except AnalysisError as error:
             status, claims = str(error).removeprefix(f"{path}: "), []
-        except Exception as error:  # whatever a damaged file leads to concerns its own line alone
+        except Exception as error:  # an error caused by a damaged file must not end the table
             status, claims = f"unreadable: {error}".splitlines()[0], []
         for claim in claims:
             measured = format_number(claim.measured)
@@ -40,23 +52,35 @@ class Table:
             self.failed += not claim.passed
             self.unsupported += claim.passed and not claim.supported
         if status != "complete":
-            self.rows.append((name, "the run itself", status, "complete", "", "FAIL"))
+            self.rows.append((name, "status of the run", status, "complete", "", "FAIL"))
             self.unfinished += 1
 
     @property
     def good(self):
-        """Whether everything finished and every claim passed."""
+        """bool : Whether all runs finished and all claims passed."""
         return self.failed == 0 and self.unfinished == 0
 
     def text(self):
-        """The rows under their headings, in columns as wide as needed."""
+        """Format the rows in columns.
+
+        Returns
+        -------
+        str
+            Lines with headings.
+        """
         lines = [_HEADINGS, *self.rows]
         widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADINGS))]
         texts = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
         return "\n".join([texts[0], "  ".join("-" * width for width in widths), *texts[1:]])
 
     def counts(self):
-        """'5 PASS, 1 FAIL' and what else is worth knowing."""
+        """Format the numbers of claims.
+
+        Returns
+        -------
+        str
+            For instance '5 PASS, 1 FAIL, 2 not supported'.
+        """
         parts = [f"{self.passed} PASS", f"{self.failed} FAIL"]
         if self.unsupported:
             parts.append(f"{self.unsupported} not supported")
@@ -71,7 +95,18 @@ def _read(path):
 
 
 def main(arguments=None):
-    """Command line; returns the exit code."""
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Command line, by default `sys.argv[1:]`.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("results", metavar="RESULT.h5", nargs="*")
     parser.add_argument("--count", action="store_true", help="one line instead of the table")

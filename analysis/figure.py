@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Draws the figure that the recipe inside a result file asks for, or else the one that its study calls for.
+"""Draws the figure of a result: the one described by its recipe, or the default figure of its study.
 
-    figure.py RESULT.h5 [-o STEM]            # STEM.png and STEM.pdf; left out, beside the result and named after it
-    figure.py --check RECIPE.toml...     # before the run: can matplotlib typeset what the recipes want to write?
+    figure.py RESULT.h5 [-o STEM]        # writes STEM.png and STEM.pdf, by default beside the result with its name
+    figure.py --check RECIPE.toml...     # checks before a run whether matplotlib can typeset the texts of the figures
 """
 
 import argparse
@@ -22,14 +22,25 @@ except ModuleNotFoundError as missing:
 
 
 def main(arguments=None):
-    """Command line; returns the exit code."""
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Command line, by default `sys.argv[1:]`.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("result", metavar="RESULT.h5", nargs="?")
     parser.add_argument(
-        "-o", "--output", metavar="STEM", help="path of the pictures without extension; left out, that of the result"
+        "-o", "--output", metavar="STEM", help="path of the figures without extension, by default that of the result"
     )
     parser.add_argument(
-        "--check", metavar="RECIPE.toml", nargs="+", help="only typeset the texts of these recipes' figures"
+        "--check", metavar="RECIPE.toml", nargs="+", help="only check that the texts of these recipes' figures can be typeset"
     )
     options = parser.parse_args(arguments)
     if options.check:
@@ -37,8 +48,8 @@ def main(arguments=None):
     if not options.result:
         parser.error("RESULT.h5 is needed, or --check RECIPE.toml")
     try:
-        # Of a picture nobody knows how long it takes: how much it shows is the recipe's affair.
-        run_isolated(_draw, options.result, options.output or options.result.removesuffix(".h5"), endless=True)
+        # The time of drawing depends on the recipe and has no limit.
+        run_isolated(_draw, options.result, options.output or options.result.removesuffix(".h5"), unlimited=True)
     except AnalysisError as error:
         print(f"figure: {error}", file=sys.stderr)
         return 2
@@ -54,7 +65,7 @@ def _draw(path, stem):
 
 
 def _check_all(recipes):
-    """The exit code: 2 where a figure of these recipes cannot be drawn, each with a line of its own."""
+    """Check the figures of all recipes; return exit code 2 if a text of one cannot be typeset."""
     code = 0
     for recipe in recipes:
         try:

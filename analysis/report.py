@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""One page with every figure, claim and provenance under a folder of results.
+"""Writes one page with the figures, claims and provenance of all results under a folder.
 
     report.py RESULTS -o report.html
 
-The page stands alone: pictures and style are inside it, nothing is loaded from elsewhere."""
+The page is self-contained: figures and style are embedded, nothing is loaded from elsewhere.
+"""
 
 import argparse
 import base64
@@ -14,11 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bathline.isolated_process import ChildProcessDied, run_isolated
-from bathline.text_to_html import to_html
 from bathline.result_file import AnalysisError, Claim, ResultFile, format_number, natural_key
+from bathline.text_to_html import to_html
 
-# In this order where the file has them; any other attribute follows.
-_FACTS = {
+# Attributes that come first, in this order, with their names in the report; all other attributes follow.
+_LEADING_ATTRIBUTES = {
     "status": "status",
     "bathline_version": "bathline",
     "git_commit": "commit",
@@ -34,22 +35,44 @@ _FACTS = {
     "started": "started",
     "wall_time_s": "wall time",
 }
-_TOLD_ELSEWHERE = {"title", "recipe", "recipe_resolved", "warnings"}
+_SHOWN_ELSEWHERE = {"title", "recipe", "recipe_resolved", "warnings"}
 
 
 @dataclass
 class Entry:
-    """What the report says of one result."""
+    """The contents of one result in the report.
+
+    Attributes
+    ----------
+    file : pathlib.Path
+        The result file, which may be missing.
+    root : pathlib.Path
+        The folder of the report.
+    title, status : str
+        Title and status of the result.
+    trouble : str
+        Reason why the result is missing or incomplete.
+    recipe : dict
+        The recipe.
+    recipe_text : str
+        Text of the recipe.
+    claims : list of Claim
+        The claims.
+    provenance : list of (str, str)
+        Names and texts of attributes.
+    warnings : list of str
+        Warnings of the program.
+    """
 
     file: Path
-    root: Path  # the folder that the report is of
+    root: Path
     title: str = ""
     status: str = "no result"
     trouble: str = ""
     recipe: dict = field(default_factory=dict)
     recipe_text: str = ""
     claims: list[Claim] = field(default_factory=list)
-    facts: list[tuple[str, str]] = field(default_factory=list)
+    provenance: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     def __post_init__(self):
@@ -57,59 +80,102 @@ class Entry:
 
     @property
     def is_of_recipe(self):
-        """Whether it lies as experiments/reproduce lays it: <paper>/<recipe>/result.h5."""
+        """bool : Whether the path is that of experiments/reproduce: <paper>/<recipe>/result.h5."""
         return self.file.name == "result.h5" and len(self.file.relative_to(self.root).parts) == 3
 
     @property
     def section(self):
-        """The paper, or the folder by its path; the folder of the report itself by its name."""
+        """str : The paper, or the path of the folder; for the folder of the report its name."""
         folder = self.file.parent.parent if self.file.name == "result.h5" else self.file.parent
         return str(folder.relative_to(self.root)) if self.root in folder.parents else folder.name
 
     @property
     def short_name(self):
-        """What it is called within its section."""
+        """str : Name of the result within its section."""
         return self.file.parent.name if self.file.name == "result.h5" else self.file.name
 
     @property
     def name(self):
+        """str : Section and name of the result."""
         return f"{self.section}/{self.short_name}"
 
     @property
     def anchor(self):
+        """str : Anchor of the result in the page."""
         return self.name.replace("/", "-") if self.is_of_recipe else str(self.file.relative_to(self.root))
 
     @property
     def picture(self):
-        """The figure as PNG, by the name that experiments/reproduce gives it, or that analysis/figure.py chooses."""
-        named = self.file.with_name(f"{self.file.parent.name}.png")
-        return named if self.file.name == "result.h5" and named.is_file() else self.file.with_suffix(".png")
+        """pathlib.Path : The figure as PNG, as named by experiments/reproduce or by analysis/figure.py."""
+        reproduced = self.file.with_name(f"{self.file.parent.name}.png")
+        is_reproduced = self.file.name == "result.h5" and reproduced.is_file()
+        return reproduced if is_reproduced else self.file.with_suffix(".png")
 
     def end_of_log(self):
-        """The last lines of what the run said, where experiments/reproduce has kept it."""
+        """Read the last lines of the run's output, which experiments/reproduce writes to run.log.
+
+        Returns
+        -------
+        str
+            Empty if there is no such file.
+        """
         log = self.file.with_name("run.log")
-        kept = self.file.name == "result.h5" and log.is_file()
+        exists = self.file.name == "result.h5" and log.is_file()
         try:
-            return "\n".join(log.read_text(errors="replace").splitlines()[-12:]) if kept else ""
+            return "\n".join(log.read_text(errors="replace").splitlines()[-12:]) if exists else ""
         except OSError as error:
             return f"run.log cannot be read: {error.strerror}"
 
     @property
     def finished(self):
+        """bool : Whether the run is complete."""
         return self.status == "complete"
 
     def count(self, condition):
-        """Number of claims for which the condition holds."""
+        """Count claims.
+
+        Parameters
+        ----------
+        condition : callable
+            Returns whether a claim is counted.
+
+        Returns
+        -------
+        int
+        """
         return sum(1 for claim in self.claims if condition(claim))
 
 
 def is_unsupported(claim):
-    """Whether the claim is a paper's statement that the numbers contradict, as its recipe says."""
+    """Whether a claim passes because the numbers contradict a paper's statement, as its recipe states.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim.
+
+    Returns
+    -------
+    bool
+    """
     return claim.passed and not claim.supported
 
 
 def read_entry(file, root):
-    """Everything that a result under `root` tells, however little that is; None where it is a file of something else."""
+    """Read the entry of a result; a file that is damaged or missing gives an entry with the reason.
+
+    Parameters
+    ----------
+    file : pathlib.Path
+        The result file.
+    root : pathlib.Path
+        The folder of the report.
+
+    Returns
+    -------
+    Entry or None
+        None if the file is not a result of the program.
+    """
     try:
         return run_isolated(_read_entry, file, root)
     except ChildProcessDied as error:
@@ -127,7 +193,7 @@ def _read_entry(file, root):
                 result.attributes.get("recipe") or result.attributes.get("recipe_resolved") or ""
             )
             entry.claims, entry.warnings = result.claims(), result.warnings()
-            entry.facts = _facts(result.attributes)
+            entry.provenance = _provenance_rows(result.attributes)
             if not entry.finished:
                 reasons = [
                     result.attributes[name]
@@ -139,7 +205,7 @@ def _read_entry(file, root):
         if file.is_file():
             entry.status = "unreadable"
         entry.trouble = f"{str(error).removeprefix(str(file.parent) + os.sep)}\n{entry.end_of_log()}".strip()
-    except Exception as error:  # whatever a damaged file leads to concerns its own entry alone
+    except Exception as error:  # an error caused by a damaged file must not end the report
         entry = _unreadable(file, root, error)
     return entry
 
@@ -148,17 +214,17 @@ def _unreadable(file, root, error):
     return Entry(file, root, status="unreadable", trouble=f"{file.name}: {error}")
 
 
-def _facts(attributes):
-    facts = [(label, attributes[name], name) for name, label in _FACTS.items() if name in attributes]
-    facts += [
+def _provenance_rows(attributes):
+    rows = [(label, attributes[name], name) for name, label in _LEADING_ATTRIBUTES.items() if name in attributes]
+    rows += [
         (name.replace("_", " "), value, name)
         for name, value in attributes.items()
-        if name not in _FACTS and name not in _TOLD_ELSEWHERE
+        if name not in _LEADING_ATTRIBUTES and name not in _SHOWN_ELSEWHERE
     ]
-    return [(label, _fact_text(name, value)) for label, value, name in facts if value != ""]
+    return [(label, _attribute_text(name, value)) for label, value, name in rows if value != ""]
 
 
-def _fact_text(name, value):
+def _attribute_text(name, value):
     if name == "git_dirty":
         return "yes" if value in (1, True, "true", "1", "yes") else "no"
     if name == "wall_time_s" and isinstance(value, (int, float)):
@@ -167,7 +233,20 @@ def _fact_text(name, value):
 
 
 def page(entries, home):
-    """The whole report as HTML; `home` is the folder that it will lie in."""
+    """Compose the report.
+
+    Parameters
+    ----------
+    entries : list of Entry
+        Entries in the order of the report.
+    home : pathlib.Path
+        Folder of the page, for relative links.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
     css = (Path(__file__).parent / "report.css").read_text()
     sections = {}
     for entry in entries:
@@ -192,7 +271,7 @@ def _summary(entries):
     unsupported = [(entry, claim) for entry in entries for claim in entry.claims if is_unsupported(claim)]
     unfinished = [entry for entry in entries if not entry.finished]
     of_recipes = all(entry.is_of_recipe for entry in entries)
-    again = "<code>experiments/reproduce paper/recipe</code>" if of_recipes else "<code>bathline run</code> its recipe"
+    command = "<code>experiments/reproduce paper/recipe</code>" if of_recipes else "<code>bathline run</code> its recipe"
     sums = [
         (len(entries), "recipes" if of_recipes else "results", ""),
         (len(claims), "claims", ""),
@@ -204,8 +283,8 @@ def _summary(entries):
         sums.append((len(unfinished), "runs not complete", "bad"))
     lines = [
         "<header>\n<h1>Figures and claims</h1>",
-        '<p class="lead">Every figure below was drawn from a result file beside this page, and every claim '
-        f"was computed from what ran. To make one again: {again}.</p>",
+        '<p class="lead">All figures were drawn from result files beside this page, and all claims '
+        f"were computed in the runs. To reproduce one: {command}.</p>",
         '<ul class="sums">',
     ]
     lines += [
@@ -215,7 +294,7 @@ def _summary(entries):
 
 
 def _trouble(entries):
-    """What a reader has to know before the rest: runs that did not end, claims that failed, statements not supported."""
+    """Banners at the top: incomplete runs, failed claims, and statements of papers that are not supported."""
     lines = [
         f'<p class="banner">{_link(entry)}: status <b>{html.escape(entry.status)}</b></p>'
         for entry in entries
@@ -243,12 +322,12 @@ def _link(entry):
 
 
 def _anchor(section):
-    """Where the recipes of a paper, or the results in a folder, begin."""
+    """Anchor of a section."""
     return f"{section}-recipes"
 
 
 def _contents(sections):
-    """The table of contents: every section, its results by their titles, and how their claims came out."""
+    """The table of contents: sections, titles of results, and numbers of claims passed or failed."""
     lines = ['<nav id="contents">\n<h2>Contents</h2>']
     for section, members in sections.items():
         heading = f'<a href="#{html.escape(_anchor(section))}">{html.escape(section)}</a>'
@@ -277,20 +356,20 @@ def _short_verdict(entry):
 
 
 def _article_or_trouble(entry, home):
-    """The article of an entry, or of one that holds no more than why there is none."""
+    """The article of an entry; if it cannot be composed, one with the reason."""
     try:
         return _article(entry, home)
-    except Exception as error:  # as a recipe of a stranger, whose caption is a number
+    except Exception as error:  # for instance a caption in a stranger's recipe that is a number
         trouble = f"{entry.file.name}: {error}"
         return _article(Entry(entry.file, entry.root, status=entry.status, trouble=trouble), home)
 
 
 def _article(entry, home):
     paper = entry.recipe.get("paper") or {}
-    # The key is shown only where it is not the folder's name already.
+    # The key is shown only if it differs from the name of the folder.
     key = paper.get("key", "") if paper.get("key") != entry.section else ""
-    place = ", ".join(text for text in (key, paper.get("figure", "")) if text)
-    line = f"{entry.name} · {place}" if place else entry.name
+    source = ", ".join(text for text in (key, paper.get("figure", "")) if text)
+    line = f"{entry.name} · {source}" if source else entry.name
     lines = [
         f'<article id="{html.escape(entry.anchor)}">',
         f'<h3><span class="name">{html.escape(line)} · <a href="#contents">contents</a></span>'
@@ -300,16 +379,16 @@ def _article(entry, home):
         detail = f"<pre>{html.escape(entry.trouble)}</pre>" if entry.trouble else ""
         lines.append(
             f'<div class="banner">Status of this run: <b>{html.escape(entry.status)}</b>. '
-            f"What follows shows only what it has left.{detail}</div>"
+            f"Only its partial contents are shown.{detail}</div>"
         )
     lines.append(_figure(entry, home))
     if paper.get("note"):
         lines.append(
-            '<p class="note"><b>What is the paper’s and what is ours.</b> ' f'{to_html(paper["note"])}</p>'
+            '<p class="note"><b>Parameters of the paper and our own.</b> ' f'{to_html(paper["note"])}</p>'
         )
     if entry.warnings:
         warnings = "<br>".join(to_html(text) for text in entry.warnings)
-        lines.append(f'<p class="banner warning"><b>The program warned.</b> {warnings}</p>')
+        lines.append(f'<p class="banner warning"><b>Warnings of the program.</b> {warnings}</p>')
     lines += [_claims(entry), _provenance(entry)]
     if entry.recipe_text:
         lines.append(
@@ -329,7 +408,7 @@ def _figure(entry, home):
         except OSError as error:
             return f'<p class="banner">{html.escape(picture.name)} cannot be read: {error.strerror}.</p>'
         data = base64.b64encode(content).decode("ascii")
-        # Drawn at 200 dots per inch, shown at 120. A PNG's width stands in its bytes 16 to 19.
+        # Figures are drawn at 200 dots per inch and shown at 120. Bytes 16 to 19 of a PNG are its width.
         width = int.from_bytes(content[16:20], "big") * 3 // 5
         lines.append(
             f'<img width="{width}" alt="{html.escape(caption or entry.title)}" '
@@ -338,8 +417,9 @@ def _figure(entry, home):
     elif not entry.recipe.get("figure") and not caption:
         return ""
     else:
-        how = "" if entry.is_of_recipe else f"; <code>analysis/figure.py {html.escape(entry.file.name)}</code> draws one"
-        lines.append(f'<p class="banner">There is no picture of this result{how}.</p>')
+        command = f"<code>analysis/figure.py {html.escape(entry.file.name)}</code>"
+        hint = "" if entry.is_of_recipe else f"; {command} draws one"
+        lines.append(f'<p class="banner">There is no figure of this result{hint}.</p>')
     link = ""
     if pdf.is_file():
         link = f' <a href="{html.escape(Path(os.path.relpath(pdf, home)).as_posix())}">PDF</a>'
@@ -376,10 +456,10 @@ def _claims(entry):
 
 
 def _provenance(entry):
-    if not entry.facts:
+    if not entry.provenance:
         return ""
     rows = "\n".join(
-        f"<tr><th>{html.escape(label)}</th><td>{html.escape(text)}</td></tr>" for label, text in entry.facts
+        f"<tr><th>{html.escape(label)}</th><td>{html.escape(text)}</td></tr>" for label, text in entry.provenance
     )
     return (
         '<details><summary>Provenance</summary>\n<div class="scroll"><table class="facts">\n'
@@ -388,7 +468,18 @@ def _provenance(entry):
 
 
 def entries_of(folder):
-    """All results under a folder, also <paper>/<recipe> whose run has left none, in natural order."""
+    """Read the entries of all results under a folder, including runs of experiments/reproduce without a result.
+
+    Parameters
+    ----------
+    folder : path-like
+        The folder.
+
+    Returns
+    -------
+    list of Entry
+        In natural order of sections and names.
+    """
     root = Path(os.path.abspath(folder))
     files = {path for pattern in ("**/*.h5", "*/*/result.h5") for path in root.glob(pattern) if not path.is_dir()}
     files = {path for path in files if ".checkpoint." not in path.name}
@@ -398,9 +489,20 @@ def entries_of(folder):
 
 
 def main(arguments=None):
-    """Command line; returns the exit code."""
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Command line, by default `sys.argv[1:]`.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("results", metavar="RESULTS", help="folder with results of bathline, at any depth")
+    parser.add_argument("results", metavar="RESULTS", help="folder with results, at any depth")
     parser.add_argument("-o", "--output", metavar="FILE.html", required=True)
     options = parser.parse_args(arguments)
     if not Path(options.results).is_dir():
@@ -408,7 +510,7 @@ def main(arguments=None):
         return 2
     entries = entries_of(options.results)
     if not entries:
-        print(f"report: {options.results}: no result of bathline in it or below it", file=sys.stderr)
+        print(f"report: {options.results}: contains no results of bathline", file=sys.stderr)
         return 2
     output = Path(options.output)
     try:

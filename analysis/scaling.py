@@ -1,15 +1,16 @@
 #!/usr/bin/python3
-"""Scaling over ranks: gathers the measurements of cluster/scaling, fits a model and draws both.
+"""Fits a model to the scaling measurements of cluster/scaling, and writes both as a table and a figure.
 
     analysis/scaling.py FOLDER
 
 Reads FOLDER/<kind>.<ranks>.<sites per rank>.<repeat>.json, writes FOLDER/scaling.csv, scaling.png and scaling.pdf.
-The model of a step with n sites on each of R ranks is
+The model of the time of a step with n sites on each of R ranks is
 
     t = a (n + 2 d [R > 1]) + b + c log2 R
 
-with a the time of a site, d = 64 the depth of the halo that both sides of a cut compute, b what a step costs however short
-the line is, and c what ranks wait for each other; a, b and c are fitted to the relative errors of all measurements.
+where a is the time per site, d = 64 the width of the halo that both sides of a cut compute, b the cost of a step
+independent of the length of the line, and c the waiting time per doubling of the ranks. a, b and c >= 0 minimise the sum of
+squared relative errors over all measurements.
 """
 
 import argparse
@@ -25,7 +26,23 @@ HALO = 64
 
 
 def read(folder):
-    """The fastest time of a step in seconds, by ranks and sites per rank."""
+    """Read the measurements.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Folder with the files of cluster/scaling.
+
+    Returns
+    -------
+    dict
+        Shortest time of a step in seconds by (ranks, sites per rank).
+
+    Raises
+    ------
+    SystemExit
+        If there are no measurements or a file is not one.
+    """
     times = {}
     for path in sorted(folder.glob("*.*.*.*.json")):
         _, ranks, sites, _, _ = path.name.split(".")
@@ -33,22 +50,35 @@ def read(folder):
         try:
             rate = json.loads(path.read_text())["benchmarks"][0]["items_per_second"]
         except (ValueError, KeyError, IndexError):
-            sys.exit(f"scaling: {path} is no measurement of the benchmark program")
+            sys.exit(f"scaling: {path} is not a measurement of the benchmark program")
         time = ranks * sites / rate
         times[ranks, sites] = min(time, times.get((ranks, sites), np.inf))
     if not times:
-        sys.exit(f"scaling: no measurements in {folder}; cluster/scaling makes them")
+        sys.exit(f"scaling: no measurements in {folder}; run cluster/scaling first")
     return times
 
 
 class Model:
-    """What is fitted to the times of steps."""
+    """The model of the time of a step, fitted to measurements; calling it with ranks and sites gives seconds.
+
+    Parameters
+    ----------
+    times : dict
+        Times in seconds by (ranks, sites per rank).
+
+    Attributes
+    ----------
+    site, step, wait : float
+        Coefficients a, b and c in seconds.
+    misfit : float
+        Largest relative error.
+    """
 
     def __init__(self, times):
         keys = list(times)
         measured = np.array([times[key] for key in keys])
         terms = np.array([self._terms(*key) for key in keys])
-        # Equal relative errors weigh the same.
+        # Division by the measured times minimises relative errors.
         scale = np.abs(terms / measured[:, None]).max(axis=0)
         scale[scale == 0] = 1.0
         solution, _ = nnls(terms / measured[:, None] / scale, np.ones(len(keys)))
@@ -66,7 +96,17 @@ class Model:
 
 
 def write_table(times, model, path):
-    """Every measurement with its efficiencies, beside the model."""
+    """Write all measurements with their efficiencies and the model as CSV.
+
+    Parameters
+    ----------
+    times : dict
+        Times in seconds by (ranks, sites per rank).
+    model : Model
+        The fitted model.
+    path : pathlib.Path
+        The table.
+    """
     smallest = min(ranks for ranks, _ in times)
     with open(path, "w", newline="") as out:
         table = csv.writer(out, lineterminator="\n")
@@ -85,7 +125,17 @@ def write_table(times, model, path):
 
 
 def draw(times, model, stem):
-    """Time of a step against sites, and both efficiencies against ranks."""
+    """Draw the time of a step over sites, and weak and strong efficiency over ranks.
+
+    Parameters
+    ----------
+    times : dict
+        Times in seconds by (ranks, sites per rank).
+    model : Model
+        The fitted model.
+    stem : pathlib.Path
+        Path of the figures without extension.
+    """
     from bathline import style
     from bathline.figure import save
 
@@ -94,31 +144,33 @@ def draw(times, model, stem):
     sizes = sorted({sites for _, sites in times})
     figure = style.new_figure(style.PAGE_WIDTH, 3.0)
     left, right = figure.subplots(1, 2)
-    for place, ranks in enumerate(counts):
-        color = style.color(place)
-        mine = np.array([sites for count, sites in sorted(times) if count == ranks])
+    for index, ranks in enumerate(counts):
+        color = style.color(index)
+        sizes_of_ranks = np.array([sites for count, sites in sorted(times) if count == ranks])
         label = f"{ranks} rank" + ("s" if ranks > 1 else "")
-        measured = [times[ranks, sites] for sites in mine]
-        left.loglog(mine, measured, style.MARKERS[place % 8], color=color, markerfacecolor="white", label=label)
-        left.loglog(mine, model(ranks, mine), color=color, linewidth=0.8)
+        measured = [times[ranks, sites] for sites in sizes_of_ranks]
+        marker = style.MARKERS[index % 8]
+        left.loglog(sizes_of_ranks, measured, marker, color=color, markerfacecolor="white", label=label)
+        left.loglog(sizes_of_ranks, model(ranks, sizes_of_ranks), color=color, linewidth=0.8)
     left.set_xlabel("sites per rank")
     left.set_ylabel("time of a step (s)")
     left.set_title("(a) points: measured; lines: model")
     left.legend(loc="upper left")
 
-    most = max(counts)
-    ahead = 2.0 ** np.arange(np.log2(counts[0]), np.log2(most) + 10.01, 0.25)
+    max_ranks = max(counts)
+    all_ranks = 2.0 ** np.arange(np.log2(counts[0]), np.log2(max_ranks) + 10.01, 0.25)
     largest = sizes[-1]
-    for place, (name, per_rank) in enumerate(
+    for index, (name, per_rank) in enumerate(
         [("weak", lambda ranks: np.full(np.shape(ranks), float(largest))), ("strong", lambda ranks: largest / ranks)]
     ):
-        color = style.color(place)
-        whole = model(counts[0], per_rank(np.array(counts[0])))
-        share = 1.0 if name == "weak" else counts[0] / ahead
-        efficiency = whole * share / model(ahead, per_rank(ahead))
-        known = ahead <= most * 1.001
-        right.semilogx(ahead[known], efficiency[known], color=color, linewidth=0.9, base=2)
-        right.semilogx(ahead[~known], efficiency[~known], color=color, linewidth=0.9, linestyle=(0, (3, 2)), base=2)
+        color = style.color(index)
+        reference = model(counts[0], per_rank(np.array(counts[0])))
+        relative_ranks = 1.0 if name == "weak" else counts[0] / all_ranks
+        efficiency = reference * relative_ranks / model(all_ranks, per_rank(all_ranks))
+        measured = all_ranks <= max_ranks * 1.001
+        right.semilogx(all_ranks[measured], efficiency[measured], color=color, linewidth=0.9, base=2)
+        dashed = {"color": color, "linewidth": 0.9, "linestyle": (0, (3, 2))}
+        right.semilogx(all_ranks[~measured], efficiency[~measured], base=2, **dashed)
         points = []
         for ranks in counts:
             sites = largest if name == "weak" else largest * counts[0] // ranks
@@ -126,23 +178,24 @@ def draw(times, model, stem):
                 continue
             time = times[counts[0], largest] * (1.0 if name == "weak" else counts[0] / ranks)
             points.append((ranks, time / times[ranks, sites]))
-        right.plot(*np.array(points).T, style.MARKERS[place], color=color, markerfacecolor="white", label=name)
-    right.axvspan(most, ahead[-1], color="0.93", zorder=0, linewidth=0)
+        right.plot(*np.array(points).T, style.MARKERS[index], color=color, markerfacecolor="white", label=name)
+    right.axvspan(max_ranks, all_ranks[-1], color="0.93", zorder=0, linewidth=0)
     right.annotate(
-        "extrapolated by the model", (np.sqrt(most * ahead[-1]), 0.03), ha="center", fontsize=7, color="0.35"
+        "extrapolated by the model", (np.sqrt(max_ranks * all_ranks[-1]), 0.03), ha="center", fontsize=7, color="0.35"
     )
     right.set_ylim(0.0, 1.15)
-    right.set_xlim(counts[0] / 1.2, ahead[-1])
-    right.set_xticks([2**k for k in range(int(np.log2(counts[0])), int(np.log2(ahead[-1])) + 1, 2)])
+    right.set_xlim(counts[0] / 1.2, all_ranks[-1])
+    right.set_xticks([2**k for k in range(int(np.log2(counts[0])), int(np.log2(all_ranks[-1])) + 1, 2)])
     right.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
     right.set_xlabel("ranks")
     right.set_ylabel("efficiency")
-    right.set_title(f"(b) {largest / 1e6:g} million sites on each rank, or in all")
+    right.set_title(f"(b) {largest / 1e6:g} million sites per rank, or in total")
     right.legend(loc="lower left", bbox_to_anchor=(0.0, 0.08))
     save(figure, stem)
 
 
 def main():
+    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     folder = parser.parse_args().folder
@@ -150,8 +203,8 @@ def main():
     model = Model(times)
     write_table(times, model, folder / "scaling.csv")
     draw(times, model, folder / "scaling")
-    print(f"a step takes {model.site * 1e9:.4g} ns a site, {model.step * 1e6:.3g} us however short the line is, and")
-    print(f"{model.wait * 1e6:.3g} us for every doubling of the ranks; largest misfit {100 * model.misfit:.0f} %")
+    print(f"a step takes {model.site * 1e9:.4g} ns per site, {model.step * 1e6:.3g} us independent of the length, and")
+    print(f"{model.wait * 1e6:.3g} us per doubling of the ranks; the largest error of the model is {100 * model.misfit:.0f} %")
     print(f"{folder / 'scaling.csv'}, {folder / 'scaling.png'}")
 
 

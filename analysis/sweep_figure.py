@@ -9,21 +9,32 @@ import sys
 
 import bathline
 from bathline.figure import save
-from bathline.sweeps import Sweep, in_order
+from bathline.sweeps import Sweep, sort_results
 
 
 def main(arguments=None):
-    """Command line; returns the exit code."""
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Command line, by default `sys.argv[1:]`.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", metavar="FILE.h5", help="results of one sweep")
-    parser.add_argument("--of", required=True, action="append", metavar="QUANTITY", help="a number, or a claim's id")
+    parser.add_argument("--of", required=True, action="append", metavar="QUANTITY", help="path of a number, or a claim")
     parser.add_argument("--against", required=True, metavar="KEY", help="a swept key, such as time.step")
     parser.add_argument("--xscale", choices=["linear", "log"], default="linear")
     parser.add_argument("--yscale", choices=["linear", "log"], default="linear")
-    parser.add_argument("-o", "--output", required=True, metavar="STEM", help="path of the pictures without extension")
+    parser.add_argument("-o", "--output", required=True, metavar="STEM", help="path of the figures without extension")
     options = parser.parse_args(arguments)
     try:
-        sweep = Sweep(in_order([bathline.open(path) for path in options.files if ".checkpoint." not in path]))
+        sweep = Sweep(sort_results([bathline.open(path) for path in options.files if ".checkpoint." not in path]))
         save(sweep.plot(*options.of, against=options.against, xscale=options.xscale, yscale=options.yscale), options.output)
     except bathline.AnalysisError as error:
         print(f"sweep_figure: {error}", file=sys.stderr)

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""One table of many results: what was swept, and what each claim has measured.
+"""Writes a CSV table of the results of a sweep: swept keys and measured values of claims.
 
     analysis/sweep_table.py many.*.h5 -o many.csv
 
-One row a file, in the order of the sweep: its name, its status, the value of every swept key, for every claim the measured
-value and whether it passed (1 or 0), and any number asked for by --of, such as --of closed.energy_particles.last. Cells
-that a file has nothing for stay empty. A file that cannot be read is a row with the status `unreadable`. Of such a file, and of
-a file that lacks what --of asks for, there is a line on standard error, and the exit code is 1 then; it is 2 where the table
-cannot be written. Texts that a spreadsheet would compute begin with an apostrophe.
+Each file is one row, in the order of the sweep: its name, its status, the value of every swept key, for every claim the
+measured value and whether it passed (1 or 0), and the numbers requested by --of, such as --of closed.energy_particles.last.
+Cells without a value are empty. A file that cannot be read is a row with the status `unreadable`. Unreadable files and
+missing numbers are reported on standard error with exit code 1; the exit code is 2 if the table cannot be written. Texts
+that a spreadsheet would evaluate as formulas begin with an apostrophe.
 """
 
 import argparse
@@ -16,15 +16,37 @@ import sys
 
 from bathline.isolated_process import run_isolated
 from bathline.result_file import AnalysisError, ResultFile
-from bathline.sweep_settings import sweep_order_key, settings_of
+from bathline.sweep_settings import settings_of, sweep_order_key
 
 
 def row_of(path, quantities):
-    """Where a file stands in its sweep, its cells by column, and why it has nothing for some of the quantities."""
-    lacks = []
+    """Read the row of a result.
+
+    Parameters
+    ----------
+    path : str
+        A result file.
+    quantities : iterable of str
+        Paths of additional numbers.
+
+    Returns
+    -------
+    order : list
+        Sort key of the result in its sweep.
+    row : dict
+        Cells by column.
+    missing : list of str
+        Reasons why quantities have no value.
+
+    Raises
+    ------
+    AnalysisError
+        If the file is not a result.
+    """
+    missing = []
     with ResultFile(path) as result:
         if "status" not in result.attributes:
-            raise AnalysisError(f"{path}: it is no result of bathline, which would have a status")
+            raise AnalysisError(f"{path}: not a result of bathline: the attribute `status` is missing")
         row = {"file": as_cell(path), "status": as_cell(result.attributes["status"])}
         settings = result.attributes.get("sweep_settings", "")
         for line in settings.splitlines():
@@ -38,8 +60,8 @@ def row_of(path, quantities):
                 row[as_cell(quantity)] = repr(_number(result, quantity))
             except AnalysisError as error:
                 row[as_cell(quantity)] = ""
-                lacks.append(str(error))
-        return sweep_order_key(settings_of(settings), result.attributes.get("recipe", "")), row, lacks
+                missing.append(str(error))
+        return sweep_order_key(settings_of(settings), result.attributes.get("recipe", "")), row, missing
 
 
 def _number(result, quantity):
@@ -51,7 +73,18 @@ def _number(result, quantity):
 
 
 def as_cell(text):
-    """A text as a spreadsheet shall show it: what begins like a formula and is no number is quoted."""
+    """Quote a text that a spreadsheet would evaluate as a formula.
+
+    Parameters
+    ----------
+    text : str
+        Content of a cell.
+
+    Returns
+    -------
+    str
+        With an apostrophe in front if it begins like a formula and is not a number.
+    """
     try:
         float(text)
     except ValueError:
@@ -60,28 +93,39 @@ def as_cell(text):
 
 
 def main(arguments=None):
-    """Command line; returns the exit code."""
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Command line, by default `sys.argv[1:]`.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="+", metavar="FILE.h5")
-    parser.add_argument("-o", "--output", help="CSV file; left out, standard output")
-    parser.add_argument("--of", action="append", default=[], metavar="QUANTITY", help="a number to be listed as well")
+    parser.add_argument("-o", "--output", help="CSV file, by default standard output")
+    parser.add_argument("--of", action="append", default=[], metavar="QUANTITY", help="path of an additional number")
     options = parser.parse_args(arguments)
-    placed, code = [], 0
+    ordered, code = [], 0
     for path in sorted(options.files):
         if ".checkpoint." in path:
             continue
         try:
-            place, row, lacks = run_isolated(row_of, path, options.of)
-        except Exception as error:  # whatever a damaged file leads to concerns its own row alone
+            order, row, missing = run_isolated(row_of, path, options.of)
+        except Exception as error:  # an error caused by a damaged file must not end the table
             reason = str(error).removeprefix(f"{path}: ").removeprefix("cannot be read: ")
             print(f"sweep_table: {path} cannot be read: {reason}", file=sys.stderr)
-            place, row, lacks = [], {"file": as_cell(path), "status": "unreadable"}, []
+            order, row, missing = [], {"file": as_cell(path), "status": "unreadable"}, []
             code = 1
-        for reason in lacks:
+        for reason in missing:
             print(f"sweep_table: {reason}", file=sys.stderr)
             code = 1
-        placed.append((place, row))
-    rows = [row for _, row in sorted(placed, key=lambda row: row[0])]
+        ordered.append((order, row))
+    rows = [row for _, row in sorted(ordered, key=lambda entry: entry[0])]
     columns = dict.fromkeys(column for row in rows for column in row)
     try:
         with open(options.output, "w", newline="") if options.output else sys.stdout as out:

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""A live look at a run that is under way, read from its result file while that is written.
+"""Displays the progress of a running program from its result file.
 
-    watch.py RESULT.h5                       # in this terminal: position and energies of the integrator at work
-    watch.py RESULT.h5 --page watch.html     # the whole picture as a page that a browser shows anew by itself
+    watch.py RESULT.h5                       # in this terminal: position and energies of the current integrator
+    watch.py RESULT.h5 --page watch.html     # the whole figure as a page that reloads itself in a browser
 
-The run flushes its file every few seconds. The look ends when the result is complete or has failed, when no program writes it
-any longer, as after a kill, or with Ctrl-C, which the run does not notice."""
+The run flushes its file every few seconds. The display ends when the run is complete or has failed, when no program writes
+the file any longer, as after a kill, or with Ctrl-C, which does not affect the run.
+"""
 
 import argparse
 import base64
@@ -20,49 +21,64 @@ from pathlib import Path
 import numpy as np
 
 from bathline.isolated_process import run_isolated
-from bathline.terminal_plot import curve
-from bathline.result_file import AnalysisError, ResultFile
 from bathline.liveness import is_abandoned
+from bathline.result_file import AnalysisError, ResultFile
+from bathline.terminal_plot import braille_curve
 
-# What a run leaves that was killed, or stopped to be resumed.
-ABANDONED = "partial, no longer written by a running program; `bathline resume` goes on with it"
+# Status of a run that was killed, or stopped to be resumed.
+ABANDONED = "partial, no longer written by a running program; `bathline resume` continues it"
 
 _SHOWN = {"q[0][0]": "position", "energy_particles": "energy of the particles", "energy_total": "sum of all energies"}
 
 
 def _status_of(path, result):
-    """The status of an open result, which says of one that was left as it is that it was."""
+    """Status of an open result, also distinguishing partial results that no program writes any longer."""
     return ABANDONED if result.status == "partial" and is_abandoned(path) else result.status
 
 
 def text_of(path, width):
-    """Status and text of a look at the file: how far every integrator has come, and curves of the last one."""
+    """Describe the state of a run as text.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The result file.
+    width : int
+        Width of the text in characters.
+
+    Returns
+    -------
+    status : str
+        Status of the run.
+    text : str
+        Current time of every integrator, and curves of the last one.
+    """
     with ResultFile(path) as result:
         status = _status_of(path, result)
         lines = [f"{result.title}: {status}"]
-        begun = [label for label in result.labels if (result.shape(f"{label}.time") or (0,))[0] > 0]
-        for label in begun:
+        started = [label for label in result.labels if (result.shape(f"{label}.time") or (0,))[0] > 0]
+        for label in started:
             now = result.quantity(f"{label}.time.last")
             lines.append(f"  {label}: at {float(now.values):.6g} {now.units}")
-        for name, title in _SHOWN.items() if begun else ():
-            path = f"{begun[-1]}.{name}"
+        for name, title in _SHOWN.items() if started else ():
+            path = f"{started[-1]}.{name}"
             if result.has(path) and np.isfinite(result.quantity(path).values).any():
-                lines += _plot(result.quantity(path), f"{begun[-1]}: {title}", width)
+                lines += _plot(result.quantity(path), f"{started[-1]}: {title}", width)
         return status, "\n".join(lines)
 
 
 def _plot(quantity, title, width):
-    """A curve of five lines with the ends of its range beside it."""
+    """A curve of five lines with its minimum and maximum in the margin."""
     values = quantity.values
     low, high = (f"{value:.6g}" for value in (np.nanmin(values), np.nanmax(values)))
-    rows = curve(quantity.scale.values, values, width - 14, 5)
+    rows = braille_curve(quantity.scale.values, values, width - 14, 5)
     margins = [high, "", "", "", low]
     heading = f"{title} ({quantity.units})" if quantity.units not in ("", "1") else title
     return ["", heading, *(f"{margin:>12} {row}" for margin, row in zip(margins, rows))]
 
 
 def _figure_of(result):
-    """The recipe's figure, or what there is to see together with what stands in the way of that figure."""
+    """The recipe's figure, or the default figure with the reason why the recipe's cannot be drawn."""
     from bathline.figure import draw, draw_default
 
     try:
@@ -72,38 +88,66 @@ def _figure_of(result):
 
 
 def page_of(path, seconds):
-    """Status and HTML of a look at the file: its picture, to be shown anew until the run has ended."""
+    """Describe the state of a run as a page with its figure.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The result file.
+    seconds : float
+        Time after which the page reloads itself while the run continues.
+
+    Returns
+    -------
+    status : str
+        Status of the run.
+    page : str
+        HTML.
+    """
     with ResultFile(path) as result:
         picture = io.BytesIO()
-        figure, obstacle = _figure_of(result)
+        figure, reason = _figure_of(result)
         figure.canvas.print_png(picture)
         status = _status_of(path, result)
-        again = f'<meta http-equiv="refresh" content="{seconds:g}">\n' if status == "partial" else ""
-        # Before the end the recipe's figure may be of integrators that have not begun.
-        why = "" if obstacle is None or status == "partial" else f"<p>The recipe's figure: {html.escape(obstacle)}</p>\n"
+        refresh = f'<meta http-equiv="refresh" content="{seconds:g}">\n' if status == "partial" else ""
+        # Before the end of a run the recipe's figure may show integrators that have not started.
+        is_hidden = reason is None or status == "partial"
+        note = "" if is_hidden else f"<p>The recipe's figure cannot be drawn: {html.escape(reason)}</p>\n"
         title = html.escape(f"{result.title}: {status}")
         data = base64.b64encode(picture.getvalue()).decode("ascii")
         return status, (
-            f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{again}<title>{title}</title>\n'
-            # Without an icon of its own a page makes browsers ask for one.
+            f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{refresh}<title>{title}</title>\n'
+            # Browsers request an icon from pages without one.
             '<link rel="icon" href="data:,">\n</head>\n<body>\n'
-            f'<h1>{title}</h1>\n<p>{time.strftime("%H:%M:%S")}</p>\n{why}'
+            f'<h1>{title}</h1>\n<p>{time.strftime("%H:%M:%S")}</p>\n{note}'
             f'<img alt="{title}" src="data:image/png;base64,{data}" style="max-width: 100%">\n</body>\n</html>\n'
         )
 
 
-def watch(look, show, path, seconds):
-    """Looks again and again until the run has ended; what stands in the way of a look is said once."""
-    said = None
+def watch(describe, show, path, seconds):
+    """Show the state of a run repeatedly until it has ended; a repeated error is reported once.
+
+    Parameters
+    ----------
+    describe : callable
+        Returns the status and the content to show.
+    show : callable
+        Shows the content.
+    path : pathlib.Path
+        The result file, for error messages.
+    seconds : float
+        Time between two reads.
+    """
+    reported = None
     while True:
         try:
-            # In a process of its own: in the middle of being written a file can be anything.
-            status, content = run_isolated(look)
+            # In a child process, because a partially written file can crash HDF5.
+            status, content = run_isolated(describe)
         except Exception as error:
             reason = str(error).removeprefix(f"{path}: ")
-            if reason != said:
-                print(f"watch: {path}: {reason}; looking again", file=sys.stderr)
-            said = reason
+            if reason != reported:
+                print(f"watch: {path}: {reason}; trying again", file=sys.stderr)
+            reported = reason
         else:
             show(content)
             if status != "partial":
@@ -117,18 +161,29 @@ def _show_in_terminal(text):
 
 
 def _write(page, text):
-    """Replaces the page at once, so that no browser sees a half of it."""
-    beside = page.with_name(page.name + ".new")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, page)
+    """Replace the page atomically, so that a browser never reads a partial one."""
+    temporary = page.with_name(page.name + ".new")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, page)
 
 
 def main(arguments=None):
-    """Command line; returns the exit code."""
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Command line, by default `sys.argv[1:]`.
+
+    Returns
+    -------
+    int
+        Exit code.
+    """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("result", metavar="RESULT.h5", type=Path)
     parser.add_argument("--page", metavar="FILE.html", type=Path, help="write a page for a browser instead")
-    parser.add_argument("--every", metavar="SECONDS", type=float, default=2.0, help="between two looks; 2 by default")
+    parser.add_argument("--every", metavar="SECONDS", type=float, default=2.0, help="time between two reads; 2 by default")
     options = parser.parse_args(arguments)
     seconds = max(options.every, 0.1)
     try:
@@ -136,13 +191,13 @@ def main(arguments=None):
             width = min(shutil.get_terminal_size().columns, 120)
             watch(lambda: text_of(options.result, width), _show_in_terminal, options.result, seconds)
         else:
-            # Once, and not in the process of every look.
+            # Imported once here, instead of in every child process.
             import bathline.figure  # noqa: F401
 
             options.page.parent.mkdir(parents=True, exist_ok=True)
             print(f"watch: open file://{options.page.resolve()}", file=sys.stderr)
-            look = lambda: page_of(options.result, seconds)  # noqa: E731
-            watch(look, lambda text: _write(options.page, text), options.result, seconds)
+            describe = lambda: page_of(options.result, seconds)  # noqa: E731
+            watch(describe, lambda text: _write(options.page, text), options.result, seconds)
     except KeyboardInterrupt:
         pass
     except OSError as error:

@@ -7,8 +7,8 @@
     result.claims                                  # a pandas DataFrame
     result.plot()                                  # the recipe's figure
 
-A recipe is a path, the name of one that comes along, its TOML text, or a dict of the same shape, whose values
-may be numpy's.
+A recipe is the path of a TOML file, the name of a recipe that is shipped with the program, TOML text, or a dict of
+the same structure, whose values may be numpy arrays and scalars.
 """
 
 from bathline.run_result import RunResult, open
@@ -18,9 +18,9 @@ from bathline.result_file import AnalysisError
 
 __all__ = [
     "AnalysisError",
-    "Failed",
+    "BathlineError",
     "NumericalFailure",
-    "Results",
+    "RunResult",
     "Stopped",
     "UsageError",
     "check",

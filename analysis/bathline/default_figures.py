@@ -1,17 +1,17 @@
-"""The figure of a result whose recipe draws none: a table `figure`, as a recipe would hold it, that its study calls for."""
+"""Default figures: for each study a table `figure` with the keys of a recipe, for results whose recipe has none."""
 
 import numpy as np
 
-from bathline import default_styles, axis_limits, style
-from bathline.envelopes import dense, estimate_end_periods
+from bathline import axis_limits, default_styles, style
+from bathline.envelopes import estimate_end_periods, find_dense_curves
 from bathline.result_file import AnalysisError, UnreadableError, integrator_of
 
-MOST_PARTICLES = 4
-MOST_SECTIONS = 4
-MOST_MODES = 5
-MOST_MARKED = 16
-MOST_IN_DETAIL = 4  # panels of a position that have its first and last periods beside them
-PERIODS_IN_DETAIL = 8
+MAX_PARTICLES = 4
+MAX_SECTIONS = 4
+MAX_MODES = 5
+MAX_MARKED_VALUES = 16
+MAX_DETAILED = 4  # panels of a position that are followed by panels of its first and last periods
+DETAIL_PERIODS = 8
 
 _ERRORS = {"q": "position", "p": "momentum", "energy": "energy"}
 _TERMS = {
@@ -24,33 +24,66 @@ _TERMS = {
 }
 
 
-def figure_of(result):
-    """The table `figure` for an open result; AnalysisError where the file has nothing to draw."""
+def default_figure(result):
+    """Default figure of the study of a result.
+
+    Parameters
+    ----------
+    result : ResultFile
+        An open result, complete or not.
+
+    Returns
+    -------
+    dict
+        A table `figure` with the keys of a recipe.
+
+    Raises
+    ------
+    AnalysisError
+        If the file contains neither paths nor results of its study.
+    """
     study = (result.recipe.get("study") or {}).get("kind", "trajectory")
-    # A run that was stopped may lack what its study computes at the end: then its paths are drawn.
+    # A stopped run may lack what its study computes at the end; then its paths are drawn.
     figure = _STUDIES.get(study, _trajectory)(result) or _trajectory(result)
     if not figure:
-        raise AnalysisError(f"{result.path}: has neither a path nor results of its study to draw")
+        raise AnalysisError(f"{result.path}: contains neither a path nor results of its study to draw")
     return figure
 
 
 def error_panels(result, against, kinds=_ERRORS, labels=None):
-    """One panel for each kind of error in the group `convergence`, over `step` or `work`; empty where there is none."""
+    """Panels of the errors in the group `convergence`.
+
+    Parameters
+    ----------
+    result : ResultFile
+        An open result.
+    against : {"step", "work"}
+        Variable of the horizontal axis.
+    kinds : iterable of {"q", "p", "energy"}
+        Errors to draw, one panel each.
+    labels : list of str, optional
+        Labels of integrators, by default all in the group.
+
+    Returns
+    -------
+    list of dict
+        Tables `figure.panels`; empty if the file contains no errors.
+    """
     labels = [
         label
         for label in labels or result.groups("convergence")
         if against == "step" or result.has(f"convergence.{label}.{against}")
     ]
-    panels = [_of_labels(result, "convergence", labels, f"error_{kind}", _ERRORS[kind]) for kind in kinds]
-    # The kind of figure chooses among steps and work itself, for each error its own.
+    panels = [_panel_of_labels(result, "convergence", labels, f"error_{kind}", _ERRORS[kind]) for kind in kinds]
+    # The key `x` is "step" or "work"; the kind `convergence` finds that variable for each series.
     return [{**panel, "x": against} for panel in panels if panel]
 
 
 def _convergence(result):
-    """A row of panels for an error, over steps and over work; closed and open runs apart where they would look alike."""
+    """For each error panels over step and work; closed and open runs are separated if their styles coincide."""
     labels = result.groups("convergence")
     parts = {"": labels}
-    if any(default_styles.of_labels(result, labels).values()):
+    if any(default_styles.styles_by_label(result, labels).values()):
         closed = [label for label in labels if (integrator_of(result.recipe, label) or {}).get("on") == "closed"]
         parts = {", closed": closed, ", open": [label for label in labels if label not in closed]}
     panels = [
@@ -65,23 +98,26 @@ def _convergence(result):
 
 
 def _trajectory(result):
-    labels = _recorded(result)
-    modes = _modes(result, labels)
-    panels = [modes] if modes else _paths(result, labels)
-    return _figure(*panels, *_observables(result, labels), *_sections(result, labels), *_ledger(result, labels))
+    labels = _labels_with_paths(result)
+    modes = _mode_panel(result, labels)
+    panels = [modes] if modes else _path_panels(result, labels)
+    panels += _observable_panels(result, labels) + _section_panels(result, labels) + _ledger_panels(result, labels)
+    return _figure(*panels)
 
 
 def _reduction(result):
-    labels = _recorded(result)
-    differences = _differences(result)
-    return _figure(*_paths(result, labels), *differences, *_ledger(result, labels)) if differences else None
+    labels = _labels_with_paths(result)
+    differences = _difference_panels(result)
+    if not differences:
+        return None
+    return _figure(*_path_panels(result, labels), *differences, *_ledger_panels(result, labels))
 
 
 def _energy(result):
     labels = result.groups("energy")
-    keys = {"minus": "initial", "yscale": "log", "ylabel": "distance from the start"}
-    means = _of_labels(result, "energy", labels, "block_mean", "means over blocks", **keys)
-    return _figure(*_sections(result, labels), _deviation(result, labels), means) if means else None
+    keys = {"minus": "initial", "yscale": "log", "ylabel": "deviation from the start"}
+    means = _panel_of_labels(result, "energy", labels, "block_mean", "means over blocks", **keys)
+    return _figure(*_section_panels(result, labels), _deviation_panel(result, labels), means) if means else None
 
 
 def _memory(result):
@@ -97,53 +133,68 @@ def _memory(result):
         ("kernel_integral", "integral of the kernel", "integral"),
         ("random_force", "random force", "force"),
     ):
-        index = "[0]" if variable == "random_force" else ""
-        # An environment that starts cold exerts none.
-        if not any(np.any(np.nan_to_num(_values(result, f"{group}.{variable}{index}"))) for group in groups):
+        component = "[0]" if variable == "random_force" else ""
+        # An environment that starts cold exerts no random force.
+        if not any(np.any(np.nan_to_num(_values(result, f"{group}.{variable}{component}"))) for group in groups):
             continue
         measured = [
-            {"of": f"{group}.{variable}{index}", "name": name, "color": default_styles.colour(place), "style": "solid"}
-            for place, (group, name) in enumerate(groups.items())
+            {
+                "of": f"{group}.{variable}{component}",
+                "name": name,
+                "color": default_styles.nth_colour(index),
+                "style": "solid",
+            }
+            for index, (group, name) in enumerate(groups.items())
         ]
         formulas = [
-            {"of": f"{group}.{variable}_formula{index}", "color": default_styles.colour(place), **default_styles.FORMULA}
-            for place, group in enumerate(groups)
-            if result.has(f"{group}.{variable}_formula{index}")
+            {
+                "of": f"{group}.{variable}_formula{component}",
+                "color": default_styles.nth_colour(index),
+                **default_styles.FORMULA,
+            }
+            for index, group in enumerate(groups)
+            if result.has(f"{group}.{variable}_formula{component}")
         ]
         panels.append({"title": title, "ylabel": ylabel, "series": measured + formulas})
     return _figure(*panels) if groups else None
 
 
 def _ensemble(result):
-    """Means with their errors, then what the recipe measures: densities of its quantities, survival of its passages."""
+    """Means with standard errors, densities of the recipe's quantities, and survival of its first passages."""
     labels, panels = result.groups("ensemble"), []
     for variable, title, ylabel, theory in (
         ("mean_q[0][0]", "mean position", "position", None),
         ("kinetic_energy[0]", "mean kinetic energy", "energy", "kinetic_expected"),
-        ("velocity_autocorrelation[0]", "velocity autocorrelation", "correlation", "velocity_autocorrelation_theory[0]"),
+        (
+            "velocity_autocorrelation[0]",
+            "velocity autocorrelation",
+            "correlation",
+            "velocity_autocorrelation_theory[0]",
+        ),
     ):
         error = variable.replace("[", "_error[", 1)
-        panel = _of_labels(result, "ensemble", labels, variable, title, error=error, ylabel=ylabel)
+        panel = _panel_of_labels(result, "ensemble", labels, variable, title, error=error, ylabel=ylabel)
         if not panel:
             continue
         if theory and result.has(f"ensemble.{labels[0]}.{theory}"):
             line = {"of": f"ensemble.{labels[0]}.{theory}", "name": "theory", **default_styles.THEORY}
             panel["series"].append(line)
         panels.append(panel)
-    panels = [panel for panel in (*panels, *_densities(result, labels), *_survivals(result, labels)) if panel]
+    panels += _density_panels(result, labels) + _survival_panels(result, labels)
+    panels = [panel for panel in panels if panel]
     if len(labels) == 1:
         for panel in panels:
             panel["series"][0]["name"] = f"{labels[0]}, with its standard error"
     return _figure(*panels)
 
 
-def _densities(result, labels):
-    """The histogram of every quantity that has bins, over it, beside what is expected."""
+def _density_panels(result, labels):
+    """Histograms of all quantities with bins, with the expected densities."""
     panels = []
     for name in _names_in_study(result, "quantities"):
         variable = f"{name}_density"
         keys = {"error": f"{variable}_error", "xlabel": name, "ylabel": "probability density"}
-        panel = _of_labels(result, "ensemble", labels, variable, f"distribution of {name}", **keys)
+        panel = _panel_of_labels(result, "ensemble", labels, variable, f"distribution of {name}", **keys)
         if panel and result.has(f"ensemble.{labels[0]}.{variable}_expected"):
             expected = {"of": f"ensemble.{labels[0]}.{variable}_expected", "name": "theory", **default_styles.THEORY}
             panel["series"].append(expected)
@@ -151,12 +202,13 @@ def _densities(result, labels):
     return panels
 
 
-def _survivals(result, labels):
-    """The part of the realisations that a passage has not happened to so far."""
+def _survival_panels(result, labels):
+    """Fractions of the realisations that have not yet had their first passage."""
     panels = []
     for name in _names_in_study(result, "first_passages"):
-        keys = {"error": f"{name}_survival_error", "ylabel": "part of the realisations"}
-        panels.append(_of_labels(result, "ensemble", labels, f"{name}_survival", f"before the first {name}", **keys))
+        keys = {"error": f"{name}_survival_error", "ylabel": "fraction of the realisations"}
+        title = f"survival until the first {name}"
+        panels.append(_panel_of_labels(result, "ensemble", labels, f"{name}_survival", title, **keys))
     return panels
 
 
@@ -165,16 +217,16 @@ def _names_in_study(result, key):
 
 
 def _covariance(result):
-    """Temperatures along the coordinates, and what noise gives to each less what friction takes."""
+    """Temperatures of the coordinates, and the mean power of noise minus friction of each."""
     labels = result.groups("covariance")
     panels = []
     for variable, title, ylabel in (
         ("temperature", "temperatures", "temperature"),
-        ("heat", "noise less friction", r"$kT\,C/m - \langle v\,C\,v\rangle$"),
+        ("heat", "noise minus friction", r"$kT\,C/m - \langle v\,C\,v\rangle$"),
     ):
-        panel = _of_labels(result, "covariance", labels, variable, title, xlabel="coordinate", ylabel=ylabel)
+        panel = _panel_of_labels(result, "covariance", labels, variable, title, xlabel="coordinate", ylabel=ylabel)
         if panel:
-            marked = result.shape(f"covariance.{labels[0]}.{variable}")[0] <= MOST_MARKED
+            marked = result.shape(f"covariance.{labels[0]}.{variable}")[0] <= MAX_MARKED_VALUES
             for series in panel["series"]:
                 if series["of"] == f"covariance.langevin.{variable}":
                     series |= default_styles.THEORY
@@ -203,85 +255,91 @@ _STUDIES = {
 # --- panels -----------------------------------------------------------------------------------------------------------
 
 
-def _paths(result, labels):
-    """Positions over time, and the plane in which the motion is seen: orbit, or momentum over position."""
+def _path_panels(result, labels):
+    """Positions over time, and orbits in the plane or, for one degree of freedom, the phase plane."""
     particles, axes = max((result.shape(f"{label}.q")[1:] for label in labels), default=(0, 0))
-    shown, coordinates = range(min(particles, MOST_PARTICLES)), result.recipe.get("system", {}).get("coordinates", [])
+    shown = range(min(particles, MAX_PARTICLES))
+    coordinates = result.recipe.get("system", {}).get("coordinates", [])
     times, planes = [], []
     for particle in shown:
         name = coordinates[particle] if particle < len(coordinates) else f"particle {particle}" if particles > 1 else ""
-        rest = f" of {particles}" if particles > MOST_PARTICLES and particle == shown[-1] else ""
+        rest = f" of {particles}" if particles > MAX_PARTICLES and particle == shown[-1] else ""
         for axis in range(axes):
             parts = [name + rest, f"axis {axis}" if axes > 1 else ""]
             title = ", ".join(filter(None, parts)) or "position"
-            times.append(_of_labels(result, "", labels, f"q[{particle}][{axis}]", title, within="ylim"))
+            times.append(_panel_of_labels(result, "", labels, f"q[{particle}][{axis}]", title, within="ylim"))
         if axes == 2:
             names = {"xlabel": "position, axis 0", "ylabel": "position, axis 1"}
             title = f"orbit {name}".strip()
-            planes.append(_plane(result, labels, f"q[{particle}][1]", f"q[{particle}][0]", title, **names))
+            planes.append(_plane_panel(result, labels, f"q[{particle}][1]", f"q[{particle}][0]", title, **names))
     if particles == axes == 1:
-        planes.append(_plane(result, labels, "p[0]", "q[0]", "phase plane"))
+        planes.append(_plane_panel(result, labels, "p[0]", "q[0]", "phase plane"))
     if particles == len(coordinates) == 2:
         names = dict(zip(("xlabel", "ylabel"), coordinates))
-        planes.append(_plane(result, labels, "q[1]", "q[0]", "orbit", **names))
+        planes.append(_plane_panel(result, labels, "q[1]", "q[0]", "orbit", **names))
     times = [panel for panel in times if panel]
-    details = [_in_detail(result, panel) for panel in times]
+    details = [_detail_panels(result, panel) for panel in times]
     if not any(details):
         return times + planes
     last = next(ends[-1]["xlim"] for ends in details if ends)
     for plane in filter(None, planes):
         plane |= {"between": last, "title": f"{plane['title']}, last periods"}
-    if len(times) <= MOST_IN_DETAIL:
-        # A row each, before what needs none.
+    if len(times) <= MAX_DETAILED:
+        # Panels with details fill a row each and come first.
         rows = [part for panel, ends in zip(times, details) if ends for part in (panel, *ends)]
         times = rows + [panel for panel, ends in zip(times, details) if not ends]
     return times + planes
 
 
-def _in_detail(result, panel):
-    """Of a panel that has become a band two more, its first and its last periods; nothing of any other."""
+def _detail_panels(result, panel):
+    """Two panels with the first and the last periods of a panel that contains a band; none for other panels."""
     dense = next((series for series in panel["series"] if series.get("band")), None)
     if dense is None:
         return []
-    quantity = result.quantity(dense["of"])
-    time, (first, last) = quantity.scale.values, estimate_end_periods(quantity.scale.values, _values(result, dense["of"]))
+    time = result.quantity(dense["of"]).scale.values
+    first, last = estimate_end_periods(time, _values(result, dense["of"]))
     begin, end = float(time[0]), float(time[-1])
-    series = [{key: value for key, value in one.items() if key != "band"} for one in panel["series"]]
+    all_series = [{key: value for key, value in series.items() if key != "band"} for series in panel["series"]]
     return [
-        panel | {"title": f"{panel['title']}, {which} periods", "series": series, "xlim": limits}
+        panel | {"title": f"{panel['title']}, {which} periods", "series": all_series, "xlim": limits}
         for which, limits in (
-            ("first", [begin, min(begin + PERIODS_IN_DETAIL * first, end)]),
-            ("last", [max(end - PERIODS_IN_DETAIL * last, begin), end]),
+            ("first", [begin, min(begin + DETAIL_PERIODS * first, end)]),
+            ("last", [max(end - DETAIL_PERIODS * last, begin), end]),
         )
     ]
 
 
-def _observables(result, labels):
-    """What the recipe asks to be computed besides, and the action of contact systems."""
-    action = _of_labels(result, "", labels, "z", "action", within="ylim")
+def _observable_panels(result, labels):
+    """The action of contact systems, and the recipe's observables."""
+    action = _panel_of_labels(result, "", labels, "z", "action", within="ylim")
     names = result.recipe.get("system", {}).get("observables", {})
-    # What the file calls them is their formula, which no axis has the room for.
-    return [action, *(_of_labels(result, "", labels, name, name, within="ylim", ylabel=name) for name in names)]
+    # The file describes observables by their formulas, which are too long for an axis.
+    return [action, *(_panel_of_labels(result, "", labels, name, name, within="ylim", ylabel=name) for name in names)]
 
 
-def _modes(result, labels):
-    """The energies of the first modes of a chain, of the first label."""
+def _mode_panel(result, labels):
+    """Energies of the first modes of a chain, for the first label that has them."""
     label = next((label for label in labels if result.has_variable(f"{label}.mode_energy")), None)
     if label is None:
         return None
     _, dataset = result.array(f"{label}.mode_energy")
     series = [
-        {"of": f"{label}.mode_energy[{place}]", "name": f"mode {mode:.0f}", "color": default_styles.colour(place), "style": "solid"}
-        for place, mode in enumerate(result.scale_of(dataset, 1).values[:MOST_MODES])
+        {
+            "of": f"{label}.mode_energy[{index}]",
+            "name": f"mode {mode:.0f}",
+            "color": default_styles.nth_colour(index),
+            "style": "solid",
+        }
+        for index, mode in enumerate(result.scale_of(dataset, 1).values[:MAX_MODES])
     ]
     title = "energies of the modes" + (f", {label}" if len(labels) > 1 else "")
     return {"title": title, "ylabel": "energy", "series": series}
 
 
-def _sections(result, labels):
-    """Poincare sections, a panel for each label: momentum over position of the first coordinate that moves on it."""
+def _section_panels(result, labels):
+    """Poincare sections, a panel for each label: momentum over position of the first coordinate that varies."""
     panels, coordinates = [], result.recipe.get("system", {}).get("coordinates", [])
-    for label in labels[:MOST_SECTIONS]:
+    for label in labels[:MAX_SECTIONS]:
         points, particles, axes = result.shape(f"{label}.poincare_q") or (0, 0, 0)
         if points == 0:
             continue
@@ -291,53 +349,53 @@ def _sections(result, labels):
         of, where = f"{label}.poincare_p[{particle}][{axis}]", f"{label}.poincare_q[{particle}][{axis}]"
         name = coordinates[particle] if particle < len(coordinates) else ""
         labelled = {"xlabel": f"position {name}".strip(), "ylabel": f"momentum {name}".strip()}
-        series = [{"of": of, "x": where, **default_styles.of_labels(result, labels)[label], "style": "dots"}]
+        series = [{"of": of, "x": where, **default_styles.styles_by_label(result, labels)[label], "style": "dots"}]
         surface = result.quantity(where).long_name.replace("position at", f"{label}:" if len(labels) > 1 else "section")
         panels.append({"title": surface, "series": series} | labelled)
     return panels
 
 
-def _plane(result, labels, y, x, title, **keys):
+def _plane_panel(result, labels, y, x, title, **keys):
     limits = _limits(result, [f"{label}.{x}" for label in labels], "xlim")
-    return _of_labels(result, "", labels, y, title, x=x, within="ylim", **limits, **keys)
+    return _panel_of_labels(result, "", labels, y, title, x=x, within="ylim", **limits, **keys)
 
 
-def _ledger(result, labels):
-    """The particles' energy, or of a single label all terms; and how far their sum departs from its start."""
+def _ledger_panels(result, labels):
+    """Energy of the particles (all terms for a single label), and deviation of the sum from its start."""
     if len(labels) == 1:
         terms, shown = [], []
-        for place, (name, text) in enumerate(_TERMS.items()):
+        for index, (name, text) in enumerate(_TERMS.items()):
             values = _values(result, f"{labels[0]}.{name}")
             if np.any(np.nan_to_num(values)):
-                terms.append({"of": f"{labels[0]}.{name}", "name": text, "color": default_styles.colour(place)})
+                terms.append({"of": f"{labels[0]}.{name}", "name": text, "color": default_styles.nth_colour(index)})
                 shown.append(values)
-        _mark_bands(terms, shown)
+        _mark_dense_series(terms, shown)
         energies = {"title": "energy", "ylabel": "energy", "series": terms} if terms else None
     else:
         title = "energy of the particles"
-        energies = _of_labels(result, "", labels, "energy_particles", title, within="ylim", ylabel="energy")
-    return [energies, _deviation(result, labels)]
+        energies = _panel_of_labels(result, "", labels, "energy_particles", title, within="ylim", ylabel="energy")
+    return [energies, _deviation_panel(result, labels)]
 
 
-def _deviation(result, labels):
-    """How far the sum of all energies, what was dissipated among them, departs from its start."""
-    title, keys = "sum of all energies", {"minus": "energy_total.first", "ylabel": "distance from the start"}
-    panel = _of_labels(result, "", labels, "energy_total", title, yscale="log", **keys)
+def _deviation_panel(result, labels):
+    """Deviation of the sum of all energies, including dissipated energy and work, from its start."""
+    title, keys = "sum of all energies", {"minus": "energy_total.first", "ylabel": "deviation from the start"}
+    panel = _panel_of_labels(result, "", labels, "energy_total", title, yscale="log", **keys)
     if panel and any(series.get("band") for series in panel["series"]):
-        panel["ylabel"] = "largest distance"
+        panel["ylabel"] = "largest deviation"
     return panel
 
 
-def _differences(result):
-    """The distance of closed runs from reduced ones, with the echo where it is the same for all."""
+def _difference_panels(result):
+    """Differences of closed and reduced runs, with a mark at the echo if it is the same for all."""
     labels = result.groups("reduction")
     particles = max((result.shape(f"reduction.{label}.difference")[-1:] for label in labels), default=(0,))
     echoes = {float(_values(result, f"reduction.{label}.echo_time")) for label in labels}
     panels = []
-    for particle in range(min((*particles, MOST_PARTICLES))):
+    for particle in range(min((*particles, MAX_PARTICLES))):
         title = "closed against reduced" + (f", particle {particle}" if particles > (1,) else "")
         keys = {"yscale": "log", "ylabel": "largest difference"}
-        panel = _of_labels(result, "reduction", labels, f"difference[{particle}]", title, **keys)
+        panel = _panel_of_labels(result, "reduction", labels, f"difference[{particle}]", title, **keys)
         if panel:
             if len(echoes) == 1 and min(echoes) < panel["xlim"][1]:
                 panel["marks"] = [{"at": min(echoes), "name": "echo"}]
@@ -345,82 +403,82 @@ def _differences(result):
     return panels
 
 
-def _of_labels(
+def _panel_of_labels(
     result, group, labels, variable, title, minus=None, x=None, error=None, yscale="linear", within=None, **keys
 ):
-    """A panel with a variable of every label that has it, and these keys; None where nothing could be seen.
+    """A panel with a variable of all labels that have it; None if no curve would be visible.
 
-    minus, x, error  variables beside it: subtracted, along the horizontal axis, standard error
-    within           the axis ("ylim") that leaves out those that run away
+    `minus`, `x` and `error` are variables of the same group: subtracted, on the horizontal axis, and standard error.
+    `within` is the axis ("ylim") whose limits ignore diverging paths. Further keys are those of the panel.
     """
     series, shown = [], []
     prefix = f"{group}." if group else ""
-    # A label looks alike in all panels, whichever others these show; those of errors are drawn with marks, closed runs
-    # and open ones apart.
-    look_of = default_styles.of_labels(result, labels if group == "convergence" else [*result.labels, *labels])
+    # Styles depend on all labels, so that a label has the same style in all panels.
+    styles = default_styles.styles_by_label(result, labels if group == "convergence" else [*result.labels, *labels])
     for label in labels:
-        beside = f"{prefix}{label}."
-        values = _values(result, beside + variable)
+        group_prefix = f"{prefix}{label}."
+        values = _values(result, group_prefix + variable)
         if minus:
-            values = values - _values(result, beside + minus)
+            values = values - _values(result, group_prefix + minus)
         if values.size < 2 or not np.any(np.isfinite(values) & ((values != 0) | (yscale == "linear"))):
             continue
-        entry = {"of": beside + variable, **look_of[label]}
-        entry |= {key: beside + name for key, name in (("minus", minus), ("x", x), ("error", error)) if name}
-        # Closed and open runs have panels of their own where these are of errors.
+        entry = {"of": group_prefix + variable, **styles[label]}
+        entry |= {key: group_prefix + name for key, name in (("minus", minus), ("x", x), ("error", error)) if name}
+        # Panels of errors may show closed or open runs only, so that even a single label is named.
         series.append(entry | ({"name": label} if len(labels) > 1 or group == "convergence" else {}))
         shown.append(values)
     if not series:
         return None
     limits = _limits(result, [entry["of"] for entry in series], within) if within else {}
     if x is None and not error:
-        _mark_bands(series, shown, yscale == "log", *np.diff(limits.get("ylim", [])))
+        _mark_dense_series(series, shown, yscale == "log", *np.diff(limits.get("ylim", [])))
     if yscale == "log":
-        # A logarithmic axis leaves out zeros, and so the start; beside other panels it begins with it all the same.
+        # Zeros, such as the start, are not drawn on a logarithmic axis; the time axis still begins there.
         time = result.quantity(series[0]["of"]).scale.values
         limits["xlim"] = [float(time[0]), float(time[-1])]
     return {"title": title, "series": series, "yscale": yscale, **limits, **keys}
 
 
-def _mark_bands(series, values, *panel):
-    """Has those of a panel's series, with these values, that would be a solid area drawn as bands."""
-    for entry, is_dense in zip(series, dense(values, *panel)):
+def _mark_dense_series(series, values, *panel):
+    """Set `band` for the series of a panel that would appear as a solid area."""
+    for entry, is_dense in zip(series, find_dense_curves(values, *panel)):
         entry |= {"band": True} if is_dense else {}
 
 
 def _limits(result, paths, axis):
-    """The ends of an axis that shows all of these but those that run away; empty where none does."""
+    """Limits of an axis for these paths except diverging ones; empty if none diverges."""
     quantities = [result.quantity(path) for path in paths if result.has(path)]
-    limits = quantities and axis_limits.limits([(one.scale.values, axis_limits.drawable(one.values)) for one in quantities])
+    curves = [(quantity.scale.values, axis_limits.mask_undrawable(quantity.values)) for quantity in quantities]
+    limits = axis_limits.common_limits(curves) if curves else None
     return {axis: limits} if limits else {}
 
 
 def _figure(*panels, kind="lines"):
-    """The table `figure` of these panels, those that are None left out; None without any."""
+    """The table `figure` of the panels that are not None; None if there are none."""
     panels = [panel for panel in panels if panel]
     if not panels:
         return None
-    # Orbits are as high as they are wide. Three panels stand in one row, where none of them is left alone in a second.
+    # Orbits are square. Three panels fill one row, so that none stands alone in a second one.
     in_threes = len(panels) == 3 or any(panel["title"].startswith("orbit") for panel in panels)
-    # A position stands beside its first and last periods.
+    # A position and its first and last periods fill a row.
     in_threes = in_threes or any(panel["title"].endswith(", first periods") for panel in panels)
     columns = 3 if in_threes else min(len(panels), 2)
     width = style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH
     return {"kind": kind, "columns": columns, "width": width, "legend": "shared", "panels": panels}
 
 
-# --- what the file has ------------------------------------------------------------------------------------------------
+# --- contents of the file ----------------------------------------------------------------------------------------------
 
 
-def _recorded(result):
-    """The labels whose path is in the file."""
+def _labels_with_paths(result):
+    """Labels whose path is in the file."""
     return [label for label in result.labels if (result.shape(f"{label}.q") or (0,))[0] > 1]
 
 
 def _values(result, path):
-    """The values of a quantity that can be drawn; not a number where the file has none."""
+    """Values of a quantity with NaN for undrawable ones; a single NaN if the file does not contain it."""
     try:
-        return axis_limits.drawable(result.quantity(path).values)
+        return axis_limits.mask_undrawable(result.quantity(path).values)
     except UnreadableError:
         raise
     except AnalysisError:

@@ -1,33 +1,58 @@
-"""How the series of a picture look whose recipe draws none."""
+"""Colours and dashes of series in figures that no recipe describes."""
 
 from bathline import style
 from bathline.result_file import integrator_of
 
-# Places in the palette; yellow is faint on white.
-COLOURS = [place for place, name in enumerate(style.PALETTE) if name != "yellow"]
+# Indices into the palette; yellow is left out because it is faint on white.
+COLOURS = [index for index, name in enumerate(style.PALETTE) if name != "yellow"]
 FORMULA = {"style": "points", "name": "marks: formula"}
 THEORY = {"color": list(style.PALETTE).index("black"), "style": "dotted"}
 
 
-def of_labels(result, labels):
-    """For every label what its series have besides: nothing, or a colour and dashes of its own where another has its
-    method's look."""
-    found, taken = {}, set()
+def styles_by_label(result, labels):
+    """Style keys of the series of each label, distinct within a figure.
+
+    A label has its method's style unless an earlier label has the same one; then it gets its own colour and dashes.
+
+    Parameters
+    ----------
+    result : ResultFile
+        An open result.
+    labels : iterable of str
+        Labels of integrators; repetitions are ignored.
+
+    Returns
+    -------
+    dict
+        For each label a dict with the keys `color` and `style`, empty where the method's style applies.
+    """
+    styles, used = {}, set()
     for label in labels:
         look = style.style_of_method(integrator_of(result.recipe, label) or {})
-        alone = look is not None and (look.color, look.dashes) not in taken
-        found.setdefault(label, {} if alone else None)
-        taken |= {(look.color, look.dashes)} if alone else set()
-    used = {color for color, _ in taken}
-    colours = sorted(COLOURS, key=lambda place: list(style.PALETTE)[place] in used)
-    others = [label for label, look in found.items() if look is None]
+        is_unique = look is not None and (look.color, look.dashes) not in used
+        styles.setdefault(label, {} if is_unique else None)
+        used |= {(look.color, look.dashes)} if is_unique else set()
+    used_colours = {color for color, _ in used}
+    colours = sorted(COLOURS, key=lambda index: list(style.PALETTE)[index] in used_colours)
+    others = [label for label, keys in styles.items() if keys is None]
     dashes = list(style.LINE_STYLES)
-    return found | {
-        label: {"color": colours[place % len(colours)], "style": dashes[(place + 1) % len(dashes)]}
-        for place, label in enumerate(others)
+    return styles | {
+        label: {"color": colours[index % len(colours)], "style": dashes[(index + 1) % len(dashes)]}
+        for index, label in enumerate(others)
     }
 
 
-def colour(place):
-    """The place in the palette of what is at a place among others."""
-    return COLOURS[place % len(COLOURS)]
+def nth_colour(index):
+    """Palette index of the colour for the series with this index.
+
+    Parameters
+    ----------
+    index : int
+        Number of the series in its panel, from 0.
+
+    Returns
+    -------
+    int
+        An index into `style.PALETTE`; the colours repeat when there are more series than colours.
+    """
+    return COLOURS[index % len(COLOURS)]

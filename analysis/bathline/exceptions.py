@@ -1,8 +1,21 @@
-"""How the program ends where a run is not complete, as exceptions."""
+"""Exceptions for the exit codes of the program."""
 
 
 class BathlineError(Exception):
-    """The program has ended with another exit code than those for a complete run; the text is what it said."""
+    """The program ended with an exit code that does not stand for a complete run.
+
+    Parameters
+    ----------
+    message : str
+        Error messages of the program.
+    code : int
+        Exit code of the program.
+
+    Attributes
+    ----------
+    code : int
+        Exit code of the program.
+    """
 
     def __init__(self, message, code):
         super().__init__(message)
@@ -10,17 +23,29 @@ class BathlineError(Exception):
 
 
 class UsageError(BathlineError):
-    """A recipe, an option or a file that the program refuses (exit code 2): nothing was written."""
+    """The program refused a recipe, an option or a file (exit code 2); no result was written."""
 
 
 class NumericalFailure(BathlineError):
-    """A run that could not go on (exit code 3); what was computed until then is in `file`."""
+    """A run failed numerically (exit code 3).
+
+    Attributes
+    ----------
+    file : pathlib.Path or None
+        Result file with everything computed before the failure.
+    """
 
     file = None
 
 
 class Stopped(BathlineError):
-    """A run that was stopped on request (exit code 85) with a checkpoint beside `file`."""
+    """A run was stopped on request (exit code 85); its checkpoint lies beside the result.
+
+    Attributes
+    ----------
+    file : pathlib.Path or None
+        Result file of the stopped run.
+    """
 
     file = None
 

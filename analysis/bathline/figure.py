@@ -1,4 +1,4 @@
-"""The figure that the recipe inside a result file asks for."""
+"""Figures of result files: the recipe's own, or the default figure of its study."""
 
 import tomllib
 from pathlib import Path
@@ -8,17 +8,47 @@ from bathline.result_file import AnalysisError
 
 
 def draw(result):
-    """The figure of an open result, as a matplotlib Figure: its recipe's, or else the one that its study calls for."""
+    """Draw the figure that the recipe of a result describes, or the default figure of its study.
+
+    Parameters
+    ----------
+    result : ResultFile
+        An open result.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    AnalysisError
+        If the kind of figure is unknown, a text cannot be typeset, or the file lacks what the figure shows.
+    """
     spec = result.figure
-    # Left out, the kind is `lines`, which shows nothing without panels.
+    # `kind` defaults to `lines`, which needs panels.
     if spec.get("kind", "lines") == "lines" and not spec.get("panels"):
         return draw_default(result)
     return _draw(result, spec)
 
 
 def draw_default(result):
-    """The figure that the study of an open result calls for, of what is in it by now; a matplotlib Figure."""
-    return _draw(result, {**result.figure, **default_figures.figure_of(result)})
+    """Draw the default figure of the study of a result from what the file contains so far.
+
+    Parameters
+    ----------
+    result : ResultFile
+        An open result, complete or not.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    AnalysisError
+        If the file contains nothing to draw.
+    """
+    return _draw(result, {**result.figure, **default_figures.default_figure(result)})
 
 
 def _draw(result, spec):
@@ -26,14 +56,28 @@ def _draw(result, spec):
     try:
         module = figure_kinds.load(kind)
     except KeyError:
-        raise AnalysisError(f"{result.path}: no figure.kind '{kind}'; there is: {', '.join(figure_kinds.names())}") from None
+        kinds = ", ".join(figure_kinds.names())
+        raise AnalysisError(f"{result.path}: unknown figure.kind '{kind}'; the kinds are: {kinds}") from None
     style.use()
     check_texts(result.path, spec)
     return module.draw(result, spec)
 
 
 def check_texts(path, spec):
-    """AnalysisError naming the first text of a table `figure` that matplotlib cannot typeset."""
+    """Check that matplotlib can typeset all texts of a table `figure`.
+
+    Parameters
+    ----------
+    path : path-like
+        File named in the error message.
+    spec : dict
+        The table `figure` of a recipe.
+
+    Raises
+    ------
+    AnalysisError
+        If a text cannot be typeset; the message names its key.
+    """
     page = style.new_figure(style.COLUMN_WIDTH, style.COLUMN_WIDTH)
     for key, text in _texts("figure", spec):
         try:
@@ -44,7 +88,7 @@ def check_texts(path, spec):
 
 
 def _texts(key, value):
-    """All texts of a table and of what is in it, with their keys; the caption is no business of matplotlib."""
+    """All texts of a table and its sub-tables with their keys, except captions, which matplotlib does not typeset."""
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, dict):
@@ -52,12 +96,23 @@ def _texts(key, value):
             if name != "caption":
                 yield from _texts(f"{key}.{name}", member)
     elif isinstance(value, list):
-        for place, member in enumerate(value):
-            yield from _texts(f"{key}[{place}]", member)
+        for index, member in enumerate(value):
+            yield from _texts(f"{key}[{index}]", member)
 
 
 def check_recipe(path):
-    """AnalysisError where the figure of a recipe cannot be drawn, whatever its run results in."""
+    """Check before a run that the texts of a recipe's figure can be typeset.
+
+    Parameters
+    ----------
+    path : path-like
+        A recipe.
+
+    Raises
+    ------
+    AnalysisError
+        If the recipe cannot be read or a text cannot be typeset.
+    """
     style.use()
     try:
         recipe = tomllib.loads(Path(path).read_text(encoding="utf-8"))
@@ -67,22 +122,35 @@ def check_recipe(path):
 
 
 def save(figure, stem):
-    """Writes STEM.png and STEM.pdf. Neither holds a date, so that the same result gives the same files."""
-    # Pictures on a screen and checks of recipes have no use for it, nor for what it takes to load.
+    """Write a figure as STEM.png and STEM.pdf without dates, so that equal results give equal files.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        A figure made by `style.new_figure`.
+    stem : path-like
+        Path of the files without extension; missing folders are created.
+
+    Raises
+    ------
+    AnalysisError
+        If the files cannot be written.
+    """
+    # Imported here because figures on screen and checks of recipes do not need this slow import.
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
 
     stem = Path(stem)
     if not stem.name:
-        raise AnalysisError(f"{stem}: a folder, not the beginning of a file's name")
+        raise AnalysisError(f"{stem}: is a folder; the path of a file without extension is needed")
     try:
         stem.parent.mkdir(parents=True, exist_ok=True)
-        # `savefig` would draw each of them twice, once for the layout alone, which drawing finds by itself.
+        # `savefig` would draw each file twice, once only for the layout, which `print_png` computes anyway.
         figure.canvas.print_png(stem.with_name(stem.name + ".png"), metadata={"Software": None})
-        style.keep_layout(figure)
+        style.freeze_layout(figure)
         FigureCanvasPdf(figure).print_pdf(
             stem.with_name(stem.name + ".pdf"), metadata={"CreationDate": None, "Producer": None, "Creator": None}
         )
     except FileExistsError as error:
-        raise AnalysisError(f"{error.filename}: not a folder, so that nothing can be written in it") from error
+        raise AnalysisError(f"{error.filename}: is not a folder, so no file can be written in it") from error
     except OSError as error:
         raise AnalysisError(f"{error.filename or stem}: cannot be written: {error.strerror or error}") from error

@@ -1,52 +1,71 @@
-"""Reading what may end the reader: a damaged file can crash HDF5 or let it search without end, not only complain."""
+"""Reading of files in a child process: a damaged file can crash HDF5 or send it into an endless search."""
 
 import multiprocessing
 import resource
 import signal
 
-# Forked children inherit what is imported, so that one a file costs milliseconds.
+# Forked children inherit all imported modules, so that a child costs milliseconds.
 _FORK = multiprocessing.get_context("fork")
 
-# Of processor time: claims and attributes are read within a few milliseconds.
+# Limit of processor time; claims and attributes are read within a few milliseconds.
 CPU_LIMIT_S = 20
 
 
 class ChildProcessDied(Exception):
-    """The child process did not live to answer; the message says how it ended."""
+    """The child process ended without a result; the message names its signal or exit code."""
 
 
-def run_isolated(function, *arguments, endless=False):
-    """What function(*arguments) returns, computed in a child process; an exception that ends it there is raised here.
+def run_isolated(function, *arguments, unlimited=False):
+    """Call a function in a child process.
 
-    Raises EndedError where the child ends without either: by a signal, or, unless it may be `endless`, after PATIENCE
-    seconds of processor time."""
-    answers, answer = _FORK.Pipe(duplex=False)
-    with answers:
-        child = _FORK.Process(target=_reply, args=(answer, function, arguments, endless))
+    Parameters
+    ----------
+    function : callable
+        The function; its result must be picklable.
+    *arguments
+        Its arguments.
+    unlimited : bool
+        Whether the processor time is unlimited; otherwise the limit is `CPU_LIMIT_S` seconds.
+
+    Returns
+    -------
+    object
+        The result of `function(*arguments)`.
+
+    Raises
+    ------
+    ChildProcessDied
+        If the child is ended by a signal, also when it exceeds the limit, or exits early.
+    Exception
+        Any exception of the function itself.
+    """
+    receiver, sender = _FORK.Pipe(duplex=False)
+    with receiver:
+        child = _FORK.Process(target=_send_result, args=(sender, function, arguments, unlimited))
         child.start()
-        answer.close()  # so that the end of the child is the end of the pipe
+        sender.close()  # so that the pipe closes when the child ends
         try:
-            returned, value = answers.recv()
+            returned, value = receiver.recv()
         except EOFError:
             child.join()
-            raise ChildProcessDied(f"HDF5 cannot read it and ends with {_end(child.exitcode)}") from None
+            raise ChildProcessDied(f"HDF5 cannot read it and ends with {_describe_exit(child.exitcode)}") from None
         child.join()
     if returned:
         return value
     raise value
 
 
-def _reply(answer, function, arguments, endless):
-    # Ctrl-C reaches the parent as well, which says what there is to say.
+def _send_result(sender, function, arguments, unlimited):
+    # Ctrl-C reaches the parent as well, which reports it.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if not endless:
+    if not unlimited:
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        answer.send((True, function(*arguments)))
+        sender.send((True, function(*arguments)))
     except Exception as error:
-        answer.send((False, error))
+        sender.send((False, error))
 
 
-def _end(code):
+def _describe_exit(code):
     return signal.Signals(-code).name if code < 0 else f"exit code {code}"

@@ -1,11 +1,11 @@
-"""Legends that never cover data: inside the axes where a corner is free, above them otherwise."""
+"""Legends that never cover data: inside the axes where there is room, above them otherwise."""
 
 from matplotlib.transforms import Bbox, ScaledTranslation
 
 from bathline import style
 
 # Tried in this order.
-_CORNERS = [
+_LOCATIONS = [
     "upper right",
     "upper left",
     "lower right",
@@ -17,10 +17,16 @@ _CORNERS = [
 
 
 def place(figure, panels, shared=False):
-    """Gives each axes its legend; `panels` is a list of (axes, handles).
+    """Add legends to all axes of a figure; panels with equal entries get one legend together.
 
-    One legend serves panels with equal entries, and all of them where it is `shared`: it stands above them and has
-    every name once, as the first panel with it shows it.
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure.
+    panels : list of (Axes, list of Line2D)
+        Axes and their legend handles.
+    shared : bool
+        Whether one legend above the figure serves all panels, with one entry for each name, from its first handle.
     """
     panels = [(axes, handles) for axes, handles in panels if handles]
     if not panels:
@@ -36,7 +42,7 @@ def place(figure, panels, shared=False):
         style.lay_out(figure)
         for axes, handles in panels:
             if _place_inside(axes, handles):
-                style.keep_layout(figure)
+                style.freeze_layout(figure)
                 return
         on_top(figure, panels[0][1])
         return
@@ -47,39 +53,39 @@ def place(figure, panels, shared=False):
             if axes in above:
                 _place_above(axes, handles)
         style.lay_out(figure)
-        # Each legend above its axes makes the axes smaller, so the other ones are tried anew.
+        # A legend above its axes shrinks them, so the legends inside the others are placed again.
         crowded = {axes for axes, handles in panels if axes not in above and not _place_inside(axes, handles)}
         if not crowded:
-            style.keep_layout(figure)
+            style.freeze_layout(figure)
             return
         above |= crowded
 
 
 def _entries(handles):
-    # The dashes of a line cannot be asked for; whoever makes handles says in `gid` what tells them apart.
+    # matplotlib has no getter for the dashes of a line, so that handles carry a key of their style in `gid`.
     return tuple(
         (handle.get_label(), handle.get_color(), handle.get_marker(), handle.get_gid()) for handle in handles
     )
 
 
 def _place_inside(axes, handles):
-    """Puts the legend where it covers nothing; False, leaving no legend, when there is no such place."""
-    obstacles = _obstacles(axes)
+    """Put the legend where it covers nothing; without such a location, leave no legend and return False."""
+    overlap_tests = _overlap_tests(axes)
     columns = [1] if len(handles) == 1 else [1, len(handles)]
     for count in columns:
-        for corner in _CORNERS:
-            legend = axes.legend(handles=handles, loc=corner, ncol=count)
+        for location in _LOCATIONS:
+            legend = axes.legend(handles=handles, loc=location, ncol=count)
             box = legend.get_window_extent().padded(0.02 * axes.figure.dpi)
             frame = axes.get_window_extent()
             fits = box.width < 0.98 * frame.width and box.height < 0.7 * frame.height
-            if fits and not any(covered(box) for covered in obstacles):
+            if fits and not any(overlaps(box) for overlaps in overlap_tests):
                 return True
     axes.get_legend().remove()
     return False
 
 
-def _obstacles(axes):
-    """For everything drawn in the axes, a function that tells whether it touches a box."""
+def _overlap_tests(axes):
+    """For each artist in the axes, a function that returns whether it overlaps a box."""
     tests = []
     for line in axes.lines:
         path = line.get_transform().transform_path(line.get_path())
@@ -97,12 +103,12 @@ def _obstacles(axes):
 
 
 def _columns(entries):
-    """Numbers of columns to try, widest first, whose rows are equally full but for the last."""
+    """Numbers of columns to try, largest first, for which all rows but the last are full."""
     return sorted({-(-entries // rows) for rows in range(1, entries + 1)}, reverse=True)
 
 
 def _place_above(axes, handles):
-    """Puts the legend over the axes and their title, in as many columns as fit."""
+    """Put the legend above the axes and their title, in as many columns as fit."""
     title, size = axes.get_title(loc="left"), axes.title.get_fontsize()
     room = (size + 3 + 1.2 * size * title.count("\n")) / 72 if title else 0
     offset = ScaledTranslation(0, room, axes.figure.dpi_scale_trans)
@@ -121,7 +127,17 @@ def _place_above(axes, handles):
 
 
 def on_top(figure, handles, **options):
-    """One legend over the whole figure, which grows by the legend's height; options go to matplotlib."""
+    """Add one legend above all panels and enlarge the figure by its height.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure.
+    handles : list of Line2D
+        Legend handles.
+    **options
+        Options of `matplotlib.figure.Figure.legend`.
+    """
     width, height = figure.get_size_inches()
     for count in _columns(len(handles)):
         legend = figure.legend(handles=handles, loc="upper center", ncol=count, borderaxespad=0.2, **options)

@@ -1,6 +1,7 @@
-"""Whether a program still writes a result, by the lock that it holds on RESULT.h5.lock for as long as it lives.
+"""Whether a program is still writing a result, by the lock that it holds on RESULT.h5.lock.
 
-The lock is the kernel's and ends with the program, however that ends. Asking for it takes none."""
+The kernel releases the lock when the program ends, however it ends. The query itself takes no lock.
+"""
 
 import fcntl
 import os
@@ -9,13 +10,22 @@ import socket
 import struct
 from pathlib import Path
 
-_FLOCK = "hhqqi"  # struct flock: type, what its start counts from, start, length, and a process that it has no use for
+_FLOCK = "hhqqi"  # struct flock: type, origin of the start, start, length, process (unused)
 
 
 def is_abandoned(result):
-    """Whether the program that wrote a result on this host has ended without a word, as after a kill.
+    """Whether the program that wrote a result on this host has ended without closing it, as after SIGKILL.
 
-    False where this host cannot know: where the program runs or ran on another one, or could not lock anything."""
+    Parameters
+    ----------
+    result : path-like
+        A result file.
+
+    Returns
+    -------
+    bool
+        False also where this host cannot know: if the program runs on another host or could not lock the file.
+    """
     lock = Path(os.path.realpath(result) + ".lock")
     try:
         with lock.open("rb") as file:
@@ -26,8 +36,8 @@ def is_abandoned(result):
 
 
 def _is_locked(file):
-    """Whether anyone holds a lock on an open file."""
-    question = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-    question += bytes(-len(question) % 8)
-    answer = fcntl.fcntl(file, fcntl.F_OFD_GETLK, question)
-    return struct.unpack_from("h", answer)[0] != fcntl.F_UNLCK
+    """Whether any process holds a lock on an open file."""
+    query = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    query += bytes(-len(query) % 8)
+    reply = fcntl.fcntl(file, fcntl.F_OFD_GETLK, query)
+    return struct.unpack_from("h", reply)[0] != fcntl.F_UNLCK

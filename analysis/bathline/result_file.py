@@ -1,9 +1,10 @@
-"""Result files: what a run has written, by the names that recipes use.
+"""Result files, with quantities named as in recipes.
 
-A quantity is named by a path, "<group>.<variable>[i][j]": "closed.energy_total", "open.q[0][1]" (particle
-0, axis 1), "reduction.closed.difference[0]". The indices choose along the dimensions after the first; a
-dimension of length one needs none. With a statistic behind it is a number, of all components that the indices leave:
-"closed.q[0].max"; so it is with an index for every dimension of what is no series over time: "covariance.open.qv[3][0]".
+A quantity is named by a path, "<group>.<variable>[i][j]": "closed.energy_total", "open.q[0][1]" (particle 0, axis 1),
+"reduction.closed.difference[0]". The indices select along the dimensions after the first; a dimension of length one
+needs no index. A path that ends in a statistic, "closed.q[0].max", is a number, computed over all components that the
+indices select. For variables that are no time series, a path with an index for every dimension is a number as well:
+"covariance.open.qv[3][0]".
 """
 
 import os
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 
-# Results are only read here, and many cluster file systems have no locks.
+# Results are only read here, and many cluster file systems do not support locks.
 os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 
 import h5py  # noqa: E402
@@ -24,15 +25,26 @@ from bathline.statistic import STATISTICS  # noqa: E402
 
 
 class AnalysisError(Exception):
-    """Something that the user can put right; the message says what."""
+    """An error that the user can correct; the message says how."""
 
 
 class UnreadableError(AnalysisError):
-    """A file, or a part of it, that is there and cannot be read."""
+    """A file, or a part of it, exists but cannot be read."""
 
 
-def reading(method):
-    """A method of what has a `path`, whose errors say that this cannot be read: damage leads to exceptions of any kind."""
+def report_read_errors(method):
+    """Decorator that raises UnreadableError for any exception of a method, since damaged files cause all kinds.
+
+    Parameters
+    ----------
+    method : callable
+        A method of an object with an attribute `path`.
+
+    Returns
+    -------
+    callable
+        The method; an AnalysisError passes unchanged.
+    """
 
     @wraps(method)
     def read(self, *arguments, **options):
@@ -41,61 +53,76 @@ def reading(method):
         except AnalysisError:
             raise
         except Exception as error:
-            # What comes first says what is wrong: h5py may hide it behind a SystemError.
+            # The cause says what is wrong: h5py may wrap it in a SystemError.
             reason = error.__cause__ or error
-            words = " ".join(str(reason).split()) or type(reason).__name__
-            raise UnreadableError(f"{self.path}: cannot be read: {words}") from error
+            text = " ".join(str(reason).split()) or type(reason).__name__
+            raise UnreadableError(f"{self.path}: cannot be read: {text}") from error
 
     return read
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """One variable along its first dimension, or a single number (`values` of shape ())."""
+    """One variable along its first dimension, or a single number.
+
+    Attributes
+    ----------
+    path : str
+        The path by which it was requested.
+    values : ndarray
+        Values of shape (n,), or () for a number.
+    units : str
+        Units as in the file, such as "kg m2/s2"; "1" or empty for dimensionless values.
+    long_name : str
+        Description as in the file.
+    scale : Quantity or None
+        Scale of the first dimension; None for a number.
+    """
 
     path: str
     values: np.ndarray
     units: str = ""
     long_name: str = ""
-    scale: "Quantity | None" = None  # the first dimension's scale; itself without one
+    scale: "Quantity | None" = None
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement as a number, and how it came out.
+    """A claim of a recipe with its measured value.
 
-    `supported` is false where the recipe marks a paper's statement as one that the numbers contradict; such a
-    claim passes when the statement does not hold.
+    Attributes are named as in the recipe. `problem` says why nothing was measured, or what is unexpected; `uncertainty`
+    is that derived in the recipe. `supported` is false if the recipe marks a statement of a paper as contradicted by
+    the numbers; such a claim passes when the statement does not hold.
     """
 
     name: str
     quantity: str = ""
     source: str = ""
     note: str = ""
-    problem: str = ""  # why nothing was measured, or what is unexpected
+    problem: str = ""
     measured: float = float("nan")
     expected: float = float("nan")
     lower: float = float("-inf")
     upper: float = float("inf")
-    uncertainty: float = float("nan")  # as the recipe derives it
+    uncertainty: float = float("nan")
     passed: bool = False
     supported: bool = True
 
     @property
     def verdict(self):
-        """PASS, FAIL, or that a paper's statement is not supported, as its recipe says."""
+        """str : "PASS", "FAIL", or "not supported" for a claim that passes because a paper's statement does not hold."""
         if not self.passed:
             return "FAIL"
         return "PASS" if self.supported else "not supported"
 
     @property
     def accuracy(self):
-        """The uncertainty in two digits; empty where the recipe gives none."""
+        """str : The uncertainty to two digits; empty if the recipe gives none."""
         return f"{self.uncertainty:.2g}" if np.isfinite(self.uncertainty) else ""
 
     @property
     def target(self):
-        """What was asked of the measured value."""
+        """str : The expected value or the bounds, such as "79 ± 1.6" or "at most 3"."""
         has_lower, has_upper = np.isfinite(self.lower), np.isfinite(self.upper)
         if np.isfinite(self.expected):
             text = format_number(self.expected)
@@ -116,24 +143,56 @@ class Claim:
         return "any value"
 
 
-# A stranger's file may hold anything under these names.
+# Values are converted because a file may contain any type under these names.
 _CLAIM_TYPES = {name: field.type for name, field in Claim.__dataclass_fields__.items()}
 
 
 def format_number(value):
-    """Six significant digits, without an exponent where it is not needed."""
+    """Format a number to six significant digits.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+
+    Returns
+    -------
+    str
+        With an exponent only where needed.
+    """
     return f"{value:.6g}" if np.isfinite(value) else str(value)
 
 
 def natural_key(text):
-    """Sorts fig9 before fig10."""
+    """Sort key that compares digits as numbers: fig9 comes before fig10.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    list
+        Text and numbers alternately.
+    """
     return [int(part) if part.isdigit() else part.lower() for part in re.split(r"(\d+)", str(text))]
 
 
 def integrator_of(recipe, path):
-    """The table of a recipe's `[[integrators]]` that a quantity belongs to, by the label in its path, or None.
+    """Find the table of `[[integrators]]` whose label occurs in the path of a quantity.
 
-    Numbers that stand in the place of a path are no method's.
+    Parameters
+    ----------
+    recipe : dict
+        The recipe.
+    path : str or list of float
+        Path of a quantity, or numbers given in its place.
+
+    Returns
+    -------
+    dict or None
+        None if the quantity belongs to no integrator.
     """
     if not isinstance(path, str):
         return None
@@ -143,11 +202,22 @@ def integrator_of(recipe, path):
 
 
 def as_python(value):
-    """An attribute as a Python value: text, number, or a list of them."""
+    """Convert an HDF5 attribute to a Python value.
+
+    Parameters
+    ----------
+    value : object
+        A value returned by h5py.
+
+    Returns
+    -------
+    str, bool, int, float or list
+        Bytes that are not UTF-8 are replaced by U+FFFD.
+    """
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, str):
-        # h5py keeps bytes that are no UTF-8 as halves of characters, which nothing can write.
+        # h5py returns bytes that are not UTF-8 as surrogates, which cannot be encoded.
         return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if isinstance(value, np.ndarray):
         return as_python(value.flat[0]) if value.size == 1 else [as_python(item) for item in value.ravel()]
@@ -157,28 +227,50 @@ def as_python(value):
 
 
 class ResultFile:
-    """A result file open for reading; use it in a `with` statement."""
+    """A result file open for reading, to be used in a `with` statement.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+        The file.
+    attributes : dict
+        Attributes of the file: title, status, versions and provenance.
+    recipe : dict
+        The recipe with all defaults, or as written where the file has no resolved one.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such file, it is not a regular file, or contains external links.
+    UnreadableError
+        If the file is damaged or not HDF5.
+    """
 
     def __init__(self, path):
         self.path = Path(path)
         self._open()
 
-    @reading
+    @report_read_errors
     def _open(self):
-        if not self.path.is_file():  # nothing that would be waited for, such as a pipe
+        if not self.path.is_file():  # opening a pipe would block
             raise AnalysisError(f"{self.path}: {'not a file' if self.path.exists() else 'no such file'}")
         try:
             self.file = h5py.File(self.path, "r")
         except OSError as error:
             raise UnreadableError(f"{self.path}: not a readable HDF5 file ({error})") from error
         try:
-            self._begin()
+            self._read_header()
         except Exception:
             self.file.close()
             raise
 
-    def _begin(self):
-        """Reads what the whole file is about."""
+    def _read_header(self):
+        """Read the attributes and the recipe."""
         try:
             refuse_external_links(self.file)
         except ValueError as error:
@@ -199,33 +291,57 @@ class ResultFile:
 
     @property
     def title(self):
+        """str : Title of the result; without one the name of its folder."""
         return str(self.attributes.get("title") or self.recipe.get("title") or self.path.parent.name)
 
     @property
     def status(self):
+        """str : `complete`, `failed` or `partial`; `unknown` if the file has none."""
         return str(self.attributes.get("status", "unknown"))
 
     @property
     def figure(self):
-        """The recipe's table `figure`; empty when it has none."""
+        """dict : The recipe's table `figure`; empty if it has none."""
         return self.recipe.get("figure") or {}
 
     @property
     def labels(self):
-        """Labels of the integrators, in the recipe's order."""
+        """list of str : Labels of the integrators, in the order of the recipe."""
         return [entry.get("name") or entry.get("method", "") for entry in self.recipe.get("integrators", [])]
 
-    @reading
+    @report_read_errors
     def groups(self, parent):
-        """Names of the groups inside a group, the recipe's integrators first; empty without such a group."""
+        """Names of the groups inside a group.
+
+        Parameters
+        ----------
+        parent : str
+            Path of the group in HDF5.
+
+        Returns
+        -------
+        list of str
+            Integrators first, in the order of the recipe; empty if there is no such group.
+        """
         if parent not in self.file:
             return []
         names = [name for name, item in self.file[parent].items() if isinstance(item, h5py.Group)]
-        order = {label: place for place, label in enumerate(self.labels)}
+        order = {label: index for index, label in enumerate(self.labels)}
         return sorted(names, key=lambda name: (order.get(name, len(order)), natural_key(name)))
 
     def groups_with_variables(self, parent="/"):
-        """Paths of all groups that hold variables, in the order of `groups`, each before those inside it."""
+        """Paths of all groups that contain variables.
+
+        Parameters
+        ----------
+        parent : str
+            Path of the group to search.
+
+        Returns
+        -------
+        list of str
+            In the order of `groups`, each before the groups inside it.
+        """
         paths = []
         for name in self.groups(parent):
             path = f"{parent}/{name}".lstrip("/")
@@ -234,7 +350,22 @@ class ResultFile:
         return paths
 
     def has(self, path):
-        """Whether a quantity path can be read."""
+        """Whether a quantity exists.
+
+        Parameters
+        ----------
+        path : str
+            Path of a quantity.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        UnreadableError
+            If it exists but cannot be read.
+        """
         try:
             self.quantity(path)
         except UnreadableError:
@@ -243,59 +374,109 @@ class ResultFile:
             return False
         return True
 
-    @reading
+    @report_read_errors
     def variables(self, group):
-        """Names of the variables of a group; empty when there is no such group."""
+        """Names of the variables of a group.
+
+        Parameters
+        ----------
+        group : str
+            Path of the group, with dots or slashes.
+
+        Returns
+        -------
+        list of str
+            In natural order; empty if there is no such group.
+        """
         item = self.file.get(group) or self.file.get(group.replace(".", "/"))
         if not isinstance(item, h5py.Group):
             return []
         return sorted((name for name in item if isinstance(item[name], h5py.Dataset)), key=natural_key)
 
-    @reading
+    @report_read_errors
     def has_variable(self, path):
-        """Whether there is a variable of this name, of any number of dimensions."""
-        return self._find(path) is not None
+        """Whether a variable exists, with any number of dimensions.
 
-    @reading
+        Parameters
+        ----------
+        path : str
+            Path of the variable without indices.
+
+        Returns
+        -------
+        bool
+        """
+        return self._find_dataset(path) is not None
+
+    @report_read_errors
     def shape(self, path):
-        """The lengths of a variable's dimensions; None where there is no such variable."""
-        dataset = self._find(path)
+        """Shape of a variable.
+
+        Parameters
+        ----------
+        path : str
+            Path of the variable without indices.
+
+        Returns
+        -------
+        tuple of int or None
+            None if there is no such variable.
+        """
+        dataset = self._find_dataset(path)
         return None if dataset is None else dataset.shape
 
-    @reading
+    @report_read_errors
     def quantity(self, path):
-        """The quantity with this path; AnalysisError naming what there is when there is none."""
-        whole, _, statistic = path.strip().rpartition(".")
-        # A variable may be called like a statistic.
-        if statistic in STATISTICS and self._find(path) is None:
-            return self._number(self._selected(whole, several=True), path, statistic)
-        return self._selected(path)
+        """Read a quantity.
 
-    def _selected(self, path, several=False):
-        """What the indices of a path choose: a number in each row, or all that they leave where it may be several."""
-        name, chosen = _split(path)
-        dataset = self._find(name)
+        Parameters
+        ----------
+        path : str
+            Path of the quantity, as described at the head of this module.
+
+        Returns
+        -------
+        Quantity
+
+        Raises
+        ------
+        AnalysisError
+            If there is no such variable, or the indices or the statistic do not apply; the message names the variables
+            of the group.
+        UnreadableError
+            If it cannot be read.
+        """
+        series, _, statistic = path.strip().rpartition(".")
+        # A variable may have the name of a statistic.
+        if statistic in STATISTICS and self._find_dataset(path) is None:
+            return self._evaluate_statistic(self._select(series, several=True), path, statistic)
+        return self._select(path)
+
+    def _select(self, path, several=False):
+        """The values selected by the indices of a path: one in each row, or with `several` all remaining components."""
+        name, indices = _parse_path(path)
+        dataset = self._find_dataset(name)
         if dataset is None:
-            raise AnalysisError(f"{self.path}: no variable '{name}'; {self._what_there_is(name)}")
+            raise AnalysisError(f"{self.path}: no variable '{name}'; {self._available_names(name)}")
         values = dataset[()]
-        later = list(range(1, values.ndim))
-        free = [axis for axis in later if values.shape[axis] != 1]
-        # Written-out indices go to the first of the later dimensions, as claims take them, or to those longer
-        # than one; what is left has to be of length one.
-        leading = later[: len(chosen)]
-        covers = len(leading) == len(chosen) and all(axis in leading for axis in free)
-        axes = leading if covers or (several and len(chosen) < len(free)) else free
+        axes_after_first = list(range(1, values.ndim))
+        long_axes = [axis for axis in axes_after_first if values.shape[axis] != 1]
+        # Indices apply to the first of the later dimensions, as in claims, or to those longer than one; all dimensions
+        # without an index must have length one.
+        first_axes = axes_after_first[: len(indices)]
+        covers = len(first_axes) == len(indices) and all(axis in first_axes for axis in long_axes)
+        axes = first_axes if covers or (several and len(indices) < len(long_axes)) else long_axes
         scale = self._scale(dataset)
-        # Of what is no series over time, the first index may choose the row, as in claims.
-        if chosen and len(chosen) == values.ndim and not several and not scale.path.endswith("time"):
+        # Of variables that are no time series, the first index may select the row, as in claims.
+        if indices and len(indices) == values.ndim and not several and not scale.path.endswith("time"):
             axes, scale = list(range(values.ndim)), None
-        if len(axes) != len(chosen):
+        if len(axes) != len(indices):
             raise AnalysisError(
-                f"{self.path}: '{path}' has {len(chosen)} indices, but {_shape_text(dataset)} needs "
-                f"{len(free)}, for instance {name}{'[0]' * len(free)}"
+                f"{self.path}: '{path}' has {len(indices)} indices, but {_shape_text(dataset)} needs "
+                f"{len(long_axes)}, for instance {name}{'[0]' * len(long_axes)}"
             )
         selection = [slice(None)] * values.ndim
-        for axis, index in zip(axes, chosen):
+        for axis, index in zip(axes, indices):
             if not -values.shape[axis] <= index < values.shape[axis]:
                 raise AnalysisError(f"{self.path}: '{path}': {_shape_text(dataset)} has no index {index}")
             selection[axis] = index
@@ -308,8 +489,8 @@ class ResultFile:
             scale,
         )
 
-    def _number(self, series, path, name):
-        """What a statistic makes of a series, as a quantity."""
+    def _evaluate_statistic(self, series, path, name):
+        """The statistic of a series, as a quantity."""
         statistic, scale, values = STATISTICS[name], series.scale, series.values.ravel()
         if values.size == 0 and name != "count":
             raise AnalysisError(f"{self.path}: '{series.path}' is empty and has no '{name}'")
@@ -324,26 +505,67 @@ class ResultFile:
         units = statistic.units(series.units, scale.units if scale else "")
         return replace(series, path=path, values=np.asarray(value, dtype=float), units=units, scale=None)
 
-    @reading
+    @report_read_errors
     def array(self, path):
-        """A whole variable of any number of dimensions, and its h5py dataset for the attributes."""
-        dataset = self._find(path)
+        """Read a whole variable.
+
+        Parameters
+        ----------
+        path : str
+            Path of the variable without indices.
+
+        Returns
+        -------
+        values : ndarray of float
+            Values of any number of dimensions.
+        dataset : h5py.Dataset
+            The variable, for its attributes.
+
+        Raises
+        ------
+        AnalysisError
+            If there is no such variable.
+        """
+        dataset = self._find_dataset(path)
         if dataset is None:
-            raise AnalysisError(f"{self.path}: no variable '{path}'; {self._what_there_is(path)}")
+            raise AnalysisError(f"{self.path}: no variable '{path}'; {self._available_names(path)}")
         return np.asarray(dataset[()], dtype=float), dataset
 
-    @reading
+    @report_read_errors
     def scale_of(self, dataset, axis):
-        """The scale of one dimension of a dataset, as a Quantity; plain numbering where there are no numbers."""
+        """Scale of a dimension.
+
+        Parameters
+        ----------
+        dataset : h5py.Dataset
+            A variable of this file.
+        axis : int
+            The dimension.
+
+        Returns
+        -------
+        Quantity
+            The numbers 0, 1, ... if the dimension has no scale or a scale of texts.
+        """
         dimension = dataset.dims[axis]
-        # Labels, which are texts, number their dimension in their order.
         if len(dimension) > 0 and not h5py.check_string_dtype(dimension[0].dtype):
             return _scale_quantity(dimension[0])
         return Quantity("", np.arange(dataset.shape[axis], dtype=float), "", "index")
 
-    @reading
+    @report_read_errors
     def claims(self):
-        """All claims of the file; columns that an older file lacks have their defaults."""
+        """Read all claims.
+
+        Returns
+        -------
+        list of Claim
+            Columns that the file lacks have their defaults.
+
+        Raises
+        ------
+        AnalysisError
+            If a value has a wrong type.
+        """
         group = self.file.get("claims")
         if not isinstance(group, h5py.Group) or "name" not in group:
             return []
@@ -358,13 +580,19 @@ class ResultFile:
         return claims
 
     def warnings(self):
-        """What the program warned of, one text each."""
+        """Warnings of the program.
+
+        Returns
+        -------
+        list of str
+            One text for each warning.
+        """
         value = self.attributes.get("warnings", [])
         lines = value.splitlines() if isinstance(value, str) else [str(item) for item in value]
         return [line.strip() for line in lines if line.strip()]
 
-    def _find(self, path):
-        """The dataset of a dotted path. A label may contain dots itself, so every way to cut is tried."""
+    def _find_dataset(self, path):
+        """The dataset of a dotted path. Labels may contain dots, so that all ways to split the path are tried."""
 
         def search(group, parts):
             for count in range(len(parts), 0, -1):
@@ -374,24 +602,24 @@ class ResultFile:
                 item = group[name]
                 if count == len(parts):
                     return item if isinstance(item, h5py.Dataset) else None
-                found = search(item, parts[count:]) if isinstance(item, h5py.Group) else None
-                if found is not None:
-                    return found
+                dataset = search(item, parts[count:]) if isinstance(item, h5py.Group) else None
+                if dataset is not None:
+                    return dataset
             return None
 
         return search(self.file, path.replace("/", ".").split("."))
 
-    def _what_there_is(self, path):
-        """The variables beside a missing one, or the groups when the group is missing too."""
+    def _available_names(self, path):
+        """Text with the variables of the group of a missing one, or with the groups if the group is missing too."""
         group, parts = self.file, path.replace("/", ".").split(".")
         while parts and isinstance(group.get(parts[0]), h5py.Group):
             group = group[parts.pop(0)]
-        place = f"group '{group.name.strip('/').replace('/', '.')}'" if group.name != "/" else "file"
+        parent = f"group '{group.name.strip('/').replace('/', '.')}'" if group.name != "/" else "file"
         names = [
             _shape_text(item) if isinstance(item, h5py.Dataset) else f"{name}. (group)"
             for name, item in group.items()
         ]
-        return f"the {place} has {', '.join(names) or 'nothing'}"
+        return f"the {parent} has {', '.join(names) or 'nothing'}"
 
     def _scale(self, dataset):
         if dataset.ndim == 0:
@@ -417,16 +645,16 @@ def _scale_quantity(dataset):
     )
 
 
-def _split(path):
+def _parse_path(path):
     """'open.q[0][1]' -> ('open.q', [0, 1])."""
     match = re.fullmatch(r"([^\[\]]+)((?:\[\s*-?\d+(?:\s*,\s*-?\d+)*\s*\])*)", path.strip())
     if match is None:
-        raise AnalysisError(f"'{path}' is not a quantity; one looks like closed.energy_total or open.q[0][1]")
+        raise AnalysisError(f"'{path}' is not the path of a quantity, such as closed.energy_total or open.q[0][1]")
     return match[1], [int(number) for number in re.findall(r"-?\d+", match[2])]
 
 
 def _column(dataset):
-    """A column of the table of claims as a list of texts or floats."""
+    """A column of the claims as a list of texts or floats."""
     values = dataset.asstr()[()] if h5py.check_string_dtype(dataset.dtype) else dataset[()]
     return [as_python(value) for value in np.atleast_1d(values)]
 
@@ -436,7 +664,7 @@ def _text(dataset, attribute):
 
 
 def _shape_text(dataset):
-    """'q(time, particle, axis)' with the lengths."""
+    """A variable with its dimensions, such as 'q(time 201, particle 2, axis 2)'."""
     names = []
     for axis, length in enumerate(dataset.shape):
         dimension = dataset.dims[axis]

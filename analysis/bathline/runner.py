@@ -1,4 +1,4 @@
-"""The program at work: recipes in, opened results out, and its errors as exceptions with its own words."""
+"""Running the program from Python: results are returned open, and its error messages are raised as exceptions."""
 
 import codecs
 import json
@@ -19,13 +19,13 @@ import tomli_w
 from bathline.run_result import open
 from bathline.exceptions import FAILURES, STOPPED, BathlineError, NumericalFailure, Stopped, UsageError
 from bathline.sweeps import Sweep
-from bathline.toml_values import as_toml, on_one_line
+from bathline.toml_values import as_toml, inline_toml
 
 _CLAIM_FAILED = 1
-_GRACE = 2.0  # seconds until a run that was interrupted is asked to stop once more
+_GRACE_S = 2.0  # seconds after which an interrupted run gets a second signal to stop
 
-# What lets mpirun start anywhere, as cluster/environment.sh has it; what the user has set wins.
-_LAUNCHING = {
+# Settings with which mpirun starts on any machine, as in cluster/environment.sh; variables of the user take precedence.
+_MPI_ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -35,8 +35,8 @@ _LAUNCHING = {
 } | ({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if os.geteuid() == 0 else {})
 
 
-class _Scratch:
-    """A folder that lasts as long as somebody holds this object."""
+class _TemporaryFolder:
+    """A temporary folder that is removed with this object."""
 
     def __init__(self):
         self.path = Path(tempfile.mkdtemp(prefix="bathline-"))
@@ -44,82 +44,139 @@ class _Scratch:
 
 
 def program():
-    """The program's path: $BATHLINE, or `bathline` on PATH, or the one that this checkout has built."""
-    named = os.environ.get("BATHLINE") or shutil.which("bathline")
+    """Find the program: $BATHLINE, `bathline` on PATH, or build/bathline of this source tree, in this order.
+
+    Returns
+    -------
+    str
+        Path of the program.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    path = os.environ.get("BATHLINE") or shutil.which("bathline")
     built = Path(__file__).resolve().parents[2] / "build" / "bathline"
-    if named is None and built.is_file():
-        named = str(built)
-    if named is None:
+    if path is None and built.is_file():
+        path = str(built)
+    if path is None:
         raise UsageError("the program bathline is neither on PATH nor named by $BATHLINE", 2)
-    return named
+    return path
 
 
 def run(recipe, ranks=None, set=None, output=None, overwrite=False, petsc=(), progress=None):
-    """Runs a recipe and opens its result.
+    """Run a recipe and open its result.
 
-    recipe     path of a TOML file, name of a recipe that comes along, TOML text, or a dict, with arrays where it has lists
-    ranks      processes under mpirun; without it one, and no mpirun
-    set        keys of the recipe to replace, such as {"time.step": 0.005}
-    output     result file; without it one that lasts as long as what is returned
-    overwrite  whether an existing `output` is replaced
-    petsc      PETSc's options, such as ["-ksp_rtol", "1e-12"]
-    progress   whether the progress is shown; without it where standard error is a terminal or a notebook
+    Parameters
+    ----------
+    recipe : path-like, str or dict
+        Path of a TOML file, name of a recipe shipped with the program, TOML text, or a dict, which may contain numpy
+        arrays and scalars.
+    ranks : int, optional
+        Number of processes under mpirun; by default one process without mpirun.
+    set : dict, optional
+        Keys of the recipe to replace, such as {"time.step": 0.005}; None removes a key.
+    output : path-like, optional
+        Result file; by default a temporary one that is removed with the returned object.
+    overwrite : bool
+        Whether an existing `output` is replaced.
+    petsc : sequence of str
+        Options of PETSc, such as ["-ksp_rtol", "1e-12"].
+    progress : bool, optional
+        Whether progress is shown; by default if standard error is a terminal or a notebook.
 
-    A claim that fails is no error: see `.claims` of what is returned. Raises UsageError, NumericalFailure or Stopped.
+    Returns
+    -------
+    RunResult
+        The open result. Failed claims are no error; see `RunResult.claims`.
+
+    Raises
+    ------
+    UsageError
+        If the program refuses the recipe, an option or the file.
+    NumericalFailure
+        If the run fails numerically.
+    Stopped
+        If the run is stopped by Ctrl-C or a signal; a checkpoint is written first.
     """
-    scratch = _Scratch()
-    path = Path(output) if output is not None else scratch.path / "result.h5"
-    arguments = ["run", _recipe_argument(recipe, scratch.path), "-o", str(path)]
+    temporary = _TemporaryFolder()
+    path = Path(output) if output is not None else temporary.path / "result.h5"
+    arguments = ["run", _recipe_argument(recipe, temporary.path), "-o", str(path)]
     if overwrite:
         arguments.append("--overwrite")
     try:
-        _start([*arguments, *_settings(set)], ranks, petsc, progress)
+        _run_program([*arguments, *_set_options(set)], ranks, petsc, progress)
     except UsageError as error:
-        raise _in_python(error, "in Python overwrite=True") from None
+        raise _with_python_hint(error, "in Python overwrite=True") from None
     except (NumericalFailure, Stopped) as failure:
         failure.file = path
-        failure.scratch = scratch  # A file without a name of the user's lasts as long as the exception.
+        failure.keep = temporary  # A temporary result exists as long as the exception.
         raise
-    return open(path, keep=scratch)
+    return open(path, keep=temporary)
 
 
 def check(recipe, set=None):
-    """Validates a recipe without running it; raises UsageError. Arguments are those of `run`."""
-    scratch = _Scratch()
-    _start(["check", _recipe_argument(recipe, scratch.path), *_settings(set)], None, (), False)
+    """Validate a recipe without running it.
+
+    Parameters
+    ----------
+    recipe, set
+        As for `run`.
+
+    Raises
+    ------
+    UsageError
+        If the program refuses the recipe.
+    """
+    temporary = _TemporaryFolder()
+    _run_program(["check", _recipe_argument(recipe, temporary.path), *_set_options(set)], None, (), False)
 
 
 def sweep(recipe, over=None, ranks=None, set=None, folder=None, progress=None):
-    """Runs every element of a sweep and gathers the results.
+    """Run all elements of a sweep and open the results.
 
-    over    what to sweep, such as {"time.step": [0.1, 0.05]}; without it the recipe's own table `sweep`
-    folder  where the results go, those that are there already are not computed again; without it one that lasts as
-            long as what is returned
+    Parameters
+    ----------
+    recipe, ranks, set, progress
+        As for `run`.
+    over : dict, optional
+        Swept keys with their values, such as {"time.step": [0.1, 0.05]}; by default the recipe's table `sweep`.
+    folder : path-like, optional
+        Folder of the results; elements whose results it already contains are not run again. By default a temporary
+        folder that is removed with the returned object.
 
-    The other arguments are those of `run`.
+    Returns
+    -------
+    Sweep
+
+    Raises
+    ------
+    UsageError, NumericalFailure, Stopped
+        As for `run`.
     """
-    scratch = _Scratch()
-    target = Path(folder) if folder is not None else scratch.path
+    temporary = _TemporaryFolder()
+    target = Path(folder) if folder is not None else temporary.path
     target.mkdir(parents=True, exist_ok=True)
-    argument = _recipe_argument(recipe, scratch.path)
-    options = ["-o", str(target / "sweep.h5"), *_settings(set)]
+    argument = _recipe_argument(recipe, temporary.path)
+    options = ["-o", str(target / "sweep.h5"), *_set_options(set)]
     if over is not None:
-        options += _settings({"sweep": over})
+        options += _set_options({"sweep": over})
     try:
-        _start(["run", argument, *options], ranks, (), progress)
+        _run_program(["run", argument, *options], ranks, (), progress)
     except UsageError as error:
-        raise _in_python(error, "in Python remove that file first") from None
-    listed = _start(["sweep", argument, *options], None, (), False)
-    return Sweep([open(target / name, keep=scratch) for name in re.findall(r"sweep\.[0-9a-f]{12}\.h5", listed)])
+        raise _with_python_hint(error, "in Python remove that file first") from None
+    listed = _run_program(["sweep", argument, *options], None, (), False)
+    return Sweep([open(target / name, keep=temporary) for name in re.findall(r"sweep\.[0-9a-f]{12}\.h5", listed)])
 
 
-def _in_python(error, instead):
-    """The same error, with what stands for --overwrite here where the program speaks of it."""
-    return UsageError(f"{error} ({instead})", error.code) if "--overwrite" in str(error) else error
+def _with_python_hint(error, hint):
+    """The same error; where it mentions --overwrite, with a hint that applies to Python."""
+    return UsageError(f"{error} ({hint})", error.code) if "--overwrite" in str(error) else error
 
 
 def _recipe_argument(recipe, folder):
-    """What the command line takes for a recipe; text and dicts become a file in `folder`."""
+    """The recipe as an argument of the command line; texts and dicts are written to a file in `folder`."""
     if isinstance(recipe, Mapping):
         recipe = tomli_w.dumps(as_toml(recipe))
     elif isinstance(recipe, os.PathLike) or "\n" not in recipe:
@@ -129,10 +186,10 @@ def _recipe_argument(recipe, folder):
     return str(path)
 
 
-def _settings(settings):
+def _set_options(settings):
     arguments = []
     for key, value in (settings or {}).items():
-        arguments += ["--unset", key] if value is None else ["--set", f"{key}={on_one_line(as_toml(value, key))}"]
+        arguments += ["--unset", key] if value is None else ["--set", f"{key}={inline_toml(as_toml(value, key))}"]
     return arguments
 
 
@@ -140,10 +197,10 @@ def _in_a_notebook():
     return type(sys.stderr).__module__.startswith("ipykernel")
 
 
-def _start(arguments, ranks, petsc, progress):
-    """Runs the program to its end and returns what it printed; raises what its exit code and its log say."""
+def _run_program(arguments, ranks, petsc, progress):
+    """Run the program to its end and return its output; raise the exception of its exit code with its log messages."""
     if ranks is not None and ranks < 1:
-        raise UsageError(f"ranks = {ranks}: a run needs one at least", 2)
+        raise UsageError(f"ranks = {ranks}: a run needs at least one", 2)
     if progress is None:
         progress = sys.stderr.isatty() or _in_a_notebook()
     launch = ["mpirun", "-n", str(ranks)] if ranks is not None else []
@@ -153,52 +210,53 @@ def _start(arguments, ranks, petsc, progress):
             arguments = [*arguments, "--log-json", str(log), "--progress", "bar" if progress else "none"]
         if petsc:
             arguments = [*arguments, "--", *petsc]
-        # What it prints goes to a file, as a pipe that nobody reads meanwhile would hold it up.
+        # Standard output goes to a file, because an unread pipe would block the program.
         with printed.open("wb") as output:
             process = subprocess.Popen(
                 [*launch, program(), *arguments],
-                env=(_LAUNCHING if launch else {}) | os.environ,
+                env=(_MPI_ENVIRONMENT if launch else {}) | os.environ,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.PIPE,
             )
-            complaints, interrupted = _follow(process, progress)
-        said = printed.read_text(errors="replace") + complaints
+            errors, interrupted = _wait_for(process, progress)
+        output_text = printed.read_text(errors="replace") + errors
         messages = [json.loads(line) for line in log.read_text().splitlines()] if log.is_file() else []
-    # Of a run that was stopped mpirun has another exit code than the program, and 1 where it could not start it.
+    # mpirun changes the exit code of a stopped program, and returns 1 if it could not start it.
     last = re.fullmatch(r"bathline ended with exit code (\d+)", messages[-1]["message"]) if messages else None
     code = int(last[1]) if last else process.returncode
     if code == 0 or (code == _CLAIM_FAILED and last):
-        return said
+        return output_text
     if interrupted and code != STOPPED:
         raise KeyboardInterrupt
     levels = ("warning",) if code == STOPPED else ("error", "critical")
-    words = [message["message"] for message in messages if message["level"] in levels]
-    text = "\n".join(words[-1:] if code == STOPPED else words) or said.strip() or f"ended with exit code {code}"
+    texts = [message["message"] for message in messages if message["level"] in levels]
+    text = "\n".join(texts[-1:] if code == STOPPED else texts) or output_text.strip() or f"ended with exit code {code}"
     raise FAILURES.get(code, BathlineError)(text, code)
 
 
-def _follow(process, shown):
-    """Waits for the program: what it has said on standard error, shown on the way or not, and whether Ctrl-C was pressed."""
-    said, interrupted = "", False
+def _wait_for(process, show):
+    """Wait for the program; return its standard error, which `show` copies to ours, and whether Ctrl-C was pressed."""
+    errors, interrupted = "", False
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     while True:
         try:
             while piece := process.stderr.read1():
                 text = decoder.decode(piece)
-                said += text
-                if shown:
-                    # The bar goes back to the begin of its line, which terminals and notebooks both understand.
+                errors += text
+                if show:
+                    # The progress bar uses carriage returns, which terminals and notebooks both support.
                     sys.stderr.write(text)
                     sys.stderr.flush()
             process.wait()
             process.stderr.close()
-            return said, interrupted
+            return errors, interrupted
         except KeyboardInterrupt:
             if interrupted:
                 raise
             interrupted = True
-            # From a terminal or a notebook the program has had the signal too, and saves itself; a second one would end it.
-            again = threading.Timer(_GRACE, process.send_signal, [signal.SIGUSR1])
-            again.daemon = True
-            again.start()
+            # In a terminal or a notebook the program receives SIGINT as well and writes a checkpoint; a second SIGINT
+            # would kill it. SIGUSR1 covers programs that did not receive it.
+            timer = threading.Timer(_GRACE_S, process.send_signal, [signal.SIGUSR1])
+            timer.daemon = True
+            timer.start()

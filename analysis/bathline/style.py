@@ -1,4 +1,4 @@
-"""How figures look: sizes, fonts, colours, line styles and marks of all of them, and of every method."""
+"""Sizes, fonts, colours, line styles and marks of all figures, and the styles of the methods."""
 
 import re
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ COLUMN_WIDTH = 3.4  # inches: one column of a journal page
 PAGE_WIDTH = 7.0  # inches: the whole page
 
 # Okabe and Ito (2008): eight colours that remain distinct under the common forms of colour blindness; yellow comes last
-# of them, being faint on white. The others behind are for pictures of more methods than that, which marks and dashes
-# tell apart as well. The order is that of `color = 0, 1, ...` in a recipe.
+# of these because it is faint on white. The remaining colours are for more than eight methods, which marks and dashes
+# distinguish as well. The order is that of `color = 0, 1, ...` in a recipe.
 PALETTE = {
     "blue": "#0072B2",
     "vermillion": "#D55E00",
@@ -38,8 +38,7 @@ PALETTE = {
     "grey": "#777777",
 }
 
-# Each series has a line style of its own as well, so that colour is never needed to tell them apart.
-# Dashes in multiples of the line width.
+# Series differ in line style as well, so that they are distinct without colour; dashes in multiples of the line width.
 LINE_STYLES = {
     "solid": "solid",
     "dashed": (0, (4.5, 2.0)),
@@ -49,10 +48,10 @@ LINE_STYLES = {
     "longdash": (0, (9.0, 2.5)),
 }
 
-# A broken line above a solid one shows both where they coincide.
+# Dashed lines are drawn above solid ones, so that both are visible where they coincide.
 _LAYERS = {
-    name: 2.0 + 0.1 * place
-    for place, name in enumerate(["solid", "longdash", "dashed", "dashdot", "dashdotdot", "dotted"])
+    name: 2.0 + 0.1 * index
+    for index, name in enumerate(["solid", "longdash", "dashed", "dashdot", "dashdotdot", "dotted"])
 }
 
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
@@ -60,7 +59,19 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 
 @dataclass(frozen=True)
 class CurveStyle:
-    """How one method looks: colour, dashes of its lines, its mark, and the width of its lines in points."""
+    """Style of the curves of one method.
+
+    Attributes
+    ----------
+    color : str
+        A name of the palette or a colour of matplotlib.
+    dashes : str
+        A key of `LINE_STYLES`.
+    marker : str
+        A marker of matplotlib.
+    width : float
+        Line width in points.
+    """
 
     color: str
     dashes: str
@@ -68,12 +79,12 @@ class CurveStyle:
     width: float = 1.1
 
 
-# One method has one look in all pictures, whatever the place of its series. A row is a name of `[[integrators]]`, the keys
-# that the table there must have besides, and the look; the first row that fits counts, so a row without keys stands behind
-# those of its name. Methods that are compared with each other have different colours, and no two looks are equal, but for
-# the midpoint rule's, which has several names. The exact motion is a wide line below the others. Closed and open runs of a
-# method look alike, but for the scheme with gamma = 0: its closed run is the line itself, and its open run the damper that
-# the line stands for, the two sides of most pictures.
+# A method has the same style in all figures. A row contains a method of `[[integrators]]`, further keys that its table
+# must have, and the style; the first matching row applies, so that a row without keys follows those of the same method.
+# Methods that are compared with each other have different colours, and all styles differ, except those of the midpoint
+# rule, which has several names. The exact solution is a wide line below the others. Closed and open runs of a method
+# have the same style, except for the scheme with gamma = 0: most figures compare its closed run with a line to its open
+# run with the equivalent damper.
 _MIDPOINT = CurveStyle("green", "longdash", "^")
 METHODS = [
     ("exact", {}, CurveStyle("black", "solid", "o", 2.0)),
@@ -114,36 +125,65 @@ METHODS = [
 
 
 def style_of_method(table):
-    """The look of the method that a table of `[[integrators]]` names; None where it names none of them."""
+    """Style of a method.
+
+    Parameters
+    ----------
+    table : dict
+        A table of `[[integrators]]`.
+
+    Returns
+    -------
+    CurveStyle or None
+        None if no row of `METHODS` matches.
+    """
     for name, keys, look in METHODS:
         if table.get("method") == name and all(table.get(key) == value for key, value in keys.items()):
             return look
     return None
 
 
-def series_look(recipe, series, place):
-    """The look of the series at a place of its panel: that of the method by whose label its quantity goes.
+def style_of_series(recipe, series, index):
+    """Style of a series: that of the method whose label occurs in the path of its quantity.
 
-    A series with a `color` or dashes of its own has these instead, and the mark of its place: where one method is
-    shown several times, or where what is drawn is no method's.
+    A series with `color` or dashes of its own has these and the mark of its index instead. They are needed where a
+    panel shows one method several times, or a quantity that belongs to no method.
+
+    Parameters
+    ----------
+    recipe : dict
+        The recipe of the result.
+    series : dict
+        A table of `series`.
+    index : int
+        Index of the series in its panel, from 0.
+
+    Returns
+    -------
+    CurveStyle
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such colour or line style.
     """
     of = series.get("of", "")
     method = style_of_method(integrator_of(recipe, of) or {})
     own_dashes = series["style"] if series.get("style") not in (None, "", "points", "marked", "dots") else None
     own_color = series["color"] if series.get("color") not in (None, -1, "") else None
     if own_dashes is not None and own_dashes not in LINE_STYLES:
-        raise AnalysisError(f"no line style '{own_dashes}'; there is: {', '.join(LINE_STYLES)}")
+        raise AnalysisError(f"unknown line style '{own_dashes}'; the styles are: {', '.join(LINE_STYLES)}")
     if method is not None and own_color is None and own_dashes is None:
         return CurveStyle(color(method.color), method.dashes, method.marker, method.width)
     return CurveStyle(
-        color(place if own_color is None else own_color),
-        own_dashes or list(LINE_STYLES)[place % len(LINE_STYLES)],
-        MARKERS[place % len(MARKERS)],
+        color(index if own_color is None else own_color),
+        own_dashes or list(LINE_STYLES)[index % len(LINE_STYLES)],
+        MARKERS[index % len(MARKERS)],
     )
 
 
 def use():
-    """Sets matplotlib's defaults; called once by figure.py."""
+    """Set matplotlib's defaults for figures of this package."""
     matplotlib.rcParams.update(
         {
             "font.family": "STIXGeneral",
@@ -188,7 +228,7 @@ def use():
             "figure.constrained_layout.h_pad": 0.03,
             "figure.constrained_layout.w_pad": 0.04,
             "figure.constrained_layout.wspace": 0.03,
-            # Of figures as of pictures: what was measured and typeset to lay them out is used again when they are drawn.
+            # Equal resolutions allow the text extents measured for the layout to be used again for drawing.
             "figure.dpi": 200,
             "savefig.dpi": 200,
             "pdf.fonttype": 42,
@@ -198,79 +238,153 @@ def use():
 
 
 def new_figure(width, height):
-    """An empty figure of this size in inches."""
+    """Create an empty figure.
+
+    Parameters
+    ----------
+    width, height : float
+        Size in inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure
 
 
 class _PlainNumbers(ScalarFormatter):
-    """Numbers as text and the power of ten of all of them as a formula: a formula for every number looks the same, but
-    takes a good part of the time of a whole picture."""
+    """Tick labels as plain text, and only their common power of ten as a formula.
+
+    Formulas for all labels would look the same but take a large part of the drawing time.
+    """
 
     def __call__(self, x, pos=None):
         return super().__call__(x, pos).removeprefix(r"$\mathdefault{").removesuffix("}$")
 
 
 def arrange_ticks(axes, counted=False):
-    """Numbers of linear axes at multiples of 1, 2 or 5 times a power of ten; those of minor ticks only where they show.
+    """Place ticks at multiples of 1, 2 or 5 times a power of ten on linear axes.
 
-    Where things are `counted` along the horizontal axis it has none between whole numbers."""
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        The axes.
+    counted : bool
+        Whether the horizontal axis is an integer index, which has ticks at integers only.
+    """
     for axis in (axes.xaxis, axes.yaxis):
         if axis.get_scale() == "linear":
             whole = counted and axis is axes.xaxis
             axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=whole))
             axis.set_major_formatter(_PlainNumbers())
         elif axis.get_scale() == "log" and np.divide(*axis.get_view_interval()) < 0.1:
-            # Over more than a decade they are empty, and yet each would be measured in every layout.
+            # Minor labels are empty over more than a decade, but would be measured in every layout.
             axes.tick_params(axis.axis_name, which="minor", labelbottom=False, labelleft=False)
 
 
 def lay_out(figure):
-    """Places the axes as drawing the figure would, but does not draw it."""
+    """Compute the layout of a figure without drawing it.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure.
+    """
     figure.get_layout_engine().execute(figure)
     for axes in figure.axes:
         axes.apply_aspect()
 
 
-def keep_layout(figure):
-    """Lets drawing use the layout that was found; finding it once more takes as long as drawing."""
+def freeze_layout(figure):
+    """Keep the computed layout for drawing; computing it again would take as long as drawing.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure.
+    """
     figure.set_layout_engine("none")
 
 
-def free_layout(figure):
-    """Has a layout that was kept found anew by drawing, so that whatever is still written into the figure makes room."""
+def unfreeze_layout(figure):
+    """Have the layout computed again when the figure is drawn, so that it includes texts added later.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The same figure.
+    """
     if isinstance(figure.get_layout_engine(), PlaceHolderLayoutEngine):
         figure.set_layout_engine("constrained")
     return figure
 
 
 def label_short_decades(axis):
-    """Numbers at 1, 2 and 5 times the powers of ten of a logarithmic axis too short to have several of these, or at more."""
+    """Label 1, 2 and 5 times the powers of ten, or more, on a logarithmic axis that spans few decades.
+
+    Parameters
+    ----------
+    axis : matplotlib.axis.Axis
+        A logarithmic axis; axes over a factor of 60 or more are unchanged.
+    """
     low, high = axis.get_view_interval()
     if high / low < 60:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low > 5 else (1, 1.5, 2, 3, 4, 5, 6, 8)))
-        axis.set_major_formatter(FuncFormatter(lambda x, _: _written(x)))
+        axis.set_major_formatter(FuncFormatter(lambda x, _: _tick_text(x)))
         axis.set_minor_formatter(NullFormatter())
 
 
-def _written(number):
-    """A number beside a tick: a power of ten where it would be long otherwise."""
+def _tick_text(number):
+    """Text of a tick label, with a power of ten where it would be long otherwise."""
     text = f"{number:g}"
     return f"${ScalarFormatter(useMathText=True).format_data(number)}$" if "e" in text else text
 
 
 def color(choice):
-    """The colour of a number (counted round the palette) or of a name of the palette."""
+    """Colour of an index of the palette or of a name.
+
+    Parameters
+    ----------
+    choice : int or str
+        Index into the palette, taken modulo its length, a name of the palette, or a colour of matplotlib.
+
+    Returns
+    -------
+    str
+        A colour of matplotlib.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such colour.
+    """
     if isinstance(choice, str):
         if choice not in PALETTE and not is_color_like(choice):
-            raise AnalysisError(f"no colour '{choice}'; there is: {', '.join(PALETTE)}")
+            raise AnalysisError(f"unknown colour '{choice}'; the colours are: {', '.join(PALETTE)}")
         return PALETTE.get(choice, choice)
     return list(PALETTE.values())[int(choice) % len(PALETTE)]
 
 
-def line_of(look):
-    """matplotlib's properties of a line with this look; a broken one lies above a solid one, which above a wide one."""
+def line_properties(look):
+    """Line properties of a style for matplotlib; dashed lines lie above solid ones, and these above wide ones.
+
+    Parameters
+    ----------
+    look : CurveStyle
+        The style, with a colour of matplotlib.
+
+    Returns
+    -------
+    dict
+        Keyword arguments of `matplotlib.lines.Line2D`.
+    """
     layer = _LAYERS[look.dashes] - 0.1 * (look.width > CurveStyle.width)
     return {
         "color": look.color,
@@ -281,20 +395,53 @@ def line_of(look):
 
 
 def units_text(units):
-    """'kg m2/s' -> 'kg m$^2$/s'; empty for a number without units."""
+    """Typeset units: 'kg m2/s' gives 'kg m$^2$/s'.
+
+    Parameters
+    ----------
+    units : str
+        Units as in a file.
+
+    Returns
+    -------
+    str
+        Empty for dimensionless quantities.
+    """
     if units in ("", "1"):
         return ""
     return re.sub(r"(?<=[A-Za-z])(?:\^|\*\*)?(-?\d+)", r"$^{\1}$", units)
 
 
 def with_units(label, units):
-    """A label with its units in parentheses, unless it ends with parentheses or there are no units."""
+    """Append units in parentheses to a label.
+
+    Parameters
+    ----------
+    label : str
+        The label; one that ends with a parenthesis or bracket is unchanged.
+    units : str
+        Units as in a file.
+
+    Returns
+    -------
+    str
+    """
     text = units_text(units)
     return label if not text or label.rstrip().endswith((")", "]")) else f"{label} ({text})"
 
 
 def diverging_map(size=257):
-    """Blue to vermillion through near-white, with lightness falling evenly to both sides in CIELAB."""
+    """Diverging colour map from blue through near-white to vermillion, with linear lightness on both sides in CIELAB.
+
+    Parameters
+    ----------
+    size : int
+        Number of colours.
+
+    Returns
+    -------
+    matplotlib.colors.ListedColormap
+    """
     middle = np.array([97.0, 0.0, 0.0])
     ends = [_lab_of_hex(PALETTE["blue"]), _lab_of_hex(PALETTE["vermillion"])]
     rows = []
@@ -312,7 +459,18 @@ _WHITE = _RGB_TO_XYZ.sum(axis=1)
 
 
 def lab_of_rgb(rgb):
-    """CIELAB (D65) of an sRGB colour with components in [0, 1]."""
+    """Convert an sRGB colour to CIELAB (D65).
+
+    Parameters
+    ----------
+    rgb : array_like, shape (3,)
+        Components in [0, 1].
+
+    Returns
+    -------
+    ndarray, shape (3,)
+        L*, a*, b*.
+    """
     rgb = np.asarray(rgb, dtype=float)
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     ratio = _RGB_TO_XYZ @ linear / _WHITE

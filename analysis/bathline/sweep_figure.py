@@ -1,4 +1,4 @@
-"""Numbers of a sweep over one of its keys."""
+"""Figures of numbers of a sweep over one of its keys."""
 
 from numbers import Real
 
@@ -8,13 +8,34 @@ from bathline import legend, style
 from bathline.result_file import AnalysisError, ResultFile
 from bathline.statistic import STATISTICS
 
-MOST_LETTERS = 40  # as many as stand beside an axis
+MAX_LABEL_LENGTH = 40  # characters that fit beside an axis
 
 
 def draw(sweep, quantities, against, xscale, yscale):
-    """The figure of `Sweep.plot`."""
+    """Draw the figure of `Sweep.plot`, whose parameters and errors apply.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        The results.
+    quantities : sequence of str
+        Paths of numbers, or claims.
+    against : str
+        A swept key.
+    xscale, yscale : {"linear", "log"}
+        Scales of the axes.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    AnalysisError
+        If `against` was not swept, or a quantity does not exist or is a series.
+    """
     if against not in sweep.keys:
-        raise AnalysisError(f"'{against}' was not swept; there is: {', '.join(sweep.keys) or 'nothing'}")
+        raise AnalysisError(f"'{against}' was not swept; the swept keys are: {', '.join(sweep.keys) or 'none'}")
     if not quantities:
         raise AnalysisError("a quantity is needed, such as 'closed.energy_particles.last', or the id of a claim")
     style.use()
@@ -22,17 +43,17 @@ def draw(sweep, quantities, against, xscale, yscale):
     axes = figure.subplots()
     axes.set_xscale(xscale)
     axes.set_yscale(yscale)
-    places, names = _places([result.settings[against] for result in sweep])
+    positions, names = _positions([result.settings[against] for result in sweep])
     if names:
-        # Names that would run into each other stand aslant.
-        aslant = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if sum(map(len, names)) > 40 else {}
-        axes.set_xticks(range(len(names)), names, **aslant)
+        # Long names are rotated so that they do not overlap.
+        rotation = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if sum(map(len, names)) > 40 else {}
+        axes.set_xticks(range(len(names)), names, **rotation)
     handles = []
-    for count, (name, quantity, points) in enumerate(_curves(sweep, quantities, against, places)):
-        colour = {"color": count} if len(sweep.keys) > 1 else {}
-        look = style.series_look(sweep.results[0].recipe, {"of": quantity} | colour, count)
-        line = style.line_of(look) | {"marker": look.marker, "linewidth": 0.8}
-        # Nothing lies between two names.
+    for index, (name, quantity, points) in enumerate(_curves(sweep, quantities, against, positions)):
+        colour = {"color": index} if len(sweep.keys) > 1 else {}
+        look = style.style_of_series(sweep.results[0].recipe, {"of": quantity} | colour, index)
+        line = style.line_properties(look) | {"marker": look.marker, "linewidth": 0.8}
+        # Between two names there are no values to join by lines.
         line |= {"linestyle": "none"} if names else {}
         axes.plot(*zip(*sorted(points)), **line)
         handles += [Line2D([], [], label=name, **line)] if name else []
@@ -46,19 +67,19 @@ def draw(sweep, quantities, against, xscale, yscale):
     return figure
 
 
-def _curves(sweep, quantities, against, places):
-    """Name, quantity and points of every curve; the name says what sets it apart from the others."""
+def _curves(sweep, quantities, against, positions):
+    """Name, quantity and points of every curve; the name distinguishes it from the others."""
     curves = {}
     for quantity in quantities:
-        for result, place, value in zip(sweep, places, sweep.numbers(quantity)):
+        for result, position, value in zip(sweep, positions, sweep.numbers(quantity)):
             rest = [f"{key} = {result.settings[key]}" for key in sweep.keys if key != against]
             name = ", ".join([quantity, *rest] if len(quantities) > 1 else rest)
-            curves.setdefault((name, quantity), []).append((place, value))
+            curves.setdefault((name, quantity), []).append((position, value))
     return [(*key, points) for key, points in curves.items()]
 
 
-def _places(values):
-    """Where values stand on an axis, and their names where they are no numbers."""
+def _positions(values):
+    """Positions of values on an axis, and their names if they are not numbers."""
     if all(isinstance(value, Real) for value in values):
         return values, []
     names = list(dict.fromkeys(map(str, values)))
@@ -66,12 +87,12 @@ def _places(values):
 
 
 def _label(sweep, quantity):
-    """What the file calls a quantity, with its statistic and units; the id of a claim as it is."""
+    """The file's description of a quantity with its statistic and units; a claim is named as it is."""
     if quantity in sweep.table:
         return quantity
     with ResultFile(sweep.results[0].path) as result:
-        found = result.quantity(quantity)
+        first = result.quantity(quantity)
     statistic = quantity.rpartition(".")[2]
-    words = (found.long_name or quantity) + (f", {statistic}" if statistic in STATISTICS else "")
-    # What is longer than the axis is called as it was asked for.
-    return style.with_units(words if len(words) <= MOST_LETTERS else quantity, found.units)
+    text = (first.long_name or quantity) + (f", {statistic}" if statistic in STATISTICS else "")
+    # Descriptions longer than the axis are replaced by the path.
+    return style.with_units(text if len(text) <= MAX_LABEL_LENGTH else quantity, first.units)

@@ -1,4 +1,4 @@
-"""What a sweep has set for a result, and the place of the result in the sweep."""
+"""The settings of a sweep element, and the order of the results of a sweep."""
 
 import json
 import tomllib
@@ -8,7 +8,18 @@ from bathline.result_file import natural_key
 
 
 def settings_of(text):
-    """The lines `time.step=0.1` of an attribute `sweep_settings` as a dict; a value that is no TOML stays a text."""
+    """Parse an attribute `sweep_settings`.
+
+    Parameters
+    ----------
+    text : str
+        Lines such as `time.step=0.1`.
+
+    Returns
+    -------
+    dict
+        Values by key; a value that is not TOML remains a text.
+    """
     settings = {}
     for line in text.splitlines():
         key, _, value = line.partition("=")
@@ -20,26 +31,36 @@ def settings_of(text):
 
 
 def sweep_order_key(settings, recipe):
-    """A key to sort results of one sweep by: the places of their values in the table `sweep` of the recipe's text.
+    """Sort key for the results of one sweep: the positions of their values in the recipe's table `sweep`.
 
-    Values that are not listed there, as those of `--set sweep=...`, come in the order of their size.
+    Parameters
+    ----------
+    settings : dict
+        Values of one result by key, as returned by `settings_of`.
+    recipe : str
+        Text of the recipe.
+
+    Returns
+    -------
+    list
+        Values that are not listed in the recipe, as those of `--set sweep=...`, follow in increasing order.
     """
     try:
         listed = tomllib.loads(recipe).get("sweep", {})
     except tomllib.TOMLDecodeError:
         listed = {}
-    return [_place(value, _find(listed, key)) for key, value in sorted(settings.items())]
+    return [_value_order(value, _listed_values(listed, key)) for key, value in sorted(settings.items())]
 
 
-def _find(table, key):
-    """The list of a key like "time.step", written in quotes, with dots or as tables; empty where there is none."""
+def _listed_values(table, key):
+    """The list of a key such as "time.step", which may be quoted, dotted or nested; empty if there is none."""
     if isinstance(table.get(key), list):
         return table[key]
     head, _, rest = key.partition(".")
-    return _find(table[head], rest) if rest and isinstance(table.get(head), dict) else []
+    return _listed_values(table[head], rest) if rest and isinstance(table.get(head), dict) else []
 
 
-def _place(value, values):
+def _value_order(value, values):
     if value in values:
         return 0, values.index(value), []
     return (1, value, []) if isinstance(value, Real) else (2, 0, natural_key(value))

@@ -1,4 +1,4 @@
-"""What a sweep has computed: its results in order, as a table and as a picture."""
+"""The results of a sweep in order, as a table and as a figure."""
 
 from numbers import Real
 
@@ -7,10 +7,19 @@ from bathline.sweep_settings import sweep_order_key
 
 
 class Sweep:
-    """The results of a sweep.
+    """The results of a sweep; iterating yields the results.
 
-    results  opened results, in the order of the sweep
-    table    a pandas DataFrame: one row a result, the swept keys, then what every claim measured
+    Parameters
+    ----------
+    results : list of RunResult
+        Open results, in the order of the sweep.
+
+    Attributes
+    ----------
+    results : list of RunResult
+        The results.
+    table : pandas.DataFrame
+        One row for each result: the swept keys, then the measured value of every claim.
     """
 
     def __init__(self, results):
@@ -28,31 +37,83 @@ class Sweep:
         return len(self.results)
 
     def gather(self, quantity):
-        """A quantity of every result by its path, such as "convergence.gamma.order_q": a list, in the sweep's order."""
+        """Read a quantity of every result.
+
+        Parameters
+        ----------
+        quantity : str
+            Path of a quantity, such as "convergence.gamma.order_q".
+
+        Returns
+        -------
+        list of (float or ndarray)
+            In the order of the sweep.
+        """
         return [result.quantity(quantity) for result in self.results]
 
     def tabulate(self, *quantities):
-        """The table with a column more for each of these quantities, such as "closed.q[0].max", which no claim needs to name."""
+        """The table with additional columns for numbers that are no claims.
+
+        Parameters
+        ----------
+        *quantities : str
+            Paths of numbers, such as "closed.q[0].max".
+
+        Returns
+        -------
+        pandas.DataFrame
+        """
         return self.table.assign(**{quantity: self.numbers(quantity) for quantity in quantities})
 
     def plot(self, *quantities, against, xscale="linear", yscale="linear"):
-        """Numbers over a swept key, as a matplotlib Figure; whatever else was swept, and each quantity, has its own curve.
+        """Draw numbers over a swept key, one curve for each quantity and each combination of the other swept keys.
 
-        quantities  paths of numbers, such as "closed.energy_particles.last", or ids of claims
-        against     a swept key, such as "time.step"
+        Parameters
+        ----------
+        *quantities : str
+            Paths of numbers, such as "closed.energy_particles.last", or claims.
+        against : str
+            A swept key, such as "time.step".
+        xscale, yscale : {"linear", "log"}
+            Scales of the axes.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        AnalysisError
+            If `against` was not swept, or a quantity does not exist or is a series.
         """
-        from bathline.style import free_layout
+        from bathline.style import unfreeze_layout
         from bathline.sweep_figure import draw
 
-        return free_layout(draw(self, quantities, against, xscale, yscale))
+        return unfreeze_layout(draw(self, quantities, against, xscale, yscale))
 
     @property
     def keys(self):
-        """The swept keys, in alphabetical order."""
+        """list of str : The swept keys, in alphabetical order."""
         return sorted({key for result in self for key in result.settings})
 
     def numbers(self, quantity):
-        """A number of every result, by its path or by the id of a claim; AnalysisError where it is a series."""
+        """Read a number of every result.
+
+        Parameters
+        ----------
+        quantity : str
+            Path of a number, or a claim.
+
+        Returns
+        -------
+        list of float
+            In the order of the sweep.
+
+        Raises
+        ------
+        AnalysisError
+            If the quantity is a series.
+        """
         if quantity in self.table and quantity not in self.keys:
             return list(self.table[quantity])
         values = self.gather(quantity)
@@ -61,6 +122,21 @@ class Sweep:
         return values
 
 
-def in_order(results):
-    """Opened results of one sweep in its order."""
-    return sorted(results, key=lambda result: sweep_order_key(result.settings, str(result.attributes.get("recipe", ""))))
+def sort_results(results):
+    """Sort the results of one sweep.
+
+    Parameters
+    ----------
+    results : list of RunResult
+        Open results.
+
+    Returns
+    -------
+    list of RunResult
+        In the order of the sweep.
+    """
+
+    def order(result):
+        return sweep_order_key(result.settings, str(result.attributes.get("recipe", "")))
+
+    return sorted(results, key=order)

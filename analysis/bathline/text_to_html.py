@@ -1,4 +1,4 @@
-"""Plain text of recipes as HTML: `code`, and the simple formulas in dollars that matplotlib's labels use."""
+"""Conversion of recipe texts to HTML: `code`, and simple formulas in dollars as in matplotlib's labels."""
 
 import html
 import re
@@ -61,7 +61,18 @@ _ACCENTS = {
 
 
 def to_html(text):
-    """A paragraph of text as HTML; everything that is not one of these marks is escaped."""
+    """Convert a paragraph to HTML.
+
+    Parameters
+    ----------
+    text : str
+        Text with `code` in backquotes and simple formulas in dollars.
+
+    Returns
+    -------
+    str
+        HTML; everything else is escaped.
+    """
     pieces = re.split(r"(\$[^$\n]+\$|`[^`\n]+`)", text)
     return "".join(_piece(piece) for piece in pieces)
 
@@ -75,7 +86,7 @@ def _piece(piece):
 
 
 def _formula(text):
-    """Letters in italics, indices and exponents, Greek letters and a few signs."""
+    """A formula as HTML: letters in italics, indices, exponents, Greek letters and some symbols."""
     for name, accent in _ACCENTS.items():
         text = re.sub(rf"\\{name}(?:\{{(\w)\}}|\s*(\w))", lambda match: (match[1] or match[2]) + accent, text)
     text = re.sub(r"\\(?:mathrm|mathbf|text|operatorname)\{([^{}]*)\}", r"\1", text)
@@ -92,6 +103,6 @@ def _formula(text):
 
 
 def _italic(match):
-    """Letters are variables, but for the words among the symbols; a character entity stays as it is."""
+    """Set letters in italics, except function names and character entities."""
     text = match[0]
     return text if text.startswith("&") or text in _SYMBOLS.values() else f"<i>{text}</i>"

@@ -1,4 +1,4 @@
-"""Values from Python as a recipe holds them, and as --set takes them."""
+"""Conversion of Python values to TOML, for recipes and for --set."""
 
 import json
 import os
@@ -10,11 +10,28 @@ import tomli_w
 
 from bathline.exceptions import UsageError
 
-_TAKEN = "texts, numbers, True, False, paths, arrays of these, and lists and dicts of all of them"
+_ACCEPTED = "texts, numbers, True, False, paths, arrays of these, and lists and dicts of all of them"
 
 
 def as_toml(value, key=""):
-    """A value in types that TOML has; UsageError naming the key inside `key` whose value has none."""
+    """Convert a value to types of TOML.
+
+    Parameters
+    ----------
+    value : object
+        Text, number, path, array, list or dict.
+    key : str
+        Key of the value, for error messages.
+
+    Returns
+    -------
+    str, bool, int, float, list or dict
+
+    Raises
+    ------
+    UsageError
+        If a value has no type in TOML; the message names its key.
+    """
     if isinstance(value, str):
         return str(value)
     if isinstance(value, os.PathLike):
@@ -28,25 +45,35 @@ def as_toml(value, key=""):
     if isinstance(value, Mapping):
         return {_name(name, key): as_toml(item, _join(key, name)) for name, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
-        return [as_toml(item, _join(key, place)) for place, item in enumerate(value)]
-    # Series of pandas and arrays of xarray are arrays in this sense, too. Dates would silently become numbers.
+        return [as_toml(item, _join(key, index)) for index, item in enumerate(value)]
+    # This includes pandas Series and xarray DataArrays. Dates are excluded, since they would silently become numbers.
     if hasattr(value, "__array__") and (array := np.asarray(value)).dtype.kind in "biufUO":
         return as_toml(array.tolist(), key)
-    raise UsageError(f"{key}: {_what(value)} has no place in a recipe, which takes {_TAKEN}", 2)
+    raise UsageError(f"{key}: {_describe(value)} cannot be stored in a recipe, which accepts {_ACCEPTED}", 2)
 
 
-def on_one_line(value):
-    """What `as_toml` has returned, as TOML on one line."""
+def inline_toml(value):
+    """Format a value as TOML on one line.
+
+    Parameters
+    ----------
+    value : str, bool, int, float, list or dict
+        A value returned by `as_toml`.
+
+    Returns
+    -------
+    str
+    """
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(name)} = {on_one_line(item)}" for name, item in value.items()) + "}"
+        return "{" + ", ".join(f"{json.dumps(name)} = {inline_toml(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(on_one_line, value)) + "]"
+        return "[" + ", ".join(map(inline_toml, value)) + "]"
     return tomli_w.dumps({"value": value}).removeprefix("value = ").strip()
 
 
 def _name(name, key):
     if not isinstance(name, str):
-        raise UsageError(f"{_join(key, name)}: keys are texts, not {_what(name)}", 2)
+        raise UsageError(f"{_join(key, name)}: keys must be texts, not {_describe(name)}", 2)
     return str(name)
 
 
@@ -54,7 +81,7 @@ def _join(key, name):
     return f"{key}.{name}" if key else str(name)
 
 
-def _what(value):
+def _describe(value):
     if value is None:
         return "None"
     dtype = getattr(value, "dtype", None)

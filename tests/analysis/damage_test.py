@@ -66,7 +66,7 @@ class DamageTest(unittest.TestCase):
 
     def test_what_cannot_be_read_is_not_taken_for_missing(self):
         with ResultFile(self.path) as result:
-            damaged = mock.patch.object(result, "_find", side_effect=OSError("Can't read data\n (checksum)"))
+            damaged = mock.patch.object(result, "_find_dataset", side_effect=OSError("Can't read data\n (checksum)"))
             with damaged, self.assertRaisesRegex(bathline.AnalysisError, r"cannot be read: Can't read data \(checksum\)$"):
                 result.has("closed.q[0][0]")
             result.recipe.pop("figure")
@@ -118,7 +118,7 @@ class DamageTest(unittest.TestCase):
                     self.assertEqual((code, said.count("\n")), (2, 1), said)
                     self.assertRegex(said, f"^{name}: (/proc/x|/dev/null)")
         code, said = self.said(command.main, self.path, "-o", "/")
-        self.assertEqual((code, said), (2, "figure: /: a folder, not the beginning of a file's name\n"))
+        self.assertEqual((code, said), (2, "figure: /: is a folder; the path of a file without extension is needed\n"))
 
     def test_the_report_goes_on_without_a_picture_or_a_log_that_cannot_be_read(self):
         for name, content in (("a", None), ("b", "rubbish")):

@@ -9,9 +9,9 @@ import numpy as np
 import synthetic
 import bathline
 from bathline import style
-from bathline.default_figures import figure_of
+from bathline.default_figures import default_figure
 from bathline.figure import draw
-from bathline.envelopes import estimate_end_periods, reach
+from bathline.envelopes import estimate_end_periods, envelope
 from bathline.result_file import ResultFile
 
 OSCILLATOR = """
@@ -224,12 +224,12 @@ class DefaultTest(unittest.TestCase):
             'passages = [{name = "fall", of = "x"}]',
         )
         panels, result = self.drawn(recipe + study("ensemble", *options))
-        self.assertEqual(list(panels)[-2:], ["distribution of x", "before the first fall"])
+        self.assertEqual(list(panels)[-2:], ["distribution of x", "survival until the first fall"])
         _, second, expected = self.lines(panels["distribution of x"])
         density = result.quantity("ensemble.open.x_density")
         np.testing.assert_allclose(second, np.stack([np.linspace(-0.9, 0.9, 10), density], -1))
         np.testing.assert_allclose(expected[:, 1], result.quantity("ensemble.open.x_density_expected"))
-        survival = [line[:, 1] for line in self.lines(panels["before the first fall"])]
+        survival = [line[:, 1] for line in self.lines(panels["survival until the first fall"])]
         np.testing.assert_allclose(survival[1], result.quantity("ensemble.open.fall_survival"))
         alone, result = self.drawn(recipe.replace(REDUCED, "") + study("ensemble", *options))
         self.assertIn("distribution of x", alone)
@@ -245,8 +245,8 @@ class DefaultTest(unittest.TestCase):
             '[[integrators]]\nmethod = "gamma"\ngamma = 0.5\non = "open"\nname = "midpoint"\n'
         )
         panels, result = self.drawn(chain + study("covariance"))
-        self.assertEqual(list(panels), ["temperatures", "noise less friction"])
-        for title, variable in (("temperatures", "temperature"), ("noise less friction", "heat")):
+        self.assertEqual(list(panels), ["temperatures", "noise minus friction"])
+        for title, variable in (("temperatures", "temperature"), ("noise minus friction", "heat")):
             lines = [line.get_ydata() for line in panels[title].lines]
             expected = [result.quantity(f"covariance.{label}.{variable}") for label in ("midpoint", "langevin")]
             np.testing.assert_allclose(lines, expected)
@@ -306,7 +306,7 @@ class TextsTest(unittest.TestCase):
 
     def panels(self):
         with ResultFile(self.path) as result:
-            return {panel["title"]: panel for panel in figure_of(result)["panels"]}
+            return {panel["title"]: panel for panel in default_figure(result)["panels"]}
 
     def test_what_runs_away_does_not_set_the_scale(self):
         calm = np.sin(np.arange(50.0)).reshape(-1, 1, 1)
@@ -347,7 +347,7 @@ class TextsTest(unittest.TestCase):
                 self.assertEqual([one.get("band", False) for one in series], [dense] * curves)
 
     def test_the_edges_of_a_band_do_not_swing(self):
-        low, high = reach(np.arange(400.0), np.sin(np.arange(400.0)))[1:]
+        low, high = envelope(np.arange(400.0), np.sin(np.arange(400.0)))[1:]
         self.assertGreater(high.min(), 0.85)
         self.assertLess(low.max(), -0.85)
 

@@ -108,11 +108,11 @@ class FigureTest(unittest.TestCase):
         self.assertTrue(any(line.get_xydata().tolist() == [[0.1, 0.5], [5.0, 0.5]] for line in axes.lines))
         np.testing.assert_allclose(axes.lines[-1].get_xydata(), [[0.1, 1.0], [1.0, 2.0], [5.0, 4.0]])
         wrong = recipe.replace("[0.1, 1.0, 5.0]", "[0.1, 1.0]")
-        self.assertIn("'x' has 2 values, 'of' has 3: one cannot be drawn", self.errors_of(wrong))
+        self.assertIn("'x' has 2 values, 'of' has 3: they cannot be drawn", self.errors_of(wrong))
         wrong = recipe.replace(", x = [0.1, 1.0, 5.0]", "")
-        self.assertIn("values in `of` need as many in `x`", self.errors_of(wrong))
+        self.assertIn("numbers in `of` need as many in `x`", self.errors_of(wrong))
         wrong = recipe.replace('of = "{}.limit"', 'of = "{}.energy_total"')
-        self.assertIn("is no single number of each", self.errors_of(wrong))
+        self.assertIn("must be a single number in each case", self.errors_of(wrong))
 
     def test_lines_are_labelled_with_units(self):
         upper, lower = self.draw_lines(LINES).axes
@@ -194,7 +194,7 @@ class FigureTest(unittest.TestCase):
         vertices = axes.collections[0].get_paths()[0].vertices
         self.assertAlmostEqual(vertices[:, 1].max(), upper.max())
         wrong = LINES.replace(of, f"{of}, scale = [1.0, 2.0]")
-        self.assertIn("either one factor or as many", self.errors_of(wrong))
+        self.assertIn("give one factor or as many", self.errors_of(wrong))
 
     def test_a_series_may_be_a_difference(self):
         recipe = LINES.replace('of = "closed.q[0][0]"', 'of = "closed.q[0][0]", minus = "open.q[0][0]"')
@@ -221,7 +221,7 @@ class FigureTest(unittest.TestCase):
             self.assertAlmostEqual(high[1] - low[1], 4.0 * error[place])
             self.assertAlmostEqual(0.5 * (low[1] + high[1]), 2.0 * np.cos(time[place] + 0.3))
         wrong = ERRORS.replace('error = "closed.energy_total"', 'error = "closed.limit"', 1)
-        self.assertIn("cannot be the error", self.errors_of(wrong))
+        self.assertIn("the error needs as many values", self.errors_of(wrong))
 
     def test_columns_of_panels_share_their_time_axes(self):
         panel = '[[figure.panels]]\nseries = [{of = "open.energy_total"}]\n'
@@ -419,24 +419,24 @@ class FigureTest(unittest.TestCase):
 
     def test_mistakes_say_what_would_be_right(self):
         self.assertIn(
-            "no figure.kind 'pie'; there is: convergence, lines, norms, wave, work",
+            "unknown figure.kind 'pie'; the kinds are: convergence, lines, norms, wave, work",
             self.errors_of('[figure]\nkind = "pie"\n'),
         )
         self.assertIn(
-            "no line style 'wavy'; there is: solid", self.errors_of(LINES.replace("dashdot", "wavy"))
+            "unknown line style 'wavy'; the styles are: solid", self.errors_of(LINES.replace("dashdot", "wavy"))
         )
-        self.assertIn("no colour 'rust'; there is: blue", self.errors_of(LINES.replace("vermillion", "rust")))
-        self.assertIn("does not say what it is", self.errors_of(LINES.replace("of = \"closed.limit\", ", "")))
+        self.assertIn("unknown colour 'rust'; the colours are: blue", self.errors_of(LINES.replace("vermillion", "rust")))
+        self.assertIn("has no key `of`", self.errors_of(LINES.replace("of = \"closed.limit\", ", "")))
         self.assertIn("each with series", self.errors_of('[figure]\nkind = "lines"\n[[figure.panels]]\ntitle = "x"\n'))
         self.assertIn(
             "no variable 'closed.velocity'",
             self.errors_of(LINES.replace("closed.energy_total", "closed.velocity")),
         )
         wave = '[[integrators]]\nmethod = "rk4"\nname = "closed"\n[figure]\nkind = "wave"\n'
-        self.assertIn("no 'displacement' in closed; with `snapshots = 10` in `[output]`", self.errors_of(wave))
-        self.assertIn("has no errors to draw", self.errors_of('[figure]\nkind = "convergence"\n'))
-        self.assertIn("has no errors with their work", self.errors_of('[figure]\nkind = "work"\n'))
-        self.assertIn("has no numbers to draw", self.errors_of('[figure]\nkind = "norms"\n'))
+        self.assertIn("no 'displacement' in closed; `snapshots = 10` in `[output]`", self.errors_of(wave))
+        self.assertIn("contains no errors to draw", self.errors_of('[figure]\nkind = "convergence"\n'))
+        self.assertIn("contains no errors with their work", self.errors_of('[figure]\nkind = "work"\n'))
+        self.assertIn("contains no numbers to draw", self.errors_of('[figure]\nkind = "norms"\n'))
 
     def test_texts_that_cannot_be_typeset_are_found_before_the_run(self):
         recipes = [self.path.with_name(name) for name in ("bad.toml", "good.toml", "worse.toml")]

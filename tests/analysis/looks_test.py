@@ -69,13 +69,13 @@ class TableTest(unittest.TestCase):
 
     def test_a_series_has_the_look_of_its_method_unless_it_says_otherwise(self):
         recipe = {"integrators": [{"method": "rk4"}, {"method": "gauss", "stages": 2, "name": "gauss-2"}]}
-        look = style.series_look(recipe, {"of": "convergence.gauss-2.error_q", "style": "marked"}, 5)
+        look = style.style_of_series(recipe, {"of": "convergence.gauss-2.error_q", "style": "marked"}, 5)
         self.assertEqual((look.color, look.marker), (style.PALETTE["brown"], "H"))
-        self.assertEqual(style.series_look(recipe, {"of": "rk4.q[0][1]"}, 3).color, style.PALETTE["wine"])
-        own = style.series_look(recipe, {"of": "rk4.q[0]", "color": 2, "style": "dotted"}, 0)
+        self.assertEqual(style.style_of_series(recipe, {"of": "rk4.q[0][1]"}, 3).color, style.PALETTE["wine"])
+        own = style.style_of_series(recipe, {"of": "rk4.q[0]", "color": 2, "style": "dotted"}, 0)
         self.assertEqual((own.color, own.dashes), (style.PALETTE["green"], "dotted"))
         # What is no method's has the colours and dashes of its place.
-        self.assertEqual(style.series_look(recipe, {"of": "wave.front_site"}, 1).color, style.PALETTE["vermillion"])
+        self.assertEqual(style.style_of_series(recipe, {"of": "wave.front_site"}, 1).color, style.PALETTE["vermillion"])
 
 
 def kind_of(series):
@@ -99,7 +99,7 @@ class RecipesTest(unittest.TestCase):
 
     def test_colours_of_a_panel_are_distinct(self):
         for where, recipe, series in self.panels():
-            looks = [style.series_look(recipe, one, place) for place, one in enumerate(series)]
+            looks = [style.style_of_series(recipe, one, place) for place, one in enumerate(series)]
             methods = [style.style_of_method(integrator_of(recipe, one["of"]) or {}) for one in series]
             curves = zip(looks, methods, map(kind_of, series))
             for (one, method, kind), (other, others, other_kind) in combinations(curves, 2):
@@ -125,14 +125,14 @@ class RecipesTest(unittest.TestCase):
             if len(series) == 1:
                 continue
             named = [
-                drawn(style.series_look(recipe, one, place))
+                drawn(style.style_of_series(recipe, one, place))
                 for panel in recipe["figure"]["panels"]
                 for place, one in enumerate(panel["series"])
                 if one.get("name")
             ]
             for place, one in enumerate(series):
                 self.assertIn(
-                    drawn(style.series_look(recipe, one, place)), named, f"{where}: {one['of']}"
+                    drawn(style.style_of_series(recipe, one, place)), named, f"{where}: {one['of']}"
                 )
 
     def test_captions_speak_of_lettered_panels_by_their_letters(self):

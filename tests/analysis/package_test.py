@@ -146,7 +146,7 @@ class PackageTest(unittest.TestCase):
         first = [(step, verlet(step, round(1 / step))[-1]) for step in (0.02, 0.05, 0.1)]
         np.testing.assert_allclose(axes.lines[0].get_xydata(), first, rtol=0, atol=1e-14)
         self.assertEqual(list(sweep.tabulate("verlet.q[0].last")["verlet.q[0].last"]), sweep.gather("verlet.q[0].last"))
-        with self.assertRaisesRegex(bathline.AnalysisError, "'time.end' was not swept; there is: system.m, time.step"):
+        with self.assertRaisesRegex(bathline.AnalysisError, "'time.end' was not swept; the swept keys are: system.m, time.step"):
             sweep.plot("swing", against="time.end")
         with self.assertRaisesRegex(bathline.AnalysisError, r"a series; a statistic makes it a number, as in 'verlet.q\[0\].last'"):
             sweep.plot("verlet.q[0]", against="time.step")
@@ -255,7 +255,7 @@ except bathline.Stopped as stopped:
             return b""
 
     def test_launches_that_fail_are_errors_with_the_words_of_the_launcher(self):
-        with self.assertRaisesRegex(bathline.UsageError, "ranks = 0: a run needs one at least"):
+        with self.assertRaisesRegex(bathline.UsageError, "ranks = 0: a run needs at least one"):
             bathline.run(RECIPE, ranks=0, progress=False)
         with mock.patch.dict(os.environ, {"OMPI_MCA_rmaps_base_oversubscribe": "0"}):
             with self.assertRaisesRegex(bathline.BathlineError, "not enough slots"):

@@ -182,7 +182,7 @@ class ReportTest(unittest.TestCase):
 
     def test_caption_note_provenance_recipe_and_warnings(self):
         self.assertIn("Closed line and damper until 2L/v & after.", self.page.text)
-        self.assertIn("What is the paper’s and what is ours.", self.page.text)
+        self.assertIn("Parameters of the paper and our own.", self.page.text)
         self.assertIn("the echo comes at 7.9 s", self.page.text)
         self.assertIn("&lt;b&gt;not bold&lt;/b&gt;", self.html)
         for fact in (
@@ -250,7 +250,7 @@ class OwnResultsTest(unittest.TestCase):
             self.assertIn(name, page.text)
         self.assertIn("many/mine/b9.pdf", page.addresses)
         self.assertEqual(sum(address.startswith("data:") for address in page.addresses), 1)
-        self.assertIn("There is no picture of this result; analysis/figure.py b10.h5 draws one.", page.text)
+        self.assertIn("There is no figure of this result; analysis/figure.py b10.h5 draws one.", page.text)
         self.assertIn("6results", page.text)
         self.assertNotIn("experiments/reproduce", page.text)
 
@@ -264,7 +264,7 @@ class OwnResultsTest(unittest.TestCase):
         with h5py.File(self.folder / "other.h5", "w") as file:
             file["x"] = 1.0
         synthetic.trajectory(self.folder / "a.checkpoint.12.h5", RECIPE, steps=5)
-        said = f"report: {self.folder}: no result of bathline in it or below it\n"
+        said = f"report: {self.folder}: contains no results of bathline\n"
         self.assertEqual(self.report_of(self.folder), (2, said, None))
         absent = self.folder / "absent"
         self.assertEqual(self.report_of(absent), (2, f"report: {absent}: no such folder\n", None))
@@ -303,8 +303,8 @@ class ClaimsTableTest(unittest.TestCase):
             file.attrs["status"] = "partial"
         code, text = self.table_of(self.path, self.path.with_name("absent.h5"))
         self.assertEqual(code, 1)
-        self.assertRegex(text, r"the run itself +partial +complete +FAIL")
-        self.assertRegex(text, r"the run itself +no such file +complete +FAIL")
+        self.assertRegex(text, r"status of the run +partial +complete +FAIL")
+        self.assertRegex(text, r"status of the run +no such file +complete +FAIL")
         self.assertTrue(text.endswith("3 PASS, 0 FAIL, 1 not supported, 2 not finished\n"))
 
 
@@ -411,7 +411,7 @@ class SweepTableTest(unittest.TestCase):
         code, said, rows = self.table_of(path)
         self.assertEqual((code, rows[0]["status"]), (1, "unreadable"))
         self.assertEqual(
-            said, [f"sweep_table: {path} cannot be read: it is no result of bathline, which would have a status"]
+            said, [f"sweep_table: {path} cannot be read: not a result of bathline: the attribute `status` is missing"]
         )
 
 

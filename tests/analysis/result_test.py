@@ -138,7 +138,7 @@ class ResultTest(unittest.TestCase):
         for message, change in {
             "extra is a link to another file": lambda file: h5py.ExternalLink(str(pipe), "/x"),
             "extra is a soft link": lambda file: h5py.SoftLink("/extra"),
-            "extra is a second name": lambda file: file["/"],
+            "extra is a second hard link": lambda file: file["/"],
         }.items():
             synthetic.trajectory(self.path, "title = 'x'\n")
             with h5py.File(self.path, "r+") as file:
@@ -199,7 +199,7 @@ class ResultTest(unittest.TestCase):
             result.quantity("closed.q")
         with self.assertRaisesRegex(AnalysisError, r"no index 2"):
             result.quantity("closed.q[2][0]")
-        with self.assertRaisesRegex(AnalysisError, r"is not a quantity"):
+        with self.assertRaisesRegex(AnalysisError, r"is not the path of a quantity"):
             result.quantity("closed.q[first]")
 
     def test_unreadable_files_are_mistakes_of_the_user(self):

@@ -10,7 +10,7 @@ import numpy as np
 import synthetic
 from bathline.figure import draw
 from bathline.result_file import ResultFile
-from bathline.axis_limits import limits
+from bathline.axis_limits import common_limits
 
 
 class RunawayTest(unittest.TestCase):
@@ -71,7 +71,7 @@ class RunawayTest(unittest.TestCase):
             (large * np.exp(0.2 * (time - 40.0)), False),
             (1e4 * large, False),
         ):
-            found = limits([(time, calm), (time, 0.9 * calm), (time, wide)])
+            found = common_limits([(time, calm), (time, 0.9 * calm), (time, wide)])
             self.assertEqual(found is None, shown)
 
     def test_an_orbit_cut_to_a_thin_strip_is_as_wide_as_its_panel(self):

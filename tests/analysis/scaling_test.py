@@ -76,7 +76,7 @@ class ScalingTest(unittest.TestCase):
         self.assertIn("no measurements in", done.stderr)
         (self.path / "explicit.1.16000.1.json").write_text("{}")
         done = subprocess.run([sys.executable, scaling.__file__, str(self.path)], capture_output=True, text=True)
-        self.assertIn("is no measurement", done.stderr)
+        self.assertIn("is not a measurement", done.stderr)
         self.assertNotIn("Traceback", done.stderr)
 
 

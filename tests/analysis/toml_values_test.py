@@ -10,7 +10,7 @@ import xarray
 
 import synthetic  # noqa: F401  (finds the analysis)
 import bathline
-from bathline.toml_values import as_toml, on_one_line
+from bathline.toml_values import as_toml, inline_toml
 
 
 def recipe(**changes):
@@ -68,7 +68,7 @@ class ValuesTest(unittest.TestCase):
         ):
             found = as_toml(value)
             self.assertEqual((found, type(found)), (expected, type(expected)))
-            self.assertEqual(tomllib.loads(f"value = {on_one_line(found)}")["value"], expected)
+            self.assertEqual(tomllib.loads(f"value = {inline_toml(found)}")["value"], expected)
 
     def test_what_has_no_place_is_named_by_its_key(self):
         for value, said in (
@@ -79,16 +79,16 @@ class ValuesTest(unittest.TestCase):
             (np.array([1j]), r"a value of type ndarray \(complex128\)"),
             (np.datetime64("2026-01-01"), r"a value of type datetime64 \(datetime64\[D\]\)"),
         ):
-            words = rf"^system\.q0\.1: {said} has no place .* takes texts, numbers"
+            words = rf"^system\.q0\.1: {said} cannot be stored .* accepts texts, numbers"
             with self.assertRaisesRegex(bathline.UsageError, words):
                 bathline.run(recipe(q0=[1.0, value]), progress=False)
-        with self.assertRaisesRegex(bathline.UsageError, r"^integrators\.0\.label: None has no place"):
+        with self.assertRaisesRegex(bathline.UsageError, r"^integrators\.0\.name: None cannot be stored"):
             bathline.check(recipe() | {"integrators": [{"method": "gauss", "name": None}]})
-        with self.assertRaisesRegex(bathline.UsageError, r"^system\.parameters\.b: None has no place"):
+        with self.assertRaisesRegex(bathline.UsageError, r"^system\.parameters\.b: None cannot be stored"):
             bathline.check(recipe(), set={"system.parameters": {"b": None}})
-        with self.assertRaisesRegex(bathline.UsageError, r"^sweep\.time\.step\.0: None has no place"):
+        with self.assertRaisesRegex(bathline.UsageError, r"^sweep\.time\.step\.0: None cannot be stored"):
             bathline.sweep(recipe(), over={"time.step": [None]}, progress=False)
-        with self.assertRaisesRegex(bathline.UsageError, r"^system\.1: keys are texts, not a value of type int"):
+        with self.assertRaisesRegex(bathline.UsageError, r"^system\.1: keys must be texts, not a value of type int"):
             bathline.check(recipe() | {"system": {1: 2}})
 
 

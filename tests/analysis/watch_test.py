@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import synthetic
-from bathline.terminal_plot import curve
+from bathline.terminal_plot import braille_curve
 from bathline.liveness import is_abandoned
 
 WATCH = synthetic.SOURCE / "analysis" / "watch.py"
@@ -46,17 +46,17 @@ series = [{ of = "verlet.energy_total" }]
 class CurveTest(unittest.TestCase):
     def test_dots_of_a_diagonal(self):
         # Four columns of four dots: 7, then 6 and 8 up to where the first was, then 2 and 3, 1 and 4 on the other side.
-        self.assertEqual(curve([0, 1, 2, 3], [0, 1, 2, 3], 2, 1), ["\u28e0\u281e"])
+        self.assertEqual(braille_curve([0, 1, 2, 3], [0, 1, 2, 3], 2, 1), ["\u28e0\u281e"])
 
     def test_dots_of_a_fall(self):
         # Dot 1, nothing, then 1 to 3 and 7 down from where the first was, and 8 where it stays.
-        self.assertEqual(curve([0, 2, 3], [3, 0, 0], 2, 1), ["\u2801\u28c7"])
+        self.assertEqual(braille_curve([0, 2, 3], [3, 0, 0], 2, 1), ["\u2801\u28c7"])
 
     def test_gaps_and_constants(self):
-        self.assertEqual(curve([0, 1, 2, 3], [np.nan] * 4, 2, 1), ["\u2800\u2800"])
-        (line,) = curve([0, 1, 2, 3], [5.0] * 4, 2, 1)
+        self.assertEqual(braille_curve([0, 1, 2, 3], [np.nan] * 4, 2, 1), ["\u2800\u2800"])
+        (line,) = braille_curve([0, 1, 2, 3], [5.0] * 4, 2, 1)
         self.assertEqual(line, "\u2812\u2812")
-        rows = curve(np.arange(100), np.sin(np.arange(100) / 5), 30, 4)
+        rows = braille_curve(np.arange(100), np.sin(np.arange(100) / 5), 30, 4)
         self.assertEqual((len(rows), {len(row) for row in rows}), (4, {30}))
 
 
@@ -94,7 +94,7 @@ class WatchTest(unittest.TestCase):
 
     def test_waits_for_the_file_and_ends_with_the_run(self):
         watch = self.watch()
-        self.assertIn("x.h5: no such file; looking again", watch.stdout.readline())
+        self.assertIn("x.h5: no such file; trying again", watch.stdout.readline())
         self.result.write_bytes(b"half of a header")
         self.assertIn("x.h5: not a readable HDF5 file", watch.stdout.readline())
         self.write("partial")
@@ -187,7 +187,7 @@ class WatchTest(unittest.TestCase):
         watch = self.watch("--page", self.page)
         watch.communicate(timeout=60)
         page = self.page.read_text()
-        self.assertIn("The recipe's figure: ", page)
+        self.assertIn("The recipe's figure cannot be drawn: ", page)
         self.assertIn("open.q[0][7]", page)
         self.assertIn('src="data:image/png;base64,', page)
 

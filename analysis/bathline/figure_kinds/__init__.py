@@ -1,7 +1,7 @@
 """Kinds of figures: one module each, found by its name.
 
-A module of this folder is a value of `figure.kind`. It has `draw(result, spec)`, which returns a matplotlib
-Figure of the open `result.Result` according to the recipe's table `figure`; its docstring says what it draws.
+A module of this folder is a value of `figure.kind`. Its function `draw(result, spec)` returns the matplotlib Figure of
+an open `result_file.ResultFile` for the recipe's table `figure`; its docstring describes the figure.
 """
 
 import importlib
@@ -9,12 +9,33 @@ import pkgutil
 
 
 def names():
-    """All kinds."""
+    """Names of all kinds.
+
+    Returns
+    -------
+    list of str
+        In alphabetical order.
+    """
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def load(kind):
-    """The module of a kind; KeyError when there is none."""
+    """Import the module of a kind.
+
+    Parameters
+    ----------
+    kind : str
+        A value of `figure.kind`.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    KeyError
+        If there is no such kind.
+    """
     if kind not in names():
         raise KeyError(kind)
     return importlib.import_module(f"{__name__}.{kind}")

@@ -1,12 +1,12 @@
 """Errors against step or work, on logarithmic axes, with the measured orders: `figure.kind = "convergence"`.
 
-Draws, for every label in the group `convergence`, `error_q`, `error_p` and `error_energy` over `step`, as
-far as the file has them, one panel each. The line is the fit of order `order_q` (...) through the points
-used for it; points left out of the fit (`used_q` = 0: round-off, or too coarse) are hollow. Means over
-several starts have a band from `least_error_q` to `largest_error_q`.
-`figure.panels`, when given, chooses: each with title, xlabel, ylabel, xlim, ylim and series = [{of =
-"convergence.<label>.error_q", name, color}]; with x = "work" over the components of forces that were evaluated, where
-lines join the points and no order is fitted.
+Draws `error_q`, `error_p` and `error_energy` over `step` for every label in the group `convergence`, as far as the
+file contains them, one panel each. The line is the fit of order `order_q` (...) through the points used for it; points
+excluded from the fit (`used_q` = 0: round-off, or too coarse) are hollow. Means over several starts have a band from
+`least_error_q` to `largest_error_q`.
+`figure.panels` overrides this: each panel has title, xlabel, ylabel, xlim, ylim and series = [{of =
+"convergence.<label>.error_q", name, color}]. With x = "work", errors are drawn over the number of force components
+evaluated; lines then join the points and no order is fitted.
 """
 
 import numpy as np
@@ -16,26 +16,44 @@ from bathline import legend, style
 from bathline.default_figures import error_panels
 from bathline.result_file import AnalysisError
 
+
 def draw(result, spec):
-    """The figure of all panels."""
+    """Draw the figure.
+
+    Parameters
+    ----------
+    result : ResultFile
+        An open result.
+    spec : dict
+        The recipe's table `figure`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    AnalysisError
+        If the file contains no errors, or a series without its steps.
+    """
     panels = spec.get("panels") or error_panels(result, "step")
     if not panels:
-        raise AnalysisError(f"{result.path}: the group 'convergence' has no errors to draw")
+        raise AnalysisError(f"{result.path}: the group 'convergence' contains no errors to draw")
     columns = int(spec.get("columns") or min(len(panels), 3))
     rows = -(-len(panels) // columns)
     width = spec.get("width") or (style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH)
     figure = style.new_figure(width, spec.get("height") or 2.5 * rows)
     grid = figure.subplots(rows, columns, squeeze=False)
     placed = []
-    for place, panel in enumerate(panels):
-        axes = grid.flat[place]
+    for index, panel in enumerate(panels):
+        axes = grid.flat[index]
         fits = _draw_panel(axes, result, panel)
-        letter = f"({chr(ord('a') + place)})" if len(panels) > 1 else ""
+        letter = f"({chr(ord('a') + index)})" if len(panels) > 1 else ""
         axes.set_title(f"{letter} {panel.get('title') or ''}".strip())
         placed.append((axes, fits))
     for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
-    hollow = [_hollow()] if any(_is_hollow(line) for axes, _ in placed for line in axes.lines) else []
+    hollow = [_hollow_handle()] if any(_is_hollow(line) for axes, _ in placed for line in axes.lines) else []
     handles = [(axes, [handle for handle, *_ in fits] + hollow) for axes, fits in placed]
     shared = spec.get("legend") == "shared"
     if shared:
@@ -46,7 +64,7 @@ def draw(result, spec):
         _write_orders(axes, fits)
     if not shared:
         legend.place(figure, handles)
-        # Legends above the axes have made these smaller.
+        # Legends above the axes have changed the layout.
         style.lay_out(figure)
         for axes, fits in placed:
             for text in list(axes.texts):
@@ -59,37 +77,37 @@ def _is_hollow(line):
     return line.get_markerfacecolor() == "white" and len(line.get_xdata()) > 0
 
 
-def _hollow():
-    """The legend's entry for what the fits leave out."""
+def _hollow_handle():
+    """The legend's entry for points excluded from the fits."""
     look = {"marker": "o", "markerfacecolor": "white", "markeredgewidth": 0.8, "color": "0.45"}
     return Line2D([], [], linestyle="none", label="hollow: round-off, not fitted", **look)
 
 
 def _abscissa(result, panel, error):
-    """What an error series is drawn over: the panel's `x` if that is `work`, beside it, or else its steps."""
+    """The variable on the horizontal axis of an error series: `work` if the panel asks for it, or else the steps."""
     if panel.get("x") == "work":
         return result.quantity(error.path.rpartition(".")[0] + ".work")
     return _steps(result, error)
 
 
 def _steps(result, error):
-    """The steps of an error series: its own scale, or `step` beside it or in the group `convergence`."""
+    """The steps of an error series: its own scale, or `step` in its group or in the group `convergence`."""
     if error.scale is not None and error.scale.path.endswith("step"):
         return error.scale
     for path in (error.path.rpartition(".")[0] + ".step", "convergence.step"):
         if result.has(path) and result.quantity(path).values.shape == error.values.shape:
             return result.quantity(path)
     raise AnalysisError(
-        f"{result.path}: '{error.path}' has no steps: neither a scale 'step' nor a variable of that name"
+        f"{result.path}: '{error.path}' has no steps: there is neither a scale nor a variable 'step'"
     )
 
 
 def _draw_panel(axes, result, panel):
-    """Draws one panel; returns for every series its handle, the end of its fit and its order."""
+    """Draw one panel; return for every series its handle, the end of its fit and its order."""
     fits = []
     axes.set_xscale("log")
     axes.set_yscale("log")
-    for place, series in enumerate(panel["series"]):
+    for index, series in enumerate(panel["series"]):
         error = result.quantity(series["of"])
         x = _abscissa(result, panel, error)
         base, _, kind = error.path.rpartition(".error_")
@@ -97,9 +115,9 @@ def _draw_panel(axes, result, panel):
         fitted = drawn.copy()
         if result.has(f"{base}.used_{kind}"):
             fitted &= result.quantity(f"{base}.used_{kind}").values > 0
-        method = style.series_look(result.recipe, series, place)
-        # Marks that cover each other: the first are the largest, so that all are seen.
-        size = 5.8 - 2.4 * place / max(len(panel["series"]) - 1, 1)
+        method = style.style_of_series(result.recipe, series, index)
+        # Marks shrink from series to series, so that those below remain visible.
+        size = 5.8 - 2.4 * index / max(len(panel["series"]) - 1, 1)
         look = {"color": method.color, "marker": method.marker, "markersize": size}
         hollow = look | {"markerfacecolor": "white", "markeredgewidth": 0.8}
         if result.has(f"{base}.largest_error_{kind}"):
@@ -135,7 +153,7 @@ def _draw_panel(axes, result, panel):
 
 
 def _draw_fit(axes, result, path, steps, errors, look):
-    """Draws the line of the order that the file has, or else that is fitted here; returns its upper end and the order."""
+    """Draw the line of the file's order, or of one fitted here; return its upper end and the order."""
     x, y = np.log(steps), np.log(errors)
     order = float(result.quantity(path).values) if result.has(path) else np.polyfit(x, y, 1)[0]
     level = np.mean(y - order * x)
@@ -145,7 +163,7 @@ def _draw_fit(axes, result, path, steps, errors, look):
 
 
 def _make_room(axes, fits):
-    """Widens the axes at the right for the text of the orders."""
+    """Widen the axes at the right for the labels of the orders."""
     if all(end is None for _, end, _ in fits):
         return
     frame, dots = axes.get_window_extent(), axes.figure.dpi / 72
@@ -154,7 +172,7 @@ def _make_room(axes, fits):
 
 
 def _write_orders(axes, fits):
-    """Writes the orders beside the ends of the fits, moved apart where they would overlap."""
+    """Write the orders at the ends of the fits, moved apart where they would overlap."""
     ends = sorted(
         ((*end, order, handle.get_color()) for handle, end, order in fits if end is not None),
         key=lambda end: end[1],
@@ -162,13 +180,13 @@ def _write_orders(axes, fits):
     if not ends:
         return
     frame, dots = axes.get_window_extent(), axes.figure.dpi / 72
-    wanted = np.array([axes.transData.transform(end[:2])[1] for end in ends])
-    heights = _apart(wanted, 8.5 * dots, frame.y0 + 5 * dots, frame.y1 - 5 * dots)
-    for (x, y, order, color), height, place in zip(ends, heights, wanted):
+    end_heights = np.array([axes.transData.transform(end[:2])[1] for end in ends])
+    text_heights = _spread_apart(end_heights, 8.5 * dots, frame.y0 + 5 * dots, frame.y1 - 5 * dots)
+    for (x, y, order, color), text_height, end_height in zip(ends, text_heights, end_heights):
         axes.annotate(
             f"order {order:.2f}",
             (x, y),
-            xytext=(5, (height - place) / dots),
+            xytext=(5, (text_height - end_height) / dots),
             textcoords="offset points",
             ha="left",
             va="center",
@@ -177,14 +195,14 @@ def _write_orders(axes, fits):
         )
 
 
-def _apart(wanted, spacing, lowest, highest):
-    """Sorted heights near the wanted ones, at least `spacing` apart, between the limits if they fit."""
-    heights = np.clip(wanted, lowest, highest)
+def _spread_apart(targets, spacing, lowest, highest):
+    """Sorted heights near the sorted targets, at least `spacing` apart and between the limits if they fit."""
+    heights = np.clip(targets, lowest, highest)
     for _ in range(200):
-        lack = np.maximum(spacing - np.diff(heights), 0.0)
-        if lack.max(initial=0.0) < 0.01 * spacing:
+        overlap = np.maximum(spacing - np.diff(heights), 0.0)
+        if overlap.max(initial=0.0) < 0.01 * spacing:
             break
-        heights[:-1] -= 0.5 * lack
-        heights[1:] += 0.5 * lack
+        heights[:-1] -= 0.5 * overlap
+        heights[1:] += 0.5 * overlap
         heights = np.clip(heights, lowest, highest)
     return heights

@@ -1,9 +1,9 @@
-"""Single numbers side by side, beside the values that a paper prints: `figure.kind = "norms"`.
+"""Single numbers in rows, with the values printed in a paper: `figure.kind = "norms"`.
 
-Draws `norm_difference` of every label in the group `energy-transfer` that is not zero to round-off, on a logarithmic
-axis, or the numbers named by
+Draws `norm_difference` of every label in the group `energy-transfer` that exceeds round-off, on a logarithmic axis,
+or the numbers named by
 `figure.panels[0].series = [{of = "energy-transfer.variational.norm_difference", name = "variational", color = 0}]`.
-A ring is the value that a claim on the same quantity expects, the paper's printed one.
+A ring is the value that a claim on the same quantity expects, as printed in the paper.
 """
 
 import numpy as np
@@ -15,11 +15,28 @@ from bathline.result_file import AnalysisError, format_number
 
 
 def draw(result, spec):
-    """The figure of one row per number."""
+    """Draw the figure.
+
+    Parameters
+    ----------
+    result : ResultFile
+        An open result.
+    spec : dict
+        The recipe's table `figure`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    AnalysisError
+        If there are no numbers to draw, or a quantity is a series.
+    """
     panel = (spec.get("panels") or [{}])[0]
     series = panel.get("series") or _default_series(result)
     if not series:
-        raise AnalysisError(f"{result.path}: the group 'energy-transfer' has no numbers to draw")
+        raise AnalysisError(f"{result.path}: the group 'energy-transfer' contains no numbers to draw")
     expected = {claim.quantity: claim.expected for claim in result.claims() if np.isfinite(claim.expected)}
 
     width, height = spec.get("width") or style.COLUMN_WIDTH, spec.get("height") or 0.75 + 0.33 * len(series)
@@ -31,9 +48,9 @@ def draw(result, spec):
     for row, (entry, quantity) in enumerate(zip(series, quantities)):
         if quantity.values.ndim:
             raise AnalysisError(
-                f"{result.path}: '{quantity.path}' is a series, a figure of kind 'norms' needs numbers"
+                f"{result.path}: '{quantity.path}' is a series, but a figure of kind 'norms' needs numbers"
             )
-        value, look = float(quantity.values), style.series_look(result.recipe, entry, row)
+        value, look = float(quantity.values), style.style_of_series(result.recipe, entry, row)
         axes.plot([value], [row], linestyle="none", marker=look.marker, markersize=4.5, color=look.color)
         axes.annotate(
             format_number(float(f"{value:.5g}")),
@@ -81,7 +98,7 @@ def draw(result, spec):
 
 
 def _default_series(result):
-    """`norm_difference` of all labels but those that are the theory itself, to round-off."""
+    """`norm_difference` of all labels except those that agree with theory to round-off."""
     paths = {label: f"energy-transfer.{label}.norm_difference" for label in result.groups("energy-transfer")}
     values = {label: float(result.quantity(path).values) for label, path in paths.items()}
     largest = max(values.values(), default=0.0)
@@ -100,7 +117,7 @@ def _ring():
 
 
 def _set_limits(axes, panel, values):
-    """A decade or so around the values, and room at the right for their text."""
+    """Set limits about a decade around the values, with room at the right for their labels."""
     if panel.get("xlim"):
         axes.set_xlim(panel["xlim"])
     elif axes.get_xscale() == "log":

@@ -1,9 +1,9 @@
 """Displacement of a line over site and time, as a map and as a surface: `figure.kind = "wave"`.
 
 Draws the first variable `displacement... (snapshot_time, site)` of the first integrator that has one, or the
-variable named by `figure.panels[0].series[0].of`. Colours are centred at zero, and the same in both panels. On the map, as
-far as the file has them, thin lines show the front of the theory, which runs out with `wave.front_speed_theory` and is back
-as an echo at `wave.echo_time_theory`, and rings where the run itself had its front (`wave.front_site`).
+variable named by `figure.panels[0].series[0].of`. Colours are centred at zero and equal in both panels. As far as the
+file contains them, thin lines on the map show the theoretical front, which moves out at `wave.front_speed_theory` and
+returns as an echo at `wave.echo_time_theory`, and rings show the front of the run (`wave.front_site`).
 """
 
 import numpy as np
@@ -13,30 +13,47 @@ from matplotlib.lines import Line2D
 from mpl_toolkits.mplot3d.proj3d import proj_transform
 
 from bathline import legend, style
+from bathline.axis_limits import mask_undrawable
 from bathline.result_file import AnalysisError, as_python
-from bathline.axis_limits import drawable
 
-MOST_CELLS = 1200  # along each axis of the map: more than the picture has pixels
-MOST_ROWS = 600  # along each axis of the surface
-RINGS = 24
+MAX_CELLS = 1200  # along each axis of the map: more than the figure has pixels
+MAX_FACETS = 600  # along each axis of the surface
+MAX_RINGS = 24
 
 
 def draw(result, spec):
-    """The figure of one line."""
+    """Draw the figure.
+
+    Parameters
+    ----------
+    result : ResultFile
+        An open result.
+    spec : dict
+        The recipe's table `figure`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    AnalysisError
+        If the file contains no displacement of a line.
+    """
     panel = (spec.get("panels") or [{}])[0]
     path = _find_displacement(result, panel)
     values, dataset = result.array(path)
-    values = drawable(values)
+    values = mask_undrawable(values)
     while values.ndim > 2:
         values = values[..., 0]
     if values.ndim != 2 or 0 in values.shape:
-        raise AnalysisError(f"{result.path}: '{path}' has no rows over sites and time to draw")
+        raise AnalysisError(f"{result.path}: '{path}' is not a table over times and sites")
     time, site = result.scale_of(dataset, 0), result.scale_of(dataset, 1)
     series = (panel.get("series") or [{}])[0]
     scale = series.get("scale") or 1.0
 
-    picture = _coarser(_coarser(values * scale, 0), 1)
-    largest = np.nanmax(np.abs(picture), initial=0.0) or 1.0
+    cells = _coarsen(_coarsen(values * scale, 0), 1)
+    largest = np.nanmax(np.abs(cells), initial=0.0) or 1.0
     colors = {"cmap": style.diverging_map(), "norm": Normalize(-largest, largest), "rasterized": True}
     labels = [
         style.with_units(panel.get("xlabel") or "site", site.units),
@@ -50,7 +67,7 @@ def draw(result, spec):
     figure = style.new_figure(spec.get("width") or style.PAGE_WIDTH, spec.get("height") or 2.9)
     axes = figure.add_subplot(1, 2, 1)
     mesh = axes.pcolormesh(
-        _coarser(site.values, 0), _coarser(time.values, 0), picture, shading="nearest", **colors
+        _coarsen(site.values, 0), _coarsen(time.values, 0), cells, shading="nearest", **colors
     )
     limits = axes.get_xlim(), axes.get_ylim()
     handles = _draw_fronts(axes, result, path, site.values)
@@ -63,36 +80,37 @@ def draw(result, spec):
     bar = figure.colorbar(mesh, ax=axes, pad=0.02, aspect=28)
     bar.outline.set_linewidth(0.6)
     bar.set_label(labels[2])
-    _draw_surface(figure.add_subplot(1, 2, 2, projection="3d"), site.values, time.values, values * scale, colors, labels)
+    surface_axes = figure.add_subplot(1, 2, 2, projection="3d")
+    _draw_surface(surface_axes, site.values, time.values, values * scale, colors, labels)
     if handles:
         legend.on_top(figure, handles)
     return figure
 
 
-class _Sheet(QuadMesh):
-    """A mesh that was projected when it was made, so that axes in space have nothing more to project."""
+class _ProjectedMesh(QuadMesh):
+    """A mesh whose corners are projected already, so that three-dimensional axes need not project it."""
 
     def do_3d_projection(self):
         return 0.0
 
 
 def _draw_surface(axes, site, time, values, colors, labels):
-    """The same displacement as a surface over site and time; the echo comes towards the eye.
+    """Draw the displacement as a surface over site and time, seen from the end of the run.
 
-    matplotlib's own surface sorts its facets and makes an object of each whenever it is drawn, which takes seconds. Here
-    the rows of the file and, in each, the sites from the far end are in the order in which they cover each other.
+    matplotlib's own surface sorts its facets and creates an object for each whenever it is drawn, which takes seconds.
+    Here the rows of the file, and in each row the sites from the far end, are already ordered from back to front.
     """
     axes.set_box_aspect((1.4, 1.4, 0.7), zoom=0.95)
     axes.view_init(elev=38, azim=122)
-    rows, columns = (np.unique(np.linspace(0, size - 1, min(size, MOST_ROWS)).astype(int)) for size in values.shape)
-    places, times = np.meshgrid(site[columns[::-1]], time[rows])
+    rows, columns = (np.unique(np.linspace(0, size - 1, min(size, MAX_FACETS)).astype(int)) for size in values.shape)
+    sites, times = np.meshgrid(site[columns[::-1]], time[rows])
     heights = values[np.ix_(rows, columns[::-1])]
-    axes.auto_scale_xyz(places, times, heights)
-    x, y, _ = proj_transform(places.ravel(), times.ravel(), heights.ravel(), axes.get_proj())
+    axes.auto_scale_xyz(sites, times, heights)
+    x, y, _ = proj_transform(sites.ravel(), times.ravel(), heights.ravel(), axes.get_proj())
     corners = np.column_stack([x, y]).reshape(*heights.shape, 2)
-    sheet = _Sheet(corners, array=heights[:-1, 1:], edgecolors="none", antialiased=False, **colors)
-    axes.add_collection(sheet, autolim=False)
-    # The labels of a vertical axis in space would reach out of the figure.
+    mesh = _ProjectedMesh(corners, array=heights[:-1, 1:], edgecolors="none", antialiased=False, **colors)
+    axes.add_collection(mesh, autolim=False)
+    # The label of the vertical axis would extend beyond the figure.
     axes.set_title(f"(b) {labels[2]}")
     axes.set_xlabel(labels[0])
     axes.set_ylabel(labels[1])
@@ -102,31 +120,31 @@ def _find_displacement(result, panel):
     named = (panel.get("series") or [{}])[0].get("of")
     if named and result.has_variable(named):
         return named
-    # The groups of the integrators come first, in the recipe's order.
+    # Groups of integrators come first, in the order of the recipe.
     groups = [named] if named else result.groups("/")
     for group in groups:
         for name in result.variables(group):
             if name.startswith("displacement"):
                 return f"{group}.{name}"
     raise AnalysisError(
-        f"{result.path}: no 'displacement' in {named or ', '.join(result.labels)}; with `snapshots = 10` in `[output]` a "
-        "closed run of a line keeps it at every tenth step"
+        f"{result.path}: no 'displacement' in {named or ', '.join(result.labels)}; `snapshots = 10` in `[output]` "
+        "stores it at every tenth step of a closed run with a line"
     )
 
 
-def _coarser(values, axis):
-    """Means over neighbours along an axis, so that at most MOST_CELLS entries remain."""
+def _coarsen(values, axis):
+    """Means over neighbours along an axis, such that at most MAX_CELLS entries remain."""
     size = values.shape[axis]
-    if size <= MOST_CELLS:
+    if size <= MAX_CELLS:
         return values
-    starts = np.arange(MOST_CELLS) * size // MOST_CELLS
+    starts = np.arange(MAX_CELLS) * size // MAX_CELLS
     shape = [1] * values.ndim
-    shape[axis] = MOST_CELLS
+    shape[axis] = MAX_CELLS
     return np.add.reduceat(values, starts, axis=axis) / np.diff(np.append(starts, size)).reshape(shape)
 
 
 def _draw_fronts(axes, result, path, sites):
-    """Draws what the file says of the front, in theory and in this run; returns the handles of the legend."""
+    """Draw the theoretical front and that of the run; return the handles of the legend."""
     prefix = f"wave.{path.rpartition('.')[0]}"
     if not result.has(f"{prefix}.front_speed"):
         prefix = "wave"
@@ -136,34 +154,34 @@ def _draw_fronts(axes, result, path, sites):
     speed = _number(result, f"{prefix}.front_speed_theory")
     echo = _number(result, f"{prefix}.echo_time_theory")
     if speed > 0:
-        times, places = [0.0, (sites[-1] - head) / speed], [head, sites[-1]]
+        times, positions = [0.0, (sites[-1] - head) / speed], [head, sites[-1]]
         if echo > 0:
             times.append(echo)
-            places.append(head)
-        name = "theory: " + _in_words(speed, echo)
-        handles += axes.plot(places, times, color="black", linewidth=0.6, linestyle=(0, (5, 3)), label=name)
+            positions.append(head)
+        name = "theory: " + _front_text(speed, echo)
+        handles += axes.plot(positions, times, color="black", linewidth=0.6, linestyle=(0, (5, 3)), label=name)
 
     if result.has(f"{prefix}.front_site"):
         front = result.quantity(f"{prefix}.front_site")
-        # Once at the far end it stays there.
+        # The recorded front stays at the far end once it has arrived.
         arrival = int(np.nanargmax(front.values)) if np.isfinite(front.values).any() else -1
         outward = np.flatnonzero(front.values[: arrival + 1] > head)
         chosen = (
-            outward[np.unique(np.linspace(0, len(outward) - 1, RINGS).astype(int))] if len(outward) else []
+            outward[np.unique(np.linspace(0, len(outward) - 1, MAX_RINGS).astype(int))] if len(outward) else []
         )
         look = {"linestyle": "none", "marker": "o", "markersize": 3, "markerfacecolor": "none"}
         look |= {"markeredgecolor": "black", "markeredgewidth": 0.6}
-        look["label"] = f"this run: {_in_words(_number(result, f'{prefix}.front_speed'))}"
+        look["label"] = f"this run: {_front_text(_number(result, f'{prefix}.front_speed'))}"
         axes.plot(front.values[chosen], front.scale.values[chosen], **look)
         handles.append(Line2D([], [], **look))
     return handles
 
 
 def _number(result, path):
-    """A single number of the file, or not-a-number."""
+    """A single number of the file, or NaN."""
     return float(result.quantity(path).values) if result.has(path) else float("nan")
 
 
-def _in_words(speed, echo=float("nan")):
+def _front_text(speed, echo=float("nan")):
     words = [f"front {speed:.2f} sites/s"] if np.isfinite(speed) else ["front"]
     return ", ".join(words + ([f"echo at {echo:.2f} s"] if np.isfinite(echo) else []))

@@ -1,7 +1,7 @@
 """Errors against work, on logarithmic axes: `figure.kind = "work"`.
 
-The panels are those of the kind `convergence`, drawn over `work`, the components of forces that a run has evaluated: which
-method reaches an accuracy with the least of them?
+The panels are those of the kind `convergence` over `work`, the number of force components evaluated, which shows the
+method that reaches an accuracy at the lowest cost.
 """
 
 from bathline.default_figures import error_panels
@@ -10,8 +10,25 @@ from bathline.result_file import AnalysisError
 
 
 def draw(result, spec):
-    """The figure of all panels."""
+    """Draw the figure.
+
+    Parameters
+    ----------
+    result : ResultFile
+        An open result.
+    spec : dict
+        The recipe's table `figure`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    AnalysisError
+        If the file contains no errors with their work.
+    """
     panels = [{**panel, "x": "work"} for panel in spec.get("panels") or []] or error_panels(result, "work")
     if not panels:
-        raise AnalysisError(f"{result.path}: the group 'convergence' has no errors with their work to draw")
+        raise AnalysisError(f"{result.path}: the group 'convergence' contains no errors with their work to draw")
     return convergence.draw(result, {**spec, "panels": panels})
