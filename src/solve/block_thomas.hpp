@@ -26,32 +26,33 @@ class BlockThomas {
   /// For pieces of at most `length` sites.
   BlockThomas(const Block& coupling, const Block& last_diagonal, std::int64_t length);
 
-  /// In place, S numbers a site; those of the first site if x_0 were 0. `n` is at least 1.
+  /// Eliminates in place, S numbers a site; returns the value that the first site would have for x_0 = 0. `n` is at
+  /// least 1.
   Value eliminate(double* x, std::int64_t n) const;
-  /// Completes the solution in place; `before` is x_0.
+  /// Completes the solution in place by back substitution; `before` is x_0.
   void substitute(double* x, std::int64_t n, const Value& before) const;
-  /// How much of x_0 the first of `n` sites gets.
+  /// The coefficient of x_0 in the value of the first of `n` sites.
   const Block& slope(std::int64_t n) const { return factor(n - 1); }
   /// Inverse pivot at a distance from the far end.
-  const Block& pivot(std::int64_t distance) const { return pivots_[place(distance)]; }
-  /// The same times c: how much of the site before a site gets there.
-  const Block& factor(std::int64_t distance) const { return factors_[place(distance)]; }
+  const Block& pivot(std::int64_t distance) const { return pivots_[index(distance)]; }
+  /// The inverse pivot times c: the coefficient of the preceding site in the value of a site.
+  const Block& factor(std::int64_t distance) const { return factors_[index(distance)]; }
 
   static Eigen::Map<Value> site(double* x, std::int64_t j) { return Eigen::Map<Value>(x + S * j); }
 
  private:
-  /// sum + matrix x: one rounding after the other is all that the next site waits for.
+  /// sum + matrix x by fused multiply-adds: the next site depends on a chain of S of them.
   static Value plus_product(Value sum, const Block& matrix, const Value& x) {
     for (int column = 0; column < S; ++column) {
       for (int row = 0; row < S; ++row) sum[row] = std::fma(matrix(row, column), x[column], sum[row]);
     }
     return sum;
   }
-  std::size_t place(std::int64_t distance) const {
+  std::size_t index(std::int64_t distance) const {
     return static_cast<std::size_t>(std::min(distance, static_cast<std::int64_t>(pivots_.size()) - 1));
   }
 
-  // Pivots converge, so tables up to where nothing but round-off changes serve a line of any length.
+  // Pivots converge, so tables up to convergence to round-off serve a line of any length.
   std::vector<Block> pivots_, factors_;
 };
 
@@ -73,8 +74,8 @@ template <int S>
 typename BlockThomas<S>::Value BlockThomas<S>::eliminate(double* x, std::int64_t n) const {
   Value value = Value::Zero();
   for (std::int64_t j = n - 1; j >= 0; --j) {
-    const std::size_t k = place(n - 1 - j);
-    // What does not depend on the site behind is off the path that the next site waits for.
+    const std::size_t k = index(n - 1 - j);
+    // This product does not depend on the site behind and is therefore off the critical path.
     const Value own = pivots_[k] * site(x, j);
     value = plus_product(own, factors_[k], value);
     site(x, j) = value;

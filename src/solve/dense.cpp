@@ -13,7 +13,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// The solution of a linear equation for a matrix whose entries, column by column, are the unknowns.
+/// Solves a linear system whose unknowns are the entries of a matrix, column by column.
 MatrixXd solve_for_matrix(const MatrixXd& system, const MatrixXd& right) {
   const VectorXd solution = system.fullPivLu().solve(Eigen::Map<const VectorXd>(right.data(), right.size()));
   return Eigen::Map<const MatrixXd>(solution.data(), right.rows(), right.cols());

@@ -22,9 +22,9 @@ SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& matrix);
 double largest_symmetric_eigenvalue(const Eigen::MatrixXd& matrix);
 bool is_positive_definite(const Eigen::MatrixXd& symmetric);
 
-/// W with A^T W + W A + Q = 0, for A without eigenvalues that add up to zero in pairs.
+/// W with A^T W + W A + Q = 0, if no two eigenvalues of A add up to zero.
 Eigen::MatrixXd solve_lyapunov(const Eigen::MatrixXd& a, const Eigen::MatrixXd& q);
-/// W with W = Q + A^T W A, for A without eigenvalues that multiply to one in pairs.
+/// W with W = Q + A^T W A, if no two eigenvalues of A have the product one.
 Eigen::MatrixXd solve_discrete_lyapunov(const Eigen::MatrixXd& a, const Eigen::MatrixXd& q);
 
 }  // namespace bathline

@@ -1,4 +1,5 @@
-// What the direct solvers of a line have in common: two sweeps over the sites, and between them the particles.
+// Interface of the direct solvers of a line: an elimination, then, with the head given by the particles, a
+// substitution.
 // Tested by tests/solve/line_solver_test.cpp.
 #pragma once
 
@@ -16,7 +17,7 @@ struct HeadRelation {
   Eigen::MatrixXd slope;     ///< s x s
 };
 
-/// A row of blocks of the matrix, for solvers that want it assembled:
+/// A row of blocks of the matrix, for solvers that need it assembled:
 /// diagonal v_j - before v_{j-1} - behind v_{j+1} = r_j, where v_0 is the head's.
 struct LineRow {
   Eigen::MatrixXd before;  ///< s x s, as the next two
@@ -34,12 +35,11 @@ class DirectLineSolver {
   virtual const HeadRelation& eliminate(std::span<double* const> fields) = 0;
   /// Completes the solution in place after `eliminate`; `head` is v_0, s x fields, the same on every rank.
   virtual void substitute(std::span<double* const> fields, const Eigen::MatrixXd& head) = 0;
-  /// Of this rank's `site`, from 0.
+  /// The row of this rank's `site`, counted from 0.
   virtual LineRow row(std::int64_t site) const = 0;
 };
 
-/// `use(stages)` with the number of stages known to the compiler. Throws std::invalid_argument where there is no code
-/// for as many.
+/// Calls `use` with the number of stages as a compile-time constant. Throws std::invalid_argument except for 1 to 5.
 template <class Use>
 auto with_stages(int stages, const Use& use) {
   switch (stages) {
@@ -54,7 +54,7 @@ auto with_stages(int stages, const Use& use) {
     case 5:
       return use(std::integral_constant<int, 5>());
     default:
-      throw std::invalid_argument("a line is eliminated for 1 to 5 stages");
+      throw std::invalid_argument("the elimination of a line supports 1 to 5 stages");
   }
 }
 

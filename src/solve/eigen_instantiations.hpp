@@ -1,5 +1,5 @@
-// What many units call of the decompositions and products of Eigen, compiled once: each took every one of them seconds.
-// The header is read before all others of the project (CMakeLists.txt), so that nobody has to think of it.
+// Eigen's decompositions and products that many translation units use, instantiated once: each takes seconds to
+// compile. CMakeLists.txt includes this header before all others of the project.
 // Tested by tests/solve/eigen_instantiations_test.cpp.
 #pragma once
 

@@ -13,8 +13,8 @@
 
 namespace bathline {
 
-bool wants_direct_solver(const Communicator& communicator) {
-  if (!PetscSession::runs()) return true;  // without options
+bool uses_direct_solver(const Communicator& communicator) {
+  if (!PetscSession::runs()) return true;  // PETSc starts early only with options
   // The types are read from a solver without a matrix.
   KspHandle ksp;
   petsc_check(KSPCreate(mpi_comm(communicator), ksp.out()));
@@ -42,7 +42,7 @@ KspLineSolver::KspLineSolver(MatHandle matrix, Direct direct, const Communicator
   petsc_check(KSPCreate(mpi_comm(communicator), ksp_.out()));
   petsc_check(KSPSetOperators(ksp_.get(), matrix_.get(), matrix_.get()));
   petsc_check(KSPSetType(ksp_.get(), KSPPREONLY));
-  // Unless the user says otherwise an iterative solver goes on to near round-off.
+  // By default iterative solvers continue to near round-off.
   petsc_check(KSPSetTolerances(ksp_.get(), 1e-14, 1e-300, PETSC_DEFAULT, PETSC_DEFAULT));
   PC pc = nullptr;
   petsc_check(KSPGetPC(ksp_.get(), &pc));
@@ -67,10 +67,10 @@ std::string KspLineSolver::solve(std::span<double> values) {
     return fmt::format("the linear solver on a line stopped after {} iterations with residual {:.3e}: {}", iterations,
                        norm, KSPConvergedReasons[reason]);
   }
-  const PetscScalar* found = nullptr;
-  petsc_check(VecGetArrayRead(solution_.get(), &found));
-  std::copy_n(found, values.size(), values.data());
-  petsc_check(VecRestoreArrayRead(solution_.get(), &found));
+  const PetscScalar* solution = nullptr;
+  petsc_check(VecGetArrayRead(solution_.get(), &solution));
+  std::copy_n(solution, values.size(), values.data());
+  petsc_check(VecRestoreArrayRead(solution_.get(), &solution));
   return "";
 }
 

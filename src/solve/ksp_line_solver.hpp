@@ -11,20 +11,20 @@
 namespace bathline {
 
 /// Whether the user's options leave the default in place, `-ksp_type preonly -pc_type bathline`. @note Collective.
-bool wants_direct_solver(const Communicator& communicator);
+bool uses_direct_solver(const Communicator& communicator);
 
 class KspLineSolver {
  public:
   /// Solves the same system in place: what `-pc_type bathline` applies. @note Collective.
   using Direct = std::function<void(double* values)>;
 
-  /// Reads PETSc's options; what they leave open is the direct solver. Throws SolverError when PETSc refuses one.
+  /// Reads PETSc's options; the default is the direct solver. Throws SolverError when PETSc refuses one.
   /// @note Collective.
   KspLineSolver(MatHandle matrix, Direct direct, const Communicator& communicator);
   KspLineSolver(const KspLineSolver&) = delete;
   KspLineSolver& operator=(const KspLineSolver&) = delete;
 
-  /// Puts the solution in the place of this rank's right-hand side. Returns why it did not converge, "" where it did.
+  /// Overwrites this rank's right-hand side with the solution. Returns the reason why it did not converge, or "".
   /// @note Collective.
   std::string solve(std::span<double> values);
 

@@ -1,4 +1,4 @@
-// The outermost eigenvalues of large symmetric matrices.
+// Extremal eigenvalues of large symmetric matrices.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,10 @@ namespace bathline {
 /// y = A x with a symmetric matrix A.
 using SymmetricProduct = std::function<void(const Eigen::VectorXd& x, Eigen::VectorXd& y)>;
 
-/// The lowest and the highest eigenvalues of a symmetric matrix, as many as asked for where it has so many different
-/// ones, ascending, by at most 240 products: to round-off where the matrix is no larger, or where they lie apart. Where
-/// many lie together at an end they are found from within, by up to 10^-4 of the range of all.
+/// The `lowest` smallest and the `highest` largest eigenvalues of a symmetric matrix in ascending order, fewer if it
+/// has fewer distinct ones, by at most 240 products: to round-off if the matrix is no larger than that or if these
+/// eigenvalues are well separated. If many are clustered at an end they are approximated from inside the spectrum, with
+/// errors of up to 10^-4 of its width.
 SymmetricEigen extremal_eigenvalues(const SymmetricProduct& product, Eigen::Index size, Eigen::Index lowest,
                                     Eigen::Index highest);
 

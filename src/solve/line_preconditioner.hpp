@@ -3,7 +3,7 @@
 
 namespace bathline {
 
-/// Makes the type known to PETSc. The preconditioner finds a KspLineSolver::Direct composed with the matrix under
+/// Registers the type with PETSc. The preconditioner finds a KspLineSolver::Direct composed with the matrix under
 /// `line_solver_key`.
 void register_line_preconditioner();
 

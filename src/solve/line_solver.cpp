@@ -1,4 +1,5 @@
-// The linear system of the stages of an implicit step on a line, solved through PETSc as the user asks for it.
+// The linear system for the stages of an implicit step on a line, solved directly or by the PETSc solver that the user
+// selects.
 #include "solve/line_solver.hpp"
 
 #include <algorithm>
@@ -10,13 +11,12 @@
 
 namespace bathline {
 
-/// A user-selected solver. The responses to the head's stage values, T G = (before, 0, ..., 0), are solved once and
-/// kept.
+/// A user-selected solver. The responses to the head's stage values, T G = (before, 0, ..., 0), are computed once.
 struct LineSolver::Petsc {
   std::unique_ptr<DirectLineSolver> preconditioner;  // PETSc's vectors hold one field
-  std::unique_ptr<KspLineSolver> chosen;
-  std::vector<double> unit;                         // of this rank's values
-  std::vector<std::vector<double>> head_responses;  // G, this rank's values for each of the head's
+  std::unique_ptr<KspLineSolver> solver;
+  std::vector<double> unit;                         // of this rank's fields
+  std::vector<std::vector<double>> head_responses;  // G, this rank's part for each stage value of the head
   HeadRelation relation;                            // its slope is G of the first site
 };
 
@@ -44,7 +44,7 @@ MatHandle assemble(const DirectLineSolver& line, const Layout& layout, const Com
   }
   petsc_check(MatAssemblyBegin(matrix.get(), MAT_FINAL_ASSEMBLY));
   petsc_check(MatAssemblyEnd(matrix.get(), MAT_FINAL_ASSEMBLY));
-  // With several stages it need not be symmetric.
+  // With several stages the matrix need not be symmetric.
   if (stages == 1) petsc_check(MatSetOption(matrix.get(), MAT_SPD, PETSC_TRUE));
   return matrix;
 }
@@ -64,7 +64,7 @@ LineSolver::LineSolver(const Make& make, const Layout& layout, const Communicato
     : direct_(make(fields)),
       eliminate_event_(LoggedEvent::named("LineEliminate")),
       substitute_event_(LoggedEvent::named("LineSubstitute")) {
-  if (wants_direct_solver(communicator)) return;
+  if (uses_direct_solver(communicator)) return;
   petsc_ = std::make_unique<Petsc>();
   Petsc& p = *petsc_;
   p.preconditioner = make(1);
@@ -73,7 +73,7 @@ LineSolver::LineSolver(const Make& make, const Layout& layout, const Communicato
     p.unit.insert(p.unit.end(), stages, direct_->row(site).unit);
   }
   const Eigen::MatrixXd at_rest = Eigen::MatrixXd::Zero(direct_->stages(), 1);
-  p.chosen = std::make_unique<KspLineSolver>(
+  p.solver = std::make_unique<KspLineSolver>(
       assemble(*direct_, layout, communicator),
       [&p, at_rest](double* values) {
         p.preconditioner->eliminate({&values, 1});
@@ -89,7 +89,7 @@ LineSolver::LineSolver(const Make& make, const Layout& layout, const Communicato
     std::vector<double> response(p.unit.size());
     if (communicator.is_root())
       Eigen::VectorXd::Map(response.data(), direct_->stages()) = direct_->row(0).before.col(j);
-    failure_ = p.chosen->solve(response);
+    failure_ = p.solver->solve(response);
     if (communicator.is_root()) std::copy_n(response.begin(), stages, relation.slope.col(j).begin());
     p.head_responses.push_back(std::move(response));
   }
@@ -105,7 +105,7 @@ const HeadRelation* LineSolver::eliminate(std::span<double* const> fields) {
   }
   Petsc& p = *petsc_;
   for (std::size_t f = 0; f < fields.size(); ++f) {
-    if (failure_.empty()) failure_ = p.chosen->solve({fields[f], p.unit.size()});
+    if (failure_.empty()) failure_ = p.solver->solve({fields[f], p.unit.size()});
     if (!failure_.empty()) return nullptr;
     auto constant = p.relation.constant.col(static_cast<Eigen::Index>(f));
     if (!p.unit.empty()) std::copy_n(fields[f], constant.size(), constant.begin());

@@ -1,5 +1,5 @@
-// Events of `-log_view` around direct solvers, which use no object of PETSc's that would log itself; for the .cpp files
-// of solve/ only.
+// Events of `-log_view` around direct solvers, which use no PETSc object that would be logged; for the .cpp files of
+// solve/ only.
 // Tested by tests/command_line/log_test.py.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace bathline {
 
-/// Lasts as long as the object. Where PETSc does not run nothing is logged.
+/// An event that lasts as long as the object. Nothing is logged where PETSc is not running.
 class LoggedEvent {
  public:
   explicit LoggedEvent(int event) : event_(event) {
@@ -20,7 +20,7 @@ class LoggedEvent {
   LoggedEvent(const LoggedEvent&) = delete;
   LoggedEvent& operator=(const LoggedEvent&) = delete;
 
-  /// The event called `name`, made known to PETSc by the first that wants it.
+  /// The number of the event `name`, which is registered with PETSc at its first use; -1 where PETSc is not running.
   static int named(const char* name) {
     PetscLogEvent event = -1;
     if (!PetscSession::runs()) return event;

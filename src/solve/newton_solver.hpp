@@ -1,5 +1,5 @@
-// Newton's method for particles: for a handful of unknowns nothing is allocated and nothing is called but the
-// equations, for many the matrix is sparse.
+// Newton's method for the stage equations of particles: without allocations for few unknowns, with a sparse matrix for
+// many.
 // Tested by tests/steppers/particle_stages_test.cpp.
 #pragma once
 
@@ -13,19 +13,19 @@
 
 namespace bathline {
 
-/// A matrix that lies on the stack where its largest size is known. Eigen wants rows to lie as they are read.
-template <int Rows, int Columns, int MostRows = Rows, int MostColumns = Columns>
+/// A matrix on the stack if its maximal size is known at compile time. Eigen requires row vectors to be row-major.
+template <int Rows, int Columns, int MaxRows = Rows, int MaxColumns = Columns>
 using BoundedMatrix =
-    Eigen::Matrix<double, Rows, Columns, MostRows == 1 && MostColumns != 1 ? Eigen::RowMajor : Eigen::ColMajor,
-                  MostRows, MostColumns>;
+    Eigen::Matrix<double, Rows, Columns, MaxRows == 1 && MaxColumns != 1 ? Eigen::RowMajor : Eigen::ColMajor, MaxRows,
+                  MaxColumns>;
 
-/// The linear systems of Newton's method, of `Size` unknowns or, where that is Eigen::Dynamic, of at most `Most`, which
-/// may be Dynamic as well.
-template <int Size, int Most = Size>
+/// LU factors of Newton's matrix, for `Size` unknowns or, if that is Eigen::Dynamic, for at most `Max`, which may be
+/// Dynamic as well.
+template <int Size, int Max = Size>
 class DenseLu {
  public:
-  using Vector = BoundedMatrix<Size, 1, Most, 1>;
-  using Matrix = BoundedMatrix<Size, Size, Most, Most>;
+  using Vector = BoundedMatrix<Size, 1, Max, 1>;
+  using Matrix = BoundedMatrix<Size, Size, Max, Max>;
   static Matrix matrix(Eigen::Index size) { return Matrix::Zero(size, size); }
   void factor(const Matrix& matrix) { lu_.compute(matrix); }
   Vector solve(const Vector& b) const { return lu_.solve(b); }
@@ -53,26 +53,26 @@ class DenseLu<2, 2> {
   using Vector = BoundedMatrix<2, 1>;
   using Matrix = BoundedMatrix<2, 2>;
   static Matrix matrix(Eigen::Index) { return Matrix::Zero(); }
-  /// By elimination from the row with the larger number in front.
+  /// By elimination with partial pivoting.
   void factor(const Matrix& matrix) {
-    first_ = std::abs(matrix(1, 0)) > std::abs(matrix(0, 0)) ? 1 : 0;
-    const int second = 1 - first_;
-    inverse_ = 1.0 / matrix(first_, 0);
-    part_ = matrix(second, 0) * inverse_;
-    upper_ = matrix(first_, 1);
-    last_inverse_ = 1.0 / (matrix(second, 1) - part_ * upper_);
+    pivot_row_ = std::abs(matrix(1, 0)) > std::abs(matrix(0, 0)) ? 1 : 0;
+    const int second = 1 - pivot_row_;
+    inverse_ = 1.0 / matrix(pivot_row_, 0);
+    multiplier_ = matrix(second, 0) * inverse_;
+    upper_ = matrix(pivot_row_, 1);
+    last_inverse_ = 1.0 / (matrix(second, 1) - multiplier_ * upper_);
   }
   Vector solve(const Vector& b) const {
-    const double last = (b[1 - first_] - part_ * b[first_]) * last_inverse_;
-    return {(b[first_] - upper_ * last) * inverse_, last};
+    const double last = (b[1 - pivot_row_] - multiplier_ * b[pivot_row_]) * last_inverse_;
+    return {(b[pivot_row_] - upper_ * last) * inverse_, last};
   }
 
  private:
-  int first_ = 0;
-  double inverse_ = 1.0, part_ = 0.0, upper_ = 0.0, last_inverse_ = 1.0;
+  int pivot_row_ = 0;
+  double inverse_ = 1.0, multiplier_ = 0.0, upper_ = 0.0, last_inverse_ = 1.0;
 };
 
-/// Where each unknown feels few others, as in a chain; the matrices have the same entries all the time.
+/// For unknowns that are coupled to few others, as in a chain; all matrices have the same sparsity pattern.
 class SparseLu {
  public:
   using Vector = Eigen::VectorXd;
@@ -83,7 +83,7 @@ class SparseLu {
     is_ordered_ = true;
     lu_.factorize(matrix);
   }
-  /// No numbers where the matrix is singular.
+  /// NaN where the matrix is singular.
   Vector solve(const Vector& b) const {
     if (lu_.info() == Eigen::Success) return lu_.solve(b);
     return Vector::Constant(b.size(), std::numeric_limits<double>::quiet_NaN());
@@ -100,47 +100,46 @@ class NewtonSolver {
   using Vector = typename Factors::Vector;
   using Matrix = typename Factors::Matrix;
 
-  explicit NewtonSolver(Eigen::Index size)
-      : residual_(Vector::Zero(size)), correction_(residual_), before_(residual_) {}
+  explicit NewtonSolver(Eigen::Index size) : residual_(Vector::Zero(size)), correction_(residual_), start_(residual_) {}
 
-  /// Iterates with the masses in place of the matrix, which needs no derivatives, from `x` to the solution, which is
-  /// left there; the last thing that `equations.evaluate(x, residual)` was called with differs from it by round-off at
-  /// most. Nothing, and `x` as it was, where the corrections do not shrink to the `max_contraction` part of those
-  /// before them. `equations.solve_with_masses(residual, correction)` makes a correction.
+  /// Fixed-point iteration with the masses in place of Newton's matrix, which needs no derivatives. It starts from `x`
+  /// and leaves the solution there; the argument of the last call of `equations.evaluate(x, residual)` differs from it
+  /// by round-off at most. Returns nothing, with `x` unchanged, where a correction is larger than `max_contraction`
+  /// times the one before it. `equations.solve_with_masses(residual, correction)` computes a correction.
   template <class Equations>
   std::optional<SnesSolver::Report> iterate_fixed_point(Equations& equations, Vector& x, double max_contraction);
 
-  /// Starts from `x` and leaves the solution there, the last thing that `equations.evaluate(x, residual)` was called
-  /// with. `equations.linearise(x, matrix)` comes only after an evaluation at the same place;
-  /// `equations.residual_tolerance()`, once after both, is what round-off does to the residual. While residuals fall
-  /// quickly a matrix is kept; where `is_linear` says that all are the same, the equations being linear, it is made
-  /// once; the last evaluation then differs from the solution by round-off where `equations.is_mass_dominated(matrix)`
-  /// says that this changes no force.
+  /// Starts from `x` and leaves the solution there, which is the argument of the last call of `equations.evaluate(x,
+  /// residual)`. `equations.linearise(x, matrix)` is called only after an evaluation at the same `x`;
+  /// `equations.residual_tolerance()`, called once after both, is the round-off of the residual. The matrix is kept
+  /// while residuals fall quickly. For linear equations, `is_linear`, it is constant and factored once; the argument of
+  /// the last evaluation then differs from the solution by round-off where `equations.is_mass_dominated(matrix)` says
+  /// that this changes no force.
   template <class Equations>
   SnesSolver::Report solve(Equations& equations, Vector& x, bool is_linear = false);
-  /// Equations that were linear with one matrix go on with another.
+  /// The matrix of linear equations has changed.
   void invalidate_jacobian() { has_factors_ = false; }
 
  private:
-  /// Equations that are linear are solved by one correction, and the next one mends its round-off. Nothing, and `x` as
-  /// it was, where that gives no numbers.
+  /// Solves linear equations by one correction and a second one that reduces its round-off. Returns nothing, with `x`
+  /// unchanged, where the result is not finite.
   template <class Equations>
   std::optional<SnesSolver::Report> solve_linear(Equations& equations, Vector& x);
-  /// Goes along the correction as far as the residual gets smaller; false where it does nowhere.
+  /// Halves the correction until the residual decreases; false where it does not.
   template <class Equations>
   bool line_search(Equations& equations, Vector& x, double residual_tolerance);
   template <class Equations>
   void evaluate(Equations& equations, const Vector& x) {
     equations.evaluate(x, residual_);
-    size_ = residual_.norm();
+    residual_norm_ = residual_.norm();
   }
 
-  Vector residual_, correction_, before_;
+  Vector residual_, correction_, start_;
   Matrix matrix_ = Factors::matrix(residual_.size());
   Factors factors_;
-  double size_ = 0.0;  // of the residual
+  double residual_norm_ = 0.0;
   bool has_factors_ = false;
-  bool is_mass_dominated_ = false;  // as equations that are linear say of their matrix
+  bool is_mass_dominated_ = false;  // as linear equations state of their matrix
 };
 
 template <class Factors>
@@ -151,27 +150,27 @@ std::optional<SnesSolver::Report> NewtonSolver<Factors>::iterate_fixed_point(Equ
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
   SnesSolver::Report report;
   report.converged = true;
-  before_ = x;
-  const auto square = [](double y) { return y * y; };  // norms are compared without their roots
+  start_ = x;
+  const auto square = [](double y) { return y * y; };  // squared norms are compared
   double last = std::numeric_limits<double>::infinity();
   while (++report.iterations <= max_iterations) {
     equations.evaluate(x, residual_);
     equations.solve_with_masses(residual_, correction_);
     x -= correction_;
     const double size = correction_.squaredNorm(), scale = x.squaredNorm();
-    // Where corrections shrink so slowly that late, round-off is all that is left of them.
+    // Small corrections that do not shrink any more are round-off.
     const bool shrinks = size <= square(max_contraction) * last;
-    // A correction of some last places needs no other behind it that, as they shrink, would be nothing beside these.
-    const bool next_is_nothing = report.iterations > 1 && size <= square(64.0 * epsilon) * scale &&
-                                 size * size <= square(epsilon / 16.0) * scale * last;
-    if (size <= square(4.0 * epsilon) * scale || next_is_nothing || (!shrinks && size <= square(1e-13) * scale)) {
+    // The next correction, extrapolated from the contraction so far, would be below round-off.
+    const bool next_is_negligible = report.iterations > 1 && size <= square(64.0 * epsilon) * scale &&
+                                    size * size <= square(epsilon / 16.0) * scale * last;
+    if (size <= square(4.0 * epsilon) * scale || next_is_negligible || (!shrinks && size <= square(1e-13) * scale)) {
       report.residual = residual_.norm();
       return report;
     }
     if (!shrinks) break;
     last = size;
   }
-  x = before_;
+  x = start_;
   return std::nullopt;
 }
 
@@ -179,7 +178,7 @@ template <class Factors>
 template <class Equations>
 std::optional<SnesSolver::Report> NewtonSolver<Factors>::solve_linear(Equations& equations, Vector& x) {
   SnesSolver::Report report;
-  before_ = x;
+  start_ = x;
   equations.evaluate(x, residual_);
   if (!has_factors_) {
     equations.linearise(x, matrix_);
@@ -195,7 +194,7 @@ std::optional<SnesSolver::Report> NewtonSolver<Factors>::solve_linear(Equations&
   report.residual = residual_.norm();
   report.converged = std::isfinite(report.residual);
   if (report.converged) return report;
-  x = before_;
+  x = start_;
   return std::nullopt;
 }
 
@@ -208,7 +207,7 @@ SnesSolver::Report NewtonSolver<Factors>::solve(Equations& equations, Vector& x,
   }
   SnesSolver::Report report;
   const auto stop = [&](const char* reason) {
-    report.residual = size_;
+    report.residual = residual_norm_;
     report.reason = reason;
     return report;
   };
@@ -219,33 +218,34 @@ SnesSolver::Report NewtonSolver<Factors>::solve(Equations& equations, Vector& x,
     is_fresh = true;
   };
   evaluate(equations, x);
-  if (!std::isfinite(size_)) return stop("the force is not finite at the first guess");
+  if (!std::isfinite(residual_norm_)) return stop("the force is not finite at the first guess");
   if (!has_factors_) renew();
   has_factors_ = is_linear;
   const double residual_tolerance = equations.residual_tolerance();
   while (++report.iterations <= max_iterations) {
-    const double start = size_;
+    const double start = residual_norm_;
     correction_ = factors_.solve(residual_);
     if (!correction_.allFinite()) return stop("the matrix is singular");
     const bool is_small = correction_.norm() <= 1e-11 * x.norm();
     if (!line_search(equations, x, residual_tolerance)) {
-      if (is_small) break;  // round-off is all that is left
+      if (is_small) break;  // only round-off is left
       if (is_fresh) return stop("no correction makes the residual smaller");
       renew();
       continue;
     }
-    if (size_ <= residual_tolerance) {
-      // An iterate that just passes lets energies drift by what it leaves; the next one costs little.
+    if (residual_norm_ <= residual_tolerance) {
+      // An iterate that just meets the tolerance leaves an error by which energies drift; one more correction costs
+      // little.
       correction_ = factors_.solve(residual_);
       x -= correction_;
       evaluate(equations, x);
       break;
     }
     is_fresh = false;
-    if (size_ > 1e-2 * start && !is_small) renew();
+    if (residual_norm_ > 1e-2 * start && !is_small) renew();
   }
-  report.residual = size_;
-  report.converged = report.iterations <= max_iterations && std::isfinite(size_);
+  report.residual = residual_norm_;
+  report.converged = report.iterations <= max_iterations && std::isfinite(residual_norm_);
   if (!report.converged) report.reason = "no convergence";
   return report;
 }
@@ -253,13 +253,13 @@ SnesSolver::Report NewtonSolver<Factors>::solve(Equations& equations, Vector& x,
 template <class Factors>
 template <class Equations>
 bool NewtonSolver<Factors>::line_search(Equations& equations, Vector& x, double residual_tolerance) {
-  const double start = size_;
-  before_ = x;
-  for (double part = 1.0; part > 1e-4; part *= 0.5) {
-    x -= part * correction_;
+  const double start = residual_norm_;
+  start_ = x;
+  for (double fraction = 1.0; fraction > 1e-4; fraction *= 0.5) {
+    x -= fraction * correction_;
     evaluate(equations, x);
-    if (size_ < start || size_ <= residual_tolerance) return true;
-    x = before_;
+    if (residual_norm_ < start || residual_norm_ <= residual_tolerance) return true;
+    x = start_;
   }
   evaluate(equations, x);
   return false;

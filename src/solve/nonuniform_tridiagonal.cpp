@@ -1,4 +1,4 @@
-// Direct solution of the block tridiagonal systems of a line whose sites differ, cut over the ranks.
+// Direct solution of the block tridiagonal systems of a line whose sites differ, distributed over the ranks.
 #include "solve/nonuniform_tridiagonal.hpp"
 
 #include <vector>
@@ -9,8 +9,8 @@ namespace bathline {
 
 namespace {
 
-/// Influence below this fraction is lost in round-off, by a wide margin for sites of very different mass, and not
-/// followed any further.
+/// Influence below this fraction is neglected: it is below round-off, with a wide margin for sites of very different
+/// mass.
 constexpr double negligible_influence = 1e-30;
 
 template <int S>
@@ -41,13 +41,13 @@ class NonuniformTridiagonal final : public DirectLineSolver {
   Block& gain(std::int64_t site) { return gain_[static_cast<std::size_t>(site)]; }
   const Block& gain(std::int64_t site) const { return gain_[static_cast<std::size_t>(site)]; }
   Block coupling(std::int64_t site) const { return strength_ * spring_[site]; }
-  /// What `site` gets of the velocity beyond one of its springs.
-  Value taken(std::int64_t site, std::int64_t spring, const Value& velocity) const {
+  /// The momentum that `site` receives from the velocity at the other end of one of its springs.
+  Value received_momentum(std::int64_t site, std::int64_t spring, const Value& velocity) const {
     return gain(site) * coupling(spring) * velocity;
   }
-  /// Computes the gains and everything that is kept besides.
+  /// Computes `gain_`, `last_range_` and `right_range_`; returns the blocks for the reduced system.
   typename SpikeReducedSystem<S>::SpikeBlocks factorise();
-  /// Velocity of the last site, by what `eliminate` leaves in `x`.
+  /// Velocity of the last site, from the momenta that `eliminate` leaves in `x`.
   Value last_velocity(double* x) const;
 
   const double* spring_;
@@ -55,54 +55,54 @@ class NonuniformTridiagonal final : public DirectLineSolver {
   Block strength_, far_end_;
   std::int64_t count_;
   bool is_last_;
-  std::vector<Block> gain_;    // g
-  std::int64_t to_last_ = 0;   // so many sites from the end are felt by the last one
-  std::int64_t to_right_ = 0;  // so many feel the right neighbour
+  std::vector<Block> gain_;       // g
+  std::int64_t last_range_ = 0;   // number of sites from the end that influence the last one
+  std::int64_t right_range_ = 0;  // number of sites that the right neighbour influences
   SpikeReducedSystem<S> ranks_;
 };
 
 template <int S>
 typename SpikeReducedSystem<S>::SpikeBlocks NonuniformTridiagonal<S>::factorise() {
-  const Block one = Block::Identity();
+  const Block identity = Block::Identity();
   const std::int64_t end = count_ - 1;
   const Block behind = is_last_ ? far_end_ : coupling(count_);
-  // The same elimination from the near end tells how far the right neighbour is felt; its resistances need no place
-  // of their own, as the gains come later.
+  // The same elimination from the near end gives the distance over which the right neighbour has an influence. Its
+  // resistances are stored where the gains are written later.
   std::vector<Block>& before = gain_;
   before[0] = coupling(0);
   for (std::int64_t j = 0; j < end; ++j) {
     const Block next = coupling(j + 1), z = gain(j);
-    const Block pivot = one + inverse_mass_[j] * (z + next);
-    gain(j + 1) = next * (one + inverse_mass_[j] * z) * pivot.inverse();
+    const Block pivot = identity + inverse_mass_[j] * (z + next);
+    gain(j + 1) = next * (identity + inverse_mass_[j] * z) * pivot.inverse();
   }
-  Block influence = one;
-  for (std::int64_t j = end; j >= 0 && !is_last_ && influence.norm() > negligible_influence; --j, ++to_right_) {
+  Block influence = identity;
+  for (std::int64_t j = end; j >= 0 && !is_last_ && influence.norm() > negligible_influence; --j, ++right_range_) {
     const Block pull = inverse_mass_[j] * coupling(j + 1);
-    const Block pivot = one + inverse_mass_[j] * gain(j) + pull;
+    const Block pivot = identity + inverse_mass_[j] * gain(j) + pull;
     influence = (pivot.inverse() * pull * influence).eval();
   }
   const Block to_last = inverse_mass_[end] * behind;
-  const Block last_pivot = one + inverse_mass_[end] * gain(end) + to_last;
+  const Block last_pivot = identity + inverse_mass_[end] * gain(end) + to_last;
   const Block last = last_pivot.inverse() * to_last;
 
-  Block through = one, z = behind;
+  Block through = identity, z = behind;
   for (std::int64_t j = end; j >= 0; --j) {
-    const Block e = coupling(j), pivot = one + inverse_mass_[j] * (e + z);
+    const Block e = coupling(j), pivot = identity + inverse_mass_[j] * (e + z);
     gain(j) = pivot.inverse();
-    z = (e * gain(j) * (one + inverse_mass_[j] * z)).eval();
-    if (through.norm() > negligible_influence) ++to_last_;
+    z = (e * gain(j) * (identity + inverse_mass_[j] * z)).eval();
+    if (through.norm() > negligible_influence) ++last_range_;
     through = (through * (inverse_mass_[j] * gain(j)) * e).eval();
   }
-  // Symmetry: either way through the piece is the same entry of the inverse, times the spring where it begins. Blocks
-  // of all but the last rank are functions of G and commute; of the last one nothing uses either way.
+  // By symmetry both directions through the piece are the same entry of the inverse, times the spring where they begin,
+  // as the blocks of all ranks but the last are functions of G and commute; those of the last rank are not used.
   return {inverse_mass_[0] * gain(0) * coupling(0), through * (spring_[count_] / spring_[0]), through, last};
 }
 
 template <int S>
 typename NonuniformTridiagonal<S>::Value NonuniformTridiagonal<S>::last_velocity(double* x) const {
   Value velocity = Value::Zero();
-  for (std::int64_t j = count_ - to_last_; j < count_; ++j) {
-    velocity = (inverse_mass_[j] * (at(x, j) + taken(j, j, velocity))).eval();
+  for (std::int64_t j = count_ - last_range_; j < count_; ++j) {
+    velocity = (inverse_mass_[j] * (at(x, j) + received_momentum(j, j, velocity))).eval();
   }
   return velocity;
 }
@@ -131,14 +131,14 @@ void NonuniformTridiagonal<S>::substitute(std::span<double* const> fields, const
     const auto [left, right] = ranks_.neighbours(field, head.col(field));
     double* x = fields[f];
     Value velocity = right;
-    for (std::int64_t j = count_ - 1; j >= count_ - to_right_; --j) {
-      const Value change = taken(j, j + 1, velocity);
+    for (std::int64_t j = count_ - 1; j >= count_ - right_range_; --j) {
+      const Value change = received_momentum(j, j + 1, velocity);
       at(x, j) += change;
       velocity = inverse_mass_[j] * change;
     }
     velocity = left;
     for (std::int64_t j = 0; j < count_; ++j) {
-      const Value momentum = at(x, j) + taken(j, j, velocity);
+      const Value momentum = at(x, j) + received_momentum(j, j, velocity);
       velocity = inverse_mass_[j] * momentum;
       at(x, j) = momentum;
     }

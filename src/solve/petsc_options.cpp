@@ -1,4 +1,4 @@
-// What is known of single options, and the two ways in which options come in.
+// Rules for single options, and the two sources of options: the user and files.
 #include "solve/petsc_options.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ struct Option {
   std::optional<std::string> value;
 };
 
-/// The types of PETSc that work without code, plugins or options of the user's.
+/// PETSc's types that need no code, plugins or further options of the user.
 constexpr std::string_view ksp_types[] = {
     "preonly",  "richardson", "chebyshev", "cg",         "groppcg", "pipecg", "pipecgrr", "pipelcg",
     "pipeprcg", "pipecg2",    "cgne",      "fcg",        "pipefcg", "gmres",  "fgmres",   "lgmres",
@@ -47,11 +47,11 @@ constexpr std::string_view snes_types[] = {"newtonls", "newtontr", "newtontrdc",
 constexpr std::string_view linesearch_types[] = {"basic", "bt", "l2", "cp", "nleqerr"};
 constexpr std::string_view rk_types[] = {"1fe", "2a", "2b", "3", "3bs", "4", "5f", "5dp", "5bs", "6vr", "7vr", "8vr"};
 
-/// An option that sets a number, which is a whole one where it counts, or chooses among `types`.
+/// An option whose value is a number, a whole one if `is_integer`, or one of `types`.
 struct Rule {
   std::string_view name;
-  bool counts = false;
-  double least = 0.0;
+  bool is_integer = false;
+  double min = 0.0;
   std::span<const std::string_view> types = {};
 };
 
@@ -59,25 +59,25 @@ constexpr Rule rules[] = {
     {.name = "ksp_rtol"},
     {.name = "ksp_atol"},
     {.name = "ksp_divtol"},
-    {.name = "ksp_max_it", .counts = true},
-    {.name = "ksp_gmres_restart", .counts = true, .least = 1.0},
+    {.name = "ksp_max_it", .is_integer = true},
+    {.name = "ksp_gmres_restart", .is_integer = true, .min = 1.0},
     {.name = "ksp_type", .types = ksp_types},
     {.name = "pc_type", .types = pc_types},
     {.name = "snes_rtol"},
     {.name = "snes_atol"},
     {.name = "snes_stol"},
-    {.name = "snes_max_it", .counts = true},
-    {.name = "snes_max_funcs", .counts = true, .least = -1.0},  // -1: without limit
+    {.name = "snes_max_it", .is_integer = true},
+    {.name = "snes_max_funcs", .is_integer = true, .min = -1.0},  // -1: without limit
     {.name = "snes_type", .types = snes_types},
     {.name = "snes_linesearch_type", .types = linesearch_types},
-    {.name = "snes_linesearch_max_it", .counts = true},
+    {.name = "snes_linesearch_max_it", .is_integer = true},
     {.name = "ts_rtol"},
     {.name = "ts_atol"},
-    {.name = "ts_max_steps", .counts = true},
+    {.name = "ts_max_steps", .is_integer = true},
     {.name = "ts_rk_type", .types = rk_types},
 };
 
-/// Solvers that belong to the particles, the reference and the blocks of a preconditioner have options of their own.
+/// Prefixes of the options for the particles' solver, the reference solution and the blocks of a preconditioner.
 constexpr std::string_view prefixes[] = {"particles_", "reference_", "sub_"};
 
 /// The rule for "-particles_ksp_rtol", if there is one.
@@ -89,9 +89,9 @@ const Rule* rule_for(std::string_view name) {
       break;
     }
   }
-  const auto found =
-      std::find_if(std::begin(rules), std::end(rules), [&](const Rule& rule) { return rule.name == name; });
-  return found == std::end(rules) ? nullptr : found;
+  const auto rule =
+      std::find_if(std::begin(rules), std::end(rules), [&](const Rule& candidate) { return candidate.name == name; });
+  return rule == std::end(rules) ? nullptr : rule;
 }
 
 std::string written(const Option& option) {
@@ -105,35 +105,36 @@ std::optional<double> number_in(const std::string& text) {
   return number;
 }
 
-/// What is wrong with the value of an option for which there is a rule, or "". What is no number at all PETSc itself
-/// reads or refuses.
+/// The mistake in the value of an option that has a rule, or "". Values that are not numbers are left to PETSc to read
+/// or refuse.
 std::string fault_of(const Option& option, const Rule& rule) {
   if (!option.value) return "it needs a value";
-  if (!rule.types.empty()) return *option.value == "shell" ? "that needs code of the user's, and there is none" : "";
+  if (!rule.types.empty())
+    return *option.value == "shell" ? "the type `shell` needs code of the user, for which there is no interface" : "";
   const std::optional<double> number = number_in(*option.value);
   if (!number) return "";
   if (!std::isfinite(*number)) return "it must be finite";
-  if (rule.counts && *number != std::floor(*number)) return "it must be a whole number";
-  if (*number < rule.least) return fmt::format("it must be at least {:g}", rule.least);
+  if (rule.is_integer && *number != std::floor(*number)) return "it must be a whole number";
+  if (*number < rule.min) return fmt::format("it must be at least {:g}", rule.min);
   return "";
 }
 
-/// What is in the way of the file in ":FILE" or "ascii:FILE:FORMAT", as options that print take it, or "".
-std::string fault_of_place(const std::string& value) {
+/// Why the file in ":FILE" or "ascii:FILE:FORMAT", the value of an option that prints, cannot be written, or "".
+std::string fault_of_output_file(const std::string& value) {
   const std::string_view kind = value.starts_with("ascii:") ? "ascii:" : ":";
   if (!value.starts_with(kind)) return "";
   const fs::path path = value.substr(kind.size(), value.find(':', kind.size()) - kind.size());
   if (path.empty()) return "";
   std::error_code ignored;
   const fs::path folder = path.parent_path().empty() ? "." : path.parent_path();
-  const bool is_there = fs::exists(path, ignored);
-  int error = access((is_there ? path : folder).c_str(), W_OK) == 0 ? 0 : errno;
-  if (is_there && fs::is_directory(path, ignored)) error = EISDIR;
+  const bool exists = fs::exists(path, ignored);
+  int error = access((exists ? path : folder).c_str(), W_OK) == 0 ? 0 : errno;
+  if (exists && fs::is_directory(path, ignored)) error = EISDIR;
   if (error == 0) return "";
   return fmt::format("cannot write {}: {}", printable(path.string()), std::generic_category().message(error));
 }
 
-/// PETSc's options are words that begin with a dash, each with at most one value behind it.
+/// PETSc's options are words that begin with a dash, each followed by at most one value.
 std::vector<Option> options_in(const std::vector<std::string>& words, const std::string& where) {
   std::vector<Option> options;
   for (const std::string& word : words) {
@@ -154,21 +155,21 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-/// Options with those of `-options_file` in its place; `files` are the ones that are being read.
+/// The options, with `-options_file` replaced by the options in its file; `files` are those that are being read.
 std::vector<Option> expanded(const std::vector<Option>& options, std::set<std::string> files);
 
 std::vector<Option> expanded(const Option& option, std::set<std::string> files) {
   const std::string& path = option.value.value_or("");
-  const auto refuse = [&](const std::string& why) {
-    throw UsageError(fmt::format("PETSc's option `{}`: {}", written(option), why));
+  const auto refuse = [&](const std::string& reason) {
+    throw UsageError(fmt::format("PETSc's option `{}`: {}", written(option), reason));
   };
   if (path.empty()) refuse("it needs a value");
   const std::optional<std::string> text = read_text_file(path);
-  if (!text) refuse("there is no such file that can be read");
+  if (!text) refuse("the file does not exist or cannot be read");
   const std::string extension = fs::path(path).extension();
   if (option.name != "-options_file" || extension == ".yaml" || extension == ".yml") return {option};
   std::error_code ignored;
-  if (!files.insert(fs::canonical(path, ignored)).second) refuse("the file names itself");
+  if (!files.insert(fs::canonical(path, ignored)).second) refuse("the file includes itself");
   std::istringstream lines(*text);
   std::string line;
   std::vector<Option> all;
@@ -176,8 +177,8 @@ std::vector<Option> expanded(const Option& option, std::set<std::string> files) 
     std::istringstream rest(line.substr(0, line.find('#')));
     std::vector<std::string> words;
     for (std::string word; rest >> word;) words.push_back(word);
-    const std::vector<Option> found = options_in(words, fmt::format("in line {} of {}", number, printable(path)));
-    all.insert(all.end(), found.begin(), found.end());
+    const std::vector<Option> added = options_in(words, fmt::format("in line {} of {}", number, printable(path)));
+    all.insert(all.end(), added.begin(), added.end());
   }
   return expanded(all, files);
 }
@@ -186,8 +187,8 @@ std::vector<Option> expanded(const std::vector<Option>& options, std::set<std::s
   std::vector<Option> all;
   for (const Option& option : options) {
     const bool names_file = option.name == "-options_file" || option.name == "-options_file_yaml";
-    const std::vector<Option> instead = names_file ? expanded(option, files) : std::vector{option};
-    all.insert(all.end(), instead.begin(), instead.end());
+    const std::vector<Option> expansion = names_file ? expanded(option, files) : std::vector{option};
+    all.insert(all.end(), expansion.begin(), expansion.end());
   }
   return all;
 }
@@ -198,8 +199,9 @@ void check_values(const std::vector<Option>& options) {
     const std::string name = lower_case(option.name);
     const Rule* rule = rule_for(name);
     std::string fault = rule == nullptr ? "" : fault_of(option, *rule);
-    if (name == "-fp_trap") fault = "with it numbers below 2.2e-308 would not be zero any more";
-    if (fault.empty() && option.value) fault = fault_of_place(*option.value);
+    if (name == "-fp_trap")
+      fault = "it would stop numbers below 2.2e-308 from being rounded to zero, which results depend on";
+    if (fault.empty() && option.value) fault = fault_of_output_file(*option.value);
     if (!fault.empty()) throw UsageError(fmt::format("PETSc's option `{}`: {}", written(option), fault));
   }
 }
@@ -210,7 +212,7 @@ std::vector<std::string> user_options(const std::vector<std::string>& words, con
   std::string reason, all;
   if (communicator.is_root()) {
     try {
-      const std::vector<Option> options = expanded(options_in(words, "behind `--`"), {});
+      const std::vector<Option> options = expanded(options_in(words, "after `--`"), {});
       check_values(options);
       for (const Option& option : options) {
         all += option.name + '\0';
@@ -229,27 +231,27 @@ std::vector<std::string> user_options(const std::vector<std::string>& words, con
 }
 
 std::vector<std::string> options_of_file(const std::vector<std::string>& words, const std::string& file) {
-  std::vector<std::string> taken;
+  std::vector<std::string> accepted;
   for (const Option& option : options_in(words, "among the options of " + file)) {
     if (option.name == "-log_view") {
-      spdlog::warn("`-log_view` of {} is left out; give it behind `--` to see it", file);
+      spdlog::warn("`-log_view` from {} is ignored; give it after `--` to use it", file);
       continue;
     }
     const Rule* rule = rule_for(option.name);
-    const bool is_good =
+    const bool is_accepted =
         rule != nullptr && option.value &&
         (rule->types.empty() ? number_in(*option.value).has_value() && fault_of(option, *rule).empty()
                              : std::find(rule->types.begin(), rule->types.end(), *option.value) != rule->types.end());
-    if (!is_good) {
-      throw UsageError(fmt::format(
-          "{} wants the option `{}` of PETSc; from a file only tolerances, limits of iterations and types of "
-          "solvers are taken; options of your own behind `--` stand for all of the file's",
-          file, written(option)));
+    if (!is_accepted) {
+      throw UsageError(
+          fmt::format("{} contains PETSc's option `{}`; from a file only tolerances, iteration limits and solver types "
+                      "are accepted; options that you give after `--` replace all those of the file",
+                      file, written(option)));
     }
-    taken.push_back(option.name);
-    taken.push_back(*option.value);
+    accepted.push_back(option.name);
+    accepted.push_back(*option.value);
   }
-  return taken;
+  return accepted;
 }
 
 }  // namespace bathline

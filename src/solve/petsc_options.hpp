@@ -1,4 +1,4 @@
-// Options of PETSc before PETSc sees them: what users may mistake, and what may come from a file.
+// Checks of PETSc's options before PETSc reads them: those that a user gives and those that a file contains.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace bathline {
 
-/// The options that a user gives, one word after the other, those of files named by `-options_file` in its place (in
-/// YAML they are left to PETSc). PETSc takes some mistakes for good and ends the program at others, so values that
-/// cannot be meant, missing ones, and files that cannot be read or written are refused here: UsageError on every rank.
-/// @note Collective.
+/// The options that a user gives, as a list of words, with `-options_file` replaced by the options in its file (YAML
+/// files are left to PETSc). PETSc accepts some mistakes silently and aborts the program at others, so impossible or
+/// missing values and files that cannot be read or written are refused here: UsageError on every rank. @note
+/// Collective.
 std::vector<std::string> user_options(const std::vector<std::string>& words, const Communicator& communicator);
 
-/// Those of the options that came in `file`, a result or a checkpoint of perhaps somebody else. PETSc's options can
-/// load libraries and write files, so only tolerances, limits of iterations and the types of the solvers built in are
-/// taken; `-log_view` is left out with a word in the log, and any other is a UsageError.
+/// The accepted ones of the options stored in `file`, a result or a checkpoint that may come from somebody else.
+/// PETSc's options can load libraries and write files, so only tolerances, iteration limits and built-in solver types
+/// are accepted; `-log_view` is ignored with a warning, and any other option is a UsageError.
 std::vector<std::string> options_of_file(const std::vector<std::string>& words, const std::string& file);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// PETSc from construction to destruction.
+// The lifetime of PETSc in a run.
 #include "solve/petsc_session.hpp"
 
 #include <fmt/format.h>
@@ -20,11 +20,11 @@ namespace bathline {
 
 namespace {
 
-/// Keeps PETSc's first message of an error for the exception, instead of printing pages of trace on every rank.
+/// PETSc's first message of an error, kept for the exception; PETSc's own handler prints a trace on every rank.
 thread_local std::string last_message;
 
-/// The session that starts PETSc when it is needed.
-PetscSession* waiting = nullptr;
+/// The session whose start of PETSc is deferred to the first solver.
+PetscSession* deferred_session = nullptr;
 
 PetscErrorCode remember_error(MPI_Comm, int, const char*, const char*, PetscErrorCode code, PetscErrorType type,
                               const char* message, void*) {
@@ -32,9 +32,9 @@ PetscErrorCode remember_error(MPI_Comm, int, const char*, const char*, PetscErro
   return code;
 }
 
-/// Makes PETSc ask once for every standard option of the solvers that a run may have, so that those are told from
-/// misspelt ones in a run that solves nothing.
-void ask_for_standard_options() {
+/// Makes PETSc query every standard option of the solvers that a run may have, so that a run without solvers can
+/// distinguish these from misspelt ones.
+void query_standard_options() {
   SnesHandle snes;
   petsc_check(SNESCreate(PETSC_COMM_SELF, snes.out()));
   petsc_check(SNESSetFromOptions(snes.get()));
@@ -42,16 +42,16 @@ void ask_for_standard_options() {
   const ReferenceIntegrator reference(1, {});
 }
 
-/// Options that PETSc asks for only while or after it solves; they show something and change no result.
-bool is_asked_for_later(const std::string& name) {
+/// Options that PETSc queries only during or after a solve; they print something and change no result.
+bool is_queried_during_solve(const std::string& name) {
   const auto ends_with = [&](const std::string& end) {
     return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
   };
-  const bool shows = ends_with("_view") || ends_with("_view_pre") || ends_with("_converged_reason");
+  const bool prints = ends_with("_view") || ends_with("_view_pre") || ends_with("_converged_reason");
   const std::size_t prefix = name.rfind("particles_", 0) == 0 ? 10 : name.rfind("reference_", 0) == 0 ? 10 : 0;
   const std::string object = name.substr(prefix, name.find('_', prefix) - prefix);
-  return shows && (object == "snes" || object == "ksp" || object == "pc" || object == "mat" || object == "vec" ||
-                   object == "ts" || object == "log");
+  return prints && (object == "snes" || object == "ksp" || object == "pc" || object == "mat" || object == "vec" ||
+                    object == "ts" || object == "log");
 }
 
 }  // namespace
@@ -68,18 +68,18 @@ void petsc_check(PetscErrorCode code, const char* file, int line) {
 
 PetscSession::PetscSession(const Communicator& communicator, const std::vector<std::string>& options)
     : communicator_(communicator), options_(options) {
-  // PETSc reads these by itself, and would not say so kindly what is wrong with them.
-  const char* set = std::getenv("PETSC_OPTIONS");
-  std::istringstream stream(set == nullptr ? "" : set);
-  const std::vector<std::string> of_environment(std::istream_iterator<std::string>(stream), {});
-  user_options(of_environment, communicator);
-  waiting = this;
-  if (communicator.size() > 1 || !options.empty() || !of_environment.empty()) start();
+  // PETSc reads PETSC_OPTIONS by itself; they are checked here because its own messages about mistakes are unclear.
+  const char* variable = std::getenv("PETSC_OPTIONS");
+  std::istringstream stream(variable == nullptr ? "" : variable);
+  const std::vector<std::string> environment_options(std::istream_iterator<std::string>(stream), {});
+  user_options(environment_options, communicator);
+  deferred_session = this;
+  if (communicator.size() > 1 || !options.empty() || !environment_options.empty()) start();
 }
 
 void PetscSession::start() {
   if (runs()) return;
-  waiting = nullptr;
+  deferred_session = nullptr;
   PETSC_COMM_WORLD = mpi_comm(communicator_);
   std::vector<std::string> words = {"bathline", "-no_signal_handler", "-skip_petscrc"};
   words.insert(words.end(), options_.begin(), options_.end());
@@ -97,8 +97,8 @@ void PetscSession::start() {
   register_line_preconditioner();
 }
 
-void PetscSession::start_if_waiting() {
-  if (waiting != nullptr) waiting->start();
+void PetscSession::start_if_deferred() {
+  if (deferred_session != nullptr) deferred_session->start();
 }
 
 bool PetscSession::runs() {
@@ -108,9 +108,9 @@ bool PetscSession::runs() {
 }
 
 PetscSession::~PetscSession() {
-  waiting = nullptr;
+  deferred_session = nullptr;
   if (!runs()) return;
-  // What a user left unused has been judged before the run; PETSc need not repeat it.
+  // Unused options were reported before the run, so PETSc need not report them again.
   PetscOptionsSetValue(nullptr, "-options_left", "no");
   PetscPopErrorHandler();
   PetscFinalize();
@@ -118,7 +118,7 @@ PetscSession::~PetscSession() {
 
 std::vector<std::string> PetscSession::unknown_options() const {
   if (!runs()) return {};
-  ask_for_standard_options();
+  query_standard_options();
   PetscInt count = 0;
   char** names = nullptr;
   char** values = nullptr;
@@ -126,11 +126,11 @@ std::vector<std::string> PetscSession::unknown_options() const {
   std::string joined;
   for (PetscInt i = 0; i < count; ++i) {
     const std::string name = names[i];
-    const bool ours = name == "no_signal_handler" || name == "skip_petscrc";
-    if (!ours && !is_asked_for_later(name)) joined += name + "\n";
+    const bool is_internal = name == "no_signal_handler" || name == "skip_petscrc";
+    if (!is_internal && !is_queried_during_solve(name)) joined += name + "\n";
   }
   petsc_check(PetscOptionsLeftRestore(nullptr, &count, &names, &values));
-  // Solvers of the particles exist on rank 0 alone, so its list is the one that counts.
+  // Solvers of the particles exist on rank 0 only, so the list of rank 0 is the right one.
   joined = communicator_.broadcast(joined);
   std::vector<std::string> unknown;
   for (std::size_t begin = 0; begin < joined.size();) {

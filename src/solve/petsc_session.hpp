@@ -1,4 +1,4 @@
-// PETSc from construction to destruction, and the options that a user passes to it.
+// The lifetime of PETSc in a run, and the options that a user passes to it.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace bathline {
 
-/// PETSc on the ranks of `communicator` with options that `user_options` or `options_of_file` let through. One process
-/// without options starts it when the first solver of PETSc's is made: most runs have none.
+/// PETSc on the ranks of `communicator` with options accepted by `user_options` or `options_of_file`. A single process
+/// without options starts PETSc only with its first PETSc solver, which most runs do not have.
 class PetscSession {
  public:
   /// Throws UsageError where PETSc does not start with these options. @note Collective.
@@ -18,15 +18,15 @@ class PetscSession {
   PetscSession(const PetscSession&) = delete;
   PetscSession& operator=(const PetscSession&) = delete;
 
-  /// Starts PETSc unless it runs. @note Collective.
+  /// Starts PETSc unless it is running. @note Collective.
   void start();
-  /// Starts PETSc for a solver of its own on one rank.
-  static void start_if_waiting();
-  /// Whether PETSc runs, so that there may be options to ask for.
+  /// Starts PETSc, if that was deferred, for a solver on one rank.
+  static void start_if_deferred();
+  /// Whether PETSc is running; only then can its options be queried.
   static bool runs();
 
-  /// Options that nothing has asked for: misspelt ones, once all solvers are set up. Standard solver options count as
-  /// known even where a run has no use for them. @note Collective, the same list on every rank.
+  /// Options that no PETSc object has queried: misspelt ones, once all solvers are set up. Standard solver options
+  /// count as known even in a run that does not use them. @note Collective, the same list on every rank.
   std::vector<std::string> unknown_options() const;
 
  private:
@@ -34,7 +34,7 @@ class PetscSession {
   std::vector<std::string> options_;
 };
 
-/// A part of a run, as long as this lives: a stage of its own in what `-log_view` prints.
+/// A stage in the output of `-log_view`, which lasts as long as the object.
 class LogStage {
  public:
   /// @note Collective.

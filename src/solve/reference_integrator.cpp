@@ -16,11 +16,11 @@ struct ReferenceIntegrator::State {
   TsHandle ts;
   VecHandle x;
   double from = 0.0;
-  double step = 0.0;  // what the controller chose last; 0: nothing yet
+  double step = 0.0;  // proposed by the controller; 0 before the first call
 };
 
 ReferenceIntegrator::ReferenceIntegrator(int size, RightHandSide right_hand_side) : state_(std::make_unique<State>()) {
-  PetscSession::start_if_waiting();
+  PetscSession::start_if_deferred();
   State& s = *state_;
   s.right_hand_side = std::move(right_hand_side);
   s.size = size;
@@ -59,7 +59,7 @@ void ReferenceIntegrator::set_step(double step) { state_->step = step; }
 
 bool ReferenceIntegrator::advance(std::span<double> x, double from, double duration) {
   State& s = *state_;
-  s.from = from;  // its own time begins at zero, so that late steps are not rounded to it
+  s.from = from;  // PETSc's time begins at zero, so that steps at late times are not rounded
   PetscScalar* values = nullptr;
   petsc_check(VecGetArray(s.x.get(), &values));
   std::copy(x.begin(), x.end(), values);
@@ -67,7 +67,7 @@ bool ReferenceIntegrator::advance(std::span<double> x, double from, double durat
   petsc_check(TSSetTime(s.ts.get(), 0.0));
   petsc_check(TSSetStepNumber(s.ts.get(), 0));
   petsc_check(TSSetMaxTime(s.ts.get(), duration));
-  // A step that the time does not feel any more would be repeated without end; so short, it is refused.
+  // A step too short to change the time would be repeated for ever, so that steps have a lower limit.
   TSAdapt adapt = nullptr;
   petsc_check(TSGetAdapt(s.ts.get(), &adapt));
   petsc_check(TSAdaptSetStepLimits(adapt, 4.0 * std::numeric_limits<double>::epsilon() * duration, duration));
@@ -75,11 +75,11 @@ bool ReferenceIntegrator::advance(std::span<double> x, double from, double durat
   petsc_check(TSSetTimeStep(s.ts.get(), step));
   petsc_check(TSSetConvergedReason(s.ts.get(), TS_CONVERGED_ITERATING));
   const PetscErrorCode solved = TSSolve(s.ts.get(), s.x.get());
-  if (solved == PETSC_ERR_FP) return false;  // PETSc's word for a norm that is not finite
+  if (solved == PETSC_ERR_FP) return false;  // PETSc's code for a norm that is not finite
   petsc_check(solved);
   TSConvergedReason reason;
   petsc_check(TSGetConvergedReason(s.ts.get(), &reason));
-  // The last step is cut to end on time; the one before it is what the controller would go on with.
+  // The last step is shortened to end on time; the step before it is the controller's proposal.
   PetscReal last = 0.0;
   petsc_check(TSGetTimeStep(s.ts.get(), &last));
   s.step = std::max(last, s.step);

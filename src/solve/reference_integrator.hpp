@@ -17,7 +17,7 @@ class ReferenceIntegrator {
   /// Advances x' = f(t, x) from the time `from` by `duration`, in place. False when the step size collapsed or the
   /// state is no longer finite. Not collective.
   bool advance(std::span<double> x, double from, double duration);
-  /// The time step that the controller would go on with, which the next call begins with; 0 before the first.
+  /// The step size that the controller proposes, with which the next call begins; 0 before the first.
   double step() const;
   void set_step(double step);
 

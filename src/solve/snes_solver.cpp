@@ -21,7 +21,7 @@ struct SnesSolver::State {
   double relative = 0.0, step = 0.0;
   PetscInt iterations = 0, evaluations = 0;
 
-  /// PETSc works on copies of the iterate during a line search, so the values have to be handed over.
+  /// PETSc works on copies of the iterate during a line search, so the values have to be copied.
   static void load(Vec from, Eigen::VectorXd& to) {
     const PetscScalar* values = nullptr;
     petsc_check(VecGetArrayRead(from, &values));
@@ -41,7 +41,7 @@ bool SnesSolver::is_requested() {
 }
 
 SnesSolver::SnesSolver(int size, Residual residual, Jacobian jacobian) : state_(std::make_unique<State>()) {
-  PetscSession::start_if_waiting();
+  PetscSession::start_if_deferred();
   State& s = *state_;
   s.residual = std::move(residual);
   s.jacobian = std::move(jacobian);
@@ -56,9 +56,9 @@ SnesSolver::SnesSolver(int size, Residual residual, Jacobian jacobian) : state_(
       s.snes.get(), s.value.get(),
       [](SNES, Vec x, Vec r, void* context) -> PetscErrorCode {
         auto& state = *static_cast<State*>(context);
-        Eigen::VectorXd at(state.r.size());
-        State::load(x, at);
-        state.residual(at, state.r);
+        Eigen::VectorXd iterate(state.r.size());
+        State::load(x, iterate);
+        state.residual(iterate, state.r);
         PetscScalar* values = nullptr;
         petsc_check(VecGetArrayWrite(r, &values));
         Eigen::Map<Eigen::VectorXd>(values, state.r.size()) = state.r;
@@ -70,12 +70,12 @@ SnesSolver::SnesSolver(int size, Residual residual, Jacobian jacobian) : state_(
       s.snes.get(), s.matrix.get(), s.matrix.get(),
       [](SNES, Vec x, Mat matrix, Mat, void* context) -> PetscErrorCode {
         auto& state = *static_cast<State*>(context);
-        Eigen::VectorXd at(state.r.size());
-        State::load(x, at);
-        // Taking the array for writing is how PETSc learns that the values change.
+        Eigen::VectorXd iterate(state.r.size());
+        State::load(x, iterate);
+        // Requesting the array for writing tells PETSc that the values change.
         PetscScalar* values = nullptr;
         petsc_check(MatDenseGetArrayWrite(matrix, &values));
-        state.jacobian(at, state.j);
+        state.jacobian(iterate, state.j);
         petsc_check(MatDenseRestoreArrayWrite(matrix, &values));
         petsc_check(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
         petsc_check(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
@@ -89,7 +89,7 @@ SnesSolver::SnesSolver(int size, Residual residual, Jacobian jacobian) : state_(
   petsc_check(KSPSetType(ksp, KSPPREONLY));
   petsc_check(KSPGetPC(ksp, &pc));
   petsc_check(PCSetType(pc, PCLU));
-  // The scheme's properties hold for its exact solution: by default Newton goes on to round-off.
+  // The scheme's properties hold for its exact solution: by default the iteration continues to round-off.
   s.relative = 1e-14;
   petsc_check(SNESSetTolerances(s.snes.get(), 0.0, s.relative, 1e-16, 50, 1000));
   petsc_check(SNESSetFromOptions(s.snes.get()));
@@ -101,7 +101,7 @@ SnesSolver::SnesSolver(int size, Residual residual, Jacobian jacobian) : state_(
 SnesSolver::~SnesSolver() = default;
 
 SnesSolver::Report SnesSolver::solve(Eigen::VectorXd& x, double residual_tolerance) {
-  // A force that is not finite at the start leaves nothing to measure a residual by.
+  // Where the force is not finite at the start there is no scale for a residual.
   if (!std::isfinite(residual_tolerance))
     return {.residual = residual_tolerance, .reason = "the force is not finite at the first guess"};
   State& s = *state_;
@@ -109,7 +109,7 @@ SnesSolver::Report SnesSolver::solve(Eigen::VectorXd& x, double residual_toleran
   petsc_check(VecGetArrayWrite(s.unknown.get(), &values));
   s.x = x;
   petsc_check(VecRestoreArrayWrite(s.unknown.get(), &values));
-  // PETSc asks for less than the tolerance, which not even zero is where nothing is to be done.
+  // PETSc requires a residual below the tolerance, so a residual of zero needs a positive one.
   residual_tolerance = std::max(residual_tolerance, std::numeric_limits<double>::min());
   petsc_check(SNESSetTolerances(s.snes.get(), residual_tolerance, s.relative, s.step, s.iterations, s.evaluations));
   petsc_check(SNESSolve(s.snes.get(), nullptr, s.unknown.get()));

@@ -8,8 +8,8 @@
 
 namespace bathline {
 
-/// Solves residual(x) = 0 for a small dense system on one rank, for those who ask for it: `NewtonSolver` does the same
-/// in a fraction of the time. Options as for any SNES (`-snes_rtol`, `-snes_monitor`,
+/// Solves residual(x) = 0 for a small dense system on one rank. It is used only where PETSc's options request it, as
+/// `NewtonSolver` does the same in a fraction of the time. Options as for any SNES (`-snes_rtol`, `-snes_monitor`,
 /// ...); its linear solver has the prefix `-particles_`.
 class SnesSolver {
  public:
@@ -17,14 +17,14 @@ class SnesSolver {
     bool converged = false;
     int iterations = 0;
     double residual = 0.0;  ///< 2-norm at the end
-    std::string reason;     ///< why it stopped, of PETSc its name for that
-    /// Whether it was the iteration that stopped, and nothing that was found of its solution.
+    std::string reason;     ///< why it stopped; PETSc's name for that if PETSc stopped it
+    /// Whether the iteration failed; false where its solution was rejected.
     bool is_iteration_failure = true;
   };
   using Residual = std::function<void(const Eigen::VectorXd& x, Eigen::VectorXd& r)>;
   using Jacobian = std::function<void(const Eigen::VectorXd& x, Eigen::MatrixXd& j)>;
 
-  /// Whether PETSc's options speak of this solver.
+  /// Whether PETSc's options mention this solver.
   static bool is_requested();
 
   SnesSolver(int size, Residual residual, Jacobian jacobian);

@@ -1,4 +1,4 @@
-// Direct solution of the block tridiagonal systems of a uniform line, cut over the ranks.
+// Direct solution of the block tridiagonal systems of a uniform line, distributed over the ranks.
 #include "solve/tridiagonal.hpp"
 
 #include "solve/block_thomas.hpp"
@@ -8,7 +8,7 @@ namespace bathline {
 
 namespace {
 
-/// Influence below this fraction is lost in round-off of the largest value and not followed any further.
+/// Influence below this fraction is below the round-off of the largest value and is neglected.
 constexpr double negligible = 1e-22;
 
 template <int S>
@@ -26,7 +26,7 @@ class Tridiagonal final : public DirectLineSolver {
         last_diagonal_(is_last_ ? Block(matrix.last) : diagonal_),
         backward_(coupling_, last_diagonal_, count_),
         forward_(coupling_, count_ == 1 ? last_diagonal_ : diagonal_, count_),
-        ranks_(make_piece(), layout, communicator, fields) {}
+        ranks_(make_spike_blocks(), layout, communicator, fields) {}
 
   int stages() const override { return S; }
 
@@ -58,26 +58,27 @@ class Tridiagonal final : public DirectLineSolver {
   }
 
  private:
-  /// Sets what is kept of the elimination from the near end, too.
-  typename SpikeReducedSystem<S>::SpikeBlocks make_piece() {
-    typename SpikeReducedSystem<S>::SpikeBlocks piece;
-    if (count_ == 0) return piece;
+  /// Also sets `last_pivot_` and `influence_length_`.
+  typename SpikeReducedSystem<S>::SpikeBlocks make_spike_blocks() {
+    typename SpikeReducedSystem<S>::SpikeBlocks blocks;
+    if (count_ == 0) return blocks;
     Block far = Block::Identity();
     for (std::int64_t k = 0; k < count_ && far.squaredNorm() > 0.0; ++k) far = (backward_.factor(k) * far).eval();
     last_pivot_ =
         count_ == 1 ? backward_.pivot(0) : Block((last_diagonal_ - coupling_ * forward_.factor(count_ - 2)).inverse());
     Block influence = Block::Identity();
-    for (; memory_ < count_ && influence.norm() > negligible; ++memory_) {
+    for (; influence_length_ < count_ && influence.norm() > negligible; ++influence_length_) {
       influence = (forward_.factor(count_) * influence).eval();
     }
     // Blocks of all but the last rank are functions of c and commute; of the last one nothing uses `from_left`.
     return {backward_.slope(count_), far, far, last_pivot_ * coupling_};
   }
 
-  /// The value that the last site would have between neighbours at 0: only the right-hand sides near it matter.
+  /// The value that the last site would have if the neighbours of the piece were 0; only right-hand sides near it
+  /// matter.
   Value last_value(double* x) const {
     Value value = Value::Zero();
-    for (std::int64_t j = std::max<std::int64_t>(0, count_ - 1 - memory_); j < count_ - 1; ++j) {
+    for (std::int64_t j = std::max<std::int64_t>(0, count_ - 1 - influence_length_); j < count_ - 1; ++j) {
       value = (forward_.pivot(j) * Elimination::site(x, j) + forward_.factor(j) * value).eval();
     }
     return last_pivot_ * (Elimination::site(x, count_ - 1) + coupling_ * value);
@@ -86,10 +87,10 @@ class Tridiagonal final : public DirectLineSolver {
   std::int64_t count_;
   bool is_last_;
   Block coupling_, diagonal_, last_diagonal_;
-  Elimination backward_;     // of this rank's piece
-  Elimination forward_;      // of the piece the other way round
-  Block last_pivot_;         // of the last row in the elimination from the near end
-  std::int64_t memory_ = 0;  // sites over which an influence is lost
+  Elimination backward_;               // of this rank's piece
+  Elimination forward_;                // of the piece in reverse order
+  Block last_pivot_;                   // of the last row in the elimination from the near end
+  std::int64_t influence_length_ = 0;  // sites over which an influence becomes negligible
   SpikeReducedSystem<S> ranks_;
 };
 

@@ -92,7 +92,7 @@ class OptionsTest(StrangersTest):
         ):
             with self.subTest(words):
                 self.set_options(words)
-                message = f"wants the option `{name}.*own behind `--`"
+                message = f"contains PETSc's option `{name}.*give after `--`"
                 self.refused("verify", self.result, message=message)
                 self.refused("resume", self.checkpoint, message=message)
         self.refused("verify", self.result, message=message, ranks=2)

@@ -66,7 +66,7 @@ TEST(Dense, LyapunovEquationsHold) {
 }
 
 TEST(Dense, DampedOscillatorDissipatesItsEnergy) {
-  // x = (q, v), m v' = -k q - d v: the work of the damper from now on is the energy there is.
+  // x = (q, v), m v' = -k q - d v: the energy that the damper dissipates over all later times is the present energy.
   const double m = 3.0, k = 5.0, d = 0.7;
   const MatrixXd a = (MatrixXd(2, 2) << 0.0, 1.0, -k / m, -d / m).finished();
   const MatrixXd power = (MatrixXd(2, 2) << 0.0, 0.0, 0.0, d).finished();

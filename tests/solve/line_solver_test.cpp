@@ -1,4 +1,4 @@
-// Lines solved as a user asks PETSc to, against the default and against one dense matrix.
+// Lines solved with PETSc options of the user, against the default solver and against a dense matrix.
 #include "solve/line_solver.hpp"
 
 #include <gtest/gtest.h>
@@ -45,18 +45,19 @@ Solution solve_on(const Layout& layout, const Matrix& matrix) {
   return solution;
 }
 
-/// Of equal sites with one stage.
+/// A uniform line with one stage.
 struct Numbers {
   double coupling, last;
 };
 
-Solution solve(const Numbers& of, std::int64_t size) {
-  const LineMatrix matrix{Eigen::MatrixXd::Constant(1, 1, of.coupling), Eigen::MatrixXd::Constant(1, 1, of.last)};
+Solution solve(const Numbers& numbers, std::int64_t size) {
+  const LineMatrix matrix{Eigen::MatrixXd::Constant(1, 1, numbers.coupling),
+                          Eigen::MatrixXd::Constant(1, 1, numbers.last)};
   return solve_on(Layout(size, test_world().size(), 40), matrix);
 }
 
-/// Of sites that differ.
-Solution solve_unequal(double strength, std::int64_t size) {
+/// A line whose sites differ.
+Solution solve_nonuniform(double strength, std::int64_t size) {
   const Layout layout(size, test_world().size(), 40);
   const std::vector<double> spring = RandomNumbers(8).list(static_cast<std::size_t>(size) + 1, 0.3, 3.0);
   const std::vector<double> inverse_mass = RandomNumbers(9).list(static_cast<std::size_t>(size), 0.4, 2.5);
@@ -127,17 +128,17 @@ TEST(MpiLineSolver, EveryChoiceOfTheUserSolvesTheSameSystem) {
     for (const std::int64_t size : {1, 7, 213}) {
       SCOPED_TRACE(testing::Message() << "size " << size << ", " << c);
       expect_choices_to_agree(choices, [&] { return solve({c, 1.0 + 2.0 * c}, size); });
-      expect_choices_to_agree(choices, [&] { return solve_unequal(c, size); });
+      expect_choices_to_agree(choices, [&] { return solve_nonuniform(c, size); });
     }
   }
 }
 
-// The direct solver is an exact preconditioner: one iteration is all that is left to do.
+// The direct solver is an exact preconditioner: one iteration suffices.
 TEST(MpiLineSolver, OneIterationIsEnoughBesideTheDirectSolver) {
   const std::vector<PetscChoice> once = {
       {{"-ksp_type", "richardson"}, {"-ksp_max_it", "1"}, {"-ksp_convergence_test", "skip"}, {"-pc_type", "bathline"}}};
   expect_choices_to_agree(once, [] { return solve({0.7, 2.1}, 213); });
-  expect_choices_to_agree(once, [] { return solve_unequal(0.7, 213); });
+  expect_choices_to_agree(once, [] { return solve_nonuniform(0.7, 213); });
 }
 
 TEST(MpiLineSolver, SaysWhyItDidNotConverge) {
@@ -165,7 +166,7 @@ Eigen::MatrixXd random_list(Eigen::Index rows, Eigen::Index columns, std::uint64
 struct StageSolution {
   Eigen::MatrixXd values;  // of all sites, stages x sites by fields; on rank 0
   HeadRelation relation;
-  std::string failure;  // nothing else where there is any
+  std::string failure;  // the other members are empty where it is set
 };
 
 Eigen::MatrixXd right_sides(int stages, std::int64_t sites) { return random_list(sites * stages, fields, 5); }
@@ -176,10 +177,10 @@ StageSolution solve_stages(const LineMatrix& matrix, std::int64_t sites) {
   const auto stages = static_cast<int>(matrix.coupling.rows());
   const Layout layout(sites, world.size(), 20);
   LineSolver solver(matrix, layout, world, fields);
-  Eigen::MatrixXd mine =
+  Eigen::MatrixXd local =
       right_sides(stages, sites).middleRows(layout.first(world.rank()) * stages, layout.count(world.rank()) * stages);
   std::vector<double*> pointers;
-  for (int f = 0; f < fields; ++f) pointers.push_back(mine.data() + f * mine.rows());
+  for (int f = 0; f < fields; ++f) pointers.push_back(local.data() + f * local.rows());
   StageSolution solution;
   const HeadRelation* relation = solver.eliminate(pointers);
   if (relation == nullptr) {
@@ -190,13 +191,13 @@ StageSolution solve_stages(const LineMatrix& matrix, std::int64_t sites) {
   solver.substitute(pointers, head(stages));
   solution.values.resize(sites * stages, fields);
   for (int f = 0; f < fields; ++f) {
-    const std::vector<double> all = world.gather(std::vector<double>(mine.col(f).begin(), mine.col(f).end()));
+    const std::vector<double> all = world.gather(std::vector<double>(local.col(f).begin(), local.col(f).end()));
     if (world.is_root()) solution.values.col(f) = Eigen::Map<const Eigen::VectorXd>(all.data(), sites * stages);
   }
   return solution;
 }
 
-/// The assembled matrix, for the first site the head's block beside it left out.
+/// The assembled matrix, without the block that couples the first site to the head.
 Eigen::MatrixXd dense(const LineMatrix& matrix, std::int64_t sites) {
   const Eigen::Index s = matrix.coupling.rows();
   Eigen::MatrixXd all = Eigen::MatrixXd::Zero(sites * s, sites * s);
@@ -217,8 +218,8 @@ LineMatrix matrix_of(int stages, bool is_singular) {
 
 void expect_dense_solution(const LineMatrix& matrix, std::int64_t sites) {
   const auto stages = static_cast<int>(matrix.coupling.rows());
-  const StageSolution found = solve_stages(matrix, sites);
-  ASSERT_EQ(found.failure, "");
+  const StageSolution solution = solve_stages(matrix, sites);
+  ASSERT_EQ(solution.failure, "");
   if (!test_world().is_root()) return;
   const auto inverse = dense(matrix, sites).partialPivLu();
   Eigen::MatrixXd right = right_sides(stages, sites);
@@ -227,9 +228,9 @@ void expect_dense_solution(const LineMatrix& matrix, std::int64_t sites) {
   Eigen::MatrixXd first = Eigen::MatrixXd::Zero(sites * stages, stages);
   first.topRows(stages) = matrix.coupling;
   // The solvers stop at a residual of 1e-14, and the inverse is no larger than about 2.
-  EXPECT_LT((found.values - inverse.solve(right)).cwiseAbs().maxCoeff(), 1e-12);
-  EXPECT_LT((found.relation.constant - at_rest.topRows(stages)).cwiseAbs().maxCoeff(), 1e-12);
-  EXPECT_LT((found.relation.slope - inverse.solve(first).topRows(stages)).cwiseAbs().maxCoeff(), 1e-12);
+  EXPECT_LT((solution.values - inverse.solve(right)).cwiseAbs().maxCoeff(), 1e-12);
+  EXPECT_LT((solution.relation.constant - at_rest.topRows(stages)).cwiseAbs().maxCoeff(), 1e-12);
+  EXPECT_LT((solution.relation.slope - inverse.solve(first).topRows(stages)).cwiseAbs().maxCoeff(), 1e-12);
 }
 
 TEST(MpiLineSolverOfStages, EveryChoiceOfTheUserSolvesTheSameSystem) {
@@ -238,7 +239,7 @@ TEST(MpiLineSolverOfStages, EveryChoiceOfTheUserSolvesTheSameSystem) {
       {{"-ksp_type", "gmres"}, {"-pc_type", "jacobi"}},
       {{"-ksp_type", "bcgs"}, {"-pc_type", "bjacobi"}},
       {{"-ksp_type", "preonly"}, {"-pc_type", "redundant"}},
-      // The direct solver is an exact preconditioner: one iteration is all that is left to do.
+      // The direct solver is an exact preconditioner: one iteration suffices.
       {{"-ksp_type", "richardson"}, {"-ksp_max_it", "1"}, {"-ksp_convergence_test", "skip"}},
       {{"-ksp_type", "cg"}}};
   for (const PetscChoice& choice : choices) {

@@ -1,4 +1,4 @@
-// The partitioned solver of unequal sites against a dense LU decomposition in higher precision.
+// The partitioned solver of nonuniform lines against a dense LU decomposition in higher precision.
 #include "solve/nonuniform_tridiagonal.hpp"
 
 #include <gtest/gtest.h>
@@ -13,13 +13,13 @@
 #include "self_world.hpp"
 #include "test_world.hpp"
 
-namespace bathline::unequal_tridiagonal_test {
+namespace bathline::nonuniform_tridiagonal_test {
 namespace {
 
 using Matrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
 using Vector = Eigen::Matrix<long double, Eigen::Dynamic, 1>;
 
-/// A line known everywhere, and the part of it that a rank gives to the solver.
+/// A line that every rank knows, and the part of it that a rank passes to the solver.
 struct Sites {
   /// Masses and springs differ by factors up to `contrast` squared.
   Sites(int size, double contrast, double strength) : strength(strength) {
@@ -55,7 +55,7 @@ struct Sites {
   double far_end = 0.0;
 };
 
-/// This rank's part of every field, and a number behind it that is nobody's business.
+/// This rank's part of every field, followed by a number that must not change.
 struct Fields {
   Fields(const Eigen::MatrixXd& right, std::size_t first, std::size_t count) : values(2) {
     for (int f = 0; f < 2; ++f) {
@@ -75,9 +75,9 @@ Eigen::MatrixXd random_right(int size, std::uint64_t seed, double low) {
   return right;
 }
 
-class MpiUnequalTridiagonal : public testing::TestWithParam<std::tuple<double, int>> {};
+class MpiNonuniformTridiagonal : public testing::TestWithParam<std::tuple<double, int>> {};
 
-TEST_P(MpiUnequalTridiagonal, EqualsDenseElimination) {
+TEST_P(MpiNonuniformTridiagonal, EqualsDenseElimination) {
   const auto [strength, minimum] = GetParam();
   const Communicator& world = test_world();
   for (const int size : {1, 2, 3, 5, 7, 81, 133}) {
@@ -101,14 +101,14 @@ TEST_P(MpiUnequalTridiagonal, EqualsDenseElimination) {
         EXPECT_EQ(row.unit, 1.0 / sites.inverse_mass[static_cast<std::size_t>(j)]);
       }
 
-      // Twice, so that nothing of the first solution is left in the second.
+      // Twice, as the first solution must not influence the second.
       for (const std::uint64_t seed : {1, 2}) {
         const Eigen::MatrixXd right = random_right(size, seed, -1.0);
         const Eigen::MatrixXd head{{0.8, seed == 1 ? 0.0 : -0.6}};
-        Fields mine(right, first, count);
-        const HeadRelation relation = solver->eliminate(mine.pointers);
-        solver->substitute(mine.pointers, head);
-        // No better than the condition number allows: largest over smallest row sum.
+        Fields local(right, first, count);
+        const HeadRelation relation = solver->eliminate(local.pointers);
+        solver->substitute(local.pointers, head);
+        // The error is bounded by the condition number: largest over smallest row sum.
         const double condition = 1.0 + std::min(4.0 * 9.0 * strength, static_cast<double>(size) * size);
         for (int f = 0; f < 2; ++f) {
           Vector whole = right.col(f).cast<long double>();
@@ -116,10 +116,10 @@ TEST_P(MpiUnequalTridiagonal, EqualsDenseElimination) {
           const Eigen::VectorXd expected = reference.solve(whole).eval().cast<double>();
           const double tolerance = 2e-15 * condition * expected.cwiseAbs().maxCoeff();
           for (std::size_t i = 0; i < count; ++i) {
-            const double velocity = mine.values[f][i] * sites.inverse_mass[first + i];
+            const double velocity = local.values[f][i] * sites.inverse_mass[first + i];
             EXPECT_NEAR(velocity, expected[static_cast<int>(first + i)], tolerance) << "row " << first + i;
           }
-          EXPECT_EQ(mine.values[f][count], -77.0);
+          EXPECT_EQ(local.values[f][count], -77.0);
           EXPECT_NEAR(relation.constant(0, f) + relation.slope(0, 0) * head(0, f), expected[0], tolerance);
         }
         const Vector unit = reference.solve(Vector::Unit(size, 0) * static_cast<long double>(sites.coupling(0)));
@@ -129,33 +129,33 @@ TEST_P(MpiUnequalTridiagonal, EqualsDenseElimination) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Strengths, MpiUnequalTridiagonal,
+INSTANTIATE_TEST_SUITE_P(Strengths, MpiNonuniformTridiagonal,
                          testing::Combine(testing::Values(0.0, 1e-6, 0.1, 1.0, 100.0, 1e6), testing::Values(1, 40)));
 
-// Where nothing is negative, nothing cancels in a piece, and every site is right to its own size.
+// Without negative numbers there is no cancellation in a piece, and every site has a small relative error.
 TEST(NonuniformTridiagonal, IsRightSiteBySiteHoweverMuchSitesDiffer) {
   for (const double strength : {1e-3, 1.0, 1e3}) {
     Sites sites(60, 1e4, strength);
     sites.far_end = sites.coupling(60);
     const auto solver = make_nonuniform_tridiagonal(sites.from(0), Layout(60, 1, 40), self_world(), 2);
     const Eigen::MatrixXd right = random_right(60, 3, 0.0);
-    Fields mine(right, 0, 60);
-    solver->eliminate(mine.pointers);
-    solver->substitute(mine.pointers, Eigen::MatrixXd{{0.5, 0.0}});
+    Fields local(right, 0, 60);
+    solver->eliminate(local.pointers);
+    solver->substitute(local.pointers, Eigen::MatrixXd{{0.5, 0.0}});
     for (int f = 0; f < 2; ++f) {
       Vector whole = right.col(f).cast<long double>();
       if (f == 0) whole[0] += 0.5L * sites.coupling(0);
       const Vector expected = sites.dense().partialPivLu().solve(whole);
       for (int j = 0; j < 60; ++j) {
         const auto momentum = static_cast<double>(expected[j] / sites.inverse_mass[static_cast<std::size_t>(j)]);
-        EXPECT_NEAR(mine.values[f][j], momentum, 1e-13 * momentum) << "site " << j << ", strength " << strength;
+        EXPECT_NEAR(local.values[f][j], momentum, 1e-13 * momentum) << "site " << j << ", strength " << strength;
       }
     }
   }
 }
 
-// Ranks know far pieces by what has decayed on the way: a known solution where a dense reference is out of reach.
-TEST(MpiUnequalTridiagonal, RecoversAKnownSolutionOfALongLine) {
+// Ranks neglect influences that have decayed. A known solution, as a dense reference would be too large.
+TEST(MpiNonuniformTridiagonal, RecoversAKnownSolutionOfALongLine) {
   const Communicator& world = test_world();
   constexpr int size = 30011;
   for (const double strength : {1e-6, 0.1, 1.0, 100.0, 1e6}) {
@@ -177,33 +177,33 @@ TEST(MpiUnequalTridiagonal, RecoversAKnownSolutionOfALongLine) {
     solver->substitute(fields, Eigen::MatrixXd::Constant(1, 1, 3.0));
     const double tolerance = 4e-14 * std::min(1.0 + 16.0 * strength, 1e6);
     for (std::int64_t i = 0; i < count; ++i) {
-      const double found = x[static_cast<std::size_t>(i)] * sites.inverse_mass[static_cast<std::size_t>(first + i)];
-      EXPECT_NEAR(found, velocity(first + i), tolerance) << "strength " << strength << ", row " << first + i;
+      const double actual = x[static_cast<std::size_t>(i)] * sites.inverse_mass[static_cast<std::size_t>(first + i)];
+      EXPECT_NEAR(actual, velocity(first + i), tolerance) << "strength " << strength << ", row " << first + i;
     }
   }
 }
 
-// As in a step too short to change anything.
-TEST(MpiUnequalTridiagonal, MomentaThatNothingChangesKeepTheirBits) {
+// As in a step that is too short to change a momentum.
+TEST(MpiNonuniformTridiagonal, MomentaThatNothingChangesKeepTheirBits) {
   const Communicator& world = test_world();
   const Sites sites(133, 3.0, 1e-40);
   const Layout layout(133, world.size(), 1);
   const auto count = static_cast<std::size_t>(layout.count(world.rank()));
   const auto solver = make_nonuniform_tridiagonal(sites.from(layout.first(world.rank())), layout, world, 2);
-  Fields mine(random_right(133, 5, -1.0), static_cast<std::size_t>(layout.first(world.rank())), count);
-  const Fields before = mine;
-  solver->eliminate(mine.pointers);
-  solver->substitute(mine.pointers, Eigen::MatrixXd{{0.5, 0.0}});
-  EXPECT_EQ(mine.values, before.values);
+  Fields local(random_right(133, 5, -1.0), static_cast<std::size_t>(layout.first(world.rank())), count);
+  const Fields before = local;
+  solver->eliminate(local.pointers);
+  solver->substitute(local.pointers, Eigen::MatrixXd{{0.5, 0.0}});
+  EXPECT_EQ(local.values, before.values);
 }
 
-/// With several stages: the matrix of the springs, that of what is behind the last site, and a name.
+/// With several stages: the matrix of the springs, that of the far end, and a name.
 struct Stages {
   std::string name;
   Eigen::MatrixXd strength, far_end;
 };
 
-/// Those of methods, with h^2 = 4 and a dashpot, and a pair without any structure.
+/// The matrices of methods, with h^2 = 4 and a dashpot, and a pair without structure.
 std::vector<Stages> all_stages() {
   std::vector<Stages> all;
   for (const char* name : {"gauss(stages=2)", "gauss(stages=4)", "lobatto(stages=3)", "lobatto(stages=5)"}) {
@@ -214,7 +214,7 @@ std::vector<Stages> all_stages() {
   return all;
 }
 
-TEST(MpiUnequalTridiagonalOfStages, EqualsDenseElimination) {
+TEST(MpiNonuniformTridiagonalOfStages, EqualsDenseElimination) {
   const Communicator& world = test_world();
   for (const Stages& stages : all_stages()) {
     const Eigen::Index s = stages.strength.rows();
@@ -246,9 +246,9 @@ TEST(MpiUnequalTridiagonalOfStages, EqualsDenseElimination) {
       const Eigen::PartialPivLU<Eigen::MatrixXd> reference(matrix);
       const Eigen::MatrixXd right = random_right(size * static_cast<int>(s), 6, -1.0);
       const Eigen::MatrixXd head = random_right(static_cast<int>(s), 7, -1.0);
-      Fields mine(right, static_cast<std::size_t>(first * s), static_cast<std::size_t>(count * s));
-      const HeadRelation relation = solver->eliminate(mine.pointers);
-      solver->substitute(mine.pointers, head);
+      Fields local(right, static_cast<std::size_t>(first * s), static_cast<std::size_t>(count * s));
+      const HeadRelation relation = solver->eliminate(local.pointers);
+      solver->substitute(local.pointers, head);
 
       const Eigen::MatrixXd at_rest = reference.solve(right);
       Eigen::MatrixXd whole = right, unit = Eigen::MatrixXd::Zero(size * s, s);
@@ -261,15 +261,15 @@ TEST(MpiUnequalTridiagonalOfStages, EqualsDenseElimination) {
       for (int f = 0; f < 2; ++f) {
         for (std::int64_t i = 0; i < count * s; ++i) {
           const auto site = static_cast<std::size_t>(first + i / s);
-          EXPECT_NEAR(mine.values[f][static_cast<std::size_t>(i)] * sites.inverse_mass[site],
+          EXPECT_NEAR(local.values[f][static_cast<std::size_t>(i)] * sites.inverse_mass[site],
                       expected(first * s + i, f), tolerance)
               << "row " << first * s + i;
         }
-        EXPECT_EQ(mine.values[f][static_cast<std::size_t>(count * s)], -77.0);
+        EXPECT_EQ(local.values[f][static_cast<std::size_t>(count * s)], -77.0);
       }
     }
   }
 }
 
 }  // namespace
-}  // namespace bathline::unequal_tridiagonal_test
+}  // namespace bathline::nonuniform_tridiagonal_test

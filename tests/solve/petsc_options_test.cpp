@@ -47,12 +47,12 @@ TEST(PetscOptions, TakesNumbersAndTypesFromAFile) {
   EXPECT_THAT(options_of_file({}, "strange.h5"), testing::IsEmpty());
 }
 
-TEST(PetscOptions, LeavesTheReportOfAFileOut) {
+TEST(PetscOptions, IgnoresLogViewOfAFile) {
   EXPECT_EQ(options_of_file(words_of("-log_view :/etc/passwd -ksp_type cg -log_view"), "strange.h5"),
             words_of("-ksp_type cg"));
 }
 
-TEST(PetscOptions, RefusesAllElseOfAFileByName) {
+TEST(PetscOptions, RefusesAllOtherOptionsOfAFileByName) {
   for (const char* words : {"-dll_prepend x.so",
                             "-info :x",
                             "-start_in_debugger",
@@ -83,7 +83,7 @@ TEST(PetscOptions, RefusesAllElseOfAFileByName) {
                             "-mat_type aij",
                             "-other_ksp_rtol 1e-9"}) {
     const std::string name = words_of(words).front();
-    EXPECT_THAT(refusal_of_file(words), testing::HasSubstr("strange.h5 wants the option `" + name)) << words;
+    EXPECT_THAT(refusal_of_file(words), testing::HasSubstr("strange.h5 contains PETSc's option `" + name)) << words;
     EXPECT_NE(refusal_of_file(std::string("-ksp_type cg ") + words + " -pc_type none"), "") << words;
   }
   EXPECT_THAT(refusal_of_file("-ksp_type cg x.so"), testing::HasSubstr("`x.so` among the options of strange.h5"));
@@ -103,7 +103,7 @@ TEST(MpiPetscOptions, NamesMistakesOfUsersOnEveryRank) {
     EXPECT_THAT(refusal_of_user(words), testing::HasSubstr(fmt::format("option `{}`: ", words)));
   }
   EXPECT_THAT(refusal_of_user("-snes_rtol -ksp_type cg"), testing::HasSubstr("option `-snes_rtol`: it needs a value"));
-  EXPECT_THAT(refusal_of_user("cg"), testing::HasSubstr("`cg` behind `--` belongs to no option"));
+  EXPECT_THAT(refusal_of_user("cg"), testing::HasSubstr("`cg` after `--` belongs to no option"));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 #include "petsc_world.hpp"
 
-namespace bathline::ode_reference_test {
+namespace bathline::reference_integrator_test {
 namespace {
 
 TEST(ReferenceIntegrator, FollowsAnOscillatorOverManyCallsOfOddLengths) {
@@ -55,7 +55,7 @@ TEST(ReferenceIntegrator, KnowsTheTimeInEveryCall) {
   }
 }
 
-TEST(ReferenceIntegrator, SaysWhenTheSolutionEnds) {
+TEST(ReferenceIntegrator, FailsWhereTheSolutionEnds) {
   // x' = x^2 from 1 is infinite at t = 1.
   ReferenceIntegrator solver(1, [](double, std::span<const double> x, std::span<double> f) { f[0] = x[0] * x[0]; });
   std::vector<double> x = {1.0};
@@ -63,4 +63,4 @@ TEST(ReferenceIntegrator, SaysWhenTheSolutionEnds) {
 }
 
 }  // namespace
-}  // namespace bathline::ode_reference_test
+}  // namespace bathline::reference_integrator_test

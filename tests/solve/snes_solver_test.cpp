@@ -7,7 +7,7 @@
 
 #include "petsc_world.hpp"
 
-namespace bathline::particle_newton_test {
+namespace bathline::snes_solver_test {
 namespace {
 
 using Eigen::MatrixXd;
@@ -42,7 +42,7 @@ TEST(SnesSolver, FindsARootOfANonlinearSystemToRoundOff) {
   EXPECT_NEAR(x.squaredNorm(), 4.0, 4e-15);
   EXPECT_NEAR(x[1], x[0] * x[0] * x[0] - 1.0, 4e-15);
 
-  // The same object again, from the root: nothing left to do.
+  // The same object again, from the root: it has converged at the start.
   const VectorXd root = x;
   const auto again = newton.solve(x, 1e-14);
   EXPECT_TRUE(again.converged);
@@ -60,7 +60,7 @@ TEST(SnesSolver, ReportsWhenThereIsNoRoot) {
   EXPECT_NE(report.reason.find("DIVERGED"), std::string::npos) << report.reason;
 }
 
-TEST(SnesSolver, ReportsAResidualThatIsNoNumber) {
+TEST(SnesSolver, ReportsAResidualThatIsNan) {
   SnesSolver newton(
       1, [](const VectorXd&, VectorXd& r) { r[0] = std::nan(""); },
       [](const VectorXd&, MatrixXd& j) { j(0, 0) = 1.0; });
@@ -69,4 +69,4 @@ TEST(SnesSolver, ReportsAResidualThatIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace bathline::particle_newton_test
+}  // namespace bathline::snes_solver_test

@@ -29,7 +29,7 @@ Eigen::MatrixXd dense_matrix(const LineMatrix& line, int size) {
   return matrix;
 }
 
-/// The last row by what is behind it: a fixed end, a free one, a matched one.
+/// Diagonals of the last row for a fixed, a free and a matched end.
 std::vector<double> last_diagonals(double c) { return {1.0 + 2.0 * c, 1.0 + c, 1.0 + c + std::sqrt(c)}; }
 
 class MpiTridiagonal : public testing::TestWithParam<std::tuple<double, int>> {};
@@ -49,7 +49,7 @@ TEST_P(MpiTridiagonal, EqualsDenseElimination) {
       const Eigen::MatrixXd matrix = dense_matrix(line, size);
       const Eigen::PartialPivLU<Eigen::MatrixXd> reference(matrix);
 
-      // Twice, so that nothing of the first solution is left in the second.
+      // Twice, as the first solution must not influence the second.
       for (std::uint64_t seed : {1, 2}) {
         RandomNumbers random(seed);
         Eigen::MatrixXd right(size, fields);
@@ -58,12 +58,12 @@ TEST_P(MpiTridiagonal, EqualsDenseElimination) {
         }
         Eigen::MatrixXd head(1, fields);
         head << random.uniform(), seed == 1 ? 0.0 : random.uniform();
-        std::vector<std::vector<double>> mine(fields);
+        std::vector<std::vector<double>> local(fields);
         std::vector<double*> pointers;
         for (int f = 0; f < fields; ++f) {
-          for (std::size_t i = 0; i < count; ++i) mine[f].push_back(right(static_cast<int>(first + i), f));
-          mine[f].push_back(-77.0);  // behind the piece: not to be touched
-          pointers.push_back(mine[f].data());
+          for (std::size_t i = 0; i < count; ++i) local[f].push_back(right(static_cast<int>(first + i), f));
+          local[f].push_back(-77.0);  // behind the piece, must not change
+          pointers.push_back(local[f].data());
         }
         const HeadRelation relation = solver->eliminate(pointers);
         solver->substitute(pointers, head);
@@ -71,21 +71,21 @@ TEST_P(MpiTridiagonal, EqualsDenseElimination) {
         Eigen::MatrixXd whole = right;
         for (int f = 0; f < fields; ++f) whole(0, f) += coupling * head(0, f);
         const Eigen::MatrixXd expected = reference.solve(whole);
-        // Neither of the two solutions is better than the condition number allows.
+        // The errors of both solutions are bounded by the condition number.
         const double condition = std::min(1.0 + 4.0 * coupling, static_cast<double>(size) * size);
         const double tolerance = expected.cwiseAbs().maxCoeff() * (2e-14 + 2e-16 * condition);
         for (int f = 0; f < fields; ++f) {
           for (std::size_t i = 0; i < count; ++i) {
-            ASSERT_NEAR(mine[f][i], expected(static_cast<int>(first + i), f), tolerance) << "row " << first + i;
+            ASSERT_NEAR(local[f][i], expected(static_cast<int>(first + i), f), tolerance) << "row " << first + i;
           }
-          EXPECT_EQ(mine[f][count], -77.0);
+          EXPECT_EQ(local[f][count], -77.0);
           // The relation is the first row of the inverse.
           EXPECT_NEAR(relation.constant(0, f) + relation.slope(0, 0) * head(0, f), expected(0, f), tolerance);
         }
         EXPECT_NEAR(relation.slope(0, 0), coupling * reference.solve(Eigen::VectorXd::Unit(size, 0))[0], 1e-13);
 
-        // Residual of what the ranks hold together.
-        const std::vector<double> x = world.gather({mine[0].data(), count});
+        // Residual of the solution on all ranks.
+        const std::vector<double> x = world.gather({local[0].data(), count});
         if (world.is_root()) {
           const Eigen::VectorXd solution = Eigen::Map<const Eigen::VectorXd>(x.data(), size);
           const double residual = (matrix * solution - whole.col(0)).cwiseAbs().maxCoeff();
@@ -99,7 +99,7 @@ TEST_P(MpiTridiagonal, EqualsDenseElimination) {
 INSTANTIATE_TEST_SUITE_P(Couplings, MpiTridiagonal,
                          testing::Combine(testing::Values(0.0, 1e-6, 0.1, 1.0, 100.0, 1e6), testing::Values(1, 40)));
 
-// Long pieces go through the table of pivots that repeat, where a dense reference is out of reach: a known solution.
+// Long pieces use the last pivot of the table repeatedly. A known solution, as a dense reference would be too large.
 TEST(MpiTridiagonal, RecoversAKnownSolutionOfALongLine) {
   const Communicator& world = test_world();
   for (const double coupling : {1e-6, 0.1, 1.0, 100.0, 1e6}) {
