@@ -1,7 +1,7 @@
 // Collocation methods: Gauss, and the pair Lobatto IIIA-IIIB.
 //
-//   Q_i = q + h sum_j a_ij V_j,  M V_i = p + h sum_j a^_ij f(Q_j, V_j),  q+ = q + h sum_i b_i V_i,  p+ = p + h sum_i
-//   b_i F_i
+//   Q_i = q + h sum_j a_ij V_j,  M V_i = p + h sum_j a^_ij f(Q_j, V_j),  q+ = q + h sum_i b_i V_i,
+//   p+ = p + h sum_i b_i F_i
 //
 // Source: hairer2006, sections II.1.3 and II.2.2; martin2018, section 7 and marsden2001, section 2.6 for the pair as
 // the variational integrator of a polynomial path on Lobatto nodes, forces included. Gauss: a^ = a, order 2s,
@@ -37,17 +37,17 @@ PartitionedRungeKutta lobatto(int stages) {
 /// its eigenvalues leave the unit circle where a^2 - 1 = b c is positive.
 bool grows(const PartitionedRungeKutta& s, double x) {
   const Eigen::Index n = s.b.size();
-  const Eigen::VectorXd one = Eigen::VectorXd::Ones(n);
+  const Eigen::VectorXd ones = Eigen::VectorXd::Ones(n);
   const Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(n, n) + x * x * s.a_hat * s.a;
   const Eigen::PartialPivLU<Eigen::MatrixXd> solver(matrix);
   // Stage momenta for q = 0, p = 1 and for q = 1, p = 0.
-  const Eigen::VectorXd from_p = solver.solve(one), from_q = solver.solve(-x * s.a_hat * one);
+  const Eigen::VectorXd from_p = solver.solve(ones), from_q = solver.solve(-x * s.a_hat * ones);
   const double b = x * s.b.dot(from_p);
-  const double c = -x * s.b.dot(one + x * s.a * from_q);
+  const double c = -x * s.b.dot(ones + x * s.a * from_q);
   return b * c > 0.0;
 }
 
-/// The lowest h omega at which an oscillation grows.
+/// The lowest h omega above which oscillations grow.
 double find_stability_boundary(const PartitionedRungeKutta& scheme) {
   constexpr double stride = 1e-4, highest = 100.0;
   double x = stride;
@@ -87,49 +87,47 @@ MethodProperties lobatto_properties(const Section& options) {
   return result;
 }
 
-/// The stages undamped, between two halves of what damping and noise do.
-Scheme warm(PartitionedRungeKutta scheme) {
+/// The undamped stages between two half steps of the exact flow of damping and noise.
+Scheme with_ou_outside(PartitionedRungeKutta scheme) {
   scheme.ou_outside = true;
   return scheme;
 }
 Scheme langevin_gauss(const Section& options) {
   const PartitionedRungeKutta scheme = gauss(stages_of(options));
-  return scheme.stages() == 1 ? Scheme(scheme) : warm(scheme);
+  return scheme.stages() == 1 ? Scheme(scheme) : with_ou_outside(scheme);
 }
-Scheme langevin_lobatto(const Section& options) { return warm(lobatto(stages_of(options))); }
+Scheme langevin_lobatto(const Section& options) { return with_ou_outside(lobatto(stages_of(options))); }
 
 const char* const notes =
-    "Implicit: Newton on the stage velocities of the particles, the environments eliminated, lines by a direct solver "
-    "or, with -ksp_type and -pc_type, another of PETSc's. ";
+    "Implicit: Newton's method for the stage velocities of the particles after the environments are eliminated, lines "
+    "by a direct solver or, with -ksp_type and -pc_type, by one of PETSc's.  ";
 
 }  // namespace
 
 Method gauss_method() {
-  return {
-      {.name = "gauss",
-       .summary = "Gauss collocation: implicit, symplectic, symmetric, order 2 s",
-       .equation = "Q_i = q + h sum_j a_ij V_j,  M V_i = p + h sum_j a_ij f(Q_j, V_j)\n"
-                   "q+ = q + h sum_i b_i V_i,  p+ = p + h sum_i b_i f(Q_i, V_i)",
-       .source = "hairer2006, section II.1.3",
-       .aliases = {{"midpoint", {{"stages", "1"}}}, {"implicit-midpoint", {{"stages", "1"}}}},
-       .keywords = {"gauss-legendre", "collocation", "implicit runge-kutta"},
-       .parameters = {{.name = "stages",
-                       .type = ValueType::integer,
-                       .doc = "number of stages s; 1 is the midpoint rule",
-                       .default_value = "2",
-                       .choices = {"1", "2", "3", "4"}}},
-       .notes = notes + std::string("Keeps its order on damped systems.")},
-      [](const Section& options) { return Scheme(gauss(stages_of(options))); },
-      gauss_properties,
-      Method::Domain::mechanical,
-      {},
-      {.takes_noise = true,
-       .statement =
-           "does damping and noise by the exact flow of p' = -C v + noise over h/2 before and after its stages, which "
-           "then are undamped: the Gibbs distribution of a harmonic potential is exact, any other wrong "
-           "by order 2 s. With one stage the damping stays in it, with one impulse of covariance 2 h kT C: "
-           "as exact on harmonic potentials",
-       .scheme = langevin_gauss}};
+  return {{.name = "gauss",
+           .summary = "Gauss collocation: implicit, symplectic, symmetric, order 2 s",
+           .equation = "Q_i = q + h sum_j a_ij V_j,  M V_i = p + h sum_j a_ij f(Q_j, V_j)\n"
+                       "q+ = q + h sum_i b_i V_i,  p+ = p + h sum_i b_i f(Q_i, V_i)",
+           .source = "hairer2006, section II.1.3",
+           .aliases = {{"midpoint", {{"stages", "1"}}}, {"implicit-midpoint", {{"stages", "1"}}}},
+           .keywords = {"gauss-legendre", "collocation", "implicit runge-kutta"},
+           .parameters = {{.name = "stages",
+                           .type = ValueType::integer,
+                           .doc = "number of stages s; 1 is the midpoint rule",
+                           .default_value = "2",
+                           .choices = {"1", "2", "3", "4"}}},
+           .notes = notes + std::string("Keeps its order on damped systems.")},
+          [](const Section& options) { return Scheme(gauss(stages_of(options))); },
+          gauss_properties,
+          Method::Domain::mechanical,
+          {},
+          {.takes_noise = true,
+           .statement = "applies damping and noise by the exact flow of p' = -C v + noise over h/2 before and after "
+                        "its stages, which are then undamped: the Gibbs distribution is exact for a harmonic potential "
+                        "and has an error of order 2 s for others. With one stage the damping stays in the stage, with "
+                        "one impulse of covariance 2 h kT C, and harmonic potentials are as exact",
+           .scheme = langevin_gauss}};
 }
 
 Method lobatto_method() {
@@ -154,9 +152,8 @@ Method lobatto_method() {
       Method::Domain::mechanical,
       {},
       {.takes_noise = true,
-       .statement = "does damping and noise by the exact flow of p' = -C v + noise over h/2 before and after its "
-                    "stages, which then "
-                    "are undamped: the Gibbs distribution is wrong by order 2 s - 2",
+       .statement = "applies damping and noise by the exact flow of p' = -C v + noise over h/2 before and after its "
+                    "stages, which are then undamped: the Gibbs distribution has an error of order 2 s - 2",
        .scheme = langevin_lobatto}};
 }
 

@@ -1,4 +1,4 @@
-// The explicit and the implicit Euler method: baselines that gain and lose energy by themselves.
+// The explicit and the implicit Euler method: baselines whose energy grows and decays numerically.
 //
 //   explicit: q+ = q + h M^-1 p,   p+ = p + h f(q, M^-1 p)
 //   implicit: q+ = q + h M^-1 p+,  p+ = p + h f(q+, M^-1 p+)
@@ -44,7 +44,7 @@ Method explicit_euler_method() {
           explicit_properties,
           Method::Domain::mechanical,
           {},
-          {.statement = "takes no noise: what it adds to every oscillation by itself would be taken for heat"}};
+          {.statement = "takes no noise: its numerical energy growth would count as heat"}};
 }
 
 Method implicit_euler_method() {
@@ -57,7 +57,7 @@ Method implicit_euler_method() {
           implicit_properties,
           Method::Domain::mechanical,
           {},
-          {.statement = "takes no noise: what it takes off every oscillation by itself would have to be heated first"}};
+          {.statement = "takes no noise: its numerical damping would cool the system"}};
 }
 
 }  // namespace bathline

@@ -39,8 +39,9 @@ Method exact_method() {
           Method::Domain::both,
           {},
           {.takes_noise = true,
-           .statement = "adds the exact Gaussian of every step (vanloan1978), on linear systems alone: paths have the "
-                        "law of the Langevin equation at any step"}};
+           .statement =
+               "adds the exact Gaussian increment of every step (vanloan1978), on linear systems only: paths have the "
+               "law of the Langevin equation at any step"}};
 }
 
 }  // namespace bathline

@@ -25,7 +25,7 @@ Scheme scheme(const Section& options) {
   return one_stage(1.0 - g, g);
 }
 
-/// Not explicit at the ends of the family either: L(g q + (1-g) q+, (q+ - q)/h) mixes both momenta.
+/// Implicit at both ends of the family as well: L(g q + (1-g) q+, (q+ - q)/h) couples both momenta.
 Scheme lagrangian_scheme(const Section& options) {
   const double g = options.number("gamma");
   return one_stage(1.0 - g, g);
@@ -62,18 +62,17 @@ Method gamma_method() {
                        .default_value = "0.0",
                        .bound = Bound::unit_interval}},
        .notes = "Closed: symplectic for every g. Open: the reduced scheme, g = 0 being the variational scheme of "
-                "limebeer2020. Implicit for 0 < g < 1 and for Lagrangians of any form: Newton on the particles, the "
-                "environments "
-                "eliminated. The discrete Lagrangian is h L(g q + (1-g) q+, (q+ - q)/h, t + (1-g) h)."},
+                "limebeer2020. Implicit for 0 < g < 1 and for Lagrangians of any form: Newton's method for the "
+                "particles after the environments are eliminated. The discrete Lagrangian is h L(g q + (1-g) q+, (q+ - "
+                "q)/h, t + (1-g) h)."},
       scheme,
       properties,
       Method::Domain::mechanical,
       lagrangian_scheme,
       {.takes_noise = true,
-       .statement =
-           "adds one impulse of covariance 2 h kT C to a step: of a harmonic potential, whatever M, K, C and h "
-           "are, q + eta v has the covariance kT K^-1 and v that of kT S^-1, with eta = (1 - 2g) h/2 and "
-           "S = M - eta C - eta^2 K. With g = 1/2 that is the Gibbs distribution of q and p"}};
+       .statement = "adds one impulse of covariance 2 h kT C per step: in a harmonic potential, for any M, K, C and h, "
+                    "q + eta v has the covariance kT K^-1 and v the covariance kT S^-1, with eta = (1 - 2g) h/2 and "
+                    "S = M - eta C - eta^2 K. With g = 1/2 that is the Gibbs distribution of q and p"}};
 }
 
 }  // namespace bathline

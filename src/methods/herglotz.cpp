@@ -20,7 +20,8 @@ bool is_exact(const Section& options) { return options.text("lagrangian") == "ex
 
 Scheme scheme(const Section& options) { return HerglotzScheme{is_exact(options)}; }
 
-/// By the midpoint rule it is a method with one stage, where L is looked at with the action of the start.
+/// With the midpoint rule it is a method with one stage, in which L is evaluated with the action at the start of the
+/// step.
 Scheme lagrangian_scheme(const Section& options) {
   if (is_exact(options)) return scheme(options);
   PartitionedRungeKutta midpoint = one_stage(0.5, 0.5);
@@ -50,19 +51,19 @@ Method herglotz_method() {
        .parameters = {{.name = "lagrangian",
                        .type = ValueType::text,
                        .doc = "discrete Lagrangian: by the midpoint rule, or the exact one of a free particle or a "
-                              "harmonic oscillator, whose steps lie on the exact motion.",
+                              "harmonic oscillator, whose steps lie on the exact solution.",
                        .default_value = "\"midpoint\"",
                        .choices = {"midpoint", "exact"}}},
        .notes = "Runs on systems of kind `contact`, on Lagrangians with z and on open systems whose damping is "
-                "C = -gamma M, which become contact systems with z = 0 at the start; of higher order on the first "
-                "two are `gauss` and `lobatto`. The momenta recorded are those of the discrete "
+                "C = -gamma M, which become contact systems with z = 0 at the start; `gauss` and `lobatto` have a "
+                "higher order on the first two. The momenta recorded are those of the discrete "
                 "Legendre transforms, p^- = p^+. The dissipated "
                 "energy is that of a damper -gamma M at the mean velocity of every step."},
       scheme,
       properties,
       Method::Domain::contact,
       lagrangian_scheme,
-      {.statement = "takes no noise: the damping of its Lagrangian is no force that a bath exerts"}};
+      {.statement = "takes no noise: the damping in its Lagrangian is not the force of a bath"}};
 }
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// An integrator as the catalogue knows it: its self-description, its properties and the scheme it stands for.
+// An entry of the catalogue of integrators: description, properties and scheme.
 #pragma once  // Public: programs of others may include this header.
 
 #include <functional>
@@ -25,26 +25,26 @@ struct MethodProperties {
   double real_axis_limit = 0.0;
 };
 
-/// What becomes of a method on an open system with noise.
+/// How a method treats an open system with noise.
 struct LangevinSupport {
   bool takes_noise = false;
-  /// What it gets right of the thermal state, or why it takes no noise: a sentence without its subject, the method.
-  std::string statement = "says nothing of noise";
-  /// The scheme with noise; empty where it is the same one.
+  /// What is exact in the thermal state, or why the method takes no noise: a sentence without its subject, the method.
+  std::string statement = "has no noise variant";
+  /// The scheme with noise; empty if it is that of the method without noise.
   std::function<Scheme(const Section& options)> scheme = {};
 };
 
 /// One line of the catalogue.
 struct Method {
-  /// What a method advances: q and p of a mechanical system, or z beside them of a contact system. Methods for the
-  /// former do so as well where their scheme has stages.
+  /// What a method advances: q and p of a mechanical system, or z beside them of a contact system. Mechanical methods
+  /// whose scheme has stages advance contact systems as well.
   enum class Domain { mechanical, contact, both };
 
   CatalogueEntry entry;
   std::function<Scheme(const Section& options)> scheme;
   std::function<MethodProperties(const Section& options)> properties;
   Domain domain = Domain::mechanical;
-  /// The scheme where momenta are no constant masses times velocities; empty where that is the same one.
+  /// The scheme for momenta that are not constant masses times velocities; empty if it is `scheme`.
   std::function<Scheme(const Section& options)> lagrangian_scheme = {};
   LangevinSupport langevin = {};
 
@@ -54,7 +54,7 @@ struct Method {
   }
 };
 
-/// Those of this program.
+/// The methods of this program.
 const Catalogue<Method>& methods();
 
 /// Order, structure and stability limits of a method with its default options, in words.

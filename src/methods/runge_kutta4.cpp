@@ -1,4 +1,4 @@
-// The classical Runge-Kutta method of order 4: a baseline that loses energy slowly.
+// The classical Runge-Kutta method of order 4: a baseline with slow numerical dissipation.
 //
 // Source: hairer2006, section II.1.1, table (1.8). Order 4, neither symplectic nor symmetric; explicit.
 // Tested by tests/properties/order_test.cpp.
@@ -34,7 +34,7 @@ Method rk4_method() {
           properties,
           Method::Domain::mechanical,
           {},
-          {.statement = "takes no noise: it loses energy by itself, so that no noise balances its damping"}};
+          {.statement = "takes no noise: its numerical dissipation breaks the fluctuation-dissipation relation"}};
 }
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Schemes as data: how they are put together and how far they reach.
+// Schemes as data: construction, merging of substeps, nodes and reach.
 #include "methods/scheme.hpp"
 
 #include <algorithm>
@@ -8,13 +8,13 @@ namespace bathline {
 
 namespace {
 
-/// How many sites on each side displacements and momenta depend on.
+/// The number of sites on each side on which displacements and momenta depend.
 struct Reach {
   int displacement = 0, momentum = 0;
 
   void step(const ExplicitScheme& scheme) {
-    // A drift carries what the momenta depend on over to the displacements, a force that of the displacements one site
-    // further over to the momenta. A stage does both, each with the values of the stage before.
+    // After a drift displacements depend on all that the momenta depended on; after a kick momenta depend on the sites
+    // of the displacements and one more. A stage does both, with the values of the preceding stage.
     for (const Substep& substep : scheme.substeps) {
       const int drifted = std::max(displacement, momentum);
       const int kicked = std::max(momentum, displacement + 1);
@@ -53,9 +53,9 @@ ExplicitScheme ExplicitScheme::merged() const {
   ExplicitScheme result = *this;
   result.substeps.clear();
   for (const Substep& substep : substeps) {
-    const bool goes_on =
+    const bool continues_last =
         !result.substeps.empty() && substep.kind != Substep::Kind::stage && result.substeps.back().kind == substep.kind;
-    if (!goes_on) {
+    if (!continues_last) {
       result.substeps.push_back(substep);
     } else {
       result.substeps.back().weight += substep.weight;

@@ -1,8 +1,8 @@
-// What an integrator is to the rest of the program: a scheme, as data.
+// The scheme of an integrator, as data.
 //
 // Every scheme advances q' = v, p' = f(q, v), with v = p/m and f = -grad U(q) - C v, for the particles and for all
-// sites of their environments alike. The methods in this folder fill in the numbers; `advance/` runs them on
-// particles and `model/` on environments, so that neither of those knows a method by name.
+// sites of their environments alike. The methods in this folder fill in the numbers; `steppers/` runs them on particles
+// and `model/` on environments, so that neither depends on a method by name.
 #pragma once  // Public: programs of others may include this header.
 
 #include <Eigen/Core>
@@ -18,7 +18,7 @@ struct Substep {
     drift,  ///< q += weight h v
     kick,   ///< p += weight h f(q, v)
     stage,  ///< one stage of a Runge-Kutta method; the last one also ends the step
-    ou  ///< p by the exact flow of p' = -C v + noise over weight h; kicks then leave both out. Environments see none
+    ou      ///< p by the exact flow of p' = -C v + noise over weight h; kicks then omit both. Not for environments
   };
   Kind kind;
   double weight = 0.0;
@@ -36,20 +36,20 @@ struct ExplicitScheme {
   std::vector<std::vector<double>> a;  ///< strictly lower triangular, row i has i entries; empty for a splitting
   std::vector<double> b;
 
-  /// The same where no force depends on the velocities: kicks in a row, at the same positions, are one, and so are
-  /// drifts.
+  /// The equivalent scheme if no force depends on velocities: consecutive kicks, at the same positions, are merged, and
+  /// so are consecutive drifts.
   ExplicitScheme merged() const;
-  /// Where its substeps are, in steps from the start. Time goes along with the positions: a kick is where the drifts
-  /// before it have come to, so that the equations with time as one more position are those of an autonomous system and
-  /// keep the order, tables for q'' = f(q) included. A stage is at the sum of its weights.
+  /// The times of its substeps, in steps from the start. Time advances with the positions: the time of a kick is the
+  /// sum of the drifts before it, so that the equations with time as one more position are autonomous and keep the
+  /// order, tables for q'' = f(q) included. The time of a stage is the sum of its weights.
   std::vector<double> nodes() const;
-  /// How many sites on each side the state of a site depends on after `steps` steps.
+  /// The number of sites on each side on which the state of a site depends after `steps` steps.
   int reach(int steps) const;
-  /// How many steps reach no more than so many sites; at least one.
+  /// The number of steps whose reach is at most `sites`; at least one.
   int steps_within(std::int64_t sites) const;
   /// Whether damping and noise have substeps of their own.
   bool has_ou_substeps() const;
-  /// The same with all of their work before and after the other substeps, half a step each.
+  /// The scheme with damping and noise in two further substeps over half a step each, the first and the last.
   ExplicitScheme with_ou_outside() const;
 
   bool operator==(const ExplicitScheme&) const = default;
@@ -61,20 +61,21 @@ struct PartitionedRungeKutta {
   Eigen::MatrixXd a;      ///< s x s
   Eigen::MatrixXd a_hat;  ///< s x s
   Eigen::VectorXd b;      ///< s
-  /// Of contact systems: every stage has the action of the start, Z_i = z, instead of Z_i = z + h sum_j a_ij L_j.
+  /// For contact systems: every stage has the action at the start of the step, Z_i = z, instead of Z_i = z + h sum_j
+  /// a_ij L_j.
   bool freezes_action = false;
-  /// Damping and noise act before and after the stages, each time by their exact flow over h/2, and not within them.
+  /// Damping and noise act before and after the stages, by their exact flow over h/2 each, and not in the stages.
   bool ou_outside = false;
 
   int stages() const { return static_cast<int>(b.size()); }
-  /// Where its stages are, in steps from the start: those of the positions, with which time goes along.
+  /// The times of its stages, in steps from the start: the nodes of the positions, with which time advances.
   Eigen::VectorXd nodes() const { return a.rowwise().sum(); }
 };
 
 /// With one stage, at q + h a V and p + h a_hat f.
 PartitionedRungeKutta one_stage(double a, double a_hat);
 
-/// The flow itself, to the accuracy of a reference solution.
+/// The exact flow, to the accuracy of a reference solution.
 struct ExactFlow {};
 
 /// The discrete Herglotz equations of a contact system, for the discrete Lagrangian of the midpoint rule or the exact
@@ -85,7 +86,7 @@ struct HerglotzScheme {
 
 using Scheme = std::variant<ExplicitScheme, PartitionedRungeKutta, ExactFlow, HerglotzScheme>;
 
-/// Whether it has stages: only splittings, which advance positions and momenta by turns, have none.
+/// Whether it has stages: only splittings, which advance positions and momenta alternately, have none.
 bool has_stages(const Scheme& scheme);
 
 /// A kick-and-drift scheme.

@@ -1,4 +1,4 @@
-// Symmetric kick-and-drift schemes put together from tables of weights, and how far they are stable.
+// Symmetric kick-and-drift schemes built from tables of weights, and their stability limits.
 #include "methods/splitting.hpp"
 
 #include <cmath>
@@ -29,7 +29,7 @@ void add_drift(double weight, std::vector<Substep>& substeps) {
 // Gaps of instability are narrow where a method is accurate: 7e-4 wide at order 10.
 constexpr double stride = 1e-4;
 
-/// A splitting never gets farther than this: the Stoermer-Verlet method, limit 2, as often as there are kicks.
+/// An upper bound of the limits: that of the Stoermer-Verlet method, 2, times the number of kicks.
 double highest_limit(const ExplicitScheme& scheme) { return 2.0 * static_cast<double>(scheme.substeps.size()); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Symmetric kick-and-drift schemes put together from tables of weights, and how far they are stable.
+// Symmetric kick-and-drift schemes built from tables of weights, and their stability limits.
 #pragma once  // Public: programs of others may include this header.
 
 #include <span>
@@ -12,7 +12,7 @@ namespace bathline {
 std::vector<double> palindrome(std::span<const double> half, int length);
 
 /// Stoermer-Verlet steps of h times the weights one after the other, each drift, kick, kick, drift, so that it is
-/// symmetric on damped systems too; adjacent drifts are one.
+/// symmetric on damped systems too; adjacent drifts are merged.
 ExplicitScheme composition(std::span<const double> weights);
 
 /// Alternating substeps, the first and the last of the kind `outer`: outer[0], inner[0], outer[1], ...

@@ -1,4 +1,4 @@
-// Where a method begins to be unstable, looked for in small strides: instability may end again a little further on.
+// The stability boundary of a method, by a search in small strides, as the first interval of instability may be short.
 // Tested by tests/methods/splitting_test.cpp.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace bathline {
 
-/// The first x > 0, up to rounding, where `grows(x)`; infinity where it does not up to `highest`. What is narrower than
-/// `stride` can be overlooked.
+/// The first x > 0, up to rounding, where `grows(x)`; infinity where it does not up to `highest`. An interval narrower
+/// than `stride` can be missed.
 template <class Grows>
 double find_stability_boundary(const Grows& grows, double stride, double highest) {
   for (double x = stride; x < highest; x += stride) {

@@ -3,11 +3,10 @@
 //   kick-drift-kick:  p_ = p + h/2 f(q),  q+ = q + h M^-1 p_,  p+ = p_ + h/2 f(q+)
 //   drift-kick-drift: q_ = q + h/2 M^-1 p,  p+ = p + h f(q_),  q+ = q_ + h/2 M^-1 p+
 //
-// Source: hairer2006, section I.1.4. Order 2, symplectic, symmetric; explicit for separable systems.
-// A damping force enters as in the gamma family: each half is one of its explicit ends, the other half is the adjoint.
-// With noise an impulse of covariance 2 h kT C is shared by both halves: kick-drift-kick is then the method of
-// gronbech2013. `baoab` is the method of leimkuhler2013, B A O A B with kicks B, drifts A and the exact flow O of
-// p' = -C v + noise.
+// Source: hairer2006, section I.1.4. Order 2, symplectic, symmetric; explicit for separable systems. A damping force
+// enters as in the gamma family: each half is one of its explicit ends, the other half is the adjoint. With noise both
+// halves share an impulse of covariance 2 h kT C: kick-drift-kick is then the method of gronbech2013. `baoab` is the
+// method of leimkuhler2013, B A O A B with kicks B, drifts A and the exact flow O of p' = -C v + noise.
 // Tested by tests/properties/order_test.cpp.
 #include <limits>
 
@@ -75,9 +74,9 @@ Method stoermer_verlet_method() {
           Method::Domain::mechanical,
           {},
           {.takes_noise = true,
-           .statement = "shares one impulse of covariance 2 h kT C between both halves of a step: of a harmonic "
-                        "potential q has the covariance kT K^-1 exactly, at any step; p that of kT (M - h^2 K/4) with "
-                        "kick-drift-kick, v that of kT (M - h^2 K/4)^-1 with drift-kick-drift"}};
+           .statement = "shares one impulse of covariance 2 h kT C between both halves of a step: in a harmonic "
+                        "potential q has the covariance kT K^-1 exactly, at any step; p has kT (M - h^2 K/4) with "
+                        "kick-drift-kick, v has kT (M - h^2 K/4)^-1 with drift-kick-drift"}};
 }
 
 Method gjf_method() {
@@ -94,9 +93,9 @@ Method gjf_method() {
       Method::Domain::mechanical,
       {},
       {.takes_noise = true,
-       .statement = "shares one impulse of covariance 2 h kT C between both halves of a step: of a harmonic "
-                    "potential q has the covariance kT K^-1 exactly, at any step, p that of kT (M - h^2 K/4); free "
-                    "particles diffuse and drift as they should"}};
+       .statement = "shares one impulse of covariance 2 h kT C between both halves of a step: in a harmonic potential "
+                    "q has the covariance kT K^-1 exactly, at any step, and p has kT (M - h^2 K/4); diffusion and "
+                    "drift of free particles are exact"}};
 }
 
 Method baoab_method() {
@@ -112,10 +111,9 @@ Method baoab_method() {
           Method::Domain::mechanical,
           {},
           {.takes_noise = true,
-           .statement =
-               "does damping and noise by the exact flow of p' = -C v + noise in the middle of a step: of a harmonic "
-               "potential q has the covariance kT K^-1 exactly, at any step, p that of kT (M - h^2 K/4); a free "
-               "particle diffuses too fast by x coth x, x = h C/2m",
+           .statement = "applies damping and noise by the exact flow of p' = -C v + noise in the middle of a step: in "
+                        "a harmonic potential q has the covariance kT K^-1 exactly, at any step, and p has kT (M - h^2 "
+                        "K/4); the diffusion of a free particle is too large by the factor x coth x, x = h C/2m",
            .scheme = baoab}};
 }
 

@@ -17,20 +17,20 @@ struct Legendre {
 };
 
 Legendre legendre(int degree, Long x) {
-  Long before = 1.0L, now = x;
+  Long previous = 1.0L, current = x;
   if (degree == 0) return {1.0L, 0.0L, 0.0L};
   for (int n = 2; n <= degree; ++n) {
     const auto k = static_cast<Long>(n);
-    const Long next = ((2.0L * k - 1.0L) * x * now - (k - 1.0L) * before) / k;
-    before = now;
-    now = next;
+    const Long next = ((2.0L * k - 1.0L) * x * current - (k - 1.0L) * previous) / k;
+    previous = current;
+    current = next;
   }
   const auto n = static_cast<Long>(degree);
-  const Long first = n * (before - x * now) / (1.0L - x * x);
-  return {now, first, (2.0L * x * first - n * (n + 1.0L) * now) / (1.0L - x * x)};
+  const Long first = n * (previous - x * current) / (1.0L - x * x);
+  return {current, first, (2.0L * x * first - n * (n + 1.0L) * current) / (1.0L - x * x)};
 }
 
-/// Newton's method; it converges in a handful of steps from the guesses below.
+/// Newton's method; it converges in a few iterations from the guesses below.
 template <class Correction>
 Long root(Long x, Correction&& correction) {
   for (int i = 0; i < 20; ++i) x -= correction(x);
@@ -65,8 +65,8 @@ Eigen::VectorXd gauss_nodes(int stages) {
   Eigen::VectorXd nodes(stages);
   for (int i = 0; i < stages; ++i) {
     const Long guess = -std::cos(std::numbers::pi_v<Long> * (i + 0.75L) / (stages + 0.5L));
-    const Long x = root(guess, [&](Long at) {
-      const Legendre p = legendre(stages, at);
+    const Long x = root(guess, [&](Long z) {
+      const Legendre p = legendre(stages, z);
       return p.value / p.first;
     });
     nodes[i] = static_cast<double>(0.5L * (1.0L + x));
@@ -80,8 +80,8 @@ Eigen::VectorXd lobatto_nodes(int stages) {
   nodes[stages - 1] = 1.0;
   for (int i = 1; i < stages - 1; ++i) {
     const Long guess = -std::cos(std::numbers::pi_v<Long> * i / (stages - 1.0L));
-    const Long x = root(guess, [&](Long at) {
-      const Legendre p = legendre(stages - 1, at);
+    const Long x = root(guess, [&](Long z) {
+      const Legendre p = legendre(stages - 1, z);
       return p.first / p.second;
     });
     nodes[i] = static_cast<double>(0.5L * (1.0L + x));
@@ -105,11 +105,11 @@ Eigen::VectorXd collocation_weights(const Eigen::VectorXd& nodes) {
 }
 
 Eigen::MatrixXd symplectic_partner(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) {
-  Eigen::MatrixXd conjugate(a.rows(), a.cols());
+  Eigen::MatrixXd partner(a.rows(), a.cols());
   for (Eigen::Index i = 0; i < a.rows(); ++i) {
-    for (Eigen::Index j = 0; j < a.cols(); ++j) conjugate(i, j) = b[j] * (1.0 - a(j, i) / b[i]);
+    for (Eigen::Index j = 0; j < a.cols(); ++j) partner(i, j) = b[j] * (1.0 - a(j, i) / b[i]);
   }
-  return conjugate;
+  return partner;
 }
 
 }  // namespace bathline

@@ -25,7 +25,7 @@ TEST(MethodCatalogue, HasEveryMethodOnceWithItsSource) {
   EXPECT_EQ(methods().find("no-such-method"), nullptr);
 }
 
-TEST(MethodCatalogue, SaysWhatTheDefaultsDo) {
+TEST(MethodCatalogue, StatesThePropertiesOfTheDefaults) {
   EXPECT_THAT(describe_properties(*methods().find("gamma")),
               testing::AllOf(testing::HasSubstr("Order 1, symplectic, not time-reversible"),
                              testing::HasSubstr("h omega = 2."), testing::HasSubstr("default options")));
@@ -35,7 +35,7 @@ TEST(MethodCatalogue, SaysWhatTheDefaultsDo) {
               testing::HasSubstr("Stable for oscillations at any step"));
 }
 
-TEST(MethodCatalogue, SaysWhatRunsOnContactSystems) {
+TEST(MethodCatalogue, StatesWhichMethodsSupportContactSystems) {
   EXPECT_THAT(describe_properties(*methods().find("herglotz")),
               testing::AllOf(testing::HasSubstr("Order 1, conformally contact"), testing::HasSubstr("default options"),
                              testing::Not(testing::HasSubstr("Conserves"))));

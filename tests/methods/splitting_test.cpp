@@ -1,4 +1,4 @@
-// Splittings put together from tables, and their limits of stability against those known in closed form.
+// Splittings built from tables, and their stability limits against those known in closed form.
 #include "methods/splitting.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ TEST(Splitting, AlternatingBeginsAndEndsWithTheOuterKind) {
                                                                         {Kind::kick, 0.375, true}}));
 }
 
-TEST(Splitting, LimitsThatAreKnown) {
+TEST(Splitting, KnownLimits) {
   const ExplicitScheme verlet = composition(std::vector<double>{1.0});
   EXPECT_NEAR(imaginary_axis_limit(verlet), 2.0, 1e-12);
   EXPECT_TRUE(std::isinf(real_axis_limit(verlet)));
@@ -46,7 +46,7 @@ TEST(Splitting, LimitsThatAreKnown) {
   EXPECT_NEAR(imaginary_axis_limit(composition(std::vector<double>{0.5, 0.5})), 4.0, 1e-12);
   // A kick with the velocity before, 1 - z, is at -1 for z = 2.
   EXPECT_NEAR(real_axis_limit(splitting({{Kind::drift, 0.5}, {Kind::kick, 1.0}, {Kind::drift, 0.5}})), 2.0, 1e-12);
-  // Where the stability polynomials of the triple jump leave [-1, 1], found by hand from their roots.
+  // Where the stability polynomials of the triple jump leave [-1, 1], computed by hand from their roots.
   const double c = 1.0 / (2.0 - std::cbrt(2.0));
   const double limit = imaginary_axis_limit(composition(std::vector<double>{c, 1.0 - 2.0 * c, c}));
   EXPECT_NEAR(limit, 1.5734, 1e-4);

@@ -10,7 +10,7 @@
 namespace bathline::tableau_test {
 namespace {
 
-TEST(Tableau, NodesThatAreKnown) {
+TEST(Tableau, KnownNodes) {
   const double root3 = std::sqrt(3.0), root5 = std::sqrt(5.0), root15 = std::sqrt(15.0);
   EXPECT_NEAR(gauss_nodes(1)[0], 0.5, 1e-16);
   EXPECT_NEAR(gauss_nodes(2)[1], 0.5 + root3 / 6.0, 1e-16);
@@ -75,12 +75,12 @@ TEST(Tableau, LobattoPairsSatisfyTheirOrderConditions) {
   }
 }
 
-TEST(Tableau, ImplicitMethodsAreSymplecticAndSymmetricAsTheyPromise) {
-  int found = 0;
+TEST(Tableau, ImplicitMethodsAreSymplecticAndSymmetricAsTheyClaim) {
+  int count = 0;
   for (const MethodCase& method : method_cases()) {
     const auto* s = std::get_if<PartitionedRungeKutta>(&method.scheme);
     if (s == nullptr) continue;
-    ++found;
+    ++count;
     SCOPED_TRACE(method.name);
     const MethodProperties properties = method.method->properties(method.options);
     const int n = s->stages();
@@ -95,7 +95,7 @@ TEST(Tableau, ImplicitMethodsAreSymplecticAndSymmetricAsTheyPromise) {
       }
     }
   }
-  EXPECT_GT(found, 8);  // those of Gauss and Lobatto, and methods with one stage
+  EXPECT_GT(count, 8);  // those of Gauss and Lobatto, and methods with one stage
 }
 
 }  // namespace
