@@ -73,29 +73,30 @@ Eigen::SparseMatrix<double> AssembledSystem::sparse_stiffness() const {
 
 AssembledSystem::LinearSde AssembledSystem::linear_sde() const {
   const int n = particle_dofs();
-  // Where u and v or p of every degree of freedom stand.
-  std::vector<int> at, rate;
+  // The rows of u and of v or p of every degree of freedom.
+  std::vector<int> position, rate;
   int first = 0;
-  const auto place = [&](int end) {
+  const auto append_rows = [&](int end) {
     const int count = end - first;
-    for (int i = 0; i < count; ++i) at.push_back(2 * first + i);
+    for (int i = 0; i < count; ++i) position.push_back(2 * first + i);
     for (int i = 0; i < count; ++i) rate.push_back(2 * first + count + i);
     first = end;
   };
-  place(n);
-  for (const int end : ends_) place(end);
+  append_rows(n);
+  for (const int end : ends_) append_rows(end);
   LinearSde linear_sde{Eigen::MatrixXd::Zero(2 * size(), 2 * size()), Eigen::MatrixXd::Zero(2 * size(), 2 * size())};
-  const Eigen::MatrixXd pulls = -stiffness();
+  const Eigen::MatrixXd minus_stiffness = -stiffness();
   for (int i = 0; i < size(); ++i) {
     const bool is_particle = i < n;
-    linear_sde.drift(at[i], rate[i]) = is_particle ? 1.0 : 1.0 / mass_[i];
-    for (int j = 0; j < size(); ++j) linear_sde.drift(rate[i], at[j]) = pulls(i, j) / (is_particle ? mass_[i] : 1.0);
+    linear_sde.drift(position[i], rate[i]) = is_particle ? 1.0 : 1.0 / mass_[i];
+    for (int j = 0; j < size(); ++j)
+      linear_sde.drift(rate[i], position[j]) = minus_stiffness(i, j) / (is_particle ? mass_[i] : 1.0);
   }
   const auto inverse_mass = problem_.system().mass.cwiseInverse().asDiagonal();
-  Eigen::MatrixXd by_q, by_v;
-  problem_.jacobians(problem_.system().q0, problem_.system().v0, 0.0, by_q, by_v);
-  linear_sde.drift.block(n, 0, n, n) += inverse_mass * by_q;
-  linear_sde.drift.block(n, n, n, n) += inverse_mass * by_v;
+  Eigen::MatrixXd df_dq, df_dv;
+  problem_.jacobians(problem_.system().q0, problem_.system().v0, 0.0, df_dq, df_dv);
+  linear_sde.drift.block(n, 0, n, n) += inverse_mass * df_dq;
+  linear_sde.drift.block(n, n, n, n) += inverse_mass * df_dv;
   if (const WhiteNoise* noise = problem_.noise()) {
     linear_sde.diffusion.block(n, n, n, n) = 2.0 * inverse_mass * noise->diffusion() * inverse_mass;
   }
@@ -104,8 +105,8 @@ AssembledSystem::LinearSde AssembledSystem::linear_sde() const {
     linear_sde.diffusion(rate[i], rate[i]) += 2.0 * temperature_[i] * damping;
   }
   for (const auto& [i, mobility] : mobilities_) {
-    for (int j = 0; j < size(); ++j) linear_sde.drift(at[i], at[j]) += mobility * pulls(i, j);
-    linear_sde.diffusion(at[i], at[i]) += 2.0 * temperature_[i] * mobility;
+    for (int j = 0; j < size(); ++j) linear_sde.drift(position[i], position[j]) += mobility * minus_stiffness(i, j);
+    linear_sde.diffusion(position[i], position[i]) += 2.0 * temperature_[i] * mobility;
   }
   return linear_sde;
 }
@@ -126,9 +127,9 @@ void AssembledSystem::force(std::span<const double> u, std::span<double> force) 
 double AssembledSystem::add_losses(std::span<const double> u, std::span<double> v, std::span<double> force) const {
   const int n = particle_dofs();
   double power = 0.0;
-  // What slips does so at the pull of the springs, before the dashpots.
-  std::vector<double> slipping;
-  for (const auto& [i, mobility] : mobilities_) slipping.push_back(mobility * force[i]);
+  // Mobilities act on the forces of the springs, before those of the dashpots are added.
+  std::vector<double> mobility_velocity;
+  for (const auto& [i, mobility] : mobilities_) mobility_velocity.push_back(mobility * force[i]);
   if (problem_.is_damped()) {
     const Eigen::Map<const Eigen::VectorXd> velocity(v.data(), n);
     q_ = problem_.system().q0 + Eigen::Map<const Eigen::VectorXd>(u.data(), n);
@@ -143,8 +144,8 @@ double AssembledSystem::add_losses(std::span<const double> u, std::span<double> 
   }
   for (std::size_t k = 0; k < mobilities_.size(); ++k) {
     const auto& [i, mobility] = mobilities_[k];
-    v[i] += slipping[k];
-    power += slipping[k] * slipping[k] / mobility;
+    v[i] += mobility_velocity[k];
+    power += mobility_velocity[k] * mobility_velocity[k] / mobility;
   }
   return power;
 }
@@ -180,11 +181,11 @@ double AssembledSystem::add_applied(double t, std::span<const double> u, std::sp
   Eigen::Map<Eigen::VectorXd>(force.data(), n) += applied;
   const double power = velocity.dot(applied);
   if (!problem_.system().lagrangian) return power;
-  Eigen::VectorXd x(2 * n + 2), slopes(2 * n + 2);
+  Eigen::VectorXd x(2 * n + 2), gradient(2 * n + 2);
   x << q_, velocity, t, 0.0;
-  problem_.system().lagrangian->gradient(x.data(), slopes.data());
-  Eigen::Map<Eigen::VectorXd>(force.data(), n) += slopes.head(n);
-  return power - slopes[2 * n];
+  problem_.system().lagrangian->gradient(x.data(), gradient.data());
+  Eigen::Map<Eigen::VectorXd>(force.data(), n) += gradient.head(n);
+  return power - gradient[2 * n];
 }
 
 }  // namespace bathline

@@ -12,8 +12,11 @@
 namespace bathline {
 
 /// All degrees of freedom u = (particles, sites of every environment), as displacements from the start:
-/// m u'' = f(u) - C u', with the springs and dashpots of the environments as plain lists; what slips (assembly.hpp) has
-/// u' = p/m + slip f. Environments longer than `limit` sites are cut there.
+///
+///   m u'' = f(u) - C u',   and u' = p/m + mobility f for sites with a mobility (lumped_network.hpp)
+///
+/// with the springs and dashpots of the environments as plain lists. Environments longer than `limit` sites are
+/// truncated there.
 class AssembledSystem {
  public:
   AssembledSystem(const Problem& problem, std::int64_t limit);
@@ -24,14 +27,14 @@ class AssembledSystem {
   bool is_damped() const { return problem_.is_damped() || !dashpots_.empty() || !mobilities_.empty(); }
   bool is_linear() const { return problem_.system().is_linear() && is_linear_; }
   bool has_applied() const { return problem_.system().is_driven() || problem_.system().lagrangian; }
-  /// Whether `force` is all there is between particles and sites: a spring of another kind stands in no list.
+  /// Whether `force` has all forces between particles and sites: nonlinear springs are in no list.
   bool is_complete() const { return is_linear_; }
 
   /// Stiffness matrix linearised at the start.
   Eigen::MatrixXd stiffness() const;
   Eigen::SparseMatrix<double> sparse_stiffness() const;
-  /// x' = B x + noise, <noise noise^T> = Q delta(t - t'), with all forces linearised at the start and all noise there
-  /// is.
+  /// x' = B x + noise, <noise noise^T> = Q delta(t - t'), with all forces linearised at the start and all sources of
+  /// noise.
   struct LinearSde {
     Eigen::MatrixXd drift, diffusion;
   };
@@ -39,16 +42,16 @@ class AssembledSystem {
   LinearSde linear_sde() const;
   /// Force without losses at displacements u.
   void force(std::span<const double> u, std::span<double> force) const;
-  /// Adds the drag, -C v and the particles' own force at displacements u, and what slips under `force` to v = p/m.
-  /// Returns the power that they take.
+  /// Adds the drag, -C v and the particles' own force at displacements u, to `force`, and mobility times `force`
+  /// to v = p/m. Returns the power that they dissipate.
   double add_losses(std::span<const double> u, std::span<double> v, std::span<double> force) const;
-  /// The velocities that belong to momenta p, no numbers where a Lagrangian has none. They are looked for from those
-  /// that were found last, or the particles' own after `reset_velocity_guess`.
+  /// The velocities of momenta p, NaN where a Lagrangian has none. The first guess is the last result, or the velocity
+  /// of the particles after `reset_velocity_guess`.
   void find_velocities(double t, std::span<const double> u, std::span<const double> p, std::span<double> v) const;
   void reset_velocity_guess() const { velocity_ = problem_.v; }
   /// Adds the force of a magnetic field, if there is one, which has no power.
   void add_magnetic(std::span<const double> v, std::span<double> force) const;
-  /// Adds what acts on the particles from outside and the forces of a Lagrangian. Returns the power that they bring.
+  /// Adds the external forces on the particles and those of a Lagrangian. Returns their power.
   double add_applied(double t, std::span<const double> u, std::span<const double> v, std::span<double> force) const;
 
  private:
@@ -62,8 +65,8 @@ class AssembledSystem {
   };
   const Problem& problem_;
   Eigen::VectorXd mass_;
-  std::vector<double> temperature_;  // kT of the noise in what dissipates at each of them
-  std::vector<int> ends_;            // by environment, behind its last one
+  std::vector<double> temperature_;  // kT of the noise at each degree of freedom
+  std::vector<int> ends_;            // one past the last index of each environment
   std::vector<Spring> springs_;
   std::vector<std::pair<int, double>> dashpots_, mobilities_;
   bool is_linear_ = true;

@@ -22,23 +22,23 @@ class MidpointLagrangian final : public ContactLagrangian {
     return 0.5 * dq.dot(mass_.cwiseProduct(dq)) / h_ - h_ * potential_->value(q + 0.5 * dq);
   }
   VectorXd d1(const VectorXd& q, const VectorXd& dq) const override {
-    return -mass_.cwiseProduct(dq) / h_ - 0.5 * h_ * slope(q, dq);
+    return -mass_.cwiseProduct(dq) / h_ - 0.5 * h_ * gradient(q, dq);
   }
   VectorXd d2(const VectorXd& q, const VectorXd& dq) const override {
-    return mass_.cwiseProduct(dq) / h_ - 0.5 * h_ * slope(q, dq);
+    return mass_.cwiseProduct(dq) / h_ - 0.5 * h_ * gradient(q, dq);
   }
-  Hessians curvatures(const VectorXd& q, const VectorXd& dq) const override {
+  Hessians hessians(const VectorXd& q, const VectorXd& dq) const override {
     MatrixXd hessian(q.size(), q.size());
     potential_->hessian(q + 0.5 * dq, hessian);
-    const MatrixXd kinetic = (mass_ / h_).asDiagonal(), bent = 0.25 * h_ * hessian;
-    return {kinetic - bent, -kinetic - bent, kinetic - bent};
+    const MatrixXd kinetic = (mass_ / h_).asDiagonal(), potential_part = 0.25 * h_ * hessian;
+    return {kinetic - potential_part, -kinetic - potential_part, kinetic - potential_part};
   }
 
  private:
-  VectorXd slope(const VectorXd& q, const VectorXd& dq) const {
-    VectorXd gradient(q.size());
-    potential_->gradient(q + 0.5 * dq, gradient);
-    return gradient;
+  VectorXd gradient(const VectorXd& q, const VectorXd& dq) const {
+    VectorXd result(q.size());
+    potential_->gradient(q + 0.5 * dq, result);
+    return result;
   }
 
   VectorXd mass_;
@@ -61,7 +61,7 @@ struct Oscillation {
   Oscillation(double square, double h) {
     const double w = std::sqrt(std::abs(square)), angle = w * h;
     if (angle < 1e-8) {
-      cotangent = cosecant = 1.0 / h;  // up to (w h)^2 of it
+      cotangent = cosecant = 1.0 / h;  // with a relative error of (w h)^2
     } else if (square > 0.0) {
       cotangent = w * std::cos(angle) / std::sin(angle);
       cosecant = w / std::sin(angle);
@@ -80,7 +80,7 @@ class ExactLagrangian final : public ContactLagrangian {
     const double gamma = system.contact->gamma, k = isotropic_stiffness(system);
     const Oscillation oscillation(k - 0.25 * gamma * gamma, h);
     c_ = std::exp(0.5 * gamma * h) * oscillation.cosecant;
-    // All three are the same without stiffness, and a free particle may be far away.
+    // Without stiffness a = b = c; the differences are zero exactly, as a free particle may be far from the origin.
     if (k == 0.0) return;
     a_less_c_ = oscillation.cotangent + 0.5 * gamma - c_;
     b_less_c_ = sigma() * (oscillation.cotangent - 0.5 * gamma) - c_;
@@ -96,7 +96,7 @@ class ExactLagrangian final : public ContactLagrangian {
   VectorXd d2(const VectorXd& q, const VectorXd& dq) const override {
     return mass_.cwiseProduct(a_less_c_ * (q + dq) + c_ * dq);
   }
-  Hessians curvatures(const VectorXd&, const VectorXd&) const override {
+  Hessians hessians(const VectorXd&, const VectorXd&) const override {
     const MatrixXd mass = mass_.asDiagonal();
     return {(b_less_c_ + c_) * mass, -c_ * mass, (a_less_c_ + c_) * mass};
   }
@@ -113,24 +113,22 @@ UnsupportedContact contact_unsupported_reason(const HerglotzScheme& scheme, cons
   constexpr double roundoff = 4.0 * std::numeric_limits<double>::epsilon();
   if (!scheme.exact_lagrangian) {
     if (std::abs(1.0 + h * gamma) > roundoff) return {};
-    return {.text = fmt::format(
-                "1 + h gamma = 0 for the step {} and gamma = {}: a step would lose every momentum and could "
-                "not be told from others; take another step",
-                h, gamma),
+    return {.text = fmt::format("1 + h gamma = 0 for the step {} and gamma = {}: a step would set every momentum to "
+                                "zero and have no inverse; choose another step",
+                                h, gamma),
             .is_of_step = true};
   }
   const double k = isotropic_stiffness(system);
   if (std::isnan(k)) {
     return {
-        "the exact discrete Lagrangian is known of free particles and harmonic oscillators only; choose "
+        "the exact discrete Lagrangian is known for free particles and harmonic oscillators only; choose "
         "lagrangian = \"midpoint\""};
   }
   const double square = k - 0.25 * gamma * gamma, angle = square > 0.0 ? std::sqrt(square) * h : 0.0;
   if (angle < 1.0 || std::abs(std::sin(angle)) > 1e-8 * angle) return {};
-  return {.text = fmt::format(
-              "the step {} is a multiple of half the period {}: there every motion from q comes to the same "
-              "place, and no exact discrete Lagrangian exists; take another step",
-              h, 2.0 * M_PI * h / angle),
+  return {.text = fmt::format("the step {} is a multiple of half the period {}: after it all motions from q are at the "
+                              "same point, so that no exact discrete Lagrangian exists; choose another step",
+                              h, 2.0 * M_PI * h / angle),
           .is_of_step = true};
 }
 

@@ -2,10 +2,10 @@
 //
 //   L_d(q, q+, z) = S(q, q+) + (sigma - 1) z,   sigma = 1 + D_z L_d the same number everywhere
 //   midpoint: S = (q+ - q)^T M (q+ - q) / 2h - h V((q + q+)/2),   sigma = 1 + h gamma
-//   exact:    S + (sigma - 1) z = what the motion from q to q+ adds to z in a step,   sigma = exp(gamma h)
+//   exact:    S + (sigma - 1) z = the increase of z along the motion from q to q+,   sigma = exp(gamma h)
 //
 // Source: simoes2020, section 5; eq. (78) is the exact one of a free particle, where its last term must read
-// + z0 (e^{gamma h} - 1), as D_z L = e^{gamma h} - 1 of its eq. (64) demands. That of V = m k |q|^2 / 2: along a motion
+// + z0 (e^{gamma h} - 1), as D_z L = e^{gamma h} - 1 of its eq. (64) requires. For V = m k |q|^2 / 2: along a motion
 // (e^{-gamma s} q q' / 2)' = e^{-gamma s} (q'^2 - k q^2) / 2, so that S = m (q+.q+' - e^{gamma h} q.q') / 2 with the
 // velocities of the motion between the two, in all
 //
@@ -22,8 +22,8 @@
 
 namespace bathline {
 
-/// S and sigma; q in m, S in J s, its slopes in kg m/s. Functions of q and q+ = q + way: far from the origin the way
-/// keeps digits that q+ has lost.
+/// S and sigma; q in m, S in J s, its derivatives in kg m/s. Functions of q and of dq = q+ - q, which far from the
+/// origin keeps digits that q+ has lost.
 class ContactLagrangian {
  public:
   explicit ContactLagrangian(double sigma) : sigma_(sigma) {}
@@ -37,20 +37,20 @@ class ContactLagrangian {
   struct Hessians {
     Eigen::MatrixXd first, mixed, second;
   };
-  virtual Hessians curvatures(const Eigen::VectorXd& q, const Eigen::VectorXd& dq) const = 0;
+  virtual Hessians hessians(const Eigen::VectorXd& q, const Eigen::VectorXd& dq) const = 0;
 
  private:
   double sigma_;
 };
 
-/// What a scheme cannot do with a contact system.
+/// Why a scheme cannot advance a contact system.
 struct UnsupportedContact {
-  std::string text;         ///< "" where there is none
+  std::string text;         ///< "" where it can
   bool is_of_step = false;  ///< whether another step would help, rather than another Lagrangian
 };
 UnsupportedContact contact_unsupported_reason(const HerglotzScheme& scheme, const ParticleSystem& system, double h);
 
-/// The discrete Lagrangian of a scheme on a system without obstacle, for steps of h seconds.
+/// The discrete Lagrangian of a scheme on a supported system, for steps of h seconds.
 std::unique_ptr<ContactLagrangian> make_contact_lagrangian(const HerglotzScheme& scheme, const ParticleSystem& system,
                                                            double h);
 

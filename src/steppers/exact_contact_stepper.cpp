@@ -6,7 +6,7 @@
 //   otherwise:  an adaptive Runge-Kutta method of order 8 near round-off, z and the work among its unknowns
 //
 // Source: simoes2020, section 2, and eq. (19) for L = v^T M v / 2 - V(q) + gamma z. Where the start is given by two
-// positions, the first momentum is the one whose motion comes to the second after one step.
+// positions, the initial momentum is that of the motion that reaches the second one after one step.
 // Tested by tests/properties/contact_test.cpp.
 #include <cmath>
 #include <limits>
@@ -29,11 +29,11 @@ struct ContactState {
   double t = 0.0;  // for the caller to advance
 };
 
-/// Advances by one step; lives on rank 0.
+/// Advances by one step; exists on rank 0.
 class ContactFlow {
  public:
   virtual ~ContactFlow() = default;
-  /// False where the reference solver gave up.
+  /// False where the reference solver failed.
   virtual bool step(ContactState& state) = 0;
   virtual std::vector<double> internal_state() const { return {}; }
   virtual void set_internal_state(std::span<const double>) {}
@@ -124,7 +124,7 @@ class AdaptiveContactFlow final : public ContactFlow {
     return solved;
   }
   std::vector<double> internal_state() const override { return {solver_.step()}; }
-  void set_internal_state(std::span<const double> memory) override { solver_.set_step(memory.front()); }
+  void set_internal_state(std::span<const double> state) override { solver_.set_step(state.front()); }
 
  private:
   ParticleSystem system_;
@@ -134,7 +134,7 @@ class AdaptiveContactFlow final : public ContactFlow {
   ReferenceIntegrator solver_;
 };
 
-/// With any Lagrangian, and all that acts on the particles besides.
+/// For any Lagrangian, with the other forces on the particles.
 class LagrangianContactFlow final : public ContactFlow {
  public:
   LagrangianContactFlow(const Problem& problem, double h)
@@ -143,7 +143,7 @@ class LagrangianContactFlow final : public ContactFlow {
         n_(problem.q.size()),
         v_(problem.v),
         x_(2 * n_ + 2),
-        slopes_(x_),
+        gradient_(x_),
         state_(2 * static_cast<std::size_t>(n_) + 3),
         solver_(static_cast<int>(state_.size()), [this](double t, std::span<const double> x, std::span<double> rate) {
           derive(t, Eigen::Map<const VectorXd>(x.data(), 2 * n_ + 3), Eigen::Map<VectorXd>(rate.data(), 2 * n_ + 3));
@@ -162,7 +162,7 @@ class LagrangianContactFlow final : public ContactFlow {
     return solved;
   }
   std::vector<double> internal_state() const override { return {solver_.step()}; }
-  void set_internal_state(std::span<const double> memory) override { solver_.set_step(memory.front()); }
+  void set_internal_state(std::span<const double> state) override { solver_.set_step(state.front()); }
 
  private:
   void derive(double t, const Eigen::Ref<const VectorXd>& x, Eigen::Ref<VectorXd> rate) {
@@ -175,48 +175,48 @@ class LagrangianContactFlow final : public ContactFlow {
     }
     x_ << q, v_, t, z;
     const Lagrangian& lagrangian = *problem_.system().lagrangian;
-    lagrangian.gradient(x_.data(), slopes_.data());
-    const double value = lagrangian.value(x_.data()), by_z = slopes_[2 * n_ + 1];
+    lagrangian.gradient(x_.data(), gradient_.data());
+    const double value = lagrangian.value(x_.data()), dl_dz = gradient_[2 * n_ + 1];
     VectorXd drag = VectorXd::Zero(n_), applied = drag;
     if (problem_.is_damped()) problem_.drag(q, v_, drag);
     if (problem_.system().is_driven()) problem_.applied(q, v_, t, applied);
-    const double loss = -by_z * (p.dot(v_) - value) - problem_.system().contact->gamma * value;
-    rate << v_, slopes_.head(n_) + by_z * p + drag + applied, value, loss - v_.dot(drag),
-        v_.dot(applied) - slopes_[2 * n_];
+    const double loss = -dl_dz * (p.dot(v_) - value) - problem_.system().contact->gamma * value;
+    rate << v_, gradient_.head(n_) + dl_dz * p + drag + applied, value, loss - v_.dot(drag),
+        v_.dot(applied) - gradient_[2 * n_];
   }
 
   const Problem& problem_;
   double h_;
   Eigen::Index n_;
-  VectorXd v_, x_, slopes_;
+  VectorXd v_, x_, gradient_;
   std::vector<double> state_;
   ReferenceIntegrator solver_;
 };
 
-/// The momentum that leads from q to `second` in one step; nothing where Newton's method does not find it. Derivatives
-/// by differences, so that it converges linearly, by some eight digits an iteration.
+/// The momentum that leads from q to `second` in one step; nothing where Newton's method fails. Its derivatives are
+/// differences, so that it converges linearly, by about eight digits an iteration.
 std::optional<VectorXd> momentum_between(ContactFlow& flow, const VectorXd& q, const VectorXd& second, VectorXd p) {
-  const auto miss = [&](const VectorXd& momentum) -> VectorXd {
+  const auto error = [&](const VectorXd& momentum) -> VectorXd {
     ContactState state{q, momentum};
     if (!flow.step(state)) state.q.setConstant(std::nan(""));
     return state.q - second;
   };
   const double scale = q.norm() + second.norm();
-  double last = std::numeric_limits<double>::infinity();
+  double previous = std::numeric_limits<double>::infinity();
   for (int iteration = 0; iteration < 50; ++iteration) {
-    const VectorXd off = miss(p);
-    const double size = off.norm();
-    if (!std::isfinite(size)) return std::nullopt;
-    // Either it hits, or round-off is all that is left.
-    if (size == 0.0 || (size >= 0.5 * last && size <= 1e-12 * scale)) return p;
-    last = size;
-    const double width = 1e-5 * (1.0 + p.norm());
+    const VectorXd residual = error(p);
+    const double norm = residual.norm();
+    if (!std::isfinite(norm)) return std::nullopt;
+    // The momentum is exact, or only round-off is left.
+    if (norm == 0.0 || (norm >= 0.5 * previous && norm <= 1e-12 * scale)) return p;
+    previous = norm;
+    const double increment = 1e-5 * (1.0 + p.norm());
     MatrixXd jacobian(p.size(), p.size());
     for (Eigen::Index i = 0; i < p.size(); ++i) {
-      const VectorXd change = width * VectorXd::Unit(p.size(), i);
-      jacobian.col(i) = (miss(p + change) - miss(p - change)) / (2.0 * width);
+      const VectorXd change = increment * VectorXd::Unit(p.size(), i);
+      jacobian.col(i) = (error(p + change) - error(p - change)) / (2.0 * increment);
     }
-    p -= jacobian.partialPivLu().solve(off);
+    p -= jacobian.partialPivLu().solve(residual);
   }
   return std::nullopt;
 }
@@ -268,16 +268,16 @@ class ExactContactStepper final : public Stepper {
     }
     problem_.clock.steps += steps;
     if (problem_.communicator().broadcast(solved)) return std::nullopt;
-    return Failure{problem_.clock.steps, 0.0, "the adaptive reference solver could not hold its tolerance"};
+    return Failure{problem_.clock.steps, 0.0, "the adaptive reference solver could not meet its tolerance"};
   }
 
   std::vector<double> internal_state() const override {
     return flow_ ? flow_->internal_state() : std::vector<double>();
   }
 
-  void set_internal_state(std::span<const double> memory) override {
-    if (memory.size() > 1) throw std::out_of_range("stepper");
-    if (!memory.empty() && flow_) flow_->set_internal_state(memory);
+  void set_internal_state(std::span<const double> state) override {
+    if (state.size() > 1) throw std::out_of_range("stepper");
+    if (!state.empty() && flow_) flow_->set_internal_state(state);
   }
 
  private:

@@ -1,9 +1,8 @@
 // The exact flow, on rank 0 with all sites gathered there.
 //
 //   linear, closed:  normal modes of M^-1/2 K M^-1/2, each advanced by its cosine and sine
-//   linear, open:    the matrix exponential, also of the closed one in a magnetic field; the work of the damping, and
-//   with noise the covariance of what a step adds,
-//                    from Gramians (vanloan1978)
+//   linear, open:    the matrix exponential, in a magnetic field for closed systems as well; the work of the damping
+//                    and the covariance of the noise of a step by Gramians (vanloan1978)
 //   otherwise:       an adaptive Runge-Kutta method of order 8 near round-off, works as further unknowns
 #include <cmath>
 #include <stdexcept>
@@ -18,7 +17,7 @@ namespace bathline {
 
 namespace {
 
-/// Displacements and momenta of everything at a time, on rank 0, and the works so far.
+/// Displacements and momenta of all degrees of freedom at a time, on rank 0, and the works until then.
 struct Phase {
   std::vector<double> u;
   std::vector<double> p;
@@ -27,11 +26,11 @@ struct Phase {
   double work = 0.0;
 };
 
-/// Advances a gathered state by a number of steps; lives on rank 0.
+/// Advances a gathered state by a number of steps; exists on rank 0.
 class Flow {
  public:
   virtual ~Flow() = default;
-  /// Returns false where the reference solver gave up. The time is the caller's to advance.
+  /// Returns false where the reference solver failed. The caller advances the time.
   virtual bool advance(Phase& phase, std::int64_t steps) = 0;
   virtual std::vector<double> internal_state() const { return {}; }
   virtual void set_internal_state(std::span<const double>) {}
@@ -60,7 +59,7 @@ class ModalFlow final : public Flow {
     const double t = h_ * static_cast<double>(steps);
     const double smallest = 1e-14 * squares_.cwiseAbs().maxCoeff();
     for (Eigen::Index i = 0; i < n; ++i) {
-      // z'' = -omega^2 z + g; a mode without stiffness moves uniformly accelerated.
+      // z'' = -omega^2 z + g; a mode without stiffness has a constant acceleration.
       double c = 1.0, sine = t, versine = 0.5 * t * t, square = 0.0;
       if (squares_[i] > smallest) {
         square = squares_[i];
@@ -140,7 +139,7 @@ class MatrixExponentialFlow final : public Flow {
       const auto numbers = noise->numbers(problem_.clock.steps + i, 0, static_cast<std::size_t>(2 * n));
       x += root_ * Eigen::Map<const Eigen::VectorXd>(numbers.data(), 2 * n);
     }
-    // What damping and noise have done is what the particles have lost.
+    // The energy dissipated by damping and noise is the energy that the particles have lost.
     if (noise != nullptr) phase.dissipated -= energy(x);
     u = x.head(n) - start_;
     p = x.tail(n);
@@ -157,7 +156,7 @@ class MatrixExponentialFlow final : public Flow {
   Problem& problem_;
   Eigen::VectorXd start_;
   Eigen::MatrixXd flow_, work_;
-  Eigen::MatrixXd root_;  // of the covariance that a step adds
+  Eigen::MatrixXd root_;  // square root of the covariance of a step's noise
 };
 
 class AdaptiveFlow final : public Flow {
@@ -185,7 +184,7 @@ class AdaptiveFlow final : public Flow {
   }
 
   std::vector<double> internal_state() const override { return {solver_.step()}; }
-  void set_internal_state(std::span<const double> memory) override { solver_.set_step(memory.front()); }
+  void set_internal_state(std::span<const double> state) override { solver_.set_step(state.front()); }
 
  private:
   void derive(double t, std::span<const double> x, std::span<double> rate) {
@@ -193,7 +192,7 @@ class AdaptiveFlow final : public Flow {
     system_.find_velocities(t, x.first(n), x.subspan(n, n), velocity_);
     const std::span<double> force = rate.subspan(n, n);
     system_.force(x.first(n), force);
-    // What slips does so at the pull of the springs alone: the losses come first.
+    // Mobilities act on the forces of the springs only, so the losses are added first.
     rate[2 * n] = system_.add_losses(x.first(n), velocity_, force);
     system_.add_magnetic(velocity_, force);
     if (system_.has_applied()) rate[2 * n + 1] = system_.add_applied(t, x.first(n), velocity_, force);
@@ -210,7 +209,7 @@ class ExactStepper final : public Stepper {
  public:
   ExactStepper(Problem& problem, double h) : problem_(problem), h_(h), system_(problem, LumpedNetwork::no_limit) {
     problem.clock.h = h;
-    if (!system_.is_complete()) throw std::logic_error("the exact flow knows no environment that is not linear");
+    if (!system_.is_complete()) throw std::logic_error("the exact flow supports linear environments only");
   }
 
   std::optional<Failure> advance(std::int64_t steps, const AdvanceHints&) override {
@@ -255,26 +254,27 @@ class ExactStepper final : public Stepper {
     }
     problem_.clock.steps += steps;
     if (problem_.communicator().broadcast(solved)) return std::nullopt;
-    return Failure{problem_.clock.steps, 0.0, "the adaptive reference solver could not hold its tolerance"};
+    return Failure{problem_.clock.steps, 0.0, "the adaptive reference solver could not meet its tolerance"};
   }
 
   std::vector<double> internal_state() const override {
     return flow_ ? flow_->internal_state() : std::vector<double>();
   }
 
-  void set_internal_state(std::span<const double> memory) override {
-    if (memory.size() > 1) throw std::out_of_range("stepper");
-    if (memory.empty() || !problem_.communicator().is_root()) return;
+  void set_internal_state(std::span<const double> state) override {
+    if (state.size() > 1) throw std::out_of_range("stepper");
+    if (state.empty() || !problem_.communicator().is_root()) return;
     flow_ = make_flow();
-    flow_->set_internal_state(memory);
+    flow_->set_internal_state(state);
   }
 
  private:
-  /// Diagonalising takes the cube of this: seconds here, minutes at three times as much.
+  /// Diagonalisation takes a time proportional to the cube of this: seconds here, minutes at three times as much.
   static constexpr int largest_modal_system = 1500;
 
   std::unique_ptr<Flow> make_flow() const {
-    if (problem_.noise() != nullptr && !system_.is_linear()) throw std::logic_error("no exact flow has noise here");
+    if (problem_.noise() != nullptr && !system_.is_linear())
+      throw std::logic_error("the exact flow supports noise on linear systems only");
     const bool has_modes = !system_.is_damped() && problem_.system().magnetic_field == 0.0;
     if (system_.is_linear() && has_modes && system_.size() <= largest_modal_system) {
       return std::make_unique<ModalFlow>(system_, h_);

@@ -1,4 +1,4 @@
-// Explicit schemes: the particles on rank 0 in lockstep with the sites near them, everything else in blocks of steps.
+// Explicit schemes: the particles on rank 0 in lockstep with the sites near them, all other sites in blocks of steps.
 #include <Eigen/LU>
 #include <algorithm>
 #include <limits>
@@ -24,20 +24,20 @@ ExplicitScheme without_ou(ExplicitScheme scheme) {
 class ExplicitStepper final : public Stepper {
  public:
   ExplicitStepper(const ExplicitScheme& scheme, Problem& problem, double h)
-      : heat_(heat_of(scheme, problem, h)),
+      : ou_(make_ou(scheme, problem, h)),
         scheme_(depends_on_velocity(problem) ? scheme : scheme.merged()),
         nodes_(scheme_.nodes()),
         problem_(problem),
         h_(h),
         applied_(problem.system().applied.get()),
-        is_applied_by_velocity_(applied_ != nullptr && applied_->depends_on_velocity()),
+        applied_depends_on_velocity_(applied_ != nullptr && applied_->depends_on_velocity()),
         force_(problem.q.size()),
         velocity_(problem.q.size()),
         drag_(problem.q.size()),
-        push_(Eigen::VectorXd::Zero(problem.q.size())),
-        by_velocity_(push_),
-        noise_(heat_ ? nullptr : problem.noise()),
-        impulse_(push_),
+        external_force_(Eigen::VectorXd::Zero(problem.q.size())),
+        velocity_force_(external_force_),
+        noise_(ou_ ? nullptr : problem.noise()),
+        impulse_(external_force_),
         stage_q_(problem.q),
         stage_p_(problem.p) {
     problem.clock.h = h;
@@ -70,7 +70,7 @@ class ExplicitStepper final : public Stepper {
   std::optional<Failure> advance(std::int64_t steps, const AdvanceHints& ahead) override {
     const bool is_root = problem_.communicator().is_root();
     const bool sums_work = is_root && problem_.system().drive && scheme_.b.empty();
-    if (sums_work) of_drive_ = drive_on_displacement();
+    if (sums_work) drive_term_ = drive_on_displacement();
     advance_in_blocks(environment_steppers_, steps, ahead, [&](int block) {
       for (int step = 0; step < block && is_root; ++step) {
         if (noise_ != nullptr) impulse_ = noise_->impulse(problem_.clock.steps, h_);
@@ -87,29 +87,27 @@ class ExplicitStepper final : public Stepper {
   }
 
   std::vector<double> internal_state() const override { return internal_states_of(environment_steppers_); }
-  void set_internal_state(std::span<const double> memory) override {
-    set_internal_states(memory, environment_steppers_);
-  }
+  void set_internal_state(std::span<const double> state) override { set_internal_states(state, environment_steppers_); }
 
  private:
-  /// What has substeps of its own for damping and noise does them exactly.
-  static std::unique_ptr<OrnsteinUhlenbeck> heat_of(const ExplicitScheme& scheme, Problem& problem, double h) {
-    const auto is_heat = [](const Substep& substep) { return substep.kind == Substep::Kind::ou; };
-    const auto first = std::find_if(scheme.substeps.begin(), scheme.substeps.end(), is_heat);
+  /// The exact flow of damping and noise of a scheme with substeps for it.
+  static std::unique_ptr<OrnsteinUhlenbeck> make_ou(const ExplicitScheme& scheme, Problem& problem, double h) {
+    const auto is_ou = [](const Substep& substep) { return substep.kind == Substep::Kind::ou; };
+    const auto first = std::find_if(scheme.substeps.begin(), scheme.substeps.end(), is_ou);
     if (first == scheme.substeps.end()) return nullptr;
     return std::make_unique<OrnsteinUhlenbeck>(problem, first->weight * h);
   }
 
   using Solver = Eigen::PartialPivLU<Eigen::MatrixXd>;
 
-  /// How a head moves; the marches look at it through a HeadMotion.
+  /// The motion of a head, which environment steppers see as a HeadMotion.
   struct Head {
     std::vector<double> x, v;
     operator HeadMotion() const { return {x, v}; }
   };
 
-  /// Whether the momenta after a kick, that its forces depend on, are no linear function of those before it.
-  bool needs_newton() const { return problem_.system().force || is_applied_by_velocity_; }
+  /// Whether the momenta after a kick, on which its forces depend, are a nonlinear function of those before it.
+  bool needs_newton() const { return problem_.system().force || applied_depends_on_velocity_; }
 
   void substep(std::size_t index, double t) {
     const Substep& substep = scheme_.substeps[index];
@@ -118,11 +116,11 @@ class ExplicitStepper final : public Stepper {
       stage_p_ = problem_.p;
     }
     const bool in_stages = substep.kind == Substep::Kind::stage;
-    const Eigen::VectorXd& at = in_stages ? stage_q_ : problem_.q;
+    const Eigen::VectorXd& q = in_stages ? stage_q_ : problem_.q;
     velocity_ = (in_stages ? stage_p_ : problem_.p).cwiseQuotient(problem_.system().mass);
     for (std::size_t e = 0; e < heads_.size(); ++e) {
       const Environment& environment = *problem_.environments()[e];
-      problem_.head(environment, at, heads_[e].x);
+      problem_.head(environment, q, heads_[e].x);
       environment.attachment().project(velocity_, heads_[e].v);
     }
     // The particles' forces come first: they need the environments as they are before the substep.
@@ -137,13 +135,13 @@ class ExplicitStepper final : public Stepper {
         stage(substep.stage, t);
         break;
       case Substep::Kind::ou:
-        heat_->advance(draws_++);
+        ou_->advance(draws_++);
         return;
     }
     for (std::size_t e = 0; e < heads_.size(); ++e) environment_steppers_[e]->substep(substep, heads_[e]);
   }
 
-  /// Environments look at a head as if it went straight on: to where it does with its mean velocity.
+  /// Environments assume that a head moves uniformly: they are given its mean velocity.
   void drift(std::size_t index) {
     const double seconds = scheme_.substeps[index].weight * h_;
     if (gyrations_.empty()) {
@@ -151,17 +149,17 @@ class ExplicitStepper final : public Stepper {
       return;
     }
     if (seconds == 0.0) return;
-    push_ = problem_.q;
+    external_force_ = problem_.q;
     gyrations_[index].advance(problem_.q, problem_.p);
-    velocity_ = (problem_.q - push_) / seconds;
+    velocity_ = (problem_.q - external_force_) / seconds;
     for (std::size_t e = 0; e < heads_.size(); ++e) {
       problem_.environments()[e]->attachment().project(velocity_, heads_[e].v);
     }
   }
 
-  /// -grad V plus the environments at positions `at`, which the heads belong to.
-  void conservative_forces(const Eigen::VectorXd& at, Eigen::VectorXd& forces) {
-    problem_.system().potential->gradient(at, forces);
+  /// -grad V plus the forces of the environments at positions `q`, to which the heads belong.
+  void conservative_forces(const Eigen::VectorXd& q, Eigen::VectorXd& forces) {
+    problem_.system().potential->gradient(q, forces);
     forces = -forces;
     for (std::size_t e = 0; e < heads_.size(); ++e) {
       environment_steppers_[e]->force(heads_[e], force_on_head_);
@@ -173,26 +171,27 @@ class ExplicitStepper final : public Stepper {
     const double weighted = substep.weight * h_;
     conservative_forces(problem_.q, force_);
     if (problem_.system().drive) add_drive(weighted, t);
-    const bool is_pushed = applied_ != nullptr && !is_applied_by_velocity_;
-    if (is_pushed) {
-      applied_->value(problem_.q, velocity_, t, push_);
-      force_ += push_;
-      problem_.work += 0.5 * weighted * velocity_.dot(push_);
+    const bool has_external_force = applied_ != nullptr && !applied_depends_on_velocity_;
+    if (has_external_force) {
+      applied_->value(problem_.q, velocity_, t, external_force_);
+      force_ += external_force_;
+      problem_.work += 0.5 * weighted * velocity_.dot(external_force_);
     }
     if (problem_.depends_on_velocity()) {
-      kick_by_velocity(substep, solver, t);
+      velocity_dependent_kick(substep, solver, t);
     } else {
       problem_.p += weighted * force_;
     }
-    if (is_pushed) problem_.work += 0.5 * weighted * problem_.p.cwiseQuotient(problem_.system().mass).dot(push_);
+    if (has_external_force)
+      problem_.work += 0.5 * weighted * problem_.p.cwiseQuotient(problem_.system().mass).dot(external_force_);
   }
 
-  /// With force_ and all that depends on the velocities. The impulse of the noise is given to a step's kicks by their
-  /// weights. All of it works along the mean velocity of a kick, so that the ledger closes: the velocity before or
-  /// after is correlated with the impulse.
-  void kick_by_velocity(const Substep& substep, const Solver& solver, double t) {
+  /// A kick by force_ and all forces that depend on velocities. The kicks of a step share the impulse of the noise by
+  /// their weights. With noise all work is that along the mean velocity of a kick, so that the ledger closes: the
+  /// velocity before or after is correlated with the impulse.
+  void velocity_dependent_kick(const Substep& substep, const Solver& solver, double t) {
     const double weighted = substep.weight * h_;
-    if (noise_ != nullptr) before_ = velocity_;
+    if (noise_ != nullptr) velocity_before_ = velocity_;
     if (substep.velocity_after) {
       force_ = problem_.p + weighted * force_;
       if (noise_ != nullptr) force_ += substep.weight * impulse_;
@@ -203,13 +202,13 @@ class ExplicitStepper final : public Stepper {
       }
     }
     velocity_ = problem_.p.cwiseQuotient(problem_.system().mass);
-    forces_by_velocity(t);
+    evaluate_velocity_forces(t);
     if (!substep.velocity_after) {
-      problem_.p += weighted * (force_ + drag_ + by_velocity_);
+      problem_.p += weighted * (force_ + drag_ + velocity_force_);
       if (noise_ != nullptr) problem_.p += substep.weight * impulse_;
     }
     if (noise_ != nullptr) {
-      velocity_ = 0.5 * (before_ + problem_.p.cwiseQuotient(problem_.system().mass));
+      velocity_ = 0.5 * (velocity_before_ + problem_.p.cwiseQuotient(problem_.system().mass));
       problem_.dissipated -= substep.weight * velocity_.dot(impulse_);
     }
     problem_.dissipated -= weighted * velocity_.dot(drag_);
@@ -217,13 +216,13 @@ class ExplicitStepper final : public Stepper {
       problem_.heat -= velocity_.cwiseProduct(weighted * drag_);
       if (noise_ != nullptr) problem_.heat -= velocity_.cwiseProduct(substep.weight * impulse_);
     }
-    if (is_applied_by_velocity_) problem_.work += weighted * velocity_.dot(by_velocity_);
+    if (applied_depends_on_velocity_) problem_.work += weighted * velocity_.dot(velocity_force_);
   }
 
-  /// drag_ and by_velocity_, zero where there is none.
-  void forces_by_velocity(double t) {
+  /// Evaluates drag_ and velocity_force_, which are zero where there is no such force.
+  void evaluate_velocity_forces(double t) {
     problem_.drag(problem_.q, velocity_, drag_);
-    if (is_applied_by_velocity_) applied_->value(problem_.q, velocity_, t, by_velocity_);
+    if (applied_depends_on_velocity_) applied_->value(problem_.q, velocity_, t, velocity_force_);
   }
 
   // With time as one more position the drive belongs to the potential, -d(t).u at displacements u, and the time's
@@ -234,41 +233,40 @@ class ExplicitStepper final : public Stepper {
   //
   /// Adds the drive to force_ and its part of that sum to the work.
   void add_drive(double weighted, double t) {
-    problem_.system().drive->value(t, push_);
-    force_ += push_;
-    problem_.system().drive->rate(t, push_);
-    problem_.work -= weighted * push_.dot(problem_.q - problem_.system().q0);
+    problem_.system().drive->value(t, external_force_);
+    force_ += external_force_;
+    problem_.system().drive->rate(t, external_force_);
+    problem_.work -= weighted * external_force_.dot(problem_.q - problem_.system().q0);
   }
   /// d.u between two steps.
   double drive_on_displacement() {
-    problem_.system().drive->value(problem_.clock.at(0.0), push_);
-    return push_.dot(problem_.q - problem_.system().q0);
+    problem_.system().drive->value(problem_.clock.at(0.0), external_force_);
+    return external_force_.dot(problem_.q - problem_.system().q0);
   }
   void end_work_of_drive() {
-    const double now = drive_on_displacement();
-    problem_.work += now - of_drive_;
-    of_drive_ = now;
+    const double current = drive_on_displacement();
+    problem_.work += current - drive_term_;
+    drive_term_ = current;
   }
 
-  /// p = force_ + weighted (drag + applied)(q, M^-1 p) by Newton's method, from the present momenta. A force that is
-  /// linear in the velocities takes one step. Momenta that it does not find become no numbers, which the studies
-  /// report.
+  /// p = force_ + weighted (drag + applied)(q, M^-1 p) by Newton's method, from the current momenta. A force that is
+  /// linear in the velocities takes one iteration. Where it fails the momenta become NaN, which the studies report.
   void solve_for_momenta(double weighted, double t) {
     constexpr double epsilon = std::numeric_limits<double>::epsilon();
     const auto inverse_mass = problem_.system().mass.cwiseInverse().asDiagonal();
     Eigen::VectorXd& p = problem_.p;
-    double last = std::numeric_limits<double>::infinity();
+    double previous = std::numeric_limits<double>::infinity();
     for (int iteration = 0; iteration < 50; ++iteration) {
       velocity_ = inverse_mass * p;
-      forces_by_velocity(t);
-      problem_.jacobians(problem_.q, velocity_, t, by_q_, by_v_);
-      const Eigen::MatrixXd jacobian = Eigen::MatrixXd::Identity(p.size(), p.size()) - weighted * by_v_ * inverse_mass;
-      const Eigen::VectorXd update = jacobian.partialPivLu().solve(force_ + weighted * (drag_ + by_velocity_) - p);
+      evaluate_velocity_forces(t);
+      problem_.jacobians(problem_.q, velocity_, t, df_dq_, df_dv_);
+      const Eigen::MatrixXd jacobian = Eigen::MatrixXd::Identity(p.size(), p.size()) - weighted * df_dv_ * inverse_mass;
+      const Eigen::VectorXd update = jacobian.partialPivLu().solve(force_ + weighted * (drag_ + velocity_force_) - p);
       p += update;
       const double size = update.norm(), scale = p.norm() + force_.norm();
-      // Either nothing is left to correct, or round-off is all that the corrections still consist of.
-      if (size <= epsilon * scale || (size >= 0.5 * last && size <= 1e-8 * scale)) return;
-      last = size;
+      // Converged, or the corrections consist of round-off only.
+      if (size <= epsilon * scale || (size >= 0.5 * previous && size <= 1e-8 * scale)) return;
+      previous = size;
     }
     p.setConstant(std::numeric_limits<double>::quiet_NaN());
   }
@@ -282,9 +280,9 @@ class ExplicitStepper final : public Stepper {
       problem_.dissipated -= h_ * scheme_.b[stage] * velocity_.dot(drag_);
     }
     if (problem_.system().is_driven()) {
-      problem_.applied(stage_q_, velocity_, t, push_);
-      forces_[stage] += push_;
-      problem_.work += h_ * scheme_.b[stage] * velocity_.dot(push_);
+      problem_.applied(stage_q_, velocity_, t, external_force_);
+      forces_[stage] += external_force_;
+      problem_.work += h_ * scheme_.b[stage] * velocity_.dot(external_force_);
     }
     if (!gyrations_.empty()) forces_[stage] += magnetic_force(problem_.system().magnetic_field, velocity_);
     const bool last = stage + 1 == static_cast<int>(scheme_.b.size());
@@ -301,21 +299,22 @@ class ExplicitStepper final : public Stepper {
     }
   }
 
-  std::unique_ptr<OrnsteinUhlenbeck> heat_;  // of a scheme with substeps for it; made first, as it takes C away
+  /// Of a scheme with `ou` substeps; constructed first, as it removes C from the problem.
+  std::unique_ptr<OrnsteinUhlenbeck> ou_;
   ExplicitScheme scheme_;
   std::vector<double> nodes_;
   Problem& problem_;
   double h_;
   const Force* applied_;
-  bool is_applied_by_velocity_;
-  double of_drive_ = 0.0;            // d.u after the last step
+  bool applied_depends_on_velocity_;
+  double drive_term_ = 0.0;          // d.u after the last step
   std::vector<Solver> solvers_;      // one per substep, empty where the damping force is explicit
-  std::vector<Gyration> gyrations_;  // one per substep, of which drifts are, where there is a magnetic field
-  Eigen::VectorXd force_, velocity_, drag_, push_, by_velocity_;
+  std::vector<Gyration> gyrations_;  // one per substep, for drifts in a magnetic field
+  Eigen::VectorXd force_, velocity_, drag_, external_force_, velocity_force_;
   WhiteNoise* noise_;  // whose impulse is shared by the kicks; nullptr where there is none
-  int draws_ = 0;      // of heat in the step under way
-  Eigen::VectorXd impulse_, before_, stage_q_, stage_p_;
-  Eigen::MatrixXd by_q_, by_v_;
+  int draws_ = 0;      // of ou_ in the current step
+  Eigen::VectorXd impulse_, velocity_before_, stage_q_, stage_p_;
+  Eigen::MatrixXd df_dq_, df_dv_;
   std::vector<Eigen::VectorXd> velocities_, forces_;
   std::vector<std::unique_ptr<ExplicitEnvironmentStepper>> environment_steppers_;
   std::vector<Head> heads_;
@@ -325,7 +324,7 @@ class ExplicitStepper final : public Stepper {
 }  // namespace
 
 std::unique_ptr<Stepper> make_explicit_stepper(const ExplicitScheme& scheme, Problem& problem, double h) {
-  if (std::unique_ptr<Stepper> few = make_small_splitting_stepper(scheme, problem, h)) return few;
+  if (std::unique_ptr<Stepper> small = make_small_splitting_stepper(scheme, problem, h)) return small;
   return std::make_unique<ExplicitStepper>(scheme, problem, h);
 }
 

@@ -32,8 +32,8 @@ class HerglotzStepper final : public Stepper {
           residual = lagrangian_->d1(problem_.q, dq) + lagrangian_->sigma() * problem_.p;
         },
         [this](const Eigen::VectorXd& dq, Eigen::MatrixXd& jacobian) {
-          const ContactLagrangian::Hessians curvatures = lagrangian_->curvatures(problem_.q, dq);
-          jacobian = curvatures.mixed;  // copied: PETSc knows where the numbers of `jacobian` lie
+          const ContactLagrangian::Hessians hessians = lagrangian_->hessians(problem_.q, dq);
+          jacobian = hessians.mixed;  // copied, as PETSc refers to the data of `jacobian`
         });
   }
 
@@ -61,7 +61,7 @@ class HerglotzStepper final : public Stepper {
     if (!std::isfinite(scale)) {
       SnesSolver::Report report;
       report.residual = scale;
-      report.reason = "no finite force at the first guess";
+      report.reason = "the force is not finite at the first guess";
       return report;
     }
     const SnesSolver::Report report = newton_->solve(dq, std::numeric_limits<double>::epsilon() * scale);
@@ -69,7 +69,7 @@ class HerglotzStepper final : public Stepper {
     problem_.z = lagrangian_->value(problem_.q, dq) + lagrangian_->sigma() * problem_.z;
     problem_.p = lagrangian_->d2(problem_.q, dq);
     problem_.q += dq;
-    // What a damper -gamma M takes at the mean velocity of the step.
+    // The work of a damper -gamma M at the mean velocity of the step.
     problem_.dissipated -= system.contact->gamma * dq.dot(system.mass.cwiseProduct(dq)) / h_;
     return report;
   }

@@ -1,9 +1,9 @@
 // Implicit schemes: the stages of the particles, with the environments eliminated.
 //
-// To the particles an environment is a constant force F_ej at every stage and an s x s matrix of dashpots S_e between
-// the stages: sum_e c_e (F_ej - sum_k S_ejk c_e.V_k) is added to their own forces at the stage velocities V. Where all
-// environments allow it rank 0 goes through blocks of steps on its own, and no message is sent but between blocks;
-// elsewhere every step needs all ranks. Source: farshi2018, eqs. (45) and (52) with one stage.
+// An environment acts on the particles as a constant force F_ej at every stage and an s x s matrix of dashpots S_e
+// between the stages: sum_e c_e (F_ej - sum_k S_ejk c_e.V_k) is added to their own forces at the stage velocities V.
+// Where all environments allow it rank 0 advances blocks of steps alone, and messages are sent only between blocks;
+// otherwise every step needs all ranks. Source: farshi2018, eqs. (45) and (52) with one stage.
 #include <algorithm>
 
 #include "steppers/newton_failure.hpp"
@@ -26,33 +26,31 @@ class ImplicitStepper final : public Stepper {
   std::optional<Failure> advance(std::int64_t steps, const AdvanceHints& ahead) override;
   std::int64_t block_granularity() const override { return problem_.environments().empty() ? 1 : std::max(block_, 1); }
   std::vector<double> internal_state() const override { return internal_states_of(environment_steppers_); }
-  void set_internal_state(std::span<const double> memory) override {
-    set_internal_states(memory, environment_steppers_);
-  }
+  void set_internal_state(std::span<const double> state) override { set_internal_states(state, environment_steppers_); }
 
  private:
   std::optional<Failure> step();
   std::optional<Failure> advance_block(const BlockPlan& plan);
-  /// Takes what the environments are to the particles in this step. Says why where a linear solver failed.
-  /// @note Collective outside of blocks.
+  /// Computes the forces and dashpots of the environments in this step. Returns the reason where a linear solver
+  /// failed. @note Collective outside of blocks.
   std::optional<std::string> eliminate_environments();
   /// The particles' part of a step. Rank 0 only.
   SnesSolver::Report step_particles();
-  /// Ends the environments' step with `velocities_`, the same on every rank. @note Collective outside of blocks.
+  /// Completes the environments' step with `velocities_`, the same on every rank. @note Collective outside of blocks.
   void complete_environments();
 
   PartitionedRungeKutta scheme_;
   Problem& problem_;
-  Index n_;    // degrees of freedom of the particles
-  Index all_;  // n_ times the stages
+  Index n_;         // degrees of freedom of the particles
+  Index unknowns_;  // n_ times the stages
   std::vector<std::unique_ptr<ImplicitEnvironmentStepper>> environment_steppers_;
-  std::unique_ptr<OrnsteinUhlenbeck> heat_;    // on rank 0, of a scheme that has damping and noise apart
+  std::unique_ptr<OrnsteinUhlenbeck> ou_;      // on rank 0, of a scheme with `ou_outside`
   std::unique_ptr<ParticleStages> particles_;  // on rank 0
   int block_ = 64;                             // steps of a block, 0 where every step needs all ranks
-  StageForces of_environments_;
-  VectorXd velocities_, message_, velocity_;  // velocities: of all stages
-  MatrixXd heads_;
-  StageResponse of_environment_;
+  StageForces environment_forces_;
+  VectorXd velocities_, message_, velocity_;  // velocities_: of all stages
+  MatrixXd head_velocities_;
+  StageResponse environment_response_;
   std::vector<double> head_;
 };
 
@@ -60,8 +58,8 @@ ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& p
     : scheme_(scheme),
       problem_(problem),
       n_(problem.q.size()),
-      all_(n_ * scheme.stages()),
-      velocities_(all_),
+      unknowns_(n_ * scheme.stages()),
+      velocities_(unknowns_),
       head_(static_cast<std::size_t>(problem.system().axes)) {
   problem.clock.h = h;
   for (const auto& environment : problem.environments()) {
@@ -69,7 +67,7 @@ ImplicitStepper::ImplicitStepper(const PartitionedRungeKutta& scheme, Problem& p
     block_ = std::min(block_, environment_steppers_.back()->max_block_steps());
   }
   if (!problem.communicator().is_root()) return;
-  if (scheme.ou_outside) heat_ = std::make_unique<OrnsteinUhlenbeck>(problem, 0.5 * h);
+  if (scheme.ou_outside) ou_ = std::make_unique<OrnsteinUhlenbeck>(problem, 0.5 * h);
   particles_ = make_particle_stages(scheme, problem, h);
 }
 
@@ -88,21 +86,21 @@ std::optional<Failure> ImplicitStepper::step() {
   }
   SnesSolver::Report report;
   if (problem_.communicator().is_root()) report = step_particles();
-  // One message says whether it went well and how the heads move.
-  message_.resize(all_ + 1);
+  // One message has the stage velocities and whether Newton's method converged.
+  message_.resize(unknowns_ + 1);
   message_ << velocities_, report.converged ? 1.0 : 0.0;
   problem_.communicator().broadcast(std::span<double>(message_.data(), static_cast<std::size_t>(message_.size())));
-  velocities_ = message_.head(all_);
-  if (message_[all_] == 0.0) return newton_failure(problem_.communicator(), problem_.clock.steps + 1, report);
+  velocities_ = message_.head(unknowns_);
+  if (message_[unknowns_] == 0.0) return newton_failure(problem_.communicator(), problem_.clock.steps + 1, report);
   complete_environments();
   ++problem_.clock.steps;
   return std::nullopt;
 }
 
 SnesSolver::Report ImplicitStepper::step_particles() {
-  if (heat_) heat_->advance(0);
-  const SnesSolver::Report report = particles_->step(of_environments_, velocities_);
-  if (heat_) heat_->advance(1);
+  if (ou_) ou_->advance(0);
+  const SnesSolver::Report report = particles_->step(environment_forces_, velocities_);
+  if (ou_) ou_->advance(1);
   return report;
 }
 
@@ -129,19 +127,20 @@ std::optional<Failure> ImplicitStepper::advance_block(const BlockPlan& plan) {
 std::optional<std::string> ImplicitStepper::eliminate_environments() {
   const int stages = scheme_.stages(), axes = problem_.system().axes;
   if (environment_steppers_.empty()) return std::nullopt;
-  of_environments_.constant.setZero(all_);
-  of_environments_.damping.setZero(all_, all_);
+  environment_forces_.constant.setZero(unknowns_);
+  environment_forces_.damping.setZero(unknowns_, unknowns_);
   for (std::size_t e = 0; e < environment_steppers_.size(); ++e) {
     const Environment& environment = *problem_.environments()[e];
     problem_.head(environment, problem_.q, head_);
-    if (!environment_steppers_[e]->condense(head_, of_environment_)) return environment_steppers_[e]->failure();
+    if (!environment_steppers_[e]->condense(head_, environment_response_)) return environment_steppers_[e]->failure();
     if (!problem_.communicator().is_root()) continue;
     for (int i = 0; i < stages; ++i) {
-      for (int axis = 0; axis < axes; ++axis) head_[static_cast<std::size_t>(axis)] = of_environment_.constant(i, axis);
-      environment.attachment().distribute(head_, of_environments_.constant.segment(i * n_, n_));
+      for (int axis = 0; axis < axes; ++axis)
+        head_[static_cast<std::size_t>(axis)] = environment_response_.constant(i, axis);
+      environment.attachment().distribute(head_, environment_forces_.constant.segment(i * n_, n_));
       for (int j = 0; j < stages; ++j) {
-        environment.attachment().add_outer(of_environment_.damping(i, j),
-                                           of_environments_.damping.block(i * n_, j * n_, n_, n_));
+        environment.attachment().add_outer(environment_response_.damping(i, j),
+                                           environment_forces_.damping.block(i * n_, j * n_, n_, n_));
       }
     }
   }
@@ -151,14 +150,14 @@ std::optional<std::string> ImplicitStepper::eliminate_environments() {
 void ImplicitStepper::complete_environments() {
   if (environment_steppers_.empty()) return;
   const int stages = scheme_.stages(), axes = problem_.system().axes;
-  heads_.resize(stages, axes);
+  head_velocities_.resize(stages, axes);
   for (std::size_t e = 0; e < environment_steppers_.size(); ++e) {
     for (int i = 0; i < stages; ++i) {
       velocity_ = velocities_.segment(i * n_, n_);
       problem_.environments()[e]->attachment().project(velocity_, head_);
-      for (int axis = 0; axis < axes; ++axis) heads_(i, axis) = head_[static_cast<std::size_t>(axis)];
+      for (int axis = 0; axis < axes; ++axis) head_velocities_(i, axis) = head_[static_cast<std::size_t>(axis)];
     }
-    environment_steppers_[e]->back_substitute(heads_);
+    environment_steppers_[e]->back_substitute(head_velocities_);
   }
 }
 

@@ -1,7 +1,7 @@
-// Explicit Runge-Kutta methods on q' = v, p' = dL/dq + dL/dz p + f, z' = L, where v is what dL/dv(q, v, t, z) = p says
-// it is. Source: simoes2020, section 2, for L that depends on z.
+// Explicit Runge-Kutta methods on q' = v, p' = dL/dq + dL/dz p + f, z' = L, where v solves dL/dv(q, v, t, z) = p.
+// Source: simoes2020, section 2, for L that depends on z.
 //
-// On rank 0, without environments. The works are summed by the same weights.
+// On rank 0, without environments. The works are quadratures with the weights b.
 // Tested by tests/steppers/lagrangian_test.cpp.
 #include <stdexcept>
 
@@ -19,7 +19,8 @@ class LagrangianStepper final : public Stepper {
   LagrangianStepper(const ExplicitScheme& scheme, Problem& problem, double h)
       : scheme_(scheme), problem_(problem), h_(h), nodes_(scheme.nodes()) {
     if (scheme.b.empty() || !problem.environments().empty()) {
-      throw std::logic_error("a Lagrangian of any form takes neither splittings nor, explicitly, environments");
+      throw std::logic_error(
+          "a Lagrangian of any form supports neither splittings nor, with explicit methods, environments");
     }
     problem.clock.h = h;
     const auto stages = static_cast<Eigen::Index>(scheme.b.size());
@@ -34,17 +35,17 @@ class LagrangianStepper final : public Stepper {
       if (!reason) ++problem_.clock.steps;
     }
     if (!problem_.communicator().is_root()) problem_.clock.steps += steps;
-    const std::string agreed = problem_.communicator().broadcast(reason.value_or(""));
-    if (agreed.empty()) return std::nullopt;
-    std::int64_t at = problem_.clock.steps + 1;
-    problem_.communicator().broadcast(std::span<std::int64_t>(&at, 1));
-    return Failure{at, 0.0, agreed};
+    const std::string message = problem_.communicator().broadcast(reason.value_or(""));
+    if (message.empty()) return std::nullopt;
+    std::int64_t failed_step = problem_.clock.steps + 1;
+    problem_.communicator().broadcast(std::span<std::int64_t>(&failed_step, 1));
+    return Failure{failed_step, 0.0, message};
   }
 
  private:
   std::optional<std::string> step() {
     const Eigen::Index n = problem_.q.size(), stages = velocities_.cols();
-    VectorXd v = problem_.v, x(2 * n + 2), slopes(2 * n + 2), outer(n);
+    VectorXd v = problem_.v, x(2 * n + 2), gradient(2 * n + 2), force(n);
     for (Eigen::Index i = 0; i < stages; ++i) {
       VectorXd q = problem_.q, p = problem_.p;
       double z = problem_.z;
@@ -56,26 +57,26 @@ class LagrangianStepper final : public Stepper {
       }
       const double t = problem_.clock.at(nodes_[static_cast<std::size_t>(i)]);
       const double weight = h_ * scheme_.b[static_cast<std::size_t>(i)];
-      if (std::optional<std::string> why = problem_.legendre()->find_velocity(q, p, t, z, v)) return why;
+      if (std::optional<std::string> reason = problem_.legendre()->find_velocity(q, p, t, z, v)) return reason;
       x << q, v, t, z;
-      problem_.system().lagrangian->gradient(x.data(), slopes.data());
+      problem_.system().lagrangian->gradient(x.data(), gradient.data());
       velocities_.col(i) = v;
-      forces_.col(i) = slopes.head(n);
-      problem_.work -= weight * slopes[2 * n];
+      forces_.col(i) = gradient.head(n);
+      problem_.work -= weight * gradient[2 * n];
       if (const std::optional<Contact>& contact = problem_.system().contact) {
         actions_[i] = problem_.system().lagrangian->value(x.data());
-        forces_.col(i) += slopes[2 * n + 1] * p;
-        problem_.dissipated -= weight * (slopes[2 * n + 1] * (p.dot(v) - actions_[i]) + contact->gamma * actions_[i]);
+        forces_.col(i) += gradient[2 * n + 1] * p;
+        problem_.dissipated -= weight * (gradient[2 * n + 1] * (p.dot(v) - actions_[i]) + contact->gamma * actions_[i]);
       }
       if (problem_.is_damped()) {
-        problem_.drag(q, v, outer);
-        forces_.col(i) += outer;
-        problem_.dissipated -= weight * v.dot(outer);
+        problem_.drag(q, v, force);
+        forces_.col(i) += force;
+        problem_.dissipated -= weight * v.dot(force);
       }
       if (problem_.system().is_driven()) {
-        problem_.applied(q, v, t, outer);
-        forces_.col(i) += outer;
-        problem_.work += weight * v.dot(outer);
+        problem_.applied(q, v, t, force);
+        forces_.col(i) += force;
+        problem_.work += weight * v.dot(force);
       }
     }
     const Eigen::Map<const VectorXd> b(scheme_.b.data(), stages);

@@ -1,4 +1,4 @@
-// A Newton iteration of the particles that did not end well, told to every rank.
+// The failure of a Newton iteration of the particles, broadcast to every rank.
 // Tested by tests/steppers/implicit_stepper_test.cpp.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace bathline {
 
-/// `step` and `report` of rank 0 as a failure, the same on every rank. @note Collective.
+/// The failure in rank 0's `step` with rank 0's `report`, the same on every rank. @note Collective.
 inline Failure newton_failure(const Communicator& communicator, std::int64_t step, const SnesSolver::Report& report) {
   double residual = report.residual;
   communicator.broadcast(std::span<std::int64_t>(&step, 1));

@@ -1,4 +1,4 @@
-// Damping and noise alone, exactly: in the modes of M^-1/2 C M^-1/2, of which each decays at a rate of its own.
+// The exact flow of damping and noise alone, in the modes of M^-1/2 C M^-1/2, each of which decays at its own rate.
 // Tested by tests/steppers/noise_test.cpp.
 #include "steppers/ornstein_uhlenbeck.hpp"
 
@@ -20,17 +20,17 @@ OrnsteinUhlenbeck::OrnsteinUhlenbeck(Problem& problem, double duration)
   const Eigen::Index n = damping_.rows();
   const Eigen::MatrixXd diffusion = problem.noise() ? problem.noise()->diffusion() : Eigen::MatrixXd::Zero(n, n);
   for (Eigen::Index i = 0; i < n; ++i) {
-    if (!damping_.row(i).isZero(0.0) || !diffusion.row(i).isZero(0.0)) moved_.push_back(static_cast<int>(i));
+    if (!damping_.row(i).isZero(0.0) || !diffusion.row(i).isZero(0.0)) dofs_.push_back(static_cast<int>(i));
   }
-  if (moved_.empty()) return;
-  const auto count = static_cast<Eigen::Index>(moved_.size());
-  mass_ = problem.system().mass(moved_);
+  if (dofs_.empty()) return;
+  const auto count = static_cast<Eigen::Index>(dofs_.size());
+  mass_ = problem.system().mass(dofs_);
   p_ = next_ = mass_;
   const Eigen::VectorXd root_mass = mass_.cwiseSqrt(), inverse = root_mass.cwiseInverse();
-  const SymmetricEigen rates = symmetric_eigen(inverse.asDiagonal() * damping_(moved_, moved_) * inverse.asDiagonal());
+  const SymmetricEigen rates = symmetric_eigen(inverse.asDiagonal() * damping_(dofs_, dofs_) * inverse.asDiagonal());
   const Eigen::MatrixXd& modes = rates.vectors;
   Eigen::MatrixXd covariance =
-      modes.transpose() * inverse.asDiagonal() * 2.0 * diffusion(moved_, moved_) * inverse.asDiagonal() * modes;
+      modes.transpose() * inverse.asDiagonal() * 2.0 * diffusion(dofs_, dofs_) * inverse.asDiagonal() * modes;
   for (Eigen::Index i = 0; i < count; ++i) {
     for (Eigen::Index j = 0; j < count; ++j) {
       covariance(i, j) *= duration * mean_decay(duration * (rates.values[i] + rates.values[j]));
@@ -43,17 +43,17 @@ OrnsteinUhlenbeck::OrnsteinUhlenbeck(Problem& problem, double duration)
 }
 
 void OrnsteinUhlenbeck::advance(int draw) {
-  if (moved_.empty()) return;
-  for (std::size_t i = 0; i < moved_.size(); ++i) p_[static_cast<Eigen::Index>(i)] = problem_.p[moved_[i]];
+  if (dofs_.empty()) return;
+  for (std::size_t i = 0; i < dofs_.size(); ++i) p_[static_cast<Eigen::Index>(i)] = problem_.p[dofs_[i]];
   next_.noalias() = decay_ * p_;
   if (WhiteNoise* noise = problem_.noise()) {
-    const std::span<const double> numbers = noise->numbers(problem_.clock.steps, draw, moved_.size());
+    const std::span<const double> numbers = noise->numbers(problem_.clock.steps, draw, dofs_.size());
     next_.noalias() += root_ * Eigen::Map<const Eigen::VectorXd>(numbers.data(), next_.size());
   }
-  for (std::size_t i = 0; i < moved_.size(); ++i) problem_.p[moved_[i]] = next_[static_cast<Eigen::Index>(i)];
-  const Eigen::VectorXd given = 0.5 * (p_.cwiseAbs2() - next_.cwiseAbs2()).cwiseQuotient(mass_);
-  problem_.dissipated += given.sum();
-  if (problem_.heat.size() > 0) problem_.heat(moved_) += given;
+  for (std::size_t i = 0; i < dofs_.size(); ++i) problem_.p[dofs_[i]] = next_[static_cast<Eigen::Index>(i)];
+  const Eigen::VectorXd loss = 0.5 * (p_.cwiseAbs2() - next_.cwiseAbs2()).cwiseQuotient(mass_);
+  problem_.dissipated += loss.sum();
+  if (problem_.heat.size() > 0) problem_.heat(dofs_) += loss;
 }
 
 }  // namespace bathline

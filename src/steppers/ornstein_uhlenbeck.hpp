@@ -1,4 +1,4 @@
-// Damping and noise alone, exactly.
+// The exact flow of damping and noise alone.
 //
 //   p' = -C M^-1 p + F,  <F(t) F(t')^T> = 2 D delta(t - t'):   p(t) = E p + R x,   E = exp(-t C M^-1),
 //   R R^T = integral over s from 0 to t of exp(-s C M^-1) 2 D exp(-s M^-1 C)
@@ -13,24 +13,25 @@
 
 namespace bathline {
 
-/// Lives on rank 0. The problem's forces feel no damping matrix as long as this lives: it does that part of the motion.
+/// Exists on rank 0. As long as it exists the problem has no damping matrix, since this flow includes the damping.
 class OrnsteinUhlenbeck {
  public:
-  /// Of a duration t. `problem` must outlive it.
+  /// For the duration t. `problem` must outlive it.
   OrnsteinUhlenbeck(Problem& problem, double duration);
   ~OrnsteinUhlenbeck() { problem_.set_damping(std::move(damping_)); }
   OrnsteinUhlenbeck(const OrnsteinUhlenbeck&) = delete;
   OrnsteinUhlenbeck& operator=(const OrnsteinUhlenbeck&) = delete;
 
-  /// Takes the momenta on, with the noise of that draw of the step under way; the energy that they lose is dissipated.
+  /// Advances the momenta, with the noise of draw number `draw` of the current step; the energy that they lose is
+  /// counted as dissipated.
   void advance(int draw);
 
  private:
   Problem& problem_;
   Eigen::MatrixXd damping_;
-  std::vector<int> moved_;           // degrees of freedom that feel damping or noise
-  Eigen::MatrixXd decay_, root_;     // E and R among them
-  Eigen::VectorXd mass_, p_, next_;  // of them
+  std::vector<int> dofs_;            // degrees of freedom with damping or noise
+  Eigen::MatrixXd decay_, root_;     // E and R of these
+  Eigen::VectorXd mass_, p_, next_;  // of these
 };
 
 }  // namespace bathline

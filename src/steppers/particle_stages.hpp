@@ -15,24 +15,24 @@
 
 namespace bathline {
 
-/// What environments are to the particles in a step: a constant force at every stage and dashpots between the stages.
-/// Both stand stage by stage; empty where there are no environments.
+/// The action of environments on the particles in a step: a constant force at every stage and dashpots between the
+/// stages. Both are ordered by stage; empty where there are no environments.
 struct StageForces {
   Eigen::VectorXd constant;
   Eigen::MatrixXd damping;
 };
 
-/// Advances the particles of a problem; lives on rank 0.
+/// Advances the particles of a problem; exists on rank 0.
 class ParticleStages {
  public:
   virtual ~ParticleStages() = default;
-  /// One step of q, p and what has been dissipated. `velocities`, of all stages, are for environments and left alone
-  /// where there are none. Where it fails the problem is left as it was.
-  virtual SnesSolver::Report step(const StageForces& of_environments, Eigen::VectorXd& velocities) = 0;
+  /// Advances q, p and the dissipated energy by one step. Sets `velocities`, of all stages, where there are
+  /// environments. The problem is unchanged where Newton's method fails.
+  virtual SnesSolver::Report step(const StageForces& environment_forces, Eigen::VectorXd& velocities) = 0;
 };
 
-/// `problem` must outlive it. For few unknowns everything has its size at compile time and nothing is allocated. Where
-/// PETSc's options speak of Newton's method (`-snes_...`, `-particles_...`) it is PETSc's.
+/// `problem` must outlive it. For few unknowns all sizes are known at compile time and nothing is allocated. Newton's
+/// method is PETSc's where options of PETSc mention it (`-snes_...`, `-particles_...`).
 std::unique_ptr<ParticleStages> make_particle_stages(const PartitionedRungeKutta& scheme, Problem& problem, double h);
 
 }  // namespace bathline

@@ -1,4 +1,4 @@
-// Explicit steps of a few particles and their environments, or with their noise.
+// Explicit steps of a few particles with environments or with noise.
 // Tested by tests/steppers/explicit_stepper_test.cpp.
 #include "steppers/small_splitting_stepper.hpp"
 
@@ -14,10 +14,10 @@ template <int N>
 class LinearForce {
  public:
   explicit LinearForce(const Problem& problem) : stiffness_(stiffness_of(problem)) {}
-  void find(const FixedVector<N>& q, FixedVector<N>& force) const {
+  void evaluate(const FixedVector<N>& q, FixedVector<N>& force) const {
     for (int i = 0; i < N; ++i) force[i] = -stiffness_.times(q, i);
   }
-  static bool is_of(const Problem& problem) {
+  static bool applies_to(const Problem& problem) {
     return dynamic_cast<const QuadraticPotential*>(problem.system().potential.get()) != nullptr;
   }
 
@@ -30,23 +30,23 @@ class LinearForce {
   FixedMatrix<N> stiffness_;
 };
 
-/// -grad V of any other.
+/// -grad V of any other potential.
 template <int N>
 class AnyForce {
  public:
-  explicit AnyForce(const Problem& problem) : potential_(*problem.system().potential), place_(N), gradient_(N) {}
-  void find(const FixedVector<N>& q, FixedVector<N>& force) {
-    for (int i = 0; i < N; ++i) place_[i] = q[i];
-    potential_.gradient(place_, gradient_);
+  explicit AnyForce(const Problem& problem) : potential_(*problem.system().potential), position_(N), gradient_(N) {}
+  void evaluate(const FixedVector<N>& q, FixedVector<N>& force) {
+    for (int i = 0; i < N; ++i) position_[i] = q[i];
+    potential_.gradient(position_, gradient_);
     for (int i = 0; i < N; ++i) force[i] = -gradient_[i];
   }
 
  private:
   const Potential& potential_;
-  Eigen::VectorXd place_, gradient_;
+  Eigen::VectorXd position_, gradient_;
 };
 
-/// The environments on their way, and how their heads move.
+/// The environment steppers and the motion of their heads.
 template <int N>
 class EnvironmentCouplings {
  public:
@@ -55,13 +55,13 @@ class EnvironmentCouplings {
     for (std::size_t e = 0; e < couplings_.size(); ++e) {
       Environment& environment = *problem.environments()[e];
       environment_steppers_.push_back(environment.explicit_stepper(scheme, h));
-      Coupling& one = couplings_[e];
-      one.stepper = environment_steppers_.back().get();
-      one.weights = environment.attachment().weights();
-      if (one.weights.size() == 1 && one.weights.front().weight == 1.0) {
-        one.only = one.weights.front().particle * axes_;
+      Coupling& coupling = couplings_[e];
+      coupling.stepper = environment_steppers_.back().get();
+      coupling.weights = environment.attachment().weights();
+      if (coupling.weights.size() == 1 && coupling.weights.front().weight == 1.0) {
+        coupling.single_dof = coupling.weights.front().particle * axes_;
       }
-      one.head = {std::span(one.x).first(axes_), std::span(one.v).first(axes_)};
+      coupling.head = {std::span(coupling.x).first(axes_), std::span(coupling.v).first(axes_)};
     }
   }
   EnvironmentCouplings(const EnvironmentCouplings&) = delete;
@@ -71,51 +71,51 @@ class EnvironmentCouplings {
     return environment_steppers_;
   }
 
-  /// Of particles at `q`, which began at `start`.
+  /// Computes the heads of particles at `q`, with displacements from `start`.
   void find_heads(const FixedVector<N>& q, const FixedVector<N>& start, const FixedVector<N>& velocity) {
-    for (Coupling& one : couplings_) {
-      for (int axis = 0; axis < axes_ && one.only >= 0; ++axis) {
-        one.x[axis] = 0.0 + (q[one.only + axis] - start[one.only + axis]);
-        one.v[axis] = 0.0 + velocity[one.only + axis];
+    for (Coupling& coupling : couplings_) {
+      for (int axis = 0; axis < axes_ && coupling.single_dof >= 0; ++axis) {
+        coupling.x[axis] = 0.0 + (q[coupling.single_dof + axis] - start[coupling.single_dof + axis]);
+        coupling.v[axis] = 0.0 + velocity[coupling.single_dof + axis];
       }
-      for (int axis = 0; axis < axes_ && one.only < 0; ++axis) {
+      for (int axis = 0; axis < axes_ && coupling.single_dof < 0; ++axis) {
         double x = 0.0, v = 0.0;
-        for (const Attachment::Weight& w : one.weights) {
+        for (const Attachment::Weight& w : coupling.weights) {
           const int i = w.particle * axes_ + axis;
           x += w.weight * (q[i] - start[i]);
           v += w.weight * velocity[i];
         }
-        one.x[axis] = x;
-        one.v[axis] = v;
+        coupling.x[axis] = x;
+        coupling.v[axis] = v;
       }
     }
   }
-  /// Their part of a kick, after their forces have been added to those on the particles.
+  /// Adds the forces of the environments to those on the particles and advances the environments by the kick.
   void kick(const Substep& substep, FixedVector<N>& forces) {
     FixedVector<N> force;
-    for (const Coupling& one : couplings_) {
-      one.stepper->force(one.head, std::span(force).first(axes_));
-      one.stepper->substep(substep, one.head);
-      if (one.only >= 0) {
-        for (int axis = 0; axis < axes_; ++axis) forces[one.only + axis] += force[axis];
+    for (const Coupling& coupling : couplings_) {
+      coupling.stepper->force(coupling.head, std::span(force).first(axes_));
+      coupling.stepper->substep(substep, coupling.head);
+      if (coupling.single_dof >= 0) {
+        for (int axis = 0; axis < axes_; ++axis) forces[coupling.single_dof + axis] += force[axis];
         continue;
       }
-      for (const Attachment::Weight& w : one.weights) {
+      for (const Attachment::Weight& w : coupling.weights) {
         for (int axis = 0; axis < axes_; ++axis) forces[w.particle * axes_ + axis] += w.weight * force[axis];
       }
     }
   }
   void drift(const Substep& substep) {
-    for (const Coupling& one : couplings_) one.stepper->substep(substep, one.head);
+    for (const Coupling& coupling : couplings_) coupling.stepper->substep(substep, coupling.head);
   }
 
  private:
   struct Coupling {
     ExplicitEnvironmentStepper* stepper = nullptr;
     std::vector<Attachment::Weight> weights;
-    int only = -1;  // the first degree of freedom of the only particle that it follows, as it is; else negative
+    int single_dof = -1;  // first degree of freedom of the particle if it is the only one and has weight 1; else -1
     FixedVector<N> x{}, v{};
-    HeadMotion head;  // these two
+    HeadMotion head;  // refers to x and v
   };
 
   int axes_;
@@ -129,7 +129,7 @@ class SmallSplittingStepper final : public Stepper {
   SmallSplittingStepper(const ExplicitScheme& scheme, Problem& problem, double h)
       : problem_(problem),
         scheme_(depends_on_velocity(problem) ? scheme : scheme.merged()),
-        moves_(substep_ops<N>(scheme_, problem, h)),
+        substep_ops_(substep_ops<N>(scheme_, problem, h)),
         damped_kick_(problem),
         potential_force_(problem),
         couplings_(problem, scheme_, h),
@@ -140,31 +140,31 @@ class SmallSplittingStepper final : public Stepper {
   std::int64_t block_granularity() const override { return block_granularity_of(couplings_.environment_steppers()); }
 
   std::optional<Failure> advance(std::int64_t steps, const AdvanceHints& ahead) override {
-    fetch();
+    load_state();
     advance_in_blocks(couplings_.environment_steppers(), steps, ahead, [&](int block) {
       if (!problem_.communicator().is_root()) {
         problem_.clock.steps += block;
       } else if (!couplings_.environment_steppers().empty()) {
-        problem_.is_damped() ? take<Drag::plain, true>(block) : take<Drag::none, true>(block);
+        problem_.is_damped() ? advance_steps<Drag::plain, true>(block) : advance_steps<Drag::none, true>(block);
       } else if (noise_ != nullptr) {
-        take<Drag::noisy, false>(block);
+        advance_steps<Drag::noisy, false>(block);
       } else {
-        problem_.is_damped() ? take<Drag::plain, false>(block) : take<Drag::none, false>(block);
+        problem_.is_damped() ? advance_steps<Drag::plain, false>(block) : advance_steps<Drag::none, false>(block);
       }
     });
-    bring_back();
+    store_state();
     return std::nullopt;
   }
 
   std::vector<double> internal_state() const override { return internal_states_of(couplings_.environment_steppers()); }
-  void set_internal_state(std::span<const double> memory) override {
-    set_internal_states(memory, couplings_.environment_steppers());
+  void set_internal_state(std::span<const double> state) override {
+    set_internal_states(state, couplings_.environment_steppers());
   }
 
  private:
   enum class Drag { none, plain, noisy };
 
-  void fetch() {
+  void load_state() {
     if (!problem_.communicator().is_root()) return;
     for (int i = 0; i < N; ++i) {
       start_[i] = problem_.system().q0[i];
@@ -172,9 +172,9 @@ class SmallSplittingStepper final : public Stepper {
       p_[i] = problem_.p[i];
     }
     dissipated_ = problem_.dissipated;
-    is_known_ = false;
+    is_force_current_ = false;
   }
-  void bring_back() {
+  void store_state() {
     if (!problem_.communicator().is_root()) return;
     for (int i = 0; i < N; ++i) {
       problem_.q[i] = q_[i];
@@ -183,25 +183,25 @@ class SmallSplittingStepper final : public Stepper {
     problem_.dissipated = dissipated_;
   }
 
-  // Where the particles are, and how they move, is a variable of the loop: from one call of an environment to the next
-  // these numbers need not go by way of memory. An environment takes its part of a substep as soon as it can.
+  // Positions and momenta are local variables of the loop: between two calls of an environment they need not be stored
+  // in memory. An environment takes its part of a substep as soon as it can.
 
   template <Drag drag, bool has_environments>
-  void take(int steps) {
+  void advance_steps(int steps) {
     FixedVector<N> q = q_, p = p_;
     for (int step = 0; step < steps; ++step) {
       if constexpr (drag == Drag::noisy) draw_impulse();
-      for (const SubstepOp<N>& move : moves_) {
-        if (move.is_kick) {
-          kick<drag, has_environments>(move, q, p);
+      for (const SubstepOp<N>& op : substep_ops_) {
+        if (op.is_kick) {
+          kick<drag, has_environments>(op, q, p);
         } else {
           const FixedVector<N> velocity = damped_kick_.velocity(p);
           if constexpr (has_environments) {
             couplings_.find_heads(q, start_, velocity);
-            couplings_.drift(move.substep);
+            couplings_.drift(op.substep);
           }
-          for (int i = 0; i < N; ++i) q[i] += move.seconds * velocity[i];
-          is_known_ = false;
+          for (int i = 0; i < N; ++i) q[i] += op.duration * velocity[i];
+          is_force_current_ = false;
         }
       }
       ++problem_.clock.steps;
@@ -216,31 +216,31 @@ class SmallSplittingStepper final : public Stepper {
   }
 
   template <Drag drag, bool has_environments>
-  void kick(const SubstepOp<N>& move, const FixedVector<N>& q, FixedVector<N>& p) {
-    if (!is_known_) potential_force_.find(q, potential_force_at_q_);
-    is_known_ = true;
+  void kick(const SubstepOp<N>& op, const FixedVector<N>& q, FixedVector<N>& p) {
+    if (!is_force_current_) potential_force_.evaluate(q, potential_force_at_q_);
+    is_force_current_ = true;
     FixedVector<N> force = potential_force_at_q_;
     if constexpr (has_environments) {
       couplings_.find_heads(q, start_, damped_kick_.velocity(p));
-      couplings_.kick(move.substep, force);
+      couplings_.kick(op.substep, force);
     }
     if constexpr (drag == Drag::none) {
-      for (int i = 0; i < N; ++i) p[i] += move.seconds * force[i];
+      for (int i = 0; i < N; ++i) p[i] += op.duration * force[i];
     } else {
-      damped_kick_.template kick<drag == Drag::noisy>(move, force, impulse_, p, dissipated_);
+      damped_kick_.template kick<drag == Drag::noisy>(op, force, impulse_, p, dissipated_);
     }
   }
 
   Problem& problem_;
   ExplicitScheme scheme_;
-  std::vector<SubstepOp<N>> moves_;
+  std::vector<SubstepOp<N>> substep_ops_;
   DampedKick<N> damped_kick_;
   Force potential_force_;
   EnvironmentCouplings<N> couplings_;
   WhiteNoise* noise_;  // nullptr where there is none
   FixedVector<N> start_, q_, p_, potential_force_at_q_, impulse_;
   double dissipated_ = 0.0;
-  bool is_known_ = false;  // whether potential_force_at_q_ is that at q_
+  bool is_force_current_ = false;  // whether potential_force_at_q_ is that at q_
 };
 
 template <int N>
@@ -249,7 +249,7 @@ std::unique_ptr<Stepper> make_with(const ExplicitScheme& scheme, Problem& proble
     return nullptr;
   } else {
     if (problem.q.size() > N) return make_with<N + 1>(scheme, problem, h);
-    if (LinearForce<N>::is_of(problem))
+    if (LinearForce<N>::applies_to(problem))
       return std::make_unique<SmallSplittingStepper<N, LinearForce<N>>>(scheme, problem, h);
     return std::make_unique<SmallSplittingStepper<N, AnyForce<N>>>(scheme, problem, h);
   }
@@ -258,8 +258,8 @@ std::unique_ptr<Stepper> make_with(const ExplicitScheme& scheme, Problem& proble
 }  // namespace
 
 std::unique_ptr<Stepper> make_small_splitting_stepper(const ExplicitScheme& scheme, Problem& problem, double h) {
-  const bool is_in_noise = problem.noise() != nullptr && !problem.environments().empty();
-  if (!is_plain_splitting(scheme, problem) || is_in_noise) return nullptr;
+  const bool has_noise_and_environments = problem.noise() != nullptr && !problem.environments().empty();
+  if (!is_plain_splitting(scheme, problem) || has_noise_and_environments) return nullptr;
   return make_with<1>(scheme, problem, h);
 }
 

@@ -1,9 +1,8 @@
-// Stages of many particles of which each feels few others, in time and memory proportional to their number.
+// Stages of many particles of which each interacts with few others, in time and memory proportional to their number.
 //
 //   dR_i/dV_j = delta_ij M + h a^_ij C - h (a_ij + a^_ij)/2 B J + h^2 sum_k a^_ik a_kj H_k,  H the Hessian of V
 //
-// Every block has the entries of C, of a Hessian and of the diagonal, so that they fill in as little as one of them
-// does.
+// Every block has the entries of C, of a Hessian and of the diagonal, so that the fill-in is that of a single block.
 // Tested by tests/steppers/particle_stages_test.cpp.
 #include "steppers/sparse_stages.hpp"
 
@@ -22,17 +21,17 @@ class SparseStages final : public StageEquations<Dynamic, Dynamic> {
   SparseStages(const PartitionedRungeKutta& scheme, Problem& problem, double h)
       : StageEquations(scheme, problem, h), newton_(x_.size()), hessians_(static_cast<std::size_t>(scheme.stages())) {}
 
-  // More of the equations, to Newton's method.
+  // The further equations that Newton's method needs.
   void linearise(const Unknowns& x, SparseMatrix& jacobian);
-  /// Beside the elimination of so many unknowns one evaluation more is nothing.
+  /// One more evaluation is negligible beside the elimination of so many unknowns.
   static bool is_mass_dominated(const SparseMatrix&) { return false; }
   double residual_tolerance() const {
-    const Vector of_forces = hessians_.front().cwiseAbs() * problem_.q.cwiseAbs();
-    return StageEquations::residual_tolerance(of_forces, Vector::Zero(n()));
+    const Vector force_change = hessians_.front().cwiseAbs() * problem_.q.cwiseAbs();
+    return StageEquations::residual_tolerance(force_change, Vector::Zero(n()));
   }
 
  private:
-  /// A matrix costs as much as dozens of forces here.
+  /// A factorisation costs as much as dozens of force evaluations here.
   static constexpr double max_contraction_ = 0.4;
 
   SnesSolver::Report solve() override {
@@ -56,8 +55,8 @@ void SparseStages::linearise(const Unknowns&, SparseMatrix& jacobian) {
     }
   };
   for (Index k = 0; k < stages(); ++k) {
-    at_ = q_.col(k);
-    potential_.sparse_hessian(at_, hessians_[static_cast<std::size_t>(k)]);
+    position_ = q_.col(k);
+    potential_.sparse_hessian(position_, hessians_[static_cast<std::size_t>(k)]);
   }
   for (Index i = 0; i < stages(); ++i) {
     for (Index j = 0; j < stages(); ++j) {
@@ -84,8 +83,8 @@ bool has_sparse_stages(const Problem& problem) {
   if (!problem.environments().empty() || system.lagrangian || system.force || system.applied) return false;
   SparseMatrix hessian;
   system.potential->sparse_hessian(problem.q, hessian);
-  constexpr Index few_neighbours = 16;
-  return hessian.nonZeros() <= few_neighbours * system.size();
+  constexpr Index max_neighbours = 16;
+  return hessian.nonZeros() <= max_neighbours * system.size();
 }
 
 std::unique_ptr<ParticleStages> make_sparse_stages(const PartitionedRungeKutta& scheme, Problem& problem, double h) {

@@ -1,8 +1,8 @@
-// What the substeps of a splitting do to a few particles: loops of a length known at compile time over plain arrays,
-// for single numbers or for registers with a realisation in every lane.
+// The substeps of a splitting on few particles: loops of a length known at compile time over plain arrays, for single
+// numbers or for SIMD registers with a realisation in every lane.
 //
-// Every operation is that of the stepper for all problems, sums and eliminations in the order in which Eigen makes
-// them, so that the bits are the same.
+// Every operation is that of the general stepper, with sums and eliminations in Eigen's order, so that the bits are the
+// same.
 // Tested by tests/steppers/explicit_stepper_test.cpp.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace bathline {
 
-/// Whether there is nothing else in a step: no stages and no exact flows of damping, no forces but those of
+/// Whether a step consists of drifts and kicks only: no stages and no exact flows of damping, no forces but those of
 /// environments, potential, damping matrix and noise, and no ledger of single degrees of freedom.
 inline bool is_plain_splitting(const ExplicitScheme& scheme, const Problem& problem) {
   const ParticleSystem& system = problem.system();
@@ -50,11 +50,11 @@ class SmallLu {
  public:
   explicit SmallLu(const Eigen::MatrixXd& matrix) : SmallLu(Eigen::PartialPivLU<Eigen::MatrixXd>(matrix)) {}
 
-  /// Eigen leaves out what a zero would do, which may be the sign of another zero.
+  /// Eigen skips operations with zeros, which might change the sign of another zero.
   template <class Number>
   FixedVector<N, Number> solve(const FixedVector<N, Number>& b) const {
     FixedVector<N, Number> x;
-    for (int i = 0; i < N; ++i) x[place_[i]] = b[i];
+    for (int i = 0; i < N; ++i) x[row_[i]] = b[i];
     for (int j = 0; j < N; ++j) {
       for (int i = j + 1; i < N; ++i) x[i] = x[j] == 0.0 ? x[i] : x[i] - x[j] * factors_.rows[i][j];
     }
@@ -69,12 +69,12 @@ class SmallLu {
   explicit SmallLu(const Eigen::PartialPivLU<Eigen::MatrixXd>& lu) : factors_(lu.matrixLU()) {
     for (int i = 0; i < N; ++i) {
       pivots_[i] = InvariantDivisor(factors_.rows[i][i]);
-      place_[i] = lu.permutationP().indices()[i];
+      row_[i] = lu.permutationP().indices()[i];
     }
   }
   FixedMatrix<N> factors_;
   std::array<InvariantDivisor, N> pivots_;
-  std::array<int, N> place_;  // of every equation
+  std::array<int, N> row_;  // position of every equation after pivoting
 };
 
 /// One substep on N degrees of freedom.
@@ -82,12 +82,12 @@ template <int N>
 struct SubstepOp {
   Substep substep;
   bool is_kick;
-  bool solves;     // for the velocity after the kick
-  double seconds;  // its weight times the step
+  bool is_implicit;  // whether the force is that of the velocity after the kick
+  double duration;   // its weight times the step
   SmallLu<N> elimination;
 };
 
-/// The masses and damping matrix of N degrees of freedom, and what follows from them.
+/// Kicks with the damping matrix and velocities of N degrees of freedom.
 template <int N>
 class DampedKick {
  public:
@@ -102,41 +102,41 @@ class DampedKick {
     return velocity;
   }
 
-  /// A kick with drag. `force` is without drag; `impulse` is the noise of the whole step, of which
-  /// the kicks get parts by their weights, and is not looked at where there is none.
+  /// A kick with drag. `force` is without drag; `impulse` is the noise of the whole step, of which the kicks get parts
+  /// by their weights, and is unused where there is none.
   template <bool is_noisy, class Number>
-  void kick(const SubstepOp<N>& move, const FixedVector<N, Number>& force, const FixedVector<N, Number>& impulse,
+  void kick(const SubstepOp<N>& op, const FixedVector<N, Number>& force, const FixedVector<N, Number>& impulse,
             FixedVector<N, Number>& p, Number& dissipated) const {
-    const double weight = move.substep.weight;
-    [[maybe_unused]] FixedVector<N, Number> before;
-    if constexpr (is_noisy) before = velocity(p);
-    if (move.solves) {
-      FixedVector<N, Number> known;
-      for (int i = 0; i < N; ++i) known[i] = p[i] + move.seconds * force[i];
+    const double weight = op.substep.weight;
+    [[maybe_unused]] FixedVector<N, Number> velocity_before;
+    if constexpr (is_noisy) velocity_before = velocity(p);
+    if (op.is_implicit) {
+      FixedVector<N, Number> right_side;
+      for (int i = 0; i < N; ++i) right_side[i] = p[i] + op.duration * force[i];
       if constexpr (is_noisy) {
-        for (int i = 0; i < N; ++i) known[i] += weight * impulse[i];
+        for (int i = 0; i < N; ++i) right_side[i] += weight * impulse[i];
       }
-      p = move.elimination.solve(known);
+      p = op.elimination.solve(right_side);
     }
-    FixedVector<N, Number> along = velocity(p), drag;
-    for (int i = 0; i < N; ++i) drag[i] = 0.0 - damping_.times(along, i);
-    if (!move.solves) {
-      for (int i = 0; i < N; ++i) p[i] += move.seconds * (force[i] + drag[i]);
+    FixedVector<N, Number> work_velocity = velocity(p), drag;
+    for (int i = 0; i < N; ++i) drag[i] = 0.0 - damping_.times(work_velocity, i);
+    if (!op.is_implicit) {
+      for (int i = 0; i < N; ++i) p[i] += op.duration * (force[i] + drag[i]);
       if constexpr (is_noisy) {
         for (int i = 0; i < N; ++i) p[i] += weight * impulse[i];
       }
     }
     if constexpr (is_noisy) {
-      const FixedVector<N, Number> after = velocity(p);
-      for (int i = 0; i < N; ++i) along[i] = 0.5 * (before[i] + after[i]);
-      dissipated -= weight * product(along, impulse);
+      const FixedVector<N, Number> velocity_after = velocity(p);
+      for (int i = 0; i < N; ++i) work_velocity[i] = 0.5 * (velocity_before[i] + velocity_after[i]);
+      dissipated -= weight * dot_product(work_velocity, impulse);
     }
-    dissipated -= move.seconds * product(along, drag);
+    dissipated -= op.duration * dot_product(work_velocity, drag);
   }
 
  private:
   template <class Number>
-  static Number product(const FixedVector<N, Number>& a, const FixedVector<N, Number>& b) {
+  static Number dot_product(const FixedVector<N, Number>& a, const FixedVector<N, Number>& b) {
     Number sum = a[0] * b[0];
     for (int i = 1; i < N; ++i) sum += a[i] * b[i];
     return sum;
@@ -149,17 +149,17 @@ class DampedKick {
 /// All substeps of a step of h.
 template <int N>
 std::vector<SubstepOp<N>> substep_ops(const ExplicitScheme& scheme, const Problem& problem, double h) {
-  std::vector<SubstepOp<N>> moves;
+  std::vector<SubstepOp<N>> ops;
   for (const Substep& substep : scheme.substeps) {
     const bool is_kick = substep.kind == Substep::Kind::kick;
-    const bool solves = is_kick && substep.velocity_after && problem.is_damped();
+    const bool is_implicit = is_kick && substep.velocity_after && problem.is_damped();
     Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(N, N);
-    if (solves) {
+    if (is_implicit) {
       matrix += substep.weight * h * problem.damping() * problem.system().mass.cwiseInverse().asDiagonal();
     }
-    moves.push_back({substep, is_kick, solves, substep.weight * h, SmallLu<N>(matrix)});
+    ops.push_back({substep, is_kick, is_implicit, substep.weight * h, SmallLu<N>(matrix)});
   }
-  return moves;
+  return ops;
 }
 
 }  // namespace bathline

@@ -33,10 +33,11 @@ SymmetricEigen extremal_modes(const Eigen::SparseMatrix<double>& matrix, Eigen::
 }
 
 double highest_frequency(const Eigen::SparseMatrix<double>& stiffness_per_mass) {
-  // All eigenvalues of a larger matrix take longer than a user waits.
-  constexpr Eigen::Index largest_whole = 450;
-  const double square = stiffness_per_mass.rows() <= largest_whole ? largest_symmetric_eigenvalue(stiffness_per_mass)
-                                                                   : extremal_modes(stiffness_per_mass, 0, 1).values[0];
+  // Computing all eigenvalues of a larger matrix takes too long.
+  constexpr Eigen::Index max_dense_size = 450;
+  const double square = stiffness_per_mass.rows() <= max_dense_size
+                            ? largest_symmetric_eigenvalue(stiffness_per_mass)
+                            : extremal_modes(stiffness_per_mass, 0, 1).values[0];
   return std::sqrt(std::max(0.0, square));
 }
 
@@ -44,20 +45,21 @@ double highest_frequency(const Eigen::SparseMatrix<double>& stiffness_per_mass) 
 struct Linearisation {
   Eigen::VectorXd mass;
   Eigen::MatrixXd stiffness, damping;
-  Eigen::MatrixXd by_q, by_v;  // F and G, empty without a force
+  Eigen::MatrixXd df_dq, df_dv;  // F and G, empty without a force
 };
 
-/// A Lagrangian's second derivatives at the start with what acts besides, in coordinates in which its mass matrix is
-/// one. Nothing where that matrix is not positive: what is stable then is not a question of frequencies.
-std::optional<Linearisation> of_lagrangian(const ParticleSystem& system, const Linearisation& besides) {
+/// A Lagrangian's second derivatives at the start together with the other forces, in coordinates in which its mass
+/// matrix is the identity. Nothing where that matrix is not positive definite, as frequencies then do not decide
+/// stability.
+std::optional<Linearisation> linearise_lagrangian(const ParticleSystem& system, const Linearisation& other_forces) {
   const Eigen::Index n = system.size();
   Eigen::VectorXd x(2 * n + 2);
   x << system.q0, system.v0, 0.0, 0.0;
-  Eigen::MatrixXd curvatures(2 * n + 1, 2 * n + 1);
-  system.lagrangian->hessian(x.data(), curvatures.data());
-  Eigen::MatrixXd mass_matrix = curvatures.block(n, n, n, n);
+  Eigen::MatrixXd hessian(2 * n + 1, 2 * n + 1);
+  system.lagrangian->hessian(x.data(), hessian.data());
+  Eigen::MatrixXd mass_matrix = hessian.block(n, n, n, n);
   mass_matrix.diagonal() += system.mass;
-  if (!curvatures.allFinite()) return std::nullopt;
+  if (!hessian.allFinite()) return std::nullopt;
   const SymmetricEigen axes = symmetric_eigen(mass_matrix);
   if (!(axes.values[0] > 0.0)) return std::nullopt;
   const Eigen::MatrixXd scale =
@@ -66,27 +68,27 @@ std::optional<Linearisation> of_lagrangian(const ParticleSystem& system, const L
     if (matrix.size() == 0) return Eigen::MatrixXd::Zero(n, n);
     return scale * matrix * scale;
   };
-  // (dL/dv)' has d2L/dv dq v, which gyroscopic forces consist of.
-  const Eigen::MatrixXd mixed = curvatures.block(n, 0, n, n);
-  return Linearisation{Eigen::VectorXd::Ones(n), scaled(-curvatures.topLeftCorner(n, n)), scaled(besides.damping),
-                       scaled(besides.by_q), scaled(besides.by_v) + scaled(mixed.transpose() - mixed)};
+  // (dL/dv)' contains d2L/dv dq v, the source of gyroscopic forces.
+  const Eigen::MatrixXd mixed = hessian.block(n, 0, n, n);
+  return Linearisation{Eigen::VectorXd::Ones(n), scaled(-hessian.topLeftCorner(n, n)), scaled(other_forces.damping),
+                       scaled(other_forces.df_dq), scaled(other_forces.df_dv) + scaled(mixed.transpose() - mixed)};
 }
 
-/// The same confined to a few motions: those that decide which steps are stable are the fastest oscillations and the
-/// fastest decays, what the damping makes of the fastest oscillations, and those that run away. Such a system has no
-/// motion that is faster than the fastest of the whole, and where damping and stiffness share their modes it has the
-/// fastest of the whole themselves.
+/// The projection of a system on the few motions that decide which steps are stable: the fastest oscillations and the
+/// fastest decays, the images of the fastest oscillations under the damping, and the unstable motions. The projected
+/// system has no motion that is faster than the fastest of the whole, and where damping and stiffness share their modes
+/// its fastest motions are those of the whole.
 Linearisation project_on_extremal_modes(const Linearisation& whole) {
-  constexpr Eigen::Index fastest = 6, max_contraction = 2;
+  constexpr Eigen::Index fastest = 6, slowest = 2;
   const Eigen::Index n = whole.mass.size();
   const Eigen::SparseMatrix<double> k = per_mass(whole.stiffness.sparseView(), whole.mass);
   const Eigen::SparseMatrix<double> c = per_mass(whole.damping.sparseView(), whole.mass);
-  const SymmetricEigen oscillations = extremal_modes(k, max_contraction, fastest);
-  const Eigen::SparseMatrix<double> even_damping = 0.5 * (c + Eigen::SparseMatrix<double>(c.transpose()));
-  const SymmetricEigen decays = extremal_modes(even_damping, 0, fastest);
+  const SymmetricEigen oscillations = extremal_modes(k, slowest, fastest);
+  const Eigen::SparseMatrix<double> symmetric_damping = 0.5 * (c + Eigen::SparseMatrix<double>(c.transpose()));
+  const SymmetricEigen decays = extremal_modes(symmetric_damping, 0, fastest);
   Eigen::MatrixXd motions(n, 2 * oscillations.vectors.cols() + decays.vectors.cols());
   motions << oscillations.vectors, decays.vectors, c * oscillations.vectors;
-  // Directions that others have already are left out.
+  // Linearly dependent directions are dropped.
   const Eigen::MatrixXd lengths = motions.colwise().norm().cwiseMax(std::numeric_limits<double>::min());
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(motions * lengths.row(0).cwiseInverse().asDiagonal());
   qr.setThreshold(1e-8);
@@ -99,12 +101,12 @@ Linearisation project_on_extremal_modes(const Linearisation& whole) {
     if (matrix.size() == 0) return matrix;
     return basis.transpose() * (scale.asDiagonal() * (matrix * (scale.asDiagonal() * basis)));
   };
-  return {Eigen::VectorXd::Ones(qr.rank()), on_basis(k), on_basis(c), force_on_basis(whole.by_q),
-          force_on_basis(whole.by_v)};
+  return {Eigen::VectorXd::Ones(qr.rank()), on_basis(k), on_basis(c), force_on_basis(whole.df_dq),
+          force_on_basis(whole.df_dv)};
 }
 
-/// Makes motions that nothing holds and nothing damps decay slowly. Drifting away is no instability, but its double
-/// eigenvalue 1 would be split by the square root of round-off and look like one.
+/// Makes motions without stiffness and damping decay slowly. Uniform drift is not an instability, but round-off would
+/// split its double eigenvalue 1 by the square root of epsilon, which looks like one.
 void regularise_rigid_modes(const Eigen::VectorXd& mass, Eigen::MatrixXd& stiffness, Eigen::MatrixXd& damping) {
   const Eigen::VectorXd root = mass.cwiseSqrt(), scale = root.cwiseInverse();
   const Eigen::MatrixXd k = scale.asDiagonal() * stiffness * scale.asDiagonal();
@@ -114,7 +116,8 @@ void regularise_rigid_modes(const Eigen::VectorXd& mass, Eigen::MatrixXd& stiffn
   const SymmetricEigen modes = symmetric_eigen(k * k / std::pow(rate, 4) + c / rate);
   for (Eigen::Index i = 0; i < modes.values.size(); ++i) {
     if (modes.values[i] > 1e-13) continue;
-    // Decay at a fifth and a tenth of the fastest rate: two simple eigenvalues, and no limit lower than the others'.
+    // Decay at a fifth and a tenth of the fastest rate: two simple eigenvalues, and a limit no lower than those of the
+    // others.
     const Eigen::VectorXd shape = root.asDiagonal() * modes.vectors.col(i);
     stiffness += 0.02 * rate * rate * shape * shape.transpose();
     damping += 0.3 * rate * shape * shape.transpose();
@@ -122,9 +125,9 @@ void regularise_rigid_modes(const Eigen::VectorXd& mass, Eigen::MatrixXd& stiffn
 }
 
 /// The open problem with its potential replaced by the quadratic one of its start, so that a step is a matrix. Nothing
-/// where its forces change by no finite numbers.
+/// where the derivatives of its forces are not finite.
 std::optional<Problem> linearised(const Problem& problem) {
-  constexpr int largest_whole = 24;
+  constexpr int max_dense_size = 24;
   ParticleSystem system = problem.system();
   Linearisation at_start;
   at_start.mass = system.mass;
@@ -132,18 +135,19 @@ std::optional<Problem> linearised(const Problem& problem) {
   at_start.stiffness.resize(system.size(), system.size());
   system.potential->hessian(system.q0, at_start.stiffness);
   if (system.force || system.applied) {
-    problem.jacobians(system.q0, system.v0, 0.0, at_start.by_q, at_start.by_v);
-    at_start.by_v += problem.damping();  // which stays what it is
+    problem.jacobians(system.q0, system.v0, 0.0, at_start.df_dq, at_start.df_dv);
+    at_start.df_dv += problem.damping();  // which is kept apart
   }
-  if (!at_start.stiffness.allFinite() || !at_start.by_q.allFinite() || !at_start.by_v.allFinite()) return std::nullopt;
+  if (!at_start.stiffness.allFinite() || !at_start.df_dq.allFinite() || !at_start.df_dv.allFinite())
+    return std::nullopt;
   if (system.lagrangian) {
-    const std::optional<Linearisation> own = of_lagrangian(system, at_start);
-    if (!own) return std::nullopt;
-    at_start = *own;
+    const std::optional<Linearisation> lagrangian_part = linearise_lagrangian(system, at_start);
+    if (!lagrangian_part) return std::nullopt;
+    at_start = *lagrangian_part;
     system.mass = at_start.mass;
     system.lagrangian = nullptr;
   }
-  if (system.size() > largest_whole) {
+  if (system.size() > max_dense_size) {
     at_start = project_on_extremal_modes(at_start);
     system.particles = static_cast<int>(at_start.mass.size());
     system.axes = 1;
@@ -153,9 +157,9 @@ std::optional<Problem> linearised(const Problem& problem) {
     system.magnetic_field = 0.0;
   }
   regularise_rigid_modes(system.mass, at_start.stiffness, at_start.damping);
-  if (at_start.by_q.size() > 0) {
-    at_start.stiffness -= at_start.by_q;
-    at_start.damping -= at_start.by_v;
+  if (at_start.df_dq.size() > 0) {
+    at_start.stiffness -= at_start.df_dq;
+    at_start.damping -= at_start.df_dv;
     system.force = system.applied = nullptr;
   }
   system.drive = nullptr;
@@ -169,9 +173,9 @@ Scheme scheme_of(const Problem& problem, const Method& method, const Section& op
                                                                  : method.scheme(options);
 }
 
-/// The largest step of a scheme on a problem on which its steps are matrices.
+/// Finds the largest stable step of a scheme on a linear problem, on which a step is a matrix.
 void find_limit(const Scheme& scheme, Problem& linear, StabilityLimit& limit) {
-  // A motion that grows by itself (an unstable equilibrium) is nothing that the step could cure.
+  // The growth at an unstable equilibrium does not depend on the step.
   constexpr double slack = 1e-10;
   if (spectral_abscissa(system_matrix(linear)) > slack) {
     limit.largest_step = infinity;
@@ -184,7 +188,7 @@ void find_limit(const Scheme& scheme, Problem& linear, StabilityLimit& limit) {
     limit.never_stable = true;
     return;
   }
-  // To 10^8 times the fastest time. Doubling comes to an end whatever the numbers are.
+  // Up to 10^8 times the fastest time; the number of doublings is bounded for all matrices.
   constexpr int doublings = 40;
   double unstable = 2.0 * stable;
   for (int i = 1; is_stable(unstable); ++i) {
@@ -202,8 +206,9 @@ void find_limit(const Scheme& scheme, Problem& linear, StabilityLimit& limit) {
   limit.largest_step = stable;
 }
 
-/// Where not all of a problem in a magnetic field is looked at: the limit is at most that of a pair of coordinates with
-/// the highest frequency and the fastest gyration of all, each of which may be another's, so that it is a guess.
+/// For a problem in a magnetic field that is not analysed as a whole: bounds the limit by that of a pair of coordinates
+/// with the highest frequency and the fastest gyration of all, which may belong to different particles, so that the
+/// bound is an estimate.
 void limit_by_gyration(const Problem& problem, const Scheme& scheme, StabilityLimit& limit) {
   ParticleSystem pair;
   pair.magnetic_field = cyclotron_frequency(problem.system().magnetic_field, problem.system().mass);
@@ -214,10 +219,10 @@ void limit_by_gyration(const Problem& problem, const Scheme& scheme, StabilityLi
   pair.q0 = pair.v0 = Eigen::Vector2d::Zero();
   pair.potential = std::make_shared<QuadraticPotential>(frequency * frequency * Eigen::Matrix2d::Identity());
   Problem linear(pair, Eigen::Matrix2d::Zero(), {}, problem.communicator());
-  StabilityLimit of_pair;
-  find_limit(scheme, linear, of_pair);
-  if (of_pair.never_stable || of_pair.largest_step >= limit.largest_step) return;
-  limit.largest_step = of_pair.largest_step;
+  StabilityLimit pair_limit;
+  find_limit(scheme, linear, pair_limit);
+  if (pair_limit.never_stable || pair_limit.largest_step >= limit.largest_step) return;
+  limit.largest_step = pair_limit.largest_step;
   limit.is_linear = false;
 }
 
@@ -226,7 +231,7 @@ void limit_by_gyration(const Problem& problem, const Scheme& scheme, StabilityLi
 // A vibration above the band of a long environment is localised at the particles, so that its first sites suffice; the
 // band's edge is known in closed form.
 double highest_frequency(const Problem& problem) {
-  constexpr std::int64_t sites_that_matter = 200;
+  constexpr std::int64_t max_sites = 200;
   if (problem.system().lagrangian) {
     double highest = particle_frequency(problem.system());
     for (const auto& environment : problem.environments()) {
@@ -234,11 +239,11 @@ double highest_frequency(const Problem& problem) {
     }
     return highest;
   }
-  const AssembledSystem system(problem, sites_that_matter);
+  const AssembledSystem system(problem, max_sites);
   double highest = highest_frequency(per_mass(system.sparse_stiffness(), system.mass()));
   for (const auto& environment : problem.environments()) {
     const EnvironmentProperties& environment_properties = environment->properties();
-    if (environment_properties.sites == 0 || environment_properties.sites > sites_that_matter)
+    if (environment_properties.sites == 0 || environment_properties.sites > max_sites)
       highest = std::max(highest, environment_properties.highest_frequency);
   }
   return highest;
@@ -248,7 +253,7 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
   StabilityLimit limit;
   limit.is_linear = problem.system().has_linear_forces() && problem.has_linear_environments();
   const MethodProperties properties = method.properties(options);
-  // What dL/dz does to a step is no oscillation and no decay.
+  // The effect of dL/dz on a step is neither an oscillation nor a decay.
   if (problem.system().lagrangian && problem.system().contact) {
     limit.largest_step = infinity;
     return limit;
@@ -261,7 +266,7 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
     const double frequency = highest_frequency(problem);
     limit.never_stable = properties.imaginary_axis_limit == 0.0;
     limit.largest_step = frequency > 0.0 ? properties.imaginary_axis_limit / frequency : infinity;
-    // Splittings take the decays of an environment exactly.
+    // Splittings solve the decays of an environment exactly.
     const Scheme scheme = scheme_of(problem, method, options);
     const auto* explicit_scheme = std::get_if<ExplicitScheme>(&scheme);
     limit_by_gyration(problem, scheme, limit);
@@ -276,7 +281,7 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
   }
   std::optional<Problem> linear_problem = linearised(problem);
   if (!linear_problem) {
-    // No step is known to be stable, or nothing is known.
+    // No step is known to be stable; for a Lagrangian nothing is known.
     if (problem.system().lagrangian) limit.largest_step = infinity;
     return limit;
   }
@@ -288,8 +293,8 @@ StabilityLimit stability_limit(const Problem& problem, const Method& method, con
 
 double particle_frequency(const ParticleSystem& system) {
   if (system.lagrangian) {
-    const std::optional<Linearisation> own = of_lagrangian(system, {});
-    return own ? highest_frequency(own->stiffness.sparseView()) : 0.0;
+    const std::optional<Linearisation> lagrangian_part = linearise_lagrangian(system, {});
+    return lagrangian_part ? highest_frequency(lagrangian_part->stiffness.sparseView()) : 0.0;
   }
   Eigen::SparseMatrix<double> hessian;
   system.potential->sparse_hessian(system.q0, hessian);

@@ -13,16 +13,16 @@ struct StabilityLimit {
 };
 
 /// Closed problems: the highest frequency of particles and environments against the method's limit for an oscillation,
-/// and those of environments that decay against its limit for a decay as well, which splittings take exactly.
-/// Open ones: the spectral radius of the method's step matrix; of more than 24 degrees of freedom, only of the motions
-/// that are fastest and most damped. @note Collective.
+/// and those of environments with decay against its limit for a decay as well, except for splittings, which solve it
+/// exactly. Open problems: the spectral radius of the method's step matrix; with more than 24 degrees of freedom, only
+/// of the fastest and the most damped motions. @note Collective.
 StabilityLimit stability_limit(const Problem& problem, const Method& method, const Section& options);
 
-/// Highest frequency of the problem linearised at its start, rad/s. With a Lagrangian of its own, whose masses may
-/// couple its coordinates, the particles count as if nothing were attached.
+/// Highest frequency of the problem linearised at its start, rad/s. Particles with a Lagrangian of another form, whose
+/// masses may couple coordinates, are treated as if no environment were attached.
 double highest_frequency(const Problem& problem);
 
-/// Highest frequency of the particles alone, linearised at the start, rad/s; zero where nothing holds them.
+/// Highest frequency of the particles alone, linearised at the start, rad/s; zero for free particles.
 double particle_frequency(const ParticleSystem& system);
 
 }  // namespace bathline

@@ -1,9 +1,9 @@
-// The equations of the particles' stages (particle_stages.hpp), and what a step does with their solution.
+// The equations of the particles' stages (particle_stages.hpp), and the step that follows from their solution.
 //
 //   R_i = P_i - p - h sum_j a^_ij F_j - h sum_j (a_ij + a^_ij)/2 B J V_j
 //
-// The last is a magnetic field's: with the momentum P - B J Q/2 of its Lagrangian (model/gyration.hpp) its force
-// B J V/2 goes by a^, and what the momentum has beside M V by a.
+// The last term is that of a magnetic field: with the momentum P - B J Q/2 of its Lagrangian (model/gyration.hpp) the
+// force B J V/2 is summed with a^, and the part of the momentum besides M V with a.
 // Tested by tests/steppers/particle_stages_test.cpp.
 #pragma once
 
@@ -22,127 +22,127 @@
 
 namespace bathline {
 
-/// N degrees of freedom and S stages; where both are Dynamic, at most MostN and MostS of them, or any number. Masses
-/// and potential of a system are a part of its Lagrangian, v M v / 2 - V, and a Lagrangian of another form comes on
-/// top. Where that
-/// depends on the action there are no masses beside it, and the stages have actions and weights as well. Whoever
-/// derives from it solves the equations.
-template <int N, int S, int MostN = N, int MostS = S>
+/// N degrees of freedom and S stages; where both are Dynamic, at most MaxN and MaxS of them, or any number. Masses and
+/// potential of a system are a part of its Lagrangian, v M v / 2 - V, to which a Lagrangian of another form is added.
+/// Where that depends on the action there are no masses beside it, and the stages have actions and factors as well.
+/// Derived classes solve the equations.
+template <int N, int S, int MaxN = N, int MaxS = S>
 class StageEquations : public ParticleStages {
  protected:
   static constexpr int dynamic = Eigen::Dynamic;
-  static constexpr int size = N == dynamic ? dynamic : N * S, most = MostN == dynamic ? dynamic : MostN * MostS;
-  /// Few contact systems have many steps: only the equations of any size know them.
-  static constexpr bool may_have_actions = most == dynamic;
-  using Vector = BoundedMatrix<N, 1, MostN, 1>;
-  using Square = BoundedMatrix<N, N, MostN, MostN>;
-  /// Of many degrees of freedom few feel each other.
-  using Damping = std::conditional_t<MostN == dynamic, Eigen::SparseMatrix<double>, Square>;
-  using Values = BoundedMatrix<N, S, MostN, MostS>;  // a column for each stage
-  using Unknowns = BoundedMatrix<size, 1, most, 1>;
+  static constexpr int size = N == dynamic ? dynamic : N * S, max_size = MaxN == dynamic ? dynamic : MaxN * MaxS;
+  /// Contact systems are supported by the equations of dynamic size only, as their runs are short.
+  static constexpr bool may_have_actions = max_size == dynamic;
+  using Vector = BoundedMatrix<N, 1, MaxN, 1>;
+  using Square = BoundedMatrix<N, N, MaxN, MaxN>;
+  /// Sparse for many degrees of freedom, of which each is coupled to few others.
+  using Damping = std::conditional_t<MaxN == dynamic, Eigen::SparseMatrix<double>, Square>;
+  using Values = BoundedMatrix<N, S, MaxN, MaxS>;  // a column for each stage
+  using Unknowns = BoundedMatrix<size, 1, max_size, 1>;
 
  public:
-  SnesSolver::Report step(const StageForces& of_environments, Eigen::VectorXd& velocities) final;
+  SnesSolver::Report step(const StageForces& environment_forces, Eigen::VectorXd& velocities) final;
 
-  // The equations, to whoever solves them.
+  // The equations, for the solvers of derived classes.
   void evaluate(const Unknowns& x, Unknowns& residual);
-  /// The corrections of x that the masses alone would make.
+  /// The correction of x with the masses in place of Newton's matrix.
   void solve_with_masses(const Unknowns& residual, Unknowns& correction) const;
 
  protected:
   StageEquations(const PartitionedRungeKutta& scheme, Problem& problem, double h);
 
-  /// From x_, and leaves the solution there, the last that `evaluate` was called with, but for round-off.
+  /// Solves the equations from x_ and leaves the solution there; it differs from the last argument of `evaluate` by
+  /// round-off.
   virtual SnesSolver::Report solve() = 0;
-  /// What round-off does to the residual, with that of momenta beside their own: `terms` is what a last place of all
-  /// positions and velocities changes in them.
-  double residual_tolerance(const Vector& of_forces, const Vector& of_momenta) const;
+  /// The round-off of the residual. `force_change` and `momentum_change` are the first-order changes of forces and
+  /// momenta for a relative change of one in all positions and velocities.
+  double residual_tolerance(const Vector& force_change, const Vector& momentum_change) const;
 
   Eigen::Index n() const { return N == dynamic ? v_.rows() : N; }
   Eigen::Index stages() const { return S == dynamic ? v_.cols() : S; }
   double time(Eigen::Index stage) const { return problem_.clock.at(nodes_[stage]); }
-  /// Leaves q, v, t and z of a stage in `point_`.
-  void put_point(Eigen::Index stage);
+  /// Sets `point_` to q, v, t and z of a stage.
+  void set_point(Eigen::Index stage);
 
   Problem& problem_;
   const Potential& potential_;
   const Lagrangian* lagrangian_;                 // of another form, if there is one
   std::optional<ContactStages> contact_stages_;  // where that depends on the action
   double h_;
-  BoundedMatrix<S, S, MostS, MostS> a_, a_hat_;
-  BoundedMatrix<S, 1, MostS, 1> b_, row_sums_, nodes_;  // rise: sums of the rows of a_hat
-  double max_row_sum_;                                  // the largest of `action_increment`, by absolute values
-  double field_;                                        // magnetic, kg/s
-  BoundedMatrix<S, S, MostS, MostS> mean_;              // of a and a_hat
+  BoundedMatrix<S, S, MaxS, MaxS> a_, a_hat_;
+  BoundedMatrix<S, 1, MaxS, 1> b_, row_sums_, nodes_;  // row_sums_: of a_hat
+  double max_row_sum_;                                 // h times the largest row sum of |a_hat|
+  double field_;                                       // magnetic, kg/s
+  BoundedMatrix<S, S, MaxS, MaxS> mean_;               // of a and a_hat
   Vector mass_;
   Damping damping_;
   bool is_quadratic_;  // whether V is quadratic and its matrix small
   Square stiffness_;
-  bool is_linear_;            // where Newton's is the same in every step in which environments respond alike
+  bool is_linear_;  // whether Newton's matrix is the same in all steps with the same response of the environments
   bool depends_on_velocity_;  // whether any force does
-  WhiteNoise* noise_;         // a force that is the same all through a step; nullptr where there is none
+  WhiteNoise* noise_;         // gives a force that is constant during a step; nullptr where there is none
   Vector random_;             // that force
 
   const StageForces* environment_forces_ = nullptr;
   Unknowns x_;
   Values v_, q_, momentum_, force_, drag_, applied_, magnetic_;
-  // What potentials, forces and Lagrangians are handed, and what they give.
-  Eigen::VectorXd at_, velocity_, given_, point_;
+  // Arguments and results of potentials, forces and Lagrangians.
+  Eigen::VectorXd position_, velocity_, result_, point_;
 
  private:
   void guess();
   /// C v.
   template <class Velocity>
   Vector damped(const Velocity& v) const {
-    if constexpr (MostN == dynamic) {
+    if constexpr (MaxN == dynamic) {
       return damping_ * v;
     } else {
       return damping_.lazyProduct(v);
     }
   }
-  /// to_i += factor sum_j weights_ij from_j, of vectors that stand stage by stage.
-  void add_sums(double factor, const BoundedMatrix<S, S, MostS, MostS>& weights, const double* from, double* to) const {
+  /// to_i += factor sum_j weights_ij from_j, of vectors ordered by stage.
+  void add_sums(double factor, const BoundedMatrix<S, S, MaxS, MaxS>& weights, const double* from, double* to) const {
     for (Eigen::Index i = 0; i < stages(); ++i) {
       double* __restrict const sum = to + i * n();
       for (Eigen::Index j = 0; j < stages(); ++j) {
         const double weight = factor * weights(i, j);
-        if (S == dynamic && weight == 0.0) continue;  // half of what tableaus of Lobatto hold
+        if (S == dynamic && weight == 0.0) continue;  // half of the entries of Lobatto tableaus
         const double* __restrict const x = from + j * n();
         for (Eigen::Index k = 0; k < n(); ++k) sum[k] += weight * x[k];
       }
     }
   }
-  /// sum_i b_i from_i, of vectors that stand stage by stage. A loop, as Eigen's products are slow to compile.
+  /// sum_i b_i from_i, of vectors ordered by stage. A loop, as Eigen's products are slow to compile.
   Vector weighted(const double* from) const {
     Vector sum(n());
     for (Eigen::Index k = 0; k < n(); ++k) {
-      double of_component = from[k] * b_[0];
-      for (Eigen::Index i = 1; i < stages(); ++i) of_component += from[i * n() + k] * b_[i];
-      sum[k] = of_component;
+      double component = from[k] * b_[0];
+      for (Eigen::Index i = 1; i < stages(); ++i) component += from[i * n() + k] * b_[i];
+      sum[k] = component;
     }
     return sum;
   }
   void find_gradient(Eigen::Index stage);
   void add_applied(Eigen::Index stage);
   void add_lagrangian(Eigen::Index stage);
-  /// What is dissipated and the work that is done from outside.
+  /// Adds the dissipated energy and the work of external forces.
   void add_work();
-  /// Says at which stage L is degenerate, if at any.
+  /// Returns at which stage L is degenerate, if at any.
   std::optional<std::string> degenerate_stage();
   static Eigen::Index unknowns_of(const PartitionedRungeKutta& scheme, const Problem& problem) {
     return (problem.q.size() + (problem.system().contact ? 2 : 0)) * scheme.stages();
   }
   double action(Eigen::Index stage) const { return contact_stages_ ? contact_stages_->z(stage) : 0.0; }
 
-  std::vector<bool> is_at_start_;  // by stage: whether its positions are those at the start of the step
-  bool knows_start_ = false;       // whether `start_gradient_` is of this step
+  std::vector<bool> is_at_start_;    // by stage: whether its positions are those at the start of the step
+  bool has_start_gradient_ = false;  // whether `start_gradient_` is of this step
   Vector start_gradient_;
-  BoundedMatrix<S, 1, MostS, 1> by_time_;
-  Eigen::VectorXd given_point_;
+  BoundedMatrix<S, 1, MaxS, 1> dl_dt_;
+  Eigen::VectorXd gradient_;
 };
 
-template <int N, int S, int MostN, int MostS>
-StageEquations<N, S, MostN, MostS>::StageEquations(const PartitionedRungeKutta& scheme, Problem& problem, double h)
+template <int N, int S, int MaxN, int MaxS>
+StageEquations<N, S, MaxN, MaxS>::StageEquations(const PartitionedRungeKutta& scheme, Problem& problem, double h)
     : problem_(problem),
       potential_(*problem.system().potential),
       lagrangian_(problem.system().lagrangian.get()),
@@ -156,7 +156,7 @@ StageEquations<N, S, MostN, MostS>::StageEquations(const PartitionedRungeKutta& 
       field_(problem.system().magnetic_field),
       mean_(0.5 * (scheme.a + scheme.a_hat)),
       mass_(problem.system().mass),
-      is_quadratic_(MostN != dynamic && potential_.is_quadratic()),
+      is_quadratic_(MaxN != dynamic && potential_.is_quadratic()),
       is_linear_(problem.system().has_linear_forces()),
       depends_on_velocity_(problem.depends_on_velocity()),
       noise_(scheme.ou_outside ? nullptr : problem.noise()),
@@ -169,20 +169,20 @@ StageEquations<N, S, MostN, MostS>::StageEquations(const PartitionedRungeKutta& 
       drag_(v_),
       applied_(v_),
       magnetic_(v_),
-      given_(mass_.size()),
+      result_(mass_.size()),
       point_(2 * mass_.size() + 2),
       start_gradient_(mass_),
-      by_time_(b_),
-      given_point_(point_) {
+      dl_dt_(b_),
+      gradient_(point_) {
   for (Eigen::Index i = 0; i < scheme.stages(); ++i) is_at_start_.push_back(scheme.a.row(i).isZero(0.0));
-  if constexpr (MostN == dynamic) {
+  if constexpr (MaxN == dynamic) {
     damping_ = problem.damping().sparseView(1.0, 0.0);
   } else {
     damping_ = problem.damping();
   }
   if (problem.system().contact) {
     if (!may_have_actions || lagrangian_ == nullptr || !problem.environments().empty()) {
-      throw std::logic_error("the stages of a contact system are those of its Lagrangian alone");
+      throw std::logic_error("the stages of a contact system support no environments and need its Lagrangian");
     }
     contact_stages_.emplace(scheme, mass_.size(), h);
   }
@@ -192,26 +192,26 @@ StageEquations<N, S, MostN, MostS>::StageEquations(const PartitionedRungeKutta& 
   stiffness_ = stiffness;
 }
 
-template <int N, int S, int MostN, int MostS>
-SnesSolver::Report StageEquations<N, S, MostN, MostS>::step(const StageForces& of_environments,
-                                                            Eigen::VectorXd& velocities) {
-  environment_forces_ = problem_.environments().empty() ? nullptr : &of_environments;
+template <int N, int S, int MaxN, int MaxS>
+SnesSolver::Report StageEquations<N, S, MaxN, MaxS>::step(const StageForces& environment_forces,
+                                                          Eigen::VectorXd& velocities) {
+  environment_forces_ = problem_.environments().empty() ? nullptr : &environment_forces;
   if (noise_ != nullptr) random_ = noise_->impulse(problem_.clock.steps, h_) / h_;
   guess();
   SnesSolver::Report report = solve();
-  const auto fail = [&](const std::string& why) {
+  const auto fail = [&](const std::string& reason) {
     report.converged = false;
     report.is_iteration_failure = false;
-    report.reason = why;
+    report.reason = reason;
     return report;
   };
-  // Newton's method may or may not notice that it has come by a place where L is degenerate.
+  // Newton's method may converge although L is degenerate at a stage.
   if (lagrangian_ != nullptr) {
-    if (const std::optional<std::string> why = degenerate_stage()) return fail(*why);
+    if (const std::optional<std::string> reason = degenerate_stage()) return fail(*reason);
   }
   if (!report.converged) return report;
   if (contact_stages_ && !contact_stages_->has_positive_factors()) {
-    return fail("the step is too large for dL/dz: it would turn the contact form around");
+    return fail("the step is too large for dL/dz: the factor of the contact form would change its sign");
   }
   add_work();
   if (environment_forces_ != nullptr) velocities = x_;
@@ -226,43 +226,43 @@ SnesSolver::Report StageEquations<N, S, MostN, MostS>::step(const StageForces& o
   problem_.v = v_.col(stages() - 1);
   LegendreTransform& legendre = *problem_.legendre();
   const double end = problem_.clock.at(1.0);
-  if (const auto why = legendre.find_velocity(problem_.q, problem_.p, end, problem_.z, problem_.v)) {
-    return fail(*why);
+  if (const auto reason = legendre.find_velocity(problem_.q, problem_.p, end, problem_.z, problem_.v)) {
+    return fail(*reason);
   }
   return report;
 }
 
-template <int N, int S, int MostN, int MostS>
-void StageEquations<N, S, MostN, MostS>::guess() {
+template <int N, int S, int MaxN, int MaxS>
+void StageEquations<N, S, MaxN, MaxS>::guess() {
   const Vector start =
       lagrangian_ == nullptr ? Vector(problem_.p.cwiseQuotient(problem_.system().mass)) : Vector(problem_.v);
   v_.colwise() = start;
-  knows_start_ = false;
+  has_start_gradient_ = false;
   if constexpr (may_have_actions) {
     if (contact_stages_) {
       x_.head(v_.size()) = v_.reshaped();
-      contact_stages_->begin(problem_.z, x_.tail(contact_stages_->unknowns()));
+      contact_stages_->guess(problem_.z, x_.tail(contact_stages_->unknowns()));
       return;
     }
   }
   Eigen::Map<const Unknowns> stacked(v_.data(), v_.size());
   if (!is_linear_ && lagrangian_ == nullptr) {
-    // What the forces at the start would do is right to the order of h; a linear system takes any guess.
-    potential_.gradient(problem_.q, given_);
-    start_gradient_ = given_;
-    knows_start_ = true;
-    force_.colwise() = Vector(-given_);
+    // The guess by the forces at the start is right to order h; linear systems need no guess.
+    potential_.gradient(problem_.q, result_);
+    start_gradient_ = result_;
+    has_start_gradient_ = true;
+    force_.colwise() = Vector(-result_);
     velocity_ = start;
     if (problem_.is_damped()) {
       force_.colwise() -= damped(start);
       if (problem_.system().force) {
-        problem_.system().force->value(problem_.q, velocity_, 0.0, given_);
-        force_.colwise() += Vector(given_);
+        problem_.system().force->value(problem_.q, velocity_, 0.0, result_);
+        force_.colwise() += Vector(result_);
       }
     }
     if (problem_.system().is_driven()) {
-      problem_.applied(problem_.q, velocity_, problem_.clock.at(0.0), given_);
-      force_.colwise() += Vector(given_);
+      problem_.applied(problem_.q, velocity_, problem_.clock.at(0.0), result_);
+      force_.colwise() += Vector(result_);
     }
     if (noise_ != nullptr) force_.colwise() += random_;
     if (field_ != 0.0) force_.colwise() += Vector(magnetic_force(field_, start));
@@ -275,11 +275,11 @@ void StageEquations<N, S, MostN, MostS>::guess() {
   x_ = stacked;
 }
 
-template <int N, int S, int MostN, int MostS>
-void StageEquations<N, S, MostN, MostS>::evaluate(const Unknowns& x, Unknowns& residual) {
+template <int N, int S, int MaxN, int MaxS>
+void StageEquations<N, S, MaxN, MaxS>::evaluate(const Unknowns& x, Unknowns& residual) {
   v_ = Eigen::Map<const Values>(x.data(), n(), stages());
   if constexpr (may_have_actions) {
-    if (contact_stages_) contact_stages_->take(x.tail(contact_stages_->unknowns()));
+    if (contact_stages_) contact_stages_->set_unknowns(x.tail(contact_stages_->unknowns()));
   }
   q_.colwise() = problem_.q;
   add_sums(h_, a_, x.data(), q_.data());
@@ -290,10 +290,10 @@ void StageEquations<N, S, MostN, MostS>::evaluate(const Unknowns& x, Unknowns& r
     if (problem_.is_damped()) {
       drag_.col(i) = -damped(v_.col(i));
       if (problem_.system().force) {
-        at_ = q_.col(i);
+        position_ = q_.col(i);
         velocity_ = v_.col(i);
-        problem_.system().force->value(at_, velocity_, time(i), given_);
-        drag_.col(i) += given_;
+        problem_.system().force->value(position_, velocity_, time(i), result_);
+        drag_.col(i) += result_;
       }
       force_.col(i) += drag_.col(i);
     }
@@ -310,87 +310,88 @@ void StageEquations<N, S, MostN, MostS>::evaluate(const Unknowns& x, Unknowns& r
       contact_stages_->residual(problem_.z, residual.tail(contact_stages_->unknowns()));
     }
   }
-  Eigen::Map<Values> rest(residual.data(), n(), stages());
-  rest = momentum_.colwise() - problem_.p;
+  Eigen::Map<Values> momentum_residual(residual.data(), n(), stages());
+  momentum_residual = momentum_.colwise() - problem_.p;
   add_sums(-h_, a_hat_, force_.data(), residual.data());
   if (field_ == 0.0) return;
   for (Eigen::Index i = 0; i < stages(); ++i) magnetic_.col(i) = magnetic_force(field_, v_.col(i));
   add_sums(-h_, mean_, magnetic_.data(), residual.data());
 }
 
-template <int N, int S, int MostN, int MostS>
-void StageEquations<N, S, MostN, MostS>::find_gradient(Eigen::Index stage) {
+template <int N, int S, int MaxN, int MaxS>
+void StageEquations<N, S, MaxN, MaxS>::find_gradient(Eigen::Index stage) {
   if (is_quadratic_) {
     force_.col(stage) = -stiffness_.lazyProduct(q_.col(stage));
     return;
   }
-  if (knows_start_ && is_at_start_[static_cast<std::size_t>(stage)]) {
+  if (has_start_gradient_ && is_at_start_[static_cast<std::size_t>(stage)]) {
     force_.col(stage) = -start_gradient_;
     return;
   }
-  at_ = q_.col(stage);
-  potential_.gradient(at_, given_);
-  force_.col(stage) = -given_;
+  position_ = q_.col(stage);
+  potential_.gradient(position_, result_);
+  force_.col(stage) = -result_;
 }
 
-template <int N, int S, int MostN, int MostS>
-void StageEquations<N, S, MostN, MostS>::solve_with_masses(const Unknowns& residual, Unknowns& correction) const {
+template <int N, int S, int MaxN, int MaxS>
+void StageEquations<N, S, MaxN, MaxS>::solve_with_masses(const Unknowns& residual, Unknowns& correction) const {
   for (Eigen::Index i = 0; i < stages(); ++i) {
     correction.segment(i * n(), n()) = residual.segment(i * n(), n()).cwiseQuotient(mass_);
   }
 }
 
-template <int N, int S, int MostN, int MostS>
-void StageEquations<N, S, MostN, MostS>::add_applied(Eigen::Index stage) {
-  at_ = q_.col(stage);
+template <int N, int S, int MaxN, int MaxS>
+void StageEquations<N, S, MaxN, MaxS>::add_applied(Eigen::Index stage) {
+  position_ = q_.col(stage);
   velocity_ = v_.col(stage);
-  problem_.applied(at_, velocity_, time(stage), given_);
-  applied_.col(stage) = given_;
+  problem_.applied(position_, velocity_, time(stage), result_);
+  applied_.col(stage) = result_;
   force_.col(stage) += applied_.col(stage);
 }
 
-template <int N, int S, int MostN, int MostS>
-void StageEquations<N, S, MostN, MostS>::put_point(Eigen::Index stage) {
+template <int N, int S, int MaxN, int MaxS>
+void StageEquations<N, S, MaxN, MaxS>::set_point(Eigen::Index stage) {
   point_.head(n()) = q_.col(stage);
   point_.segment(n(), n()) = v_.col(stage);
   point_[2 * n()] = time(stage);
   point_[2 * n() + 1] = action(stage);
 }
 
-template <int N, int S, int MostN, int MostS>
-void StageEquations<N, S, MostN, MostS>::add_lagrangian(Eigen::Index stage) {
-  put_point(stage);
-  lagrangian_->gradient(point_.data(), given_point_.data());
-  force_.col(stage) += given_point_.head(n());
-  momentum_.col(stage) += given_point_.segment(n(), n());
-  by_time_[stage] = given_point_[2 * n()];
-  if (contact_stages_) contact_stages_->put(stage, lagrangian_->value(point_.data()), given_point_.data());
+template <int N, int S, int MaxN, int MaxS>
+void StageEquations<N, S, MaxN, MaxS>::add_lagrangian(Eigen::Index stage) {
+  set_point(stage);
+  lagrangian_->gradient(point_.data(), gradient_.data());
+  force_.col(stage) += gradient_.head(n());
+  momentum_.col(stage) += gradient_.segment(n(), n());
+  dl_dt_[stage] = gradient_[2 * n()];
+  if (contact_stages_) contact_stages_->set_gradient(stage, lagrangian_->value(point_.data()), gradient_.data());
 }
 
-template <int N, int S, int MostN, int MostS>
-double StageEquations<N, S, MostN, MostS>::residual_tolerance(const Vector& of_forces, const Vector& of_momenta) const {
-  // Round-off in the residual is a few units in the last place of its largest term. A force is known no better than
-  // at positions that are wrong in the last place: near an equilibrium that is all that is left of it. So it is with
-  // momenta that depend on positions.
+template <int N, int S, int MaxN, int MaxS>
+double StageEquations<N, S, MaxN, MaxS>::residual_tolerance(const Vector& force_change,
+                                                            const Vector& momentum_change) const {
+  // Round-off in the residual is a few units in the last place of its largest term. Round-off in the positions changes
+  // the forces, and near an equilibrium this change is larger than the forces themselves; momenta that depend on
+  // positions are changed in the same way.
   double forces = force_.norm() + magnetic_.norm();
   if (environment_forces_ != nullptr) forces += environment_forces_->constant.norm();
-  double momenta = problem_.p.norm() + max_row_sum_ * of_forces.norm() + of_momenta.norm();
-  if (contact_stages_) momenta += contact_stages_->size(problem_.z);
+  double momenta = problem_.p.norm() + max_row_sum_ * force_change.norm() + momentum_change.norm();
+  if (contact_stages_) momenta += contact_stages_->residual_scale(problem_.z);
   const double scale = std::sqrt(static_cast<double>(stages())) * momenta + max_row_sum_ * forces;
   return 2.0 * std::numeric_limits<double>::epsilon() * scale;
 }
 
-template <int N, int S, int MostN, int MostS>
-void StageEquations<N, S, MostN, MostS>::add_work() {
+template <int N, int S, int MaxN, int MaxS>
+void StageEquations<N, S, MaxN, MaxS>::add_work() {
   if (noise_ != nullptr) {
-    // What works along the mean velocity of the step changes the energy by just that work.
-    const Vector of_force = weighted(force_.data()), of_drag = weighted(drag_.data());
+    // Work along the mean velocity of the step is exactly the change of the energy that it causes.
+    const Vector mean_force = weighted(force_.data()), mean_drag = weighted(drag_.data());
     double work = 0.0;
     for (Eigen::Index k = 0; k < n(); ++k) {
-      const double mean = (problem_.p[k] + 0.5 * (h_ * of_force[k])) / mass_[k];
-      const double of_component = mean * (of_drag[k] + random_[k]);
-      work += of_component;
-      if (problem_.heat.size() > 0) problem_.heat[k] -= h_ * of_component;
+      const double mean = (problem_.p[k] + 0.5 * (h_ * mean_force[k])) / mass_[k];
+      const double component = mean * (mean_drag[k] + random_[k]);
+      work += component;
+      if (problem_.heat.size() > 0) problem_.heat[k] -= h_ * component;
     }
     problem_.dissipated -= h_ * work;
   } else if (problem_.is_damped() && problem_.heat.size() > 0) {
@@ -400,19 +401,20 @@ void StageEquations<N, S, MostN, MostS>::add_work() {
   for (Eigen::Index i = 0; i < stages(); ++i) {
     if (problem_.is_damped() && noise_ == nullptr) problem_.dissipated -= h_ * b_[i] * v_.col(i).dot(drag_.col(i));
     if (problem_.system().is_driven()) problem_.work += h_ * b_[i] * v_.col(i).dot(applied_.col(i));
-    if (lagrangian_ != nullptr) problem_.work -= h_ * b_[i] * by_time_[i];
+    if (lagrangian_ != nullptr) problem_.work -= h_ * b_[i] * dl_dt_[i];
     if (contact_stages_)
       problem_.dissipated += h_ * b_[i] * contact_stages_->loss(i, v_.col(i), problem_.system().contact->gamma);
   }
 }
 
-template <int N, int S, int MostN, int MostS>
-std::optional<std::string> StageEquations<N, S, MostN, MostS>::degenerate_stage() {
+template <int N, int S, int MaxN, int MaxS>
+std::optional<std::string> StageEquations<N, S, MaxN, MaxS>::degenerate_stage() {
   for (Eigen::Index i = 0; i < stages(); ++i) {
-    at_ = q_.col(i);
+    position_ = q_.col(i);
     velocity_ = v_.col(i);
-    if (std::optional<std::string> why = problem_.legendre()->unsupported_reason(at_, velocity_, time(i), action(i)))
-      return why;
+    if (std::optional<std::string> reason =
+            problem_.legendre()->unsupported_reason(position_, velocity_, time(i), action(i)))
+      return reason;
   }
   return std::nullopt;
 }

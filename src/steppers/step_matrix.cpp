@@ -12,7 +12,7 @@ namespace bathline {
 
 namespace {
 
-/// All noise of a problem: that of open systems, and those of environments.
+/// All sources of noise of a problem: that of open systems, and those of environments.
 std::vector<std::function<void(NoiseStream::Source)>> sources(Problem& problem) {
   std::vector<std::function<void(NoiseStream::Source)>> all;
   if (WhiteNoise* noise = problem.noise()) {
@@ -32,7 +32,7 @@ void disable_noise(Problem& problem) {
   }
 }
 
-/// A problem at work as a map of vectors: q and v of the particles, then w and p of each environment.
+/// One step of a problem as a map of vectors: q and v of the particles, then w and p of each environment.
 class OneStepMap {
  public:
   OneStepMap(const Scheme& scheme, Problem& problem, double h)
@@ -41,15 +41,15 @@ class OneStepMap {
       size_ += 2 * static_cast<Eigen::Index>(environment->properties().sites) * environment->attachment().axes();
     }
     disable_noise(problem);
-    // Environments begin where their heads are, which need not be at the origin.
-    if (!problem.environments().empty()) of_origin_ = step(Eigen::VectorXd::Zero(size_));
+    // Environments start at their heads, which need not be at the origin.
+    if (!problem.environments().empty()) image_of_origin_ = step(Eigen::VectorXd::Zero(size_));
   }
 
   Eigen::Index size() const { return size_; }
-  /// What a step makes of x, less what it makes of 0 without noise. @note Collective.
+  /// The image of x under a step minus that of 0 without noise. @note Collective.
   Eigen::VectorXd operator()(const Eigen::VectorXd& x) {
     Eigen::VectorXd to = step(x);
-    if (of_origin_.size() > 0) to -= of_origin_;
+    if (image_of_origin_.size() > 0) to -= image_of_origin_;
     return to;
   }
 
@@ -84,7 +84,7 @@ class OneStepMap {
   Problem& problem_;
   Eigen::Index n_, size_;
   std::unique_ptr<Stepper> stepper_;
-  Eigen::VectorXd of_origin_;
+  Eigen::VectorXd image_of_origin_;
 };
 
 }  // namespace
@@ -95,19 +95,19 @@ Eigen::MatrixXd noise_covariance(const Scheme& scheme, Problem& problem, double 
   const auto all = sources(problem);
   for (const auto& set_source : all) {
     for (int draw = 0; draw < 2; ++draw) {
-      // How many numbers there are shows when they are asked for, on rank 0.
+      // The count of numbers is known once they are requested, on rank 0.
       double count = 1.0;
-      for (std::size_t place = 0; static_cast<double>(place) < count; ++place) {
-        double asked = 0.0;
-        set_source([&](std::int64_t, int now, std::span<double> numbers) {
+      for (std::size_t index = 0; static_cast<double>(index) < count; ++index) {
+        double requested = 0.0;
+        set_source([&](std::int64_t, int current_draw, std::span<double> numbers) {
           std::fill(numbers.begin(), numbers.end(), 0.0);
-          if (now != draw) return;
-          asked = static_cast<double>(numbers.size());
-          if (place < numbers.size()) numbers[place] = 1.0;
+          if (current_draw != draw) return;
+          requested = static_cast<double>(numbers.size());
+          if (index < numbers.size()) numbers[index] = 1.0;
         });
         const Eigen::VectorXd gain = map(Eigen::VectorXd::Zero(map.size()));
         covariance += gain * gain.transpose();
-        count = problem.communicator().max(asked);
+        count = problem.communicator().max(requested);
       }
     }
     disable_noise(problem);
@@ -148,47 +148,48 @@ Eigen::MatrixXd dissipation_form(const Scheme& scheme, Problem& problem, double 
 
 namespace {
 
-/// What numbers of one's own choice do to a problem that starts from rest.
+/// Responses of a problem that starts from rest to single random numbers.
 class ImpulseResponses {
  public:
   ImpulseResponses(const Scheme& scheme, Problem& problem, double h)
       : problem_(problem), stepper_(make_stepper(scheme, problem, h)), sources_(sources(problem)) {}
 
-  /// <x x^T> of x = (q, v) after so many steps, whose numbers are as good as those of any other steps, from rest.
+  /// <x x^T> of x = (q, v) after `steps` steps from rest.
   Eigen::MatrixXd covariance(int steps) {
     const Eigen::Index n = 2 * problem_.q.size();
     Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(n, n);
     disable_noise(problem_);
-    const Eigen::MatrixXd of_rest = path(steps);
+    const Eigen::MatrixXd rest_path = path(steps);
     for (const auto& set_source : sources_) {
-      // What is known of a number is that the first step asks for it, and for none behind it.
+      // The first step requests no numbers of later steps than `last`, but may request those of earlier ones.
       std::int64_t last = 0;
-      double of_start = 0.0, of_step = 0.0;
+      double start_count = 0.0, step_count = 0.0;
       set_source([&](std::int64_t step, int, std::span<double> numbers) {
         std::fill(numbers.begin(), numbers.end(), 0.0);
         last = std::max(last, step);
-        (step == NoiseStream::before_first_step ? of_start : of_step) = static_cast<double>(numbers.size());
+        (step == NoiseStream::before_first_step ? start_count : step_count) = static_cast<double>(numbers.size());
       });
       path(1);
-      const auto choose = [&](std::int64_t step, int draw, int place) {
-        set_source([=](std::int64_t now, int drawn, std::span<double> numbers) {
+      const auto choose = [&](std::int64_t step, int draw, int index) {
+        set_source([=](std::int64_t current_step, int current_draw, std::span<double> numbers) {
           std::fill(numbers.begin(), numbers.end(), 0.0);
-          if (now == step && drawn == draw) numbers[static_cast<std::size_t>(place)] = 1.0;
+          if (current_step == step && current_draw == draw) numbers[static_cast<std::size_t>(index)] = 1.0;
         });
       };
-      // A number of a step does at the end what the same one of the first step does as many steps before it.
+      // By invariance in time the response at the end to a number of a later step is the response to the same number of
+      // the first step, as many steps before the end.
       for (int draw = 0; draw < 2; ++draw) {
-        for (int place = 0; place < problem_.communicator().max(of_step); ++place) {
-          choose(last, draw, place);
-          const Eigen::MatrixXd all = path(steps) - of_rest;
-          sum.noalias() += all * all.transpose();
+        for (int index = 0; index < problem_.communicator().max(step_count); ++index) {
+          choose(last, draw, index);
+          const Eigen::MatrixXd response = path(steps) - rest_path;
+          sum.noalias() += response * response.transpose();
         }
       }
-      for (int place = 0; place < problem_.communicator().max(of_start); ++place) {
-        choose(NoiseStream::before_first_step, 0, place);
+      for (int index = 0; index < problem_.communicator().max(start_count); ++index) {
+        choose(NoiseStream::before_first_step, 0, index);
         start();
         stepper_->advance(steps);
-        const Eigen::VectorXd at_end = state() - of_rest.rightCols<1>();
+        const Eigen::VectorXd at_end = state() - rest_path.rightCols<1>();
         sum.noalias() += at_end * at_end.transpose();
       }
       disable_noise(problem_);
@@ -218,9 +219,9 @@ class ImpulseResponses {
     problem_.q = problem_.system().q0;
     problem_.p.setZero();
     for (const auto& environment : problem_.environments()) {
-      const std::vector<double> still(
+      const std::vector<double> rest(
           static_cast<std::size_t>(environment->properties().sites * environment->attachment().axes()));
-      environment->scatter_state(still, still);
+      environment->scatter_state(rest, rest);
     }
   }
 
@@ -232,16 +233,17 @@ class ImpulseResponses {
 }  // namespace
 
 std::optional<Eigen::MatrixXd> covariance_from_impulse_responses(const Scheme& scheme, Problem& problem, double h) {
-  constexpr int fewest = 1024, most = 1 << 17;
+  constexpr int min_steps = 1024, max_steps = 1 << 17;
   constexpr double tolerance = 1e-11;
   ImpulseResponses responses(scheme, problem, h);
-  Eigen::MatrixXd last = responses.covariance(fewest);
-  for (int steps = 2 * fewest; steps <= most; steps *= 2) {
-    const Eigen::MatrixXd now = responses.covariance(steps);
-    if (!now.allFinite()) break;
-    const Eigen::VectorXd scale = now.diagonal().cwiseSqrt();
-    if (((now - last).cwiseAbs().array() <= tolerance * (scale * scale.transpose()).array()).all()) return now;
-    last = now;
+  Eigen::MatrixXd previous = responses.covariance(min_steps);
+  for (int steps = 2 * min_steps; steps <= max_steps; steps *= 2) {
+    const Eigen::MatrixXd current = responses.covariance(steps);
+    if (!current.allFinite()) break;
+    const Eigen::VectorXd scale = current.diagonal().cwiseSqrt();
+    if (((current - previous).cwiseAbs().array() <= tolerance * (scale * scale.transpose()).array()).all())
+      return current;
+    previous = current;
   }
   return std::nullopt;
 }
@@ -253,12 +255,12 @@ Eigen::MatrixXd system_matrix(const Problem& problem) {
   const auto inverse_mass = problem.system().mass.cwiseInverse().asDiagonal();
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(2 * n, 2 * n);
   matrix.topRightCorner(n, n).setIdentity();
-  Eigen::MatrixXd by_q, by_v;
-  problem.jacobians(problem.system().q0, problem.system().v0, 0.0, by_q, by_v);
-  matrix.bottomLeftCorner(n, n) = inverse_mass * (by_q - hessian);
+  Eigen::MatrixXd df_dq, df_dv;
+  problem.jacobians(problem.system().q0, problem.system().v0, 0.0, df_dq, df_dv);
+  matrix.bottomLeftCorner(n, n) = inverse_mass * (df_dq - hessian);
   const double field = problem.system().magnetic_field;
-  if (field != 0.0) by_v += magnetic_jacobian(field, n);
-  matrix.bottomRightCorner(n, n) = inverse_mass * by_v;
+  if (field != 0.0) df_dv += magnetic_jacobian(field, n);
+  matrix.bottomRightCorner(n, n) = inverse_mass * df_dv;
   return matrix;
 }
 

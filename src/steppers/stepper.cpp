@@ -1,4 +1,4 @@
-// From a scheme to the stepper that runs it.
+// The choice of the stepper of a scheme.
 // Tested by tests/properties/order_test.cpp.
 #include "steppers/stepper.hpp"
 
@@ -11,7 +11,7 @@ struct Overloaded : Functions... {
   using Functions::operator()...;
 };
 template <class... Functions>
-Overloaded(Functions...) -> Overloaded<Functions...>;  // clang 14 needs to be told
+Overloaded(Functions...) -> Overloaded<Functions...>;  // needed by clang 14
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// A scheme at work on a problem.
+// Steppers: schemes applied to problems.
 #pragma once
 
 #include <memory>
@@ -20,12 +20,12 @@ struct Failure {
   std::string reason;
 };
 
-/// What is known of the time behind an advance.
+/// What is known about the time after an advance.
 struct AdvanceHints {
-  bool wants_energy = false;                              ///< the energies right after it will be asked for
-  std::optional<std::int64_t> steps_left = std::nullopt;  ///< as in BlockPlan, behind the whole advance
+  bool wants_energy = false;                              ///< the energies right after it will be evaluated
+  std::optional<std::int64_t> steps_left = std::nullopt;  ///< as in BlockPlan, after the whole advance
 
-  /// Of a block of `steps` with `left` more behind it in the same advance.
+  /// The plan of a block of `steps`, after which `left` more follow in the same advance.
   BlockPlan plan(int steps, std::int64_t left) const {
     BlockPlan plan{.steps = steps, .wants_energy = wants_energy && left == 0, .steps_left = steps_left};
     if (plan.steps_left) *plan.steps_left += left;
@@ -40,45 +40,45 @@ class Stepper {
   /// Advances by `steps` steps. Where it fails the problem is left somewhere inside the failed step.
   /// @note Collective.
   virtual std::optional<Failure> advance(std::int64_t steps, const AdvanceHints& ahead = {}) = 0;
-  /// A number of steps whose multiples `advance` can be given one after the other, or all at once, without any change
-  /// in the bits. The same on every rank. An exact flow knows none.
+  /// A number of steps of which `advance` can be given multiples, one after the other or all at once, without any
+  /// change in the bits. The same on every rank. There is none for exact flows.
   virtual std::int64_t block_granularity() const { return 1; }
-  /// What the next steps depend on besides the problem's state, on rank 0. Most steppers depend on nothing else.
+  /// The state on which the next steps depend besides that of the problem, on rank 0; empty for most steppers.
   virtual std::vector<double> internal_state() const { return {}; }
-  /// The converse, on a stepper that has not advanced yet. Throws std::out_of_range on what does not fit.
-  virtual void set_internal_state(std::span<const double> memory) {
-    if (!memory.empty()) throw std::out_of_range("stepper");
+  /// Restores it, in a stepper that has not advanced yet. Throws std::out_of_range where its size does not fit.
+  virtual void set_internal_state(std::span<const double> state) {
+    if (!state.empty()) throw std::out_of_range("stepper");
   }
 };
 
-/// The memories of marches one after the other, each behind its length, on rank 0.
+/// The internal states of environment steppers one after the other, each preceded by its length, on rank 0.
 template <class EnvironmentStepper>
 std::vector<double> internal_states_of(const std::vector<std::unique_ptr<EnvironmentStepper>>& environment_steppers) {
   std::vector<double> all;
   for (const auto& stepper : environment_steppers) {
-    const std::vector<double> one = stepper->internal_state();
-    all.push_back(static_cast<double>(one.size()));
-    all.insert(all.end(), one.begin(), one.end());
+    const std::vector<double> state = stepper->internal_state();
+    all.push_back(static_cast<double>(state.size()));
+    all.insert(all.end(), state.begin(), state.end());
   }
   return all;
 }
 
-/// The converse. Throws std::out_of_range on what does not fit.
+/// Restores them. Throws std::out_of_range where a size does not fit.
 template <class EnvironmentStepper>
-void set_internal_states(std::span<const double> memory,
+void set_internal_states(std::span<const double> state,
                          const std::vector<std::unique_ptr<EnvironmentStepper>>& environment_steppers) {
   const auto require = [](bool fits) {
     if (!fits) throw std::out_of_range("stepper");
   };
   for (const auto& stepper : environment_steppers) {
-    require(!memory.empty());
-    const double size = memory.front();
-    require(size >= 0.0 && size <= static_cast<double>(memory.size() - 1));
+    require(!state.empty());
+    const double size = state.front();
+    require(size >= 0.0 && size <= static_cast<double>(state.size() - 1));
     const auto count = static_cast<std::size_t>(size);
-    stepper->set_internal_state(memory.subspan(1, count));
-    memory = memory.subspan(1 + count);
+    stepper->set_internal_state(state.subspan(1, count));
+    state = state.subspan(1 + count);
   }
-  require(memory.empty());
+  require(state.empty());
 }
 
 /// The stepper of a scheme; `problem` must outlive it. Reads PETSc's options where it needs a solver and throws

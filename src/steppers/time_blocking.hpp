@@ -1,4 +1,4 @@
-// What all steppers of explicit schemes share: blocks of steps as long as the environments take.
+// Blocks of steps as long as the environments allow, for all steppers of explicit schemes.
 // Tested by tests/steppers/explicit_stepper_test.cpp.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace bathline {
 
 using ExplicitEnvironmentSteppers = std::vector<std::unique_ptr<ExplicitEnvironmentStepper>>;
 
-/// Whether any force depends on velocities: only where none does may kicks in a row be merged.
+/// Whether any force depends on velocities; consecutive kicks may be merged only where none does.
 inline bool depends_on_velocity(const Problem& problem) {
   const auto& environments = problem.environments();
   return problem.depends_on_velocity() ||
@@ -21,30 +21,31 @@ inline bool depends_on_velocity(const Problem& problem) {
                      [](const auto& environment) { return environment->properties().loses_energy; });
 }
 
-/// At most `most` steps of the next block, or fewer where an environment takes no more.
-inline int next_block_length(const ExplicitEnvironmentSteppers& environment_steppers, std::int64_t most) {
-  constexpr std::int64_t longest = 1 << 20;
-  auto block = static_cast<int>(std::min(most, longest));
+/// The length of the next block: `max_steps`, or fewer where an environment allows no more.
+inline int next_block_length(const ExplicitEnvironmentSteppers& environment_steppers, std::int64_t max_steps) {
+  constexpr std::int64_t max_block = 1 << 20;
+  auto block = static_cast<int>(std::min(max_steps, max_block));
   for (const auto& stepper : environment_steppers) block = std::min(block, stepper->max_block_steps());
   return block;
 }
 
-/// As many steps as the environments take at once: fewer would give up what blocks gain.
+/// The number of steps that the environments take at once; fewer would lose the gain of blocks.
 inline std::int64_t block_granularity_of(const ExplicitEnvironmentSteppers& environment_steppers) {
   return environment_steppers.empty()
              ? 1
              : next_block_length(environment_steppers, std::numeric_limits<std::int64_t>::max());
 }
 
-/// `take(block)` takes `block` steps, again and again, until there have been `steps`; on every rank. @note Collective.
-template <class Take>
+/// Calls `advance_block(block)`, which advances by `block` steps, until `steps` are done; on every rank.
+/// @note Collective.
+template <class AdvanceBlock>
 void advance_in_blocks(const ExplicitEnvironmentSteppers& environment_steppers, std::int64_t steps,
-                       const AdvanceHints& ahead, Take take) {
+                       const AdvanceHints& ahead, AdvanceBlock advance_block) {
   while (steps > 0) {
     const int block = next_block_length(environment_steppers, steps);
     steps -= block;
     for (const auto& stepper : environment_steppers) stepper->begin_block(ahead.plan(block, steps));
-    take(block);
+    advance_block(block);
     for (const auto& stepper : environment_steppers) stepper->end_block();
   }
 }

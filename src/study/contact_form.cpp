@@ -69,7 +69,7 @@ class ContactFormStudy final : public Study {
                             const VectorXd& next, const VectorXd& next_p) {
     const VectorXd way = next - q;
     const double sigma = lagrangian.sigma();
-    const ContactLagrangian::Hessians curvatures = lagrangian.curvatures(q, way);
+    const ContactLagrangian::Hessians curvatures = lagrangian.hessians(q, way);
     const Eigen::PartialPivLU<MatrixXd> mixed(curvatures.mixed);
     const MatrixXd next_by_q = -mixed.solve(curvatures.first);
     const MatrixXd next_by_p = -sigma * mixed.solve(MatrixXd::Identity(q.size(), q.size()));

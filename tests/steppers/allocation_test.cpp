@@ -1,4 +1,4 @@
-// Explicit steps allocate nothing once they are under way.
+// Explicit steps allocate nothing after the first ones.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -25,7 +25,7 @@ namespace {
 std::atomic<long> allocations = 0;
 }
 
-// All of new, malloc and Eigen's storage comes through here.
+// new, malloc and Eigen's storage all call this function.
 extern "C" void* __libc_malloc(std::size_t size);
 extern "C" void* malloc(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
@@ -47,9 +47,9 @@ long allocations_of(const Scene& scene, const ExplicitScheme& scheme) {
 
 TEST(Allocation, IsCounted) {
   const long before = allocations;
-  const auto one = std::make_unique<int>(1);
-  const Eigen::VectorXd two = Eigen::VectorXd::Zero(5);
-  EXPECT_GE(allocations - before, 2) << *one << two[0];
+  const auto number = std::make_unique<int>(1);
+  const Eigen::VectorXd vector = Eigen::VectorXd::Zero(5);
+  EXPECT_GE(allocations - before, 2) << *number << vector[0];
 }
 
 TEST(Allocation, NoneInExplicitStepsOnLines) {
@@ -60,7 +60,7 @@ TEST(Allocation, NoneInExplicitStepsOnLines) {
   scene.lines = {
       {{{0, 1.0}}, {.mass = 1.0, .stiffness = 1.0}, 5000},
       {{{0, 1.0}, {1, -1.0}}, {.mass = 1.0, .stiffness = 1.0, .far_end = FarEnd::matched, .dashpot = 0.0}, 50}};
-  for (const NamedScheme& one : explicit_schemes()) EXPECT_EQ(allocations_of(scene, one.scheme), 0) << one.name;
+  for (const NamedScheme& named : explicit_schemes()) EXPECT_EQ(allocations_of(scene, named.scheme), 0) << named.name;
 }
 
 TEST(Allocation, NoneInExplicitStepsOfDampedParticles) {
@@ -69,7 +69,7 @@ TEST(Allocation, NoneInExplicitStepsOfDampedParticles) {
   scene.system = random_particles(3, 1, random);
   const Eigen::MatrixXd half = random_matrix(3, 3, random);
   scene.damping = half * half.transpose();
-  for (const NamedScheme& one : explicit_schemes()) EXPECT_EQ(allocations_of(scene, one.scheme), 0) << one.name;
+  for (const NamedScheme& named : explicit_schemes()) EXPECT_EQ(allocations_of(scene, named.scheme), 0) << named.name;
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(MpiAssembledSystem, IsTheDenseSystem) {
   EXPECT_NEAR(power, point.p.dot(dense.damping * point.p), 1e-13);
 }
 
-TEST(MpiAssembledSystem, CutsLongEnvironments) {
+TEST(MpiAssembledSystem, TruncatesLongEnvironments) {
   RandomNumbers random(42);
   Scene scene;
   scene.system = random_particles(1, 1, random);
@@ -53,7 +53,7 @@ TEST(MpiAssembledSystem, CutsLongEnvironments) {
   const Problem problem = make_problem(scene, test_world());
   const AssembledSystem system(problem, 3);
   ASSERT_EQ(system.size(), 4);
-  EXPECT_EQ(system.stiffness()(3, 3), 4.0);  // held behind the cut
+  EXPECT_EQ(system.stiffness()(3, 3), 4.0);  // clamped behind the last site
   EXPECT_TRUE(system.is_linear());
   EXPECT_FALSE(system.is_damped());
 }

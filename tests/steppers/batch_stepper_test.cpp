@@ -1,4 +1,4 @@
-// Realisations side by side, against a stepper of their own for each.
+// Batches of realisations against a separate stepper for each realisation.
 #include "steppers/batch_stepper.hpp"
 
 #include <gtest/gtest.h>
@@ -11,17 +11,17 @@
 #include "scene.hpp"
 #include "self_world.hpp"
 
-namespace bathline::side_by_side_test {
+namespace bathline::batch_stepper_test {
 namespace {
 
 constexpr double h = 0.07;
 constexpr int steps = 41;
 
 std::shared_ptr<const PairPotential> separation_potential(const char* kind,
-                                                          const std::vector<std::pair<const char*, double>>& of) {
+                                                          const std::vector<std::pair<const char*, double>>& numbers) {
   Section section;
   section.set("kind", std::string(kind), {});
-  for (const auto& [key, number] : of) section.set(key, number, {});
+  for (const auto& [key, number] : numbers) section.set(key, number, {});
   Mistakes mistakes;
   return build_potential(potentials(), section, mistakes);
 }
@@ -70,9 +70,9 @@ std::vector<Problem> realisations(const ParticleSystem& system, Drag drag, std::
   const Eigen::MatrixXd half = random_matrix(n, n, random);
   const Eigen::MatrixXd damping = half * half.transpose();
   for (std::uint32_t r = 0; r < count; ++r) {
-    ParticleSystem one = system;
-    for (double& v : one.v0) v += random.uniform();
-    all.emplace_back(one, drag == Drag::none ? Eigen::MatrixXd(Eigen::MatrixXd::Zero(n, n)) : damping,
+    ParticleSystem copy = system;
+    for (double& v : copy.v0) v += random.uniform();
+    all.emplace_back(copy, drag == Drag::none ? Eigen::MatrixXd(Eigen::MatrixXd::Zero(n, n)) : damping,
                      std::vector<std::unique_ptr<Environment>>(), self_world());
     if (drag == Drag::noisy) all.back().add_noise(0.3 * damping);
     all.back().prepare(3, r);
@@ -80,27 +80,27 @@ std::vector<Problem> realisations(const ParticleSystem& system, Drag drag, std::
   return all;
 }
 
-TEST(BatchStepper, HasTheBitsOfOneByOne) {
+TEST(BatchStepper, HasTheBitsOfSeparateSteppers) {
   for (const Subject& subject : subjects()) {
     for (const Drag drag : {Drag::none, Drag::damped, Drag::noisy}) {
-      for (const NamedScheme& one : explicit_schemes()) {
-        if (!one.is_splitting()) continue;
-        for (const std::size_t count : {std::size_t{3}, BatchStepper::most}) {
+      for (const NamedScheme& named : explicit_schemes()) {
+        if (!named.is_splitting()) continue;
+        for (const std::size_t count : {std::size_t{3}, BatchStepper::max_realisations}) {
           SCOPED_TRACE(testing::Message()
-                       << subject.name << ", " << one.name << ", " << count << ", drag " << static_cast<int>(drag));
+                       << subject.name << ", " << named.name << ", " << count << ", drag " << static_cast<int>(drag));
           std::vector<Problem> expected = realisations(subject.system, drag, count),
-                               found = realisations(subject.system, drag, count);
-          const std::unique_ptr<BatchStepper> together = make_batch_stepper(one.scheme, found, h);
-          ASSERT_NE(together, nullptr);
-          together->advance(steps / 2);
-          together->advance(steps - steps / 2);
+                               actual = realisations(subject.system, drag, count);
+          const std::unique_ptr<BatchStepper> batch = make_batch_stepper(named.scheme, actual, h);
+          ASSERT_NE(batch, nullptr);
+          batch->advance(steps / 2);
+          batch->advance(steps - steps / 2);
           for (std::size_t r = 0; r < count; ++r) {
-            make_stepper(one.scheme, expected[r], h)->advance(steps);
-            ASSERT_TRUE(found[r].q == expected[r].q) << found[r].q << " for " << expected[r].q;
-            ASSERT_TRUE(found[r].p == expected[r].p);
-            ASSERT_TRUE(found[r].q.allFinite());
-            ASSERT_EQ(found[r].dissipated, expected[r].dissipated);
-            ASSERT_EQ(found[r].clock.steps, expected[r].clock.steps);
+            make_stepper(named.scheme, expected[r], h)->advance(steps);
+            ASSERT_TRUE(actual[r].q == expected[r].q) << actual[r].q << " for " << expected[r].q;
+            ASSERT_TRUE(actual[r].p == expected[r].p);
+            ASSERT_TRUE(actual[r].q.allFinite());
+            ASSERT_EQ(actual[r].dissipated, expected[r].dissipated);
+            ASSERT_EQ(actual[r].clock.steps, expected[r].clock.steps);
           }
         }
       }
@@ -108,23 +108,23 @@ TEST(BatchStepper, HasTheBitsOfOneByOne) {
   }
 }
 
-/// What has more than kicks and drifts, or more than four degrees of freedom, goes one by one.
-TEST(BatchStepper, KnowsWhatItDoesNot) {
+/// There is no batch stepper for more than kicks and drifts or more than four degrees of freedom.
+TEST(BatchStepper, SupportsSmallPlainSplittingsOnly) {
   RandomNumbers random(9);
   const ExplicitScheme verlet =
       splitting({{Substep::Kind::kick, 0.5, true}, {Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 0.5}});
-  const auto takes = [&](const ParticleSystem& system, const ExplicitScheme& scheme) {
+  const auto supports = [&](const ParticleSystem& system, const ExplicitScheme& scheme) {
     std::vector<Problem> problems = realisations(system, Drag::noisy, 1);
     return make_batch_stepper(scheme, problems, h) != nullptr;
   };
-  EXPECT_TRUE(takes(random_particles(2, 2, random), verlet));
-  EXPECT_FALSE(takes(random_particles(5, 1, random), verlet));
-  EXPECT_FALSE(takes(random_particles(2, 1, random), verlet.with_ou_outside()));
-  EXPECT_FALSE(takes(random_particles(2, 1, random), runge_kutta({{}}, {1.0})));
+  EXPECT_TRUE(supports(random_particles(2, 2, random), verlet));
+  EXPECT_FALSE(supports(random_particles(5, 1, random), verlet));
+  EXPECT_FALSE(supports(random_particles(2, 1, random), verlet.with_ou_outside()));
+  EXPECT_FALSE(supports(random_particles(2, 1, random), runge_kutta({{}}, {1.0})));
   ParticleSystem charge = random_particles(1, 2, random);
   charge.magnetic_field = 0.4;
-  EXPECT_FALSE(takes(charge, verlet));
+  EXPECT_FALSE(supports(charge, verlet));
 }
 
 }  // namespace
-}  // namespace bathline::side_by_side_test
+}  // namespace bathline::batch_stepper_test

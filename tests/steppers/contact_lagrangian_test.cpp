@@ -1,4 +1,4 @@
-// Discrete Lagrangians: their derivatives, the equations that the paper writes out, and the exact motion.
+// Discrete Lagrangians: their derivatives, the equations that the paper states, and the exact motion.
 #include "steppers/contact_lagrangian.hpp"
 
 #include <gtest/gtest.h>
@@ -31,9 +31,9 @@ ParticleSystem oscillator(double m, double k, double gamma) {
                         gamma);
 }
 
-VectorXd one(double x) { return VectorXd::Constant(1, x); }
+VectorXd vector(double x) { return VectorXd::Constant(1, x); }
 
-TEST(ContactLagrangian, SlopesAndCurvaturesAreItsDerivatives) {
+TEST(ContactLagrangian, GradientsAndHessiansAreItsDerivatives) {
   RandomNumbers random(41);
   const MatrixXd half = random_matrix(2, 2, random);
   const ParticleSystem nonlinear =
@@ -47,13 +47,13 @@ TEST(ContactLagrangian, SlopesAndCurvaturesAreItsDerivatives) {
     const VectorXd second = gradient_of([&](const VectorXd& x) { return lagrangian->value(q, x - q); }, next);
     EXPECT_LT((lagrangian->d1(q, next - q) - first).norm(), 1e-10);
     EXPECT_LT((lagrangian->d2(q, next - q) - second).norm(), 1e-10);
-    const auto first_slope_of_q = [&](const VectorXd& x) { return lagrangian->d1(x, next - x); };
-    const auto first_slope_of_next = [&](const VectorXd& x) { return lagrangian->d1(q, x - q); };
-    const auto second_slope_of_next = [&](const VectorXd& x) { return lagrangian->d2(q, x - q); };
-    const ContactLagrangian::Hessians curvatures = lagrangian->curvatures(q, next - q);
-    EXPECT_LT((curvatures.first - jacobian_of(first_slope_of_q, q)).norm(), 1e-10);
-    EXPECT_LT((curvatures.mixed - jacobian_of(first_slope_of_next, next)).norm(), 1e-10);
-    EXPECT_LT((curvatures.second - jacobian_of(second_slope_of_next, next)).norm(), 1e-10);
+    const auto d1_of_q = [&](const VectorXd& x) { return lagrangian->d1(x, next - x); };
+    const auto d1_of_next = [&](const VectorXd& x) { return lagrangian->d1(q, x - q); };
+    const auto d2_of_next = [&](const VectorXd& x) { return lagrangian->d2(q, x - q); };
+    const ContactLagrangian::Hessians hessians = lagrangian->hessians(q, next - q);
+    EXPECT_LT((hessians.first - jacobian_of(d1_of_q, q)).norm(), 1e-10);
+    EXPECT_LT((hessians.mixed - jacobian_of(d1_of_next, next)).norm(), 1e-10);
+    EXPECT_LT((hessians.second - jacobian_of(d2_of_next, next)).norm(), 1e-10);
   }
 }
 
@@ -68,13 +68,12 @@ TEST(ContactLagrangian, ExactOneOfAFreeParticleIsThePapers) {
   const auto lagrangian = make_contact_lagrangian({true}, oscillator(1.0, 0.0, gamma), h);
   const double factor = std::exp(gamma * h);
   for (const double dq : {0.4, -2.0}) {
-    EXPECT_NEAR(lagrangian->value(one(1.5), one(dq)), gamma * dq * dq * factor / (2.0 * (factor - 1.0)), 1e-14);
+    EXPECT_NEAR(lagrangian->value(vector(1.5), vector(dq)), gamma * dq * dq * factor / (2.0 * (factor - 1.0)), 1e-14);
   }
 }
 
-// What the motion between two positions adds to z, with z' = m v^2/2 - m k q^2/2 + gamma z integrated along the
-// motion's closed form by Gauss-Legendre quadrature: slow, strong (overdamped) and critical friction, and none to speak
-// of.
+// The increase of z along the motion between two positions, with z' = m v^2/2 - m k q^2/2 + gamma z integrated along
+// the motion's closed form by Gauss-Legendre quadrature: weak, strong (overdamped), critical and negligible friction.
 TEST(ContactLagrangian, ExactOneIsTheActionOfTheMotion) {
   const double m = 1.5, h = 0.8, q0 = 0.7, q1 = -0.4;
   for (const auto& [k, gamma] : std::vector<std::pair<double, double>>{
@@ -92,20 +91,21 @@ TEST(ContactLagrangian, ExactOneIsTheActionOfTheMotion) {
       const double v = 0.5 * gamma * q + growth * (b * cosine(t) - square * q0 * sine(t));
       return std::exp(gamma * (h - t)) * 0.5 * m * (v * v - k * q * q);
     };
-    // Three points of Gauss in each of 400 pieces: order 6.
+    // Three Gauss points in each of 400 pieces: order 6.
     double action = 0.0;
     const int pieces = 400;
     for (int i = 0; i < pieces; ++i) {
-      const double width = h / pieces, middle = (i + 0.5) * width, off = 0.5 * width * std::sqrt(0.6);
-      action += width / 18.0 * (5.0 * (integrand(middle - off) + integrand(middle + off)) + 8.0 * integrand(middle));
+      const double width = h / pieces, middle = (i + 0.5) * width, offset = 0.5 * width * std::sqrt(0.6);
+      action +=
+          width / 18.0 * (5.0 * (integrand(middle - offset) + integrand(middle + offset)) + 8.0 * integrand(middle));
     }
     const auto lagrangian = make_contact_lagrangian({true}, oscillator(m, m * k, gamma), h);
-    EXPECT_NEAR(lagrangian->value(one(q0), one(q1 - q0)), action, 1e-12 * (1.0 + std::abs(action)))
+    EXPECT_NEAR(lagrangian->value(vector(q0), vector(q1 - q0)), action, 1e-12 * (1.0 + std::abs(action)))
         << k << ", " << gamma;
   }
 }
 
-TEST(ContactLagrangian, SaysWhereThereIsNone) {
+TEST(ContactLagrangian, StatesWhereThereIsNone) {
   EXPECT_EQ(contact_unsupported_reason({false}, oscillator(1.0, 1.0, -0.05), 0.5).text, "");
   EXPECT_TRUE(contact_unsupported_reason({false}, oscillator(1.0, 1.0, -0.05), 20.0).is_of_step);
   EXPECT_EQ(contact_unsupported_reason({true}, oscillator(1.0, 1.0, -0.05), 20.0).text, "");

@@ -105,11 +105,11 @@ struct OrderOf {
   int per_second;
 };
 
-void PrintTo(const OrderOf& one, std::ostream* out) { *out << one.method; }
+void PrintTo(const OrderOf& row, std::ostream* out) { *out << row.method; }
 
 class ContactOrder : public testing::TestWithParam<OrderOf> {};
 
-// With forces and time in L, and energies that close.
+// With forces and time in L, and with the energy ledger.
 TEST_P(ContactOrder, IsThatOfTheMethod) {
   const auto& [method, order, per_second] = GetParam();
   ParticleSystem system = system_of(rich + " + z*cos(t)/5");
@@ -147,8 +147,8 @@ TEST(ContactExact, IsTheReference) {
   }
 }
 
-// Whether masses, potential and gamma are given as such or as a formula: the same numbers, and an energy that differs
-// by gamma z alone, which the ledger knows of.
+// Masses, potential and gamma given as numbers or in a formula have the same path and energies that differ by gamma z
+// only, which is in the ledger.
 TEST(ContactParticle, IsItsLagrangian) {
   for (const double gamma : {-0.4, 0.25}) {
     ParticleSystem given;
@@ -162,16 +162,16 @@ TEST(ContactParticle, IsItsLagrangian) {
     const ParticleSystem typed =
         typed_system(L + " + " + std::to_string(gamma) + "*z", {"x", "y"}, given.q0, given.v0, 0.6);
     for (const char* method : {"gauss(stages=2)", "lobatto(stages=3)", "rk4"}) {
-      Problem one = problem_of(with_lagrangian(given)), other = problem_of(typed), own = problem_of(given);
-      const double before = one.energies().total();
-      const VectorXd x = advanced(one, scheme_of(method), 2.0, 40);
-      EXPECT_LT((x - advanced(other, scheme_of(method), 2.0, 40)).norm(), 1e-13) << method;
+      Problem built_in = problem_of(with_lagrangian(given)), formula = problem_of(typed), own = problem_of(given);
+      const double before = built_in.energies().total();
+      const VectorXd x = advanced(built_in, scheme_of(method), 2.0, 40);
+      EXPECT_LT((x - advanced(formula, scheme_of(method), 2.0, 40)).norm(), 1e-13) << method;
       EXPECT_LT((x - advanced(own, ExactFlow{}, 2.0, 4)).norm(), 1e-4) << method;
-      EXPECT_NEAR(one.energies().particles, own.energies().particles, 1e-4) << method;
-      EXPECT_NEAR(one.energies().dissipated, own.energies().dissipated, 1e-4) << method;
-      EXPECT_NEAR(one.energies().particles, other.energies().particles + gamma * other.z, 1e-12) << method;
-      EXPECT_NEAR(one.energies().total(), before, 1e-4) << method;
-      EXPECT_GT(std::abs(one.energies().dissipated), 0.1) << method;
+      EXPECT_NEAR(built_in.energies().particles, own.energies().particles, 1e-4) << method;
+      EXPECT_NEAR(built_in.energies().dissipated, own.energies().dissipated, 1e-4) << method;
+      EXPECT_NEAR(built_in.energies().particles, formula.energies().particles + gamma * formula.z, 1e-12) << method;
+      EXPECT_NEAR(built_in.energies().total(), before, 1e-4) << method;
+      EXPECT_GT(std::abs(built_in.energies().dissipated), 0.1) << method;
     }
   }
 }
@@ -183,30 +183,30 @@ TEST(ContactParticle, HasTheDerivativesOfItsLagrangian) {
   given.potential = std::make_shared<QuarticPotential>(MatrixXd{{2.0, 0.5}, {0.5, 1.0}}, 0.8);
   given.contact = Contact{.gamma = -0.4, .z0 = 0.0, .q1 = {}};
   const NaturalLagrangian lagrangian(given);
-  VectorXd x(6), slopes(6), shifted(6);
+  VectorXd x(6), gradient(6), shifted(6);
   x << 0.3, -0.8, 0.5, 0.2, 0.0, 0.9;
-  lagrangian.gradient(x.data(), slopes.data());
-  MatrixXd curvatures(5, 5);
-  lagrangian.hessian(x.data(), curvatures.data());
-  constexpr double width = 1e-4;
-  const std::vector<int> places = {0, 1, 2, 3, 5};  // without time
+  lagrangian.gradient(x.data(), gradient.data());
+  MatrixXd hessian(5, 5);
+  lagrangian.hessian(x.data(), hessian.data());
+  constexpr double increment = 1e-4;
+  const std::vector<int> indices = {0, 1, 2, 3, 5};  // without time
   for (int i = 0; i < 5; ++i) {
-    const VectorXd e = width * VectorXd::Unit(6, places[static_cast<std::size_t>(i)]);
+    const VectorXd e = increment * VectorXd::Unit(6, indices[static_cast<std::size_t>(i)]);
     const VectorXd up = x + e, down = x - e;
-    EXPECT_NEAR((lagrangian.value(up.data()) - lagrangian.value(down.data())) / (2.0 * width),
-                slopes[places[static_cast<std::size_t>(i)]], 1e-7);
-    VectorXd slopes_up(6), slopes_down(6);
-    lagrangian.gradient(up.data(), slopes_up.data());
-    lagrangian.gradient(down.data(), slopes_down.data());
+    EXPECT_NEAR((lagrangian.value(up.data()) - lagrangian.value(down.data())) / (2.0 * increment),
+                gradient[indices[static_cast<std::size_t>(i)]], 1e-7);
+    VectorXd gradient_up(6), gradient_down(6);
+    lagrangian.gradient(up.data(), gradient_up.data());
+    lagrangian.gradient(down.data(), gradient_down.data());
     for (int j = 0; j < 5; ++j) {
-      const int place = places[static_cast<std::size_t>(j)];
-      EXPECT_NEAR((slopes_up[place] - slopes_down[place]) / (2.0 * width), curvatures(j, i), 1e-7);
+      const int index = indices[static_cast<std::size_t>(j)];
+      EXPECT_NEAR((gradient_up[index] - gradient_down[index]) / (2.0 * increment), hessian(j, i), 1e-7);
     }
   }
   EXPECT_TRUE(lagrangian.depends_on_action());
 }
 
-// h L((q + q+)/2, (q+ - q)/h, z) is what simoes2020 makes its scheme of.
+// h L((q + q+)/2, (q+ - q)/h, z) is the discrete Lagrangian of simoes2020.
 TEST(ContactHerglotz, IsTheSchemeOfTheBuiltInSystems) {
   for (const double gamma : {-0.4, 0.25}) {
     ParticleSystem given;
@@ -242,7 +242,8 @@ TEST(ContactMomenta, OfCyclicCoordinatesAreScaledTogether) {
   EXPECT_NEAR(linear.p[1], 0.7 * std::pow(1.01 / 0.99, 100), 1e-12);
 }
 
-// H' = dL/dz H: the energy over the product of all sigma stays, which a cyclic coordinate tells of.
+// H' = dL/dz H: the energy divided by the product of all sigma is conserved. The momentum of a cyclic coordinate is
+// proportional to that product.
 TEST(ContactEnergy, OverTheScaleOfTheFormHasNoDrift) {
   const ParticleSystem system = typed_system("(x_dot^2 + y_dot^2)/2 + cos(x) - 1 - 0.01*z", {"x", "y"},
                                              Vector2d(1.0, 0.0), Vector2d(0.3, 1.0), 0.0);
@@ -251,12 +252,12 @@ TEST(ContactEnergy, OverTheScaleOfTheFormHasNoDrift) {
     Problem problem = problem_of(system);
     const std::unique_ptr<Stepper> stepper = make_stepper(scheme_of(method), problem, 0.2);
     const double start = problem.energies().particles;
-    double farthest = 0.0;
+    double max_deviation = 0.0;
     for (int i = 0; i < 200; ++i) {
       ASSERT_FALSE(stepper->advance(10));
-      farthest = std::max(farthest, std::abs(problem.energies().particles / problem.p[1] - start));
+      max_deviation = std::max(max_deviation, std::abs(problem.energies().particles / problem.p[1] - start));
     }
-    EXPECT_LT(farthest, bound) << method;
+    EXPECT_LT(max_deviation, bound) << method;
     EXPECT_LT(problem.p[1], 0.02) << method;
   }
 }
@@ -269,7 +270,7 @@ TEST(ContactPetsc, SolvesTheSameStages) {
 }
 
 // 1 - h dL/dz / 2 is negative.
-TEST(ContactStep, ThatTurnsTheFormAroundIsRefused) {
+TEST(ContactStep, ThatChangesTheSignOfTheFormIsRefused) {
   Problem problem = problem_of(system_of("x_dot^2/2 - x^2/2 + 30*z"));
   const std::optional<Failure> failure = make_stepper(scheme_of("gauss(stages=1)"), problem, 0.1)->advance(1);
   ASSERT_TRUE(failure.has_value());

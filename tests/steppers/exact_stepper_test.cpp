@@ -1,4 +1,4 @@
-// The exact flow against closed forms and against the exponential of the whole as a dense matrix.
+// The exact flow against closed forms and against the exponential of the dense matrix of the whole system.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ ParticleSystem oscillator(double mass, double stiffness, double q0, double v0) {
   return system;
 }
 
-// A particle like the sites, on a spring like theirs, makes a chain of n + 1 equal masses between two walls.
+// A particle with the mass of the sites and a spring like theirs makes a chain of n + 1 equal masses between two walls.
 TEST(MpiExactStepper, FollowsTheNormalModesOfAChain) {
   constexpr int sites = 90;
   constexpr double mass = 1.7, stiffness = 2.3, h = 0.31;
@@ -46,11 +46,11 @@ TEST(MpiExactStepper, FollowsTheNormalModesOfAChain) {
     for (const int steps : {1, 3, 100}) {
       EXPECT_FALSE(stepper->advance(steps).has_value());
       t += steps * h;
-      const PhasePoint now = get_state(problem);
+      const PhasePoint end = get_state(problem);
       const Eigen::VectorXd u = (std::cos(omega * t) + 0.5 * std::sin(omega * t)) * point.u;
       const Eigen::VectorXd p = mass * omega * (0.5 * std::cos(omega * t) - std::sin(omega * t)) * point.u;
-      EXPECT_LT((now.u - u).cwiseAbs().maxCoeff(), 5e-12);
-      EXPECT_LT((now.p - p).cwiseAbs().maxCoeff(), 5e-12);
+      EXPECT_LT((end.u - u).cwiseAbs().maxCoeff(), 5e-12);
+      EXPECT_LT((end.p - p).cwiseAbs().maxCoeff(), 5e-12);
     }
   }
 }
@@ -78,14 +78,14 @@ TEST(MpiExactStepper, DrivesAChainFromADisplacedStart) {
   x[2 * n] = 1.0;
   x = matrix_exponential(0.7 * 23 * motion) * x;
   const EnergyLedger ledger = problem.energies();
-  const PhasePoint now = get_state(problem);
-  EXPECT_LT((now.u - x.head(n)).cwiseAbs().maxCoeff(), 1e-12);
-  EXPECT_LT((now.p - x.segment(n, n)).cwiseAbs().maxCoeff(), 1e-12);
+  const PhasePoint end = get_state(problem);
+  EXPECT_LT((end.u - x.head(n)).cwiseAbs().maxCoeff(), 1e-12);
+  EXPECT_LT((end.p - x.segment(n, n)).cwiseAbs().maxCoeff(), 1e-12);
   EXPECT_NEAR(ledger.total(), start, 1e-13 * start);
   EXPECT_GT(ledger.environment, 0.1);
 }
 
-TEST(MpiExactStepper, TranslatesWhatNothingHolds) {
+TEST(MpiExactStepper, TranslatesFreeSystems) {
   Scene scene;
   scene.system = oscillator(2.0, 0.0, 0.0, 0.0);
   scene.lines = {{{{0, 1.0}}, {.mass = 0.5, .stiffness = 3.0, .far_end = FarEnd::free, .dashpot = 0.0}, 50}};
@@ -94,12 +94,12 @@ TEST(MpiExactStepper, TranslatesWhatNothingHolds) {
   point.p[0] = 2.0 * 0.3;
   set_state(problem, point);
   EXPECT_FALSE(make_exact_stepper(problem, 0.25)->advance(40).has_value());
-  const PhasePoint now = get_state(problem);
-  EXPECT_LT((now.u - Eigen::VectorXd::Constant(51, 3.0)).cwiseAbs().maxCoeff(), 1e-12);
-  EXPECT_LT((now.p - point.p).cwiseAbs().maxCoeff(), 1e-12);
+  const PhasePoint end = get_state(problem);
+  EXPECT_LT((end.u - Eigen::VectorXd::Constant(51, 3.0)).cwiseAbs().maxCoeff(), 1e-12);
+  EXPECT_LT((end.p - point.p).cwiseAbs().maxCoeff(), 1e-12);
 }
 
-TEST(MpiExactStepper, LinearClosedSystemWithoutAnythingOscillatesOrGrows) {
+TEST(MpiExactStepper, LinearParticleAloneOscillatesOrGrows) {
   for (const double stiffness : {4.0, 0.0, -4.0}) {
     Scene scene;
     scene.system = oscillator(1.0, stiffness, 1.0, 0.5);
@@ -114,7 +114,7 @@ TEST(MpiExactStepper, LinearClosedSystemWithoutAnythingOscillatesOrGrows) {
   }
 }
 
-// Under-, over- and critically damped; what the damper took is what the particle lacks.
+// Under-, over- and critically damped; the particle has lost the energy that the damper has dissipated.
 TEST(MpiExactStepper, DampedOscillatorHasItsClosedForm) {
   constexpr double m = 2.0, k = 8.0, q0 = 1.5, v0 = -0.7, h = 0.13;
   for (const double d : {0.3, 8.0, 30.0}) {
@@ -155,15 +155,15 @@ TEST(MpiExactStepper, MatchedEndIsADamper) {
   motion.topRightCorner(n, n) = dense.mass.cwiseInverse().asDiagonal();
   motion.bottomLeftCorner(n, n) = -dense.stiffness(Eigen::VectorXd::Zero(n));
   motion.bottomRightCorner(n, n) = -dense.damping * Eigen::MatrixXd(dense.mass.cwiseInverse().asDiagonal());
-  // Measured from the equilibrium every place begins at 1.5, the far end being open.
+  // Relative to the equilibrium all displacements start at 1.5, as the far end is matched.
   Eigen::VectorXd x = Eigen::VectorXd::Constant(2 * n, 1.5);
   x.tail(n).setZero();
   x[n] = 2.0 * -0.4;
   x = matrix_exponential(30.0 * motion) * x;
   const EnergyLedger ledger = problem.energies();
-  const PhasePoint now = get_state(problem);
-  EXPECT_LT((now.u.array() + 1.5 - x.head(n).array()).abs().maxCoeff(), 1e-10);
-  EXPECT_LT((now.p - x.tail(n)).cwiseAbs().maxCoeff(), 1e-10);
+  const PhasePoint end = get_state(problem);
+  EXPECT_LT((end.u.array() + 1.5 - x.head(n).array()).abs().maxCoeff(), 1e-10);
+  EXPECT_LT((end.p - x.tail(n)).cwiseAbs().maxCoeff(), 1e-10);
   // The reference solver integrates the work as one more unknown.
   EXPECT_NEAR(ledger.total(), start, 1e-10 * start);
   EXPECT_GT(ledger.dissipated, 0.5 * start);

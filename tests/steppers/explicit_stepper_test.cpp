@@ -24,7 +24,7 @@ struct Subject {
   Scene scene;
 };
 
-/// A line of `sites` sites in every place where one can hang.
+/// Lines of `sites` sites in all attachments.
 std::vector<Subject> subjects(std::int64_t sites) {
   RandomNumbers random(11);
   std::vector<Subject> all;
@@ -69,7 +69,7 @@ std::vector<Subject> subjects(std::int64_t sites) {
 
 constexpr int steps = 150;
 
-/// Runge-Kutta methods need short steps here: they feed energy to what is undamped.
+/// Runge-Kutta methods need short steps here, as the energy of undamped motion grows numerically.
 double step_of(const ExplicitScheme& scheme) { return scheme.b.empty() ? 0.21 : 0.05; }
 
 /// The particles at their start, every site in motion.
@@ -84,7 +84,7 @@ PhasePoint start_of(const Scene& scene) {
 
 /// Particles and lines in lockstep, every site at every substep.
 PhasePoint run_in_plain_loops(const Scene& scene, const ExplicitScheme& any_scheme) {
-  // Where nothing is damped there is no reason to kick twice in the same place.
+  // Without damping consecutive kicks at the same positions are merged.
   bool damped = scene.damping.size() > 0;
   for (const SceneLine& line : scene.lines) damped = damped || line.dashpot() > 0.0;
   const ExplicitScheme scheme = damped ? any_scheme : any_scheme.merged();
@@ -145,51 +145,51 @@ PhasePoint run_in_plain_loops(const Scene& scene, const ExplicitScheme& any_sche
   PhasePoint end{Eigen::VectorXd(scene.size()), Eigen::VectorXd(scene.size())};
   end.u.head(n) = q - system.q0;
   end.p.head(n) = p;
-  Eigen::Index at = n;
+  Eigen::Index index = n;
   for (const std::vector<SerialLine>& line : lines) {
     for (std::size_t j = 0; j < line[0].w.size(); ++j) {
       for (const SerialLine& axis : line) {
-        end.u[at] = axis.w[j];
-        end.p[at++] = axis.p[j];
+        end.u[index] = axis.w[j];
+        end.p[index++] = axis.p[j];
       }
     }
   }
   return end;
 }
 
-/// The textbook Runge-Kutta method on the whole as one dense system.
+/// The textbook Runge-Kutta method on the whole system with dense matrices.
 PhasePoint run_runge_kutta(const Scene& scene, const ExplicitScheme& scheme) {
   const DenseSystem dense(scene);
   const double h = step_of(scheme);
   PhasePoint x = start_of(scene);
   for (int step = 0; step < steps; ++step) {
-    std::vector<PhasePoint> slopes;
+    std::vector<PhasePoint> rates;
     for (std::size_t i = 0; i < scheme.b.size(); ++i) {
-      PhasePoint at = x;
+      PhasePoint stage = x;
       for (std::size_t j = 0; j < i; ++j) {
-        at.u += h * scheme.a[i][j] * slopes[j].u;
-        at.p += h * scheme.a[i][j] * slopes[j].p;
+        stage.u += h * scheme.a[i][j] * rates[j].u;
+        stage.p += h * scheme.a[i][j] * rates[j].p;
       }
-      const Eigen::VectorXd v = at.p.cwiseQuotient(dense.mass);
-      slopes.push_back({v, dense.force(at.u) - dense.damping * v});
+      const Eigen::VectorXd v = stage.p.cwiseQuotient(dense.mass);
+      rates.push_back({v, dense.force(stage.u) - dense.damping * v});
     }
     for (std::size_t i = 0; i < scheme.b.size(); ++i) {
-      x.u += h * scheme.b[i] * slopes[i].u;
-      x.p += h * scheme.b[i] * slopes[i].p;
+      x.u += h * scheme.b[i] * rates[i].u;
+      x.p += h * scheme.b[i] * rates[i].p;
     }
   }
   return x;
 }
 
-/// Runs in pieces of the given lengths, in turn.
+/// Runs in pieces of the given lengths, cyclically.
 PhasePoint run(const Scene& scene, const ExplicitScheme& scheme, const std::vector<int>& pieces,
                const Communicator& world, EnergyLedger* ledger = nullptr) {
   Problem problem = make_problem(scene, world);
   set_state(problem, start_of(scene));
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, step_of(scheme));
   int done = 0;
-  for (std::size_t turn = 0; done < steps; ++turn) {
-    const int count = std::min(pieces[turn % pieces.size()], steps - done);
+  for (std::size_t piece = 0; done < steps; ++piece) {
+    const int count = std::min(pieces[piece % pieces.size()], steps - done);
     EXPECT_FALSE(stepper->advance(count).has_value());
     done += count;
   }
@@ -200,16 +200,16 @@ PhasePoint run(const Scene& scene, const ExplicitScheme& scheme, const std::vect
 TEST(MpiExplicitStepper, EqualsPlainLoopsBitByBit) {
   for (const std::int64_t sites : {1, 41, 130, 600}) {
     for (const Subject& subject : subjects(sites)) {
-      for (const NamedScheme& one : explicit_schemes()) {
-        SCOPED_TRACE(testing::Message() << one.name << ", " << subject.name << ", " << sites << " sites");
-        const PhasePoint actual = run(subject.scene, one.scheme, {steps}, test_world());
+      for (const NamedScheme& named : explicit_schemes()) {
+        SCOPED_TRACE(testing::Message() << named.name << ", " << subject.name << ", " << sites << " sites");
+        const PhasePoint actual = run(subject.scene, named.scheme, {steps}, test_world());
         on_rank_zero([&] {
-          if (one.is_splitting()) {
-            const PhasePoint expected = run_in_plain_loops(subject.scene, one.scheme);
+          if (named.is_splitting()) {
+            const PhasePoint expected = run_in_plain_loops(subject.scene, named.scheme);
             EXPECT_TRUE(actual.u == expected.u) << (actual.u - expected.u).cwiseAbs().maxCoeff();
             EXPECT_TRUE(actual.p == expected.p) << (actual.p - expected.p).cwiseAbs().maxCoeff();
           } else if (sites <= 130) {
-            const PhasePoint expected = run_runge_kutta(subject.scene, one.scheme);
+            const PhasePoint expected = run_runge_kutta(subject.scene, named.scheme);
             const double scale = expected.u.cwiseAbs().maxCoeff() + expected.p.cwiseAbs().maxCoeff();
             EXPECT_LT((actual.u - expected.u).cwiseAbs().maxCoeff(), 1e-12 * scale);
             EXPECT_LT((actual.p - expected.p).cwiseAbs().maxCoeff(), 1e-12 * scale);
@@ -220,45 +220,45 @@ TEST(MpiExplicitStepper, EqualsPlainLoopsBitByBit) {
   }
 }
 
-/// Of damping and noise with substeps of their own, which do nothing where there is neither.
-TEST(MpiExplicitStepper, EnvironmentsTakeNoPartInHeat) {
+/// Substeps of damping and noise, which have no effect where there is neither.
+TEST(MpiExplicitStepper, EnvironmentsIgnoreOuSubsteps) {
   using Kind = Substep::Kind;
   const ExplicitScheme plain = splitting({{Kind::kick, 0.5}, {Kind::drift, 1.0}, {Kind::kick, 0.5, true}});
-  ExplicitScheme with_heat = plain.with_ou_outside();
-  with_heat.substeps.insert(with_heat.substeps.begin() + 2, {Kind::ou, 1.0});
+  ExplicitScheme with_ou = plain.with_ou_outside();
+  with_ou.substeps.insert(with_ou.substeps.begin() + 2, {Kind::ou, 1.0});
   for (const std::int64_t sites : {41, 600, 60'000}) {
     for (const Subject& subject : subjects(sites)) {
       SCOPED_TRACE(testing::Message() << subject.name << ", " << sites << " sites");
       const PhasePoint expected = run(subject.scene, plain, {steps}, test_world()),
-                       found = run(subject.scene, with_heat, {steps}, test_world());
-      EXPECT_TRUE(found.u == expected.u) << (found.u - expected.u).cwiseAbs().maxCoeff();
-      EXPECT_TRUE(found.p == expected.p);
+                       actual = run(subject.scene, with_ou, {steps}, test_world());
+      EXPECT_TRUE(actual.u == expected.u) << (actual.u - expected.u).cwiseAbs().maxCoeff();
+      EXPECT_TRUE(actual.p == expected.p);
     }
   }
 }
 
 TEST(MpiExplicitStepper, NeitherPiecesNorRanksChangeABit) {
   for (const Subject& subject : subjects(300)) {
-    for (const NamedScheme& one : explicit_schemes()) {
-      EnergyLedger one_by_one;
+    for (const NamedScheme& named : explicit_schemes()) {
+      EnergyLedger single_steps;
       PhasePoint expected;
-      on_rank_zero([&] { expected = run(subject.scene, one.scheme, {1}, self_world(), &one_by_one); });
+      on_rank_zero([&] { expected = run(subject.scene, named.scheme, {1}, self_world(), &single_steps); });
       for (double* number :
-           {&one_by_one.particles, &one_by_one.environment, &one_by_one.interaction, &one_by_one.dissipated}) {
+           {&single_steps.particles, &single_steps.environment, &single_steps.interaction, &single_steps.dissipated}) {
         test_world().broadcast(std::span<double>(number, 1));
       }
       for (const std::vector<int>& pieces : {std::vector<int>{steps}, {1}, {7, 65, 3}}) {
-        SCOPED_TRACE(testing::Message() << one.name << ", " << subject.name << ", pieces of " << pieces.front());
+        SCOPED_TRACE(testing::Message() << named.name << ", " << subject.name << ", pieces of " << pieces.front());
         EnergyLedger ledger;
-        const PhasePoint actual = run(subject.scene, one.scheme, pieces, test_world(), &ledger);
+        const PhasePoint actual = run(subject.scene, named.scheme, pieces, test_world(), &ledger);
         if (test_world().is_root()) {
           EXPECT_TRUE(actual.u == expected.u);
           EXPECT_TRUE(actual.p == expected.p);
         }
-        EXPECT_EQ(ledger.particles, one_by_one.particles);
-        EXPECT_EQ(ledger.environment, one_by_one.environment);
-        EXPECT_EQ(ledger.interaction, one_by_one.interaction);
-        EXPECT_EQ(ledger.dissipated, one_by_one.dissipated);
+        EXPECT_EQ(ledger.particles, single_steps.particles);
+        EXPECT_EQ(ledger.environment, single_steps.environment);
+        EXPECT_EQ(ledger.interaction, single_steps.interaction);
+        EXPECT_EQ(ledger.dissipated, single_steps.dissipated);
       }
     }
   }
@@ -275,8 +275,8 @@ Scene damped_particles(int particles) {
   return scene;
 }
 
-/// A splitting in vectors and matrices of any size, with `noise` where there is any: q and p at the end, and what has
-/// been dissipated.
+/// A splitting in vectors and matrices of any size, with `noise` unless it is null: q and p at the end, and the
+/// dissipated energy.
 std::tuple<Eigen::VectorXd, Eigen::VectorXd, double> run_in_vectors(const Scene& scene, const ExplicitScheme& scheme,
                                                                     double step, int count, WhiteNoise* noise) {
   const ParticleSystem& system = scene.system;
@@ -293,12 +293,12 @@ std::tuple<Eigen::VectorXd, Eigen::VectorXd, double> run_in_vectors(const Scene&
         continue;
       }
       system.potential->gradient(q, gradient);
-      const Eigen::VectorXd before = p.cwiseQuotient(system.mass);
+      const Eigen::VectorXd velocity_before = p.cwiseQuotient(system.mass);
       if (substep.velocity_after) {
         const Eigen::MatrixXd matrix =
             Eigen::MatrixXd::Identity(n, n) + weighted * c * system.mass.cwiseInverse().asDiagonal();
-        const Eigen::VectorXd known = (p - weighted * gradient) + substep.weight * impulse;
-        p = matrix.partialPivLu().solve(known);
+        const Eigen::VectorXd right_side = (p - weighted * gradient) + substep.weight * impulse;
+        p = matrix.partialPivLu().solve(right_side);
       }
       Eigen::VectorXd velocity = p.cwiseQuotient(system.mass);
       drag = -(c * velocity);
@@ -307,8 +307,8 @@ std::tuple<Eigen::VectorXd, Eigen::VectorXd, double> run_in_vectors(const Scene&
         p += substep.weight * impulse;
       }
       if (noise != nullptr) {
-        // Both work along the mean velocity, so that the ledger closes.
-        velocity = 0.5 * (before + p.cwiseQuotient(system.mass));
+        // Work is along the mean velocity, so that the ledger closes.
+        velocity = 0.5 * (velocity_before + p.cwiseQuotient(system.mass));
         dissipated -= substep.weight * velocity.dot(impulse);
       }
       dissipated -= weighted * velocity.dot(drag);
@@ -320,18 +320,18 @@ std::tuple<Eigen::VectorXd, Eigen::VectorXd, double> run_in_vectors(const Scene&
 TEST(MpiExplicitStepper, FewDampedParticlesHaveTheBitsOfVectors) {
   for (int particles = 1; particles <= 9; ++particles) {
     const Scene scene = damped_particles(particles);
-    for (const NamedScheme& one : explicit_schemes()) {
-      if (!one.is_splitting()) continue;
+    for (const NamedScheme& named : explicit_schemes()) {
+      if (!named.is_splitting()) continue;
       for (const bool is_noisy : {false, true}) {
-        SCOPED_TRACE(testing::Message() << one.name << ", " << particles << " particles, noise " << is_noisy);
+        SCOPED_TRACE(testing::Message() << named.name << ", " << particles << " particles, noise " << is_noisy);
         Problem problem = make_problem(scene, test_world());
         if (is_noisy) problem.add_noise(0.4 * scene.damping);
         problem.prepare(5, 2);
-        EXPECT_FALSE(make_stepper(one.scheme, problem, 0.05)->advance(5));
+        EXPECT_FALSE(make_stepper(named.scheme, problem, 0.05)->advance(5));
         problem.broadcast_particles();
         WhiteNoise noise(0.4 * scene.damping);
         noise.begin(5, 2);
-        const auto [q, p, dissipated] = run_in_vectors(scene, one.scheme, 0.05, 5, is_noisy ? &noise : nullptr);
+        const auto [q, p, dissipated] = run_in_vectors(scene, named.scheme, 0.05, 5, is_noisy ? &noise : nullptr);
         EXPECT_TRUE(problem.q == q) << (problem.q - q).cwiseAbs().maxCoeff();
         EXPECT_TRUE(problem.p == p) << (problem.p - p).cwiseAbs().maxCoeff();
         EXPECT_EQ(problem.energies().dissipated, dissipated);
@@ -359,16 +359,16 @@ class Reduced {
     // (M/dt + C) (q+ - q) = p - dt grad V(q).
     Eigen::MatrixXd matrix = c_;
     matrix.diagonal() += system_.mass / dt;
-    const Eigen::VectorXd move = matrix.fullPivLu().solve(p - dt * gradient(q));
-    p = system_.mass.cwiseProduct(move) / dt;
-    work += move.dot(c_ * move) / dt;
-    q += move;
+    const Eigen::VectorXd displacement = matrix.fullPivLu().solve(p - dt * gradient(q));
+    p = system_.mass.cwiseProduct(displacement) / dt;
+    work += displacement.dot(c_ * displacement) / dt;
+    q += displacement;
   }
 
  private:
-  Eigen::VectorXd gradient(const Eigen::VectorXd& at) const {
-    Eigen::VectorXd result(at.size());
-    system_.potential->gradient(at, result);
+  Eigen::VectorXd gradient(const Eigen::VectorXd& position) const {
+    Eigen::VectorXd result(position.size());
+    system_.potential->gradient(position, result);
     return result;
   }
   const ParticleSystem& system_;

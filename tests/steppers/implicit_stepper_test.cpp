@@ -1,4 +1,4 @@
-// What implicit steppers have in common: blocks of steps and PETSc's solvers, on nonlinear particles with long lines.
+// Implicit steppers: blocks of steps and PETSc's solvers, on nonlinear particles with long lines.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ Scene blocked_scene() {
 
 class MpiImplicitStepper : public testing::TestWithParam<std::string> {};
 
-// The oracle is what PETSc has in stock.
+// The reference is a standard solver of PETSc.
 TEST_P(MpiImplicitStepper, BlocksEqualAStockSolver) {
   const Scene scene = blocked_scene();
   constexpr int steps = 150;
@@ -50,34 +50,33 @@ TEST_P(MpiImplicitStepper, BlocksEqualAStockSolver) {
   set_state(stock, start);
   EXPECT_FALSE(stepper->advance(steps));
   EXPECT_FALSE(stock_stepper->advance(steps));
-  const PhasePoint found = get_state(blocked), expected = get_state(stock);
-  // Newton's method stops at a few units in the last place, and the particles' springs pull their differences apart.
+  const PhasePoint actual = get_state(blocked), expected = get_state(stock);
+  // Newton's method stops at a few units in the last place, and the particles' springs amplify the differences.
   const double tolerance = 100.0 * steps * std::numeric_limits<double>::epsilon();
-  EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), tolerance * expected.u.cwiseAbs().maxCoeff());
-  EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), tolerance * expected.p.cwiseAbs().maxCoeff());
-  const double lost = blocked.energies().dissipated, lost_by_stock = stock.energies().dissipated;
-  EXPECT_GT(lost, 0.0);
-  EXPECT_NEAR(lost, lost_by_stock, tolerance * lost_by_stock);
+  EXPECT_LT((actual.u - expected.u).cwiseAbs().maxCoeff(), tolerance * expected.u.cwiseAbs().maxCoeff());
+  EXPECT_LT((actual.p - expected.p).cwiseAbs().maxCoeff(), tolerance * expected.p.cwiseAbs().maxCoeff());
+  const double dissipated = blocked.energies().dissipated, dissipated_by_stock = stock.energies().dissipated;
+  EXPECT_GT(dissipated, 0.0);
+  EXPECT_NEAR(dissipated, dissipated_by_stock, tolerance * dissipated_by_stock);
 }
 
-TEST_P(MpiImplicitStepper, PortionsChangeNoBit) {
+TEST_P(MpiImplicitStepper, SplittingAnAdvanceChangesNoBit) {
   const Scene scene = blocked_scene();
-  const auto end = [&](std::int64_t first_portions) {
+  const auto end = [&](std::int64_t first_blocks) {
     Problem problem = make_problem(scene, test_world());
     const std::unique_ptr<Stepper> stepper = make_stepper(method_case(GetParam()).scheme, problem, 0.25);
     RandomNumbers random(4);
     set_state(problem, random_point(scene.size(), 0.5, random));
-    const std::int64_t first = first_portions * stepper->block_granularity(),
-                       all = 3 * stepper->block_granularity() + 5;
+    const std::int64_t first = first_blocks * stepper->block_granularity(), all = 3 * stepper->block_granularity() + 5;
     EXPECT_FALSE(stepper->advance(first));
     EXPECT_FALSE(stepper->advance(all - first));
     return get_state(problem);
   };
   const PhasePoint expected = end(0);
   for (const std::int64_t first : {1, 2, 3}) {
-    const PhasePoint found = end(first);
-    EXPECT_TRUE((found.u.array() == expected.u.array()).all());
-    EXPECT_TRUE((found.p.array() == expected.p.array()).all());
+    const PhasePoint actual = end(first);
+    EXPECT_TRUE((actual.u.array() == expected.u.array()).all());
+    EXPECT_TRUE((actual.p.array() == expected.p.array()).all());
   }
 }
 
@@ -111,12 +110,12 @@ TEST(MpiImplicitStepperOneStage, GaussIsTheMidpointRule) {
     EXPECT_FALSE(stepper->advance(40));
     return get_state(problem);
   };
-  const PhasePoint found = end("gauss(stages=1)"), expected = end("gamma(gamma=0.500000)");
-  EXPECT_TRUE((found.u.array() == expected.u.array()).all());
-  EXPECT_TRUE((found.p.array() == expected.p.array()).all());
+  const PhasePoint actual = end("gauss(stages=1)"), expected = end("gamma(gamma=0.500000)");
+  EXPECT_TRUE((actual.u.array() == expected.u.array()).all());
+  EXPECT_TRUE((actual.p.array() == expected.p.array()).all());
 }
 
-TEST(MpiImplicitStepperPetsc, SolvesTheStagesOfLinesAsTheUserAsks) {
+TEST(MpiImplicitStepperPetsc, SolvesTheStagesOfLinesWithOptionsOfTheUser) {
   const Scene scene = blocked_scene();
   for (const char* method : {"gauss(stages=2)", "lobatto(stages=3)"}) {
     const auto end = [&] {
@@ -128,11 +127,11 @@ TEST(MpiImplicitStepperPetsc, SolvesTheStagesOfLinesAsTheUserAsks) {
     };
     const PhasePoint expected = end();
     const PetscOptionsScope options({{"-ksp_type", "gmres"}, {"-pc_type", "jacobi"}});
-    const PhasePoint found = end();
+    const PhasePoint actual = end();
     // Residuals of 1e-14 for ten steps, of states of size one.
-    EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), 1e-12) << method;
-    EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), 1e-12) << method;
-    EXPECT_FALSE((found.u.array() == expected.u.array()).all()) << method << ": the options had no effect";
+    EXPECT_LT((actual.u - expected.u).cwiseAbs().maxCoeff(), 1e-12) << method;
+    EXPECT_LT((actual.p - expected.p).cwiseAbs().maxCoeff(), 1e-12) << method;
+    EXPECT_FALSE((actual.u.array() == expected.u.array()).all()) << method << ": the options had no effect";
   }
 }
 

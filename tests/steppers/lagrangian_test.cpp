@@ -1,4 +1,4 @@
-// Lagrangians of any form: errors, structure and ledgers of the integrators that take them.
+// Lagrangians of any form: errors, structure and ledgers of the integrators that support them.
 //
 // Errors and end points of the double pendulum are those of a prototype in another language, whose references are two
 // integrators that agree to 4e-14.
@@ -162,17 +162,18 @@ TEST_P(LagrangianMethods, AreSymplectic) {
   Problem start = problem_of(system);
   VectorXd x(4);
   x << start.q, start.p;
-  const auto step = [&](const VectorXd& at) {
+  const auto step = [&](const VectorXd& point) {
     Problem problem = problem_of(system);
-    problem.q = at.head(2);
-    problem.p = at.tail(2);
+    problem.q = point.head(2);
+    problem.p = point.tail(2);
     return advanced(problem, scheme_of(GetParam()), 0.1, 1);
   };
-  constexpr double width = 2e-3;
+  constexpr double increment = 2e-3;
   MatrixXd jacobian(4, 4), omega = MatrixXd::Zero(4, 4);
   for (int i = 0; i < 4; ++i) {
-    const VectorXd e = width * VectorXd::Unit(4, i);
-    jacobian.col(i) = (8.0 * (step(x + e) - step(x - e)) - (step(x + 2.0 * e) - step(x - 2.0 * e))) / (12.0 * width);
+    const VectorXd e = increment * VectorXd::Unit(4, i);
+    jacobian.col(i) =
+        (8.0 * (step(x + e) - step(x - e)) - (step(x + 2.0 * e) - step(x - 2.0 * e))) / (12.0 * increment);
   }
   omega.topRightCorner(2, 2).setIdentity();
   omega.bottomLeftCorner(2, 2) = -MatrixXd::Identity(2, 2);
@@ -189,16 +190,16 @@ TEST_P(LagrangianMethods, KeepTheMomentumOfASymmetry) {
   const double before = momentum();
   advanced(problem, scheme_of(GetParam()), 0.05, 400);
   EXPECT_NEAR(momentum(), before, 1e-13);
-  // Of a spherical pendulum the azimuth is a coordinate, and its momentum is kept to the last bit.
+  // The azimuth of a spherical pendulum is a coordinate, and its momentum is conserved to the last bit.
   Problem sphere = problem_of(typed_system("(theta_dot^2 + sin(theta)^2*phi_dot^2)/2 + cos(theta)", {"theta", "phi"},
                                            Vector2d(0.9, 0.0), Vector2d(0.1, 0.7)));
-  const double turning = sphere.p[1];
+  const double angular_momentum = sphere.p[1];
   advanced(sphere, scheme_of(GetParam()), 0.05, 400);
-  EXPECT_EQ(sphere.p[1], turning);
+  EXPECT_EQ(sphere.p[1], angular_momentum);
 }
 
-// Masses and potentials are one form of a Lagrangian: the same numbers whichever way they come, with damping and with
-// an environment.
+// Masses and potentials are one form of a Lagrangian: the same numbers in either form, with damping and with an
+// environment.
 TEST_P(LagrangianMethods, AreThemselvesOnNaturalSystems) {
   ParticleSystem natural;
   natural.particles = 2;
@@ -248,14 +249,14 @@ TEST(LagrangianEnergy, HasNoDriftOverManySteps) {
   EXPECT_NEAR(before, 16.024019801570, 1e-12);
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme_of("gauss(stages=2)"), problem, 0.01);
   for (int tenth = 0; tenth < 10; ++tenth) {
-    double farthest = 0.0, mean = 0.0;
+    double max_deviation = 0.0, mean = 0.0;
     for (int i = 0; i < 1000; ++i) {
       ASSERT_FALSE(stepper->advance(10));
-      const double away = problem.energies().total() - before;
-      farthest = std::max(farthest, std::abs(away));
-      mean += away / 1000.0;
+      const double deviation = problem.energies().total() - before;
+      max_deviation = std::max(max_deviation, std::abs(deviation));
+      mean += deviation / 1000.0;
     }
-    EXPECT_LT(farthest, 4e-4) << tenth;
+    EXPECT_LT(max_deviation, 4e-4) << tenth;
     EXPECT_LT(std::abs(mean), 6e-6) << tenth;
   }
 }
@@ -269,15 +270,13 @@ TEST(LagrangianPetsc, SolvesTheSameStages) {
   }
 }
 
-// d2L/dv2 = diag(1, x) is singular at x = 0. A motion with y' = 0 goes through there as if nothing were, and no
-// iteration has any trouble.
 // Two masses that become negative together leave the sign of the determinant alone.
 TEST(LagrangianDegenerate, IsFoundWhereTwoMassesChangeSign) {
-  const ParticleSystem of_two =
+  const ParticleSystem two_masses =
       typed_system("(0.55 - t)*(x_dot^2 + y_dot^2)/2", {"x", "y"}, Vector2d(0.0, 0.0), Vector2d(0.0, 0.0));
-  const ParticleSystem of_three = typed_system("(w_dot^2 + w*(x_dot^2 + y_dot^2))/2", {"w", "x", "y"},
-                                               Eigen::Vector3d(0.55, 0.0, 0.0), Eigen::Vector3d(-1.0, 0.0, 0.0));
-  for (const ParticleSystem& system : {of_two, of_three}) {
+  const ParticleSystem three_masses = typed_system("(w_dot^2 + w*(x_dot^2 + y_dot^2))/2", {"w", "x", "y"},
+                                                   Eigen::Vector3d(0.55, 0.0, 0.0), Eigen::Vector3d(-1.0, 0.0, 0.0));
+  for (const ParticleSystem& system : {two_masses, three_masses}) {
     for (const char* method : {"gauss(stages=2)", "lobatto(stages=4)", "gamma(gamma=0.500000)", "rk4"}) {
       Problem problem = problem_of(system);
       const std::optional<Failure> failure = make_stepper(scheme_of(method), problem, 0.1)->advance(100);
@@ -288,7 +287,8 @@ TEST(LagrangianDegenerate, IsFoundWhereTwoMassesChangeSign) {
   }
 }
 
-TEST(LagrangianDegenerate, IsFoundOnTheWay) {
+// d2L/dv2 = diag(1, x) is singular at x = 0. A motion with y' = 0 is regular there, and every iteration converges.
+TEST(LagrangianDegenerate, IsFoundDuringARun) {
   for (const char* method : {"gauss(stages=2)", "lobatto(stages=4)", "gamma(gamma=0.500000)", "rk4"}) {
     Problem problem =
         problem_of(typed_system("(x_dot^2 + x*y_dot^2)/2", {"x", "y"}, Vector2d(0.55, 0.0), Vector2d(-1.0, 0.0)));
@@ -300,8 +300,8 @@ TEST(LagrangianDegenerate, IsFoundOnTheWay) {
   }
 }
 
-// A pendulum on a cart that a line on its characteristic grid takes momentum from: with gamma = 0 for everything the
-// line is what the open damping says until its far end is felt, which is in step 2 (N + 1).
+// A pendulum on a cart from which a line on its characteristic grid takes momentum: with gamma = 0 for everything the
+// line is equivalent to the damper until the echo, in step 2 (N + 1).
 TEST(LagrangianOnALine, ObeysTheReducedSchemeUntilTheEcho) {
   constexpr double h = 0.02, damping = 0.8;
   constexpr int sites = 100;
@@ -313,10 +313,11 @@ TEST(LagrangianOnALine, ObeysTheReducedSchemeUntilTheEcho) {
   closed.lines = {{{{0, 1.0}}, {.mass = damping * h, .stiffness = damping / h}, sites}};
   Problem line = make_problem(closed, self_world()), reduced = make_problem(open, self_world());
   const Scheme scheme = one_stage(1.0, 0.0);
-  const std::unique_ptr<Stepper> on_line = make_stepper(scheme, line, h), on_open = make_stepper(scheme, reduced, h);
+  const std::unique_ptr<Stepper> line_stepper = make_stepper(scheme, line, h),
+                                 open_stepper = make_stepper(scheme, reduced, h);
   for (int step = 1; step <= 2 * (sites + 1) + 10; ++step) {
-    ASSERT_FALSE(on_line->advance(1));
-    ASSERT_FALSE(on_open->advance(1));
+    ASSERT_FALSE(line_stepper->advance(1));
+    ASSERT_FALSE(open_stepper->advance(1));
     const double difference = (line.q - reduced.q).norm() + (line.p - reduced.p).norm();
     if (step < 2 * (sites + 1)) {
       EXPECT_LT(difference, 1e-12) << step;

@@ -64,7 +64,7 @@ Scene charge(std::shared_ptr<const Potential> potential) {
 
 Scene in_dimple() { return charge(std::make_shared<Dimple>()); }
 
-/// q and M v, and what the sites of lines have, after steps of `h`.
+/// q and M v, and those of the sites of lines, after steps of `h`.
 VectorXd advanced(const Scene& scene, const Scheme& scheme, double h, std::int64_t steps) {
   Problem problem = make_problem(scene, self_world());
   EXPECT_FALSE(make_stepper(scheme, problem, h)->advance(steps).has_value());
@@ -151,7 +151,7 @@ TEST(MagneticField, StepsAreSymplecticInCanonicalVariables) {
     VectorXd x(4);
     x << scene.system.q0, scene.system.v0;
     const double defect = symplectic_defect(jacobian_of(map, x));
-    // Of a linear system the matrix of the step is its derivative without any differences.
+    // For a linear system the matrix of the step is its derivative without differences.
     Problem problem = make_problem(linear, self_world());
     const double linear_defect = symplectic_defect(step_matrix(method.scheme, problem, 0.4));
     if (method.properties.symplectic) {
@@ -164,7 +164,7 @@ TEST(MagneticField, StepsAreSymplecticInCanonicalVariables) {
   }
 }
 
-// A field and forces that have no angle: B |q|^2/2 + x v_y - y v_x is kept.
+// A field and forces with rotational symmetry: B |q|^2/2 + x v_y - y v_x is conserved.
 TEST(MagneticField, CanonicalAngularMomentumIsKept) {
   const Scene scene = charge(std::make_shared<QuadraticPotential>(0.7 * Matrix2d::Identity()));
   const auto momentum = [](const Vector2d& q, const Vector2d& p) {
@@ -221,8 +221,8 @@ TEST(MagneticField, LedgerClosesWithALine) {
   }
 }
 
-// A damped, driven particle: the exact flow of a linear system is the matrix exponential, that of the nonlinear way
-// another integrator.
+// A damped, driven particle: the exact flow of linear systems is the matrix exponential, that of nonlinear ones another
+// integrator.
 TEST(MagneticField, ExactFlowsOfLinearSystemsAgree) {
   Scene linear = charge(std::make_shared<QuadraticPotential>(Matrix2d{{1.25, -0.25}, {-0.25, 1.5}}));
   Scene other = charge(std::make_shared<QuarticPotential>(Matrix2d{{1.25, -0.25}, {-0.25, 1.5}}, 0.0));
@@ -233,7 +233,7 @@ TEST(MagneticField, ExactFlowsOfLinearSystemsAgree) {
   }
 }
 
-// Gibbs' distribution knows nothing of a field that does no work.
+// The Gibbs distribution does not depend on a field that does no work.
 TEST(MagneticField, ExactFlowKeepsTheThermalState) {
   const Matrix2d stiffness{{1.25, -0.25}, {-0.25, 1.5}}, damping{{0.3, 0.1}, {0.1, 0.2}};
   constexpr double kt = 0.8;
@@ -251,19 +251,19 @@ TEST(MagneticField, ExactFlowKeepsTheThermalState) {
   EXPECT_LT((later - thermal).cwiseAbs().maxCoeff(), 1e-13);
 }
 
-// Many charges, each on its own: sparse stages, dense ones and those of any size do the same.
+// Many independent charges: sparse stages and dense ones of fixed and of dynamic size agree.
 TEST(MagneticField, ManyPairsMoveAsOneDoes) {
-  const Scene one = charge(std::make_shared<QuarticPotential>(Matrix2d::Identity(), 0.5));
-  Scene many = one;
+  const Scene single = charge(std::make_shared<QuarticPotential>(Matrix2d::Identity(), 0.5));
+  Scene many = single;
   constexpr int copies = 12;
   many.system.particles = copies;
   many.system.mass = VectorXd::Ones(2 * copies);
   many.system.potential = std::make_shared<QuarticPotential>(MatrixXd::Identity(2 * copies, 2 * copies), 0.5);
-  many.system.q0 = one.system.q0.replicate(copies, 1);
-  many.system.v0 = one.system.v0.replicate(copies, 1);
+  many.system.q0 = single.system.q0.replicate(copies, 1);
+  many.system.v0 = single.system.v0.replicate(copies, 1);
   for (const std::string name : {"gauss(stages=2)", "lobatto(stages=3)", "gamma(gamma=0.250000)"}) {
     SCOPED_TRACE(name);
-    const VectorXd alone = advanced(one, method_case(name).scheme, 0.2, 10);
+    const VectorXd alone = advanced(single, method_case(name).scheme, 0.2, 10);
     const VectorXd all = advanced(many, method_case(name).scheme, 0.2, 10);
     EXPECT_LT((all.head(2 * copies) - alone.head(2).replicate(copies, 1)).norm(), 1e-12);
     EXPECT_LT((all.tail(2 * copies) - alone.tail(2).replicate(copies, 1)).norm(), 1e-12);
@@ -282,7 +282,7 @@ TEST(MagneticField, LowersTheStabilityLimitOfSplittings) {
   const double h = limit_of().largest_step;
   EXPECT_NEAR(std::tan(0.25 * field * h), field / (h * square), 1e-8);
   EXPECT_TRUE(limit_of().is_linear);
-  // A larger system, of which only some motions are looked at.
+  // A larger system, of which only some motions are analysed.
   constexpr int copies = 20;
   scene.system.particles = copies;
   scene.system.mass = VectorXd::Ones(2 * copies);

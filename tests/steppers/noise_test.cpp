@@ -1,5 +1,5 @@
 // Methods with noise: their stationary covariances by the linear map of a step, the ledger, and a closed warm line
-// whose start is the noise.
+// whose initial state is the noise.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -35,7 +35,7 @@ struct Langevin {
   }
 };
 
-/// Three particles, two of which a damping matrix of rank 2 acts on; nothing commutes with anything.
+/// Three particles with a damping matrix of rank 2; no two matrices commute.
 Langevin three_particles() {
   const MatrixXd half{{1.0, 0.3, -0.2}, {0.0, 0.8, 0.4}, {0.0, 0.0, 0.9}};
   const MatrixXd rank{{0.7, 0.2}, {-0.4, 0.5}, {0.3, 0.6}};
@@ -45,16 +45,16 @@ Langevin unit_oscillator() {
   return {VectorXd::Ones(1), MatrixXd::Ones(1, 1), MatrixXd::Ones(1, 1), VectorXd::Ones(1)};
 }
 
-/// <x x^T> of x = (q, v) in the long run: X = A X A^T + G G^T, with A and G read off the stepper.
+/// The stationary <x x^T> of x = (q, v): X = A X A^T + G G^T, with A and G from the stepper.
 MatrixXd stationary(const Langevin& system, const Scheme& scheme, double h) {
   Problem problem = system.problem();
   const auto stepper = make_stepper(scheme, problem, h);
   const Eigen::Index n = system.mass.size();
-  int draw_of_one = -1;
-  std::size_t place_of_one = 0;
+  int unit_draw = -1;
+  std::size_t unit_index = 0;
   problem.noise()->set_source([&](std::int64_t, int draw, std::span<double> numbers) {
     std::fill(numbers.begin(), numbers.end(), 0.0);
-    if (draw == draw_of_one && place_of_one < numbers.size()) numbers[place_of_one] = 1.0;
+    if (draw == unit_draw && unit_index < numbers.size()) numbers[unit_index] = 1.0;
   });
   const auto step_from = [&](const VectorXd& x) {
     problem.q = x.head(n);
@@ -68,8 +68,8 @@ MatrixXd stationary(const Langevin& system, const Scheme& scheme, double h) {
   MatrixXd step(2 * n, 2 * n), gain(2 * n, 4 * n);
   for (Eigen::Index i = 0; i < 2 * n; ++i) step.col(i) = step_from(VectorXd::Unit(2 * n, i));
   for (Eigen::Index i = 0; i < 4 * n; ++i) {
-    draw_of_one = i < 2 * n ? 0 : 1;
-    place_of_one = static_cast<std::size_t>(i % (2 * n));
+    unit_draw = i < 2 * n ? 0 : 1;
+    unit_index = static_cast<std::size_t>(i % (2 * n));
     gain.col(i) = step_from(VectorXd::Zero(2 * n));
   }
   return solve_discrete_lyapunov(step.transpose(), gain * gain.transpose());
@@ -81,29 +81,30 @@ MatrixXd blocks(const MatrixXd& qq, const MatrixXd& qv, const MatrixXd& vv) {
   return all;
 }
 
-/// What a potential of this stiffness has, by the derivations behind the methods' statements.
+/// The covariance in a harmonic potential, by the derivations behind the methods' statements.
 MatrixXd expected(const Langevin& system, const MethodCase& method, double h) {
   const double kt = system.temperature[0];
   const MatrixXd mass = system.mass.asDiagonal(), inverse = mass.inverse(),
-                 none = MatrixXd::Zero(mass.rows(), mass.rows());
-  const MatrixXd soft = system.stiffness.inverse();
-  const MatrixXd lighter = mass - 0.25 * h * h * system.stiffness;
+                 zero = MatrixXd::Zero(mass.rows(), mass.rows());
+  const MatrixXd compliance = system.stiffness.inverse();
+  const MatrixXd reduced_mass = mass - 0.25 * h * h * system.stiffness;
   const std::string& name = method.method->entry.name;
   if (name == "gamma") {
     const double eta = (0.5 - method.options.number("gamma")) * h;
     const MatrixXd s = mass - eta * system.damping - eta * eta * system.stiffness;
-    return kt * blocks(soft + eta * eta * s.inverse(), -eta * s.inverse(), s.inverse());
+    return kt * blocks(compliance + eta * eta * s.inverse(), -eta * s.inverse(), s.inverse());
   }
   const bool drifts_first = name == "stoermer-verlet" && method.options.text("order_of_substeps") != "kick-drift-kick";
-  if (drifts_first) return kt * blocks(soft, none, lighter.inverse());
+  if (drifts_first) return kt * blocks(compliance, zero, reduced_mass.inverse());
   const bool kicks_first = name == "stoermer-verlet" || name == "gjf" || name == "baoab";
-  return kt * blocks(soft, none, kicks_first ? MatrixXd(inverse * lighter * inverse) : inverse);
+  return kt * blocks(compliance, zero, kicks_first ? MatrixXd(inverse * reduced_mass * inverse) : inverse);
 }
 
 bool is_closed_form(const MethodCase& method) {
   const std::string& name = method.method->entry.name;
-  for (const char* known : {"gamma", "time-centred", "stoermer-verlet", "gjf", "baoab", "gauss", "exact"}) {
-    if (name == known) return true;
+  for (const char* name_of_closed_form :
+       {"gamma", "time-centred", "stoermer-verlet", "gjf", "baoab", "gauss", "exact"}) {
+    if (name == name_of_closed_form) return true;
   }
   return false;
 }
@@ -116,19 +117,19 @@ TEST(Noise, StationaryCovarianceIsWhatTheMethodStates) {
     ++count;
     const Langevin system = three_particles();
     const double h = 0.7;
-    const MatrixXd found = stationary(system, method.method->langevin_scheme(method.options), h);
-    EXPECT_LT((found - expected(system, method, h)).cwiseAbs().maxCoeff(), 1e-12);
+    const MatrixXd actual = stationary(system, method.method->langevin_scheme(method.options), h);
+    EXPECT_LT((actual - expected(system, method, h)).cwiseAbs().maxCoeff(), 1e-12);
   }
   EXPECT_EQ(count, 14);
 }
 
 TEST(Noise, CovarianceOfTheUnitOscillator) {
-  // m = k = kT = C = 1, h = 0.5, by another program.
+  // m = k = kT = C = 1, h = 0.5, computed by another program.
   const auto of_gamma = [](double g) {
     Section options;
     options.set("gamma", g, {});
-    const MatrixXd found = stationary(unit_oscillator(), methods().find("gamma")->langevin_scheme(options), 0.5);
-    return std::pair(found(0, 0), found(1, 1));
+    const MatrixXd actual = stationary(unit_oscillator(), methods().find("gamma")->langevin_scheme(options), 0.5);
+    return std::pair(actual(0, 0), actual(1, 1));
   };
   const auto expect = [&](double g, double qq, double vv) {
     EXPECT_NEAR(of_gamma(g).first, qq, 1e-12);
@@ -141,7 +142,7 @@ TEST(Noise, CovarianceOfTheUnitOscillator) {
   expect(1.0, 1.052631578947, 0.842105263158);
 }
 
-TEST(Noise, OtherMethodsAreWrongByTheOrderOfTheUndampedStep) {
+TEST(Noise, OtherMethodsHaveErrorsOfTheOrderOfTheUndampedStep) {
   int count = 0;
   const Langevin system = three_particles();
   const MatrixXd gibbs =
@@ -164,42 +165,42 @@ TEST(Noise, SeveralTemperaturesAreThoseOfTheLangevinEquation) {
   Langevin chain{VectorXd{{1.0, 0.7, 1.4}}, MatrixXd{{2.2, -1.0, 0.0}, {-1.0, 1.9, -0.9}, {0.0, -0.9, 2.0}},
                  VectorXd{{0.8, 0.0, 1.7}}.asDiagonal(), VectorXd{{2.0, 0.0, 0.4}}};
   const MatrixXd inverse = chain.mass.cwiseInverse().asDiagonal();
-  MatrixXd motion = MatrixXd::Zero(6, 6), supply = motion;
-  motion.topRightCorner(3, 3).setIdentity();
-  motion.bottomLeftCorner(3, 3) = -inverse * chain.stiffness;
-  motion.bottomRightCorner(3, 3) = -inverse * chain.damping;
-  supply.bottomRightCorner(3, 3) = 2.0 * inverse * chain.damping * chain.temperature.asDiagonal() * inverse;
-  const MatrixXd continuous = solve_lyapunov(motion.transpose(), supply);
+  MatrixXd drift = MatrixXd::Zero(6, 6), diffusion = drift;
+  drift.topRightCorner(3, 3).setIdentity();
+  drift.bottomLeftCorner(3, 3) = -inverse * chain.stiffness;
+  drift.bottomRightCorner(3, 3) = -inverse * chain.damping;
+  diffusion.bottomRightCorner(3, 3) = 2.0 * inverse * chain.damping * chain.temperature.asDiagonal() * inverse;
+  const MatrixXd continuous = solve_lyapunov(drift.transpose(), diffusion);
   for (const char* name : {"time-centred", "exact", "gauss(stages=1)"}) {
     const MethodCase& method = method_case(name);
-    const MatrixXd found = stationary(chain, method.method->langevin_scheme(method.options), 0.6);
-    EXPECT_LT((found - continuous).cwiseAbs().maxCoeff(), 1e-12) << name;
+    const MatrixXd actual = stationary(chain, method.method->langevin_scheme(method.options), 0.6);
+    EXPECT_LT((actual - continuous).cwiseAbs().maxCoeff(), 1e-12) << name;
   }
 }
 
 TEST(Noise, DampingAndNoiseAloneAreExact) {
   const Langevin system = three_particles();
   Problem problem = system.problem();
-  // Of no temperature, so that no mode of the damping has noise of its own.
+  // A diffusion matrix that belongs to no temperature, so that the noise of the damping's modes is correlated.
   problem.add_noise(MatrixXd{{0.9, 0.2, -0.1}, {0.2, 0.4, 0.3}, {-0.1, 0.3, 1.1}});
   constexpr double t = 0.9;
   MatrixXd root(3, 3), decay(3, 3);
   {
     OrnsteinUhlenbeck flow(problem, t);
     EXPECT_FALSE(problem.is_damped());
-    std::int64_t one = -1;
+    std::int64_t unit = -1;
     problem.noise()->set_source([&](std::int64_t, int, std::span<double> numbers) {
-      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i) == one ? 1.0 : 0.0;
+      for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i) == unit ? 1.0 : 0.0;
     });
     for (int i = 0; i < 3; ++i) {
       problem.p = VectorXd::Unit(3, i);
       flow.advance(0);
       decay.col(i) = problem.p;
     }
-    for (one = 0; one < 3; ++one) {
+    for (unit = 0; unit < 3; ++unit) {
       problem.p.setZero();
       flow.advance(1);
-      root.col(one) = problem.p;
+      root.col(unit) = problem.p;
     }
   }
   EXPECT_EQ(problem.damping(), system.damping);
@@ -228,7 +229,8 @@ TEST(Noise, LedgerCloses) {
     const auto stepper = make_stepper(method.method->langevin_scheme(method.options), problem, h);
     const bool is_gamma = method.method->entry.name == "gamma";
     const double eta = is_gamma ? (0.5 - method.options.number("gamma")) * h : 0.0;
-    // The gamma family keeps H + eta v.K q in a step without damping and noise; that is all that its ledger moves by.
+    // The gamma family conserves H + eta v.K q in a step without damping and noise; its ledger varies by the second
+    // term only.
     double worst = 0.0, heat = 0.0;
     for (int step = 0; step < steps; ++step) {
       const double before = problem.dissipated;
@@ -236,16 +238,16 @@ TEST(Noise, LedgerCloses) {
       heat += std::abs(problem.dissipated - before);
       const EnergyLedger ledger = problem.energies();
       if (!test_world().is_root()) continue;
-      const double more = eta * problem.velocity().dot(system.stiffness * problem.q);
-      worst = std::max(worst, std::abs(ledger.total() + more));
+      const double further = eta * problem.velocity().dot(system.stiffness * problem.q);
+      worst = std::max(worst, std::abs(ledger.total() + further));
     }
     if (!test_world().is_root()) continue;
     EXPECT_GT(heat, 100.0);
     if (is_gamma || method.properties.quadratic_invariants) {
-      // A rounding of the sum a step.
+      // One rounding error of the sum per step.
       EXPECT_LT(worst, 2.3e-16 * steps * heat);
     } else {
-      // h omega is 0.3: what an undamped step does to the energy is no more than its square of what is turned over.
+      // h omega is 0.3: the energy error of the undamped steps is below its square times the energy exchanged.
       EXPECT_LT(worst, 0.01 * heat);
     }
   }
@@ -263,7 +265,7 @@ class DoubleWell final : public Potential {
   }
 };
 
-TEST(MpiNoise, IsHowAWarmLineStarts) {
+TEST(MpiNoise, IsTheInitialStateOfAWarmLine) {
   constexpr int sites = 299, steps = 2 * (sites + 1);
   constexpr double h = 0.07, damping = 0.6;
   RandomNumbers random(7);
@@ -275,40 +277,40 @@ TEST(MpiNoise, IsHowAWarmLineStarts) {
   start.u[0] = 0.0;
   start.p *= damping * h;
   start.p[0] = 0.8;
-  Problem with_line = make_problem(closed, test_world());
-  set_state(with_line, start);
+  Problem line_problem = make_problem(closed, test_world());
+  set_state(line_problem, start);
 
   Scene open = closed;
   open.lines.clear();
   open.damping = MatrixXd::Constant(1, 1, damping);
-  Problem with_noise = make_problem(open, test_world());
-  set_state(with_noise, {start.u.head(1), start.p.head(1)});
-  with_noise.add_noise(MatrixXd::Constant(1, 1, 0.5 / h));  // an impulse is the number drawn for it
+  Problem noise_problem = make_problem(open, test_world());
+  set_state(noise_problem, {start.u.head(1), start.p.head(1)});
+  noise_problem.add_noise(MatrixXd::Constant(1, 1, 0.5 / h));  // an impulse is the number drawn for it
   const VectorXd mass = closed.system.mass;
-  with_noise.noise()->set_source([&](std::int64_t k, int, std::span<double> numbers) {
-    const auto place = [&](std::int64_t j) { return j > sites ? 0.0 : start.u[j]; };
+  noise_problem.noise()->set_source([&](std::int64_t k, int, std::span<double> numbers) {
+    const auto displacement = [&](std::int64_t j) { return j > sites ? 0.0 : start.u[j]; };
     const auto momentum = [&](std::int64_t j) { return j == 0 ? damping * h * start.p[0] / mass[0] : start.p[j]; };
-    // First what comes in, then what the fixed end sends back.
+    // First the incoming wave, then its reflection from the fixed end.
     const std::int64_t j = k <= sites ? k : 2 * sites + 1 - k;
-    numbers[0] = damping * (place(j + 1) - place(j));
+    numbers[0] = damping * (displacement(j + 1) - displacement(j));
     if (k < sites) numbers[0] += momentum(j + 1);
     if (k > sites) numbers[0] -= momentum(j);
   });
   Section options;
   options.set("gamma", 0.0, {});
   const Method& gamma = *methods().find("gamma");
-  const auto one = make_stepper(gamma.scheme(options), with_line, h);
-  const auto other = make_stepper(gamma.langevin_scheme(options), with_noise, h);
-  double worst = 0.0, farthest = 0.0;
+  const auto line_stepper = make_stepper(gamma.scheme(options), line_problem, h);
+  const auto noise_stepper = make_stepper(gamma.langevin_scheme(options), noise_problem, h);
+  double worst = 0.0, max_distance = 0.0;
   for (int step = 0; step < steps; ++step) {
-    one->advance(1);
-    other->advance(1);
-    worst = std::max(worst, std::abs(with_line.q[0] - with_noise.q[0]));
-    farthest = std::max(farthest, std::abs(with_line.q[0] - closed.system.q0[0]));
+    line_stepper->advance(1);
+    noise_stepper->advance(1);
+    worst = std::max(worst, std::abs(line_problem.q[0] - noise_problem.q[0]));
+    max_distance = std::max(max_distance, std::abs(line_problem.q[0] - closed.system.q0[0]));
   }
   if (!test_world().is_root()) return;
-  EXPECT_GT(farthest, 0.3);
-  // A rounding of sites of that size a step, carried along by a motion that is not chaotic.
+  EXPECT_GT(max_distance, 0.3);
+  // One rounding error of sites of that size per step, in a motion that is not chaotic.
   EXPECT_LT(worst, 1e-12);
 }
 

@@ -68,17 +68,17 @@ std::vector<Subject> subjects() {
 /// Solves for the end of a step: residual and its Jacobian in the displacements there.
 PhasePoint newton(const DenseSystem& dense, const PhasePoint& start, double h, double g, bool implicit_euler) {
   const auto momenta = [&](const Eigen::VectorXd& u) -> Eigen::VectorXd {
-    const Eigen::VectorXd at = implicit_euler ? u : Eigen::VectorXd(g * start.u + (1.0 - g) * u);
-    return start.p + h * dense.force(at) - dense.damping * (u - start.u);
+    const Eigen::VectorXd position = implicit_euler ? u : Eigen::VectorXd(g * start.u + (1.0 - g) * u);
+    return start.p + h * dense.force(position) - dense.damping * (u - start.u);
   };
   const double weight = implicit_euler ? 1.0 : g;        // of p+ in the drift
   const double at_end = implicit_euler ? 1.0 : 1.0 - g;  // of u+ in the force
   Eigen::VectorXd u = start.u + h * start.p.cwiseQuotient(dense.mass);
   for (int i = 0; i < 30; ++i) {
-    const Eigen::VectorXd at = start.u + at_end * (u - start.u);
+    const Eigen::VectorXd position = start.u + at_end * (u - start.u);
     const Eigen::VectorXd residual =
         dense.mass.cwiseProduct(u - start.u) / h - (1.0 - weight) * start.p - weight * momenta(u);
-    Eigen::MatrixXd jacobian = weight * (h * at_end * dense.stiffness(at) + dense.damping);
+    Eigen::MatrixXd jacobian = weight * (h * at_end * dense.stiffness(position) + dense.damping);
     jacobian.diagonal() += dense.mass / h;
     const Eigen::VectorXd correction = jacobian.partialPivLu().solve(residual);
     u -= correction;
@@ -123,7 +123,8 @@ TEST_P(MpiOneStageStepper, EqualsDenseNewtonOnAnyNumberOfRanks) {
       const PhasePoint serial = get_state(alone);
       EXPECT_LT((actual.u - expected.u).cwiseAbs().maxCoeff(), 2e-12 * scale_u);
       EXPECT_LT((actual.p - expected.p).cwiseAbs().maxCoeff(), 2e-12 * scale_p);
-      // Twenty steps with a hundred roundings each at most; beyond the limit of stability they grow as the motion does.
+      // At most twenty steps with a hundred rounding errors each; beyond the stability limit they grow as the motion
+      // does.
       constexpr double roundoff = 20 * 100 * 2.2e-16;
       EXPECT_LT((actual.u - serial.u).cwiseAbs().maxCoeff(), roundoff * scale_u);
       EXPECT_LT((actual.p - serial.p).cwiseAbs().maxCoeff(), roundoff * scale_p);
@@ -149,13 +150,13 @@ TEST(MpiOneStageStepperFailure, IsTheSameOnEveryRankAndNamesTheStep) {
   EXPECT_LE(failure->step, 5);
   EXPECT_GT(failure->residual, 0.0);
   EXPECT_THAT(failure->reason, testing::HasSubstr("DIVERGED_MAX_IT"));
-  const double mine[] = {static_cast<double>(failure->step), failure->residual};
-  const std::vector<double> all = test_world().gather_all(mine);
-  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], mine[i % 2]);
+  const double local[] = {static_cast<double>(failure->step), failure->residual};
+  const std::vector<double> all = test_world().gather_all(local);
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], local[i % 2]);
 }
 
-// A motion that dies down leaves Newton's method nothing but the round-off of forces that cancel, which is more than
-// that of the force itself. It must not fail there.
+// When a motion has decayed, the residual of Newton's method is the round-off of forces that cancel, which is larger
+// than that of their sum. The method must not fail then.
 TEST(MpiOneStageStepperFailure, IsNoneAtRest) {
   Mistakes mistakes;
   Section bond;

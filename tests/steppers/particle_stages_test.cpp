@@ -1,4 +1,4 @@
-// The stages of particles in implicit steps: whichever way their equations are solved, the path is the same.
+// The stages of particles in implicit steps: all solvers of their equations give the same path.
 #include <gtest/gtest.h>
 
 #include "steppers/particle_stages.hpp"
@@ -84,8 +84,8 @@ End end_of(const Scene& scene, const std::string& method, double h, int steps) {
   return {problem.q, problem.p, problem.dissipated};
 }
 
-// PETSc solves the same equations with a matrix of all unknowns, to round-off in the residual. That adds up over the
-// steps, at most linearly in the short time here, in which neighbouring paths do not part.
+// PETSc solves the same equations with a matrix of all unknowns, to round-off in the residual. The errors add up over
+// the steps, at most linearly in the short time here, in which neighbouring paths do not diverge.
 TEST(ParticleStages, OwnSolversAndPetscGiveTheSamePath) {
   constexpr int steps = 40;
   const std::pair<const char*, Scene> scenes[] = {{"trimer", trimer()},
@@ -113,8 +113,8 @@ TEST(ParticleStages, OwnSolversAndPetscGiveTheSamePath) {
   }
 }
 
-// Linear equations keep their matrix, but only as long as the environments respond as before.
-TEST(ParticleStages, AKeptMatrixBelongsToOneResponse) {
+// The factors of linear equations are stored, but only as long as the environments respond as before.
+TEST(ParticleStages, StoredFactorsBelongToOneResponse) {
   RandomNumbers random(31);
   Scene scene;
   scene.system = random_particles(2, 1, random);
@@ -137,23 +137,23 @@ TEST(ParticleStages, AKeptMatrixBelongsToOneResponse) {
   EXPECT_LE((problem.p - fresh.p).norm(), tolerance * fresh.p.norm());
 }
 
-// The energy of a symplectic method drifts with what its solver leaves, if that is always of the same sign. Gauss's
-// methods keep that of linear motion, which these springs have: of what is not linear in them nothing is left but that
-// nobody knows.
-TEST(ParticleStages, EnergiesDoNotDriftByWhatSolversLeave) {
+// The energy of a symplectic method drifts if the errors of its solver always have the same sign. Gauss methods
+// conserve the energy of linear motion; the nonlinear term of these springs is negligible, but the solver treats them
+// as nonlinear.
+TEST(ParticleStages, EnergiesDoNotDriftBySolverErrors) {
   constexpr int steps = 40'000;
   for (const double h : {0.05, 0.1, 0.2}) {
     Problem problem = make_problem(chain(9, false, 0.0, 1e-200), self_world());
     const std::unique_ptr<Stepper> stepper = make_stepper(method_case("gauss(stages=2)").scheme, problem, h);
     const double before = problem.energies().total();
     EXPECT_FALSE(stepper->advance(steps));
-    // Round-off at random of sign: its sum grows with the square root of the steps.
-    const double residual_tolerance = 10.0 * std::sqrt(steps) * std::numeric_limits<double>::epsilon();
-    EXPECT_NEAR(problem.energies().total(), before, residual_tolerance * before) << h;
+    // Round-off of random sign: its sum grows with the square root of the number of steps.
+    const double roundoff = 10.0 * std::sqrt(steps) * std::numeric_limits<double>::epsilon();
+    EXPECT_NEAR(problem.energies().total(), before, roundoff * before) << h;
   }
 }
 
-// The same of linear equations, in steps that are short for the forces and in steps that are long for them.
+// The same for linear equations, in steps that are short for the forces and in steps that are long for them.
 TEST(ParticleStages, EnergiesOfLinearMotionDoNotDrift) {
   constexpr int steps = 40'000;
   for (const double h : {0.1, 0.3, 3.0, 30.0}) {
@@ -161,8 +161,8 @@ TEST(ParticleStages, EnergiesOfLinearMotionDoNotDrift) {
     const std::unique_ptr<Stepper> stepper = make_stepper(method_case("gamma(gamma=0.500000)").scheme, problem, h);
     const double before = problem.energies().total();
     EXPECT_FALSE(stepper->advance(steps));
-    const double residual_tolerance = 10.0 * std::sqrt(steps) * std::numeric_limits<double>::epsilon();
-    EXPECT_NEAR(problem.energies().total(), before, residual_tolerance * before) << h;
+    const double roundoff = 10.0 * std::sqrt(steps) * std::numeric_limits<double>::epsilon();
+    EXPECT_NEAR(problem.energies().total(), before, roundoff * before) << h;
   }
 }
 

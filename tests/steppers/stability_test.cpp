@@ -1,4 +1,4 @@
-// Stability limits against growth as it is seen in runs.
+// Stability limits against the growth of runs.
 #include "steppers/stability.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace bathline::stability_test {
 namespace {
 
-/// How much larger than its start a run becomes; it ends once that is clear.
+/// The largest size of a run relative to its start; the run ends once growth is certain.
 double growth(const Scene& scene, const Scheme& scheme, double h, int pieces) {
   Problem problem = make_problem(scene, test_world());
   RandomNumbers random(3);
@@ -28,9 +28,9 @@ double growth(const Scene& scene, const Scheme& scheme, double h, int pieces) {
   double largest = 1.0;
   for (int piece = 0; piece < pieces && largest < 1e4; ++piece) {
     stepper->advance(50);
-    const PhasePoint now = get_state(problem);
+    const PhasePoint state = get_state(problem);
     // Frequencies are of order one to a hundred, so positions and momenta may be added up like this.
-    const double size = (now.u.norm() + now.p.norm()) / (start.u.norm() + start.p.norm());
+    const double size = (state.u.norm() + state.p.norm()) / (start.u.norm() + start.p.norm());
     largest = std::isfinite(size) ? std::max(largest, size) : std::numeric_limits<double>::infinity();
   }
   return largest;
@@ -94,7 +94,7 @@ TEST(Stability, BelowTheLimitRunsStayBoundedAndAboveTheyGrow) {
       } else {
         ASSERT_GT(limit.largest_step, 0.0);
         EXPECT_LT(growth(subject.scene, method.scheme, 0.98 * limit.largest_step, 40), 1e3) << limit.largest_step;
-        // Accurate methods have a narrow gap of slow growth there.
+        // Accurate methods have a narrow interval of slow growth there.
         bool grows = growth(subject.scene, method.scheme, 1.04 * limit.largest_step, 400) > 1e3;
         for (const double beyond : {1.002, 1.00012}) {
           grows = grows || growth(subject.scene, method.scheme, beyond * limit.largest_step, 3000) > 1e3;
@@ -127,7 +127,7 @@ TEST(Stability, LightParticleLowersTheLimit) {
   EXPECT_LT(stability_limit(problem, *method.method, method.options).largest_step, 2.0 / 19.0);
 }
 
-TEST(Stability, AnUnstableEquilibriumIsNotTheStepsFault) {
+TEST(Stability, AnUnstableEquilibriumDoesNotLimitTheStep) {
   Scene scene = oscillator(1.0, -1.0);
   scene.damping = Eigen::MatrixXd::Constant(1, 1, 0.5);
   const Problem problem = make_problem(scene, test_world());
@@ -137,7 +137,7 @@ TEST(Stability, AnUnstableEquilibriumIsNotTheStepsFault) {
   EXPECT_TRUE(std::isinf(limit.largest_step));
 }
 
-// Nothing holds the centre of mass; that it drifts away is no instability.
+// The centre of mass is free; its drift is not an instability.
 TEST(Stability, FreeMotionsAreNoInstability) {
   for (int axes = 1; axes <= 3; ++axes) {
     Scene scene;
@@ -190,8 +190,8 @@ Scene chain(int particles, const Eigen::VectorXd& damping) {
 
 double highest_of_chain(int particles) { return 2.0 * std::cos(0.5 * M_PI / (particles + 1)); }
 
-// All modes are damped alike, and the fastest is the first that a step loses. Its frequency is known to round-off, and
-// of very many particles to 10^-4 of the range of the squares.
+// All modes are damped alike, and the fastest is the first to become unstable. Its frequency is computed to round-off,
+// for very many particles to 10^-4 of the range of the squares.
 TEST(Stability, LimitOfManyParticlesIsThatOfTheirFastestMotion) {
   for (const char* name : {"gamma(gamma=0.000000)", "gamma(gamma=1.000000)",
                            "stoermer-verlet(order_of_substeps=kick-drift-kick)", "rk4"}) {
@@ -201,9 +201,9 @@ TEST(Stability, LimitOfManyParticlesIsThatOfTheirFastestMotion) {
     };
     for (const auto& [particles, exactness] : {std::pair(40, 1e-8), std::pair(1000, 2e-4)}) {
       SCOPED_TRACE(std::string(name) + ", " + std::to_string(particles));
-      Scene one = oscillator(1.0, std::pow(highest_of_chain(particles), 2));
-      one.damping = Eigen::MatrixXd::Constant(1, 1, 0.3);
-      const double expected = limit(one);
+      Scene fastest = oscillator(1.0, std::pow(highest_of_chain(particles), 2));
+      fastest.damping = Eigen::MatrixXd::Constant(1, 1, 0.3);
+      const double expected = limit(fastest);
       EXPECT_NEAR(limit(chain(particles, Eigen::VectorXd::Constant(particles, 0.3))), expected, exactness * expected);
     }
   }
@@ -232,8 +232,8 @@ TEST(Stability, ClosedSystemsOfManyParticlesHaveTheLimitOfTheirHighestFrequency)
               1e-3);
 }
 
-// Nothing may be looked for without end, whatever the numbers are.
-TEST(Stability, ComesToAnEndWhereNothingIsANumber) {
+// Every search ends, whatever the numbers are.
+TEST(Stability, EndsForNumbersThatAreNotFinite) {
   for (const double stiffness : {1e300, std::numeric_limits<double>::infinity(), std::nan("")}) {
     for (const int particles : {1, 30}) {
       Scene scene = chain(particles, Eigen::VectorXd::Constant(particles, 0.1));
@@ -250,7 +250,7 @@ TEST(Stability, ComesToAnEndWhereNothingIsANumber) {
 }
 
 // A coupled mass matrix in the coordinates a, b of the double pendulum near its rest: with w^2 = g (2 + sqrt 2) for the
-// faster oscillation the limits are those of the method over w. The same as a potential has them, where masses are
+// faster oscillation the limits are those of the method over w. They are those of a potential where masses are
 // constant.
 TEST(StabilityLimit, OfATypedLagrangianIsThatOfItsSecondDerivatives) {
   ParticleSystem pendulum = double_pendulum();
@@ -260,23 +260,24 @@ TEST(StabilityLimit, OfATypedLagrangianIsThatOfItsSecondDerivatives) {
   EXPECT_NEAR(particle_frequency(pendulum), fastest, 1e-12 * fastest);
   const Problem problem(pendulum, Eigen::MatrixXd::Zero(2, 2), {}, test_world());
   for (const char* name : {"lobatto(stages=2)", "gamma(gamma=0.250000)", "rk4"}) {
-    const MethodCase& one = method_case(name);
-    const StabilityLimit limit = stability_limit(problem, *one.method, one.options);
+    const MethodCase& method = method_case(name);
+    const StabilityLimit limit = stability_limit(problem, *method.method, method.options);
     EXPECT_FALSE(limit.is_linear) << name;
-    EXPECT_NEAR(limit.largest_step, one.properties.imaginary_axis_limit / fastest, 1e-4 * limit.largest_step) << name;
+    EXPECT_NEAR(limit.largest_step, method.properties.imaginary_axis_limit / fastest, 1e-4 * limit.largest_step)
+        << name;
   }
   EXPECT_TRUE(stability_limit(problem, *method_case("explicit-euler").method, Section()).never_stable);
 }
 
-// x'' = -w^2 x + B y', y'' = -w^2 y - B x' goes round with the frequency sqrt(w^2 + B^2/4) + B/2 and a slower one.
-TEST(StabilityLimit, OfATypedLagrangianKnowsItsGyroscopicForces) {
+// x'' = -w^2 x + B y', y'' = -w^2 y - B x' rotates with the frequency sqrt(w^2 + B^2/4) + B/2 and a slower one.
+TEST(StabilityLimit, OfATypedLagrangianIncludesItsGyroscopicForces) {
   const ParticleSystem charge = typed_system("(x_dot^2 + y_dot^2)/2 + 0.85*(x*y_dot - y*x_dot) - 0.72*(x^2 + y^2)",
                                              {"x", "y"}, Eigen::Vector2d(0.3, -0.1), Eigen::Vector2d(0.2, 0.4));
   const double fastest = std::sqrt(1.44 + 0.85 * 0.85) + 0.85;
   const Problem problem(charge, Eigen::MatrixXd::Zero(2, 2), {}, test_world());
-  const MethodCase& one = method_case("rk4");
-  const StabilityLimit limit = stability_limit(problem, *one.method, one.options);
-  EXPECT_NEAR(limit.largest_step, one.properties.imaginary_axis_limit / fastest, 1e-8);
+  const MethodCase& method = method_case("rk4");
+  const StabilityLimit limit = stability_limit(problem, *method.method, method.options);
+  EXPECT_NEAR(limit.largest_step, method.properties.imaginary_axis_limit / fastest, 1e-8);
 }
 
 }  // namespace
