@@ -1,4 +1,4 @@
-// The Kepler potential of unit strength, for tests of what is not the catalogue's.
+// The Kepler potential of unit strength, for tests that are independent of the catalogue.
 #pragma once
 
 #include <cmath>

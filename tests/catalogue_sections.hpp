@@ -1,4 +1,4 @@
-// Sections for anything in a catalogue, filled in from its own description.
+// Sections for any entry of a catalogue, filled in from its description.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace bathline {
 
-inline Section example_section(const CatalogueEntry& entry, const std::vector<std::string>& more = {});
+inline Section example_section(const CatalogueEntry& entry, const std::vector<std::string>& optional_keys = {});
 
-/// Some value of the type that a parameter asks for, different for different `number`s; positive.
+/// A positive value of the parameter's type, different for different `number`s.
 inline Section::Value example_value(const Parameter& parameter, int number) {
-  const double some = 0.7 + 0.37 * number;
+  const double value = 0.7 + 0.37 * number;
   switch (parameter.type) {
     case ValueType::boolean:
       return parameter.default_value != "false";
@@ -26,18 +26,18 @@ inline Section::Value example_value(const Parameter& parameter, int number) {
         return parameter.default_value.substr(1, parameter.default_value.size() - 2);
       return parameter.choices.empty() ? std::string("text") : parameter.choices.front();
     case ValueType::numbers:
-      return std::vector<double>{some, 1.5 * some};
+      return std::vector<double>{value, 1.5 * value};
     case ValueType::integers:
       return std::vector<long>{0, 1};
     case ValueType::texts:
-      // Of a typed system, whose V is a function of one of them.
+      // For a typed system, whose V is a function of one of them.
       return parameter.name == "coordinates" ? std::vector<std::string>{"r", "x"} : std::vector<std::string>{};
     case ValueType::rows:
-      return Section::Rows{{some}};
+      return Section::Rows{{value}};
     case ValueType::number:
       if (!parameter.default_value.empty()) return std::stod(parameter.default_value);
-      if (parameter.bound == Bound::negative) return -some;
-      return parameter.bound == Bound::unit_interval ? 0.3 : some;
+      if (parameter.bound == Bound::negative) return -value;
+      return parameter.bound == Bound::unit_interval ? 0.3 : value;
     default:
       break;
   }
@@ -45,19 +45,19 @@ inline Section::Value example_value(const Parameter& parameter, int number) {
   return std::vector<Section>{example_section(potentials().begin()->entry)};
 }
 
-/// What is required or has a default; and what `more` names.
-inline Section example_section(const CatalogueEntry& entry, const std::vector<std::string>& more) {
+/// The keys that are required or have a default, and those in `optional_keys`.
+inline Section example_section(const CatalogueEntry& entry, const std::vector<std::string>& optional_keys) {
   Section section;
   section.set("kind", entry.name, {});
   int number = 0;
-  bool takes_names = false;  // of the user's choice, so that one more would be another number
+  bool takes_names = false;  // of the user's choice, among which `name` would be a further entry
   for (const Parameter& parameter : entry.parameters) takes_names = takes_names || parameter.name == wildcard_key;
   if (!takes_names) section.set("name", entry.name, {});
   for (const Parameter& parameter : entry.parameters) {
     ++number;
-    bool wanted = parameter.required || !parameter.default_value.empty();
-    for (const std::string& name : more) wanted = wanted || name == parameter.name;
-    if (wanted) section.set(parameter.name, example_value(parameter, number), {});
+    bool is_included = parameter.required || !parameter.default_value.empty();
+    for (const std::string& name : optional_keys) is_included = is_included || name == parameter.name;
+    if (is_included) section.set(parameter.name, example_value(parameter, number), {});
   }
   return section;
 }

@@ -1,5 +1,5 @@
-// The whole of a small scene as dense matrices, u'' = M^-1 (-K u - grad V - C u'), put together from its springs one by
-// one: the independent description that fast code is compared with.
+// A small scene as dense matrices, u'' = M^-1 (-K u - grad V - C u'), assembled from single springs: the
+// independent description that fast code is compared with.
 #pragma once
 
 #include "scene.hpp"
@@ -20,16 +20,16 @@ class DenseSystem {
     for (const SceneLine& line : scene.lines) {
       const int sites = static_cast<int>(line.sites);
       for (int axis = 0; axis < axes; ++axis) {
-        // Positions along the line: the head, the sites, and what is behind the last one.
-        std::vector<Eigen::VectorXd> place(static_cast<std::size_t>(sites + 1), Eigen::VectorXd::Zero(size));
-        for (const Attachment::Weight& w : line.weights) place[0][w.particle * axes + axis] += w.weight;
+        // Positions along the line: the head, the sites, and the far end.
+        std::vector<Eigen::VectorXd> position(static_cast<std::size_t>(sites + 1), Eigen::VectorXd::Zero(size));
+        for (const Attachment::Weight& w : line.weights) position[0][w.particle * axes + axis] += w.weight;
         for (int j = 0; j < sites; ++j) {
-          place[static_cast<std::size_t>(j + 1)][begin + j * axes + axis] = 1.0;
+          position[static_cast<std::size_t>(j + 1)][begin + j * axes + axis] = 1.0;
           mass[begin + j * axes + axis] = line.constants.mass;
         }
-        if (line.constants.far_end == FarEnd::fixed) place.push_back(Eigen::VectorXd::Zero(size));
-        for (std::size_t j = 0; j + 1 < place.size(); ++j) {
-          const Eigen::VectorXd strain = place[j + 1] - place[j];
+        if (line.constants.far_end == FarEnd::fixed) position.push_back(Eigen::VectorXd::Zero(size));
+        for (std::size_t j = 0; j + 1 < position.size(); ++j) {
+          const Eigen::VectorXd strain = position[j + 1] - position[j];
           springs += line.constants.stiffness * strain * strain.transpose();
         }
         const int last = begin + (sites - 1) * axes + axis;

@@ -11,13 +11,14 @@ inline Eigen::MatrixXd jacobian_of(const std::function<Eigen::VectorXd(const Eig
                                    const Eigen::VectorXd& x, double width = 5e-3) {
   Eigen::MatrixXd jacobian;
   for (Eigen::Index column = 0; column < x.size(); ++column) {
-    const auto at = [&](double offset) -> Eigen::VectorXd {
+    const auto shifted = [&](double offset) -> Eigen::VectorXd {
       Eigen::VectorXd moved = x;
       moved[column] += offset * width;
       return map(moved);
     };
-    const Eigen::VectorXd derivative =
-        (45.0 * (at(1.0) - at(-1.0)) - 9.0 * (at(2.0) - at(-2.0)) + (at(3.0) - at(-3.0))) / (60.0 * width);
+    const Eigen::VectorXd derivative = (45.0 * (shifted(1.0) - shifted(-1.0)) - 9.0 * (shifted(2.0) - shifted(-2.0)) +
+                                        (shifted(3.0) - shifted(-3.0))) /
+                                       (60.0 * width);
     if (column == 0) jacobian.resize(derivative.size(), x.size());
     jacobian.col(column) = derivative;
   }
@@ -27,7 +28,7 @@ inline Eigen::MatrixXd jacobian_of(const std::function<Eigen::VectorXd(const Eig
 /// Gradient of a number.
 inline Eigen::VectorXd gradient_of(const std::function<double(const Eigen::VectorXd&)>& value, const Eigen::VectorXd& x,
                                    double width = 5e-3) {
-  return jacobian_of([&](const Eigen::VectorXd& at) { return Eigen::VectorXd::Constant(1, value(at)); }, x, width)
+  return jacobian_of([&](const Eigen::VectorXd& point) { return Eigen::VectorXd::Constant(1, value(point)); }, x, width)
       .transpose();
 }
 

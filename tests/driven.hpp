@@ -1,4 +1,4 @@
-// What acts on problems in tests from outside, in plain functions.
+// External forces on problems in tests, as plain functions.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace bathline {
 
-/// A drive and its rate as they are given.
+/// A drive and its rate from given functions.
 class PlainDrive final : public Drive {
  public:
   using Function = std::function<Eigen::VectorXd(double t)>;
@@ -29,26 +29,26 @@ inline std::shared_ptr<const Drive> cosine_drive(int size, double amplitude, dou
       [=](double t) -> Eigen::VectorXd { return -amplitude * omega * std::sin(omega * t) * first; });
 }
 
-/// A force and its slopes as they are given; without the last of them it does not depend on velocities.
+/// A force and its Jacobians from given functions; without the last of them it does not depend on velocities.
 class PlainForce final : public Force {
  public:
   using Vector = std::function<Eigen::VectorXd(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t)>;
   using Matrix = std::function<Eigen::MatrixXd(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t)>;
-  PlainForce(Vector value, Matrix by_q, Matrix by_v = {})
-      : value_(std::move(value)), by_q_(std::move(by_q)), by_v_(std::move(by_v)) {}
+  PlainForce(Vector value, Matrix df_dq, Matrix df_dv = {})
+      : value_(std::move(value)), df_dq_(std::move(df_dq)), df_dv_(std::move(df_dv)) {}
   void value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::VectorXd& force) const override {
     force = value_(q, v, t);
   }
-  void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& by_q,
-                 Eigen::MatrixXd& by_v) const override {
-    by_q = by_q_(q, v, t);
-    by_v = by_v_ ? by_v_(q, v, t) : Eigen::MatrixXd::Zero(q.size(), q.size()).eval();
+  void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double t, Eigen::MatrixXd& df_dq,
+                 Eigen::MatrixXd& df_dv) const override {
+    df_dq = df_dq_(q, v, t);
+    df_dv = df_dv_ ? df_dv_(q, v, t) : Eigen::MatrixXd::Zero(q.size(), q.size()).eval();
   }
-  bool depends_on_velocity() const override { return static_cast<bool>(by_v_); }
+  bool depends_on_velocity() const override { return static_cast<bool>(df_dv_); }
 
  private:
   Vector value_;
-  Matrix by_q_, by_v_;
+  Matrix df_dq_, df_dv_;
 };
 
 }  // namespace bathline

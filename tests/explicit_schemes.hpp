@@ -23,8 +23,8 @@ inline const std::vector<NamedScheme>& explicit_schemes() {
                                                                 {Kind::kick, 0.2},
                                                                 {Kind::drift, 0.3},
                                                                 {Kind::kick, 0.4, true}})}};
-    for (const MethodCase& one : method_cases()) {
-      if (const auto* scheme = std::get_if<ExplicitScheme>(&one.scheme)) schemes.push_back({one.name, *scheme});
+    for (const MethodCase& method : method_cases()) {
+      if (const auto* scheme = std::get_if<ExplicitScheme>(&method.scheme)) schemes.push_back({method.name, *scheme});
     }
     return schemes;
   }();

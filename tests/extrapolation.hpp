@@ -1,5 +1,5 @@
-// A reference for ordinary differential equations that shares nothing with the program: Gragg's modified midpoint rule
-// in long double, extrapolated to order 16 (Bulirsch and Stoer).
+// A reference for ordinary differential equations that is independent of the program: Gragg's modified midpoint rule in
+// long double, extrapolated to order 16 (Bulirsch and Stoer).
 #pragma once
 
 #include <functional>
@@ -24,15 +24,15 @@ inline LongState extrapolated(const LongMotion& motion, LongState x, long double
     for (int k = 0; k < columns; ++k) {
       const int n = 2 * (k + 1);
       const long double h = step / n;
-      LongState before = x;
-      LongState now = plus(x, h, motion(x));
+      LongState previous = x;
+      LongState current = plus(x, h, motion(x));
       for (int i = 1; i < n; ++i) {
-        LongState next = plus(before, 2.0L * h, motion(now));
-        before = std::move(now);
-        now = std::move(next);
+        LongState next = plus(previous, 2.0L * h, motion(current));
+        previous = std::move(current);
+        current = std::move(next);
       }
-      LongState end = plus(before, h, motion(now));
-      for (std::size_t i = 0; i < end.size(); ++i) end[i] = 0.5L * (end[i] + now[i]);
+      LongState end = plus(previous, h, motion(current));
+      for (std::size_t i = 0; i < end.size(); ++i) end[i] = 0.5L * (end[i] + current[i]);
       table.push_back(std::move(end));
       // Neville's scheme in h^2, in place.
       for (int j = k - 1; j >= 0; --j) {

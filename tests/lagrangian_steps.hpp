@@ -9,15 +9,15 @@
 
 namespace bathline {
 
-/// The scheme that a method is to such systems; `herglotz` is that of the midpoint Lagrangian.
+/// The scheme of a method for such systems; `herglotz` is that of the midpoint Lagrangian.
 inline Scheme scheme_of(const std::string& name) {
   if (name == "herglotz") {
     Section options;
     options.set("lagrangian", std::string("midpoint"), {});
     return methods().find("herglotz")->lagrangian_scheme(options);
   }
-  const MethodCase& one = method_case(name);
-  return one.method->lagrangian_scheme ? one.method->lagrangian_scheme(one.options) : one.scheme;
+  const MethodCase& named = method_case(name);
+  return named.method->lagrangian_scheme ? named.method->lagrangian_scheme(named.options) : named.scheme;
 }
 
 /// A system on its own, at its start; without damping where that is empty.

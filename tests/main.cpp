@@ -14,11 +14,11 @@ namespace {
 
 const MpiSession* session = nullptr;
 
-/// Prints the failures of the ranks that do not report otherwise, and ends the program where a test was left early:
-/// the other ranks would wait for this one.
+/// Prints the failures of the ranks that do not report otherwise, and aborts the program after a fatal failure, as the
+/// other ranks would wait for this one.
 class RankListener : public testing::EmptyTestEventListener {
  public:
-  // While a result is handed out GoogleTest cannot be asked for the current test.
+  // While a result is reported GoogleTest cannot be asked for the current test.
   void OnTestStart(const testing::TestInfo& test) override {
     test_ = std::string(test.test_suite_name()) + "." + test.name();
   }
@@ -44,13 +44,14 @@ const Communicator& test_world() { return session->world(); }
 
 }  // namespace bathline
 
-// There in a program with the leak sanitizer alone. What is allocated between the two counts as no leak.
+// Defined in programs with the leak sanitizer only. Memory allocated between the two calls is not reported.
 extern "C" void __lsan_disable() __attribute__((weak));
 extern "C" void __lsan_enable() __attribute__((weak));
 
 int main(int argc, char** argv) {
   bathline::flush_subnormals();  // as the program does
-  // OpenMPI keeps some of what it begins with, in plugins that it unloads: their stacks have no names to suppress.
+  // Open MPI does not free some of its initial memory, allocated in plugins that it unloads: their stacks have no names
+  // to suppress.
   if (__lsan_disable) __lsan_disable();
   const bathline::MpiSession session;
   if (__lsan_enable) __lsan_enable();

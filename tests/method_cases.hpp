@@ -1,6 +1,6 @@
-// Every integrator of the catalogue that runs without a z, with representative options: all choices of a text, the
-// corners and the middle of the unit interval, defaults otherwise. A method that joins the catalogue is found here by
-// itself.
+// Every integrator of the catalogue for systems without an action z, with representative options: all choices of a
+// text, the corners and the middle of the unit interval, defaults otherwise. New methods of the catalogue are included
+// automatically.
 #pragma once
 
 #include <stdexcept>
@@ -54,15 +54,15 @@ inline const std::vector<MethodCase>& method_cases() {
       if (method.domain == Method::Domain::contact) continue;  // tests/properties/contact_test.cpp
       std::vector<std::pair<std::string, Section>> choices = {{"", Section()}};
       for (const Parameter& option : method.entry.parameters) {
-        std::vector<std::pair<std::string, Section>> more;
+        std::vector<std::pair<std::string, Section>> extended;
         for (const auto& [name, section] : choices) {
           for (const Section::Value& value : representative_values(option)) {
             Section next = section;
             next.set(option.name, value, {});
-            more.emplace_back(name + (name.empty() ? "" : ",") + option.name + "=" + printed(value), next);
+            extended.emplace_back(name + (name.empty() ? "" : ",") + option.name + "=" + printed(value), next);
           }
         }
-        choices = std::move(more);
+        choices = std::move(extended);
       }
       for (const auto& [name, section] : choices) {
         cases.push_back({method.entry.name + (name.empty() ? "" : "(" + name + ")"), &method, section,
@@ -75,8 +75,8 @@ inline const std::vector<MethodCase>& method_cases() {
 }
 
 inline const MethodCase& method_case(const std::string& name) {
-  for (const MethodCase& one : method_cases()) {
-    if (one.name == name) return one;
+  for (const MethodCase& candidate : method_cases()) {
+    if (candidate.name == name) return candidate;
   }
   throw std::logic_error("no method case " + name);
 }

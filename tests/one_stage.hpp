@@ -1,4 +1,4 @@
-// The weights of an implicit scheme with one stage as the oracles of tests write its steps.
+// The weights of an implicit scheme with one stage in the form of the reference steps of tests.
 #pragma once
 
 #include "methods/scheme.hpp"

@@ -1,5 +1,4 @@
-// A particle in a well with one environment, for tests of what environments do
-// at a temperature and after a restart.
+// A particle in a well with one environment, for tests of environments at a temperature and after a restart.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,9 +35,8 @@ inline Problem particle_in(const Well& well, std::unique_ptr<Environment> enviro
   return problem;
 }
 
-/// Particles and the first environment of another problem, by its fields alone,
-/// as from a checkpoint.
-inline void take_over_state(Problem& problem, Problem& other) {
+/// Copies the particles and the first environment of another problem, by its fields only, as from a checkpoint.
+inline void copy_state(Problem& problem, Problem& other) {
   problem.q = other.q;
   problem.p = other.p;
   const std::vector<StateField> from = other.environments()[0]->fields();
@@ -55,7 +53,7 @@ struct End {
   double q, p, total, dissipated;
 };
 
-/// What becomes of a particle in so many steps.
+/// The particle and the ledger after `steps` steps.
 inline End end_of(Problem& problem, const Scheme& scheme, double h, int steps) {
   EXPECT_FALSE(make_stepper(scheme, problem, h)->advance(steps));
   problem.broadcast_particles();
@@ -63,17 +61,16 @@ inline End end_of(Problem& problem, const Scheme& scheme, double h, int steps) {
   return {problem.q[0], problem.p[0], ledger.total(), ledger.dissipated};
 }
 
-/// What goes to and fro in an entry of the ledger over so many steps, and how
-/// far the total strays meanwhile.
+/// The total variation of an entry of the ledger over `steps` steps, and the largest change of the total.
 struct LedgerWalk {
   LedgerWalk(Problem& problem, Stepper& stepper, int steps, double EnergyLedger::*entry) {
     const EnergyLedger begin = problem.energies();
-    double last = begin.*entry;
+    double previous = begin.*entry;
     for (int step = 0; step < steps; ++step) {
       EXPECT_FALSE(stepper.advance(1));
       const EnergyLedger ledger = problem.energies();
-      heat += std::abs(ledger.*entry - last);
-      last = ledger.*entry;
+      heat += std::abs(ledger.*entry - previous);
+      previous = ledger.*entry;
       worst = std::max(worst, std::abs(ledger.total() - begin.total()));
     }
   }

@@ -1,4 +1,4 @@
-// Recipes in tests: text with the program's own vocabulary, and the mistakes that come of it.
+// Recipes in tests: text that is read with the program's own schema, and its mistakes.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace bathline {
 
-/// All that the program brings along, on all ranks.
+/// The program with all its catalogues, on all ranks.
 inline const Program& test_program() {
   static const Program program(builtin_catalogues(), test_world());
   return program;

@@ -1,4 +1,4 @@
-// Problems for tests, described in plain numbers: particles, a potential, damping and the lines that hang on them.
+// Problems for tests, described in plain numbers: particles, a potential, damping and attached lines.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ struct Scene {
   Eigen::MatrixXd damping;  ///< empty: none
   std::vector<SceneLine> lines;
 
-  /// Size of everything: particles, then line by line, site by site, axis by axis.
+  /// The number of degrees of freedom: particles, then line by line, site by site, axis by axis.
   int size() const {
     std::int64_t count = system.size();
     for (const SceneLine& line : lines) count += line.sites * system.axes;
@@ -42,7 +42,7 @@ inline Eigen::MatrixXd random_matrix(int rows, int columns, RandomNumbers& rando
   return matrix;
 }
 
-/// Particles with masses between 1 and 2 somewhere around the origin, in no field of force.
+/// Particles with masses between 1 and 2 around the origin, without forces.
 inline ParticleSystem random_particles(int particles, int axes, RandomNumbers& random) {
   ParticleSystem system;
   system.particles = particles;
@@ -71,12 +71,12 @@ inline Problem make_problem(const Scene& scene, const Communicator& communicator
   return problem;
 }
 
-/// Displacements from the start and momenta of everything, in the order of `Scene::size`.
+/// Displacements from the start and momenta of all degrees of freedom, in the order of `Scene::size`.
 struct PhasePoint {
   Eigen::VectorXd u, p;
 };
 
-/// Puts a problem into a state that every rank knows. @note Collective.
+/// Sets the state of a problem, which is given on every rank. @note Collective.
 inline void set_state(Problem& problem, const PhasePoint& point) {
   const int n = problem.system().size();
   problem.q = problem.system().q0 + point.u.head(n);
@@ -111,7 +111,7 @@ inline PhasePoint get_state(Problem& problem) {
           Eigen::Map<Eigen::VectorXd>(p.data(), static_cast<Eigen::Index>(p.size()))};
 }
 
-/// Somewhere within `size` of the start.
+/// A random point whose components are within `size` of the start.
 inline PhasePoint random_point(int count, double size, RandomNumbers& random) {
   PhasePoint point{Eigen::VectorXd(count), Eigen::VectorXd(count)};
   for (double& u : point.u) u = random.uniform(-size, size);

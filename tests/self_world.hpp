@@ -1,4 +1,4 @@
-// A world of one rank, whatever the number of ranks of the test program: where serial reference runs take place.
+// A world of one rank, whatever the number of ranks of the test program, for serial reference runs.
 #pragma once
 
 #include <memory>

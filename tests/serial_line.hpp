@@ -1,5 +1,5 @@
-// A line in plain loops over all of its sites, one axis, on one rank: the oracle of the fast explicit paths.
-// Kicks and drifts are the documented expressions in std::fma, so that their bits can be compared.
+// A line in plain loops over all of its sites, one axis, on one rank: the reference of the fast explicit paths. Kicks
+// and drifts are the documented expressions in std::fma, so that their bits can be compared.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ class SerialLine {
 
   std::vector<double> w, p;
   double dissipated = 0.0;
-  /// Of unequal sites: the stiffness of the spring before each and of the one behind the last, and 1/mass.
+  /// For nonuniform lines: the stiffness of the spring before each site and of the one behind the last, and 1/mass.
   std::vector<double> springs, inverse_masses;
 
   double force_on_head(double head) const {
@@ -39,18 +39,18 @@ class SerialLine {
   }
 
  private:
-  struct Slope {
+  struct Derivative {
     std::vector<double> w, p;
   };
 
   /// Spring forces, over the stiffness where that is the same everywhere.
-  std::vector<double> differences(const std::vector<double>& at, double head) const {
-    std::vector<double> result(at.size());
-    for (std::size_t j = 0; j < at.size(); ++j) {
-      const double left = j == 0 ? head : at[j - 1];
-      const double behind = line_.far_end == FarEnd::fixed ? 0.0 : at[j];
-      const double right = j + 1 < at.size() ? at[j + 1] : behind;
-      const double before = at[j] - left, after = right - at[j];
+  std::vector<double> differences(const std::vector<double>& field, double head) const {
+    std::vector<double> result(field.size());
+    for (std::size_t j = 0; j < field.size(); ++j) {
+      const double left = j == 0 ? head : field[j - 1];
+      const double behind = line_.far_end == FarEnd::fixed ? 0.0 : field[j];
+      const double right = j + 1 < field.size() ? field[j + 1] : behind;
+      const double before = field[j] - left, after = right - field[j];
       result[j] = springs.empty() ? after - before : springs[j + 1] * after - springs[j] * before;
     }
     return result;
@@ -68,20 +68,20 @@ class SerialLine {
     dissipated += weighted_step * dashpot_ * velocity * velocity;
   }
 
-  /// Textbook Runge-Kutta: slope at the stage values, then the values of the next stage or of the end.
+  /// Textbook Runge-Kutta: the derivative at the stage values, then the values of the next stage or of the end.
   void stage(int stage, const ExplicitScheme& scheme, double h, double head) {
     if (stage == 0) {
       stage_w_ = w;
       stage_p_ = p;
     }
-    Slope slope{stage_p_, differences(stage_w_, head)};
+    Derivative derivative{stage_p_, differences(stage_w_, head)};
     for (std::size_t j = 0; j < w.size(); ++j) {
-      slope.w[j] *= springs.empty() ? 1.0 / line_.mass : inverse_masses[j];
-      if (springs.empty()) slope.p[j] *= line_.stiffness;
+      derivative.w[j] *= springs.empty() ? 1.0 / line_.mass : inverse_masses[j];
+      if (springs.empty()) derivative.p[j] *= line_.stiffness;
     }
-    slope.p.back() -= dashpot_ * slope.w.back();
-    dissipated += h * scheme.b[static_cast<std::size_t>(stage)] * dashpot_ * slope.w.back() * slope.w.back();
-    stages_.push_back(std::move(slope));
+    derivative.p.back() -= dashpot_ * derivative.w.back();
+    dissipated += h * scheme.b[static_cast<std::size_t>(stage)] * dashpot_ * derivative.w.back() * derivative.w.back();
+    stages_.push_back(std::move(derivative));
     const bool last = stages_.size() == scheme.b.size();
     const std::vector<double>& weights = last ? scheme.b : scheme.a[stages_.size()];
     for (std::size_t j = 0; j < w.size(); ++j) {
@@ -101,7 +101,7 @@ class SerialLine {
 
   LineConstants line_;
   double dashpot_;
-  std::vector<Slope> stages_;  // of the step under way
+  std::vector<Derivative> stages_;  // of the current step
   std::vector<double> stage_w_, stage_p_;
 };
 

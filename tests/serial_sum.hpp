@@ -10,16 +10,16 @@ namespace bathline {
 
 inline double serial_sum(const std::vector<double>& values) {
   double sum = 0.0;
-  double lost = 0.0;
+  double correction = 0.0;
   for (std::size_t begin = 0; begin < values.size(); begin += 4096) {
     double lane[8] = {};
     for (std::size_t i = begin; i < values.size() && i < begin + 4096; ++i) lane[i % 8] += values[i];
     const double block = ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
     const double next = sum + block;
-    lost += std::abs(sum) >= std::abs(block) ? (sum - next) + block : (block - next) + sum;
+    correction += std::abs(sum) >= std::abs(block) ? (sum - next) + block : (block - next) + sum;
     sum = next;
   }
-  return sum + lost;
+  return sum + correction;
 }
 
 }  // namespace bathline

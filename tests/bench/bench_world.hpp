@@ -19,7 +19,7 @@ const Communicator& bench_world();
 /// Sites per rank of a line that fits no cache: 32 million, or BATHLINE_BENCH_SITES.
 std::int64_t memory_resident_sites();
 
-/// Iterations of a benchmark with `steps` steps: on short lines so many that the clock can tell their time.
+/// Iterations of a benchmark with `steps` steps: on short lines enough to be measured by the clock.
 inline std::int64_t iterations_of(int steps) {
   return std::clamp<std::int64_t>(1'000'000'000 / (memory_resident_sites() * steps), 3, 2000);
 }
@@ -38,18 +38,18 @@ double seconds_of(Work&& work) {
 /// Times `work`, and counts `items` of all ranks together each time. Every rank runs the same number of iterations,
 /// which therefore has to be fixed. @note Collective.
 template <class Work>
-void time_together(benchmark::State& state, std::int64_t items, Work&& work) {
+void time_on_all_ranks(benchmark::State& state, std::int64_t items, Work&& work) {
   work();  // pages in, solvers set up
   for ([[maybe_unused]] auto _ : state) state.SetIterationTime(seconds_of(work));
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * items);
 }
 
-/// Times `work` like `time_together`, and by turns `reference`, which does as many items: how fast the machine is
-/// depends on the moment. The counter `of_reference` is what the rate of the one is of that of the other, by the best
-/// of each. What is timed has each time been done once before, in case that it goes on from there. @note Collective.
+/// Times `work` like `time_on_all_ranks`, alternating with `reference`, which does as many items, since the speed of
+/// the machine varies. The counter `of_reference` is the ratio of their rates, by the best time of each. Each timed
+/// call follows an untimed one. @note Collective.
 template <class Work, class Reference>
-void time_by_turns(benchmark::State& state, std::int64_t items, Work&& work, const char* of_reference,
-                   Reference&& reference) {
+void time_alternating(benchmark::State& state, std::int64_t items, Work&& work, const char* of_reference,
+                      Reference&& reference) {
   double best = std::numeric_limits<double>::infinity(), best_reference = best;
   for ([[maybe_unused]] auto _ : state) {
     reference();
@@ -63,7 +63,7 @@ void time_by_turns(benchmark::State& state, std::int64_t items, Work&& work, con
   state.counters[of_reference] = best_reference / best;
 }
 
-/// Reads and writes two arrays in place: what one sweep over a line cannot exceed.
+/// Reads and writes two arrays in place: the upper bound for one sweep over a line.
 inline void stream(std::span<double> a, std::span<double> b) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     a[i] += 1e-9 * b[i];

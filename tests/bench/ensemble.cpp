@@ -1,5 +1,5 @@
-// What realisations of ensembles consist of: a double well in a bath of Drude oscillators, and many open ones side by
-// side, by turns with loops of plain C that do the same, the counter `of_plain`.
+// Realisations of ensembles: a double well in a bath of Drude oscillators, and batches of open double wells,
+// alternating with loops of plain C that do the same; the counter `of_plain` is the ratio of rates.
 #include <cmath>
 #include <vector>
 
@@ -35,7 +35,7 @@ Problem double_well_in_a_bath() {
   return problem;
 }
 
-/// The same from anywhere.
+/// The same system in plain loops.
 struct PlainBath {
   std::vector<double> w = std::vector<double>(oscillators), p = w, k = std::vector<double>(oscillators, 0.01);
   double q = 1.0, v = 0.3;
@@ -60,15 +60,15 @@ void double_well(benchmark::State& state) {
   Problem problem = double_well_in_a_bath();
   const std::unique_ptr<Stepper> stepper = make_stepper(gamma_scheme(0.0), problem, h);
   PlainBath plain;
-  time_by_turns(
+  time_alternating(
       state, std::int64_t{oscillators} * steps, [&] { stepper->advance(steps); }, "of_plain", [&] { plain.advance(); });
 }
 
 constexpr int open_steps = 10'000;
-// So little that the particles never come to rest in the wells, where many numbers are zero.
+// So small that the particles never come to rest in the wells, where many numbers are zero.
 constexpr double open_damping = 1e-4, temperature = 0.25;
 
-/// V = ((q/a)^2 - 1)^2 with friction, and with its noise where that is wanted.
+/// V = ((q/a)^2 - 1)^2 with friction and, on request, with its noise.
 std::vector<Problem> open_double_wells(bool noise) {
   Section section;
   section.set("kind", std::string("double-well"), {});
@@ -84,7 +84,7 @@ std::vector<Problem> open_double_wells(bool noise) {
       1);
   system.q0 = Eigen::VectorXd::Zero(1);
   std::vector<Problem> problems;
-  for (std::uint32_t realisation = 0; realisation < BatchStepper::most; ++realisation) {
+  for (std::uint32_t realisation = 0; realisation < BatchStepper::max_realisations; ++realisation) {
     system.v0 = Eigen::VectorXd::Constant(1, 0.3 + 0.01 * realisation);
     problems.emplace_back(system, Eigen::MatrixXd::Constant(1, 1, open_damping),
                           std::vector<std::unique_ptr<Environment>>(), bench_world());
@@ -118,14 +118,14 @@ ExplicitScheme kick_drift_kick() {
 
 void open_particles(benchmark::State& state, bool noise) {
   std::vector<Problem> problems = open_double_wells(noise);
-  const std::unique_ptr<BatchStepper> together = make_batch_stepper(kick_drift_kick(), problems, h);
+  const std::unique_ptr<BatchStepper> batch = make_batch_stepper(kick_drift_kick(), problems, h);
   std::vector<double> q(problems.size()), p(problems.size(), 0.3);
   const std::int64_t items = open_steps * static_cast<std::int64_t>(problems.size());
-  const auto work = [&] { together->advance(open_steps); };
+  const auto work = [&] { batch->advance(open_steps); };
   if (noise) {
-    time_together(state, items, work);
+    time_on_all_ranks(state, items, work);
   } else {
-    time_by_turns(state, items, work, "of_plain", [&] { plain_double_wells(q, p); });
+    time_alternating(state, items, work, "of_plain", [&] { plain_double_wells(q, p); });
   }
 }
 

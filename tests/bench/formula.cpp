@@ -1,4 +1,4 @@
-// Formulas against the same potentials written in C++, by turns: the counter `ratio` is what typing costs.
+// Formulas against the same potentials written in C++, alternating: the counter `ratio` is the ratio of their times.
 #include <cmath>
 
 #include "bench_world.hpp"
@@ -61,7 +61,7 @@ FormulaPotential typed(const std::string& text, int size) {
 
 enum class Part { value, gradient, hessian };
 
-/// Seconds for many evaluations, each at another place.
+/// Seconds for many evaluations, each at another position.
 double seconds_for(const Potential& potential, Part part, int size) {
   Eigen::VectorXd q = Eigen::VectorXd::Constant(size, 0.3), gradient(size);
   Eigen::MatrixXd hessian(size, size);
@@ -77,14 +77,14 @@ double seconds_for(const Potential& potential, Part part, int size) {
 }
 
 void compare(benchmark::State& state, const Potential& formula, const Potential& built, Part part, int size) {
-  double own = std::numeric_limits<double>::infinity(), other = own;
+  double formula_time = std::numeric_limits<double>::infinity(), built_time = formula_time;
   for (auto _ : state) {
     const double seconds = seconds_for(formula, part, size);
-    own = std::min(own, seconds);
-    other = std::min(other, seconds_for(built, part, size));
+    formula_time = std::min(formula_time, seconds);
+    built_time = std::min(built_time, seconds_for(built, part, size));
     state.SetIterationTime(seconds);
   }
-  state.counters["ratio"] = own / other;
+  state.counters["ratio"] = formula_time / built_time;
 }
 
 void henon_heiles(benchmark::State& state, Part part) {

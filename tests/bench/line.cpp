@@ -1,5 +1,5 @@
-// Explicit and implicit steps of a particle with a long line, by the program's own kernels. Nothing is left out: what
-// has not moved yet is computed all the same.
+// Explicit and implicit steps of a particle with a long line, by the program's own kernels. Sites that have not moved
+// yet are computed as well, except by `cold`.
 #include "steppers/stepper.hpp"
 #include "bench_world.hpp"
 #include "line_systems.hpp"
@@ -16,14 +16,14 @@ constexpr int steps_of_a_block = 64;
 void advance_line(benchmark::State& state, const Scheme& scheme, std::int64_t sites, int steps, bool unequal = false) {
   Problem problem = oscillator_on_a_line(sites, unequal);
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, 0.5);
-  time_together(state, sites * bench_world().size() * steps, [&] { stepper->advance(steps); });
+  time_on_all_ranks(state, sites * bench_world().size() * steps, [&] { stepper->advance(steps); });
 }
 
-/// A line at rest until the front, half a site a step fast, has come to its end: each time from the start, as the
-/// program runs it.
+/// A line at rest until the front, with a speed of half a site per step, has reached its end: each time from the start,
+/// as in a run of the program.
 void advance_cold_line(benchmark::State& state, const Scheme& scheme, std::int64_t sites) {
   const std::int64_t steps = 2 * sites;
-  time_together(state, sites * bench_world().size() * steps, [&] {
+  time_on_all_ranks(state, sites * bench_world().size() * steps, [&] {
     Problem problem = oscillator_on_a_line(sites, false, true);
     make_stepper(scheme, problem, 0.5)->advance(steps);
   });
@@ -32,14 +32,14 @@ void advance_cold_line(benchmark::State& state, const Scheme& scheme, std::int64
 void cold_explicit(benchmark::State& state) { advance_cold_line(state, gamma_scheme(0.0), state.range(0)); }
 void cold_midpoint(benchmark::State& state) { advance_cold_line(state, gamma_scheme(0.5), state.range(0)); }
 
-/// One step a sweep, and by turns what bounds it, on the same memory: how fast that is depends on where it lies.
+/// One step a sweep, alternating with its upper bound on the same memory, whose bandwidth depends on its location.
 void explicit_fused(benchmark::State& state) {
   const std::int64_t sites = memory_resident_sites();
   Problem problem = oscillator_on_a_line(sites, false);
   const std::unique_ptr<Stepper> stepper = make_stepper(gamma_scheme(0.0), problem, 0.5);
   Environment& line = *problem.environments().front();
   const std::span<double> w = line.field("w", 0).values, p = line.field("p", 0).values;
-  time_by_turns(
+  time_alternating(
       state, sites * bench_world().size(), [&] { stepper->advance(1); }, "of_two_arrays", [&] { stream(w, p); });
 }
 
@@ -47,7 +47,7 @@ void explicit_blocked(benchmark::State& state) {
   advance_line(state, gamma_scheme(0.0), memory_resident_sites(), steps_of_a_block);
 }
 
-/// With energies every 64 steps, and by turns the same steps without them.
+/// With energies every 64 steps, alternating with the same steps without them.
 void explicit_energies(benchmark::State& state) {
   Problem problem = oscillator_on_a_line(memory_resident_sites(), false);
   const std::unique_ptr<Stepper> stepper = make_stepper(gamma_scheme(0.0), problem, 0.5);
@@ -55,17 +55,17 @@ void explicit_energies(benchmark::State& state) {
     stepper->advance(steps_of_a_block, {.wants_energy = true});
     benchmark::DoNotOptimize(problem.energies());
   };
-  time_by_turns(state, problem.environments().front()->properties().sites * steps_of_a_block, with, "of_blocked",
-                [&] { stepper->advance(steps_of_a_block); });
+  time_alternating(state, problem.environments().front()->properties().sites * steps_of_a_block, with, "of_blocked",
+                   [&] { stepper->advance(steps_of_a_block); });
 }
 
-/// And by turns as many explicit steps.
+/// Alternating with as many explicit steps.
 void midpoint(benchmark::State& state) {
   Problem implicit_problem = oscillator_on_a_line(memory_resident_sites(), false);
   Problem explicit_problem = oscillator_on_a_line(memory_resident_sites(), false);
   const std::unique_ptr<Stepper> implicit_stepper = make_stepper(gamma_scheme(0.5), implicit_problem, 0.5);
   const std::unique_ptr<Stepper> explicit_stepper = make_stepper(gamma_scheme(0.0), explicit_problem, 0.5);
-  time_by_turns(
+  time_alternating(
       state, implicit_problem.environments().front()->properties().sites * steps_of_a_block,
       [&] { implicit_stepper->advance(steps_of_a_block); }, "of_blocked",
       [&] { explicit_stepper->advance(steps_of_a_block); });
@@ -78,7 +78,7 @@ void explicit_nonuniform_fused(benchmark::State& state) {
   advance_line(state, gamma_scheme(0.0), memory_resident_sites(), 1, true);
 }
 
-/// Implicit steps of unequal sites, which know no blocks.
+/// Implicit steps of nonuniform lines, which are not blocked in time.
 template <int stages>
 void gauss_nonuniform(benchmark::State& state) {
   advance_line(state, gauss_scheme(stages), memory_resident_sites(), 4, true);
@@ -89,7 +89,7 @@ void gauss(benchmark::State& state) {
   advance_line(state, gauss_scheme(stages), memory_resident_sites(), steps_of_a_block);
 }
 
-/// Step by step, which other methods with several stages need.
+/// Step by step, as other methods with several stages run.
 template <int stages>
 void gauss_single_steps(benchmark::State& state) {
   constexpr int steps = 4;
@@ -100,7 +100,7 @@ void gauss_single_steps(benchmark::State& state) {
   StageResponse response;
   const double head[] = {0.0};
   const Eigen::MatrixXd velocities = Eigen::MatrixXd::Ones(stages, 1);
-  time_together(state, sites * steps, [&] {
+  time_on_all_ranks(state, sites * steps, [&] {
     for (int step = 0; step < steps; ++step) {
       environment_stepper->condense(head, response);
       environment_stepper->back_substitute(velocities);
@@ -108,14 +108,14 @@ void gauss_single_steps(benchmark::State& state) {
   });
 }
 
-/// What no line can exceed: one tile whose sites stay in cache.
+/// The upper bound for lines: one tile whose sites stay in cache.
 void explicit_blocked_in_cache(benchmark::State& state) {
   constexpr int blocks = 400, steps = 64;
   std::vector<LineLevel> levels;
   make_levels(splitting({{Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 1.0}}), 0.5, steps, levels);
   SkewedTile<UniformSites> tile;
   std::vector<double> w(tile_capacity, 1e-3), p(tile_capacity, 1e-3);
-  time_together(state, tile_capacity * bench_world().size() * blocks * steps, [&] {
+  time_on_all_ranks(state, tile_capacity * bench_world().size() * blocks * steps, [&] {
     for (int block = 0; block < blocks; ++block) {
       tile.advance({.w = w.data(), .p = p.data(), .sites = {}, .count = tile_capacity}, levels,
                    {.offset = 0, .count = tile_capacity, .w = w.data(), .p = p.data()});
@@ -123,7 +123,7 @@ void explicit_blocked_in_cache(benchmark::State& state) {
   });
 }
 
-/// Steps of a line without end, with h sqrt(lambda/M) = 0.126, for a run of 10^9 of them; it has no sites to count.
+/// Steps of a semi-infinite line, with h sqrt(lambda/M) = 0.126, for a run of 10^9 of them; it has no sites to count.
 void infinite(benchmark::State& state, const Scheme& scheme) {
   constexpr double h = 0.126, steps_of_run = 1e9;
   constexpr int steps = 200'000;
@@ -131,10 +131,10 @@ void infinite(benchmark::State& state, const Scheme& scheme) {
       "line", Attachment({{0, 1.0}}, 1),
       SemiInfiniteLineOptions{.horizon = steps_of_run * h, .step = h, .end = steps_of_run * h}, bench_world()));
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
-  time_together(state, steps, [&] { stepper->advance(steps); });
+  time_on_all_ranks(state, steps, [&] { stepper->advance(steps); });
 }
 
-/// The same for implicit steps.
+/// The upper bound for implicit steps.
 void midpoint_in_cache(benchmark::State& state) {
   constexpr int blocks = 400, steps = 64;
   const LineRecursion recursion = LineRecursion::of(LineConstants{}, one_stage(0.5, 0.5), 0.5).value();
@@ -142,7 +142,7 @@ void midpoint_in_cache(benchmark::State& state) {
   LineOneStageTile tile(recursion, sites);
   const std::vector<double> start(static_cast<std::size_t>(sites), 1e-3);
   tile.load(start.data(), start.data(), sites);
-  time_together(state, sites * bench_world().size() * blocks * steps, [&] {
+  time_on_all_ranks(state, sites * bench_world().size() * blocks * steps, [&] {
     for (int block = 0; block < blocks; ++block) tile.advance(steps, {});
   });
 }

@@ -15,14 +15,14 @@ namespace {
 
 const Communicator* world = nullptr;
 
-/// Says nothing, for the ranks that do not report.
+/// Prints nothing, for the ranks that do not report.
 class SilentReporter final : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context&) override { return true; }
   void ReportRuns(const std::vector<Run>&) override {}
 };
 
-/// Reports under the plain names, without how often and by which clock.
+/// Reports under the plain names, without the numbers of iterations and the clocks.
 template <class Reporter>
 class PlainNames final : public Reporter {
  public:
@@ -37,7 +37,7 @@ class PlainNames final : public Reporter {
   }
 };
 
-/// A reporter as `--benchmark_format` or `--benchmark_out_format` asks for it.
+/// A reporter as `--benchmark_format` or `--benchmark_out_format` requests it.
 std::unique_ptr<benchmark::BenchmarkReporter> make_reporter(const std::string& format) {
   if (format == "json") return std::make_unique<PlainNames<benchmark::JSONReporter>>();
   return std::make_unique<PlainNames<benchmark::ConsoleReporter>>();

@@ -1,5 +1,5 @@
-// Normal numbers, many at once by turns with one pair after the other: items are numbers, `of_pairs` how many times as
-// many of them come in a time.
+// Normal numbers, many at once alternating with pair by pair: items are numbers, and the counter `of_pairs` is the
+// ratio of rates.
 #include <vector>
 
 #include "bench_world.hpp"
@@ -10,11 +10,11 @@ namespace bathline {
 namespace {
 
 void normal_numbers(benchmark::State& state) {
-  std::vector<double> numbers(512);  // as many as noise draws together
+  std::vector<double> numbers(512);  // as many as noise draws at once
   constexpr int spans = 2000;
   const auto count = static_cast<std::int64_t>(spans * numbers.size());
   const RngKey key{7, 1, 3};
-  time_by_turns(
+  time_alternating(
       state, count,
       [&] {
         for (int i = 0; i < spans; ++i) {

@@ -1,4 +1,4 @@
-// The same steps of a uniform line as a user of PETSc would write them: what the program's own kernels are measured by.
+// The same steps of a uniform line as a user of PETSc would write them, for comparison with the program's own kernels.
 #include <petscksp.h>
 
 #include "bench_world.hpp"
@@ -8,8 +8,8 @@
 namespace bathline {
 namespace {
 
-/// Tridiagonal matrix with `diagonal` and `beside`, memory_resident_sites() rows on every rank.
-MatHandle tridiagonal(double diagonal, double beside) {
+/// Tridiagonal matrix with `diagonal` and `off_diagonal`, memory_resident_sites() rows on every rank.
+MatHandle tridiagonal(double diagonal, double off_diagonal) {
   const auto rows = static_cast<PetscInt>(memory_resident_sites());
   MatHandle matrix;
   petsc_check(MatCreateAIJ(mpi_comm(bench_world()), rows, rows, PETSC_DETERMINE, PETSC_DETERMINE, 3, nullptr, 1,
@@ -19,7 +19,7 @@ MatHandle tridiagonal(double diagonal, double beside) {
   petsc_check(MatGetSize(matrix.get(), &total, nullptr));
   for (PetscInt row = first; row < end; ++row) {
     const PetscInt columns[] = {row - 1, row, row + 1};  // PETSc ignores column -1
-    const double values[] = {beside, diagonal, beside};
+    const double values[] = {off_diagonal, diagonal, off_diagonal};
     petsc_check(MatSetValues(matrix.get(), 1, &row, row + 1 < total ? 3 : 2, columns, values, INSERT_VALUES));
   }
   petsc_check(MatAssemblyBegin(matrix.get(), MAT_FINAL_ASSEMBLY));
@@ -36,16 +36,16 @@ void explicit_petsc_vec(benchmark::State& state) {
   petsc_check(VecDuplicate(p.get(), force.out()));
   petsc_check(VecSet(q.get(), 1e-3));
   petsc_check(VecSet(p.get(), 0.0));
-  time_together(state, memory_resident_sites() * bench_world().size(), [&] {
+  time_on_all_ranks(state, memory_resident_sites() * bench_world().size(), [&] {
     petsc_check(MatMult(stiffness.get(), q.get(), force.get()));
     petsc_check(VecAXPY(p.get(), -0.5, force.get()));
     petsc_check(VecAXPY(q.get(), 0.5, p.get()));
   });
 }
 
-/// (1 + 2c) on the diagonal and -c beside it with c = 1/16, once a step. The best that PETSc has for it: Cholesky on
-/// one rank, on several conjugate gradients with Cholesky of each rank's block. One product and two updates complete a
-/// step.
+/// (1 + 2c) on the diagonal and -c beside it with c = 1/16, once a step. The fastest solver of PETSc for it: Cholesky
+/// on one rank, on several ranks conjugate gradients with Cholesky of each rank's block. One product and two updates
+/// complete a step.
 void midpoint_petsc_best(benchmark::State& state) {
   const double c = 1.0 / 16.0;
   const MatHandle matrix = tridiagonal(1.0 + 2.0 * c, -c);
@@ -79,7 +79,7 @@ void midpoint_petsc_best(benchmark::State& state) {
   petsc_check(KSPSetUp(ksp.get()));
   petsc_check(KSPSetUpOnBlocks(ksp.get()));
   // With A = 1 + h^2 K / 4 the right-hand side p - h/2 K q is p + (q - A q) 2/h, for h = 1/2.
-  time_together(state, memory_resident_sites() * bench_world().size(), [&] {
+  time_on_all_ranks(state, memory_resident_sites() * bench_world().size(), [&] {
     petsc_check(MatMult(matrix.get(), q.get(), right.get()));
     petsc_check(VecAYPX(right.get(), -1.0, q.get()));
     petsc_check(VecAYPX(right.get(), 4.0, p.get()));

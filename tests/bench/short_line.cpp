@@ -1,5 +1,5 @@
-// Steps of an oscillator on a line of the length that papers have, by turns with loops of plain C that do the same: the
-// counter `of_plain`.
+// Steps of an oscillator on a line of the length used in papers, alternating with loops of plain C that do the same;
+// the counter `of_plain` is the ratio of rates.
 #include <vector>
 
 #include "line_systems.hpp"
@@ -10,7 +10,7 @@ namespace {
 constexpr double h = 0.5, implicit_h = 0.1;
 constexpr int turns = 100;
 
-/// So many steps take a few milliseconds: less than a slice of time, where others want the core, too.
+/// These steps take a few milliseconds, less than a time slice of the scheduler.
 int steps_on(std::int64_t sites) { return static_cast<int>(4'000'000 / sites); }
 
 /// The oscillator and the line of `oscillator_on_a_line`. Sites lie between the head and the far end.
@@ -46,8 +46,8 @@ void plain_verlet(PlainLine& line, int steps) {
   }
 }
 
-/// The implicit midpoint rule: the momenta at the middle solve one tridiagonal system, by Thomas' algorithm with
-/// factors that are kept. The oscillator is its first row.
+/// The implicit midpoint rule: the momenta at the middle solve one tridiagonal system, by Thomas' algorithm with stored
+/// factors. The oscillator is its first row.
 void plain_midpoint(PlainLine& line, int steps) {
   const double step = implicit_h, c = 0.25 * step * step;
   const auto n = static_cast<std::size_t>(line.count + 1);
@@ -86,11 +86,11 @@ void advance_short_line(benchmark::State& state, const Scheme& scheme, void (*pl
   Problem problem = oscillator_on_a_line(sites, false);
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
   PlainLine line(sites);
-  time_by_turns(
+  time_alternating(
       state, sites * steps, [&] { stepper->advance(steps); }, "of_plain", [&] { plain(line, steps); });
 }
 
-/// `plain` may be none.
+/// `plain` may be null.
 void advance_implicitly(benchmark::State& state, const Scheme& scheme, void (*plain)(PlainLine&, int)) {
   const std::int64_t sites = state.range(0);
   const int steps = steps_on(sites) / 10;
@@ -99,9 +99,9 @@ void advance_implicitly(benchmark::State& state, const Scheme& scheme, void (*pl
   const auto advance = [&] { stepper->advance(steps); };
   PlainLine line(sites);
   if (plain != nullptr) {
-    time_by_turns(state, sites * steps, advance, "of_plain", [&] { plain(line, steps); });
+    time_alternating(state, sites * steps, advance, "of_plain", [&] { plain(line, steps); });
   } else {
-    time_together(state, sites * steps, advance);
+    time_on_all_ranks(state, sites * steps, advance);
   }
 }
 

@@ -1,5 +1,5 @@
-// Steps of a few particles and of chains, by turns with loops of plain C for the one problem that they know: the
-// counter `of_plain`.
+// Steps of a few particles and of chains, alternating with loops of plain C for a single problem each; the counter
+// `of_plain` is the ratio of rates.
 #include <algorithm>
 #include <cmath>
 
@@ -43,18 +43,18 @@ void plain_kepler(double* q, double* p) {
   benchmark::DoNotOptimize(q[0]);
 }
 
-/// Stoermer-Verlet on the same, with the force at a step's end kept for the next.
+/// Stoermer-Verlet on the same, with the force at a step's end reused in the next.
 void plain_kepler_verlet(double* q, double* p) {
   double f[2];
-  const auto find_force = [&] {
+  const auto update_force = [&] {
     const double r2 = q[0] * q[0] + q[1] * q[1], k = -1.0 / (r2 * std::sqrt(r2));
     for (int i = 0; i < 2; ++i) f[i] = k * q[i];
   };
-  find_force();
+  update_force();
   for (int step = 0; step < steps; ++step) {
     for (int i = 0; i < 2; ++i) p[i] += 0.5 * h * f[i];
     for (int i = 0; i < 2; ++i) q[i] += h * p[i];
-    find_force();
+    update_force();
     for (int i = 0; i < 2; ++i) p[i] += 0.5 * h * f[i];
   }
   benchmark::DoNotOptimize(p[0]);
@@ -78,7 +78,7 @@ void plain_dual(double* q, double* p) {
 /// Three Lennard-Jones atoms under Stoermer-Verlet, force in powers of 1/r^2.
 void plain_trimer(double* q, double* p) {
   double f[6];
-  const auto find_force = [&] {
+  const auto update_force = [&] {
     std::fill_n(f, 6, 0.0);
     for (int a = 0; a < 3; ++a) {
       for (int b = a + 1; b < 3; ++b) {
@@ -91,11 +91,11 @@ void plain_trimer(double* q, double* p) {
       }
     }
   };
-  find_force();
+  update_force();
   for (int step = 0; step < steps; ++step) {
     for (int i = 0; i < 6; ++i) p[i] += 0.5 * h * f[i];
     for (int i = 0; i < 6; ++i) q[i] += h * p[i];
-    find_force();
+    update_force();
     for (int i = 0; i < 6; ++i) p[i] += 0.5 * h * f[i];
   }
   benchmark::DoNotOptimize(p[0]);
@@ -120,7 +120,7 @@ void trimer_verlet(benchmark::State& state) {
   double q[6] = {0.0, 0.0, 1.15, 0.0, 0.5, 1.0}, p[6] = {0.0, 0.1, -0.1, 0.0, 0.1, 0.0};
   time_steps(state, trimer(), verlet, steps, h, [&] { plain_trimer(q, p); });
 }
-/// A system and a method of their own.
+/// A system and a method without a comparison.
 void alone(benchmark::State& state, ParticleSystem (*system)(), const MethodChoice& method) {
   time_steps(state, system(), method, steps, h);
 }

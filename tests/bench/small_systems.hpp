@@ -22,7 +22,7 @@ inline ParticleSystem system_of(const SystemKind& kind, Section section) {
 /// M = mu = 1 from (1, 0) with (0, 1.1), undamped.
 inline ParticleSystem kepler() {
   Section section;
-  for (const char* one : {"M", "mu"}) section.set(one, 1.0, {});
+  for (const char* key : {"M", "mu"}) section.set(key, 1.0, {});
   section.set("alpha", 0.0, {});
   section.set("q0", Section::Rows{{1.0, 0.0}}, {});
   section.set("v0", Section::Rows{{0.0, 1.1}}, {});
@@ -43,7 +43,7 @@ inline ParticleSystem dual_oscillator() {
 inline ParticleSystem trimer() {
   Section section, potential;
   potential.set("kind", std::string("lennard-jones"), {});
-  for (const char* one : {"epsilon", "sigma"}) potential.set(one, 1.0, {});
+  for (const char* key : {"epsilon", "sigma"}) potential.set(key, 1.0, {});
   section.set("potential", std::vector<Section>{potential}, {});
   section.set("masses", std::vector<double>{1.0, 1.0, 1.0}, {});
   section.set("q0", Section::Rows{{0.0, 0.0}, {1.15, 0.0}, {0.5, 1.0}}, {});
@@ -111,7 +111,7 @@ struct MethodChoice {
   }
 };
 
-/// Times `steps` steps of `h`, alone or by turns with `plain`, which does as many.
+/// Times `steps` steps of `h`, alone or alternating with `plain`, which does as many.
 template <class... Plain>
 void time_steps(benchmark::State& state, const ParticleSystem& system, const MethodChoice& method, int steps, double h,
                 Plain... plain) {
@@ -122,9 +122,9 @@ void time_steps(benchmark::State& state, const ParticleSystem& system, const Met
     if (stepper->advance(steps)) state.SkipWithError("a step failed");
   };
   if constexpr (sizeof...(plain) > 0) {
-    time_by_turns(state, steps, work, "of_plain", plain...);
+    time_alternating(state, steps, work, "of_plain", plain...);
   } else {
-    time_together(state, steps, work);
+    time_on_all_ranks(state, steps, work);
   }
 }
 

@@ -417,7 +417,7 @@ class MemoryMistakesTest(MistakeTest):
         ):
             self.assert_refused_at(name + integrator["method"], message, integrator, ranks=2)
         for integrator, message in (
-            ({"name": "rk4"}, r"takes no noise: it loses energy by itself"),
+            ({"name": "rk4"}, r"takes no noise: its numerical dissipation"),
             ({"name": "gamma", "gamma": 0.25}, r"no noise of `m` balances its memory; use gamma = 0, 0\.5 or 1"),
             ({"name": "exact"}, r"supports white noise only"),
         ):
@@ -767,10 +767,10 @@ class SolverOptionMistakesTest(MistakeTest):
         for words, message, ranks in (
             (["-options_file", f"{aside}/absent"], r"absent`: there is no such file", 3),
             (["-options_file", foreign], r"`title` in line 1 of .* belongs to no option", None),
-            (["-options_file", aside], r"no such file that can be read", None),
-            (["-options_file", circle], r"the file names itself", None),
+            (["-options_file", aside], r"does not exist or cannot be read", None),
+            (["-options_file", circle], r"the file includes itself", None),
             (["-options_file"], r"`-options_file`: it needs a value", None),
-            (["-options_file", f"{aside}/absent.yaml"], r"no such file that can be read", None),
+            (["-options_file", f"{aside}/absent.yaml"], r"does not exist or cannot be read", None),
             (["-snes_max_it", "-5"], r"option `-snes_max_it -5`: it must be at least 0", 3),
             (["-snes_max_it", "2.5"], r"whole number", None),
             (["-SNES_MAX_IT", "-5"], r"must be at least 0", None),

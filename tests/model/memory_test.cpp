@@ -276,7 +276,7 @@ TEST(MpiMemory, ResumesFromItsFields) {
     Problem whole = with_memory(damped, 0.8), first = with_memory(damped, 0.8), second = with_memory(damped, 0.8);
     const End expected = end_of(whole, method.scheme, 0.1, 30);
     end_of(first, method.scheme, 0.1, 13);
-    take_over_state(second, first);
+    copy_state(second, first);
     const End end = end_of(second, method.scheme, 0.1, 17);
     EXPECT_EQ(end.q, expected.q);
     EXPECT_EQ(end.p, expected.p);

@@ -14,7 +14,7 @@
 #include "petsc_options.hpp"
 #include "petsc_world.hpp"
 #include "random_numbers.hpp"
-#include "unequal_sites.hpp"
+#include "nonuniform_sites.hpp"
 
 namespace bathline::stages_test {
 namespace {
@@ -161,13 +161,13 @@ void expect_dense_steps_of_lines(const std::vector<double>& steps, const LineOpt
 TEST(MpiStages, OfALineEqualADenseSolution) { expect_dense_steps_of_lines({0.01, 0.7, 6.0}, {}); }
 
 TEST(MpiStages, OfALineOfUnequalSitesEqualADenseSolution) {
-  expect_dense_steps_of_lines({0.01, 0.7}, {.site = unequal_site});
+  expect_dense_steps_of_lines({0.01, 0.7}, {.site = nonuniform_site});
 }
 
 TEST(MpiStages, OfALineOfUnequalSitesEqualADenseSolutionThroughPetsc) {
   const PetscOptionsScope options({{"-ksp_type", "gmres"}, {"-pc_type", "jacobi"}});
   const auto scheme = std::get<PartitionedRungeKutta>(method_case("lobatto(stages=3)").scheme);
-  Line line("line", Attachment({{0, 1.0}}, 2), {.far_end = FarEnd::matched}, 90, test_world(), {.site = unequal_site});
+  Line line("line", Attachment({{0, 1.0}}, 2), {.far_end = FarEnd::matched}, 90, test_world(), {.site = nonuniform_site});
   expect_dense_step(line, scheme, 0.3);
 }
 

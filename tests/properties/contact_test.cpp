@@ -110,9 +110,9 @@ TEST(MpiContactMethods, ExactFlowIsExactWithItsActionAndItsWork) {
     EXPECT_NEAR(problem.energies().dissipated, static_cast<double>(solution[3]), 1e-11);
     EXPECT_NEAR(problem.energies().total(), start, 1e-11);
     EXPECT_NEAR(problem.energies().particles + 0.5 * problem.z, hamiltonian * std::exp(-1.0), 1e-11);
-    // The exact discrete Lagrangian, where there is one, lies on the same motion.
+    // The exact discrete Lagrangian, where there is one, has the same motion.
     if (i == 0) continue;
-    // Its slopes are differences of numbers some m q / h in size: 64 steps x 64/2 x a few u x 1.5.
+    // Its gradients are differences of numbers of the size m q / h: 64 steps x 64/2 x a few u x 1.5.
     for (const int steps : {1, 8, 64}) EXPECT_LT(error(system, HerglotzScheme{true}, solution, steps), 1e-12);
   }
 }
@@ -125,22 +125,22 @@ TEST(MpiContactMethods, HerglotzTakesThePapersSteps) {
     system.contact->q1 = VectorXd::Constant(1, 2.0);
     Problem problem = problem_of(system);
     const std::unique_ptr<Stepper> stepper = make_stepper(HerglotzScheme{}, problem, h);
-    double before = 1.0, now = 2.0, z = 0.125;
+    double previous = 1.0, current = 2.0, z = 0.125;
     for (int step = 0; step < 40; ++step) {
       ASSERT_FALSE(stepper->advance(1));
       problem.broadcast_particles();
-      z = (now - before) * (now - before) / (2.0 * h) - k * h / 8.0 * (now + before) * (now + before) +
-          (1.0 + h * gamma) * z;
-      ASSERT_NEAR(problem.q[0], now, 1e-12);
+      z = (current - previous) * (current - previous) / (2.0 * h) -
+          k * h / 8.0 * (current + previous) * (current + previous) + (1.0 + h * gamma) * z;
+      ASSERT_NEAR(problem.q[0], current, 1e-12);
       ASSERT_NEAR(problem.z, z, 1e-12);
-      double next = (h * gamma + 2.0) * now - (h * gamma + 1.0) * before;
+      double next = (h * gamma + 2.0) * current - (h * gamma + 1.0) * previous;
       if (k == 1.0) {
-        next = ((8.0 - 2.0 * h * h + 4.0 * h * gamma - h * h * h * gamma) * now -
-                (4.0 + h * h + 4.0 * h * gamma + h * h * h * gamma) * before) /
+        next = ((8.0 - 2.0 * h * h + 4.0 * h * gamma - h * h * h * gamma) * current -
+                (4.0 + h * h + 4.0 * h * gamma + h * h * h * gamma) * previous) /
                (4.0 + h * h);
       }
-      before = now;
-      now = next;
+      previous = current;
+      current = next;
     }
   }
 }
@@ -160,8 +160,8 @@ TEST(MpiContactMethods, EveryMethodGoesFromQ0ToQ1) {
   }
 }
 
-TEST(MpiContactMethods, AStartThatNothingLeadsToIsAFailure) {
-  // After half a period every motion is at the same place.
+TEST(MpiContactMethods, AnUnreachableStartIsAFailure) {
+  // After half a period all motions are at the same point.
   ParticleSystem system = linear(1.0, 1.0, 0.0, -0.5, 0.0);
   system.contact->q1 = VectorXd::Constant(1, 5.0);
   Problem problem = problem_of(system);
@@ -170,7 +170,7 @@ TEST(MpiContactMethods, AStartThatNothingLeadsToIsAFailure) {
     EXPECT_NE(failure->reason.find("q1"), std::string::npos);
     return;
   }
-  // Round-off may turn it into an enormous momentum; nothing in between.
+  // With round-off the momentum may be enormous instead, but nothing in between.
   EXPECT_GT(problem.p.norm(), 1e10);
 }
 
@@ -207,10 +207,10 @@ TEST(MpiContactMethods, AStepScalesTheContactForm) {
        {Subject{nonlinear, HerglotzScheme{}, 0.76}, Subject{harmonic, HerglotzScheme{}, 0.76},
         Subject{harmonic, HerglotzScheme{true}, exact_factor}, Subject{harmonic, ExactFlow{}, exact_factor}}) {
     const VectorXd x = random_matrix(5, 1, random);
-    const auto map = [&](const VectorXd& at) { return stepped(subject.system, subject.scheme, h, at); };
-    const auto form = [](const VectorXd& at) {
+    const auto map = [&](const VectorXd& point) { return stepped(subject.system, subject.scheme, h, point); };
+    const auto form = [](const VectorXd& point) {
       VectorXd eta = VectorXd::Zero(5);
-      eta << -at.segment(2, 2), VectorXd::Zero(2), 1.0;
+      eta << -point.segment(2, 2), VectorXd::Zero(2), 1.0;
       return eta;
     };
     const VectorXd pulled_back = jacobian_of(map, x).transpose() * form(map(x));

@@ -19,7 +19,8 @@ struct Pair {
   double h = 0.0;
 };
 
-/// A line on the characteristic grid, D = sqrt(lambda M) and h sqrt(lambda/M) = 1, and the damper that it stands for.
+/// A line on the characteristic grid, D = sqrt(lambda M) and h sqrt(lambda/M) = 1, and the damper to which it is
+/// equivalent.
 Pair make_pair(const ParticleSystem& system, const std::vector<Attachment::Weight>& weights, FarEnd far_end,
                std::int64_t sites, double damping, double h) {
   Pair pair;

@@ -1,6 +1,6 @@
-// Systems that are driven from outside: every method keeps its order, and its ledger knows the work, which is the test
-// of the times at which it looks at the forces. A splitting with its clock in the kicks would have order 2 where its
-// table is for q'' = f(q), one that looks at the middle of the step order 2 and one at its begin order 1.
+// Driven systems: every method keeps its order, and its ledger has the work. This tests the times at which forces are
+// evaluated. A splitting whose kicks advance the time would have order 2 where its table is for q'' = f(q), one with
+// forces at the middle of the step order 2 and one with forces at its start order 1.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,8 +23,8 @@ constexpr double end = 2.0;
 struct Subject {
   std::string name;
   Scene scene;
-  LongState solution;        // displacements and momenta at the end, then the work done from outside
-  bool by_velocity = false;  // whether a force depends on velocities
+  LongState solution;                // displacements and momenta at the end, then the external work
+  bool depends_on_velocity = false;  // whether a force depends on velocities
 };
 
 /// m = 1, V = q^2/2 + q^4/4 from (1.25, 0.25).
@@ -145,13 +145,13 @@ Errors errors_of(const Subject& subject, const Scheme& scheme, int steps) {
   const double start = problem.energies().total();
   EXPECT_FALSE(make_stepper(scheme, problem, end / steps)->advance(steps).has_value());
   EXPECT_EQ(problem.clock.steps, steps);
-  const PhasePoint now = get_state(problem);
-  const auto n = static_cast<std::size_t>(now.u.size());
+  const PhasePoint state = get_state(problem);
+  const auto n = static_cast<std::size_t>(state.u.size());
   Errors errors;
   for (std::size_t i = 0; i < n; ++i) {
-    const auto at = static_cast<Eigen::Index>(i);
-    errors.state = std::max(errors.state, std::abs(now.u[at] - static_cast<double>(subject.solution[i])));
-    errors.state = std::max(errors.state, std::abs(now.p[at] - static_cast<double>(subject.solution[n + i])));
+    const auto index = static_cast<Eigen::Index>(i);
+    errors.state = std::max(errors.state, std::abs(state.u[index] - static_cast<double>(subject.solution[i])));
+    errors.state = std::max(errors.state, std::abs(state.p[index] - static_cast<double>(subject.solution[n + i])));
   }
   const EnergyLedger ledger = problem.energies();
   errors.work = std::abs(ledger.work - static_cast<double>(subject.solution[2 * n]));
@@ -164,10 +164,10 @@ TEST(MpiDriven, EveryMethodKeepsItsOrderAndItsLedger) {
     for (const Subject& subject : subjects()) {
       SCOPED_TRACE(method.name + ", " + subject.name);
       ASSERT_GT(std::abs(static_cast<double>(subject.solution[subject.solution.size() - 2])), 0.05);
-      std::map<int, Errors> known;
+      std::map<int, Errors> cached;
       const auto errors = [&](int steps) {
-        if (known.find(steps) == known.end()) known[steps] = errors_of(subject, method.scheme, steps);
-        return known[steps];
+        if (cached.find(steps) == cached.end()) cached[steps] = errors_of(subject, method.scheme, steps);
+        return cached[steps];
       };
       if (method.properties.order == 0) {
         for (const int steps : {8, 64}) {
@@ -177,16 +177,16 @@ TEST(MpiDriven, EveryMethodKeepsItsOrderAndItsLedger) {
         }
         continue;
       }
-      const int reduced = subject.by_velocity ? method.properties.order_damped : 0;
+      const int reduced = subject.depends_on_velocity ? method.properties.order_damped : 0;
       const int claimed = reduced > 0 ? reduced : method.properties.order;
-      // Few steps are left at order 10, on which it may look like more.
+      // At order 10 few step sizes are left, on which the order may appear higher.
       EXPECT_GT(measured_order([&](int steps) { return errors(steps).state; }, claimed),
                 claimed - order_tolerance(claimed));
-      // Tables for q'' = f(q) hold no products of forces that also depend on positions and velocities beyond order 4.
+      // Tables for q'' = f(q) have order 4 at most for products of forces that also depend on positions and velocities.
       const bool is_table_of_second_order = method.properties.order_damped > 0;
-      const int of_work = subject.scene.system.applied && is_table_of_second_order ? std::min(claimed, 4) : claimed;
-      EXPECT_GT(measured_order([&](int steps) { return errors(steps).work; }, of_work),
-                of_work - 2.0 * order_tolerance(of_work));
+      const int work_order = subject.scene.system.applied && is_table_of_second_order ? std::min(claimed, 4) : claimed;
+      EXPECT_GT(measured_order([&](int steps) { return errors(steps).work; }, work_order),
+                work_order - 2.0 * order_tolerance(work_order));
     }
   }
 }

@@ -1,5 +1,5 @@
-// The energy ledger: what leaves the particles is in the environment or with the damper, and the Lyapunov theory of
-// limebeer2020 with its printed numbers.
+// The energy ledger: the energy that leaves the particles is in the environment or dissipated, and the Lyapunov theory
+// of limebeer2020 with its printed numbers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -41,12 +41,12 @@ TEST(MpiEnergyLedger, ClosedLinearSystemKeepsItsEnergyUnderTheExactFlowAndTheMid
       ASSERT_NEAR(ledger.total(), start, 1e-12 * start);
       EXPECT_EQ(ledger.dissipated, 0.0);
     }
-    // Two echoes later the environment has had its share.
+    // After two echoes the environment has a part of the energy.
     EXPECT_GT(problem.energies().environment, 0.05 * start);
   }
 }
 
-TEST(MpiEnergyLedger, OpenSystemsLoseWhatTheDamperTakes) {
+TEST(MpiEnergyLedger, OpenSystemsLoseTheDissipatedEnergy) {
   Scene dual = dual_oscillator(500.0, 200.0, 1000.0, 1500.0);
   dual.damping = 126.5 * Eigen::MatrixXd{{1.0, -1.0}, {-1.0, 1.0}};
   Scene kepler;
@@ -75,7 +75,7 @@ TEST(MpiEnergyLedger, OpenSystemsLoseWhatTheDamperTakes) {
   }
 }
 
-// The midpoint rule's ledger closes on linear open systems as well: its damper works with the stage velocity.
+// The midpoint rule's ledger closes on linear open systems as well: its damper has the stage velocity.
 TEST(MpiEnergyLedger, MidpointRuleClosesTheLedgerOfAnOpenLinearSystem) {
   Scene scene = dual_oscillator(500.0, 200.0, 1000.0, 1500.0);
   scene.lines = {
@@ -89,7 +89,7 @@ TEST(MpiEnergyLedger, MidpointRuleClosesTheLedgerOfAnOpenLinearSystem) {
   EXPECT_GT(problem.energies().dissipated, 0.5 * start);
 }
 
-/// Two coupled van der Pol oscillators, whose force feeds one of them and brakes the other at the start.
+/// Two coupled van der Pol oscillators, whose force accelerates one of them and brakes the other at the start.
 ParticleSystem coupled_van_der_pol() {
   const ReadRecipe read = read_recipe(
       "title = \"t\"\n[system]\nkind = \"coupled-van-der-pol\"\nepsilon = 0.5\nrho = 0.1\nlambda = 0.3\nq0 = [1.0, "
@@ -101,7 +101,7 @@ ParticleSystem coupled_van_der_pol() {
 
 // Energy of the particles and work of the force: each is right, and their sum constant, to the order of the scheme
 // or better.
-TEST(MpiEnergyLedger, ForcesAreInItToTheOrderOfTheScheme) {
+TEST(MpiEnergyLedger, HasTheWorkOfForcesToTheOrderOfTheScheme) {
   const ParticleSystem system = coupled_van_der_pol();
   // (q1, q2, v1, v2, work taken by the force) at time 2.
   const LongState solution = extrapolated(
@@ -140,7 +140,7 @@ TEST(MpiEnergyLedger, ForcesAreInItToTheOrderOfTheScheme) {
       // With springs only, energy plus work is a quadratic invariant of the motion that has the work as a coordinate.
       EXPECT_LT(coarse.total, 1e-13);
     } else {
-      // A sum may do better than its parts.
+      // The sum may converge faster than its parts.
       EXPECT_GT(std::log2(coarse.total / fine.total), 0.9 * claimed);
     }
   }
@@ -160,14 +160,14 @@ TEST(MpiEnergyLedger, LyapunovNormsAreThePapers) {
   const double k = 1600.0, b = 10.0, m0 = 300.0, M0 = 200.0, k0 = 1000.0, K0 = 1000.0, h = 0.01;
   Scene scene = dual_oscillator(m0, M0, k0, K0);
   scene.damping = std::sqrt(k * b) * Eigen::MatrixXd{{1.0, -1.0}, {-1.0, 1.0}};
-  // Continuous: in the end the damper has all of the energy.
+  // Continuous: the damper dissipates all of the energy.
   const Eigen::MatrixXd w = 0.5 * Eigen::MatrixXd(Eigen::Vector4d(k0, K0, m0, M0).asDiagonal());
-  Eigen::MatrixXd supply = Eigen::MatrixXd::Zero(4, 4);
-  supply.bottomRightCorner(2, 2) = scene.damping;
+  Eigen::MatrixXd power = Eigen::MatrixXd::Zero(4, 4);
+  power.bottomRightCorner(2, 2) = scene.damping;
   const auto norm = [&](const char* method) {
     Problem problem = make_problem(scene, test_world());
     const Eigen::MatrixXd step = step_matrix(method_case(method).scheme, problem, h);
-    return spectral_norm(gramian(step, h * supply) - w);
+    return spectral_norm(gramian(step, h * power) - w);
   };
   EXPECT_NEAR(norm("gamma(gamma=0.000000)"), 2.8816, 5e-5);
   EXPECT_NEAR(norm("implicit-euler"), 135.85, 5e-3);

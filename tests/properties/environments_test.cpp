@@ -1,6 +1,6 @@
-// Every environment of the catalogue, in every way that its own description
-// allows: its forces are those of its energy, its assembly is what it does, and
-// it goes on from its state and on any ranks, with every scheme that it takes.
+// Every environment of the catalogue, in every form that its own description allows: its forces derive from its energy,
+// its lumped network has its equations, and with every scheme that it supports it resumes from its state and has the
+// same path on any number of ranks.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -29,7 +29,7 @@ struct Form {
   Section section;
 };
 
-/// On two planar particles; nothing where that is a mistake. @note Collective.
+/// An environment on two planar particles; null where the description is invalid. @note Collective.
 std::unique_ptr<Environment> build(const Form& form, const Communicator& world) {
   RandomNumbers random(81);
   Mistakes mistakes;
@@ -44,19 +44,18 @@ bool is_table(const Parameter& parameter) {
   return parameter.type == ValueType::table || parameter.type == ValueType::tables;
 }
 
-/// The smallest sets of up to four optional keys with which an environment of
-/// this kind is described, found by trying.
+/// The forms with the smallest sets of up to four optional keys that describe an environment of this kind, by trial.
 std::vector<Form> smallest_forms(const EnvironmentKind& kind) {
   std::vector<std::string> keys;
   for (const Parameter& parameter : kind.entry.parameters) {
     if (!parameter.required && parameter.default_value.empty() && !is_table(parameter)) keys.push_back(parameter.name);
   }
   std::vector<Form> forms;
-  std::vector<std::uint32_t> found;
+  std::vector<std::uint32_t> accepted;
   for (int size = 0; size <= 4; ++size) {
     for (std::uint32_t set = 0; set < 1u << keys.size(); ++set) {
       const auto is_within = [set](std::uint32_t smaller) { return (smaller & set) == smaller; };
-      if (std::popcount(set) != size || std::any_of(found.begin(), found.end(), is_within)) continue;
+      if (std::popcount(set) != size || std::any_of(accepted.begin(), accepted.end(), is_within)) continue;
       std::vector<std::string> given;
       std::string name = kind.entry.name;
       for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -66,14 +65,14 @@ std::vector<Form> smallest_forms(const EnvironmentKind& kind) {
       }
       const Form form{name, &kind, example_section(kind.entry, given)};
       if (!build(form, test_world())) continue;
-      found.push_back(set);
+      accepted.push_back(set);
       forms.push_back(form);
     }
   }
   return forms;
 }
 
-/// What else may stand under a key in the place of its default.
+/// The values of a key other than its default.
 std::vector<Section::Value> other_values(const Parameter& parameter) {
   std::vector<Section::Value> values;
   if (parameter.type == ValueType::boolean) values = {parameter.default_value != "true"};
@@ -83,8 +82,7 @@ std::vector<Section::Value> other_values(const Parameter& parameter) {
   return values;
 }
 
-/// Every form of every kind, and that with any one of its choices made
-/// otherwise.
+/// Every form of every kind, and each form with one of its choices changed.
 const std::vector<Form>& all_forms() {
   static const std::vector<Form> all = [] {
     std::vector<Form> forms;
@@ -113,7 +111,7 @@ struct Built {
   std::unique_ptr<Environment> environment;
 };
 
-/// Those that keep all of their sites.
+/// The environments that store all of their sites.
 std::vector<Built> build_all() {
   std::vector<Built> all;
   for (const Form& form : all_forms()) {
@@ -125,8 +123,8 @@ std::vector<Built> build_all() {
   return all;
 }
 
-/// Puts the sites at `x` = displacements, then momenta.
-void place(Environment& environment, const Eigen::VectorXd& x) {
+/// Sets the state of the sites to `x`, displacements, then momenta.
+void set_sites(Environment& environment, const Eigen::VectorXd& x) {
   const auto n = static_cast<std::size_t>(x.size() / 2);
   environment.scatter_state({x.data(), n}, {x.data() + n, n});
 }
@@ -144,45 +142,45 @@ double energy_of(Environment& environment, const Eigen::VectorXd& head) {
   return energy.environment + energy.interaction;
 }
 
-/// M, K, C and coupling of the chain, for one axis.
+/// M, K, C and coupling of the network, for one axis.
 struct Matrices {
   Eigen::VectorXd mass, coupling, dashpots, mobilities;
   Eigen::MatrixXd stiffness;
 };
 
-Matrices matrices_of(const LumpedNetwork& chain) {
-  const auto n = static_cast<Eigen::Index>(chain.mass.size());
-  Matrices m{Eigen::Map<const Eigen::VectorXd>(chain.mass.data(), n), Eigen::VectorXd::Zero(n),
+Matrices matrices_of(const LumpedNetwork& network) {
+  const auto n = static_cast<Eigen::Index>(network.mass.size());
+  Matrices m{Eigen::Map<const Eigen::VectorXd>(network.mass.data(), n), Eigen::VectorXd::Zero(n),
              Eigen::VectorXd::Zero(n), Eigen::VectorXd::Zero(n), Eigen::MatrixXd::Zero(n, n)};
-  for (const LumpedNetwork::Spring& spring : chain.springs) {
+  for (const LumpedNetwork::Spring& spring : network.springs) {
     m.stiffness(spring.first, spring.first) += spring.stiffness;
     m.stiffness(spring.second, spring.second) += spring.stiffness;
     m.stiffness(spring.first, spring.second) -= spring.stiffness;
     m.stiffness(spring.second, spring.first) -= spring.stiffness;
   }
-  for (const auto& [site, k] : chain.to_ground) m.stiffness(site, site) += k;
-  for (const auto& [site, k] : chain.to_head) {
+  for (const auto& [site, k] : network.to_ground) m.stiffness(site, site) += k;
+  for (const auto& [site, k] : network.to_head) {
     m.stiffness(site, site) += k;
     m.coupling[site] += k;
   }
-  for (const auto& [site, d] : chain.dashpots) m.dashpots[site] += d;
-  for (const auto& [site, mobility] : chain.mobilities) m.mobilities[site] += mobility;
+  for (const auto& [site, d] : network.dashpots) m.dashpots[site] += d;
+  for (const auto& [site, mobility] : network.mobilities) m.mobilities[site] += mobility;
   return m;
 }
 
-TEST(Environments, ForceOnTheHeadIsTheSlopeOfTheEnergy) {
+TEST(Environments, ForceOnTheHeadIsMinusTheGradientOfTheEnergy) {
   for (const Built& built : build_all()) {
     SCOPED_TRACE(built.name);
     Environment& environment = *built.environment;
-    place(environment, random_vector(4 * environment.properties().sites, 3));
+    set_sites(environment, random_vector(4 * environment.properties().sites, 3));
     const Eigen::VectorXd head = random_vector(2, 4);
     std::vector<double> force(2);
     environment.force({head.data(), 2}, force);
-    const Eigen::VectorXd slope =
+    const Eigen::VectorXd gradient =
         gradient_of([&](const Eigen::VectorXd& x) { return energy_of(environment, x); }, head);
-    EXPECT_NEAR(force[0], -slope[0], 1e-9 * (1.0 + std::abs(slope[0])));
-    EXPECT_NEAR(force[1], -slope[1], 1e-9 * (1.0 + std::abs(slope[1])));
-    EXPECT_GT(slope.norm(), 1e-3);
+    EXPECT_NEAR(force[0], -gradient[0], 1e-9 * (1.0 + std::abs(gradient[0])));
+    EXPECT_NEAR(force[1], -gradient[1], 1e-9 * (1.0 + std::abs(gradient[1])));
+    EXPECT_GT(gradient.norm(), 1e-3);
   }
 }
 
@@ -196,33 +194,32 @@ TEST(Environments, AtRestAtTheHeadThereIsNoEnergyAndNoForce) {
   }
 }
 
-TEST(Environments, ChainHasTheirEnergyAndTheirForces) {
+TEST(Environments, NetworkHasTheirEnergyAndTheirForces) {
   for (const Built& built : build_all()) {
     SCOPED_TRACE(built.name);
     Environment& environment = *built.environment;
     const std::int64_t sites = environment.properties().sites;
-    const Matrices chain = matrices_of(environment.assemble(sites));
-    ASSERT_EQ(chain.mass.size(), sites);
+    const Matrices network = matrices_of(environment.assemble(sites));
+    ASSERT_EQ(network.mass.size(), sites);
     const Eigen::VectorXd start = random_vector(4 * sites, 5), head = random_vector(2, 6);
     const Eigen::VectorXd at_rest = Eigen::VectorXd::Zero(2);
-    place(environment, start);
+    set_sites(environment, start);
     using Axis = Eigen::Map<const Eigen::VectorXd, 0, Eigen::InnerStride<2>>;
     double energy = 0.0;
     for (int axis = 0; axis < 2; ++axis) {
       const Eigen::VectorXd w = Axis(start.data() + axis, sites), p = Axis(start.data() + 2 * sites + axis, sites);
-      energy += 0.5 * p.cwiseAbs2().cwiseQuotient(chain.mass).sum() + 0.5 * w.dot(chain.stiffness * w) -
-                head[axis] * chain.coupling.dot(w) + 0.5 * chain.coupling.sum() * head[axis] * head[axis];
+      energy += 0.5 * p.cwiseAbs2().cwiseQuotient(network.mass).sum() + 0.5 * w.dot(network.stiffness * w) -
+                head[axis] * network.coupling.dot(w) + 0.5 * network.coupling.sum() * head[axis] * head[axis];
     }
     EXPECT_NEAR(energy_of(environment, head), energy, 1e-12 * energy);
 
-    // A kick gives every site its force, with the dashpots' at the velocity
-    // before it; a drift moves it by its velocity. An Euler step does both at
-    // once. Splittings take decays apart from kicks and drifts.
+    // A kick gives every site its force, with the dashpots' at the velocity before it; a drift moves it by its
+    // velocity. An Euler step does both at once. Splittings solve decays separately from kicks and drifts.
     using Kind = Substep::Kind;
     for (const Kind kind : {Kind::kick, Kind::drift, Kind::stage}) {
       if (kind != Kind::stage && environment.properties().fastest_decay > 0.0) continue;
       const ExplicitScheme scheme = kind == Kind::stage ? runge_kutta({{}}, {1.0}) : splitting({{kind, 1.0}});
-      place(environment, start);
+      set_sites(environment, start);
       const auto environment_stepper = environment.explicit_stepper(scheme, step);
       environment_stepper->begin_block({});
       environment_stepper->substep(scheme.substeps[0], {{head.data(), 2}, {at_rest.data(), 2}});
@@ -231,12 +228,12 @@ TEST(Environments, ChainHasTheirEnergyAndTheirForces) {
       environment.gather_state(w, p);
       for (int axis = 0; axis < 2; ++axis) {
         const Eigen::VectorXd w0 = Axis(start.data() + axis, sites), p0 = Axis(start.data() + 2 * sites + axis, sites);
-        const Eigen::VectorXd v0 = p0.cwiseQuotient(chain.mass);
+        const Eigen::VectorXd v0 = p0.cwiseQuotient(network.mass);
         const Eigen::VectorXd force =
-            -chain.stiffness * w0 + chain.coupling * head[axis] - chain.dashpots.cwiseProduct(v0);
-        const Eigen::VectorXd pulls = -chain.stiffness * w0 + chain.coupling * head[axis];
-        const Eigen::VectorXd slipping = v0 + chain.mobilities.cwiseProduct(pulls);
-        const Eigen::VectorXd w1 = kind != Kind::kick ? Eigen::VectorXd(w0 + step * slipping) : w0;
+            -network.stiffness * w0 + network.coupling * head[axis] - network.dashpots.cwiseProduct(v0);
+        const Eigen::VectorXd spring_force = -network.stiffness * w0 + network.coupling * head[axis];
+        const Eigen::VectorXd velocity = v0 + network.mobilities.cwiseProduct(spring_force);
+        const Eigen::VectorXd w1 = kind != Kind::kick ? Eigen::VectorXd(w0 + step * velocity) : w0;
         const Eigen::VectorXd p1 = kind != Kind::drift ? Eigen::VectorXd(p0 + step * force) : p0;
         EXPECT_LT((Axis(w.data() + axis, sites) - w1).cwiseAbs().maxCoeff(), 1e-12);
         EXPECT_LT((Axis(p.data() + axis, sites) - p1).cwiseAbs().maxCoeff(), 1e-12);
@@ -245,18 +242,18 @@ TEST(Environments, ChainHasTheirEnergyAndTheirForces) {
   }
 }
 
-TEST(Environments, StateNumbersAreThoseOfTheChain) {
+TEST(Environments, PropertiesAreThoseOfTheNetwork) {
   for (const Built& built : build_all()) {
     SCOPED_TRACE(built.name);
     const Environment& environment = *built.environment;
-    const Matrices chain = matrices_of(environment.assemble(environment.properties().sites));
-    const Eigen::VectorXd root = chain.mass.cwiseSqrt().cwiseInverse();
+    const Matrices network = matrices_of(environment.assemble(environment.properties().sites));
+    const Eigen::VectorXd root = network.mass.cwiseSqrt().cwiseInverse();
     const double highest =
-        std::sqrt(largest_symmetric_eigenvalue(root.asDiagonal() * chain.stiffness * root.asDiagonal()));
+        std::sqrt(largest_symmetric_eigenvalue(root.asDiagonal() * network.stiffness * root.asDiagonal()));
     EXPECT_LE(highest, environment.properties().highest_frequency);
     EXPECT_GT(environment.properties().damping, 0.0);
     EXPECT_GT(environment.properties().echo.time, 0.0);
-    EXPECT_EQ(environment.properties().loses_energy, chain.dashpots.norm() + chain.mobilities.norm() > 0.0);
+    EXPECT_EQ(environment.properties().loses_energy, network.dashpots.norm() + network.mobilities.norm() > 0.0);
     if (environment.properties().loses_energy) {
       EXPECT_TRUE(std::isinf(environment.properties().echo.time));
     } else {
@@ -278,42 +275,43 @@ Problem problem_with(const Form& form, const Communicator& world) {
   return problem;
 }
 
-TEST(MpiEnvironments, GoOnFromTheirStateAndOnAnyRanksOrSayWhichSchemeTheyCannotHave) {
-  // Each form meets some of the methods, and its neighbours the others: all pairs would take five times as long.
-  constexpr std::size_t share = 5;
-  std::size_t turn = 0;
+TEST(MpiEnvironments, ResumeOnAnyRanksOrStateWhyASchemeIsUnsupported) {
+  // Each form is tested with a fifth of the methods, and the next forms with the others: all pairs would take five
+  // times as long.
+  constexpr std::size_t stride = 5;
+  std::size_t form_index = 0;
   for (const Form& form : all_forms()) {
-    // A line without end finds its exponentials anew for every scheme, which takes long:
+    // A semi-infinite line computes its exponentials for every scheme, which takes long:
     // tests/model/semi_infinite_line/semi_infinite_line_test.cpp.
     if (build(form, test_world())->properties().sites == 0) continue;
-    ++turn;
-    for (std::size_t i = turn % share; i < method_cases().size(); i += share) {
+    ++form_index;
+    for (std::size_t i = form_index % stride; i < method_cases().size(); i += stride) {
       const MethodCase& method = method_cases()[i];
       if (std::holds_alternative<ExactFlow>(method.scheme)) continue;
       SCOPED_TRACE(form.name + ", " + method.name);
       Problem whole = problem_with(form, test_world());
-      if (const std::optional<std::string> why = whole.environments()[0]->unsupported_reason(method.scheme)) {
-        EXPECT_NE(why->find(' '), std::string::npos) << *why;
+      if (const std::optional<std::string> reason = whole.environments()[0]->unsupported_reason(method.scheme)) {
+        EXPECT_NE(reason->find(' '), std::string::npos) << *reason;
         continue;
       }
       Problem first = problem_with(form, test_world()), second = problem_with(form, test_world());
       Problem alone = problem_with(form, self_world());
-      const auto of_whole = make_stepper(method.scheme, whole, step);
-      const auto of_first = make_stepper(method.scheme, first, step);
-      const auto of_second = make_stepper(method.scheme, second, step);
-      const auto of_alone = make_stepper(method.scheme, alone, step);
-      // Where blocks may be as long as anybody likes they may also be short.
+      const auto whole_stepper = make_stepper(method.scheme, whole, step);
+      const auto first_stepper = make_stepper(method.scheme, first, step);
+      const auto second_stepper = make_stepper(method.scheme, second, step);
+      const auto alone_stepper = make_stepper(method.scheme, alone, step);
+      // Where the length of blocks has no limit a short length is used.
       constexpr std::int64_t some = 7, many = 1000;
       const std::int64_t block_granularity =
-          of_whole->block_granularity() < many ? of_whole->block_granularity() : some;
-      EXPECT_FALSE(of_whole->advance(block_granularity));
-      EXPECT_FALSE(of_whole->advance(block_granularity));
-      EXPECT_FALSE(of_first->advance(block_granularity));
-      take_over_state(second, first);
+          whole_stepper->block_granularity() < many ? whole_stepper->block_granularity() : some;
+      EXPECT_FALSE(whole_stepper->advance(block_granularity));
+      EXPECT_FALSE(whole_stepper->advance(block_granularity));
+      EXPECT_FALSE(first_stepper->advance(block_granularity));
+      copy_state(second, first);
       second.clock = first.clock;
-      of_second->set_internal_state(of_first->internal_state());
-      EXPECT_FALSE(of_second->advance(block_granularity));
-      EXPECT_FALSE(of_alone->advance(2 * block_granularity));
+      second_stepper->set_internal_state(first_stepper->internal_state());
+      EXPECT_FALSE(second_stepper->advance(block_granularity));
+      EXPECT_FALSE(alone_stepper->advance(2 * block_granularity));
       whole.broadcast_particles();
       second.broadcast_particles();
       EXPECT_EQ(second.q, whole.q);
@@ -328,8 +326,7 @@ TEST(MpiEnvironments, GoOnFromTheirStateAndOnAnyRanksOrSayWhichSchemeTheyCannotH
   }
 }
 
-// Gauss keeps every quadratic balance of a linear system, and the ledger is
-// one.
+// Gauss methods keep every quadratic balance of a linear system, such as the ledger.
 TEST(MpiEnvironments, CloseTheLedgerToRoundOffUnderGauss) {
   const MethodCase& gauss = method_case("gauss(stages=2)");
   for (const Form& form : all_forms()) {
@@ -345,8 +342,8 @@ TEST(MpiEnvironments, CloseTheLedgerToRoundOffUnderGauss) {
   }
 }
 
-// A long environment is a damper: a head that moves at constant speed feels D
-// times that speed until the echo.
+// A long environment is a damper: the force on a head that moves at constant speed is D times that speed until the
+// echo.
 TEST(Environments, PullAtTheHeadLikeTheDamperThatTheyState) {
   RandomNumbers random(82);
   const ParticleSystem system = random_particles(2, 2, random);

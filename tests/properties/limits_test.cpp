@@ -25,7 +25,7 @@ double largest(const Scheme& scheme, double square, double rate, double h, int s
   double result = 0.0;
   for (int step = 0; step < steps && result < 1e6; ++step) {
     stepper->advance(1);
-    // In pure decay only the momentum tells.
+    // In pure decay only the momentum shows growth.
     result = std::max(result, std::abs(problem.p[0]) + (square > 0.0 ? std::abs(problem.q[0]) : 0.0));
   }
   return result;
@@ -39,7 +39,7 @@ void expect_limit(const Scheme& scheme, double limit, double square, double rate
     EXPECT_LT(largest(scheme, square, rate, 30.0), 1e3);
   } else {
     EXPECT_LT(largest(scheme, square, rate, 0.995 * limit), 1e2) << limit;
-    // Accurate methods have a gap of slow growth there, at order 10 narrower than a part in a thousand.
+    // Accurate methods have an interval of slow growth there, at order 10 narrower than a part in a thousand.
     bool grows = largest(scheme, square, rate, 1.005 * limit) > 1e3;
     for (const double beyond : {1.002, 1.00012}) {
       grows = grows || largest(scheme, square, rate, beyond * limit, 100000) > 1e3;

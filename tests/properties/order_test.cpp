@@ -97,10 +97,10 @@ class CubicDrag final : public Force {
   void value(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double, Eigen::VectorXd& force) const override {
     force = (0.5 - q.array().square()) * v.array() - 0.125 * v.array().cube();
   }
-  void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double, Eigen::MatrixXd& by_q,
-                 Eigen::MatrixXd& by_v) const override {
-    by_q = (-2.0 * q.array() * v.array()).matrix().asDiagonal();
-    by_v = (0.5 - q.array().square() - 0.375 * v.array().square()).matrix().asDiagonal();
+  void jacobians(const Eigen::VectorXd& q, const Eigen::VectorXd& v, double, Eigen::MatrixXd& df_dq,
+                 Eigen::MatrixXd& df_dv) const override {
+    df_dq = (-2.0 * q.array() * v.array()).matrix().asDiagonal();
+    df_dv = (0.5 - q.array().square() - 0.375 * v.array().square()).matrix().asDiagonal();
   }
 };
 
@@ -133,21 +133,21 @@ const std::vector<Subject>& subjects() {
 double error_of(const Subject& subject, const Scheme& scheme, int steps) {
   Problem problem = make_problem(subject.scene, test_world());
   EXPECT_FALSE(make_stepper(scheme, problem, end / steps)->advance(steps).has_value());
-  const PhasePoint now = get_state(problem);
-  const auto n = static_cast<std::size_t>(now.u.size());
+  const PhasePoint state = get_state(problem);
+  const auto n = static_cast<std::size_t>(state.u.size());
   double error = 0.0;
   for (std::size_t i = 0; i < n; ++i) {
-    const auto at = static_cast<Eigen::Index>(i);
-    error = std::max(error, std::abs(now.u[at] - static_cast<double>(subject.solution[i])));
-    error = std::max(error, std::abs(now.p[at] - static_cast<double>(subject.solution[n + i])));
+    const auto index = static_cast<Eigen::Index>(i);
+    error = std::max(error, std::abs(state.u[index] - static_cast<double>(subject.solution[i])));
+    error = std::max(error, std::abs(state.p[index] - static_cast<double>(subject.solution[n + i])));
   }
   return error;
 }
 
 TEST(Order, ReferenceIsExactOnAnOscillator) {
   const LongState x = extrapolated(
-      [](const LongState& at) {
-        return LongState{at[1], -at[0]};
+      [](const LongState& state) {
+        return LongState{state[1], -state[0]};
       },
       {1.0L, 0.0L}, 2.0L, 40);
   EXPECT_LT(std::abs(x[0] - std::cos(2.0L)), 1e-17L);

@@ -1,5 +1,5 @@
-// Every potential of the catalogue: slope and curvature are those of its value, and as a potential between particles in
-// one, two and three axes it knows neither where they are nor how they are turned.
+// Every potential of the catalogue: its derivatives are those of its value, and between particles in one, two and three
+// axes it is invariant under translations and rotations.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,7 +36,7 @@ Eigen::VectorXd triangle(int axes, RandomNumbers& random) {
   return q;
 }
 
-TEST(Potentials, SlopeAndCurvatureAreThoseOfTheValue) {
+TEST(Potentials, DerivativesAreThoseOfTheValue) {
   for (const PotentialKind& kind : potentials()) {
     SCOPED_TRACE(kind.entry.name);
     const auto potential = example(kind);
@@ -45,15 +45,15 @@ TEST(Potentials, SlopeAndCurvatureAreThoseOfTheValue) {
         return gradient_of([&](const Eigen::VectorXd& x) { return (*potential.*f)(x[0]); },
                            Eigen::VectorXd::Constant(1, s), 1e-3)[0];
       };
-      const double slope = potential->derivative(s), curvature = potential->second_derivative(s);
-      EXPECT_NEAR(derivative(&PairPotential::value), slope, 1e-9 * (1.0 + std::abs(slope))) << s;
-      EXPECT_NEAR(derivative(&PairPotential::derivative), curvature, 1e-9 * (1.0 + std::abs(curvature))) << s;
-      EXPECT_NE(slope, 0.0);
+      const double first = potential->derivative(s), second = potential->second_derivative(s);
+      EXPECT_NEAR(derivative(&PairPotential::value), first, 1e-9 * (1.0 + std::abs(first))) << s;
+      EXPECT_NEAR(derivative(&PairPotential::derivative), second, 1e-9 * (1.0 + std::abs(second))) << s;
+      EXPECT_NE(first, 0.0);
     }
   }
 }
 
-TEST(Potentials, BetweenParticlesForcesAreThoseOfTheEnergy) {
+TEST(Potentials, BetweenParticlesHaveTheGradientOfTheEnergy) {
   RandomNumbers random(31);
   for (const PotentialKind& kind : potentials()) {
     for (int axes = 1; axes <= 3; ++axes) {
@@ -64,23 +64,24 @@ TEST(Potentials, BetweenParticlesForcesAreThoseOfTheEnergy) {
       Eigen::MatrixXd hessian;
       sum.gradient(q, gradient);
       sum.hessian(q, hessian);
-      const Eigen::VectorXd slopes = gradient_of([&](const Eigen::VectorXd& at) { return sum.value(at); }, q, 1e-3);
-      EXPECT_LT((gradient - slopes).norm(), 1e-9 * (1.0 + gradient.norm()));
-      const Eigen::MatrixXd curvatures = jacobian_of(
-          [&](const Eigen::VectorXd& at) {
+      const Eigen::VectorXd expected_gradient =
+          gradient_of([&](const Eigen::VectorXd& point) { return sum.value(point); }, q, 1e-3);
+      EXPECT_LT((gradient - expected_gradient).norm(), 1e-9 * (1.0 + gradient.norm()));
+      const Eigen::MatrixXd expected_hessian = jacobian_of(
+          [&](const Eigen::VectorXd& point) {
             Eigen::VectorXd result;
-            sum.gradient(at, result);
+            sum.gradient(point, result);
             return result;
           },
           q, 1e-3);
-      EXPECT_LT((hessian - curvatures).norm(), 1e-9 * (1.0 + hessian.norm()));
+      EXPECT_LT((hessian - expected_hessian).norm(), 1e-9 * (1.0 + hessian.norm()));
       EXPECT_LT((hessian - hessian.transpose()).norm(), 1e-15 * hessian.norm());
       EXPECT_GT(gradient.norm(), 1e-3);
     }
   }
 }
 
-TEST(Potentials, BetweenParticlesNeitherPlaceNorDirectionMatters) {
+TEST(Potentials, BetweenParticlesAreInvariantUnderTranslationsAndRotations) {
   RandomNumbers random(32);
   for (const PotentialKind& kind : potentials()) {
     SCOPED_TRACE(kind.entry.name);
@@ -88,16 +89,18 @@ TEST(Potentials, BetweenParticlesNeitherPlaceNorDirectionMatters) {
     const PairPotentialSum sum({{0, 1, potential}, {0, 2, potential}, {1, 2, potential}}, 3);
     const Eigen::VectorXd q = triangle(3, random);
     const double angle = 0.7;
-    const Eigen::Matrix3d turn =
+    const Eigen::Matrix3d rotation =
         Eigen::AngleAxisd(angle, Eigen::Vector3d(1.0, 2.0, -1.0).normalized()).toRotationMatrix();
     Eigen::VectorXd moved(9);
-    for (int a = 0; a < 3; ++a) moved.segment<3>(3 * a) = turn * q.segment<3>(3 * a) + Eigen::Vector3d(0.3, -2.0, 5.0);
+    for (int a = 0; a < 3; ++a)
+      moved.segment<3>(3 * a) = rotation * q.segment<3>(3 * a) + Eigen::Vector3d(0.3, -2.0, 5.0);
     EXPECT_NEAR(sum.value(moved), sum.value(q), 1e-12 * (1.0 + std::abs(sum.value(q))));
-    Eigen::VectorXd gradient, turned;
+    Eigen::VectorXd gradient, rotated;
     sum.gradient(q, gradient);
-    sum.gradient(moved, turned);
+    sum.gradient(moved, rotated);
     for (int a = 0; a < 3; ++a) {
-      EXPECT_LT((turned.segment<3>(3 * a) - turn * gradient.segment<3>(3 * a)).norm(), 1e-11 * (1.0 + gradient.norm()));
+      EXPECT_LT((rotated.segment<3>(3 * a) - rotation * gradient.segment<3>(3 * a)).norm(),
+                1e-11 * (1.0 + gradient.norm()));
     }
     Eigen::Vector3d total = Eigen::Vector3d::Zero();
     for (int a = 0; a < 3; ++a) total += gradient.segment<3>(3 * a);
@@ -105,8 +108,9 @@ TEST(Potentials, BetweenParticlesNeitherPlaceNorDirectionMatters) {
   }
 }
 
-// At the same place the direction is lost. What is smooth there has its limit, V'' in every direction; a cone has none.
-TEST(Potentials, AtTheSamePlaceTheyAreSmoothOrHaveNoForce) {
+// At coinciding positions the direction is undefined. A smooth potential has its limit there, V'' in every direction; a
+// cone has none.
+TEST(Potentials, AtCoincidingPositionsAreSmoothOrHaveNoForce) {
   const Eigen::VectorXd same = Eigen::VectorXd::Constant(4, 0.7);
   for (const PotentialKind& kind : potentials()) {
     SCOPED_TRACE(kind.entry.name);
@@ -125,10 +129,10 @@ TEST(Potentials, AtTheSamePlaceTheyAreSmoothOrHaveNoForce) {
         EXPECT_EQ(hessian(0, 0), potential->second_derivative(0.0));
         EXPECT_EQ(hessian(1, 3), -potential->second_derivative(0.0));
         EXPECT_EQ(hessian(0, 1), 0.0);
-        // And it is the limit: a hair's breadth away nothing jumps.
-        Eigen::MatrixXd beside;
-        sum.hessian(same + Eigen::VectorXd{{0.0, 0.0, 1e-160, 1e-161}}, beside);
-        EXPECT_LT((beside - hessian).norm(), 1e-12 * hessian.norm());
+        // It is the limit: the Hessian is continuous there.
+        Eigen::MatrixXd nearby;
+        sum.hessian(same + Eigen::VectorXd{{0.0, 0.0, 1e-160, 1e-161}}, nearby);
+        EXPECT_LT((nearby - hessian).norm(), 1e-12 * hessian.norm());
       } else {
         EXPECT_FALSE(gradient.allFinite());
         EXPECT_FALSE(hessian.allFinite());

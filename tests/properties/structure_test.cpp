@@ -1,4 +1,4 @@
-// What every method says that it preserves, it preserves, and what it does not claim, it does not.
+// Every method preserves the structure that it claims to preserve, and no other.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,7 +43,7 @@ class StepMap {
   std::unique_ptr<Stepper> stepper_;
 };
 
-/// A defect that has to vanish for those that claim so, and be there for the others.
+/// A defect that must vanish for the methods that claim so, and be visible for the others.
 void expect_iff(double defect, bool claimed, double roundoff, double visible) {
   if (claimed) {
     EXPECT_LT(defect, roundoff);
@@ -52,7 +52,7 @@ void expect_iff(double defect, bool claimed, double roundoff, double visible) {
   }
 }
 
-TEST(Structure, StepsBackAfterFlippingTheMomenta) {
+TEST(Structure, StepsBackAfterReversingTheMomenta) {
   const Scene scene = nonlinear_scene();
   RandomNumbers random(62);
   const PhasePoint start = random_point(scene.size(), 0.7, random);
@@ -60,7 +60,7 @@ TEST(Structure, StepsBackAfterFlippingTheMomenta) {
     SCOPED_TRACE(method.name);
     StepMap step(scene, method.scheme, 0.3);
     PhasePoint point = start;
-    for (int turn = 0; turn < 2; ++turn) {
+    for (int pass = 0; pass < 2; ++pass) {
       for (int i = 0; i < 3; ++i) point = step(point);
       point.p = -point.p;
     }
@@ -109,7 +109,7 @@ TEST(Structure, EnergyOfALinearSystemIsAQuadraticInvariant) {
       point = step(point);
       worst = std::max(worst, std::abs(dense.energy(point) / dense.energy(start) - 1.0));
     }
-    // The higher the order the less is seen of what is lost.
+    // The higher the order the smaller the visible defect.
     const double visible = method.properties.order > 4 ? 5e-12 : 1e-5;
     expect_iff(worst, method.properties.quadratic_invariants, 1e-12, visible);
   }
@@ -117,7 +117,7 @@ TEST(Structure, EnergyOfALinearSystemIsAQuadraticInvariant) {
 
 TEST(Structure, TotalMomentumIsALinearInvariant) {
   Scene scene = nonlinear_scene();
-  // Only springs between the parts, and no far end that is held.
+  // Only springs between the parts, and no fixed far end.
   scene.system.potential = std::make_shared<QuadraticPotential>(Eigen::MatrixXd{{2.0, -2.0}, {-2.0, 2.0}});
   scene.lines.erase(scene.lines.begin());
   RandomNumbers random(65);

@@ -1,4 +1,4 @@
-// Every open system of the catalogue: forces are those of its energy, and what it says of itself is so.
+// Every system of particles in the catalogue: its forces derive from its energy, and its properties are as stated.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,26 +12,27 @@
 namespace bathline::systems_test {
 namespace {
 
-/// The system with any start that it accepts.
+/// The system with the first start that it accepts.
 ParticleSystem build(const SystemKind& kind) {
-  std::vector<std::string> more;
+  std::vector<std::string> optional_keys;
   for (const Parameter& parameter : kind.entry.parameters) {
-    // A list of tables says for each particle what a table says for all.
-    // Names of the user's choice there may be none, and how many particles there are the lists say.
+    // A list of tables describes each particle, one table all of them. Tables with names of the user's choice may be
+    // empty, and lists determine the number of particles.
     const bool is_free_table = parameter.type == ValueType::table && parameter.catalogue_name.empty();
-    const bool is_told_otherwise = parameter.name == "v0" || parameter.name == "particles";
+    const bool is_determined_otherwise = parameter.name == "v0" || parameter.name == "particles";
     // Formulas for every coordinate, such as a drive.
     if (parameter.type == ValueType::texts && !parameter.required) continue;
-    // The example of an L has no action to begin with.
+    // The example of an L does not depend on an action.
     if (parameter.name == "z0" && kind.entry.name == "lagrangian") continue;
-    if (!is_told_otherwise && !is_free_table && parameter.type != ValueType::tables) more.push_back(parameter.name);
+    if (!is_determined_otherwise && !is_free_table && parameter.type != ValueType::tables)
+      optional_keys.push_back(parameter.name);
   }
-  Section section = example_section(kind.entry, more);
+  Section section = example_section(kind.entry, optional_keys);
   std::string report;
   for (std::size_t particles = 1; particles <= 4; ++particles) {
     for (std::size_t axes = 1; axes <= 3; ++axes) {
       section.set("q0", Section::Rows(particles, std::vector<double>(axes, 0.8)), {});
-      // Lists whose form the type does not tell: a constant per particle, two different particles.
+      // Lists whose form the type does not determine: a constant per particle, two different particles.
       for (const Parameter& parameter : kind.entry.parameters) {
         // Not every pair of particles is a chain.
         if (parameter.name == "mode_energies") section.set("mode_energies", false, {});
@@ -50,7 +51,7 @@ ParticleSystem build(const SystemKind& kind) {
   return {};
 }
 
-TEST(Systems, ForcesAreTheSlopeOfTheEnergyAndHessiansThatOfTheForces) {
+TEST(Systems, GradientsAndHessiansAreDerivativesOfTheEnergy) {
   for (const SystemKind& kind : systems()) {
     SCOPED_TRACE(kind.entry.name);
     const ParticleSystem system = build(kind);
@@ -63,20 +64,20 @@ TEST(Systems, ForcesAreTheSlopeOfTheEnergyAndHessiansThatOfTheForces) {
       for (double& x : q) x = random.uniform(0.5, 1.5) * (random.uniform() < 0.0 ? -1.0 : 1.0);
       Eigen::VectorXd gradient(q.size());
       system.potential->gradient(q, gradient);
-      const Eigen::VectorXd slope =
-          gradient_of([&](const Eigen::VectorXd& at) { return system.potential->value(at); }, q);
-      EXPECT_LT((gradient - slope).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + gradient.norm()));
+      const Eigen::VectorXd expected_gradient =
+          gradient_of([&](const Eigen::VectorXd& point) { return system.potential->value(point); }, q);
+      EXPECT_LT((gradient - expected_gradient).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + gradient.norm()));
 
       Eigen::MatrixXd hessian(q.size(), q.size());
       system.potential->hessian(q, hessian);
-      const Eigen::MatrixXd slopes = jacobian_of(
-          [&](const Eigen::VectorXd& at) {
-            Eigen::VectorXd result(at.size());
-            system.potential->gradient(at, result);
+      const Eigen::MatrixXd expected_hessian = jacobian_of(
+          [&](const Eigen::VectorXd& point) {
+            Eigen::VectorXd result(point.size());
+            system.potential->gradient(point, result);
             return result;
           },
           q);
-      EXPECT_LT((hessian - slopes).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + hessian.norm()));
+      EXPECT_LT((hessian - expected_hessian).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + hessian.norm()));
       EXPECT_LE((hessian - hessian.transpose()).cwiseAbs().maxCoeff(), 1e-14 * hessian.norm());
       if (sample == 0) first = hessian;
       varies = varies || (hessian - first).norm() > 1e-9;
@@ -88,7 +89,7 @@ TEST(Systems, ForcesAreTheSlopeOfTheEnergyAndHessiansThatOfTheForces) {
   }
 }
 
-TEST(Systems, HaveMassesADampingThatOnlyTakesAndObservablesOfTheirSize) {
+TEST(Systems, HaveMassesAPassiveDampingAndObservablesOfTheirSize) {
   for (const SystemKind& kind : systems()) {
     SCOPED_TRACE(kind.entry.name);
     const ParticleSystem system = build(kind);
@@ -99,7 +100,7 @@ TEST(Systems, HaveMassesADampingThatOnlyTakesAndObservablesOfTheirSize) {
     ASSERT_TRUE(system.damping.has_value()) << "none of its parameters is its damping";
     const Eigen::MatrixXd& c = *system.damping;
     EXPECT_EQ((c - c.transpose()).norm(), 0.0);
-    // Contact systems may be fed by what else is friction.
+    // The damping of contact systems may supply energy.
     EXPECT_TRUE(system.contact || -largest_symmetric_eigenvalue(-c) >= -1e-14);
     EXPECT_TRUE(c.norm() > 0.0 || system.force);
     const Eigen::VectorXd v = Eigen::VectorXd::LinSpaced(system.size(), 0.3, 0.9);
@@ -114,33 +115,35 @@ TEST(Systems, HaveMassesADampingThatOnlyTakesAndObservablesOfTheirSize) {
   }
 }
 
-TEST(Systems, SlopesOfAForceAreThoseOfItsValue) {
-  int found = 0;
+TEST(Systems, JacobiansOfAForceAreDerivativesOfItsValue) {
+  int count = 0;
   for (const SystemKind& kind : systems()) {
     const ParticleSystem system = build(kind);
     if (!system.force) continue;
     SCOPED_TRACE(kind.entry.name);
-    ++found;
+    ++count;
     RandomNumbers random(72);
     for (int sample = 0; sample < 5; ++sample) {
       Eigen::VectorXd q(system.size()), v(system.size());
       for (double& x : q) x = random.uniform(0.5, 1.5);
       for (double& x : v) x = random.uniform(0.5, 1.5);
-      Eigen::MatrixXd by_q, by_v;
-      system.force->jacobians(q, v, 0.0, by_q, by_v);
-      const auto value = [&](const Eigen::VectorXd& at, const Eigen::VectorXd& velocity) {
-        Eigen::VectorXd result(at.size());
-        system.force->value(at, velocity, 0.0, result);
+      Eigen::MatrixXd df_dq, df_dv;
+      system.force->jacobians(q, v, 0.0, df_dq, df_dv);
+      const auto value = [&](const Eigen::VectorXd& point, const Eigen::VectorXd& velocity) {
+        Eigen::VectorXd result(point.size());
+        system.force->value(point, velocity, 0.0, result);
         return result;
       };
-      const Eigen::MatrixXd slopes_q = jacobian_of([&](const Eigen::VectorXd& at) { return value(at, v); }, q);
-      const Eigen::MatrixXd slopes_v = jacobian_of([&](const Eigen::VectorXd& at) { return value(q, at); }, v);
-      EXPECT_LT((by_q - slopes_q).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + by_q.norm()));
-      EXPECT_LT((by_v - slopes_v).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + by_v.norm()));
-      EXPECT_GT(by_v.norm(), 0.0);
+      const Eigen::MatrixXd expected_df_dq =
+          jacobian_of([&](const Eigen::VectorXd& point) { return value(point, v); }, q);
+      const Eigen::MatrixXd expected_df_dv =
+          jacobian_of([&](const Eigen::VectorXd& point) { return value(q, point); }, v);
+      EXPECT_LT((df_dq - expected_df_dq).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + df_dq.norm()));
+      EXPECT_LT((df_dv - expected_df_dv).cwiseAbs().maxCoeff(), 1e-9 * (1.0 + df_dv.norm()));
+      EXPECT_GT(df_dv.norm(), 0.0);
     }
   }
-  EXPECT_GE(found, 1);
+  EXPECT_GE(count, 1);
 }
 
 }  // namespace

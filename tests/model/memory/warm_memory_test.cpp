@@ -313,7 +313,7 @@ TEST(MpiWarmMemory, ResumesFromItsFields) {
     advance(whole, 30);
     advance(other, 30);
     advance(first, 13);
-    take_over_state(second, first);
+    copy_state(second, first);
     advance(second, 17);
     if (!test_world().is_root()) continue;
     EXPECT_EQ(second.q[0], whole.q[0]);

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "explicit_schemes.hpp"
-#include "serial_star.hpp"
+#include "serial_oscillator_bath.hpp"
 
 namespace bathline::kernel_test {
 namespace {
@@ -16,7 +16,7 @@ constexpr double h = 0.23;
 /// Somewhere, the same for the same place in a pass.
 double head_at(std::size_t substep) { return std::sin(0.4 * static_cast<double>(substep)); }
 
-void set_out(SerialStar& star) {
+void set_out(SerialOscillatorBath& star) {
   RandomNumbers random(7);
   star.w = random.list(star.w.size());
   for (std::size_t j = 0; j < star.p.size(); ++j) star.p[j] = star.stiffness[j] * random.uniform();
@@ -28,7 +28,7 @@ void expect_close(const std::vector<double>& actual, const std::vector<double>& 
 }
 
 /// The star goes on with its head at `heads`; what is felt with the head at 0 is the pull. `pulls` began at 10.
-void expect_pulls(SerialStar& star, const ExplicitScheme& scheme, const std::vector<double>& heads,
+void expect_pulls(SerialOscillatorBath& star, const ExplicitScheme& scheme, const std::vector<double>& heads,
                   const std::vector<double>& pulls) {
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const Substep& substep = scheme.substeps[i % scheme.substeps.size()];
@@ -48,7 +48,7 @@ TEST_P(StarKernelSchemes, EqualThePlainLoopWhateverTheCount) {
   const std::size_t substeps = scheme.substeps.size();
   for (const int count : {1, 2, 7, 8, 9, 23, 24, 25, 47, 48, 49, 79, 80, 81, 300, OscillatorChunkStepper::chunk}) {
     SCOPED_TRACE(testing::Message() << one().name << ", " << count << " oscillators");
-    SerialStar star(uneven_spectrum(count));
+    SerialOscillatorBath star(uneven_spectrum(count));
     set_out(star);
     std::vector<double> w = star.w, p = star.p;
     std::vector<double> heads;
@@ -67,7 +67,7 @@ TEST_P(StarKernelSchemes, EqualThePlainLoopWhateverTheCount) {
     }
     // The copies go on alone, towards a head at 0.
     expect_pulls(star, scheme, std::vector<double>(pulls.size()), pulls);
-    SerialStar at_rest(uneven_spectrum(count));
+    SerialOscillatorBath at_rest(uneven_spectrum(count));
     pulls.assign(heads.size(), 10.0);
     kernel.impulse_response(heads, count, star.stiffness.data(), star.inverse_mass.data(), pulls);
     expect_pulls(at_rest, scheme, heads, pulls);
@@ -75,7 +75,7 @@ TEST_P(StarKernelSchemes, EqualThePlainLoopWhateverTheCount) {
 }
 
 TEST_P(StarKernelSchemes, DoNothingInNoTime) {
-  SerialStar star(uneven_spectrum(100));
+  SerialOscillatorBath star(uneven_spectrum(100));
   set_out(star);
   std::vector<double> w = star.w, p = star.p;
   OscillatorChunkStepper(one().scheme, h)

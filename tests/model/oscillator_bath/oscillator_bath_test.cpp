@@ -18,7 +18,7 @@
 #include "one_stage.hpp"
 #include "quartic_potential.hpp"
 #include "self_world.hpp"
-#include "serial_star.hpp"
+#include "serial_oscillator_bath.hpp"
 #include "test_world.hpp"
 
 namespace bathline::star_test {
@@ -102,7 +102,7 @@ Outcome run_serially(const DiscreteSpectrum& spectrum, int axes, const ExplicitS
   std::vector<std::vector<double>> forces(static_cast<std::size_t>(axes));
   const auto stride = static_cast<std::size_t>(axes);
   for (std::size_t axis = 0; axis < stride; ++axis) {
-    SerialStar star(spectrum);
+    SerialOscillatorBath star(spectrum);
     for (std::size_t j = 0; j < star.w.size(); ++j) {
       star.w[j] = start.w[j * stride + axis];
       star.p[j] = start.p[j * stride + axis];
@@ -200,7 +200,7 @@ TEST_P(MpiStarExplicit, NeitherBlocksNorRanksChangeABit) {
 // Particle, bath and potential in one plain loop, every part at every substep.
 struct Closed {
   double q, p;
-  SerialStar star;
+  SerialOscillatorBath star;
 };
 
 constexpr double mass = 1.4, quartic = 0.8;
@@ -259,7 +259,7 @@ TEST_P(MpiStarExplicit, ANonlinearParticleMovesAsInThePlainLoop) {
   // Runge-Kutta methods feed energy to what is undamped.
   const double step = one().is_splitting() ? 0.13 : 0.02;
   const DiscreteSpectrum spectrum = uneven_spectrum(200);
-  Closed closed{1.0, mass * 0.6, SerialStar(spectrum)};
+  Closed closed{1.0, mass * 0.6, SerialOscillatorBath(spectrum)};
   on_rank_zero([&] {
     for (int i = 0; i < steps; ++i) step_plainly(closed, one().scheme, step);
   });
@@ -408,7 +408,7 @@ TEST(MpiStarImplicit, EqualsADenseSolution) {
       for (const double step : {0.05, 0.8}) {
         SCOPED_TRACE(testing::Message() << name << ", " << size << " oscillators, h = " << step);
         const DiscreteSpectrum spectrum = uneven_spectrum(size);
-        Closed closed{1.0, mass * 0.6, SerialStar(spectrum)};
+        Closed closed{1.0, mass * 0.6, SerialOscillatorBath(spectrum)};
         on_rank_zero([&] {
           for (int i = 0; i < 12; ++i) step_densely(closed, OneStage::of(scheme), step);
         });
@@ -450,7 +450,7 @@ TEST(MpiStarImplicit, HasTheSameBitsOnAnyNumberOfRanks) {
 // Whatever one scheme has prepared for its next steps is stale after another, or after a state from outside.
 TEST(MpiStar, SchemesTakeTurns) {
   const DiscreteSpectrum spectrum = uneven_spectrum(100);
-  Closed closed{1.0, mass * 0.6, SerialStar(spectrum)};
+  Closed closed{1.0, mass * 0.6, SerialOscillatorBath(spectrum)};
   Problem problem = make_problem(spectrum, 8, false, test_world());
   const double step = 0.03;
   const auto plainly = [&](int count, const ExplicitScheme& scheme, double length) {

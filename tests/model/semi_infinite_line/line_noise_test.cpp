@@ -315,7 +315,7 @@ TEST(MpiLineNoise, GoesOnFromItsFields) {
       EXPECT_FALSE(beginner->advance(1));
       Problem resumed = warm(0.6, 0.8);
       const auto stepper = make_stepper(scheme, resumed, h);
-      take_over_state(resumed, begun);
+      copy_state(resumed, begun);
       EXPECT_FALSE(stepper->advance(60 - step));
       EXPECT_EQ(resumed.energies().environment, whole.energies().environment);
       if (!test_world().is_root()) continue;

@@ -36,7 +36,7 @@ inline Start random_start(std::int64_t sites, int axes) {
 }
 
 /// Every site differs from its neighbours.
-inline LineSite unequal_site(std::int64_t index) {
+inline LineSite nonuniform_site(std::int64_t index) {
   return {1.3 + 0.4 * std::sin(0.7 * static_cast<double>(index)), 2.9 + std::cos(1.1 * static_cast<double>(index))};
 }
 

@@ -66,7 +66,7 @@ TEST(LineReference, EqualsALoopByHand) {
           SCOPED_TRACE(testing::Message() << one.name << ", far end " << static_cast<int>(far_end) << ", " << sites
                                           << (equal ? " equal" : " unequal") << " sites");
           LineOptions options{.by_reference = true};
-          if (!equal) options.site = unequal_site;
+          if (!equal) options.site = nonuniform_site;
           const LineConstants constants = constants_with(far_end);
           const Outcome actual = run(constants, sites, 2, one.scheme, {1000, 1, 2}, self_world(), options);
           const Outcome expected = run_serially(constants, sites, 2, one.scheme, options);

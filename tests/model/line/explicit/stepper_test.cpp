@@ -30,7 +30,7 @@ TEST_P(MpiLineExplicit, EqualsTheReference) {
         const LineConstants constants = constants_with(far_end);
         // Sites of all kinds on every other line.
         LineOptions options;
-        if (sites % 2 == 1 || sites == 500) options.site = unequal_site;
+        if (sites % 2 == 1 || sites == 500) options.site = nonuniform_site;
         const Outcome actual = run(constants, sites, axes, one().scheme, {1000, 1, 2, 1000}, test_world(), options);
         on_rank_zero([&] {
           options.by_reference = true;
@@ -138,7 +138,7 @@ TEST_P(MpiLineExplicit, LeavingOutWhatRestsChangesNoBit) {
     for (const int length : {1, 5, 1000}) {
       SCOPED_TRACE(testing::Message() << one().name << ", " << sites << " sites, blocks of " << length);
       LineOptions options;
-      if (length == 5) options.site = unequal_site;
+      if (length == 5) options.site = nonuniform_site;
       options.skip_resting = false;
       const Record all = record_of(Begin::at_rest, one().scheme, sites, length, 1, options, test_world());
       options.skip_resting = true;
@@ -159,7 +159,7 @@ TEST_P(MpiLineExplicit, LeavingOutWhatComesTooLateChangesNoBitOfTheForce) {
     for (const int length : {1, 5, 1000}) {
       SCOPED_TRACE(testing::Message() << one().name << ", " << sites << " sites, blocks of " << length);
       LineOptions options;
-      if (length == 5) options.site = unequal_site;
+      if (length == 5) options.site = nonuniform_site;
       const auto forces = [&](bool foresees, std::vector<double>& w) {
         Line line("line", Attachment({{0, 1.0}}, 1), constants_with(FarEnd::fixed), sites, test_world(), options);
         line.prepare({});
@@ -206,7 +206,7 @@ TEST_P(MpiLineExplicit, LeavingOutWhatComesTooLateChangesNoBitOfTheForce) {
 TEST_P(MpiLineExplicit, EnergiesAreTheSameHoweverTheyAreAddedUp) {
   for (const std::int64_t sites : {2, 700, 4096, 9001}) {
     SCOPED_TRACE(testing::Message() << one().name << ", " << sites << " sites");
-    const LineOptions options{.site = unequal_site, .skip_resting = false};
+    const LineOptions options{.site = nonuniform_site, .skip_resting = false};
     const Record each = record_of(Begin::anyhow, one().scheme, sites, 1000, 1, options, test_world());
     on_rank_zero([&] {
       const Record second = record_of(Begin::anyhow, one().scheme, sites, 1000, 2, options, self_world());

@@ -1,4 +1,5 @@
-// Lines whose sites differ, for tests, and the oracle of their implicit steps: one dense system, nothing eliminated.
+// Lines whose sites differ, for tests, and the reference of their implicit steps: one dense system, without
+// elimination.
 #pragma once
 
 #include <Eigen/LU>
@@ -10,7 +11,7 @@
 namespace bathline {
 
 /// Masses from 0.4 to 2.2 and springs from 0.5 to 3.7 without any order.
-inline LineSite unequal_site(std::int64_t index) {
+inline LineSite nonuniform_site(std::int64_t index) {
   const auto j = static_cast<double>(index);
   return {1.3 + 0.9 * std::sin(1.7 * j + 0.4), 2.1 + 1.6 * std::cos(2.9 * j)};
 }

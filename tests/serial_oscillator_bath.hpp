@@ -1,4 +1,4 @@
-// Bath oscillators in plain loops, one axis, one step at a time, on one rank: the oracle of the fast explicit paths.
+// Bath oscillators in plain loops, one axis, one step at a time, on one rank: the reference of the fast explicit paths.
 // Kicks and drifts are the documented expressions in std::fma, so that their bits can be compared.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace bathline {
 
-class SerialStar {
+class SerialOscillatorBath {
  public:
-  explicit SerialStar(const DiscreteSpectrum& spectrum) {
+  explicit SerialOscillatorBath(const DiscreteSpectrum& spectrum) {
     for (std::int64_t j = 0; j < spectrum.size; ++j) {
-      const BathOscillator one = spectrum.oscillator(j);
-      stiffness.push_back(one.stiffness);
-      inverse_mass.push_back(one.frequency * one.frequency / one.stiffness);
+      const BathOscillator oscillator = spectrum.oscillator(j);
+      stiffness.push_back(oscillator.stiffness);
+      inverse_mass.push_back(oscillator.frequency * oscillator.frequency / oscillator.stiffness);
     }
     w.resize(stiffness.size());
     p.resize(stiffness.size());
@@ -44,22 +44,22 @@ class SerialStar {
   }
 
  private:
-  struct Slope {
+  struct Derivative {
     std::vector<double> w, p;
   };
 
-  /// Textbook Runge-Kutta: slope at the stage values, then the values of the next stage or of the end.
+  /// Textbook Runge-Kutta: the derivative at the stage values, then the values of the next stage or of the end.
   void stage(const ExplicitScheme& scheme, double h, double head) {
     if (stages_.empty()) {
       stage_w_ = w;
       stage_p_ = p;
     }
-    Slope slope{stage_p_, stage_w_};
+    Derivative derivative{stage_p_, stage_w_};
     for (std::size_t j = 0; j < w.size(); ++j) {
-      slope.w[j] *= inverse_mass[j];
-      slope.p[j] = stiffness[j] * (head - slope.p[j]);
+      derivative.w[j] *= inverse_mass[j];
+      derivative.p[j] = stiffness[j] * (head - derivative.p[j]);
     }
-    stages_.push_back(std::move(slope));
+    stages_.push_back(std::move(derivative));
     const bool last = stages_.size() == scheme.b.size();
     const std::vector<double>& weights = last ? scheme.b : scheme.a[stages_.size()];
     for (std::size_t j = 0; j < w.size(); ++j) {
@@ -76,17 +76,17 @@ class SerialStar {
     stages_.clear();
   }
 
-  std::vector<Slope> stages_;  // of the step under way
+  std::vector<Derivative> stages_;  // of the current step
   std::vector<double> stage_w_, stage_p_;
 };
 
-/// Oscillators of no pattern, with frequencies between 0.1 and 3 and about the damping of an Ohmic bath.
+/// Irregular oscillators, with frequencies between 0.1 and 3 and about the damping of an Ohmic bath.
 inline DiscreteSpectrum uneven_spectrum(std::int64_t size) {
   RandomNumbers random(static_cast<std::uint64_t>(size));
   std::vector<BathOscillator> all;
   for (std::int64_t j = 0; j < size; ++j) {
-    const double place = (static_cast<double>(j) + random.uniform(0.1, 0.9)) / static_cast<double>(size);
-    all.push_back({0.1 + 2.9 * place, random.uniform(0.5, 1.5) / static_cast<double>(size)});
+    const double position = (static_cast<double>(j) + random.uniform(0.1, 0.9)) / static_cast<double>(size);
+    all.push_back({0.1 + 2.9 * position, random.uniform(0.5, 1.5) / static_cast<double>(size)});
   }
   return table_spectrum(all);
 }
