@@ -100,7 +100,7 @@ Scheme langevin_lobatto(const Section& options) { return with_ou_outside(lobatto
 
 const char* const notes =
     "Implicit: Newton's method for the stage velocities of the particles after the environments are eliminated, lines "
-    "by a direct solver or, with -ksp_type and -pc_type, by one of PETSc's.  ";
+    "by a direct solver or, with -ksp_type and -pc_type, by one of PETSc's. ";
 
 }  // namespace
 
