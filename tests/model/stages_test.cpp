@@ -167,7 +167,8 @@ TEST(MpiStages, OfALineOfUnequalSitesEqualADenseSolution) {
 TEST(MpiStages, OfALineOfUnequalSitesEqualADenseSolutionThroughPetsc) {
   const PetscOptionsScope options({{"-ksp_type", "gmres"}, {"-pc_type", "jacobi"}});
   const auto scheme = std::get<PartitionedRungeKutta>(method_case("lobatto(stages=3)").scheme);
-  Line line("line", Attachment({{0, 1.0}}, 2), {.far_end = FarEnd::matched}, 90, test_world(), {.site = nonuniform_site});
+  Line line("line", Attachment({{0, 1.0}}, 2), {.far_end = FarEnd::matched}, 90, test_world(),
+            {.site = nonuniform_site});
   expect_dense_step(line, scheme, 0.3);
 }
 

@@ -29,7 +29,8 @@ constexpr std::int64_t batch_size = 8;
 
 /// Batches whose realisations a rank advances side by side: more than 32 MiB of records are too many.
 std::int64_t max_batches_at_once(const EnsembleColumns& columns) {
-  constexpr std::int64_t most = static_cast<std::int64_t>(BatchStepper::max_realisations) / batch_size, numbers = 1 << 22;
+  constexpr std::int64_t most = static_cast<std::int64_t>(BatchStepper::max_realisations) / batch_size,
+                         numbers = 1 << 22;
   return std::min(most, numbers / (batch_size * static_cast<std::int64_t>(columns.width())));
 }
 
