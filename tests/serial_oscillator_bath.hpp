@@ -1,4 +1,4 @@
-// Bath oscillators in plain loops, one axis, one step at a time, on one rank: the reference of the fast explicit paths.
+// Bath oscillators in plain loops, one axis, one step at a time, on one rank: the oracle of the fast explicit paths.
 // Kicks and drifts are the documented expressions in std::fma, so that their bits can be compared.
 #pragma once
 
@@ -48,7 +48,7 @@ class SerialOscillatorBath {
     std::vector<double> w, p;
   };
 
-  /// Textbook Runge-Kutta: the derivative at the stage values, then the values of the next stage or of the end.
+  /// Textbook Runge-Kutta: derivatives at the stage values, then the values of the next stage or of the end.
   void stage(const ExplicitScheme& scheme, double h, double head) {
     if (stages_.empty()) {
       stage_w_ = w;
@@ -85,8 +85,8 @@ inline DiscreteSpectrum uneven_spectrum(std::int64_t size) {
   RandomNumbers random(static_cast<std::uint64_t>(size));
   std::vector<BathOscillator> all;
   for (std::int64_t j = 0; j < size; ++j) {
-    const double position = (static_cast<double>(j) + random.uniform(0.1, 0.9)) / static_cast<double>(size);
-    all.push_back({0.1 + 2.9 * position, random.uniform(0.5, 1.5) / static_cast<double>(size)});
+    const double fraction = (static_cast<double>(j) + random.uniform(0.1, 0.9)) / static_cast<double>(size);
+    all.push_back({0.1 + 2.9 * fraction, random.uniform(0.5, 1.5) / static_cast<double>(size)});
   }
   return table_spectrum(all);
 }

@@ -9,24 +9,24 @@ namespace bathline {
 
 namespace {
 
-/// Steps from which on the preparation of `free_response_one_kick` pays.
-constexpr std::size_t worthwhile = 4;
+/// From this number of steps on `free_response_one_kick` is faster than `run_splitting`.
+constexpr std::size_t min_steps_one_kick = 4;
 
 }  // namespace
 
-/// Of one substep, in registers.
+/// The partial sums of one substep, in registers.
 struct OscillatorChunkStepper::PartialSums {
   static constexpr int size = sums / simd_width;
-  SimdDouble at[size];
+  SimdDouble value[size];
 
   explicit PartialSums(const double* from) {
-    for (int i = 0; i < size; ++i) at[i] = load(from + i * simd_width);
+    for (int i = 0; i < size; ++i) value[i] = load(from + i * simd_width);
   }
-  /// Of register r of a group.
-  void add(int r, SimdDouble x) { at[r % size] += x; }
-  void add_product(int r, SimdDouble x, SimdDouble y) { at[r % size] = multiply_add(x, y, at[r % size]); }
+  /// Adds register r of a group.
+  void add(int r, SimdDouble x) { value[r % size] += x; }
+  void add_product(int r, SimdDouble x, SimdDouble y) { value[r % size] = multiply_add(x, y, value[r % size]); }
   void store_to(double* to) const {
-    for (int i = 0; i < size; ++i) store(at[i], to + i * simd_width);
+    for (int i = 0; i < size; ++i) store(value[i], to + i * simd_width);
   }
 };
 
@@ -35,10 +35,10 @@ OscillatorChunkStepper::OscillatorChunkStepper(const ExplicitScheme& scheme, dou
   std::size_t kicks = 0;
   for (std::size_t i = 0; i < scheme.substeps.size(); ++i) {
     if (!is_kick(i)) continue;
-    only_kick_ = i;
+    single_kick_ = i;
     ++kicks;
   }
-  if (kicks != 1) only_kick_.reset();
+  if (kicks != 1) single_kick_.reset();
 }
 
 void OscillatorChunkStepper::advance_block(std::span<const double> heads, int count, double* w, double* p,
@@ -53,32 +53,32 @@ void OscillatorChunkStepper::advance_block(std::span<const double> heads, int co
     run_stages(zero_input_, count, copy_w_.data(), copy_p_.data(), stiffness, inverse_mass, pulls);
     return;
   }
-  const std::size_t forecast_steps = pulls.size() / scheme_.substeps.size();
+  const std::size_t free_response_steps = pulls.size() / scheme_.substeps.size();
   sums_.assign(pulls.size() * sums, 0.0);
-  for_each_group(
-      count, w, p, stiffness, inverse_mass,
-      [&](double* group_w, double* group_p, const double* group_stiffness, const double* group_inverse, auto known) {
-        constexpr int registers = known;
-        set_strength<registers>(group_stiffness, group_inverse);
-        Group<registers> at_w, at_p;
-        for (int r = 0; r < registers; ++r) {
-          at_w.at[r] = load(group_w + r * simd_width);
-          at_p.at[r] = load(group_p + r * simd_width);
-        }
-        if (!heads.empty()) {
-          split_steps<false>(heads, at_w, at_p, nullptr);
-          for (int r = 0; r < registers; ++r) {
-            store(at_w.at[r], group_w + r * simd_width);
-            store(at_p.at[r], group_p + r * simd_width);
-          }
-        }
-        if (pulls.empty()) return;
-        if (only_kick_ && forecast_steps >= worthwhile) {
-          free_response_one_kick(forecast_steps, at_w, at_p, group_stiffness);
-        } else {
-          split_steps<true>(zero_input_, at_w, at_p, group_stiffness);
-        }
-      });
+  for_each_group(count, w, p, stiffness, inverse_mass,
+                 [&](double* group_w, double* group_p, const double* group_stiffness, const double* group_inverse,
+                     auto register_count) {
+                   constexpr int registers = register_count;
+                   set_strength<registers>(group_stiffness, group_inverse);
+                   Group<registers> at_w, at_p;
+                   for (int r = 0; r < registers; ++r) {
+                     at_w.value[r] = load(group_w + r * simd_width);
+                     at_p.value[r] = load(group_p + r * simd_width);
+                   }
+                   if (!heads.empty()) {
+                     run_splitting<false>(heads, at_w, at_p, nullptr);
+                     for (int r = 0; r < registers; ++r) {
+                       store(at_w.value[r], group_w + r * simd_width);
+                       store(at_p.value[r], group_p + r * simd_width);
+                     }
+                   }
+                   if (pulls.empty()) return;
+                   if (single_kick_ && free_response_steps >= min_steps_one_kick) {
+                     free_response_one_kick(free_response_steps, at_w, at_p, group_stiffness);
+                   } else {
+                     run_splitting<true>(zero_input_, at_w, at_p, group_stiffness);
+                   }
+                 });
   add_sums(pulls);
 }
 
@@ -95,12 +95,12 @@ void OscillatorChunkStepper::impulse_response(std::span<const double> heads, int
                  [&](double*, double*, const double* group_stiffness, const double* group_inverse, auto registers) {
                    set_strength<registers>(group_stiffness, group_inverse);
                    Group<registers> w{}, p{};
-                   split_steps<true>(heads, w, p, group_stiffness);
+                   run_splitting<true>(heads, w, p, group_stiffness);
                  });
   add_sums(pulls);
 }
 
-double OscillatorChunkStepper::added(const double* part) {
+double OscillatorChunkStepper::pairwise_sum(const double* part) {
   return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
 }
 
@@ -115,40 +115,40 @@ double OscillatorChunkStepper::pull(int count, const double* stiffness, const do
   double all[sums];
   for (int i = 0; i < sums / simd_width; ++i) store(part[i], all + i * simd_width);
   for (int i = 0; j < count; ++i, ++j) all[i] = std::fma(stiffness[j], w[j], all[i]);
-  return added(all);
+  return pairwise_sum(all);
 }
 
 template <int registers, class Work>
 void OscillatorChunkStepper::for_each_group_of(int count, double* w, double* p, const double* stiffness,
                                                const double* inverse_mass, Work work) {
   constexpr int group = registers * simd_width;
-  constexpr std::integral_constant<int, registers> known;
+  constexpr std::integral_constant<int, registers> register_count;
   int j = 0;
-  for (; j + group <= count; j += group) work(w + j, p + j, stiffness + j, inverse_mass + j, known);
+  for (; j + group <= count; j += group) work(w + j, p + j, stiffness + j, inverse_mass + j, register_count);
   if (j == count) return;
-  // Oscillators without mass and spring fill up the last group.
+  // The last group is padded with oscillators of zero stiffness and inverse mass.
   std::array<double, group> rest_w{}, rest_p{}, rest_stiffness{}, rest_inverse{};
   std::copy_n(w + j, count - j, rest_w.data());
   std::copy_n(p + j, count - j, rest_p.data());
   std::copy_n(stiffness + j, count - j, rest_stiffness.data());
   std::copy_n(inverse_mass + j, count - j, rest_inverse.data());
-  work(rest_w.data(), rest_p.data(), rest_stiffness.data(), rest_inverse.data(), known);
+  work(rest_w.data(), rest_p.data(), rest_stiffness.data(), rest_inverse.data(), register_count);
   std::copy_n(rest_w.data(), count - j, w + j);
   std::copy_n(rest_p.data(), count - j, p + j);
 }
 
-/// The sums' order is that of the oscillators, whatever the groups.
+/// The order of the sums does not depend on the size of the groups.
 template <class Work>
 void OscillatorChunkStepper::for_each_group(int count, double* w, double* p, const double* stiffness,
                                             const double* inverse_mass, Work work) {
-  constexpr int least = sums / simd_width;  // registers that sums of a group need
-  const auto pieces = [count](int size) { return (count + size * simd_width - 1) / (size * simd_width); };
+  constexpr int min_registers = sums / simd_width;  // of a group, as its partial sums fill these
+  const auto groups = [count](int size) { return (count + size * simd_width - 1) / (size * simd_width); };
   const auto run = [&](auto registers) { for_each_group_of<registers>(count, w, p, stiffness, inverse_mass, work); };
-  // As few groups as there can be, and then as small ones as these can be.
+  // The smallest group size that still gives the fewest groups.
   const auto choose = [&](auto self, auto registers) {
-    if constexpr (registers > least) {
-      constexpr std::integral_constant<int, registers - least> smaller;
-      if (pieces(smaller) == pieces(max_registers)) return self(self, smaller);
+    if constexpr (registers > min_registers) {
+      constexpr std::integral_constant<int, registers - min_registers> smaller;
+      if (groups(smaller) == groups(max_registers)) return self(self, smaller);
     }
     run(registers);
   };
@@ -160,33 +160,33 @@ void OscillatorChunkStepper::set_strength(const double* stiffness, const double*
   for (std::size_t i = 0; i < scheme_.substeps.size(); ++i) {
     const double* factor = is_kick(i) ? stiffness : inverse_mass;
     const SimdDouble weighted = splat(scheme_.substeps[i].weight * h_);
-    for (int r = 0; r < registers; ++r) strength_[i].at[r] = weighted * load(factor + r * simd_width);
+    for (int r = 0; r < registers; ++r) strength_[i].value[r] = weighted * load(factor + r * simd_width);
   }
 }
 
 void OscillatorChunkStepper::add_sums(std::span<double> pulls) {
-  for (std::size_t i = 0; i < pulls.size(); ++i) pulls[i] += added(sums_.data() + i * sums);
+  for (std::size_t i = 0; i < pulls.size(); ++i) pulls[i] += pairwise_sum(sums_.data() + i * sums);
 }
 
 template <bool has_free_response, int registers>
-[[gnu::always_inline]] inline void OscillatorChunkStepper::split_steps(std::span<const double> heads,
-                                                                       Group<registers>& w, Group<registers>& p,
-                                                                       const double* stiffness) {
+[[gnu::always_inline]] inline void OscillatorChunkStepper::run_splitting(std::span<const double> heads,
+                                                                         Group<registers>& w, Group<registers>& p,
+                                                                         const double* stiffness) {
   double* sum = sums_.data();
   for (std::size_t index = 0; index < heads.size();) {
     for (std::size_t i = 0; i < scheme_.substeps.size(); ++i, ++index, sum += sums) {
       const bool kicks = is_kick(i);
       if (has_free_response && (kicks || index == 0)) {
         PartialSums part(sum);
-        for (int r = 0; r < registers; ++r) part.add_product(r, load(stiffness + r * simd_width), w.at[r]);
+        for (int r = 0; r < registers; ++r) part.add_product(r, load(stiffness + r * simd_width), w.value[r]);
         part.store_to(sum);
       }
-      const SimdDouble* strength = strength_[i].at;
+      const SimdDouble* strength = strength_[i].value;
       if (kicks) {
         const SimdDouble head = splat(heads[index]);
-        for (int r = 0; r < registers; ++r) p.at[r] = multiply_add(strength[r], head - w.at[r], p.at[r]);
+        for (int r = 0; r < registers; ++r) p.value[r] = multiply_add(strength[r], head - w.value[r], p.value[r]);
       } else {
-        for (int r = 0; r < registers; ++r) w.at[r] = multiply_add(strength[r], p.at[r], w.at[r]);
+        for (int r = 0; r < registers; ++r) w.value[r] = multiply_add(strength[r], p.value[r], w.value[r]);
       }
     }
   }
@@ -197,35 +197,35 @@ template <int registers>
                                                                                   const Group<registers>& w,
                                                                                   const Group<registers>& p,
                                                                                   const double* stiffness) {
-  const std::size_t substeps = scheme_.substeps.size(), only_kick = *only_kick_;
-  const SimdDouble* kick = strength_[only_kick].at;
-  double* sum = sums_.data() + only_kick * sums;
-  Group<registers> pull = w, drift{}, rise, weaken;
+  const std::size_t substeps = scheme_.substeps.size(), kick_index = *single_kick_;
+  const SimdDouble* kick = strength_[kick_index].value;
+  double* sum = sums_.data() + kick_index * sums;
+  Group<registers> pull = w, drift{}, rise, rise_factor;
   for (std::size_t i = 0; i < substeps; ++i) {
-    if (i == only_kick) continue;
+    if (i == kick_index) continue;
     for (int r = 0; r < registers; ++r) {
-      if (i < only_kick) pull.at[r] = multiply_add(strength_[i].at[r], p.at[r], pull.at[r]);
-      drift.at[r] += strength_[i].at[r];
+      if (i < kick_index) pull.value[r] = multiply_add(strength_[i].value[r], p.value[r], pull.value[r]);
+      drift.value[r] += strength_[i].value[r];
     }
   }
-  if (only_kick > 0) {
+  if (kick_index > 0) {
     PartialSums start(sums_.data());
-    for (int r = 0; r < registers; ++r) start.add_product(r, load(stiffness + r * simd_width), w.at[r]);
+    for (int r = 0; r < registers; ++r) start.add_product(r, load(stiffness + r * simd_width), w.value[r]);
     start.store_to(sums_.data());
   }
   for (int r = 0; r < registers; ++r) {
     const SimdDouble k = load(stiffness + r * simd_width);
-    weaken.at[r] = -drift.at[r] * kick[r];
-    rise.at[r] = k * drift.at[r] * multiply_add(kick[r], -pull.at[r], p.at[r]);
-    pull.at[r] *= k;
+    rise_factor.value[r] = -drift.value[r] * kick[r];
+    rise.value[r] = k * drift.value[r] * multiply_add(kick[r], -pull.value[r], p.value[r]);
+    pull.value[r] *= k;
   }
   for (std::size_t step = 0; step < steps; ++step, sum += substeps * sums) {
     PartialSums part(sum);
-    for (int r = 0; r < registers; ++r) part.add(r, pull.at[r]);
+    for (int r = 0; r < registers; ++r) part.add(r, pull.value[r]);
     part.store_to(sum);
     for (int r = 0; r < registers; ++r) {
-      pull.at[r] += rise.at[r];
-      rise.at[r] = multiply_add(weaken.at[r], pull.at[r], rise.at[r]);
+      pull.value[r] += rise.value[r];
+      rise.value[r] = multiply_add(rise_factor.value[r], pull.value[r], rise.value[r]);
     }
   }
 }

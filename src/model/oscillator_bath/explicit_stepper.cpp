@@ -1,13 +1,12 @@
-// Explicit schemes on a heat bath: several steps a pass.
+// Explicit schemes on an oscillator bath: several steps a pass over the oscillators.
 //
-// What the head feels in step n of a pass is the pull of the bath as it would move without the head, which one pass
-// forecasts, plus the reply to the head's own motion since the pass, whose coefficients are the same for all passes:
-// exact algebra, one reduction a pass.
+// The force on the head in step n of a pass has two parts: the free response, which is the pull of the bath with the
+// head at 0 and is computed for the whole pass at its start, and the impulse response to the head's positions since
+// then, whose coefficients are the same for all passes. This is exact algebra with one reduction a pass.
 //
-// A pass always spans the same steps, counted from the start of the run or the last change from outside, and the head's
-// force within it always comes from the forecast at its beginning. So neither the number of ranks nor where a run stops
-// to be recorded changes a bit.
-// Tested by tests/model/oscillator_bath/oscillator_bath_test.cpp.
+// A pass always spans the same steps, counted from the start of the run or the last change from outside, and the force
+// within it always comes from the free response at its start. So neither the number of ranks nor where a run stops to
+// be recorded changes a bit. Tested by tests/model/oscillator_bath/oscillator_bath_test.cpp.
 #include <algorithm>
 #include <stdexcept>
 
@@ -22,11 +21,11 @@ class OscillatorBathExplicitStepper final : public ExplicitEnvironmentStepper {
   OscillatorBathExplicitStepper(OscillatorBathState& bath, const ExplicitScheme& scheme, double h, int steps_per_pass)
       : bath_(bath),
         steps_per_pass_(steps_per_pass),
-        kernel_(scheme, h),
-        length_(static_cast<std::size_t>(steps_per_pass * kernel_.substeps())),
+        chunk_stepper_(scheme, h),
+        length_(static_cast<std::size_t>(steps_per_pass * chunk_stepper_.substeps())),
         free_response_(bath.axes * length_),
         history_(free_response_.size()) {
-    for (int i = 0; i < kernel_.substeps(); ++i) {
+    for (int i = 0; i < chunk_stepper_.substeps(); ++i) {
       if (scheme.substeps[static_cast<std::size_t>(i)].kind != Substep::Kind::drift) force_substeps_.push_back(i);
     }
   }
@@ -40,35 +39,36 @@ class OscillatorBathExplicitStepper final : public ExplicitEnvironmentStepper {
   void set_internal_state(std::span<const double> memory) override;
 
  private:
-  /// Whether the pass under way is one of the present state.
-  bool has_free_response() const { return free_response_of_ == bath_.changes; }
+  /// Whether the free response belongs to the present state.
+  bool has_free_response() const { return free_response_valid_for_ == bath_.changes; }
   void compute_impulse_response();
-  /// Adds to the pulls of the rest of the pass what the bath replies to the head in that substep.
+  /// Adds the response to the head's position in that substep to the pulls of the rest of the pass.
   void add_impulse_response(int substep);
-  /// What is known after a pass: the pulls of all of the next one without the head, or the pull at its end alone.
+  /// What is computed after a block: the free response of the next pass, or the pull at the end of the block alone.
   enum class After { free_response, pull };
-  /// Advances the oscillators by the block whose heads are known, if any are.
+  /// Advances the oscillators with the head at `heads_`, if it has entries.
   void advance_block(After after);
 
   OscillatorBathState& bath_;
   int steps_per_pass_;
-  OscillatorChunkStepper kernel_;
-  std::size_t length_;                  // substeps of a pass
-  std::int64_t free_response_of_ = -1;  // the change of the state that the pass under way goes on from
-  int steps_ = 0;                       // of the block that is open
-  int done_ = 0;                        // steps of the pass before this block
-  int substep_ = 0;                     // substeps of the pass that the head has taken
+  OscillatorChunkStepper chunk_stepper_;
+  std::size_t length_;                         // substeps of a pass
+  std::int64_t free_response_valid_for_ = -1;  // value of `changes` that the present pass belongs to
+  int steps_ = 0;                              // of the open block
+  int done_ = 0;                               // steps of the pass before this block
+  int substep_ = 0;                            // substeps of the pass that the head has taken
   std::vector<double>
-      free_response_;         // pull without the head, by axis, then substep of the pass, where one is felt; on rank 0
-  std::vector<double> pull_;  // the same with the replies to what the head has done so far; empty where unknown
-  std::vector<double> impulse_response_;  // pull at substep i of the pass to a unit head in substep l of its first step
-  std::vector<int> force_substeps_;       // substeps of a step in which the oscillators feel where the head is
-  std::vector<double> history_;           // the head, by axis, then substep of the pass; on rank 0
-  std::vector<double> heads_;             // the part of it that belongs to the open block, everywhere
+      free_response_;         // pull with the head at 0, by axis, then substep of the pass with a force; on rank 0
+  std::vector<double> pull_;  // the same with the response to the head so far; empty until computed
+  std::vector<double>
+      impulse_response_;             // pull at substep i of the pass for a head at 1 in substep l of its first step
+  std::vector<int> force_substeps_;  // substeps of a step whose result depends on the head's position
+  std::vector<double> history_;      // head positions by axis, then substep of the pass; on rank 0
+  std::vector<double> heads_;        // those of the open block, on every rank
 };
 
 void OscillatorBathExplicitStepper::begin_block(const BlockPlan& plan) {
-  // The constructor would be too early: a march may be made before there are any oscillators.
+  // Not in the constructor: a stepper may be made before the environment is prepared.
   if (impulse_response_.empty()) compute_impulse_response();
   if (!has_free_response()) {
     done_ = substep_ = 0;
@@ -89,7 +89,7 @@ void OscillatorBathExplicitStepper::substep(const Substep&, const HeadMotion& he
 }
 
 void OscillatorBathExplicitStepper::add_impulse_response(int substep) {
-  const int in_step = substep % kernel_.substeps(), begin = substep - in_step;
+  const int in_step = substep % chunk_stepper_.substeps(), begin = substep - in_step;
   if (std::find(force_substeps_.begin(), force_substeps_.end(), in_step) == force_substeps_.end()) return;
   const double* const impulse_response = impulse_response_.data() + static_cast<std::size_t>(in_step) * length_;
   for (std::size_t axis = 0; axis < bath_.axes; ++axis) {
@@ -101,8 +101,8 @@ void OscillatorBathExplicitStepper::add_impulse_response(int substep) {
 }
 
 void OscillatorBathExplicitStepper::end_block() {
-  const auto begin = static_cast<std::size_t>(done_ * kernel_.substeps());
-  const auto count = static_cast<std::size_t>(steps_ * kernel_.substeps());
+  const auto begin = static_cast<std::size_t>(done_ * chunk_stepper_.substeps());
+  const auto count = static_cast<std::size_t>(steps_ * chunk_stepper_.substeps());
   heads_.resize(bath_.axes * count);
   for (std::size_t axis = 0; axis < bath_.axes && bath_.communicator.is_root(); ++axis) {
     std::copy_n(history_.begin() + static_cast<std::ptrdiff_t>(axis * length_ + begin), count,
@@ -122,42 +122,42 @@ void OscillatorBathExplicitStepper::force(const HeadMotion& head, std::span<doub
 }
 
 void OscillatorBathExplicitStepper::compute_impulse_response() {
-  const int substeps = kernel_.substeps();
+  const int substeps = chunk_stepper_.substeps();
   impulse_response_.assign(length_ * static_cast<std::size_t>(substeps), 0.0);
-  // One substep at a time: schemes of high order have so many that all at once would be a long message.
+  // One reduction a substep: a single one would be a long message for schemes of high order.
   for (int l = 0; l < substeps; ++l) {
     std::vector<double> heads(length_);
     heads[static_cast<std::size_t>(l)] = 1.0;
     bath_.sum.allocate(static_cast<int>(length_));
     bath_.for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int count) {
-      kernel_.impulse_response(heads, count, bath_.stiffness.data() + begin, bath_.inverse_mass.data() + begin,
-                               bath_.sum.leaf(leaf));
+      chunk_stepper_.impulse_response(heads, count, bath_.stiffness.data() + begin, bath_.inverse_mass.data() + begin,
+                                      bath_.sum.leaf(leaf));
     });
     bath_.sum.reduce(std::span(impulse_response_).subspan(static_cast<std::size_t>(l) * length_, length_));
   }
 }
 
 void OscillatorBathExplicitStepper::advance_block(After after) {
-  const bool then_forecast = after == After::free_response;
-  const std::size_t axes = bath_.axes, taken = heads_.size() / axes;
+  const bool with_free_response = after == After::free_response;
+  const std::size_t axes = bath_.axes, substeps = heads_.size() / axes;
   ReproducibleBlockSum& sum = bath_.sum;
-  // Without a forecast the pull after the block has to be summed up by itself.
-  sum.allocate(static_cast<int>(then_forecast ? axes * length_ : axes));
-  bath_.for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int count) {
+  // Without a free response the pull after the block needs a sum of its own.
+  sum.allocate(static_cast<int>(with_free_response ? axes * length_ : axes));
+  bath_.for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int oscillators) {
     for (std::size_t axis = 0; axis < axes; ++axis) {
-      kernel_.advance_block(std::span(heads_).subspan(axis * taken, taken), count, bath_.w[axis].data() + begin,
-                            bath_.p[axis].data() + begin, bath_.stiffness.data() + begin,
-                            bath_.inverse_mass.data() + begin,
-                            then_forecast ? sum.leaf(leaf).subspan(axis * length_, length_) : std::span<double>());
-      if (!then_forecast) {
+      chunk_stepper_.advance_block(
+          std::span(heads_).subspan(axis * substeps, substeps), oscillators, bath_.w[axis].data() + begin,
+          bath_.p[axis].data() + begin, bath_.stiffness.data() + begin, bath_.inverse_mass.data() + begin,
+          with_free_response ? sum.leaf(leaf).subspan(axis * length_, length_) : std::span<double>());
+      if (!with_free_response) {
         sum.leaf(leaf)[axis] +=
-            OscillatorChunkStepper::pull(count, bath_.stiffness.data() + begin, bath_.w[axis].data() + begin);
+            OscillatorChunkStepper::pull(oscillators, bath_.stiffness.data() + begin, bath_.w[axis].data() + begin);
       }
     }
   });
-  if (taken > 0) ++bath_.changes;
-  free_response_of_ = bath_.changes;
-  if (!then_forecast) {
+  if (substeps > 0) ++bath_.changes;
+  free_response_valid_for_ = bath_.changes;
+  if (!with_free_response) {
     sum.reduce(bath_.pull);
     return;
   }
@@ -166,7 +166,7 @@ void OscillatorBathExplicitStepper::advance_block(After after) {
   for (std::size_t axis = 0; axis < axes; ++axis) bath_.pull[axis] = free_response_[axis * length_];
 }
 
-// The pull is part of it: summed up anew it would differ in the last bits.
+// The pull is part of it, as its recomputed sum would differ in the last bits.
 std::vector<double> OscillatorBathExplicitStepper::internal_state() const {
   std::vector<double> all = bath_.pull;
   all.insert(all.end(), {has_free_response() ? 1.0 : 0.0, static_cast<double>(done_), static_cast<double>(substep_)});
@@ -178,14 +178,14 @@ std::vector<double> OscillatorBathExplicitStepper::internal_state() const {
 void OscillatorBathExplicitStepper::set_internal_state(std::span<const double> memory) {
   const std::size_t axes = bath_.axes;
   const auto require = [](bool fits) {
-    if (!fits) throw std::out_of_range("this is not what a heat bath goes on from");
+    if (!fits) throw std::out_of_range("the saved numbers do not fit the stepper of this heat bath");
   };
   require(memory.size() == axes + 3 + 2 * free_response_.size());
   const double done = memory[axes + 1], substep = memory[axes + 2];
-  require(done >= 0.0 && done < steps_per_pass_ && substep == done * kernel_.substeps());
+  require(done >= 0.0 && done < steps_per_pass_ && substep == done * chunk_stepper_.substeps());
   std::copy_n(memory.begin(), axes, bath_.pull.begin());
   if (memory[axes] == 0.0) return;
-  free_response_of_ = bath_.changes;
+  free_response_valid_for_ = bath_.changes;
   done_ = static_cast<int>(done);
   substep_ = static_cast<int>(substep);
   std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(axes + 3), free_response_.size(), free_response_.begin());

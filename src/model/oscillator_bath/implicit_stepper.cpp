@@ -1,8 +1,10 @@
-// Implicit schemes on a heat bath: the arrowhead matrix of head and oscillators, eliminated.
+// Implicit schemes on an oscillator bath: block elimination of the arrowhead matrix of head and oscillators.
 //
-//   P = p 1 - h k a^ D,   D = w 1 + h/m a P - (x 1 + h a V) the stretches at the stages,   V the head's stage
-//   velocities so D = N ((w - x) 1 + p h/m a 1 - h a V),   N = (1 + h^2 k/m a a^)^-1,   force on the head: sum_j k_j
-//   D_j w+ = w + h/m b.P,   p+ = p - h k b.D
+//   P = p 1 - h k a^ D,   D = w 1 + h/m a P - (x 1 + h a V)
+//   D = N ((w - x) 1 + p h/m a 1 - h a V),   N = (1 + h^2 k/m a a^)^-1
+//   force on the head: sum_j k_j D_j,   w+ = w + h/m b.P,   p+ = p - h k b.D
+//
+// with the stage momenta P and stage stretches D of an oscillator, and the stage velocities V of the head.
 //
 // Source: hairer2006, section II.2; the elimination is ours.
 // Tested by tests/model/oscillator_bath/oscillator_bath_test.cpp.
@@ -24,8 +26,8 @@ class OscillatorBathImplicitStepper final : public ImplicitEnvironmentStepper {
         a_(scheme.a),
         product_(scheme.a * scheme.a_hat),
         b_(scheme.b),
-        to_end_(scheme.a_hat.transpose() * scheme.b),
-        rows_(scheme.a.rowwise().sum()),
+        end_weights_(scheme.a_hat.transpose() * scheme.b),
+        row_sums_(scheme.a.rowwise().sum()),
         head_(bath.axes) {}
 
   bool condense(std::span<const double> head, StageResponse& response) override;
@@ -37,16 +39,16 @@ class OscillatorBathImplicitStepper final : public ImplicitEnvironmentStepper {
   using Block = Eigen::Matrix<double, S, S>;
   using Value = Eigen::Matrix<double, S, 1>;
 
-  Block condensed(double k, double inverse_mass) const {
+  Block condensation_matrix(double k, double inverse_mass) const {
     return (Block::Identity() + (h_ * h_ * k * inverse_mass) * product_).inverse();
   }
-  /// N (w 1 + p h/m a 1).
+  /// N (w 1 + p h/m a 1), the stretches with the head at 0.
   Value stretch_at_rest(const Block& n, double w, double p, double inverse_mass) const {
-    return n * (Value::Constant(w) + (h_ * inverse_mass * p) * rows_);
+    return n * (Value::Constant(w) + (h_ * inverse_mass * p) * row_sums_);
   }
-  /// What the response is made of, one after the other: sum of k N; sum of k stretch_at_rest, axis by axis; the pull.
+  /// Length of `sums_`: the sum of k N, then by axis that of k stretch_at_rest, then by axis the pull.
   std::size_t width() const { return static_cast<std::size_t>(S * S) + static_cast<std::size_t>(S + 1) * bath_.axes; }
-  /// Adds an oscillator to those sums.
+  /// Adds oscillator j to these sums.
   void add(std::span<double> sums, const Block& n, std::size_t j) const {
     const double k = bath_.stiffness[j], inverse_mass = bath_.inverse_mass[j];
     Eigen::Map<Block>(sums.data()) += k * n;
@@ -57,40 +59,40 @@ class OscillatorBathImplicitStepper final : public ImplicitEnvironmentStepper {
       pulls[bath_.axes * S + axis] += k * w;
     }
   }
-  /// Work(j) leaves oscillator j as the next step finds it, and returns its N. @note Collective.
+  /// Recomputes the sums; work(j, N) is called before oscillator j is added, and may advance it. @note Collective.
   template <class Work>
-  void sum_up(Work work);
+  void recompute_sums(Work work);
 
   OscillatorBathState& bath_;
   double h_;
   Block a_, product_;
-  Value b_, to_end_, rows_;    // b, a^^T b and a 1
-  std::vector<double> head_;   // at the start of the step
-  std::int64_t sums_of_ = -1;  // the change of the state that the sums belong to
-  std::vector<double> sums_;   // on rank 0
+  Value b_, end_weights_, row_sums_;  // b, a^^T b and a 1
+  std::vector<double> head_;          // at the start of the step
+  std::int64_t sums_valid_for_ = -1;  // value of `changes` that the sums belong to
+  std::vector<double> sums_;          // on rank 0
 };
 
 template <int S>
 template <class Work>
-void OscillatorBathImplicitStepper<S>::sum_up(Work work) {
+void OscillatorBathImplicitStepper<S>::recompute_sums(Work work) {
   sums_.resize(width());
   bath_.sum.allocate(static_cast<int>(width()));
   bath_.for_each_chunk([&](std::int64_t leaf, std::int64_t begin, int count) {
     const std::span<double> sums = bath_.sum.leaf(leaf);
     for (auto j = static_cast<std::size_t>(begin); j < static_cast<std::size_t>(begin + count); ++j) {
-      const Block n = condensed(bath_.stiffness[j], bath_.inverse_mass[j]);
+      const Block n = condensation_matrix(bath_.stiffness[j], bath_.inverse_mass[j]);
       work(j, n);
       add(sums, n, j);
     }
   });
   bath_.sum.reduce(sums_);
   std::copy(sums_.end() - static_cast<std::ptrdiff_t>(bath_.axes), sums_.end(), bath_.pull.begin());
-  sums_of_ = bath_.changes;
+  sums_valid_for_ = bath_.changes;
 }
 
 template <int S>
 bool OscillatorBathImplicitStepper<S>::condense(std::span<const double> head, StageResponse& response) {
-  if (sums_of_ != bath_.changes) sum_up([](std::size_t, const Block&) {});
+  if (sums_valid_for_ != bath_.changes) recompute_sums([](std::size_t, const Block&) {});
   const Eigen::Map<const Block> stiffness(sums_.data());
   response.damping = h_ * stiffness * a_;
   response.constant.resize(S, static_cast<Eigen::Index>(bath_.axes));
@@ -105,19 +107,19 @@ bool OscillatorBathImplicitStepper<S>::condense(std::span<const double> head, St
 template <int S>
 void OscillatorBathImplicitStepper<S>::back_substitute(const Eigen::MatrixXd& head_velocities) {
   bath_.communicator.broadcast(std::span<double>(head_));
-  std::vector<Value> ways;
+  std::vector<Value> displacements;
   for (std::size_t axis = 0; axis < bath_.axes; ++axis) {
-    ways.push_back(h_ * (a_ * head_velocities.col(static_cast<Eigen::Index>(axis))));
+    displacements.push_back(h_ * (a_ * head_velocities.col(static_cast<Eigen::Index>(axis))));
   }
   ++bath_.changes;
-  // What the next step needs to know is summed up while the oscillator is at hand.
-  sum_up([&](std::size_t j, const Block& n) {
+  // The sums of the next step are computed in the same pass.
+  recompute_sums([&](std::size_t j, const Block& n) {
     const double k = bath_.stiffness[j], inverse_mass = bath_.inverse_mass[j];
     for (std::size_t axis = 0; axis < bath_.axes; ++axis) {
       double& w = bath_.w[axis][j];
       double& p = bath_.p[axis][j];
-      const Value stretch = stretch_at_rest(n, w - head_[axis], p, inverse_mass) - n * ways[axis];
-      w += h_ * inverse_mass * (p - h_ * k * to_end_.dot(stretch));
+      const Value stretch = stretch_at_rest(n, w - head_[axis], p, inverse_mass) - n * displacements[axis];
+      w += h_ * inverse_mass * (p - h_ * k * end_weights_.dot(stretch));
       p -= h_ * k * b_.dot(stretch);
     }
   });
@@ -125,17 +127,17 @@ void OscillatorBathImplicitStepper<S>::back_substitute(const Eigen::MatrixXd& he
 
 template <int S>
 std::vector<double> OscillatorBathImplicitStepper<S>::internal_state() const {
-  if (sums_of_ != bath_.changes) return {};
+  if (sums_valid_for_ != bath_.changes) return {};
   return sums_;
 }
 
 template <int S>
 void OscillatorBathImplicitStepper<S>::set_internal_state(std::span<const double> memory) {
   if (memory.empty()) return;
-  if (memory.size() != width()) throw std::out_of_range("this is not what a heat bath goes on from");
+  if (memory.size() != width()) throw std::out_of_range("the saved numbers do not fit the stepper of this heat bath");
   sums_.assign(memory.begin(), memory.end());
   std::copy(sums_.end() - static_cast<std::ptrdiff_t>(bath_.axes), sums_.end(), bath_.pull.begin());
-  sums_of_ = bath_.changes;
+  sums_valid_for_ = bath_.changes;
 }
 
 }  // namespace
@@ -155,7 +157,7 @@ std::unique_ptr<ImplicitEnvironmentStepper> make_implicit_environment_stepper(Os
     case 5:
       return std::make_unique<OscillatorBathImplicitStepper<5>>(bath, scheme, h);
     default:
-      throw std::invalid_argument("a heat bath is eliminated for 1 to 5 stages");
+      throw std::invalid_argument("a heat bath supports implicit methods of 1 to 5 stages");
   }
 }
 

@@ -1,4 +1,4 @@
-// A heat bath: its description, its state, its energy and what it does to a head in theory.
+// The oscillator bath: properties, state, energy, lumped network and analytic kernel.
 #include "model/oscillator_bath/oscillator_bath.hpp"
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 
 namespace bathline {
 
-OscillatorBathState::OscillatorBathState(DiscreteSpectrum of, int number_of_axes, const Communicator& world)
-    : spectrum(std::move(of)),
+OscillatorBathState::OscillatorBathState(DiscreteSpectrum given, int number_of_axes, const Communicator& world)
+    : spectrum(std::move(given)),
       communicator(world),
       axes(static_cast<std::size_t>(number_of_axes)),
       sum(spectrum.size, world) {}
@@ -52,21 +52,21 @@ LumpedNetwork OscillatorBath::assemble(std::int64_t limit) const {
   const std::int64_t single = spectrum.size <= limit ? spectrum.size : limit / 2;
   const std::int64_t rest = spectrum.size - single;
   const std::int64_t lump = rest == 0 ? 1 : (rest + limit - single - 1) / (limit - single);
-  LumpedNetwork assembly;
+  LumpedNetwork network;
   const auto add = [&](std::int64_t begin, std::int64_t end) {
     double stiffness = 0.0;
     for (std::int64_t j = begin; j < end; ++j) stiffness += spectrum.oscillator(j).stiffness;
     const double frequency = spectrum.oscillator(end - 1).frequency;
-    assembly.to_head.emplace_back(static_cast<int>(assembly.mass.size()), stiffness);
-    assembly.mass.push_back(stiffness / (frequency * frequency));
+    network.to_head.emplace_back(static_cast<int>(network.mass.size()), stiffness);
+    network.mass.push_back(stiffness / (frequency * frequency));
   };
   for (std::int64_t j = 0; j < rest; j += lump) add(j, std::min(rest, j + lump));
   for (std::int64_t j = rest; j < spectrum.size; ++j) add(j, j + 1);
-  return assembly;
+  return network;
 }
 
 template <class Add>
-std::vector<double> OscillatorBath::summed(std::size_t width, Add add) const {
+std::vector<double> OscillatorBath::sum_over_oscillators(std::size_t width, Add add) const {
   ReproducibleBlockSum& sum = state_.sum;
   sum.allocate(static_cast<int>(width));
   for (std::int64_t leaf = 0; leaf < sum.leaves(); ++leaf) {
@@ -82,27 +82,29 @@ std::vector<double> OscillatorBath::summed(std::size_t width, Add add) const {
 }
 
 std::optional<AnalyticKernel> OscillatorBath::analytic_kernel(std::span<const double> times) const {
-  AnalyticKernel formulas;
-  formulas.kernel = summed(times.size(), [&](const BathOscillator& one, std::size_t, std::span<double> sums) {
-    for (std::size_t i = 0; i < times.size(); ++i) sums[i] += one.stiffness * std::cos(one.frequency * times[i]);
-  });
+  AnalyticKernel analytic;
+  analytic.kernel =
+      sum_over_oscillators(times.size(), [&](const BathOscillator& oscillator, std::size_t, std::span<double> sums) {
+        for (std::size_t i = 0; i < times.size(); ++i)
+          sums[i] += oscillator.stiffness * std::cos(oscillator.frequency * times[i]);
+      });
   for (double t : times) {
-    if (state_.spectrum.kernel_limit) formulas.limit.push_back(state_.spectrum.kernel_limit(t));
+    if (state_.spectrum.kernel_limit) analytic.limit.push_back(state_.spectrum.kernel_limit(t));
   }
-  if (state_.w.empty()) return formulas;  // it has no state yet
+  if (state_.w.empty()) return analytic;  // not prepared yet
   const std::size_t axes = state_.axes;
-  formulas.random_force =
-      summed(times.size() * axes, [&](const BathOscillator& one, std::size_t j, std::span<double> sums) {
+  analytic.random_force = sum_over_oscillators(
+      times.size() * axes, [&](const BathOscillator& oscillator, std::size_t j, std::span<double> sums) {
         for (std::size_t i = 0; i < times.size(); ++i) {
-          const double cosine = one.stiffness * std::cos(one.frequency * times[i]);
+          const double cosine = oscillator.stiffness * std::cos(oscillator.frequency * times[i]);
           // k/(m omega) = omega
-          const double sine = one.frequency * std::sin(one.frequency * times[i]);
+          const double sine = oscillator.frequency * std::sin(oscillator.frequency * times[i]);
           for (std::size_t axis = 0; axis < axes; ++axis) {
             sums[i * axes + axis] += cosine * state_.w[axis][j] + sine * state_.p[axis][j];
           }
         }
       });
-  return formulas;
+  return analytic;
 }
 
 void OscillatorBath::prepare(const RngKey& key) {
@@ -117,14 +119,14 @@ void OscillatorBath::prepare(const RngKey& key) {
   s.pull.assign(s.axes, 0.0);
   for (std::size_t j = 0; j < count; ++j) {
     const std::int64_t site = s.sum.first() + static_cast<std::int64_t>(j);
-    const BathOscillator one = s.spectrum.oscillator(site);
-    s.stiffness[j] = one.stiffness;
-    s.inverse_mass[j] = one.frequency * one.frequency / one.stiffness;
+    const BathOscillator oscillator = s.spectrum.oscillator(site);
+    s.stiffness[j] = oscillator.stiffness;
+    s.inverse_mass[j] = oscillator.frequency * oscillator.frequency / oscillator.stiffness;
     if (temperature_ == 0.0) continue;
-    // Gibbs: k w^2 and p^2/m have the mean kT.
+    // Gibbs distribution: k w^2 and p^2/m have the mean kT.
     for (std::size_t axis = 0; axis < s.axes; ++axis) {
       const auto [first, second] = normal_pair(key, static_cast<std::uint64_t>(site) * s.axes + axis);
-      s.w[axis][j] = std::sqrt(temperature_ / one.stiffness) * first;
+      s.w[axis][j] = std::sqrt(temperature_ / oscillator.stiffness) * first;
       s.p[axis][j] = std::sqrt(temperature_ / s.inverse_mass[j]) * second;
     }
   }

@@ -1,4 +1,4 @@
-// Independent oscillators around one head: the heat bath of Caldeira and Leggett.
+// Independent oscillators coupled to one head: the heat bath of Caldeira and Leggett.
 //
 //   m_j w_j'' = k_j (x - w_j),   force on the head sum_j k_j (w_j - x)
 //
@@ -12,13 +12,14 @@ namespace bathline {
 
 class OscillatorBath : public Environment {
  public:
-  /// `steps_per_pass` steps of an explicit scheme are taken in one pass; `temperature` is kT of the start, J.
-  /// @note Collective.
+  /// `steps_per_pass` steps of an explicit scheme are taken in one pass over the oscillators; `temperature` is kT of
+  /// the start, J. @note Collective.
   OscillatorBath(std::string name, Attachment attachment, DiscreteSpectrum spectrum, double temperature,
                  int steps_per_pass, const Communicator& communicator);
 
   std::int64_t bytes(const Scheme& scheme) const override;
-  /// The highest half as they are; of the others, as many at a time as it takes, with the frequency of the highest.
+  /// Beyond `limit` oscillators the limit/2 highest remain single; the others are lumped into groups, each with the
+  /// highest frequency of its members.
   LumpedNetwork assemble(std::int64_t limit) const override;
   std::optional<AnalyticKernel> analytic_kernel(std::span<const double> times) const override;
 
@@ -33,9 +34,10 @@ class OscillatorBath : public Environment {
 
  private:
   EnvironmentProperties describe() const override;
-  /// The sum of add(oscillator, local number, sums) over all of them, on every rank. @note Collective.
+  /// Sums over all oscillators, on every rank: add(oscillator, local index, sums) adds the terms of one.
+  /// @note Collective.
   template <class Add>
-  std::vector<double> summed(std::size_t width, Add add) const;
+  std::vector<double> sum_over_oscillators(std::size_t width, Add add) const;
 
   OscillatorBathState state_;
   double temperature_;

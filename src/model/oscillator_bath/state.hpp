@@ -1,4 +1,4 @@
-// The oscillators of a heat bath that a rank holds, and what advances them shares.
+// The oscillators of a bath on one rank: the state that all its steppers share.
 // Tested by tests/model/oscillator_bath/oscillator_bath_test.cpp.
 #pragma once
 
@@ -20,7 +20,7 @@ struct OscillatorBathState {
   /// Calls work(leaf, begin, count) for every chunk of this rank's oscillators, leaf by leaf.
   template <class Work>
   void for_each_chunk(Work&& work) const;
-  /// Sums up the pull anew, whatever has moved the oscillators. @note Collective.
+  /// Recomputes the pull after w has been changed by something other than a stepper. @note Collective.
   void refresh_pull();
 
   DiscreteSpectrum spectrum;
@@ -29,9 +29,9 @@ struct OscillatorBathState {
   mutable ReproducibleBlockSum sum;
   std::vector<double> stiffness, inverse_mass;  ///< per oscillator of this rank
   std::vector<std::vector<double>> w, p;        ///< one array per axis
-  double total_stiffness = 0.0;                 ///< on rank 0, as the next
-  std::vector<double> pull;                     ///< sum of k w now, one per axis
-  std::int64_t changes = 0;  ///< how often w and p have changed: what was computed ahead serves one state only
+  double total_stiffness = 0.0;                 ///< on rank 0
+  std::vector<double> pull;                     ///< sum of k w, one per axis; on rank 0
+  std::int64_t changes = 0;  ///< number of changes of w and p; what was computed ahead is valid for one of them only
 };
 
 template <class Work>
@@ -44,7 +44,7 @@ void OscillatorBathState::for_each_chunk(Work&& work) const {
   }
 }
 
-// What advances them.
+// Steppers; the state must outlive them.
 std::unique_ptr<ExplicitEnvironmentStepper> make_explicit_environment_stepper(OscillatorBathState& bath,
                                                                               const ExplicitScheme& scheme, double h,
                                                                               int steps_per_pass);
