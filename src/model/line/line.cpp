@@ -1,4 +1,4 @@
-// A line of sites: its description and its energy.
+// A line of sites: properties, energy, lumped network and analytic kernel.
 #include "model/line/line.hpp"
 
 #include <algorithm>
@@ -25,9 +25,9 @@ EnvironmentProperties Line::describe() const {
   properties.highest_frequency = highest_frequency();
   properties.temperature = state_.options.temperature;
   properties.matched_gamma = state_.options.matched_gamma;
-  if (const auto& substitute = state_.options.represented) {
-    properties.damping = substitute->damping;
-    properties.echo.time = substitute->until;
+  if (const auto& represented = state_.options.represented) {
+    properties.damping = represented->damping;
+    properties.echo.time = represented->horizon;
   }
   if (state_.has_uniform_sites()) properties.front_speed = std::sqrt(first.stiffness / first.mass);
   return properties;
@@ -36,16 +36,16 @@ EnvironmentProperties Line::describe() const {
 double Line::echo_time() const {
   const LineSite first = state_.site(0);
   const std::int64_t sites = state_.sites();
-  std::int64_t equal = state_.has_uniform_sites() ? sites : 1;
-  while (equal < sites && state_.site(equal) == first) ++equal;
-  const bool is_open_ended = state_.constants.far_end == FarEnd::matched;
-  if (equal == sites && is_open_ended) return std::numeric_limits<double>::infinity();
-  return 2.0 * static_cast<double>(equal) * std::sqrt(first.mass / first.stiffness);
+  std::int64_t uniform = state_.has_uniform_sites() ? sites : 1;
+  while (uniform < sites && state_.site(uniform) == first) ++uniform;
+  const bool is_matched = state_.constants.far_end == FarEnd::matched;
+  if (uniform == sites && is_matched) return std::numeric_limits<double>::infinity();
+  return 2.0 * static_cast<double>(uniform) * std::sqrt(first.mass / first.stiffness);
 }
 
 double Line::highest_frequency() const {
   if (state_.has_uniform_sites()) return 2.0 * std::sqrt(state_.constants.stiffness / state_.constants.mass);
-  // Gershgorin's circles: twice the diagonal bounds every eigenvalue.
+  // Gershgorin: twice the largest diagonal entry bounds every eigenvalue.
   double highest = 0.0;
   LineSite here = state_.site(0);
   for (std::int64_t j = 0; j < state_.sites(); ++j) {
@@ -59,43 +59,43 @@ double Line::highest_frequency() const {
 }
 
 std::int64_t Line::bytes(const Scheme& scheme) const {
-  constexpr auto number = static_cast<std::int64_t>(sizeof(double));
+  constexpr auto size = static_cast<std::int64_t>(sizeof(double));
   std::int64_t per_site = 0;
   if (const auto* implicit = std::get_if<PartitionedRungeKutta>(&scheme)) {
-    if (implicit->stages() > 1) per_site = state_.axes * implicit->stages() * number;
+    if (implicit->stages() > 1) per_site = state_.axes * implicit->stages() * size;
     if (!state_.has_uniform_sites()) per_site += bytes_of_nonuniform_tridiagonal(implicit->stages());
   }
-  const std::int64_t numbers = 2 * state_.axes + (state_.has_uniform_sites() ? 0 : 2);
-  return numbers * state_.storage() * number + per_site * state_.count;
+  const std::int64_t values = 2 * state_.axes + (state_.has_uniform_sites() ? 0 : 2);
+  return values * state_.storage() * size + per_site * state_.count;
 }
 
 LumpedNetwork Line::assemble(std::int64_t limit) const {
   const auto count = static_cast<int>(std::min(state_.sites(), limit));
   const bool is_whole = count == state_.sites();
   const LineConstants& constants = state_.constants;
-  LumpedNetwork assembly;
-  for (int j = 0; j < count; ++j) assembly.mass.push_back(state_.site(j).mass);
-  assembly.to_head = {{0, state_.head_stiffness}};
-  for (int j = 0; j + 1 < count; ++j) assembly.springs.push_back({j, j + 1, state_.site(j + 1).stiffness});
+  LumpedNetwork network;
+  for (int j = 0; j < count; ++j) network.mass.push_back(state_.site(j).mass);
+  network.to_head = {{0, state_.head_stiffness}};
+  for (int j = 0; j + 1 < count; ++j) network.springs.push_back({j, j + 1, state_.site(j + 1).stiffness});
   if (!is_whole) {
-    assembly.to_ground = {{count - 1, state_.site(count).stiffness}};
+    network.to_ground = {{count - 1, state_.site(count).stiffness}};
   } else if (constants.far_end == FarEnd::fixed) {
-    assembly.to_ground = {{count - 1, constants.stiffness}};
+    network.to_ground = {{count - 1, constants.stiffness}};
   } else if (constants.far_end == FarEnd::matched) {
-    assembly.dashpots = {{count - 1, constants.dashpot}};
+    network.dashpots = {{count - 1, constants.dashpot}};
   }
-  return assembly;
+  return network;
 }
 
 std::optional<AnalyticKernel> Line::analytic_kernel(std::span<const double> times) const {
   if (!state_.has_uniform_sites()) return std::nullopt;
-  AnalyticKernel formulas;
+  AnalyticKernel analytic;
   const double stiffness = state_.constants.stiffness;
   for (double t : times) {
     const double phase = properties().highest_frequency * t;
-    formulas.kernel.push_back(phase == 0.0 ? stiffness : 2.0 * stiffness * std::cyl_bessel_j(1.0, phase) / phase);
+    analytic.kernel.push_back(phase == 0.0 ? stiffness : 2.0 * stiffness * std::cyl_bessel_j(1.0, phase) / phase);
   }
-  return formulas;
+  return analytic;
 }
 
 void Line::prepare(const RngKey& key) {
@@ -112,7 +112,7 @@ std::vector<StateField> Line::fields() {
     const std::int64_t first = state_.first_site(), total = state_.sites();
     fields.push_back({"w", axis, first, total, {state_.own(state_.w[axis]), count}});
     fields.push_back({"p", axis, first, total, {state_.own(state_.p[axis]), count}});
-    // Of the dashpot at the far end, where it is.
+    // Only the rank with the far end has the energy dissipated by its dashpot.
     const std::size_t here = state_.at_far_end ? 1 : 0;
     fields.push_back({"dissipated", axis, 0, 1, std::span(&state_.dissipated[axis], here)});
   }
@@ -122,19 +122,19 @@ std::vector<StateField> Line::fields() {
 EnvironmentEnergy Line::energy(std::span<const double> head) {
   state_.exchange_next_neighbours();
   EnvironmentEnergy energy;
-  double numbers[2] = {0.0, 0.0};  // interaction, known to rank 0, and losses, known to the last rank
+  double totals[2] = {0.0, 0.0};  // interaction, known to rank 0, and dissipated energy, known to the last active rank
   for (int axis = 0; axis < state_.axes; ++axis) {
     energy.environment += state_.end_energies(axis);
     if (state_.at_head()) {
       const double stretch = state_.own(state_.w[axis])[0] - head[axis];
-      numbers[0] += std::visit([=](const auto& sites) { return sites.energy(0, stretch); }, state_.material());
+      totals[0] += std::visit([=](const auto& sites) { return sites.energy(0, stretch); }, state_.material());
     }
   }
-  if (state_.at_far_end) numbers[1] = std::accumulate(state_.dissipated.begin(), state_.dissipated.end(), 0.0);
-  communicator().broadcast(std::span<double>(&numbers[0], 1));
-  communicator().broadcast(std::span<double>(&numbers[1], 1), state_.layout.active_ranks() - 1);
-  energy.interaction = numbers[0];
-  energy.dissipated = numbers[1];
+  if (state_.at_far_end) totals[1] = std::accumulate(state_.dissipated.begin(), state_.dissipated.end(), 0.0);
+  communicator().broadcast(std::span<double>(&totals[0], 1));
+  communicator().broadcast(std::span<double>(&totals[1], 1), state_.layout.active_ranks() - 1);
+  energy.interaction = totals[0];
+  energy.dissipated = totals[1];
   return energy;
 }
 
@@ -146,8 +146,8 @@ void Line::force(std::span<const double> head, std::span<double> force) const {
 }
 
 std::unique_ptr<ExplicitEnvironmentStepper> Line::explicit_stepper(const ExplicitScheme& scheme, double h) {
-  return state_.options.by_reference ? make_reference_stepper(state_, scheme, h)
-                                     : make_explicit_environment_stepper(state_, scheme, h);
+  return state_.options.use_reference_stepper ? make_reference_stepper(state_, scheme, h)
+                                              : make_explicit_environment_stepper(state_, scheme, h);
 }
 
 std::unique_ptr<ImplicitEnvironmentStepper> Line::implicit_stepper(const PartitionedRungeKutta& scheme, double h) {

@@ -1,4 +1,4 @@
-// A line of sites, each tied to the next by a spring, its head following the particles.
+// A line of sites coupled by springs between neighbours, whose head follows the particles.
 //
 //   M w_j'' = lambda (w_{j+1} - 2 w_j + w_{j-1}),   w_0 = x(t),   force on the head lambda (w_1 - x)
 //
@@ -14,16 +14,16 @@ namespace bathline {
 
 class Line : public Environment {
  public:
-  /// Mass and stiffness of `constants` have no meaning where the options say what the sites are made of.
-  /// @note Collective.
+  /// Mass and stiffness of `constants` are ignored where `options.site` is set. @note Collective.
   Line(std::string name, Attachment attachment, const LineConstants& constants, std::int64_t sites,
        const Communicator& communicator, LineOptions options = {});
 
   std::int64_t bytes(const Scheme& scheme) const override;
-  /// Cut after its first `limit` sites, where it is held: vibrations above the band do not get further.
+  /// A longer line is truncated after its first `limit` sites and clamped there, as motions above the band decay within
+  /// these.
   LumpedNetwork assemble(std::int64_t limit) const override;
-  /// Of the infinite line: 2 lambda J_1(wm t) / (wm t), wm = 2 sqrt(lambda/M). Source: weiss2012, section 3.1.
-  /// None for unequal sites.
+  /// That of the semi-infinite line: 2 lambda J_1(wm t) / (wm t), wm = 2 sqrt(lambda/M). Source: weiss2012, section
+  /// 3.1. None for nonuniform sites.
   std::optional<AnalyticKernel> analytic_kernel(std::span<const double> times) const override;
 
   void prepare(const RngKey& key) override;
@@ -36,8 +36,8 @@ class Line : public Environment {
   std::unique_ptr<ImplicitEnvironmentStepper> implicit_stepper(const PartitionedRungeKutta& scheme, double h) override;
 
  private:
-  /// On a line of unequal sites, damping is that of a line that goes on as it begins, and the first site that differs
-  /// from those before it sends an echo back, too.
+  /// On a nonuniform line, damping is that of the uniform line of its first site, and the first site that differs from
+  /// those before it reflects an echo, too.
   EnvironmentProperties describe() const override;
   double echo_time() const;
   double highest_frequency() const;

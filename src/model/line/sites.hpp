@@ -1,10 +1,10 @@
-// What a line is made of, and its law: the one place that says how its springs pull and how its sites move.
+// The sites of a line and their equations of motion. All other code uses the expressions of this file.
 //
 //   p_j' = F_{j+1}(w_{j+1} - w_j) - F_j(w_j - w_{j-1}),   w_j' = p_j / M_j,   F_j(s) = lambda_j s
 //
-// Spring j lies before site j: spring 0 ties the first site to the head, and one more, behind the last site, goes on to
-// the far end. Everything that advances a line or adds up its energy takes its `Sites` as a template parameter, chosen
-// once and outside of every loop: another law, of springs that are not linear for instance, is one more type here.
+// Spring j lies before site j: spring 0 connects the first site to the head, and one more spring behind the last site
+// leads to the far end. Everything that advances a line or sums its energy takes its `Sites` as a template parameter,
+// which is chosen once outside of all loops. Another force law, such as nonlinear springs, is one more type here.
 #pragma once
 
 #include <array>
@@ -18,15 +18,15 @@ namespace bathline {
 
 enum class FarEnd { fixed, free, matched };
 
-/// What one site is made of.
+/// Mass and spring of one site.
 struct LineSite {
   double mass = 1.0;
-  double stiffness = 1.0;  ///< of the spring before it; behind the last site a fixed end has one like the last
+  double stiffness = 1.0;  ///< of the spring before it; the spring of a fixed end has the last site's
 
   bool operator==(const LineSite&) const = default;
 };
 
-/// The numbers that define a line of equal sites; where they differ, mass and stiffness are those at the far end.
+/// The constants of a uniform line; on a nonuniform one, mass and stiffness are those at the far end.
 struct LineConstants {
   double mass = 1.0;
   double stiffness = 1.0;
@@ -37,12 +37,12 @@ struct LineConstants {
   double behind_last(double here) const { return far_end == FarEnd::fixed ? 0.0 : here; }
 };
 
-/// Consecutive sites of a line. They count in a `stiffness` and a `mass` of their own, and what is the same for all of
-/// them is so multiplied once a loop: spring j, stretched, pulls by stiffness pull(j, stretch), and x over the mass of
-/// site j is per_mass(j, x) / mass. Their expressions serve single numbers and registers.
+/// Consecutive sites of a line, with `stiffness` and `mass` as units: the force of spring j is stiffness pull(j,
+/// stretch), and x over the mass of site j is per_mass(j, x) / mass, so that constant factors are multiplied once a
+/// loop. The expressions are templates for numbers and registers.
 ///
-/// What differs from site to site stands in `rows` rows, which may be anything with an index: `mapped` makes the same
-/// sites with rows elsewhere, such as in registers.
+/// Values that differ from site to site are in `rows` rows, which may be anything with an index operator: `mapped`
+/// returns the same sites with converted rows, for instance rows in registers.
 template <class S>
 concept Sites = requires(const S& sites, std::int64_t j, double x) {
   { S::rows } -> std::convertible_to<int>;
@@ -50,9 +50,9 @@ concept Sites = requires(const S& sites, std::int64_t j, double x) {
   { sites.mass } -> std::convertible_to<double>;
   { sites.pull(j, x) } -> std::same_as<double>;
   { sites.per_mass(j, x) } -> std::same_as<double>;
-  /// Of spring j, stretched, in J.
+  /// Energy of spring j, J.
   { sites.energy(j, x) } -> std::same_as<double>;
-  /// Of site j with a momentum and of the stretched spring behind it, in units of 1/(2 mass).
+  /// Energy of site j with momentum x and of the spring behind it with stretch x, in units of 1/(2 mass).
   { sites.energy(j, x, x) } -> std::same_as<double>;
 };
 
@@ -107,15 +107,15 @@ struct NonuniformSites {
 };
 
 static_assert(Sites<UniformSites> && Sites<NonuniformSites<>>);
-/// All that there are.
+/// Every kind of sites.
 using AnySites = std::variant<UniformSites, NonuniformSites<>>;
 
-/// The sites from `site` on.
+/// The sites beginning with `site`.
 template <Sites S>
 S sites_from(const S& sites, std::int64_t site) {
   return sites.mapped([=](const double* row) { return row + site; });
 }
-/// `use(row)` for every row.
+/// Calls use(row) for every row.
 template <Sites S, class Use>
 void for_each_row(const S& sites, Use use) {
   sites.mapped([&](const double* row) {
@@ -124,7 +124,7 @@ void for_each_row(const S& sites, Use use) {
   });
 }
 
-/// Force of spring j, stretched, in N.
+/// Force of spring j, N.
 template <Sites S>
 double force_of_spring(const S& sites, std::int64_t j, double stretch) {
   return sites.stiffness * sites.pull(j, stretch);
@@ -136,8 +136,8 @@ double inverse_mass(const S& sites, std::int64_t j) {
   return sites.per_mass(j, 1.0 / sites.mass);
 }
 
-/// Momentum after a kick of `strength` = weight h stiffness by springs that pull by `before` and `behind`. The one
-/// expression of every path, so that all of them give the same bits.
+/// Momentum after a kick of `strength` = weight h stiffness by the pulls `before` and `behind`. All code paths use this
+/// expression, so that they agree to the bit.
 template <class Number>
 Number kicked(Number p, Number strength, Number before, Number behind) {
   return multiply_add(strength, behind - before, p);
@@ -148,7 +148,7 @@ Number drifted(Number w, Number rate, Number p) {
   return multiply_add(rate, p, w);
 }
 
-/// p += weighted step times force, for the sites from `begin` to before `end`; reads w one site further on both sides.
+/// p += weighted_step force for the sites [begin, end); reads w of one more site on either side.
 template <Sites S>
 void kick_sites(S sites, double weighted_step, std::int64_t begin, std::int64_t end, const double* w, double* p) {
   const double strength = weighted_step * sites.stiffness;
@@ -157,7 +157,7 @@ void kick_sites(S sites, double weighted_step, std::int64_t begin, std::int64_t 
   }
 }
 
-/// w += weighted step times velocity.
+/// w += weighted_step velocity for the sites [begin, end).
 template <Sites S>
 void drift_sites(S sites, double weighted_step, std::int64_t begin, std::int64_t end, double* w, const double* p) {
   const double step = weighted_step / sites.mass;

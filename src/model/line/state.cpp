@@ -1,4 +1,4 @@
-// The sites of a line that a rank holds.
+// The sites of a line on one rank.
 // Tested by tests/model/line/line_test.cpp.
 #include "model/line/state.hpp"
 
@@ -11,17 +11,17 @@ LineState::LineState(const LineConstants& given, LineOptions with, std::int64_t 
                      int number_of_axes)
     : constants(given),
       options(std::move(with)),
-      layout(all, world.size(), minimum_piece),
+      layout(all, world.size(), min_sites_per_rank),
       communicator(world),
       axes(number_of_axes),
       count(layout.count(world.rank())),
       at_far_end(world.rank() == layout.active_ranks() - 1),
       head_stiffness(site(0).stiffness),
-      room_before(count > 0 ? std::min(widest, first_site()) : 0),
-      room_behind(count > 0 ? std::min(widest, all - first_site() - count) : 0),
+      room_before(count > 0 ? std::min(max_halo, first_site()) : 0),
+      room_behind(count > 0 ? std::min(max_halo, all - first_site() - count) : 0),
       thin_halo_(layout, world, 1, 2 * axes),
       sums_(static_cast<std::size_t>(axes), ReproducibleSum(layout, world)),
-      energy_is_under_way_(static_cast<std::size_t>(axes)) {
+      energy_started_(static_cast<std::size_t>(axes)) {
   const LineSite last = site(all - 1);
   constants.mass = last.mass;
   constants.stiffness = last.stiffness;
@@ -43,9 +43,9 @@ void LineState::prepare_rows() {
   spring_.reserve(static_cast<std::size_t>(to - from + 1));
   inverse_mass_.reserve(static_cast<std::size_t>(to - from));
   for (std::int64_t j = from; j < to; ++j) {
-    const LineSite one = site(j);
-    spring_.push_back(one.stiffness);
-    inverse_mass_.push_back(1.0 / one.mass);
+    const LineSite here = site(j);
+    spring_.push_back(here.stiffness);
+    inverse_mass_.push_back(1.0 / here.mass);
   }
   spring_.push_back(site(std::min(to, sites() - 1)).stiffness);
 }
@@ -68,7 +68,7 @@ void LineState::allocate() {
 
 void LineState::mark_active(std::int64_t end) {
   active_end = std::max(active_end, options.skip_resting ? std::min(end, sites()) : sites());
-  energy_is_under_way_.assign(energy_is_under_way_.size(), false);
+  energy_started_.assign(energy_started_.size(), false);
 }
 
 void LineState::find_active_end() {
@@ -80,15 +80,15 @@ void LineState::find_active_end() {
     while (last > end && at_w[last - 1] == 0.0 && at_p[last - 1] == 0.0) --last;
     end = std::max(end, last);
   }
-  // Whole numbers below 2^53.
+  // Exact, as site indices are below 2^53.
   active_end = static_cast<std::int64_t>(communicator.max(end > 0 ? static_cast<double>(first_site() + end) : 0.0));
   mark_active(active_end);
 }
 
 namespace {
 
-/// A row of own and copied sites by their numbers in the whole line. A pointer moved back by `first` would leave its
-/// array.
+/// A row of own and copied sites, by the site's index in the whole line. (A pointer shifted by `-first` would point
+/// outside of the array.)
 template <class Number>
 struct Numbered {
   const double* own;
@@ -99,7 +99,7 @@ struct Numbered {
 }  // namespace
 
 template <class Use>
-void LineState::use_site_energy(int axis, Use use) const {
+void LineState::with_site_energy(int axis, Use use) const {
   const double* own_w = own(w[axis]);
   const double* own_p = own(p[axis]);
   const std::int64_t first = first_site();
@@ -116,22 +116,22 @@ void LineState::use_site_energy(int axis, Use use) const {
 
 void LineState::begin_energies(int axis) {
   sums_[axis].begin();
-  energy_is_under_way_[axis] = true;
+  energy_started_[axis] = true;
 }
 
 void LineState::add_energies(int axis, std::int64_t end) {
-  // What the last site is tied to is not known on the way.
+  // Not the last site, as the end point of its spring is set in `end_energies` only.
   const std::int64_t stop = std::min(first_site() + end, sites() - 1);
-  use_site_energy(axis, [&](auto one, double) { sums_[axis].add(one, stop, active_end); });
+  with_site_energy(axis, [&](auto energy_of, double) { sums_[axis].add(energy_of, stop, active_end); });
 }
 
 double LineState::end_energies(int axis) {
-  // Behind the last site there is a spring only at a fixed end.
+  // The spring behind the last site is unstretched unless the end is fixed.
   if (at_far_end) own(w[axis])[count] = behind_last(own(w[axis])[count - 1]);
-  if (!energy_is_under_way_[axis]) sums_[axis].begin();
-  energy_is_under_way_[axis] = false;
+  if (!energy_started_[axis]) sums_[axis].begin();
+  energy_started_[axis] = false;
   double energy = 0.0;
-  use_site_energy(axis, [&](auto one, double unit) { energy = unit * sums_[axis].end(one, active_end); });
+  with_site_energy(axis, [&](auto energy_of, double unit) { energy = unit * sums_[axis].end(energy_of, active_end); });
   return energy;
 }
 

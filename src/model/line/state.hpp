@@ -1,4 +1,4 @@
-// The sites of a line that a rank holds: what they are made of, where they are, and what advances them shares.
+// The sites of a line on one rank: constants and state, which all its steppers share.
 #pragma once
 
 #include <functional>
@@ -17,27 +17,27 @@ namespace bathline {
 
 struct LineOptions {
   double temperature = 0.0;  ///< kT of the start, J
-  /// Where sites differ: what each of them is made of, by its index.
+  /// Of a nonuniform line: mass and spring of each site by its index; empty for a uniform line.
   std::function<LineSite(std::int64_t)> site = {};
-  /// Leaves out sites that nothing can have moved yet; no result depends on it.
+  /// Sites that are still at rest are not computed; results do not depend on it.
   bool skip_resting = true;
   /// As in EnvironmentProperties.
   std::optional<double> matched_gamma = {};
-  /// Of a line in the place of something else: the D of that, kg/s, and until when it is the same, s.
+  /// Set if the line represents another bath: its damping D, kg/s, and the time until which both agree, s.
   struct RepresentedBath {
-    double damping, until;
+    double damping, horizon;
   };
   std::optional<RepresentedBath> represented = {};
-  /// Explicit schemes by the reference march, on one rank; no result depends on it.
-  bool by_reference = false;
+  /// Explicit schemes are advanced by the reference stepper, on one rank; results do not depend on it.
+  bool use_reference_stepper = false;
 };
 
 class LineState {
  public:
-  /// Sites that a rank holds at least, if it holds any. No explicit scheme may reach farther in one step.
-  static constexpr std::int64_t minimum_piece = 40;
-  /// Sites copied from the neighbours on either side, at most.
-  static constexpr std::int64_t widest = 512;
+  /// Minimum number of sites of an active rank. No explicit scheme may reach further in one step.
+  static constexpr std::int64_t min_sites_per_rank = 40;
+  /// Maximum number of sites copied from the neighbour on either side.
+  static constexpr std::int64_t max_halo = 512;
 
   /// @note Collective.
   LineState(const LineConstants& constants, LineOptions options, std::int64_t sites, const Communicator& communicator,
@@ -45,7 +45,7 @@ class LineState {
   LineState(const LineState&) = delete;
   LineState& operator=(const LineState&) = delete;
 
-  // What it is made of.
+  // Constants.
   std::int64_t sites() const { return layout.total(); }
   std::int64_t first_site() const { return layout.first(communicator.rank()); }
   bool at_head() const { return communicator.is_root(); }
@@ -53,67 +53,66 @@ class LineState {
   LineSite site(std::int64_t index) const;
   /// This rank's own sites, with rows once `prepare_rows` has been called.
   AnySites material() const;
-  /// What the sites are made of does not change: once is enough.
+  /// Allocates and fills the rows of a nonuniform line, once.
   void prepare_rows();
-  /// Sites with those copied before and behind, and one more for the end that the spring behind the last is tied to.
+  /// Own and copied sites, and one more for the end point of the spring behind the last.
   std::int64_t storage() const { return room_before + count + room_behind + 1; }
 
-  // Where they are.
-  /// At rest, with room.
+  // State.
+  /// Allocates the state, at rest.
   void allocate();
-  /// This rank's own sites; copied ones lie before and behind.
+  /// The first of this rank's own sites; copied ones lie before and behind them.
   double* own(AlignedVector& field) const { return field.data() + room_before; }
   const double* own(const AlignedVector& field) const { return field.data() + room_before; }
-  /// The displacement, or stage displacement, behind a last site that is at `here`.
+  /// Displacement, or stage displacement, behind the last site, whose own is `here`.
   double behind_last(double here) const { return constants.behind_last(here); }
-  /// Displacements and momenta of the sites beside a rank's own. @note Collective.
+  /// Copies displacements and momenta of the nearest sites of the neighbouring ranks. @note Collective.
   void exchange_next_neighbours() { thin_halo_.exchange(thin_arrays_); }
-  /// Sites before `end` may have moved from now on, and sums over the sites are out of date.
+  /// Marks the sites before `end` as possibly in motion, and energy sums as outdated.
   void mark_active(std::int64_t end);
-  /// No site from `active_end` on is anything but zero, now that the state has been written. @note Collective.
+  /// Recomputes `active_end` after the state has been set. @note Collective.
   void find_active_end();
 
-  // Energy of the sites and of the springs behind them, axis by axis: summed in an order that depends on nothing, at
-  // any time, or while the sites are in cache.
+  // Energy of the sites and of the springs behind them, by axis, summed in a fixed order: at the end of a block, or in
+  // parts while the sites are in cache.
   void begin_energies(int axis);
-  /// Adds those of this rank's sites before `end`.
+  /// Adds the energies of this rank's sites before `end`.
   void add_energies(int axis, std::int64_t end);
   /// J. @note Collective.
   double end_energies(int axis);
 
-  LineConstants constants;  ///< where sites differ, of the last one
+  LineConstants constants;  ///< on a nonuniform line, those of the last site
   LineOptions options;
   Layout layout;
   Communicator communicator;
   int axes;
-  std::int64_t count;  ///< of own sites
+  std::int64_t count;  ///< number of own sites
   bool at_far_end;
   double head_stiffness;                  ///< of the first spring
-  std::int64_t room_before, room_behind;  ///< for copied sites, as many as any scheme wants
+  std::int64_t room_before, room_behind;  ///< for copied sites
   std::vector<AlignedVector> w, p;        ///< one array per axis
-  std::vector<double> dissipated;         ///< by axis, on the rank of the last site
-  std::int64_t active_end = 0;            ///< no site from here on has ever moved
+  std::vector<double> dissipated;         ///< by axis, J; on the rank of the last site
+  std::int64_t active_end = 0;            ///< all sites from here on are at rest
 
  private:
-  /// `use(energy, unit)` with the energy of a site and of the spring behind it, by its number in the whole line, in
-  /// units of `unit`.
+  /// Calls use(energy, unit), where energy(site) is that of a site and of the spring behind it, by its index in the
+  /// whole line, in units of `unit`.
   template <class Use>
-  void use_site_energy(int axis, Use use) const;
+  void with_site_energy(int axis, Use use) const;
 
   Halo thin_halo_;
   std::vector<double*> thin_arrays_;
-  std::vector<ReproducibleSum> sums_;      // of the energy, by axis
-  std::vector<bool> energy_is_under_way_;  // by axis
-  AlignedVector spring_, inverse_mass_;    // of unequal sites, with those copied
+  std::vector<ReproducibleSum> sums_;    // of energies, by axis
+  std::vector<bool> energy_started_;     // by axis
+  AlignedVector spring_, inverse_mass_;  // of nonuniform sites, own and copied
 };
 
-// What advances them.
+// Steppers; the state must outlive them.
 std::unique_ptr<ExplicitEnvironmentStepper> make_explicit_environment_stepper(LineState& line,
                                                                               const ExplicitScheme& scheme, double h);
 /// For a line on one rank.
 std::unique_ptr<ExplicitEnvironmentStepper> make_reference_stepper(LineState& line, const ExplicitScheme& scheme,
                                                                    double h);
-/// Several stages are for equal sites.
 std::unique_ptr<ImplicitEnvironmentStepper> make_implicit_environment_stepper(LineState& line,
                                                                               const PartitionedRungeKutta& scheme,
                                                                               double h);

@@ -1,4 +1,4 @@
-// A line's numbers, its state on several ranks and its energy.
+// Properties of a line, its state on several ranks and its energy.
 #include "model/line/line.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "self_world.hpp"
 #include "serial_sum.hpp"
 #include "test_world.hpp"
-#include "nonuniform_sites.hpp"
+#include "unequal_sites.hpp"
 
 namespace bathline::line_test {
 namespace {
@@ -36,47 +36,47 @@ TEST(MpiLine, NeedsSixteenBytesASiteAndAxis) {
     const Line line = make_line(1000000, axes, FarEnd::fixed);
     const std::int64_t all = test_world().sum(line.bytes(ExactFlow{}));
     EXPECT_GE(all, 16 * axes * 1000000);
-    EXPECT_LE(all, 16 * axes * (1000000 + 2 * LineState::widest * test_world().size()));
+    EXPECT_LE(all, 16 * axes * (1000000 + 2 * LineState::max_halo * test_world().size()));
   }
 }
 
-TEST(MpiLine, CountsWhatSchemesNeedBesides) {
+TEST(MpiLine, CountsTheMemoryOfSchemes) {
   constexpr std::int64_t sites = 100000;
   const Attachment attachment({{0, 1.0}}, 2);
-  const Line equal("equal", attachment, {}, sites, test_world());
-  const Line unequal("unequal", attachment, {}, sites, test_world(), {.site = [](std::int64_t j) {
-                       return LineSite{1.0 + static_cast<double>(j % 2), 1.0};
-                     }});
+  const Line uniform("uniform", attachment, {}, sites, test_world());
+  const Line nonuniform("nonuniform", attachment, {}, sites, test_world(), {.site = [](std::int64_t j) {
+                          return LineSite{1.0 + static_cast<double>(j % 2), 1.0};
+                        }});
   const PartitionedRungeKutta midpoint = one_stage(0.5, 0.5);
   const PartitionedRungeKutta three{Eigen::MatrixXd::Zero(3, 3), Eigen::MatrixXd::Zero(3, 3), Eigen::VectorXd::Zero(3)};
   const auto bytes = [](const Line& line, const Scheme& scheme) {
     return test_world().sum(line.bytes(scheme) - line.bytes(ExactFlow{}));
   };
-  EXPECT_EQ(bytes(equal, splitting({})), 0);
-  EXPECT_EQ(bytes(equal, midpoint), 0);
-  EXPECT_EQ(bytes(unequal, midpoint), 8 * sites);     // a gain a site, whatever the axes
-  EXPECT_EQ(bytes(equal, three), 3 * 2 * 8 * sites);  // stage momenta
-  EXPECT_EQ(bytes(unequal, three), (3 * 2 + 3 * 3) * 8 * sites);
+  EXPECT_EQ(bytes(uniform, splitting({})), 0);
+  EXPECT_EQ(bytes(uniform, midpoint), 0);
+  EXPECT_EQ(bytes(nonuniform, midpoint), 8 * sites);    // one gain a site for all axes
+  EXPECT_EQ(bytes(uniform, three), 3 * 2 * 8 * sites);  // stage momenta
+  EXPECT_EQ(bytes(nonuniform, three), (3 * 2 + 3 * 3) * 8 * sites);
 }
 
-TEST(MpiLine, ChainIsTheLineWithItsEnd) {
+TEST(MpiLine, LumpedNetworkIsTheLineWithItsFarEnd) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     const Line line = make_line(4, 1, far_end);
-    const LumpedNetwork chain = line.assemble(10);
-    EXPECT_EQ(chain.mass, std::vector<double>(4, 5.0));
-    ASSERT_EQ(chain.springs.size(), 3u);
-    EXPECT_EQ(chain.springs[2].first, 2);
-    EXPECT_EQ(chain.springs[2].second, 3);
-    EXPECT_EQ(chain.springs[2].stiffness, 2000.0);
-    ASSERT_EQ(chain.to_head.size(), 1u);
-    EXPECT_EQ(chain.to_head[0], std::make_pair(0, 2000.0));
-    EXPECT_EQ(chain.to_ground.size(), far_end == FarEnd::fixed ? 1u : 0u);
-    ASSERT_EQ(chain.dashpots.size(), far_end == FarEnd::matched ? 1u : 0u);
+    const LumpedNetwork network = line.assemble(10);
+    EXPECT_EQ(network.mass, std::vector<double>(4, 5.0));
+    ASSERT_EQ(network.springs.size(), 3u);
+    EXPECT_EQ(network.springs[2].first, 2);
+    EXPECT_EQ(network.springs[2].second, 3);
+    EXPECT_EQ(network.springs[2].stiffness, 2000.0);
+    ASSERT_EQ(network.to_head.size(), 1u);
+    EXPECT_EQ(network.to_head[0], std::make_pair(0, 2000.0));
+    EXPECT_EQ(network.to_ground.size(), far_end == FarEnd::fixed ? 1u : 0u);
+    ASSERT_EQ(network.dashpots.size(), far_end == FarEnd::matched ? 1u : 0u);
     if (far_end == FarEnd::matched) {
-      EXPECT_EQ(chain.dashpots[0].first, 3);
-      EXPECT_NEAR(chain.dashpots[0].second, 100.0, 1e-13);
+      EXPECT_EQ(network.dashpots[0].first, 3);
+      EXPECT_NEAR(network.dashpots[0].second, 100.0, 1e-13);
     }
-    // Cut short, it is held where it was cut.
+    // A truncated line is clamped at the cut.
     const LumpedNetwork cut = line.assemble(2);
     EXPECT_EQ(cut.mass.size(), 2u);
     ASSERT_EQ(cut.to_ground.size(), 1u);
@@ -108,10 +108,10 @@ TEST(MpiLine, KeepsItsState) {
       line.scatter_state(start, momenta);
       for (int axis = 0; axis < axes; ++axis) {
         const StateField field = line.field("w", axis);
-        const std::span<const double> mine = field.values;
-        for (std::size_t j = 0; j < mine.size(); ++j) {
+        const std::span<const double> local = field.values;
+        for (std::size_t j = 0; j < local.size(); ++j) {
           const auto site = static_cast<std::size_t>(field.first) + j;
-          EXPECT_EQ(mine[j], start[site * static_cast<std::size_t>(axes) + static_cast<std::size_t>(axis)]);
+          EXPECT_EQ(local[j], start[site * static_cast<std::size_t>(axes) + static_cast<std::size_t>(axis)]);
         }
       }
       EXPECT_EQ(test_world().sum(static_cast<std::int64_t>(line.field("w", 0).values.size())), sites);
@@ -126,20 +126,20 @@ TEST(MpiLine, KeepsItsState) {
 
 TEST(MpiLine, ThermalStartIsTheSameOnAnyNumberOfRanks) {
   const Communicator alone = test_world().split(test_world().rank());
-  const LineOptions equal{.temperature = 0.7}, unequal{.temperature = 0.7, .site = nonuniform_site};
-  for (const LineOptions* options : {&equal, &unequal}) {
+  const LineOptions uniform{.temperature = 0.7}, nonuniform{.temperature = 0.7, .site = unequal_site};
+  for (const LineOptions* options : {&uniform, &nonuniform}) {
     for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
       for (const std::int64_t sites : {1, 4, 41, 4096, 4097, 20011}) {
-        SCOPED_TRACE(testing::Message() << (options == &equal ? "equal, " : "unequal, ") << sites << " sites");
+        SCOPED_TRACE(testing::Message() << (options == &uniform ? "uniform, " : "nonuniform, ") << sites << " sites");
         const LineConstants constants{.mass = 5.0, .stiffness = 2000.0, .far_end = far_end};
-        Line spread("line", Attachment({{0, 1.0}}, 2), constants, sites, test_world(), *options);
+        Line distributed("line", Attachment({{0, 1.0}}, 2), constants, sites, test_world(), *options);
         Line whole("line", Attachment({{0, 1.0}}, 2), constants, sites, alone, *options);
         const std::uint32_t realisations = sites < 100 ? 20 : 1;
         for (std::uint32_t r = 0; r < realisations; ++r) {
           const RngKey key{.seed = 9, .realisation = 4 + r, .stream = 1};
-          spread.prepare(key);
+          distributed.prepare(key);
           std::vector<double> w, p, all_w, all_p;
-          spread.gather_state(w, p);
+          distributed.gather_state(w, p);
           if (!test_world().is_root()) continue;
           whole.prepare(key);
           whole.gather_state(all_w, all_p);
@@ -147,7 +147,7 @@ TEST(MpiLine, ThermalStartIsTheSameOnAnyNumberOfRanks) {
           EXPECT_EQ(p, all_p);
         }
         // Each of the 4 N degrees of freedom has kT/2 on average, with a standard deviation of kT/sqrt(2).
-        const EnvironmentEnergy energy = spread.energy(std::vector<double>{0.0, 0.0});
+        const EnvironmentEnergy energy = distributed.energy(std::vector<double>{0.0, 0.0});
         const double dofs = 4.0 * static_cast<double>(sites);
         EXPECT_NEAR(energy.environment + energy.interaction, 0.35 * dofs, 5.0 * 0.7 * std::sqrt(0.5 * dofs));
       }
@@ -155,31 +155,33 @@ TEST(MpiLine, ThermalStartIsTheSameOnAnyNumberOfRanks) {
   }
 }
 
-// On one rank alone: on any number of ranks the bits are the same, as the test above finds, and messages for each of so
-// many realisations would take most of a minute where the ranks share few cores.
-TEST(Line, ThermalStartOfUnequalSitesHasTheCovarianceOfTheSprings) {
+// On one rank: the test above shows that bits do not depend on the number of ranks, and messages for all realisations
+// would be slow where the ranks share few cores.
+TEST(Line, ThermalStartOfNonuniformSitesHasTheCovarianceOfTheSprings) {
   constexpr int sites = 4, realisations = 20000;
   constexpr double temperature = 0.7;
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
     Line line("line", Attachment({{0, 1.0}}, 1), {.far_end = far_end}, sites, self_world(),
-              {.temperature = temperature, .site = nonuniform_site});
+              {.temperature = temperature, .site = unequal_site});
     Eigen::MatrixXd squares = Eigen::MatrixXd::Zero(sites, sites), momenta = squares;
     for (std::uint32_t r = 0; r < realisations; ++r) {
       line.prepare({.seed = 1, .realisation = r, .stream = 0});
       std::vector<double> w, p;
       line.gather_state(w, p);
-      const Eigen::Map<const Eigen::VectorXd> at(w.data(), sites), moving(p.data(), sites);
-      squares += at * at.transpose() / realisations;
-      momenta += moving * moving.transpose() / realisations;
+      const Eigen::Map<const Eigen::VectorXd> position(w.data(), sites), momentum(p.data(), sites);
+      squares += position * position.transpose() / realisations;
+      momenta += momentum * momentum.transpose() / realisations;
     }
-    const DenseLine dense(nonuniform_site, far_end, sites);
-    const Eigen::MatrixXd of_places = temperature * dense.stiffness.inverse();
-    const Eigen::MatrixXd of_momenta = temperature * Eigen::MatrixXd(dense.mass.asDiagonal());
+    const DenseLine dense(unequal_site, far_end, sites);
+    const Eigen::MatrixXd expected_squares = temperature * dense.stiffness.inverse();
+    const Eigen::MatrixXd expected_momenta = temperature * Eigen::MatrixXd(dense.mass.asDiagonal());
     const double error = 5.0 * std::sqrt(2.0 / realisations);
     for (int i = 0; i < sites; ++i) {
       for (int j = 0; j < sites; ++j) {
-        EXPECT_NEAR(squares(i, j), of_places(i, j), error * std::sqrt(of_places(i, i) * of_places(j, j)));
-        EXPECT_NEAR(momenta(i, j), of_momenta(i, j), error * std::sqrt(of_momenta(i, i) * of_momenta(j, j)));
+        EXPECT_NEAR(squares(i, j), expected_squares(i, j),
+                    error * std::sqrt(expected_squares(i, i) * expected_squares(j, j)));
+        EXPECT_NEAR(momenta(i, j), expected_momenta(i, j),
+                    error * std::sqrt(expected_momenta(i, i) * expected_momenta(j, j)));
       }
     }
   }
@@ -248,11 +250,11 @@ TEST(MpiLine, EnergyIsSummedInTheDocumentedOrder) {
   }
 }
 
-// The head jumps by one and stays: the velocity was a delta function, so the force is -gamma(t), here until the echo.
+// The head jumps by 1 and stays there: its velocity is a delta function, so that the force is -gamma(t) until the echo.
 TEST(MpiLine, MemoryKernelIsTheForceAfterAJump) {
   Line line("line", Attachment({{0, 1.0}}, 1), {.mass = 0.7, .stiffness = 2.3}, 400, test_world());
   line.prepare({});
-  // Stoermer's and Verlet's error at frequency omega is (omega h)^2 omega t / 24, below 1e-4 here.
+  // The phase error of Stoermer-Verlet at frequency omega is (omega h)^2 omega t / 24, below 1e-4 here.
   const double step = 0.002;
   const ExplicitScheme scheme =
       splitting({{Substep::Kind::kick, 0.5}, {Substep::Kind::drift, 1.0}, {Substep::Kind::kick, 0.5}});
@@ -278,8 +280,8 @@ TEST(MpiLine, MemoryKernelIsTheForceAfterAJump) {
   }
 }
 
-// gamma reaches D when integrated; what lies beyond x = omega_max t is at most 2 D x^(-3/2).
-TEST(MpiLine, MemoryKernelAddsUpToTheDamping) {
+// The integral of gamma is D; the part beyond x = omega_max t is at most 2 D x^(-3/2).
+TEST(MpiLine, MemoryKernelIntegratesToTheDamping) {
   const Line line = make_line(100, 1, FarEnd::fixed);
   const double step = 0.01 / line.properties().highest_frequency, end = 500.0;
   std::vector<double> times;

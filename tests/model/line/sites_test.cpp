@@ -1,4 +1,4 @@
-// What a line is made of: its forces are the slopes of its energies, whatever the units that it counts in.
+// The sites of a line: forces are the gradients of energies, in any internal units.
 #include "model/line/sites.hpp"
 
 #include <gtest/gtest.h>
@@ -8,19 +8,19 @@
 namespace bathline::sites_test {
 namespace {
 
-/// By central differences, which are exact for energies up to the third power of the stretch but for round-off.
+/// By central differences, which are exact to round-off for energies up to the third power of the stretch.
 template <Sites S>
-void expect_forces_to_be_slopes(const S& sites, std::int64_t springs) {
+void expect_forces_to_be_gradients(const S& sites, std::int64_t springs) {
   constexpr double step = 0.125;
   for (std::int64_t j = 0; j < springs; ++j) {
     for (const double stretch : {-0.7, 0.0, 0.4}) {
-      const double slope = (sites.energy(j, stretch + step) - sites.energy(j, stretch - step)) / (2.0 * step);
-      EXPECT_NEAR(force_of_spring(sites, j, stretch), slope, 1e-14) << j;
+      const double gradient = (sites.energy(j, stretch + step) - sites.energy(j, stretch - step)) / (2.0 * step);
+      EXPECT_NEAR(force_of_spring(sites, j, stretch), gradient, 1e-14) << j;
     }
   }
 }
 
-/// The energy that is added up over a line is that of a site with its momentum and of the spring behind it.
+/// The energy summed over a line is the kinetic energy of a site and the energy of the spring behind it.
 template <Sites S>
 void expect_energies_to_be_of_site_and_spring(const S& sites, std::int64_t count) {
   for (std::int64_t j = 0; j < count; ++j) {
@@ -32,21 +32,21 @@ void expect_energies_to_be_of_site_and_spring(const S& sites, std::int64_t count
   }
 }
 
-TEST(LineSites, ForcesAreSlopesOfEnergies) {
-  const UniformSites equal{.stiffness = 2.3, .mass = 0.7};
-  expect_forces_to_be_slopes(equal, 1);
-  expect_energies_to_be_of_site_and_spring(equal, 1);
-  EXPECT_DOUBLE_EQ(force_of_spring(equal, 5, 0.5), 1.15);
-  EXPECT_DOUBLE_EQ(equal.per_mass(5, 1.4) / equal.mass, 2.0);
+TEST(LineSites, ForcesAreGradientsOfEnergies) {
+  const UniformSites uniform{.stiffness = 2.3, .mass = 0.7};
+  expect_forces_to_be_gradients(uniform, 1);
+  expect_energies_to_be_of_site_and_spring(uniform, 1);
+  EXPECT_DOUBLE_EQ(force_of_spring(uniform, 5, 0.5), 1.15);
+  EXPECT_DOUBLE_EQ(uniform.per_mass(5, 1.4) / uniform.mass, 2.0);
   const std::vector<double> spring = {0.5, 2.0, 1.2, 3.0}, inverse_mass = {2.0, 0.5, 4.0};
-  const NonuniformSites<> unequal{spring.data(), inverse_mass.data()};
-  expect_forces_to_be_slopes(unequal, 4);
-  expect_energies_to_be_of_site_and_spring(unequal, 3);
-  EXPECT_DOUBLE_EQ(force_of_spring(unequal, 3, 0.5), 1.5);
-  EXPECT_DOUBLE_EQ(unequal.per_mass(1, 1.4) / unequal.mass, 0.7);
+  const NonuniformSites<> nonuniform{spring.data(), inverse_mass.data()};
+  expect_forces_to_be_gradients(nonuniform, 4);
+  expect_energies_to_be_of_site_and_spring(nonuniform, 3);
+  EXPECT_DOUBLE_EQ(force_of_spring(nonuniform, 3, 0.5), 1.5);
+  EXPECT_DOUBLE_EQ(nonuniform.per_mass(1, 1.4) / nonuniform.mass, 0.7);
 }
 
-// Rows elsewhere are the same sites, and sites from one on begin there.
+// Mapped rows are the same sites, and `sites_from` begins at the given site.
 TEST(LineSites, KeepTheirRowsTogether) {
   const std::vector<double> spring = {0.5, 2.0, 1.2, 3.0}, inverse_mass = {2.0, 0.5, 4.0};
   const NonuniformSites<> sites{spring.data(), inverse_mass.data()};
@@ -56,7 +56,7 @@ TEST(LineSites, KeepTheirRowsTogether) {
   std::vector<const double*> rows;
   for_each_row(sites, [&](const double* row) { rows.push_back(row); });
   EXPECT_EQ(rows, (std::vector<const double*>{spring.data(), inverse_mass.data()}));
-  for_each_row(UniformSites{}, [](const double*) { FAIL() << "equal sites have no rows"; });
+  for_each_row(UniformSites{}, [](const double*) { FAIL() << "uniform sites have no rows"; });
 }
 
 }  // namespace

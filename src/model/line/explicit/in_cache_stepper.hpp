@@ -1,4 +1,4 @@
-// Explicit schemes on a line that stays in cache.
+// Explicit schemes on a line that fits into the cache.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,9 @@ namespace bathline {
 
 class LineState;
 
-/// For a line of which one rank holds all, short enough and in no need of stages; `otherwise`, a march of the same
-/// scheme on the same line, for any other, and for blocks of a few steps. The same bits as any march's. @note
-/// Collective.
+/// For a splitting on a line that is short enough and on one rank; otherwise, and for blocks of a few steps, `fallback`
+/// is used, a stepper of the same scheme on the same line. Results agree to the bit. @note Collective.
 std::unique_ptr<ExplicitEnvironmentStepper> make_in_cache_explicit_stepper(
-    LineState& line, const ExplicitScheme& scheme, double h, std::unique_ptr<ExplicitEnvironmentStepper> otherwise);
+    LineState& line, const ExplicitScheme& scheme, double h, std::unique_ptr<ExplicitEnvironmentStepper> fallback);
 
 }  // namespace bathline

@@ -1,8 +1,7 @@
-// A short block of a splitting's steps on a line in place.
+// A short block of steps of a splitting on a line, in place.
 //
-// Every kick and drift follows the one before it at the distance of a site, a stretch of the line at a time. A kick and
-// a drift in a row share a pass through the registers: memory is waited for all the time then, as it would not be while
-// one of them goes through what is in cache.
+// The kicks and drifts sweep a section of the line one after the other, each one site behind the one before it. A kick
+// and the drift beside it share a pass through the registers, which keeps memory accesses in flight all the time.
 #include "model/line/explicit/in_place_sweeps.hpp"
 
 #include <array>
@@ -13,30 +12,30 @@ namespace bathline {
 
 namespace {
 
-/// Sites that stay in the first-level cache for all levels.
-constexpr std::int64_t stretch = 192;
-static_assert(stretch % simd_width == 0);
+/// Sites of a section, which stays in the first-level cache for all levels.
+constexpr std::int64_t section_sites = 192;
+static_assert(section_sites % simd_width == 0);
 
-/// A kick or a drift, and up to where it has come.
-struct Part {
+/// A kick or a drift, and how far it has swept.
+struct SweptSubstep {
   bool kicks;
   double weighted_step;
-  std::int64_t lost;  // sites on either side
+  std::int64_t margin;  // invalid sites on either side
   std::int64_t done;
 };
 
 template <Sites S>
-void advance(const S& sites, Part& part, std::int64_t end, double* w, double* p) {
-  if (end <= part.done) return;
-  if (part.kicks) {
-    kick_sites(sites, part.weighted_step, part.done, end, w, p);
+void advance(const S& sites, SweptSubstep& substep, std::int64_t end, double* w, double* p) {
+  if (end <= substep.done) return;
+  if (substep.kicks) {
+    kick_sites(sites, substep.weighted_step, substep.done, end, w, p);
   } else {
-    drift_sites(sites, part.weighted_step, part.done, end, w, p);
+    drift_sites(sites, substep.weighted_step, substep.done, end, w, p);
   }
-  part.done = end;
+  substep.done = end;
 }
 
-/// A stretch of a kick and a drift, in this order if `kicks_first`. The second is a site behind the first.
+/// A section of a kick and a drift, in this order if `kicks_first`. The second is one site behind the first.
 template <bool kicks_first, Sites S>
 void advance_both(const S& line, double kick, double drift, std::int64_t begin, double* w, double* p) {
   const auto sites = line.mapped([](const double* row) { return RowOfRegisters{row}; });
@@ -52,7 +51,7 @@ void advance_both(const S& line, double kick, double drift, std::int64_t begin, 
     store(now, w + j);
     return now;
   };
-  const std::int64_t end = begin + stretch;
+  const std::int64_t end = begin + section_sites;
   if constexpr (kicks_first) {
     SimdDouble before = load(p + begin - simd_width);
     for (std::int64_t j = begin; j < end; j += simd_width) {
@@ -72,14 +71,14 @@ void advance_both(const S& line, double kick, double drift, std::int64_t begin, 
 }
 
 template <Sites S>
-void advance_both(const S& sites, Part& first, Part& second, double* w, double* p) {
+void advance_both(const S& sites, SweptSubstep& first, SweptSubstep& second, double* w, double* p) {
   if (first.kicks) {
     advance_both<true>(sites, first.weighted_step, second.weighted_step, first.done, w, p);
   } else {
     advance_both<false>(sites, second.weighted_step, first.weighted_step, first.done, w, p);
   }
-  first.done += stretch;
-  second.done += stretch;
+  first.done += section_sites;
+  second.done += section_sites;
 }
 
 }  // namespace
@@ -87,26 +86,26 @@ void advance_both(const S& sites, Part& first, Part& second, double* w, double* 
 template <Sites S>
 void advance_in_place(const S& sites, std::span<const LineLevel> levels, std::int64_t first, std::int64_t last,
                       double* w, double* p) {
-  std::array<Part, 4 * max_in_place_levels> parts;
-  std::int64_t count = 0, lost = 0;
+  std::array<SweptSubstep, 4 * max_in_place_levels> substeps;
+  std::int64_t count = 0, margin = 0;
   for (const LineLevel& level : levels) {
-    if (level.widens_stencil) ++lost;
+    if (level.widens_stencil) ++margin;
     for (int k = 0; k < level.kicks; ++k)
-      parts[count++] = {.kicks = true, .weighted_step = level.kick[k], .lost = lost, .done = first + lost};
+      substeps[count++] = {.kicks = true, .weighted_step = level.kick[k], .margin = margin, .done = first + margin};
     for (int k = 0; k < level.drifts; ++k)
-      parts[count++] = {.kicks = false, .weighted_step = level.drift[k], .lost = lost, .done = first + lost};
+      substeps[count++] = {.kicks = false, .weighted_step = level.drift[k], .margin = margin, .done = first + margin};
   }
-  // The first stretch brings them to their distances, the last one lets them all come to the end.
+  // The first section establishes the distances, the last one ends all sweeps at `last`.
   bool at_distance = false;
-  for (std::int64_t to = first + stretch;; to += stretch) {
+  for (std::int64_t to = first + section_sites;; to += section_sites) {
     const bool at_end = to >= last;
     for (std::int64_t i = 0; i < count; ++i) {
-      const bool both = at_distance && !at_end && i + 1 < count && parts[i].kicks != parts[i + 1].kicks;
+      const bool both = at_distance && !at_end && i + 1 < count && substeps[i].kicks != substeps[i + 1].kicks;
       if (!both) {
-        advance(sites, parts[i], at_end ? last - parts[i].lost : to - i, w, p);
+        advance(sites, substeps[i], at_end ? last - substeps[i].margin : to - i, w, p);
         continue;
       }
-      advance_both(sites, parts[i], parts[i + 1], w, p);
+      advance_both(sites, substeps[i], substeps[i + 1], w, p);
       ++i;
     }
     if (at_end) break;

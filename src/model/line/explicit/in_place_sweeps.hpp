@@ -1,4 +1,4 @@
-// A short block of a splitting's steps on a line in place.
+// A short block of steps of a splitting on a line, in place.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace bathline {
 
-/// Levels that `advance_in_place` takes at most. More are worth copying the sites into tiles for.
+/// Maximum number of levels of `advance_in_place`. For more levels tiles are faster.
 inline constexpr std::size_t max_in_place_levels = 8;
 
-/// Takes the sites from `first` to before `last` through `levels`, all of them while a stretch of the line is in the
-/// first-level cache. With every force one site more becomes worthless on either side.
+/// Advances the sites [first, last) by `levels`, one cached section of the line after the other. Every force evaluation
+/// makes one more site on either side invalid.
 template <Sites S>
 void advance_in_place(const S& sites, std::span<const LineLevel> levels, std::int64_t first, std::int64_t last,
                       double* w, double* p);

@@ -1,4 +1,4 @@
-// The sites of a rank that meet neither the head nor the far end, through a block of steps.
+// A block of steps of a rank's sites that feel neither the head nor the far end.
 // Tested by tests/model/line/explicit/stepper_test.cpp.
 #include "model/line/explicit/interior.hpp"
 
@@ -10,8 +10,8 @@ namespace bathline {
 
 namespace {
 
-/// Sites that a window owns; with its overlap it fits the first-level cache.
-constexpr std::int64_t window = 1536;
+/// Sites that a segment stores; with its overlap it fits into the first-level cache.
+constexpr std::int64_t segment_sites = 1536;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ LineInterior<S>::LineInterior(const LineConstants& line, const ExplicitScheme& s
   if (stages == 0) {
     tile_.emplace();
   } else {
-    windows_.assign(2, LineSegment<S>(line, window + 2 * furthest_of_tiles, stages));
+    segments_.assign(2, LineSegment<S>(line, segment_sites + 2 * max_tile_shift, stages));
   }
 }
 
@@ -36,7 +36,7 @@ void LineInterior<S>::advance(const Piece& piece, int steps, const Done& done) {
   if (piece.end <= piece.begin) {
     done(piece.begin);
   } else if (!tile_) {
-    advance_in_windows(piece, done);
+    advance_in_segments(piece, done);
   } else if (levels_.size() > max_in_place_levels) {
     advance_in_tiles(piece, done);
   } else {
@@ -46,54 +46,54 @@ void LineInterior<S>::advance(const Piece& piece, int steps, const Done& done) {
   }
 }
 
-/// On its way a tile moves by the overlap. The first one begins so far before the piece, and what it gets wrong there
-/// is not wanted.
+/// During the steps a tile shifts by the overlap. The first tile therefore begins that far before the piece; its
+/// invalid sites there are not stored.
 template <Sites S>
 void LineInterior<S>::advance_in_tiles(const Piece& piece, const Done& done) {
   const std::int64_t last = piece.end + overlap_;
-  std::int64_t from = piece.begin - overlap_, arrived = piece.begin;
-  while (arrived < piece.end) {
+  std::int64_t from = piece.begin - overlap_, finished = piece.begin;
+  while (finished < piece.end) {
     const std::int64_t to = std::min(from + tile_capacity, last);
-    const std::int64_t moved_to = from - overlap_, stop = to - overlap_;
+    const std::int64_t shifted_from = from - overlap_, end = to - overlap_;
     tile_->advance({.w = piece.w + from,
                     .p = piece.p + from,
                     .sites = sites_from(piece.sites, from),
                     .count = to - from,
-                    .known_before = piece.known_before + from,
+                    .rows_before = piece.rows_before + from,
                     .ahead = std::min(to + tile_capacity, last) - to},
-                   levels_, {arrived - moved_to, stop - arrived, piece.w + arrived, piece.p + arrived});
-    if (arrived == piece.begin) done(arrived);
-    done(stop);
-    arrived = stop;
+                   levels_, {finished - shifted_from, end - finished, piece.w + finished, piece.p + finished});
+    if (finished == piece.begin) done(finished);
+    done(end);
+    finished = end;
     from = to;
   }
 }
 
-/// What a window owns is stored only after the next one has been loaded, which needs the old values at its edge.
+/// A segment is stored only after the next one has been loaded, which needs the old values at its edge.
 template <Sites S>
-void LineInterior<S>::advance_in_windows(const Piece& piece, const Done& done) {
+void LineInterior<S>::advance_in_segments(const Piece& piece, const Done& done) {
   std::int64_t stored = piece.begin;
-  const auto store = [&](const LineSegment<S>& window, std::int64_t end) {
-    window.store(overlap_, end - stored, piece.w + stored, piece.p + stored);
+  const auto store = [&](const LineSegment<S>& segment, std::int64_t end) {
+    segment.store(overlap_, end - stored, piece.w + stored, piece.p + stored);
     stored = end;
     done(end);
   };
-  int turn = 0;
-  for (std::int64_t begin = piece.begin; begin < piece.end; turn = 1 - turn) {
-    const std::int64_t end = std::min(begin + window, piece.end), from = begin - overlap_;
-    windows_[turn].load({.w = piece.w + from,
-                         .p = piece.p + from,
-                         .count = end + overlap_ - from,
-                         .sites = sites_from(piece.sites, from)});
+  int current = 0;
+  for (std::int64_t begin = piece.begin; begin < piece.end; current = 1 - current) {
+    const std::int64_t end = std::min(begin + segment_sites, piece.end), from = begin - overlap_;
+    segments_[current].load({.w = piece.w + from,
+                             .p = piece.p + from,
+                             .count = end + overlap_ - from,
+                             .sites = sites_from(piece.sites, from)});
     if (begin == piece.begin) {
       done(begin);
     } else {
-      store(windows_[1 - turn], begin);
+      store(segments_[1 - current], begin);
     }
-    windows_[turn].advance(scheme_, h_, steps_);
+    segments_[current].advance(scheme_, h_, steps_);
     begin = end;
   }
-  store(windows_[1 - turn], piece.end);
+  store(segments_[1 - current], piece.end);
 }
 
 template class LineInterior<UniformSites>;

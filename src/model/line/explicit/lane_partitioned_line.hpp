@@ -1,11 +1,10 @@
-// A whole line in cache, for one axis: every lane of a register owns a contiguous part of it.
+// A whole line in cache, for one axis: every lane of the registers holds a contiguous part of it.
 //
-// Several levels of kicks and drifts pass through the registers at once. Before such a sweep every part gets as many
-// sites beside it as there are levels, copied from the parts beside it, and they are computed twice: so nothing has to
-// move, and the whole line is where it was after every sweep.
+// A sweep performs several levels of kicks and drifts. Before it every part receives copies of as many sites of the
+// neighbouring parts as there are levels, and these sites are computed twice, so that parts do not shift.
 //
-// A line goes on behind a fixed end as its own mirror image with the opposite sign, and behind a free end as its mirror
-// image. What is copied there moves as the line does, to the bit.
+// Behind a fixed end the line continues as its mirror image with the opposite sign, and behind a free end as its mirror
+// image; copied sites there move like their images, to the bit.
 #pragma once
 
 #include <array>
@@ -21,40 +20,42 @@ namespace bathline {
 template <Sites S>
 class LanePartitionedLine {
  public:
-  /// Levels of a sweep at most: with long registers come twice as many of them.
+  /// Maximum number of levels of a sweep: AVX-512 has twice as many registers.
   static constexpr int depth = simd_width == 8 ? 4 : 2;
-  /// So many sites at either end lie in one part.
-  static constexpr int max_at_an_end = 2 * depth;
+  /// At either end at least this many sites lie in one part.
+  static constexpr int max_end_sites = 2 * depth;
 
   /// Whether a line of `count` sites is long enough.
-  static bool takes(std::int64_t count) { return count >= simd_width * (2 * depth_for(count) + simd_width - 1); }
-  /// Of such a line.
+  static bool is_long_enough(std::int64_t count) {
+    return count >= simd_width * (2 * depth_for(count) + simd_width - 1);
+  }
+  /// `count` must be long enough.
   LanePartitionedLine(const LineConstants& line, std::int64_t count);
 
-  /// The rows of `sites` are copied once: they do not change.
+  /// The rows of `sites` are copied by the first call only.
   void load(const S& sites, const double* w, const double* p);
   void store(double* w, double* p) const;
-  /// Levels of which `advance` takes the first.
-  std::size_t at_once(std::span<const LineLevel> levels) const {
+  /// How many of the first levels one `advance` performs.
+  std::size_t sweep_levels(std::span<const LineLevel> levels) const {
     return levels_per_sweep(levels, static_cast<std::size_t>(depth_));
   }
-  /// As many levels as `at_once` said. Whatever hangs on the first site and on the last one, but for a fixed or free
-  /// end, is not known here: as many sites there as there are levels become worthless.
+  /// Performs as many levels as `sweep_levels` returned. The head and a matched end are unknown here: as many sites as
+  /// there are levels become invalid at the start, and before a matched end.
   void advance(std::span<const LineLevel> levels);
 
-  /// A level of a fixed or free line with its head at `head`, at most one of its drifts; no site becomes worthless.
+  /// A level with at most one drift of a line with a fixed or free end and its head at `head`; no site becomes invalid.
   void advance(const LineLevel& level, double head);
 
-  /// Twice as many sites as become worthless.
-  int at_an_end() const { return 2 * depth_; }
-  /// Site j of the first `most_at_an_end`.
-  double first_w(int j) const { return at_part(w_)[j].at[0][0]; }
-  double first_p(int j) const { return at_part(p_)[j].at[0][0]; }
+  /// Twice the maximum number of sites that become invalid at an end.
+  int end_sites() const { return 2 * depth_; }
+  /// Site j of the first `max_end_sites`.
+  double first_w(int j) const { return part_data(w_)[j].value[0][0]; }
+  double first_p(int j) const { return part_data(p_)[j].value[0][0]; }
   void set_first(int j, double w, double p) {
-    at_part(w_)[j].at[0][0] = w;
-    at_part(p_)[j].at[0][0] = p;
+    part_data(w_)[j].value[0][0] = w;
+    part_data(p_)[j].value[0][0] = p;
   }
-  /// The last `number` sites, at most `at_an_end()`.
+  /// The last `number` sites, at most `end_sites()`.
   void load_last(int number, double* w, double* p) const;
   void store_last(int number, const double* w, const double* p);
 
@@ -63,20 +64,20 @@ class LanePartitionedLine {
   using Register = LaneRegister<1>;
   using Field = LaneField<1>;
 
-  static constexpr std::int64_t few_sites = 256;
-  /// Sites that a sweep handles in one turn of its loop.
-  static constexpr int at_a_time = 4;
-  /// Room on both sides of a part, for what is copied, and what a sweep reads and writes in vain.
-  static constexpr std::int64_t room = 2 * depth + depth + at_a_time;
+  static constexpr std::int64_t max_short_line = 256;
+  /// Sites per iteration of a sweep's loop.
+  static constexpr int sites_per_iteration = 4;
+  /// Padding on both sides of a part, for copied sites and for what sweeps read and write without effect.
+  static constexpr std::int64_t room = 2 * depth + depth + sites_per_iteration;
 
-  /// Of short parts fewer levels at once compute fewer sites twice.
-  static int depth_for(std::int64_t count) { return count <= few_sites ? 2 : depth; }
+  /// Fewer levels on short lines, where sites computed twice cost more.
+  static int depth_for(std::int64_t count) { return count <= max_short_line ? 2 : depth; }
 
-  Register* at_part(Field& field) const { return field.data() + room; }
-  const Register* at_part(const Field& field) const { return field.data() + room; }
+  Register* part_data(Field& field) const { return field.data() + room; }
+  const Register* part_data(const Field& field) const { return field.data() + room; }
   void load_rows(const S& sites);
-  void copy_beside(Field& field, int levels) const;
-  template <int at_once, int kicks, int drifts, int last_drifts>
+  void copy_neighbours(Field& field, int levels) const;
+  template <int level_count, int kicks, int drifts, int last_drifts>
   void run(std::span<const LineLevel> levels);
   template <int kicks, int drifts>
   void run(const LineLevel& level, double head);

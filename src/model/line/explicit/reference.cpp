@@ -1,5 +1,5 @@
-// The reference: a whole line on one rank, one substep after the other. Slow, as every kick and drift goes through
-// memory, and what the fast march has to agree with to the bit.
+// The reference stepper: a whole line on one rank, one substep after the other. It is slow, as every kick and drift
+// streams all sites through memory; the fast steppers have to agree with it to the bit.
 #include <limits>
 #include <stdexcept>
 
@@ -17,36 +17,36 @@ class LineReferenceStepper final : public ExplicitEnvironmentStepper {
       : line_(line),
         scheme_(scheme),
         h_(h),
-        lines_(static_cast<std::size_t>(line.axes),
-               LineSegment<S>(line.constants, line.sites(), static_cast<int>(scheme.b.size()))) {}
+        segments_(static_cast<std::size_t>(line.axes),
+                  LineSegment<S>(line.constants, line.sites(), static_cast<int>(scheme.b.size()))) {}
 
   int max_block_steps() const override { return std::numeric_limits<int>::max(); }
 
   void begin_block(const BlockPlan&) override {
     line_.mark_active(line_.sites());
     for (int axis = 0; axis < line_.axes; ++axis) {
-      lines_[axis].load({.w = line_.own(line_.w[axis]),
-                         .p = line_.own(line_.p[axis]),
-                         .count = line_.sites(),
-                         .sites = std::get<S>(line_.material()),
-                         .at_head = true,
-                         .at_far_end = true,
-                         .dissipated = line_.dissipated[axis]});
+      segments_[axis].load({.w = line_.own(line_.w[axis]),
+                            .p = line_.own(line_.p[axis]),
+                            .count = line_.sites(),
+                            .sites = std::get<S>(line_.material()),
+                            .at_head = true,
+                            .at_far_end = true,
+                            .dissipated = line_.dissipated[axis]});
     }
   }
 
   void force(const HeadMotion& head, std::span<double> force) const override {
-    for (int axis = 0; axis < line_.axes; ++axis) force[axis] = lines_[axis].force(head.x[axis]);
+    for (int axis = 0; axis < line_.axes; ++axis) force[axis] = segments_[axis].force(head.x[axis]);
   }
 
   void substep(const Substep& substep, const HeadMotion& head) override {
-    for (int axis = 0; axis < line_.axes; ++axis) lines_[axis].substep(substep, scheme_, h_, head.x[axis]);
+    for (int axis = 0; axis < line_.axes; ++axis) segments_[axis].substep(substep, scheme_, h_, head.x[axis]);
   }
 
   void end_block() override {
     for (int axis = 0; axis < line_.axes; ++axis) {
-      lines_[axis].store(0, line_.sites(), line_.own(line_.w[axis]), line_.own(line_.p[axis]));
-      line_.dissipated[axis] = lines_[axis].dissipated();
+      segments_[axis].store(0, line_.sites(), line_.own(line_.w[axis]), line_.own(line_.p[axis]));
+      line_.dissipated[axis] = segments_[axis].dissipated();
     }
   }
 
@@ -54,14 +54,14 @@ class LineReferenceStepper final : public ExplicitEnvironmentStepper {
   LineState& line_;
   ExplicitScheme scheme_;
   double h_;
-  std::vector<LineSegment<S>> lines_;  // by axis
+  std::vector<LineSegment<S>> segments_;  // by axis
 };
 
 }  // namespace
 
 std::unique_ptr<ExplicitEnvironmentStepper> make_reference_stepper(LineState& line, const ExplicitScheme& scheme,
                                                                    double h) {
-  if (line.communicator.size() > 1) throw std::logic_error("the reference march is for a line on one rank");
+  if (line.communicator.size() > 1) throw std::logic_error("the reference stepper needs a line on one rank");
   const auto make = [&]<Sites S>(const S&) -> std::unique_ptr<ExplicitEnvironmentStepper> {
     return std::make_unique<LineReferenceStepper<S>>(line, scheme, h);
   };

@@ -1,4 +1,4 @@
-// A row of the sites as registers of neighbours.
+// A row of sites read as registers of consecutive sites.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace bathline {
 
-/// The numbers of as many sites as there are lanes.
+/// Element j is the register of the sites j, j + 1, ...
 struct RowOfRegisters {
   const double* row;
   SimdDouble operator[](std::int64_t j) const { return load(row + j); }

@@ -1,7 +1,7 @@
 // Consecutive sites of a line in plain loops.
 //
-// Stale values next to a cut are computed like all others and never stored, so the loops have no cases; a small window
-// stays in the first-level cache over many steps.
+// Invalid values next to a cut are computed like all others and never stored, so the loops need no case distinctions; a
+// small segment stays in the first-level cache for many steps.
 // Tested by tests/model/line/explicit/reference_test.cpp.
 #include "model/line/explicit/segment.hpp"
 
@@ -25,7 +25,7 @@ LineSegment<S>::LineSegment(const LineConstants& line, std::int64_t capacity, in
 
 template <Sites S>
 void LineSegment<S>::load(const Source& from) {
-  from_ = from;
+  source_ = from;
   in_stages_ = false;
   std::copy_n(from.w, from.count, w_.begin() + 1);
   std::copy_n(from.p, from.count, p_.begin() + 1);
@@ -41,13 +41,13 @@ void LineSegment<S>::store(std::int64_t offset, std::int64_t count, double* w, d
 
 template <Sites S>
 double LineSegment<S>::force(double head) const {
-  return force_of_spring(from_.sites, 0, (in_stages_ ? stage_w_ : w_)[1] - head);
+  return force_of_spring(source_.sites, 0, (in_stages_ ? stage_w_ : w_)[1] - head);
 }
 
 template <Sites S>
 void LineSegment<S>::advance(const ExplicitScheme& scheme, double h, int steps) {
   for (int step = 0; step < steps; ++step) {
-    for (const Substep& one : scheme.substeps) substep(one, scheme, h, 0.0);
+    for (const Substep& next : scheme.substeps) substep(next, scheme, h, 0.0);
   }
 }
 
@@ -58,40 +58,40 @@ void LineSegment<S>::substep(const Substep& substep, const ExplicitScheme& schem
       kick(substep.weight * h, substep.velocity_after, head);
       break;
     case Substep::Kind::drift:
-      drift_sites(from_.sites, substep.weight * h, 0, from_.count, w_.data() + 1, p_.data() + 1);
+      drift_sites(source_.sites, substep.weight * h, 0, source_.count, w_.data() + 1, p_.data() + 1);
       break;
     case Substep::Kind::stage:
       stage(substep.stage, scheme, h, head);
       break;
     case Substep::Kind::ou:
-      break;  // that of the particles alone
+      break;  // acts on particles only
   }
 }
 
 template <Sites S>
 void LineSegment<S>::set_ghosts(std::vector<double>& w, double head) const {
-  if (from_.at_head) w.front() = head;
-  if (from_.at_far_end) w[from_.count + 1] = line_.behind_last(w[from_.count]);
+  if (source_.at_head) w.front() = head;
+  if (source_.at_far_end) w[source_.count + 1] = line_.behind_last(w[source_.count]);
 }
 
 template <Sites S>
 void LineSegment<S>::kick(double weighted_step, bool velocity_after, double head) {
   set_ghosts(w_, head);
-  double& last = p_[from_.count];
+  double& last = p_[source_.count];
   const double before = last;
-  kick_sites(from_.sites, weighted_step, 0, from_.count, w_.data() + 1, p_.data() + 1);
+  kick_sites(source_.sites, weighted_step, 0, source_.count, w_.data() + 1, p_.data() + 1);
   if (!has_dashpot()) return;
   const double rate = weighted_step * line_.dashpot / line_.mass;
   last = velocity_after ? last / (1.0 + rate) : last - rate * before;
   const double velocity = (velocity_after ? last : before) / line_.mass;
-  from_.dissipated += weighted_step * line_.dashpot * velocity * velocity;
+  source_.dissipated += weighted_step * line_.dashpot * velocity * velocity;
 }
 
-/// Velocities and forces at the stage's values, then the values of the next stage, or those at the end of the step.
+/// Velocities and forces at the stage's values, then the values of the next stage or of the end of the step.
 template <Sites S>
 void LineSegment<S>::stage(int stage, const ExplicitScheme& scheme, double h, double head) {
-  const S sites = from_.sites;
-  const std::int64_t count = from_.count;
+  const S sites = source_.sites;
+  const std::int64_t count = source_.count;
   const auto restart = [&] {
     std::copy_n(w_.begin(), count + 2, stage_w_.begin());
     std::copy_n(p_.begin(), count + 2, stage_p_.begin());
@@ -111,14 +111,14 @@ void LineSegment<S>::stage(int stage, const ExplicitScheme& scheme, double h, do
     if (has_dashpot()) {
       const double last = velocity[count - 1];
       force[count - 1] -= line_.dashpot * last;
-      from_.dissipated += h * scheme.b[stage] * line_.dashpot * last * last;
+      source_.dissipated += h * scheme.b[stage] * line_.dashpot * last * last;
     }
   }
-  const bool ends = stage + 1 == static_cast<int>(scheme.b.size());
-  const std::vector<double>& weights = ends ? scheme.b : scheme.a[stage + 1];
-  std::vector<double>& to_w = ends ? w_ : stage_w_;
-  std::vector<double>& to_p = ends ? p_ : stage_p_;
-  if (!ends) restart();
+  const bool is_last = stage + 1 == static_cast<int>(scheme.b.size());
+  const std::vector<double>& weights = is_last ? scheme.b : scheme.a[stage + 1];
+  std::vector<double>& to_w = is_last ? w_ : stage_w_;
+  std::vector<double>& to_p = is_last ? p_ : stage_p_;
+  if (!is_last) restart();
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (weights[i] == 0.0) continue;
     const double factor = h * weights[i];
@@ -129,7 +129,7 @@ void LineSegment<S>::stage(int stage, const ExplicitScheme& scheme, double h, do
       to_p[j] = std::fma(factor, force[j], to_p[j]);
     }
   }
-  in_stages_ = !ends;
+  in_stages_ = !is_last;
 }
 
 template class LineSegment<UniformSites>;

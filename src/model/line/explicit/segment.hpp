@@ -1,5 +1,5 @@
-// Consecutive sites of a line in plain loops, for one axis, with whatever they end at: the head, the far end, or a cut.
-// Whoever wants to know what an explicit scheme does to a line should read this.
+// Consecutive sites of a line in plain loops, for one axis; either end is the head, the far end of the line, or a cut.
+// This is the simplest implementation of an explicit scheme on a line.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace bathline {
 
-/// A scratch copy of the sites. Next to a cut its values become stale by one site with every force, so that after some
-/// steps only the inner sites are valid: it is up to the caller to load enough of them.
+/// A scratch copy of the sites. Each force evaluation makes one more site next to a cut invalid, so that only the inner
+/// sites are valid after some steps: the caller has to load enough of them.
 template <Sites S>
 class LineSegment {
  public:
@@ -22,34 +22,34 @@ class LineSegment {
     S sites;  ///< the rows must outlive the steps
     bool at_head = false;
     bool at_far_end = false;
-    double dissipated = 0.0;  ///< what the dashpot of the far end has taken until now, in J
+    double dissipated = 0.0;  ///< energy dissipated by the dashpot of the far end before, J
   };
 
-  /// `capacity` sites; `stages` is the number of Runge-Kutta stages, 0 for a splitting.
+  /// For up to `capacity` sites; `stages` is the number of Runge-Kutta stages, 0 for a splitting.
   LineSegment(const LineConstants& line, std::int64_t capacity, int stages);
 
   void load(const Source& from);
-  /// One substep of step size h with the head at `head`, which matters only where it is.
+  /// One substep of a step h; `head`, its displacement, is ignored unless the segment begins at the head.
   void substep(const Substep& substep, const ExplicitScheme& scheme, double h, double head);
-  /// Whole steps of a piece without the head.
+  /// Whole steps of a segment that does not begin at the head.
   void advance(const ExplicitScheme& scheme, double h, int steps);
-  /// Writes `count` sites from `offset` on, which must still be valid.
+  /// Writes `count` sites, beginning with site `offset`, which must be valid.
   void store(std::int64_t offset, std::int64_t count, double* w, double* p) const;
-  /// Force on the head at `head` between the substeps, in N.
+  /// Force on the head at `head`, N; also between stages.
   double force(double head) const;
-  /// Energy that the dashpot of the far end has taken: added up substep by substep, so that the length of the blocks
-  /// changes no bit.
-  double dissipated() const { return from_.dissipated; }
+  /// Energy dissipated by the dashpot of the far end, J: added substep by substep, so that it does not depend on the
+  /// length of the blocks.
+  double dissipated() const { return source_.dissipated; }
 
  private:
   void kick(double weighted_step, bool velocity_after, double head);
   void stage(int stage, const ExplicitScheme& scheme, double h, double head);
   void set_ghosts(std::vector<double>& w, double head) const;
-  bool has_dashpot() const { return from_.at_far_end && line_.far_end == FarEnd::matched; }
+  bool has_dashpot() const { return source_.at_far_end && line_.far_end == FarEnd::matched; }
 
   LineConstants line_;
-  Source from_{};
-  // Site j is entry j + 1. Entries 0 and count + 1 are ghosts: the head, what the last spring is tied to, or the cut.
+  Source source_{};
+  // Site j is entry j + 1. Entries 0 and count + 1 are ghosts: the head, the end point of the last spring, or the cut.
   std::vector<double> w_, p_;
   std::vector<double> stage_w_, stage_p_;
   std::vector<std::vector<double>> velocities_, forces_;  // by stage

@@ -1,12 +1,11 @@
-// A piece of a line that meets neither its head nor its far end, taken through a splitting's kicks and drifts in cache.
+// An interior piece of a line, advanced in cache by the kicks and drifts of a splitting.
 //
-// Tiles follow each other along the line. With every force a tile moves one site towards the one before it, which has
-// left behind what its last sites were at every level: in space and time tiles are parallelograms, and nothing is
-// computed twice.
+// Tiles follow each other along the line. With every force evaluation a tile shifts by one site towards the tile before
+// it, which has stored the values of its last sites at every level: tiles are parallelograms in space and time, and no
+// value is computed twice.
 //
-// Every lane of a register owns a contiguous part of the piece: neighbours stand in neighbouring registers, and only
-// at the ends of the parts does a value change lanes. Several levels of kicks and drifts pass through the registers at
-// once.
+// Every lane of the registers holds a contiguous part of the piece: neighbouring sites are in consecutive registers,
+// and values change lanes only at the ends of the parts. A sweep performs several levels of kicks and drifts.
 #pragma once
 
 #include <array>
@@ -20,11 +19,11 @@
 
 namespace bathline {
 
-/// Sites that a tile holds at most. A part is long against the beginning and the end of a sweep, and a tile small
-/// against the caches.
+/// Maximum number of sites of a tile: its parts are long compared with the start and end of a sweep, and the tile fits
+/// into the caches.
 inline constexpr std::int64_t tile_capacity = 352 * simd_width;
-/// Sites that a tile can move by.
-inline constexpr std::int64_t furthest_of_tiles = 64;
+/// Maximum number of sites by which a tile may shift.
+inline constexpr std::int64_t max_tile_shift = 64;
 
 template <Sites S>
 class SkewedTile {
@@ -35,10 +34,10 @@ class SkewedTile {
     const double* p;
     S sites;
     std::int64_t count;
-    std::int64_t known_before = 0;  ///< sites before them of which the rows are known
-    std::int64_t ahead = 0;         ///< sites behind them that the next tile will need
+    std::int64_t rows_before = 0;  ///< number of sites before them whose rows are valid
+    std::int64_t ahead = 0;        ///< number of sites behind them that the next tile needs, to be prefetched
   };
-  /// `count` of a tile's sites, from the `offset`-th on, where they have moved to.
+  /// The destination of `count` sites of the shifted tile, beginning with site `offset`.
   struct Target {
     std::int64_t offset, count;
     double* w;
@@ -47,20 +46,18 @@ class SkewedTile {
 
   SkewedTile();
 
-  /// Takes the sites of `from` through `levels`. Either they go on where those of the call before ended, which were as
-  /// many as a tile holds, or they begin anew: then the sites before them are left out, and values become stale
-  /// from there by one site with every force. Beyond the last site nothing is known either, but what depends on it the
-  /// tile leaves behind as it moves.
+  /// Advances the sites of `from` by `levels`. Either they continue a full tile of the call before, or they begin a new
+  /// piece, where every force evaluation makes one more site at the start invalid. Values that depend on sites behind
+  /// the last one are not computed, as the tile shifts away from them.
   void advance(const Source& from, std::span<const LineLevel> levels, const Target& to);
 
  private:
-  /// Levels that pass through the registers at once: with long registers come twice as many of them.
+  /// Levels of a sweep: AVX-512 has twice as many registers.
   static constexpr int depth = simd_width == 8 ? 4 : 2;
-  /// Sites that a sweep handles in one turn of its loop, so that what one leaves for the next need not be moved between
-  /// registers.
-  static constexpr int at_a_time = 2 * depth;
-  /// Room before a part, which it moves into, and behind it for what a sweep reads and writes in vain.
-  static constexpr std::int64_t room_before = furthest_of_tiles + 4 * depth, room_behind = 2 * depth + at_a_time;
+  /// Sites per iteration of a sweep's loop, so that values passed on need no moves between registers.
+  static constexpr int sites_per_iteration = 2 * depth;
+  /// Padding before a part, into which it shifts, and behind it, which sweeps read and write without effect.
+  static constexpr std::int64_t room_before = max_tile_shift + 4 * depth, room_behind = 2 * depth + sites_per_iteration;
 
   using Parts = LaneParts<1>;
   using Register = LaneRegister<1>;
@@ -70,25 +67,25 @@ class SkewedTile {
     std::span<const LineLevel> levels;
     S sites;
     double* skew_buffer;
-    const double* fetched;      // towards the cache, with every turn of the loop
-    std::int64_t fetched_step;  // so many numbers further
+    const double* fetched;      // address that an iteration prefetches
+    std::int64_t fetched_step;  // its increment per iteration
   };
 
-  Register* at_part(Field& field) const { return field.data() + (room_before - shift_); }
-  double* take_over(Field& field, std::int64_t width, double* skew_buffer);
+  Register* part_data(Field& field) const { return field.data() + (room_before - shift_); }
+  double* exchange_skew(Field& field, std::int64_t width, double* skew_buffer);
   void load_rows(const Source& from);
-  void spread_before(Field& field, const double* from, std::int64_t before);
+  void fill_before(Field& field, const double* from, std::int64_t before);
 
   void sweep_all(const Source& from, std::span<const LineLevel> levels);
-  /// With the numbers of levels, kicks and drifts known when this is compiled.
-  template <int at_once, int kicks, int drifts, int last_drifts>
+  /// A sweep whose numbers of levels, kicks and drifts are compile-time constants.
+  template <int level_count, int kicks, int drifts, int last_drifts>
   void run(const Sweep& sweep);
 
   Parts parts_;
   std::int64_t shift_ = 0;
   Field w_, p_;
   std::array<Field, S::rows> rows_;
-  std::vector<double> skew_buffer_;  // by the tile before, at every level
+  std::vector<double> skew_buffer_;  // last sites of the tile before at every level
 };
 
 }  // namespace bathline

@@ -1,12 +1,12 @@
 // Explicit schemes on a line, blocked in time.
 //
-// One exchange supplies as many sites beyond each cut as the block's steps reach. The sites near the head advance in
-// lockstep with the particles, in a window; all others without them once the block is closed: those at the far end in a
-// window, the rest as the interior sees fit. Every site goes through the same expressions wherever it lies, so neither
-// the blocks nor the number of ranks change a bit of what explicit/reference.cpp does.
+// One exchange supplies as many sites beyond each cut as the steps of a block reach. Sites near the head advance in
+// lockstep with the particles, in a segment; the others advance when the block is closed, those at the far end in a
+// segment and the rest by LineInterior. Every site evaluates the same expressions wherever it lies, so that neither the
+// blocks nor the number of ranks change a bit of the results of explicit/reference.cpp.
 //
-// What has never moved is left out: a block's steps cannot carry the front of the disturbance further than they reach.
-// So is, where nothing but the head's motion is asked for, what cannot reach the head any more before the end.
+// Sites still at rest are skipped: the front of the disturbance advances no further than the steps of a block reach.
+// Where only the motion of the head is needed, sites that cannot influence the head before the end are skipped, too.
 #include <algorithm>
 #include <functional>
 
@@ -18,8 +18,8 @@ namespace bathline {
 
 namespace {
 
-/// Sites copied from the neighbours on each side.
-constexpr auto halo_depth = static_cast<int>(furthest_of_tiles);
+/// Sites copied from the neighbour on either side.
+constexpr auto halo_depth = static_cast<int>(max_tile_shift);
 
 template <Sites S>
 class LineExplicitStepper final : public ExplicitEnvironmentStepper {
@@ -53,18 +53,18 @@ class LineExplicitStepper final : public ExplicitEnvironmentStepper {
   LineSegment<S> far_;
   std::vector<double*> arrays_;
 
-  // Of the block that is open:
+  // Of the open block:
   BlockPlan plan_;
   S sites_;
   std::int64_t overlap_ = 0;     // sites that its steps reach
-  std::int64_t front_ = 0;       // own sites from here on rest, or will not be felt any more
+  std::int64_t front_ = 0;       // own sites from here on are at rest, or will not influence the head any more
   std::int64_t available_ = 0;   // own sites and those copied behind them
   std::int64_t near_count_ = 0;  // sites that advance in lockstep with the particles
 };
 
 template <Sites S>
 int LineExplicitStepper<S>::max_block_steps() const {
-  // What the particles can reach within a block has to lie on their rank.
+  // The sites that influence the particles within a block must be on rank 0.
   const std::int64_t depth =
       line_.layout.active_ranks() == 1 ? halo_depth : std::min<std::int64_t>(halo_depth, line_.layout.count(0));
   return scheme_.steps_within(depth);
@@ -76,7 +76,7 @@ void LineExplicitStepper<S>::begin_block(const BlockPlan& plan) {
   sites_ = std::get<S>(line_.material());
   overlap_ = scheme_.reach(plan.steps);
   line_.mark_active(line_.active_end + overlap_);
-  // The first site pulls at the end as well.
+  // One more site, as the first one acts on the head at the end as well.
   const std::int64_t needed =
       plan.steps_left ? std::min(line_.sites(), 1 + *plan.steps_left * scheme_.reach(1)) : line_.sites();
   front_ = std::min(line_.active_end, needed) - line_.first_site();
@@ -121,13 +121,13 @@ template <Sites S>
 void LineExplicitStepper<S>::close_axis(int axis) {
   double* w = line_.own(line_.w[axis]);
   double* p = line_.own(line_.p[axis]);
-  // The interior keeps away from the far end by the overlap, wherever that lies.
+  // The interior ends at least the overlap before the far end, whichever rank has that.
   const bool sees_last = line_.first_site() + available_ == line_.sites();
   const std::int64_t end =
       std::max(near_count_, sees_last ? std::min(line_.count, available_ - overlap_) : line_.count);
-  // Loaded before the interior makes its neighbours worthless.
-  const bool to_far_end = end < std::min(line_.count, front_);
-  if (to_far_end) {
+  // Loaded before the interior makes the sites next to it invalid.
+  const bool has_far_segment = end < std::min(line_.count, front_);
+  if (has_far_segment) {
     const std::int64_t from = end - overlap_;
     far_.load({.w = w + from,
                .p = p + from,
@@ -144,7 +144,7 @@ void LineExplicitStepper<S>::close_axis(int axis) {
   };
   interior_.advance({w, p, sites_, near_count_, std::min(end, front_), line_.room_before}, plan_.steps, std::ref(done));
   if (line_.at_head() && near_count_ == line_.sites()) line_.dissipated[axis] = near_[axis].dissipated();
-  if (!to_far_end) return;
+  if (!has_far_segment) return;
   far_.advance(scheme_, h_, plan_.steps);
   far_.store(overlap_, line_.count - end, w + end, p + end);
   if (line_.at_far_end) line_.dissipated[axis] = far_.dissipated();

@@ -1,4 +1,4 @@
-// The kicks and drifts of a block of steps in the order in which a piece of a line is swept.
+// The kicks and drifts of a block of steps, grouped into levels.
 // Tested by tests/model/line/explicit/stepper_test.cpp.
 #include "model/line/explicit/time_levels.hpp"
 
@@ -26,11 +26,11 @@ std::size_t levels_per_sweep(std::span<const LineLevel> levels, std::size_t dept
   const LineLevel& first = levels.front();
   if (first.kicks == 0 || first.drifts == 0 || levels.size() < depth) return 1;
   for (const LineLevel& level : levels.first(depth - 1)) {
-    if (!level.same_kind(first)) return 1;
+    if (!level.has_same_shape(first)) return 1;
   }
   LineLevel last = levels[depth - 1];
   if (levels.size() == depth && last.drifts == 0) last.drifts = first.drifts;
-  return last.same_kind(first) ? depth : 1;
+  return last.has_same_shape(first) ? depth : 1;
 }
 
 }  // namespace bathline

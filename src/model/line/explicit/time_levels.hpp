@@ -1,4 +1,4 @@
-// The kicks and drifts of a block of steps in the order in which a piece of a line is swept.
+// The kicks and drifts of a block of steps, grouped into levels that a sweep along a line performs together.
 #pragma once
 
 #include <span>
@@ -8,26 +8,25 @@
 
 namespace bathline {
 
-/// Up to two kicks in a row, which see the same displacements, then up to two drifts in a row.
+/// Up to two consecutive kicks, which see the same displacements, then up to two consecutive drifts.
 struct LineLevel {
   int kicks = 0;
   int drifts = 0;
   double kick[2] = {};   ///< weight h
   double drift[2] = {};  ///< weight h
-  /// Its forces depend on one site more on either side than those of the level before.
+  /// Its forces depend on one more site on either side than those of the level before.
   bool widens_stencil = false;
 
-  bool same_kind(const LineLevel& other) const {
+  bool has_same_shape(const LineLevel& other) const {
     return kicks == other.kicks && drifts == other.drifts && widens_stencil == other.widens_stencil;
   }
 };
 
-/// Those of `steps` steps of a splitting, in the place of what `levels` held: its memory is used again.
+/// Replaces `levels` by those of `steps` steps of a splitting.
 void make_levels(const ExplicitScheme& scheme, double h, int steps, std::vector<LineLevel>& levels);
 
-/// Of the levels that are left, as many as a sweep with room for `depth` takes: as many, or one. They have to be of one
-/// kind, but for the last one of all: that may end with its kicks. (Anywhere else further kicks could follow and see
-/// one displacement more.)
+/// How many of the remaining levels a sweep with room for `depth` levels takes: `depth` or one. They must have the same
+/// numbers of kicks and drifts, except that the last level of the block may have no drifts.
 std::size_t levels_per_sweep(std::span<const LineLevel> levels, std::size_t depth);
 
 }  // namespace bathline

@@ -1,5 +1,5 @@
-// Implicit schemes on a uniform line that stays in cache: the whole line is copied into lanes for a block of steps, and
-// goes along with the particles there, exactly.
+// Implicit schemes on a uniform line that fits into the cache: the whole line is copied into lanes for a block of
+// steps, and advances there in lockstep with the particles, without approximation.
 // Tested by tests/model/line/implicit/in_cache_stepper_test.cpp.
 #include "model/line/implicit/in_cache_stepper.hpp"
 
@@ -11,15 +11,15 @@ namespace bathline {
 
 namespace {
 
-/// On longer lines tiles that take one sweep a step are faster than two sweeps.
-constexpr std::int64_t longest_in_lanes = 800;
-/// Streams for which there are registers.
+/// On longer lines tiles, with one sweep a step instead of two, are faster.
+constexpr std::int64_t max_sites = 800;
+/// Maximum number of streams that fit into the registers.
 constexpr int max_streams = simd_width == 8 ? 3 : 2;
 
-template <class InLanes>
+template <class Lanes>
 class InCacheImplicitStepper final : public ImplicitEnvironmentStepper {
  public:
-  static constexpr int stages = InLanes::stages;
+  static constexpr int stages = Lanes::stages;
   using Step = LineStep<UniformSites, stages>;
 
   InCacheImplicitStepper(LineState& line, const PartitionedRungeKutta& scheme, const LineRecursion& recursion, double h)
@@ -47,7 +47,7 @@ class InCacheImplicitStepper final : public ImplicitEnvironmentStepper {
     response.damping = damping_;
     response.constant.resize(stages, line_.axes);
     for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
-      InLanes& sites = axes_[axis];
+      Lanes& sites = axes_[axis];
       const double stretch = sites.first_w() - head[axis], momentum = sites.first_p();
       const Value first = Value::Constant(momentum) + sites.eliminate(head[axis]);
       response.constant.col(static_cast<Eigen::Index>(axis)) = step_.force(first, stretch);
@@ -62,24 +62,24 @@ class InCacheImplicitStepper final : public ImplicitEnvironmentStepper {
 
  private:
   using Value = typename Step::Value;
-  /// Copying in and out is a hundredth of that.
+  /// Copying in and out takes a hundredth of the time of a block.
   static constexpr int max_steps = 64;
 
   LineState& line_;
   Step step_;
-  std::vector<InLanes> axes_;  // on rank 0
+  std::vector<Lanes> axes_;  // on rank 0
   typename Step::Block damping_;
 };
 
 template <int pairs, int singles, int streams>
-std::unique_ptr<ImplicitEnvironmentStepper> march_with(LineState& line, const PartitionedRungeKutta& scheme,
-                                                       const LineRecursion& recursion, double h) {
-  using InLanes = LanePartitionedModes<pairs, singles, streams>;
-  if (InLanes::takes(recursion, line.constants, line.sites())) {
-    return std::make_unique<InCacheImplicitStepper<InLanes>>(line, scheme, recursion, h);
+std::unique_ptr<ImplicitEnvironmentStepper> make_with_streams(LineState& line, const PartitionedRungeKutta& scheme,
+                                                              const LineRecursion& recursion, double h) {
+  using Lanes = LanePartitionedModes<pairs, singles, streams>;
+  if (Lanes::supports(recursion, line.constants, line.sites())) {
+    return std::make_unique<InCacheImplicitStepper<Lanes>>(line, scheme, recursion, h);
   }
   if constexpr (streams > 1) {
-    return march_with<pairs, singles, streams - 1>(line, scheme, recursion, h);
+    return make_with_streams<pairs, singles, streams - 1>(line, scheme, recursion, h);
   } else {
     return nullptr;
   }
@@ -90,9 +90,9 @@ std::unique_ptr<ImplicitEnvironmentStepper> march_with(LineState& line, const Pa
 std::unique_ptr<ImplicitEnvironmentStepper> make_in_cache_implicit_stepper(LineState& line,
                                                                            const PartitionedRungeKutta& scheme,
                                                                            const LineRecursion& recursion, double h) {
-  if (line.layout.active_ranks() > 1 || line.sites() > longest_in_lanes) return nullptr;
-  if (scheme.stages() == 1) return march_with<0, 1, max_streams>(line, scheme, recursion, h);
-  if (scheme.stages() == 2) return march_with<1, 0, max_streams - 1>(line, scheme, recursion, h);
+  if (line.layout.active_ranks() > 1 || line.sites() > max_sites) return nullptr;
+  if (scheme.stages() == 1) return make_with_streams<0, 1, max_streams>(line, scheme, recursion, h);
+  if (scheme.stages() == 2) return make_with_streams<1, 0, max_streams - 1>(line, scheme, recursion, h);
   return nullptr;
 }
 

@@ -1,4 +1,4 @@
-// Implicit schemes on a uniform line that stays in cache.
+// Implicit schemes on a uniform line that fits into the cache.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@ namespace bathline {
 
 class LineState;
 
-/// Blocks of steps for a line of which one rank holds all, short enough for its cache and long enough for lanes;
-/// nothing for any other. No bit depends on the blocks. `recursion` is that of the scheme.
+/// For a line on one rank that is short enough for the cache and long enough for lanes; nullptr otherwise. Results do
+/// not depend on the blocks, to the bit. `recursion` is that of the scheme.
 std::unique_ptr<ImplicitEnvironmentStepper> make_in_cache_implicit_stepper(LineState& line,
                                                                            const PartitionedRungeKutta& scheme,
                                                                            const LineRecursion& recursion, double h);

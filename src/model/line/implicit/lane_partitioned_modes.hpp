@@ -1,19 +1,19 @@
-// A whole uniform line in cache, for one axis, taken through implicit steps exactly: every lane of some registers owns
+// Implicit steps of a whole uniform line in cache, for one axis, without truncation: every lane of the registers holds
 // a contiguous part of it.
 //
 // For each eigenvalue of the stage matrix a step is two recursions, first towards the head, then away from it,
 //
-//   q_j = r q_{j+1} + y_j - y_{j+1},   z_j = r z_{j-1} + q_j,   y_j = v_j - v_{j-1},   v = w + lead p
+//   q_j = r q_{j+1} + y_j - y_{j+1},   z_j = r z_{j-1} + q_j,   y_j = v_j - v_{j-1},   v = w + l p
 //
-// (recursion.hpp). A part begins either of them with nothing. What it should have begun with adds a power of r to every
-// site, which has faded within the part, so that it need not be known before the part's far side has been reached.
+// (recursion.hpp). A part begins either of them with a zero carry. The missing carry contributes itself times a power
+// of r to every site, which decays within the part, so that it is needed only for the last sites.
 //
-// The head has v = x, and z as its stage velocities tell. Behind the far end there is the q that what closes the line
-// there makes of the last z,
+// The head has v = x, and z follows from its stage velocities. The boundary condition of the far end sets q behind it
+// from the last z,
 //
 //   q_{N+1} = -d/c z_N   where the last row of 1 + c K has a diagonal that is larger by d than c/r,
 //
-// d/c = r at a fixed end, r - 1 at a free one, and more by C/(h lambda a) where a dashpot C takes part.
+// d/c = r for a fixed end, r - 1 for a free one, and r - 1 + C/(h lambda a) for a free end with a dashpot C.
 // Source: the spectral factorisation in recursion.hpp, applied to a line with ends.
 #pragma once
 
@@ -25,7 +25,7 @@
 
 namespace bathline {
 
-/// Of a scheme with so many pairs of eigenvalues and real ones; `streams` registers go side by side.
+/// For a scheme with these numbers of conjugate pairs and real eigenvalues; `streams` independent registers.
 template <int pairs, int singles, int streams>
 class LanePartitionedModes {
  public:
@@ -34,26 +34,27 @@ class LanePartitionedModes {
   using Numbers = Eigen::Matrix<double, stages, 1>;
   using Map = Eigen::Matrix<double, stages, stages>;
 
-  /// Whether parts of a line of `count` sites are longer than what they inherit is felt. Only schemes with one stage
-  /// take a matched far end.
-  static bool takes(const LineRecursion& recursion, const LineConstants& line, std::int64_t count) {
+  /// Whether the parts of a line of `count` sites are longer than the decay length. A matched far end needs a scheme
+  /// with one stage.
+  static bool supports(const LineRecursion& recursion, const LineConstants& line, std::int64_t count) {
     return recursion.pairs.size() == pairs && recursion.singles.size() == singles &&
            (stages == 1 || line.far_end != FarEnd::matched) && last_part_of(count) > recursion.decay_length();
   }
-  /// Of such a line.
+  /// `supports` must hold.
   LanePartitionedModes(const LineRecursion& recursion, const LineConstants& line, std::int64_t count);
 
-  /// `dissipated` is what the dashpot of a matched end has taken until now, in J.
+  /// `dissipated` is the energy dissipated by the dashpot of a matched end before, J.
   void load(const double* w, const double* p, double dissipated);
   void store(double* w, double* p) const;
-  double first_w() const { return w_.front().at[0][0]; }
-  double first_p() const { return p_.front().at[0][0]; }
+  double first_w() const { return w_.front().value[0][0]; }
+  double first_p() const { return p_.front().value[0][0]; }
 
-  /// First half of a step with the head at `head`: changes of the first site's stage momenta were the head to rest.
+  /// First half of a step with the head at `head`: returns the changes of the first site's stage momenta for a head
+  /// with velocity 0.
   Numbers eliminate(double head);
   /// Second half.
   void substitute(const Numbers& head_velocities);
-  /// How much of the head's stage momenta the first site's get.
+  /// Derivative of the first site's stage momenta with respect to the head's.
   const Map& slope() const { return slope_; }
   double dissipated() const { return dissipated_; }
 
@@ -69,27 +70,27 @@ class LanePartitionedModes {
     return count - (Parts::parts - 1) * ((count + Parts::parts - 1) / Parts::parts);
   }
   template <bool forward>
-  static void carry_over(Modes (&of_streams)[streams]);
-  /// Before the last site takes its turn in the first recursion.
+  static void carry_over(Modes (&modes)[streams]);
+  /// Applies the boundary condition before the last site in the first recursion.
   void close_far_end(Modes& state, Modes& behind) const;
   void find_carry_corrections(const Modes (&first)[streams], Modes (&last)[streams]);
 
   Parts parts_;
   FarEnd far_end_;
   std::int64_t decay_length_;
-  std::int64_t end_;  // of the last part
+  std::int64_t end_;  // length of the last part
   double drift_;
   Factors factors_;
-  Map to_stages_, from_velocities_, slope_;
-  Modes by_last_;      // q behind the far end by the last z that a part has without it; zero but in the last lane
-  Modes to_entering_;  // z at the end of a part by r q behind it
-  double pull_ = 0.0;  // q behind the last site by its momentum, where a dashpot is
-  double loss_ = 0.0;  // h C / M^2
-  double last_change_ = 0.0;  // of the stage momentum by z, with one stage
+  Map stage_weights_, velocity_weights_, slope_;
+  Modes far_end_weights_;           // q behind the far end per last z without it; zero except in the last lane
+  Modes entering_weights_;          // z at the end of a part per r q behind it
+  double dashpot_input_ = 0.0;      // q behind the last site per its momentum, with a dashpot
+  double loss_factor_ = 0.0;        // h C / M^2
+  double last_stage_weight_ = 0.0;  // change of the stage momentum per z, with one stage
 
   Field w_, p_;
-  std::vector<Field> q_;              // of all modes
-  std::vector<Modes> powers_;         // of the last sites of the parts, beginning at the end, by register, then stream
+  std::vector<Field> q_;       // by mode
+  std::vector<Modes> powers_;  // r^k for the last sites of the parts, beginning at their ends, by register, then stream
   Modes carry_corrections_[streams];  // r q behind every part
   Modes entering_[streams];           // z before every part
   double dissipated_ = 0.0;

@@ -1,4 +1,4 @@
-// A piece of a uniform line taken through implicit one-stage steps in cache.
+// An interior piece of a uniform line, advanced in cache by implicit one-stage steps.
 #include "model/line/implicit/one_stage_tile.hpp"
 
 #include <algorithm>
@@ -9,23 +9,23 @@ namespace bathline {
 
 namespace {
 
-/// Two numbers a site, in the second-level cache: shorter sweeps lose more at the ends of the parts.
-constexpr std::int64_t in_cache = 5760;
+/// Sites whose two values fit into the second-level cache; shorter sweeps spend more time on the ends of the parts.
+constexpr std::int64_t cached_sites = 5760;
 
 double late_displacement_weight(const LineRecursion& recursion) {
   const LineRecursion::Mode& mode = recursion.singles.front();
-  const double left = mode.displacement_weight.real() -
-                      (recursion.drift - mode.input_momentum_weight.real()) * mode.momentum_weight.real();
-  // What rounding has left of a zero is one.
-  return std::abs(left) <= 4.0 * std::numeric_limits<double>::epsilon() * std::abs(mode.displacement_weight.real())
+  const double weight = mode.displacement_weight.real() -
+                        (recursion.drift - mode.input_momentum_weight.real()) * mode.momentum_weight.real();
+  // A value within round-off is zero.
+  return std::abs(weight) <= 4.0 * std::numeric_limits<double>::epsilon() * std::abs(mode.displacement_weight.real())
              ? 0.0
-             : left;
+             : weight;
 }
 
 }  // namespace
 
 std::int64_t LineOneStageTile::capacity_for(const LineRecursion& recursion, std::int64_t reach) {
-  return Parts::capacity(std::max({in_cache, 4 * reach, Parts::parts * recursion.decay_length()}));
+  return Parts::capacity(std::max({cached_sites, 4 * reach, Parts::parts * recursion.decay_length()}));
 }
 
 LineOneStageTile::LineOneStageTile(const LineRecursion& recursion, std::int64_t capacity)
@@ -54,9 +54,10 @@ void LineOneStageTile::store(std::int64_t offset, std::int64_t count, double* w,
 }
 
 void LineOneStageTile::advance(int steps, std::span<const std::span<const double>> ahead) {
-  const std::int64_t anchored = steps % 2 == 0 ? 0 : parts_.part - 1;
+  const std::int64_t reference_site = steps % 2 == 0 ? 0 : parts_.part - 1;
   for (int s = 0; s < streams; ++s) {
-    reference_value_.at[s] = multiply_add(splat(input_momentum_weight_), p_[anchored].at[s], y_[anchored].at[s]);
+    reference_value_.value[s] =
+        multiply_add(splat(input_momentum_weight_), p_[reference_site].value[s], y_[reference_site].value[s]);
   }
   for (int index = 0; index <= steps; ++index) {
     if (late_displacement_weight_ == 0.0) {
@@ -64,98 +65,102 @@ void LineOneStageTile::advance(int steps, std::span<const std::span<const double
     } else {
       sweep<true>(index, steps);
     }
-    fetch_share(ahead, static_cast<std::size_t>(index), static_cast<std::size_t>(steps) + 1);
+    prefetch_part(ahead, static_cast<std::size_t>(index), static_cast<std::size_t>(steps) + 1);
   }
 }
 
 template <bool has_displacement_weight>
 void LineOneStageTile::sweep(int index, int steps) {
-  const bool forward = index % 2 == 0, as_the_last = index % 2 == steps % 2;
+  const bool forward = index % 2 == 0, same_direction_as_last = index % 2 == steps % 2;
   if (index == 0) {
-    sweep<Way::forward, has_displacement_weight, Sweep::first>(as_the_last);
+    sweep<Direction::forward, has_displacement_weight, Sweep::first>(same_direction_as_last);
   } else if (index == steps) {
-    forward ? sweep<Way::forward, has_displacement_weight, Sweep::last>(as_the_last)
-            : sweep<Way::back, has_displacement_weight, Sweep::last>(as_the_last);
+    forward ? sweep<Direction::forward, has_displacement_weight, Sweep::last>(same_direction_as_last)
+            : sweep<Direction::backward, has_displacement_weight, Sweep::last>(same_direction_as_last);
   } else {
-    forward ? sweep<Way::forward, has_displacement_weight, Sweep::middle>(as_the_last)
-            : sweep<Way::back, has_displacement_weight, Sweep::middle>(as_the_last);
+    forward ? sweep<Direction::forward, has_displacement_weight, Sweep::middle>(same_direction_as_last)
+            : sweep<Direction::backward, has_displacement_weight, Sweep::middle>(same_direction_as_last);
   }
 }
 
-template <LineOneStageTile::Way sense, bool has_displacement_weight, LineOneStageTile::Sweep kind>
-[[gnu::noinline]] void LineOneStageTile::sweep(bool as_the_last) {
-  constexpr bool forward = sense == Way::forward, ends_step = kind != Sweep::first, begins_step = kind != Sweep::last;
+template <LineOneStageTile::Direction direction, bool has_displacement_weight, LineOneStageTile::Sweep kind>
+[[gnu::noinline]] void LineOneStageTile::sweep(bool same_direction_as_last) {
+  constexpr bool forward = direction == Direction::forward, ends_step = kind != Sweep::first,
+                 begins_step = kind != Sweep::last;
   Register* __restrict p = p_.data();
   Register* __restrict y = y_.data();
   const double unit = drift_;
   const SimdDouble r = splat(pole_);
-  const SimdDouble kick = splat(-momentum_weight_ * unit), slip = splat(-late_displacement_weight_);
+  const SimdDouble momentum_weight = splat(-momentum_weight_ * unit),
+                   displacement_weight = splat(-late_displacement_weight_);
   const SimdDouble drift = splat(unit), inverse_unit = splat(1.0 / unit);
-  const SimdDouble lead = splat(input_momentum_weight_ / unit),
+  const SimdDouble input_weight = splat(input_momentum_weight_ / unit),
                    last_drift = splat((drift_ - input_momentum_weight_) / unit);
   const std::int64_t part = parts_.part;
-  const auto at = [part](std::int64_t k) { return forward ? k : part - 1 - k; };
-  // Of the site before: y, what v moves by, and in the end v; in units of the drift, v relative to where the part
-  // begins.
-  Register z = entering_z_, last_y = entering_y_, next_y{}, last_way{}, rise{}, v{};
+  const auto position = [part](std::int64_t k) { return forward ? k : part - 1 - k; };
+  // Of the site before: y, the increment of v, and in the last sweep v; in units of the drift, v relative to the
+  // reference site.
+  Register z = entering_z_, last_y = entering_y_, next_y{}, last_increment{}, v_difference{}, v{};
   const auto advance_site = [&](std::int64_t j, Site site) __attribute__((always_inline)) {
     for (int s = 0; s < streams; ++s) {
-      SimdDouble momentum = p[j].at[s], way;
+      SimdDouble momentum = p[j].value[s], increment;
       if constexpr (ends_step) {
-        const SimdDouble here = y[j].at[s];
-        z.at[s] = multiply_add(r, z.at[s], here - last_y.at[s]);
-        rise.at[s] = multiply_add(r, here, -last_y.at[s]);
-        last_y.at[s] = here;
-        momentum = multiply_add(kick, z.at[s], momentum);
-        p[j].at[s] = momentum;
-        way = momentum;
-        if constexpr (!begins_step) way *= last_drift;
-        if constexpr (has_displacement_weight) way = multiply_add(slip, z.at[s], way);
+        const SimdDouble here = y[j].value[s];
+        z.value[s] = multiply_add(r, z.value[s], here - last_y.value[s]);
+        v_difference.value[s] = multiply_add(r, here, -last_y.value[s]);
+        last_y.value[s] = here;
+        momentum = multiply_add(momentum_weight, z.value[s], momentum);
+        p[j].value[s] = momentum;
+        increment = momentum;
+        if constexpr (!begins_step) increment *= last_drift;
+        if constexpr (has_displacement_weight) increment = multiply_add(displacement_weight, z.value[s], increment);
       } else {
-        way = multiply_add(lead, momentum, inverse_unit * y[j].at[s]);
-        rise.at[s] = SimdDouble{};
+        increment = multiply_add(input_weight, momentum, inverse_unit * y[j].value[s]);
+        v_difference.value[s] = SimdDouble{};
       }
       if constexpr (begins_step) {
-        rise.at[s] += way - last_way.at[s];
-        last_way.at[s] = way;
-        next_y.at[s] = site == Site::first ? SimdDouble{} : multiply_add(r, next_y.at[s], rise.at[s]);
-        y[j].at[s] = next_y.at[s];
+        v_difference.value[s] += increment - last_increment.value[s];
+        last_increment.value[s] = increment;
+        next_y.value[s] = site == Site::first ? SimdDouble{} : multiply_add(r, next_y.value[s], v_difference.value[s]);
+        y[j].value[s] = next_y.value[s];
       } else {
-        if (site == Site::later) v.at[s] += rise.at[s];
-        y[j].at[s] = multiply_add(drift, v.at[s] + way, reference_value_.at[s]);
+        if (site == Site::later) v.value[s] += v_difference.value[s];
+        y[j].value[s] = multiply_add(drift, v.value[s] + increment, reference_value_.value[s]);
       }
     }
   };
-  advance_site(at(0), Site::first);
-  const Register first_rise = rise, first_way = last_way;
+  advance_site(position(0), Site::first);
+  const Register first_v_difference = v_difference, first_increment = last_increment;
 #pragma GCC unroll 2
-  for (std::int64_t k = 1; k < part; ++k) advance_site(at(k), Site::later);
+  for (std::int64_t k = 1; k < part; ++k) advance_site(position(k), Site::later);
 
   if constexpr (begins_step) {
-    // Every part has begun as if no spring came before it. The first one is the piece's, where it is left at that.
-    Register missing = carry_in<forward>(next_y);
-    const Register before = carry_in<forward>(last_way);
-    for (int s = 0; s < streams; ++s) missing.at[s] = multiply_add(r, missing.at[s], first_rise.at[s] - before.at[s]);
-    clear_first_part<forward>(missing);
-    // With that, the y of the first sites are complete, and so is what they leave to the parts before them.
-    Register leaving{}, last = missing;
-    y[at(0)] = missing;
+    // Every part has begun with a zero carry. The correction of the first part, where the piece begins, remains zero.
+    Register correction = carry_in<forward>(next_y);
+    const Register before = carry_in<forward>(last_increment);
+    for (int s = 0; s < streams; ++s)
+      correction.value[s] = multiply_add(r, correction.value[s], first_v_difference.value[s] - before.value[s]);
+    clear_first_part<forward>(correction);
+    // This completes the y of the first sites, and with them the values carried into the parts before them.
+    Register carried_z{}, last = correction;
+    y[position(0)] = correction;
     for (std::int64_t k = 1; k < decay_length_; ++k) {
       const SimdDouble power = splat(powers_[k]), power_before = splat(powers_[k - 1]);
       for (int s = 0; s < streams; ++s) {
-        SimdDouble& here = y[at(k)].at[s];
-        here = multiply_add(power, missing.at[s], here);
-        leaving.at[s] = multiply_add(power_before, last.at[s] - here, leaving.at[s]);
-        last.at[s] = here;
+        SimdDouble& here = y[position(k)].value[s];
+        here = multiply_add(power, correction.value[s], here);
+        carried_z.value[s] = multiply_add(power_before, last.value[s] - here, carried_z.value[s]);
+        last.value[s] = here;
       }
     }
-    entering_z_ = carry_in<!forward>(leaving);
-    entering_y_ = carry_in<!forward>(missing);
+    entering_z_ = carry_in<!forward>(carried_z);
+    entering_y_ = carry_in<!forward>(correction);
   }
   if constexpr (kind == Sweep::middle) {
     for (int s = 0; s < streams; ++s) {
-      reference_value_.at[s] =
-          multiply_add(drift, as_the_last ? first_way.at[s] : last_way.at[s], reference_value_.at[s]);
+      reference_value_.value[s] =
+          multiply_add(drift, same_direction_as_last ? first_increment.value[s] : last_increment.value[s],
+                       reference_value_.value[s]);
     }
   }
 }

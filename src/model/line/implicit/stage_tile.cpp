@@ -1,4 +1,4 @@
-// A piece of a uniform line taken through steps with several stages in cache.
+// An interior piece of a uniform line, advanced in cache by steps with several stages.
 #include "model/line/implicit/stage_tile.hpp"
 
 #include <algorithm>
@@ -9,23 +9,23 @@ namespace bathline {
 
 namespace {
 
-/// Numbers in the first-level cache.
-constexpr std::int64_t in_cache = 3840;
+/// Values that fit into the first-level cache.
+constexpr std::int64_t cached_values = 3840;
 
-std::size_t numbers_of_modes(const LineRecursion& recursion) {
+std::size_t values_per_site(const LineRecursion& recursion) {
   return 2 * recursion.pairs.size() + recursion.singles.size();
 }
 
 }  // namespace
 
-bool LineStageTile::serves(const LineRecursion& recursion) {
+bool LineStageTile::supports(const LineRecursion& recursion) {
   const std::size_t pairs = recursion.pairs.size(), singles = recursion.singles.size();
   return (pairs == 0 && singles == 1) || (pairs == 1 && singles <= 1) || (pairs == 2 && singles == 0);
 }
 
 std::int64_t LineStageTile::capacity_for(const LineRecursion& recursion, std::int64_t reach) {
-  const auto numbers = static_cast<std::int64_t>(2 + numbers_of_modes(recursion));
-  return Parts::capacity(std::max({in_cache / numbers, 4 * reach, Parts::parts * recursion.decay_length()}));
+  const auto numbers = static_cast<std::int64_t>(2 + values_per_site(recursion));
+  return Parts::capacity(std::max({cached_values / numbers, 4 * reach, Parts::parts * recursion.decay_length()}));
 }
 
 LineStageTile::LineStageTile(const LineRecursion& recursion, std::int64_t capacity)
@@ -33,7 +33,7 @@ LineStageTile::LineStageTile(const LineRecursion& recursion, std::int64_t capaci
       decay_length_(recursion.decay_length()),
       w_(static_cast<std::size_t>(capacity / Parts::parts)),
       p_(w_.size()),
-      y_(numbers_of_modes(recursion), Field(w_.size())) {}
+      y_(values_per_site(recursion), Field(w_.size())) {}
 
 void LineStageTile::load(const double* w, const double* p, std::int64_t count) {
   parts_ = Parts(count, decay_length_);
@@ -58,7 +58,7 @@ void LineStageTile::advance(int steps, std::span<const std::span<const double>> 
     } else {
       sweep<1, 1>(index, steps);
     }
-    fetch_share(ahead, static_cast<std::size_t>(index), static_cast<std::size_t>(steps) + 1);
+    prefetch_part(ahead, static_cast<std::size_t>(index), static_cast<std::size_t>(steps) + 1);
   }
 }
 
@@ -66,17 +66,20 @@ template <int pairs, int singles>
 void LineStageTile::sweep(int index, int steps) {
   const bool forward = index % 2 == 0;
   if (index == 0) {
-    sweep<pairs, singles, Way::forward, Sweep::first>();
+    sweep<pairs, singles, Direction::forward, Sweep::first>();
   } else if (index == steps) {
-    forward ? sweep<pairs, singles, Way::forward, Sweep::last>() : sweep<pairs, singles, Way::back, Sweep::last>();
+    forward ? sweep<pairs, singles, Direction::forward, Sweep::last>()
+            : sweep<pairs, singles, Direction::backward, Sweep::last>();
   } else {
-    forward ? sweep<pairs, singles, Way::forward, Sweep::middle>() : sweep<pairs, singles, Way::back, Sweep::middle>();
+    forward ? sweep<pairs, singles, Direction::forward, Sweep::middle>()
+            : sweep<pairs, singles, Direction::backward, Sweep::middle>();
   }
 }
 
-template <int pairs, int singles, LineStageTile::Way sense, LineStageTile::Sweep kind>
+template <int pairs, int singles, LineStageTile::Direction direction, LineStageTile::Sweep kind>
 [[gnu::noinline]] void LineStageTile::sweep() {
-  constexpr bool forward = sense == Way::forward, ends_step = kind != Sweep::first, begins_step = kind != Sweep::last;
+  constexpr bool forward = direction == Direction::forward, ends_step = kind != Sweep::first,
+                 begins_step = kind != Sweep::last;
   using Factors = ModeFactors<pairs, singles>;
   using Modes = typename Factors::Modes;
   constexpr int numbers = Factors::numbers;
@@ -87,14 +90,14 @@ template <int pairs, int singles, LineStageTile::Way sense, LineStageTile::Sweep
   const Factors factors(recursion_);
   const SimdDouble drift = splat(recursion_.drift);
   const std::int64_t part = parts_.part;
-  const auto at = [part](std::int64_t k) { return forward ? k : part - 1 - k; };
+  const auto position = [part](std::int64_t k) { return forward ? k : part - 1 - k; };
 
-  const auto carry_over = [&](Modes(&of_streams)[streams]) {
+  const auto carry_over = [&](Modes(&modes)[streams]) {
     for (int i = 0; i < numbers; ++i) {
       Register x;
-      for (int s = 0; s < streams; ++s) x.at[s] = of_streams[s].of[i];
+      for (int s = 0; s < streams; ++s) x.value[s] = modes[s].value[i];
       x = carry_in<forward>(x);
-      for (int s = 0; s < streams; ++s) of_streams[s].of[i] = x.at[s];
+      for (int s = 0; s < streams; ++s) modes[s].value[i] = x.value[s];
     }
   };
 
@@ -103,57 +106,58 @@ template <int pairs, int singles, LineStageTile::Way sense, LineStageTile::Sweep
   const auto second_filter = [&](std::int64_t j, int s) __attribute__((always_inline)) {
     Modes input;
     for (int i = 0; i < numbers; ++i) {
-      const SimdDouble here = y[i][j].at[s];
-      input.of[i] = here - last_y[s].of[i];
-      last_y[s].of[i] = here;
+      const SimdDouble here = y[i][j].value[s];
+      input.value[i] = here - last_y[s].value[i];
+      last_y[s].value[i] = here;
     }
     factors.filter(z[s], input);
   };
   if constexpr (ends_step) {
     for (std::int64_t k = part - decay_length_; k < part; ++k) {
-      for (int s = 0; s < streams; ++s) second_filter(at(k), s);
+      for (int s = 0; s < streams; ++s) second_filter(position(k), s);
     }
     carry_over(z);
     carry_over(last_y);
   }
   const auto advance_site = [&](std::int64_t j, Site site) __attribute__((always_inline)) {
     for (int s = 0; s < streams; ++s) {
-      SimdDouble momentum = p[j].at[s], moved = w[j].at[s];
+      SimdDouble momentum = p[j].value[s], displacement = w[j].value[s];
       if constexpr (ends_step) {
         second_filter(j, s);
-        moved = Factors::add(multiply_add(drift, momentum, moved), factors.displacement_weight, z[s]);
+        displacement = Factors::add(multiply_add(drift, momentum, displacement), factors.displacement_weight, z[s]);
         momentum = Factors::add(momentum, factors.momentum_weight, z[s]);
-        w[j].at[s] = moved;
-        p[j].at[s] = momentum;
+        w[j].value[s] = displacement;
+        p[j].value[s] = momentum;
       }
       if constexpr (begins_step) {
         if (site == Site::later)
-          factors.filter(next_y[s], factors.input_change(moved - last_w.at[s], momentum - last_p.at[s]));
-        last_w.at[s] = moved;
-        last_p.at[s] = momentum;
-        for (int i = 0; i < numbers; ++i) y[i][j].at[s] = next_y[s].of[i];
+          factors.filter(next_y[s], factors.input_change(displacement - last_w.value[s], momentum - last_p.value[s]));
+        last_w.value[s] = displacement;
+        last_p.value[s] = momentum;
+        for (int i = 0; i < numbers; ++i) y[i][j].value[s] = next_y[s].value[i];
       }
     }
   };
-  advance_site(at(0), Site::first);
-  for (std::int64_t k = 1; k < part; ++k) advance_site(at(k), Site::later);
+  advance_site(position(0), Site::first);
+  for (std::int64_t k = 1; k < part; ++k) advance_site(position(k), Site::later);
 
   if constexpr (begins_step) {
-    // Every part has begun as if no spring came before it. The first one is the piece's, where it is left at that.
+    // Every part has begun with a zero carry. The correction of the first part, where the piece begins, remains zero.
     carry_over(next_y);
     const Register before_w = carry_in<forward>(last_w), before_p = carry_in<forward>(last_p);
     for (int s = 0; s < streams; ++s) {
-      factors.filter(next_y[s], factors.input_change(w[at(0)].at[s] - before_w.at[s], p[at(0)].at[s] - before_p.at[s]));
+      factors.filter(next_y[s], factors.input_change(w[position(0)].value[s] - before_w.value[s],
+                                                     p[position(0)].value[s] - before_p.value[s]));
     }
     for (int i = 0; i < numbers; ++i) {
-      Register missing;
-      for (int s = 0; s < streams; ++s) missing.at[s] = next_y[s].of[i];
-      clear_first_part<forward>(missing);
-      for (int s = 0; s < streams; ++s) next_y[s].of[i] = missing.at[s];
+      Register correction;
+      for (int s = 0; s < streams; ++s) correction.value[s] = next_y[s].value[i];
+      clear_first_part<forward>(correction);
+      for (int s = 0; s < streams; ++s) next_y[s].value[i] = correction.value[s];
     }
     for (std::int64_t k = 0; k < decay_length_; ++k) {
       for (int s = 0; s < streams; ++s) {
-        for (int i = 0; i < numbers; ++i) y[i][at(k)].at[s] += next_y[s].of[i];
+        for (int i = 0; i < numbers; ++i) y[i][position(k)].value[s] += next_y[s].value[i];
         factors.filter(next_y[s], Modes{});
       }
     }

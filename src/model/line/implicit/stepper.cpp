@@ -1,8 +1,8 @@
-// Implicit schemes on a line: the stage momenta of its sites solve one linear system, whose first half leaves a
-// relation between the force on the head and the head's stage velocities.
+// Implicit schemes on a line: the stage momenta of its sites solve a linear system, whose elimination gives the force
+// on the head as a linear function of the head's stage velocities.
 //
-// In blocks of steps where influence decays within the sites of a rank, see block.hpp; elsewhere step by step with a
-// system that is reduced over the ranks, exactly, or with the solver that the user asks PETSc for.
+// Steps come in blocks if influence decays within the sites of a rank, see block_stepper.hpp; otherwise each step
+// solves the system over all ranks, by a direct method or by the solver that PETSc's options ask for.
 #include "model/line/implicit/block_stepper.hpp"
 #include "model/line/implicit/in_cache_stepper.hpp"
 #include "model/line/implicit/step.hpp"
@@ -18,7 +18,7 @@ class LineImplicitStepper final : public ImplicitEnvironmentStepper {
  public:
   using Step = LineStep<Kind, S>;
 
-  /// `matrix` is that of the step's linear system.
+  /// `matrix` is that of the linear system of a step.
   template <class Matrix>
   LineImplicitStepper(LineState& line, const Step& step, const Matrix& matrix)
       : line_(line),
@@ -27,16 +27,18 @@ class LineImplicitStepper final : public ImplicitEnvironmentStepper {
         head_(static_cast<std::size_t>(line.axes)) {}
 
   bool is_direct() const { return solver_.is_direct(); }
-  /// They take over inside of blocks, where there can be any.
-  void take_blocks(std::unique_ptr<ImplicitEnvironmentStepper> blocks) { blocks_ = std::move(blocks); }
+  /// Sets the stepper for blocks, which may be nullptr.
+  void set_block_stepper(std::unique_ptr<ImplicitEnvironmentStepper> block_stepper) {
+    block_stepper_ = std::move(block_stepper);
+  }
 
-  int max_block_steps() const override { return blocks_ ? blocks_->max_block_steps() : 0; }
+  int max_block_steps() const override { return block_stepper_ ? block_stepper_->max_block_steps() : 0; }
   void begin_block(const BlockPlan& plan) override {
-    blocks_->begin_block(plan);
+    block_stepper_->begin_block(plan);
     in_block_ = true;
   }
   void end_block() override {
-    blocks_->end_block();
+    block_stepper_->end_block();
     in_block_ = false;
   }
   bool condense(std::span<const double> head, StageResponse& response) override;
@@ -44,8 +46,8 @@ class LineImplicitStepper final : public ImplicitEnvironmentStepper {
   std::string failure() const override { return solver_.failure(); }
 
  private:
-  /// Where the stage momenta of a step stand: the state may have been made since the last one.
-  void find_stages();
+  /// Updates `stages_`, as the state may have been allocated since the last step.
+  void update_stage_pointers();
   double mean(int axis, std::int64_t site) const {
     return step_.mean(site, line_.own(line_.w[axis])[site], Step::momenta(stages_[axis], site));
   }
@@ -53,15 +55,15 @@ class LineImplicitStepper final : public ImplicitEnvironmentStepper {
   LineState& line_;
   Step step_;
   LineSolver solver_;
-  std::unique_ptr<ImplicitEnvironmentStepper> blocks_;
+  std::unique_ptr<ImplicitEnvironmentStepper> block_stepper_;
   bool in_block_ = false;
   std::vector<double> head_;                  // at the start of the step
-  std::vector<std::vector<double>> scratch_;  // by axis, then site, then stage; none where steps work in place
-  std::vector<double*> stages_;               // the stage momenta by axis
+  std::vector<std::vector<double>> scratch_;  // by axis, then site, then stage; empty if steps work in place
+  std::vector<double*> stages_;               // pointers to the stage momenta, by axis
 };
 
 template <Sites Kind, int S>
-void LineImplicitStepper<Kind, S>::find_stages() {
+void LineImplicitStepper<Kind, S>::update_stage_pointers() {
   if (!Step::in_place && scratch_.empty()) {
     scratch_.assign(head_.size(), std::vector<double>(static_cast<std::size_t>(line_.count * S)));
   }
@@ -73,15 +75,15 @@ void LineImplicitStepper<Kind, S>::find_stages() {
 
 template <Sites Kind, int S>
 bool LineImplicitStepper<Kind, S>::condense(std::span<const double> head, StageResponse& response) {
-  if (in_block_) return blocks_->condense(head, response);
+  if (in_block_) return block_stepper_->condense(head, response);
   line_.mark_active(line_.sites());
   line_.exchange_next_neighbours();
-  find_stages();
+  update_stage_pointers();
   for (int axis = 0; axis < line_.axes; ++axis) {
     const double* w = line_.own(line_.w[axis]);
     if (line_.at_head()) head_[axis] = head[axis];
     if (line_.count == 0) continue;
-    // Where a rank has no neighbour the missing value is the head or the far end.
+    // Without a neighbouring rank the value beside the sites is that of the head or the far end.
     const double left = line_.at_head() ? head_[axis] : w[-1];
     const double right = line_.at_far_end ? step_.behind(w[line_.count - 1]) : w[line_.count];
     step_.begin(w, line_.own(line_.p[axis]), stages_[axis], line_.count, left, right);
@@ -100,18 +102,18 @@ bool LineImplicitStepper<Kind, S>::condense(std::span<const double> head, StageR
 
 template <Sites Kind, int S>
 void LineImplicitStepper<Kind, S>::back_substitute(const Eigen::MatrixXd& head_velocities) {
-  if (in_block_) return blocks_->back_substitute(head_velocities);
+  if (in_block_) return block_stepper_->back_substitute(head_velocities);
   solver_.substitute(stages_, step_.solved_mass() * head_velocities);
-  // What the neighbours need to know are the means at the ends of a rank: they travel in the place of displacements.
+  // Neighbouring ranks need the mean stage displacements at the ends, which are exchanged in place of displacements.
   struct Ends {
     double first, last;
   };
-  std::vector<Ends> kept;
+  std::vector<Ends> saved;
   const std::int64_t last = line_.count - 1;
   for (int axis = 0; axis < line_.axes && line_.count > 0; ++axis) {
     double* w = line_.own(line_.w[axis]);
     const Ends means{mean(axis, 0), mean(axis, last)};
-    kept.push_back({w[0], w[last]});
+    saved.push_back({w[0], w[last]});
     w[0] = means.first;
     w[last] = means.last;
   }
@@ -120,8 +122,8 @@ void LineImplicitStepper<Kind, S>::back_substitute(const Eigen::MatrixXd& head_v
     double* w = line_.own(line_.w[axis]);
     const double left = line_.at_head() ? step_.mean_of_head(head_[axis], head_velocities.col(axis)) : w[-1];
     const double right = line_.at_far_end ? step_.behind(w[last]) : w[line_.count];
-    w[0] = kept[axis].first;
-    w[last] = kept[axis].last;
+    w[0] = saved[axis].first;
+    w[last] = saved[axis].last;
     line_.dissipated[axis] +=
         step_.end(w, line_.own(line_.p[axis]), stages_[axis], line_.count, left, right, line_.at_far_end);
   }
@@ -144,18 +146,19 @@ std::unique_ptr<ImplicitEnvironmentStepper> make_implicit_environment_stepper(Li
                                                                               const PartitionedRungeKutta& scheme,
                                                                               double h) {
   if (!line.has_uniform_sites()) return make_nonuniform_stepper(line, scheme, h);
-  return with_stages(
-      scheme.stages(), [&]<int S>(std::integral_constant<int, S>) -> std::unique_ptr<ImplicitEnvironmentStepper> {
-        const auto sites = std::get<UniformSites>(line.material());
-        const LineStep<UniformSites, S> step(sites, line.head_stiffness, line.constants, scheme, h);
-        auto stepper = std::make_unique<LineImplicitStepper<UniformSites, S>>(line, step, step.matrix());
-        if (!stepper->is_direct()) return stepper;
-        const std::optional<LineRecursion> recursion = LineRecursion::of(line.constants, scheme, h);
-        std::unique_ptr<ImplicitEnvironmentStepper> blocks;
-        if (recursion) blocks = make_in_cache_implicit_stepper(line, scheme, *recursion, h);
-        stepper->take_blocks(blocks ? std::move(blocks) : make_line_block_stepper(line, step, recursion));
-        return stepper;
-      });
+  return with_stages(scheme.stages(),
+                     [&]<int S>(std::integral_constant<int, S>) -> std::unique_ptr<ImplicitEnvironmentStepper> {
+                       const auto sites = std::get<UniformSites>(line.material());
+                       const LineStep<UniformSites, S> step(sites, line.head_stiffness, line.constants, scheme, h);
+                       auto stepper = std::make_unique<LineImplicitStepper<UniformSites, S>>(line, step, step.matrix());
+                       if (!stepper->is_direct()) return stepper;
+                       const std::optional<LineRecursion> recursion = LineRecursion::of(line.constants, scheme, h);
+                       std::unique_ptr<ImplicitEnvironmentStepper> block_stepper;
+                       if (recursion) block_stepper = make_in_cache_implicit_stepper(line, scheme, *recursion, h);
+                       stepper->set_block_stepper(block_stepper ? std::move(block_stepper)
+                                                                : make_line_block_stepper(line, step, recursion));
+                       return stepper;
+                     });
 }
 
 }  // namespace bathline

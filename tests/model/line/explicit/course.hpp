@@ -1,4 +1,4 @@
-// Lines driven by a head on a given path from random states.
+// Lines in random states, driven by a head on a given path, advanced by explicit schemes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ inline LineConstants constants_with(FarEnd far_end) {
   return {.mass = 1.3, .stiffness = 2.9, .far_end = far_end, .dashpot = 0.0};
 }
 
-/// Where the head stands at a substep, and along an axis: any path will do.
+/// Displacement of the head at a substep along an axis; the path is arbitrary.
 inline double head_at(int substep, int axis) { return std::sin(0.11 * substep + axis) + 0.01 * substep; }
 
 struct Start {
@@ -35,7 +35,7 @@ inline Start random_start(std::int64_t sites, int axes) {
   return start;
 }
 
-/// Every site differs from its neighbours.
+/// Sites that all differ from their neighbours.
 inline LineSite nonuniform_site(std::int64_t index) {
   return {1.3 + 0.4 * std::sin(0.7 * static_cast<double>(index)), 2.9 + std::cos(1.1 * static_cast<double>(index))};
 }
@@ -45,7 +45,7 @@ struct Outcome {
   EnvironmentEnergy energy;
 };
 
-/// Runs a line in blocks of the given lengths, in turn, each cut to what the line allows.
+/// Runs a line in blocks of the given lengths, repeated cyclically, each at most as long as the line allows.
 inline Outcome run(const LineConstants& constants, std::int64_t sites, int axes, const ExplicitScheme& scheme,
                    const std::vector<int>& blocks, const Communicator& world, const LineOptions& options = {}) {
   Line line("line", Attachment({{0, 1.0}}, axes), constants, sites, world, options);
@@ -56,8 +56,8 @@ inline Outcome run(const LineConstants& constants, std::int64_t sites, int axes,
   const int limit = environment_stepper->max_block_steps();
   Outcome outcome;
   int done = 0, substeps = 0;
-  for (std::size_t turn = 0; done < steps; ++turn) {
-    const int length = std::min({blocks[turn % blocks.size()], limit, steps - done});
+  for (std::size_t block = 0; done < steps; ++block) {
+    const int length = std::min({blocks[block % blocks.size()], limit, steps - done});
     environment_stepper->begin_block({.steps = length});
     std::vector<double> head(static_cast<std::size_t>(axes)), force(head);
     for (int step = 0; step < length && world.is_root(); ++step) {
@@ -79,7 +79,7 @@ inline Outcome run(const LineConstants& constants, std::int64_t sites, int axes,
 }
 
 inline void expect_same_bits(const Outcome& actual, const Outcome& expected) {
-  // Bits, not values: EXPECT_EQ on millions of numbers would print them.
+  // Not EXPECT_EQ, which would print millions of numbers.
   EXPECT_TRUE(actual.w == expected.w) << "displacements";
   EXPECT_TRUE(actual.p == expected.p) << "momenta";
   EXPECT_TRUE(actual.forces == expected.forces) << "forces on the head";

@@ -1,4 +1,4 @@
-// The reference march against a loop written by hand.
+// The reference stepper against plain loops.
 #include "course.hpp"
 #include "self_world.hpp"
 #include "serial_line.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using namespace explicit_course;
 
-/// The same as `run`, by hand.
+/// The same as `run`, in plain loops.
 Outcome run_serially(LineConstants constants, std::int64_t sites, int axes, const ExplicitScheme& scheme,
                      const LineOptions& options = {}) {
   std::vector<double> springs, inverse_masses;
@@ -58,19 +58,19 @@ void expect_close(const std::vector<double>& actual, const std::vector<double>& 
   EXPECT_LE(worst, 1e-13 * scale) << what;
 }
 
-TEST(LineReference, EqualsALoopByHand) {
-  for (const NamedScheme& one : explicit_schemes()) {
+TEST(LineReference, EqualsPlainLoops) {
+  for (const NamedScheme& named : explicit_schemes()) {
     for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
       for (const std::int64_t sites : {1, 2, 77}) {
-        for (const bool equal : {true, false}) {
-          SCOPED_TRACE(testing::Message() << one.name << ", far end " << static_cast<int>(far_end) << ", " << sites
-                                          << (equal ? " equal" : " unequal") << " sites");
-          LineOptions options{.by_reference = true};
-          if (!equal) options.site = nonuniform_site;
+        for (const bool uniform : {true, false}) {
+          SCOPED_TRACE(testing::Message() << named.name << ", far end " << static_cast<int>(far_end) << ", " << sites
+                                          << (uniform ? " uniform" : " nonuniform") << " sites");
+          LineOptions options{.use_reference_stepper = true};
+          if (!uniform) options.site = nonuniform_site;
           const LineConstants constants = constants_with(far_end);
-          const Outcome actual = run(constants, sites, 2, one.scheme, {1000, 1, 2}, self_world(), options);
-          const Outcome expected = run_serially(constants, sites, 2, one.scheme, options);
-          if (one.is_splitting()) {
+          const Outcome actual = run(constants, sites, 2, named.scheme, {1000, 1, 2}, self_world(), options);
+          const Outcome expected = run_serially(constants, sites, 2, named.scheme, options);
+          if (named.is_splitting()) {
             expect_same_bits(actual, expected);
             EXPECT_EQ(actual.energy.dissipated, expected.energy.dissipated);
           } else {

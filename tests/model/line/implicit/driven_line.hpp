@@ -1,4 +1,4 @@
-// A line driven by a head in random motion, through implicit steps in blocks and one by one.
+// A line driven by a head in random motion, advanced by implicit steps in blocks or one by one.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace bathline {
 
-/// One step; `velocities` of the head are stages x axes, and so is the force on it, which rank 0 knows.
+/// One step; the head's `velocities` are stages x axes, and so is the returned force on it, which is known to rank 0.
 inline Eigen::MatrixXd step(ImplicitEnvironmentStepper& environment_stepper, const std::vector<double>& head,
                             const Eigen::MatrixXd& velocities) {
   StageResponse response;
@@ -31,10 +31,10 @@ struct Course {
   double h = 0.0;
   std::int64_t sites = 0;
   int axes = 1;
-  std::vector<int> blocks;  // steps of one after the other
+  std::vector<int> blocks;  // their numbers of steps
 };
 
-/// What rank 0 sees of it.
+/// Results on rank 0.
 struct Outcome {
   std::vector<double> w, p;  // at the end
   std::vector<Eigen::MatrixXd> forces;
@@ -42,7 +42,7 @@ struct Outcome {
   double energy = 0.0;
 };
 
-/// From a random state.
+/// Runs a course from a random state.
 inline Outcome outcome(const Course& course, bool in_blocks) {
   Line line("line", Attachment({{0, 1.0}}, course.axes), course.constants, course.sites, test_world());
   line.prepare({});
@@ -72,41 +72,41 @@ inline Outcome outcome(const Course& course, bool in_blocks) {
   return result;
 }
 
-/// Of a course that has blocks.
-inline void expect_blocks_to_change_nothing(const Course& course) {
-  const Outcome found = outcome(course, true), expected = outcome(course, false);
+/// Compares the blocks of a course with single steps.
+inline void expect_blocks_to_equal_single_steps(const Course& course) {
+  const Outcome actual = outcome(course, true), expected = outcome(course, false);
   const auto largest = [](const std::vector<double>& values) {
-    double most = 0.0;
-    for (const double x : values) most = std::max(most, std::abs(x));
-    return most;
+    double max = 0.0;
+    for (const double x : values) max = std::max(max, std::abs(x));
+    return max;
   };
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
   int steps = 0;
   for (const int block : course.blocks) steps += block;
-  // Every step rounds a few numbers of the size of the largest, and rounding errors are carried on as they are. A long
-  // step's linear system gathers those of h w0 sites, and the terms of its partial fractions are larger than their sum,
-  // ever more with the number of stages.
+  // Every step rounds a few values of the largest size, and rounding errors are not damped. The linear system of a long
+  // step accumulates those of h w0 sites, and the terms of the partial fractions exceed their sum by a factor that
+  // grows with the number of stages.
   const double size = std::sqrt(course.constants.stiffness * course.constants.mass);
-  const double gathered = 1.0 + course.h * course.constants.stiffness / size;
+  const double accumulation = 1.0 + course.h * course.constants.stiffness / size;
   const double scale = largest(expected.w) + largest(expected.p) / size;
-  const double tolerance = 4.0 * course.scheme.stages() * epsilon * steps * scale * gathered;
-  EXPECT_NEAR(found.dissipated, expected.dissipated, 100.0 * steps * epsilon * (1.0 + expected.dissipated));
-  EXPECT_NEAR(found.energy, expected.energy, 100.0 * steps * epsilon * expected.energy);
+  const double tolerance = 4.0 * course.scheme.stages() * epsilon * steps * scale * accumulation;
+  EXPECT_NEAR(actual.dissipated, expected.dissipated, 100.0 * steps * epsilon * (1.0 + expected.dissipated));
+  EXPECT_NEAR(actual.energy, expected.energy, 100.0 * steps * epsilon * expected.energy);
   if (!test_world().is_root()) return;
-  ASSERT_EQ(found.w.size(), expected.w.size());
-  for (std::size_t j = 0; j < found.w.size(); ++j) {
-    ASSERT_NEAR(found.w[j], expected.w[j], tolerance) << "of " << found.w.size() << ", number " << j;
-    ASSERT_NEAR(found.p[j], expected.p[j], tolerance * size) << "of " << found.w.size() << ", number " << j;
+  ASSERT_EQ(actual.w.size(), expected.w.size());
+  for (std::size_t j = 0; j < actual.w.size(); ++j) {
+    ASSERT_NEAR(actual.w[j], expected.w[j], tolerance) << "of " << actual.w.size() << ", number " << j;
+    ASSERT_NEAR(actual.p[j], expected.p[j], tolerance * size) << "of " << actual.w.size() << ", number " << j;
   }
-  ASSERT_EQ(found.forces.size(), expected.forces.size());
-  for (std::size_t i = 0; i < found.forces.size(); ++i) {
-    ASSERT_LE((found.forces[i] - expected.forces[i]).cwiseAbs().maxCoeff(),
+  ASSERT_EQ(actual.forces.size(), expected.forces.size());
+  for (std::size_t i = 0; i < actual.forces.size(); ++i) {
+    ASSERT_LE((actual.forces[i] - expected.forces[i]).cwiseAbs().maxCoeff(),
               2.0 * course.constants.stiffness * tolerance)
         << i;
   }
 }
 
-/// Of a line that has no state yet, as when a recipe is only checked.
+/// The limit for a line without a state, as in a check of a recipe.
 inline int block_limit(const Course& course) {
   Line line("line", Attachment({{0, 1.0}}, course.axes), course.constants, course.sites, test_world());
   return line.implicit_stepper(course.scheme, course.h)->max_block_steps();

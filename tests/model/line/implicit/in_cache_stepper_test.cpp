@@ -1,4 +1,4 @@
-// Implicit steps of short lines in lanes: against the same steps one by one, and against what PETSc has in stock.
+// Implicit steps of short lines in lanes: against single steps, and against PETSc's LU solver.
 #include "model/line/implicit/in_cache_stepper.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "scene.hpp"
 #include "self_world.hpp"
 
-namespace bathline::short_march_test {
+namespace bathline::in_cache_stepper_test {
 namespace {
 
 LineConstants constants(FarEnd far_end) { return {.mass = 1.3, .stiffness = 2.9, .far_end = far_end, .dashpot = 0.0}; }
@@ -20,7 +20,7 @@ LineConstants constants(FarEnd far_end) { return {.mass = 1.3, .stiffness = 2.9,
 const PartitionedRungeKutta midpoint = one_stage(0.5, 0.5);
 const PartitionedRungeKutta gauss2 = std::get<PartitionedRungeKutta>(method_case("gauss(stages=2)").scheme);
 
-/// Whether there are steps in lanes for a line of one rank.
+/// Whether a line on one rank is advanced in lanes.
 bool has_lanes(const LineConstants& line, const PartitionedRungeKutta& scheme, double h, std::int64_t sites) {
   LineState state(line, {}, sites, self_world(), 1);
   const std::optional<LineRecursion> recursion = LineRecursion::of(line, scheme, h);
@@ -35,11 +35,11 @@ void expect_steps_to_equal(const LineConstants& line, const PartitionedRungeKutt
   const int limit = block_limit(course);
   ASSERT_GT(limit, 0);
   course.blocks = {limit, 1, limit - 1, 2};
-  expect_blocks_to_change_nothing(course);
+  expect_blocks_to_equal_single_steps(course);
 }
 
-// From the shortest lines on whose parts are longer than the memory, for every number of registers side by side, and
-// with every number of sites that the last part may lack.
+// From the shortest lines whose parts are longer than the decay length, for all numbers of streams and of padding sites
+// of the last part.
 TEST(InCacheImplicitStepper, EqualsSingleSteps) {
   const PartitionedRungeKutta schemes[] = {midpoint, one_stage(0.75, 0.25), one_stage(0.3, 0.7), one_stage(1.0, 1.0),
                                            gauss2};
@@ -60,7 +60,7 @@ TEST(InCacheImplicitStepper, EqualsSingleSteps) {
   }
 }
 
-TEST(InCacheImplicitStepper, NeedsPartsThatForget) {
+TEST(InCacheImplicitStepper, NeedsPartsLongerThanTheDecayLength) {
   const LineConstants line = constants(FarEnd::fixed);
   EXPECT_TRUE(has_lanes(line, midpoint, 0.1, 25 * simd_width));
   EXPECT_TRUE(has_lanes(line, gauss2, 0.1, 50 * simd_width));
@@ -70,7 +70,7 @@ TEST(InCacheImplicitStepper, NeedsPartsThatForget) {
   EXPECT_FALSE(has_lanes(constants(FarEnd::matched), gauss2, 0.1, 1000));
 }
 
-/// A double well that two lines hang on, for one rank.
+/// A particle in a double well with two lines, on one rank.
 Scene double_well() {
   Scene scene;
   RandomNumbers random(3);
@@ -89,53 +89,53 @@ PhasePoint start_of(const Scene& scene) {
   return random_point(scene.size(), 0.5, random);
 }
 
-class LineShortImplicitMarchOnAHead : public testing::TestWithParam<std::string> {};
+class InCacheImplicitStepperWithParticles : public testing::TestWithParam<std::string> {};
 
-// Round-off of 500 steps grows as their square root in numbers of the size of 1, and little is left of 1e-13 if every
-// step adds a systematic one.
-TEST_P(LineShortImplicitMarchOnAHead, EqualsAStockSolver) {
+// Random round-off of 500 steps grows as their square root for values of order 1; a systematic error of one rounding a
+// step would nearly exhaust 1e-13.
+TEST_P(InCacheImplicitStepperWithParticles, EqualsPetscLu) {
   const Scene scene = double_well();
   const Scheme& scheme = method_case(GetParam()).scheme;
-  Problem problem = make_problem(scene, self_world()), stock = make_problem(scene, self_world());
+  Problem problem = make_problem(scene, self_world()), petsc = make_problem(scene, self_world());
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
-  std::unique_ptr<Stepper> stock_stepper;
+  std::unique_ptr<Stepper> petsc_stepper;
   {
     const PetscOptionsScope options({{"-ksp_type", "preonly"}, {"-pc_type", "lu"}});
-    stock_stepper = make_stepper(scheme, stock, h);
+    petsc_stepper = make_stepper(scheme, petsc, h);
   }
-  ASSERT_EQ(stock_stepper->block_granularity(), 1);
+  ASSERT_EQ(petsc_stepper->block_granularity(), 1);
   set_state(problem, start_of(scene));
-  set_state(stock, start_of(scene));
+  set_state(petsc, start_of(scene));
   EXPECT_FALSE(stepper->advance(steps));
-  EXPECT_FALSE(stock_stepper->advance(steps));
-  const PhasePoint found = get_state(problem), expected = get_state(stock);
-  EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), 1e-13 * expected.u.cwiseAbs().maxCoeff());
-  EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), 1e-13 * expected.p.cwiseAbs().maxCoeff());
+  EXPECT_FALSE(petsc_stepper->advance(steps));
+  const PhasePoint actual = get_state(problem), expected = get_state(petsc);
+  EXPECT_LT((actual.u - expected.u).cwiseAbs().maxCoeff(), 1e-13 * expected.u.cwiseAbs().maxCoeff());
+  EXPECT_LT((actual.p - expected.p).cwiseAbs().maxCoeff(), 1e-13 * expected.p.cwiseAbs().maxCoeff());
 }
 
-TEST_P(LineShortImplicitMarchOnAHead, NoBitDependsOnWhereBlocksEnd) {
+TEST_P(InCacheImplicitStepperWithParticles, BitsDoNotDependOnTheBlocks) {
   const Scene scene = double_well();
   const auto end = [&](const std::vector<std::int64_t>& portions) {
     Problem problem = make_problem(scene, self_world());
     set_state(problem, start_of(scene));
-    // A stepper of its own each time, as after a restart.
-    for (const std::int64_t block_granularity : portions) {
-      EXPECT_FALSE(make_stepper(method_case(GetParam()).scheme, problem, h)->advance(block_granularity));
+    // A new stepper each time, as after a restart.
+    for (const std::int64_t portion : portions) {
+      EXPECT_FALSE(make_stepper(method_case(GetParam()).scheme, problem, h)->advance(portion));
     }
     return get_state(problem);
   };
   const PhasePoint expected = end({steps});
   for (const std::vector<std::int64_t>& portions : {std::vector<std::int64_t>{1, 2, 3, steps - 6}, {77, steps - 77}}) {
-    const PhasePoint found = end(portions);
-    EXPECT_TRUE((found.u.array() == expected.u.array()).all());
-    EXPECT_TRUE((found.p.array() == expected.p.array()).all());
+    const PhasePoint actual = end(portions);
+    EXPECT_TRUE((actual.u.array() == expected.u.array()).all());
+    EXPECT_TRUE((actual.p.array() == expected.p.array()).all());
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, LineShortImplicitMarchOnAHead,
+INSTANTIATE_TEST_SUITE_P(Methods, InCacheImplicitStepperWithParticles,
                          testing::Values("gamma(gamma=0.250000)", "gamma(gamma=0.500000)", "implicit-euler",
                                          "gauss(stages=2)"),
                          [](const auto& info) { return "method" + std::to_string(info.index); });
 
 }  // namespace
-}  // namespace bathline::short_march_test
+}  // namespace bathline::in_cache_stepper_test

@@ -1,4 +1,4 @@
-// Implicit steps of a piece of a line in cache: against plain loops, and how far their influence goes.
+// Implicit one-stage steps of a piece of a line in cache: against a segment, and the reach of a block.
 #include "model/line/implicit/one_stage_tile.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr LineConstants line{.mass = 0.7, .stiffness = 1.9, .far_end = FarEnd::free, .dashpot = 0.0};
 const PartitionedRungeKutta midpoint = one_stage(0.5, 0.5);
-using Window = LineImplicitSegment<1>;
+using Segment = LineImplicitSegment<1>;
 constexpr double steps_in_seconds[] = {1e-6, 0.02, 0.3, 1.0, 4.0};
 
 TEST(LineOneStageTile, EqualsPlainLoopsInside) {
@@ -19,13 +19,13 @@ TEST(LineOneStageTile, EqualsPlainLoopsInside) {
     const LineRecursion recursion = LineRecursion::of(line, midpoint, h).value();
     const ImplicitReach reach = cheapest_reach<LineOneStageTile>(recursion, 512);
     ASSERT_GT(reach.steps, 0);
-    // Few sites, such that parts are padded; numbers that no register divides; as many as fit.
+    // Few sites, so that parts are padded; a number that no register width divides; the capacity.
     for (const std::int64_t sites :
          {2 * reach.sites + 1, 2 * reach.sites + 333, LineOneStageTile::capacity_for(recursion, reach.sites)}) {
       SCOPED_TRACE(testing::Message() << "h = " << h << ", " << sites << " sites");
       expect_tile_to_equal<LineOneStageTile>(
-          Window({UniformSites{line.stiffness, line.mass}, line.stiffness, line, midpoint, h}, Window::Place::far_end,
-                 sites),
+          Segment({UniformSites{line.stiffness, line.mass}, line.stiffness, line, midpoint, h},
+                  Segment::Position::far_end, sites),
           recursion, reach, sites, h * recursion.impedance / line.mass, 1);
     }
   }

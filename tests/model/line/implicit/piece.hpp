@@ -1,5 +1,4 @@
-// A piece of a line taken through implicit steps in a tile: the same inside as without tiles, and how far influence
-// goes.
+// A piece of a line advanced by implicit steps in a tile: agreement with a segment, and the reach of a block.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +27,7 @@ inline Piece random_piece(std::int64_t sites) {
   return piece;
 }
 
-/// Through so many steps of a tile.
+/// The piece after `steps` steps of a tile.
 template <class Tile>
 Piece advanced(const LineRecursion& recursion, const Piece& start, int steps) {
   const auto count = static_cast<std::int64_t>(start.w.size());
@@ -40,31 +39,31 @@ Piece advanced(const LineRecursion& recursion, const Piece& start, int steps) {
   return piece;
 }
 
-/// Compares a tile with a window that holds the same `sites` sites, beyond the reach of both ends. `longest` is
-/// h w0, `stages` those of the scheme.
-template <class Tile, class Window>
-void expect_tile_to_equal(Window window, const LineRecursion& recursion, const ImplicitReach& reach, std::int64_t sites,
-                          double longest, int stages) {
+/// Compares a tile with a segment of the same `sites` sites, beyond the reach of both ends. `max_phase` is h w0,
+/// `stages` those of the scheme.
+template <class Tile, class Segment>
+void expect_tile_to_equal(Segment segment, const LineRecursion& recursion, const ImplicitReach& reach,
+                          std::int64_t sites, double max_phase, int stages) {
   const Piece start = random_piece(sites);
-  const Piece found = advanced<Tile>(recursion, start, reach.steps);
-  window.load(start.w.data(), start.p.data(), 0.0);
-  for (int i = 0; i < reach.steps; ++i) window.step();
+  const Piece actual = advanced<Tile>(recursion, start, reach.steps);
+  segment.load(start.w.data(), start.p.data(), 0.0);
+  for (int i = 0; i < reach.steps; ++i) segment.step();
   Piece expected = start;
-  window.store(0, sites, expected.w.data(), expected.p.data());
-  // A step rounds numbers of the size of the largest, a long one gathers the errors of h w0 sites, and partial
-  // fractions are larger than their sum, ever more with the number of stages.
+  segment.store(0, sites, expected.w.data(), expected.p.data());
+  // A step rounds values of the largest size, a long one accumulates the errors of h w0 sites, and partial fractions
+  // exceed their sum by a factor that grows with the number of stages.
   double scale = 0.0;
   for (const double w : expected.w) scale = std::max(scale, std::abs(w));
   const double tolerance =
-      4.0 * stages * reach.steps * std::numeric_limits<double>::epsilon() * scale * (1.0 + longest);
+      4.0 * stages * reach.steps * std::numeric_limits<double>::epsilon() * scale * (1.0 + max_phase);
   for (std::int64_t j = reach.sites; j < sites - reach.sites; ++j) {
     const auto i = static_cast<std::size_t>(j);
-    ASSERT_NEAR(found.w[i], expected.w[i], tolerance) << j;
-    ASSERT_NEAR(found.p[i], expected.p[i], tolerance) << j;
+    ASSERT_NEAR(actual.w[i], expected.w[i], tolerance) << j;
+    ASSERT_NEAR(actual.p[i], expected.p[i], tolerance) << j;
   }
 }
 
-/// What lies beyond the reach changes no more than roundings, and the reach is not much too long for that.
+/// Sites beyond the reach change results by round-off only, and the reach is not much longer than necessary.
 template <class Tile>
 void expect_influence_to_end_at(const ImplicitReach& reach, const LineRecursion& recursion, int stages) {
   constexpr std::int64_t outer = 20, inner = 101;
@@ -82,9 +81,9 @@ void expect_influence_to_end_at(const ImplicitReach& reach, const LineRecursion&
     return std::abs(a.w[i] - b.w[i]) + std::abs(a.p[i] - b.p[i]) / recursion.impedance;
   };
   const std::int64_t out_of_reach = outer + reach.sites - 1;
-  // What is left of the influence can turn a rounding of w and one of p at every stage of every step.
-  const double lost = stages * reach.steps * std::numeric_limits<double>::epsilon();
-  for (std::int64_t j = out_of_reach; j < out_of_reach + inner; ++j) ASSERT_LE(difference(j), lost) << j;
+  // The remaining influence can change a rounding of w and one of p at every stage of every step.
+  const double round_off = stages * reach.steps * std::numeric_limits<double>::epsilon();
+  for (std::int64_t j = out_of_reach; j < out_of_reach + inner; ++j) ASSERT_LE(difference(j), round_off) << j;
   const std::int64_t within = out_of_reach - (reach.sites + 3) / 4;
   EXPECT_GT(difference(within), 0.0);
 }

@@ -1,5 +1,5 @@
-// Steps with several stages of a piece of a line in cache: against the exact stage system of the piece, and how far
-// their influence goes.
+// Steps with several stages of a piece of a line in cache: against the exact stage system of the piece, and the reach
+// of a block.
 #include "model/line/implicit/stage_tile.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ PartitionedRungeKutta gauss(int stages) {
   return std::get<PartitionedRungeKutta>(method_case("gauss(stages=" + std::to_string(stages) + ")").scheme);
 }
 
-/// Two stages, eigenvalues that are real and differ.
+/// Two stages with distinct real eigenvalues.
 PartitionedRungeKutta two_reals() {
   const Eigen::MatrixXd a{{0.4, 0.0}, {0.3, 0.7}};
   return {.a = a, .a_hat = a, .b = Eigen::VectorXd{{0.6, 0.4}}};
@@ -26,17 +26,17 @@ PartitionedRungeKutta two_reals() {
 
 template <int stages>
 void expect_tile_to_equal_the_stage_system(double h) {
-  using Window = LineImplicitSegment<stages>;
+  using Segment = LineImplicitSegment<stages>;
   const std::optional<LineRecursion> recursion = LineRecursion::of(line, gauss(stages), h);
-  ASSERT_TRUE(recursion && LineStageTile::serves(*recursion));
+  ASSERT_TRUE(recursion && LineStageTile::supports(*recursion));
   const ImplicitReach reach = cheapest_reach<LineStageTile>(*recursion, 512);
   ASSERT_GT(reach.steps, 0);
-  // Few sites, such that parts are padded; numbers that no register divides; as many as fit.
+  // Few sites, so that parts are padded; a number that no register width divides; the capacity.
   for (const std::int64_t sites :
        {2 * reach.sites + 1, 2 * reach.sites + 333, LineStageTile::capacity_for(*recursion, reach.sites)}) {
     SCOPED_TRACE(testing::Message() << stages << " stages, h = " << h << ", " << sites << " sites");
-    const typename Window::Step step({line.stiffness, line.mass}, line.stiffness, line, gauss(stages), h);
-    expect_tile_to_equal<LineStageTile>(Window(step, Window::Place::far_end, sites), *recursion, reach, sites,
+    const typename Segment::Step step({line.stiffness, line.mass}, line.stiffness, line, gauss(stages), h);
+    expect_tile_to_equal<LineStageTile>(Segment(step, Segment::Position::far_end, sites), *recursion, reach, sites,
                                         h * recursion->impedance / line.mass, stages);
   }
 }
@@ -62,15 +62,14 @@ TEST(LineStageTile, ReachIsWhereInfluenceEnds) {
 
 bool has_a_tile(const PartitionedRungeKutta& scheme) {
   const std::optional<LineRecursion> recursion = LineRecursion::of(line, scheme, 0.3);
-  return recursion && LineStageTile::serves(*recursion);
+  return recursion && LineStageTile::supports(*recursion);
 }
 
-// A stage matrix without an inverse, one that is all but impossible to diagonalise, and numbers of eigenvalues that no
-// sweep is made for.
-TEST(LineStageTile, IsNoneForOtherSchemes) {
+// A singular stage matrix, one with ill-conditioned eigenvectors, and numbers of eigenvalues without a sweep.
+TEST(LineStageTile, DoesNotSupportOtherSchemes) {
   for (const MethodCase& method : method_cases()) {
     const auto* scheme = std::get_if<PartitionedRungeKutta>(&method.scheme);
-    if (scheme == nullptr || scheme->stages() == 1) continue;  // one_stage_tile.hpp serves those
+    if (scheme == nullptr || scheme->stages() == 1) continue;  // see one_stage_tile.hpp
     EXPECT_EQ(has_a_tile(*scheme), method.method->entry.name == "gauss") << method.name;
   }
   EXPECT_FALSE(has_a_tile(two_reals()));

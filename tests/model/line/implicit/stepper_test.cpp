@@ -9,10 +9,10 @@
 #include "one_stage.hpp"
 #include "petsc_world.hpp"
 
-namespace bathline::implicit_march_test {
+namespace bathline::implicit_stepper_test {
 namespace {
 
-/// Stage and end values of one step with the head at `head`, moving at `velocity`: no elimination, one dense system.
+/// Stage and end values of one step with the head at `head`, moving with `velocity`, by one dense system.
 struct DenseStep {
   Eigen::VectorXd w, p;  // at the end
   double force = 0.0;    // on the head, at the stage
@@ -80,12 +80,12 @@ TEST(MpiLineImplicit, EqualsADenseSolution) {
                                                   Strided(p.data() + axis, sites), head[axis], velocity[axis]);
             work += expected.work;
             if (!world.is_root()) continue;
-            // The force is a small difference of terms that grow with h, of a soft line the more the longer it is.
+            // The force is a small difference of terms that grow with h and with the length of the line.
             EXPECT_NEAR(response.constant(0, axis) - response.damping(0, 0) * velocity[axis], expected.force,
                         1e-13 + 4e-15 * h * constants.stiffness * (1.0 + sites));
             const double scale_w = 1.0 + expected.w.cwiseAbs().maxCoeff();
             const double scale_p = 1.0 + expected.p.cwiseAbs().maxCoeff();
-            // A large step multiplies round-off in the stage momenta by h.
+            // Round-off of the stage momenta is multiplied by h.
             for (int j = 0; j < sites; ++j) {
               ASSERT_NEAR(end_w[j * axes + axis], expected.w[j], 2e-13 * scale_w * (1.0 + h)) << "site " << j;
               ASSERT_NEAR(end_p[j * axes + axis], expected.p[j], 2e-13 * scale_p * (1.0 + h)) << "site " << j;
@@ -98,7 +98,7 @@ TEST(MpiLineImplicit, EqualsADenseSolution) {
   }
 }
 
-// To the particles a line is a dashpot that never pushes.
+// The response to the head's velocity is a positive damping.
 TEST(MpiLineImplicit, ResponseIsPassive) {
   for (const OneStage& scheme : schemes()) {
     for (const double h : {1e-6, 0.1, 10.0, 1e6}) {
@@ -116,4 +116,4 @@ TEST(MpiLineImplicit, ResponseIsPassive) {
 }
 
 }  // namespace
-}  // namespace bathline::implicit_march_test
+}  // namespace bathline::implicit_stepper_test

@@ -1,5 +1,5 @@
-// Implicit schemes on lines whose sites differ: a step against dense linear algebra, a nonlinear particle with its line
-// against the stage equations of both together, and what whole runs must keep.
+// Implicit schemes on nonuniform lines: a step against dense linear algebra, a nonlinear particle with its line against
+// the stage equations of both together, and invariants and orders of runs.
 #include <gtest/gtest.h>
 
 #include <Eigen/SparseLU>
@@ -12,9 +12,9 @@
 #include "quartic_potential.hpp"
 #include "random_numbers.hpp"
 #include "scene.hpp"
-#include "nonuniform_sites.hpp"
+#include "unequal_sites.hpp"
 
-namespace bathline::unequal_test {
+namespace bathline::nonuniform_test {
 namespace {
 
 using Site = std::function<LineSite(std::int64_t)>;
@@ -42,8 +42,8 @@ void expect_a_step_to_equal_the_dense_one(const StepCase& c) {
   SCOPED_TRACE(testing::Message() << "far end " << static_cast<int>(c.far_end) << ", " << c.sites
                                   << " sites, a = " << c.scheme.a << ", h = " << c.h);
   constexpr int axes = 2;
-  Line line = make_line(nonuniform_site, c.far_end, c.sites, axes);
-  // Before there is a state, as where a recipe is only checked.
+  Line line = make_line(unequal_site, c.far_end, c.sites, axes);
+  // Before there is a state, as in a check of a recipe.
   const auto environment_stepper = line.implicit_stepper(one_stage(c.scheme.b, c.scheme.a), c.h);
   EXPECT_EQ(environment_stepper->max_block_steps(), 0);
   line.prepare({});
@@ -62,17 +62,17 @@ void expect_a_step_to_equal_the_dense_one(const StepCase& c) {
 
   double work = 0.0;
   on_rank_zero([&] {
-    const DenseLine dense(nonuniform_site, c.far_end, c.sites);
+    const DenseLine dense(unequal_site, c.far_end, c.sites);
     for (int axis = 0; axis < axes; ++axis) {
       using Strided = Eigen::Map<const Eigen::VectorXd, 0, Eigen::InnerStride<axes>>;
       const DenseLineStep expected(dense, c.scheme, c.h, Strided(w.data() + axis, c.sites),
                                    Strided(p.data() + axis, c.sites), head[axis], velocity[axis]);
       work += expected.work;
-      // The force is a small difference of terms that grow with h, of a soft line the more the longer it is.
+      // The force is a small difference of terms that grow with h and with the length of the line.
       EXPECT_NEAR(response.constant(0, axis) - response.damping(0, 0) * velocity[axis], expected.force,
                   1e-13 + 2e-14 * c.h * (1.0 + c.sites));
       const double scale_w = 1.0 + expected.w.cwiseAbs().maxCoeff(), scale_p = 1.0 + expected.p.cwiseAbs().maxCoeff();
-      // A large step multiplies round-off in the stage momenta by h.
+      // Round-off of the stage momenta is multiplied by h.
       for (int j = 0; j < c.sites; ++j) {
         EXPECT_NEAR(end_w[j * axes + axis], expected.w[j], 4e-13 * scale_w * (1.0 + c.h)) << "site " << j;
         EXPECT_NEAR(end_p[j * axes + axis], expected.p[j], 4e-13 * scale_p * (1.0 + c.h)) << "site " << j;
@@ -83,7 +83,7 @@ void expect_a_step_to_equal_the_dense_one(const StepCase& c) {
   EXPECT_NEAR(dissipated, work, 1e-11 * (1.0 + work));
 }
 
-TEST(MpiUnequalLine, EqualsADenseSolution) {
+TEST(MpiNonuniformLine, EqualsADenseSolution) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     for (const int sites : {1, 2, 41, 127, 200}) {
       for (const OneStage& scheme : schemes()) {
@@ -95,14 +95,14 @@ TEST(MpiUnequalLine, EqualsADenseSolution) {
   }
 }
 
-TEST(MpiUnequalLine, EqualsADenseSolutionThroughPetsc) {
+TEST(MpiNonuniformLine, EqualsADenseSolutionThroughPetsc) {
   const PetscOptionsScope options({{"-ksp_type", "cg"}, {"-pc_type", "jacobi"}});
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     for (const int sites : {1, 127}) expect_a_step_to_equal_the_dense_one({far_end, sites, schemes()[1], 0.7});
   }
 }
 
-/// A particle with a hardening spring in the plane, on a line of its own making.
+/// A particle with a hardening spring in the plane, attached to the given line.
 Problem make_problem(const Site& site, FarEnd far_end, std::int64_t sites, double quartic) {
   RandomNumbers random(5);
   ParticleSystem system = random_particles(1, 2, random);
@@ -116,7 +116,7 @@ Problem make_problem(const Site& site, FarEnd far_end, std::int64_t sites, doubl
   return problem;
 }
 
-/// The end of a run. @note Collective.
+/// The final state of a run. @note Collective.
 PhasePoint run(Problem& problem, const Scheme& scheme, double h, int steps) {
   const std::unique_ptr<Stepper> stepper = make_stepper(scheme, problem, h);
   EXPECT_FALSE(stepper->advance(steps).has_value());
@@ -131,17 +131,17 @@ struct WholeSystem {
         mass(particle + 2 * sites),
         damping(Eigen::VectorXd::Zero(mass.size())),
         springs(Eigen::MatrixXd::Zero(mass.size(), mass.size())) {
-    const DenseLine line(nonuniform_site, far_end, sites);
+    const DenseLine line(unequal_site, far_end, sites);
     mass.head(particle) = system.mass;
     for (int axis = 0; axis < 2; ++axis) {
-      const auto at = [&](int j) { return particle + 2 * j + axis; };
+      const auto index = [&](int j) { return particle + 2 * j + axis; };
       springs(axis, axis) += line.first_spring;
-      springs(axis, at(0)) = springs(at(0), axis) = -line.first_spring;
+      springs(axis, index(0)) = springs(index(0), axis) = -line.first_spring;
       for (int i = 0; i < sites; ++i) {
-        mass[at(i)] = line.mass[i];
-        for (int j = 0; j < sites; ++j) springs(at(i), at(j)) = line.stiffness(i, j);
+        mass[index(i)] = line.mass[i];
+        for (int j = 0; j < sites; ++j) springs(index(i), index(j)) = line.stiffness(i, j);
       }
-      damping[at(sites - 1)] = line.dashpot;
+      damping[index(sites - 1)] = line.dashpot;
     }
   }
   Eigen::VectorXd force(const Eigen::VectorXd& u) const {
@@ -161,17 +161,17 @@ struct WholeSystem {
   /// M V_i = p + h sum_j a^_ij (f(U_j) - C V_j),  U_i = u + h sum_j a_ij V_j.
   void step(const PartitionedRungeKutta& s, double h, PhasePoint& point) const {
     const Eigen::Index n = mass.size(), stages = s.stages();
-    Eigen::MatrixXd velocity(n, stages), place(n, stages), forces(n, stages);
+    Eigen::MatrixXd velocity(n, stages), position(n, stages), forces(n, stages);
     velocity.colwise() = point.p.cwiseQuotient(mass);
     for (int iteration = 0; iteration < 8; ++iteration) {
       Eigen::MatrixXd jacobian = Eigen::MatrixXd::Zero(n * stages, n * stages);
       for (Eigen::Index j = 0; j < stages; ++j) {
-        place.col(j) = point.u + h * velocity * s.a.row(j).transpose();
-        forces.col(j) = force(place.col(j)) - damping.cwiseProduct(velocity.col(j));
-        const Eigen::MatrixXd curvature = stiffness(place.col(j));
+        position.col(j) = point.u + h * velocity * s.a.row(j).transpose();
+        forces.col(j) = force(position.col(j)) - damping.cwiseProduct(velocity.col(j));
+        const Eigen::MatrixXd hessian = stiffness(position.col(j));
         for (Eigen::Index i = 0; i < stages; ++i) {
           for (Eigen::Index k = 0; k < stages; ++k) {
-            jacobian.block(i * n, k * n, n, n) += h * h * s.a_hat(i, j) * s.a(j, k) * curvature;
+            jacobian.block(i * n, k * n, n, n) += h * h * s.a_hat(i, j) * s.a(j, k) * hessian;
           }
           jacobian.block(i * n, j * n, n, n).diagonal() += h * s.a_hat(i, j) * damping;
         }
@@ -179,13 +179,13 @@ struct WholeSystem {
       }
       Eigen::MatrixXd residual = mass.asDiagonal() * velocity - h * forces * s.a_hat.transpose();
       residual.colwise() -= point.p;
-      // Most of it is zeros.
+      // The matrix is sparse.
       const Eigen::SparseLU<Eigen::SparseMatrix<double>> factors(jacobian.sparseView());
       velocity -= factors.solve(residual.reshaped()).reshaped(n, stages);
     }
-    for (Eigen::Index j = 0; j < stages; ++j) place.col(j) = point.u + h * velocity * s.a.row(j).transpose();
+    for (Eigen::Index j = 0; j < stages; ++j) position.col(j) = point.u + h * velocity * s.a.row(j).transpose();
     for (Eigen::Index j = 0; j < stages; ++j) {
-      point.p += h * s.b[j] * (force(place.col(j)) - damping.cwiseProduct(velocity.col(j)));
+      point.p += h * s.b[j] * (force(position.col(j)) - damping.cwiseProduct(velocity.col(j)));
     }
     point.u += h * velocity * s.b;
   }
@@ -196,7 +196,7 @@ struct WholeSystem {
   Eigen::MatrixXd springs;
 };
 
-TEST(MpiUnequalLine, ANonlinearParticleOnItSolvesTheStageEquationsOfTheWhole) {
+TEST(MpiNonuniformLine, ANonlinearParticleOnItSolvesTheStageEquationsOfTheWhole) {
   constexpr double h = 0.4;
   constexpr int steps = 5;
   for (const char* name : {"gauss(stages=1)", "gauss(stages=2)", "gauss(stages=3)", "gauss(stages=4)",
@@ -205,43 +205,43 @@ TEST(MpiUnequalLine, ANonlinearParticleOnItSolvesTheStageEquationsOfTheWhole) {
       for (const int sites : {1, 85}) {
         SCOPED_TRACE(testing::Message() << name << ", far end " << static_cast<int>(far_end) << ", " << sites);
         const auto scheme = std::get<PartitionedRungeKutta>(method_case(name).scheme);
-        Problem problem = make_problem(nonuniform_site, far_end, sites, 0.8);
+        Problem problem = make_problem(unequal_site, far_end, sites, 0.8);
         const WholeSystem whole(problem, far_end, sites);
         RandomNumbers random(29);
         PhasePoint expected = random_point(static_cast<int>(whole.mass.size()), 1.0, random);
         set_state(problem, expected);
-        const PhasePoint found = run(problem, scheme, h, steps);
+        const PhasePoint actual = run(problem, scheme, h, steps);
         on_rank_zero([&] {
           for (int k = 0; k < steps; ++k) whole.step(scheme, h, expected);
-          EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), 1e-12);
-          EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), 1e-12);
+          EXPECT_LT((actual.u - expected.u).cwiseAbs().maxCoeff(), 1e-12);
+          EXPECT_LT((actual.p - expected.p).cwiseAbs().maxCoeff(), 1e-12);
         });
       }
     }
   }
 }
 
-TEST(MpiUnequalLine, EqualSitesAgreeWithTheUniformPath) {
+TEST(MpiNonuniformLine, UniformSitesAgreeWithTheUniformLine) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free, FarEnd::matched}) {
     for (const std::int64_t sites : {1, 90, 300}) {
       SCOPED_TRACE(testing::Message() << "far end " << static_cast<int>(far_end) << ", " << sites << " sites");
       for (const Scheme& scheme : {Scheme(one_stage(schemes()[1].b, schemes()[1].a)),
                                    method_case("gauss(stages=3)").scheme, method_case("lobatto(stages=4)").scheme}) {
         Problem uniform = make_problem({}, far_end, sites, 0.8);
-        Problem one_by_one = make_problem([](std::int64_t) { return LineSite{1.3, 2.9}; }, far_end, sites, 0.8);
-        const PhasePoint expected = run(uniform, scheme, 0.3, 50), found = run(one_by_one, scheme, 0.3, 50);
-        EXPECT_LT((found.u - expected.u).cwiseAbs().maxCoeff(), 1e-13);
-        EXPECT_LT((found.p - expected.p).cwiseAbs().maxCoeff(), 1e-13);
-        EXPECT_NEAR(one_by_one.energies().dissipated, uniform.energies().dissipated, 1e-13);
+        Problem nonuniform = make_problem([](std::int64_t) { return LineSite{1.3, 2.9}; }, far_end, sites, 0.8);
+        const PhasePoint expected = run(uniform, scheme, 0.3, 50), actual = run(nonuniform, scheme, 0.3, 50);
+        EXPECT_LT((actual.u - expected.u).cwiseAbs().maxCoeff(), 1e-13);
+        EXPECT_LT((actual.p - expected.p).cwiseAbs().maxCoeff(), 1e-13);
+        EXPECT_NEAR(nonuniform.energies().dissipated, uniform.energies().dissipated, 1e-13);
       }
     }
   }
 }
 
-TEST(MpiUnequalLine, GaussConservesTheEnergyOfALinearSystem) {
+TEST(MpiNonuniformLine, GaussConservesTheEnergyOfALinearSystem) {
   for (const FarEnd far_end : {FarEnd::fixed, FarEnd::free}) {
     for (const char* name : {"gauss(stages=1)", "gauss(stages=2)", "gauss(stages=4)"}) {
-      Problem problem = make_problem(nonuniform_site, far_end, 150, 0.0);
+      Problem problem = make_problem(unequal_site, far_end, 150, 0.0);
       const double before = problem.energies().total();
       run(problem, method_case(name).scheme, 0.4, 1000);
       EXPECT_NEAR(problem.energies().total(), before, 1e-12 * before) << name;
@@ -250,7 +250,7 @@ TEST(MpiUnequalLine, GaussConservesTheEnergyOfALinearSystem) {
   }
 }
 
-TEST(MpiUnequalLine, SchemesAreOfTheirOrder) {
+TEST(MpiNonuniformLine, SchemesHaveTheirOrder) {
   struct Case {
     const char* name;
     int steps, order;
@@ -259,13 +259,13 @@ TEST(MpiUnequalLine, SchemesAreOfTheirOrder) {
        {Case{"gauss(stages=1)", 100, 2}, {"gauss(stages=2)", 20, 4}, {"lobatto(stages=3)", 20, 4}}) {
     for (const FarEnd far_end : {FarEnd::fixed, FarEnd::matched}) {
       const auto end = [&](const Scheme& scheme, int count) {
-        Problem problem = make_problem(nonuniform_site, far_end, 45, 0.6);
+        Problem problem = make_problem(unequal_site, far_end, 45, 0.6);
         return run(problem, scheme, 3.0 / count, count);
       };
       const PhasePoint exact = end(ExactFlow{}, 1);
       const auto error = [&](int count) {
-        const PhasePoint found = end(method_case(name).scheme, count);
-        return (found.u - exact.u).norm() + (found.p - exact.p).norm();
+        const PhasePoint actual = end(method_case(name).scheme, count);
+        return (actual.u - exact.u).norm() + (actual.p - exact.p).norm();
       };
       const double coarse = error(steps), fine = error(2 * steps);
       EXPECT_NEAR(std::log2(coarse / fine), order, 0.1) << name;
@@ -275,4 +275,4 @@ TEST(MpiUnequalLine, SchemesAreOfTheirOrder) {
 }
 
 }  // namespace
-}  // namespace bathline::unequal_test
+}  // namespace bathline::nonuniform_test
